@@ -1,0 +1,1 @@
+"""The edge: one outside thing per room. Adapters translate and hold no rule."""

@@ -1,0 +1,57 @@
+"""The keys that Ebb reads or writes on nodes and pods, each in one place.
+
+Must not hold behaviour. Adapters keep only the annotations named here, so that pods of one kind fold together.
+"""
+
+from typing import Final
+
+OUR_TAINT: Final = "status-taint.cluster-autoscaler.kubernetes.io/ebb"
+"""NoSchedule, value = order id. The autoscaler strips this prefix from its node templates and does not call
+the node unready for it (cluster-autoscaler, utils/taints)."""
+OUR_ANNOTATION: Final = "ebb.internal/drain"
+"""JSON {order_id, since}: who cordoned the node and when."""
+
+POOL_LABEL: Final = "cloud.google.com/gke-nodepool"
+ZONE_LABEL: Final = "topology.kubernetes.io/zone"
+HOSTNAME_LABEL: Final = "kubernetes.io/hostname"
+MACHINE_LABEL: Final = "node.kubernetes.io/instance-type"
+SPOT_LABELS: Final = ("cloud.google.com/gke-spot", "cloud.google.com/gke-preemptible")
+
+AUTOSCALER_DELETING_TAINT: Final = "ToBeDeletedByClusterAutoscaler"
+AUTOSCALER_CANDIDATE_TAINT: Final = "DeletionCandidateOfClusterAutoscaler"
+UNSCHEDULABLE_TAINT: Final = "node.kubernetes.io/unschedulable"
+GOING_TAINTS: Final = (
+    AUTOSCALER_DELETING_TAINT,
+    AUTOSCALER_CANDIDATE_TAINT,
+    "autoscaling.gke.io/defrag-candidate",
+    "autoscaling.gke.io/defrag-soft-candidate",
+    "cloud.google.com/impending-node-termination",
+)
+"""A node with one of these is already on its way out (cluster-autoscaler; GKE's defrag; spot preemption)."""
+
+SAFE_TO_EVICT: Final = "cluster-autoscaler.kubernetes.io/safe-to-evict"
+SAFE_LOCAL_VOLUMES: Final = "cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes"
+DAEMON_SET_POD: Final = "cluster-autoscaler.kubernetes.io/daemonset-pod"
+MIRROR: Final = "kubernetes.io/config.mirror"
+SCALE_DOWN_DISABLED: Final = "cluster-autoscaler.kubernetes.io/scale-down-disabled"
+
+POD_OPT_OUTS: Final = (
+    "karpenter.sh/do-not-disrupt",
+    "karpenter.sh/do-not-evict",
+    "autoscaling.cast.ai/removal-disabled",
+    "descheduler.alpha.kubernetes.io/prefer-no-eviction",
+    "ebb.internal/do-not-disrupt",
+)
+NODE_OPT_OUTS: Final = (
+    SCALE_DOWN_DISABLED,
+    "karpenter.sh/do-not-disrupt",
+    "karpenter.sh/do-not-consolidate",
+    "autoscaling.cast.ai/removal-disabled",
+    "ebb.internal/do-not-disrupt",
+)
+POD_ANNOTATIONS: Final = frozenset({SAFE_TO_EVICT, SAFE_LOCAL_VOLUMES, DAEMON_SET_POD, MIRROR, *POD_OPT_OUTS})
+"""All that the rules read on a pod."""
+
+SCHEDULERS: Final = ("default-scheduler", "gke.io/optimize-utilization-scheduler", "gke.io/default-scheduler")
+"""Schedulers whose filters are the kube-scheduler's own."""
+CRITICAL_CLASSES: Final = ("system-cluster-critical", "system-node-critical")

@@ -1,0 +1,129 @@
+"""Selectors, taints and tolerations as the API server and the scheduler match them.
+
+Must not know pods or nodes: only labels, expressions and taints.
+Source: kubernetes.io/docs/concepts/overview/working-with-objects/labels, …/scheduling-eviction/taint-and-toleration.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+Labels = Mapping[str, str]
+NO_SCHEDULE: Final = "NoSchedule"
+NO_EXECUTE: Final = "NoExecute"
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """One expression `key operator values`; operators In, NotIn, Exists, DoesNotExist, Gt, Lt."""
+
+    key: str
+    operator: str
+    values: tuple[str, ...] = ()
+
+    def matches(self, labels: Labels) -> bool:
+        value = labels.get(self.key)
+        match self.operator:
+            case "In":
+                return value in self.values
+            case "NotIn":
+                return value not in self.values
+            case "Exists":
+                return value is not None
+            case "DoesNotExist":
+                return value is None
+            case "Gt" | "Lt":
+                return self._compares(value)
+        return False
+
+    def _compares(self, value: str | None) -> bool:
+        if value is None or len(self.values) != 1:
+            return False
+        try:
+            mine, bound = int(value), int(self.values[0])
+        except ValueError:
+            return False
+        return mine > bound if self.operator == "Gt" else mine < bound
+
+
+@dataclass(frozen=True, slots=True)
+class LabelSelector:
+    """All requirements must match; without requirements it matches everything (policy/v1: `{}` selects all)."""
+
+    requirements: tuple[Requirement, ...] = ()
+
+    def matches(self, labels: Labels) -> bool:
+        return all(requirement.matches(labels) for requirement in self.requirements)
+
+
+@dataclass(frozen=True, slots=True)
+class NodeTerm:
+    """One term of required node affinity: label expressions and field expressions (metadata.name), all of them."""
+
+    expressions: tuple[Requirement, ...] = ()
+    fields: tuple[Requirement, ...] = ()
+
+    def matches(self, labels: Labels, name: str) -> bool:
+        """Return whether a node matches; a term without any expression matches no node (Kubernetes API)."""
+        if not self.expressions and not self.fields:
+            return False
+        return all(each.matches(labels) for each in self.expressions) and all(
+            each.matches({"metadata.name": name}) for each in self.fields
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PodTerm:
+    """One required inter-pod (anti-)affinity term.
+
+    `namespaces` are the listed ones, or the pod's own when neither list nor selector is given (filled in when
+    the pod is read). `selector` None matches no pod; `namespace_selector` None adds no namespace.
+    """
+
+    topology_key: str
+    selector: LabelSelector | None
+    namespaces: tuple[str, ...] = ()
+    namespace_selector: LabelSelector | None = None
+
+    def matches(self, namespace: str, namespace_labels: Labels, labels: Labels) -> bool:
+        """Return whether a pod of that namespace with those labels is meant."""
+        if self.selector is None or not self.selector.matches(labels):
+            return False
+        named = namespace in self.namespaces
+        return named or (self.namespace_selector is not None and self.namespace_selector.matches(namespace_labels))
+
+
+@dataclass(frozen=True, slots=True)
+class Taint:
+    key: str
+    effect: str
+    value: str = ""
+
+    @property
+    def repels(self) -> bool:
+        """Whether the taint keeps new pods away (PreferNoSchedule does not)."""
+        return self.effect in {NO_SCHEDULE, NO_EXECUTE}
+
+
+@dataclass(frozen=True, slots=True)
+class Toleration:
+    """Operator Exists or Equal; an empty key with Exists tolerates everything, an empty effect every effect."""
+
+    key: str = ""
+    operator: str = "Equal"
+    value: str = ""
+    effect: str = ""
+
+    def tolerates(self, taint: Taint) -> bool:
+        if self.effect and self.effect != taint.effect:
+            return False
+        if self.key and self.key != taint.key:
+            return False
+        if self.operator == "Exists":
+            return True
+        return bool(self.key) and self.operator in {"Equal", ""} and self.value == taint.value
+
+
+def tolerated(taints: tuple[Taint, ...], tolerations: tuple[Toleration, ...]) -> bool:
+    """Return whether every repelling taint is tolerated."""
+    return all(any(each.tolerates(taint) for each in tolerations) for taint in taints if taint.repels)

@@ -1,0 +1,149 @@
+"""What Ebb remembers between two calls: four kinds of documents (design §8).
+
+The cluster's document carries all that a claim must agree with, so that one compare-and-set decides it.
+Must not do I/O: the `State` port stores these, the core computes the next value.
+"""
+
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+import msgspec
+
+from shared.core.orders import DrainReason, Order, Origin
+from shared.core.policy import DrainSettings
+
+
+class Lease(msgspec.Struct, frozen=True):
+    """Who may act, and until when."""
+
+    owner: str
+    until: datetime
+
+    def lives(self, now: datetime) -> bool:
+        return now < self.until
+
+
+class Claim(msgspec.Struct, frozen=True, kw_only=True):
+    """One node taken out of the budgets, from the grant until it was seen gone or free of our taint."""
+
+    order_id: str
+    node: str
+    pool: str
+    zone: str
+    since: datetime
+    reason: DrainReason
+    origin: Origin
+    generation: int = 0
+    settings: DrainSettings = DrainSettings()
+    policy_hash: str = ""
+    touched: datetime | None = None
+    """When the claim was last changed; healing acts only on what has not changed since the picture began."""
+
+
+class Start(msgspec.Struct, frozen=True):
+    """One drain that started, for the rate limits."""
+
+    at: datetime
+    pool: str
+
+
+class Backoff(msgspec.Struct, frozen=True):
+    """A node that is left alone until `until`; `delay` doubles with each failure in a row."""
+
+    node: str
+    until: datetime
+    delay: timedelta
+    why: str
+
+
+class Breaker(msgspec.Struct, frozen=True):
+    """No new drain in a pool until then."""
+
+    until: datetime
+    why: str
+
+
+class ClusterState(msgspec.Struct, frozen=True, kw_only=True):
+    """The document `clusters/{key}`."""
+
+    claims: dict[str, Claim] = {}
+    """By node UID."""
+    last_scale_down: datetime | None = None
+    starts: tuple[Start, ...] = ()
+    backoffs: dict[str, Backoff] = {}
+    """By node UID."""
+    breakers: dict[str, Breaker] = {}
+    """By pool."""
+    paused: bool = False
+    planner: Lease | None = None
+    last_pass: datetime | None = None
+
+    def claim_of(self, order_id: str) -> tuple[str, Claim] | None:
+        """Return the node UID and claim that an order holds."""
+        return next(((uid, claim) for uid, claim in self.claims.items() if claim.order_id == order_id), None)
+
+
+class Mark(msgspec.Struct, frozen=True):
+    """Since when a node could go."""
+
+    name: str
+    since: datetime
+
+
+class PoolMarks(msgspec.Struct, frozen=True, kw_only=True):
+    """The document `clusters/{key}/pools/{pool}`: marks by node UID."""
+
+    marks: dict[str, Mark] = {}
+
+
+class DrainPhase(StrEnum):
+    """How far a drain has come; each is written before the act that follows it begins."""
+
+    ACCEPTED = "accepted"
+    CLAIMED = "claimed"
+    CORDONED = "cordoned"
+    DRAINED = "drained"
+    HALTING = "halting"
+    SETTLED = "settled"
+
+
+class PodProgress(msgspec.Struct, frozen=True, kw_only=True):
+    """What the eviction API last said of one pod."""
+
+    uid: str
+    answer: str
+    detail: str = ""
+    attempts: int = 1
+    at: datetime
+
+
+class DrainRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """The document `clusters/{key}/drains/{order id}`."""
+
+    order: Order
+    phase: DrainPhase = DrainPhase.ACCEPTED
+    node_uid: str = ""
+    generation: int = 0
+    lease: Lease | None = None
+    begun_at: datetime | None = None
+    cordoned_at: datetime | None = None
+    deadline: datetime | None = None
+    drained_at: datetime | None = None
+    pods: dict[str, PodProgress] = {}
+    """By namespace/name."""
+    outcome: str = ""
+    why: str = ""
+    """The reason's word, for a refusal or a halt."""
+    detail: str = ""
+    updated_at: datetime | None = None
+    expire_at: datetime | None = None
+    """The store deletes the record some time after this (TTL, 30 days)."""
+
+
+class Run(msgspec.Struct, frozen=True, kw_only=True):
+    """The document `clusters/{key}/runs/{schedule time}`: one tick."""
+
+    run_id: str
+    lease: Lease
+    finished: datetime | None = None
+    expire_at: datetime | None = None

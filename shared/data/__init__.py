@@ -1,0 +1,1 @@
+"""Data that ships with Ebb: machine prices with their source and date."""

@@ -1,0 +1,63 @@
+"""The failures that somebody handles, and only those.
+
+    EbbError
+    ├── BadInput      a person's mistake: one sentence with the path of the fault and the remedy
+    ├── Retryable     an outage: the same call may succeed later; the message or tick comes again
+    ├── Stale         the world changed under us: read again and decide again
+    └── Terminal      repeating the call cannot help: permission, protocol, an unsupported cluster
+
+Adapters raise these and chain the client's own error as the cause; no caller ever sees a client's class.
+Must not hold rules about what to do next: that is decided where the error is caught.
+"""
+
+
+class EbbError(Exception):
+    """Base of all failures that Ebb names."""
+
+
+class BadInput(EbbError):
+    """A person's mistake: `faults` are sentences, each with the path of the fault and the remedy."""
+
+    def __init__(self, *faults: str) -> None:
+        super().__init__("\n".join(faults))
+        self.faults = faults
+
+
+class BadSettings(BadInput):
+    """The environment is incomplete or holds a bad value."""
+
+
+class BadPolicy(BadInput):
+    """The policy document is missing or invalid; nothing of it is applied."""
+
+
+class BadOrder(BadInput):
+    """A message that is no order of ours: malformed, of an unknown schema, or for another cluster."""
+
+
+class BadDump(BadInput):
+    """A dump that `kubectl get -o json` did not print, or that lacks what a plan needs."""
+
+
+class Retryable(EbbError):
+    """An outage. `what` names the thing that did not answer as it should."""
+
+    def __init__(self, what: str, detail: str = "") -> None:
+        super().__init__(f"{what}: {detail}" if detail else what)
+        self.what = what
+
+
+class Stale(EbbError):
+    """The world changed: a resourceVersion, UID or document version that we relied on is no longer true."""
+
+
+class Gone(Stale):
+    """The object is no longer there, or another one bears its name."""
+
+
+class Terminal(EbbError):
+    """Repeating the call cannot help, e.g. permission denied."""
+
+    def __init__(self, what: str, detail: str = "") -> None:
+        super().__init__(f"{what}: {detail}" if detail else what)
+        self.what = what

@@ -1,0 +1,210 @@
+"""READ FIRST. What Ebb asks of the world, in its own words.
+
+The planner reads one picture (`Cluster.picture`, `Pools`), what it remembers (`State`) and what people want
+(`PolicySource`), and gives orders (`OrderBus`). The drainer takes one order and works on one node through
+`Cluster`. Adapters implement these; tests use hand-written fakes that pass the same contract tests.
+All methods raise the failures of `shared.errors` and nothing else: `Retryable` for an outage, `Stale` or
+`Gone` when the world changed, `Terminal` when repeating cannot help.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Generic, Protocol, TypeVar
+
+from shared.core.orders import Order
+from shared.core.policy import Policy
+from shared.core.snapshot import Node, NodePool, Pod, PodDisruptionBudget
+from shared.core.state import ClusterState, DrainRecord, PoolMarks, Run
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Picture:
+    """What one reading of the cluster gave: the parts of a `Snapshot` that the Kubernetes API knows."""
+
+    nodes: tuple[Node, ...]
+    pods: tuple[Pod, ...]
+    disruption_budgets: tuple[PodDisruptionBudget, ...]
+    namespaces: Mapping[str, Mapping[str, str]]
+
+
+class Answer(StrEnum):
+    """What the eviction API said, sorted by what it means for us (guide: eviction answers)."""
+
+    GRANTED = "granted"
+    GONE = "gone"  # 404, or another pod bears the name
+    BUDGET = "budget"  # 429 with a DisruptionBudget cause: try again later
+    LATER = "later"  # other 429, 5xx, timeouts: back off
+    CONFLICT = "conflict"  # 409: look again
+    TERMINATING = "terminating"  # 403 with cause NamespaceTerminating: await its end
+    SEVERAL_PDBS = "several_pdbs"  # 500 "more than one PodDisruptionBudget": never
+    FORBIDDEN = "forbidden"  # any other 403, 422, or a webhook's denial: never
+
+
+@dataclass(frozen=True)
+class Eviction:
+    """The answer for one pod; `detail` names the PDB or repeats the API's message."""
+
+    answer: Answer
+    detail: str = ""
+
+
+class Cluster(Protocol):
+    """The Kubernetes API of the one cluster."""
+
+    def picture(self) -> Picture:
+        """Read everything: nodes first, then pods, PodDisruptionBudgets and namespaces."""
+
+    def node(self, name: str) -> Node:
+        """Read one node, consistently. Raises Gone."""
+
+    def pods_on(self, node: str) -> tuple[Pod, ...]:
+        """Read the pods bound to a node, consistently."""
+
+    def disruption_budgets(self) -> tuple[PodDisruptionBudget, ...]:
+        """Read all PodDisruptionBudgets, consistently."""
+
+    def take(self, node: Node, order_id: str, since: datetime) -> Node:
+        """Cordon and own: `unschedulable`, our taint and our annotation in one patch on the version read.
+
+        Raises Stale when the node changed since it was read, Gone when it is no more.
+        """
+
+    def give_back(self, node: Node, order_id: str) -> Node:
+        """Remove our taint of that order id, our annotation and `unschedulable` in one patch on the version read.
+
+        Does nothing when the node does not carry our taint of that order id. Raises Stale, Gone.
+        """
+
+    def evict(self, pod: Pod, grace_seconds: int, *, dry_run: bool = False) -> Eviction:
+        """Ask the Eviction API (policy/v1) to evict exactly this pod (UID precondition)."""
+
+    def note(self, node: Node, reason: str, message: str) -> None:
+        """Write an event on the node, for `kubectl describe`."""
+
+
+@dataclass(frozen=True)
+class PoolsReading:
+    """The cluster's pools as GKE knows them."""
+
+    pools: Mapping[str, NodePool]
+    known: bool
+    profile: str = "BALANCED"
+
+
+class Pools(Protocol):
+    """The GKE API: node pools with their autoscaling limits."""
+
+    def read(self) -> PoolsReading:
+        """Return the pools. Raises Terminal for an Autopilot cluster."""
+
+
+@dataclass(frozen=True)
+class Key(Generic[T]):
+    """Which document: a collection (`cluster`, `pools`, `drains`, `runs`), an id, and the type it holds."""
+
+    collection: str
+    id: str
+    type: type[T]
+
+
+CLUSTER = Key("cluster", "", ClusterState)
+
+
+def pool_key(pool: str) -> Key[PoolMarks]:
+    return Key("pools", pool, PoolMarks)
+
+
+def drain_key(order_id: str) -> Key[DrainRecord]:
+    return Key("drains", order_id, DrainRecord)
+
+
+def run_key(schedule_time: str) -> Key[Run]:
+    return Key("runs", schedule_time, Run)
+
+
+@dataclass(frozen=True)
+class Found(Generic[T]):
+    """A document as it was read: None when absent. `version` is opaque; `read_at` is the store's own time."""
+
+    value: T | None
+    version: str | None
+    read_at: datetime
+
+
+class State(Protocol):
+    """The documents of one cluster, with compare-and-set and nothing else."""
+
+    def get(self, key: Key[T]) -> Found[T]:
+        """Read one document, consistently."""
+
+    def put(self, key: Key[T], value: T, expected: str | None) -> str:
+        """Write if the document's version is still the expected one (None: if it does not exist).
+
+        Returns the new version. Raises Stale when somebody else wrote first.
+        """
+
+    def delete(self, key: Key[T], expected: str) -> None:
+        """Delete if the version is still the expected one. Raises Stale."""
+
+    def all(self, collection: str, type_: type[T]) -> Mapping[str, Found[T]]:
+        """Read a whole collection by id (`pools`, or `drains` for `ebb status`)."""
+
+
+class PolicySource(Protocol):
+    """Where the policy stands."""
+
+    def read(self) -> Policy:
+        """Read and parse it anew. Raises BadPolicy when it is missing or invalid, Retryable on an outage."""
+
+
+class OrderBus(Protocol):
+    """The way from planner to drainer, and the side roads for rejected messages and results."""
+
+    def publish(self, order: Order) -> None:
+        """Publish and wait until the bus has it."""
+
+    def reject(self, data: bytes, attributes: Mapping[str, str], why: str) -> None:
+        """Keep a message that is no order, where a rejected topic is configured."""
+
+    def report(self, result: Mapping[str, object]) -> None:
+        """Publish a drain's result, where a results topic is configured."""
+
+
+class Clock(Protocol):
+    """Durations and waiting only: the time of day is the state's."""
+
+    def monotonic(self) -> float:
+        """Seconds, for measuring steps."""
+
+    def sleep(self, seconds: float) -> None:
+        """Wait."""
+
+
+class Log(Protocol):
+    """One decision, one line."""
+
+    def event(self, event: str, message: str, *, severity: str = "INFO", **fields: object) -> None:
+        """Write one line; fields named in the log contract become labels."""
+
+
+@dataclass(frozen=True)
+class Ports:
+    """All that a function needs of the world."""
+
+    cluster: Cluster
+    pools: Pools
+    state: State
+    policy: PolicySource
+    orders: OrderBus
+    clock: Clock
+    log: Log
+
+
+__all__: Sequence[str] = (
+    "CLUSTER", "Answer", "Clock", "Cluster", "Eviction", "Found", "Key", "Log", "OrderBus", "Picture",
+    "PolicySource", "Pools", "PoolsReading", "Ports", "State", "drain_key", "pool_key", "run_key",
+)  # fmt: skip

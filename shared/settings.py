@@ -1,0 +1,142 @@
+"""The environment, read once: each variable with its meaning; a bad value stops the start with a sentence.
+
+Must not open anything: wiring turns settings into adapters.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from shared.errors import BadSettings
+
+_CLUSTER: Final = re.compile(r"projects/(?P<project>[^/]+)/locations/(?P<location>[^/]+)/clusters/(?P<name>[^/]+)")
+_TOPIC: Final = re.compile(r"projects/[^/]+/topics/[^/]+")
+_ENDPOINTS: Final = ("auto", "dns", "private", "public")
+_LEVELS: Final = ("DEBUG", "INFO", "WARNING", "ERROR")
+_DECISION_LOGS: Final = ("changes", "all")
+MOST_STEP_SECONDS: Final = 540
+"""Under the 600 s after which a Pub/Sub push is delivered again."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """One field per variable of the environment (design §10)."""
+
+    cluster: str
+    """EBB_CLUSTER: projects/P/locations/L/clusters/C."""
+    topic: str = ""
+    """EBB_TOPIC: where orders are published."""
+    rejected_topic: str = ""
+    """EBB_REJECTED_TOPIC: keeps messages that are no orders."""
+    results_topic: str = ""
+    """EBB_RESULTS_TOPIC: drain results for whoever wants them."""
+    state: str = "firestore"
+    """EBB_STATE: `firestore`, or `sqlite:PATH`."""
+    firestore_database: str = "(default)"
+    """EBB_FIRESTORE_DATABASE: the cluster's named database."""
+    policy: str = ""
+    """EBB_POLICY: gs://BUCKET/OBJECT or a file path."""
+    endpoint: str = "auto"
+    """EBB_ENDPOINT: which address of the control plane is used."""
+    kubeconfig: str = ""
+    """EBB_KUBECONFIG: a kubeconfig instead of the GKE lookup of endpoint and credentials."""
+    gke_api: str = ""
+    """EBB_GKE_API: an http:// address in the GKE API's place; `none` = no GKE API."""
+    step_seconds: float = 480.0
+    """EBB_STEP_SECONDS: a drain step's soft deadline; leaves time to checkpoint under the platform's limit."""
+    log_level: str = "INFO"
+    """EBB_LOG_LEVEL."""
+    decision_log: str = "changes"
+    """EBB_DECISION_LOG: log each node's verdict on change only, or at every pass."""
+
+    @property
+    def project(self) -> str:
+        return self._part("project")
+
+    @property
+    def location(self) -> str:
+        return self._part("location")
+
+    @property
+    def cluster_name(self) -> str:
+        return self._part("name")
+
+    def _part(self, name: str) -> str:
+        match = _CLUSTER.fullmatch(self.cluster)
+        return match[name] if match else ""
+
+
+def read_settings(environment: Mapping[str, str]) -> Settings:
+    """Return the settings of an environment.
+
+    Raises:
+        BadSettings: with one sentence for every variable that is missing or wrong.
+    """
+    given = {
+        name: environment[f"EBB_{name.upper()}"].strip()
+        for name in Settings.__dataclass_fields__
+        if environment.get(f"EBB_{name.upper()}", "").strip()
+    }
+    faults = [fault for check in _CHECKS for fault in check(given)]
+    if faults:
+        raise BadSettings(*faults)
+    seconds = float(given.pop("step_seconds", "480"))
+    return Settings(**given, step_seconds=min(seconds, MOST_STEP_SECONDS))
+
+
+def _cluster(given: Mapping[str, str]) -> list[str]:
+    if _CLUSTER.fullmatch(given.get("cluster", "")):
+        return []
+    return [f"EBB_CLUSTER: {given.get('cluster', '')!r} is not projects/PROJECT/locations/LOCATION/clusters/NAME."]
+
+
+def _topics(given: Mapping[str, str]) -> list[str]:
+    names = ("topic", "rejected_topic", "results_topic")
+    return [
+        f"EBB_{name.upper()}: {given[name]!r} is not projects/PROJECT/topics/TOPIC."
+        for name in names
+        if name in given and not _TOPIC.fullmatch(given[name])
+    ]
+
+
+def _choices(given: Mapping[str, str]) -> list[str]:
+    choices = {"endpoint": _ENDPOINTS, "log_level": _LEVELS, "decision_log": _DECISION_LOGS}
+    return [
+        f"EBB_{name.upper()}: {given[name]!r} is not one of {', '.join(allowed)}."
+        for name, allowed in choices.items()
+        if name in given and given[name] not in allowed
+    ]
+
+
+def _state(given: Mapping[str, str]) -> list[str]:
+    state = given.get("state", "firestore")
+    if state == "firestore" or (state.startswith("sqlite:") and len(state) > len("sqlite:")):
+        return []
+    return [f"EBB_STATE: {state!r} is neither firestore nor sqlite:PATH."]
+
+
+def _policy(given: Mapping[str, str]) -> list[str]:
+    policy = given.get("policy", "")
+    if policy.startswith("gs://") and "/" not in policy.removeprefix("gs://").strip("/"):
+        return [f"EBB_POLICY: {policy!r} names no object; write gs://BUCKET/OBJECT."]
+    return []
+
+
+def _gke_api(given: Mapping[str, str]) -> list[str]:
+    api = given.get("gke_api", "")
+    if not api or api == "none" or api.startswith("http://"):
+        return []
+    return [f"EBB_GKE_API: {api!r} is neither an http:// address nor none."]
+
+
+def _step_seconds(given: Mapping[str, str]) -> list[str]:
+    text = given.get("step_seconds", "480")
+    try:
+        good = float(text) > 0
+    except ValueError:
+        good = False
+    return [] if good else [f"EBB_STEP_SECONDS: {text!r} is not a positive number of seconds."]
+
+
+_CHECKS: Final = (_cluster, _topics, _state, _policy, _choices, _gke_api, _step_seconds)
