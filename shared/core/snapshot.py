@@ -20,6 +20,10 @@ from shared.core.selectors import Labels, LabelSelector, NodeTerm, PodTerm, Tain
 NO_LABELS: Final[Labels] = MappingProxyType({})
 
 
+def _no_labels() -> Labels:
+    return NO_LABELS
+
+
 class Phase(StrEnum):
     """A pod's phase, as the API writes it."""
 
@@ -59,12 +63,12 @@ class PodClass:
 
     namespace: str
     owner: Owner | None = None
-    labels: Labels = NO_LABELS
-    annotations: Labels = NO_LABELS
+    labels: Labels = field(default_factory=_no_labels)
+    annotations: Labels = field(default_factory=_no_labels)
     """Only those named in `names.POD_ANNOTATIONS`."""
     requests: Resources = NOTHING
     """What the scheduler books for an incoming pod: init containers, sidecars and overhead included."""
-    node_selector: Labels = NO_LABELS
+    node_selector: Labels = field(default_factory=_no_labels)
     node_terms: tuple[NodeTerm, ...] | None = None
     """Required node affinity: any term may match; None = no requirement."""
     tolerations: tuple[Toleration, ...] = ()
@@ -122,8 +126,8 @@ class Node:
     uid: str
     created: datetime
     resource_version: str = ""
-    labels: Labels = NO_LABELS
-    annotations: Labels = NO_LABELS
+    labels: Labels = field(default_factory=_no_labels)
+    annotations: Labels = field(default_factory=_no_labels)
     taints: tuple[Taint, ...] = ()
     unschedulable: bool = False
     ready: bool = True

@@ -1,0 +1,146 @@
+"""Builders with short defaults, so that a test shows only what matters to it."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from shared.core import names
+from shared.core.orders import Kind, Order, Origin
+from shared.core.policy import Policy, PoolPolicy
+from shared.core.resources import MEMORY, PODS, Resources
+from shared.core.selectors import LabelSelector, Requirement, Taint
+from shared.core.snapshot import Node, NodePool, Owner, Pod, PodClass, PodDisruptionBudget, Snapshot
+from shared.core.state import Claim
+
+NOW = datetime(2026, 3, 4, 22, 0, tzinfo=UTC)
+GIB = 1024**3
+CLUSTER = "projects/p/locations/l/clusters/c"
+
+
+def resources(cpu: float = 0, memory: float = 0, **others: int) -> Resources:
+    """CPU in cores, memory in GiB, others in whole units (`pods=`, `nvidia_com_gpu=`)."""
+    return Resources.of({"cpu": round(cpu * 1000), MEMORY: round(memory * GIB), **others})
+
+
+def node(name: str, *, cpu: float = 4, memory: float = 16, pods: int = 110, pool: str = "a", **changes: Any) -> Node:
+    """A Ready node of pool `a` in zone `z`, a day old; labels given are added to GKE's."""
+    labels = {
+        names.POOL_LABEL: pool,
+        names.ZONE_LABEL: changes.pop("zone", "z"),
+        names.HOSTNAME_LABEL: name,
+        names.MACHINE_LABEL: changes.pop("machine", "e2-standard-4"),
+        **changes.pop("labels", {}),
+    }
+    plain = Node(
+        name=name,
+        uid=f"uid-{name}",
+        created=NOW - timedelta(days=1),
+        resource_version="1",
+        labels={key: value for key, value in labels.items() if value},
+        allocatable=resources(cpu, memory, **{PODS: pods}),
+    )
+    return replace(plain, **changes)
+
+
+def pod_class(*, owner: str | None = "ReplicaSet/web", cpu: float = 0.1, memory: float = 0.1, **spec: Any) -> PodClass:
+    kind, _, name = (owner or "").partition("/")
+    given = {
+        "namespace": "default",
+        "owner": Owner(kind, name or "web") if owner else None,
+        "requests": resources(cpu, memory),
+        "labels": {"app": name or "web"},
+        **spec,
+    }
+    return PodClass(**given)
+
+
+def pod(name: str, *, on: str = "", kind: PodClass | None = None, **changes: Any) -> Pod:
+    """A Running pod of a ReplicaSet; `kind` or the fields of a PodClass (`cpu=`, `owner="Job/x"`) describe it."""
+    own = set(Pod.__dataclass_fields__) - {"spec"}
+    spec = kind or pod_class(**{key: value for key, value in changes.items() if key not in own})
+    rest = {key: value for key, value in changes.items() if key in own}
+    plain = Pod(name=name, uid=f"uid-{name}", spec=spec, node=on, created=NOW - timedelta(hours=1))
+    return replace(plain, **rest)
+
+
+def pdb(name: str, *, allowed: int = 1, namespace: str = "default", **labels: str) -> PodDisruptionBudget:
+    """A PodDisruptionBudget over pods with those labels (none = all of the namespace)."""
+    requirements = tuple(Requirement(key, "In", (value,)) for key, value in labels.items())
+    return PodDisruptionBudget(namespace, name, LabelSelector(requirements), disruptions_allowed=allowed)
+
+
+def cluster(
+    nodes: Iterable[Node],
+    pods: Iterable[Pod] = (),
+    *,
+    pools: Mapping[str, NodePool] | None = None,
+    now: datetime = NOW,
+    **changes: Any,
+) -> Snapshot:
+    """A picture taken at NOW; pools not given are autoscaled from zero."""
+    rows = tuple(sorted(nodes, key=lambda each: each.name))
+    known = {each.pool: NodePool(each.pool) for each in rows if each.pool}
+    plain = Snapshot(
+        cluster=CLUSTER,
+        began_at=now,
+        taken_at=now,
+        nodes=rows,
+        pods=tuple(sorted(pods, key=lambda each: each.key)),
+        pools={**known, **(pools or {})},
+    )
+    return replace(plain, **changes)
+
+
+def taint(key: str, effect: str = "NoSchedule", value: str = "") -> Taint:
+    return Taint(key, effect, value)
+
+
+def our_taint(order_id: str = "order") -> Taint:
+    return Taint(names.OUR_TAINT, "NoSchedule", order_id)
+
+
+def policy(pool: str = "a", *, cluster_wide: Mapping[str, Any] | None = None, **settings: Any) -> Policy:
+    """A policy without gates that bites only where the test says so; `settings` are the pool's."""
+    open_pool: dict[str, Any] = {
+        "enabled": True,
+        "required_count": 1,
+        "excess_threshold": 0,
+        "consolidate_after": timedelta(0),
+        "budgets": (),
+        **settings,
+    }
+    open_cluster: dict[str, Any] = {
+        "hash": "test",
+        "dry_run": False,
+        "minimum_nodes": 0,
+        "minimum_non_tainted_nodes": 0,
+        "time_since_last_addition": timedelta(0),
+        "time_gap": timedelta(0),
+        "budgets": (),
+        "rate": None,
+        **(cluster_wide or {}),
+    }
+    return Policy(pools={pool: PoolPolicy(**open_pool)}, **open_cluster)
+
+
+def claim(node_name: str, *, pool: str = "a", order_id: str = "order", **changes: Any) -> Claim:
+    given: dict[str, Any] = {"since": NOW, "reason": "underutilized", "origin": "planner", "zone": "z", **changes}
+    return Claim(order_id=order_id, node=node_name, pool=pool, **given)
+
+
+def order(node_name: str = "n1", **changes: Any) -> Order:
+    given: dict[str, Any] = {
+        "kind": Kind.DRAIN,
+        "order_id": "order",
+        "cluster": CLUSTER,
+        "node": node_name,
+        "node_uid": f"uid-{node_name}",
+        "reason": "underutilized",
+        "origin": Origin.PLANNER,
+        "issued_at": NOW,
+        "expires_at": NOW + timedelta(minutes=10),
+        "picture_at": NOW,
+        **changes,
+    }
+    return Order(**given)
