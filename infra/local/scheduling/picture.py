@@ -1,0 +1,78 @@
+"""The scheduler's picture of the nodes: what is allocatable, what is booked, who runs there."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from infra.local.quantities import units
+from infra.local.scheduling.requests import Resources, pod_requests
+from infra.local.world.kinds import Json
+from infra.local.world.pods import is_finished, labels_of, node_of
+
+HostPort = tuple[str, str, int]
+
+
+def host_ports(pod: Json) -> set[HostPort]:
+    """The (protocol, address, port) triples that the pod takes on its node."""
+    spec = pod["spec"]
+    ports = [port for container in spec.get("containers") or [] for port in container.get("ports") or []]
+    if spec.get("hostNetwork"):
+        ports = [{**port, "hostPort": port.get("hostPort", port["containerPort"])} for port in ports]
+    return {
+        (port.get("protocol", "TCP"), port.get("hostIP") or "0.0.0.0", port["hostPort"])
+        for port in ports
+        if port.get("hostPort")
+    }
+
+
+@dataclass
+class Room:
+    """One node as the scheduler sees it; `add` books a pod."""
+
+    node: Json
+    pods: list[Json] = field(default_factory=list)
+    booked: Counter[str] = field(default_factory=Counter)
+    ports: set[HostPort] = field(default_factory=set)
+
+    @property
+    def name(self) -> str:
+        return str(self.node["metadata"]["name"])
+
+    @property
+    def labels(self) -> dict[str, str]:
+        return labels_of(self.node)
+
+    @property
+    def allocatable(self) -> Resources:
+        status: Json = self.node.get("status") or {}
+        offered: Json = status.get("allocatable") or status.get("capacity") or {}
+        return {name: units(name, value) for name, value in offered.items()}
+
+    def add(self, pod: Json) -> None:
+        self.pods.append(pod)
+        self.booked.update(pod_requests(pod))
+        self.ports |= host_ports(pod)
+
+
+@dataclass
+class Picture:
+    """All nodes with their pods, and the labels of the namespaces (for affinity terms that select them)."""
+
+    rooms: dict[str, Room]
+    namespaces: dict[str, dict[str, str]]
+    volumes: dict[tuple[str, str], Json] = field(default_factory=dict)
+
+    def place(self, pod: Json, node: str) -> None:
+        """Book a pod on a node, as scheduling it does."""
+        bound = {**pod, "spec": {**pod["spec"], "nodeName": node}}
+        self.rooms[node].add(bound)
+
+
+def take(nodes: Sequence[Json], pods: Sequence[Json], namespaces: Sequence[Json] = ()) -> Picture:
+    """A picture of nodes and of the pods bound to them; finished pods hold nothing."""
+    rooms = {node["metadata"]["name"]: Room(node) for node in nodes}
+    for pod in pods:
+        room = rooms.get(node_of(pod))
+        if room is not None and not is_finished(pod):
+            room.add(pod)
+    return Picture(rooms, {item["metadata"]["name"]: labels_of(item) for item in namespaces})

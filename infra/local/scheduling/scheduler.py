@@ -1,0 +1,129 @@
+"""The scheduler: takes waiting pods by priority and age, filters, scores, binds; says why when it cannot.
+
+It never preempts. Pods of another `schedulerName` are left alone.
+"""
+
+from collections import Counter
+from enum import StrEnum
+
+from infra.local.scheduling.filters import refusal
+from infra.local.scheduling.picture import Picture, Room, take
+from infra.local.scheduling.requests import pod_requests
+from infra.local.scheduling.taints import untolerated
+from infra.local.world.events import emit
+from infra.local.world.kinds import Json
+from infra.local.world.pods import condition_of, is_terminating, node_of, set_condition
+from infra.local.world.store import Store
+
+ACTOR = "default-scheduler"
+RETRY_EVERY = 30.0
+"""Seconds after which a pod is looked at again though nothing changed (kube-scheduler flushes in minutes)."""
+_NAMES = {ACTOR, "gke.io/optimize-utilization-scheduler"}
+_READS = ("pods", "nodes", "namespaces", "persistentvolumeclaims", "persistentvolumes")
+
+
+class Scoring(StrEnum):
+    """How nodes are ranked: the default scheduler's, or that of GKE's optimize-utilization profile."""
+
+    LEAST_ALLOCATED = "LeastAllocated"
+    MOST_ALLOCATED = "MostAllocated"
+
+
+def used_share(pod: Json, room: Room) -> float:
+    """The mean share of CPU and memory in use once the pod runs there (0 to 1)."""
+    asked, offered = pod_requests(pod), room.allocatable
+    shares = [
+        (room.booked[name] + asked.get(name, 0)) / offered[name] for name in ("cpu", "memory") if offered.get(name)
+    ]
+    return sum(shares) / len(shares) if shares else 0.0
+
+
+def _volumes(store: Store) -> dict[tuple[str, str], Json]:
+    volumes = {item["metadata"]["name"]: item for item in store.all("persistentvolumes")}
+    return {
+        (claim["metadata"]["namespace"], claim["metadata"]["name"]): volumes[claim["spec"]["volumeName"]]
+        for claim in store.all("persistentvolumeclaims")
+        if claim["spec"].get("volumeName") in volumes
+    }
+
+
+class Scheduler:
+    """Binds pods to nodes in one step each time something has changed."""
+
+    def __init__(self, store: Store, scoring: Scoring = Scoring.LEAST_ALLOCATED) -> None:
+        self._store = store
+        self._scoring = scoring
+        self._seen = -1
+        self._again_at = 0.0
+
+    def step(self, now: float) -> None:
+        """Try every waiting pod, if anything has changed since it was last tried."""
+        if self._store.version(*_READS) == self._seen and now < self._again_at:
+            return
+        waiting = [pod for pod in self._store.all("pods") if self._mine(pod)]
+        if waiting:
+            self._schedule(waiting, now)
+        self._seen, self._again_at = self._store.version(*_READS), now + RETRY_EVERY
+
+    def _mine(self, pod: Json) -> bool:
+        name = pod["spec"].get("schedulerName", ACTOR)
+        return not node_of(pod) and not is_terminating(pod) and name in _NAMES
+
+    def _schedule(self, waiting: list[Json], now: float) -> None:
+        store = self._store
+        picture = take(store.all("nodes"), store.all("pods"), store.all("namespaces"))
+        picture.volumes = _volumes(store)
+        for pod in sorted(waiting, key=_queue_order):
+            if pod["spec"].get("schedulingGates"):
+                self._refuse(pod, now, "SchedulingGated", "Scheduling is blocked due to non-empty scheduling gates")
+            else:
+                self._try(pod, picture, now)
+
+    def _try(self, pod: Json, picture: Picture, now: float) -> None:
+        refusals: Counter[str] = Counter()
+        fitting: list[Room] = []
+        for room in picture.rooms.values():
+            reason = refusal(pod, room, picture)
+            if reason is None:
+                fitting.append(room)
+            else:
+                refusals[reason] += 1
+        if fitting:
+            best = max(fitting, key=lambda room: (*self._score(pod, room), room.name))
+            picture.place(pod, best.name)
+            self._bind(pod, best.name, now)
+            return
+        reasons = ", ".join(f"{count} {reason}" for reason, count in sorted(refusals.items()))
+        message = f"0/{len(picture.rooms)} nodes are available: {reasons}."
+        self._refuse(pod, now, "Unschedulable", message)
+
+    def _score(self, pod: Json, room: Room) -> tuple[bool, float]:
+        taints: list[Json] = room.node["spec"].get("taints") or []
+        welcome = untolerated(pod["spec"], taints, ("PreferNoSchedule",)) is None
+        share = used_share(pod, room)
+        return welcome, share if self._scoring is Scoring.MOST_ALLOCATED else -share
+
+    def _bind(self, pod: Json, node: str, now: float) -> None:
+        def bound(thing: Json) -> None:
+            thing["spec"]["nodeName"] = node
+            set_condition(thing, now, {"type": "PodScheduled", "status": "True"})
+
+        meta = pod["metadata"]
+        self._store.update("pods", meta["namespace"], meta["name"], bound, ACTOR)
+
+    def _refuse(self, pod: Json, now: float, reason: str, message: str) -> None:
+        condition = {"type": "PodScheduled", "status": "False", "reason": reason, "message": message}
+        old = condition_of(pod, "PodScheduled") or {}
+        if all(old.get(key) == value for key, value in condition.items()):
+            return
+        meta = pod["metadata"]
+        fresh = self._store.update(
+            "pods", meta["namespace"], meta["name"], lambda thing: set_condition(thing, now, condition), ACTOR
+        )
+        if reason == "Unschedulable":
+            emit(self._store, fresh, "FailedScheduling", message, ACTOR)
+
+
+def _queue_order(pod: Json) -> tuple[int, str, str]:
+    meta = pod["metadata"]
+    return (-int(pod["spec"].get("priority", 0)), meta["creationTimestamp"], meta["name"])

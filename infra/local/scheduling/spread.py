@@ -1,0 +1,77 @@
+"""Topology spread constraints that forbid (`DoNotSchedule`).
+
+Source: kubernetes pkg/scheduler/framework/plugins/podtopologyspread/filtering.go.
+"""
+
+from collections import Counter
+
+from infra.local.scheduling.picture import Picture, Room
+from infra.local.scheduling.taints import untolerated
+from infra.local.selectors import matches, node_selector_holds
+from infra.local.world.kinds import Json
+from infra.local.world.pods import is_terminating, labels_of
+
+
+def _hard(pod: Json) -> list[Json]:
+    constraints: list[Json] = pod["spec"].get("topologySpreadConstraints") or []
+    return [item for item in constraints if item.get("whenUnsatisfiable", "DoNotSchedule") == "DoNotSchedule"]
+
+
+def _selector(constraint: Json, pod: Json) -> Json | None:
+    selector: Json | None = constraint.get("labelSelector")
+    if selector is None:
+        return None
+    labels = labels_of(pod)
+    keys = [key for key in constraint.get("matchLabelKeys") or [] if key in labels]
+    extra = [{"key": key, "operator": "In", "values": [labels[key]]} for key in keys]
+    return {**selector, "matchExpressions": [*(selector.get("matchExpressions") or []), *extra]}
+
+
+def _admitted(pod: Json, room: Room) -> bool:
+    spec = pod["spec"]
+    wanted: dict[str, str] = spec.get("nodeSelector") or {}
+    affinity: Json = (spec.get("affinity") or {}).get("nodeAffinity") or {}
+    required = affinity.get("requiredDuringSchedulingIgnoredDuringExecution")
+    return all(room.labels.get(key) == value for key, value in wanted.items()) and node_selector_holds(
+        required, room.node
+    )
+
+
+def _counts_as_domain(constraint: Json, pod: Json, room: Room) -> bool:
+    if constraint.get("nodeAffinityPolicy", "Honor") == "Honor" and not _admitted(pod, room):
+        return False
+    taints: list[Json] = room.node["spec"].get("taints") or []
+    honoured = constraint.get("nodeTaintsPolicy", "Ignore") == "Honor"
+    return not (honoured and untolerated(pod["spec"], taints))
+
+
+def _domains(constraint: Json, constraints: list[Json], pod: Json, picture: Picture) -> Counter[str]:
+    selector, key = _selector(constraint, pod), constraint["topologyKey"]
+    namespace = pod["metadata"]["namespace"]
+    domains: Counter[str] = Counter()
+    for room in picture.rooms.values():
+        if all(item["topologyKey"] in room.labels for item in constraints) and _counts_as_domain(constraint, pod, room):
+            domains[room.labels[key]] += sum(
+                existing["metadata"]["namespace"] == namespace
+                and not is_terminating(existing)
+                and matches(selector, labels_of(existing))
+                for existing in room.pods
+            )
+    return domains
+
+
+def topology_spread(pod: Json, room: Room, picture: Picture) -> str | None:
+    """The scheduler's reason if a constraint forbids the node."""
+    constraints = _hard(pod)
+    for constraint in constraints:
+        domain = room.labels.get(constraint["topologyKey"])
+        if domain is None:
+            return "node(s) didn't match pod topology spread constraints (missing required label)"
+        domains = _domains(constraint, constraints, pod, picture)
+        least = min(domains.values(), default=0)
+        if len(domains) < constraint.get("minDomains", 1):
+            least = 0
+        itself = matches(_selector(constraint, pod), labels_of(pod))
+        if domains[domain] + itself - least > constraint["maxSkew"]:
+            return "node(s) didn't match pod topology spread constraints"
+    return None

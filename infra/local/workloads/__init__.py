@@ -1,0 +1,1 @@
+"""The controllers that keep workloads at their replica counts."""

@@ -1,0 +1,51 @@
+"""Making a controlled object from its controller: owner reference, labels, template."""
+
+import hashlib
+import json
+
+from infra.local.world.kinds import Json
+from infra.local.world.pods import controller_of
+from infra.local.world.store import Store, copied
+
+
+def owned_by(owner: Json) -> list[Json]:
+    """The owner references of an object that `owner` controls."""
+    meta = owner["metadata"]
+    reference = {"apiVersion": owner["apiVersion"], "kind": owner["kind"], "name": meta["name"], "uid": meta["uid"]}
+    return [{**reference, "controller": True, "blockOwnerDeletion": True}]
+
+
+def dependents(store: Store, plural: str, owner: Json) -> list[Json]:
+    """The objects of a kind in the owner's namespace that it controls."""
+    meta = owner["metadata"]
+    return [
+        thing
+        for thing in store.all(plural, meta["namespace"])
+        if (controller_of(thing) or {}).get("uid") == meta["uid"]
+    ]
+
+
+def template_hash(template: Json) -> str:
+    """A short name for a pod template, as `pod-template-hash` has it."""
+    return hashlib.sha256(json.dumps(template, sort_keys=True).encode()).hexdigest()[:9]
+
+
+def pod_from(owner: Json, name: str | None = None) -> Json:
+    """A pod of the owner's template, named or with a generated name; not stored."""
+    template: Json = copied(owner["spec"]["template"])
+    meta: Json = template.get("metadata") or {}
+    meta["namespace"] = owner["metadata"]["namespace"]
+    meta["ownerReferences"] = owned_by(owner)
+    meta["generateName"] = f"{owner['metadata']['name']}-"
+    if name is not None:
+        meta["name"] = name
+    return {"metadata": meta, "spec": template["spec"], "status": {"phase": "Pending"}}
+
+
+def write_status(store: Store, plural: str, owner: Json, status: Json) -> None:
+    """Store a controller's status, with the generation it has observed."""
+    observed = {**status, "observedGeneration": owner["metadata"]["generation"]}
+    meta = owner["metadata"]
+    store.update(
+        plural, meta["namespace"], meta["name"], lambda thing: thing.update(status=observed), "controller-manager"
+    )

@@ -1,0 +1,98 @@
+"""Deployments and ReplicaSets: a lost pod is replaced by one with a new name; a new template replaces all at once.
+
+Rolling updates are not modelled: Ebb never changes a template, and a scenario that does gets the new pods at once.
+"""
+
+from infra.local.workloads.making import dependents, owned_by, pod_from, template_hash, write_status
+from infra.local.world.deletion import delete_pod
+from infra.local.world.kinds import Json
+from infra.local.world.pods import is_finished, is_ready, is_terminating, node_of
+from infra.local.world.store import Store, copied
+
+ACTOR = "replicaset-controller"
+
+
+def replica_set_for(deployment: Json) -> Json:
+    """The ReplicaSet of a Deployment's present template; not stored."""
+    spec = deployment["spec"]
+    digest = template_hash(spec["template"])
+    template: Json = copied(spec["template"])
+    template.setdefault("metadata", {}).setdefault("labels", {})["pod-template-hash"] = digest
+    meta = deployment["metadata"]
+    selector = {"matchLabels": {**(spec["selector"].get("matchLabels") or {}), "pod-template-hash": digest}}
+    return {
+        "metadata": {
+            "name": f"{meta['name']}-{digest}",
+            "namespace": meta["namespace"],
+            "labels": template["metadata"]["labels"],
+            "ownerReferences": owned_by(deployment),
+        },
+        "spec": {"replicas": spec.get("replicas", 1), "selector": selector, "template": template},
+    }
+
+
+def _scale(store: Store, replica_set: Json, replicas: int) -> None:
+    meta = replica_set["metadata"]
+    store.update(
+        "replicasets",
+        meta["namespace"],
+        meta["name"],
+        lambda thing: thing["spec"].update(replicas=replicas),
+        "deployment-controller",
+    )
+
+
+def _counts(pods: list[Json]) -> Json:
+    ready = sum(is_ready(pod) for pod in pods)
+    return {"replicas": len(pods), "readyReplicas": ready, "availableReplicas": ready}
+
+
+def _removal_order(pod: Json) -> tuple[bool, bool, str]:
+    """Unbound pods go first, then unready ones, then the youngest (sorted last first)."""
+    return (bool(node_of(pod)), is_ready(pod), pod["metadata"]["creationTimestamp"])
+
+
+class DeploymentController:
+    """Keeps one ReplicaSet of the present template at the wanted size and all others at zero."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def step(self, now: float) -> None:
+        del now
+        for deployment in self._store.all("deployments"):
+            self._sync(deployment)
+
+    def _sync(self, deployment: Json) -> None:
+        wanted = replica_set_for(deployment)
+        sets = dependents(self._store, "replicasets", deployment)
+        if all(item["metadata"]["name"] != wanted["metadata"]["name"] for item in sets):
+            sets.append(self._store.create("replicasets", wanted, "deployment-controller"))
+        for item in sets:
+            current = item["metadata"]["name"] == wanted["metadata"]["name"]
+            _scale(self._store, item, wanted["spec"]["replicas"] if current else 0)
+        pods = [pod for item in sets for pod in dependents(self._store, "pods", item) if not is_terminating(pod)]
+        write_status(self._store, "deployments", deployment, _counts(pods))
+
+
+class ReplicaSetController:
+    """Creates and deletes pods until the living ones are as many as wanted."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def step(self, now: float) -> None:
+        del now
+        for plural in ("replicasets", "replicationcontrollers"):
+            for owner in self._store.all(plural):
+                self._sync(plural, owner)
+
+    def _sync(self, plural: str, owner: Json) -> None:
+        pods = dependents(self._store, "pods", owner)
+        living = [pod for pod in pods if not is_terminating(pod) and not is_finished(pod)]
+        missing = int(owner["spec"].get("replicas", 1)) - len(living)
+        for _ in range(missing):
+            self._store.create("pods", pod_from(owner), ACTOR)
+        for pod in sorted(living, key=_removal_order)[: max(-missing, 0)]:
+            delete_pod(self._store, pod, None, ACTOR)
+        write_status(self._store, plural, owner, _counts(living))

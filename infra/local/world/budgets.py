@@ -1,0 +1,157 @@
+"""The disruption controller: what each PodDisruptionBudget allows right now.
+
+Source: kubernetes pkg/controller/disruption/disruption.go (trySync, getExpectedPodCount, countHealthyPods).
+It writes statuses only; the eviction API takes from them.
+"""
+
+from fractions import Fraction
+from math import ceil
+
+from infra.local.clocks import seconds_of
+from infra.local.selectors import matches
+from infra.local.world.kinds import PLURAL_OF_KIND, Json
+from infra.local.world.pods import (
+    controller_of,
+    is_healthy,
+    is_ready,
+    is_terminating,
+    labels_of,
+    set_condition,
+)
+from infra.local.world.store import Store
+
+ACTOR = "disruption-controller"
+DISRUPTION_TIMEOUT = 120.0
+"""Seconds after which a granted eviction that no deletion followed is forgotten (DeletionTimeout)."""
+
+
+_READS = ("pods", "poddisruptionbudgets", "deployments", "replicasets", "statefulsets", "replicationcontrollers")
+
+
+class UnscalableError(ValueError):
+    """A budget in percent or by maxUnavailable covers a pod whose controller has no scale."""
+
+
+def budgets_of(store: Store, pod: Json) -> list[Json]:
+    """The budgets of the pod's namespace whose selector matches it; an empty selector matches every pod."""
+    return [
+        budget
+        for budget in store.all("poddisruptionbudgets", pod["metadata"]["namespace"])
+        if matches(budget["spec"].get("selector"), labels_of(pod))
+    ]
+
+
+def pods_of(store: Store, budget: Json) -> list[Json]:
+    """The pods that a budget protects."""
+    selector = budget["spec"].get("selector")
+    pods = store.all("pods", budget["metadata"]["namespace"])
+    return [pod for pod in pods if matches(selector, labels_of(pod))]
+
+
+def _scale(store: Store, pod: Json) -> tuple[str, int]:
+    """The uid and replica count of the topmost controller; UnscalableError if there is none with a scale."""
+    thing = pod
+    while (owner := controller_of(thing)) is not None:
+        plural = PLURAL_OF_KIND.get(owner["kind"], "")
+        found = store.find(plural, pod["metadata"]["namespace"], owner["name"]) if plural else None
+        if found is None:
+            break
+        thing = found
+    if "replicas" not in thing["spec"]:
+        raise UnscalableError(f"pod {pod['metadata']['name']} has no controller with a scale")
+    return thing["metadata"]["uid"], int(thing["spec"]["replicas"])
+
+
+def _share(value: int | str, total: int) -> int:
+    if isinstance(value, int):
+        return value
+    return ceil(Fraction(value.removesuffix("%")) * total / 100)
+
+
+def expected_and_desired(store: Store, budget: Json, pods: list[Json]) -> tuple[int, int]:
+    """How many pods the budget counts on and how many must stay healthy; UnscalableError if unknowable."""
+    spec = budget["spec"]
+    least = spec.get("minAvailable")
+    if isinstance(least, int):
+        return len(pods), least
+    expected = sum(dict(_scale(store, pod) for pod in pods).values())
+    if least is not None:
+        return expected, _share(least, expected)
+    if spec.get("maxUnavailable") is not None:
+        return expected, max(expected - _share(spec["maxUnavailable"], expected), 0)
+    return len(pods), 1
+
+
+def _still_disrupted(budget: Json, pods: list[Json], now: float) -> dict[str, str]:
+    granted: dict[str, str] = budget.get("status", {}).get("disruptedPods") or {}
+    waiting = {pod["metadata"]["name"] for pod in pods if not is_terminating(pod)}
+    return {name: at for name, at in granted.items() if name in waiting and seconds_of(at) + DISRUPTION_TIMEOUT > now}
+
+
+def _status(store: Store, budget: Json, pods: list[Json], now: float) -> Json:
+    disrupted = _still_disrupted(budget, pods, now)
+    healthy = sum(is_healthy(pod) and pod["metadata"]["name"] not in disrupted for pod in pods)
+    expected, desired = expected_and_desired(store, budget, pods)
+    allowed = max(healthy - desired, 0) if expected > 0 else 0
+    status: Json = {
+        "currentHealthy": healthy,
+        "desiredHealthy": desired,
+        "expectedPods": expected,
+        "disruptionsAllowed": allowed,
+    }
+    return {**status, "disruptedPods": disrupted} if disrupted else status
+
+
+def _sync(store: Store, budget: Json, now: float) -> None:
+    try:
+        status = _status(store, budget, pods_of(store, budget), now)
+        allowed = status["disruptionsAllowed"] > 0
+        reason, message = ("SufficientPods" if allowed else "InsufficientPods"), ""
+    except UnscalableError as error:
+        status = {"currentHealthy": 0, "desiredHealthy": 0, "expectedPods": 0, "disruptionsAllowed": 0}
+        allowed, reason, message = False, "SyncFailed", str(error)
+
+    def write(thing: Json) -> None:
+        conditions = thing.get("status", {}).get("conditions", [])
+        thing["status"] = {**status, "observedGeneration": thing["metadata"]["generation"], "conditions": conditions}
+        condition = {"type": "DisruptionAllowed", "status": str(allowed), "reason": reason, "message": message}
+        set_condition(thing, now, condition)
+
+    meta = budget["metadata"]
+    store.update("poddisruptionbudgets", meta["namespace"], meta["name"], write, ACTOR)
+
+
+class DisruptionController:
+    """Keeps every budget's status true to its pods."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._seen = -1
+
+    def step(self, now: float) -> None:
+        """Write every status anew, if anything that decides them has changed or a granted eviction may time out."""
+        budgets = self._store.all("poddisruptionbudgets")
+        waiting = any(budget.get("status", {}).get("disruptedPods") for budget in budgets)
+        if self._store.version(*_READS) == self._seen and not waiting:
+            return
+        for budget in budgets:
+            _sync(self._store, budget, now)
+        self._seen = self._store.version(*_READS)
+
+
+def counts_now(store: Store, budget: Json, pod: Json) -> Json:
+    """What evicting `pod` leaves of a budget, counted from pods alone, for the record."""
+    pods = pods_of(store, budget)
+    healthy = sum(is_healthy(item) for item in pods)
+    try:
+        _, desired = expected_and_desired(store, budget, pods)
+    except UnscalableError:
+        desired = len(pods)
+    left = healthy - is_healthy(pod)
+    return {
+        "name": budget["metadata"]["name"],
+        "desired": desired,
+        "healthy_before": healthy,
+        "healthy_after": left,
+        "broken": is_ready(pod) and left < desired,
+    }

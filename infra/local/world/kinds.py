@@ -1,0 +1,53 @@
+"""The kinds that the little API server serves, by the names Kubernetes gives them."""
+
+from dataclasses import dataclass
+from typing import Any
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One resource: `plural` names it in paths, `counts_generations` if its spec changes are numbered."""
+
+    plural: str
+    kind: str
+    group: str = ""
+    version: str = "v1"
+    namespaced: bool = True
+    counts_generations: bool = False
+
+    @property
+    def api_version(self) -> str:
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+
+_APPS = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet")
+
+KINDS: dict[str, Kind] = {
+    kind.plural: kind
+    for kind in (
+        Kind("nodes", "Node", namespaced=False),
+        Kind("namespaces", "Namespace", namespaced=False),
+        Kind("pods", "Pod"),
+        Kind("events", "Event"),
+        Kind("replicationcontrollers", "ReplicationController", counts_generations=True),
+        Kind("persistentvolumes", "PersistentVolume", namespaced=False),
+        Kind("persistentvolumeclaims", "PersistentVolumeClaim"),
+        Kind("poddisruptionbudgets", "PodDisruptionBudget", "policy", counts_generations=True),
+        Kind("jobs", "Job", "batch", counts_generations=True),
+        Kind("storageclasses", "StorageClass", "storage.k8s.io", namespaced=False),
+        Kind("csinodes", "CSINode", "storage.k8s.io", namespaced=False),
+        Kind("priorityclasses", "PriorityClass", "scheduling.k8s.io", namespaced=False),
+        *(Kind(f"{name.lower()}s", name, "apps", counts_generations=True) for name in _APPS),
+    )
+}
+
+PLURAL_OF_KIND: dict[str, str] = {kind.kind: kind.plural for kind in KINDS.values()}
+
+
+def find(group: str, version: str, plural: str) -> Kind | None:
+    """The kind served at a path, or None; events are served by both of their groups."""
+    kind = KINDS.get(plural)
+    groups = {kind.group, "events.k8s.io"} if kind and plural == "events" else {kind.group if kind else ""}
+    return kind if kind and group in groups and version == kind.version else None

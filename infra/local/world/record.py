@@ -1,0 +1,91 @@
+"""The API's own record, from which a checker can tell whether Ebb kept its promise.
+
+Three sorts of entry, each with `type` and `at` (seconds since 1970): `request` (every HTTP request), `change` (every
+change of a pod or a node that a checker cares for, with who made it) and `eviction` (every eviction that was granted,
+with the healthy counts of the moment, computed from pods and never from the budget's status).
+"""
+
+import json
+from collections.abc import Iterator
+
+from infra.local.clocks import Clock
+from infra.local.world.kinds import Json
+from infra.local.world.pods import (
+    controller_of,
+    is_ready,
+    is_terminating,
+    is_unschedulable,
+    labels_of,
+    node_of,
+    phase_of,
+)
+from infra.local.world.store import Change
+
+
+def _pod_brief(pod: Json) -> Json:
+    return {
+        "node": node_of(pod),
+        "phase": phase_of(pod),
+        "ready": is_ready(pod),
+        "terminating": is_terminating(pod),
+        "unschedulable": is_unschedulable(pod),
+        "owner": (controller_of(pod) or {}).get("uid", ""),
+        "labels": labels_of(pod),
+    }
+
+
+def _node_brief(node: Json) -> Json:
+    taints: list[Json] = node["spec"].get("taints") or []
+    return {
+        "ready": is_ready(node),
+        "unschedulable": bool(node["spec"].get("unschedulable")),
+        "taints": [f"{taint['key']}={taint.get('value', '')}:{taint['effect']}" for taint in taints],
+        "pool": labels_of(node).get("cloud.google.com/gke-nodepool", ""),
+        "zone": labels_of(node).get("topology.kubernetes.io/zone", ""),
+    }
+
+
+_BRIEFS = {"pods": _pod_brief, "nodes": _node_brief}
+
+
+class Record:
+    """An append-only list of entries."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self.entries: list[Json] = []
+
+    def add(self, sort: str, entry: Json) -> None:
+        self.entries.append({"type": sort, "at": self._clock.now(), **entry})
+
+    def of(self, sort: str) -> list[Json]:
+        """The entries of one sort, in order."""
+        return [entry for entry in self.entries if entry["type"] == sort]
+
+    def lines(self, start: int = 0) -> Iterator[str]:
+        """The entries from number `start` on, as JSON lines."""
+        for entry in self.entries[start:]:
+            yield json.dumps(entry, separators=(",", ":")) + "\n"
+
+    def on_change(self, change: Change) -> None:
+        """Note a write of a pod or a node, unless nothing that a checker reads has changed."""
+        brief = _BRIEFS.get(change.plural)
+        thing = change.after or change.before
+        if brief is None or thing is None:
+            return
+        if change.before and change.after and brief(change.before) == brief(change.after):
+            return
+        verb = "create" if change.before is None else "delete" if change.after is None else "update"
+        meta = thing["metadata"]
+        self.add(
+            "change",
+            {
+                "verb": verb,
+                "kind": change.plural,
+                "namespace": meta.get("namespace", ""),
+                "name": meta["name"],
+                "uid": meta["uid"],
+                "actor": change.actor,
+                **brief(thing),
+            },
+        )

@@ -1,0 +1,145 @@
+"""The object store behind the API: versions, identities, and who changed what.
+
+An object that was handed out is never changed in place: every write stores a new copy, so a list is a picture of its
+moment. No rule of any controller lives here.
+"""
+
+import random
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from infra.local.clocks import Clock, stamp
+from infra.local.world.kinds import KINDS, Json
+
+Key = tuple[str, str]
+_SUFFIX = "bcdfghjklmnpqrstvwxz2456789"
+
+
+class MissingError(KeyError):
+    """No object of that kind and name."""
+
+
+class ExistsError(ValueError):
+    """An object of that kind and name is there already."""
+
+
+class StaleError(ValueError):
+    """The writer named a resourceVersion that is no longer the object's."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """One write as it happened: `before` is None for a creation, `after` for a removal."""
+
+    plural: str
+    before: Json | None
+    after: Json | None
+    actor: str
+
+
+def copied(thing: Any) -> Any:
+    """A deep copy of JSON."""
+    if isinstance(thing, dict):
+        return {key: copied(value) for key, value in thing.items()}
+    return [copied(item) for item in thing] if isinstance(thing, list) else thing
+
+
+class Store:
+    """All objects of the world. `seed` decides every uid and every random suffix."""
+
+    def __init__(self, clock: Clock, seed: int = 0) -> None:
+        self.clock = clock
+        self.revision = 1000
+        self.random = random.Random(seed)  # noqa: S311 - a seeded world, not a secret
+        self._objects: dict[str, dict[Key, Json]] = {plural: {} for plural in KINDS}
+        self._versions: dict[str, int] = dict.fromkeys(KINDS, 0)
+        self._listeners: list[Callable[[Change], None]] = []
+
+    def listen(self, listener: Callable[[Change], None]) -> None:
+        """Have `listener` told of every write, in order."""
+        self._listeners.append(listener)
+
+    def suffix(self, length: int = 5) -> str:
+        """Random letters as generateName appends them."""
+        return "".join(self.random.choices(_SUFFIX, k=length))
+
+    def version(self, *plurals: str) -> int:
+        """The revision of the newest write to any of these kinds: equal means that nothing changed."""
+        return max(self._versions[plural] for plural in plurals)
+
+    def find(self, plural: str, namespace: str, name: str) -> Json | None:
+        return self._objects[plural].get((namespace, name))
+
+    def get(self, plural: str, namespace: str, name: str) -> Json:
+        """The object; MissingError if there is none."""
+        found = self.find(plural, namespace, name)
+        if found is None:
+            raise MissingError(plural, namespace, name)
+        return found
+
+    def all(self, plural: str, namespace: str | None = None) -> list[Json]:
+        """The objects of a kind, of one namespace or of all, ordered by namespace and name."""
+        return [self._objects[plural][key] for key in sorted(self._keys(plural, namespace))]
+
+    def _keys(self, plural: str, namespace: str | None) -> Iterator[Key]:
+        return (key for key in self._objects[plural] if namespace is None or key[0] == namespace)
+
+    def create(self, plural: str, thing: Json, actor: str) -> Json:
+        """Store a new object with uid, creation time and version; ExistsError if the name is taken."""
+        kind = KINDS[plural]
+        fresh: Json = {**copied(thing), "apiVersion": kind.api_version, "kind": kind.kind}
+        meta: Json = fresh.setdefault("metadata", {})
+        if not meta.get("name"):
+            meta["name"] = f"{meta['generateName']}{self.suffix()}"
+        meta["namespace"] = meta.get("namespace", "default") if kind.namespaced else ""
+        key = (meta["namespace"], meta["name"])
+        if key in self._objects[plural]:
+            raise ExistsError(plural, *key)
+        if not kind.namespaced:
+            del meta["namespace"]
+        meta["uid"] = str(uuid.UUID(int=self.random.getrandbits(128), version=4))
+        meta.setdefault("creationTimestamp", stamp(self.clock.now()))
+        if kind.counts_generations:
+            meta["generation"] = 1
+        return self._write(plural, key, None, fresh, actor)
+
+    def replace(self, plural: str, thing: Json, actor: str, expected: str | None = None) -> Json:
+        """Store the object's next state; StaleError if `expected` is not the stored resourceVersion."""
+        meta = thing["metadata"]
+        key = (meta.get("namespace", ""), meta["name"])
+        before = self.get(plural, *key)
+        if expected is not None and expected != before["metadata"]["resourceVersion"]:
+            raise StaleError(plural, *key)
+        if thing == before:
+            return before
+        if KINDS[plural].counts_generations and thing.get("spec") != before.get("spec"):
+            meta["generation"] = before["metadata"].get("generation", 0) + 1
+        return self._write(plural, key, before, thing, actor)
+
+    def update(self, plural: str, namespace: str, name: str, change: Callable[[Json], None], actor: str) -> Json:
+        """Apply `change` to a copy of the object and store it; MissingError if it is gone."""
+        thing: Json = copied(self.get(plural, namespace, name))
+        change(thing)
+        return self.replace(plural, thing, actor)
+
+    def remove(self, plural: str, namespace: str, name: str, actor: str) -> Json:
+        """Take the object out of the store at once; MissingError if it is gone."""
+        before = self.get(plural, namespace, name)
+        del self._objects[plural][(namespace, name)]
+        self._tell(Change(plural, before, None, actor))
+        return before
+
+    def _write(self, plural: str, key: Key, before: Json | None, after: Json, actor: str) -> Json:
+        self._objects[plural][key] = after
+        self._tell(Change(plural, before, after, actor))
+        return after
+
+    def _tell(self, change: Change) -> None:
+        self.revision += 1
+        self._versions[change.plural] = self.revision
+        if change.after is not None:
+            change.after["metadata"]["resourceVersion"] = str(self.revision)
+        for listener in self._listeners:
+            listener(change)
