@@ -1,0 +1,107 @@
+"""A very small client of the Kubernetes API over plain HTTP on loopback, for tests and for filling a cluster.
+
+It shows answers as they are: a refusal is a status to look at, not an exception. It is not for the functions.
+"""
+
+import http.client
+import json
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+_SECONDS = 30.0
+_AT_ONCE = 8
+_CLUSTER_WIDE = frozenset(
+    {"Namespace", "Node", "PersistentVolume", "PriorityClass", "StorageClass", "ClusterRole", "ClusterRoleBinding"}
+)
+MERGE_PATCH = "application/merge-patch+json"
+STRATEGIC_PATCH = "application/strategic-merge-patch+json"
+
+
+class ApiError(RuntimeError):
+    """The API server refused something that the caller could not go on without."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    body: dict[str, Any]
+    headers: Mapping[str, str]
+
+
+class Api:
+    def __init__(self, base_url: str) -> None:
+        self._address = urlsplit(base_url).netloc
+
+    def request(
+        self, method: str, path: str, body: Mapping[str, Any] | None = None, content: str = "application/json"
+    ) -> Answer:
+        """Send one request and return the answer, whatever its status.
+
+        Raises:
+            OSError: the proxy is not there.
+        """
+        connection = http.client.HTTPConnection(self._address, timeout=_SECONDS)
+        try:
+            sent = None if body is None else json.dumps(body)
+            connection.request(method, path, sent, {"Content-Type": content, "User-Agent": "ebb-local"})
+            answer = connection.getresponse()
+            return Answer(answer.status, _decoded(answer.read()), dict(answer.getheaders()))
+        finally:
+            connection.close()
+
+    def items(self, path: str) -> list[dict[str, Any]]:
+        """Return the items of a list.
+
+        Raises:
+            ApiError: the answer is not a list.
+        """
+        answer = self.request("GET", path)
+        if answer.status != http.client.OK:
+            raise ApiError(f"GET {path}: {answer.status} {answer.body.get('message')}")
+        return list(answer.body["items"])
+
+    def create(self, manifests: Iterable[Mapping[str, Any]]) -> None:
+        """Create the objects, several at a time and in no order; those that exist already stay as they are.
+
+        Raises:
+            ApiError: an object was refused.
+        """
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            list(pool.map(self._create, manifests))
+
+    def evict(self, namespace: str, pod: str, **options: Any) -> Answer:
+        """Ask for an eviction; `options` are metav1.DeleteOptions (gracePeriodSeconds, preconditions, dryRun)."""
+        body = {
+            "apiVersion": "policy/v1",
+            "kind": "Eviction",
+            "metadata": {"name": pod, "namespace": namespace},
+            "deleteOptions": options,
+        }
+        return self.request("POST", f"/api/v1/namespaces/{namespace}/pods/{pod}/eviction", body)
+
+    def _create(self, manifest: Mapping[str, Any]) -> None:
+        path = collection(manifest)
+        answer = self.request("POST", path, manifest)
+        if answer.status not in {http.client.CREATED, http.client.CONFLICT}:
+            raise ApiError(f"POST {path} {manifest['metadata']}: {answer.status} {answer.body.get('message')}")
+
+
+def collection(manifest: Mapping[str, Any]) -> str:
+    """Return the path under which objects of the manifest's kind are created; no namespace means `default`."""
+    version, kind = str(manifest["apiVersion"]), str(manifest["kind"])
+    root = f"/apis/{version}" if "/" in version else f"/api/{version}"
+    plural = kind.lower() + ("es" if kind.endswith("s") else "s")
+    if kind in _CLUSTER_WIDE:
+        return f"{root}/{plural}"
+    return f"{root}/namespaces/{manifest['metadata'].get('namespace', 'default')}/{plural}"
+
+
+def _decoded(data: bytes) -> dict[str, Any]:
+    try:
+        decoded = json.loads(data)
+    except ValueError:
+        return {"message": data.decode(errors="replace")}
+    return decoded if isinstance(decoded, dict) else {"value": decoded}

@@ -1,0 +1,134 @@
+"""Nodes as GKE makes them, and the workloads and budgets that stand on them, as plain manifests."""
+
+from typing import Any
+
+Manifest = dict[str, Any]
+# What GKE leaves to pods: https://cloud.google.com/kubernetes-engine/docs/concepts/plan-node-sizes
+_CPU_RESERVED = ((1, 0.06), (1, 0.01), (2, 0.005), (float("inf"), 0.0025))
+_MEMORY_RESERVED = ((4, 0.25), (4, 0.20), (8, 0.10), (112, 0.06), (float("inf"), 0.02))
+_EVICTION_THRESHOLD_MIB = 100
+PODS_PER_NODE = 110
+
+
+def node(
+    name: str,
+    *,
+    pool: str = "pool-a",
+    zone: str = "europe-west4-a",
+    machine: str = "e2-standard-4",
+    cpu: int = 4,
+    memory_gib: int = 16,
+    labels: dict[str, str] | None = None,
+) -> Manifest:
+    """A node of a GKE pool, kept alive by kwok; its Stage fills in conditions and addresses."""
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {
+            "name": name,
+            "annotations": {"kwok.x-k8s.io/node": "fake"},
+            "labels": _node_labels(name, pool, zone, machine) | (labels or {}),
+        },
+        "spec": {"providerID": f"gce://ebb-local/{zone}/{name}"},
+        "status": {
+            "capacity": _resources(cpu * 1000, memory_gib * 1024),
+            "allocatable": _resources(allocatable_cpu(cpu), allocatable_memory(memory_gib)),
+            "nodeInfo": _NODE_INFO,
+        },
+    }
+
+
+def nodes(count: int, **options: Any) -> list[Manifest]:
+    """`count` nodes of one pool, named as GKE names them."""
+    pool = options.get("pool", "pool-a")
+    return [node(f"gke-local-{pool}-{number:04d}", **options) for number in range(count)]
+
+
+def deployment(
+    name: str,
+    *,
+    replicas: int = 2,
+    cpu: str = "500m",
+    memory: str = "512Mi",
+    grace: int = 5,
+    namespace: str = "default",
+    readiness: str | None = None,
+    pod: Manifest | None = None,
+) -> Manifest:
+    """A Deployment whose pods carry the label `app: NAME`; `grace` in seconds, `readiness` a duration ("20s").
+
+    `pod` holds further fields of the pod's spec.
+    """
+    labels = {"app": name}
+    pace = {"kwok.ebb.internal/readiness": readiness} if readiness else {}
+    container = {"name": "main", "image": "app", "resources": {"requests": {"cpu": cpu, "memory": memory}}}
+    spec = {"terminationGracePeriodSeconds": grace, "containers": [container]} | (pod or {})
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": {
+            "replicas": replicas,
+            "selector": {"matchLabels": labels},
+            "template": {"metadata": {"labels": labels, "annotations": pace}, "spec": spec},
+        },
+    }
+
+
+def disruption_budget(app: str, *, namespace: str = "default", **limit: int | str) -> Manifest:
+    """A PodDisruptionBudget over the pods of `deployment(app)`; `limit` is minAvailable or maxUnavailable."""
+    return {
+        "apiVersion": "policy/v1",
+        "kind": "PodDisruptionBudget",
+        "metadata": {"name": app, "namespace": namespace},
+        "spec": {"selector": {"matchLabels": {"app": app}}} | limit,
+    }
+
+
+def allocatable_cpu(cores: int) -> int:
+    """Millicores of a machine with so many cores that GKE leaves to pods."""
+    return cores * 1000 - round(1000 * _reserved(cores, _CPU_RESERVED))
+
+
+def allocatable_memory(gib: int) -> int:
+    """MiB of a machine with so many GiB that GKE leaves to pods."""
+    return gib * 1024 - round(1024 * _reserved(gib, _MEMORY_RESERVED)) - _EVICTION_THRESHOLD_MIB
+
+
+def _reserved(amount: float, steps: tuple[tuple[float, float], ...]) -> float:
+    reserved = 0.0
+    for width, share in steps:
+        part = min(amount, width)
+        reserved, amount = reserved + part * share, amount - part
+    return reserved
+
+
+def _resources(millicores: int, mebibytes: int) -> dict[str, str]:
+    return {"cpu": f"{millicores}m", "memory": f"{mebibytes}Mi", "pods": str(PODS_PER_NODE)}
+
+
+def _node_labels(name: str, pool: str, zone: str, machine: str) -> dict[str, str]:
+    return {
+        "cloud.google.com/gke-nodepool": pool,
+        "cloud.google.com/machine-family": machine.split("-")[0],
+        "kubernetes.io/arch": "amd64",
+        "kubernetes.io/hostname": name,
+        "kubernetes.io/os": "linux",
+        "node.kubernetes.io/instance-type": machine,
+        "topology.kubernetes.io/region": zone.rpartition("-")[0],
+        "topology.kubernetes.io/zone": zone,
+    }
+
+
+_NODE_INFO = {
+    "architecture": "amd64",
+    "bootID": "",
+    "containerRuntimeVersion": "containerd://2.0.0",
+    "kernelVersion": "6.6.0",
+    "kubeProxyVersion": "",
+    "kubeletVersion": "v1.36.3-gke.1000000",
+    "machineID": "",
+    "operatingSystem": "linux",
+    "osImage": "Container-Optimized OS from Google",
+    "systemUUID": "",
+}

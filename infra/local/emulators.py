@@ -1,0 +1,155 @@
+"""Google's own Firestore and Pub/Sub emulators on loopback, for as long as a `with` block lasts.
+
+What the emulators leave out is not made up here: no IAM, no Firestore TTL, no Pub/Sub filters, and pushes
+without an OIDC token.
+"""
+
+import http.client
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import ClassVar, Self
+
+from infra.local.leash import Leash
+
+START_SECONDS = 60.0
+_POLL_SECONDS = 0.2
+_SDK_PLACES = (
+    "/usr/lib/google-cloud-sdk",
+    "/usr/share/google-cloud-sdk",
+    "/opt/google-cloud-sdk",
+    "/snap/google-cloud-cli/current",
+    "/opt/homebrew/share/google-cloud-sdk",
+    "~/google-cloud-sdk",
+)
+
+
+class EmulatorError(RuntimeError):
+    """The emulator cannot be started; the sentence says what is missing or what it said."""
+
+
+class _Emulator:
+    component: ClassVar[str]
+    program: ClassVar[str]
+    host: str
+
+    @classmethod
+    def missing(cls, env: Mapping[str, str] = os.environ) -> str | None:
+        """Say in one sentence what this machine lacks to run the emulator, or None."""
+        if shutil.which("java") is None:
+            return f"Java is not on PATH: install a Java 17 runtime to run the {cls.component}"
+        if _program(cls.program, env) is None:
+            return (
+                f"the gcloud SDK's {cls.component} was not found: run `gcloud components install {cls.component}` "
+                f"(on Debian `apt-get install google-cloud-cli-{cls.component.removeprefix('cloud-')}`)"
+            )
+        return None
+
+    def __enter__(self) -> Self:
+        if reason := self.missing():
+            raise EmulatorError(reason)
+        self._folder = tempfile.TemporaryDirectory(prefix="ebb-emulator-", ignore_cleanup_errors=True)
+        port = free_port()
+        self.host = f"127.0.0.1:{port}"
+        self._leash = Leash(self._command(port, Path(self._folder.name)), Path(self._folder.name) / "log")
+        try:
+            self._wait(port)
+        except EmulatorError:
+            self._stop()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stop()
+
+    def _stop(self) -> None:
+        self._leash.close()
+        self._folder.cleanup()
+
+    def _command(self, port: int, folder: Path) -> Sequence[str]:
+        raise NotImplementedError
+
+    def _wait(self, port: int) -> None:
+        until = time.monotonic() + START_SECONDS
+        while not _answers(port):
+            if self._leash.ended():
+                raise EmulatorError(f"the {self.component} ended at its start:\n{self._leash.last_words()}")
+            if time.monotonic() > until:
+                raise EmulatorError(f"the {self.component} did not answer within {START_SECONDS:.0f} s")
+            time.sleep(_POLL_SECONDS)
+
+
+class FirestoreEmulator(_Emulator):
+    """`host` is what FIRESTORE_EMULATOR_HOST asks for; every named database exists from its first use."""
+
+    component = "cloud-firestore-emulator"
+    program = "platform/cloud-firestore-emulator/cloud_firestore_emulator"
+
+    def _command(self, port: int, folder: Path) -> Sequence[str]:
+        return [_required(self.program), "start", "--host=127.0.0.1", f"--port={port}"]
+
+
+class PubSubEmulator(_Emulator):
+    """`host` is what PUBSUB_EMULATOR_HOST asks for."""
+
+    component = "pubsub-emulator"
+    program = "platform/pubsub-emulator/bin/cloud-pubsub-emulator"
+
+    def _command(self, port: int, folder: Path) -> Sequence[str]:
+        return [_required(self.program), "--host=127.0.0.1", f"--port={port}", f"--data-dir={folder}"]
+
+
+def free_port() -> int:
+    """Return a loopback TCP port that nobody listens on now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _answers(port: int) -> bool:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=2)
+    try:
+        connection.request("GET", "/")
+        return connection.getresponse().status == http.client.OK
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()
+
+
+def _required(program: str) -> str:
+    found = _program(program, os.environ)
+    if found is None:
+        raise EmulatorError(f"{program} vanished from the gcloud SDK: install the SDK again")
+    return str(found)
+
+
+def _program(program: str, env: Mapping[str, str]) -> Path | None:
+    """Find the emulator's start script in the SDK that CLOUDSDK_ROOT names, in the usual places, or by gcloud."""
+    given = env.get("CLOUDSDK_ROOT") or env.get("CLOUDSDK_ROOT_DIR")
+    for place in [given] if given else _SDK_PLACES:
+        if (found := Path(place).expanduser() / program).is_file():
+            return found
+    found = Path(_gcloud_root()) / program
+    return found if found.is_file() else None
+
+
+def _gcloud_root() -> str:
+    if shutil.which("gcloud") is None:
+        return ""
+    answer = subprocess.run(
+        ["gcloud", "info", "--format=value(installation.sdk_root)"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    return answer.stdout.strip()
