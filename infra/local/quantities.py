@@ -4,14 +4,16 @@ Grammar: https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/
 """
 
 import re
-from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil
 
 _FORM = re.compile(r"^([+-]?(?:\d+\.?\d*|\.\d+))(?:(n|u|m|k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei)|[eE]([+-]?\d+))?$")
 _DECIMAL = {"n": -9, "u": -6, "m": -3, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
-_BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
+_BINARY = {"Ki": 1, "Mi": 2, "Gi": 3, "Ti": 4, "Pi": 5, "Ei": 6}
+_FACTORS = {suffix: Fraction(f"1e{power}") for suffix, power in _DECIMAL.items()} | {
+    suffix: Fraction(1024**power) for suffix, power in _BINARY.items()
+}
 
 
 @lru_cache(maxsize=4096)
@@ -21,11 +23,7 @@ def quantity(text: str) -> Fraction:
     if match is None:
         raise ValueError(f"{text!r} is not a quantity: write a number with a suffix such as m, k, Mi or Gi")
     number, suffix, exponent = match.groups()
-    value = Fraction(Decimal(number))
-    if suffix in _BINARY:
-        return value * 2 ** _BINARY[suffix]
-    power = _DECIMAL[suffix] if suffix else int(exponent or 0)
-    return value * 10**power if power >= 0 else value / 10**-power
+    return Fraction(number) * (_FACTORS[suffix] if suffix else Fraction(f"1e{exponent or 0}"))
 
 
 def units(resource: str, text: object) -> int:

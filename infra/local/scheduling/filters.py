@@ -9,6 +9,7 @@ from collections.abc import Callable
 from infra.local.scheduling.affinity import inter_pod
 from infra.local.scheduling.picture import HostPort, Picture, Room, host_ports
 from infra.local.scheduling.requests import pod_requests
+from infra.local.scheduling.selection import selected
 from infra.local.scheduling.spread import topology_spread
 from infra.local.scheduling.taints import tolerates, untolerated
 from infra.local.selectors import node_selector_holds
@@ -16,13 +17,6 @@ from infra.local.world.kinds import Json
 
 Filter = Callable[[Json, Room, Picture], str | None]
 _UNSCHEDULABLE = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
-
-
-def required_node_affinity(spec: Json) -> Json | None:
-    """The pod's required node selector, or None."""
-    affinity: Json = (spec.get("affinity") or {}).get("nodeAffinity") or {}
-    required: Json | None = affinity.get("requiredDuringSchedulingIgnoredDuringExecution")
-    return required
 
 
 def node_unschedulable(pod: Json, room: Room, picture: Picture) -> str | None:
@@ -38,15 +32,6 @@ def taint_toleration(pod: Json, room: Room, picture: Picture) -> str | None:
     del picture
     taint = untolerated(pod["spec"], room.node["spec"].get("taints") or [])
     return f"node(s) had untolerated taint {{{taint['key']}: {taint.get('value', '')}}}" if taint else None
-
-
-def selected(spec: Json, node: Json) -> bool:
-    """Do the pod's node selector and required node affinity admit the node?"""
-    labels: dict[str, str] = node["metadata"].get("labels") or {}
-    wanted: dict[str, str] = spec.get("nodeSelector") or {}
-    return all(labels.get(key) == value for key, value in wanted.items()) and node_selector_holds(
-        required_node_affinity(spec), node
-    )
 
 
 def node_affinity(pod: Json, room: Room, picture: Picture) -> str | None:

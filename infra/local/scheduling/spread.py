@@ -6,8 +6,9 @@ Source: kubernetes pkg/scheduler/framework/plugins/podtopologyspread/filtering.g
 from collections import Counter
 
 from infra.local.scheduling.picture import Picture, Room
+from infra.local.scheduling.selection import selected
 from infra.local.scheduling.taints import untolerated
-from infra.local.selectors import matches, node_selector_holds
+from infra.local.selectors import matches
 from infra.local.world.kinds import Json
 from infra.local.world.pods import is_terminating, labels_of
 
@@ -27,18 +28,8 @@ def _selector(constraint: Json, pod: Json) -> Json | None:
     return {**selector, "matchExpressions": [*(selector.get("matchExpressions") or []), *extra]}
 
 
-def _admitted(pod: Json, room: Room) -> bool:
-    spec = pod["spec"]
-    wanted: dict[str, str] = spec.get("nodeSelector") or {}
-    affinity: Json = (spec.get("affinity") or {}).get("nodeAffinity") or {}
-    required = affinity.get("requiredDuringSchedulingIgnoredDuringExecution")
-    return all(room.labels.get(key) == value for key, value in wanted.items()) and node_selector_holds(
-        required, room.node
-    )
-
-
 def _counts_as_domain(constraint: Json, pod: Json, room: Room) -> bool:
-    if constraint.get("nodeAffinityPolicy", "Honor") == "Honor" and not _admitted(pod, room):
+    if constraint.get("nodeAffinityPolicy", "Honor") == "Honor" and not selected(pod["spec"], room.node):
         return False
     taints: list[Json] = room.node["spec"].get("taints") or []
     honoured = constraint.get("nodeTaintsPolicy", "Ignore") == "Honor"

@@ -4,12 +4,12 @@ Source: kubernetes pkg/controller/daemon (AddOrUpdateDaemonPodTolerations; pods 
 and placed by the scheduler).
 """
 
+from infra.local.scheduling.selection import selected
 from infra.local.scheduling.taints import untolerated
-from infra.local.selectors import node_selector_holds
 from infra.local.workloads.making import dependents, pod_from, write_status
 from infra.local.world.deletion import delete_pod
 from infra.local.world.kinds import Json
-from infra.local.world.pods import is_finished, is_ready, is_terminating, labels_of, node_of
+from infra.local.world.pods import is_finished, is_ready, is_terminating, node_of
 from infra.local.world.store import Store
 
 ACTOR = "daemonset-controller"
@@ -43,16 +43,8 @@ def _pinned_to(pod: Json) -> str:
 def belongs(owner: Json, node: Json) -> bool:
     """Should the set have a pod on this node (selector, affinity, hard taints; a cordon does not matter)?"""
     template: Json = owner["spec"]["template"]["spec"]
-    wanted: Json = template.get("nodeSelector") or {}
-    affinity = ((template.get("affinity") or {}).get("nodeAffinity") or {}).get(
-        "requiredDuringSchedulingIgnoredDuringExecution"
-    )
-    labels = labels_of(node)
-    return (
-        all(labels.get(key) == value for key, value in wanted.items())
-        and node_selector_holds(affinity, node)
-        and untolerated(pod_for(owner, "")["spec"], node["spec"].get("taints") or []) is None
-    )
+    taints: list[Json] = node["spec"].get("taints") or []
+    return selected(template, node) and untolerated(pod_for(owner, "")["spec"], taints) is None
 
 
 class DaemonSetController:

@@ -1,0 +1,1 @@
+"""The Kubernetes API over the world: paths, lists in pages, patches, evictions and their answers."""

@@ -1,0 +1,141 @@
+"""The eviction subresource, answer for answer.
+
+Source: kubernetes pkg/registry/core/pod/storage/eviction.go. The budget is taken from before the delete is tried, so a
+refused precondition still costs a disruption, there as here.
+"""
+
+from typing import Any
+
+from infra.local.api.statuses import RefusedError, bad_request, conflict, not_found, success
+from infra.local.clocks import stamp
+from infra.local.world.budgets import budgets_of, counts_now
+from infra.local.world.deletion import delete_pod
+from infra.local.world.kinds import Json
+from infra.local.world.pods import is_ready, is_terminating, node_of, phase_of, set_condition
+from infra.local.world.record import Record
+from infra.local.world.store import Store
+
+MAX_DISRUPTED_PODS = 2000
+_SEVERAL = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
+_VIOLATES = "Cannot evict pod as it would violate the pod's disruption budget."
+_TARGET = {"type": "DisruptionTarget", "status": "True", "reason": "EvictionByEvictionAPI"}
+
+
+def _too_many(message: str, retry_after: int) -> RefusedError:
+    causes = [{"reason": "DisruptionBudget", "message": message}]
+    return RefusedError(429, "TooManyRequests", _VIOLATES, {"causes": causes}, retry_after)
+
+
+def _forbidden(name: str, why: str) -> RefusedError:
+    message = f'poddisruptionbudgets.policy "{name}" is forbidden: {why}'
+    return RefusedError(403, "Forbidden", message, {"name": name, "group": "policy", "kind": "poddisruptionbudgets"})
+
+
+def _needs_no_budget(pod: Json) -> bool:
+    return is_terminating(pod) or phase_of(pod) in {"Pending", "Succeeded", "Failed"}
+
+
+def _unhealthy_may_go(pod: Json, budget: Json) -> bool:
+    if is_ready(pod):
+        return False
+    if budget["spec"].get("unhealthyPodEvictionPolicy") == "AlwaysAllow":
+        return True
+    status: Json = budget.get("status", {})
+    desired: int = status.get("desiredHealthy", 0)
+    return desired > 0 and status.get("currentHealthy", 0) >= desired
+
+
+def _check(budget: Json) -> None:
+    name, status = budget["metadata"]["name"], budget.get("status", {})
+    if status.get("observedGeneration", 0) < budget["metadata"]["generation"]:
+        raise _too_many(f"The disruption budget {name} is still being processed by the server.", 10)
+    allowed = status.get("disruptionsAllowed", 0)
+    if allowed < 0:
+        raise _forbidden(name, "pdb disruptions allowed is negative")
+    if len(status.get("disruptedPods") or {}) > MAX_DISRUPTED_PODS:
+        raise _forbidden(name, "DisruptedPods map too big - too many evictions not confirmed by PDB controller")
+    if allowed == 0:
+        needs, has = status.get("desiredHealthy", 0), status.get("currentHealthy", 0)
+        raise _too_many(f"The disruption budget {name} needs {needs} healthy pods and has {has} currently", 0)
+
+
+def _take(store: Store, budget: Json, pod: Json, actor: str) -> None:
+    now = store.clock.now()
+
+    def decrement(thing: Json) -> None:
+        status: Json = thing["status"]
+        status["disruptionsAllowed"] -= 1
+        status.setdefault("disruptedPods", {})[pod["metadata"]["name"]] = stamp(now)
+        if status["disruptionsAllowed"] == 0:
+            condition = {"type": "DisruptionAllowed", "status": "False", "reason": "InsufficientPods"}
+            set_condition(thing, now, {**condition, "message": ""})
+
+    meta = budget["metadata"]
+    store.update("poddisruptionbudgets", meta["namespace"], meta["name"], decrement, actor)
+
+
+def _pass_budget(store: Store, pod: Json, actor: str, *, dry: bool) -> None:
+    budgets = budgets_of(store, pod)
+    if len(budgets) > 1:
+        raise RefusedError(500, "", _SEVERAL)
+    if not budgets or _unhealthy_may_go(pod, budgets[0]):
+        return
+    _check(budgets[0])
+    if not dry:
+        _take(store, budgets[0], pod, actor)
+
+
+def _check_preconditions(pod: Json, options: Json) -> None:
+    wanted: Json = options.get("preconditions") or {}
+    for field, label in (("uid", "UID"), ("resourceVersion", "ResourceVersion")):
+        has, asked = pod["metadata"][field], wanted.get(field)
+        if asked is not None and asked != has:
+            why = f"Precondition failed: {label} in precondition: {asked}, {label} in object meta: {has}"
+            raise conflict("Pod", pod["metadata"]["name"], why)
+
+
+def _is_dry(options: Json, query_dry: str | None) -> bool:
+    asked = [*(options.get("dryRun") or []), *([query_dry] if query_dry else [])]
+    if any(item != "All" for item in asked):
+        raise bad_request(f"invalid dryRun {asked}: only All is known")
+    return bool(asked)
+
+
+def _read(body: Any, name: str) -> Json:
+    if not isinstance(body, dict) or (body.get("kind") or "Eviction") != "Eviction":
+        raise bad_request("the body is not an Eviction: send kind Eviction of policy/v1")
+    if (body.get("metadata") or {}).get("name") != name:
+        raise bad_request("name in URL does not match name in Eviction object")
+    options: Json = body.get("deleteOptions") or {}
+    return options
+
+
+class Evictor:
+    """Grants or refuses evictions, and puts each grant in the record with the healthy counts of the moment."""
+
+    def __init__(self, store: Store, record: Record) -> None:
+        self._store = store
+        self._record = record
+
+    def evict(self, namespace: str, name: str, body: Any, query_dry: str | None, actor: str) -> Json:
+        """The Status of a granted eviction; RefusedError with the real server's answer otherwise."""
+        options = _read(body, name)
+        dry = _is_dry(options, query_dry)
+        pod = self._store.find("pods", namespace, name)
+        if pod is None:
+            raise not_found("pods", name)
+        if not _needs_no_budget(pod):
+            _pass_budget(self._store, pod, actor, dry=dry)
+        _check_preconditions(pod, options)
+        if not dry:
+            self._note(pod, actor)
+            reason = None if _needs_no_budget(pod) else {**_TARGET, "message": "Eviction API: evicting"}
+            delete_pod(self._store, pod, options.get("gracePeriodSeconds"), actor, reason)
+        return success()
+
+    def _note(self, pod: Json, actor: str) -> None:
+        meta = pod["metadata"]
+        entry: Json = {"namespace": meta["namespace"], "name": meta["name"], "uid": meta["uid"], "actor": actor}
+        entry |= {"node": node_of(pod), "ready": is_ready(pod), "terminating": is_terminating(pod)}
+        entry["budgets"] = [counts_now(self._store, budget, pod) for budget in budgets_of(self._store, pod)]
+        self._record.add("eviction", entry)

@@ -1,0 +1,186 @@
+"""The Kubernetes API server: a request in, an answer out, every request in the record.
+
+It holds no state of its own but continue tokens; it starts no thread and opens no socket.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from infra.local.api.evicting import Evictor
+from infra.local.api.faults import Faults
+from infra.local.api.listing import Lister
+from infra.local.api.patching import patched
+from infra.local.api.routes import Target, target_of
+from infra.local.api.statuses import (
+    RefusedError,
+    bad_request,
+    exists,
+    namespace_terminating,
+    no_such_path,
+    not_found,
+    stale,
+    success,
+    unauthorized,
+)
+from infra.local.exchange import Answer, Request, answer_json
+from infra.local.world.deletion import delete_pod
+from infra.local.world.kinds import Json
+from infra.local.world.pods import is_terminating
+from infra.local.world.store import ExistsError, Store
+from infra.local.world.world import World
+
+Verb = Callable[[Target, Request], Answer]
+_BRIEF = 2000
+
+
+def _actor(request: Request) -> str:
+    return request.headers.get("user-agent", "unknown")
+
+
+def _dry(request: Request, body: Any = None) -> bool:
+    asked = (body or {}).get("dryRun") if isinstance(body, dict) else None
+    return request.query.get("dryRun") == "All" or asked == ["All"]
+
+
+def _body(request: Request) -> Any:
+    try:
+        return request.json()
+    except ValueError as error:
+        raise bad_request(f"the body is not JSON: {error}") from error
+
+
+def _no_verb(target: Target, request: Request) -> Answer:
+    del target
+    message = f"the server does not allow {request.method}: use GET, POST, PATCH or DELETE"
+    raise RefusedError(405, "MethodNotAllowed", message)
+
+
+class KubeApi:
+    """Serves a world. `token`: the bearer token every request must carry (None: no check)."""
+
+    def __init__(self, world: World, token: str | None = None, token_life: float = 300.0) -> None:
+        self._world = world
+        self._store: Store = world.store
+        self._token = token
+        self.lister = Lister(world.store, token_life)
+        self.faults = Faults()
+        self._evictor = Evictor(world.store, world.record)
+        self._verbs: dict[str, Verb] = {
+            "GET": self._read,
+            "POST": self._create,
+            "PATCH": self._patch,
+            "DELETE": self._delete,
+        }
+
+    def handle(self, request: Request) -> Answer:
+        """Answer one request and put it in the record."""
+        answer = self.faults.through(request, self._answer)
+        self._world.record.add("request", _entry(request, answer))
+        return answer
+
+    def _answer(self, request: Request) -> Answer:
+        try:
+            self._authenticate(request)
+            if request.path in {"/healthz", "/livez", "/readyz"}:
+                return Answer(200, b"ok", {"Content-Type": "text/plain"})
+            if request.path == "/version":
+                return answer_json(200, {"major": "1", "minor": "36", "gitVersion": "v1.36.3-ebb.local"})
+            return self._verbs.get(request.method, _no_verb)(target_of(request.path), request)
+        except RefusedError as refused:
+            return refused.answer()
+
+    def _authenticate(self, request: Request) -> None:
+        if self._token is not None and request.headers.get("authorization") != f"Bearer {self._token}":
+            raise unauthorized()
+
+    def _get(self, target: Target) -> Json:
+        name = target.name or ""
+        found = self._store.find(target.kind.plural, target.space, name)
+        if found is None:
+            raise not_found(target.kind.plural, name)
+        return found
+
+    def _read(self, target: Target, request: Request) -> Answer:
+        if request.query.get("watch") in {"1", "true"}:
+            raise RefusedError(405, "MethodNotAllowed", "watches are not served: list again instead")
+        if target.name is None:
+            return answer_json(200, self.lister.page(request, target.kind, target.namespace))
+        if target.sub not in {"", "status"}:
+            raise no_such_path(request.path)
+        return answer_json(200, self._get(target))
+
+    def _create(self, target: Target, request: Request) -> Answer:
+        body = _body(request)
+        if not isinstance(body, dict):
+            raise bad_request("the body is not an object")
+        self._refuse_in_terminating(target, body)
+        if target.sub == "eviction" and target.kind.plural == "pods" and target.name:
+            query_dry = request.query.get("dryRun")
+            return answer_json(201, self._evictor.evict(target.space, target.name, body, query_dry, _actor(request)))
+        if target.name is not None:
+            raise no_such_path(request.path)
+        return self._store_new(target, request, body)
+
+    def _refuse_in_terminating(self, target: Target, body: Json) -> None:
+        if target.namespace is None:
+            return
+        space = self._store.find("namespaces", "", target.namespace)
+        if space is None and target.sub == "":
+            raise not_found("namespaces", target.namespace)
+        if space is not None and is_terminating(space):
+            name = target.name or str((body.get("metadata") or {}).get("name", ""))
+            raise namespace_terminating(target.kind.plural, name, target.namespace)
+
+    def _store_new(self, target: Target, request: Request, body: Json) -> Answer:
+        meta: Json = {**(body.get("metadata") or {})}
+        if not meta.get("name") and not meta.get("generateName"):
+            raise RefusedError(422, "Invalid", "metadata.name: Required value: name or generateName is required")
+        if target.namespace is not None:
+            meta["namespace"] = target.namespace
+        if _dry(request, body):
+            return answer_json(201, {**body, "metadata": meta})
+        try:
+            return answer_json(201, self._store.create(target.kind.plural, {**body, "metadata": meta}, _actor(request)))
+        except ExistsError:
+            raise exists(target.kind.plural, str(meta.get("name"))) from None
+
+    def _patch(self, target: Target, request: Request) -> Answer:
+        if target.name is None or target.sub not in {"", "status"}:
+            raise no_such_path(request.path)
+        before = self._get(target)
+        after = patched(before, _body(request), request.headers.get("content-type", ""))
+        old, new = before["metadata"], after.get("metadata") or {}
+        if new.get("resourceVersion", old["resourceVersion"]) != old["resourceVersion"]:
+            raise stale(target.kind.plural, target.name)
+        after["metadata"] = {**new, **{key: old[key] for key in ("uid", "name", "resourceVersion")}}
+        if _dry(request):
+            return answer_json(200, after)
+        return answer_json(200, self._store.replace(target.kind.plural, after, _actor(request)))
+
+    def _delete(self, target: Target, request: Request) -> Answer:
+        if target.name is None or target.sub:
+            raise RefusedError(405, "MethodNotAllowed", "collections are not deleted here: name one object")
+        body, found = _body(request), self._get(target)
+        if not _dry(request, body):
+            self._remove(target, found, body, _actor(request))
+        return answer_json(200, {**success(), "code": 200})
+
+    def _remove(self, target: Target, found: Json, options: Json, actor: str) -> None:
+        if target.kind.plural == "pods":
+            delete_pod(self._store, found, options.get("gracePeriodSeconds"), actor)
+        else:
+            self._store.remove(target.kind.plural, target.space, found["metadata"]["name"], actor)
+
+
+def _entry(request: Request, answer: Answer) -> Json:
+    dry = request.query.get("dryRun") == "All" or b'"dryRun"' in request.body
+    return {
+        "verb": request.method,
+        "path": request.path,
+        "query": dict(request.query),
+        "code": answer.status,
+        "lost": answer.lost,
+        "user_agent": _actor(request),
+        "dry_run": dry,
+        "body": request.body[:_BRIEF].decode(errors="replace"),
+    }

@@ -1,0 +1,81 @@
+"""The `Status` bodies that a Kubernetes API server answers with when it refuses.
+
+Source: k8s.io/apimachinery pkg/api/errors (reasons, codes and sentences).
+"""
+
+from infra.local.exchange import Answer, answer_json
+from infra.local.world.kinds import Json
+
+
+class RefusedError(Exception):
+    """A request that is answered with a failure Status. `retry_after` is in seconds; 0 sends no header."""
+
+    def __init__(self, code: int, reason: str, message: str, details: Json | None = None, retry_after: int = 0) -> None:
+        super().__init__(message)
+        self.code = code
+        self.reason = reason
+        self.details = {**(details or {}), **({"retryAfterSeconds": retry_after} if retry_after else {})}
+        self.retry_after = retry_after
+
+    def answer(self) -> Answer:
+        headers = {"Retry-After": str(self.retry_after)} if self.retry_after else {}
+        body: Json = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure"}
+        body |= {"message": str(self), "reason": self.reason, "code": self.code}
+        if self.details:
+            body["details"] = self.details
+        return answer_json(self.code, body, headers)
+
+
+def success() -> Json:
+    return {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
+
+
+def not_found(plural: str, name: str) -> RefusedError:
+    return RefusedError(404, "NotFound", f'{plural} "{name}" not found', {"name": name, "kind": plural})
+
+
+def no_such_path(path: str) -> RefusedError:
+    return RefusedError(404, "NotFound", f"the server could not find the requested resource: {path}")
+
+
+def conflict(plural: str, name: str, why: str) -> RefusedError:
+    message = f'Operation cannot be fulfilled on {plural} "{name}": {why}'
+    return RefusedError(409, "Conflict", message, {"name": name, "kind": plural})
+
+
+def stale(plural: str, name: str) -> RefusedError:
+    why = "the object has been modified; please apply your changes to the latest version and try again"
+    return conflict(plural, name, why)
+
+
+def exists(plural: str, name: str) -> RefusedError:
+    return RefusedError(409, "AlreadyExists", f'{plural} "{name}" already exists', {"name": name, "kind": plural})
+
+
+def bad_request(message: str) -> RefusedError:
+    return RefusedError(400, "BadRequest", message)
+
+
+def unauthorized() -> RefusedError:
+    return RefusedError(401, "Unauthorized", "Unauthorized")
+
+
+def expired() -> RefusedError:
+    message = (
+        "The provided continue parameter is too old to display a consistent list result. "
+        "You must start a new list without the continue parameter."
+    )
+    return RefusedError(410, "Expired", message)
+
+
+def namespace_terminating(plural: str, name: str, namespace: str) -> RefusedError:
+    message = f'{plural} "{name}" is forbidden: unable to create new content in namespace {namespace} '
+    message += "because it is being terminated"
+    cause = {"reason": "NamespaceTerminating", "message": f"namespace {namespace} is being terminated"}
+    details = {"name": name, "kind": plural, "causes": [{**cause, "field": "metadata.namespace"}]}
+    return RefusedError(403, "Forbidden", message, details)
+
+
+def unsupported_media(sent: str) -> RefusedError:
+    message = f"the body of the request was in an unknown format ({sent}); accepted: merge, strategic merge, json patch"
+    return RefusedError(415, "UnsupportedMediaType", message)

@@ -1,0 +1,51 @@
+"""A request and its answer, apart from any server: what every HTTP room of the little GKE speaks.
+
+A `Handler` can be called in one process without a socket; `infra.local.shell.serving` puts WSGI around it.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from infra.local.world.kinds import Json
+
+
+@dataclass(frozen=True)
+class Request:
+    """One HTTP request: header names in lower case, the query's last value of each name."""
+
+    method: str
+    path: str
+    query: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes = b""
+
+    def json(self) -> Any:
+        """The body as JSON, an empty body as an empty object; ValueError if it is neither."""
+        return json.loads(self.body) if self.body else {}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One HTTP answer. `lost` means that the caller never gets it: a timeout or a broken connection."""
+
+    status: int
+    body: bytes = b""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    lost: bool = False
+
+
+Handler = Callable[[Request], Answer]
+
+
+def answer_json(status: int, body: Any, headers: Mapping[str, str] | None = None) -> Answer:
+    text = json.dumps(body, separators=(",", ":")).encode()
+    return Answer(status, text, {"Content-Type": "application/json", **(headers or {})})
+
+
+def google_error(status: int, reason: str, message: str) -> Answer:
+    """An error body as Google's JSON APIs write it; `reason` is the canonical status such as NOT_FOUND."""
+    error: Json = {"code": status, "message": message, "status": reason}
+    error["errors"] = [{"message": message, "domain": "global", "reason": reason}]
+    return answer_json(status, {"error": error})

@@ -1,0 +1,102 @@
+"""GKE machine types and what GKE leaves allocatable of them; nodes and their names as GKE makes them.
+
+Source: https://cloud.google.com/kubernetes-engine/docs/concepts/plan-node-sizes (reservations of CPU and memory) and the
+machine families' pages for vCPU and memory.
+"""
+
+import hashlib
+from dataclasses import dataclass, field
+
+from infra.local.world.kinds import Json
+
+_FAMILY_GIB_PER_CPU = {"standard": 4.0, "highmem": 8.0, "highcpu": 1.0}
+_CPU_TIERS = ((1000, 0.06), (1000, 0.01), (2000, 0.005), (10**9, 0.0025))
+_MEMORY_TIERS = ((4096, 0.25), (4096, 0.20), (8192, 0.10), (114_688, 0.06), (10**9, 0.02))
+_EVICTION_MIB = 100
+PODS_PER_NODE = 110
+
+
+def _reserved(total: float, tiers: tuple[tuple[int, float], ...]) -> float:
+    reserved = 0.0
+    for size, share in tiers:
+        part = min(total, size)
+        reserved += part * share
+        total -= part
+    return reserved
+
+
+def shape(machine_type: str) -> tuple[int, int]:
+    """vCPUs and MiB of a machine type such as e2-standard-4; ValueError for one that is not known."""
+    _, _, rest = machine_type.partition("-")
+    family, _, cpus = rest.partition("-")
+    if family not in _FAMILY_GIB_PER_CPU or not cpus.isdigit():
+        raise ValueError(f"machine type {machine_type!r} is not known here: use FAMILY-standard|highmem|highcpu-CPUS")
+    return int(cpus), int(int(cpus) * _FAMILY_GIB_PER_CPU[family] * 1024)
+
+
+def allocatable(machine_type: str) -> Json:
+    """What GKE leaves for pods, as node status quantities."""
+    cpus, mib = shape(machine_type)
+    cpu = cpus * 1000 - _reserved(cpus * 1000, _CPU_TIERS)
+    memory = mib - _reserved(mib, _MEMORY_TIERS) - _EVICTION_MIB
+    return {"cpu": f"{int(cpu)}m", "memory": f"{int(memory)}Mi", "pods": str(PODS_PER_NODE)}
+
+
+@dataclass(frozen=True)
+class Pool:
+    """A node pool as the scenario and the GKE API know it; limits are per zone unless named total."""
+
+    name: str
+    machine_type: str = "e2-standard-4"
+    zones: tuple[str, ...] = ("europe-west4-a",)
+    count: int = 0
+    autoscaled: bool = True
+    min_nodes: int = 0
+    max_nodes: int = 100
+    total_min_nodes: int | None = None
+    total_max_nodes: int | None = None
+    location_policy: str = "BALANCED"
+    spot: bool = False
+    labels: dict[str, str] = field(default_factory=dict)
+    taints: tuple[Json, ...] = ()
+    allocatable: Json = field(default_factory=dict)
+    status: str = "RUNNING"
+
+
+def node_labels(pool: Pool, zone: str, name: str) -> dict[str, str]:
+    """The labels GKE puts on a node."""
+    spot = {"cloud.google.com/gke-spot": "true", "cloud.google.com/gke-provisioning": "spot"}
+    return {
+        "kubernetes.io/hostname": name,
+        "kubernetes.io/os": "linux",
+        "kubernetes.io/arch": "amd64",
+        "node.kubernetes.io/instance-type": pool.machine_type,
+        "topology.kubernetes.io/zone": zone,
+        "topology.kubernetes.io/region": zone.rpartition("-")[0],
+        "cloud.google.com/gke-nodepool": pool.name,
+        "cloud.google.com/machine-family": pool.machine_type.partition("-")[0],
+        **(spot if pool.spot else {"cloud.google.com/gke-provisioning": "standard"}),
+        **pool.labels,
+    }
+
+
+def make_node(pool: Pool, zone: str, cluster: str, serial: str) -> Json:
+    """A Node object as GKE registers it; `serial` tells nodes of one pool and zone apart."""
+    digest = hashlib.sha256(f"{cluster}/{pool.name}/{zone}".encode()).hexdigest()[:8]
+    name = f"gke-{cluster}-{pool.name}-{digest}-{serial}"
+    cpus, mib = shape(pool.machine_type)
+    offered = {**allocatable(pool.machine_type), **pool.allocatable}
+    node: Json = {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name, "labels": node_labels(pool, zone, name), "annotations": {}},
+        "spec": {"providerID": f"gce://local/{zone}/{name}"},
+        "status": {
+            "capacity": {"cpu": str(cpus), "memory": f"{mib}Mi", "pods": str(PODS_PER_NODE)},
+            "allocatable": offered,
+            "nodeInfo": {"kubeletVersion": "v1.36.3-gke.1", "architecture": "amd64", "operatingSystem": "linux"},
+        },
+    }
+    if pool.taints:
+        node["spec"]["taints"] = [dict(taint) for taint in pool.taints]
+    return node
