@@ -26,8 +26,10 @@ class ControlPlaneError(RuntimeError):
     """The control plane did not start or end, or one of its tools failed; the sentence carries what it said."""
 
 
-def create(layout: Layout, assets: Path, scoring: Scoring) -> None:
-    """Start every component and the plain-HTTP proxy; returns when the API server and the proxy answer.
+def create(layout: Layout, assets: Path, scoring: Scoring) -> "subprocess.Popen[bytes]":
+    """Start every component and the plain-HTTP proxy; returns the proxy when it and the API server answer.
+
+    The proxy is the only child of this process; the components are kwokctl's orphans.
 
     Raises:
         ControlPlaneError: kwokctl or the proxy failed.
@@ -39,7 +41,7 @@ def create(layout: Layout, assets: Path, scoring: Scoring) -> None:
     command = [str(layout.bin / "kwokctl"), f"--name={NAME}", f"--config={layout.configuration}"]
     command += ["create", "cluster", "--wait=120s", f"--kubeconfig={layout.kubeconfig}"]
     run(command, START_SECONDS, env=_kwok_env(layout))
-    _start_proxy(layout)
+    return _start_proxy(layout)
 
 
 def destroy(layout: Layout) -> None:
@@ -66,7 +68,7 @@ def processes(layout: Layout) -> list[int]:
     listing = run(["ps", "-A", "-ww", "-o", "pid=,stat=,args="], END_SECONDS)
     rows = [line.split(None, 2) for line in listing.splitlines()]
     ours = f"{layout.folder}/"
-    return [int(row[0]) for row in rows if len(row) == 3 and row[2].startswith(ours) and row[1][0] != "Z"]  # noqa: PLR2004 - pid, state, arguments
+    return [int(pid) for pid, state, *args in rows if args and args[0].startswith(ours) and state[0] != "Z"]
 
 
 def run(
@@ -95,7 +97,7 @@ def _kwok_env(layout: Layout) -> dict[str, str]:
     return inherited | {"KWOK_WORKDIR": str(layout.kwok)}
 
 
-def _start_proxy(layout: Layout) -> None:
+def _start_proxy(layout: Layout) -> "subprocess.Popen[bytes]":
     command = [str(layout.bin / "kubectl"), f"--kubeconfig={layout.kubeconfig}", "proxy", "--port=0"]
     with layout.proxy_log.open("wb") as out:
         proxy = subprocess.Popen(
@@ -106,6 +108,7 @@ def _start_proxy(layout: Layout) -> None:
         if proxy.poll() is not None or time.monotonic() > until:
             raise ControlPlaneError(f"kubectl proxy did not start: {layout.proxy_log.read_text().strip()}")
         time.sleep(_POLL_SECONDS)
+    return proxy
 
 
 def _kill(pid: int) -> None:

@@ -25,6 +25,7 @@ class ControlPlane:
     def __init__(self, scoring: Scoring = "least-allocated") -> None:
         self._scoring = scoring
         self._guard: subprocess.Popen[bytes] | None = None
+        self._proxy: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Self:
         binaries = assets.locate()
@@ -32,7 +33,7 @@ class ControlPlane:
         guard = ["-m", "infra.local.control_plane", "guard", str(self._layout.folder)]
         self._guard = leash.hold(guard, subprocess.DEVNULL)
         try:
-            create(self._layout, binaries, self._scoring)
+            self._proxy = create(self._layout, binaries, self._scoring)
         except ControlPlaneError:
             self.close()
             raise
@@ -85,3 +86,5 @@ class ControlPlane:
         leash.let_go(self._guard)
         self._guard = None
         destroy(self._layout)
+        if self._proxy is not None:
+            self._proxy.wait()

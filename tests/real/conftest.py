@@ -1,0 +1,72 @@
+"""A real cluster with room on it, and a corner of it for each test."""
+
+import itertools
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from infra.local.control_plane import ControlPlane
+from infra.local.control_plane.manifests import deployment, disruption_budget, nodes
+from tests.real.waiting import until
+
+NODES = 20
+_numbers = itertools.count(1)
+
+
+@dataclass(frozen=True)
+class Corner:
+    """A namespace of its own on the shared cluster."""
+
+    plane: ControlPlane
+    namespace: str
+
+    def run(self, name: str, **options: Any) -> list[dict[str, Any]]:
+        """Create a Deployment and return its pods once all of them are Ready."""
+        self.plane.api.create([deployment(name, namespace=self.namespace, **options)])
+        wanted = options.get("replicas", 2)
+        return until(f"{wanted} ready pods of {name}", lambda: self.ready(name, wanted), 60)
+
+    def protect(self, app: str, **limit: int | str) -> None:
+        """Create a PodDisruptionBudget over the app and wait until the controller has counted its pods."""
+        self.plane.api.create([disruption_budget(app, namespace=self.namespace, **limit)])
+        path = f"/apis/policy/v1/namespaces/{self.namespace}/poddisruptionbudgets/{app}"
+        until(
+            f"the status of the budget over {app}",
+            lambda: self.plane.api.request("GET", path).body["status"].get("currentHealthy"),
+        )
+
+    def pods(self, app: str) -> list[dict[str, Any]]:
+        return self.plane.api.items(f"/api/v1/namespaces/{self.namespace}/pods?labelSelector=app%3D{app}")
+
+    def pod(self, name: str) -> dict[str, Any] | None:
+        answer = self.plane.api.request("GET", f"/api/v1/namespaces/{self.namespace}/pods/{name}")
+        return answer.body if answer.status == 200 else None
+
+    def ready(self, app: str, wanted: int) -> list[dict[str, Any]] | None:
+        pods = [pod for pod in self.pods(app) if "deletionTimestamp" not in pod["metadata"]]
+        return pods if len(pods) == wanted and all(map(is_ready, pods)) else None
+
+
+def is_ready(thing: dict[str, Any]) -> bool:
+    conditions = thing["status"].get("conditions", [])
+    return any(condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions)
+
+
+@pytest.fixture(scope="session")
+def twenty_nodes(control_plane: ControlPlane) -> ControlPlane:
+    """The shared control plane with twenty ready nodes of one GKE pool."""
+    control_plane.api.create(nodes(NODES))
+    until(
+        f"{NODES} ready nodes",
+        lambda: sum(map(is_ready, control_plane.api.items("/api/v1/nodes"))) >= NODES,
+        60,
+    )
+    return control_plane
+
+
+@pytest.fixture
+def corner(twenty_nodes: ControlPlane) -> Corner:
+    namespace = f"corner-{next(_numbers)}"
+    twenty_nodes.api.create([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}])
+    return Corner(twenty_nodes, namespace)

@@ -1,0 +1,76 @@
+"""A machine that lacks a real component skips with one line; CI never skips."""
+
+from pathlib import Path
+
+import pytest
+
+from infra.local.control_plane import AssetsError, assets
+from infra.local.emulators import FirestoreEmulator, PubSubEmulator
+from tests.real.needs import require, skip_or_fail
+
+
+def test_nothing_missing_means_that_the_test_runs() -> None:
+    require(None)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "env"),
+    [
+        pytest.param(pytest.skip.Exception, {}, id="a laptop skips"),
+        pytest.param(pytest.skip.Exception, {"CI": "false"}, id="CI=false is a laptop"),
+        pytest.param(pytest.fail.Exception, {"CI": "true"}, id="CI fails"),
+    ],
+)
+def test_a_missing_part_skips_on_a_laptop_and_fails_in_ci(
+    outcome: type[BaseException], env: dict[str, str]
+) -> None:
+    with pytest.raises(outcome, match="Java is not on PATH"):
+        skip_or_fail("Java is not on PATH", env)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "ask"),
+    [
+        pytest.param("Go toolchain is not on PATH: install Go", assets.missing, id="no Go"),
+        pytest.param("Java is not on PATH: install", FirestoreEmulator.missing, id="no Java for Firestore"),
+        pytest.param("Java is not on PATH: install", PubSubEmulator.missing, id="no Java for Pub/Sub"),
+    ],
+)
+def test_a_machine_without_the_tool_hears_what_to_install(
+    sentence: str, ask: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.delenv("EBB_KUBE_ASSETS", raising=False)
+    assert callable(ask)
+    said = ask()
+    assert sentence in said
+    assert "\n" not in said
+
+
+def test_an_sdk_without_the_emulator_is_named_with_the_command_that_installs_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    java = tmp_path / "java"
+    java.touch(mode=0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    said = PubSubEmulator.missing({"CLOUDSDK_ROOT": str(tmp_path)})
+    assert said is not None
+    assert "gcloud components install pubsub-emulator" in said
+
+
+def test_a_folder_of_binaries_that_lacks_some_is_refused_by_name(tmp_path: Path) -> None:
+    for name in assets.BINARIES[1:]:
+        (tmp_path / name).touch()
+    with pytest.raises(AssetsError, match="has no etcd: put them there or unset it"):
+        assets.locate({"EBB_KUBE_ASSETS": str(tmp_path)})
+
+
+def test_a_whole_folder_of_binaries_is_taken_without_go(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in assets.BINARIES:
+        (tmp_path / name).touch()
+    monkeypatch.setenv("PATH", "")
+    assert assets.missing({"EBB_KUBE_ASSETS": str(tmp_path)}) is None
+    assert assets.locate({"EBB_KUBE_ASSETS": str(tmp_path)}) == tmp_path

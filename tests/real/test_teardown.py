@@ -1,0 +1,102 @@
+"""Nothing real outlives the run that started it, not even one that was killed."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from infra.local.control_plane import ControlPlane, missing
+from infra.local.control_plane.cluster import processes
+from infra.local.control_plane.layout import Layout
+from infra.local.emulators import FirestoreEmulator
+from infra.local.leash import ROOT
+from tests.real.needs import require
+from tests.real.waiting import until
+
+_LOOPBACK = {"0100007F", "0000000000000000FFFF00000100007F"}
+_LISTENS = "0A"
+
+
+@pytest.mark.control_plane
+@pytest.mark.slow
+@pytest.mark.xdist_group("control_plane")
+def test_a_control_plane_ends_with_a_starter_that_was_killed() -> None:
+    require(missing())
+    starter = _start(
+        "from infra.local.control_plane import ControlPlane\n"
+        "with ControlPlane() as plane: print(plane.kubeconfig.parent, flush=True); input()"
+    )
+    folder = Path(_first_line(starter))
+    assert processes(Layout(folder))
+
+    _kill(starter)
+
+    until("the end of every component", lambda: not processes(Layout(folder)) and not folder.exists())
+
+
+@pytest.mark.emulator
+@pytest.mark.slow
+@pytest.mark.xdist_group("emulator")
+def test_an_emulator_ends_with_a_starter_that_was_killed() -> None:
+    require(FirestoreEmulator.missing())
+    starter = _start(
+        "from infra.local.emulators import FirestoreEmulator\n"
+        "with FirestoreEmulator() as emulator: print(emulator.host, flush=True); input()"
+    )
+    port = _first_line(starter).rpartition(":")[2]
+    assert _running(f"--port={port}")
+
+    _kill(starter)
+
+    until("the end of the emulator", lambda: not _running(f"--port={port}"))
+
+
+@pytest.mark.control_plane
+@pytest.mark.xdist_group("control_plane")
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc: run it on Linux")
+def test_every_component_listens_on_loopback_only(control_plane: ControlPlane) -> None:
+    layout = Layout(control_plane.kubeconfig.parent)
+    addresses = [address for pid in processes(layout) for address in _listening(pid)]
+    assert len(addresses) >= 6
+    assert set(addresses) <= _LOOPBACK
+
+
+def _start(program: str) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        [sys.executable, "-c", program],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def _first_line(process: "subprocess.Popen[str]") -> str:
+    assert process.stdout
+    return process.stdout.readline().strip()
+
+
+def _kill(process: "subprocess.Popen[str]") -> None:
+    os.kill(process.pid, signal.SIGKILL)
+    process.communicate(timeout=10)
+
+
+def _running(argument: str) -> bool:
+    listing = subprocess.run(["ps", "-A", "-ww", "-o", "args="], capture_output=True, text=True, check=True)
+    return argument in listing.stdout.split()
+
+
+def _listening(pid: int) -> list[str]:
+    """The hexadecimal addresses on which the process itself listens (proc(5), /proc/PID/net/tcp)."""
+    links = [os.readlink(link) for link in Path(f"/proc/{pid}/fd").iterdir() if link.is_symlink()]
+    sockets = {link.removeprefix("socket:[").removesuffix("]") for link in links if link.startswith("socket:")}
+    rows = [
+        line.split()
+        for name in ("tcp", "tcp6")
+        for line in Path(f"/proc/{pid}/net/{name}").read_text().splitlines()[1:]
+    ]
+    return [row[1].split(":")[0] for row in rows if row[3] == _LISTENS and row[9] in sockets]
