@@ -9,6 +9,7 @@ import hashlib
 import json
 from dataclasses import dataclass
 from email import message_from_bytes
+from email.message import Message
 from email.policy import HTTP
 from urllib.parse import unquote
 
@@ -56,14 +57,18 @@ def _metadata(name: Name, blob: _Blob) -> Json:
     }
 
 
+def _payload(part: Message) -> bytes:
+    payload = part.get_payload(decode=True)
+    return payload if isinstance(payload, bytes) else b""
+
+
 def _parts(request: Request) -> tuple[Json, bytes, str]:
     """Metadata, data and content type of a multipart/related upload."""
     header = f"Content-Type: {request.headers.get('content-type', '')}\r\n\r\n".encode()
     message = message_from_bytes(header + request.body, policy=HTTP)
     described, data = message.iter_parts()
-    metadata: Json = json.loads(described.get_payload(decode=True) or b"{}")
-    payload = data.get_payload(decode=True)
-    return metadata, payload if isinstance(payload, bytes) else b"", data.get_content_type()
+    metadata: Json = json.loads(_payload(described) or b"{}")
+    return metadata, _payload(data), data.get_content_type()
 
 
 class Bucket:

@@ -1,7 +1,7 @@
 """GKE machine types and what GKE leaves allocatable of them; nodes and their names as GKE makes them.
 
-Source: https://cloud.google.com/kubernetes-engine/docs/concepts/plan-node-sizes (reservations of CPU and memory) and the
-machine families' pages for vCPU and memory.
+Source: https://cloud.google.com/kubernetes-engine/docs/concepts/plan-node-sizes (reservations of CPU and memory) and
+the machine families' pages for vCPU and memory.
 """
 
 import hashlib
@@ -26,7 +26,7 @@ def _reserved(total: float, tiers: tuple[tuple[int, float], ...]) -> float:
 
 
 def shape(machine_type: str) -> tuple[int, int]:
-    """vCPUs and MiB of a machine type such as e2-standard-4; ValueError for one that is not known."""
+    """How many vCPUs and MiB there are in a machine type such as e2-standard-4; ValueError for one that is not known."""
     _, _, rest = machine_type.partition("-")
     family, _, cpus = rest.partition("-")
     if family not in _FAMILY_GIB_PER_CPU or not cpus.isdigit():
@@ -59,6 +59,7 @@ class Pool:
     spot: bool = False
     labels: dict[str, str] = field(default_factory=dict)
     taints: tuple[Json, ...] = ()
+    annotations: dict[str, str] = field(default_factory=dict)
     allocatable: Json = field(default_factory=dict)
     status: str = "RUNNING"
 
@@ -89,7 +90,7 @@ def make_node(pool: Pool, zone: str, cluster: str, serial: str) -> Json:
     node: Json = {
         "apiVersion": "v1",
         "kind": "Node",
-        "metadata": {"name": name, "labels": node_labels(pool, zone, name), "annotations": {}},
+        "metadata": {"name": name, "labels": node_labels(pool, zone, name), "annotations": dict(pool.annotations)},
         "spec": {"providerID": f"gce://local/{zone}/{name}"},
         "status": {
             "capacity": {"cpu": str(cpus), "memory": f"{mib}Mi", "pods": str(PODS_PER_NODE)},

@@ -132,7 +132,7 @@ class Broker:
         if found is None or status in ACKNOWLEDGED:
             return
         waiting, subscription = found.waiting, self.subscriptions[found.waiting.subscription]
-        if subscription.max_attempts and waiting.attempts >= subscription.max_attempts:
+        if subscription.dead_letter_topic and waiting.attempts >= subscription.max_attempts:
             self._bury(subscription, waiting)
             return
         waiting.due_at = self.clock.now() + backoff(subscription, waiting.attempts)
@@ -158,8 +158,6 @@ class Broker:
         return Push(self._pushes, subscription, item.message, item.attempts)
 
     def _bury(self, subscription: Subscription, waiting: _Waiting) -> None:
-        if not subscription.dead_letter_topic:
-            return
         source = {
             "CloudPubSubDeadLetterSourceDeliveryCount": str(waiting.attempts),
             "CloudPubSubDeadLetterSourceSubscription": subscription.name.rpartition("/")[2],

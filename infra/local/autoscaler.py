@@ -1,0 +1,53 @@
+"""A cluster autoscaler that behaves like GKE's where Ebb meets it, over any Kubernetes API that speaks plain HTTP.
+
+Rules and their sources are in the rooms (`infra.local.scaling`). It knows nothing of Ebb's taints or annotations.
+"""
+
+from collections.abc import Mapping
+
+from infra.local.clocks import Clock
+from infra.local.machines import Pool
+from infra.local.scaling.client import Client, Transport
+from infra.local.scaling.down import ScaleDown
+from infra.local.scaling.settings import BALANCED, AutoscalerSettings
+from infra.local.scaling.up import ScaleUp
+from infra.local.scaling.view import View
+
+
+class Autoscaler:
+    """One loop each scan interval: read everything, grow if pods wait, then shrink.
+
+    `cluster` is the short name that becomes part of new nodes' names.
+    """
+
+    def __init__(
+        self,
+        transport: Transport,
+        pools: Mapping[str, Pool],
+        clock: Clock,
+        settings: AutoscalerSettings = BALANCED,
+        *,
+        cluster: str = "local",
+        seed: int = 0,
+    ) -> None:
+        self._client = Client(transport)
+        self._pools = pools
+        self._clock = clock
+        self._settings = settings
+        self._next = 0.0
+        self._down = ScaleDown(self._client, settings)
+        self._up = ScaleUp(self._client, settings, cluster, seed)
+
+    def step(self) -> None:
+        """Run a loop if one is due; ApiError (from `scaling.client`) if the API failed: the next loop starts afresh."""
+        now = self._clock.now()
+        if now < self._next:
+            return
+        self._next = now + self._settings.scan_interval
+        view = View(self._client.nodes(), self._client.pods(), self._pools)
+        self._up.step(view, now)
+        self._down.step(view, now)
+
+    def fail_deletions(self, names: frozenset[str]) -> None:
+        """From now on, deletions of these nodes fail at the cloud."""
+        self._down.fail_deletions(names)

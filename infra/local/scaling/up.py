@@ -1,0 +1,93 @@
+"""Scale-up: nodes for pods that wait unschedulable and that no node, not even an upcoming one, can take.
+
+Source: cluster-autoscaler pkg/core/scaleup: cordoned and deleted-to-be nodes are no capacity; the group with the
+fewest nodes grows (locationPolicy BALANCED).
+"""
+
+import random
+from collections import Counter
+from collections.abc import Iterator
+
+from infra.local.clocks import seconds_of, stamp
+from infra.local.machines import Pool, make_node
+from infra.local.scaling.client import Client
+from infra.local.scaling.settings import AutoscalerSettings
+from infra.local.scaling.view import Group, View, group_of
+from infra.local.scheduling.filters import refusal
+from infra.local.scheduling.picture import Picture, Room, take
+from infra.local.world.kinds import Json
+from infra.local.world.nodes import NOT_READY
+from infra.local.world.pods import is_terminating, is_unschedulable, node_of
+from infra.local.world.store import copied
+
+_SERIAL = "bcdfghjklmnpqrstvwxz0123456789"
+
+
+def _as_ready(node: Json) -> Json:
+    """An upcoming node as it will be once it has booted."""
+    fresh: Json = copied(node)
+    fresh["spec"]["taints"] = [taint for taint in fresh["spec"].get("taints") or [] if taint["key"] != NOT_READY]
+    return fresh
+
+
+def _place_on_existing(pod: Json, picture: Picture) -> bool:
+    for room in picture.rooms.values():
+        if refusal(pod, room, picture) is None:
+            picture.place(pod, room.name)
+            return True
+    return False
+
+
+class ScaleUp:
+    """Adds nodes; `seed` decides their names, `cluster` is part of them."""
+
+    def __init__(self, client: Client, settings: AutoscalerSettings, cluster: str, seed: int) -> None:
+        self._client = client
+        self._settings = settings
+        self._cluster = cluster
+        self._random = random.Random(seed)  # noqa: S311 - names of a simulated cloud, not secrets
+
+    def step(self, view: View, now: float) -> None:
+        waiting = [pod for pod in view.pods if self._counts(pod, now)]
+        if not waiting:
+            return
+        picture = take([_as_ready(node) for node in view.nodes], view.pods)
+        sizes = view.sizes()
+        for pod in waiting:
+            if not _place_on_existing(pod, picture):
+                self._grow(pod, view, picture, sizes, now)
+
+    def _counts(self, pod: Json, now: float) -> bool:
+        old_enough = seconds_of(pod["metadata"]["creationTimestamp"]) + self._settings.new_pod_delay <= now
+        return not node_of(pod) and is_unschedulable(pod) and not is_terminating(pod) and old_enough
+
+    def _grow(self, pod: Json, view: View, picture: Picture, sizes: Counter[Group], now: float) -> None:
+        for pool, zone in self._choices(view, sizes):
+            node = make_node(pool, zone, self._cluster, "".join(self._random.choices(_SERIAL, k=4)))
+            room = Room(node)
+            trial = Picture({**picture.rooms, room.name: room}, picture.namespaces, picture.volumes)
+            if refusal(pod, room, trial) is None:
+                picture.rooms[room.name] = room
+                picture.place(pod, room.name)
+                self._add(pod, node, sizes, pool, now)
+                return
+        message = "pod didn't trigger scale-up: no node group can take it or all are at their maximum"
+        self._client.event(pod, "Pod", "NotTriggerScaleUp", message, stamp(now))
+
+    def _choices(self, view: View, sizes: Counter[Group]) -> Iterator[tuple[Pool, str]]:
+        for name in sorted(view.pools):
+            pool = view.pools[name]
+            total = sum(size for (owner, _), size in sizes.items() if owner == name)
+            if not pool.autoscaled or (pool.total_max_nodes is not None and total >= pool.total_max_nodes):
+                continue
+            for zone in sorted(pool.zones, key=lambda zone: (sizes[(name, zone)], zone)):
+                if pool.total_max_nodes is not None or sizes[(name, zone)] < pool.max_nodes:
+                    yield pool, zone
+
+    def _add(self, pod: Json, node: Json, sizes: Counter[Group], pool: Pool, now: float) -> None:
+        group = group_of(node)
+        most = pool.max_nodes if pool.total_max_nodes is None else pool.total_max_nodes
+        self._client.create_node(node)
+        message = f"pod triggered scale-up: [{{{'/'.join(group)} {sizes[group]}->{sizes[group] + 1} (max: {most})}}]"
+        sizes[group] += 1
+        self._client.event(pod, "Pod", "TriggeredScaleUp", message, stamp(now))
