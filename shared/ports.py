@@ -61,6 +61,12 @@ class Cluster(Protocol):
     def node(self, name: str) -> Node:
         """Read one node, consistently. Raises Gone."""
 
+    def nodes(self) -> tuple[Node, ...]:
+        """Read all nodes, consistently: the counts that a claim is measured by."""
+
+    def unbound_pods(self) -> tuple[Pod, ...]:
+        """Read the pods that are bound to no node yet."""
+
     def pods_on(self, node: str) -> tuple[Pod, ...]:
         """Read the pods bound to a node, consistently."""
 
@@ -189,6 +195,9 @@ class Log(Protocol):
 
     def event(self, event: str, message: str, *, severity: str = "INFO", **fields: object) -> None:
         """Write one line; fields named in the log contract become labels."""
+
+    def bind(self, **fields: object) -> "Log":
+        """Return a log that adds these fields to each of its lines (run_id, policy_hash, trace …)."""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,114 @@
+"""The port `State` over Firestore: compare-and-set by `create()` and update-time preconditions.
+
+Not transactions: a cold race of eight of them ended with no winner, and create or precondition has exactly
+one (guide: Firestore). The client is imported when a state is made. Must not decide what is written.
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+from uuid import uuid4
+
+from shared.adapters.documents import cluster_key, from_document, path, plain_time, to_document, unescape_id
+from shared.adapters.google_failures import Service
+from shared.errors import Stale
+from shared.ports import Found, Key
+
+if TYPE_CHECKING:
+    from google.cloud.firestore import Client, DocumentReference, DocumentSnapshot
+
+T = TypeVar("T")
+
+CALL_SECONDS: Final = 10.0
+"""For one call with its retries; a tick or step has many, and answers 503 rather than hang."""
+_FIRST_WAIT: Final = 0.1
+_LONGEST_WAIT: Final = 1.0
+
+
+class FirestoreState:
+    """The documents of one cluster in a named database. Safe for threads."""
+
+    def __init__(self, project: str, database: str, cluster: str) -> None:
+        """Make the client.
+
+        Raises:
+            Terminal: there is no identity to ask with.
+        """
+        from google.api_core.exceptions import ServiceUnavailable, TooManyRequests  # noqa: PLC0415 - cold start
+        from google.api_core.retry import Retry, if_exception_type  # noqa: PLC0415 - cold start
+        from google.cloud import firestore  # noqa: PLC0415 - cold start
+
+        self._cluster = cluster
+        self._service = Service(
+            f"Firestore database {database} of {project}",
+            "Check that EBB_FIRESTORE_DATABASE names it and that this identity has roles/datastore.user on it.",
+        )
+        with self._service.asked():
+            self._client: Client = firestore.Client(project=project, database=database)
+        self._bounds: dict[str, Any] = {
+            "timeout": CALL_SECONDS,
+            "retry": Retry(
+                if_exception_type(ServiceUnavailable, TooManyRequests), _FIRST_WAIT, _LONGEST_WAIT, timeout=CALL_SECONDS
+            ),
+        }
+
+    def get(self, key: Key[T]) -> Found[T]:
+        """Read one document. Raises Retryable, or Terminal when it does not decode."""
+        return _found(self._read(key), key.type)
+
+    def put(self, key: Key[T], value: T, expected: str | None) -> str:
+        """Write if nobody else did. Raises Stale, Retryable, Terminal.
+
+        A write whose answer was lost is sent again and then meets itself; that it won is seen by its name.
+        """
+        write = uuid4().hex
+        try:
+            with self._service.asked(guarded=True):
+                return self._write(self._document(key), to_document(value, write), expected)
+        except Stale:
+            stands = self._read(key)
+            if not stands.exists or stands.get("write") != write:
+                raise
+            return _version(stands)
+
+    def delete(self, key: Key[T], expected: str) -> None:
+        """Delete if nobody wrote since. Raises Stale, Retryable, Terminal."""
+        with self._service.asked(guarded=True):
+            self._document(key).delete(option=self._unchanged_since(expected), **self._bounds)
+
+    def all(self, collection: str, type_: type[T]) -> Mapping[str, Found[T]]:
+        """Read a whole collection by id. Raises Retryable, or Terminal when a document does not decode."""
+        documents = self._client.collection("clusters", cluster_key(self._cluster), collection)
+        with self._service.asked():
+            snapshots = list(documents.stream(**self._bounds))
+        return {unescape_id(each.id): _found(each, type_) for each in snapshots}
+
+    def _document(self, key: Key[Any]) -> "DocumentReference":
+        return self._client.document(path(self._cluster, key))
+
+    def _read(self, key: Key[Any]) -> "DocumentSnapshot[Any]":
+        with self._service.asked():
+            return self._document(key).get(**self._bounds)
+
+    def _write(self, document: "DocumentReference", fields: dict[str, Any], expected: str | None) -> str:
+        if expected is None:
+            return _version(document.create(fields, **self._bounds))
+        return _version(document.update(fields, option=self._unchanged_since(expected), **self._bounds))
+
+    def _unchanged_since(self, version: str) -> Any:
+        from google.api_core.datetime_helpers import DatetimeWithNanoseconds  # noqa: PLC0415 - cold start
+
+        exact: Any = DatetimeWithNanoseconds
+        return self._client.write_option(last_update_time=exact.from_rfc3339(version).timestamp_pb())
+
+
+def _found(snapshot: "DocumentSnapshot[Any]", type_: type[T]) -> Found[T]:
+    read_at = plain_time(snapshot.read_time)
+    if not snapshot.exists:
+        return Found(None, None, read_at)
+    fields = snapshot.to_dict() or {}
+    return Found(from_document(fields, type_, snapshot.reference.path), _version(snapshot), read_at)
+
+
+def _version(written: Any) -> str:
+    """Return the exact update time of a snapshot or write result: in microseconds two writes may look alike."""
+    return str(written.update_time.rfc3339())

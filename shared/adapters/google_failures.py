@@ -1,0 +1,59 @@
+"""What Google's clients raise, in the words of `shared.errors`; one table for every service.
+
+Imports the clients' exceptions only when a call is made (cold start). Must not decide what follows.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from shared.errors import EbbError, Retryable, Stale, Terminal
+
+
+@dataclass(frozen=True)
+class Service:
+    """One outside thing: how to name it in a failure, and what to check when it refuses us."""
+
+    what: str
+    remedy: str
+
+    @contextmanager
+    def asked(self, *, guarded: bool = False) -> Iterator[None]:
+        """Name the failures of the calls made in this block.
+
+        A `guarded` call carries a precondition; that it no longer holds is `Stale`.
+
+        Raises:
+            Retryable: an outage, a timeout, a quota, an identity that could not be refreshed.
+            Stale: the precondition of a guarded call is lost.
+            Terminal: no permission, no such database, topic or bucket, or a request that will never be taken.
+        """
+        from google.api_core.exceptions import GoogleAPICallError, RetryError  # noqa: PLC0415 - cold start
+        from google.auth.exceptions import GoogleAuthError  # noqa: PLC0415 - cold start
+
+        try:
+            yield
+        except GoogleAPICallError as error:
+            raise self._answered(error, guarded=guarded) from error
+        except GoogleAuthError as error:
+            raise self._unidentified(error) from error
+        except (RetryError, OSError) as error:
+            raise Retryable(self.what, f"no answer in time ({error})") from error
+
+    def _answered(self, error: Exception, *, guarded: bool) -> EbbError:
+        from google.api_core import exceptions  # noqa: PLC0415 - cold start
+
+        lost = (exceptions.Conflict, exceptions.FailedPrecondition, exceptions.NotFound)
+        never = (exceptions.BadRequest, exceptions.Unauthorized, exceptions.Forbidden, exceptions.NotFound)
+        if guarded and isinstance(error, lost):
+            return Stale(f"{self.what}: {error}")
+        if isinstance(error, never):
+            return Terminal(self.what, f"{error}. {self.remedy}")
+        return Retryable(self.what, str(error))
+
+    def _unidentified(self, error: Exception) -> EbbError:
+        from google.auth.exceptions import DefaultCredentialsError  # noqa: PLC0415 - cold start
+
+        if isinstance(error, DefaultCredentialsError):
+            return Terminal(self.what, f"{error} {self.remedy}")
+        return Retryable(self.what, f"the identity could not be refreshed ({error})")

@@ -1,0 +1,81 @@
+"""The port `OrderBus` over Pub/Sub.
+
+Uses the service's plain client: one call, one answer. The batching publisher would send from a background
+thread, and a function's CPU stands still once it has answered. `PUBSUB_EMULATOR_HOST` replaces the real
+service. Must not decide what is published.
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from shared.adapters.google_failures import Service
+from shared.core.orders import Order, encode
+
+if TYPE_CHECKING:
+    from google.pubsub_v1 import PublisherClient as Client
+
+CALL_SECONDS: Final = 10.0
+"""For one publish with its retries; publishing twice is harmless, an order is at-least-once anyway."""
+_FIRST_WAIT: Final = 0.1
+_LONGEST_WAIT: Final = 1.0
+_MOST_ATTRIBUTES: Final = 100
+_MOST_VALUE_BYTES: Final = 1024
+"""Limits of one message (https://cloud.google.com/pubsub/quotas#resource_limits)."""
+
+
+class PubSubOrders:
+    """Topics of one cluster; an empty topic name means that nobody wants those messages. Safe for threads."""
+
+    def __init__(self, topic: str, rejected_topic: str = "", results_topic: str = "") -> None:
+        """Make the client.
+
+        Raises:
+            Terminal: there is no identity to ask with.
+        """
+        from google.api_core.exceptions import ServiceUnavailable, TooManyRequests  # noqa: PLC0415 - cold start
+        from google.api_core.retry import Retry, if_exception_type  # noqa: PLC0415 - cold start
+        from google.pubsub_v1 import PublisherClient  # noqa: PLC0415 - cold start
+
+        self._topic, self._rejected_topic, self._results_topic = topic, rejected_topic, results_topic
+        with _service(topic).asked():
+            self._client: Client = PublisherClient()
+        passing = if_exception_type(ServiceUnavailable, TooManyRequests)
+        self._bounds: dict[str, Any] = {
+            "timeout": CALL_SECONDS,
+            "retry": Retry(passing, _FIRST_WAIT, _LONGEST_WAIT, timeout=CALL_SECONDS),
+        }
+
+    def publish(self, order: Order) -> None:
+        """Publish and wait until the topic has it. Raises Retryable, Terminal."""
+        self._send(self._topic, encode(order), order.attributes)
+
+    def reject(self, data: bytes, attributes: Mapping[str, str], why: str) -> None:
+        """Keep a message as it came, with `why` as a further attribute. Raises Retryable, Terminal."""
+        if self._rejected_topic:
+            self._send(self._rejected_topic, data, {**_ours_to_send(attributes), "why": _cut(why)})
+
+    def report(self, result: Mapping[str, object]) -> None:
+        """Publish a drain's result as JSON. Raises Retryable, Terminal."""
+        if self._results_topic:
+            self._send(self._results_topic, msgspec.json.encode(dict(result)), {})
+
+    def _send(self, topic: str, data: bytes, attributes: Mapping[str, str]) -> None:
+        message = {"data": data, "attributes": dict(attributes)}
+        with _service(topic).asked():
+            self._client.publish(request={"topic": topic, "messages": [message]}, **self._bounds)
+
+
+def _service(topic: str) -> Service:
+    return Service(f"Pub/Sub topic {topic}", "Check its name and that this identity has roles/pubsub.publisher on it.")
+
+
+def _ours_to_send(attributes: Mapping[str, str]) -> dict[str, str]:
+    """Leave out what only Google may set (a `goog` prefix is refused), and leave room for one more."""
+    ours = [(key, value) for key, value in attributes.items() if not key.startswith("goog")]
+    return dict(ours[: _MOST_ATTRIBUTES - 1])
+
+
+def _cut(text: str) -> str:
+    return text.encode()[:_MOST_VALUE_BYTES].decode(errors="ignore")

@@ -1,0 +1,127 @@
+"""The port `State` in one SQLite file, for laptops and tests: the same laws as Firestore's, no cloud.
+
+Safe across processes: each change is one `BEGIN IMMEDIATE` transaction, so that comparing and setting cannot
+be divided. A connection lives for one call, so threads and forks share nothing. Must not decide what is written.
+"""
+
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from typing import Any, Final, TypeVar
+from uuid import uuid4
+
+import msgspec
+
+from shared.adapters.clock import system_time
+from shared.errors import Retryable, Stale, Terminal
+from shared.ports import Found, Key
+
+T = TypeVar("T")
+
+BUSY_SECONDS: Final = 10.0
+"""How long to wait for another process's write before the call counts as an outage."""
+_PASSING: Final = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}
+_TABLE: Final = """
+CREATE TABLE IF NOT EXISTS documents (
+    cluster TEXT NOT NULL, collection TEXT NOT NULL, id TEXT NOT NULL,
+    value BLOB NOT NULL, version TEXT NOT NULL, expire_at REAL,
+    PRIMARY KEY (cluster, collection, id)
+) WITHOUT ROWID
+"""
+_READ: Final = "SELECT value, version FROM documents WHERE cluster = ? AND collection = ? AND id = ?"
+_READ_ALL: Final = "SELECT id, value, version FROM documents WHERE cluster = ? AND collection = ?"
+_WRITE: Final = "INSERT OR REPLACE INTO documents VALUES (?, ?, ?, ?, ?, ?)"
+_DELETE: Final = "DELETE FROM documents WHERE cluster = ? AND collection = ? AND id = ?"
+_DELETE_EXPIRED: Final = "DELETE FROM documents WHERE expire_at < ?"
+
+
+class SqliteState:
+    """The documents of one cluster in a file. Safe for threads and processes."""
+
+    def __init__(self, path: str, cluster: str, now: Callable[[], datetime] = system_time) -> None:
+        """Open the file, or make it.
+
+        Raises:
+            Terminal: the file cannot be opened or is no database; the failure says what to check.
+        """
+        self._path = path
+        self._cluster = cluster
+        self._now = now
+        self._latest = datetime.min.replace(tzinfo=UTC)
+        with self._open() as database:
+            database.execute("PRAGMA journal_mode = WAL")
+            database.execute(_TABLE)
+
+    def get(self, key: Key[T]) -> Found[T]:
+        """Read one document. Raises Retryable, or Terminal when it does not decode."""
+        with self._open() as database:
+            row = database.execute(_READ, self._id(key)).fetchone()
+        if row is None:
+            return Found(None, None, self._read_at())
+        return Found(self._decode(row[0], key), row[1], self._read_at())
+
+    def put(self, key: Key[T], value: T, expected: str | None) -> str:
+        """Write if nobody else did, and let documents go whose time is over. Raises Stale, Retryable, Terminal."""
+        version = uuid4().hex
+        expire_at: datetime | None = getattr(value, "expire_at", None)
+        row = (*self._id(key), msgspec.json.encode(value), version, expire_at.timestamp() if expire_at else None)
+        with self._change(key, expected) as database:
+            database.execute(_WRITE, row)
+            database.execute(_DELETE_EXPIRED, (self._read_at().timestamp(),))
+        return version
+
+    def delete(self, key: Key[T], expected: str) -> None:
+        """Delete if nobody wrote since. Raises Stale, Retryable, Terminal."""
+        with self._change(key, expected) as database:
+            database.execute(_DELETE, self._id(key))
+
+    def all(self, collection: str, type_: type[T]) -> Mapping[str, Found[T]]:
+        """Read a whole collection by id. Raises Retryable, or Terminal when a document does not decode."""
+        with self._open() as database:
+            rows = database.execute(_READ_ALL, (self._cluster, collection)).fetchall()
+        read_at = self._read_at()
+        return {
+            id_: Found(self._decode(value, Key(collection, id_, type_)), version, read_at)
+            for id_, value, version in rows
+        }
+
+    @contextmanager
+    def _change(self, key: Key[Any], expected: str | None) -> Iterator[sqlite3.Connection]:
+        with self._open() as database:
+            database.execute("BEGIN IMMEDIATE")
+            row = database.execute(_READ, self._id(key)).fetchone()
+            if (row and row[1]) != expected:
+                raise Stale(f"document {key.collection} {key.id!r} was written by somebody else")
+            yield database
+            database.execute("COMMIT")
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        try:
+            with closing(sqlite3.connect(self._path, timeout=BUSY_SECONDS, isolation_level=None)) as database:
+                yield database
+        except sqlite3.Error as error:
+            raise self._named(error) from error
+
+    def _named(self, error: sqlite3.Error) -> Retryable | Terminal:
+        what = f"state file {self._path}"
+        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
+        if code & 0xFF in _PASSING:  # the low byte is the primary code (https://sqlite.org/rescode.html)
+            return Retryable(what, str(error))
+        return Terminal(what, f"{error}. Check that EBB_STATE names a file in a folder that may be written.")
+
+    def _decode(self, data: bytes, key: Key[T]) -> T:
+        try:
+            return msgspec.json.decode(data, type=key.type)
+        except msgspec.DecodeError as error:
+            what = f"document {key.collection} {key.id!r} in {self._path}"
+            raise Terminal(what, f"{error}. Delete the file: nodes it knew of are then given back.") from error
+
+    def _id(self, key: Key[Any]) -> tuple[str, str, str]:
+        return self._cluster, key.collection, key.id
+
+    def _read_at(self) -> datetime:
+        """Return now, never earlier than before: the system's clock may be set back."""
+        self._latest = max(self._latest, self._now())
+        return self._latest
