@@ -21,7 +21,10 @@ class UnknownTopicError(KeyError):
 
 @dataclass(frozen=True)
 class Subscription:
-    """A push subscription; names are full (projects/P/…), durations in seconds, `max_attempts` 0 means for ever."""
+    """A push subscription; names are full (projects/P/…), durations in seconds.
+
+    `max_attempts` counts only with a dead-letter topic; without one a message comes back for ever.
+    """
 
     name: str
     topic: str
@@ -30,7 +33,7 @@ class Subscription:
     min_backoff: float = 10.0
     max_backoff: float = 600.0
     dead_letter_topic: str = ""
-    max_attempts: int = 0
+    max_attempts: int = 5
     max_outstanding: int = 16
 
 
@@ -62,7 +65,7 @@ class Push:
             "publish_time": self.message.publish_time,
         }
         body: Json = {"message": message, "subscription": self.subscription.name}
-        return {**body, "deliveryAttempt": self.attempt} if self.subscription.max_attempts else body
+        return {**body, "deliveryAttempt": self.attempt} if self.subscription.dead_letter_topic else body
 
 
 @dataclass

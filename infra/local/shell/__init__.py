@@ -1,0 +1,1 @@
+"""The thin shell: servers, threads and real time around a world that knows none of them."""

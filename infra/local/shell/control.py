@@ -1,0 +1,115 @@
+"""Control routes for demos and tests, beside the Kubernetes API on the same port: all begin with an underscore.
+
+They act at once, without the API's checks, and are not in the record as requests.
+"""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from infra.local.api.faults import Fault, Mode
+from infra.local.api.patching import merge
+from infra.local.api.server import KubeApi
+from infra.local.broker.queue import Broker, Subscription, UnknownTopicError
+from infra.local.broker.ticks import TickJob
+from infra.local.exchange import Answer, Handler, Request, answer_json
+from infra.local.shell.delivering import Deliverer
+from infra.local.world.kinds import KINDS, Json
+from infra.local.world.store import MissingError, copied
+from infra.local.world.world import World
+
+ACTOR = "control"
+Route = Callable[[Request], Answer]
+
+
+class Control:
+    """Answers the underscore routes and hands every other request on to the Kubernetes API."""
+
+    def __init__(self, world: World, api: KubeApi, broker: Broker, deliverer: Deliverer) -> None:
+        self._world = world
+        self._api = api
+        self._broker = broker
+        self._deliverer = deliverer
+        self._fallback: Handler = api.handle
+        self._routes: dict[tuple[str, str], Route] = {
+            ("GET", "/_record"): self._record,
+            ("GET", "/_messages"): self._messages,
+            ("POST", "/_scale"): self._scale,
+            ("POST", "/_set"): self._set,
+            ("POST", "/_fault"): self._fault,
+            ("POST", "/_kubelet"): self._kubelet,
+            ("POST", "/_publish"): self._publish,
+            ("POST", "/_subscribe"): self._subscribe,
+            ("POST", "/_job"): self._job,
+        }
+
+    def handle(self, request: Request) -> Answer:
+        route = self._routes.get((request.method, request.path))
+        if route is None:
+            return self._fallback(request)
+        try:
+            return route(request)
+        except (KeyError, TypeError, ValueError, MissingError, UnknownTopicError) as error:
+            return answer_json(400, {"error": f"{request.path}: {type(error).__name__}: {error}"})
+
+    def _record(self, request: Request) -> Answer:
+        lines = "".join(self._world.record.lines(int(request.query.get("from", "0"))))
+        return Answer(200, lines.encode(), {"Content-Type": "application/jsonl"})
+
+    def _messages(self, request: Request) -> Answer:
+        topic = request.query.get("topic")
+        found = [
+            {"topic": name, "id": item.message_id, "attributes": dict(item.attributes), "data": item.data.decode()}
+            for name, item in self._broker.published
+            if topic in (None, name)
+        ]
+        return answer_json(200, found)
+
+    def _merge(self, body: Json, patch: Json) -> Answer:
+        namespace = body.get("namespace", "default") if KINDS[body["kind"]].namespaced else ""
+        store = self._world.store
+        thing = store.get(body["kind"], namespace, body["name"])
+        return answer_json(200, store.replace(body["kind"], copied(merge(thing, patch)), ACTOR))
+
+    def _scale(self, request: Request) -> Answer:
+        body = {"kind": "deployments", **request.json()}
+        return self._merge(body, {"spec": {"replicas": int(body["replicas"])}})
+
+    def _set(self, request: Request) -> Answer:
+        body: Json = request.json()
+        return self._merge(body, body["patch"])
+
+    def _fault(self, request: Request) -> Answer:
+        body: Json = request.json()
+        if body.pop("clear", False):
+            self._api.faults.clear()
+        if body:
+            self._api.faults.add(Fault(**{**body, "mode": Mode(body.get("mode", "answer"))}))
+        return answer_json(200, {"rules": len(self._api.faults.rules)})
+
+    def _kubelet(self, request: Request) -> Answer:
+        """Stop or restart the kubelet of a node: {"node": name, "dead": true}."""
+        body: Json = request.json()
+        change = self._world.kubelet.dead.add if body["dead"] else self._world.kubelet.dead.discard
+        change(body["node"])
+        return answer_json(200, sorted(self._world.kubelet.dead))
+
+    def _publish(self, request: Request) -> Answer:
+        body: Json = request.json()
+        data: Any = body["data"]
+        text = data if isinstance(data, str) else json.dumps(data)
+        message_id = self._broker.publish(body["topic"], text.encode(), body.get("attributes", {}))
+        return answer_json(200, {"messageId": message_id})
+
+    def _subscribe(self, request: Request) -> Answer:
+        subscription = Subscription(**request.json())
+        for topic in filter(None, (subscription.topic, subscription.dead_letter_topic)):
+            self._broker.create_topic(topic)
+        self._broker.subscribe(subscription)
+        return answer_json(200, {"subscription": subscription.name})
+
+    def _job(self, request: Request) -> Answer:
+        """Add or replace a scheduler job: {"name", "url", "every" seconds, "paused"?}."""
+        job = TickJob(clock=self._world.clock, **request.json())
+        self._deliverer.jobs[:] = [*(old for old in self._deliverer.jobs if old.name != job.name), job]
+        return answer_json(200, {"job": job.name})

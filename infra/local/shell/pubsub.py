@@ -1,0 +1,118 @@
+"""Pub/Sub's gRPC services over the broker, as far as google-cloud-pubsub needs them to make topics and publish.
+
+It is reached with PUBSUB_EMULATOR_HOST. Pull is not served: Ebb's drainer is pushed to.
+"""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from typing import Any
+
+import grpc
+from google.protobuf import empty_pb2
+from google.pubsub_v1 import types
+
+from infra.local.broker.queue import Broker, Subscription, UnknownTopicError
+from infra.local.shell.serving import HOST
+
+_Call = Callable[[Any], Any]
+
+
+def _method(call: _Call, request: Any, response: Any) -> Any:
+    def handle(message: Any, context: grpc.ServicerContext) -> Any:
+        try:
+            return call(message)
+        except UnknownTopicError as error:
+            context.abort(grpc.StatusCode.NOT_FOUND, str(error.args[0]))
+
+    return grpc.unary_unary_rpc_method_handler(
+        handle, request_deserializer=request.deserialize, response_serializer=response
+    )
+
+
+def _seconds(duration: Any, default: float) -> float:
+    return float(duration.total_seconds()) if duration else default
+
+
+def subscription_of(message: types.Subscription) -> Subscription:
+    """The broker's subscription for a Pub/Sub one; absent settings are Pub/Sub's defaults."""
+    retry, dead = message.retry_policy, message.dead_letter_policy
+    return Subscription(
+        name=message.name,
+        topic=message.topic,
+        endpoint=message.push_config.push_endpoint,
+        ack_deadline=float(message.ack_deadline_seconds or 10),
+        min_backoff=_seconds(retry.minimum_backoff, 10.0),
+        max_backoff=_seconds(retry.maximum_backoff, 600.0),
+        dead_letter_topic=dead.dead_letter_topic,
+        max_attempts=dead.max_delivery_attempts or 5,
+    )
+
+
+class PubSubServer:
+    """Publisher and Subscriber on one port; every call runs under the lock."""
+
+    def __init__(self, broker: Broker, lock: AbstractContextManager[Any], port: int = 0) -> None:
+        self._broker = broker
+        self._lock = lock
+        self._server = grpc.server(ThreadPoolExecutor(max_workers=4))
+        self._server.add_generic_rpc_handlers((self._publisher(), self._subscriber()))
+        self.port = int(self._server.add_insecure_port(f"{HOST}:{port}"))
+
+    @property
+    def address(self) -> str:
+        return f"{HOST}:{self.port}"
+
+    def start(self) -> None:
+        self._server.start()
+
+    def stop(self) -> None:
+        self._server.stop(grace=1).wait(timeout=5)
+
+    def _publisher(self) -> Any:
+        topic = types.Topic.serialize
+        return grpc.method_handlers_generic_handler(
+            "google.pubsub.v1.Publisher",
+            {
+                "CreateTopic": _method(self._create_topic, types.Topic, topic),
+                "GetTopic": _method(self._get_topic, types.GetTopicRequest, topic),
+                "DeleteTopic": _method(self._delete_topic, types.DeleteTopicRequest, _nothing),
+                "Publish": _method(self._publish, types.PublishRequest, types.PublishResponse.serialize),
+            },
+        )
+
+    def _subscriber(self) -> Any:
+        create = _method(self._subscribe, types.Subscription, types.Subscription.serialize)
+        return grpc.method_handlers_generic_handler("google.pubsub.v1.Subscriber", {"CreateSubscription": create})
+
+    def _create_topic(self, topic: types.Topic) -> types.Topic:
+        with self._lock:
+            self._broker.create_topic(topic.name)
+        return topic
+
+    def _get_topic(self, request: types.GetTopicRequest) -> types.Topic:
+        with self._lock:
+            if request.topic not in self._broker.topics:
+                raise UnknownTopicError(f"Resource not found (resource={request.topic}).")
+        return types.Topic(name=request.topic)
+
+    def _delete_topic(self, request: types.DeleteTopicRequest) -> None:
+        with self._lock:
+            self._broker.topics.discard(request.topic)
+
+    def _publish(self, request: types.PublishRequest) -> types.PublishResponse:
+        with self._lock:
+            ids = [
+                self._broker.publish(request.topic, message.data, dict(message.attributes))
+                for message in request.messages
+            ]
+        return types.PublishResponse(message_ids=ids)
+
+    def _subscribe(self, message: types.Subscription) -> types.Subscription:
+        with self._lock:
+            self._broker.subscribe(subscription_of(message))
+        return message
+
+
+def _nothing(_: None) -> bytes:
+    return empty_pb2.Empty().SerializeToString()
