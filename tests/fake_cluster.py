@@ -1,0 +1,155 @@
+"""A cluster in memory that keeps the promises of `ports.Cluster`; import it from `tests.fakes`."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from shared.core import names
+from shared.core.selectors import Taint
+from shared.core.snapshot import Node, Phase, Pod, PodDisruptionBudget
+from shared.errors import EbbError, Gone, Stale
+from shared.ports import Answer, Eviction, Picture
+from tests.builders import NOW
+
+
+class FakeCluster:
+    """Nodes, pods and PDBs in memory.
+
+    `calls` is the record in order, each a tuple of the method's name and its plain arguments. `answers` are
+    said instead of the own ones, by pod key, first to last; `failures` are raised, by method, first to last.
+    An evicted pod is deleting until `finish`; no replacement comes unless the test puts one.
+    """
+
+    def __init__(self, *things: Node | Pod | PodDisruptionBudget, now: Callable[[], datetime] = lambda: NOW) -> None:
+        self.now = now
+        self.nodes: dict[str, Node] = {}
+        self.pods: dict[str, Pod] = {}
+        self.pdbs: dict[str, PodDisruptionBudget] = {}
+        self.namespaces: dict[str, Mapping[str, str]] = {"default": {}, "kube-system": {}}
+        self.calls: list[tuple[object, ...]] = []
+        self.answers: dict[str, list[Eviction | EbbError]] = {}
+        self.failures: dict[str, list[EbbError]] = {}
+        self.put(*things)
+
+    def put(self, *things: Node | Pod | PodDisruptionBudget) -> None:
+        """Add or replace; a node gets a new resourceVersion when it changed."""
+        for thing in things:
+            if isinstance(thing, Node):
+                self._store(thing)
+            elif isinstance(thing, Pod):
+                self.pods[thing.key] = thing
+            else:
+                self.pdbs[thing.key] = thing
+
+    def finish(self, *keys: str) -> None:
+        """End the pods of those keys, or all that are deleting."""
+        for key in keys or [pod.key for pod in self.pods.values() if pod.deleting]:
+            del self.pods[key]
+
+    def picture(self) -> Picture:
+        self._called("picture")
+        return Picture(tuple(self.nodes.values()), tuple(self.pods.values()), self._pdbs(), dict(self.namespaces))
+
+    def node(self, name: str) -> Node:
+        self._called("node", name)
+        return self._standing(name)
+
+    def pods_on(self, node: str) -> tuple[Pod, ...]:
+        self._called("pods_on", node)
+        return tuple(pod for pod in self.pods.values() if pod.node == node)
+
+    def disruption_budgets(self) -> tuple[PodDisruptionBudget, ...]:
+        self._called("disruption_budgets")
+        return self._pdbs()
+
+    def take(self, node: Node, order_id: str, since: datetime) -> Node:
+        self._called("take", node.name, order_id)
+        standing = self._unchanged(node)
+        taints = tuple(taint for taint in standing.taints if taint.key != names.OUR_TAINT)
+        note = json.dumps({"order_id": order_id, "since": since.isoformat()})
+        taken = replace(
+            standing,
+            unschedulable=True,
+            taints=(*taints, Taint(names.OUR_TAINT, "NoSchedule", order_id)),
+            annotations={**standing.annotations, names.OUR_ANNOTATION: note},
+        )
+        return self._store(taken)
+
+    def give_back(self, node: Node, order_id: str) -> Node:
+        self._called("give_back", node.name, order_id)
+        if node.drain_taint != order_id:
+            return node
+        standing = self._unchanged(node)
+        taints = tuple(taint for taint in standing.taints if taint.key != names.OUR_TAINT)
+        notes = {key: value for key, value in standing.annotations.items() if key != names.OUR_ANNOTATION}
+        return self._store(replace(standing, unschedulable=False, taints=taints, annotations=notes))
+
+    def evict(self, pod: Pod, grace_seconds: int, *, dry_run: bool = False) -> Eviction:
+        self._called("evict", pod.key, grace_seconds, dry_run)
+        if self.answers.get(pod.key):
+            return _said(self.answers[pod.key].pop(0))
+        standing = self.pods.get(pod.key)
+        if standing is None or standing.uid != pod.uid:
+            return Eviction(Answer.GONE)
+        refusal = self._budget(standing, dry_run=dry_run)
+        if refusal is None and not dry_run and standing.deleting is None:
+            self.pods[pod.key] = replace(standing, deleting=self.now() + timedelta(seconds=grace_seconds))
+        return refusal or Eviction(Answer.GRANTED)
+
+    def note(self, node: Node, reason: str, message: str) -> None:
+        self._called("note", node.name, reason, message)
+
+    def _called(self, method: str, *arguments: object) -> None:
+        self.calls.append((method, *arguments))
+        if self.failures.get(method):
+            raise self.failures[method].pop(0)
+
+    def _budget(self, pod: Pod, *, dry_run: bool) -> Eviction | None:
+        """Judge as the eviction subresource does (kubernetes, registry/core/pod/storage/eviction.go)."""
+        if pod.deleting or pod.phase in {Phase.PENDING, Phase.SUCCEEDED, Phase.FAILED}:
+            return None
+        matching = [pdb for pdb in self.pdbs.values() if pdb.matches(pod.spec)]
+        if len(matching) > 1:
+            return Eviction(Answer.SEVERAL_PDBS, ", ".join(pdb.key for pdb in matching))
+        if not matching or _unhealthy_may_go(pod, matching[0]):
+            return None
+        pdb = matching[0]
+        if pdb.disruptions_allowed <= 0 or not pdb.observed:
+            return Eviction(Answer.BUDGET, pdb.key)
+        if not dry_run:
+            self.pdbs[pdb.key] = replace(pdb, disruptions_allowed=pdb.disruptions_allowed - 1)
+        return None
+
+    def _standing(self, name: str) -> Node:
+        if name not in self.nodes:
+            raise Gone(f"node {name} is no more")
+        return self.nodes[name]
+
+    def _unchanged(self, node: Node) -> Node:
+        standing = self._standing(node.name)
+        if standing.uid != node.uid:
+            raise Gone(f"another node is called {node.name}")
+        if standing.resource_version != node.resource_version:
+            raise Stale(f"node {node.name} changed since it was read")
+        return standing
+
+    def _store(self, node: Node) -> Node:
+        before = self.nodes.get(node.name)
+        if before is not None:
+            node = replace(node, resource_version=str(int(before.resource_version) + 1))
+        self.nodes[node.name] = node
+        return node
+
+    def _pdbs(self) -> tuple[PodDisruptionBudget, ...]:
+        return tuple(self.pdbs.values())
+
+
+def _said(scripted: Eviction | EbbError) -> Eviction:
+    if isinstance(scripted, EbbError):
+        raise scripted
+    return scripted
+
+
+def _unhealthy_may_go(pod: Pod, pdb: PodDisruptionBudget) -> bool:
+    return not pod.ready and (pdb.always_evict_unhealthy or pdb.current_healthy >= pdb.desired_healthy > 0)

@@ -1,0 +1,163 @@
+"""Hand-written fakes of the ports: short, honest, and held to the contract tests of the real adapters."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from threading import Lock
+from typing import Any, TypeVar
+
+import msgspec
+
+from shared.core.orders import Order, decode, encode
+from shared.core.policy import Policy
+from shared.core.snapshot import NodePool
+from shared.errors import BadPolicy, EbbError, Stale
+from shared.ports import Found, Key, PoolsReading
+from tests.builders import CLUSTER, NOW
+from tests.fake_cluster import FakeCluster
+
+T = TypeVar("T")
+
+
+class FakeClock:
+    """Time stands still until somebody sleeps or the test advances it; `now` is for a store's read time."""
+
+    def __init__(self, start: datetime = NOW) -> None:
+        self.start = start
+        self.passed = 0.0
+
+    def now(self) -> datetime:
+        return self.start + timedelta(seconds=self.passed)
+
+    def monotonic(self) -> float:
+        return self.passed
+
+    def sleep(self, seconds: float) -> None:
+        self.advance(max(0.0, seconds))
+
+    def advance(self, seconds: float) -> None:
+        self.passed += seconds
+
+
+class FakeState:
+    """Documents in memory; give two states one `documents` to let two clusters share a database."""
+
+    def __init__(
+        self,
+        cluster: str = CLUSTER,
+        now: Callable[[], datetime] = lambda: NOW,
+        documents: dict[tuple[str, str, str], tuple[bytes, str]] | None = None,
+    ) -> None:
+        self.cluster = cluster
+        self.now = now
+        self.documents = {} if documents is None else documents
+        self.writes = 0
+        self._latest = datetime.min.replace(tzinfo=UTC)
+        self._lock = Lock()
+
+    def get(self, key: Key[T]) -> Found[T]:
+        self._latest = max(self._latest, self.now())
+        data, version = self.documents.get(self._place(key), (None, None))
+        value = None if data is None else msgspec.json.decode(data, type=key.type)
+        return Found(value, version, self._latest)
+
+    def put(self, key: Key[T], value: T, expected: str | None) -> str:
+        with self._lock:
+            self._check(key, expected)
+            self.writes += 1
+            self.documents[self._place(key)] = (msgspec.json.encode(value), str(self.writes))
+            return str(self.writes)
+
+    def delete(self, key: Key[T], expected: str) -> None:
+        with self._lock:
+            self._check(key, expected)
+            del self.documents[self._place(key)]
+
+    def all(self, collection: str, type_: type[T]) -> Mapping[str, Found[T]]:
+        ids = [id_ for cluster, kind, id_ in self.documents if (cluster, kind) == (self.cluster, collection)]
+        return {id_: self.get(Key(collection, id_, type_)) for id_ in ids}
+
+    def _check(self, key: Key[Any], expected: str | None) -> None:
+        if self.documents.get(self._place(key), (b"", None))[1] != expected:
+            raise Stale(f"document {key.collection} {key.id!r} was written by somebody else")
+
+    def _place(self, key: Key[Any]) -> tuple[str, str, str]:
+        return self.cluster, key.collection, key.id
+
+
+@dataclass
+class FakePolicySource:
+    """A policy, none, or the failure that reading it meets."""
+
+    policy: Policy | EbbError | None = None
+
+    def read(self) -> Policy:
+        if self.policy is None:
+            raise BadPolicy("policy: no such object; upload it, or correct EBB_POLICY.")
+        if isinstance(self.policy, EbbError):
+            raise self.policy
+        return self.policy
+
+
+@dataclass
+class FakeOrderBus:
+    """Keeps what was sent, as a reader of the topic would see it; `failure` is what sending meets."""
+
+    published: list[Order] = field(default_factory=list)
+    rejected: list[tuple[bytes, Mapping[str, str], str]] = field(default_factory=list)
+    reported: list[Mapping[str, object]] = field(default_factory=list)
+    failure: EbbError | None = None
+
+    def publish(self, order: Order) -> None:
+        self._reach()
+        self.published.append(decode(encode(order), order.cluster, "message", order.issued_at))
+
+    def reject(self, data: bytes, attributes: Mapping[str, str], why: str) -> None:
+        self._reach()
+        self.rejected.append((data, dict(attributes), why))
+
+    def report(self, result: Mapping[str, object]) -> None:
+        self._reach()
+        self.reported.append(msgspec.json.decode(msgspec.json.encode(dict(result))))
+
+    def _reach(self) -> None:
+        if self.failure is not None:
+            raise self.failure
+
+
+@dataclass
+class FakeLog:
+    """Keeps lines as mappings; a bound log writes into the same list."""
+
+    lines: list[dict[str, Any]] = field(default_factory=list)
+    context: Mapping[str, object] = field(default_factory=dict)
+
+    def event(self, event: str, message: str, *, severity: str = "INFO", **fields: object) -> None:
+        self.lines.append({**self.context, **fields, "event": event, "message": message, "severity": severity})
+
+    def bind(self, **fields: object) -> "FakeLog":
+        return FakeLog(self.lines, {**self.context, **fields})
+
+    def of(self, event: str) -> list[dict[str, Any]]:
+        """Return the lines of one event."""
+        return [line for line in self.lines if line["event"] == event]
+
+
+@dataclass
+class FakePools:
+    """The pools as GKE would say them, or the failure that asking meets."""
+
+    pools: Mapping[str, NodePool] = field(default_factory=dict)
+    known: bool = True
+    profile: str = "BALANCED"
+    failure: EbbError | None = None
+
+    def read(self) -> PoolsReading:
+        if self.failure is not None:
+            raise self.failure
+        return PoolsReading(self.pools, self.known, self.profile)
+
+
+__all__ = (
+    "FakeClock", "FakeCluster", "FakeLog", "FakeOrderBus", "FakePolicySource", "FakePools", "FakeState",
+)  # fmt: skip
