@@ -1,0 +1,1 @@
+"""The planner: one tick in, one pass over the cluster; it selects and never touches the cluster."""

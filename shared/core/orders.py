@@ -54,6 +54,8 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     dry_run: bool = False
     ignore: tuple[str, ...] = ()
     requested_by: str = ""
+    why: str = ""
+    """For a release by the planner: the halt it found, which the drainer looks for again before it acts."""
 
     @property
     def attributes(self) -> dict[str, str]:

@@ -158,3 +158,4 @@ class Halt(Reason):
     ORPHAN = "orphan", "The node carried our taint without a living claim."
     RELEASED = "released", "A release asked for the node."
     OVERRULED = "overruled", "A person uncordoned the node."
+    CORDONED_BY_OTHER = "cordoned_by_other", "Somebody else cordoned the node before we did."

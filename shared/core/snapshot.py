@@ -86,6 +86,18 @@ class PodClass:
     priority_class: str = ""
     grace_seconds: int = 30
     restart_policy: str = "Always"
+    unmodelled: tuple[str, ...] = ()
+    """Parts of the spec that bind its placement and that these fields cannot say; each makes the pod unmovable."""
+
+    @property
+    def workload(self) -> str:
+        """`namespace/kind/name` of the controller; empty without one."""
+        return f"{self.namespace}/{self.owner.kind}/{self.owner.name}" if self.owner else ""
+
+    @property
+    def critical(self) -> bool:
+        """Whether the pod is evicted only after all ordinary ones are gone."""
+        return self.priority_class in names.CRITICAL_CLASSES
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,6 +113,8 @@ class PodProgress(msgspec.Struct, frozen=True, kw_only=True):
     uid: str
     answer: str
     detail: str = ""
+    owner: str = ""
+    """`namespace/kind/name` of its controller: whose replacement is watched."""
     attempts: int = 1
     at: datetime
 
@@ -128,6 +130,8 @@ class DrainRecord(msgspec.Struct, frozen=True, kw_only=True):
     begun_at: datetime | None = None
     cordoned_at: datetime | None = None
     deadline: datetime | None = None
+    max_grace: timedelta = timedelta(minutes=8)
+    """From the claim's settings: the cap on each pod's grace period."""
     drained_at: datetime | None = None
     pods: dict[str, PodProgress] = {}
     """By namespace/name."""

@@ -1,0 +1,90 @@
+"""How a drain ends: the node given back or seen gone, the claim settled, the result told. Safe to repeat.
+
+The order of writes is the promise: first the record says that the drain is being ended, then the cluster is
+put right, then the claim leaves the budgets, last the record is settled. A claim is settled only when the
+node was seen gone or free of our taint (design §6).
+"""
+
+from datetime import datetime
+from typing import Final
+
+from functions.drainer.desk import Desk, word
+from shared.cas import change_cluster
+from shared.core.claims import settled
+from shared.core.reasons import Halt, Outcome, Reason
+from shared.core.snapshot import Node
+from shared.core.state import ClusterState, DrainPhase
+from shared.errors import Gone, Retryable, Stale
+
+TRIES: Final = 5
+_OUTCOMES: Final = {Halt.OVERRULED: Outcome.OVERRULED, Halt.RELEASED: Outcome.RELEASED}
+
+
+def give_back(desk: Desk, uid: str, why: Halt, detail: str = "") -> None:
+    """Uncordon and untaint the node if it is ours, back off, settle.
+
+    Raises:
+        Retryable: the node or a document could not be written; the record says `halting`, so a later step goes on.
+        Stale: another step has overtaken this one.
+    """
+    record = desk.ledger.record
+    if record.phase is not DrainPhase.HALTING:
+        desk.ledger.write(desk.time.now(), phase=DrainPhase.HALTING, why=why.value, detail=detail)
+    node = free(desk, desk.order.node, uid, record.order.order_id)
+    desk.note(node, "EbbGaveNodeBack", f"{why.sentence} {detail}".strip())
+    settle_claim(desk, uid, record.order.order_id, why)
+    finish(desk, _OUTCOMES.get(why, Outcome.GIVEN_BACK), why, detail)
+
+
+def removed(desk: Desk, uid: str) -> None:
+    """Settle a drain whose node is gone."""
+    settle_claim(desk, uid, desk.ledger.record.order.order_id, None)
+    finish(desk, Outcome.REMOVED)
+
+
+def finish(desk: Desk, outcome: Outcome, why: Reason | None = None, detail: str = "") -> None:
+    """Write the outcome to the record, the log and the results topic."""
+    record = desk.ledger.record
+    desk.ledger.close(desk.time.now(), phase=DrainPhase.SETTLED, outcome=outcome.value, why=word(why), detail=detail)
+    sentence = f"{outcome.sentence} {why.sentence if why else ''} {detail}".strip()
+    desk.tell("drain_result", sentence, outcome=outcome.value, reason=word(why), detail=detail)
+    desk.ports.orders.report(
+        {
+            "order_id": record.order.order_id,
+            "cluster": record.order.cluster,
+            "node": record.order.node,
+            "outcome": outcome.value,
+            "why": word(why),
+            "detail": detail,
+            "dry_run": record.order.dry_run,
+        }
+    )
+
+
+def free(desk: Desk, name: str, uid: str, order_id: str) -> Node | None:
+    """Take our taint of that order off the node; None when that node is gone.
+
+    A node that does not carry the taint is left as it is: whoever removed it also decided about the cordon.
+    """
+    cluster = desk.ports.cluster
+    for _ in range(TRIES):
+        try:
+            node = cluster.node(name)
+            if node.uid != uid:
+                return None
+            return cluster.give_back(node, order_id) if node.drain_taint == order_id else node
+        except Gone:
+            return None
+        except Stale:
+            continue
+    raise Retryable("node", f"{name} changed {TRIES} times while it was being given back")
+
+
+def settle_claim(desk: Desk, uid: str, order_id: str, why: Halt | None) -> None:
+    """Take the order's claim out of the budgets, with a back-off if the drain failed."""
+
+    def change(state: ClusterState, now: datetime) -> ClusterState | None:
+        claim = state.claims.get(uid)
+        return settled(state, uid, why, now) if claim and claim.order_id == order_id else None
+
+    change_cluster(desk.ports.state, desk.ports.clock, change)

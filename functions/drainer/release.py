@@ -1,0 +1,146 @@
+"""A release: give one node back, whoever holds it. Never refused by pause, dry run, policy or budgets.
+
+It removes only a taint of the order id it names; without a standing claim it still frees an orphan. What the
+planner found is looked at again on fresh reads before anything is undone; a person's word needs no proof.
+"""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Final
+
+from msgspec.structs import replace
+
+from functions.drainer import ending
+from functions.drainer.desk import Desk
+from functions.drainer.ledger import Ledger, StepTime
+from functions.drainer.work import read_policy
+from shared.cas import read_cluster
+from shared.core.draining import must_stop
+from shared.core.orders import Order, Origin
+from shared.core.reasons import Halt
+from shared.core.snapshot import Node
+from shared.core.state import Claim, DrainPhase
+from shared.errors import Gone
+from shared.ports import Ports
+
+
+class Case:
+    """What a release finds when it looks: the node, the claim that stands on it, the drain's record."""
+
+    def __init__(self, desk: Desk, node: Node | None, claim: Claim | None, *, paused: bool) -> None:
+        self.desk, self.node, self.claim, self.paused = desk, node, claim, paused
+
+    @property
+    def order_id(self) -> str:
+        return self.desk.order.order_id
+
+
+def release(ports: Ports, order: Order, seconds: float) -> None:
+    """Carry a release out. Raises Retryable or Stale when the message should come again."""
+    state, _, read_at = read_cluster(ports.state)
+    node = _node(ports, order)
+    uid = order.node_uid or (node.uid if node else "") or _uid_by_name(state.claims, order.node)
+    claim = state.claims.get(uid)
+    named = _named(order, claim, node)
+    desk = Desk(ports, named, Ledger(ports.state, f"release-{order.order_id}"), StepTime(read_at, ports.clock, seconds))
+    case = Case(desk, node, claim, paused=state.paused)
+    why = _why(order)
+    if not _REPEATED[why](case, read_at):
+        desk.tell("drain_step", f"The release is void: {why.value} no longer holds.", reason=why.value)
+        return
+    _undo(case, uid, why)
+
+
+def _undo(case: Case, uid: str, why: Halt) -> None:
+    """End the drain through its record where there is one; else only free the node."""
+    desk = case.desk
+    try:
+        desk.ledger.seize(case.order_id)
+    except KeyError:
+        ending.free(desk, desk.order.node, uid, case.order_id)
+        ending.settle_claim(desk, uid, case.order_id, why)
+        desk.tell("drain_result", f"{why.sentence} The node was given back.", outcome="released", reason=why.value)
+        return
+    if desk.ledger.record.phase is DrainPhase.SETTLED:
+        ending.free(desk, desk.order.node, uid, case.order_id)
+        ending.settle_claim(desk, uid, case.order_id, why)
+        return
+    ending.give_back(desk, uid, why)
+
+
+def _node(ports: Ports, order: Order) -> Node | None:
+    try:
+        node = ports.cluster.node(order.node)
+    except Gone:
+        return None
+    return node if order.node_uid in {"", node.uid} else None
+
+
+def _uid_by_name(claims: dict[str, Claim], name: str) -> str:
+    return next((uid for uid, claim in sorted(claims.items()) if claim.node == name), "")
+
+
+def _named(order: Order, claim: Claim | None, node: Node | None) -> Order:
+    """A person names only the node: the claim that stands, or else the taint on the node, names the order."""
+    if order.origin is Origin.PLANNER:
+        return order
+    taint = node.drain_taint if node else None
+    return replace(order, order_id=(claim.order_id if claim else taint) or order.order_id)
+
+
+def _why(order: Order) -> Halt:
+    if order.origin is Origin.PLANNER and order.why in set(Halt):
+        return next(halt for halt in Halt if halt.value == order.why)
+    return Halt.RELEASED
+
+
+def _always(case: Case, now: datetime) -> bool:
+    del case, now
+    return True
+
+
+def _orphaned(case: Case, now: datetime) -> bool:
+    """No living drain stands behind the taint or the claim."""
+    del now
+    if case.claim is None or case.claim.order_id != case.order_id:
+        return True
+    try:
+        case.desk.ledger.seize(case.order_id)
+    except KeyError:
+        return True
+    return case.desk.ledger.record.phase is DrainPhase.SETTLED
+
+
+def _still_stopped(case: Case, now: datetime) -> bool:
+    del now
+    if case.claim is None:
+        return False
+    return bool(must_stop(read_policy(case.desk), case.claim.pool, paused=case.paused))
+
+
+def _still_overruled(case: Case, now: datetime) -> bool:
+    del now
+    return case.node is None or case.node.drain_taint != case.order_id or not case.node.unschedulable
+
+
+def _still_overdue(case: Case, now: datetime) -> bool:
+    """Drained, and the autoscaler has had its time."""
+    if case.claim is None or case.node is None:
+        return False
+    try:
+        case.desk.ledger.seize(case.order_id)
+    except KeyError:
+        return False
+    record = case.desk.ledger.record
+    drained = record.phase is DrainPhase.DRAINED and record.drained_at is not None
+    return drained and now - (record.drained_at or now) >= case.claim.settings.watchdog
+
+
+_REPEATED: Final[dict[Halt, Callable[[Case, datetime], bool]]] = {
+    **dict.fromkeys(Halt, _always),
+    Halt.ORPHAN: _orphaned,
+    Halt.PAUSED: _still_stopped,
+    Halt.OVERRULED: _still_overruled,
+    Halt.WATCHDOG: _still_overdue,
+}
+"""How each finding of the planner is repeated on fresh reads."""

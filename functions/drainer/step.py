@@ -1,0 +1,141 @@
+"""One message: unwrap, decode, open the drain's record, do one step, say whether the message should come again.
+
+Must hold no rule of draining: it knows only what each outcome means for the message.
+"""
+
+from collections.abc import Mapping
+from enum import Enum
+from typing import Any
+
+from msgspec.structs import replace
+
+from functions.drainer import admission, ending
+from functions.drainer.desk import Desk
+from functions.drainer.ledger import Ledger, Overtaken
+from functions.drainer.release import release
+from functions.drainer.work import work
+from shared.adapters.envelope import PushMessage, unwrap
+from shared.core.orders import Kind, Order, decode
+from shared.core.reasons import Halt, Refusal
+from shared.core.state import DrainPhase
+from shared.errors import BadOrder, EbbError, Retryable, Stale, Terminal
+from shared.ports import Ports
+from shared.settings import Settings
+
+
+class Reply(Enum):
+    """What the push subscription is told."""
+
+    DONE = 204
+    """Nothing more to do for this message: done, refused, stale, old or malformed, each logged by name."""
+    AGAIN = 503
+    """The message should come again."""
+
+
+def receive(ports: Ports, settings: Settings, envelope: object, owner: str) -> Reply:
+    """Answer one push. `owner` names this call on the leases it takes."""
+    order = _decoded(ports, settings, envelope)
+    if order is None:
+        return Reply.DONE
+    try:
+        _carry_out(ports, settings, order, owner)
+    except (Retryable, Stale) as fault:
+        _tell(ports, order, f"The message will come again: {fault}", "WARNING", type(fault).__name__.lower())
+        return Reply.AGAIN
+    except Terminal as fault:
+        _tell(ports, order, f"The drain cannot go on until this is mended: {fault}", "ERROR", "terminal")
+        return Reply.AGAIN
+    return Reply.DONE
+
+
+def _decoded(ports: Ports, settings: Settings, envelope: object) -> Order | None:
+    message: PushMessage | None = None
+    try:
+        message = unwrap(envelope)
+        order = decode(message.data, settings.cluster, message.message_id, message.published_at)
+    except BadOrder as fault:
+        _reject(ports, envelope, message, str(fault), Refusal.MALFORMED)
+        return None
+    if order.cluster != settings.cluster:
+        why = f"cluster: {order.cluster!r} is not {settings.cluster!r}; publish to that cluster's topic."
+        _reject(ports, envelope, message, why, Refusal.OTHER_CLUSTER)
+        return None
+    return order
+
+
+def _reject(ports: Ports, envelope: object, message: PushMessage | None, why: str, refusal: Refusal) -> None:
+    """Keep the message and say why; a rejected topic that fails is said too, and the message is not repeated."""
+    data = message.data if message else str(envelope).encode()
+    attributes: Mapping[str, str] = message.attributes if message else {}
+    message_id = message.message_id if message else ""
+    ports.log.event(
+        "message_rejected", f"{refusal.sentence} {why}", severity="ERROR", reason=refusal.value, message_id=message_id
+    )
+    try:
+        ports.orders.reject(data, attributes, why)
+    except EbbError as error:
+        ports.log.event("message_rejected", f"It could not be kept: {error}", severity="ERROR", message_id=message_id)
+
+
+def _carry_out(ports: Ports, settings: Settings, order: Order, owner: str) -> None:
+    if order.kind is Kind.RELEASE:
+        release(ports, order, settings.step_seconds)
+        return
+    ledger = Ledger(ports.state, owner)
+    try:
+        time = ledger.open(order, ports.clock, settings.step_seconds)
+    except Overtaken as late:
+        refusal = Refusal.ALREADY_SETTLED if late.record.phase is DrainPhase.SETTLED else Refusal.OLD_GENERATION
+        _tell(ports, order, refusal.sentence, "INFO", refusal.value)
+        return
+    desk = Desk(ports, order, ledger, time)
+    try:
+        _step(desk)
+    except EbbError:
+        _leave(desk)
+        raise
+
+
+def _step(desk: Desk) -> None:
+    """Do the part of the drain that its phase asks for; what is not finished goes on in a new message."""
+    phase = desk.ledger.record.phase
+    if phase is DrainPhase.ACCEPTED and not admission.admit(desk):
+        return
+    if phase is DrainPhase.DRAINED:
+        desk.ledger.close(desk.time.now())
+        return
+    if phase is DrainPhase.HALTING:
+        record = desk.ledger.record
+        why = next(halt for halt in Halt if halt.value == record.why)
+        ending.give_back(desk, record.node_uid, why, record.detail)
+        return
+    if not work(desk):
+        _continue_later(desk)
+
+
+def _continue_later(desk: Desk) -> None:
+    """Checkpoint, publish the continuation, then let the message be acknowledged.
+
+    The generation in the record stays ours until the continuation is opened, so that this message still
+    counts if publishing fails.
+    """
+    desk.ledger.close(desk.time.now())
+    following = replace(desk.order, generation=desk.order.generation + 1)
+    desk.ports.orders.publish(following)
+    desk.tell("drain_step", "The step's time is over; the drain goes on in a new message.", reason="continued")
+
+
+def _leave(desk: Desk) -> None:
+    """Give the lease up after a fault, so that the repeated message need not wait for it to lapse."""
+    record = desk.ledger.record
+    if record.lease is None or record.phase is DrainPhase.SETTLED:
+        return
+    try:
+        desk.ledger.close(desk.time.now())
+    except EbbError as error:
+        desk.tell("drain_step", f"The lease will lapse by itself: {error}", severity="WARNING")
+
+
+def _tell(ports: Ports, order: Order, message: str, severity: str, reason: str) -> None:
+    about: dict[str, Any] = {"order_id": order.order_id, "node": order.node, "generation": order.generation}
+    ports.log.event("drain_step", message, severity=severity, reason=reason, **about)

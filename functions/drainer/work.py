@@ -1,0 +1,165 @@
+"""The working loop of a drain: look, ask the core for the next step, do it, write it down, look again.
+
+No rule lives here. Each look reads the node and its pods afresh; what changes slowly (policy, claim, PDBs,
+pods without a node) is read again every few seconds.
+"""
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from typing import Final
+
+from functions.drainer import ending
+from functions.drainer.desk import Desk
+from shared.cas import read_cluster
+from shared.core.draining import Await, Cordon, Evict, GiveBack, Note, Scene, Settle, Step, grace_seconds, next_step
+from shared.core.policy import Policy
+from shared.core.snapshot import Node, Pod
+from shared.core.state import Claim, DrainPhase, PodProgress
+from shared.errors import BadPolicy, Gone, Stale
+from shared.ports import Eviction
+
+SLOW_LOOK: Final = timedelta(seconds=5)
+
+
+class Eyes:
+    """What the drainer sees; the slow parts are remembered for a few seconds."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self._slow: Scene | None = None
+        self._looked_at = float("-inf")
+
+    def look(self) -> Scene:
+        """Return the scene of this moment. Raises Retryable when a part cannot be read."""
+        desk, slow = self._desk, self._slow_look()
+        node = self._node()
+        pods = desk.ports.cluster.pods_on(node.name) if node else ()
+        return Scene(
+            node=node,
+            claim=slow.claim,
+            pods=pods,
+            disruption_budgets=slow.disruption_budgets,
+            unbound=slow.unbound,
+            policy=slow.policy,
+            paused=slow.paused,
+        )
+
+    def _node(self) -> Node | None:
+        record = self._desk.ledger.record
+        try:
+            node = self._desk.ports.cluster.node(record.order.node)
+        except Gone:
+            return None
+        return node if node.uid == record.node_uid else None
+
+    def _slow_look(self) -> Scene:
+        ports = self._desk.ports
+        moment = ports.clock.monotonic()
+        if self._slow is None or moment - self._looked_at >= SLOW_LOOK.total_seconds():
+            state, _, _ = read_cluster(ports.state)
+            self._slow = Scene(
+                node=None,
+                claim=self._claim(state.claims),
+                disruption_budgets=ports.cluster.disruption_budgets(),
+                unbound=ports.cluster.unbound_pods(),
+                policy=read_policy(self._desk),
+                paused=state.paused,
+            )
+            self._looked_at = moment
+        return self._slow
+
+    def _claim(self, claims: dict[str, Claim]) -> Claim | None:
+        return claims.get(self._desk.ledger.record.node_uid)
+
+
+def read_policy(desk: Desk) -> Policy | None:
+    """Return the policy, or None when it is missing or invalid, which is said in the log."""
+    try:
+        return desk.ports.policy.read()
+    except BadPolicy as fault:
+        desk.tell("policy_invalid", str(fault), severity="ERROR")
+        return None
+
+
+def work(desk: Desk) -> bool:
+    """Work until the drain needs nothing more from this order (True) or the soft deadline is near (False)."""
+    eyes = Eyes(desk)
+    while desk.time.left() > 0:
+        now = desk.time.now()
+        desk.ledger.renew(now)
+        scene = eyes.look()
+        if _done(desk, scene.node, next_step(desk.ledger.record, scene, now)):
+            return True
+    return False
+
+
+def _done(desk: Desk, node: Node | None, step: Step) -> bool:
+    """Carry one step out and return whether it was the last."""
+    match step:
+        case Cordon(uncordoned):
+            _cordon(desk, uncordoned)
+        case Note(DrainPhase.DRAINED):
+            _drained(desk, node)
+            return True
+        case Note():
+            _cordoned(desk)
+        case Evict(pods):
+            _evict(desk, pods)
+        case Await(pause):
+            desk.time.rest(pause)
+        case GiveBack(why, detail):
+            ending.give_back(desk, desk.ledger.record.node_uid, why, detail)
+            return True
+        case Settle():
+            ending.removed(desk, desk.ledger.record.node_uid)
+            return True
+    return False
+
+
+def _cordon(desk: Desk, node: Node) -> None:
+    try:
+        taken = desk.ports.cluster.take(node, desk.order.order_id, desk.time.now())
+    except (Stale, Gone):
+        return  # the next look sees what changed
+    desk.note(taken, "EbbCordoned", f"Cordoned to be drained ({desk.order.reason.value}), order {desk.order.order_id}.")
+    _cordoned(desk)
+
+
+def _cordoned(desk: Desk) -> None:
+    now = desk.time.now()
+    desk.ledger.write(now, phase=DrainPhase.CORDONED, cordoned_at=now)
+    desk.tell("drain_step", "The node is cordoned and carries our taint.", phase=DrainPhase.CORDONED.value)
+
+
+def _drained(desk: Desk, node: Node | None) -> None:
+    """The autoscaler's turn: the planner's passes settle the claim when the node is gone."""
+    now = desk.time.now()
+    desk.ledger.close(now, phase=DrainPhase.DRAINED, drained_at=now)
+    desk.tell("drain_step", "The node is drained and left to the cluster autoscaler.", phase=DrainPhase.DRAINED.value)
+    desk.note(node, "EbbDrained", "All pods have moved; left to the cluster autoscaler.")
+
+
+def _evict(desk: Desk, pods: tuple[Pod, ...]) -> None:
+    cluster, most = desk.ports.cluster, desk.ledger.record.max_grace
+    with ThreadPoolExecutor(max_workers=len(pods)) as pool:
+        answers = list(pool.map(lambda pod: cluster.evict(pod, grace_seconds(pod, most)), pods))
+    progress = dict(desk.ledger.record.pods)
+    for pod, answer in zip(pods, answers, strict=True):
+        before = progress.get(pod.key)
+        attempts = before.attempts + 1 if before and before.uid == pod.uid else 1
+        progress[pod.key] = _progress(desk, pod, answer, attempts)
+    desk.ledger.write(desk.time.now(), pods=progress)
+
+
+def _progress(desk: Desk, pod: Pod, answer: Eviction, attempts: int) -> PodProgress:
+    desk.tell(
+        "eviction", f"{pod.key}: {answer.answer.value}", pod=pod.key, answer=answer.answer.value, detail=answer.detail
+    )
+    return PodProgress(
+        uid=pod.uid,
+        answer=answer.answer.value,
+        detail=answer.detail,
+        owner=pod.spec.workload,
+        attempts=attempts,
+        at=desk.time.now(),
+    )

@@ -1,0 +1,116 @@
+"""Mends what earlier passes and drains left behind: settles what is gone, publishes what must go on or go back.
+
+Which findings there are is `core.healing`'s; here each is looked for again on fresh reads before it is acted on.
+Must not write to the cluster.
+"""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+from msgspec.structs import replace
+
+from shared.cas import change_cluster
+from shared.core.claims import settled
+from shared.core.healing import Cure, Finding
+from shared.core.orders import Kind, Order, Origin
+from shared.core.reasons import Outcome
+from shared.core.state import ClusterState, DrainPhase, DrainRecord
+from shared.errors import Gone, Stale
+from shared.ports import Ports, drain_key
+
+RELEASE_WITHIN: Final = timedelta(minutes=10)
+
+
+def heal(ports: Ports, cluster: str, found: Sequence[Finding], now: datetime) -> int:
+    """Mend each finding and return how many were acted on. Raises Retryable on an outage."""
+    return sum(_CURES[finding.cure](ports, cluster, finding, now) for finding in found)
+
+
+def _settle(ports: Ports, cluster: str, finding: Finding, now: datetime) -> bool:
+    """End the claim of a node that is gone, seen so once more."""
+    del cluster
+    try:
+        if ports.cluster.node(finding.node).uid == finding.uid:
+            return False
+    except Gone:
+        pass  # that is what was to be seen
+
+    def change(state: ClusterState, at: datetime) -> ClusterState | None:
+        claim = state.claims.get(finding.uid)
+        return settled(state, finding.uid, None, at) if claim and claim.order_id == finding.order_id else None
+
+    change_cluster(ports.state, ports.clock, change)
+    _settle_record(ports, finding, now)
+    ports.log.event(
+        "drain_result",
+        Outcome.REMOVED.sentence,
+        order_id=finding.order_id,
+        node=finding.node,
+        outcome=Outcome.REMOVED.value,
+    )
+    ports.orders.report({"order_id": finding.order_id, "node": finding.node, "outcome": Outcome.REMOVED.value})
+    return True
+
+
+def _settle_record(ports: Ports, finding: Finding, now: datetime) -> None:
+    stored = ports.state.get(drain_key(finding.order_id))
+    if stored.value is None or stored.value.phase is DrainPhase.SETTLED:
+        return
+    ended = replace(stored.value, phase=DrainPhase.SETTLED, outcome=Outcome.REMOVED.value, lease=None, updated_at=now)
+    try:
+        ports.state.put(drain_key(finding.order_id), ended, stored.version)
+    except Stale as error:
+        ports.log.event("healed", f"The drain's own step has just written: {error}", order_id=finding.order_id)
+
+
+def _continue(ports: Ports, cluster: str, finding: Finding, now: datetime) -> bool:
+    """Publish the order again, one generation on, unless its step has come back to life."""
+    del cluster
+    record = ports.state.get(drain_key(finding.order_id)).value
+    if record is None or _lives(record, now):
+        return False
+    ports.orders.publish(replace(record.order, generation=record.generation + 1))
+    _tell(ports, finding, "The drain's step fell silent; its order was published again.")
+    return True
+
+
+def _lives(record: DrainRecord, now: datetime) -> bool:
+    ended = record.phase in {DrainPhase.SETTLED, DrainPhase.DRAINED}
+    return ended or (record.lease is not None and record.lease.lives(now))
+
+
+def _release(ports: Ports, cluster: str, finding: Finding, now: datetime) -> bool:
+    """Publish a release; the drainer repeats the finding before it undoes anything."""
+    ports.orders.publish(
+        Order(
+            kind=Kind.RELEASE,
+            order_id=finding.order_id,
+            cluster=cluster,
+            node=finding.node,
+            node_uid=finding.uid,
+            origin=Origin.PLANNER,
+            issued_at=now,
+            expires_at=now + RELEASE_WITHIN,
+            why=finding.why.value if finding.why else "",
+        )
+    )
+    _tell(ports, finding, f"A release was published: {finding.why.sentence if finding.why else ''} {finding.detail}")
+    return True
+
+
+def _tell(ports: Ports, finding: Finding, message: str) -> None:
+    ports.log.event(
+        "healed",
+        message.strip(),
+        order_id=finding.order_id,
+        node=finding.node,
+        reason=finding.why.value if finding.why else finding.cure.value,
+    )
+
+
+_CURES: Final[dict[Cure, Callable[[Ports, str, Finding, datetime], bool]]] = {
+    Cure.SETTLE: _settle,
+    Cure.CONTINUE: _continue,
+    Cure.RELEASE: _release,
+}

@@ -1,0 +1,177 @@
+"""One pass: heal, take a picture, plan, save the marks, publish the orders. Publishing comes last.
+
+A crash between saving and publishing loses one pass and nothing else. No rule lives here.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from shared.cas import change_cluster, read_cluster
+from shared.core.healing import Ward, findings
+from shared.core.orders import CLAIM_WITHIN, Order, Origin, order_id
+from shared.core.plan import Plan, PlannedOrder
+from shared.core.planning import make_plan
+from shared.core.policy import Policy
+from shared.core.prices import Prices
+from shared.core.snapshot import Snapshot
+from shared.core.state import ClusterState, DrainRecord, PoolMarks
+from shared.errors import BadPolicy, Retryable, Stale
+from shared.pictures import snapshot_of
+from shared.ports import Ports, PoolsReading, drain_key, pool_key
+from shared.settings import Settings
+
+from functions.planner.healer import heal
+from functions.planner.telling import Report, Teller
+
+KEEP_EXPIRED: Final = timedelta(days=1)
+"""How long a back-off that has passed is kept, so that a failure soon after doubles it."""
+
+
+@dataclass(frozen=True)
+class Sight:
+    """What one pass rests on."""
+
+    snapshot: Snapshot
+    state: ClusterState
+    records: Mapping[str, DrainRecord]
+    marks: Mapping[str, PoolMarks]
+    policy: Policy | None
+    now: datetime
+
+
+@dataclass(frozen=True)
+class Desk:
+    """What the planner works with in every pass."""
+
+    ports: Ports
+    settings: Settings
+    prices: Prices
+    teller: Teller
+
+
+def run_pass(desk: Desk, run_id: str) -> dict[str, Any]:
+    """Run one pass and return its summary.
+
+    Raises:
+        Retryable: something did not answer; healing may have been done all the same.
+        Terminal: a person has to mend something first.
+    """
+    ports, settings = desk.ports, desk.settings
+    begun = ports.clock.monotonic()
+    policy = _policy(ports)
+    pools, outage = _pools(ports)
+    sight = _look(ports, settings, policy, pools)
+    healed = _heal(ports, settings, sight)
+    if outage is not None:
+        raise outage
+    plan = make_plan(sight.snapshot, sight.state, sight.marks, policy, sight.now, desk.prices)
+    _save_marks(ports, sight.marks, plan)
+    published = _publish(desk, run_id, plan, sight.snapshot.began_at)
+    _tidy(ports, sight)
+    report = Report(run_id, published, healed, ports.clock.monotonic() - begun)
+    return desk.teller.tell(ports.log, plan, sight.snapshot, report)
+
+
+def _policy(ports: Ports) -> Policy | None:
+    try:
+        return ports.policy.read()
+    except BadPolicy as fault:
+        ports.log.event("policy_invalid", f"Nothing is ordered until the policy is mended: {fault}", severity="ERROR")
+        return None
+
+
+def _pools(ports: Ports) -> tuple[PoolsReading, Retryable | None]:
+    """Return the pools; when the GKE API does not answer, minimums are unknown: heal only, then 503."""
+    try:
+        return ports.pools.read(), None
+    except Retryable as outage:
+        return PoolsReading({}, known=False), outage
+
+
+def _look(ports: Ports, settings: Settings, policy: Policy | None, pools: PoolsReading) -> Sight:
+    before, _, began_at = read_cluster(ports.state)
+    picture = ports.cluster.picture()
+    marks = {pool: found.value for pool, found in ports.state.all("pools", PoolMarks).items() if found.value}
+    records = _records(ports, before)
+    _, _, now = read_cluster(ports.state)
+    return Sight(
+        snapshot=snapshot_of(settings.cluster, picture, pools, began_at, now),
+        state=before,
+        records=records,
+        marks=marks,
+        policy=policy,
+        now=now,
+    )
+
+
+def _records(ports: Ports, state: ClusterState) -> dict[str, DrainRecord]:
+    found = {claim.order_id: ports.state.get(drain_key(claim.order_id)).value for claim in state.claims.values()}
+    return {order: record for order, record in found.items() if record is not None}
+
+
+def _heal(ports: Ports, settings: Settings, sight: Sight) -> int:
+    ward = Ward(sight.snapshot, sight.state, sight.records, sight.policy, sight.now)
+    return heal(ports, settings.cluster, findings(ward), sight.now)
+
+
+def _save_marks(ports: Ports, old: Mapping[str, PoolMarks], plan: Plan) -> None:
+    """Write the pools whose marks changed, and only those."""
+    for pool in sorted(old.keys() | plan.marks.keys()):
+        new = plan.marks.get(pool, PoolMarks())
+        if new == old.get(pool, PoolMarks()):
+            continue
+        found = ports.state.get(pool_key(pool))
+        try:
+            ports.state.put(pool_key(pool), new, found.version)
+        except Stale as error:
+            raise Retryable("state", f"the marks of pool {pool} were written by another planner ({error})") from error
+
+
+def _publish(desk: Desk, run_id: str, plan: Plan, picture_at: datetime) -> tuple[str, ...]:
+    """Publish the plan's orders; in dry run none."""
+    if plan.dry_run:
+        return ()
+    for planned in plan.orders:
+        order = _order(plan, planned, run_id, picture_at)
+        desk.ports.orders.publish(order)
+        desk.ports.log.event(
+            "order_published",
+            f"{planned.node} is to be drained ({planned.reason.value}).",
+            order_id=order.order_id,
+            node=planned.node,
+            pool=planned.pool,
+            reason=planned.reason.value,
+        )
+    return tuple(planned.node for planned in plan.orders)
+
+
+def _order(plan: Plan, planned: PlannedOrder, run_id: str, picture_at: datetime) -> Order:
+    return Order(
+        order_id=order_id(run_id, planned.uid),
+        cluster=plan.cluster,
+        node=planned.node,
+        node_uid=planned.uid,
+        reason=planned.reason,
+        origin=Origin.PLANNER,
+        issued_at=plan.taken_at,
+        expires_at=plan.taken_at + CLAIM_WITHIN,
+        picture_at=picture_at,
+    )
+
+
+def _tidy(ports: Ports, sight: Sight) -> None:
+    """Forget back-offs of nodes that are gone and breakers and back-offs long past."""
+    alive = {node.uid for node in sight.snapshot.nodes}
+
+    def change(state: ClusterState, now: datetime) -> ClusterState:
+        backoffs = {
+            uid: each for uid, each in state.backoffs.items() if uid in alive and now - each.until < KEEP_EXPIRED
+        }
+        breakers = {pool: each for pool, each in state.breakers.items() if now < each.until}
+        return replace(state, backoffs=backoffs, breakers=breakers)
+
+    change_cluster(ports.state, ports.clock, change)

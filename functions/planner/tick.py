@@ -1,0 +1,117 @@
+"""One tick: taken once, under the planner's lease, finished or left to the next.
+
+A repeated tick is answered as a duplicate only if the first has finished or still lives (design §8). No rule
+of planning lives here.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from functions.planner.passing import Desk, run_pass
+from shared.cas import change_cluster
+from shared.core.state import ClusterState, Lease, Run
+from shared.errors import EbbError, Stale
+from shared.ports import Ports, run_key
+
+LEASE: Final = timedelta(minutes=6)
+"""Longer than the function may run; a killed pass delays the next by at most this."""
+RUNS_KEPT_FOR: Final = timedelta(days=7)
+
+
+@dataclass(frozen=True)
+class Tick:
+    """One call. `schedule_time` is the Scheduler's header; without it the call is its own run."""
+
+    owner: str
+    schedule_time: str = ""
+
+    @property
+    def run_id(self) -> str:
+        return self.schedule_time or self.owner
+
+
+def tick(desk: Desk, call: Tick) -> dict[str, Any]:
+    """Run one pass and return its summary, or `{"duplicate": true}`.
+
+    Raises:
+        Retryable: cluster, GKE API or state did not answer; what was begun is safe and the next tick goes on.
+        Terminal: a person has to mend something first.
+    """
+    ports = desk.ports
+    if not _opened(ports, call) or not _leased(ports, call):
+        return {"duplicate": True, "run_id": call.run_id}
+    try:
+        summary = run_pass(desk, call.run_id)
+    except EbbError:
+        _give_up(ports, call)
+        raise
+    _close(ports, call)
+    return summary
+
+
+def _opened(ports: Ports, call: Tick) -> bool:
+    """Take this tick's own document; False when another call has it."""
+    key = run_key(call.run_id)
+    found = ports.state.get(key)
+    run = found.value
+    if run is not None and (run.finished is not None or run.lease.lives(found.read_at)):
+        return False
+    now = found.read_at
+    mine = Run(run_id=call.run_id, lease=Lease(call.owner, now + LEASE), expire_at=now + RUNS_KEPT_FOR)
+    try:
+        ports.state.put(key, mine, found.version)
+    except Stale:
+        return False
+    return True
+
+
+def _leased(ports: Ports, call: Tick) -> bool:
+    """Become the one planner of this cluster; False when another one lives (acceptance row 109)."""
+
+    def change(state: ClusterState, now: datetime) -> ClusterState | None:
+        if state.planner and state.planner.lives(now) and state.planner.owner != call.owner:
+            return None
+        return replace(state, planner=Lease(call.owner, now + LEASE))
+
+    after = change_cluster(ports.state, ports.clock, change)
+    return after.planner is not None and after.planner.owner == call.owner
+
+
+def _close(ports: Ports, call: Tick) -> None:
+    def change(state: ClusterState, now: datetime) -> ClusterState | None:
+        if state.planner is None or state.planner.owner != call.owner:
+            return None
+        return replace(state, planner=None, last_pass=now)
+
+    change_cluster(ports.state, ports.clock, change)
+    _end_run(ports, call, finished=True)
+
+
+def _give_up(ports: Ports, call: Tick) -> None:
+    """Let go of lease and run, so that the retry need not wait; what fails here lapses by itself."""
+
+    def change(state: ClusterState, now: datetime) -> ClusterState | None:
+        del now
+        mine = state.planner is not None and state.planner.owner == call.owner
+        return replace(state, planner=None) if mine else None
+
+    try:
+        change_cluster(ports.state, ports.clock, change)
+        _end_run(ports, call, finished=False)
+    except EbbError as error:
+        ports.log.event("run_summary", f"The planner's lease will lapse by itself: {error}", severity="WARNING")
+
+
+def _end_run(ports: Ports, call: Tick, *, finished: bool) -> None:
+    found = ports.state.get(run_key(call.run_id))
+    if found.value is None or found.value.lease.owner != call.owner:
+        return
+    now = found.read_at
+    ended = replace(found.value, finished=now if finished else None, lease=Lease(call.owner, now))
+    try:
+        ports.state.put(run_key(call.run_id), ended, found.version)
+    except Stale as error:
+        ports.log.event("run_summary", f"Another call has taken this run over: {error}", severity="WARNING")

@@ -1,0 +1,78 @@
+"""The claim's arithmetic on the cluster's document: grant, settle, back off. One compare-and-set writes each.
+
+Must not judge whether a claim may be granted (that is `gates` and `budgets`), only what the document is then.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Final
+
+from msgspec.structs import replace
+
+from shared.core.orders import Order
+from shared.core.policy import Policy
+from shared.core.reasons import Halt
+from shared.core.snapshot import Node
+from shared.core.state import Backoff, Claim, ClusterState, Start
+
+OVERRULED_FOR: Final = timedelta(hours=24)
+"""How long a node is left alone after a person took it back (design §5)."""
+_NO_BACKOFF: Final = frozenset({Halt.PAUSED, Halt.ORPHAN})
+"""Halts that say nothing about the node."""
+_BY_A_PERSON: Final = frozenset({Halt.OVERRULED, Halt.RELEASED})
+
+
+def claim_for(order: Order, node: Node, policy: Policy, now: datetime) -> Claim:
+    """Return the claim that an order asks for, with the settings the drain will end with."""
+    return Claim(
+        order_id=order.order_id,
+        node=node.name,
+        pool=node.pool,
+        zone=node.zone,
+        since=now,
+        reason=order.reason,
+        origin=order.origin,
+        generation=order.generation,
+        settings=policy.drain,
+        policy_hash=policy.hash,
+        touched=now,
+    )
+
+
+def granted(state: ClusterState, uid: str, claim: Claim, keep_starts: timedelta) -> ClusterState:
+    """Return the document with the claim; starts older than the longest rate period are forgotten."""
+    recent = tuple(start for start in state.starts if start.at > claim.since - keep_starts)
+    return replace(
+        state,
+        claims={**state.claims, uid: claim},
+        last_scale_down=claim.since,
+        starts=(*recent, Start(claim.since, claim.pool)),
+    )
+
+
+def settled(state: ClusterState, uid: str, why: Halt | None, now: datetime) -> ClusterState:
+    """Return the document without the node's claim, and with its back-off if the drain failed."""
+    claim = state.claims.get(uid)
+    claims = _without(state.claims, uid)
+    if claim is None or why is None or why in _NO_BACKOFF:
+        return replace(state, claims=claims)
+    return replace(state, claims=claims, backoffs={**state.backoffs, uid: _backoff(state, uid, claim, why, now)})
+
+
+def longest_rate(policy: Policy) -> timedelta:
+    """Return the longest period over which any rate counts starts."""
+    rates = [policy.rate, *(pool.rate for pool in (*policy.pools.values(), policy.other_pools))]
+    return max((rate.per for rate in rates if rate), default=timedelta(0))
+
+
+def _backoff(state: ClusterState, uid: str, claim: Claim, why: Halt, now: datetime) -> Backoff:
+    if why in _BY_A_PERSON:
+        return Backoff(claim.node, now + OVERRULED_FOR, OVERRULED_FOR, why.value)
+    settings, before = claim.settings, state.backoffs.get(uid)
+    in_a_row = before is not None and now - before.until < settings.backoff_most
+    delay = min(before.delay * 2, settings.backoff_most) if before and in_a_row else settings.backoff_first
+    return Backoff(claim.node, now + delay, delay, why.value)
+
+
+def _without(claims: Mapping[str, Claim], uid: str) -> dict[str, Claim]:
+    return {key: claim for key, claim in claims.items() if key != uid}

@@ -1,0 +1,282 @@
+"""One drain, seen as a reconciler: from what stands now to the one next step.
+
+`next_step` looks at the drain's record, the node as it is, the claim and the policy, and says what to do;
+asked again it gives the same answer, so a killed, doubled or late step does no harm (design §6).
+Must not act, and must not remember: the drainer carries steps out and writes the record.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from shared.core.drainability import PodContext, judge, movable
+from shared.core.policy import KubeSystemPods, LocalStorage, Policy, PoolPolicy
+from shared.core.reasons import Halt, Outcome, PodBlock, Reason
+from shared.core.snapshot import Node, Pod, PodDisruptionBudget, Snapshot
+from shared.core.state import Claim, DrainPhase, DrainRecord
+
+CORDON_SETTLES: Final = timedelta(seconds=5)
+"""A scheduler that had not yet seen the cordon may bind a pod in this time (Karpenter's MinDrainTime)."""
+RETRY_AFTER: Final = timedelta(seconds=5)
+"""How long a refused eviction rests (kubectl drain, node-refiner: 5 s)."""
+LOOK_EVERY: Final = timedelta(seconds=1)
+NEVER: Final = frozenset({"forbidden", "several_pdbs"})
+"""Answers of the eviction API that no repetition changes."""
+_AS_BEGUN: Final = PoolPolicy(kube_system_pods=KubeSystemPods.EVICT, local_storage=LocalStorage.EVICT)
+WAITS_ITS_TURN: Final = frozenset({PodBlock.PDB_EXHAUSTED})
+"""Blocks that only delay an eviction once the drain has begun."""
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What the drainer sees in one look. `node` is None when no node of that name and UID exists."""
+
+    node: Node | None
+    claim: Claim | None
+    pods: tuple[Pod, ...] = ()
+    disruption_budgets: tuple[PodDisruptionBudget, ...] = ()
+    unbound: tuple[Pod, ...] = ()
+    policy: Policy | None = None
+    """None: missing or invalid; a running drain goes on with the settings of its claim."""
+    paused: bool = False
+    """The pause flag of the state."""
+
+
+@dataclass(frozen=True)
+class Cordon:
+    """Cordon and own the node."""
+
+    node: Node
+
+
+@dataclass(frozen=True)
+class Note:
+    """Write the phase reached, act on nothing: the world is already there."""
+
+    phase: DrainPhase
+
+
+@dataclass(frozen=True)
+class Evict:
+    """Ask for the eviction of these pods, in parallel."""
+
+    pods: tuple[Pod, ...]
+
+
+@dataclass(frozen=True)
+class Await:
+    """Look again after a while."""
+
+    pause: timedelta = LOOK_EVERY
+
+
+@dataclass(frozen=True)
+class GiveBack:
+    """Uncordon and untaint, back off, settle."""
+
+    why: Halt
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class Settle:
+    """Nothing is left to do in the cluster: write how it ended."""
+
+    outcome: Outcome
+    why: Reason | None = None
+    detail: str = ""
+
+
+Step = Cordon | Note | Evict | Await | GiveBack | Settle
+
+
+def next_step(record: DrainRecord, scene: Scene, now: datetime) -> Step:
+    """Return the next step of a drain whose claim was granted (phases claimed and cordoned)."""
+    for rule in _RULES[record.phase]:
+        step = rule(record, scene, now)
+        if step is not None:
+            return step
+    return Await()
+
+
+def grace_seconds(pod: Pod, most: timedelta) -> int:
+    """Return the grace period to ask for: the pod's own, at most `most` (acceptance row 85)."""
+    return min(pod.spec.grace_seconds, int(most.total_seconds()))
+
+
+def deadline(claim: Claim, pods: Iterable[Pod]) -> datetime:
+    """Return when a drain is given back: the timeout plus the longest capped grace (acceptance row 89)."""
+    longest = max((grace_seconds(pod, claim.settings.max_grace) for pod in pods), default=0)
+    return claim.since + claim.settings.timeout + timedelta(seconds=longest)
+
+
+def must_stop(policy: Policy | None, pool: str, *, paused: bool) -> str:
+    """Return why running drains are given back now (`paused`, `dryRun`, `enabled`), or an empty string."""
+    if paused:
+        return "pause flag"
+    if policy is None:
+        return ""
+    reasons = {"paused": policy.paused, "dryRun": policy.dry_run, "enabled: false": not policy.pool(pool).enabled}
+    return next((word for word, holds in reasons.items() if holds), "")
+
+
+def _node_gone(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
+    del record, now
+    return Settle(Outcome.REMOVED) if scene.node is None else None
+
+
+def _released(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
+    del now
+    held = scene.claim is not None and scene.claim.order_id == record.order.order_id
+    return None if held else GiveBack(Halt.RELEASED, "the claim has been ended")
+
+
+def _stopped(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
+    del now
+    pool = scene.claim.pool if scene.claim else ""
+    manual = record.order.reason == "manual"
+    word = must_stop(scene.policy, pool, paused=scene.paused)
+    return GiveBack(Halt.PAUSED, word) if word and not (manual and word == "enabled: false") else None
+
+
+def _taken(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
+    """A crash between the patch and its record: the node already carries our taint."""
+    del now
+    assert scene.node is not None  # noqa: S101 - _node_gone stands before this rule
+    return Note(DrainPhase.CORDONED) if scene.node.drain_taint == record.order.order_id else None
+
+
+def _cordoned_by_other(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
+    del record, now
+    assert scene.node is not None  # noqa: S101 - _node_gone stands before this rule
+    if scene.node.unschedulable or scene.node.drain_taint is not None:
+        return GiveBack(Halt.CORDONED_BY_OTHER)
+    return None
+
+
+def _late(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
+    del scene
+    if record.deadline is None or now < record.deadline:
+        return None
+    held = sorted({row.detail for row in record.pods.values() if row.answer == "budget" and row.detail})
+    return GiveBack(Halt.DEADLINE, f"held by {', '.join(held)}" if held else "")
+
+
+def _cordon(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
+    del record, now
+    return Cordon(scene.node) if scene.node else None
+
+
+def _overruled(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
+    """Our taint was removed, or `unschedulable` cleared under it: a person wants the node."""
+    del now
+    node = scene.node
+    assert node is not None  # noqa: S101 - _node_gone stands before this rule
+    ours = node.drain_taint == record.order.order_id
+    return None if ours and node.unschedulable else GiveBack(Halt.OVERRULED)
+
+
+def _cordon_settles(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
+    del scene
+    settled_at = (record.cordoned_at or now) + CORDON_SETTLES
+    return Await(settled_at - now) if now < settled_at else None
+
+
+def _refused_for_good(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
+    del now
+    present = {pod.uid for pod in scene.pods}
+    for key, row in sorted(record.pods.items()):
+        if row.answer in NEVER and row.uid in present:
+            why = Halt.SEVERAL_PDBS if row.answer == "several_pdbs" else Halt.EVICTION_FORBIDDEN
+            return GiveBack(why, f"{key}: {row.detail}")
+    return None
+
+
+def _pod_blocks(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
+    del record
+    context = _context(scene, now)
+    for pod in movable(scene.pods, now):
+        firm = [each for each in judge(pod, context).blockers if each.reason not in WAITS_ITS_TURN]
+        if firm and pod.deleting is None:
+            return GiveBack(Halt.POD_BLOCKS, f"{pod.key}: {firm[0].reason.value}")
+    return None
+
+
+def _replacement_pending(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
+    """A replacement of a pod that we evicted has found no node for longer than its grace."""
+    if scene.claim is None:
+        return None
+    moved = {row.owner for row in record.pods.values() if row.owner and row.answer in {"granted", "gone"}}
+    for pod in scene.unbound:
+        since = pod.unschedulable_since
+        if since and pod.spec.workload in moved and now - since > scene.claim.settings.pending_grace:
+            return GiveBack(Halt.REPLACEMENT_PENDING, pod.key)
+    return None
+
+
+def _drained(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
+    del record
+    return None if movable(scene.pods, now) else Note(DrainPhase.DRAINED)
+
+
+def _evict(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
+    due = _due(record, scene, now)
+    most = scene.claim.settings.max_parallel_evictions if scene.claim else 1
+    return Evict(due[:most]) if due else None
+
+
+def _context(scene: Scene, now: datetime) -> PodContext:
+    """The planner's pod rules on what this look saw; without a policy nothing that was begun is held against it."""
+    node = scene.node
+    settings = scene.policy.pool(node.pool) if scene.policy and node else _AS_BEGUN
+    picture = Snapshot(
+        cluster="",
+        began_at=now,
+        taken_at=now,
+        nodes=(node,) if node else (),
+        pods=scene.pods,
+        disruption_budgets=scene.disruption_budgets,
+    )
+    return PodContext(picture, settings, now)
+
+
+def _due(record: DrainRecord, scene: Scene, now: datetime) -> tuple[Pod, ...]:
+    """Pods to ask for now: ordinary ones before critical ones, each group gone before the next."""
+    leaving = movable(scene.pods, now)
+    group = [pod for pod in leaving if not pod.spec.critical] or list(leaving)
+    asked = [pod for pod in group if pod.deleting is None and _rested(record, pod, now)]
+    return tuple(_in_turns(asked, group, scene))
+
+
+def _rested(record: DrainRecord, pod: Pod, now: datetime) -> bool:
+    row = record.pods.get(pod.key)
+    return row is None or row.uid != pod.uid or now - row.at >= RETRY_AFTER
+
+
+def _in_turns(asked: list[Pod], group: list[Pod], scene: Scene) -> Iterable[Pod]:
+    """A workload without a PDB gives up one pod at a time; a PDB keeps order by itself."""
+    leaving = {pod.spec.workload for pod in group if pod.deleting is not None}
+    for pod in sorted(asked, key=lambda each: each.key):
+        if any(pdb.matches(pod.spec) for pdb in scene.disruption_budgets):
+            yield pod
+        elif pod.spec.workload not in leaving:
+            leaving.add(pod.spec.workload)
+            yield pod
+
+
+Rule = Callable[[DrainRecord, Scene, datetime], Step | None]
+_RULES: Final[dict[DrainPhase, tuple[Rule, ...]]] = {
+    DrainPhase.CLAIMED: (_node_gone, _released, _taken, _stopped, _cordoned_by_other, _late, _cordon),
+    DrainPhase.CORDONED: (
+        # the world moved on without us
+        _node_gone, _released, _overruled,
+        # we must stop
+        _stopped, _late, _refused_for_good, _replacement_pending,
+        # the cordon has to be seen by all before pods are counted
+        _cordon_settles, _pod_blocks,
+        # work
+        _drained, _evict,
+    ),
+}  # fmt: skip
+"""What may happen in each phase, in order; the first rule that speaks decides."""
