@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from threading import Lock
 from typing import Any, TypeVar
+from uuid import uuid4
 
 import msgspec
 
@@ -42,6 +43,8 @@ class FakeClock:
 class FakeState:
     """Documents in memory; give two states one `documents` to let two clusters share a database."""
 
+    _lock = Lock()
+
     def __init__(
         self,
         cluster: str = CLUSTER,
@@ -53,7 +56,6 @@ class FakeState:
         self.documents = {} if documents is None else documents
         self.writes = 0
         self._latest = datetime.min.replace(tzinfo=UTC)
-        self._lock = Lock()
 
     def get(self, key: Key[T]) -> Found[T]:
         self._latest = max(self._latest, self.now())
@@ -65,8 +67,9 @@ class FakeState:
         with self._lock:
             self._check(key, expected)
             self.writes += 1
-            self.documents[self._place(key)] = (msgspec.json.encode(value), str(self.writes))
-            return str(self.writes)
+            version = uuid4().hex
+            self.documents[self._place(key)] = (msgspec.json.encode(value), version)
+            return version
 
     def delete(self, key: Key[T], expected: str) -> None:
         with self._lock:
