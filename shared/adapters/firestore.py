@@ -14,7 +14,7 @@ from shared.errors import Stale
 from shared.ports import Found, Key
 
 if TYPE_CHECKING:
-    from google.cloud.firestore import Client, DocumentReference, DocumentSnapshot
+    from google.cloud.firestore import DocumentReference, DocumentSnapshot
 
 T = TypeVar("T")
 
@@ -35,7 +35,7 @@ class FirestoreState:
         """
         from google.api_core.exceptions import ServiceUnavailable, TooManyRequests  # noqa: PLC0415 - cold start
         from google.api_core.retry import Retry, if_exception_type  # noqa: PLC0415 - cold start
-        from google.cloud import firestore  # noqa: PLC0415 - cold start
+        from google.cloud.firestore import Client  # noqa: PLC0415 - cold start
 
         self._cluster = cluster
         self._service = Service(
@@ -43,7 +43,7 @@ class FirestoreState:
             "Check that EBB_FIRESTORE_DATABASE names it and that this identity has roles/datastore.user on it.",
         )
         with self._service.asked():
-            self._client: Client = firestore.Client(project=project, database=database)
+            self._client = Client(project=project, database=database)
         self._bounds: dict[str, Any] = {
             "timeout": CALL_SECONDS,
             "retry": Retry(

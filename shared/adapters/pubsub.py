@@ -6,15 +6,12 @@ service. Must not decide what is published.
 """
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import msgspec
 
 from shared.adapters.google_failures import Service
 from shared.core.orders import Order, encode
-
-if TYPE_CHECKING:
-    from google.pubsub_v1 import PublisherClient as Client
 
 CALL_SECONDS: Final = 10.0
 """For one publish with its retries; publishing twice is harmless, an order is at-least-once anyway."""
@@ -40,7 +37,7 @@ class PubSubOrders:
 
         self._topic, self._rejected_topic, self._results_topic = topic, rejected_topic, results_topic
         with _service(topic).asked():
-            self._client: Client = PublisherClient()
+            self._client = PublisherClient()
         passing = if_exception_type(ServiceUnavailable, TooManyRequests)
         self._bounds: dict[str, Any] = {
             "timeout": CALL_SECONDS,

@@ -39,7 +39,9 @@ _DELETE_EXPIRED: Final = "DELETE FROM documents WHERE expire_at < ?"
 class SqliteState:
     """The documents of one cluster in a file. Safe for threads and processes."""
 
-    def __init__(self, path: str, cluster: str, now: Callable[[], datetime] = system_time) -> None:
+    def __init__(
+        self, path: str, cluster: str, now: Callable[[], datetime] = system_time, busy_seconds: float = BUSY_SECONDS
+    ) -> None:
         """Open the file, or make it.
 
         Raises:
@@ -48,6 +50,7 @@ class SqliteState:
         self._path = path
         self._cluster = cluster
         self._now = now
+        self._busy_seconds = busy_seconds
         self._latest = datetime.min.replace(tzinfo=UTC)
         with self._open() as database:
             database.execute("PRAGMA journal_mode = WAL")
@@ -99,7 +102,7 @@ class SqliteState:
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
         try:
-            with closing(sqlite3.connect(self._path, timeout=BUSY_SECONDS, isolation_level=None)) as database:
+            with closing(sqlite3.connect(self._path, timeout=self._busy_seconds, isolation_level=None)) as database:
                 yield database
         except sqlite3.Error as error:
             raise self._named(error) from error

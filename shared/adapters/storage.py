@@ -6,14 +6,11 @@ policy: what people changed counts at the next read.
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from shared.adapters.google_failures import Service
 from shared.core.policy import Policy
 from shared.errors import BadPolicy, Retryable, Terminal
-
-if TYPE_CHECKING:
-    from google.cloud.storage import Client
 
 Parse = Callable[[bytes], Policy]
 
@@ -55,14 +52,14 @@ class BucketPolicy:
         Raises:
             Terminal: there is no identity to ask with.
         """
-        from google.cloud import storage  # noqa: PLC0415 - cold start
+        from google.cloud.storage import Client  # noqa: PLC0415 - cold start
         from google.cloud.storage.retry import DEFAULT_RETRY  # noqa: PLC0415 - cold start
 
         self._name = f"policy gs://{bucket}/{name}"
         self._parse = parse
         self._service = Service(self._name, "Grant this identity roles/storage.objectViewer on the bucket.")
         with self._service.asked():
-            client: Client = storage.Client(project=None)
+            client = Client(project=None)  # reading one object needs none
         self._object: Any = client.bucket(bucket).blob(name)
         self._bounds = {"timeout": CALL_SECONDS, "retry": DEFAULT_RETRY.with_timeout(CALL_SECONDS)}
 

@@ -1,0 +1,105 @@
+"""The laws of the port `PolicySource`, the same for the fake, a file and a bucket's object."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from shared.adapters.storage import MOST_BYTES, BucketPolicy, FilePolicy
+from shared.core.policy import Policy
+from shared.errors import BadPolicy
+from shared.ports import PolicySource
+from tests.fakes import FakePolicySource
+from tests.loopback_bucket import LoopbackBucket
+
+
+@dataclass
+class Shelf:
+    """A source, and the hand that changes what stands there; None takes it away."""
+
+    source: PolicySource
+    lay: Callable[[bytes | None], None]
+
+
+def parse(data: bytes) -> Policy:
+    if data == b"bad":
+        raise BadPolicy("cluster.rate.nodes: 'many' is no number; write for example 20%.")
+    return Policy(hash=data.decode())
+
+
+def fake_shelf() -> Shelf:
+    source = FakePolicySource()
+
+    def lay(data: bytes | None) -> None:
+        try:
+            source.policy = None if data is None else parse(data)
+        except BadPolicy as error:
+            source.policy = error
+
+    return Shelf(source, lay)
+
+
+def file_shelf(path: Path) -> Shelf:
+    def lay(data: bytes | None) -> None:
+        path.unlink(missing_ok=True) if data is None else path.write_bytes(data)
+
+    return Shelf(FilePolicy(str(path), parse), lay)
+
+
+def bucket_shelf(bucket: LoopbackBucket) -> Shelf:
+    return Shelf(BucketPolicy("policies", "prod/policy.yaml", parse), lambda data: setattr(bucket, "data", data))
+
+
+@pytest.fixture(params=["fake", "file", "bucket"])
+def shelf(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shelf]:
+    if request.param == "fake":
+        yield fake_shelf()
+    elif request.param == "file":
+        yield file_shelf(tmp_path / "policy.yaml")
+    else:
+        with LoopbackBucket() as bucket:
+            monkeypatch.setenv("STORAGE_EMULATOR_HOST", bucket.address)
+            yield bucket_shelf(bucket)
+
+
+def test_the_policy_is_what_stands_there(shelf: Shelf) -> None:
+    shelf.lay(b"one")
+
+    assert shelf.source.read().hash == "one"
+
+
+def test_each_read_sees_what_people_changed(shelf: Shelf) -> None:
+    shelf.lay(b"one")
+    shelf.source.read()
+    shelf.lay(b"two")
+
+    assert shelf.source.read().hash == "two"
+
+
+def test_a_missing_policy_is_a_persons_mistake_with_its_remedy(shelf: Shelf) -> None:
+    shelf.lay(None)
+
+    with pytest.raises(BadPolicy, match="correct EBB_POLICY"):
+        shelf.source.read()
+
+
+def test_the_faults_of_a_policy_come_through_as_they_are(shelf: Shelf) -> None:
+    shelf.lay(b"bad")
+
+    with pytest.raises(BadPolicy, match=r"cluster\.rate\.nodes"):
+        shelf.source.read()
+
+
+def test_an_empty_policy_is_for_the_parser_to_judge(shelf: Shelf) -> None:
+    shelf.lay(b"")
+
+    assert shelf.source.read().hash == ""
+
+
+@pytest.mark.parametrize("shelf", ["file", "bucket"], indirect=True)
+def test_something_larger_than_any_policy_is_not_parsed(shelf: Shelf) -> None:
+    shelf.lay(b"x" * (MOST_BYTES + 1))
+
+    with pytest.raises(BadPolicy, match="larger than 1024 KiB"):
+        shelf.source.read()

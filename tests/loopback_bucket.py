@@ -1,0 +1,55 @@
+"""A bucket on loopback that answers as a test tells it: for what the little GKE's bucket will not do."""
+
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from types import TracebackType
+from typing import Self
+
+
+class LoopbackBucket:
+    """One object's media. `data` None is 404; `status` 0 answers normally, anything else is the answer."""
+
+    def __init__(self) -> None:
+        self.data: bytes | None = None
+        self.status = 0
+        self.requests: list[tuple[str, str | None]] = []
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self.address = f"http://127.0.0.1:{self._server.server_port}"
+
+    def __enter__(self) -> Self:
+        self._thread = Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01})
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+
+    def answer(self) -> tuple[int, bytes]:
+        if self.status:
+            return self.status, b""
+        if self.data is None:
+            return 404, b"No such object"
+        return (206, self.data) if self.data else (416, b"")
+
+    def _handler(self) -> type[BaseHTTPRequestHandler]:
+        bucket = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                bucket.requests.append((self.path, self.headers.get("Authorization")))
+                status, body = bucket.answer()
+                self.send_response(status)
+                self.send_header("Content-Length", str(len(body)))
+                if status == 206:
+                    self.send_header("Content-Range", f"bytes 0-{len(body) - 1}/{len(body)}")
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class's name
+                """Say nothing."""
+
+        return Handler
