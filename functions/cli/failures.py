@@ -1,0 +1,51 @@
+"""The group of commands: several files after one --dump, and failures as one sentence on stderr with an exit code.
+
+Must not catch what Ebb does not name: that is a fault of ours and its traceback is wanted.
+"""
+
+from pathlib import Path
+from typing import Any, Final
+
+import typer
+from typer.core import TyperGroup
+
+from shared.errors import BadInput, BadPolicy, EbbError
+
+WRONG: Final = 1
+"""Something is wrong with the policy or the cluster."""
+BAD_USE: Final = 2
+"""Something is wrong with what was typed or given."""
+_DUMP: Final = "--dump"
+
+
+class Sentences(TyperGroup):
+    """A group of commands whose failures are sentences."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, spread(args))
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except EbbError as failure:
+            typer.echo(f"ebb: {failure}", err=True)
+            raise typer.Exit(exit_code(failure)) from failure
+
+
+def exit_code(failure: EbbError) -> int:
+    """Return 2 for a mistake in what was typed or given, else 1 (design §10, CLI)."""
+    return BAD_USE if isinstance(failure, BadInput) and not isinstance(failure, BadPolicy) else WRONG
+
+
+def spread(args: list[str]) -> list[str]:
+    """Write `--dump a b` as `--dump a --dump b`, so that a shell's `--dump dumps/*.json` is understood."""
+    spreaded: list[str] = []
+    in_dumps = False
+    for number, arg in enumerate(args):
+        if in_dumps and args[number - 1] != _DUMP and not arg.startswith("-"):
+            in_dumps = Path(arg).exists()
+            spreaded += [_DUMP] if in_dumps else []
+        else:
+            in_dumps = arg == _DUMP or (in_dumps and not arg.startswith("-"))
+        spreaded.append(arg)
+    return spreaded

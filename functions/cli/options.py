@@ -1,0 +1,72 @@
+"""The options that several commands share, each with the sentence that the help prints.
+
+Must not read what they name: `sources` does.
+"""
+
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from shared.errors import BadInput
+
+_SOURCE = "Where the cluster is read"
+
+
+class Output(StrEnum):
+    TABLE = "table"
+    JSON = "json"
+
+
+def instant(text: str) -> datetime:
+    """Read a time with its zone, as RFC 3339 writes it.
+
+    Raises:
+        BadInput: it is none, or has no zone.
+    """
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        time = None
+    if time is None or time.tzinfo is None:
+        raise BadInput(f"--at: {text!r} is not a time with its zone; write for example 2026-01-31T09:00:00Z.")
+    return time
+
+
+Dumps = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--dump",
+        metavar="FILE",
+        rich_help_panel=_SOURCE,
+        help="What kubectl get nodes,pods,pdb,namespaces -A -o json printed; a folder or .gz will do. "
+        "Repeat it for several.",
+    ),
+]
+Kubeconfig = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", rich_help_panel=_SOURCE, help="A kubeconfig."),
+]
+Context = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", rich_help_panel=_SOURCE, help="A context of the kubeconfig; else the current one."),
+]
+PolicyFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--policy",
+        metavar="FILE",
+        help="The policy, YAML or JSON. Without it every pool counts as enabled with defaults.",
+    ),
+]
+At = Annotated[
+    datetime | None,
+    typer.Option(
+        "--at",
+        metavar="TIME",
+        parser=instant,
+        help="Plan as if it were this time, for example 2026-01-31T22:00:00Z; else now, or a dump's newest timestamp.",
+    ),
+]

@@ -1,0 +1,76 @@
+"""What a person can do about each reason: one sentence a reason, beside the sentence that says what it means.
+
+Must not decide anything, and must not promise that the remedy alone makes the node go: other blockers may stand.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from shared.core.reasons import PodBlock, Reason, Unremovable
+
+_NOTHING: Final = "Nothing to do: this passes by itself."
+_NOT_MODELLED: Final = (
+    "Nothing to do in the policy: Ebb moves no pod whose place it cannot prove. Drain the node by hand."
+)
+
+REMEDIES: Final[Mapping[Reason, str]] = {
+    PodBlock.NOT_SAFE_TO_EVICT: "Remove the annotation from the pod's template if the pod may be evicted.",
+    PodBlock.DO_NOT_DISRUPT: "Remove the annotation from the pod's template if the pod may be evicted.",
+    PodBlock.NOT_REPLICATED: "Run the pod under a controller, for example a Deployment, or annotate it safe-to-evict.",
+    PodBlock.LOCAL_STORAGE: (
+        "If the data may be lost, annotate the pod's template safe-to-evict, name the volume in "
+        "safe-to-evict-local-volumes, or set localStorage: evict for the pool."
+    ),
+    PodBlock.KUBE_SYSTEM: "Set kubeSystemPods: evict for the pool if these pods may be moved.",
+    PodBlock.PDB_EXHAUSTED: "Wait until the workload is healthy, or give it more replicas or its budget more room.",
+    PodBlock.SEVERAL_PDBS: "Change the selectors so that one PodDisruptionBudget at most matches the pod.",
+    PodBlock.WAITS_FOR_COMPLETION: _NOTHING,
+    PodBlock.TOLERATES_DRAIN_TAINT: "Narrow the pod's tolerations; it tolerates every taint.",
+    PodBlock.NAMES_ITS_NODE: "Let the pod choose its node by labels instead of by name.",
+    PodBlock.FOREIGN_SCHEDULER: _NOT_MODELLED,
+    PodBlock.RESOURCE_CLAIMS: _NOT_MODELLED,
+    PodBlock.SCHEDULING_GATES: "Remove the scheduling gates from the pod's template.",
+    PodBlock.TOPOLOGY_SPREAD: "Use whenUnsatisfiable: ScheduleAnyway if an even spread is only wished for.",
+    PodBlock.POD_AFFINITY: "Use preferred instead of required affinity if it is only wished for.",
+    PodBlock.HOST_PORTS: "Do without the host port, for example with a Service.",
+    PodBlock.VOLUMES: _NOT_MODELLED,
+    PodBlock.UNMODELLED: _NOT_MODELLED,
+    PodBlock.NO_PLACE: "Lower the pod's requests or loosen its constraints; otherwise the node is needed.",
+    Unremovable.NO_POOL: "Give the node its pool label back; a node outside any pool is never drained.",
+    Unremovable.POOL_DISABLED: "Set enabled: true for the pool in the policy.",
+    Unremovable.POLICY_INVALID: "Run ebb policy check FILE and mend what it names.",
+    Unremovable.NOT_AUTOSCALED: "Enable autoscaling on the pool.",
+    Unremovable.POOL_AT_MINIMUM: "Lower the pool's autoscaling minimum.",
+    Unremovable.POOL_UPGRADING: _NOTHING,
+    Unremovable.NOT_READY: "Look at the node with kubectl describe node; it may be repaired or recreated.",
+    Unremovable.NO_ALLOCATABLE: "Look at the node with kubectl describe node; its kubelet has not reported.",
+    Unremovable.CORDONED_BY_OTHER: "Run kubectl uncordon NODE.",
+    Unremovable.TAINTED: "Remove the taint from the node, or name it in ignoreTaints of the pool.",
+    Unremovable.GOING_AWAY: _NOTHING,
+    Unremovable.SCALE_DOWN_DISABLED: "Remove the annotation from the node.",
+    Unremovable.TOO_YOUNG: "Wait, or lower minimumNodeAge of the pool.",
+    Unremovable.BACKING_OFF: "Wait; the detail says why and until when.",
+    Unremovable.BLOCKED_BY_POD: "See what each pod says below.",
+    Unremovable.NOT_EMPTY: "Set consolidationPolicy: WhenUnderutilized if pods may be moved.",
+    Unremovable.CPU_ABOVE_LIMIT: "Lower the pods' requests, or raise scaleDownCPURequestRatioLimit of the pool.",
+    Unremovable.MEMORY_ABOVE_LIMIT: "Lower the pods' requests, or raise scaleDownMemoryRequestRatioLimit of the pool.",
+    Unremovable.CONSOLIDATION_OFF: "Set consolidateAfter of the pool to a duration, for example 5m.",
+    Unremovable.MARKED_RECENTLY: "Wait, or lower consolidateAfter of the pool.",
+    Unremovable.TOO_FEW_UNDERUTILIZED: "Wait, or lower scaleDownRequiredUnderutilizedNodeCount of the pool.",
+    Unremovable.NO_EXCESS: "Wait until the pool is emptier, or lower its excessNodesThreshold.",
+    Unremovable.PAUSED: "Run ebb resume, or set paused: false in the policy.",
+    Unremovable.RECENT_ADDITION: "Wait, or lower timeSinceLastAddition.",
+    Unremovable.TIME_GAP: "Wait, or lower timeGap.",
+    Unremovable.MINIMUM_NODES: "Lower cluster.minimumNodes if fewer nodes are enough.",
+    Unremovable.MINIMUM_NON_TAINTED: "Lower cluster.minimumNonTaintedNodes if fewer nodes are enough.",
+    Unremovable.BREAKER_OPEN: "Look at the last drains with ebb status; the breaker closes by itself.",
+    Unremovable.FROZEN: "Wait until the freeze ends, or remove it from cluster.freezes.",
+    Unremovable.OUTSIDE_WINDOWS: "Wait for the pool's next window, or widen its windows.",
+    Unremovable.BUDGET: "Wait for the drains in flight, or raise the pool's budgets.",
+    Unremovable.CLUSTER_BUDGET: "Wait for the drains in flight, or raise cluster.disruption.budgets.",
+    Unremovable.RATE: "Wait, or raise the rate.",
+    Unremovable.NODES_PER_PASS: "Wait for the next pass, or raise maxNodesPerPass of the pool.",
+    Unremovable.NO_PLACE_FOR_PODS: "Lower requests or loosen constraints of its pods; otherwise the node is needed.",
+    Unremovable.NO_SEARCH_LEFT: "Wait for the next pass.",
+    Unremovable.POOLS_UNKNOWN: "Let the planner's service account read the GKE API (roles/container.viewer).",
+}
