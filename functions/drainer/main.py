@@ -9,13 +9,12 @@ from functools import cache
 
 import flask
 from flask.typing import ResponseReturnValue
-
-from shared.log import trace_of
-from shared.ports import Ports
-from shared.settings import Settings
 from shared.wiring import drainer_ports, settings_of_environment
 
 from functions.drainer.step import receive
+from shared.log import trace_id
+from shared.ports import Ports
+from shared.settings import Settings
 
 
 @cache
@@ -30,6 +29,6 @@ def answer(request: flask.Request) -> ResponseReturnValue:
         return {"error": "Send a Pub/Sub push envelope by POST."}, 405
     settings = settings_of_environment()
     ports = _ports(settings)
-    traced = replace(ports, log=ports.log.bind(trace=trace_of(request.headers)))
+    traced = replace(ports, log=ports.log.bind(trace=trace_id(request.headers)))
     reply = receive(traced, settings, request.get_json(force=True, silent=True), uuid.uuid4().hex)
     return "", reply.value

@@ -4,20 +4,20 @@ Must not hold rules: it translates failures into answers and nothing else.
 """
 
 import uuid
+from dataclasses import replace
 from functools import cache
 
 import flask
 from flask.typing import ResponseReturnValue
-
 from shared.adapters.prices import load
-from shared.errors import EbbError, Retryable, Stale
-from shared.log import trace_of
-from shared.settings import Settings
-from shared.wiring import bound, planner_ports, settings_of_environment
+from shared.wiring import planner_ports, settings_of_environment
 
 from functions.planner.passing import Desk
 from functions.planner.telling import Teller
 from functions.planner.tick import Tick, tick
+from shared.errors import EbbError, Retryable, Stale
+from shared.log import trace_id
+from shared.settings import Settings
 
 SCHEDULE_HEADER = "X-CloudScheduler-ScheduleTime"
 
@@ -34,7 +34,8 @@ def answer(request: flask.Request) -> ResponseReturnValue:
         return {"error": "Send a POST: one tick is one pass."}, 405
     desk = _desk(settings_of_environment())
     call = Tick(owner=uuid.uuid4().hex, schedule_time=request.headers.get(SCHEDULE_HEADER, ""))
-    desk = bound(desk, run_id=call.run_id, trace=trace_of(request.headers))
+    log = desk.ports.log.bind(run_id=call.run_id, trace=trace_id(request.headers))
+    desk = replace(desk, ports=replace(desk.ports, log=log))
     try:
         return tick(desk, call), 200
     except (Retryable, Stale) as fault:

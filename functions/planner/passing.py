@@ -9,23 +9,22 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from msgspec.structs import replace
+from shared.core.prices import Prices
 
+from functions.planner.healer import heal
+from functions.planner.telling import Report, Teller
 from shared.cas import change_cluster, read_cluster
 from shared.core.healing import Ward, findings
 from shared.core.orders import CLAIM_WITHIN, Order, Origin, order_id
 from shared.core.plan import Plan, PlannedOrder
 from shared.core.planning import make_plan
 from shared.core.policy import Policy
-from shared.core.prices import Prices
 from shared.core.snapshot import Snapshot
 from shared.core.state import ClusterState, DrainRecord, PoolMarks
 from shared.errors import BadPolicy, Retryable, Stale
 from shared.pictures import snapshot_of
-from shared.ports import Ports, PoolsReading, drain_key, pool_key
+from shared.ports import PoolsReading, Ports, drain_key, pool_key
 from shared.settings import Settings
-
-from functions.planner.healer import heal
-from functions.planner.telling import Report, Teller
 
 KEEP_EXPIRED: Final = timedelta(days=1)
 """How long a back-off that has passed is kept, so that a failure soon after doubles it."""

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
-from shared.core.plan import NodeDecision, Plan, Verdict
 from shared.core.prices import per_month
+
+from shared.core.plan import NodeDecision, Plan, Verdict
 from shared.core.snapshot import Snapshot
 from shared.ports import Log
 
@@ -103,7 +104,9 @@ def _decision(decision: NodeDecision) -> dict[str, Any]:
         "pool": decision.pool,
         "verdict": decision.verdict.value,
         "reason": decision.reason,
-        "blockers": [{"reason": each.reason.value, "object": each.object, "detail": each.detail} for each in decision.blockers],
+        "blockers": [
+            {"reason": each.reason.value, "object": each.object, "detail": each.detail} for each in decision.blockers
+        ],
         "cpu_ratio": _number(decision.cpu_ratio),
         "memory_ratio": _number(decision.memory_ratio),
         "score": _number(decision.score),

@@ -22,8 +22,11 @@ _NO_BACKOFF: Final = frozenset({Halt.PAUSED, Halt.ORPHAN})
 _BY_A_PERSON: Final = frozenset({Halt.OVERRULED, Halt.RELEASED})
 
 
-def claim_for(order: Order, node: Node, policy: Policy, now: datetime) -> Claim:
-    """Return the claim that an order asks for, with the settings the drain will end with."""
+def claim_for(order: Order, node: Node, policy: Policy, profile: str, now: datetime) -> Claim:
+    """Return the claim that an order asks for, with the settings the drain will end with.
+
+    `profile` is the cluster's autoscaling profile, which says how long the autoscaler may take.
+    """
     return Claim(
         order_id=order.order_id,
         node=node.name,
@@ -33,7 +36,7 @@ def claim_for(order: Order, node: Node, policy: Policy, now: datetime) -> Claim:
         reason=order.reason,
         origin=order.origin,
         generation=order.generation,
-        settings=policy.drain,
+        settings=policy.drain_for(profile),
         policy_hash=policy.hash,
         touched=now,
     )

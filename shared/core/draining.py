@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from shared.core.drainability import PodContext, judge, movable
+from shared.core.drainability import DrainContext, judge, movable
 from shared.core.policy import KubeSystemPods, LocalStorage, Policy, PoolPolicy
 from shared.core.reasons import Halt, Outcome, PodBlock, Reason
-from shared.core.snapshot import Node, Pod, PodDisruptionBudget, Snapshot
+from shared.core.snapshot import Node, Pod, PodDisruptionBudget
 from shared.core.state import Claim, DrainPhase, DrainRecord
 
 CORDON_SETTLES: Final = timedelta(seconds=5)
@@ -133,11 +133,10 @@ def _released(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
 
 
 def _stopped(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
-    del now
+    del record, now
     pool = scene.claim.pool if scene.claim else ""
-    manual = record.order.reason == "manual"
     word = must_stop(scene.policy, pool, paused=scene.paused)
-    return GiveBack(Halt.PAUSED, word) if word and not (manual and word == "enabled: false") else None
+    return GiveBack(Halt.PAUSED, word) if word else None
 
 
 def _taken(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
@@ -226,19 +225,10 @@ def _evict(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
     return Evict(due[:most]) if due else None
 
 
-def _context(scene: Scene, now: datetime) -> PodContext:
+def _context(scene: Scene, now: datetime) -> DrainContext:
     """The planner's pod rules on what this look saw; without a policy nothing that was begun is held against it."""
-    node = scene.node
-    settings = scene.policy.pool(node.pool) if scene.policy and node else _AS_BEGUN
-    picture = Snapshot(
-        cluster="",
-        began_at=now,
-        taken_at=now,
-        nodes=(node,) if node else (),
-        pods=scene.pods,
-        disruption_budgets=scene.disruption_budgets,
-    )
-    return PodContext(picture, settings, now)
+    settings = scene.policy.pool(scene.node.pool) if scene.policy and scene.node else _AS_BEGUN
+    return DrainContext(scene.disruption_budgets, settings, now)
 
 
 def _due(record: DrainRecord, scene: Scene, now: datetime) -> tuple[Pod, ...]:

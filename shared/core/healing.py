@@ -11,6 +11,9 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
+import msgspec
+
+from shared.core import names
 from shared.core.draining import must_stop
 from shared.core.policy import Policy
 from shared.core.reasons import Halt
@@ -87,7 +90,7 @@ def _removed(ward: Ward, uid: str, claim: Claim) -> Finding | None:
 def _stopped(ward: Ward, uid: str, claim: Claim) -> Finding | None:
     """A drained node has no step that would notice a pause: the pass does."""
     word = must_stop(ward.policy, claim.pool, paused=ward.state.paused)
-    if not word or (word == "enabled: false" and claim.origin == "manual"):
+    if not word:
         return None
     return Finding(Cure.RELEASE, uid, claim.node, claim.order_id, Halt.PAUSED, word)
 
@@ -134,13 +137,18 @@ def _orphans(ward: Ward) -> Iterator[Finding]:
     """Our taint without a living claim: also the whole cluster's nodes after the state was lost."""
     for node in ward.snapshot.nodes:
         order_id = node.drain_taint
-        if order_id is None or _claimed(ward, node.uid):
+        if order_id is None or node.uid in ward.state.claims or taken_since(node, ward.snapshot.began_at):
             continue
         yield Finding(Cure.RELEASE, node.uid, node.name, order_id, Halt.ORPHAN)
 
 
-def _claimed(ward: Ward, uid: str) -> bool:
-    return uid in ward.state.claims
+def taken_since(node: Node, began_at: datetime) -> bool:
+    """Whether our annotation is as young as the picture: its claim may be younger than the state we read."""
+    try:
+        since = datetime.fromisoformat(msgspec.json.decode(node.annotations[names.OUR_ANNOTATION])["since"])
+    except (KeyError, TypeError, ValueError, msgspec.DecodeError):
+        return False
+    return since >= began_at
 
 
 ClaimRule = Callable[[Ward, str, Claim], Finding | None]

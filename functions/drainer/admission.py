@@ -1,0 +1,157 @@
+"""The first step of a drain: revalidate on fresh reads, try each eviction dry, claim. No rule lives here.
+
+What is declined is forgotten: the next pass orders again. The claim is one compare-and-set that holds budget
+and claim together; it is made before the node is touched.
+"""
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+from typing import Final
+
+from functions.drainer import ending
+from functions.drainer.desk import Desk
+from functions.drainer.work import read_policy
+from shared.cas import change_cluster, read_cluster
+from shared.core.admission import needs_whole_picture, no_place, objections, over_limit, void
+from shared.core.claims import claim_for, granted, longest_rate
+from shared.core.drainability import movable
+from shared.core.draining import deadline, grace_seconds
+from shared.core.plan import Blocker
+from shared.core.policy import Policy
+from shared.core.reasons import Outcome, Reason, Refusal
+from shared.core.snapshot import Node, Snapshot
+from shared.core.state import Claim, ClusterState, DrainPhase
+from shared.errors import Gone
+from shared.pictures import snapshot_of
+from shared.ports import Answer, Picture
+
+_HARMLESS: Final = frozenset({Answer.GRANTED, Answer.GONE, Answer.TERMINATING, Answer.CONFLICT, Answer.LATER})
+"""Dry-run answers that do not foretell a failure; the real eviction will be asked again."""
+
+
+class Declined(Exception):
+    """The order is not carried out; named, so that log and record say the same."""
+
+    def __init__(self, why: Reason, detail: str = "") -> None:
+        super().__init__(f"{why.sentence} {detail}".strip())
+        self.why, self.detail = why, detail
+
+
+def admit(desk: Desk) -> bool:
+    """Take the order from accepted to claimed; False when it ends here (refused, or dry run).
+
+    Raises:
+        Retryable: something did not answer; nothing has been done yet.
+    """
+    try:
+        return _admitted(desk)
+    except Declined as refusal:
+        ending.finish(desk, Outcome.REFUSED, refusal.why, refusal.detail)
+        return False
+
+
+def _admitted(desk: Desk) -> bool:
+    state, _, now = read_cluster(desk.ports.state)
+    node = _node(desk)
+    refusal = void(desk.order, node, state, now)
+    if node is None or refusal is not None:
+        raise Declined(refusal or Refusal.NODE_UNKNOWN)
+    held = state.claims.get(node.uid)
+    if held is not None:  # a crash between the claim and its record
+        _claimed(desk, node, held)
+        return True
+    policy = read_policy(desk)
+    if policy is None:
+        raise Declined(Refusal.POLICY_INVALID)
+    snapshot = _revalidated(desk, node, state, policy, now)
+    _preflight(desk, node, snapshot, policy)
+    if policy.dry_run or desk.order.dry_run:
+        _would_drain(desk, node, snapshot, state, policy, now)
+        return False
+    _claim(desk, node, snapshot, policy)
+    return True
+
+
+def _node(desk: Desk) -> Node | None:
+    try:
+        return desk.ports.cluster.node(desk.order.node)
+    except Gone:
+        return None
+
+
+def _revalidated(desk: Desk, node: Node, state: ClusterState, policy: Policy, now: datetime) -> Snapshot:
+    """Judge the node by the planner's rules on fresh reads; on a whole picture with the proof of placement if needed."""
+    cluster = desk.ports.cluster
+    unbound = cluster.unbound_pods()
+    whole = needs_whole_picture(desk.order, unbound, now)
+    picture = cluster.picture() if whole else _partial(desk, node)
+    snapshot = snapshot_of(desk.order.cluster, picture, desk.ports.pools.read(), now, now)
+    fresh = snapshot.node_by_name.get(node.name)
+    if fresh is None or fresh.uid != node.uid:
+        raise Declined(Refusal.NODE_REPLACED)
+    _none_of(objections(desk.order, fresh, snapshot, state, policy))
+    if whole:
+        _none_of(no_place(fresh, snapshot, state, policy))
+    return snapshot
+
+
+def _partial(desk: Desk, node: Node) -> Picture:
+    """All nodes for the counts, but only this node's pods: the planner's picture is young enough for the rest."""
+    cluster = desk.ports.cluster
+    return Picture(cluster.nodes(), cluster.pods_on(node.name), cluster.disruption_budgets(), {})
+
+
+def _none_of(found: tuple[Blocker, ...]) -> None:
+    if found:
+        raise Declined(found[0].reason, "; ".join(blocker.sentence for blocker in found))
+
+
+def _preflight(desk: Desk, node: Node, snapshot: Snapshot, policy: Policy) -> None:
+    """Ask for every eviction with dryRun=All: webhooks and PDBs speak before anything is touched."""
+    pods = movable(snapshot.pods_by_node[node.name], snapshot.taken_at)
+    most, cluster = policy.drain.max_grace, desk.ports.cluster
+    with ThreadPoolExecutor(max_workers=policy.drain.max_parallel_evictions) as pool:
+        answers = list(pool.map(lambda pod: cluster.evict(pod, grace_seconds(pod, most), dry_run=True), pods))
+    bad = [(pod, each) for pod, each in zip(pods, answers, strict=True) if each.answer not in _HARMLESS]
+    if bad:
+        detail = "; ".join(f"{pod.key}: {each.answer.value} {each.detail}".strip() for pod, each in bad)
+        raise Declined(Refusal.PREFLIGHT, detail)
+
+
+def _would_drain(
+    desk: Desk, node: Node, snapshot: Snapshot, state: ClusterState, policy: Policy, now: datetime
+) -> None:
+    """Dry run: everything is checked, nothing is claimed, no gap or rate is touched."""
+    _none_of(over_limit(desk.order, node, snapshot, state, policy, now))
+    ending.finish(desk, Outcome.WOULD_DRAIN)
+
+
+def _claim(desk: Desk, node: Node, snapshot: Snapshot, policy: Policy) -> None:
+    """Budget and claim in one compare-and-set on the cluster's document."""
+
+    def change(state: ClusterState, now: datetime) -> ClusterState | None:
+        if (held := state.claims.get(node.uid)) is not None:
+            if held.order_id != desk.order.order_id:
+                raise Declined(Refusal.CLAIMED_BY_OTHER)
+            return None
+        if now >= desk.order.expires_at:
+            raise Declined(Refusal.EXPIRED)
+        _none_of(over_limit(desk.order, node, snapshot, state, policy, now))
+        claim = claim_for(desk.order, node, policy, snapshot.profile, now)
+        return granted(state, node.uid, claim, longest_rate(policy))
+
+    after = change_cluster(desk.ports.state, desk.ports.clock, change)
+    _claimed(desk, node, after.claims[node.uid])
+
+
+def _claimed(desk: Desk, node: Node, claim: Claim) -> None:
+    """Write what the following steps need to know; the claim itself already stands."""
+    pods = movable(desk.ports.cluster.pods_on(node.name), claim.since)
+    desk.ledger.write(
+        desk.time.now(),
+        phase=DrainPhase.CLAIMED,
+        node_uid=node.uid,
+        deadline=deadline(claim, pods),
+        max_grace=claim.settings.max_grace,
+    )
+    desk.tell("drain_step", "The claim is granted.", phase=DrainPhase.CLAIMED.value, pool=node.pool)

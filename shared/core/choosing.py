@@ -1,0 +1,70 @@
+"""Which of the nodes whose time has come go in this pass: gates and budgets first, then the proof of placement.
+
+Nodes are asked in the order in which they would go: empty ones, then expired ones, then the lowest score.
+Each that is taken changes the counts and the board for those after it. Must not look at marks.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from shared.core import names
+from shared.core.gates import blockers
+from shared.core.orders import DrainReason
+from shared.core.placement import Board
+from shared.core.plan import Blocker
+from shared.core.policy import Policy
+from shared.core.reasons import Unremovable
+from shared.core.snapshot import Snapshot
+from shared.core.standing import Standing
+from shared.core.state import ClusterState
+from shared.core.survey import NodeFacts, holder
+
+_URGENCY: Final = {DrainReason.EMPTY: 0, DrainReason.EXPIRED: 1, DrainReason.UNDERUTILIZED: 2}
+
+
+class Choice:
+    """The nodes taken, in order, what kept the others, and the board that proves it."""
+
+    def __init__(self, snapshot: Snapshot, state: ClusterState, policy: Policy, standing: Standing) -> None:
+        self._snapshot, self._state, self._policy = snapshot, state, policy
+        self._standing = standing
+        self._board: Board | None = None
+        self.taken: list[NodeFacts] = []
+        self.kept: dict[str, tuple[Blocker, ...]] = {}
+        """By node name."""
+
+    def consider(self, due: Sequence[NodeFacts]) -> None:
+        """Take what may go of the nodes whose time has come."""
+        for facts in sorted(due, key=_turn):
+            found = blockers(self._standing, facts.node, facts.reason) or self._no_place(facts)
+            if found:
+                self.kept[facts.node.name] = found
+            else:
+                self._standing = self._standing.with_claim(facts.node)
+                self.taken.append(facts)
+
+    @property
+    def board(self) -> Board:
+        """The simulation, built when the first node gets past the gates."""
+        if self._board is None:
+            pools = {node.pool for node in self._snapshot.nodes}
+            headroom = {pool: self._policy.pool(pool).headroom_percent for pool in pools}
+            departing = departing_nodes(self._snapshot, self._state)
+            self._board = Board.of(self._snapshot, self._snapshot.taken_at, departing, headroom)
+        return self._board
+
+    def _no_place(self, facts: NodeFacts) -> tuple[Blocker, ...]:
+        refused = self.board.try_remove(facts.node.name)
+        return (Blocker(Unremovable.NO_PLACE_FOR_PODS, refused.pod.key, refused.detail),) if refused else ()
+
+
+def departing_nodes(snapshot: Snapshot, state: ClusterState) -> frozenset[str]:
+    """Return the nodes on their way out: claimed, with our taint, or being deleted by the autoscaler."""
+    return frozenset(
+        node.name for node in snapshot.nodes if holder(node, state) or node.has_taint(names.AUTOSCALER_DELETING_TAINT)
+    )
+
+
+def _turn(facts: NodeFacts) -> tuple[int, object, str]:
+    score = facts.usage.score if facts.usage else 0
+    return _URGENCY[facts.reason], score, facts.node.name

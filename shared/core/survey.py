@@ -1,0 +1,99 @@
+"""What the pass knows of each node before anything is chosen: how full it is, what keeps it, why it could go.
+
+The same facts serve the plan, the explanation and the drainer's revalidation. Must not look at marks, gates,
+budgets or other nodes' drains.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from fractions import Fraction
+from typing import Final
+
+from shared.core.drainability import movable
+from shared.core.eligibility import NODE_RULES, NodeContext, Rule, judge_node
+from shared.core.orders import DrainReason
+from shared.core.plan import Blocker
+from shared.core.policy import Policy, PoolPolicy
+from shared.core.reasons import PodBlock, Unremovable
+from shared.core.snapshot import Node, Snapshot
+from shared.core.state import ClusterState
+from shared.core.utilization import Usage, below_limits, usage
+
+PASSING: Final = frozenset({Unremovable.BLOCKED_BY_POD, Unremovable.BACKING_OFF})
+"""Blockers that leave a mark's time alone: the node is under-used all the same (estafette: pods block the pick only)."""
+_WAIVED_FOR_EXPIRED: Final = frozenset({Unremovable.NOT_EMPTY})
+
+
+@dataclass(frozen=True, slots=True)
+class NodeFacts:
+    """One node as this pass sees it."""
+
+    node: Node
+    usage: Usage | None
+    reason: DrainReason
+    """Why it would go: empty, expired or underutilized."""
+    blockers: tuple[Blocker, ...]
+    claimed_by: str
+    """The order id that holds it (claim or taint), or empty."""
+
+    @property
+    def underutilized(self) -> bool:
+        """Whether it earns a mark: nothing but passing blockers keeps it."""
+        return not self.claimed_by and all(
+            isinstance(each.reason, PodBlock) or each.reason in PASSING for each in self.blockers
+        )
+
+    @property
+    def candidate(self) -> bool:
+        return not self.claimed_by and not self.blockers
+
+
+def survey(
+    snapshot: Snapshot, state: ClusterState, policy: Policy, now: datetime, rules: tuple[Rule, ...] = NODE_RULES
+) -> tuple[NodeFacts, ...]:
+    """Return the facts of all nodes, in the snapshot's order."""
+    context = NodeContext(snapshot, policy, state, now)
+    return tuple(facts(node, context, rules) for node in snapshot.nodes)
+
+
+def facts(node: Node, context: NodeContext, rules: tuple[Rule, ...] = NODE_RULES) -> NodeFacts:
+    """Return the facts of one node; with the safety rules alone no ratio is held against it."""
+    pods = context.snapshot.pods_by_node[node.name]
+    settings, measured = context.policy.pool(node.pool), usage(node, pods)
+    reason = _reason(node, settings, context, empty=not movable(pods, context.now))
+    found = judge_node(node, context, rules)
+    if reason is DrainReason.EXPIRED:
+        found = tuple(each for each in found if each.reason not in _WAIVED_FOR_EXPIRED)
+    if rules is NODE_RULES and reason is DrainReason.UNDERUTILIZED and measured is not None:
+        found += _too_full(measured, settings)
+    if rules is NODE_RULES and reason is not DrainReason.EXPIRED and settings.consolidate_after is None:
+        found += (Blocker(Unremovable.CONSOLIDATION_OFF),)
+    return NodeFacts(node, measured, reason, found, holder(node, context.state))
+
+
+def holder(node: Node, state: ClusterState) -> str:
+    """Return the order that holds a node: by claim, or by our taint on it."""
+    claim = state.claims.get(node.uid)
+    return claim.order_id if claim else node.drain_taint or ""
+
+
+def _reason(node: Node, settings: PoolPolicy, context: NodeContext, *, empty: bool) -> DrainReason:
+    if empty:
+        return DrainReason.EMPTY
+    expires = settings.expire_after
+    if expires is not None and context.now - node.created >= expires:
+        return DrainReason.EXPIRED
+    return DrainReason.UNDERUTILIZED
+
+
+def _too_full(measured: Usage, settings: PoolPolicy) -> tuple[Blocker, ...]:
+    """Ratios must be strictly below their limits (acceptance rows 27 and 47)."""
+    ratios = {
+        Unremovable.CPU_ABOVE_LIMIT: (measured.cpu, settings.cpu_limit),
+        Unremovable.MEMORY_ABOVE_LIMIT: (measured.memory, settings.memory_limit),
+    }
+    return tuple(Blocker(reason, detail=_against(*ratios[reason])) for reason in below_limits(measured, settings))
+
+
+def _against(ratio: Fraction, limit: Fraction) -> str:
+    return f"{float(ratio):.1%} of {float(limit):.0%}"
