@@ -27,7 +27,7 @@ _LONGEST_WAIT: Final = 1.0
 class FirestoreState:
     """The documents of one cluster in a named database. Safe for threads."""
 
-    def __init__(self, project: str, database: str, cluster: str) -> None:
+    def __init__(self, project: str, database: str, cluster: str, call_seconds: float = CALL_SECONDS) -> None:
         """Make the client.
 
         Raises:
@@ -45,9 +45,9 @@ class FirestoreState:
         with self._service.asked():
             self._client = Client(project=project, database=database)
         self._bounds: dict[str, Any] = {
-            "timeout": CALL_SECONDS,
+            "timeout": call_seconds,
             "retry": Retry(
-                if_exception_type(ServiceUnavailable, TooManyRequests), _FIRST_WAIT, _LONGEST_WAIT, timeout=CALL_SECONDS
+                if_exception_type(ServiceUnavailable, TooManyRequests), _FIRST_WAIT, _LONGEST_WAIT, timeout=call_seconds
             ),
         }
 

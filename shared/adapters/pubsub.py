@@ -25,7 +25,9 @@ _MOST_VALUE_BYTES: Final = 1024
 class PubSubOrders:
     """Topics of one cluster; an empty topic name means that nobody wants those messages. Safe for threads."""
 
-    def __init__(self, topic: str, rejected_topic: str = "", results_topic: str = "") -> None:
+    def __init__(
+        self, topic: str, rejected_topic: str = "", results_topic: str = "", call_seconds: float = CALL_SECONDS
+    ) -> None:
         """Make the client.
 
         Raises:
@@ -40,8 +42,8 @@ class PubSubOrders:
             self._client = PublisherClient()
         passing = if_exception_type(ServiceUnavailable, TooManyRequests)
         self._bounds: dict[str, Any] = {
-            "timeout": CALL_SECONDS,
-            "retry": Retry(passing, _FIRST_WAIT, _LONGEST_WAIT, timeout=CALL_SECONDS),
+            "timeout": call_seconds,
+            "retry": Retry(passing, _FIRST_WAIT, _LONGEST_WAIT, timeout=call_seconds),
         }
 
     def publish(self, order: Order) -> None:

@@ -5,6 +5,7 @@ policy: what people changed counts at the next read.
 """
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -46,7 +47,7 @@ class FilePolicy:
 class BucketPolicy:
     """A policy in an object of Cloud Storage. Safe for threads."""
 
-    def __init__(self, bucket: str, name: str, parse: Parse) -> None:
+    def __init__(self, bucket: str, name: str, parse: Parse, call_seconds: float = CALL_SECONDS) -> None:
         """Make the client.
 
         Raises:
@@ -60,8 +61,8 @@ class BucketPolicy:
         self._service = Service(self._name, "Grant this identity roles/storage.objectViewer on the bucket.")
         with self._service.asked():
             client = Client(project=None)  # reading one object needs none
-        self._object: Any = client.bucket(bucket).blob(name)
-        self._bounds = {"timeout": CALL_SECONDS, "retry": DEFAULT_RETRY.with_timeout(CALL_SECONDS)}
+        self._object: Callable[[], Any] = partial(client.bucket(bucket).blob, name)
+        self._bounds = {"timeout": call_seconds, "retry": DEFAULT_RETRY.with_timeout(call_seconds)}
 
     def read(self) -> Policy:
         """Read and parse. Raises BadPolicy, Terminal when the object may not be read, Retryable on an outage."""
@@ -72,7 +73,7 @@ class BucketPolicy:
 
         with self._service.asked():
             try:
-                return bytes(self._object.download_as_bytes(end=MOST_BYTES, checksum=None, **self._bounds))
+                return bytes(self._object().download_as_bytes(end=MOST_BYTES, checksum=None, **self._bounds))
             except exceptions.NotFound as error:
                 raise BadPolicy(f"{self._name}: no such object; upload it, or correct EBB_POLICY.") from error
             except exceptions.RequestRangeNotSatisfiable:

@@ -1,0 +1,66 @@
+"""Every failure of Google's clients gets one of our names, and a refusal its remedy."""
+
+from functools import partial
+from typing import Any
+
+import pytest
+import requests
+from google.api_core import exceptions as api
+from google.auth import exceptions as auth
+
+from shared.adapters.google_failures import Service
+from shared.errors import EbbError, Retryable, Stale, Terminal
+
+SERVICE = Service("Firestore database ebb", "Check the role.")
+
+
+@pytest.mark.parametrize(
+    ("expected", "error"),
+    [
+        pytest.param(Retryable, api.ServiceUnavailable, id="not there"),
+        pytest.param(Retryable, api.DeadlineExceeded, id="too slow"),
+        pytest.param(Retryable, api.InternalServerError, id="a fault of the service"),
+        pytest.param(Retryable, api.ResourceExhausted, id="out of quota"),
+        pytest.param(Retryable, api.Aborted, id="aborted without a precondition"),
+        pytest.param(Retryable, partial(api.RetryError, cause=None), id="retried until the time was over"),
+        pytest.param(Retryable, auth.TransportError, id="metadata server out of reach"),
+        pytest.param(Retryable, auth.RefreshError, id="token not refreshed"),
+        pytest.param(Retryable, requests.ConnectionError, id="connection refused"),
+        pytest.param(Retryable, TimeoutError, id="socket timeout"),
+        pytest.param(Terminal, api.PermissionDenied, id="no permission"),
+        pytest.param(Terminal, api.Unauthenticated, id="no valid identity"),
+        pytest.param(Terminal, api.NotFound, id="no such database"),
+        pytest.param(Terminal, api.InvalidArgument, id="a request that will never be taken"),
+        pytest.param(Terminal, auth.DefaultCredentialsError, id="no identity at all"),
+    ],
+)
+def test_a_failure_has_one_name_and_keeps_its_cause(expected: type[EbbError], error: Any) -> None:
+    raised = error("x")
+
+    with pytest.raises(expected, match="Firestore database ebb") as caught, SERVICE.asked():
+        raise raised
+
+    assert caught.value.__cause__ is raised
+    assert ("Check the role." in str(caught.value)) == (expected is Terminal)
+
+
+@pytest.mark.parametrize(
+    ("expected", "error"),
+    [
+        pytest.param(Stale, api.AlreadyExists, id="somebody created it first"),
+        pytest.param(Stale, api.FailedPrecondition, id="somebody wrote first"),
+        pytest.param(Stale, api.Aborted, id="too much contention"),
+        pytest.param(Stale, api.NotFound, id="somebody deleted it"),
+        pytest.param(Terminal, api.InvalidArgument, id="too large"),
+        pytest.param(Terminal, api.PermissionDenied, id="no permission"),
+        pytest.param(Retryable, api.ServiceUnavailable, id="not there"),
+    ],
+)
+def test_a_lost_precondition_is_the_world_having_changed(expected: type[EbbError], error: Any) -> None:
+    with pytest.raises(expected), SERVICE.asked(guarded=True):
+        raise error("x")
+
+
+def test_a_fault_of_our_own_is_not_renamed() -> None:
+    with pytest.raises(KeyError), SERVICE.asked():
+        raise KeyError("x")
