@@ -1,0 +1,158 @@
+"""One way the pods might come to lie: free room, open domains, and what has been placed so far.
+
+Changes in place for speed; an attempt that fails leaves nothing behind, one that succeeded can be undone.
+Works on class and node indices of one `Terrain`; must not know pods by name, nor judge nodes.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from shared.core.placement.masks import Row
+from shared.core.placement.rows import Rows
+from shared.core.placement.strategies import Strategy
+from shared.core.placement.terrain import Amounts, Terrain
+
+OUTSIDE: Final = -1
+"""The node index of pods that are not bound yet."""
+_NEVER: Final = np.int64(np.iinfo(np.int64).max)
+
+
+class Step(NamedTuple):
+    """One pod of a class goes from a node to a node."""
+
+    kind: int
+    source: int
+    target: int
+
+
+@dataclass
+class Attempt:
+    """The removal of one node: who had to leave, where they went, and which class found no place."""
+
+    node: int
+    leaving: list[int]
+    guests: Counter[int]
+    was_open: bool
+    steps: list[Step] = field(default_factory=list)
+    stuck: int | None = None
+
+
+class Arrangement:
+    """A terrain with one strategy's placements on it. `log` lists every step that stands, in order."""
+
+    def __init__(self, terrain: Terrain, strategy: Strategy) -> None:
+        self.terrain = terrain
+        self.strategy = strategy
+        self.log: list[Step] = []
+        self._free = terrain.free.copy()
+        self._open = terrain.destinations.copy()
+        self._ties = strategy.ties(len(terrain.nodes))
+        self._key = strategy.direction * terrain.room(self._free) + self._ties
+        self._occupancy = terrain.standing.copy()
+        self._guests: dict[int, Counter[int]] = {}
+        self._rows = Rows(terrain, self._free, self._open)
+
+    def copy(self) -> "Arrangement":
+        """Return an independent twin."""
+        twin = Arrangement(self.terrain, self.strategy)
+        twin.log = list(self.log)
+        for mine, own in ((self._free, twin._free), (self._open, twin._open), (self._key, twin._key)):
+            own[...] = mine
+        twin._occupancy = self._occupancy.copy()
+        twin._guests = {node: Counter(kinds) for node, kinds in self._guests.items()}
+        return twin
+
+    def close(self, nodes: Sequence[int]) -> None:
+        """Take nodes out of the destinations."""
+        for node in nodes:
+            self._open[node] = False
+            self._rows.touch(node)
+
+    def hold_back(self, amounts: Amounts) -> None:
+        """Keep headroom free: amounts by axis and node."""
+        self._free -= amounts
+        self._rows.forget()
+
+    def reserve(self, kinds: Sequence[int], source: int) -> list[int]:
+        """Place what can be placed, in the given order; return the classes of the pods that fit nowhere."""
+        self._settle(kinds, source, -1)
+        steps = [Step(kind, source, self._place(kind)) for kind in kinds]
+        self.log.extend(step for step in steps if step.target != OUTSIDE)
+        return [step.kind for step in steps if step.target == OUTSIDE]
+
+    def guests(self, node: int) -> list[int]:
+        """Return the classes of the pods that were placed onto the node here."""
+        return sorted(self._guests.get(node, Counter()).elements())
+
+    def remove(self, node: int, residents: Sequence[int]) -> Attempt:
+        """Close the node and place its residents and guests elsewhere: all of them, or nothing has changed."""
+        guests = self._guests.pop(node, Counter())
+        leaving = self.strategy.order(self.terrain, [*residents, *guests.elements()])
+        attempt = Attempt(node, leaving, guests, was_open=bool(self._open[node]))
+        self.close([node])
+        self._settle(leaving, node, -1)
+        for kind in leaving:
+            target = OUTSIDE if self.terrain.fixed(kind) else self._place(kind)
+            if target == OUTSIDE:
+                attempt.stuck = kind
+                self.undo(attempt)
+                return attempt
+            attempt.steps.append(Step(kind, node, target))
+        self.log.extend(attempt.steps)
+        return attempt
+
+    def undo(self, attempt: Attempt) -> None:
+        """Take back the last removal."""
+        if attempt.stuck is None:
+            del self.log[len(self.log) - len(attempt.steps) :]
+        for kind, _, target in reversed(attempt.steps):
+            self._put(kind, target, -1)
+        self._settle(attempt.leaving, attempt.node, 1)
+        self._open[attempt.node] = attempt.was_open
+        if attempt.guests:
+            self._guests[attempt.node] = attempt.guests
+        self._rows.touch(attempt.node)
+
+    def options(self, kind: int) -> tuple[int, int]:
+        """Return how many open nodes admit a class, and how many of them have room and an open domain for it."""
+        admitting = self.terrain.admitting(kind) & self._open
+        return int(admitting.sum()), int(self._row(kind).sum())
+
+    def _settle(self, kinds: Sequence[int], node: int, pods: int) -> None:
+        """Count pods off (or back onto) the domains of the node where they were in the picture."""
+        for kind in kinds:
+            if node != OUTSIDE and self.terrain.exclusions.concerns(kind):
+                self._occupancy.add(kind, node, pods)
+
+    def _place(self, kind: int) -> int:
+        """Put one pod of the class onto its best feasible node; OUTSIDE when there is none."""
+        row = self._row(kind)
+        target = int(np.where(row, self._key, _NEVER).argmin()) if len(row) else OUTSIDE
+        if target == OUTSIDE or not row[target]:
+            return OUTSIDE
+        self._put(kind, target, 1)
+        return target
+
+    def _put(self, kind: int, node: int, pods: int) -> None:
+        for axis, amount in self.terrain.needs[kind]:
+            self._free[axis, node] -= pods * amount
+        guests = self._guests.setdefault(node, Counter())
+        guests[kind] += pods
+        if not guests[kind]:
+            del guests[kind]
+        if self.strategy.direction:
+            room = self.terrain.room_on(self._free, node)
+            self._key[node] = self.strategy.direction * room + self._ties[node]
+        if self.terrain.exclusions.concerns(kind):
+            self._occupancy.add(kind, node, pods)
+        self._rows.touch(node)
+
+    def _row(self, kind: int) -> Row:
+        """Return the nodes that are open, admit the class, have room for one pod of it and an open domain."""
+        row = self._rows.of(kind)
+        allowed = self._occupancy.allowed(kind) if self.terrain.exclusions.concerns(kind) else None
+        return row if allowed is None else row & allowed

@@ -1,0 +1,77 @@
+"""How far could the cluster shrink? Several greedy passes over the candidates, of which the best saving is kept.
+
+The number of steps limits the search, not a clock, so that equal input gives an equal plan.
+Must not know timers, budgets or policy: `planning` says who is a candidate.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from shared.core.placement.board import Board
+
+STEPS: Final = 20_000
+"""Pods and nodes tried before no further pass is begun; the first pass is always finished."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A node that may go; `cost` is in micro-dollars per hour."""
+
+    name: str
+    cost: int
+
+
+@dataclass(frozen=True)
+class Found:
+    """The best set of nodes: `board` shows where their pods go, `saving` is in micro-dollars per hour."""
+
+    board: Board
+    nodes: tuple[str, ...]
+    saving: int
+    steps: int
+    """Steps used."""
+
+
+def search(board: Board, candidates: Sequence[Candidate], steps: int = STEPS) -> Found:
+    """Return the set of candidates that saves most, by as few moves as were found; the board given stays as it is."""
+    ranked = sorted(candidates, key=lambda each: each.name)
+    best = Found(board, (), 0, 0)
+    used = 0
+    for order in _orders(board, ranked):
+        found = _one_pass(board, order)
+        used += found.steps
+        best = max(best, found, key=_merit)
+        if used >= steps or not ranked:
+            break
+    return Found(best.board, best.nodes, best.saving, used)
+
+
+def _merit(found: Found) -> tuple[int, int]:
+    """Money first, then as few moves as possible; of equals the earlier is kept."""
+    return found.saving, -found.board.placements
+
+
+def _one_pass(board: Board, order: Sequence[Candidate]) -> Found:
+    attempt = board.copy()
+    taken = [each for each in order if attempt.try_remove(each.name) is None]
+    steps = len(order) + attempt.placements - board.placements
+    return Found(attempt, tuple(each.name for each in taken), sum(each.cost for each in taken), steps)
+
+
+def _orders(board: Board, ranked: Sequence[Candidate]) -> Iterator[Sequence[Candidate]]:
+    """Yield orders to try: the load that must move for each dollar, then money alone, then near misses of the first."""
+    load = {each.name: board.load(each.name) for each in ranked}
+
+    def by(key: Callable[[Candidate], float]) -> Sequence[Candidate]:
+        return sorted(ranked, key=key)
+
+    yield by(lambda each: load[each.name] / max(each.cost, 1))
+    yield by(lambda each: load[each.name])
+    yield by(lambda each: -each.cost)
+    generator = np.random.default_rng(0)
+    while True:
+        noise = dict(zip((each.name for each in ranked), generator.uniform(0.5, 1.5, len(ranked)), strict=True))
+        yield by(lambda each: (load[each.name] + 1) / max(each.cost, 1) * noise[each.name])  # noqa: B023 - sorted at once

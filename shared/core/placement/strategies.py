@@ -1,0 +1,61 @@
+"""In which order pods are placed, and which of the feasible nodes each of them gets.
+
+The kube-scheduler will not follow our packing, so a plan must hold under several of these (design §7): packed,
+as GKE's optimize-utilization profile scores; spread, as the default profile scores; and at random.
+Must not know what is feasible, and must not be random without a seed.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from shared.core import names
+from shared.core.placement.terrain import Amounts, Terrain
+
+Order = Callable[[Terrain, Sequence[int]], list[int]]
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """`order` sorts pod classes before they are placed; among feasible nodes the smallest key wins.
+
+    A node's key is `direction` times its free shares (`Terrain.room`): 1 packs, -1 spreads, 0 leaves the choice
+    to the seed. Ties go to the first node by name.
+    """
+
+    name: str
+    order: Order
+    direction: int
+    seed: int | None = None
+
+    def ties(self, nodes: int) -> Amounts:
+        """Return what is added to the nodes' keys."""
+        if self.seed is None:
+            return np.zeros(nodes, np.int64)
+        return np.random.default_rng(self.seed).permutation(nodes).astype(np.int64)
+
+
+def _largest_first(terrain: Terrain, kinds: Sequence[int]) -> list[int]:
+    return sorted(kinds, key=lambda kind: (-terrain.size(kind), kind))
+
+
+def _as_evicted(terrain: Terrain, kinds: Sequence[int]) -> list[int]:
+    """Ordinary pods before critical ones, as the drainer evicts them."""
+    return sorted(kinds, key=lambda kind: (terrain.classes[kind].priority_class in names.CRITICAL_CLASSES, kind))
+
+
+def _shuffled(seed: int) -> Strategy:
+    def order(_: Terrain, kinds: Sequence[int]) -> list[int]:
+        # sorted first, so that the same set of pods is shuffled the same way however it was listed
+        mixed = np.random.default_rng(seed).permutation(np.sort(np.array(kinds, np.int64)))
+        return [int(kind) for kind in mixed]
+
+    return Strategy(f"shuffled {seed}", order, direction=0, seed=seed)
+
+
+PACKED: Final = Strategy("packed", _largest_first, direction=1)
+SPREAD: Final = Strategy("spread", _as_evicted, direction=-1)
+ROBUST: Final = (PACKED, SPREAD, _shuffled(1), _shuffled(2))
+POTENTIAL: Final = (PACKED,)

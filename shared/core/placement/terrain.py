@@ -1,0 +1,146 @@
+"""The picture turned into integer arrays, once for a pass; nothing here changes afterwards.
+
+Axes are the resource names that any pod asks for, and `pods`. Amounts are the scheduler's integers
+(millicores, bytes, pieces). Must not hold what an arrangement changes, and must not choose.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shared.core.drainability import movable
+from shared.core.feasibility import Finding, is_destination, unmodelled
+from shared.core.placement.exclusions import Exclusions, Occupancy
+from shared.core.placement.masks import Masks, Row
+from shared.core.resources import CPU, MEMORY, PODS, Resources
+from shared.core.snapshot import Pod, PodClass, Snapshot
+
+Amounts = NDArray[np.int64]
+SCALE: Final = 10_000
+"""Shares of a node are compared in steps of 1/10,000."""
+
+
+class Terrain:
+    """Nodes, pod classes and what is free where, by index. Indices follow the snapshot's order."""
+
+    def __init__(self, snapshot: Snapshot, now: datetime) -> None:
+        self.nodes = snapshot.nodes
+        self.index = {node.name: place for place, node in enumerate(self.nodes)}
+        self._pods = snapshot.pods_by_node
+        self._now = now
+        living = [pod for pod in snapshot.pods if not pod.phase.finished]
+        self.pending = tuple(pod for pod in living if not pod.node and pod.deleting is None)
+        self.kind_of: dict[PodClass, int] = {}
+        self.example: list[Pod] = []
+        """One pod of each class, to name in an explanation."""
+        for pod in living:
+            if self.kind_of.setdefault(pod.spec, len(self.kind_of)) == len(self.example):
+                self.example.append(pod)
+        self.classes: Sequence[PodClass] = tuple(self.kind_of)
+        self.axes = _axes(self.classes)
+        self.requests = self._matrix([spec.requests for spec in self.classes])
+        self.requests[-1] = 1
+        self.needs = tuple(_needs(column) for column in self.requests.T)
+        self.allocatable = self._matrix([node.allocatable for node in self.nodes])
+        bound = [pod for pod in living if pod.node in self.index]
+        self.free = self._free(bound)
+        self.masks = Masks(self.nodes)
+        self.exclusions = Exclusions(self.classes, self.masks, snapshot.namespaces)
+        self.standing = self._standing(bound)
+        self.destinations: Row = np.fromiter(map(is_destination, self.nodes), np.bool_, len(self.nodes))
+        self._fixed: dict[int, tuple[Finding, ...]] = {}
+        self._admitting: dict[int, Row] = {}
+        self._movable: dict[int, tuple[Pod, ...]] = {}
+        self._sizes: dict[int, int] = {}
+
+    def movable(self, node: int) -> tuple[Pod, ...]:
+        """Return the pods that were on the node in the picture and would have to leave it."""
+        if node not in self._movable:
+            self._movable[node] = movable(self._pods[self.nodes[node].name], self._now)
+        return self._movable[node]
+
+    def fixed(self, kind: int) -> tuple[Finding, ...]:
+        """Return what forbids to say of this class that it fits anywhere."""
+        if kind not in self._fixed:
+            self._fixed[kind] = unmodelled(self.classes[kind])
+        return self._fixed[kind]
+
+    def admitting(self, kind: int) -> Row:
+        """Return the nodes whose taints and labels admit the class; the row is shared, do not write to it."""
+        if kind not in self._admitting:
+            self._admitting[kind] = self.masks.of(self.classes[kind])
+        return self._admitting[kind]
+
+    def size(self, kind: int) -> int:
+        """Return the class's size against a mean node: its larger share of CPU and memory, in 1/10,000."""
+        if kind not in self._sizes:
+            self._sizes[kind] = int(max(self.requests[axis, kind] * SCALE // mean for axis, mean in self._means))
+        return self._sizes[kind]
+
+    def room(self, free: Amounts) -> Amounts:
+        """Return for each node the sum of its free shares of CPU and memory, in 1/10,000."""
+        shares = np.zeros(len(self.nodes), np.int64)
+        for axis in self.weighed:
+            shares += free[axis] * SCALE // self.allocatable[axis].clip(1)
+        return shares
+
+    def room_on(self, free: Amounts, node: int) -> int:
+        """Return the same for one node."""
+        return sum(int(free[axis, node]) * SCALE // max(int(self.allocatable[axis, node]), 1) for axis in self.weighed)
+
+    @cached_property
+    def weighed(self) -> tuple[int, int]:
+        """The axes of CPU and memory."""
+        return self.axes.index(CPU), self.axes.index(MEMORY)
+
+    @cached_property
+    def _means(self) -> list[tuple[int, int]]:
+        count = max(len(self.nodes), 1)
+        return [(axis, max(int(self.allocatable[axis].sum()) // count, 1)) for axis in self.weighed]
+
+    def _matrix(self, rows: Sequence[Resources]) -> Amounts:
+        """Return amounts by axis and row."""
+        place = {name: axis for axis, name in enumerate(self.axes)}
+        matrix = np.zeros((len(self.axes), len(rows)), np.int64)
+        for column, row in enumerate(rows):
+            for name, value in row.amounts:
+                if name in place:
+                    matrix[place[name], column] = value
+        return matrix
+
+    def _free(self, bound: Sequence[Pod]) -> Amounts:
+        """Return allocatable minus what the scheduler has booked; below zero where a node is overbooked."""
+        free = self.allocatable.copy()
+        where = np.fromiter((self.index[pod.node] for pod in bound), np.int64, len(bound))
+        kinds = np.fromiter((self.kind_of[pod.spec] for pod in bound), np.int64, len(bound))
+        for axis in range(len(self.axes)):
+            np.subtract.at(free[axis], where, self.requests[axis, kinds])
+        resized = [pod for pod in bound if pod.booked is not None]
+        booked = self._matrix([pod.requests for pod in resized])
+        for column, pod in enumerate(resized):
+            usual = self.requests[:, self.kind_of[pod.spec]]
+            free[:-1, self.index[pod.node]] += usual[:-1] - booked[:-1, column]
+        return free
+
+    def _standing(self, bound: Sequence[Pod]) -> Occupancy:
+        occupancy = Occupancy(self.exclusions)
+        concerned = {spec for spec, kind in self.kind_of.items() if self.exclusions.concerns(kind)}
+        for pod in bound:
+            if pod.spec in concerned:
+                occupancy.add(self.kind_of[pod.spec], self.index[pod.node])
+        return occupancy
+
+
+def _axes(classes: Sequence[PodClass]) -> tuple[str, ...]:
+    """Return the resource names asked for; CPU and memory always, `pods` last."""
+    asked = {name for spec in classes for name, _ in spec.requests.amounts} | {CPU, MEMORY}
+    return (*sorted(asked - {PODS}), PODS)
+
+
+def _needs(column: Amounts) -> tuple[tuple[int, int], ...]:
+    """Return (axis, amount) of what is asked; what is not asked may be overbooked, as the scheduler allows."""
+    return tuple((int(axis), int(column[axis])) for axis in np.flatnonzero(column > 0))
