@@ -1,7 +1,8 @@
 """Fixtures that start the real things once for a session; tests name them and never start one themselves.
 
-Under `pytest -n` each worker starts its own. Tests that share one belong to one `xdist_group`
-(`control_plane`, `emulator`) and run with `--dist loadgroup`.
+Under `pytest -n` each worker starts its own: run with `--dist loadfile`. The tests that share one also carry one
+`xdist_group`, but pytest-xdist 3.8 does not see groups under pytest 9.2 and says nothing
+(https://github.com/pytest-dev/pytest-xdist/issues/1386).
 """
 
 from collections.abc import Iterator

@@ -7,16 +7,16 @@ without an OIDC token.
 import http.client
 import os
 import shutil
-import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import ClassVar, Self
 
 from infra.local.leash import Leash
+from infra.local.ports import free_ports
 
 START_SECONDS = 60.0
 _POLL_SECONDS = 0.2
@@ -37,6 +37,7 @@ class EmulatorError(RuntimeError):
 class _Emulator:
     component: ClassVar[str]
     program: ClassVar[str]
+    arguments: ClassVar[tuple[str, ...]]
     host: str
 
     @classmethod
@@ -55,9 +56,12 @@ class _Emulator:
         if reason := self.missing():
             raise EmulatorError(reason)
         self._folder = tempfile.TemporaryDirectory(prefix="ebb-emulator-", ignore_cleanup_errors=True)
-        port = free_port()
+        [port] = free_ports(1)
         self.host = f"127.0.0.1:{port}"
-        self._leash = Leash(self._command(port, Path(self._folder.name)), Path(self._folder.name) / "log")
+        folder = Path(self._folder.name)
+        command = [str(_program(self.program, os.environ)), *(each.format(folder=folder) for each in self.arguments)]
+        command += ["--host=127.0.0.1", f"--port={port}"]
+        self._leash = Leash(command, folder / "log")
         try:
             self._wait(port)
         except EmulatorError:
@@ -74,9 +78,6 @@ class _Emulator:
         self._leash.close()
         self._folder.cleanup()
 
-    def _command(self, port: int, folder: Path) -> Sequence[str]:
-        raise NotImplementedError
-
     def _wait(self, port: int) -> None:
         until = time.monotonic() + START_SECONDS
         while not _answers(port):
@@ -92,9 +93,7 @@ class FirestoreEmulator(_Emulator):
 
     component = "cloud-firestore-emulator"
     program = "platform/cloud-firestore-emulator/cloud_firestore_emulator"
-
-    def _command(self, port: int, folder: Path) -> Sequence[str]:
-        return [_required(self.program), "start", "--host=127.0.0.1", f"--port={port}"]
+    arguments = ("start",)
 
 
 class PubSubEmulator(_Emulator):
@@ -102,16 +101,7 @@ class PubSubEmulator(_Emulator):
 
     component = "pubsub-emulator"
     program = "platform/pubsub-emulator/bin/cloud-pubsub-emulator"
-
-    def _command(self, port: int, folder: Path) -> Sequence[str]:
-        return [_required(self.program), "--host=127.0.0.1", f"--port={port}", f"--data-dir={folder}"]
-
-
-def free_port() -> int:
-    """Return a loopback TCP port that nobody listens on now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    arguments = ("--data-dir={folder}",)
 
 
 def _answers(port: int) -> bool:
@@ -123,13 +113,6 @@ def _answers(port: int) -> bool:
         return False
     finally:
         connection.close()
-
-
-def _required(program: str) -> str:
-    found = _program(program, os.environ)
-    if found is None:
-        raise EmulatorError(f"{program} vanished from the gcloud SDK: install the SDK again")
-    return str(found)
 
 
 def _program(program: str, env: Mapping[str, str]) -> Path | None:

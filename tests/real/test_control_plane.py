@@ -108,9 +108,7 @@ def _evictions(corner: Corner, pod: str) -> list[dict[str, Any]]:
 def _deletion(corner: Corner, pod: str) -> dict[str, Any]:
     """The simulated kubelet's report that the pod has ended."""
     uri = f"/api/v1/namespaces/{corner.namespace}/pods/{pod}"
-    return next(
-        event for event in corner.plane.audit() if event["verb"] == "delete" and event["requestURI"] == uri
-    )
+    return next(event for event in corner.plane.audit() if event["verb"] == "delete" and event["requestURI"] == uri)
 
 
 def _stamp(event: dict[str, Any]) -> str:

@@ -21,9 +21,7 @@ def test_nothing_missing_means_that_the_test_runs() -> None:
         pytest.param(pytest.fail.Exception, {"CI": "true"}, id="CI fails"),
     ],
 )
-def test_a_missing_part_skips_on_a_laptop_and_fails_in_ci(
-    outcome: type[BaseException], env: dict[str, str]
-) -> None:
+def test_a_missing_part_skips_on_a_laptop_and_fails_in_ci(outcome: type[BaseException], env: dict[str, str]) -> None:
     with pytest.raises(outcome, match="Java is not on PATH"):
         skip_or_fail("Java is not on PATH", env)
 
@@ -66,9 +64,7 @@ def test_a_folder_of_binaries_that_lacks_some_is_refused_by_name(tmp_path: Path)
         assets.locate({"EBB_KUBE_ASSETS": str(tmp_path)})
 
 
-def test_a_whole_folder_of_binaries_is_taken_without_go(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_whole_folder_of_binaries_is_taken_without_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in assets.BINARIES:
         (tmp_path / name).touch()
     monkeypatch.setenv("PATH", "")

@@ -92,7 +92,7 @@ def _running(argument: str) -> bool:
 
 def _listening(pid: int) -> list[str]:
     """The hexadecimal addresses on which the process itself listens (proc(5), /proc/PID/net/tcp)."""
-    links = [os.readlink(link) for link in Path(f"/proc/{pid}/fd").iterdir() if link.is_symlink()]
+    links = [str(link.readlink()) for link in Path(f"/proc/{pid}/fd").iterdir() if link.is_symlink()]
     sockets = {link.removeprefix("socket:[").removesuffix("]") for link in links if link.startswith("socket:")}
     rows = [
         line.split()

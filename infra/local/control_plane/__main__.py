@@ -60,9 +60,7 @@ def main(arguments: list[str]) -> int:
         sub = commands.add_parser(command.__name__, help=command.__doc__)
         sub.set_defaults(command=command)
         if command is up:
-            sub.add_argument(
-                "--scoring", choices=["least-allocated", "most-allocated"], default="least-allocated"
-            )
+            sub.add_argument("--scoring", choices=["least-allocated", "most-allocated"], default="least-allocated")
         if command is guard:
             sub.add_argument("folder", type=Path)
     options = parser.parse_args(arguments)

@@ -18,6 +18,7 @@ from pathlib import Path
 
 MODULE = Path(__file__).parent / "binaries"
 KUBERNETES = "v1.36.3"
+_MAJOR, _MINOR, _ = KUBERNETES.removeprefix("v").split(".")
 BINARIES = (
     "etcd",
     "kube-apiserver",
@@ -30,8 +31,8 @@ BINARIES = (
 # Without these the binaries call themselves v0.0.0-master, and clients that look at the version misjudge them.
 _VERSION = {
     "k8s.io/component-base/version.gitVersion": KUBERNETES,
-    "k8s.io/component-base/version.gitMajor": KUBERNETES[1:].split(".")[0],
-    "k8s.io/component-base/version.gitMinor": KUBERNETES[1:].split(".")[1],
+    "k8s.io/component-base/version.gitMajor": _MAJOR,
+    "k8s.io/component-base/version.gitMinor": _MINOR,
     "k8s.io/client-go/pkg/version.gitVersion": KUBERNETES,
 }
 LDFLAGS = " ".join(["-s", "-w", *(f"-X {name}={value}" for name, value in _VERSION.items())])

@@ -16,7 +16,7 @@ from infra.local.control_plane.assets import BINARIES
 from infra.local.control_plane.configuration import Scoring, configuration
 from infra.local.control_plane.layout import NAME, Layout
 
-START_SECONDS = 180
+START_SECONDS = 120
 END_SECONDS = 30
 _PROXY_SECONDS = 20
 _POLL_SECONDS = 0.05
@@ -39,8 +39,11 @@ def create(layout: Layout, assets: Path, scoring: Scoring) -> "subprocess.Popen[
         (layout.bin / name).symlink_to(assets / name)
     layout.configuration.write_text(configuration(layout, scoring))
     command = [str(layout.bin / "kwokctl"), f"--name={NAME}", f"--config={layout.configuration}"]
-    command += ["create", "cluster", "--wait=120s", f"--kubeconfig={layout.kubeconfig}"]
-    run(command, START_SECONDS, env=_kwok_env(layout))
+    command += ["create", "cluster", "--wait=90s", f"--kubeconfig={layout.kubeconfig}"]
+    try:
+        run(command, START_SECONDS, env=_kwok_env(layout))
+    except ControlPlaneError as failure:
+        raise ControlPlaneError(f"{failure}\n{_last_words(layout)}") from failure
     return _start_proxy(layout)
 
 
@@ -91,6 +94,11 @@ def run(
     return done.stdout
 
 
+def _last_words(layout: Layout) -> str:
+    tails = [(log.stem, log.read_text(errors="replace").splitlines()[-1:]) for log in layout.logs.glob("*.log")]
+    return "\n".join(f"{name}: {line}" for name, lines in tails if name != "audit" for line in lines)
+
+
 def _kwok_env(layout: Layout) -> dict[str, str]:
     """State in the folder, and no settings of a person's own kwok."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("KWOK_")}
@@ -100,9 +108,7 @@ def _kwok_env(layout: Layout) -> dict[str, str]:
 def _start_proxy(layout: Layout) -> "subprocess.Popen[bytes]":
     command = [str(layout.bin / "kubectl"), f"--kubeconfig={layout.kubeconfig}", "proxy", "--port=0"]
     with layout.proxy_log.open("wb") as out:
-        proxy = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True
-        )
+        proxy = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True)
     until = time.monotonic() + _PROXY_SECONDS
     while layout.proxy_url() is None:
         if proxy.poll() is not None or time.monotonic() > until:

@@ -7,6 +7,7 @@ import yaml
 
 from infra.local.control_plane.assets import KUBERNETES
 from infra.local.control_plane.layout import Layout
+from infra.local.ports import free_ports
 
 Scoring = Literal["least-allocated", "most-allocated"]
 _HERE = Path(__file__).parent
@@ -19,6 +20,17 @@ _EXTRA_ARGUMENTS = {
     "kube-controller-manager": _CLIENT_RATE,
     "kube-scheduler": _CLIENT_RATE,
 }
+
+# kwokctl would count down from 32767 to the first port without a listener: two clusters that start at the same
+# moment choose the same ports, and neither comes up.
+_PORTS = (
+    "etcdPort",
+    "etcdPeerPort",
+    "kubeApiserverPort",
+    "kubeControllerManagerPort",
+    "kubeSchedulerPort",
+    "kwokControllerPort",
+)
 
 
 def configuration(layout: Layout, scoring: Scoring) -> str:
@@ -35,8 +47,8 @@ def configuration(layout: Layout, scoring: Scoring) -> str:
     return f"{yaml.safe_dump(head, sort_keys=False)}---\n{(_HERE / 'stages.yaml').read_text()}"
 
 
-def _options(layout: Layout, scoring: Scoring) -> dict[str, str]:
-    options = {
+def _options(layout: Layout, scoring: Scoring) -> dict[str, str | int]:
+    options: dict[str, str | int] = {
         "runtime": "binary",
         # kwokctl's default is every address of the machine, and it has no flag for this.
         "bindAddress": "127.0.0.1",
@@ -49,6 +61,7 @@ def _options(layout: Layout, scoring: Scoring) -> dict[str, str]:
         "kubectlBinary": str(layout.bin / "kubectl"),
         "kwokControllerBinary": str(layout.bin / "kwok"),
     }
+    options |= dict(zip(_PORTS, free_ports(len(_PORTS)), strict=True))
     if scoring == "most-allocated":
         options["kubeSchedulerConfig"] = str(_HERE / "most_allocated.yaml")
     return options

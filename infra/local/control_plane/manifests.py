@@ -1,5 +1,6 @@
 """Nodes as GKE makes them, and the workloads and budgets that stand on them, as plain manifests."""
 
+import copy
 from typing import Any
 
 Manifest = dict[str, Any]
@@ -52,15 +53,13 @@ def deployment(
     memory: str = "512Mi",
     grace: int = 5,
     namespace: str = "default",
-    readiness: str | None = None,
     pod: Manifest | None = None,
 ) -> Manifest:
-    """A Deployment whose pods carry the label `app: NAME`; `grace` in seconds, `readiness` a duration ("20s").
+    """A Deployment whose pods carry the label `app: NAME`.
 
-    `pod` holds further fields of the pod's spec.
+    `grace` is in seconds, `pod` holds further fields of the pods' spec; for a pace of their own see `paced`.
     """
     labels = {"app": name}
-    pace = {"kwok.ebb.internal/readiness": readiness} if readiness else {}
     container = {"name": "main", "image": "app", "resources": {"requests": {"cpu": cpu, "memory": memory}}}
     spec = {"terminationGracePeriodSeconds": grace, "containers": [container]} | (pod or {})
     return {
@@ -70,9 +69,17 @@ def deployment(
         "spec": {
             "replicas": replicas,
             "selector": {"matchLabels": labels},
-            "template": {"metadata": {"labels": labels, "annotations": pace}, "spec": spec},
+            "template": {"metadata": {"labels": labels}, "spec": spec},
         },
     }
+
+
+def paced(workload: Manifest, **pace: str) -> Manifest:
+    """The same workload with pods that take their own time: `readiness="20s"`, `work="1h"` (see stages.yaml)."""
+    slow = copy.deepcopy(workload)
+    annotations = {f"kwok.ebb.internal/{what}": duration for what, duration in pace.items()}
+    slow["spec"]["template"]["metadata"]["annotations"] = annotations
+    return slow
 
 
 def disruption_budget(app: str, *, namespace: str = "default", **limit: int | str) -> Manifest:
@@ -110,7 +117,7 @@ def _resources(millicores: int, mebibytes: int) -> dict[str, str]:
 def _node_labels(name: str, pool: str, zone: str, machine: str) -> dict[str, str]:
     return {
         "cloud.google.com/gke-nodepool": pool,
-        "cloud.google.com/machine-family": machine.split("-")[0],
+        "cloud.google.com/machine-family": machine.partition("-")[0],
         "kubernetes.io/arch": "amd64",
         "kubernetes.io/hostname": name,
         "kubernetes.io/os": "linux",
