@@ -1,0 +1,71 @@
+# Ebb: two commands do all the set-up, `make demo` and `make test`. Everything else is for daily work.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+EBB    := $(BIN)/python -m functions.cli
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check lint types imports unit real acceptance bench fmt requirements schema cluster-up cluster-down clean
+
+help: ## Say what each target does
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(VENV)/.cli: requirements.txt pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[cli]'
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.cli
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[cli,dev]'
+	@touch $@
+
+demo: $(VENV)/.cli ## Watch the whole loop on a little GKE on this machine (Python only, under a minute)
+	@$(EBB) demo
+
+test: check unit real ## Run everything this machine can run, and say what it skipped and why
+
+check: lint types imports ## Run lint, types and the import contracts
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.dev
+	$(BIN)/mypy
+
+imports: $(VENV)/.dev
+	$(BIN)/lint-imports
+
+unit: $(VENV)/.dev ## Run unit, property, contract and whole-loop tests
+	$(BIN)/pytest -q -n 2 --dist loadgroup -m 'not control_plane' --acceptance
+
+real: $(VENV)/.dev ## Run the tests on a real Kubernetes control plane and Google's emulators
+	$(BIN)/pytest -q -m control_plane
+
+acceptance: $(VENV)/.dev ## Print which rows of the acceptance list have a passing test
+	$(BIN)/pytest -q -n 2 --dist loadgroup --acceptance
+
+bench: $(VENV)/.dev ## Print the benchmarks' ratios
+	$(BIN)/python -m tests.bench
+
+fmt: $(VENV)/.dev ## Format the code and mend what ruff can mend
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+requirements: $(VENV)/.dev ## Compile requirements.txt from requirements.in, with hashes
+	$(BIN)/python -m pip install --quiet uv
+	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header requirements.in -o requirements.txt
+
+schema: $(VENV)/.dev ## Write infra/policy.schema.json from the policy's types
+	$(BIN)/python -m shared.core.policy_document > infra/policy.schema.json
+
+cluster-up: $(VENV)/.dev ## Start a real control plane with Ebb beside it, and leave it up to play with
+	$(BIN)/python -m tests.real.playground up
+
+cluster-down: $(VENV)/.dev ## Stop what cluster-up started
+	$(BIN)/python -m tests.real.playground down
+
+clean: ## Remove the environment and caches
+	rm -rf $(VENV) build .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info
