@@ -28,12 +28,13 @@ class Request:
 
 @dataclass(frozen=True)
 class Answer:
-    """One HTTP answer. `lost` means that the caller never gets it: a timeout or a broken connection."""
+    """One HTTP answer. `lost`: the caller never gets it; `hangs`: its connection stays open until it gives up."""
 
     status: int
     body: bytes = b""
     headers: Mapping[str, str] = field(default_factory=dict)
     lost: bool = False
+    hangs: bool = False
 
 
 Handler = Callable[[Request], Answer]

@@ -26,7 +26,7 @@ def _reserved(total: float, tiers: tuple[tuple[int, float], ...]) -> float:
 
 
 def shape(machine_type: str) -> tuple[int, int]:
-    """How many vCPUs and MiB there are in a machine type such as e2-standard-4; ValueError for one that is not known."""
+    """The vCPUs and MiB of a machine type such as e2-standard-4; ValueError for one that is not known."""
     _, _, rest = machine_type.partition("-")
     family, _, cpus = rest.partition("-")
     if family not in _FAMILY_GIB_PER_CPU or not cpus.isdigit():

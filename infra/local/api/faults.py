@@ -4,7 +4,7 @@ Nothing fails by chance here; a simulator rolls its own seeded dice and adds fau
 """
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from infra.local.exchange import Answer, Handler, Request, answer_json
@@ -74,5 +74,5 @@ class Faults:
             body = fault.body if fault.body is not None else _default_body(fault.status)
             return answer_json(fault.status, body, fault.headers)
         if fault.mode is Mode.DROP:
-            handler(request)
-        return Answer(504, lost=True)
+            return replace(handler(request), lost=True)
+        return Answer(504, lost=True, hangs=True)

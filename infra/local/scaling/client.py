@@ -1,4 +1,4 @@
-"""The autoscaler's own way to a Kubernetes API: over plain HTTP (also through `kubectl proxy`) or straight to a handler.
+"""The autoscaler's own way to a Kubernetes API: over plain HTTP (also `kubectl proxy`) or straight to a handler.
 
 It shares nothing with Ebb's adapters, so a fault of theirs cannot hide here.
 """
@@ -37,11 +37,14 @@ class HttpTransport:
 
     base: str
     timeout: float = 10.0
+    token: str | None = None
 
     def __call__(self, method: str, path: str, body: bytes, content_type: str) -> tuple[int, bytes]:
         parts = urlsplit(self.base)
         connection = http.client.HTTPConnection(parts.hostname or "127.0.0.1", parts.port, timeout=self.timeout)
         headers = {"Content-Type": content_type, "User-Agent": AGENT, "Accept": "application/json"}
+        if self.token is not None:
+            headers["Authorization"] = f"Bearer {self.token}"
         try:
             connection.request(method, parts.path.rstrip("/") + path, body, headers)
             response = connection.getresponse()

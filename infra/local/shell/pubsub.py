@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from typing import Any
 
-import grpc
-from google.protobuf import empty_pb2
+import grpc  # type: ignore[import-untyped]  # its stubs are a package of their own
+from google.protobuf import empty_pb2  # type: ignore[import-untyped]  # likewise
 from google.pubsub_v1 import types
 
 from infra.local.broker.queue import Broker, Subscription, UnknownTopicError
@@ -115,4 +115,4 @@ class PubSubServer:
 
 
 def _nothing(_: None) -> bytes:
-    return empty_pb2.Empty().SerializeToString()
+    return bytes(empty_pb2.Empty().SerializeToString())

@@ -1,0 +1,73 @@
+"""`python -m infra.local up`: starts a scenario, prints one JSON line with the addresses, runs until SIGTERM."""
+
+import argparse
+import json
+import logging
+import signal
+import sys
+import tempfile
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+from infra.local.broker.queue import Subscription
+from infra.local.broker.ticks import TickJob
+from infra.local.scenario.reading import ScenarioError, load
+from infra.local.shell.running import LittleGke, Ports
+
+DEMO = Path(__file__).parent / "scenarios" / "demo.yaml"
+
+
+def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m infra.local", description=__doc__)
+    up = parser.add_subparsers(dest="command", required=True).add_parser("up", help="start a scenario")
+    up.add_argument("--scenario", type=Path, default=DEMO, help="the scenario file (default: the demo)")
+    up.add_argument("--port", type=int, default=0, help="first of four ports; 0 takes free ones")
+    up.add_argument("--token", help="bearer token that every Kubernetes request must carry")
+    up.add_argument("--folder", type=Path, help="where the kubeconfig is written (default: a temporary folder)")
+    up.add_argument("--push", action="append", default=[], metavar="TOPIC=URL", help="push a topic's messages to a URL")
+    up.add_argument("--tick", metavar="URL", help="call this URL as a scheduler job")
+    up.add_argument("--every", type=float, default=60.0, help="seconds between ticks")
+    return parser.parse_args(words)
+
+
+def _wire(gke: LittleGke, arguments: argparse.Namespace) -> None:
+    for entry in arguments.push:
+        topic, _, url = entry.partition("=")
+        dead = f"{topic}-dead"
+        for name in (topic, dead):
+            gke.broker.create_topic(name)
+        name = topic.replace("/topics/", "/subscriptions/")
+        gke.broker.subscribe(Subscription(name, topic, url, dead_letter_topic=dead, max_attempts=100))
+    if arguments.tick:
+        gke.deliverer.jobs.append(TickJob("ebb-tick", arguments.tick, arguments.every, gke.world.clock))
+
+
+def _run(arguments: argparse.Namespace, folder: Path) -> None:
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    gke = LittleGke(load(arguments.scenario), Ports.from_base(arguments.port), arguments.token)
+    _wire(gke, arguments)
+    gke.start()
+    sys.stdout.write(json.dumps(gke.addresses(folder)) + "\n")
+    sys.stdout.flush()
+    stop.wait()
+    gke.stop()
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Run the command line; 0 when it was stopped, 2 if the scenario cannot be used."""
+    arguments = _arguments(words)
+    logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
+    try:
+        with tempfile.TemporaryDirectory(prefix="ebb-local-") as folder:
+            _run(arguments, arguments.folder or Path(folder))
+    except ScenarioError as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Scenario files: a cluster described in YAML, read strictly and built into a world."""

@@ -1,0 +1,140 @@
+"""Reads a scenario strictly: an unknown or ill-typed field is one clear sentence with its path.
+
+Names in the file are camelCase; durations are seconds.
+"""
+
+from pathlib import Path
+from typing import Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic.alias_generators import to_camel
+
+from infra.local.world.kinds import Json
+
+
+class ScenarioError(ValueError):
+    """The scenario cannot be used; the message has one line for each fault."""
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", alias_generator=to_camel, populate_by_name=True, frozen=True)
+
+
+class Autoscaling(_Part):
+    enabled: bool = True
+    min_node_count: int = 0
+    max_node_count: int = 100
+    total_min_node_count: int | None = None
+    total_max_node_count: int | None = None
+    location_policy: Literal["BALANCED", "ANY"] = "BALANCED"
+
+
+class PoolSpec(_Part):
+    """A node pool; `count` nodes are dealt over the zones in turn, aged `age` seconds."""
+
+    name: str
+    count: int
+    machine_type: str = "e2-standard-4"
+    zones: list[str] = ["europe-west4-a", "europe-west4-b", "europe-west4-c"]
+    spot: bool = False
+    age: float = 172_800
+    labels: dict[str, str] = {}
+    taints: list[Json] = []
+    annotations: dict[str, str] = {}
+    allocatable: dict[str, str] = {}
+    autoscaling: Autoscaling = Autoscaling()
+
+
+class Budget(_Part):
+    min_available: int | str | None = None
+    max_unavailable: int | str | None = None
+    unhealthy_pod_eviction_policy: str | None = None
+
+
+class WorkloadSpec(_Part):
+    """A workload and its running pods.
+
+    `nodes` names where the first pods run: pool name and index as in `web/3`, or a range `web/0-5`, used in turn;
+    without it the scheduler places them. `neverReady: next` makes every replacement stay unready, `all` the first pods
+    too.
+    """
+
+    kind: Literal["Deployment", "StatefulSet", "DaemonSet", "Job", "Pod"] = "Deployment"
+    name: str
+    namespace: str = "default"
+    replicas: int = 1
+    requests: dict[str, str] = {}
+    labels: dict[str, str] = {}
+    annotations: dict[str, str] = {}
+    grace: int = 30
+    shutdown: float | None = 2
+    ready_after: float | None = None
+    run_for: float | None = None
+    never_ready: Literal["no", "next", "all"] = "no"
+    priority: int = 0
+    nodes: list[str] = []
+    pdb: Budget | None = None
+    pod: Json = {}
+    """Merged into the pod's spec: nodeSelector, affinity, tolerations, volumes, topologySpreadConstraints …"""
+
+
+class KubeletSpec(_Part):
+    ready_after: tuple[float, float] = (2.0, 5.0)
+    shutdown: float | None = None
+    node_boot: float = 20.0
+
+
+class AutoscalerSpec(_Part):
+    """Overrides of the profile's settings; `enabled: false` runs none."""
+
+    enabled: bool = True
+    scan_interval: float | None = None
+    threshold: float | None = None
+    unneeded_time: float | None = None
+    deletion: float | None = None
+    delay_after_failure: float | None = None
+    delay_after_delete: float | None = None
+    fail_deletions: list[str] = []
+    """Nodes as `pool/index` whose deletion fails."""
+
+
+class Scenario(_Part):
+    cluster: str = Field(
+        "projects/local/locations/europe-west4/clusters/demo", pattern=r"^projects/.+/locations/.+/clusters/.+$"
+    )
+    profile: Literal["BALANCED", "OPTIMIZE_UTILIZATION"] = "BALANCED"
+    seed: int = 1
+    time_scale: float = 1.0
+    pools: list[PoolSpec]
+    workloads: list[WorkloadSpec] = []
+    kubelet: KubeletSpec = KubeletSpec()
+    autoscaler: AutoscalerSpec = AutoscalerSpec()
+    topics: list[str] = []
+    objects: dict[str, str] = {}
+    """Bucket objects: `bucket/key` to text."""
+    manifests: list[Json] = []
+    """Any further Kubernetes objects, created as they stand."""
+
+
+def _sentence(fault: Json) -> str:
+    path = ".".join(str(step) for step in fault["loc"])
+    return f"{path}: {fault['msg']}"
+
+
+def parse(text: str) -> Scenario:
+    """A scenario from YAML text; ScenarioError names every fault."""
+    try:
+        return Scenario.model_validate(yaml.safe_load(text))
+    except yaml.YAMLError as error:
+        raise ScenarioError(f"the scenario is not YAML: {error}") from error
+    except ValidationError as error:
+        raise ScenarioError("\n".join(_sentence(dict(fault)) for fault in error.errors())) from error
+
+
+def load(path: Path) -> Scenario:
+    """A scenario from a file; ScenarioError as in `parse`, and if the file cannot be read."""
+    try:
+        return parse(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ScenarioError(f"{path}: cannot be read: {error.strerror}") from error

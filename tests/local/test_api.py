@@ -1,0 +1,207 @@
+"""What the little API server answers: pages, patches, refusals, faults."""
+
+import json
+from typing import Any
+
+import pytest
+
+from infra.local.api.faults import Fault, Mode
+from tests.local.worlds import JSON_PATCH, MERGE, STRATEGIC, Bench, node, pod, status_of
+
+NODE = "/api/v1/nodes/a"
+PODS = "/api/v1/pods"
+MINE = {"key": "mine", "effect": "NoSchedule"}
+THEIRS = {"key": "theirs", "value": "x", "effect": "NoSchedule"}
+
+
+def crowd(count: int = 5) -> Bench:
+    bench = Bench()
+    for number in range(count):
+        bench.add("pods", pod(f"p{number}", on="a" if number % 2 else "", app=f"app{number % 2}"))
+    return bench
+
+
+def names(body: Any) -> list[str]:
+    return [item["metadata"]["name"] for item in body["items"]]
+
+
+def test_pages_go_on_with_the_picture_of_the_first_page() -> None:
+    bench = crowd()
+    first = bench.json("GET", PODS, query={"limit": 2})
+    bench.store.remove("pods", "default", "p3", "test")
+    second = bench.json("GET", PODS, query={"limit": 2, "continue": first["metadata"]["continue"]})
+    third = bench.json("GET", PODS, query={"limit": 2, "continue": second["metadata"]["continue"]})
+    assert [names(first), names(second), names(third)] == [["p0", "p1"], ["p2", "p3"], ["p4"]]
+    assert [page["metadata"].get("remainingItemCount") for page in (first, second, third)] == [3, 1, None]
+    assert len({page["metadata"]["resourceVersion"] for page in (first, second, third)}) == 1
+
+
+@pytest.mark.parametrize("how", ["old", "forgotten"])
+def test_a_continue_token_expires(how: str) -> None:
+    bench = crowd()
+    token = bench.json("GET", PODS, query={"limit": 2})["metadata"]["continue"]
+    if how == "old":
+        bench.clock.advance(301)
+    else:
+        bench.api.lister.forget()
+    answer = bench.call("GET", PODS, query={"limit": 2, "continue": token})
+    assert status_of(answer) == (410, "Expired")
+
+
+@pytest.mark.parametrize(
+    ("expected", "query"),
+    [
+        pytest.param(["p1", "p3"], {"fieldSelector": "spec.nodeName=a"}, id="by node"),
+        pytest.param(["p2"], {"fieldSelector": "metadata.name=p2"}, id="by name"),
+        pytest.param(["p0", "p2", "p4"], {"labelSelector": "app in (app0)"}, id="by label"),
+        pytest.param(
+            ["p0", "p1", "p2", "p3", "p4"], {"resourceVersion": "0", "limit": 2}, id="the cache knows no limit"
+        ),
+        pytest.param([], {"fieldSelector": "status.phase=Running"}, id="by phase"),
+    ],
+)
+def test_a_list_is_selected(expected: list[str], query: dict[str, str]) -> None:
+    assert names(crowd().json("GET", PODS, query=query)) == expected
+
+
+def test_a_filtered_page_does_not_count_the_rest() -> None:
+    page = crowd().json("GET", PODS, query={"limit": 1, "labelSelector": "app=app0"})
+    assert "continue" in page["metadata"]
+    assert "remainingItemCount" not in page["metadata"]
+
+
+@pytest.mark.parametrize(
+    ("expected", "method", "path"),
+    [
+        pytest.param((404, "NotFound"), "GET", "/api/v1/nodes/none", id="unknown node"),
+        pytest.param((404, "NotFound"), "GET", "/apis/apps/v1/gizmos", id="unknown kind"),
+        pytest.param((404, "NotFound"), "GET", "/apis/policy/v1beta1/poddisruptionbudgets", id="old version"),
+        pytest.param((405, "MethodNotAllowed"), "PUT", NODE, id="no replace"),
+        pytest.param((400, "BadRequest"), "GET", f"{PODS}", id="bad limit"),
+        pytest.param((404, "NotFound"), "GET", "/api/v1/namespaces/default/nodes", id="nodes have no namespace"),
+    ],
+)
+def test_a_wrong_request_is_refused_by_name(expected: tuple[int, str], method: str, path: str) -> None:
+    assert status_of(Bench().call(method, path, query={"limit": "many"})) == expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "header"),
+    [
+        pytest.param(200, {"authorization": "Bearer secret"}, id="the right token"),
+        pytest.param(401, {"authorization": "Bearer other"}, id="another token"),
+        pytest.param(401, {}, id="no token"),
+    ],
+)
+def test_a_token_is_checked_if_there_is_one(expected: int, header: dict[str, str]) -> None:
+    assert Bench(token="secret").call("GET", NODE, **header).status == expected  # noqa: S106 - a test's token
+
+
+@pytest.mark.parametrize(
+    ("expected", "content_type", "patch"),
+    [
+        pytest.param([MINE], MERGE, {"spec": {"taints": [MINE]}}, id="merge replaces taints"),
+        pytest.param([MINE], STRATEGIC, {"spec": {"taints": [MINE]}}, id="strategic replaces taints: they are atomic"),
+        pytest.param(None, MERGE, {"spec": {"taints": None}}, id="null deletes"),
+        pytest.param(
+            [THEIRS, MINE],
+            JSON_PATCH,
+            [{"op": "add", "path": "/spec/taints/-", "value": MINE}],
+            id="json patch appends",
+        ),
+        pytest.param([], JSON_PATCH, [{"op": "remove", "path": "/spec/taints/0"}], id="json patch removes"),
+    ],
+)
+def test_a_patch_of_taints(expected: Any, content_type: str, patch: Any) -> None:
+    bench = Bench([node(taints=[THEIRS])])
+    assert bench.call("PATCH", NODE, patch, type=content_type).status == 200
+    assert bench.store.get("nodes", "", "a")["spec"].get("taints") == expected
+
+
+def test_conditions_merge_by_type_under_a_strategic_patch() -> None:
+    bench = Bench()
+    fresh = {"type": "Gizmo", "status": "True"}
+    bench.call("PATCH", f"{NODE}/status", {"status": {"conditions": [fresh]}}, type=STRATEGIC)
+    gone = {"type": "Gizmo", "$patch": "delete"}
+    types = [item["type"] for item in bench.store.get("nodes", "", "a")["status"]["conditions"]]
+    bench.call("PATCH", f"{NODE}/status", {"status": {"conditions": [gone]}}, type=STRATEGIC)
+    after = [item["type"] for item in bench.store.get("nodes", "", "a")["status"]["conditions"]]
+    assert (types, after) == (["Ready", "Gizmo"], ["Ready"])
+
+
+@pytest.mark.parametrize(
+    ("expected", "content_type", "patch"),
+    [
+        pytest.param((409, "Conflict"), MERGE, {"metadata": {"resourceVersion": "1"}}, id="stale version"),
+        pytest.param((409, "Conflict"), STRATEGIC, {"metadata": {"resourceVersion": "1"}}, id="stale, strategic"),
+        pytest.param((415, "UnsupportedMediaType"), "application/json", {}, id="no patch type"),
+        pytest.param((400, "BadRequest"), MERGE, [], id="a list is no merge patch"),
+        pytest.param((422, "Invalid"), JSON_PATCH, [{"op": "test", "path": "/spec", "value": 1}], id="failed test"),
+    ],
+)
+def test_a_patch_is_refused(expected: tuple[int, str], content_type: str, patch: Any) -> None:
+    bench = Bench()
+    before = bench.store.get("nodes", "", "a")
+    assert status_of(bench.call("PATCH", NODE, patch, type=content_type)) == expected
+    assert bench.store.get("nodes", "", "a") is before
+
+
+def test_the_present_version_is_accepted_and_moves_on() -> None:
+    bench = Bench()
+    version = bench.store.get("nodes", "", "a")["metadata"]["resourceVersion"]
+    patch = {"metadata": {"resourceVersion": version}, "spec": {"unschedulable": True}}
+    first = bench.call("PATCH", NODE, patch, type=MERGE)
+    assert json.loads(first.body)["metadata"]["resourceVersion"] != version
+    assert status_of(bench.call("PATCH", NODE, patch, type=MERGE)) == (409, "Conflict")
+
+
+def test_a_dry_run_persists_nothing() -> None:
+    bench = Bench()
+    revision = bench.store.revision
+    answer = bench.json("PATCH", NODE, {"spec": {"unschedulable": True}}, type=MERGE, query={"dryRun": "All"})
+    assert answer["spec"]["unschedulable"] is True
+    assert bench.store.revision == revision
+
+
+@pytest.mark.parametrize(
+    ("expected", "mode"),
+    [
+        pytest.param((503, False, False), Mode.ANSWER, id="answered without effect"),
+        pytest.param((504, True, False), Mode.TIMEOUT, id="lost before it took effect"),
+        pytest.param((200, True, True), Mode.DROP, id="lost after it took effect"),
+    ],
+)
+def test_a_fault_strikes_once_and_in_its_own_way(expected: tuple[int, bool, bool], mode: Mode) -> None:
+    bench = Bench()
+    bench.api.faults.add(Fault("PATCH", "/api/v1/nodes/.*", mode, status=503))
+    patch = {"spec": {"unschedulable": True}}
+    answer = bench.call("PATCH", NODE, patch, type=MERGE)
+    effect = bench.store.get("nodes", "", "a")["spec"].get("unschedulable", False)
+    assert (answer.status, answer.lost, effect) == expected
+    assert bench.call("PATCH", NODE, patch, type=MERGE).status == 200
+
+
+def test_every_request_and_every_change_of_a_node_is_on_record() -> None:
+    bench = Bench()
+    bench.call("PATCH", NODE, {"spec": {"unschedulable": True}}, type=MERGE)
+    request, change = bench.world.record.of("request")[-1], bench.world.record.of("change")[-1]
+    assert (request["verb"], request["path"], request["code"], request["user_agent"]) == ("PATCH", NODE, 200, "test")
+    assert (change["kind"], change["name"], change["actor"], change["unschedulable"]) == ("nodes", "a", "test", True)
+
+
+def test_an_event_can_be_posted() -> None:
+    bench = Bench()
+    event = {"metadata": {"generateName": "a."}, "reason": "Drained", "involvedObject": {"kind": "Node", "name": "a"}}
+    assert bench.call("POST", "/api/v1/namespaces/default/events", event).status == 201
+    assert [item["reason"] for item in bench.json("GET", "/api/v1/events")["items"]] == ["Drained"]
+
+
+@pytest.mark.parametrize(
+    ("expected", "body"),
+    [
+        pytest.param((409, "AlreadyExists"), node("a"), id="taken name"),
+        pytest.param((422, "Invalid"), {"metadata": {}}, id="no name"),
+    ],
+)
+def test_a_creation_is_refused(expected: tuple[int, str], body: Any) -> None:
+    assert status_of(Bench().call("POST", "/api/v1/nodes", body)) == expected

@@ -1,0 +1,114 @@
+"""Pushes come at least once, back off, end in the dead-letter topic; ticks never overlap."""
+
+import base64
+import json
+
+import pytest
+
+from infra.local.broker.queue import Broker, Push, Subscription, UnknownTopicError
+from infra.local.broker.ticks import TickJob
+from infra.local.clocks import ManualClock
+
+TOPIC, DEAD, NAME = "projects/p/topics/t", "projects/p/topics/dead", "projects/p/subscriptions/s"
+
+
+def rig(dead: str = "", attempts: int = 5, outstanding: int = 16) -> tuple[ManualClock, Broker]:
+    clock = ManualClock(1000.0)
+    broker = Broker(clock, {TOPIC, DEAD})
+    broker.subscribe(Subscription(NAME, TOPIC, "http://x", 60, 2, 10, dead, attempts, outstanding))
+    return clock, broker
+
+
+def only(pushes: list[Push]) -> Push:
+    (push,) = pushes
+    return push
+
+
+def test_a_push_carries_the_standard_envelope() -> None:
+    _, broker = rig(DEAD)
+    broker.publish(TOPIC, b'{"node":"a"}', {"kind": "drain"})
+    body = only(broker.due()).envelope()
+    message = body["message"]
+    assert json.loads(base64.b64decode(message["data"])) == {"node": "a"}
+    assert (message["attributes"], message["messageId"]) == ({"kind": "drain"}, "1")
+    assert (body["subscription"], body["deliveryAttempt"]) == (NAME, 1)
+
+
+@pytest.mark.parametrize("status", [102, 200, 201, 202, 204])
+def test_a_success_is_an_acknowledgement(status: int) -> None:
+    _, broker = rig()
+    broker.publish(TOPIC, b"", {})
+    broker.settle(only(broker.due()).number, status)
+    assert broker.idle()
+
+
+@pytest.mark.parametrize("status", [None, 203, 301, 400, 503])
+def test_anything_else_comes_back_after_a_growing_wait(status: int | None) -> None:
+    clock, broker = rig()
+    broker.publish(TOPIC, b"", {})
+    pushes, waits = broker.due(), []
+    for _ in range(5):
+        broker.settle(only(pushes).number, status)
+        failed_at = clock.now()
+        while not (pushes := broker.due()):
+            clock.advance(1)
+        waits.append(int(clock.now() - failed_at))
+    assert waits == [2, 4, 8, 10, 10]
+
+
+def test_a_push_without_an_answer_comes_again_after_the_deadline_and_a_late_answer_changes_nothing() -> None:
+    clock, broker = rig()
+    broker.publish(TOPIC, b"", {})
+    late = only(broker.due())
+    clock.advance(60)
+    assert broker.due() == []
+    clock.advance(2)
+    again = only(broker.due())
+    broker.settle(late.number, 204)
+    assert (again.attempt, broker.idle()) == (2, False)
+
+
+def test_after_its_attempts_a_message_is_dead_lettered_with_its_history() -> None:
+    clock, broker = rig(DEAD, attempts=3)
+    broker.publish(TOPIC, b"x", {"kind": "drain"})
+    for _ in range(3):
+        broker.settle(only(broker.due()).number, 500)
+        clock.advance(60)
+    topic, message = broker.published[-1]
+    assert (topic, message.data, message.attributes["kind"]) == (DEAD, b"x", "drain")
+    assert message.attributes["CloudPubSubDeadLetterSourceDeliveryCount"] == "3"
+    assert broker.idle()
+
+
+def test_pushes_under_way_are_bounded() -> None:
+    _, broker = rig(outstanding=2)
+    for _ in range(5):
+        broker.publish(TOPIC, b"", {})
+    first = broker.due()
+    assert (len(first), broker.due()) == (2, [])
+    broker.settle(first[0].number, 200)
+    assert len(broker.due()) == 1
+
+
+def test_a_topic_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(UnknownTopicError):
+        rig()[1].publish("projects/p/topics/none", b"", {})
+
+
+def test_ticks_never_overlap_and_a_late_one_is_delayed_not_dropped() -> None:
+    clock = ManualClock(0.0)
+    job = TickJob("projects/p/locations/l/jobs/plan", "http://x", 60, clock)
+    first = job.due()
+    assert first is not None
+    assert (first["X-CloudScheduler-JobName"], first["X-CloudScheduler-ScheduleTime"]) == (
+        "plan",
+        "1970-01-01T00:00:00Z",
+    )
+    clock.advance(90)
+    assert job.due() is None
+    job.finished()
+    late = job.due()
+    assert late is not None
+    assert late["X-CloudScheduler-ScheduleTime"] == "1970-01-01T00:01:00Z"
+    job.finished()
+    assert job.due() is None

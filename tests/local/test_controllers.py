@@ -1,0 +1,165 @@
+"""Workloads keep their counts, budgets their status, nodes their conditions."""
+
+from typing import Any
+
+import pytest
+
+from infra.local.world.pods import is_ready, node_of
+from tests.local.worlds import Bench, budget, node, pod, workload
+
+
+def test_an_evicted_pod_comes_back_under_a_new_name_and_becomes_ready() -> None:
+    bench = Bench([node("a"), node("b")])
+    bench.add("deployments", workload(replicas=2))
+    bench.run(4)
+    before = {item["metadata"]["uid"] for item in bench.pods()}
+    gone = bench.pods()[0]["metadata"]
+    bench.evict(gone["name"], gracePeriodSeconds=2)
+    bench.run(6)
+    after = bench.pods()
+    assert len(after) == 2
+    assert gone["uid"] not in {item["metadata"]["uid"] for item in after}
+    assert len(before & {item["metadata"]["uid"] for item in after}) == 1
+    assert all(is_ready(item) for item in after)
+
+
+def test_a_statefulset_pod_comes_back_under_its_name_once_the_old_one_is_gone() -> None:
+    bench = Bench([node("a"), node("b")])
+    bench.add("statefulsets", workload("db", replicas=2))
+    bench.run(6)
+    old = bench.store.get("pods", "default", "db-0")["metadata"]["uid"]
+    bench.evict("db-0", gracePeriodSeconds=5)
+    bench.run(3)
+    assert bench.store.get("pods", "default", "db-0")["metadata"]["uid"] == old
+    bench.run(6)
+    fresh = bench.store.get("pods", "default", "db-0")
+    assert fresh["metadata"]["uid"] != old
+    assert is_ready(fresh)
+
+
+def test_a_daemonset_runs_on_every_node_cordoned_ones_too() -> None:
+    bench = Bench([node("a"), node("b", unschedulable=True), node("c", taints=[{"key": "x", "effect": "NoSchedule"}])])
+    bench.add("daemonsets", workload("agent", replicas=None, cpu="100m"))
+    bench.run(4)
+    assert sorted(node_of(item) for item in bench.pods()) == ["a", "b"]
+    bench.store.remove("nodes", "", "b", "test")
+    bench.run(2)
+    assert [node_of(item) for item in bench.pods()] == ["a"]
+
+
+def test_a_job_runs_to_its_completions() -> None:
+    bench = Bench()
+    template = workload("sum", annotations={"local.ebb.internal/run-for": "3"})
+    template["spec"] |= {"parallelism": 1, "completions": 2}
+    bench.add("jobs", template)
+    bench.run(15)
+    assert bench.store.get("jobs", "default", "sum")["status"]["succeeded"] == 2
+
+
+def test_scaling_in_takes_pods_away_and_scaling_out_adds_them() -> None:
+    bench = Bench([node("a", cpu="8")])
+    bench.add("deployments", workload(replicas=4))
+    bench.run(4)
+    for replicas in (1, 3):
+        patch = {"spec": {"replicas": replicas}}
+        bench.call(
+            "PATCH", "/apis/apps/v1/namespaces/default/deployments/web", patch, type="application/merge-patch+json"
+        )
+        bench.run(40)
+        assert len(bench.pods()) == replicas
+
+
+def test_pods_of_a_deleted_node_are_collected_after_the_quarantine() -> None:
+    bench = Bench([node("a"), node("b")])
+    bench.add("pods", pod("bare", on="b", phase="Running"))
+    bench.store.remove("nodes", "", "b", "test")
+    bench.run(3)
+    assert len(bench.pods()) == 1
+    bench.run(4)
+    assert bench.pods() == []
+
+
+def test_a_terminating_pod_leaves_after_its_shutdown_time_at_most_its_grace() -> None:
+    bench = Bench(shutdown=3.0)
+    for name, grace in (("quick", 30), ("capped", 1)):
+        bench.add("pods", pod(name, on="a", phase="Running", terminationGracePeriodSeconds=grace))
+        bench.evict(name)
+    bench.run(2)
+    assert [item["metadata"]["name"] for item in bench.pods()] == ["quick"]
+    bench.run(2)
+    assert bench.pods() == []
+
+
+def test_a_node_whose_kubelet_dies_goes_unknown_and_is_tainted() -> None:
+    bench = Bench()
+    bench.world.kubelet.dead.add("a")
+    bench.run(1)
+    dead = bench.store.get("nodes", "", "a")
+    assert not is_ready(dead)
+    assert [taint["key"] for taint in dead["spec"]["taints"]] == ["node.kubernetes.io/unreachable"]
+    bench.world.kubelet.dead.clear()
+    bench.run(1)
+    assert is_ready(bench.store.get("nodes", "", "a"))
+    assert "taints" not in bench.store.get("nodes", "", "a")["spec"]
+
+
+@pytest.mark.parametrize(
+    ("expected", "spec"),
+    [
+        pytest.param((3, 4, 1), {"minAvailable": 3}, id="a number"),
+        pytest.param((3, 4, 1), {"minAvailable": "51%"}, id="a share rounds up"),
+        pytest.param((3, 4, 1), {"maxUnavailable": 1}, id="unavailable"),
+        pytest.param((2, 4, 2), {"maxUnavailable": "26%"}, id="an unavailable share rounds up"),
+        pytest.param((0, 4, 4), {"maxUnavailable": "100%"}, id="all may go"),
+        pytest.param((9, 4, 0), {"minAvailable": 9}, id="more than there are"),
+    ],
+)
+def test_a_budget_allows_what_it_says(expected: tuple[int, int, int], spec: Any) -> None:
+    bench = Bench([node("a", cpu="8")])
+    bench.add("deployments", workload(replicas=4))
+    bench.add("poddisruptionbudgets", budget(**spec))
+    bench.run(4)
+    status = bench.store.get("poddisruptionbudgets", "default", "guard")["status"]
+    assert (status["desiredHealthy"], status["currentHealthy"], status["disruptionsAllowed"]) == expected
+
+
+def test_a_share_over_pods_without_a_scale_allows_nothing() -> None:
+    bench = Bench()
+    bench.add("pods", pod("bare", on="a", phase="Running", app="web"))
+    bench.add("poddisruptionbudgets", budget(maxUnavailable=1))
+    bench.run(1)
+    status = bench.store.get("poddisruptionbudgets", "default", "guard")["status"]
+    assert (status["disruptionsAllowed"], status["conditions"][0]["reason"]) == (0, "SyncFailed")
+
+
+def test_a_replacement_that_never_gets_ready_keeps_the_budget_shut() -> None:
+    bench = Bench([node("a"), node("b")])
+    owner = workload(replicas=2)
+    bench.add("deployments", owner)
+    bench.add("poddisruptionbudgets", budget(minAvailable=1))
+    bench.run(4)
+    sets = bench.store.all("replicasets")[0]["metadata"]["name"]
+    annotations = {"local.ebb.internal/never-ready": "true"}
+    bench.store.update(
+        "replicasets",
+        "default",
+        sets,
+        lambda thing: thing["spec"]["template"]["metadata"].update(annotations=annotations),
+        "test",
+    )
+    bench.evict(bench.pods()[0]["metadata"]["name"], gracePeriodSeconds=1)
+    bench.run(10)
+    last = next(item for item in bench.pods() if is_ready(item))
+    assert bench.evict(last["metadata"]["name"]).status == 429
+
+
+def test_equal_seeds_make_equal_worlds() -> None:
+    def story() -> list[str]:
+        bench = Bench([node("a"), node("b")], seed=3)
+        bench.add("deployments", workload(replicas=3))
+        bench.run(5)
+        bench.evict(bench.pods()[0]["metadata"]["name"], gracePeriodSeconds=1)
+        bench.run(5)
+        return list(bench.world.record.lines())
+
+    assert story() == story()

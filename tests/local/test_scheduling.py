@@ -1,0 +1,178 @@
+"""The scheduler's filters one by one, and what it does with a pod that fits nowhere."""
+
+from typing import Any
+
+import pytest
+
+from infra.local.scheduling.filters import refusal
+from infra.local.scheduling.picture import take
+from infra.local.scheduling.requests import pod_requests
+from infra.local.scheduling.scheduler import Scoring
+from infra.local.world.kinds import Json
+from infra.local.world.pods import is_unschedulable, node_of
+from tests.local.worlds import Bench, node, pod, workload
+
+ZONE, HOST = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
+WEB = {"matchLabels": {"app": "web"}}
+
+
+def affinity(sort: str, key: str = HOST, **term: Any) -> Json:
+    required = [{"topologyKey": key, "labelSelector": WEB, **term}]
+    return {sort: {"requiredDuringSchedulingIgnoredDuringExecution": required}}
+
+
+def pinned(operator: str, *values: str) -> Json:
+    terms = [{"matchExpressions": [{"key": "disk", "operator": operator, "values": list(values)}]}]
+    return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}}
+
+
+def spread(skew: int = 1, key: str = ZONE, **more: Any) -> list[Json]:
+    return [{"maxSkew": skew, "topologyKey": key, "whenUnsatisfiable": "DoNotSchedule", "labelSelector": WEB, **more}]
+
+
+TAINT = [{"key": "k", "value": "v", "effect": "NoSchedule"}]
+PORT = [{"name": "main", "ports": [{"containerPort": 80, "hostPort": 80}]}]
+
+
+@pytest.mark.parametrize(
+    ("expected", "target", "asking"),
+    [
+        pytest.param(None, {}, {}, id="fits"),
+        pytest.param("Insufficient cpu", {}, {"cpu": "5"}, id="cpu"),
+        pytest.param("Insufficient memory", {}, {"memory": "20Gi"}, id="memory"),
+        pytest.param("Too many pods", {"pods": 0}, {}, id="pod count"),
+        pytest.param("node(s) were unschedulable", {"unschedulable": True}, {}, id="cordoned"),
+        pytest.param(
+            None,
+            {"unschedulable": True},
+            {"tolerations": [{"key": "node.kubernetes.io/unschedulable", "operator": "Exists"}]},
+            id="tolerates the cordon",
+        ),
+        pytest.param("node(s) had untolerated taint {k: v}", {"taints": TAINT}, {}, id="tainted"),
+        pytest.param(None, {"taints": TAINT}, {"tolerations": [{"key": "k", "value": "v"}]}, id="tolerated"),
+        pytest.param(None, {"taints": TAINT}, {"tolerations": [{"operator": "Exists"}]}, id="tolerates all"),
+        pytest.param(
+            "node(s) didn't match Pod's node affinity/selector", {}, {"nodeSelector": {"disk": "ssd"}}, id="selector"
+        ),
+        pytest.param(None, {"labels": {"disk": "ssd"}}, {"affinity": pinned("In", "ssd")}, id="affinity"),
+        pytest.param(
+            "node(s) didn't match Pod's node affinity/selector",
+            {"labels": {"disk": "ssd"}},
+            {"affinity": pinned("NotIn", "ssd")},
+            id="affinity against",
+        ),
+    ],
+)
+def test_a_node_is_refused_for_its_own_reasons(expected: str | None, target: Any, asking: Any) -> None:
+    place = node("a", **target)
+    picture = take([place], [])
+    assert refusal(pod(**asking), picture.rooms["a"], picture) == expected
+
+
+REPELLED = "node(s) didn't match pod anti-affinity rules"
+BY_OTHERS = "node(s) didn't satisfy existing pods anti-affinity rules"
+SKEWED = "node(s) didn't match pod topology spread constraints"
+
+
+@pytest.mark.parametrize(
+    ("expected", "existing", "asking"),
+    [
+        pytest.param(REPELLED, {"app": "web"}, {"affinity": affinity("podAntiAffinity")}, id="anti-affinity"),
+        pytest.param(BY_OTHERS, {"affinity": affinity("podAntiAffinity")}, {}, id="anti-affinity of the one there"),
+        pytest.param(None, {"app": "db"}, {"affinity": affinity("podAntiAffinity")}, id="anti-affinity to others"),
+        pytest.param(None, {"app": "web"}, {"affinity": affinity("podAffinity")}, id="affinity"),
+        pytest.param(
+            "node(s) didn't match pod affinity rules",
+            {"app": "db"},
+            {"app": "api", "affinity": affinity("podAffinity")},
+            id="affinity to nobody",
+        ),
+        pytest.param(None, {"app": "db"}, {"affinity": affinity("podAffinity")}, id="the first of a group"),
+        pytest.param(SKEWED, {}, {"topologySpreadConstraints": spread()}, id="spread over zones"),
+        pytest.param(None, {}, {"topologySpreadConstraints": spread(2)}, id="a wider skew"),
+        pytest.param(
+            "node(s) didn't have free ports for the requested pod ports",
+            {"containers": PORT},
+            {"containers": PORT},
+            id="host port",
+        ),
+    ],
+)
+def test_a_node_is_refused_for_the_pods_around(expected: str | None, existing: Any, asking: Any) -> None:
+    nodes = [node("a"), node("b", labels={ZONE: "z2"})]
+    picture = take(nodes, [pod("there", on="a", phase="Running", **existing)])
+    assert refusal(pod(**asking), picture.rooms["a"], picture) == expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "policy"),
+    [
+        pytest.param(SKEWED, {}, id="a cordoned node is an empty domain by default"),
+        pytest.param(None, {"nodeTaintsPolicy": "Honor"}, id="honoured taints leave the domain out"),
+    ],
+)
+def test_an_empty_tainted_domain_counts_in_a_spread(expected: str | None, policy: Any) -> None:
+    picture = take([node("a"), node("b", taints=TAINT)], [pod("there", on="a", phase="Running")])
+    asking = pod(topologySpreadConstraints=spread(key=HOST, **policy))
+    assert refusal(asking, picture.rooms["a"], picture) == expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "more"),
+    [
+        pytest.param(1000, {}, id="containers"),
+        pytest.param(3000, {"initContainers": [("3", None)]}, id="a large init container"),
+        pytest.param(1500, {"initContainers": [("500m", "Always")]}, id="a sidecar adds"),
+        pytest.param(3500, {"initContainers": [("500m", "Always"), ("3", None)]}, id="init beside a sidecar"),
+        pytest.param(1250, {"overhead": {"cpu": "250m"}}, id="overhead"),
+        pytest.param(2000, {"resources": {"requests": {"cpu": "2"}}}, id="pod level"),
+    ],
+)
+def test_a_pod_asks_for_its_highest_moment(expected: int, more: Any) -> None:
+    if "initContainers" in more:
+        more["initContainers"] = [
+            {"resources": {"requests": {"cpu": cpu}}, **({"restartPolicy": policy} if policy else {})}
+            for cpu, policy in more["initContainers"]
+        ]
+    assert pod_requests(pod(**more))["cpu"] == expected
+
+
+def test_a_pod_that_fits_nowhere_says_why_and_is_tried_again() -> None:
+    bench = Bench([node("a", cpu="1"), node("b", unschedulable=True)])
+    bench.add("pods", pod("big", cpu="2"))
+    bench.run(1)
+    assert is_unschedulable(bench.pods()[0])
+    message = "0/2 nodes are available: 1 Insufficient cpu, 1 node(s) were unschedulable."
+    assert [(item["reason"], item["message"]) for item in bench.store.all("events")] == [("FailedScheduling", message)]
+    bench.store.update("nodes", "", "b", lambda thing: thing["spec"].pop("unschedulable"), "test")
+    bench.run(1)
+    assert node_of(bench.pods()[0]) == "b"
+
+
+@pytest.mark.parametrize(
+    ("expected", "scoring"),
+    [
+        pytest.param("b", Scoring.LEAST_ALLOCATED, id="spreads"),
+        pytest.param("a", Scoring.MOST_ALLOCATED, id="packs"),
+    ],
+)
+def test_the_scoring_decides_between_nodes_that_fit(expected: str, scoring: Scoring) -> None:
+    bench = Bench([node("a"), node("b")], scoring=scoring)
+    bench.add("pods", pod("there", on="a", phase="Running"))
+    bench.add("pods", pod("new"))
+    bench.run(1)
+    assert node_of(bench.store.get("pods", "default", "new")) == expected
+
+
+def test_pods_of_one_round_do_not_overfill_a_node() -> None:
+    bench = Bench([node("a", cpu="2"), node("b", cpu="2")])
+    bench.add("deployments", workload(replicas=5))
+    bench.run(3)
+    assert sorted(node_of(item) for item in bench.pods()) == ["", "a", "a", "b", "b"]
+
+
+def test_a_gated_pod_waits() -> None:
+    bench = Bench()
+    bench.add("pods", pod("gated", schedulingGates=[{"name": "x"}]))
+    bench.run(1)
+    assert bench.pods()[0]["status"]["conditions"][-1]["reason"] == "SchedulingGated"
