@@ -5,10 +5,11 @@ The format is an outside contract (design §10): a person may send `{"node": "gk
 """
 
 import hashlib
+import re
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import msgspec
 
@@ -17,6 +18,13 @@ from shared.errors import BadOrder
 SCHEMA: Final = 1
 CLAIM_WITHIN: Final = timedelta(minutes=10)
 """An order that nobody claimed for so long is void; the next pass orders again."""
+
+_YEARS: Final = range(1970, 9000)
+"""A duration added to a time of these years is still a time."""
+_MOST_BYTES: Final = 64 * 1024
+"""The order is kept in its drain's record, which the state takes only up to 1 MiB."""
+_TAINT_VALUE: Final = re.compile(r"([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)?")
+"""The order id becomes our taint's value (kubernetes, apimachinery/pkg/util/validation IsValidLabelValue)."""
 
 
 class Kind(StrEnum):
@@ -50,7 +58,7 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     issued_at: datetime
     expires_at: datetime
     picture_at: datetime | None = None
-    generation: int = 0
+    generation: Annotated[int, msgspec.Meta(ge=0, le=1_000_000)] = 0
     dry_run: bool = False
     ignore: tuple[str, ...] = ()
     requested_by: str = ""
@@ -93,21 +101,34 @@ def decode(data: bytes, cluster: str, message_id: str, published_at: datetime) -
         order = msgspec.convert({**defaults, **fields}, Order, strict=False)
     except msgspec.ValidationError as error:
         raise BadOrder(f"order: {error}. See the README for the fields of an order.") from error
-    return _with_zones(order)
-
-
-def _with_zones(order: Order) -> Order:
-    times = {"issued_at": order.issued_at, "expires_at": order.expires_at, "picture_at": order.picture_at}
-    bare = [name for name, value in times.items() if value is not None and value.tzinfo is None]
-    if bare:
-        raise BadOrder(f"{bare[0]}: the time has no zone; write for example 2026-01-31T09:00:00Z.")
+    _times_checked(order)
+    _id_checked(order)
     return order
 
 
+def _times_checked(order: Order) -> None:
+    times = {"issued_at": order.issued_at, "expires_at": order.expires_at, "picture_at": order.picture_at}
+    for name, value in times.items():
+        if value is not None and value.tzinfo is None:
+            raise BadOrder(f"{name}: the time has no zone; write for example 2026-01-31T09:00:00Z.")
+        if value is not None and value.year not in _YEARS:
+            raise BadOrder(f"{name}: the year {value.year} is not one of {_YEARS.start} to {_YEARS.stop - 1}.")
+
+
+def _id_checked(order: Order) -> None:
+    if not _TAINT_VALUE.fullmatch(order.order_id):
+        raise BadOrder(
+            f"order_id: {order.order_id[:80]!r} cannot be a taint's value; "
+            "write at most 63 letters, digits, '-', '_' or '.', or leave it out."
+        )
+
+
 def _object(data: bytes) -> Mapping[str, Any]:
+    if len(data) > _MOST_BYTES:
+        raise BadOrder(f"message data: {len(data)} bytes; an order has a few hundred, at most {_MOST_BYTES}.")
     try:
         fields = msgspec.json.decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadOrder(f'message data: not JSON ({error}); send for example {{"node": "gke-…"}}.') from error
     if not isinstance(fields, dict):
         raise BadOrder('message data: not a JSON object; send for example {"node": "gke-…"}.')
