@@ -1,0 +1,71 @@
+"""Reads the price table: the one that comes with Ebb, or a person's own of the same form.
+
+Must not price anything: `core.prices` does.
+"""
+
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from shared.core.prices import FALLBACK, Family, Prices, Rates
+from shared.errors import BadInput
+
+OWN_TABLE: Final = Path(__file__).parent.parent / "data" / "prices.yaml"
+Number = int | float | str
+
+
+class _Rates(msgspec.Struct, frozen=True):
+    vcpu: Number
+    gib: Number
+
+    def exact(self) -> Rates:
+        return Rates(_exact(self.vcpu), _exact(self.gib))
+
+
+class _Family(msgspec.Struct, frozen=True):
+    vcpu: Number
+    gib: Number
+    spot: Number
+    shapes: dict[str, Number]
+    custom: _Rates | None = None
+
+    def exact(self) -> Family:
+        predefined = Rates(_exact(self.vcpu), _exact(self.gib))
+        shapes = {shape: _exact(gib) for shape, gib in self.shapes.items()}
+        custom = predefined if self.custom is None else self.custom.exact()
+        return Family(predefined, custom, _exact(self.spot), shapes)
+
+
+class _Table(msgspec.Struct, frozen=True):
+    families: dict[str, _Family]
+    machines: dict[str, Number] = {}
+
+
+@cache
+def load(path: Path = OWN_TABLE) -> Prices:
+    """Read a price table.
+
+    Raises:
+        BadInput: the file cannot be read, or is no table of this form; the sentence names the place.
+    """
+    try:
+        table = msgspec.yaml.decode(path.read_bytes(), type=_Table, strict=False)
+        prices = Prices(
+            families={name: family.exact() for name, family in table.families.items()},
+            machines={name: _exact(price) for name, price in table.machines.items()},
+        )
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be read ({error.strerror}); name a price table.") from error
+    except (msgspec.MsgspecError, ValueError) as error:
+        raise BadInput(f"{path}: {error}; write it in the form of Ebb's own shared/data/prices.yaml.") from error
+    if FALLBACK not in prices.families:
+        raise BadInput(f"{path}: families.{FALLBACK} is missing; unknown machines are estimated at its rates.")
+    return prices
+
+
+def _exact(number: Number) -> Fraction:
+    """Return the number as written: 0.031611 is that, not the nearest binary fraction."""
+    return Fraction(str(number))
