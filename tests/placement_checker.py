@@ -1,0 +1,97 @@
+"""An independent judge of moves: plain Python, pod by pod, no arrays, nothing of the placement it judges.
+
+It answers with sentences, one for each fault; an empty answer means that the moves hold, both while the drained
+nodes still stand there cordoned and after they are gone.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+
+from shared.core import names
+from shared.core.selectors import PodTerm, tolerated
+from shared.core.snapshot import Node, Pod, PodClass, Snapshot
+
+
+def faults(snapshot: Snapshot, moves: Mapping[str, str], drained: Collection[str]) -> list[str]:
+    """Judge `moves` (pod key to node name) that empty the `drained` nodes; pods that were pending may move too."""
+    standing = _positions(snapshot, moves)
+    gone = [(pod, node) for pod, node in standing if node.name not in drained]
+    return [
+        *_left_behind(snapshot, moves, drained),
+        *(fault for pod, node in standing if pod.key in moves for fault in _target(pod.spec, node, drained)),
+        *_overfull(standing, moves),
+        *_conflicts(snapshot, standing, moves),
+        *_conflicts(snapshot, gone, moves),
+    ]
+
+
+def _positions(snapshot: Snapshot, moves: Mapping[str, str]) -> list[tuple[Pod, Node]]:
+    living = [pod for pod in snapshot.pods if pod.phase.value not in {"Succeeded", "Failed"}]
+    where = {pod.key: moves.get(pod.key, pod.node) for pod in living}
+    nodes = {node.name: node for node in snapshot.nodes}
+    return [(pod, nodes[where[pod.key]]) for pod in living if where[pod.key] in nodes]
+
+
+def _stays(pod: Pod) -> bool:
+    daemon = pod.spec.owner is not None and pod.spec.owner.kind == "DaemonSet"
+    return daemon or names.MIRROR in pod.spec.annotations or pod.phase.value in {"Succeeded", "Failed"}
+
+
+def _left_behind(snapshot: Snapshot, moves: Mapping[str, str], drained: Collection[str]) -> Iterable[str]:
+    for pod in snapshot.pods:
+        if pod.node in drained and not _stays(pod) and pod.key not in moves:
+            yield f"{pod.key} is left on {pod.node}"
+
+
+def _target(spec: PodClass, node: Node, drained: Collection[str]) -> Iterable[str]:
+    if node.name in drained:
+        yield f"{node.name} is drained and cannot receive"
+    if not node.ready or node.unschedulable:
+        yield f"{node.name} is not ready or cordoned"
+    if any(taint.key in {names.OUR_TAINT, *names.GOING_TAINTS} for taint in node.taints):
+        yield f"{node.name} is on its way out"
+    if not tolerated(node.taints, spec.tolerations):
+        yield f"{node.name} is tainted against {spec.owner}"
+    if any(node.labels.get(key) != value for key, value in spec.node_selector.items()):
+        yield f"{node.name} lacks what the selector of {spec.owner} asks"
+    if spec.node_terms is not None and not any(term.matches(node.labels, node.name) for term in spec.node_terms):
+        yield f"{node.name} lacks what the affinity of {spec.owner} asks"
+
+
+def _overfull(standing: list[tuple[Pod, Node]], moves: Mapping[str, str]) -> Iterable[str]:
+    """What arriving pods ask for must be there; what nobody who arrives asks for may be overbooked already."""
+    nodes = {node.name: node for _, node in standing}
+    for name, node in nodes.items():
+        pods = [pod for pod, at in standing if at.name == name]
+        arrived = [pod for pod in pods if pod.key in moves]
+        staying = [pod for pod in pods if pod.key not in moves]
+        if arrived and len(pods) > node.allocatable.get("pods"):
+            yield f"{name} would hold {len(pods)} pods"
+        for resource in {each for pod in arrived for each, amount in pod.spec.requests.amounts if amount}:
+            used = sum(pod.spec.requests.get(resource) for pod in arrived)
+            used += sum(pod.requests.get(resource) for pod in staying)
+            if used > node.allocatable.get(resource):
+                yield f"{name} would need {used} {resource}"
+
+
+def _conflicts(snapshot: Snapshot, standing: list[tuple[Pod, Node]], moves: Mapping[str, str]) -> Iterable[str]:
+    for mover, target in standing:
+        if mover.key not in moves:
+            continue
+        for other, node in standing:
+            if other.key == mover.key:
+                continue
+            for term in mover.spec.anti_affinity:
+                if _together(term.topology_key, target, node) and _meant(snapshot, term, other):
+                    yield f"{mover.key} rejects {other.key}"
+            for term in other.spec.anti_affinity:
+                if _together(term.topology_key, target, node) and _meant(snapshot, term, mover):
+                    yield f"{other.key} rejects {mover.key}"
+
+
+def _together(key: str, one: Node, other: Node) -> bool:
+    return key in one.labels and one.labels[key] == other.labels.get(key)
+
+
+def _meant(snapshot: Snapshot, term: PodTerm, pod: Pod) -> bool:
+    labels = snapshot.namespaces.get(pod.spec.namespace, {})
+    return term.matches(pod.spec.namespace, labels, pod.spec.labels)
