@@ -12,7 +12,7 @@ from shared.core.orders import DrainReason
 from shared.core.plan import NodeDecision, Plan, Verdict
 from shared.core.reasons import Reason, Unremovable
 
-ORDER_SENTENCES: Final = {
+ORDER_SENTENCES: Final[Mapping[str, str]] = {
     DrainReason.EMPTY: "No pod would have to move.",
     DrainReason.UNDERUTILIZED: "Its requests are below the limits, and its pods all have a place elsewhere.",
     DrainReason.EXPIRED: "The node is older than expireAfter, and its pods all have a place elsewhere.",

@@ -9,7 +9,7 @@ from datetime import datetime
 from fractions import Fraction
 from typing import Any, Final
 
-from functions.cli.words import HOURS_PER_MONTH, dollars, rfc3339
+from functions.cli.words import dollars, dollars_a_month, rfc3339
 from shared.core.plan import Blocker, Move, NodeDecision, Plan, PlannedOrder, Potential
 
 SCHEMA: Final = 1
@@ -41,7 +41,7 @@ def _totals(plan: Plan) -> dict[str, Any]:
         "removable": sum(each.removable_at is not None and each.removable_at <= plan.taken_at for each in marked),
         "cost_per_hour": _money(dollars(plan.cost)),
         "saving_per_hour": _money(dollars(plan.saving)),
-        "saving_per_month": _money(dollars(plan.saving) * HOURS_PER_MONTH),
+        "saving_per_month": _money(dollars_a_month(plan.saving)),
     }
 
 

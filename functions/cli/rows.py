@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from functions.cli.words import HOURS_PER_MONTH, clock, dollars, percent
+from functions.cli.words import clock, dollars_a_month, percent
 from shared.core.plan import Blocker, NodeDecision, Plan, Verdict
 from shared.core.reasons import PodBlock, Unremovable
 
@@ -83,7 +83,7 @@ def _row(decision: NodeDecision, now: datetime, saving: int, could_go: bool) -> 
 
 def _when(decision: NodeDecision, now: datetime, saving: int) -> str:
     if decision.verdict in {Verdict.ORDER, Verdict.WOULD_ORDER}:
-        return f"now ${round(dollars(saving) * HOURS_PER_MONTH):,}/mo" if saving else "now"
+        return f"now ${round(dollars_a_month(saving)):,}/mo" if saving else "now"
     if decision.removable_at is not None and decision.removable_at > now:
         return f"from {clock(decision.removable_at, now)}"
     return f"since {clock(decision.marked_since, now)}" if decision.marked_since else ""

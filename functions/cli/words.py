@@ -6,11 +6,8 @@ Must not decide what is shown; the tables do.
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
-from typing import Final
 
-HOURS_PER_MONTH: Final = 730
-"""A month as Google's price lists count it (cloud.google.com/compute/all-pricing)."""
-MICRO: Final = 10**6
+from shared.core.prices import MICRO, per_month
 
 
 def dollars(micro_per_hour: int) -> Fraction:
@@ -18,9 +15,14 @@ def dollars(micro_per_hour: int) -> Fraction:
     return Fraction(micro_per_hour, MICRO)
 
 
+def dollars_a_month(micro_per_hour: int) -> Fraction:
+    """Return what an hourly amount of micro-dollars makes in a month, exactly."""
+    return dollars(per_month(micro_per_hour))
+
+
 def monthly(micro_per_hour: int) -> str:
     """Return what an hourly amount of micro-dollars makes in a month: `$1,234.56`."""
-    return f"${float(dollars(micro_per_hour) * HOURS_PER_MONTH):,.2f}"
+    return f"${float(dollars_a_month(micro_per_hour)):,.2f}"
 
 
 def hourly(micro_per_hour: int) -> str:

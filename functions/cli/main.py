@@ -1,0 +1,102 @@
+"""The command `ebb`: reads what a person typed, calls one thing, prints the answer.
+
+Commands import what they need when they are called, so that help and refusals come at once. Must not hold
+rules: the core decides, this shows.
+"""
+
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from functions.cli.failures import Sentences
+from functions.cli.options import At, Context, Dumps, Kubeconfig, Output, PolicyFile
+from functions.cli.sources import Sources
+
+_SETTINGS = {"help_option_names": ["-h", "--help"]}
+
+app = typer.Typer(
+    name="ebb",
+    cls=Sentences,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings=_SETTINGS,
+)
+policies = typer.Typer(no_args_is_help=True, help="Check policy files.")
+app.add_typer(policies, name="policy")
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"ebb {version('ebb')}")
+        raise typer.Exit
+
+
+@app.callback()
+def ebb(
+    *,
+    _version_asked: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Which nodes of a GKE cluster could go, why the others stay, and what it would save.
+
+    Exit codes: 0 done, 1 something is wrong with the policy or the cluster, 2 bad use.
+    """
+
+
+@app.command()
+def plan(
+    *,
+    dump: Dumps = None,
+    kubeconfig: Kubeconfig = None,
+    context: Context = None,
+    policy: PolicyFile = None,
+    at: At = None,
+    output: Annotated[
+        Output, typer.Option("--output", "-o", help="A table for eyes or JSON for tools.")
+    ] = Output.TABLE,
+    potential: Annotated[
+        bool, typer.Option("--potential", help="Also say how many nodes could go with only the safety rules in force.")
+    ] = False,
+) -> None:
+    """Show what one pass of the planner would decide of every node, and why.
+
+    Changes nothing, and needs nothing installed in the cluster. Without --dump the cluster of the kubeconfig is read.
+    """
+    from functions.cli import planning  # noqa: PLC0415 - the planner is not needed for help and refusals
+
+    sources = Sources(tuple(dump or ()), kubeconfig, context, policy, at)
+    planning.show_plan(sources, output, with_potential=potential)
+
+
+@app.command()
+def explain(
+    node: Annotated[str, typer.Argument(metavar="NODE", help="A node's name, or an end of it that is unmistakable.")],
+    *,
+    dump: Dumps = None,
+    kubeconfig: Kubeconfig = None,
+    context: Context = None,
+    policy: PolicyFile = None,
+    at: At = None,
+) -> None:
+    """Say all that stands in one node's way, and what can be done about it."""
+    from functions.cli import planning  # noqa: PLC0415 - the planner is not needed for help and refusals
+
+    planning.show_node(Sources(tuple(dump or ()), kubeconfig, context, policy, at), node)
+
+
+@policies.command()
+def check(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The policy, YAML or JSON.")],
+) -> None:
+    """Name every fault of a policy file, or print the settings that hold for each pool."""
+    from functions.cli import policy_check  # noqa: PLC0415 - pydantic and rich are not needed for the other commands
+
+    policy_check.run(file)
+
+
+def main() -> None:
+    app()

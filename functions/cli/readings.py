@@ -1,0 +1,101 @@
+"""One reading of a cluster, from a dump or from the cluster itself, and what is known of its pools.
+
+The kubernetes package alone takes longer to import than a dump to plan, so each way imports its own. Must not
+decide anything.
+"""
+
+import os
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+from shared.adapters.clock import system_time
+from shared.core.snapshot import NodePool
+from shared.errors import BadInput
+from shared.ports import Picture, PoolsReading
+from shared.settings import read_settings
+
+NO_GKE_API: Final = "pools are read from node labels, without minimum sizes, and counted as autoscaled."
+_GKE_CONTEXT_PARTS: Final = 4
+"""gcloud names a context gke_PROJECT_LOCATION_CLUSTER; none of the three may hold an underscore."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What was read: of which cluster, when, and a note on what its pools rest on."""
+
+    cluster: str
+    picture: Picture
+    pools: PoolsReading
+    now: datetime
+    note: str
+
+
+def from_dump(paths: tuple[Path, ...]) -> Reading:
+    """Read what kubectl printed; its time is its newest timestamp.
+
+    Raises:
+        BadInput: a file is not there. BadDump: it is no dump.
+    """
+    from shared.adapters.kubernetes.dump import read_dump  # noqa: PLC0415 - see the module's docstring
+
+    missing = [str(path) for path in paths if not path.exists()]
+    if missing:
+        raise BadInput(f"--dump: {', '.join(missing)} does not exist.")
+    picture, now = read_dump(paths)
+    name = ", ".join(path.name for path in paths)
+    return Reading(name, picture, _from_labels(picture), now, f"A dump has no GKE API: {NO_GKE_API}")
+
+
+def from_cluster(kubeconfig: Path | None, context: str | None) -> Reading:
+    """Read the cluster of a kubeconfig; its pools from the GKE API where the environment names the cluster.
+
+    Raises:
+        BadSettings: the kubeconfig or the environment cannot be used.
+        Retryable, Terminal: the cluster or the GKE API cannot be read.
+    """
+    from shared.adapters.kubernetes.access import from_kubeconfig  # noqa: PLC0415 - see the module's docstring
+    from shared.adapters.kubernetes.client import KubernetesClient  # noqa: PLC0415 - same
+    from shared.adapters.kubernetes.cluster import KubernetesCluster  # noqa: PLC0415 - same
+
+    path = str(kubeconfig or os.environ.get("EBB_KUBECONFIG", ""))
+    access = from_kubeconfig(path, context)
+    now = system_time()
+    picture = KubernetesCluster(KubernetesClient(access)).picture()
+    known = _from_gke()
+    if known is not None:
+        cluster, pools = known
+        return Reading(cluster, picture, pools, now, f"Pools are those that the GKE API names for {cluster}.")
+    name = cluster_of(context or _current_context(path))
+    return Reading(name, picture, _from_labels(picture), now, f"Without EBB_CLUSTER no GKE API is asked: {NO_GKE_API}")
+
+
+def cluster_of(context: str) -> str:
+    """Return the full name of a GKE cluster whose context gcloud wrote; any other context stays as it is."""
+    parts = context.split("_")
+    if len(parts) != _GKE_CONTEXT_PARTS or parts[0] != "gke":
+        return context
+    return f"projects/{parts[1]}/locations/{parts[2]}/clusters/{parts[3]}"
+
+
+def _current_context(path: str) -> str:
+    from kubernetes.config import list_kube_config_contexts  # noqa: PLC0415 - see the module's docstring
+
+    contexts: Any = list_kube_config_contexts  # the package has no types for it
+    return str(contexts(path or None)[1]["name"])
+
+
+def _from_labels(picture: Picture) -> PoolsReading:
+    return PoolsReading({node.pool: NodePool(node.pool) for node in picture.nodes if node.pool}, known=False)
+
+
+def _from_gke() -> tuple[str, PoolsReading] | None:
+    if not os.environ.get("EBB_CLUSTER"):
+        return None
+    settings = read_settings(os.environ)
+    if settings.gke_api == "none":
+        return None
+    from shared.adapters.gke import GkeCluster, GkePools  # noqa: PLC0415 - see the module's docstring
+
+    return settings.cluster, GkePools(GkeCluster(settings.cluster, api=settings.gke_api)).read()

@@ -1,0 +1,99 @@
+"""What a plan rests on, gathered from where a person said: a dump or a kubeconfig, a policy file, a time.
+
+A plan made here knows nothing of earlier passes: the planner's marks and claims are its own. Each thing that
+is not known is said in a note, never guessed silently. Must not decide anything.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from functions.cli.readings import Reading, from_cluster, from_dump
+from functions.cli.words import some
+from shared.adapters.prices import load
+from shared.core.policy import Policy, PoolPolicy
+from shared.core.prices import Prices
+from shared.core.snapshot import Snapshot
+from shared.errors import BadInput
+
+NO_POLICY: Final = "Without --policy every pool counts as enabled, with default settings."
+NO_MARKS: Final = (
+    "No marks of earlier passes are known here: a node that could go waits until a mark set now is old enough."
+)
+ESTIMATED: Final = "Prices are estimated for machines that the price table does not name: {machines}."
+EVERY_POOL: Final = Policy(other_pools=PoolPolicy(enabled=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What a person named; at most one of dumps and kubeconfig."""
+
+    dumps: tuple[Path, ...] = ()
+    kubeconfig: Path | None = None
+    context: str | None = None
+    policy: Path | None = None
+    at: datetime | None = None
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What a plan rests on, and the notes that say what it does not know."""
+
+    snapshot: Snapshot
+    policy: Policy
+    prices: Prices
+    notes: tuple[str, ...]
+
+
+def gather(sources: Sources) -> Inputs:
+    """Read everything that a plan needs.
+
+    Raises:
+        BadInput: both a dump and a kubeconfig were named, or a file is not there.
+        BadDump, BadPolicy: a file does not hold what it should.
+        Retryable, Terminal: the cluster cannot be read.
+    """
+    if sources.dumps and (sources.kubeconfig or sources.context):
+        raise BadInput("--dump: a dump takes the place of the cluster; leave out --kubeconfig and --context.")
+    policy, notes = (EVERY_POOL, (NO_POLICY,)) if sources.policy is None else (read_policy(sources.policy), ())
+    reading = from_dump(sources.dumps) if sources.dumps else from_cluster(sources.kubeconfig, sources.context)
+    snapshot, prices = _snapshot(reading, sources.at or reading.now), load()
+    return Inputs(snapshot, policy, prices, (*notes, reading.note, NO_MARKS, *_estimated(snapshot, prices)))
+
+
+def read_policy(path: Path) -> Policy:
+    """Read and parse a policy file.
+
+    Raises:
+        BadInput: the file cannot be read.
+        BadPolicy: with every fault.
+    """
+    from shared.core.policy_document import parse  # noqa: PLC0415 - pydantic is not needed without a policy
+
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be read ({error.strerror}).") from error
+    return parse(data)
+
+
+def _snapshot(reading: Reading, now: datetime) -> Snapshot:
+    picture, pools = reading.picture, reading.pools
+    return Snapshot(
+        cluster=reading.cluster,
+        began_at=now,
+        taken_at=now,
+        nodes=tuple(sorted(picture.nodes, key=lambda node: node.name)),
+        pods=tuple(sorted(picture.pods, key=lambda pod: pod.key)),
+        disruption_budgets=picture.disruption_budgets,
+        pools=pools.pools,
+        pools_known=pools.known,
+        namespaces=picture.namespaces,
+        profile=pools.profile,
+    )
+
+
+def _estimated(snapshot: Snapshot, prices: Prices) -> tuple[str, ...]:
+    machines = sorted({node.machine or "unknown" for node in snapshot.nodes if prices.of(node).estimated})
+    return (ESTIMATED.format(machines=some(machines)),) if machines else ()
