@@ -3,6 +3,8 @@
 import argparse
 import json
 import logging
+import os
+import select
 import signal
 import sys
 import tempfile
@@ -15,6 +17,7 @@ from infra.local.broker.ticks import TickJob
 from infra.local.scenario.reading import ScenarioError, load
 from infra.local.shell.running import LittleGke, Ports
 
+_LOOK_SECONDS = 0.5
 DEMO = Path(__file__).parent / "scenarios" / "demo.yaml"
 
 
@@ -28,6 +31,7 @@ def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
     up.add_argument("--push", action="append", default=[], metavar="TOPIC=URL", help="push a topic's messages to a URL")
     up.add_argument("--tick", metavar="URL", help="call this URL as a scheduler job")
     up.add_argument("--every", type=float, default=60.0, help="seconds between ticks")
+    up.add_argument("--held", action="store_true", help="end also when standard input closes (its holder has ended)")
     return parser.parse_args(words)
 
 
@@ -43,6 +47,12 @@ def _wire(gke: LittleGke, arguments: argparse.Namespace) -> None:
         gke.deliverer.jobs.append(TickJob("ebb-tick", arguments.tick, arguments.every, gke.world.clock))
 
 
+def _starter_is_gone() -> bool:
+    """Standard input has closed: the process at its other end is no more."""
+    readable, _, _ = select.select([sys.stdin], [], [], 0)
+    return bool(readable) and not os.read(sys.stdin.fileno(), 4096)
+
+
 def _run(arguments: argparse.Namespace, folder: Path) -> None:
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -52,7 +62,8 @@ def _run(arguments: argparse.Namespace, folder: Path) -> None:
     gke.start()
     sys.stdout.write(json.dumps(gke.addresses(folder)) + "\n")
     sys.stdout.flush()
-    stop.wait()
+    while not stop.wait(_LOOK_SECONDS) and not (arguments.held and _starter_is_gone()):
+        pass
     gke.stop()
 
 

@@ -13,7 +13,7 @@ from infra.local.world.kinds import Json
 
 @dataclass(frozen=True)
 class Request:
-    """One HTTP request: header names in lower case, the query's last value of each name."""
+    """One HTTP request: the path still quoted, header names in lower case, one value for each query name."""
 
     method: str
     path: str

@@ -81,6 +81,22 @@ def node_labels(pool: Pool, zone: str, name: str) -> dict[str, str]:
     }
 
 
+def _node_info(name: str) -> Json:
+    """What a kubelet tells of itself: every field that the API's schema requires."""
+    return {
+        "architecture": "amd64",
+        "bootID": f"boot-{name}",
+        "containerRuntimeVersion": "containerd://2.1.4",
+        "kernelVersion": "6.12.0",
+        "kubeProxyVersion": "v1.36.3-gke.1",
+        "kubeletVersion": "v1.36.3-gke.1",
+        "machineID": f"machine-{name}",
+        "operatingSystem": "linux",
+        "osImage": "Container-Optimized OS from Google",
+        "systemUUID": f"system-{name}",
+    }
+
+
 def make_node(pool: Pool, zone: str, cluster: str, serial: str) -> Json:
     """A Node object as GKE registers it; `serial` tells nodes of one pool and zone apart."""
     digest = hashlib.sha256(f"{cluster}/{pool.name}/{zone}".encode()).hexdigest()[:8]
@@ -95,7 +111,7 @@ def make_node(pool: Pool, zone: str, cluster: str, serial: str) -> Json:
         "status": {
             "capacity": {"cpu": str(cpus), "memory": f"{mib}Mi", "pods": str(PODS_PER_NODE)},
             "allocatable": offered,
-            "nodeInfo": {"kubeletVersion": "v1.36.3-gke.1", "architecture": "amd64", "operatingSystem": "linux"},
+            "nodeInfo": _node_info(name),
         },
     }
     if pool.taints:

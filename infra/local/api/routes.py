@@ -1,6 +1,7 @@
 """Which resource a path of the Kubernetes API names."""
 
 from dataclasses import dataclass
+from urllib.parse import unquote
 
 from infra.local.api.statuses import no_such_path
 from infra.local.world.kinds import Kind, find
@@ -32,7 +33,7 @@ def _split(parts: list[str], path: str) -> tuple[str, str, list[str]]:
 
 def target_of(path: str) -> Target:
     """The resource a path names; a 404 Status for any path that is not served."""
-    group, version, rest = _split(path.strip("/").split("/"), path)
+    group, version, rest = _split([unquote(part) for part in path.strip("/").split("/")], path)
     namespace: str | None = None
     if rest[:1] == ["namespaces"] and len(rest) > 2:  # noqa: PLR2004 - /namespaces/NAME alone is the namespace itself
         namespace, rest = rest[1], rest[2:]

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from typing import Any
+from urllib.parse import urlsplit
 from wsgiref.types import StartResponse, WSGIEnvironment
 
 from werkzeug import Request as WsgiRequest
@@ -45,7 +46,8 @@ def request_of(environ: WSGIEnvironment) -> Request:
     """The request that a WSGI server hands over."""
     wsgi = WsgiRequest(environ)
     headers = {name.lower(): value for name, value in wsgi.headers.items()}
-    return Request(wsgi.method, wsgi.path, wsgi.args.to_dict(), headers, wsgi.get_data())
+    path = urlsplit(environ["REQUEST_URI"]).path  # undecoded: an object's name may hold a slash
+    return Request(wsgi.method, path, wsgi.args.to_dict(), headers, wsgi.get_data())
 
 
 def application(handler: Handler, lock: AbstractContextManager[Any]) -> Callable[..., Iterable[bytes]]:

@@ -1,0 +1,211 @@
+"""The clients that production uses, unmodified, against the little GKE over HTTP and gRPC."""
+
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from google.api_core.exceptions import NotFound
+from google.auth.credentials import AnonymousCredentials
+from google.cloud.container_v1 import ClusterManagerClient
+from google.cloud.container_v1.services.cluster_manager.transports import ClusterManagerRestTransport
+from google.cloud.pubsub_v1 import (  # type: ignore[import-untyped]  # published without types
+    PublisherClient,
+    SubscriberClient,
+)
+from google.cloud.storage import Client as StorageClient
+from google.pubsub_v1.types import PushConfig, RetryPolicy, Subscription
+from kubernetes import client, config
+from kubernetes.client.exceptions import ApiException
+from urllib3.exceptions import HTTPError
+
+from infra.local.api.faults import Fault, Mode
+from infra.local.scenario.reading import parse
+from infra.local.shell.running import LittleGke
+from tests.local.waiting import wait_until
+
+SCENARIO = """
+kubelet: {readyAfter: [0.1, 0.2], nodeBoot: 0.2}
+autoscaler: {enabled: false}
+pools: [{name: main, count: 3}]
+topics: [projects/local/topics/orders]
+objects: {policies/policy.yaml: "dryRun: true\\n"}
+workloads:
+  - {name: web, replicas: 4, requests: {cpu: 500m}, nodes: [main/0-1], shutdown: 0, pdb: {maxUnavailable: 1}}
+  - {kind: DaemonSet, name: agent, namespace: kube-system, requests: {cpu: 100m}}
+"""
+TOPIC = "projects/local/topics/orders"
+
+
+def nobody() -> AnonymousCredentials:
+    return AnonymousCredentials()  # type: ignore[no-untyped-call]  # google-auth's own is untyped
+
+
+@pytest.fixture(scope="module")
+def gke() -> Iterator[LittleGke]:
+    running = LittleGke(parse(SCENARIO), token="secret")  # noqa: S106 - a test's token
+    running.start()
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def core(gke: LittleGke, tmp_path: Path) -> Any:
+    configuration = client.Configuration()
+    configuration.retries = 0
+    config.load_kube_config(  # type: ignore[no-untyped-call]  # published without types
+        gke.addresses(tmp_path)["kubeconfig"], client_configuration=configuration
+    )
+    return client.CoreV1Api(client.ApiClient(configuration))
+
+
+def test_the_kubernetes_client_lists_in_pages(core: Any) -> None:
+    page = core.list_pod_for_all_namespaces(limit=3)
+    rest = core.list_pod_for_all_namespaces(limit=500, _continue=page.metadata._continue)  # noqa: SLF001 - its own name
+    assert (len(page.items), len(rest.items), page.metadata.remaining_item_count) == (3, 4, 4)
+    assert {item.status.phase for item in core.list_namespaced_pod("kube-system").items} == {"Running"}
+
+
+def test_the_kubernetes_client_patches_a_node_with_its_version(core: Any, gke: LittleGke) -> None:
+    name = gke.node_names["main"][2]
+    stale = {"metadata": {"resourceVersion": "1"}, "spec": {"unschedulable": True}}
+    with pytest.raises(ApiException) as refused:
+        core.patch_node(name, stale)
+    assert refused.value.status == 409
+    assert core.patch_node(name, {"spec": {"unschedulable": True}}).spec.unschedulable is True
+    assert core.patch_node(name, {"spec": {"unschedulable": None}}).spec.unschedulable is None
+
+
+def test_the_kubernetes_client_evicts_and_the_pod_comes_back(core: Any) -> None:
+    def pods() -> list[Any]:
+        items: list[Any] = core.list_namespaced_pod("default", label_selector="app=web").items
+        return items
+
+    def replaced() -> bool:
+        found = pods()
+        conditions = [item for pod in found for item in pod.status.conditions or [] if item.type == "Ready"]
+        ready = [item.status for item in conditions] == ["True"] * 4
+        return ready and first.metadata.uid not in {pod.metadata.uid for pod in found}
+
+    first, second = pods()[:2]
+    for number, victim in enumerate((first, second)):
+        meta = client.V1ObjectMeta(name=victim.metadata.name, namespace="default")
+        options = client.V1DeleteOptions(preconditions=client.V1Preconditions(uid=victim.metadata.uid))
+        eviction = client.V1Eviction(metadata=meta, delete_options=options)
+        if number == 0:
+            core.create_namespaced_pod_eviction(meta.name, "default", eviction, _preload_content=False)
+            continue
+        with pytest.raises(ApiException) as refused:
+            core.create_namespaced_pod_eviction(meta.name, "default", eviction, _preload_content=False)
+        causes = json.loads(refused.value.body or "{}")["details"]["causes"]
+        assert (refused.value.status, causes[0]["reason"]) == (429, "DisruptionBudget")
+    wait_until("four ready pods, the first of them replaced", replaced)
+
+
+@pytest.mark.parametrize("mode", [Mode.TIMEOUT, Mode.DROP])
+def test_a_lost_answer_is_a_transport_error_to_the_client(mode: Mode, core: Any, gke: LittleGke) -> None:
+    name = gke.node_names["main"][0]
+    gke.api.faults.add(Fault("PATCH", f"/api/v1/nodes/{name}", mode))
+    patch = {"metadata": {"annotations": {"mode": mode.value}}}
+    with pytest.raises(HTTPError):
+        core.patch_node(name, patch, _request_timeout=(1, 0.3))
+    annotations = core.read_node(name).metadata.annotations or {}
+    assert (annotations.get("mode") == mode.value) is (mode is Mode.DROP)
+
+
+def test_the_storage_client_reads_what_is_there(gke: LittleGke, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STORAGE_EMULATOR_HOST", gke.storage.base)
+    bucket = StorageClient(project="local", credentials=nobody()).bucket("policies")
+    blob = bucket.blob("policy.yaml")
+    assert blob.download_as_bytes() == b"dryRun: true\n"
+    first = blob.generation
+    blob.reload()
+    assert blob.generation == first
+    with pytest.raises(NotFound):
+        bucket.blob("folder/none.yaml").download_as_bytes()
+
+
+def test_the_storage_client_writes_the_next_generation(gke: LittleGke, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STORAGE_EMULATOR_HOST", gke.storage.base)
+    bucket = StorageClient(project="local", credentials=nobody()).bucket("uploads")
+    generations = []
+    for text in ("one", "two"):
+        blob = bucket.blob("a folder/policy.yaml")
+        blob.upload_from_string(text, content_type="text/yaml")
+        generations.append(blob.generation)
+    assert generations[0] < generations[1]
+    assert bucket.blob("a folder/policy.yaml").download_as_text() == "two"
+
+
+def test_the_container_client_reads_the_cluster(gke: LittleGke) -> None:
+    transport = ClusterManagerRestTransport(host=gke.gke.base, credentials=nobody())
+    cluster = ClusterManagerClient(transport=transport).get_cluster(name=gke.cluster.name)
+    (pool,) = cluster.node_pools
+    assert (cluster.name, cluster.status.name, pool.name) == ("demo", "RUNNING", "main")
+    assert (pool.autoscaling.enabled, pool.autoscaling.max_node_count, len(pool.locations)) == (True, 100, 3)
+    with pytest.raises(NotFound):
+        ClusterManagerClient(transport=transport).get_cluster(name="projects/p/locations/l/clusters/none")
+
+
+class Endpoint:
+    """Answers 503 to the first push and 204 to the rest, and keeps what it was sent."""
+
+    def __init__(self) -> None:
+        self.bodies: list[Any] = []
+        endpoint = self
+
+        class Answering(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                endpoint.bodies.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+                self.send_response(503 if len(endpoint.bodies) == 1 else 204)
+                self.end_headers()
+
+            def log_message(self, *_: Any) -> None:
+                """Say nothing."""
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Answering)
+        self.thread = threading.Thread(target=self.server.serve_forever, daemon=True)
+        self.thread.start()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server.server_port}/drain"
+
+    def close(self) -> None:
+        self.server.shutdown()
+        self.thread.join(timeout=5)
+        self.server.server_close()
+
+
+@pytest.fixture
+def endpoint() -> Iterator[Endpoint]:
+    listening = Endpoint()
+    yield listening
+    listening.close()
+
+
+def test_the_publisher_publishes_and_the_message_is_pushed_until_it_is_taken(
+    gke: LittleGke, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PUBSUB_EMULATOR_HOST", gke.pubsub.address)
+    subscriber = SubscriberClient()
+    subscriber.create_subscription(
+        request=Subscription(
+            name="projects/local/subscriptions/drainer",
+            topic=TOPIC,
+            push_config=PushConfig(push_endpoint=endpoint.url),
+            retry_policy=RetryPolicy(minimum_backoff={"nanos": 200_000_000}, maximum_backoff={"seconds": 1}),
+        )
+    )
+    subscriber.close()
+    publisher = PublisherClient()
+    message_id = publisher.publish(TOPIC, b'{"node": "a"}', kind="drain").result(timeout=10)
+    wait_until("the message is pushed twice", lambda: len(endpoint.bodies) == 2)
+    assert [body["message"]["messageId"] for body in endpoint.bodies] == [message_id] * 2
+    assert endpoint.bodies[0]["message"]["attributes"] == {"kind": "drain"}
+    with pytest.raises(NotFound):
+        publisher.publish("projects/local/topics/none", b"").result(timeout=10)
+    publisher.stop()

@@ -1,0 +1,157 @@
+"""Scenario files, the GKE API over them, and the process that runs them."""
+
+import http.client
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from infra.local.__main__ import DEMO
+from infra.local.clocks import ManualClock
+from infra.local.exchange import Request
+from infra.local.gke import Cluster, GkeApi
+from infra.local.machines import Pool, allocatable
+from infra.local.scaling.view import View, is_movable
+from infra.local.scenario.building import build, world_settings
+from infra.local.scenario.reading import ScenarioError, load, parse
+from infra.local.world.pods import is_ready, node_of
+from infra.local.world.world import World
+from tests.local.waiting import wait_until
+
+CLUSTER = "projects/p/locations/l/clusters/c"
+
+
+@pytest.fixture(scope="module")
+def demo() -> World:
+    scenario = load(DEMO)
+    world = World(ManualClock(), world_settings(scenario))
+    build(scenario, world)
+    world.settle()
+    return world
+
+
+def test_the_demo_begins_at_rest_and_half_empty(demo: World) -> None:
+    nodes, pods = demo.store.all("nodes"), demo.store.all("pods")
+    view = View(nodes, pods, {})
+    shares = [view.utilisation(item, ignore_daemonsets=False) for item in nodes]
+    assert (len(nodes), len(pods), all(is_ready(pod) for pod in pods)) == (24, 119, True)
+    assert all(0.35 <= share <= 0.6 for share in shares), shares
+
+
+def test_each_node_of_the_demo_has_a_pod_that_would_have_to_move(demo: World) -> None:
+    movable = {node_of(pod) for pod in demo.store.all("pods") if is_movable(pod)}
+    assert movable == {node["metadata"]["name"] for node in demo.store.all("nodes")}
+
+
+def test_every_budget_of_the_demo_is_open_at_first(demo: World) -> None:
+    budgets = demo.store.all("poddisruptionbudgets")
+    assert all(item["status"]["disruptionsAllowed"] >= 1 for item in budgets)
+
+
+@pytest.mark.parametrize(
+    ("expected", "text"),
+    [
+        pytest.param(
+            "pools.0.colour: Extra inputs are not permitted",
+            "pools: [{name: a, count: 1, colour: red}]",
+            id="unknown field",
+        ),
+        pytest.param("pools: Field required", "seed: 1", id="no pools"),
+        pytest.param("the scenario is not YAML", "pools: [", id="no YAML"),
+    ],
+)
+def test_a_faulty_scenario_is_one_clear_sentence(expected: str, text: str) -> None:
+    with pytest.raises(ScenarioError, match=expected.replace(".", r"\.")):
+        parse(text)
+
+
+def test_a_place_that_is_not_there_is_named_with_those_that_are() -> None:
+    scenario = parse("pools: [{name: a, count: 2}]\nworkloads: [{name: w, nodes: [a/5]}]")
+    with pytest.raises(ScenarioError, match=r"'a/5' names no node: .* of a/0-1"):
+        build(scenario, World(ManualClock()))
+
+
+def test_allocatable_follows_gkes_reservations() -> None:
+    # https://cloud.google.com/kubernetes-engine/docs/concepts/plan-node-sizes: 80m and 2.7 GiB are kept
+    assert allocatable("e2-standard-4") == {"cpu": "3920m", "memory": "13621Mi", "pods": "110"}
+
+
+@pytest.mark.parametrize(
+    ("expected", "path"),
+    [
+        pytest.param((200, ""), f"/v1/{CLUSTER}", id="the cluster"),
+        pytest.param((404, "NOT_FOUND"), "/v1/projects/p/locations/l/clusters/none", id="another cluster"),
+        pytest.param((403, "PERMISSION_DENIED"), "/v1/projects/denied/locations/l/clusters/c", id="no right"),
+        pytest.param((404, "NOT_FOUND"), "/v1/nothing", id="another path"),
+    ],
+)
+def test_the_gke_api_answers_as_googles_does(expected: tuple[int, str], path: str) -> None:
+    api = GkeApi({CLUSTER: Cluster(CLUSTER, {})}, frozenset({"denied"}))
+    answer = api.handle(Request("GET", path))
+    assert (answer.status, json.loads(answer.body).get("error", {}).get("status", "")) == expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "pool"),
+    [
+        pytest.param(
+            {"enabled": True, "minNodeCount": 1, "maxNodeCount": 5, "locationPolicy": "BALANCED"},
+            Pool("main", min_nodes=1, max_nodes=5),
+            id="limits per zone",
+        ),
+        pytest.param(
+            {"enabled": True, "totalMinNodeCount": 2, "totalMaxNodeCount": 9, "locationPolicy": "ANY"},
+            Pool("main", total_min_nodes=2, total_max_nodes=9, location_policy="ANY"),
+            id="total limits",
+        ),
+        pytest.param({}, Pool("main", autoscaled=False), id="not autoscaled"),
+    ],
+)
+def test_a_pools_limits_are_told_in_rest_form(expected: Any, pool: Pool) -> None:
+    cluster = Cluster(CLUSTER, {"main": pool}, overrides={"main": {"updateInfo": {"blueGreenInfo": {}}}})
+    answer = GkeApi({CLUSTER: cluster}).handle(Request("GET", f"/v1/{CLUSTER}"))
+    (told,) = json.loads(answer.body)["nodePools"]
+    assert (told["autoscaling"], "updateInfo" in told) == (expected, True)
+
+
+def ask(base: str, method: str, path: str, body: Any = None) -> Any:
+    connection = http.client.HTTPConnection(base.removeprefix("http://"), timeout=10)
+    try:
+        connection.request(method, path, None if body is None else json.dumps(body))
+        return connection.getresponse().read().decode()
+    finally:
+        connection.close()
+
+
+SMALL = """
+kubelet: {readyAfter: [0.1, 0.2], nodeBoot: 0.5}
+autoscaler: {scanInterval: 0.2, unneededTime: 0.5, deletion: 0.2, delayAfterDelete: 0}
+pools: [{name: main, count: 2, zones: [z1-a], autoscaling: {minNodeCount: 1, maxNodeCount: 3}}]
+workloads: [{name: web, replicas: 1, requests: {cpu: "3"}, nodes: [main/0]}]
+"""
+
+
+def test_the_process_runs_a_scenario_until_it_is_told_to_stop(tmp_path: Path) -> None:
+    """It deletes the empty node, grows when a workload grows, and ends with 0 on SIGTERM."""
+    path = tmp_path / "small.yaml"
+    path.write_text(SMALL)
+    command = [sys.executable, "-m", "infra.local", "up", "--scenario", str(path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        addresses = json.loads(process.stdout.readline())
+        kube = addresses["kube"]
+
+        def nodes() -> list[str]:
+            return [item["metadata"]["name"] for item in json.loads(ask(kube, "GET", "/api/v1/nodes"))["items"]]
+
+        wait_until("the empty node is gone", lambda: nodes() == [addresses["nodes"]["main"][0]])
+        ask(kube, "POST", "/_scale", {"name": "web", "replicas": 2})
+        wait_until("a node was added", lambda: len(nodes()) == 2)
+        sorts = {json.loads(line)["type"] for line in ask(kube, "GET", "/_record").splitlines()}
+        assert sorts == {"request", "change"}
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=20) == 0
