@@ -55,28 +55,23 @@ class _Emulator:
     def __enter__(self) -> Self:
         if reason := self.missing():
             raise EmulatorError(reason)
-        self._folder = tempfile.TemporaryDirectory(prefix="ebb-emulator-", ignore_cleanup_errors=True)
         [port] = free_ports(1)
         self.host = f"127.0.0.1:{port}"
-        folder = Path(self._folder.name)
+        folder = Path(tempfile.mkdtemp(prefix="ebb-emulator-"))
         command = [str(_program(self.program, os.environ)), *(each.format(folder=folder) for each in self.arguments)]
         command += ["--host=127.0.0.1", f"--port={port}"]
-        self._leash = Leash(command, folder / "log")
+        self._leash = Leash(command, folder)
         try:
             self._wait(port)
         except EmulatorError:
-            self._stop()
+            self._leash.close()
             raise
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._stop()
-
-    def _stop(self) -> None:
         self._leash.close()
-        self._folder.cleanup()
 
     def _wait(self, port: int) -> None:
         until = time.monotonic() + START_SECONDS

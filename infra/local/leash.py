@@ -1,31 +1,32 @@
 """A process that lives no longer than the one that started it, however that one ended.
 
 Emulators and their Java children outlive a killed test run, and hold ports and memory until someone notices.
-`python -m infra.local.leash COMMAND…` runs the command in a process group of its own and ends the whole group
-when its standard input closes, which the kernel sees to even after a SIGKILL of the starter.
+`python -m infra.local.leash FOLDER COMMAND…` runs the command in a process group of its own; when its standard
+input closes, which the kernel sees to even after a SIGKILL of the starter, it ends the group and removes the folder.
 """
 
 import os
 import select
+import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import FrameType
 
 ROOT = Path(__file__).parents[2]
 _GRACE_SECONDS = 5.0
-_LOOK_SECONDS = 0.5
 
 
 class Leash:
-    """A command under way, as its starter holds it; the output of both goes to `log`."""
+    """A command under way, as its starter holds it; what it says goes to a file in `folder`."""
 
-    def __init__(self, command: Sequence[str], log: Path, env: Mapping[str, str] = os.environ) -> None:
-        self._log = log
-        with log.open("wb") as out:
-            self._process = hold(["-m", "infra.local.leash", *command], out.fileno(), env)
+    def __init__(self, command: Sequence[str], folder: Path) -> None:
+        self._log = folder / "log"
+        with self._log.open("wb") as out:
+            self._process = hold(["-m", "infra.local.leash", str(folder), *command], out.fileno())
 
     def ended(self) -> bool:
         return self._process.poll() is not None
@@ -34,11 +35,12 @@ class Leash:
         return self._log.read_text(errors="replace")[-2000:].strip()
 
     def close(self) -> None:
-        """End the command and everything it started; returns when they are gone."""
+        """End the command and everything it started; returns when they and the folder are gone."""
         let_go(self._process)
+        shutil.rmtree(self._log.parent, ignore_errors=True)
 
 
-def hold(arguments: Sequence[str], out: int, env: Mapping[str, str] = os.environ) -> "subprocess.Popen[bytes]":
+def hold(arguments: Sequence[str], out: int) -> "subprocess.Popen[bytes]":
     """Start Python with the arguments; it sees the end of its standard input when this process ends.
 
     In a session of its own, so that a Ctrl-C meant for the starter does not end it before it has cleaned up.
@@ -46,7 +48,6 @@ def hold(arguments: Sequence[str], out: int, env: Mapping[str, str] = os.environ
     return subprocess.Popen(
         [sys.executable, *arguments],
         cwd=ROOT,
-        env=dict(env),
         stdin=subprocess.PIPE,
         stdout=out,
         stderr=out,
@@ -65,12 +66,19 @@ def let_go(process: "subprocess.Popen[bytes]", seconds: float = 60) -> None:
     process.wait(seconds)
 
 
-def wait_for_starter(stop: Callable[[], bool] = lambda: False) -> None:
-    """Return when standard input closes, or when `stop` says so."""
-    while not stop():
-        readable, _, _ = select.select([sys.stdin], [], [], _LOOK_SECONDS)
-        if readable and not os.read(sys.stdin.fileno(), 4096):
-            return
+def starter_has_gone(seconds: float = 0.5) -> bool:
+    """Wait for at most so long and say whether standard input has closed."""
+    readable, _, _ = select.select([sys.stdin], [], [], seconds)
+    return bool(readable) and not os.read(sys.stdin.fileno(), 4096)
+
+
+def exit_on_sigterm() -> None:
+    """Let a SIGTERM end this process as `sys.exit` does, so that what it holds is cleaned up."""
+
+    def leave(_signal: int, _frame: FrameType | None) -> None:
+        raise SystemExit(0)
+
+    signal.signal(signal.SIGTERM, leave)
 
 
 def end_group(process: "subprocess.Popen[bytes]") -> None:
@@ -80,25 +88,24 @@ def end_group(process: "subprocess.Popen[bytes]") -> None:
             os.killpg(process.pid, sign)
         except ProcessLookupError:
             return
-        try:
+        # The leader's end is not the group's: the second signal finds whoever is left.
+        with suppress(subprocess.TimeoutExpired):
             process.wait(_GRACE_SECONDS)
-        except subprocess.TimeoutExpired:
-            continue
 
 
-def _ask_to_end(_signal: int, _frame: FrameType | None) -> None:
-    raise SystemExit(0)
-
-
-def main(command: Sequence[str]) -> int:
-    signal.signal(signal.SIGTERM, _ask_to_end)
+def main(folder: Path, command: Sequence[str]) -> int:
+    exit_on_sigterm()
     child = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
     try:
-        wait_for_starter(lambda: child.poll() is not None)
+        while not starter_has_gone():
+            if child.poll() is not None:
+                # The folder stays: the starter will want to know what the command said at its end.
+                return child.returncode
     finally:
         end_group(child)
-    return child.returncode or 0
+    shutil.rmtree(folder, ignore_errors=True)
+    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main(Path(sys.argv[1]), sys.argv[2:]))

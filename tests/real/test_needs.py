@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from infra.local import control_plane
 from infra.local.control_plane import AssetsError, assets
-from infra.local.emulators import FirestoreEmulator, PubSubEmulator
+from infra.local.emulators import EmulatorError, FirestoreEmulator, PubSubEmulator
 from tests.real.needs import require, skip_or_fail
 
 
@@ -30,6 +31,7 @@ def test_a_missing_part_skips_on_a_laptop_and_fails_in_ci(outcome: type[BaseExce
     ("sentence", "ask"),
     [
         pytest.param("Go toolchain is not on PATH: install Go", assets.missing, id="no Go"),
+        pytest.param("is not on PATH: install procps", control_plane.missing, id="no ps"),
         pytest.param("Java is not on PATH: install", FirestoreEmulator.missing, id="no Java for Firestore"),
         pytest.param("Java is not on PATH: install", PubSubEmulator.missing, id="no Java for Pub/Sub"),
     ],
@@ -70,3 +72,18 @@ def test_a_whole_folder_of_binaries_is_taken_without_go(tmp_path: Path, monkeypa
     monkeypatch.setenv("PATH", "")
     assert assets.missing({"EBB_KUBE_ASSETS": str(tmp_path)}) is None
     assert assets.locate({"EBB_KUBE_ASSETS": str(tmp_path)}) == tmp_path
+
+
+def test_an_emulator_that_ends_at_its_start_is_reported_with_its_last_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / PubSubEmulator.program
+    program.parent.mkdir(parents=True)
+    program.write_text("#!/bin/sh\necho no room on this machine\nexit 3\n")
+    for tool in (program, tmp_path / "java"):
+        tool.touch()
+        tool.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
+    monkeypatch.setenv("CLOUDSDK_ROOT", str(tmp_path))
+    with pytest.raises(EmulatorError, match="ended at its start:\nno room on this machine"), PubSubEmulator():
+        pytest.fail("it did not start")

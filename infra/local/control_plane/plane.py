@@ -1,7 +1,10 @@
 """A control plane as a test or a person holds it: up inside a `with` block, gone after it, even after a crash."""
 
+import os
+import shutil
 import subprocess
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -14,6 +17,13 @@ from infra.local.control_plane.configuration import Scoring
 from infra.local.control_plane.layout import Layout
 
 _KUBECTL_SECONDS = 60.0
+
+
+def missing(env: Mapping[str, str] = os.environ) -> str | None:
+    """Say in one sentence what keeps this machine from running a control plane, or None if nothing does."""
+    if shutil.which("ps") is None:
+        return "the command ps, which finds what is to be ended, is not on PATH: install procps"
+    return assets.missing(env)
 
 
 class ControlPlane:
@@ -30,7 +40,7 @@ class ControlPlane:
     def __enter__(self) -> Self:
         binaries = assets.locate()
         self._layout = Layout(Path(tempfile.mkdtemp(prefix="ebb-control-plane-")).resolve())
-        guard = ["-m", "infra.local.control_plane", "guard", str(self._layout.folder)]
+        guard = ["-m", "infra.local.control_plane.guard", str(self._layout.folder)]
         self._guard = leash.hold(guard, subprocess.DEVNULL)
         try:
             self._proxy = create(self._layout, binaries, self._scoring)

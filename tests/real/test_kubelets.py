@@ -1,0 +1,77 @@
+"""The simulated kubelets do what the drainer will meet: slow starts, sidecars, jobs that end, broken nodes."""
+
+from functools import partial
+from typing import Any
+
+import pytest
+
+from infra.local.control_plane import MERGE_PATCH, STRATEGIC_PATCH, ControlPlane
+from infra.local.control_plane.manifests import deployment, node, nodes, paced
+from tests.real.conftest import Corner, is_ready
+from tests.real.waiting import until
+
+pytestmark = [pytest.mark.control_plane, pytest.mark.slow, pytest.mark.xdist_group("control_plane")]
+
+
+def test_a_pod_that_asks_for_a_slow_start_stays_unready(corner: Corner) -> None:
+    slow = deployment("slow", replicas=1, namespace=corner.namespace)
+    corner.plane.api.create([paced(slow, readiness="1h")])
+    corner.run("quick", replicas=1)
+
+    [pod] = until("the slow pod's containers", lambda: [p for p in corner.pods("slow") if "podIP" in p["status"]])
+
+    assert not is_ready(pod)
+    assert pod["status"]["containerStatuses"][0]["state"] == {"waiting": {"reason": "ContainerCreating"}}
+
+
+def test_an_init_container_ends_and_a_sidecar_runs_on(corner: Corner) -> None:
+    setup, sidecar = _container("setup"), _container("sidecar") | {"restartPolicy": "Always"}
+
+    [pod] = corner.run("composed", replicas=1, pod={"initContainers": [setup, sidecar]})
+
+    states = {status["name"]: list(status["state"]) for status in pod["status"]["initContainerStatuses"]}
+    assert states == {"setup": ["terminated"], "sidecar": ["running"]}
+
+
+def test_the_pod_of_a_job_ends_after_its_work(corner: Corner) -> None:
+    template = deployment("batch")["spec"]["template"]
+    template["spec"]["restartPolicy"] = "Never"
+    job = {"metadata": {"name": "batch", "namespace": corner.namespace}, "spec": {"template": template}}
+    corner.plane.api.create([paced({"apiVersion": "batch/v1", "kind": "Job"} | job, work="1s")])
+
+    until("the job's success", lambda: [pod for pod in corner.pods("batch") if pod["status"]["phase"] == "Succeeded"])
+
+
+def test_a_broken_node_stays_not_ready(control_plane: ControlPlane) -> None:
+    control_plane.api.create([node("gke-broken", pool="broken")])
+    path = "/api/v1/nodes/gke-broken"
+    look = control_plane.api.request
+    until("a ready node", lambda: is_ready(look("GET", path).body))
+
+    look("PATCH", path, {"metadata": {"annotations": {"kwok.ebb.internal/broken": "yes"}}}, MERGE_PATCH)
+    broken = {"status": {"conditions": [{"type": "Ready", "status": "False", "reason": "Broken"}]}}
+    look("PATCH", f"{path}/status", broken, STRATEGIC_PATCH)
+
+    taints = until("the taint of the node lifecycle", lambda: look("GET", path).body["spec"].get("taints"))
+    assert "node.kubernetes.io/not-ready" in {taint["key"] for taint in taints}
+    assert not is_ready(look("GET", path).body)
+
+
+def test_most_allocated_scoring_fills_one_node_before_the_next() -> None:
+    with ControlPlane("most-allocated") as plane:
+        plane.api.create(nodes(3))
+        # Placed one after the other: the first pod decides which node is the fullest.
+        for number in range(4):
+            name = f"app-{number}"
+            plane.api.create([deployment(name, replicas=1)])
+            until(f"the place of {name}", partial(_places, plane, name))
+        assert len({place for number in range(4) for place in _places(plane, f"app-{number}")}) == 1
+
+
+def _places(plane: ControlPlane, app: str) -> list[str]:
+    pods = plane.api.items(f"/api/v1/namespaces/default/pods?labelSelector=app%3D{app}")
+    return [pod["spec"]["nodeName"] for pod in pods if "nodeName" in pod["spec"]]
+
+
+def _container(name: str) -> dict[str, Any]:
+    return {"name": name, "image": name}
