@@ -1,0 +1,196 @@
+"""The GKE API: one reading of the cluster serves its node pools, its address and its CA.
+
+Implements `shared.ports.Pools`. Must not judge pools: minimums and autoscaling are reported as GKE has them.
+Source: google.cloud.container_v1 Cluster and NodePool; GKE's network isolation page for the endpoints.
+"""
+
+import base64
+import binascii
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from shared.adapters.google_failures import Service
+from shared.core.snapshot import NodePool
+from shared.errors import BadSettings, Retryable, Terminal
+from shared.ports import PoolsReading
+
+READ_SECONDS: Final = 20.0
+_GKE: Final = Service(
+    "GKE API", "Check that EBB_CLUSTER exists, and grant container.clusters.get to the service account that reads it."
+)
+_LOCAL: Final = "http://"
+"""A GKE API that stands in for Google's is plain http, on loopback."""
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """Where the control plane answers; `ca_pem` is None where the system's CAs vouch for it (DNS endpoint)."""
+
+    host: str
+    ca_pem: str | None
+    kind: str
+    """dns, private or public."""
+
+
+@dataclass(frozen=True)
+class ClusterDescription:
+    """What the GKE API says of the cluster, as far as Ebb needs it. Addresses are empty where GKE has none."""
+
+    pools: PoolsReading
+    dns: str = ""
+    dns_open: bool = False
+    """Whether the DNS endpoint lets in calls from outside the cluster's network."""
+    private: str = ""
+    public: str = ""
+    ca_pem: str = ""
+
+    def endpoint(self, mode: str = "auto") -> Endpoint:
+        """Return the address to use; `auto` takes the first of dns, public and private that is open.
+
+        Whether this process has a way into the cluster's network it cannot see: where both IP endpoints exist and
+        only the private one is reachable, EBB_ENDPOINT says `private` (Terraform writes it with VPC egress).
+
+        Raises:
+            BadSettings: the cluster has no such endpoint.
+        """
+        open_dns = self.dns if self.dns_open else ""
+        hosts = {"dns": open_dns, "public": self.public, "private": self.private}
+        for kind in hosts if mode == "auto" else (mode,):
+            if hosts[kind]:
+                return Endpoint(hosts[kind], None if kind == "dns" else self.ca_pem, kind)
+        raise BadSettings(_no_endpoint(mode))
+
+
+def _no_endpoint(mode: str) -> str:
+    remedy = {
+        "dns": "open it with `gcloud container clusters update --enable-dns-access`",
+        "private": "the cluster has no private endpoint; use public or dns",
+        "public": "the cluster has no public endpoint; use dns, or private with VPC egress",
+    }.get(mode, "enable DNS access to its control plane")
+    return f"EBB_ENDPOINT: the cluster cannot be reached at its {mode} endpoint; {remedy}."
+
+
+class GkeCluster:
+    """One cluster in the GKE API."""
+
+    def __init__(self, name: str, *, api: str = "", client: Any = None) -> None:
+        """Take the cluster's full name (projects/P/locations/L/clusters/C).
+
+        `api` is an http:// address in the GKE API's place; `client` a ClusterManagerClient that is there already.
+        """
+        self._name = name
+        self._api = api
+        self._client = client
+
+    def describe(self) -> ClusterDescription:
+        """Read the cluster.
+
+        Raises:
+            Terminal: there is no such cluster, it may not be read, or it is an Autopilot cluster.
+            Retryable: the GKE API did not answer.
+        """
+        cluster = self._read()
+        if cluster.autopilot.enabled:
+            why = "its nodes are Google's, which consolidates them itself; Ebb serves Standard clusters"
+            raise Terminal(f"{self._name} is an Autopilot cluster", why)
+        return description(cluster)
+
+    def _read(self) -> Any:
+        from google.protobuf import json_format  # type: ignore[import-untyped]  # noqa: PLC0415 - no types; cold start
+
+        try:
+            with _GKE.asked():
+                return self._manager().get_cluster(name=self._name, timeout=READ_SECONDS, retry=None)
+        except json_format.ParseError as fault:
+            raise Retryable(_GKE.what, f"the answer cannot be read ({fault})") from fault
+
+    def _manager(self) -> Any:
+        if self._client is None:
+            self._client = _local_client(self._api) if self._api.startswith(_LOCAL) else _google_client()
+        return self._client
+
+
+def _google_client() -> Any:
+    from google.cloud.container_v1 import ClusterManagerClient  # noqa: PLC0415 - cold start
+
+    return ClusterManagerClient()
+
+
+def _local_client(api: str) -> Any:
+    from google.auth.credentials import AnonymousCredentials  # noqa: PLC0415 - cold start
+    from google.cloud.container_v1 import ClusterManagerClient  # noqa: PLC0415 - cold start
+    from google.cloud.container_v1.services.cluster_manager.transports import (  # noqa: PLC0415 - cold start
+        ClusterManagerRestTransport,
+    )
+
+    nobody = AnonymousCredentials()  # type: ignore[no-untyped-call]  # google-auth types only a part of itself
+    transport = ClusterManagerRestTransport(host=api.rstrip("/"), credentials=nobody)
+    return ClusterManagerClient(transport=transport)
+
+
+def description(cluster: Any) -> ClusterDescription:
+    """Return what a container_v1 Cluster says.
+
+    Raises:
+        Terminal: its CA certificate cannot be read.
+    """
+    endpoints = cluster.control_plane_endpoints_config
+    dns, addresses = endpoints.dns_endpoint_config, endpoints.ip_endpoints_config
+    private = addresses.private_endpoint or cluster.private_cluster_config.private_endpoint
+    public = addresses.public_endpoint or cluster.private_cluster_config.public_endpoint or cluster.endpoint
+    return ClusterDescription(
+        pools=PoolsReading(_pools(cluster), known=True, profile=_profile(cluster)),
+        dns=dns.endpoint,
+        dns_open=bool(dns.allow_external_traffic),
+        private=private,
+        public="" if public == private else public,
+        ca_pem=_pem(cluster.master_auth.cluster_ca_certificate),
+    )
+
+
+def _pem(encoded: str) -> str:
+    try:
+        return base64.b64decode(encoded, validate=True).decode("ascii")
+    except (binascii.Error, UnicodeDecodeError) as fault:
+        raise Terminal("GKE API", f"the cluster's CA certificate cannot be read: {fault}") from fault
+
+
+def _profile(cluster: Any) -> str:
+    return cluster.autoscaling.autoscaling_profile.name if cluster.autoscaling.autoscaling_profile == 1 else "BALANCED"
+
+
+def _pools(cluster: Any) -> Mapping[str, NodePool]:
+    return {pool.name: _pool(pool) for pool in cluster.node_pools}
+
+
+def _pool(pool: Any) -> NodePool:
+    """Return one pool; whatever GKE does to its nodes counts as an upgrade (surge, blue-green, resize)."""
+    scaling = pool.autoscaling
+    return NodePool(
+        name=pool.name,
+        autoscaled=scaling.enabled,
+        min_per_zone=scaling.min_node_count,
+        min_total=scaling.total_min_node_count,
+        upgrading=pool.status.name == "RECONCILING" or bool(pool.update_info.blue_green_info.phase),
+    )
+
+
+class GkePools:
+    """Implements `shared.ports.Pools` over the GKE API."""
+
+    def __init__(self, cluster: GkeCluster) -> None:
+        self._cluster = cluster
+
+    def read(self) -> PoolsReading:
+        return self._cluster.describe().pools
+
+
+class LabelPools:
+    """Implements `shared.ports.Pools` without a GKE API: the pools are those that node labels name.
+
+    They come from the picture, which is not read here: `shared.pictures.snapshot_of` fills them in.
+    """
+
+    def read(self) -> PoolsReading:
+        return PoolsReading({}, known=False)

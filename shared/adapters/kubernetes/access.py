@@ -1,0 +1,152 @@
+"""The way into the cluster: a kubernetes Configuration with credentials that renew themselves.
+
+From a kubeconfig, or from what the GKE API said of the cluster and a Google token. Must not make calls to the
+cluster. The kubernetes package is imported here and in `client`, when first used: a dump needs none of it.
+"""
+
+import tempfile
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import Any, Final, Protocol
+
+from shared.adapters.clock import system_time
+from shared.adapters.gke import Endpoint
+from shared.adapters.google_failures import Service
+from shared.errors import BadSettings
+
+SCOPES: Final = (
+    "https://www.googleapis.com/auth/cloud-platform",
+    "https://www.googleapis.com/auth/userinfo.email",
+)
+"""Without userinfo.email the cluster may know the service account by its numeric id only, which RBAC does not name."""
+_RENEW_BEFORE: Final = timedelta(minutes=5)
+_IDENTITY: Final = Service("Google token", "Check that the function's service account exists and is enabled.")
+_CONNECTIONS: Final = 32
+"""More than the evictions that run in parallel, so that none waits for a connection."""
+
+
+@dataclass(frozen=True)
+class Access:
+    """A Configuration of the kubernetes package, and how to get fresh credentials into it."""
+
+    configuration: Any
+    renew: Callable[[], None]
+
+
+class Credentials(Protocol):
+    """What we use of google-auth's credentials; `expiry` is UTC without a zone there."""
+
+    token: str | None
+    expiry: datetime | None
+
+    def refresh(self, request: Any) -> None: ...
+
+
+def from_kubeconfig(path: str, context: str | None = None) -> Access:
+    """Return the access that a kubeconfig describes; an empty path means kubectl's own place.
+
+    Raises:
+        BadSettings: the file cannot be read, or describes no such context.
+    """
+    configuration = _configuration()
+    load = partial(_load_kubeconfig, configuration, path, context)
+    load()
+    return Access(configuration, load)
+
+
+def _load_kubeconfig(configuration: Any, path: str, context: str | None) -> None:
+    from kubernetes.config import ConfigException, load_kube_config  # noqa: PLC0415 - cold start
+    from yaml import YAMLError  # noqa: PLC0415 - cold start
+
+    try:
+        load_kube_config(  # type: ignore[no-untyped-call]  # the package types only a part of itself
+            path or None, context, client_configuration=configuration, persist_config=False
+        )
+    except (ConfigException, YAMLError, OSError, ValueError, TypeError, KeyError, AttributeError) as fault:
+        place = path or "the default kubeconfig"
+        raise BadSettings(f"{place}: cannot be used ({fault}); try `kubectl config view` with it.") from fault
+
+
+def from_gke(
+    endpoint: Endpoint, credentials: Credentials, request: Callable[[], Any], now: Callable[[], datetime]
+) -> Access:
+    """Return the access to a GKE cluster with a Google token.
+
+    `request` makes google-auth's transport for a refresh. The cluster's CA stands in a temporary file for the life
+    of the instance; an endpoint without CA (the DNS endpoint) is checked against the system's.
+    """
+    configuration = _configuration()
+    configuration.host = f"https://{endpoint.host}"
+    if endpoint.ca_pem:
+        configuration.ssl_ca_cert = _ca_file(endpoint.ca_pem)
+    hook = TokenHook(credentials, request, now)
+    # The client asks the hook only where a key already stands (`authorization` is its name in version 34, an alias
+    # of BearerToken in 37), so both words are seeded.
+    configuration.api_key["authorization"] = "not yet asked for"
+    configuration.api_key_prefix["authorization"] = "Bearer"
+    configuration.refresh_api_key_hook = hook
+    return Access(configuration, partial(hook.renew, configuration))
+
+
+def from_google(endpoint: Endpoint) -> Access:
+    """Return the access to a GKE cluster as the identity that this process runs under.
+
+    Raises:
+        Terminal: there is no such identity.
+    """
+    import google.auth  # noqa: PLC0415 - cold start
+    from google.auth.transport.requests import Request  # noqa: PLC0415 - cold start
+
+    with _IDENTITY.asked():
+        credentials, _ = google.auth.default(scopes=SCOPES)
+    return from_gke(endpoint, credentials, Request, system_time)
+
+
+class TokenHook:
+    """Puts a valid token into the Configuration before each call; calls run in parallel, refreshes one at a time."""
+
+    def __init__(self, credentials: Credentials, request: Callable[[], Any], now: Callable[[], datetime]) -> None:
+        self._credentials = credentials
+        self._request = request
+        self._now = now
+        self._lock = threading.Lock()
+
+    def __call__(self, configuration: Any) -> None:
+        with self._lock:
+            if self._stale():
+                self._refresh()
+            configuration.api_key["authorization"] = self._credentials.token
+
+    def renew(self, configuration: Any) -> None:
+        """Fetch a new token although the old one looked valid: the cluster refused it."""
+        with self._lock:
+            self._refresh()
+            configuration.api_key["authorization"] = self._credentials.token
+
+    def _stale(self) -> bool:
+        expiry = self._credentials.expiry
+        if not self._credentials.token:
+            return True
+        return expiry is not None and expiry.replace(tzinfo=UTC) - self._now() < _RENEW_BEFORE
+
+    def _refresh(self) -> None:
+        with _IDENTITY.asked():
+            self._credentials.refresh(self._request())
+
+
+def _configuration() -> Any:
+    from kubernetes.client import Configuration  # noqa: PLC0415 - cold start
+
+    configuration = Configuration()
+    configuration.retries = 0
+    configuration.connection_pool_maxsize = _CONNECTIONS
+    return configuration
+
+
+def _ca_file(pem: str) -> str:
+    with tempfile.NamedTemporaryFile("w", prefix="ebb-ca-", suffix=".pem", delete=False) as file:
+        file.write(pem)
+    return file.name

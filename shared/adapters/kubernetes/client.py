@@ -1,0 +1,196 @@
+"""Calls to the Kubernetes API: one request out, one answer or a named failure back.
+
+Configuration, authentication, TLS and connections are the kubernetes package's; its models and its own retries are
+not used. Each call has a connect and a read timeout. Must not know what the answers mean to a drain.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from http import HTTPStatus
+from typing import Any, Final, TypeAlias, TypeVar
+from urllib.parse import quote, urlencode
+
+import msgspec
+
+from shared.adapters.kubernetes import wire
+from shared.adapters.kubernetes.access import Access
+from shared.errors import BadInput, EbbError, Gone, Retryable, Stale, Terminal
+
+CONNECT_SECONDS: Final = 5.0
+READ_SECONDS: Final = 30.0
+PAGE: Final = 500
+_LIST_ATTEMPTS: Final = 3
+_MERGE_PATCH: Final = "application/merge-patch+json"
+_CHANGED: Final[Mapping[int, type[Stale]]] = {HTTPStatus.NOT_FOUND: Gone, HTTPStatus.CONFLICT: Stale}
+_PASSING: Final = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.REQUEST_TIMEOUT)
+_REMEDY: Final = "grant it with `kubectl apply -f infra/rbac.yaml`"
+
+Item = TypeVar("Item")
+T = TypeVar("T")
+Pages: TypeAlias = msgspec.json.Decoder[wire.Page[Item]]
+_status: Final = msgspec.json.Decoder(wire.Status)
+
+
+@dataclass(frozen=True)
+class Call:
+    """One request. `verb` and `resource` are RBAC's words, for the sentence when it is refused."""
+
+    verb: str
+    resource: str
+    path: str
+    query: Mapping[str, str] = field(default_factory=dict)
+    body: Mapping[str, Any] | None = None
+
+    @property
+    def method(self) -> str:
+        return {"create": "POST", "patch": "PATCH"}.get(self.verb, "GET")
+
+    def __str__(self) -> str:
+        return f"{self.verb} {self.resource}"
+
+
+@dataclass(frozen=True)
+class Reply:
+    """The API's answer, whatever its code."""
+
+    code: int
+    body: bytes
+
+    @property
+    def status(self) -> wire.Status:
+        """The API's own words on a failure; a body that is none of the API's stands in as the message."""
+        try:
+            return _status.decode(self.body)
+        except (msgspec.MsgspecError, RecursionError):
+            return wire.Status(message=self.body[:200].decode(errors="replace"))
+
+
+class PageExpired(Retryable):
+    """A list's continue token is too old (410): the list must start again."""
+
+
+class KubernetesClient:
+    """One cluster's API server. Safe to use from several threads."""
+
+    def __init__(
+        self, access: Access, *, connect_seconds: float = CONNECT_SECONDS, read_seconds: float = READ_SECONDS
+    ) -> None:
+        from kubernetes.client import ApiClient  # noqa: PLC0415 - cold start
+        from urllib3 import Timeout  # noqa: PLC0415 - cold start
+
+        self._access = access
+        self._pool = ApiClient(access.configuration).rest_client.pool_manager
+        self._timeout = Timeout(connect=connect_seconds, read=read_seconds)
+
+    def ask(self, call: Call) -> bytes:
+        """Return the body of a call that succeeded.
+
+        Raises:
+            Gone: 404. Stale: 409. Terminal: 403 and other refusals. Retryable: outages. PageExpired: 410.
+        """
+        reply = self.send(call)
+        if reply.code >= HTTPStatus.BAD_REQUEST:
+            raise _failure(call, reply)
+        return reply.body
+
+    def send(self, call: Call) -> Reply:
+        """Return the answer with its code.
+
+        A 401 is answered once with fresh credentials: a token may have expired on the way. A second 401 is an
+        outage, not a verdict: the API server gives it also while its own authentication webhook does not answer.
+
+        Raises:
+            Retryable: no answer came, or the credentials were refused twice. Terminal: there are no credentials.
+        """
+        reply = self._send(call)
+        if reply.code == HTTPStatus.UNAUTHORIZED:
+            self._access.renew()
+            reply = self._send(call)
+        if reply.code == HTTPStatus.UNAUTHORIZED:
+            why = "fresh credentials were refused; if this lasts, check the account's access to the cluster"
+            raise Retryable(f"Kubernetes API, {call}", why)
+        return reply
+
+    def _send(self, call: Call) -> Reply:
+        from urllib3.exceptions import HTTPError  # noqa: PLC0415 - cold start
+
+        host = self._access.configuration.host.rstrip("/")
+        query = f"?{urlencode(call.query)}" if call.query else ""
+        body = None if call.body is None else json.dumps(call.body).encode()
+        try:
+            answer = self._pool.request(
+                call.method,
+                f"{host}{call.path}{query}",
+                body=body,
+                headers=self._headers(call),
+                timeout=self._timeout,
+            )
+        except (HTTPError, OSError) as fault:
+            raise Retryable(f"Kubernetes API, {call}", f"no answer ({fault})") from fault
+        return Reply(answer.status, answer.data)
+
+    def _headers(self, call: Call) -> dict[str, str]:
+        headers = {"Accept": "application/json", "User-Agent": "ebb"}
+        if call.body is not None:
+            headers["Content-Type"] = _MERGE_PATCH if call.verb == "patch" else "application/json"
+        token = self._access.configuration.auth_settings().get("BearerToken")
+        return headers | {"Authorization": token["value"]} if token and token["value"] else headers
+
+    def listed(self, call: Call, decoder: Pages[Item], gather: Callable[[Iterator[Item]], T]) -> T:
+        """Return what `gather` makes of all items of a list, read page by page.
+
+        When the list expires between two pages it is read again from the start, a bounded number of times.
+
+        Raises:
+            Retryable, Terminal: as `ask`; Terminal also when an item is not of the API's shape.
+        """
+        for _ in range(_LIST_ATTEMPTS):
+            try:
+                with readable(call):
+                    return gather(self._items(call, decoder))
+            except PageExpired:
+                continue
+        raise Retryable(f"Kubernetes API, {call}", f"the list expired {_LIST_ATTEMPTS} times while it was read")
+
+    def _items(self, call: Call, decoder: Pages[Item]) -> Iterator[Item]:
+        query = {**call.query, "limit": str(PAGE)}
+        while True:
+            page = decoder.decode(self.ask(replace(call, query=query)))
+            yield from page.items or ()
+            if not page.metadata.continue_:
+                return
+            query = {**query, "continue": page.metadata.continue_}
+
+
+@contextmanager
+def readable(call: Call) -> Iterator[None]:
+    """Name the failure of an answer that is not of the API's shape.
+
+    Raises:
+        Terminal: the JSON, the shape or a quantity in it cannot be read.
+    """
+    try:
+        yield
+    except (msgspec.MsgspecError, RecursionError, BadInput) as fault:
+        raise Terminal(f"Kubernetes API, {call}", f"the answer cannot be read: {fault}") from fault
+
+
+def segment(text: str) -> str:
+    """Return a name as one segment of a path."""
+    return quote(text, safe="")
+
+
+def _failure(call: Call, reply: Reply) -> EbbError:
+    message = reply.status.message
+    if reply.code == HTTPStatus.FORBIDDEN:
+        return Terminal(f"not allowed to {call.verb} {call.resource}", f"{message}; {_REMEDY}")
+    what, detail = f"Kubernetes API, {call}", f"{reply.code} {message}"
+    changed = _CHANGED.get(reply.code)
+    if changed is not None:
+        return changed(f"{what}: {detail}")
+    if reply.code == HTTPStatus.GONE:
+        return PageExpired(what, detail)
+    passes = reply.code >= HTTPStatus.INTERNAL_SERVER_ERROR or reply.code in _PASSING
+    return Retryable(what, detail) if passes else Terminal(what, detail)

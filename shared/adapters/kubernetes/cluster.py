@@ -1,0 +1,151 @@
+"""The Cluster port over the Kubernetes API.
+
+Reads are consistent (no resourceVersion is asked for) and paged. Writes are a patch on the version read, an eviction
+with a UID, or an event; nothing here deletes a pod or a node.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any, Final, TypeVar
+
+import msgspec
+
+from shared.adapters.clock import system_time
+from shared.adapters.kubernetes import evictions, ownership, translate, wire
+from shared.adapters.kubernetes.client import Call, KubernetesClient, readable, segment
+from shared.adapters.kubernetes.fold import PodFolder
+from shared.core.snapshot import Node, Pod, PodDisruptionBudget
+from shared.errors import Gone, Retryable, Stale
+from shared.ports import Answer, Eviction, Picture
+
+T = TypeVar("T")
+_LONGEST_MESSAGE: Final = 1024
+"""The API's limit for an event's message."""
+
+_nodes: Final = msgspec.json.Decoder(wire.Page[wire.Node])
+_pods: Final = msgspec.json.Decoder(wire.Page[wire.Pod])
+_budgets: Final = msgspec.json.Decoder(wire.Page[wire.PodDisruptionBudget])
+_namespaces: Final = msgspec.json.Decoder(wire.Page[wire.Namespace])
+_node: Final = msgspec.json.Decoder(wire.Node)
+_raw_node: Final = msgspec.json.Decoder(ownership.RawNode)
+
+
+class KubernetesCluster:
+    """Implements `shared.ports.Cluster`."""
+
+    def __init__(self, client: KubernetesClient, now: Callable[[], datetime] = system_time) -> None:
+        """`now` only dates the events that are written for people."""
+        self._client = client
+        self._now = now
+
+    def picture(self) -> Picture:
+        """Read nodes, then pods, PodDisruptionBudgets and namespaces."""
+        listed = self._client.listed
+        return Picture(
+            nodes=listed(Call("list", "nodes", "/api/v1/nodes"), _nodes, _read_nodes),
+            pods=self._pods({}),
+            disruption_budgets=self.disruption_budgets(),
+            namespaces=listed(Call("list", "namespaces", "/api/v1/namespaces"), _namespaces, _read_namespaces),
+        )
+
+    def node(self, name: str) -> Node:
+        return self._answered(Call("get", "nodes", _node_path(name)))
+
+    def pods_on(self, node: str) -> tuple[Pod, ...]:
+        return self._pods({"fieldSelector": f"spec.nodeName={node}"})
+
+    def disruption_budgets(self) -> tuple[PodDisruptionBudget, ...]:
+        call = Call("list", "poddisruptionbudgets", "/apis/policy/v1/poddisruptionbudgets")
+        return self._client.listed(call, _budgets, _read_budgets)
+
+    def take(self, node: Node, order_id: str, since: datetime) -> Node:
+        """Cordon, taint and annotate in one patch; foreign taints keep every field (timeAdded)."""
+        fresh, taints = self._fresh(node)
+        _same_version(node, fresh)
+        return self._patch(node, ownership.taking(fresh, taints, order_id, since))
+
+    def give_back(self, node: Node, order_id: str) -> Node:
+        """Undo `take` of that order; a node that is not that order's is returned as it stands now."""
+        fresh, taints = self._fresh(node)
+        patch = ownership.giving_back(fresh, taints, order_id)
+        if patch is None:
+            return fresh
+        _same_version(node, fresh)
+        return self._patch(node, patch)
+
+    def evict(self, pod: Pod, grace_seconds: int, *, dry_run: bool = False) -> Eviction:
+        """Ask for the eviction; an API that gives no answer means LATER, as any outage does here."""
+        path = f"/api/v1/namespaces/{segment(pod.spec.namespace)}/pods/{segment(pod.name)}/eviction"
+        query = {"dryRun": "All"} if dry_run else {}
+        body = evictions.eviction_body(pod, grace_seconds, dry_run=dry_run)
+        try:
+            reply = self._client.send(Call("create", "pods/eviction", path, query, body))
+        except Retryable as outage:
+            return Eviction(Answer.LATER, str(outage))
+        return evictions.answer(pod, reply)
+
+    def note(self, node: Node, reason: str, message: str) -> None:
+        """Write an event as `kubectl describe node` looks for it: in namespace default, with the node's name as UID.
+
+        Source: kubectl describe (DescribeNode sets ref.UID to the name), as the kubelet writes its own.
+        """
+        moment = self._now().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        event = {
+            "apiVersion": "v1",
+            "kind": "Event",
+            "metadata": {"generateName": f"{node.name}.", "namespace": "default"},
+            "involvedObject": {"apiVersion": "v1", "kind": "Node", "name": node.name, "uid": node.name},
+            "reason": reason,
+            "message": message[:_LONGEST_MESSAGE],
+            "type": "Normal",
+            "source": {"component": "ebb"},
+            "firstTimestamp": moment,
+            "lastTimestamp": moment,
+            "count": 1,
+        }
+        self._client.ask(Call("create", "events", "/api/v1/namespaces/default/events", body=event))
+
+    def _pods(self, query: Mapping[str, str]) -> tuple[Pod, ...]:
+        return self._client.listed(Call("list", "pods", "/api/v1/pods", query), _pods, _read_pods)
+
+    def _fresh(self, node: Node) -> tuple[Node, list[ownership.RawTaint]]:
+        call = Call("get", "nodes", _node_path(node.name))
+        body = self._client.ask(call)
+        with readable(call):
+            fresh, taints = translate.node(_node.decode(body)), _raw_node.decode(body).taints
+        if fresh.uid != node.uid:
+            raise Gone(f"node {node.name}: another node bears its name now.")
+        return fresh, taints
+
+    def _patch(self, node: Node, patch: Mapping[str, Any]) -> Node:
+        return self._answered(Call("patch", "nodes", _node_path(node.name), body=patch))
+
+    def _answered(self, call: Call) -> Node:
+        body = self._client.ask(call)
+        with readable(call):
+            return translate.node(_node.decode(body))
+
+
+def _same_version(node: Node, fresh: Node) -> None:
+    if fresh.resource_version != node.resource_version:
+        raise Stale(f"node {node.name}: changed since it was read.")
+
+
+def _node_path(name: str) -> str:
+    return f"/api/v1/nodes/{segment(name)}"
+
+
+def _read_nodes(items: Iterator[wire.Node]) -> tuple[Node, ...]:
+    return tuple(map(translate.node, items))
+
+
+def _read_pods(items: Iterator[wire.Pod]) -> tuple[Pod, ...]:
+    return tuple(map(PodFolder().fold, items))
+
+
+def _read_budgets(items: Iterator[wire.PodDisruptionBudget]) -> tuple[PodDisruptionBudget, ...]:
+    return tuple(map(translate.disruption_budget, items))
+
+
+def _read_namespaces(items: Iterator[wire.Namespace]) -> dict[str, Mapping[str, str]]:
+    return {each.metadata.name: each.metadata.labels or {} for each in items}

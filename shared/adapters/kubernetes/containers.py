@@ -1,0 +1,78 @@
+"""What the containers of a pod request and which ports of the host they take.
+
+`ContainerKey` is all that placement depends on in a container; the arithmetic is `shared.core.requests`.
+"""
+
+from collections.abc import Iterable
+from functools import lru_cache
+from itertools import chain
+from typing import Final
+
+import msgspec
+
+from shared.adapters.kubernetes import wire
+from shared.core.requests import InitContainer, pod_requests
+from shared.core.resources import NOTHING, Resources
+
+SIDECAR: Final = "Always"
+"""The restartPolicy that makes an init container a sidecar."""
+
+
+class ContainerPort(wire.Partial, frozen=True):
+    container_port: int = 0
+    host_port: int | None = 0
+    host_ip: str | None = msgspec.field(default="", name="hostIP")
+    protocol: str | None = ""
+
+
+class ContainerKey(msgspec.Struct, frozen=True, gc=False):
+    """A container as raw words: equal keys, equal meaning."""
+
+    requests: bytes
+    ports: bytes
+    sidecar: bool
+
+
+_ANY_ADDRESS: Final = "0.0.0.0"  # noqa: S104  (the scheduler's word for a port without hostIP; nothing is bound here)
+_quantities: Final = msgspec.json.Decoder(wire.Quantities | None)
+_ports: Final = msgspec.json.Decoder(list[ContainerPort] | None)
+
+
+def container_key(container: wire.Container) -> ContainerKey:
+    return ContainerKey(requested(container.resources), bytes(container.ports), container.restart_policy == SIDECAR)
+
+
+def requested(resources: wire.Requests | None) -> bytes:
+    return bytes(resources.requests) if resources else b""
+
+
+@lru_cache(maxsize=4096)
+def parse(raw: bytes) -> Resources:
+    """Return a map of quantities as a vector; a cluster repeats few of them, and exact arithmetic is slow.
+
+    Raises:
+        BadInput: a value is no quantity.
+    """
+    given = _quantities.decode(raw) if raw else None
+    return Resources.parse(given) if given else NOTHING
+
+
+def requests_of(
+    containers: Iterable[ContainerKey], init: Iterable[ContainerKey], overhead: bytes, pod_level: bytes
+) -> Resources:
+    """Return what the scheduler books for an incoming pod of these containers."""
+    return pod_requests(
+        [parse(each.requests) for each in containers],
+        [InitContainer(parse(each.requests), each.sidecar) for each in init],
+        overhead=parse(overhead),
+        pod_level=parse(pod_level),
+    )
+
+
+def host_ports(containers: Iterable[ContainerKey], *, host_network: bool) -> tuple[str, ...]:
+    """Return `ip/protocol/port` of every port taken on the host; on the host's network that is every port."""
+    ports = chain.from_iterable(_ports.decode(each.ports) or () for each in containers if each.ports)
+    taken = {(port, port.host_port or (port.container_port if host_network else 0)) for port in ports}
+    return tuple(
+        sorted(f"{port.host_ip or _ANY_ADDRESS}/{port.protocol or 'TCP'}/{number}" for port, number in taken if number)
+    )

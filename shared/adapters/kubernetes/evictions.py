@@ -1,0 +1,83 @@
+"""What each answer of the eviction API means.
+
+Source: kubernetes pkg/registry/core/pod/storage/eviction.go, and what a real API server was seen to answer.
+"""
+
+import re
+from http import HTTPStatus
+from typing import Any, Final
+
+from shared.adapters.kubernetes.client import Reply
+from shared.core.snapshot import Pod
+from shared.ports import Answer, Eviction
+
+_DENIED: Final = re.compile(r'admission webhook "[^"]+" denied the request')
+_NO_DRY_RUN: Final = "does not support dry run"
+_OTHER_POD: Final = "Precondition failed: UID"
+_SEVERAL: Final = "more than one PodDisruptionBudget"
+_BUDGET_NAME: Final = re.compile(r"[Tt]he disruption budget (?P<name>\S+)")
+_CODES: Final = {
+    HTTPStatus.OK: Answer.GRANTED,
+    HTTPStatus.CREATED: Answer.GRANTED,
+    HTTPStatus.ACCEPTED: Answer.GRANTED,
+    HTTPStatus.NOT_FOUND: Answer.GONE,
+    HTTPStatus.REQUEST_TIMEOUT: Answer.LATER,
+    HTTPStatus.CONFLICT: Answer.CONFLICT,
+    HTTPStatus.TOO_MANY_REQUESTS: Answer.LATER,
+}
+"""The codes whose body need not be read; any other 4xx is FORBIDDEN, any 5xx LATER."""
+
+
+def eviction_body(pod: Pod, grace_seconds: int, *, dry_run: bool) -> dict[str, Any]:
+    """Return the Eviction of exactly this pod: another one under its name has another UID and is left alone."""
+    options: dict[str, Any] = {"gracePeriodSeconds": grace_seconds, "preconditions": {"uid": pod.uid}}
+    if dry_run:
+        options["dryRun"] = ["All"]
+    return {
+        "apiVersion": "policy/v1",
+        "kind": "Eviction",
+        "metadata": {"name": pod.name, "namespace": pod.spec.namespace},
+        "deleteOptions": options,
+    }
+
+
+def answer(pod: Pod, reply: Reply) -> Eviction:
+    """Return the answer, with a detail unless the eviction was granted."""
+    meaning = _meaning(reply)
+    if meaning is Answer.GRANTED:
+        return Eviction(meaning)
+    if meaning is Answer.BUDGET:
+        return Eviction(meaning, _budget(pod, reply))
+    return Eviction(meaning, f"{reply.code} {reply.status.message}")
+
+
+def _meaning(reply: Reply) -> Answer:
+    code, message = reply.code, reply.status.message
+    if HTTPStatus.BAD_REQUEST <= code < HTTPStatus.INTERNAL_SERVER_ERROR and _refused_by_webhook(message):
+        return Answer.FORBIDDEN
+    if code == HTTPStatus.CONFLICT and _OTHER_POD in message:
+        return Answer.GONE
+    if code == HTTPStatus.TOO_MANY_REQUESTS and _cause(reply, "DisruptionBudget"):
+        return Answer.BUDGET
+    if code == HTTPStatus.FORBIDDEN and _cause(reply, "NamespaceTerminating"):
+        return Answer.TERMINATING
+    if code == HTTPStatus.INTERNAL_SERVER_ERROR and _SEVERAL in message:
+        return Answer.SEVERAL_PDBS
+    other = Answer.LATER if code >= HTTPStatus.INTERNAL_SERVER_ERROR else Answer.FORBIDDEN
+    return next((meaning for known, meaning in _CODES.items() if known == code), other)
+
+
+def _refused_by_webhook(message: str) -> bool:
+    return _DENIED.search(message) is not None or ("admission webhook" in message and _NO_DRY_RUN in message)
+
+
+def _cause(reply: Reply, reason: str) -> str | None:
+    """Return the message of the cause with that reason, or None without one."""
+    return next((cause.message or reason for cause in reply.status.causes if cause.reason == reason), None)
+
+
+def _budget(pod: Pod, reply: Reply) -> str:
+    """Return `namespace/name: message` of the PodDisruptionBudget that refused."""
+    message = _cause(reply, "DisruptionBudget") or reply.status.message
+    named = _BUDGET_NAME.search(message)
+    return f"{pod.spec.namespace}/{named['name']}: {message}" if named else message

@@ -1,0 +1,118 @@
+"""The objects of a dump, gathered item by item, each once, and the newest time that they tell.
+
+Must not know files: `dump` names the place of a fault.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
+from itertools import chain
+from typing import Final
+
+import msgspec
+
+from shared.adapters.kubernetes import translate, wire
+from shared.adapters.kubernetes.fold import PodFolder
+from shared.core.snapshot import Node, Pod, PodDisruptionBudget
+from shared.errors import BadInput
+from shared.ports import Picture
+
+
+class StampedCondition(wire.Partial, frozen=True):
+    last_transition_time: wire.Time | None = None
+    last_heartbeat_time: wire.Time | None = None
+
+
+class StampedField(wire.Partial, frozen=True):
+    time: wire.Time | None = None
+
+
+class StampedMeta(wire.Partial, frozen=True):
+    name: str = ""
+    creation_timestamp: wire.Time | None = None
+    managed_fields: list[StampedField] | None = None
+
+
+class StampedStatus(wire.Partial, frozen=True):
+    start_time: wire.Time | None = None
+    conditions: list[StampedCondition] | None = None
+
+
+class Stamped(wire.Partial, frozen=True):
+    """An item's times that lie in the past when it is printed (a deletionTimestamp lies ahead)."""
+
+    metadata: StampedMeta = StampedMeta()
+    status: StampedStatus = StampedStatus()
+
+    def times(self) -> Iterator[datetime]:
+        conditions = self.status.conditions or ()
+        given = chain(
+            (self.metadata.creation_timestamp, self.status.start_time),
+            (each.time for each in self.metadata.managed_fields or ()),
+            (each.last_transition_time for each in conditions),
+            (each.last_heartbeat_time for each in conditions),
+        )
+        return (each for each in given if each is not None)
+
+
+Bytes = bytes | msgspec.Raw
+_stamped: Final = msgspec.json.Decoder(Stamped)
+_node: Final = msgspec.json.Decoder(wire.Node)
+_pod: Final = msgspec.json.Decoder(wire.Pod)
+_budget: Final = msgspec.json.Decoder(wire.PodDisruptionBudget)
+_namespace: Final = msgspec.json.Decoder(wire.Namespace)
+
+
+class Gathering:
+    """What has been read so far. `ignored` counts items of kinds that no plan needs."""
+
+    def __init__(self) -> None:
+        self.nodes: dict[str, Node] = {}
+        self.pods: dict[str, Pod] = {}
+        self.budgets: dict[str, PodDisruptionBudget] = {}
+        self.namespaces: dict[str, Mapping[str, str]] = {}
+        self.newest = datetime.min.replace(tzinfo=UTC)
+        self.ignored: Counter[str] = Counter()
+        self._folder = PodFolder()
+        self._kinds: Mapping[str, Callable[[Bytes], None]] = {
+            "Node": self._node,
+            "Pod": self._pod,
+            "PodDisruptionBudget": self._budget,
+            "Namespace": self._namespace,
+        }
+
+    def add(self, kind: str, raw: Bytes) -> None:
+        """Keep one object; the first one printed under a name is kept.
+
+        Raises:
+            BadInput, msgspec.ValidationError: it is malformed.
+        """
+        keep = self._kinds.get(kind)
+        if keep is None:
+            self.ignored[kind or "no kind"] += 1
+            return
+        stamped = _stamped.decode(raw)
+        if not stamped.metadata.name:
+            raise BadInput(f"this {kind} has no metadata.name")
+        keep(raw)
+        self.newest = max((self.newest, *stamped.times()))
+
+    def picture(self) -> Picture:
+        nodes, pods, budgets = self.nodes.values(), self.pods.values(), self.budgets.values()
+        return Picture(tuple(nodes), tuple(pods), tuple(budgets), self.namespaces)
+
+    def _node(self, raw: Bytes) -> None:
+        node = translate.node(_node.decode(raw))
+        self.nodes.setdefault(node.name, node)
+
+    def _pod(self, raw: Bytes) -> None:
+        pod = self._folder.fold(_pod.decode(raw))
+        self.pods.setdefault(pod.key, pod)
+
+    def _budget(self, raw: Bytes) -> None:
+        budget = translate.disruption_budget(_budget.decode(raw))
+        self.budgets.setdefault(budget.key, budget)
+
+    def _namespace(self, raw: Bytes) -> None:
+        meta = _namespace.decode(raw).metadata
+        self.namespaces.setdefault(meta.name, meta.labels or {})

@@ -1,0 +1,151 @@
+"""Selectors, affinity, taints and tolerations: the API's words into `shared.core.selectors`.
+
+What the core's types cannot express is returned by name and never dropped in silence. Must not match anything itself.
+"""
+
+from functools import lru_cache
+from typing import Final
+
+import msgspec
+
+from shared.adapters.kubernetes import wire
+from shared.core.selectors import LabelSelector, NodeTerm, PodTerm, Requirement, Taint, Toleration
+
+
+class NodeSelectorTerm(wire.Partial, frozen=True):
+    match_expressions: list[wire.Expression] | None = None
+    match_fields: list[wire.Expression] | None = None
+
+
+class NodeSelector(wire.Partial, frozen=True):
+    node_selector_terms: list[NodeSelectorTerm] | None = None
+
+
+class NodeAffinity(wire.Partial, frozen=True):
+    required_during_scheduling_ignored_during_execution: NodeSelector | None = None
+
+
+class PodAffinityTerm(wire.Partial, frozen=True):
+    topology_key: str = ""
+    label_selector: wire.LabelSelector | None = None
+    namespaces: list[str] | None = None
+    namespace_selector: wire.LabelSelector | None = None
+    match_label_keys: list[str] | None = None
+    mismatch_label_keys: list[str] | None = None
+
+
+class PodAffinity(wire.Partial, frozen=True):
+    required_during_scheduling_ignored_during_execution: list[PodAffinityTerm] | None = None
+
+
+class Affinity(wire.Partial, frozen=True):
+    node_affinity: NodeAffinity | None = None
+    pod_affinity: PodAffinity | None = None
+    pod_anti_affinity: PodAffinity | None = None
+
+
+class TolerationWire(wire.Partial, frozen=True):
+    key: str | None = ""
+    operator: str | None = ""
+    value: str | None = ""
+    effect: str | None = ""
+
+
+class SpreadConstraint(wire.Partial, frozen=True):
+    topology_key: str = ""
+    when_unsatisfiable: str = ""
+
+
+_NONE: Final = Affinity()
+_affinity: Final = msgspec.json.Decoder(Affinity | None)
+_tolerations: Final = msgspec.json.Decoder(list[TolerationWire] | None)
+_spread: Final = msgspec.json.Decoder(list[SpreadConstraint] | None)
+
+
+def label_selector(selector: wire.LabelSelector | None) -> LabelSelector | None:
+    """Return the selector with its labels as `In` requirements; None stays None and matches nothing."""
+    if selector is None:
+        return None
+    labels = sorted((selector.match_labels or {}).items())
+    equal = tuple(Requirement(key, "In", (value,)) for key, value in labels)
+    return LabelSelector(equal + _requirements(selector.match_expressions))
+
+
+def _requirements(expressions: list[wire.Expression] | None) -> tuple[Requirement, ...]:
+    return tuple(Requirement(each.key, each.operator, tuple(each.values or ())) for each in expressions or ())
+
+
+def taints(given: list[wire.Taint] | None) -> tuple[Taint, ...]:
+    return tuple(Taint(each.key, each.effect, each.value) for each in given or ())
+
+
+@lru_cache(maxsize=1024)
+def tolerations(raw: bytes) -> tuple[Toleration, ...]:
+    given = _tolerations.decode(raw) if raw else None
+    return tuple(
+        Toleration(each.key or "", each.operator or "Equal", each.value or "", each.effect or "")
+        for each in given or ()
+    )
+
+
+def hard_spread(raw: bytes) -> tuple[str, ...]:
+    """Return the topology keys of the spread constraints that the scheduler enforces."""
+    given = _spread.decode(raw) if raw else None
+    return tuple(each.topology_key for each in given or () if each.when_unsatisfiable == "DoNotSchedule")
+
+
+def affinity(raw: bytes) -> Affinity:
+    return (_affinity.decode(raw) if raw else None) or _NONE
+
+
+def node_terms(given: Affinity, *, pinned: bool = False) -> tuple[NodeTerm, ...] | None:
+    """Return the required node affinity, or None without one.
+
+    `pinned`: the pod is a DaemonSet's, whose controller wrote the pod's own node into the field expressions. They
+    are left out, so that the pods of one DaemonSet stay of one kind; such pods never move.
+    """
+    required = given.node_affinity.required_during_scheduling_ignored_during_execution if given.node_affinity else None
+    if required is None:
+        return None
+    terms = tuple(
+        NodeTerm(_requirements(each.match_expressions), () if pinned else _requirements(each.match_fields))
+        for each in required.node_selector_terms or ()
+    )
+    return None if pinned and any(not each.expressions for each in terms) else terms
+
+
+def pod_terms(given: PodAffinity | None, namespace: str) -> tuple[PodTerm, ...]:
+    """Return the required terms; one that names no namespace means the pod's own."""
+    return tuple(_pod_term(each, namespace) for each in _required(given))
+
+
+def _pod_term(term: PodAffinityTerm, namespace: str) -> PodTerm:
+    own = (namespace,) if not term.namespaces and term.namespace_selector is None else ()
+    return PodTerm(
+        topology_key=term.topology_key,
+        selector=label_selector(term.label_selector),
+        namespaces=own or tuple(term.namespaces or ()),
+        namespace_selector=label_selector(term.namespace_selector),
+    )
+
+
+def _required(given: PodAffinity | None) -> list[PodAffinityTerm]:
+    return (given.required_during_scheduling_ignored_during_execution if given else None) or []
+
+
+def unmodelled(given: Affinity) -> tuple[str, ...]:
+    """Return the names of what inter-pod affinity asks for and a `PodTerm` cannot say.
+
+    The API server writes the labels meant by these keys into the stored selector, where they name this very pod's
+    values; a pod that is created anew may bear others.
+    """
+    names = {"podAffinity": given.pod_affinity, "podAntiAffinity": given.pod_anti_affinity}
+    return tuple(
+        f"{name}.{field}"
+        for name, part in names.items()
+        for field, used in (
+            ("matchLabelKeys", any(each.match_label_keys for each in _required(part))),
+            ("mismatchLabelKeys", any(each.mismatch_label_keys for each in _required(part))),
+        )
+        if used
+    )

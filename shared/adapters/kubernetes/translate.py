@@ -1,0 +1,72 @@
+"""Nodes, PodDisruptionBudgets and namespaces: the API's objects into the core's. Pods are `fold`'s."""
+
+from datetime import datetime, timedelta
+from typing import Final
+
+from shared.adapters.kubernetes import wire
+from shared.adapters.kubernetes.selectors import label_selector, taints
+from shared.core.resources import Resources
+from shared.core.snapshot import Node, PodDisruptionBudget
+from shared.errors import BadInput
+
+_REGISTRATION: Final = timedelta(seconds=60)
+_READY: Final = "Ready"
+_NEVER_HEARD: Final = "NodeStatusNeverUpdated"
+"""The node controller's reason for a node whose kubelet has never reported."""
+
+
+def node(given: wire.Node) -> Node:
+    """Return the node.
+
+    Raises:
+        BadInput: it has no creationTimestamp, or an allocatable amount cannot be read.
+    """
+    meta, created = given.metadata, given.metadata.creation_timestamp
+    if created is None:
+        raise BadInput(f"node {meta.name!r} has no metadata.creationTimestamp; it must come from a cluster as it is.")
+    condition = next((each for each in given.status.conditions or () if each.type == _READY), None)
+    return Node(
+        name=meta.name,
+        uid=meta.uid,
+        created=created,
+        resource_version=meta.resource_version,
+        labels=meta.labels or {},
+        annotations=meta.annotations or {},
+        taints=taints(given.spec.taints),
+        unschedulable=given.spec.unschedulable,
+        ready=condition is not None and condition.status == "True",
+        once_ready=_once_ready(condition, created),
+        allocatable=Resources.parse(given.status.allocatable or {}),
+    )
+
+
+def _once_ready(condition: wire.Condition | None, created: datetime) -> bool:
+    """Return whether the node is Ready or has been.
+
+    The API keeps no history, but a condition's lastTransitionTime: a node that registered NotReady and has stayed so
+    bears the time of its registration, seconds after its creation; a later transition of a node that is NotReady
+    now can only have led away from Ready (or from Unknown, which follows a kubelet that had reported). A node that
+    lost Ready within its first minute is taken for one that never had it; it then counts in no budget's
+    denominator, which makes budgets smaller, never larger.
+    """
+    if condition is None or condition.reason == _NEVER_HEARD:
+        return False
+    if condition.status == "True":
+        return True
+    changed = condition.last_transition_time
+    return changed is not None and changed - created > _REGISTRATION
+
+
+def disruption_budget(given: wire.PodDisruptionBudget) -> PodDisruptionBudget:
+    status = given.status
+    return PodDisruptionBudget(
+        namespace=given.metadata.namespace,
+        name=given.metadata.name,
+        selector=label_selector(given.spec.selector),
+        disruptions_allowed=status.disruptions_allowed,
+        current_healthy=status.current_healthy,
+        desired_healthy=status.desired_healthy,
+        expected_pods=status.expected_pods,
+        observed=status.observed_generation >= given.metadata.generation,
+        always_evict_unhealthy=given.spec.unhealthy_pod_eviction_policy == "AlwaysAllow",
+    )

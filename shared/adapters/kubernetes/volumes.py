@@ -1,0 +1,43 @@
+"""The volumes of a pod by kind. Must not judge which of them tie a pod to its node."""
+
+import re
+from typing import Final
+
+import msgspec
+
+from shared.adapters.kubernetes import wire
+from shared.core.snapshot import Volume
+
+_TOKEN_NAME: Final = re.compile(rb'"kube-api-access-[a-z0-9]{5}"')
+"""The service account token's volume, which admission gives a random name in every pod."""
+
+
+class Source(wire.Partial, frozen=True):
+    """What tells two volumes of one kind apart for us; the other fields are the kubelet's business."""
+
+    medium: str | None = ""
+    claim_name: str | None = ""
+    driver: str | None = ""
+
+
+_volumes: Final = msgspec.json.Decoder(list[dict[str, msgspec.Raw]] | None)
+_name: Final = msgspec.json.Decoder(str)
+_source: Final = msgspec.json.Decoder(Source | None)
+
+
+def without_random_names(raw: msgspec.Raw) -> bytes:
+    """Return the volumes' words with one name for every token volume, so that pods of one kind say the same."""
+    return _TOKEN_NAME.sub(b'"kube-api-access"', bytes(raw))
+
+
+def volumes(raw: bytes) -> tuple[Volume, ...]:
+    """Return each volume with its kind, the API's field name, and a claim's name, a medium or a driver as detail."""
+    given = _volumes.decode(raw) if raw else None
+    return tuple(_volume(each) for each in given or ())
+
+
+def _volume(fields: dict[str, msgspec.Raw]) -> Volume:
+    name = _name.decode(fields["name"]) if "name" in fields else ""
+    kind = next((key for key in fields if key != "name"), "emptyDir")
+    source = (_source.decode(fields[kind]) if kind in fields else None) or Source()
+    return Volume(name, kind, source.claim_name or source.medium or source.driver or "")

@@ -1,0 +1,205 @@
+"""The part of the Kubernetes API's objects that Ebb reads, as partial structs: everything else is skipped undecoded.
+
+Parts that pods of one kind share word for word stay raw bytes here; `fold` compares them as bytes and they are
+decoded once a kind. Must not hold meaning: that is `nodes`, `pods` and `selectors`.
+"""
+
+from datetime import datetime
+from typing import Annotated, Final, Generic, TypeVar
+
+import msgspec
+
+ABSENT: Final = msgspec.Raw(b"")
+"""The default of raw parts."""
+SILENT: Final = (ABSENT, msgspec.Raw(b"null"))
+"""A raw part that says nothing: not there, or null."""
+Time = Annotated[datetime, msgspec.Meta(tz=True)]
+Quantities = dict[str, str | int | float]
+
+
+class Partial(msgspec.Struct, frozen=True, rename="camel", gc=False):
+    """A struct over the API's camelCase fields. Without cycles, so the garbage collector need not look at it."""
+
+
+class OwnerReference(Partial, frozen=True):
+    kind: str = ""
+    name: str = ""
+    uid: str = ""
+    controller: bool | None = False
+
+
+class Meta(Partial, frozen=True):
+    name: str = ""
+    namespace: str = ""
+    uid: str = ""
+    resource_version: str = ""
+    generation: int = 0
+    creation_timestamp: Time | None = None
+    deletion_timestamp: Time | None = None
+    labels: dict[str, str] | None = None
+    annotations: dict[str, str] | None = None
+
+
+class Condition(Partial, frozen=True):
+    type: str = ""
+    status: str = ""
+    reason: str | None = ""
+    last_transition_time: Time | None = None
+
+
+class Taint(Partial, frozen=True):
+    key: str = ""
+    effect: str = ""
+    value: str = ""
+
+
+class NodeSpec(Partial, frozen=True):
+    taints: list[Taint] | None = None
+    unschedulable: bool = False
+
+
+class NodeStatus(Partial, frozen=True):
+    allocatable: Quantities | None = None
+    conditions: list[Condition] | None = None
+
+
+class Node(Partial, frozen=True):
+    metadata: Meta
+    spec: NodeSpec = NodeSpec()
+    status: NodeStatus = NodeStatus()
+
+
+class PodMeta(Partial, frozen=True):
+    name: str = ""
+    namespace: str = ""
+    uid: str = ""
+    creation_timestamp: Time | None = None
+    deletion_timestamp: Time | None = None
+    labels: msgspec.Raw = ABSENT
+    annotations: dict[str, str] | None = None
+    owner_references: list[OwnerReference] | None = None
+
+
+class Requests(Partial, frozen=True):
+    requests: msgspec.Raw = ABSENT
+
+
+class Container(Partial, frozen=True):
+    name: str = ""
+    resources: Requests | None = None
+    ports: msgspec.Raw = ABSENT
+    restart_policy: str | None = ""
+
+
+class PodSpec(Partial, frozen=True):
+    node_name: str = ""
+    containers: list[Container] | None = None
+    init_containers: list[Container] | None = None
+    overhead: msgspec.Raw = ABSENT
+    resources: Requests | None = None
+    node_selector: msgspec.Raw = ABSENT
+    affinity: msgspec.Raw = ABSENT
+    tolerations: msgspec.Raw = ABSENT
+    topology_spread_constraints: msgspec.Raw = ABSENT
+    volumes: msgspec.Raw = ABSENT
+    resource_claims: msgspec.Raw = ABSENT
+    scheduling_gates: msgspec.Raw = ABSENT
+    workload_ref: msgspec.Raw = ABSENT
+    scheduling_group: msgspec.Raw = ABSENT
+    host_network: bool = False
+    scheduler_name: str = ""
+    priority: int | None = None
+    priority_class_name: str = ""
+    termination_grace_period_seconds: int | None = None
+    restart_policy: str = ""
+
+
+class ContainerStatus(Partial, frozen=True):
+    name: str = ""
+    allocated_resources: msgspec.Raw = ABSENT
+    resources: Requests | None = None
+
+
+class PodStatus(Partial, frozen=True):
+    phase: str = ""
+    start_time: Time | None = None
+    conditions: list[Condition] | None = None
+    container_statuses: list[ContainerStatus] | None = None
+    init_container_statuses: list[ContainerStatus] | None = None
+    allocated_resources: msgspec.Raw = ABSENT
+    resources: Requests | None = None
+
+
+class Pod(Partial, frozen=True):
+    metadata: PodMeta
+    spec: PodSpec = PodSpec()
+    status: PodStatus = PodStatus()
+
+
+class Expression(Partial, frozen=True):
+    key: str = ""
+    operator: str = ""
+    values: list[str] | None = None
+
+
+class LabelSelector(Partial, frozen=True):
+    match_labels: dict[str, str] | None = None
+    match_expressions: list[Expression] | None = None
+
+
+class BudgetSpec(Partial, frozen=True):
+    selector: LabelSelector | None = None
+    unhealthy_pod_eviction_policy: str | None = ""
+
+
+class BudgetStatus(Partial, frozen=True):
+    disruptions_allowed: int = 0
+    current_healthy: int = 0
+    desired_healthy: int = 0
+    expected_pods: int = 0
+    observed_generation: int = 0
+
+
+class PodDisruptionBudget(Partial, frozen=True):
+    metadata: Meta
+    spec: BudgetSpec = BudgetSpec()
+    status: BudgetStatus = BudgetStatus()
+
+
+class Namespace(Partial, frozen=True):
+    metadata: Meta
+
+
+class ListMeta(Partial, frozen=True):
+    continue_: str = msgspec.field(default="", name="continue")
+
+
+Item = TypeVar("Item")
+
+
+class Page(Partial, Generic[Item], frozen=True):
+    """One page of a list."""
+
+    metadata: ListMeta = ListMeta()
+    items: list[Item] | None = None
+
+
+class Cause(Partial, frozen=True):
+    reason: str = ""
+    message: str = ""
+
+
+class Details(Partial, frozen=True):
+    causes: list[Cause] | None = None
+
+
+class Status(Partial, frozen=True):
+    """The API's answer to a call that failed."""
+
+    message: str = ""
+    reason: str = ""
+    details: Details | None = None
+
+    @property
+    def causes(self) -> list[Cause]:
+        return (self.details.causes if self.details else None) or []
