@@ -7,11 +7,12 @@ from typing import Self
 
 
 class LoopbackBucket:
-    """One object's media. `data` None is 404; `status` 0 answers normally, anything else is the answer."""
+    """One object's media. `data` None is 404; `status` is the answer of the next `faults` requests, 0 of none."""
 
     def __init__(self) -> None:
         self.data: bytes | None = None
         self.status = 0
+        self.faults = 1_000_000
         self.requests: list[tuple[str, str | None]] = []
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self.address = f"http://127.0.0.1:{self._server.server_port}"
@@ -29,7 +30,8 @@ class LoopbackBucket:
         self._server.server_close()
 
     def answer(self) -> tuple[int, bytes]:
-        if self.status:
+        if self.status and self.faults:
+            self.faults -= 1
             return self.status, b""
         if self.data is None:
             return 404, b"No such object"

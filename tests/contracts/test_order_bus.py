@@ -47,8 +47,8 @@ def pubsub_road() -> Iterator[Road]:
     prefix = f"ebb-{uuid4().hex[:8]}"
     with PublisherClient() as topics, SubscriberClient() as readers:
         pulls = [_topic(topics, readers, f"{prefix}-{kind}") for kind in ("orders", "rejected", "results")]
-        names = [f"projects/p/topics/{prefix}-{kind}" for kind in ("orders", "rejected", "results")]
-        yield Road(PubSubOrders(*names), *pulls)
+        orders, rejected, results = (f"projects/p/topics/{prefix}-{kind}" for kind in ("orders", "rejected", "results"))
+        yield Road(PubSubOrders(orders, rejected, results), *pulls)
 
 
 def _topic(topics: PublisherClient, readers: SubscriberClient, name: str) -> Callable[[], list[Message]]:

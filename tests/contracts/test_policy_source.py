@@ -1,6 +1,7 @@
 """The laws of the port `PolicySource`, the same for the fake, a file and a bucket's object."""
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,20 +48,23 @@ def file_shelf(path: Path) -> Shelf:
     return Shelf(FilePolicy(str(path), parse), lay)
 
 
-def bucket_shelf(bucket: LoopbackBucket) -> Shelf:
-    return Shelf(BucketPolicy("policies", "prod/policy.yaml", parse), lambda data: setattr(bucket, "data", data))
+@contextmanager
+def bucket_shelf() -> Iterator[Shelf]:
+    with LoopbackBucket() as bucket, pytest.MonkeyPatch.context() as environment:
+        environment.setenv("STORAGE_EMULATOR_HOST", bucket.address)
+        policy = BucketPolicy("policies", "prod/policy.yaml", parse)
+        yield Shelf(policy, lambda data: setattr(bucket, "data", data))
 
 
 @pytest.fixture(params=["fake", "file", "bucket"])
-def shelf(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shelf]:
+def shelf(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Shelf]:
     if request.param == "fake":
         yield fake_shelf()
     elif request.param == "file":
         yield file_shelf(tmp_path / "policy.yaml")
     else:
-        with LoopbackBucket() as bucket:
-            monkeypatch.setenv("STORAGE_EMULATOR_HOST", bucket.address)
-            yield bucket_shelf(bucket)
+        with bucket_shelf() as made:
+            yield made
 
 
 def test_the_policy_is_what_stands_there(shelf: Shelf) -> None:

@@ -1,0 +1,104 @@
+"""What the embedded state does beyond the laws of `State`: processes, a set-back clock, expiry and odd files."""
+
+import sqlite3
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from multiprocessing import get_context
+from pathlib import Path
+
+import pytest
+
+from shared.adapters.sqlite import SqliteState
+from shared.core.state import ClusterState, Lease, Run
+from shared.errors import Retryable, Stale, Terminal
+from shared.ports import CLUSTER, run_key
+from tests.builders import CLUSTER as NAME
+from tests.builders import NOW
+
+
+def wins(path: str, number: int) -> bool:
+    try:
+        SqliteState(path, NAME).put(CLUSTER, ClusterState(planner=Lease(str(number), NOW)), None)
+    except Stale:
+        return False
+    return True
+
+
+def test_of_processes_that_race_exactly_one_wins(tmp_path: Path) -> None:
+    path = str(tmp_path / "state")
+    with ProcessPoolExecutor(3, mp_context=get_context("spawn")) as processes:
+        assert sorted(processes.map(wins, [path] * 6, range(6))) == [False] * 5 + [True]
+
+
+def test_another_process_finds_what_was_written(tmp_path: Path) -> None:
+    version = SqliteState(str(tmp_path / "state"), NAME).put(CLUSTER, ClusterState(paused=True), None)
+
+    found = SqliteState(str(tmp_path / "state"), NAME).get(CLUSTER)
+
+    assert (found.value, found.version) == (ClusterState(paused=True), version)
+
+
+def test_the_read_time_stands_still_while_the_clock_is_set_back(tmp_path: Path) -> None:
+    times = iter([NOW, NOW - timedelta(hours=1), NOW + timedelta(seconds=1)])
+    state = SqliteState(str(tmp_path / "state"), NAME, now=lambda: next(times))
+
+    assert [state.get(CLUSTER).read_at for _ in range(3)] == [NOW, NOW, NOW + timedelta(seconds=1)]
+
+
+def test_what_has_expired_goes_with_the_next_write(tmp_path: Path) -> None:
+    state = SqliteState(str(tmp_path / "state"), NAME, now=stepping(NOW))
+    for days in (0, 30):
+        key = run_key(f"expires in {days} days")
+        state.put(key, Run(run_id="r", lease=Lease("me", NOW), expire_at=NOW + timedelta(days=days, seconds=3)), None)
+
+    state.put(CLUSTER, ClusterState(), None)
+    state.put(CLUSTER, ClusterState(), state.get(CLUSTER).version)
+
+    assert set(state.all("runs", Run)) == {"expires in 30 days"}
+
+
+def stepping(start: datetime) -> Callable[[], datetime]:
+    times = iter(range(1000))
+    return lambda: start + timedelta(seconds=next(times))
+
+
+def test_a_file_held_by_another_process_is_an_outage(tmp_path: Path) -> None:
+    path = str(tmp_path / "state")
+    state = SqliteState(path, NAME, busy_seconds=0.05)
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+
+        with pytest.raises(Retryable, match="state file"):
+            state.put(CLUSTER, ClusterState(), None)
+
+
+def test_a_path_that_cannot_be_opened_says_what_to_check(tmp_path: Path) -> None:
+    with pytest.raises(Terminal, match="EBB_STATE"):
+        SqliteState(str(tmp_path / "no" / "folder"), NAME)
+
+
+def test_a_file_that_is_no_database_says_what_to_check(tmp_path: Path) -> None:
+    (tmp_path / "state").write_text("something else " * 100)
+
+    with pytest.raises(Terminal, match="EBB_STATE"):
+        SqliteState(str(tmp_path / "state"), NAME)
+
+
+def test_a_document_of_another_shape_is_named(tmp_path: Path) -> None:
+    path = str(tmp_path / "state")
+    state = SqliteState(path, NAME)
+    state.put(CLUSTER, ClusterState(), None)
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("UPDATE documents SET value = '{\"paused\": 5}'")
+
+    with pytest.raises(Terminal, match="document cluster ''"):
+        state.get(CLUSTER)
+
+
+def test_the_store_reads_the_machines_clock_in_utc(tmp_path: Path) -> None:
+    before, read_at = SqliteState(str(tmp_path / "a"), NAME), SqliteState(str(tmp_path / "b"), NAME)
+
+    assert before.get(CLUSTER).read_at <= read_at.get(CLUSTER).read_at
+    assert read_at.get(CLUSTER).read_at.tzinfo is UTC

@@ -1,0 +1,82 @@
+"""What the bucket's adapter does beyond the laws of `PolicySource`: naming refusals, and no credentials on loopback."""
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from shared.adapters.storage import BucketPolicy, FilePolicy
+from shared.core.policy import Policy
+from shared.errors import BadPolicy, EbbError, Retryable, Terminal
+from tests.loopback_bucket import LoopbackBucket
+
+
+def parse(data: bytes) -> Policy:
+    return Policy(hash=data.decode())
+
+
+@pytest.mark.parametrize(
+    ("expected", "status", "sentence"),
+    [
+        pytest.param(Terminal, 403, "roles/storage.objectViewer", id="no permission"),
+        pytest.param(Terminal, 401, "roles/storage.objectViewer", id="no valid identity"),
+        pytest.param(Retryable, 503, "gs://policies/policy.yaml", id="an outage"),
+        pytest.param(Retryable, 500, "gs://policies/policy.yaml", id="a fault of the service"),
+        pytest.param(Retryable, 429, "gs://policies/policy.yaml", id="out of quota"),
+    ],
+)
+def test_a_refusal_is_named(
+    expected: type[EbbError], status: int, sentence: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with LoopbackBucket() as bucket:
+        monkeypatch.setenv("STORAGE_EMULATOR_HOST", bucket.address)
+        bucket.status = status
+
+        with pytest.raises(expected, match=sentence):
+            BucketPolicy("policies", "policy.yaml", parse, call_seconds=0.5).read()
+
+
+def test_an_outage_is_named_when_the_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.socket() as deaf:
+        deaf.bind(("127.0.0.1", 0))
+        monkeypatch.setenv("STORAGE_EMULATOR_HOST", f"http://127.0.0.1:{deaf.getsockname()[1]}")
+
+        with pytest.raises(Retryable, match="no answer in time"):
+            BucketPolicy("policies", "policy.yaml", parse, call_seconds=0.5).read()
+
+
+def test_a_stand_in_is_asked_once_and_without_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
+    with LoopbackBucket() as bucket:
+        monkeypatch.setenv("STORAGE_EMULATOR_HOST", bucket.address)
+        bucket.data = b"one"
+
+        BucketPolicy("policies", "a folder/policy.yaml", parse).read()
+
+        [(path, authorization)] = bucket.requests
+        assert path == "/storage/v1/b/policies/o/a%20folder%2Fpolicy.yaml?alt=media"
+        assert authorization is None
+
+
+@pytest.mark.parametrize("path", [pytest.param("", id="a folder"), pytest.param("file/policy.yaml", id="below a file")])
+def test_a_path_that_is_no_file_is_a_persons_mistake(path: str, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("one")
+
+    with pytest.raises(BadPolicy, match="no such file"):
+        FilePolicy(str(tmp_path / path), parse).read()
+
+
+def test_a_passing_fault_of_the_service_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    with LoopbackBucket() as bucket:
+        monkeypatch.setenv("STORAGE_EMULATOR_HOST", bucket.address)
+        bucket.data = b"one"
+        bucket.status, bucket.faults = 503, 1
+
+        assert BucketPolicy("policies", "policy.yaml", parse).read().hash == "one"
+
+
+def test_without_an_identity_the_start_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("STORAGE_EMULATOR_HOST", raising=False)
+    monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(tmp_path / "missing.json"))
+
+    with pytest.raises(Terminal, match=r"missing\.json.*roles/storage\.objectViewer"):
+        BucketPolicy("policies", "policy.yaml", parse)
