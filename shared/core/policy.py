@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import Final
 
 import msgspec
+from msgspec.structs import replace
 
 
 class ConsolidationPolicy(StrEnum):
@@ -92,6 +93,8 @@ class DrainSettings(msgspec.Struct, frozen=True, kw_only=True):
     max_parallel_evictions: int = 20
 
 
+WATCHDOGS: Final = {"BALANCED": timedelta(minutes=25), "OPTIMIZE_UTILIZATION": timedelta(minutes=8)}
+"""How long a drained node is left to the autoscaler, by autoscaling profile."""
 DEFAULT_BUDGETS: Final = (Budget(Limit(percent=10)),)
 
 
@@ -110,6 +113,8 @@ class PoolPolicy:
     headroom_percent: int = 0
     kube_system_pods: KubeSystemPods = KubeSystemPods.EVICT
     local_storage: LocalStorage = LocalStorage.BLOCK
+    unprotected: Limit = Limit(percent=25)
+    """How many pods of a workload without a PodDisruptionBudget may be away at once."""
     ignore_taints: frozenset[str] = frozenset()
     time_since_last_addition: timedelta | None = None
     """None: the cluster's setting counts."""
@@ -140,6 +145,8 @@ class Policy:
     rate: Rate | None = Rate(Limit(percent=20), timedelta(hours=1))
     freezes: tuple[Freeze, ...] = ()
     drain: DrainSettings = field(default_factory=DrainSettings)
+    watchdog_by_profile: bool = True
+    """Whether the drain's watchdog was left to the autoscaling profile."""
     manual_may_ignore: frozenset[str] = frozenset({"windows"})
     pools: Mapping[str, PoolPolicy] = field(default_factory=dict)
     other_pools: PoolPolicy = field(default_factory=PoolPolicy)
@@ -147,6 +154,12 @@ class Policy:
 
     def pool(self, name: str) -> PoolPolicy:
         return self.pools.get(name, self.other_pools)
+
+    def drain_for(self, profile: str) -> DrainSettings:
+        """Return the settings of a drain in a cluster of that autoscaling profile (design §6, watchdog)."""
+        if not self.watchdog_by_profile:
+            return self.drain
+        return replace(self.drain, watchdog=WATCHDOGS.get(profile, self.drain.watchdog))
 
     def addition_grace(self, pool: str) -> timedelta:
         """Return how long after an addition the pool is left alone."""

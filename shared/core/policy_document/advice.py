@@ -1,0 +1,88 @@
+"""What is allowed in a policy and yet hardly meant: sentences for `policy check` and for the log at load.
+
+Must not refuse anything.
+"""
+
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import Final
+
+from shared.core.policy import Budget, Limit, Policy, PoolPolicy
+
+_USUAL_PASS: Final = timedelta(minutes=1)
+"""No schedule of the planner is denser; a shorter mark means no more than the next pass."""
+_NONE: Final = frozenset({Limit(count=0), Limit(percent=0)})
+
+
+def warnings(policy: Policy) -> tuple[str, ...]:
+    """Return what a person should know of a valid policy, one sentence each, with its path."""
+    rows = list(_cluster(policy))
+    for name, pool in policy.pools.items():
+        if pool.enabled:
+            rows += [f"nodePools.{name}.{sentence}" for rule in _POOL_RULES for sentence in rule(pool)]
+    return tuple(rows)
+
+
+def _cluster(policy: Policy) -> Iterator[str]:
+    for sentence in _without_limit(policy.budgets, "the cluster"):
+        yield f"cluster.{sentence}"
+    if not any(pool.enabled for pool in policy.pools.values()):
+        yield "nodePools: no pool is enabled, so nothing will ever be drained."
+    elif policy.dry_run:
+        yield "dryRun: it is true, so nothing is drained; write dryRun: false once the plans convince you."
+
+
+def _budgets(pool: PoolPolicy) -> Iterator[str]:
+    yield from _without_limit(pool.budgets, "the pool")
+
+
+def _without_limit(budgets: tuple[Budget, ...], what: str) -> Iterator[str]:
+    if not budgets:
+        yield f"disruption.budgets: the list is empty, so no budget limits {what}; leave it out for 10%."
+    elif not any(_always_for_all(each) for each in budgets):
+        yield (
+            f"disruption.budgets: no budget is always active for all reasons, so at some times none limits {what}; "
+            "a schedule with a limit does not mean `only then`: use windows for that."
+        )
+
+
+def _always_for_all(budget: Budget) -> bool:
+    return budget.schedule is None and not budget.reasons
+
+
+def _required_count(pool: PoolPolicy) -> Iterator[str]:
+    """Acceptance row 11: so few nodes just under the limit cannot take in the pods of one of them."""
+    if pool.cpu_limit == 1:
+        yield (
+            "scaleDownCPURequestRatioLimit: at 1 no number of under-utilised nodes is sure to absorb one; "
+            "only the proof of placement decides."
+        )
+    elif pool.required_count * (1 - pool.cpu_limit) < 1:
+        yield (
+            f"scaleDownRequiredUnderutilizedNodeCount: {pool.required_count} nodes just under the limit cannot absorb "
+            f"one of them; write at least {-(-1 // (1 - pool.cpu_limit))}."
+        )
+
+
+def _never(pool: PoolPolicy) -> Iterator[str]:
+    if pool.windows == ():
+        yield "disruption.windows: the list is empty, so no window ever opens; leave it out for always."
+    if pool.rate is not None and pool.rate.nodes in _NONE:
+        yield "rate.nodes: it is 0, so no drain of the pool ever starts."
+    if any(
+        b.schedule is None and not b.reasons and b.nodes in {Limit(count=0), Limit(percent=0)} for b in pool.budgets
+    ):
+        yield "disruption.budgets: one of 0 is always active, so no node of the pool is ever drained."
+
+
+def _timers(pool: PoolPolicy) -> Iterator[str]:
+    if pool.consolidate_after is not None and pool.consolidate_after < _USUAL_PASS:
+        yield (
+            f"disruption.consolidateAfter: {int(pool.consolidate_after.total_seconds())}s is shorter than the time "
+            "between two passes; a node goes at the earliest in the pass after the one that marked it."
+        )
+    if pool.consolidate_after is None and pool.expire_after is None:
+        yield "disruption: consolidateAfter and expireAfter are both Never, so no node of the pool is ever drained."
+
+
+_POOL_RULES: Final[tuple[Callable[[PoolPolicy], Iterator[str]], ...]] = (_budgets, _required_count, _never, _timers)
