@@ -137,13 +137,15 @@ class Board:
         """Give a place to what is pending, as far as it has one, and then to what leaves departing nodes."""
         self._departing = tuple(nodes)
         queue = [self.terrain.kind_of[pod.spec] for pod in self._in_queue_order()]
+        leaving = {node: self.terrain.movable(node) for node in nodes}
+        homeless: set[int] = set()
         for arrangement in self._arrangements:
             arrangement.close(nodes)
             arrangement.reserve(queue, OUTSIDE)
-            for node in nodes:
-                pods = self.terrain.movable(node)
-                stuck = set(arrangement.reserve([self.terrain.kind_of[pod.spec] for pod in pods], node))
-                self.homeless += tuple(pod for pod in pods if self.terrain.kind_of[pod.spec] in stuck)
+            for node, pods in leaving.items():
+                homeless.update(arrangement.reserve([self.terrain.kind_of[pod.spec] for pod in pods], node))
+        found = (pod for pods in leaving.values() for pod in pods if self.terrain.kind_of[pod.spec] in homeless)
+        self.homeless = tuple(found)
 
     def _in_queue_order(self) -> list[Pod]:
         """Pods as the scheduler takes them from its queue: by priority."""

@@ -1,0 +1,214 @@
+"""Which pods a drain moves, which it leaves, and which keep their node."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from shared.core import names
+from shared.core.drainability import DrainContext, Kind, judge, movable
+from shared.core.policy import KubeSystemPods, LocalStorage, PoolPolicy
+from shared.core.reasons import PodBlock
+from shared.core.selectors import NodeTerm, PodTerm, Requirement, Toleration
+from shared.core.snapshot import Phase, Pod, PodDisruptionBudget, Volume
+from tests.builders import NOW, pdb, pod
+
+SAFE = {names.SAFE_TO_EVICT: "true"}
+SCRATCH = (Volume("scratch", "emptyDir"),)
+ON_N1 = NodeTerm(fields=(Requirement("metadata.name", "In", ("n1",)),))
+
+
+def context(*budgets: PodDisruptionBudget, **policy: Any) -> DrainContext:
+    return DrainContext(budgets, PoolPolicy(**policy), NOW)
+
+
+def blocks(subject: Pod, *budgets: PodDisruptionBudget, **policy: Any) -> list[PodBlock]:
+    reasons = [blocker.reason for blocker in judge(subject, context(*budgets, **policy)).blockers]
+    return [reason for reason in reasons if isinstance(reason, PodBlock)]
+
+
+@pytest.mark.parametrize(
+    ("expected", "subject"),
+    [
+        pytest.param(Kind.OKAY, pod("p"), id="a pod of a ReplicaSet is evicted"),
+        pytest.param(Kind.SKIP, pod("p", owner="DaemonSet/agent"), id="a DaemonSet's pod stays"),
+        pytest.param(
+            Kind.SKIP,
+            pod("p", owner=None, annotations={names.DAEMON_SET_POD: "true"}),
+            id="a pod declared a daemon stays",
+        ),
+        pytest.param(Kind.SKIP, pod("p", owner="Node/n1", annotations={names.MIRROR: "x"}), id="a mirror pod stays"),
+        pytest.param(Kind.SKIP, pod("p", owner=None, phase=Phase.SUCCEEDED), id="a finished bare pod stays"),
+        pytest.param(Kind.SKIP, pod("p", owner=None, phase=Phase.FAILED), id="a failed pod stays"),
+        pytest.param(
+            Kind.SKIP, pod("p", deleting=NOW - timedelta(seconds=61)), id="a pod dying for grace + 30 s + 1 s is left"
+        ),
+        pytest.param(
+            Kind.OKAY, pod("p", deleting=NOW - timedelta(seconds=60)), id="one that has just begun to die is not"
+        ),
+        pytest.param(
+            Kind.WAIT, pod("p", annotations={names.SAFE_TO_EVICT: "on-completion"}), id="on-completion keeps its node"
+        ),
+        pytest.param(Kind.BLOCK, pod("p", owner=None), id="a bare pod keeps its node"),
+    ],
+)
+def test_each_pod_has_one_kind(expected: Kind, subject: Pod) -> None:
+    assert judge(subject, context()).kind is expected
+
+
+@pytest.mark.acceptance(40, 87)
+def test_daemon_mirror_and_finished_pods_neither_block_nor_move() -> None:
+    left = (
+        pod("agent", owner="DaemonSet/agent", annotations={names.SAFE_TO_EVICT: "false"}, volumes=SCRATCH),
+        pod("proxy", owner="Node/n1", annotations={names.MIRROR: "x"}, volumes=SCRATCH),
+        pod("batch", owner=None, phase=Phase.SUCCEEDED),
+    )
+    web = pod("web")
+    assert [judge(each, context(pdb("all", allowed=0))).blockers for each in left] == [(), (), ()]
+    assert movable((*left, web), NOW) == (web,)
+
+
+@pytest.mark.acceptance(37)
+def test_safe_to_evict_false_blocks() -> None:
+    assert blocks(pod("p", annotations={names.SAFE_TO_EVICT: "false"})) == [PodBlock.NOT_SAFE_TO_EVICT]
+
+
+@pytest.mark.acceptance(38)
+@pytest.mark.parametrize(
+    ("expected", "subject"),
+    [
+        pytest.param([PodBlock.LOCAL_STORAGE], pod("p", volumes=SCRATCH), id="emptyDir"),
+        pytest.param([PodBlock.LOCAL_STORAGE], pod("p", volumes=(Volume("v", "hostPath"),)), id="hostPath"),
+        pytest.param([], pod("p", volumes=SCRATCH, annotations=SAFE), id="emptyDir, safe to evict"),
+        pytest.param([], pod("p", volumes=(Volume("v", "hostPath"),), annotations=SAFE), id="hostPath, safe to evict"),
+        pytest.param([], pod("p", volumes=(Volume("v", "emptyDir", "Memory"),)), id="memory is no local storage"),
+        pytest.param([], pod("p", volumes=SCRATCH, namespace="kube-system"), id="kube-system's scratch space"),
+        pytest.param(
+            [], pod("p", volumes=SCRATCH, annotations={names.SAFE_LOCAL_VOLUMES: "cache,scratch"}), id="listed as safe"
+        ),
+        pytest.param(
+            [PodBlock.LOCAL_STORAGE],
+            pod("p", volumes=SCRATCH, annotations={names.SAFE_LOCAL_VOLUMES: "cache, scratch"}),
+            id="a list with blanks does not count, as for the autoscaler",
+        ),
+    ],
+)
+def test_local_storage_blocks_unless_declared_safe(expected: list[PodBlock], subject: Pod) -> None:
+    assert blocks(subject) == expected
+
+
+def test_local_storage_is_let_go_by_policy() -> None:
+    assert blocks(pod("p", volumes=SCRATCH), local_storage=LocalStorage.EVICT) == []
+
+
+@pytest.mark.acceptance(39)
+@pytest.mark.parametrize(
+    ("expected", "owner"),
+    [
+        pytest.param([PodBlock.NOT_REPLICATED], None, id="no controller"),
+        pytest.param([PodBlock.NOT_REPLICATED], "Sparkle/x", id="a custom controller"),
+        pytest.param([], "ReplicationController/x", id="ReplicationController"),
+        pytest.param([], "Job/x", id="Job"),
+        pytest.param([], "ReplicaSet/x", id="ReplicaSet"),
+        pytest.param([], "StatefulSet/x", id="StatefulSet"),
+    ],
+)
+@pytest.mark.parametrize("annotations", [{}, SAFE], ids=["plain", "even safe to evict"])
+def test_only_replicated_pods_move(expected: list[PodBlock], owner: str | None, annotations: dict[str, str]) -> None:
+    assert blocks(pod("p", owner=owner, annotations=annotations)) == expected
+
+
+@pytest.mark.acceptance(88)
+@pytest.mark.parametrize(
+    ("expected", "option", "subject"),
+    [
+        pytest.param([PodBlock.KUBE_SYSTEM], KubeSystemPods.LEAVE, pod("p", namespace="kube-system"), id="left"),
+        pytest.param([], KubeSystemPods.EVICT, pod("p", namespace="kube-system"), id="evicted"),
+        pytest.param(
+            [], KubeSystemPods.LEAVE, pod("p", namespace="kube-system", annotations=SAFE), id="left, but safe to evict"
+        ),
+        pytest.param(
+            [],
+            KubeSystemPods.LEAVE,
+            pod("p", namespace="kube-system", owner="DaemonSet/x"),
+            id="DaemonSets are skipped",
+        ),
+    ],
+)
+def test_kube_system_pods_follow_the_option(expected: list[PodBlock], option: KubeSystemPods, subject: Pod) -> None:
+    assert blocks(subject, kube_system_pods=option) == expected
+
+
+@pytest.mark.acceptance(44)
+@pytest.mark.parametrize("key", names.POD_OPT_OUTS)
+def test_every_opt_out_annotation_of_a_pod_is_honoured(key: str) -> None:
+    assert blocks(pod("p", annotations={key: "true"})) == [PodBlock.DO_NOT_DISRUPT]
+    assert blocks(pod("p", annotations={key: "false"})) == []
+
+
+def test_an_opt_out_for_a_while_ends() -> None:
+    wish = {"karpenter.sh/do-not-disrupt": "1h"}
+    young = pod("p", annotations=wish, started=NOW - timedelta(minutes=59))
+    old = pod("p", annotations=wish, started=NOW - timedelta(minutes=60))
+    assert (blocks(young), blocks(old)) == ([PodBlock.DO_NOT_DISRUPT], [])
+
+
+@pytest.mark.acceptance(46)
+@pytest.mark.parametrize(
+    ("expected", "subject", "budgets"),
+    [
+        pytest.param([], pod("p"), [pdb("web", allowed=1)], id="one disruption allowed"),
+        pytest.param([PodBlock.PDB_EXHAUSTED], pod("p"), [pdb("web", allowed=0)], id="none allowed"),
+        pytest.param([PodBlock.PDB_EXHAUSTED], pod("p", annotations=SAFE), [pdb("web", allowed=0)], id="though safe"),
+        pytest.param([], pod("p"), [pdb("web", allowed=0, namespace="other")], id="of another namespace"),
+        pytest.param([], pod("p"), [pdb("db", allowed=0, app="db")], id="of another app"),
+        pytest.param([PodBlock.SEVERAL_PDBS], pod("p"), [pdb("a"), pdb("b")], id="more than one matches"),
+    ],
+)
+def test_an_exhausted_pdb_blocks_before_the_cordon(
+    expected: list[PodBlock], subject: Pod, budgets: list[PodDisruptionBudget]
+) -> None:
+    assert blocks(subject, *budgets) == expected
+
+
+def test_an_unhealthy_pod_passes_a_pdb_that_always_allows_it() -> None:
+    budget = PodDisruptionBudget("default", "web", pdb("web").selector, always_evict_unhealthy=True)
+    assert blocks(pod("p", ready=False), budget) == []
+    assert blocks(pod("p", ready=True), budget) == [PodBlock.PDB_EXHAUSTED]
+
+
+@pytest.mark.parametrize(
+    ("expected", "spec"),
+    [
+        pytest.param(PodBlock.TOLERATES_DRAIN_TAINT, {"tolerations": (Toleration("", "Exists"),)}, id="tolerates all"),
+        pytest.param(
+            PodBlock.TOLERATES_DRAIN_TAINT,
+            {"tolerations": (Toleration(names.OUR_TAINT, "Exists", effect="NoSchedule"),)},
+            id="tolerates our taint",
+        ),
+        pytest.param(PodBlock.NAMES_ITS_NODE, {"node_selector": {names.HOSTNAME_LABEL: "n1"}}, id="selects its host"),
+        pytest.param(PodBlock.NAMES_ITS_NODE, {"node_terms": (ON_N1,)}, id="asks for its node by name"),
+        pytest.param(PodBlock.FOREIGN_SCHEDULER, {"scheduler": "volcano"}, id="a scheduler not modelled"),
+        pytest.param(PodBlock.RESOURCE_CLAIMS, {"resource_claims": ("gpu",)}, id="dynamic resources"),
+        pytest.param(PodBlock.SCHEDULING_GATES, {"scheduling_gates": ("quota",)}, id="scheduling gates"),
+        pytest.param(PodBlock.TOPOLOGY_SPREAD, {"hard_spread": (names.ZONE_LABEL,)}, id="hard spread"),
+        pytest.param(PodBlock.POD_AFFINITY, {"affinity": (PodTerm(names.ZONE_LABEL, None),)}, id="pod affinity"),
+        pytest.param(PodBlock.HOST_PORTS, {"host_ports": ("0.0.0.0/TCP/80",)}, id="host ports"),
+        pytest.param(PodBlock.VOLUMES, {"volumes": (Volume("d", "persistentVolumeClaim", "data"),)}, id="a claim"),
+    ],
+)
+def test_what_is_not_modelled_blocks_by_name(expected: PodBlock, spec: dict[str, Any]) -> None:
+    assert blocks(pod("p", **spec)) == [expected]
+
+
+def test_all_blockers_are_kept_and_the_first_names_the_verdict() -> None:
+    subject = pod("p", owner=None, annotations={names.SAFE_TO_EVICT: "false"}, volumes=SCRATCH)
+    verdict = judge(subject, context(pdb("web", allowed=0, app="web")))
+    assert verdict.kind is Kind.BLOCK
+    assert [blocker.reason.value for blocker in verdict.blockers] == [
+        "not_safe_to_evict",
+        "not_replicated",
+        "local_storage",
+        "pdb_exhausted",
+    ]
+    assert {blocker.object for blocker in verdict.blockers} == {"default/p"}
