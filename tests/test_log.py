@@ -1,0 +1,216 @@
+"""The log contract: one JSON object a line in Cloud Logging's form, whatever is to be written."""
+
+import io
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.log import LABELS, JsonLog, trace_id
+from shared.ports import Log
+from tests.builders import CLUSTER, NOW
+
+TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
+PREFIX = "logging.googleapis.com"
+
+
+def log(level: str = "DEBUG") -> tuple[JsonLog, io.StringIO]:
+    stream = io.StringIO()
+    return JsonLog(stream, level, CLUSTER, "p"), stream
+
+
+def written(*, message: Any = "m", severity: str = "INFO", **fields: Any) -> dict[str, Any]:
+    to, stream = log()
+    to.event("node_decision", message, severity=severity, **fields)
+    [line] = stream.getvalue().splitlines()
+    return dict(json.loads(line))
+
+
+def labels(entry: Mapping[str, Any]) -> dict[str, str]:
+    return dict(entry[f"{PREFIX}/labels"])
+
+
+@pytest.mark.acceptance(105)
+def test_cluster_state_and_candidate_are_lines_of_the_schema() -> None:
+    to, stream = log()
+    port: Log = to.bind(run_id="r1", trace=TRACE, policy_hash="abc")
+    port.event("cluster_state", "60 nodes, 12 could go", nodes=60, cpu_ratio=0.55, excess=12.5)
+    port.event("node_decision", "keep: too young", node="gke-a", pool="nodepool1", reason="too_young", cpu_ratio=0.4)
+
+    state, candidate = (json.loads(line) for line in stream.getvalue().splitlines())
+
+    common = {"severity": "INFO", f"{PREFIX}/trace": f"projects/p/traces/{TRACE}", "policy_hash": "abc"}
+    assert state == {
+        **common,
+        "message": "60 nodes, 12 could go",
+        f"{PREFIX}/labels": {"cluster": CLUSTER, "run_id": "r1", "event": "cluster_state"},
+        "nodes": 60,
+        "cpu_ratio": 0.55,
+        "excess": 12.5,
+    }
+    assert candidate == {
+        **common,
+        "message": "keep: too young",
+        f"{PREFIX}/labels": {
+            "cluster": CLUSTER, "run_id": "r1", "node": "gke-a", "pool": "nodepool1", "event": "node_decision",
+            "reason": "too_young",
+        },
+        "cpu_ratio": 0.4,
+    }  # fmt: skip
+
+
+def test_a_drains_lines_are_one_operation() -> None:
+    assert written(order_id="0a1b")[f"{PREFIX}/operation"] == {"id": "0a1b", "producer": "ebb"}
+    assert f"{PREFIX}/operation" not in written(node="gke-a")
+
+
+def test_a_label_that_was_not_given_is_left_out() -> None:
+    assert labels(written(node="", pool=None)) == {"cluster": CLUSTER, "event": "node_decision"}
+
+
+class Reason(StrEnum):
+    TOO_YOUNG = "too_young"
+
+
+@pytest.mark.parametrize(
+    ("expected", "value"),
+    [
+        pytest.param("too_young", Reason.TOO_YOUNG, id="an enum"),
+        pytest.param("5", 5, id="a number"),
+        pytest.param("true", True, id="a truth"),
+        pytest.param('["a"]', ["a"], id="a list"),
+        pytest.param("?", "\ud800", id="half a character"),
+        pytest.param("n" * 1000, "n" * 5000, id="a long name"),
+    ],
+)
+def test_a_label_is_always_text(expected: str, value: object) -> None:
+    assert labels(written(node=value))["node"] == expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "level"),
+    [
+        pytest.param(["DEBUG", "INFO", "NOTICE", "WARNING", "ERROR", "CRITICAL"], "DEBUG", id="debug"),
+        pytest.param(["INFO", "NOTICE", "WARNING", "ERROR", "CRITICAL"], "INFO", id="info"),
+        pytest.param(["WARNING", "ERROR", "CRITICAL"], "WARNING", id="warning"),
+        pytest.param(["ERROR", "CRITICAL"], "ERROR", id="error"),
+    ],
+)
+def test_only_lines_from_the_level_up_are_written(expected: list[str], level: str) -> None:
+    to, stream = log(level)
+    for severity in ("DEBUG", "INFO", "NOTICE", "WARNING", "ERROR", "CRITICAL"):
+        to.event("e", "m", severity=severity)
+
+    assert [json.loads(line)["severity"] for line in stream.getvalue().splitlines()] == expected
+
+
+def test_a_bound_log_adds_to_what_its_parent_says_and_leaves_the_parent_alone() -> None:
+    to, stream = log()
+    to.bind(run_id="r1").bind(node="gke-a", run_id="r2").event("e", "m")
+    to.event("e", "m")
+
+    child, parent = (labels(json.loads(line)) for line in stream.getvalue().splitlines())
+    assert (child["run_id"], child["node"]) == ("r2", "gke-a")
+    assert "run_id" not in parent
+
+
+def test_a_field_of_a_name_that_cloud_logging_reads_itself_is_set_aside() -> None:
+    to, stream = log()
+    to.bind(severity="x", message="y").event("e", "m", time="z", timestamp=5, httpRequest={})
+
+    entry = json.loads(stream.getvalue())
+    assert (entry["severity"], entry["message"]) == ("INFO", "m")
+    assert (entry["time_"], entry["timestamp_"], entry["severity_"], entry["message_"]) == ("z", 5, "x", "y")
+    assert not {"time", "timestamp", "httpRequest"} & set(entry)
+
+
+class Unspeakable:
+    def __str__(self) -> str:
+        raise ValueError
+
+    __repr__ = __str__
+
+
+@dataclass
+class Value:
+    number: int
+
+
+def circle() -> list[object]:
+    round_: list[object] = []
+    round_.append(round_)
+    return round_
+
+
+@pytest.mark.parametrize(
+    ("expected", "value"),
+    [
+        pytest.param("2026-03-04T22:00:00Z", NOW, id="a time"),
+        pytest.param("PT300S", timedelta(minutes=5), id="a duration"),
+        pytest.param({"number": 5}, Value(5), id="a dataclass"),
+        pytest.param(["a"], frozenset({"a"}), id="a set"),
+        pytest.param("x: y", ValueError("x: y"), id="a failure"),
+        pytest.param("/a", Path("/a"), id="a path"),
+        pytest.param(None, float("nan"), id="no number"),
+        pytest.param({"('a', 'b')": 1}, {("a", "b"): 1}, id="a mapping whose keys are pairs"),
+        pytest.param(str(2**70), 2**70, id="a number too large for JSON readers"),
+        pytest.param("a?b", "a\ud800b", id="half a character"),
+        pytest.param("<Unspeakable that cannot be written: ValueError>", Unspeakable(), id="something unspeakable"),
+        pytest.param("[[...]]", circle(), id="a circle"),
+    ],
+)
+def test_an_odd_value_is_written_as_well_as_it_can_be(expected: object, value: object) -> None:
+    entry = written(odd=value, plain=1)
+
+    assert str(entry["odd"]) == str(expected)
+    assert entry["plain"] == 1
+
+
+@given(st.dictionaries(st.sampled_from([*LABELS[1:5], "trace", "pods", "severity_", "detail"]), st.from_type(object)))
+def test_any_fields_give_one_line_with_labels_of_text(fields: dict[str, Any]) -> None:
+    entry = written(**fields)
+
+    assert all(isinstance(value, str) for value in labels(entry).values())
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        pytest.param({"detail": "x" * 1_000_000}, id="one long text"),
+        pytest.param({"detail": '"\\' * 500_000}, id="a text of quotes"),
+        pytest.param({"detail": "é日" * 300_000}, id="a text of wide characters"),
+        pytest.param({"nodes": [{"name": f"gke-{number}"} for number in range(50_000)]}, id="a long list"),
+        pytest.param({"a": "x" * 200_000, "b": "y" * 200_000, "c": 5}, id="two long texts"),
+        pytest.param({"message": "m" * 500_000}, id="a long message"),
+    ],
+)
+def test_an_entry_stays_under_256_kb_and_says_what_was_cut(fields: dict[str, Any]) -> None:
+    to, stream = log()
+    to.event("e", fields.pop("message", "m"), **fields)
+
+    line = stream.getvalue()
+    assert len(line.encode()) < 256 * 1000
+    assert "(cut: " in line
+    assert json.loads(line).get("c", 5) == 5
+
+
+@pytest.mark.parametrize(
+    ("expected", "headers"),
+    [
+        pytest.param(TRACE, {"traceparent": f"00-{TRACE}-00f067aa0ba902b7-01"}, id="W3C"),
+        pytest.param(TRACE, {"X-Cloud-Trace-Context": f"{TRACE}/1234;o=1"}, id="Google's"),
+        pytest.param(TRACE, {"x-cloud-trace-context": TRACE.upper()}, id="Google's, bare"),
+        pytest.param(TRACE, {"Traceparent": "no", "X-Cloud-Trace-Context": TRACE}, id="one of two is readable"),
+        pytest.param("", {"traceparent": "00-xyz-01"}, id="malformed"),
+        pytest.param("", {}, id="none"),
+    ],
+)
+def test_the_trace_is_read_from_either_header(expected: str, headers: dict[str, str]) -> None:
+    assert trace_id(headers) == expected
