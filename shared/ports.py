@@ -61,7 +61,7 @@ class Cluster(Protocol):
     def node(self, name: str) -> Node:
         """Read one node, consistently. Raises Gone."""
 
-    def nodes(self) -> tuple[Node, ...]:
+    def all_nodes(self) -> tuple[Node, ...]:
         """Read all nodes, consistently: the counts that a claim is measured by."""
 
     def unbound_pods(self) -> tuple[Pod, ...]:

@@ -55,6 +55,14 @@ class FakeCluster:
         self._called("node", name)
         return self._standing(name)
 
+    def all_nodes(self) -> tuple[Node, ...]:
+        self._called("all_nodes")
+        return tuple(self.nodes.values())
+
+    def unbound_pods(self) -> tuple[Pod, ...]:
+        self._called("unbound_pods")
+        return tuple(pod for pod in self.pods.values() if not pod.node)
+
     def pods_on(self, node: str) -> tuple[Pod, ...]:
         self._called("pods_on", node)
         return tuple(pod for pod in self.pods.values() if pod.node == node)

@@ -80,7 +80,7 @@ def _node(desk: Desk) -> Node | None:
 
 
 def _revalidated(desk: Desk, node: Node, state: ClusterState, policy: Policy, now: datetime) -> Snapshot:
-    """Judge the node by the planner's rules on fresh reads; on a whole picture with the proof of placement if needed."""
+    """Judge the node by the planner's rules on fresh reads; prove placement anew where the order asks for it."""
     cluster = desk.ports.cluster
     unbound = cluster.unbound_pods()
     whole = needs_whole_picture(desk.order, unbound, now)
@@ -98,7 +98,7 @@ def _revalidated(desk: Desk, node: Node, state: ClusterState, policy: Policy, no
 def _partial(desk: Desk, node: Node) -> Picture:
     """All nodes for the counts, but only this node's pods: the planner's picture is young enough for the rest."""
     cluster = desk.ports.cluster
-    return Picture(cluster.nodes(), cluster.pods_on(node.name), cluster.disruption_budgets(), {})
+    return Picture(cluster.all_nodes(), cluster.pods_on(node.name), cluster.disruption_budgets(), {})
 
 
 def _none_of(found: tuple[Blocker, ...]) -> None:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from shared.core.prices import per_month
 
-from shared.core.plan import NodeDecision, Plan, Verdict
+from shared.core.plan import Blocker, NodeDecision, Plan, Verdict
 from shared.core.snapshot import Snapshot
 from shared.ports import Log
 
@@ -70,7 +70,8 @@ def _summary(plan: Plan, report: Report) -> dict[str, Any]:
 def _sentence(plan: Plan, report: Report) -> str:
     counts = plan.counts()
     orders = f"{len(plan.orders)} would be ordered (dry run)" if plan.dry_run else f"{len(report.published)} ordered"
-    return f"{len(plan.decisions)} nodes: {orders}, {counts[Verdict.IN_FLIGHT.value]} in flight, " + (
+    return (
+        f"{len(plan.decisions)} nodes: {orders}, {counts[Verdict.IN_FLIGHT.value]} in flight, "
         f"{counts[Verdict.WAITING.value]} waiting, {counts[Verdict.KEEP.value]} kept; {report.healed} healed."
     )
 
@@ -113,6 +114,10 @@ def _decision(decision: NodeDecision) -> dict[str, Any]:
         "marked_since": decision.marked_since,
         "removable_at": decision.removable_at,
     }
+
+
+def _blocker(blocker: Blocker) -> dict[str, str]:
+    return {"reason": blocker.reason.value, "object": blocker.object, "detail": blocker.detail}
 
 
 def _reasons(decision: NodeDecision) -> str:

@@ -17,10 +17,10 @@ from shared.core.policy import Policy, PoolPolicy
 from shared.core.reasons import PodBlock, Unremovable
 from shared.core.snapshot import Node, Snapshot
 from shared.core.state import ClusterState
-from shared.core.utilization import Usage, below_limits, usage
+from shared.core.utilization import Usage, above_limits, usage
 
 PASSING: Final = frozenset({Unremovable.BLOCKED_BY_POD, Unremovable.BACKING_OFF})
-"""Blockers that leave a mark's time alone: the node is under-used all the same (estafette: pods block the pick only)."""
+"""Blockers that leave a mark's time alone: it is under-used all the same (estafette: pods block the pick)."""
 _WAIVED_FOR_EXPIRED: Final = frozenset({Unremovable.NOT_EMPTY})
 
 
@@ -92,7 +92,7 @@ def _too_full(measured: Usage, settings: PoolPolicy) -> tuple[Blocker, ...]:
         Unremovable.CPU_ABOVE_LIMIT: (measured.cpu, settings.cpu_limit),
         Unremovable.MEMORY_ABOVE_LIMIT: (measured.memory, settings.memory_limit),
     }
-    return tuple(Blocker(reason, detail=_against(*ratios[reason])) for reason in below_limits(measured, settings))
+    return tuple(Blocker(reason, detail=_against(*ratios[reason])) for reason in above_limits(measured, settings))
 
 
 def _against(ratio: Fraction, limit: Fraction) -> str:

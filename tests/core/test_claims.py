@@ -1,0 +1,73 @@
+"""The claim's arithmetic: grant, settle, back off."""
+
+from datetime import timedelta
+
+import pytest
+
+from shared.core.claims import claim_for, granted, settled
+from shared.core.policy import Policy
+from shared.core.reasons import Halt
+from shared.core.state import Backoff, ClusterState, Start
+from tests.builders import NOW, claim, node, order
+
+HOUR = timedelta(hours=1)
+
+
+def held(**backoffs: Backoff) -> ClusterState:
+    return ClusterState(claims={"uid-n1": claim("n1")}, backoffs=backoffs)
+
+
+def test_a_grant_counts_in_budgets_gap_and_rate_at_once() -> None:
+    before = ClusterState(starts=(Start(NOW - 2 * HOUR, "a"), Start(NOW - HOUR / 2, "b")))
+
+    after = granted(before, "uid-n1", claim("n1"), keep_starts=HOUR)
+
+    assert after.claims == {"uid-n1": claim("n1")}
+    assert after.last_scale_down == NOW
+    assert after.starts == (Start(NOW - HOUR / 2, "b"), Start(NOW, "a"))
+
+
+def test_a_claim_carries_the_settings_its_drain_will_end_with() -> None:
+    made = claim_for(order(), node("n1"), Policy(hash="h"), "OPTIMIZE_UTILIZATION", NOW)
+
+    assert (made.policy_hash, made.settings.watchdog) == ("h", timedelta(minutes=8))
+    assert (made.pool, made.zone, made.since) == ("a", "z", NOW)
+
+
+@pytest.mark.parametrize(
+    ("expected", "why", "before"),
+    [
+        pytest.param(None, None, {}, id="a removed node needs no back-off"),
+        pytest.param(None, Halt.PAUSED, {}, id="a pause says nothing about the node"),
+        pytest.param(timedelta(minutes=30), Halt.DEADLINE, {}, id="a first failure rests half an hour"),
+        pytest.param(
+            HOUR, Halt.DEADLINE, {"uid-n1": Backoff("n1", NOW, HOUR / 2, "deadline")}, id="a second one doubles"
+        ),
+        pytest.param(
+            24 * HOUR, Halt.WATCHDOG, {"uid-n1": Backoff("n1", NOW, 20 * HOUR, "watchdog")}, id="never above a day"
+        ),
+        pytest.param(
+            timedelta(minutes=30),
+            Halt.DEADLINE,
+            {"uid-n1": Backoff("n1", NOW - 25 * HOUR, 20 * HOUR, "deadline")},
+            id="a failure long ago is forgotten",
+        ),
+        pytest.param(24 * HOUR, Halt.OVERRULED, {}, id="a person who takes the node back has it for a day"),
+        pytest.param(24 * HOUR, Halt.RELEASED, {}, id="a person's release likewise"),
+    ],
+)
+def test_settling_ends_the_claim_and_backs_off_by_what_happened(
+    expected: timedelta | None, why: Halt | None, before: dict[str, Backoff]
+) -> None:
+    after = settled(held(**before), "uid-n1", why, NOW)
+
+    backoff = after.backoffs.get("uid-n1")
+    assert after.claims == {}
+    assert expected == (backoff.delay if backoff else None)
+    assert backoff is None or backoff.until == NOW + backoff.delay
+
+
+def test_settling_twice_changes_nothing_the_second_time() -> None:
+    once = settled(held(), "uid-n1", Halt.DEADLINE, NOW)
+
+    assert settled(once, "uid-n1", Halt.DEADLINE, NOW + HOUR) == once

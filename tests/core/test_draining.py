@@ -1,0 +1,251 @@
+"""The drain as a reconciler: what stands now → the one next step (rows 82 to 93 where they are decisions)."""
+
+from dataclasses import replace as with_changes
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from shared.core.draining import Await, Cordon, Evict, GiveBack, Note, Scene, Settle, deadline, grace_seconds, next_step
+from shared.core.policy import DrainSettings
+from shared.core.reasons import Halt, Outcome
+from shared.core.snapshot import Phase
+from shared.core.state import DrainPhase, DrainRecord, PodProgress
+from tests.builders import NOW, claim, node, order, our_taint, pdb, pod, pod_class, policy
+
+LATER = NOW + timedelta(minutes=1)
+
+
+def record(phase: str, **changes: Any) -> DrainRecord:
+    given: dict[str, Any] = {
+        "node_uid": "uid-n1",
+        "cordoned_at": NOW,
+        "deadline": NOW + timedelta(minutes=9),
+        **changes,
+    }
+    return DrainRecord(order=order(), phase=DrainPhase(phase), **given)
+
+
+def scene(*pods: Any, taken: bool = True, **changes: Any) -> Scene:
+    ours = {"unschedulable": True, "taints": (our_taint(),)} if taken else {}
+    given: dict[str, Any] = {"node": node("n1", **ours), "claim": claim("n1"), "pods": pods, "policy": policy()}
+    return Scene(**{**given, **changes})
+
+
+def asked(pod_name: str, answer: str, *, ago: float = 60, **changes: Any) -> dict[str, PodProgress]:
+    at = LATER - timedelta(seconds=ago)
+    row = PodProgress(uid=f"uid-{pod_name}", answer=answer, at=at, **changes)
+    return {f"default/{pod_name}": row}
+
+
+@pytest.mark.parametrize(
+    ("expected", "drain", "seen"),
+    [
+        pytest.param(
+            Settle(Outcome.REMOVED), record("claimed"), scene(node=None), id="the node vanished before the cordon"
+        ),
+        pytest.param(
+            Settle(Outcome.REMOVED), record("cordoned"), scene(node=None), id="the node vanished while draining"
+        ),
+        pytest.param(
+            Note(DrainPhase.CORDONED), record("claimed"), scene(), id="a crash between the patch and its record"
+        ),
+        pytest.param(
+            GiveBack(Halt.CORDONED_BY_OTHER),
+            record("claimed"),
+            scene(node=node("n1", unschedulable=True)),
+            id="a person cordoned the node first",
+        ),
+        pytest.param(
+            GiveBack(Halt.RELEASED, "the claim has been ended"),
+            record("cordoned"),
+            scene(claim=None),
+            id="released meanwhile",
+        ),
+        pytest.param(
+            GiveBack(Halt.OVERRULED),
+            record("cordoned"),
+            scene(taken=False),
+            id="a person took our taint and cordon off",
+        ),
+        pytest.param(
+            GiveBack(Halt.OVERRULED),
+            record("cordoned"),
+            scene(node=node("n1", taints=(our_taint(),))),
+            id="the cordon was cleared under our taint",
+        ),
+        pytest.param(GiveBack(Halt.PAUSED, "pause flag"), record("cordoned"), scene(paused=True), id="paused by flag"),
+        pytest.param(
+            GiveBack(Halt.PAUSED, "dryRun"),
+            record("cordoned"),
+            scene(policy=policy(cluster_wide={"dry_run": True})),
+            id="switched to dry run",
+        ),
+        pytest.param(
+            GiveBack(Halt.PAUSED, "enabled: false"),
+            record("cordoned"),
+            scene(policy=policy(enabled=False)),
+            id="the pool was disabled",
+        ),
+        pytest.param(Note(DrainPhase.DRAINED), record("cordoned"), scene(), id="nothing left to move"),
+        pytest.param(
+            Note(DrainPhase.DRAINED),
+            record("cordoned"),
+            scene(policy=None),
+            id="an invalid policy does not stop a running drain",
+        ),
+        pytest.param(
+            GiveBack(Halt.POD_BLOCKS, "default/bare: not_replicated"),
+            record("cordoned"),
+            scene(pod("bare", on="n1", owner=None)),
+            id="a bare pod slipped in before the cordon",
+        ),
+        pytest.param(
+            GiveBack(Halt.SEVERAL_PDBS, "default/p: two"),
+            record("cordoned", pods=asked("p", "several_pdbs", detail="two")),
+            scene(pod("p", on="n1")),
+            id="two PDBs match a pod",
+        ),
+        pytest.param(
+            GiveBack(Halt.EVICTION_FORBIDDEN, "default/p: webhook"),
+            record("cordoned", pods=asked("p", "forbidden", detail="webhook")),
+            scene(pod("p", on="n1")),
+            id="a webhook denied an eviction",
+        ),
+        pytest.param(
+            Note(DrainPhase.DRAINED),
+            record("cordoned", pods=asked("p", "forbidden", detail="webhook")),
+            scene(),
+            id="a denied pod that went by itself does not halt",
+        ),
+    ],
+)
+def test_each_scene_has_one_next_step(expected: Any, drain: DrainRecord, seen: Scene) -> None:
+    assert expected == next_step(drain, seen, LATER)
+
+
+@pytest.mark.acceptance(82)
+def test_the_node_is_cordoned_before_any_pod_is_evicted() -> None:
+    seen = scene(pod("p", on="n1"), taken=False)
+
+    assert next_step(record("claimed"), seen, LATER) == Cordon(seen.node)  # type: ignore[arg-type]  # the scene has a node
+
+
+@pytest.mark.acceptance(84)
+def test_pods_are_evicted_together_and_the_number_is_bounded() -> None:
+    web = pod_class(owner="ReplicaSet/web", labels={"app": "web"})
+    pods = [pod(f"p{index}", on="n1", kind=web) for index in range(5)]
+    bounded = claim("n1", settings=DrainSettings(max_parallel_evictions=3))
+    seen = scene(*pods, disruption_budgets=(pdb("web", allowed=5, app="web"),), claim=bounded)
+
+    assert next_step(record("cordoned"), seen, LATER) == Evict(tuple(pods[:3]))
+
+
+@pytest.mark.parametrize(
+    ("expected", "own"),
+    [
+        pytest.param(30, 30, id="the pod's own grace when it is short"),
+        pytest.param(480, 480, id="eight minutes exactly"),
+        pytest.param(480, 3600, id="an hour is cut to eight minutes"),
+        pytest.param(0, 0, id="none is kept"),
+    ],
+)
+@pytest.mark.acceptance(85)
+def test_grace_is_the_pods_own_but_never_above_eight_minutes(expected: int, own: int) -> None:
+    assert expected == grace_seconds(pod("p", grace_seconds=own), DrainSettings().max_grace)
+
+
+@pytest.mark.acceptance(86)
+def test_a_refused_eviction_rests_five_seconds_before_it_is_asked_again() -> None:
+    waiting = pod("p", on="n1")
+    seen = scene(waiting, disruption_budgets=(pdb("web", allowed=0, app="web"),))
+
+    assert next_step(record("cordoned", pods=asked("p", "budget", ago=4.9)), seen, LATER) == Await()
+    assert next_step(record("cordoned", pods=asked("p", "budget", ago=5)), seen, LATER) == Evict((waiting,))
+
+
+@pytest.mark.acceptance(86)
+def test_a_pod_reborn_under_its_name_is_another_pod() -> None:
+    reborn = with_changes(pod("p", on="n1"), uid="uid-second")
+    seen = scene(reborn, disruption_budgets=(pdb("web", app="web"),))
+
+    assert next_step(record("cordoned", pods=asked("p", "granted", ago=1)), seen, LATER) == Evict((reborn,))
+
+
+@pytest.mark.acceptance(87)
+def test_daemon_set_mirror_and_finished_pods_are_left() -> None:
+    left = (
+        pod("daemon", on="n1", owner="DaemonSet/logs"),
+        pod("static", on="n1", owner="Node/n1", annotations={"kubernetes.io/config.mirror": "x"}),
+        pod("done", on="n1", owner="Job/batch", phase=Phase.SUCCEEDED),
+    )
+
+    assert next_step(record("cordoned"), scene(*left), LATER) == Note(DrainPhase.DRAINED)
+
+
+def test_the_cordon_settles_before_pods_are_counted() -> None:
+    early = NOW + timedelta(seconds=2)
+
+    assert next_step(record("cordoned"), scene(pod("p", on="n1")), early) == Await(timedelta(seconds=3))
+
+
+def test_critical_pods_go_only_after_all_ordinary_ones_are_gone() -> None:
+    ordinary = pod("a", on="n1", owner="ReplicaSet/a")
+    critical = pod("b", on="n1", owner="ReplicaSet/b", priority_class="system-cluster-critical")
+    on_its_way = with_changes(ordinary, deleting=LATER)
+
+    assert next_step(record("cordoned"), scene(ordinary, critical), LATER) == Evict((ordinary,))
+    assert next_step(record("cordoned"), scene(on_its_way, critical), LATER) == Await()
+    assert next_step(record("cordoned"), scene(critical), LATER) == Evict((critical,))
+
+
+def test_a_workload_without_a_pdb_never_gives_up_two_pods_at_once() -> None:
+    web = pod_class(owner="ReplicaSet/web")
+    pods = (pod("a", on="n1", kind=web), pod("b", on="n1", kind=web))
+
+    assert next_step(record("cordoned"), scene(*pods), LATER) == Evict(pods[:1])
+
+
+@pytest.mark.acceptance(90)
+def test_a_pdb_that_never_opens_ends_the_drain_and_is_named() -> None:
+    held = record("cordoned", pods=asked("p", "budget", detail="default/web"), deadline=LATER)
+    seen = scene(pod("p", on="n1"), disruption_budgets=(pdb("web", allowed=0, app="web"),))
+
+    assert next_step(held, seen, LATER) == GiveBack(Halt.DEADLINE, "held by default/web")
+
+
+@pytest.mark.acceptance(89)
+def test_the_deadline_is_eight_and_a_half_minutes_plus_the_longest_capped_grace() -> None:
+    pods = (pod("a", grace_seconds=30), pod("b", grace_seconds=3600))
+
+    assert deadline(claim("n1"), pods) == NOW + timedelta(minutes=8, seconds=30) + timedelta(minutes=8)
+
+
+@pytest.mark.parametrize(
+    ("expected", "seconds"),
+    [
+        pytest.param(Note(DrainPhase.DRAINED), 60, id="within its grace the drain goes on"),
+        pytest.param(GiveBack(Halt.REPLACEMENT_PENDING, "default/new"), 61, id="past its grace the node is given back"),
+    ],
+)
+def test_a_replacement_that_finds_no_node_halts_the_drain(expected: Any, seconds: int) -> None:
+    moved = record("cordoned", pods=asked("old", "granted", owner="default/ReplicaSet/web"))
+    waiting = pod("new", unschedulable_since=LATER - timedelta(seconds=seconds))
+
+    assert expected == next_step(moved, scene(unbound=(waiting,)), LATER)
+
+
+def test_somebody_elses_pending_pod_does_not_halt_the_drain() -> None:
+    moved = record("cordoned", pods=asked("old", "granted", owner="default/ReplicaSet/web"))
+    waiting = pod("new", owner="ReplicaSet/other", unschedulable_since=NOW - timedelta(hours=1))
+
+    assert next_step(moved, scene(unbound=(waiting,)), LATER) == Note(DrainPhase.DRAINED)
+
+
+@pytest.mark.parametrize("phase", ["claimed", "cordoned"])
+def test_the_same_scene_gives_the_same_step_again(phase: str) -> None:
+    seen = scene(pod("p", on="n1"), taken=phase == "cordoned")
+    drain = replace(record(phase), generation=3)
+
+    assert next_step(drain, seen, LATER) == next_step(drain, seen, LATER)

@@ -1,0 +1,123 @@
+"""What earlier passes and drains left behind: each finding once, none on what is younger than the picture."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from shared.core.healing import Cure, Finding, Ward, findings
+from shared.core.names import OUR_ANNOTATION
+from shared.core.reasons import Halt
+from shared.core.snapshot import Snapshot
+from shared.core.state import ClusterState, DrainPhase, DrainRecord, Lease
+from tests.builders import NOW, claim, cluster, node, order, our_taint, policy
+
+BEFORE = NOW - timedelta(minutes=30)
+DEAD = Lease("step", NOW - timedelta(seconds=1))
+ALIVE = Lease("step", NOW + timedelta(seconds=20))
+
+
+def ward(picture: Snapshot, record: DrainRecord | None = None, *, claimed: bool = True, **changes: Any) -> Ward:
+    claims = {"uid-n1": claim("n1", since=BEFORE)} if claimed else {}
+    records = {"order": record} if record else {}
+    given: dict[str, Any] = {"state": ClusterState(claims=claims), "policy": policy(), **changes}
+    return Ward(snapshot=picture, records=records, now=NOW, **given)
+
+
+def drain(phase: str, lease: Lease | None = DEAD, **changes: Any) -> DrainRecord:
+    return DrainRecord(order=order(), phase=DrainPhase(phase), node_uid="uid-n1", lease=lease, **changes)
+
+
+def ours(**changes: Any) -> Snapshot:
+    return cluster([node("n1", unschedulable=True, taints=(our_taint(),), **changes)])
+
+
+def finding(cure: Cure, why: Halt | None = None, detail: str = "") -> Finding:
+    return Finding(cure, "uid-n1", "n1", "order", why, detail)
+
+
+DRAINED_AT = NOW - timedelta(minutes=25)
+
+
+@pytest.mark.parametrize(
+    ("expected", "patient"),
+    [
+        pytest.param([], ward(ours(), drain("cordoned", ALIVE)), id="a living step is left alone"),
+        pytest.param(
+            [finding(Cure.CONTINUE, detail="silent in phase cordoned")],
+            ward(ours(), drain("cordoned")),
+            id="a step past its lease goes on with the next generation",
+        ),
+        pytest.param([finding(Cure.SETTLE)], ward(cluster([]), drain("drained")), id="the node is gone"),
+        pytest.param(
+            [finding(Cure.SETTLE)],
+            ward(cluster([node("n1", uid="uid-other")]), drain("drained")),
+            id="another node bears the name",
+        ),
+        pytest.param(
+            [],
+            ward(ours(), drain("drained", None, drained_at=DRAINED_AT + timedelta(seconds=1))),
+            id="the autoscaler has time left",
+        ),
+        pytest.param(
+            [finding(Cure.RELEASE, Halt.WATCHDOG)],
+            ward(ours(), drain("drained", None, drained_at=DRAINED_AT)),
+            id="the watchdog fires",
+        ),
+        pytest.param(
+            [finding(Cure.RELEASE, Halt.OVERRULED)],
+            ward(cluster([node("n1")]), drain("drained", None, drained_at=NOW)),
+            id="a person freed a drained node",
+        ),
+        pytest.param(
+            [finding(Cure.RELEASE, Halt.PAUSED, "paused")],
+            ward(ours(), drain("drained", None, drained_at=NOW), policy=policy(cluster_wide={"paused": True})),
+            id="a pause gives drained nodes back",
+        ),
+        pytest.param(
+            [finding(Cure.RELEASE, Halt.ORPHAN, "the claim has no record")], ward(ours()), id="a claim without a record"
+        ),
+        pytest.param(
+            [finding(Cure.RELEASE, Halt.ORPHAN, "the drain had already ended")],
+            ward(ours(), drain("settled")),
+            id="a record that ended while its claim stands",
+        ),
+        pytest.param([finding(Cure.RELEASE, Halt.ORPHAN)], ward(ours(), claimed=False), id="our taint without a claim"),
+        pytest.param(
+            [],
+            ward(ours(annotations={OUR_ANNOTATION: f'{{"since": "{NOW.isoformat()}"}}'}), claimed=False),
+            id="a taint as young as the picture may have a claim we have not read",
+        ),
+        pytest.param(
+            [finding(Cure.RELEASE, Halt.ORPHAN)],
+            ward(ours(annotations={OUR_ANNOTATION: "scribble"}), claimed=False),
+            id="a scribbled annotation does not hide an orphan",
+        ),
+        pytest.param(
+            [], ward(cluster([node("n1", unschedulable=True)]), claimed=False), id="a person's cordon is not ours"
+        ),
+        pytest.param(
+            [finding(Cure.RELEASE, Halt.ORPHAN)],
+            ward(ours(), claimed=False, policy=None),
+            id="healing goes on without a policy",
+        ),
+    ],
+)
+def test_each_sick_claim_or_node_has_one_cure(expected: list[Finding], patient: Ward) -> None:
+    assert expected == list(findings(patient))
+
+
+def test_a_claim_younger_than_the_picture_is_left_for_the_next_pass() -> None:
+    young = ClusterState(claims={"uid-n1": claim("n1", since=BEFORE, touched=NOW)})
+
+    assert findings(ward(cluster([]), drain("drained"), state=young)) == ()
+
+
+def test_a_state_that_was_lost_entirely_gives_every_node_of_ours_back() -> None:
+    nodes = [node(f"n{index}", unschedulable=True, taints=(our_taint(f"o{index}"),)) for index in range(3)]
+
+    found = findings(ward(cluster(nodes), claimed=False))
+
+    assert [(each.node, each.order_id, each.why) for each in found] == [
+        (f"n{index}", f"o{index}", Halt.ORPHAN) for index in range(3)
+    ]
