@@ -77,5 +77,6 @@ def _objects(plan: Plan) -> dict[str, tuple[str, ...]]:
     for decision in plan.decisions:
         for blocker in decision.blockers:
             if blocker.object and blocker.reason is not Unremovable.BLOCKED_BY_POD:
-                rows.setdefault(blocker.reason.value, {})[blocker.object] = None
+                about = f"{blocker.object} ({blocker.detail})" if blocker.detail else blocker.object
+                rows.setdefault(blocker.reason.value, {})[about] = None
     return {word: tuple(sorted(names)) for word, names in rows.items()}

@@ -11,7 +11,7 @@ from rich.table import Table
 from functions.cli.sources import read_policy
 from functions.cli.terminal import printing
 from functions.cli.words import count, moment, span
-from shared.core.policy import Budget, Freeze, Policy, PoolPolicy, Rate, Schedule
+from shared.core.policy import WATCHDOGS, Budget, Freeze, Policy, PoolPolicy, Rate, Schedule
 from shared.core.policy_document import warnings
 
 
@@ -74,7 +74,7 @@ def cluster_settings(policy: Policy) -> dict[str, str]:
         "freezes": ", ".join(map(_freeze, policy.freezes)) or "none",
         "drain.maxGracePeriod": span(drain.max_grace),
         "drain.timeout": span(drain.timeout),
-        "drain.watchdog": span(drain.watchdog),
+        "drain.watchdog": _watchdog(policy),
         "drain.pendingGrace": span(drain.pending_grace),
         "drain.backoff": f"{span(drain.backoff_first)}, doubling to {span(drain.backoff_most)}",
         "drain.maxParallelEvictions": str(drain.max_parallel_evictions),
@@ -96,6 +96,7 @@ def pool_settings(pool: PoolPolicy) -> dict[str, str]:
         "headroom": f"{pool.headroom_percent}%",
         "kubeSystemPods": pool.kube_system_pods.value,
         "localStorage": pool.local_storage.value,
+        "unprotected": str(pool.unprotected),
         "ignoreTaints": ", ".join(sorted(pool.ignore_taints)) or "none",
         "timeSinceLastAddition": "the cluster's" if addition is None else span(addition),
         "disruption.consolidationPolicy": pool.consolidation_policy.value,
@@ -124,6 +125,14 @@ def _schedule(schedule: Schedule) -> str:
 
 def _windows(given: tuple[Schedule, ...]) -> str:
     return "; ".join(map(_schedule, given)) or "never"
+
+
+def _watchdog(policy: Policy) -> str:
+    """Return the watchdog, and what it is in each profile for which it is another."""
+    usual = policy.drain_for("BALANCED").watchdog
+    others = {name: policy.drain_for(name).watchdog for name in WATCHDOGS}
+    said = [f", {span(time)} in the {name} profile" for name, time in sorted(others.items()) if time != usual]
+    return f"{span(usual)}{''.join(said)}"
 
 
 def _rate(rate: Rate | None) -> str:

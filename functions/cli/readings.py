@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from shared.adapters.clock import system_time
-from shared.core.snapshot import NodePool
 from shared.errors import BadInput
 from shared.ports import Picture, PoolsReading
 from shared.settings import read_settings
 
 NO_GKE_API: Final = "pools are read from node labels, without minimum sizes, and counted as autoscaled."
+BY_LABELS: Final = PoolsReading({}, known=False)
 _GKE_CONTEXT_PARTS: Final = 4
 """gcloud names a context gke_PROJECT_LOCATION_CLUSTER; none of the three may hold an underscore."""
 
@@ -45,7 +45,7 @@ def from_dump(paths: tuple[Path, ...]) -> Reading:
         raise BadInput(f"--dump: {', '.join(missing)} does not exist.")
     picture, now = read_dump(paths)
     name = ", ".join(path.name for path in paths)
-    return Reading(name, picture, _from_labels(picture), now, f"A dump has no GKE API: {NO_GKE_API}")
+    return Reading(name, picture, BY_LABELS, now, f"A dump has no GKE API: {NO_GKE_API}")
 
 
 def from_cluster(kubeconfig: Path | None, context: str | None) -> Reading:
@@ -68,7 +68,7 @@ def from_cluster(kubeconfig: Path | None, context: str | None) -> Reading:
         cluster, pools = known
         return Reading(cluster, picture, pools, now, f"Pools are those that the GKE API names for {cluster}.")
     name = cluster_of(context or _current_context(path))
-    return Reading(name, picture, _from_labels(picture), now, f"Without EBB_CLUSTER no GKE API is asked: {NO_GKE_API}")
+    return Reading(name, picture, BY_LABELS, now, f"Without EBB_CLUSTER no GKE API is asked: {NO_GKE_API}")
 
 
 def cluster_of(context: str) -> str:
@@ -84,10 +84,6 @@ def _current_context(path: str) -> str:
 
     contexts: Any = list_kube_config_contexts  # the package has no types for it
     return str(contexts(path or None)[1]["name"])
-
-
-def _from_labels(picture: Picture) -> PoolsReading:
-    return PoolsReading({node.pool: NodePool(node.pool) for node in picture.nodes if node.pool}, known=False)
 
 
 def _from_gke() -> tuple[str, PoolsReading] | None:

@@ -84,9 +84,11 @@ def _row(decision: NodeDecision, now: datetime, saving: int, could_go: bool) -> 
 def _when(decision: NodeDecision, now: datetime, saving: int) -> str:
     if decision.verdict in {Verdict.ORDER, Verdict.WOULD_ORDER}:
         return f"now ${round(dollars_a_month(saving)):,}/mo" if saving else "now"
-    if decision.removable_at is not None and decision.removable_at > now:
+    if decision.verdict is Verdict.WAITING and decision.removable_at is not None:
         return f"from {clock(decision.removable_at, now)}"
-    return f"since {clock(decision.marked_since, now)}" if decision.marked_since else ""
+    if decision.marked_since is not None and decision.marked_since < now:
+        return f"since {clock(decision.marked_since, now)}"
+    return ""
 
 
 def _about(blockers: Sequence[Blocker]) -> tuple[str, ...]:

@@ -9,17 +9,19 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from functions.cli.readings import Reading, from_cluster, from_dump
+from functions.cli.readings import from_cluster, from_dump
 from functions.cli.words import some
 from shared.adapters.prices import load
 from shared.core.policy import Policy, PoolPolicy
 from shared.core.prices import Prices
 from shared.core.snapshot import Snapshot
 from shared.errors import BadInput
+from shared.pictures import snapshot_of
 
 NO_POLICY: Final = "Without --policy every pool counts as enabled, with default settings."
 NO_MARKS: Final = (
-    "No marks of earlier passes are known here: a node that could go waits until a mark set now is old enough."
+    "No marks of earlier passes are known here: a node that could go waits until a mark set now is old enough; "
+    "--potential leaves the timers out."
 )
 ESTIMATED: Final = "Prices are estimated for machines that the price table does not name: {machines}."
 EVERY_POOL: Final = Policy(other_pools=PoolPolicy(enabled=True))
@@ -58,7 +60,8 @@ def gather(sources: Sources) -> Inputs:
         raise BadInput("--dump: a dump takes the place of the cluster; leave out --kubeconfig and --context.")
     policy, notes = (EVERY_POOL, (NO_POLICY,)) if sources.policy is None else (read_policy(sources.policy), ())
     reading = from_dump(sources.dumps) if sources.dumps else from_cluster(sources.kubeconfig, sources.context)
-    snapshot, prices = _snapshot(reading, sources.at or reading.now), load()
+    now, prices = sources.at or reading.now, load()
+    snapshot = snapshot_of(reading.cluster, reading.picture, reading.pools, now, now)
     return Inputs(snapshot, policy, prices, (*notes, reading.note, NO_MARKS, *_estimated(snapshot, prices)))
 
 
@@ -76,22 +79,6 @@ def read_policy(path: Path) -> Policy:
     except OSError as error:
         raise BadInput(f"{path}: cannot be read ({error.strerror}).") from error
     return parse(data)
-
-
-def _snapshot(reading: Reading, now: datetime) -> Snapshot:
-    picture, pools = reading.picture, reading.pools
-    return Snapshot(
-        cluster=reading.cluster,
-        began_at=now,
-        taken_at=now,
-        nodes=tuple(sorted(picture.nodes, key=lambda node: node.name)),
-        pods=tuple(sorted(picture.pods, key=lambda pod: pod.key)),
-        disruption_budgets=picture.disruption_budgets,
-        pools=pools.pools,
-        pools_known=pools.known,
-        namespaces=picture.namespaces,
-        profile=pools.profile,
-    )
 
 
 def _estimated(snapshot: Snapshot, prices: Prices) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ def test_what_pods_say_follows_the_reasons_of_the_verdicts_and_names_the_pods() 
     entries = legend(plan(blocked("n1", "shop/b", "shop/a"), blocked("n2", "shop/a")))
     assert [(entry.word, entry.nodes, entry.objects) for entry in entries] == [
         ("blocked_by_pod", 2, ()),
-        ("local_storage", 2, ("shop/a", "shop/b")),
+        ("local_storage", 2, ("shop/a (volume cache)", "shop/b (volume cache)")),
     ]
 
 

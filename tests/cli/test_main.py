@@ -1,0 +1,192 @@
+"""The command as a person runs it: what it prints, where, and how it ends."""
+
+import json
+import os
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from functions.cli.main import app
+from tests.cli import dumps
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def dump(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return dumps.write(tmp_path_factory.mktemp("dump") / "night.json")
+
+
+def ebb(*args: str | Path) -> Result:
+    """Run the command in this process."""
+    return CliRunner().invoke(app, [str(each) for each in args])
+
+
+def process(*args: str | Path) -> subprocess.CompletedProcess[str]:
+    """Run the command as its own process."""
+    command = [sys.executable, "-m", "functions.cli", *map(str, args)]
+    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=60, check=False)
+
+
+def test_every_node_of_a_dump_has_one_row(dump: Path) -> None:
+    shown = process("plan", "--dump", dump)
+    assert shown.returncode == 0, shown.stderr
+    for number in range(60):
+        assert sum(line.startswith(f"{dumps.name_of(number)} ") for line in shown.stdout.splitlines()) == 1
+
+
+def test_line_one_says_that_there_is_no_policy(dump: Path) -> None:
+    assert (
+        ebb("plan", "--dump", dump).output.splitlines()[0].startswith("Without --policy every pool counts as enabled")
+    )
+
+
+@pytest.mark.parametrize(
+    "expected",
+    [
+        pytest.param("A dump has no GKE API", id="that pools are read from labels"),
+        pytest.param("No marks of earlier passes are known", id="that marks are new"),
+        pytest.param("Cluster  night.json, 2026-03-04 22:00:00 UTC", id="the dump's newest timestamp as now"),
+        pytest.param("marked_recently", id="which nodes wait"),
+        pytest.param("from 22:05", id="until when they wait"),
+        pytest.param("not_replicated shop/bare-3", id="which pod keeps a node"),
+        pytest.param("shop/db-19 (shop/db), shop/db-31", id="which pods a PodDisruptionBudget keeps"),
+    ],
+)
+def test_the_table_says(expected: str, dump: Path) -> None:
+    assert expected in ebb("plan", "--dump", dump).output
+
+
+def test_a_file_gets_no_colours(dump: Path) -> None:
+    assert "\x1b" not in process("plan", "--dump", dump, "--potential").stdout
+
+
+def test_the_potential_moves_pods_onto_nodes_that_stay(dump: Path) -> None:
+    shown = json.loads(process("plan", "--dump", dump, "--potential", "--output", "json").stdout)
+    gone = set(shown["potential"]["nodes"])
+    assert gone
+    assert not gone & {move["to"] for move in shown["potential"]["moves"]}
+
+
+def test_json_goes_to_stdout_and_notes_to_stderr(dump: Path) -> None:
+    shown = process("plan", "--dump", dump, "--output", "json")
+    assert json.loads(shown.stdout)["totals"]["nodes"] == 60
+    assert shown.stderr.startswith("Without --policy")
+
+
+def test_equal_dumps_give_equal_plans(dump: Path) -> None:
+    first, second = (process("plan", "--dump", dump, "--output", "json", "--potential").stdout for _ in range(2))
+    assert first == second
+
+
+def test_the_time_asked_for_counts(dump: Path) -> None:
+    shown = ebb("plan", "--dump", dump, "--at", "2026-03-05T09:00:00+01:00", "--output", "json")
+    assert json.loads(shown.stdout)["taken_at"] == "2026-03-05T08:00:00Z"
+
+
+def test_a_dump_may_come_in_several_files_and_gzipped(tmp_path: Path) -> None:
+    dumps.write(tmp_path / "a.json.gz", 4)
+    (tmp_path / "b.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": []}))
+    shown = ebb("plan", "--dump", tmp_path / "a.json.gz", tmp_path / "b.json", "--output", "json")
+    assert json.loads(shown.stdout)["totals"]["nodes"] == 4
+
+
+def test_no_google_client_is_imported_for_a_dump(dump: Path) -> None:
+    program = (
+        "import sys; from typer.testing import CliRunner; from functions.cli.main import app;"
+        f"assert CliRunner().invoke(app, ['plan', '--dump', {str(dump)!r}]).exit_code == 0;"
+        "print([name for name in sys.modules if name.startswith(('google.cloud.', 'google.a', 'kubernetes', 'grpc'))])"
+    )
+    shown = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT, timeout=60, check=True
+    )
+    assert shown.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("expected", "node"),
+    [
+        pytest.param("blocked_by_pod", dumps.name_of(3), id="a node that a pod keeps"),
+        pytest.param("Run the pod under a controller", "0003", id="what can be done, by the end of a name"),
+        pytest.param("removable at", dumps.name_of(1), id="a node that waits"),
+    ],
+)
+def test_explain_says(expected: str, node: str, dump: Path) -> None:
+    shown = ebb("explain", node, "--dump", dump)
+    assert shown.exit_code == 0
+    assert expected in shown.output
+
+
+@pytest.mark.parametrize(
+    ("code", "sentence", "typed"),
+    [
+        pytest.param(2, "--dump: gone.json does not exist", "plan --dump gone.json", id="no such dump"),
+        pytest.param(2, "bad.json", "plan --dump bad.json", id="a dump that is no JSON"),
+        pytest.param(2, "other.json", "plan --dump other.json", id="JSON that is no dump"),
+        pytest.param(2, "leave out --kubeconfig", "plan --dump a.json --kubeconfig k", id="a dump and a kubeconfig"),
+        pytest.param(2, "leave out --kubeconfig", "plan --dump a.json --context c", id="a dump and a context"),
+        pytest.param(2, "k: cannot be used", "plan --kubeconfig k", id="a kubeconfig that is none"),
+        pytest.param(2, "write for example 2026", "plan --dump a.json --at yesterday", id="a time that is none"),
+        pytest.param(
+            2, "write for example 2026", "plan --dump a.json --at 2026-01-31T09:00:00", id="a time without zone"
+        ),
+        pytest.param(2, "'xml' is not one of", "plan --dump a.json --output xml", id="an unknown output"),
+        pytest.param(2, "gone.yaml: cannot be read", "plan --dump a.json --policy gone.yaml", id="no such policy"),
+        pytest.param(1, "timeGap", "plan --dump a.json --policy bad.yaml", id="a policy with a fault"),
+        pytest.param(1, "timeGap", "policy check bad.yaml", id="a policy with a fault, checked"),
+        pytest.param(2, "gone.yaml: cannot be read", "policy check gone.yaml", id="no such policy, checked"),
+        pytest.param(2, "no node 'x'", "explain x --dump a.json", id="a node that is not there"),
+        pytest.param(2, "No such command", "fly", id="an unknown command"),
+        pytest.param(1, "Kubernetes API", "plan --kubeconfig dead", id="a cluster that does not answer"),
+    ],
+)
+def test_a_mistake_is_one_sentence_on_stderr(code: int, sentence: str, typed: str, tmp_path: Path) -> None:
+    dumps.write(tmp_path / "a.json", 2)
+    (tmp_path / "bad.json").write_text("nodes: []")
+    (tmp_path / "other.json").write_text('{"kind": "Deployment"}')
+    (tmp_path / "bad.yaml").write_text("cluster: {timeGap: soon}\n")
+    (tmp_path / "k").write_text("no kubeconfig")
+    (tmp_path / "dead").write_text(_kubeconfig("https://127.0.0.1:9"))
+    command = [sys.executable, "-m", "functions.cli", *typed.split()]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "200"}
+    ended = subprocess.run(
+        command, capture_output=True, text=True, cwd=tmp_path, env=environment, timeout=60, check=False
+    )
+    assert (ended.returncode, sentence in ended.stderr, ended.stdout) == (code, True, ""), ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def _kubeconfig(server: str) -> str:
+    return json.dumps(
+        {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "current-context": "c",
+            "clusters": [{"name": "c", "cluster": {"server": server}}],
+            "users": [{"name": "u", "user": {"token": "t"}}],
+            "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
+        }
+    )
+
+
+def test_the_version_is_the_packages() -> None:
+    assert ebb("--version").output == f"ebb {version('ebb')}\n"
+
+
+@pytest.mark.parametrize("command", ["plan", "explain", "policy"])
+def test_help_names_every_command(command: str) -> None:
+    shown = process("--help")
+    assert shown.returncode == 0
+    assert command in shown.stdout
+
+
+def test_a_sound_policy_is_shown_with_what_holds_for_each_pool(tmp_path: Path) -> None:
+    (tmp_path / "policy.yaml").write_text("nodePools: {web-pool: {enabled: true, disruption: {budgets: []}}}\n")
+    shown = ebb("policy", "check", tmp_path / "policy.yaml")
+    assert shown.exit_code == 0
+    assert "pool web-pool" in shown.output
+    assert "warning:" in shown.output
