@@ -39,13 +39,13 @@ imports: $(VENV)/.dev
 	$(BIN)/lint-imports
 
 unit: $(VENV)/.dev ## Run unit, property, contract and whole-loop tests
-	$(BIN)/pytest -q -n 2 --dist loadgroup -m 'not control_plane' --acceptance
+	$(BIN)/pytest -q -n 2 --dist loadfile -m 'not control_plane' --acceptance
 
 real: $(VENV)/.dev ## Run the tests on a real Kubernetes control plane and Google's emulators
 	$(BIN)/pytest -q -m control_plane
 
 acceptance: $(VENV)/.dev ## Print which rows of the acceptance list have a passing test
-	$(BIN)/pytest -q -n 2 --dist loadgroup --acceptance
+	$(BIN)/pytest -q -n 2 --dist loadfile --acceptance
 
 bench: $(VENV)/.dev ## Print the benchmarks' ratios
 	$(BIN)/python -m tests.bench
