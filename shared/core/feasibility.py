@@ -75,6 +75,7 @@ UNMODELLED: Final[tuple[tuple[PodBlock, Question], ...]] = (
     (PodBlock.POD_AFFINITY, _affinity),
     (PodBlock.HOST_PORTS, lambda spec: ", ".join(spec.host_ports) or None),
     (PodBlock.VOLUMES, _volumes),
+    (PodBlock.UNMODELLED, lambda spec: ", ".join(spec.unmodelled) or None),
 )
 
 

@@ -77,7 +77,7 @@ def _cause(reply: Reply, reason: str) -> str | None:
 
 
 def _budget(pod: Pod, reply: Reply) -> str:
-    """Return `namespace/name: message` of the PodDisruptionBudget that refused."""
+    """Return `namespace/name` of the PodDisruptionBudget that refused, or the API's words where it names none."""
     message = _cause(reply, "DisruptionBudget") or reply.status.message
     named = _BUDGET_NAME.search(message)
-    return f"{pod.spec.namespace}/{named['name']}: {message}" if named else message
+    return f"{pod.spec.namespace}/{named['name']}" if named else message
