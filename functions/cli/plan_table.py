@@ -58,7 +58,7 @@ def _head(plan: Plan, potential: Potential | None) -> Table:
 
 def _saving(plan: Plan) -> str:
     orders = count(len(plan.orders), "order")
-    why = " (dry run: nothing is ordered)" if plan.dry_run else ""
+    why = " (dry run: nothing is ordered)" if plan.dry_run else " (only shown: ebb plan orders nothing)"
     return f"{monthly(plan.saving)} a month by {orders}{why}"
 
 
@@ -105,8 +105,7 @@ def _legend(entries: Sequence[Entry]) -> Table:
 
 
 def _sum(plan: Plan) -> str:
-    counts = plan.counts()
-    said = [f"{number:,} {TITLES[Verdict(word)]}" for word, number in counts.items() if number]
+    said = [f"{TITLES[Verdict(word)]}: {number:,}" for word, number in plan.counts().items() if number]
     return f"{', '.join(said)}; {monthly(plan.saving)} of {monthly(plan.cost)} a month would be saved."
 
 

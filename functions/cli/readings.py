@@ -16,6 +16,7 @@ from shared.ports import Picture, PoolsReading
 from shared.settings import read_settings
 
 NO_GKE_API: Final = "pools are read from node labels, without minimum sizes, and counted as autoscaled."
+HOW_GKE_API: Final = " Set EBB_CLUSTER to projects/PROJECT/locations/LOCATION/clusters/NAME to ask it."
 BY_LABELS: Final = PoolsReading({}, known=False)
 _GKE_CONTEXT_PARTS: Final = 4
 """gcloud names a context gke_PROJECT_LOCATION_CLUSTER; none of the three may hold an underscore."""
@@ -63,12 +64,12 @@ def from_cluster(kubeconfig: Path | None, context: str | None) -> Reading:
     access = from_kubeconfig(path, context)
     now = system_time()
     picture = KubernetesCluster(KubernetesClient(access)).picture()
-    known = _from_gke()
-    if known is not None:
-        cluster, pools = known
+    cluster, pools = _pools()
+    if pools.known:
         return Reading(cluster, picture, pools, now, f"Pools are those that the GKE API names for {cluster}.")
-    name = cluster_of(context or _current_context(path))
-    return Reading(name, picture, BY_LABELS, now, f"Without EBB_CLUSTER no GKE API is asked: {NO_GKE_API}")
+    name = cluster or cluster_of(context or _current_context(path))
+    how = "" if cluster else HOW_GKE_API
+    return Reading(name, picture, pools, now, f"Without a GKE API {NO_GKE_API}{how}")
 
 
 def cluster_of(context: str) -> str:
@@ -86,12 +87,13 @@ def _current_context(path: str) -> str:
     return str(contexts(path or None)[1]["name"])
 
 
-def _from_gke() -> tuple[str, PoolsReading] | None:
+def _pools() -> tuple[str, PoolsReading]:
+    """Return the cluster's name and its pools, as far as the environment names them."""
     if not os.environ.get("EBB_CLUSTER"):
-        return None
+        return "", BY_LABELS
     settings = read_settings(os.environ)
     if settings.gke_api == "none":
-        return None
+        return settings.cluster, BY_LABELS
     from shared.adapters.gke import GkeCluster, GkePools  # noqa: PLC0415 - see the module's docstring
 
     return settings.cluster, GkePools(GkeCluster(settings.cluster, api=settings.gke_api)).read()

@@ -40,7 +40,7 @@ def test_no_line_is_wider_than_the_terminal(width: int) -> None:
         pytest.param("$73.00 a month by 1 order (dry run: nothing is ordered)", id="what would be saved"),
         pytest.param("local_storage", id="what the pods say"),
         pytest.param("shop/cart-0 (volume cache), shop/cart-1", id="which pods say it"),
-        pytest.param("1 would order, 1 in flight, 1 waiting, 3 keep", id="the sum"),
+        pytest.param("would order: 1, in flight: 1, waiting: 1, keep: 3", id="the sum"),
     ],
 )
 def test_the_table_says(expected: str) -> None:

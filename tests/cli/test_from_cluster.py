@@ -1,0 +1,80 @@
+"""The command against a cluster over HTTP: the little GKE, with the clients that production uses."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from functions.cli.readings import cluster_of
+from infra.local.scenario.reading import parse
+from infra.local.shell.running import LittleGke
+
+ROOT = Path(__file__).resolve().parents[2]
+SCENARIO = """
+autoscaler: {enabled: false}
+pools: [{name: main, count: 3}]
+workloads:
+  - {name: web, replicas: 2, requests: {cpu: 500m}, nodes: [main/0-1], shutdown: 0}
+"""
+
+
+@pytest.fixture(scope="module")
+def addresses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
+    running = LittleGke(parse(SCENARIO), token="secret")  # noqa: S106 - a test's token
+    running.start()
+    yield running.addresses(tmp_path_factory.mktemp("kubeconfig"))
+    running.stop()
+
+
+def _names(addresses: dict[str, Any]) -> list[str]:
+    return [name for pool in addresses["nodes"].values() for name in pool]
+
+
+def _ebb(addresses: dict[str, Any], *args: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    inherited = {key: value for key, value in os.environ.items() if not key.startswith("EBB_")}
+    command = [sys.executable, "-m", "functions.cli", *args, "--kubeconfig", addresses["kubeconfig"]]
+    return subprocess.run(
+        command, capture_output=True, text=True, cwd=ROOT, env={**inherited, **environment}, timeout=60, check=False
+    )
+
+
+def test_every_node_of_the_cluster_has_a_row(addresses: dict[str, Any]) -> None:
+    shown = _ebb(addresses, "plan")
+    assert (shown.returncode, shown.stderr) == (0, "")
+    for name in _names(addresses):
+        assert sum(line.startswith(f"{name} ") for line in shown.stdout.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("expected", "api"),
+    [
+        pytest.param("Without a GKE API pools are read from node labels", "none", id="none"),
+        pytest.param("Pools are those that the GKE API names", "", id="an address"),
+    ],
+)
+def test_it_is_said_what_the_pools_rest_on(expected: str, api: str, addresses: dict[str, Any]) -> None:
+    shown = _ebb(addresses, "plan", EBB_CLUSTER=addresses["cluster"], EBB_GKE_API=api or addresses["gke"])
+    assert shown.returncode == 0, shown.stderr
+    assert expected in shown.stdout
+
+
+def test_a_node_is_explained(addresses: dict[str, Any]) -> None:
+    shown = _ebb(addresses, "explain", _names(addresses)[0])
+    assert shown.returncode == 0, shown.stderr
+    assert "marked_recently" in shown.stdout
+
+
+@pytest.mark.parametrize(
+    ("expected", "context"),
+    [
+        pytest.param("projects/shop/locations/europe-west4/clusters/prod", "gke_shop_europe-west4_prod", id="gcloud's"),
+        pytest.param("minikube", "minikube", id="another"),
+        pytest.param("my_own_long_name", "my_own_long_name", id="another of four parts"),
+    ],
+)
+def test_a_context_names_the_cluster(expected: str, context: str) -> None:
+    assert cluster_of(context) == expected
