@@ -3,32 +3,38 @@
 Must not hold rules: it translates and nothing else.
 """
 
+import sys
 import uuid
 from dataclasses import replace
 from functools import cache
 
 import flask
 from flask.typing import ResponseReturnValue
-from shared.wiring import drainer_ports, settings_of_environment
 
-from functions.drainer.step import receive
-from shared.log import trace_id
-from shared.ports import Ports
+from functions.drainer.step import Reply, receive
+from shared.errors import EbbError
+from shared.log import JsonLog, trace_id
+from shared.ports import Log, Ports
 from shared.settings import Settings
+from shared.wiring import ports_of
 
 
 @cache
 def _ports(settings: Settings) -> Ports:
     """One set of clients an instance: building them anew for each message would leak connections."""
-    return drainer_ports(settings)
+    return ports_of(settings)
 
 
-def answer(request: flask.Request) -> ResponseReturnValue:
-    """Answer one push envelope."""
+def answer(request: flask.Request, settings: Settings) -> ResponseReturnValue:
+    """Answer one push envelope; while the instance cannot be set up, every message comes again."""
     if request.method != "POST":
         return {"error": "Send a Pub/Sub push envelope by POST."}, 405
-    settings = settings_of_environment()
-    ports = _ports(settings)
-    traced = replace(ports, log=ports.log.bind(trace=trace_id(request.headers)))
-    reply = receive(traced, settings, request.get_json(force=True, silent=True), uuid.uuid4().hex)
+    log: Log = JsonLog(sys.stdout, settings.log_level, settings.cluster, settings.project)
+    log = log.bind(trace=trace_id(dict(request.headers)))
+    try:
+        ports = replace(_ports(settings), log=log)
+    except EbbError as fault:
+        log.event("drain_step", f"The drainer cannot start: {fault}", severity="ERROR", reason="terminal")
+        return "", Reply.AGAIN.value
+    reply = receive(ports, settings, request.get_json(force=True, silent=True), uuid.uuid4().hex)
     return "", reply.value

@@ -42,7 +42,7 @@ class KubernetesCluster:
         """Read nodes, then pods, PodDisruptionBudgets and namespaces."""
         listed = self._client.listed
         return Picture(
-            nodes=listed(Call("list", "nodes", "/api/v1/nodes"), _nodes, _read_nodes),
+            nodes=self.all_nodes(),
             pods=self._pods({}),
             disruption_budgets=self.disruption_budgets(),
             namespaces=listed(Call("list", "namespaces", "/api/v1/namespaces"), _namespaces, _read_namespaces),
@@ -50,6 +50,12 @@ class KubernetesCluster:
 
     def node(self, name: str) -> Node:
         return self._answered(Call("get", "nodes", _node_path(name)))
+
+    def all_nodes(self) -> tuple[Node, ...]:
+        return self._client.listed(Call("list", "nodes", "/api/v1/nodes"), _nodes, _read_nodes)
+
+    def unbound_pods(self) -> tuple[Pod, ...]:
+        return self._pods({"fieldSelector": "spec.nodeName="})
 
     def pods_on(self, node: str) -> tuple[Pod, ...]:
         return self._pods({"fieldSelector": f"spec.nodeName={node}"})

@@ -1,0 +1,96 @@
+"""The composition root: settings → ports. The only place where real things are chosen, once an instance.
+
+Clients are imported when they are first made, so that a cold start pays only for what it uses. Must not hold
+rules, and must not read the environment: that is `settings`.
+"""
+
+import sys
+from collections.abc import Callable
+from typing import Final
+
+from shared.adapters.clock import SystemClock, system_time
+from shared.adapters.gke import GkeCluster, GkePools, LabelPools
+from shared.adapters.kubernetes.access import SCOPES, Access, Credentials, from_gke, from_kubeconfig
+from shared.adapters.kubernetes.client import KubernetesClient
+from shared.adapters.kubernetes.cluster import KubernetesCluster
+from shared.adapters.storage import BucketPolicy, FilePolicy
+from shared.core.policy_document import parse
+from shared.errors import BadSettings, Terminal
+from shared.log import JsonLog
+from shared.ports import OrderBus, PolicySource, Pools, Ports, State
+from shared.settings import Settings
+
+NO_GKE_API: Final = "none"
+_SQLITE: Final = "sqlite:"
+_BUCKET: Final = "gs://"
+
+
+def ports_of(settings: Settings) -> Ports:
+    """Return all that a function needs of the world.
+
+    Raises:
+        BadSettings: a function lacks a variable that the CLI may leave out.
+        Retryable: the GKE API did not answer where the control plane is.
+        Terminal: there is no identity to ask with, or the cluster is not one that Ebb serves.
+    """
+    gke = GkeCluster(settings.cluster, api="" if settings.gke_api == NO_GKE_API else settings.gke_api)
+    return Ports(
+        cluster=KubernetesCluster(KubernetesClient(_access(settings, gke))),
+        pools=_pools(settings, gke),
+        state=_state(settings),
+        policy=_policy(settings),
+        orders=_orders(settings),
+        clock=SystemClock(),
+        log=JsonLog(sys.stdout, settings.log_level, settings.cluster, settings.project),
+    )
+
+
+def _access(settings: Settings, gke: GkeCluster) -> Access:
+    if settings.kubeconfig:
+        return from_kubeconfig(settings.kubeconfig)
+    endpoint = gke.describe().endpoint(settings.endpoint)
+    credentials, request = _google_identity()
+    return from_gke(endpoint, credentials, request, system_time)
+
+
+def _google_identity() -> tuple[Credentials, Callable[[], object]]:
+    import google.auth  # noqa: PLC0415 - a kubeconfig needs none of it
+    from google.auth.exceptions import DefaultCredentialsError  # noqa: PLC0415 - same
+    from google.auth.transport.requests import Request  # noqa: PLC0415 - same
+
+    try:
+        credentials, _ = google.auth.default(scopes=SCOPES)
+    except DefaultCredentialsError as fault:
+        raise Terminal("Google identity", f"there is none ({fault}); run as a service account.") from fault
+    return credentials, Request
+
+
+def _pools(settings: Settings, gke: GkeCluster) -> Pools:
+    return LabelPools() if settings.gke_api == NO_GKE_API else GkePools(gke)
+
+
+def _state(settings: Settings) -> State:
+    if settings.state.startswith(_SQLITE):
+        from shared.adapters.sqlite import SqliteState  # noqa: PLC0415 - cold start
+
+        return SqliteState(settings.state.removeprefix(_SQLITE), settings.cluster)
+    from shared.adapters.firestore import FirestoreState  # noqa: PLC0415 - cold start
+
+    return FirestoreState(settings.project, settings.firestore_database, settings.cluster)
+
+
+def _policy(settings: Settings) -> PolicySource:
+    if not settings.policy:
+        raise BadSettings("EBB_POLICY: missing; write gs://BUCKET/OBJECT or a file path.")
+    if settings.policy.startswith(_BUCKET):
+        bucket, _, name = settings.policy.removeprefix(_BUCKET).partition("/")
+        return BucketPolicy(bucket, name, parse)
+    return FilePolicy(settings.policy, parse)
+
+
+def _orders(settings: Settings) -> OrderBus:
+    if not settings.topic:
+        raise BadSettings("EBB_TOPIC: missing; write projects/PROJECT/topics/TOPIC.")
+    from shared.adapters.pubsub import PubSubOrders  # noqa: PLC0415 - cold start
+
+    return PubSubOrders(settings.topic, settings.rejected_topic, settings.results_topic)
