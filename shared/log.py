@@ -25,7 +25,7 @@ _RANKS: Final = {
 """Cloud Logging's LogSeverity."""
 _MOST_LABEL_CHARACTERS: Final = 1000
 _LEAST_FIELD_BYTES: Final = 1000
-"""What is left of a field that had to be cut."""
+"""What is left at least of a long field that had to be cut."""
 _SPECIAL: Final = frozenset({"severity", "message", "time", "timestamp", "timestampSeconds", "httpRequest"})
 _CLOUD_TRACE: Final = re.compile(r"([0-9a-f]{32})(?:/.*)?", re.IGNORECASE)
 _TRACEPARENT: Final = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-.*", re.IGNORECASE)
@@ -94,18 +94,19 @@ def _label(value: object) -> str:
 
 def _line(entry: Mapping[str, object]) -> str:
     pieces = {name: _json(value) for name, value in entry.items()}
-    while (excess := sum(map(len, pieces.values())) - MOST_BYTES) > 0:
-        name = max(pieces, key=lambda each: len(pieces[each]))
-        if len(pieces[name]) <= 2 * _LEAST_FIELD_BYTES:
+    cuttable = [name for name in pieces if not name.startswith(_PREFIX)]
+    for name in sorted(cuttable, key=lambda each: len(pieces[each]), reverse=True):
+        excess = sum(map(len, pieces.values())) - MOST_BYTES
+        if excess <= 0:
             break
         pieces[name] = _cut(pieces[name], excess)
     return msgspec.json.encode({name: msgspec.Raw(piece) for name, piece in pieces.items()}).decode()
 
 
 def _cut(piece: bytes, excess: int) -> bytes:
-    """Shorten a field to text; written as a string its quotes count double, hence the half."""
+    """Shorten a field to text, a short one to nothing; written as a string its quotes count double, hence the half."""
     keep = max(_LEAST_FIELD_BYTES, (len(piece) - excess) // 2 - _LEAST_FIELD_BYTES)
-    text = piece[:keep].decode(errors="ignore").strip('"')
+    text = piece[:keep].decode(errors="ignore").strip('"') if len(piece) > 2 * _LEAST_FIELD_BYTES else ""
     return msgspec.json.encode(f"{text}… (cut: {len(piece)} bytes)")
 
 

@@ -189,6 +189,7 @@ def test_any_fields_give_one_line_with_labels_of_text(fields: dict[str, Any]) ->
         pytest.param({"nodes": [{"name": f"gke-{number}"} for number in range(50_000)]}, id="a long list"),
         pytest.param({"a": "x" * 200_000, "b": "y" * 200_000, "c": 5}, id="two long texts"),
         pytest.param({"message": "m" * 500_000}, id="a long message"),
+        pytest.param({f"field_{number}": "x" * 1500 for number in range(400)}, id="very many short texts"),
     ],
 )
 def test_an_entry_stays_under_256_kb_and_says_what_was_cut(fields: dict[str, Any]) -> None:

@@ -59,6 +59,7 @@ class FirestoreState:
         """Write if nobody else did. Raises Stale, Retryable, Terminal.
 
         A write whose answer was lost is sent again and then meets itself; that it won is seen by its name.
+        After Retryable it may stand or not: read again.
         """
         write = uuid4().hex
         try:
@@ -66,7 +67,7 @@ class FirestoreState:
                 return self._write(self._document(key), to_document(value, write), expected)
         except Stale:
             stands = self._read(key)
-            if not stands.exists or stands.get("write") != write:
+            if (stands.to_dict() or {}).get("write") != write:
                 raise
             return _version(stands)
 

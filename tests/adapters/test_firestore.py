@@ -10,7 +10,7 @@ from google.cloud import firestore
 from infra.local.emulators import FirestoreEmulator
 from shared.adapters.firestore import FirestoreState
 from shared.core.state import ClusterState, PoolMarks
-from shared.errors import EbbError, Retryable, Terminal
+from shared.errors import EbbError, Retryable, Stale, Terminal
 from shared.ports import CLUSTER
 from tests.builders import CLUSTER as NAME
 from tests.grpc_stand_in import GrpcStandIn
@@ -91,3 +91,16 @@ def test_a_document_of_another_shape_is_named(
 
     with pytest.raises(Terminal, match="document clusters/p_l_c"):
         FirestoreState("p", database, NAME).get(CLUSTER)
+
+
+@pytest.mark.emulator
+@pytest.mark.xdist_group("emulator")
+def test_a_document_that_somebody_else_made_is_no_win_of_ours(
+    firestore_emulator: FirestoreEmulator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", firestore_emulator.host)
+    database = f"ebb-{uuid4().hex[:8]}"
+    firestore.Client(project="p", database=database).document("clusters/p_l_c").set({"foreign": 1}, timeout=10)
+
+    with pytest.raises(Stale):
+        FirestoreState("p", database, NAME).put(CLUSTER, ClusterState(), None)

@@ -80,3 +80,11 @@ def test_without_an_identity_the_start_says_so(monkeypatch: pytest.MonkeyPatch, 
 
     with pytest.raises(Terminal, match=r"missing\.json.*roles/storage\.objectViewer"):
         BucketPolicy("policies", "policy.yaml", parse)
+
+
+def test_a_file_that_cannot_be_reached_is_an_outage(tmp_path: Path) -> None:
+    loop = tmp_path / "policy.yaml"
+    loop.symlink_to(loop)
+
+    with pytest.raises(Retryable, match=r"policy\.yaml"):
+        FilePolicy(str(loop), parse).read()
