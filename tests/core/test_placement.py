@@ -7,7 +7,7 @@ import pytest
 from shared.core import names
 from shared.core.placement import Board, Candidate, NoPlace, search
 from shared.core.selectors import LabelSelector, NodeTerm, PodTerm, Requirement, Toleration
-from shared.core.snapshot import Node, Phase, Pod, Snapshot
+from shared.core.snapshot import Node, Phase, Pod, Snapshot, Volume
 from tests.builders import NOW, cluster, node, our_taint, pod, pod_class, resources, taint
 
 
@@ -182,6 +182,15 @@ def test_a_pod_with_a_rule_that_is_not_modelled_is_never_said_to_fit() -> None:
     refusal = board(cluster([node("n1"), node("n2")], [pod("p", on="n1", host_ports=("0/TCP/80",))])).try_remove("n1")
     assert isinstance(refusal, NoPlace)
     assert (refusal.pod.key, refusal.detail) == ("default/p", "host_ports")
+
+
+def test_a_pending_pod_whose_place_is_not_modelled_keeps_the_node_it_may_need() -> None:
+    claim = pod("waits", phase=Phase.PENDING, volumes=(Volume("d", "persistentVolumeClaim"),))
+    subject = board(cluster([node("n1"), node("n2")], [claim]), robust=False)
+    assert [(move.pod, move.node) for move in subject.reservations()] == [("default/waits", "n1")]
+    refusal = subject.try_remove("n1")
+    assert isinstance(refusal, NoPlace)
+    assert refusal.pod.key == "default/waits"
 
 
 def test_an_overbooked_resource_bars_only_who_asks_for_it() -> None:

@@ -33,12 +33,12 @@ def anti_terms(draw: st.DrawFn) -> tuple[PodTerm, ...]:
 @st.composite
 def classes(draw: st.DrawFn) -> PodClass:
     terms = (NodeTerm((Requirement("disk", draw(st.sampled_from(["Exists", "DoesNotExist"]))),)),)
-    owner = draw(st.sampled_from(["ReplicaSet", "ReplicaSet", "ReplicaSet", "DaemonSet"]))
+    owner = draw(st.sampled_from(["ReplicaSet"] * 5 + ["DaemonSet"]))
     return pod_class(
         owner=f"{owner}/{draw(st.sampled_from(APPS))}",
         namespace=draw(st.sampled_from(["default", "other"])),
-        cpu=draw(st.sampled_from([0, 0.1, 0.5, 1, 1.5])),
-        memory=draw(st.sampled_from([0, 0.5, 2, 6])),
+        cpu=draw(st.sampled_from([0.1, 0, 0.5, 1, 1.5])),
+        memory=draw(st.sampled_from([0.5, 0, 2, 6])),
         node_selector=draw(st.sampled_from([{}, {}, {"disk": "ssd"}])),
         node_terms=draw(st.sampled_from([None, None, terms])),
         tolerations=draw(st.sampled_from([(), (GPU,)])),
@@ -48,18 +48,18 @@ def classes(draw: st.DrawFn) -> PodClass:
 
 @st.composite
 def nodes(draw: st.DrawFn) -> list[Node]:
-    count = draw(st.integers(1, 7))
+    count = draw(st.integers(3, 7))
     return [
         node(
             f"n{place}",
-            cpu=draw(st.sampled_from([0.5, 2, 4])),
-            memory=draw(st.sampled_from([4, 16])),
-            pods=draw(st.sampled_from([3, 110])),
+            cpu=draw(st.sampled_from([4, 2, 0.5])),
+            memory=draw(st.sampled_from([16, 4])),
+            pods=draw(st.sampled_from([110, 3])),
             zone=draw(st.sampled_from(["a", "b", ""])),
             labels=draw(st.sampled_from([{}, {"disk": "ssd"}])),
-            taints=draw(st.sampled_from([(), (), (), (taint("gpu"),), (our_taint(),)])),
-            unschedulable=draw(st.sampled_from([False, False, False, True])),
-            ready=draw(st.sampled_from([True, True, True, False])),
+            taints=draw(st.sampled_from([()] * 8 + [(taint("gpu"),), (our_taint(),)])),
+            unschedulable=draw(st.sampled_from([False] * 8 + [True])),
+            ready=draw(st.sampled_from([True] * 8 + [False])),
         )
         for place in range(count)
     ]
@@ -69,8 +69,8 @@ def nodes(draw: st.DrawFn) -> list[Node]:
 def clusters(draw: st.DrawFn) -> Snapshot:
     rows = draw(nodes())
     kinds = draw(st.lists(classes(), min_size=1, max_size=5))
-    places = ["", *(each.name for each in rows)]
-    spots = draw(st.lists(st.tuples(st.sampled_from(kinds), st.sampled_from(places)), max_size=16))
+    places = [*(each.name for each in rows), ""]
+    spots = draw(st.lists(st.tuples(st.sampled_from(kinds), st.sampled_from(places)), min_size=3, max_size=16))
     pods = [pod(f"p{number:02}", on=place, kind=kind) for number, (kind, place) in enumerate(spots)]
     return cluster(rows, pods, namespaces={"default": {}, "other": {}})
 

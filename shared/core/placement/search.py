@@ -12,7 +12,7 @@ import numpy as np
 
 from shared.core.placement.board import Board
 
-STEPS: Final = 20_000
+STEPS: Final = 10_000
 """Pods and nodes tried before no further pass is begun; the first pass is always finished."""
 
 
