@@ -1,0 +1,170 @@
+"""The token hook is asked before each call, and renews what has run out (with both the words of 34 and of 37)."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from google.auth.exceptions import DefaultCredentialsError, RefreshError, TransportError
+
+from shared.adapters.gke import Endpoint
+from shared.adapters.kubernetes.access import Access, from_gke, from_kubeconfig
+from shared.adapters.kubernetes.client import Call, KubernetesClient
+from shared.errors import BadSettings, EbbError, Retryable, Terminal
+from tests.adapters.scripted import Say, Script, scripted, status
+from tests.adapters.worlds import kubeconfig
+from tests.builders import NOW
+
+GET = Call("get", "nodes", "/api/v1/nodes/n1")
+HOUR = timedelta(hours=1)
+
+
+class Tokens:
+    """Credentials as google-auth has them: a new token at each refresh, valid for an hour of the given clock."""
+
+    def __init__(self, *failures: Exception) -> None:
+        self.now = NOW
+        self.token: str | None = None
+        self.expiry: datetime | None = None
+        self.refreshes = 0
+        self._failures = list(failures)
+
+    def refresh(self, request: Any) -> None:
+        del request
+        if self._failures:
+            raise self._failures.pop(0)
+        self.refreshes += 1
+        self.token = f"token-{self.refreshes}"
+        self.expiry = (self.now + HOUR).replace(tzinfo=None)
+
+
+@pytest.fixture
+def api() -> Iterator[Script]:
+    with scripted() as script:
+        yield script
+
+
+def gke_access(api: Script, tokens: Tokens) -> Access:
+    access = from_gke(Endpoint("control.plane", None, "dns"), tokens, lambda: None, lambda: tokens.now)
+    access.configuration.host = api.address
+    return access
+
+
+def tokens_sent(api: Script) -> list[str]:
+    return [each.headers.get("authorization", "") for each in api.asked]
+
+
+def test_every_call_asks_for_the_token_and_a_valid_one_is_kept(api: Script) -> None:
+    tokens = Tokens()
+    client = KubernetesClient(gke_access(api, tokens))
+    api.says(Say(), Say())
+
+    client.ask(GET)
+    client.ask(GET)
+
+    assert tokens_sent(api) == ["Bearer token-1", "Bearer token-1"]
+
+
+@pytest.mark.parametrize(
+    ("expected", "later"),
+    [
+        pytest.param("Bearer token-1", timedelta(minutes=54), id="well before its end"),
+        pytest.param("Bearer token-2", timedelta(minutes=56), id="just before its end"),
+        pytest.param("Bearer token-2", timedelta(hours=2), id="after its end"),
+    ],
+)
+def test_a_token_is_renewed_before_it_runs_out(api: Script, expected: str, later: timedelta) -> None:
+    tokens = Tokens()
+    client = KubernetesClient(gke_access(api, tokens))
+    api.says(Say(), Say())
+
+    client.ask(GET)
+    tokens.now += later
+    client.ask(GET)
+
+    assert tokens_sent(api)[1] == expected
+
+
+def test_a_token_that_the_cluster_refuses_is_renewed_although_it_looks_valid(api: Script) -> None:
+    api.says(Say(401, status(401, "Unauthorized")), Say())
+
+    KubernetesClient(gke_access(api, Tokens())).ask(GET)
+
+    assert tokens_sent(api) == ["Bearer token-1", "Bearer token-2"]
+
+
+@pytest.mark.parametrize(
+    ("expected", "failure"),
+    [
+        pytest.param(Retryable, TransportError("no route"), id="Google does not answer"),
+        pytest.param(Retryable, RefreshError("try again"), id="the refresh failed"),
+        pytest.param(Terminal, DefaultCredentialsError("none"), id="there is no identity"),
+    ],
+)
+def test_a_token_that_cannot_be_had_is_a_named_failure(
+    api: Script, expected: type[EbbError], failure: Exception
+) -> None:
+    with pytest.raises(expected, match="Google token"):
+        KubernetesClient(gke_access(api, Tokens(failure))).ask(GET)
+
+    assert not api.asked
+
+
+def test_the_clusters_ca_is_trusted_and_nothing_else() -> None:
+    endpoint = Endpoint("10.0.0.2", "-----BEGIN CERTIFICATE-----\n", "private")
+
+    configuration = from_gke(endpoint, Tokens(), lambda: None, lambda: NOW).configuration
+
+    assert configuration.host == "https://10.0.0.2"
+    assert Path(configuration.ssl_ca_cert).read_text() == endpoint.ca_pem
+    assert configuration.verify_ssl
+
+
+def test_the_dns_endpoint_is_checked_against_the_systems_cas() -> None:
+    endpoint = Endpoint("uid.europe-west4.gke.goog", None, "dns")
+
+    assert from_gke(endpoint, Tokens(), lambda: None, lambda: NOW).configuration.ssl_ca_cert is None
+
+
+def test_a_kubeconfig_names_its_cluster(tmp_path: Path) -> None:
+    access = from_kubeconfig(str(kubeconfig(tmp_path, "https://10.0.0.2")), "here")
+
+    assert (access.configuration.host, access.configuration.retries) == ("https://10.0.0.2", 0)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        pytest.param(None, id="not there"),
+        pytest.param("", id="empty"),
+        pytest.param("{a: [", id="no YAML"),
+        pytest.param("[1, 2]", id="another shape"),
+        pytest.param("clusters: 5\ncurrent-context: here\ncontexts: x\nusers: {}", id="another shape inside"),
+    ],
+)
+def test_a_bad_kubeconfig_is_one_sentence_with_its_path(tmp_path: Path, content: str | None) -> None:
+    path = tmp_path / "kubeconfig"
+    if content is not None:
+        path.write_text(content)
+
+    with pytest.raises(BadSettings) as fault:
+        from_kubeconfig(str(path))
+
+    assert str(fault.value).startswith(f"{path}: cannot be used")
+
+
+def test_an_unknown_context_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadSettings, match="elsewhere"):
+        from_kubeconfig(str(kubeconfig(tmp_path, "https://10.0.0.2")), "elsewhere")
+
+
+def test_renewing_reads_the_kubeconfig_again(tmp_path: Path, api: Script) -> None:
+    access = from_kubeconfig(str(kubeconfig(tmp_path, api.address, bearer="old")))
+    kubeconfig(tmp_path, api.address, bearer="new")
+    api.says(Say(401, status(401, "Unauthorized")), Say())
+
+    KubernetesClient(replace(access)).ask(GET)
+
+    assert tokens_sent(api) == ["Bearer old", "Bearer new"]

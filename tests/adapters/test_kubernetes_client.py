@@ -1,0 +1,184 @@
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from shared.adapters.kubernetes.access import Access, from_kubeconfig
+from shared.adapters.kubernetes.client import Call, KubernetesClient
+from shared.adapters.kubernetes.cluster import KubernetesCluster
+from shared.errors import EbbError, Gone, Retryable, Stale, Terminal
+from tests.adapters.objects import api_node, api_pod
+from tests.adapters.scripted import Say, Script, scripted, status
+from tests.adapters.worlds import access_to, kubeconfig
+
+GET = Call("get", "nodes", "/api/v1/nodes/n1")
+PODS = "/api/v1/pods"
+
+
+@pytest.fixture
+def api() -> Iterator[Script]:
+    with scripted() as script:
+        yield script
+
+
+def client(api: Script, **seconds: float) -> KubernetesClient:
+    return KubernetesClient(access_to(api.address), **seconds)
+
+
+def page(*items: dict[str, Any], after: str = "") -> Say:
+    return Say(body={"kind": "List", "metadata": {"continue": after} if after else {}, "items": list(items)})
+
+
+@pytest.mark.parametrize(
+    ("expected", "code"),
+    [
+        pytest.param(Gone, 404, id="not there"),
+        pytest.param(Stale, 409, id="conflict"),
+        pytest.param(Terminal, 403, id="not allowed"),
+        pytest.param(Terminal, 422, id="invalid"),
+        pytest.param(Terminal, 400, id="bad request"),
+        pytest.param(Retryable, 429, id="too many requests"),
+        pytest.param(Retryable, 500, id="server error"),
+        pytest.param(Retryable, 503, id="unavailable"),
+        pytest.param(Retryable, 504, id="gateway timeout"),
+    ],
+)
+def test_every_code_has_its_named_failure(api: Script, expected: type[EbbError], code: int) -> None:
+    api.says(Say(code, status(code, "the API's words")))
+
+    with pytest.raises(expected, match="the API's words") as failure:
+        client(api).ask(GET)
+
+    assert type(failure.value) is expected
+    assert len(api.asked) == 1, "a failure is not repeated by the transport"
+
+
+def test_a_refusal_names_verb_resource_and_remedy(api: Script) -> None:
+    api.says(Say(403, status(403, 'nodes is forbidden: User "ebb"')))
+
+    with pytest.raises(Terminal, match=r"not allowed to get nodes: .*User.*infra/rbac\.yaml"):
+        client(api).ask(GET)
+
+
+def test_an_answer_that_is_none_of_the_apis_is_quoted(api: Script) -> None:
+    api.says(Say(502, b"<html>bad gateway</html>"))
+
+    with pytest.raises(Retryable, match="502 <html>bad gateway</html>"):
+        client(api).ask(GET)
+
+
+def test_a_server_that_does_not_answer_in_time_is_an_outage(api: Script) -> None:
+    api.says(Say(silent=True))
+
+    with pytest.raises(Retryable, match="no answer"):
+        client(api, read_seconds=0.1).ask(GET)
+
+    assert len(api.asked) == 1
+
+
+def test_a_server_that_is_not_there_is_an_outage() -> None:
+    with scripted() as gone:
+        address = gone.address
+
+    with pytest.raises(Retryable, match="get nodes"):
+        KubernetesClient(access_to(address)).ask(GET)
+
+
+def test_expired_credentials_are_renewed_once_and_the_call_repeated(api: Script) -> None:
+    renewals: list[None] = []
+    access = Access(access_to(api.address).configuration, lambda: renewals.append(None))
+    api.says(Say(401, status(401, "Unauthorized")), Say(body=api_node()))
+
+    KubernetesClient(access).ask(GET)
+
+    assert (len(renewals), len(api.asked)) == (1, 2)
+
+
+def test_credentials_that_are_refused_twice_are_an_outage(api: Script) -> None:
+    api.says(Say(401, status(401, "Unauthorized")), Say(401, status(401, "Unauthorized")))
+
+    with pytest.raises(Retryable, match="fresh credentials were refused"):
+        client(api).ask(GET)
+
+    assert len(api.asked) == 2
+
+
+def test_a_list_is_read_page_by_page(api: Script) -> None:
+    api.says(page(api_pod("a"), after="more"), page(api_pod("b")))
+
+    pods = KubernetesCluster(client(api)).pods_on("n1")
+
+    assert [pod.name for pod in pods] == ["a", "b"]
+    first, second = ({**each.query} for each in api.asked)
+    assert first == {"fieldSelector": "spec.nodeName=n1", "limit": "500"}
+    assert second == {**first, "continue": "more"}
+    assert "resourceVersion" not in first, "a consistent read"
+
+
+def test_a_list_that_expires_starts_again(api: Script) -> None:
+    expired = Say(410, status(410, "the provided continue parameter is too old", reason="Expired"))
+    api.says(page(api_pod("old"), after="more"), expired, page(api_pod("a"), after="x"), page(api_pod("b")))
+
+    pods = KubernetesCluster(client(api)).pods_on("n1")
+
+    assert [pod.name for pod in pods] == ["a", "b"], "nothing of the first reading is kept"
+
+
+def test_a_list_that_keeps_expiring_is_an_outage(api: Script) -> None:
+    api.says(*[Say(410, status(410, "too old"))] * 3)
+
+    with pytest.raises(Retryable, match="the list expired 3 times"):
+        KubernetesCluster(client(api)).pods_on("n1")
+
+    assert len(api.asked) == 3
+
+
+def test_an_outage_within_a_list_gives_no_half_a_list(api: Script) -> None:
+    api.says(page(api_pod("a"), after="more"), Say(503, status(503, "etcd is not well")))
+
+    with pytest.raises(Retryable, match="etcd is not well"):
+        KubernetesCluster(client(api)).pods_on("n1")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param(b"not json", id="no JSON"),
+        pytest.param({"items": [{"metadata": 5}]}, id="another shape"),
+        pytest.param({"items": [api_pod(tolerations="all")]}, id="another shape of a part that is decoded late"),
+        pytest.param({"items": [api_pod(overhead={"cpu": "much"})]}, id="a quantity that is none"),
+        pytest.param(b"[" * 100_000, id="nested beyond reason"),
+    ],
+)
+def test_an_answer_that_cannot_be_read_is_terminal(api: Script, body: Any) -> None:
+    api.says(Say(body=body))
+
+    with pytest.raises(Terminal, match="list pods: the answer cannot be read"):
+        KubernetesCluster(client(api)).pods_on("n1")
+
+
+def test_a_picture_is_nodes_then_pods_then_budgets_then_namespaces(api: Script) -> None:
+    budget = {"metadata": {"name": "web", "namespace": "shop"}, "spec": {"selector": {}}}
+    namespace = {"metadata": {"name": "shop", "labels": {"team": "a"}}}
+    api.says(page(api_node()), page(api_pod()), page(budget), page(namespace))
+
+    picture = KubernetesCluster(client(api)).picture()
+
+    assert [each.path for each in api.asked] == [
+        "/api/v1/nodes",
+        PODS,
+        "/apis/policy/v1/poddisruptionbudgets",
+        "/api/v1/namespaces",
+    ]
+    assert [node.name for node in picture.nodes] == ["n1"]
+    assert [pod.key for pod in picture.pods] == ["default/web-1"]
+    assert [budget.key for budget in picture.disruption_budgets] == ["shop/web"]
+    assert picture.namespaces == {"shop": {"team": "a"}}
+
+
+def test_a_kubeconfigs_token_is_sent(api: Script, tmp_path: Any) -> None:
+    api.says(Say(body=api_node()))
+
+    KubernetesClient(from_kubeconfig(str(kubeconfig(tmp_path, api.address, bearer="secret")))).ask(GET)
+
+    assert api.asked[0].headers["authorization"] == "Bearer secret"

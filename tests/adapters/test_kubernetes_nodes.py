@@ -1,0 +1,113 @@
+from typing import Any
+
+import msgspec
+import pytest
+
+from shared.adapters.kubernetes import translate, wire
+from shared.core.resources import NOTHING
+from shared.core.selectors import LabelSelector, Requirement, Taint
+from shared.core.snapshot import Node, PodDisruptionBudget
+from shared.errors import BadInput
+from tests.adapters.objects import api_node
+
+
+def read_node(**changes: Any) -> Node:
+    return translate.node(msgspec.convert(api_node(**changes), wire.Node))
+
+
+def read_budget(spec: dict[str, Any], **status: int) -> PodDisruptionBudget:
+    raw = {"metadata": {"name": "web", "namespace": "shop", "generation": 2}, "spec": spec, "status": status}
+    return translate.disruption_budget(msgspec.convert(raw, wire.PodDisruptionBudget))
+
+
+@pytest.mark.parametrize(
+    ("expected", "changes"),
+    [
+        pytest.param((True, True), {}, id="ready"),
+        pytest.param((False, False), {"ready": "False"}, id="never ready: the transition is its registration's"),
+        pytest.param((False, False), {"ready": "False", "since": "2026-03-04T10:01:00Z"}, id="60 s is registration"),
+        pytest.param((False, True), {"ready": "False", "since": "2026-03-04T10:01:01Z"}, id="lost later"),
+        pytest.param((False, True), {"ready": "Unknown", "since": "2026-03-04T21:00:00Z"}, id="silent since later"),
+        pytest.param((False, False), {"ready": "False", "since": None}, id="no transition time"),
+        pytest.param((False, False), {"status": {}}, id="no conditions, no allocatable"),
+        pytest.param(
+            (False, False),
+            {
+                "status": {
+                    "conditions": [
+                        {
+                            "type": "Ready",
+                            "status": "Unknown",
+                            "reason": "NodeStatusNeverUpdated",
+                            "lastTransitionTime": "2026-03-04T11:00:00Z",
+                        }
+                    ]
+                }
+            },
+            id="the kubelet never reported",
+        ),
+    ],
+)
+def test_readiness_is_the_ready_conditions(expected: tuple[bool, bool], changes: dict[str, Any]) -> None:
+    found = read_node(**changes)
+
+    assert (found.ready, found.once_ready) == expected
+
+
+def test_a_cordoned_tainted_node_is_read() -> None:
+    taint = {"key": "k", "value": "v", "effect": "NoExecute", "timeAdded": "2026-03-04T10:00:00Z"}
+    found = read_node(spec={"unschedulable": True, "taints": [taint]})
+
+    assert (found.unschedulable, found.taints) == (True, (Taint("k", "NoExecute", "v"),))
+    assert (found.pool, found.resource_version) == ("a", "7")
+
+
+def test_a_node_without_allocatable_has_nothing() -> None:
+    assert read_node(status={}).allocatable == NOTHING
+
+
+def test_a_node_without_a_birth_is_refused() -> None:
+    with pytest.raises(BadInput, match=r"node 'n1' has no metadata\.creationTimestamp"):
+        read_node(metadata={"name": "n1"})
+
+
+APP = Requirement("app", "In", ("web",))
+
+
+@pytest.mark.parametrize(
+    ("expected", "spec"),
+    [
+        pytest.param(None, {}, id="no selector matches nothing"),
+        pytest.param(LabelSelector(), {"selector": {}}, id="an empty one matches everything"),
+        pytest.param(LabelSelector((APP,)), {"selector": {"matchLabels": {"app": "web"}}}, id="labels"),
+        pytest.param(
+            LabelSelector((APP, Requirement("canary", "DoesNotExist"))),
+            {
+                "selector": {
+                    "matchLabels": {"app": "web"},
+                    "matchExpressions": [{"key": "canary", "operator": "DoesNotExist"}],
+                }
+            },
+            id="labels and expressions",
+        ),
+    ],
+)
+def test_a_budgets_selector_is_carried_over(expected: LabelSelector | None, spec: dict[str, Any]) -> None:
+    assert read_budget(spec).selector == expected
+
+
+def test_a_budgets_status_is_carried_over() -> None:
+    found = read_budget(
+        {"unhealthyPodEvictionPolicy": "AlwaysAllow"},
+        disruptionsAllowed=1,
+        currentHealthy=3,
+        desiredHealthy=2,
+        expectedPods=4,
+        observedGeneration=2,
+    )
+
+    assert found == PodDisruptionBudget("shop", "web", None, 1, 3, 2, 4, always_evict_unhealthy=True)
+
+
+def test_a_status_of_an_older_generation_is_not_observed() -> None:
+    assert not read_budget({}, observedGeneration=1).observed

@@ -1,0 +1,283 @@
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from shared.adapters.kubernetes.fold import PodFolder
+from shared.core import names
+from shared.core.feasibility import unmodelled
+from shared.core.reasons import PodBlock
+from shared.core.selectors import LabelSelector, NodeTerm, PodTerm, Requirement, Toleration
+from shared.core.snapshot import Owner, Phase, Volume
+from tests.adapters.objects import api_pod, container, read
+from tests.builders import resources
+
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+WEB = LabelSelector((Requirement("app", "In", ("web",)),))
+
+
+def spread(**changes: Any) -> dict[str, Any]:
+    return {"topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule", "maxSkew": 1, **changes}
+
+
+def term(**changes: Any) -> dict[str, Any]:
+    return {"topologyKey": "host", "labelSelector": {"matchLabels": {"app": "web"}}, **changes}
+
+
+def node_affinity(*terms: dict[str, Any]) -> dict[str, Any]:
+    return {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": list(terms)}}}
+
+
+IN_A = {"key": "pool", "operator": "In", "values": ["a"]}
+GATES = [{"name": "quota"}]
+
+
+@pytest.mark.parametrize(
+    ("expected", "spec"),
+    [
+        pytest.param({"scheduler": "default-scheduler", "grace_seconds": 30, "priority": 0}, {}, id="defaults"),
+        pytest.param({"grace_seconds": 0}, {"terminationGracePeriodSeconds": 0}, id="no grace is not the default"),
+        pytest.param({"scheduler": "volcano"}, {"schedulerName": "volcano"}, id="a foreign scheduler"),
+        pytest.param(
+            {"priority": -5, "priority_class": "low"}, {"priority": -5, "priorityClassName": "low"}, id="priority"
+        ),
+        pytest.param({"restart_policy": "Never"}, {"restartPolicy": "Never"}, id="restart policy"),
+        pytest.param({"node_selector": {"disk": "ssd"}}, {"nodeSelector": {"disk": "ssd"}}, id="node selector"),
+        pytest.param({"node_selector": {}}, {"nodeSelector": None}, id="null is absent"),
+        pytest.param(
+            {"tolerations": (Toleration("k", "Exists", "", "NoExecute"), Toleration(value="v"))},
+            {"tolerations": [{"key": "k", "operator": "Exists", "effect": "NoExecute"}, {"value": "v"}]},
+            id="tolerations",
+        ),
+        pytest.param(
+            {"hard_spread": ("zone",)},
+            {"topologySpreadConstraints": [spread(), spread(topologyKey="host", whenUnsatisfiable="ScheduleAnyway")]},
+            id="only spread that the scheduler enforces",
+        ),
+        pytest.param({"scheduling_gates": ("quota",)}, {"schedulingGates": GATES}, id="scheduling gates"),
+        pytest.param({"resource_claims": ("gpu",)}, {"resourceClaims": [{"name": "gpu"}]}, id="resource claims"),
+        pytest.param({"unmodelled": ("workloadRef",)}, {"workloadRef": {"name": "gang"}}, id="gang scheduling"),
+        pytest.param(
+            {"requests": resources(3, 1)},
+            {"resources": {"requests": {"cpu": "3"}}, "containers": [container("1", "1Gi")]},
+            id="requests of the pod itself",
+        ),
+        pytest.param(
+            {"requests": resources(0.35)}, {"overhead": {"cpu": "250m"}}, id="overhead on top of the containers"
+        ),
+        pytest.param({"requests": resources()}, {"containers": [container()]}, id="without requests"),
+        pytest.param(
+            {"requests": resources(1.5)},
+            {"containers": [container("1")], "initContainers": [container("500m", name="s", restartPolicy="Always")]},
+            id="a sidecar",
+        ),
+    ],
+)
+def test_the_spec_is_carried_over(expected: dict[str, Any], spec: dict[str, Any]) -> None:
+    found = read(api_pod(**spec)).spec
+
+    assert {name: getattr(found, name) for name in expected} == expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "affinity"),
+    [
+        pytest.param((None, (), ()), {}, id="no affinity"),
+        pytest.param(
+            ((NodeTerm((Requirement("pool", "In", ("a",)),)),), (), ()),
+            node_affinity({"matchExpressions": [IN_A]}),
+            id="required node affinity",
+        ),
+        pytest.param(((), (), ()), node_affinity(), id="no term: no node"),
+        pytest.param(
+            (None, (), ()),
+            {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": []}},
+            id="preferences do not bind",
+        ),
+        pytest.param(
+            (None, (PodTerm("host", WEB, ("default",)),), ()),
+            {"podAffinity": {REQUIRED: [term()]}},
+            id="no namespace: the pod's own",
+        ),
+        pytest.param(
+            (None, (), (PodTerm("host", WEB, ("x", "y")),)),
+            {"podAntiAffinity": {REQUIRED: [term(namespaces=["x", "y"])]}},
+            id="namespaces listed",
+        ),
+        pytest.param(
+            (None, (), (PodTerm("host", WEB, (), LabelSelector()),)),
+            {"podAntiAffinity": {REQUIRED: [term(namespaceSelector={})]}},
+            id="an empty namespace selector means all",
+        ),
+        pytest.param(
+            (None, (), (PodTerm("host", None, ("default",)),)),
+            {"podAntiAffinity": {REQUIRED: [term(labelSelector=None)]}},
+            id="without a selector no pod is meant",
+        ),
+    ],
+)
+def test_required_affinity_is_carried_over(expected: tuple[Any, Any, Any], affinity: dict[str, Any]) -> None:
+    found = read(api_pod(affinity=affinity)).spec
+
+    assert (found.node_terms, found.affinity, found.anti_affinity) == expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "given"),
+    [
+        pytest.param(
+            "podAffinity.matchLabelKeys", {"podAffinity": {REQUIRED: [term(matchLabelKeys=["v"])]}}, id="match"
+        ),
+        pytest.param(
+            "podAntiAffinity.mismatchLabelKeys",
+            {"podAntiAffinity": {REQUIRED: [term(mismatchLabelKeys=["v"])]}},
+            id="mismatch",
+        ),
+    ],
+)
+def test_what_the_types_cannot_say_blocks_the_pod_by_name(expected: str, given: dict[str, Any]) -> None:
+    found = unmodelled(read(api_pod(affinity=given)).spec)
+
+    assert (PodBlock.UNMODELLED, expected) in [(each.reason, each.detail) for each in found]
+
+
+@pytest.mark.parametrize(
+    ("expected", "volume"),
+    [
+        pytest.param(("emptyDir", ""), {"emptyDir": {}}, id="empty dir on disk"),
+        pytest.param(("emptyDir", "Memory"), {"emptyDir": {"medium": "Memory"}}, id="empty dir in memory"),
+        pytest.param(("emptyDir", ""), {}, id="no source means an empty dir"),
+        pytest.param(("hostPath", ""), {"hostPath": {"path": "/var"}}, id="host path"),
+        pytest.param(
+            ("persistentVolumeClaim", "data-0"), {"persistentVolumeClaim": {"claimName": "data-0"}}, id="claim"
+        ),
+        pytest.param(("ephemeral", ""), {"ephemeral": {"volumeClaimTemplate": {}}}, id="ephemeral"),
+        pytest.param(("csi", "secrets-store"), {"csi": {"driver": "secrets-store"}}, id="inline csi"),
+        pytest.param(("nfs", ""), {"nfs": {"server": "s", "path": "/"}}, id="a kind from long ago"),
+    ],
+)
+def test_a_volume_keeps_its_kind_and_what_tells_it_apart(expected: tuple[str, str], volume: dict[str, Any]) -> None:
+    assert read(api_pod(volumes=[{"name": "v", **volume}])).spec.volumes == (Volume("v", *expected),)
+
+
+PORT = {"containerPort": 80, "protocol": "UDP"}
+
+
+@pytest.mark.parametrize(
+    ("expected", "spec"),
+    [
+        pytest.param((), {"containers": [container(ports=[PORT])]}, id="a container port is no host port"),
+        pytest.param(("0.0.0.0/UDP/8080",), {"containers": [container(ports=[{**PORT, "hostPort": 8080}])]}, id="host"),
+        pytest.param(
+            ("10.0.0.1/TCP/8080",),
+            {"containers": [container(ports=[{"containerPort": 1, "hostPort": 8080, "hostIP": "10.0.0.1"}])]},
+            id="on one address",
+        ),
+        pytest.param(
+            ("0.0.0.0/UDP/80",), {"hostNetwork": True, "containers": [container(ports=[PORT])]}, id="host network"
+        ),
+        pytest.param(
+            ("0.0.0.0/TCP/9",),
+            {"initContainers": [container(name="s", ports=[{"containerPort": 1, "hostPort": 9}])]},
+            id="init and sidecar containers too",
+        ),
+    ],
+)
+def test_ports_of_the_host_are_found(expected: tuple[str, ...], spec: dict[str, Any]) -> None:
+    assert read(api_pod(**spec)).spec.host_ports == expected
+
+
+def test_only_a_controller_owns_a_pod() -> None:
+    owners = [{"kind": "Backup", "name": "b", "uid": "1"}, {"kind": "Job", "name": "j", "uid": "2", "controller": True}]
+
+    assert read(api_pod(meta={"ownerReferences": owners})).spec.owner == Owner("Job", "j", "2")
+    assert read(api_pod(meta={"ownerReferences": owners[:1]})).spec.owner is None
+
+
+def test_the_time_of_being_unschedulable_is_the_conditions() -> None:
+    condition = {
+        "type": "PodScheduled",
+        "status": "False",
+        "reason": "Unschedulable",
+        "lastTransitionTime": "2026-03-04T11:00:00Z",
+    }
+    gated = {**condition, "reason": "SchedulingGated"}
+
+    waiting = read(api_pod(nodeName="", status={"phase": "Pending", "conditions": [condition]}))
+
+    assert waiting.unschedulable_since == datetime(2026, 3, 4, 11, tzinfo=UTC)
+    assert (waiting.phase, waiting.ready, waiting.node) == (Phase.PENDING, False, "")
+    assert read(api_pod(status={"conditions": [gated]})).unschedulable_since is None
+
+
+def test_a_terminating_pod_tells_when_its_grace_ends() -> None:
+    found = read(api_pod(meta={"deletionTimestamp": "2026-03-04T12:00:30Z"}))
+
+    assert found.deleting == datetime(2026, 3, 4, 12, 0, 30, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("expected", "phase"),
+    [(Phase.PENDING, ""), (Phase.SUCCEEDED, "Succeeded"), (Phase.UNKNOWN, "Dreaming")],
+)
+def test_every_phase_is_read(expected: Phase, phase: str) -> None:
+    assert read(api_pod(status={"phase": phase})).phase is expected
+
+
+def test_pods_of_one_kind_share_one_class() -> None:
+    folder = PodFolder()
+    token = {"projected": {"sources": []}}
+    one = read(api_pod("web-1", nodeName="n1", volumes=[{"name": "kube-api-access-abc12", **token}]), folder)
+    two = read(api_pod("web-2", nodeName="n2", volumes=[{"name": "kube-api-access-xyz89", **token}]), folder)
+
+    assert one.spec is two.spec
+
+
+def test_pods_of_one_daemon_set_share_one_class_although_each_names_its_node() -> None:
+    folder = PodFolder()
+    meta = {"ownerReferences": [{"kind": "DaemonSet", "name": "logs", "uid": "d", "controller": True}]}
+    pods = [
+        read(api_pod(meta=meta, nodeName=name, affinity=node_affinity({"matchFields": [_named(name)]})), folder)
+        for name in ("n1", "n2")
+    ]
+
+    assert pods[0].spec is pods[1].spec
+    assert pods[0].spec.node_terms is None
+
+
+def _named(node: str) -> dict[str, Any]:
+    return {"key": "metadata.name", "operator": "In", "values": [node]}
+
+
+def test_any_other_pod_that_names_its_node_keeps_saying_so() -> None:
+    found = read(api_pod(affinity=node_affinity({"matchFields": [_named("n1")]}))).spec
+
+    assert found.node_terms == (NodeTerm((), (Requirement("metadata.name", "In", ("n1",)),)),)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        pytest.param({"meta": {"labels": {"app": "api"}}}, id="labels"),
+        pytest.param({"meta": {"annotations": {names.SAFE_TO_EVICT: "false"}}}, id="an annotation that rules read"),
+        pytest.param({"meta": {"namespace": "other"}}, id="namespace"),
+        pytest.param({"meta": {"ownerReferences": []}}, id="owner"),
+        pytest.param({"containers": [container("200m")]}, id="requests"),
+        pytest.param({"hostNetwork": True}, id="host network"),
+        pytest.param({"volumes": [{"name": "d", "persistentVolumeClaim": {"claimName": "d"}}]}, id="volumes"),
+        pytest.param({"priority": 7}, id="priority"),
+        pytest.param({"tolerations": [{"operator": "Exists"}]}, id="tolerations"),
+    ],
+)
+def test_whatever_rules_read_parts_two_classes(changes: dict[str, Any]) -> None:
+    folder = PodFolder()
+
+    assert read(api_pod(), folder).spec is not read(api_pod(**changes), folder).spec
+
+
+def test_annotations_that_no_rule_reads_are_dropped() -> None:
+    folder = PodFolder()
+    plain, noted = api_pod(), api_pod(meta={"annotations": {"checksum/config": "1", names.SAFE_TO_EVICT: "true"}})
+
+    assert read(noted, folder).spec.annotations == {names.SAFE_TO_EVICT: "true"}
+    assert read(api_pod(meta={"annotations": {"checksum/config": "2"}}), folder).spec is read(plain, folder).spec

@@ -1,0 +1,70 @@
+from typing import Any
+
+import pytest
+
+from shared.core.resources import Resources
+from tests.adapters.objects import api_pod, container, read
+from tests.builders import resources
+
+
+def reported(name: str = "app", *, allocated: str = "", actuated: str = "") -> dict[str, Any]:
+    status: dict[str, Any] = {"name": name}
+    if allocated:
+        status["allocatedResources"] = {"cpu": allocated}
+    if actuated:
+        status["resources"] = {"requests": {"cpu": actuated}}
+    return status
+
+
+INFEASIBLE = {"type": "PodResizePending", "status": "True", "reason": "Infeasible"}
+DEFERRED = {"type": "PodResizePending", "status": "True", "reason": "Deferred"}
+
+
+@pytest.mark.parametrize(
+    ("expected", "statuses", "conditions"),
+    [
+        pytest.param(None, [], [], id="no status yet"),
+        pytest.param(None, [reported(allocated="1", actuated="1")], [], id="the status repeats the spec"),
+        pytest.param(None, [reported(allocated="1000m", actuated="1")], [], id="the same in other words"),
+        pytest.param(None, [reported(allocated="500m", actuated="500m")], [], id="growing: the wish counts already"),
+        pytest.param(resources(2), [reported(allocated="2", actuated="2")], [], id="shrinking: not yet given back"),
+        pytest.param(resources(2), [reported(allocated="1", actuated="2")], [], id="allocated, not yet actuated"),
+        pytest.param(resources(0.5), [reported(allocated="500m")], [INFEASIBLE], id="a wish that cannot come true"),
+        pytest.param(None, [reported(allocated="500m")], [DEFERRED], id="a wish that waits counts"),
+        pytest.param(None, [reported("other", allocated="9")], [], id="a status of no container of the spec"),
+    ],
+)
+def test_a_running_pod_books_what_its_status_reports(
+    expected: Resources | None, statuses: list[dict[str, Any]], conditions: list[dict[str, Any]]
+) -> None:
+    status = {"containerStatuses": statuses, "conditions": conditions}
+
+    assert read(api_pod(containers=[container("1")], status=status)).booked == expected
+
+
+def test_a_pod_that_does_not_run_books_its_spec() -> None:
+    status = {"containerStatuses": [reported(allocated="2")]}
+
+    assert read(api_pod(nodeName="", status={**status, "phase": "Pending"})).booked is None
+    assert read(api_pod(status={**status, "phase": "Succeeded"})).booked is None
+
+
+def test_a_sidecars_status_counts_too() -> None:
+    sidecar = container("1", name="proxy", restartPolicy="Always")
+    status = {"initContainerStatuses": [reported("proxy", allocated="2")]}
+
+    assert read(api_pod(containers=[container("1")], initContainers=[sidecar], status=status)).booked == resources(3)
+
+
+def test_the_pods_own_status_counts_without_its_overhead() -> None:
+    status = {"allocatedResources": {"cpu": "4500m"}, "resources": {"requests": {"cpu": "2500m"}}}
+    spec = {"resources": {"requests": {"cpu": "2"}}, "overhead": {"cpu": "500m"}}
+
+    assert read(api_pod(containers=[container("1")], status=status, **spec)).booked == resources(4.5)
+
+
+def test_what_a_class_requests_is_the_spec_alone() -> None:
+    status = {"containerStatuses": [reported(allocated="2")]}
+    pod = read(api_pod(containers=[container("1")], status=status))
+
+    assert (pod.spec.requests, pod.requests) == (resources(1), resources(2))

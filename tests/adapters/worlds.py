@@ -1,0 +1,30 @@
+"""Ways into a scripted API server."""
+
+import json
+from pathlib import Path
+
+from kubernetes.client import Configuration
+
+from shared.adapters.kubernetes.access import Access
+
+
+def access_to(address: str) -> Access:
+    configuration = Configuration()
+    configuration.host = address
+    configuration.retries = 0
+    return Access(configuration, lambda: None)
+
+
+def kubeconfig(folder: Path, address: str, *, bearer: str = "") -> Path:
+    """Write a kubeconfig (JSON is YAML) with one context, `here`."""
+    document = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "current-context": "here",
+        "clusters": [{"name": "c", "cluster": {"server": address}}],
+        "users": [{"name": "u", "user": {"token": bearer} if bearer else {}}],
+        "contexts": [{"name": "here", "context": {"cluster": "c", "user": "u"}}],
+    }
+    path = folder / "kubeconfig"
+    path.write_text(json.dumps(document))
+    return path
