@@ -75,6 +75,7 @@ class Arrangement:
     def hold_back(self, amounts: Amounts) -> None:
         """Keep headroom free: amounts by axis and node."""
         self._free -= amounts
+        self._key = self.strategy.direction * self.terrain.room(self._free) + self._ties
         self._rows.forget()
 
     def reserve(self, kinds: Sequence[int], source: int) -> list[int]:
@@ -83,10 +84,6 @@ class Arrangement:
         steps = [Step(kind, source, self._place(kind)) for kind in kinds]
         self.log.extend(step for step in steps if step.target != OUTSIDE)
         return [step.kind for step in steps if step.target == OUTSIDE]
-
-    def guests(self, node: int) -> list[int]:
-        """Return the classes of the pods that were placed onto the node here."""
-        return sorted(self._guests.get(node, Counter()).elements())
 
     def remove(self, node: int, residents: Sequence[int]) -> Attempt:
         """Close the node and place its residents and guests elsewhere: all of them, or nothing has changed."""

@@ -153,7 +153,7 @@ class Board:
 
     def _refusal(self, arrangement: Arrangement, node: int, kind: int) -> NoPlace:
         spec = self.terrain.classes[kind]
-        pod = next((pod for pod in self.terrain.movable(node) if pod.spec is spec), self.terrain.example[kind])
+        pod = next((pod for pod in self.terrain.movable(node) if pod.spec is spec), self.terrain.example[spec])
         fixed = self.terrain.fixed(kind)
         if fixed:
             return NoPlace(pod, fixed[0].reason.value)

@@ -4,7 +4,7 @@ Axes are the resource names that any pod asks for, and `pods`. Amounts are the s
 (millicores, bytes, pieces). Must not hold what an arrangement changes, and must not choose.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from typing import Final
@@ -33,25 +33,22 @@ class Terrain:
         self._pods = snapshot.pods_by_node
         self._now = now
         living = [pod for pod in snapshot.pods if not pod.phase.finished]
+        bound = [pod for pod in living if pod.node in self.index]
         self.pending = tuple(pod for pod in living if not pod.node and pod.deleting is None)
-        self.kind_of: dict[PodClass, int] = {}
-        self.example: list[Pod] = []
-        """One pod of each class, to name in an explanation."""
-        for pod in living:
-            if self.kind_of.setdefault(pod.spec, len(self.kind_of)) == len(self.example):
-                self.example.append(pod)
-        self.classes: Sequence[PodClass] = tuple(self.kind_of)
+        self.example: Mapping[PodClass, Pod] = _first_of_each(living)
+        """The first pod of each class, to name in an explanation."""
+        self.classes: Sequence[PodClass] = tuple(self.example)
+        self.kind_of = {spec: kind for kind, spec in enumerate(self.classes)}
         self.axes = _axes(self.classes)
         self.requests = self._matrix([spec.requests for spec in self.classes])
         self.requests[-1] = 1
         self.needs = tuple(_needs(column) for column in self.requests.T)
         self.allocatable = self._matrix([node.allocatable for node in self.nodes])
-        bound = [pod for pod in living if pod.node in self.index]
         self.free = self._free(bound)
+        self.destinations: Row = np.fromiter(map(is_destination, self.nodes), np.bool_, len(self.nodes))
         self.masks = Masks(self.nodes)
         self.exclusions = Exclusions(self.classes, self.masks, snapshot.namespaces)
         self.standing = self._standing(bound)
-        self.destinations: Row = np.fromiter(map(is_destination, self.nodes), np.bool_, len(self.nodes))
         self._fixed: dict[int, tuple[Finding, ...]] = {}
         self._admitting: dict[int, Row] = {}
         self._movable: dict[int, tuple[Pod, ...]] = {}
@@ -76,9 +73,10 @@ class Terrain:
         return self._admitting[kind]
 
     def size(self, kind: int) -> int:
-        """Return the class's size against a mean node: its larger share of CPU and memory, in 1/10,000."""
+        """Return the class's size against a mean node: its largest share of any resource, in 1/10,000."""
         if kind not in self._sizes:
-            self._sizes[kind] = int(max(self.requests[axis, kind] * SCALE // mean for axis, mean in self._means))
+            shares = (amount * SCALE // self._means[axis] for axis, amount in self.needs[kind])
+            self._sizes[kind] = max(shares)
         return self._sizes[kind]
 
     def room(self, free: Amounts) -> Amounts:
@@ -98,9 +96,10 @@ class Terrain:
         return self.axes.index(CPU), self.axes.index(MEMORY)
 
     @cached_property
-    def _means(self) -> list[tuple[int, int]]:
+    def _means(self) -> list[int]:
+        """What a mean node offers, by axis; at least 1, so that what hardly any node has counts as large."""
         count = max(len(self.nodes), 1)
-        return [(axis, max(int(self.allocatable[axis].sum()) // count, 1)) for axis in self.weighed]
+        return [max(int(row.sum()) // count, 1) for row in self.allocatable]
 
     def _matrix(self, rows: Sequence[Resources]) -> Amounts:
         """Return amounts by axis and row."""
@@ -133,6 +132,13 @@ class Terrain:
             if pod.spec in concerned:
                 occupancy.add(self.kind_of[pod.spec], self.index[pod.node])
         return occupancy
+
+
+def _first_of_each(pods: Iterable[Pod]) -> Mapping[PodClass, Pod]:
+    found: dict[PodClass, Pod] = {}
+    for pod in pods:
+        found.setdefault(pod.spec, pod)
+    return found
 
 
 def _axes(classes: Sequence[PodClass]) -> tuple[str, ...]:
