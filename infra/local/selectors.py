@@ -77,14 +77,23 @@ def _field(thing: Any, path: str) -> str:
     return "" if thing is None else str(thing)
 
 
-def fields_match(text: str, thing: Json) -> bool:
-    """A `fieldSelector` query (`path=value`, `path!=value`) against an object."""
+def _field_parts(text: str) -> list[tuple[str, bool, str]]:
+    parts = []
     for part in filter(None, text.split(",")):
         sign = "!=" if "!=" in part else "="
         path, _, value = part.replace("==", "=").partition(sign)
-        if (_field(thing, path.strip()) == value.strip()) is (sign == "!="):
-            return False
-    return True
+        parts.append((path.strip(), sign == "=", value.strip()))
+    return parts
+
+
+def field_paths(text: str) -> list[str]:
+    """The paths that a `fieldSelector` query asks for."""
+    return [path for path, _, _ in _field_parts(text)]
+
+
+def fields_match(text: str, thing: Json) -> bool:
+    """A `fieldSelector` query (`path=value`, `path!=value`) against an object."""
+    return all((_field(thing, path) == value) is equal for path, equal, value in _field_parts(text))
 
 
 def _term_holds(term: Json, node: Json) -> bool:

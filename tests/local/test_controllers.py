@@ -123,13 +123,35 @@ def test_a_budget_allows_what_it_says(expected: tuple[int, int, int], spec: Any)
     assert (status["desiredHealthy"], status["currentHealthy"], status["disruptionsAllowed"]) == expected
 
 
-def test_a_share_over_pods_without_a_scale_allows_nothing() -> None:
+@pytest.mark.parametrize(
+    ("expected", "owner"),
+    [
+        pytest.param((0, "InsufficientPods"), "Pod", id="pods without a controller are not counted"),
+        pytest.param((0, "SyncFailed"), "DaemonSet", id="a controller without a scale"),
+    ],
+)
+def test_a_share_without_a_scale_allows_nothing(expected: tuple[int, str], owner: str) -> None:
     bench = Bench()
-    bench.add("pods", pod("bare", on="a", phase="Running", app="web"))
+    if owner == "Pod":
+        bench.add("pods", pod("bare", on="a", phase="Running", app="web"))
+    else:
+        bench.add("daemonsets", workload(replicas=None))
     bench.add("poddisruptionbudgets", budget(maxUnavailable=1))
-    bench.run(1)
+    bench.run(3)
     status = bench.store.get("poddisruptionbudgets", "default", "guard")["status"]
-    assert (status["disruptionsAllowed"], status["conditions"][0]["reason"]) == (0, "SyncFailed")
+    assert (status["disruptionsAllowed"], status["conditions"][0]["reason"]) == expected
+
+
+def test_a_deleted_namespace_is_emptied_and_goes() -> None:
+    bench = Bench(shutdown=2.0)
+    bench.add("deployments", workload())
+    bench.run(3)
+    bench.call("DELETE", "/api/v1/namespaces/default")
+    bench.run(1)
+    assert {bool(item["metadata"].get("deletionTimestamp")) for item in bench.pods()} == {True}
+    bench.run(5)
+    assert bench.pods() == []
+    assert bench.store.find("namespaces", "", "default") is None
 
 
 def test_a_replacement_that_never_gets_ready_keeps_the_budget_shut() -> None:

@@ -3,11 +3,12 @@
 Source: https://kubernetes.io/docs/reference/using-api/api-concepts/ (retrieving large results in chunks).
 """
 
+import re
 from dataclasses import dataclass
 
 from infra.local.api.statuses import bad_request, expired
 from infra.local.exchange import Request
-from infra.local.selectors import fields_match, text_matches
+from infra.local.selectors import field_paths, fields_match, text_matches
 from infra.local.world.kinds import Json, Kind
 from infra.local.world.pods import labels_of
 from infra.local.world.store import Store
@@ -57,6 +58,8 @@ class Lister:
         if token is None or not token:
             items = self._selected(request, kind, namespace)
             return _Rest(request.path, items, str(self._store.revision), now)
+        if not re.fullmatch(r"c\d+-\w{12}", token):
+            raise bad_request("continue key is not valid: it was not issued here")
         found = self._rests.get(token)
         if found is None or found.taken_at + self._token_life <= now:
             raise expired()
@@ -66,6 +69,9 @@ class Lister:
 
     def _selected(self, request: Request, kind: Kind, namespace: str | None) -> list[Json]:
         labels, fields = request.query.get("labelSelector", ""), request.query.get("fieldSelector", "")
+        for path in field_paths(fields):
+            if path not in kind.fields:
+                raise bad_request(f"field label not supported: {path}")
         try:
             return [
                 thing

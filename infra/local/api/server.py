@@ -6,6 +6,7 @@ It holds no state of its own but continue tokens; it starts no thread and opens 
 from collections.abc import Callable
 from typing import Any
 
+from infra.local.api.defaulting import as_created, as_written
 from infra.local.api.evicting import Evictor
 from infra.local.api.faults import Faults
 from infra.local.api.listing import Lister
@@ -23,7 +24,7 @@ from infra.local.api.statuses import (
     unauthorized,
 )
 from infra.local.exchange import Answer, Request, answer_json
-from infra.local.world.deletion import delete_pod
+from infra.local.world.deletion import delete_pod, end_namespace
 from infra.local.world.kinds import Json
 from infra.local.world.pods import is_terminating
 from infra.local.world.store import ExistsError, Store
@@ -137,10 +138,11 @@ class KubeApi:
             raise RefusedError(422, "Invalid", "metadata.name: Required value: name or generateName is required")
         if target.namespace is not None:
             meta["namespace"] = target.namespace
+        fresh = as_created(target.kind, {**body, "metadata": meta})
         if _dry(request, body):
-            return answer_json(201, {**body, "metadata": meta})
+            return answer_json(201, fresh)
         try:
-            return answer_json(201, self._store.create(target.kind.plural, {**body, "metadata": meta}, _actor(request)))
+            return answer_json(201, self._store.create(target.kind.plural, fresh, _actor(request)))
         except ExistsError:
             raise exists(target.kind.plural, str(meta.get("name"))) from None
 
@@ -153,6 +155,7 @@ class KubeApi:
         if new.get("resourceVersion", old["resourceVersion"]) != old["resourceVersion"]:
             raise stale(target.kind.plural, target.name)
         after["metadata"] = {**new, **{key: old[key] for key in ("uid", "name", "resourceVersion")}}
+        after = as_written(before, after, target.sub)
         if _dry(request):
             return answer_json(200, after)
         return answer_json(200, self._store.replace(target.kind.plural, after, _actor(request)))
@@ -168,6 +171,8 @@ class KubeApi:
     def _remove(self, target: Target, found: Json, options: Json, actor: str) -> None:
         if target.kind.plural == "pods":
             delete_pod(self._store, found, options.get("gracePeriodSeconds"), actor)
+        elif target.kind.plural == "namespaces":
+            end_namespace(self._store, found, actor)
         else:
             self._store.remove(target.kind.plural, target.space, found["metadata"]["name"], actor)
 

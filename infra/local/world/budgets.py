@@ -29,7 +29,7 @@ _READS = ("pods", "poddisruptionbudgets", "deployments", "replicasets", "statefu
 
 
 class UnscalableError(ValueError):
-    """A budget in percent or by maxUnavailable covers a pod whose controller has no scale."""
+    """A budget in percent or by maxUnavailable covers a pod whose controller has no scale, as a DaemonSet."""
 
 
 def budgets_of(store: Store, pod: Json) -> list[Json]:
@@ -48,18 +48,25 @@ def pods_of(store: Store, budget: Json) -> list[Json]:
     return [pod for pod in pods if matches(selector, labels_of(pod))]
 
 
-def _scale(store: Store, pod: Json) -> tuple[str, int]:
-    """The uid and replica count of the topmost controller; UnscalableError if there is none with a scale."""
-    thing = pod
-    while (owner := controller_of(thing)) is not None:
-        plural = PLURAL_OF_KIND.get(owner["kind"], "")
-        found = store.find(plural, pod["metadata"]["namespace"], owner["name"]) if plural else None
-        if found is None:
-            break
-        thing = found
-    if "replicas" not in thing["spec"]:
-        raise UnscalableError(f"pod {pod['metadata']['name']} has no controller with a scale")
-    return thing["metadata"]["uid"], int(thing["spec"]["replicas"])
+def _owner(store: Store, thing: Json) -> Json | None:
+    owner = controller_of(thing)
+    plural = PLURAL_OF_KIND.get(owner["kind"]) if owner else None
+    return store.find(plural, thing["metadata"]["namespace"], owner["name"]) if owner and plural else None
+
+
+def _scales(store: Store, pods: list[Json]) -> dict[str, int]:
+    """Replica counts by uid of the pods' topmost controllers; pods without one are left out of the count."""
+    scales: dict[str, int] = {}
+    for pod in pods:
+        owner = _owner(store, pod)
+        while owner is not None and (above := _owner(store, owner)) is not None:
+            owner = above
+        if owner is None:
+            continue
+        if "replicas" not in owner["spec"]:
+            raise UnscalableError(f"{owner['kind']} {owner['metadata']['name']} has no scale")
+        scales[owner["metadata"]["uid"]] = int(owner["spec"]["replicas"])
+    return scales
 
 
 def _share(value: int | str, total: int) -> int:
@@ -74,7 +81,7 @@ def expected_and_desired(store: Store, budget: Json, pods: list[Json]) -> tuple[
     least = spec.get("minAvailable")
     if isinstance(least, int):
         return len(pods), least
-    expected = sum(dict(_scale(store, pod) for pod in pods).values())
+    expected = sum(_scales(store, pods).values())
     if least is not None:
         return expected, _share(least, expected)
     if spec.get("maxUnavailable") is not None:

@@ -39,3 +39,13 @@ def delete_pod(store: Store, pod: Json, asked: int | None, actor: str, reason: J
             set_condition(thing, now, reason)
 
     store.update("pods", meta["namespace"], meta["name"], end, actor)
+
+
+def end_namespace(store: Store, namespace: Json, actor: str) -> None:
+    """Begin a namespace's end: nothing new is created in it, and the garbage collector empties it."""
+
+    def end(thing: Json) -> None:
+        thing["metadata"].setdefault("deletionTimestamp", stamp(store.clock.now()))
+        thing["status"] = {"phase": "Terminating"}
+
+    store.update("namespaces", "", namespace["metadata"]["name"], end, actor)

@@ -1,10 +1,10 @@
-"""The garbage collectors: pods of nodes that are gone, and objects whose controller is gone.
+"""The garbage collectors: pods of nodes that are gone, objects whose controller or namespace is going.
 
 Sources: kubernetes pkg/controller/podgc (orphaned pods, 40 s quarantine) and pkg/controller/garbagecollector.
 """
 
 from infra.local.world.deletion import delete_pod
-from infra.local.world.kinds import PLURAL_OF_KIND, Json
+from infra.local.world.kinds import KINDS, PLURAL_OF_KIND, Json
 from infra.local.world.pods import controller_of, is_terminating, node_of
 from infra.local.world.store import Store
 
@@ -22,6 +22,9 @@ class GarbageCollector:
 
     def step(self, now: float) -> None:
         self._collect_orphans(now)
+        for namespace in self._store.all("namespaces"):
+            if is_terminating(namespace):
+                self._empty(namespace["metadata"]["name"])
         for plural in ("replicasets", "pods"):
             for thing in self._store.all(plural):
                 if self._ownerless(thing):
@@ -36,6 +39,14 @@ class GarbageCollector:
             if since[pod["metadata"]["uid"]] + self._quarantine <= now:
                 meta = pod["metadata"]
                 self._store.remove("pods", meta["namespace"], meta["name"], POD_COLLECTOR)
+
+    def _empty(self, namespace: str) -> None:
+        """Delete everything in a terminating namespace, and the namespace once nothing is left."""
+        left = [(plural, thing) for plural in KINDS for thing in self._store.all(plural, namespace)]
+        for plural, thing in left:
+            self._collect(plural, thing)
+        if not left:
+            self._store.remove("namespaces", "", namespace, COLLECTOR)
 
     def _ownerless(self, thing: Json) -> bool:
         owner = controller_of(thing)

@@ -16,21 +16,33 @@ class Kind:
     version: str = "v1"
     namespaced: bool = True
     counts_generations: bool = False
+    more_fields: tuple[str, ...] = ()
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """What a fieldSelector may name."""
+        return ("metadata.name", *(("metadata.namespace",) if self.namespaced else ()), *self.more_fields)
 
     @property
     def api_version(self) -> str:
         return f"{self.group}/{self.version}" if self.group else self.version
 
 
+_POD_FIELDS = ("spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.hostNetwork", "status.phase")
+_EVENT_FIELDS = (
+    "reason",
+    "type",
+    *(f"involvedObject.{name}" for name in ("kind", "namespace", "name", "uid", "apiVersion", "fieldPath")),
+)
 _APPS = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet")
 
 KINDS: dict[str, Kind] = {
     kind.plural: kind
     for kind in (
-        Kind("nodes", "Node", namespaced=False),
-        Kind("namespaces", "Namespace", namespaced=False),
-        Kind("pods", "Pod"),
-        Kind("events", "Event"),
+        Kind("nodes", "Node", namespaced=False, more_fields=("spec.unschedulable",)),
+        Kind("namespaces", "Namespace", namespaced=False, more_fields=("status.phase",)),
+        Kind("pods", "Pod", more_fields=_POD_FIELDS),
+        Kind("events", "Event", more_fields=_EVENT_FIELDS),
         Kind("replicationcontrollers", "ReplicationController", counts_generations=True),
         Kind("persistentvolumes", "PersistentVolume", namespaced=False),
         Kind("persistentvolumeclaims", "PersistentVolumeClaim"),

@@ -1,0 +1,304 @@
+"""The little API server and a real one get the same requests and must give the same answers."""
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any, Protocol
+
+import pytest
+
+from infra.local.control_plane import MERGE_PATCH, STRATEGIC_PATCH, ControlPlane
+from infra.local.world.kinds import Json
+from tests.local.waiting import wait_until
+from tests.local.worlds import JSON_PATCH, Bench
+
+pytestmark = [pytest.mark.control_plane, pytest.mark.xdist_group("control_plane")]
+
+SPACE, NODE = "twins", "twin-node"
+PODS = f"/api/v1/namespaces/{SPACE}/pods"
+BUDGETS = f"/apis/policy/v1/namespaces/{SPACE}/poddisruptionbudgets"
+NAMESPACE = {"apiVersion": "v1", "kind": "Namespace"}
+PLAIN = "application/json"
+MINE, THEIRS = ({"key": key, "effect": "PreferNoSchedule"} for key in ("mine", "theirs"))
+
+
+class Twin(Protocol):
+    def ask(self, method: str, path: str, body: Any = None, content: str = PLAIN) -> tuple[int, Json, Json]: ...
+
+    def until(self, what: str, holds: Callable[[], object]) -> None: ...
+
+
+class Little:
+    def __init__(self) -> None:
+        self.bench = Bench([])
+
+    def ask(self, method: str, path: str, body: Any = None, content: str = PLAIN) -> tuple[int, Json, Json]:
+        bare, _, query = path.partition("?")
+        pairs = dict(part.split("=", 1) for part in query.split("&") if part)
+        answer = self.bench.call(method, bare, body, type=content, query=pairs)
+        return answer.status, json.loads(answer.body), dict(answer.headers)
+
+    def until(self, what: str, holds: Callable[[], object]) -> None:
+        if not holds():
+            self.bench.run(3)
+            assert holds(), what
+
+
+class Real:
+    def __init__(self, plane: ControlPlane) -> None:
+        self.plane = plane
+
+    def ask(self, method: str, path: str, body: Any = None, content: str = PLAIN) -> tuple[int, Json, Json]:
+        answer = self.plane.api.request(method, path, body, content)
+        return answer.status, answer.body, dict(answer.headers)
+
+    def until(self, what: str, holds: Callable[[], object]) -> None:
+        wait_until(what, holds)
+
+
+def pod_body(name: str, app: str, *, ready: bool = True) -> Json:
+    spec = {"nodeName": NODE, "containers": [{"name": "main", "image": "x"}], "automountServiceAccountToken": False}
+    knobs = {} if ready else {"local.ebb.internal/never-ready": "true"}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name, "labels": {"app": app}, "annotations": knobs},
+        "spec": {**spec, "terminationGracePeriodSeconds": 600},
+    }
+
+
+def create(twin: Twin, name: str, *, ready: bool = True) -> None:
+    """A pod of the app that its name says (`web-0` is one of `web`), if it is not there yet."""
+    body = pod_body(name, name.rpartition("-")[0] or name, ready=ready)
+    twin.until(f"{name} is created", lambda: twin.ask("POST", PODS, body)[0] in {201, 409})
+
+
+def start(twin: Twin, name: str, *, ready: bool = True) -> None:
+    """A pod that its kubelet has started, and that is ready or not."""
+    create(twin, name, ready=ready)
+    twin.until(f"{name} runs", lambda: twin.ask("GET", f"{PODS}/{name}")[1]["status"].get("phase") == "Running")
+    if not ready:
+        status = {"status": {"conditions": [{"type": "Ready", "status": "False"}]}}
+        assert twin.ask("PATCH", f"{PODS}/{name}/status", status, STRATEGIC_PATCH)[0] == 200
+
+
+def guard(twin: Twin, name: str, app: str, **spec: Any) -> None:
+    """A budget whose status has been written."""
+    selector = {"matchLabels": {"app": app}}
+    meta = {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": name}}
+    code, body, _ = twin.ask("POST", BUDGETS, {**meta, "spec": {"selector": selector, **spec}})
+    assert code == 201, body
+
+    def synced() -> bool:
+        status = twin.ask("GET", f"{BUDGETS}/{name}")[1].get("status", {})
+        healthy = status.get("currentHealthy", 0)
+        return bool(status.get("observedGeneration") == 1 and healthy > 0)
+
+    twin.until(f"budget {name} is synced", synced)
+
+
+def evict(twin: Twin, name: str, meta_name: str | None = None, **options: Any) -> tuple[int, Json, Json]:
+    meta = {"name": meta_name or name, "namespace": SPACE}
+    body = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": meta, "deleteOptions": options}
+    return twin.ask("POST", f"{PODS}/{name}/eviction", body)
+
+
+def brief(answer: tuple[int, Json, Json]) -> tuple[Any, ...]:
+    """What a client acts on: code, reason, causes, Retry-After."""
+    code, body, headers = answer
+    causes = (body.get("details") or {}).get("causes") or []
+    retry = next((value for name, value in headers.items() if name.lower() == "retry-after"), None)
+    return code, body.get("status"), body.get("reason"), causes, retry
+
+
+def taints(twin: Twin) -> list[str]:
+    listed = twin.ask("GET", f"/api/v1/nodes/{NODE}")[1]["spec"].get("taints") or []
+    return [taint["key"] for taint in listed if taint["key"] in {"mine", "theirs"}]
+
+
+def patched_taints(twin: Twin, content: str, value: Any) -> list[str]:
+    path = f"/api/v1/nodes/{NODE}"
+    twin.ask("PATCH", path, {"spec": {"taints": [THEIRS]}}, MERGE_PATCH)
+    twin.ask("PATCH", path, {"spec": {"taints": value}}, content)
+    return taints(twin)
+
+
+def stale_patch(twin: Twin) -> tuple[Any, ...]:
+    patch = {"metadata": {"resourceVersion": "1"}, "spec": {"unschedulable": True}}
+    return brief(twin.ask("PATCH", f"/api/v1/nodes/{NODE}", patch, MERGE_PATCH))
+
+
+def wrong_uid(twin: Twin) -> tuple[Any, ...]:
+    start(twin, "uid")
+    return brief(evict(twin, "uid", preconditions={"uid": "00000000-0000-4000-8000-000000000000"}))
+
+
+def wrong_name(twin: Twin) -> tuple[Any, ...]:
+    start(twin, "named")
+    return brief(evict(twin, "named", "other"))[:3]
+
+
+def exhausted(twin: Twin) -> tuple[Any, ...]:
+    start(twin, "ex-0")
+    guard(twin, "ex", "ex", minAvailable=1)
+    return brief(evict(twin, "ex-0"))
+
+
+def two_budgets(twin: Twin) -> tuple[Any, ...]:
+    start(twin, "two-0")
+    for name in ("two-a", "two-b"):
+        guard(twin, name, "two", minAvailable=0)
+    code, body, _ = evict(twin, "two-0")
+    return code, body["message"]
+
+
+def unhealthy(twin: Twin, **spec: Any) -> tuple[Any, ...]:
+    app = f"sick-{'-'.join(str(value) for value in spec.values()).lower()}"
+    start(twin, f"{app}-0")
+    start(twin, f"{app}-1", ready=False)
+    guard(twin, app, app, **spec)
+    return brief(evict(twin, f"{app}-1"))
+
+
+def dry(twin: Twin) -> tuple[Any, ...]:
+    for number in range(2):
+        start(twin, f"dry-{number}")
+    guard(twin, "dry", "dry", minAvailable=1)
+    answers = [brief(evict(twin, f"dry-{number}", dryRun=["All"])) for number in range(2)]
+    status = twin.ask("GET", f"{BUDGETS}/dry")[1]["status"]
+    return answers, status["disruptionsAllowed"], status.get("disruptedPods")
+
+
+def granted(twin: Twin) -> tuple[Any, ...]:
+    for number in range(2):
+        start(twin, f"ok-{number}")
+    guard(twin, "ok", "ok", minAvailable=1)
+    first, second = brief(evict(twin, "ok-0", gracePeriodSeconds=300)), evict(twin, "ok-1")
+    left = twin.ask("GET", f"{PODS}/ok-0")[1]
+    targets = [item["reason"] for item in left["status"]["conditions"] if item["type"] == "DisruptionTarget"]
+    return first, second[0], left["metadata"]["deletionGracePeriodSeconds"], targets
+
+
+def shares(twin: Twin) -> Json:
+    """A share over bare pods has no scale to count on."""
+    start(twin, "bare-0")
+    meta = {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "bare"}}
+    spec = {"selector": {"matchLabels": {"app": "bare"}}, "maxUnavailable": 1}
+    twin.ask("POST", BUDGETS, {**meta, "spec": spec})
+
+    def status() -> Json:
+        found: Json = twin.ask("GET", f"{BUDGETS}/bare")[1].get("status", {})
+        return found
+
+    twin.until("the budget's failure is told", lambda: status().get("conditions"))
+    return {"allowed": status()["disruptionsAllowed"], "reason": status()["conditions"][0]["reason"]}
+
+
+def pages(twin: Twin) -> tuple[Any, ...]:
+    for number in range(3):
+        start(twin, f"page-{number}")
+    _, first, _ = twin.ask("GET", f"{PODS}?limit=1")
+    _, some, _ = twin.ask("GET", f"{PODS}?limit=1&labelSelector=app=page")
+    broken = twin.ask("GET", f"{PODS}?limit=1&continue=nonsense")
+    return "remainingItemCount" in first["metadata"], "remainingItemCount" in some["metadata"], brief(broken)[:3]
+
+
+def ending(twin: Twin) -> tuple[Any, ...]:
+    """Evictions and creations in a namespace on its way out."""
+    space, pods = "/api/v1/namespaces/twins-end", "/api/v1/namespaces/twins-end/pods"
+    twin.ask("POST", "/api/v1/namespaces", {**NAMESPACE, "metadata": {"name": "twins-end"}})
+    twin.until("a pod is created", lambda: twin.ask("POST", pods, pod_body("last", "last"))[0] == 201)
+    twin.ask("DELETE", space)
+    body = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": "last", "namespace": "twins-end"}}
+    evicted, created = twin.ask("POST", f"{pods}/last/eviction", body), twin.ask("POST", pods, pod_body("new", "new"))
+    return brief(evicted), evicted[1].get("message"), brief(created)
+
+
+def grace(twin: Twin) -> list[Any]:
+    """A second eviction may shorten an end, never prolong it; a grace of zero is at once."""
+    start(twin, "grace")
+    seen: list[Any] = []
+    for seconds in (400, 500, 100):
+        evict(twin, "grace", gracePeriodSeconds=seconds)
+        seen.append(twin.ask("GET", f"{PODS}/grace")[1]["metadata"]["deletionGracePeriodSeconds"])
+    evict(twin, "grace", gracePeriodSeconds=0)
+    return [*seen, twin.ask("GET", f"{PODS}/grace")[0]]
+
+
+def waiting_pod(twin: Twin) -> tuple[Any, ...]:
+    """A pod that is bound but not running yet needs no budget."""
+    start(twin, "wait-0")
+    guard(twin, "wait", "wait", minAvailable=1)
+    twin.ask("POST", PODS, pod_body("wait-1", "wait"))
+    return brief(evict(twin, "wait-1")), evict(twin, "wait-0")[0]
+
+
+def taken_name(twin: Twin) -> tuple[Any, ...]:
+    start(twin, "taken")
+    return brief(twin.ask("POST", PODS, pod_body("taken", "taken")))
+
+
+UNREADY = {"sick-1-1", "sick-2-1", "sick-2-alwaysallow-1"}
+STARTED = sorted(
+    {"uid", "named", "ex-0", "two-0", "dry-0", "dry-1", "ok-0", "ok-1", "bare-0", "page-0", "page-1", "page-2"}
+    | {"sick-1-0", "sick-2-0", "sick-2-alwaysallow-0", "grace", "wait-0", "taken"}
+    | UNREADY
+)
+
+CASES: list[Any] = [
+    pytest.param(lambda twin: patched_taints(twin, STRATEGIC_PATCH, [MINE]), id="a strategic patch of taints"),
+    pytest.param(lambda twin: patched_taints(twin, MERGE_PATCH, [MINE]), id="a merge patch of taints"),
+    pytest.param(lambda twin: patched_taints(twin, MERGE_PATCH, None), id="a null"),
+    pytest.param(stale_patch, id="a stale version"),
+    pytest.param(
+        lambda twin: brief(twin.ask("PATCH", f"/api/v1/nodes/{NODE}", [{"op": "remove", "path": "/x"}], JSON_PATCH))[
+            :3
+        ],
+        id="a json patch that cannot be applied",
+    ),
+    pytest.param(lambda twin: brief(twin.ask("PATCH", f"/api/v1/nodes/{NODE}", {}))[:3], id="no patch type"),
+    pytest.param(lambda twin: brief(twin.ask("GET", "/api/v1/nodes/none")), id="an unknown node"),
+    pytest.param(lambda twin: brief(evict(twin, "nobody")), id="an unknown pod"),
+    pytest.param(wrong_uid, id="another uid"),
+    pytest.param(wrong_name, id="another name"),
+    pytest.param(exhausted, id="an exhausted budget"),
+    pytest.param(two_budgets, id="two budgets"),
+    pytest.param(lambda twin: unhealthy(twin, minAvailable=1), id="an unready pod under a healthy budget"),
+    pytest.param(lambda twin: unhealthy(twin, minAvailable=2), id="an unready pod under an unhealthy budget"),
+    pytest.param(
+        lambda twin: unhealthy(twin, minAvailable=2, unhealthyPodEvictionPolicy="AlwaysAllow"),
+        id="an unready pod that may always go",
+    ),
+    pytest.param(dry, id="dry evictions"),
+    pytest.param(granted, id="a granted eviction"),
+    pytest.param(shares, id="a share over bare pods"),
+    pytest.param(pages, id="pages"),
+    pytest.param(ending, id="a namespace on its way out"),
+    pytest.param(grace, id="graces"),
+    pytest.param(waiting_pod, id="a pod that does not run yet"),
+    pytest.param(taken_name, id="a name that is taken"),
+    pytest.param(
+        lambda twin: brief(twin.ask("GET", f"{PODS}?fieldSelector=spec.unknown=x"))[:3], id="an unknown field selector"
+    ),
+    pytest.param(
+        lambda twin: brief(twin.ask("GET", "/apis/policy/v1beta1/poddisruptionbudgets"))[0], id="an old version"
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def twins(control_plane: ControlPlane) -> Iterator[tuple[Twin, Twin]]:
+    pair: tuple[Twin, Twin] = (Little(), Real(control_plane))
+    for twin in pair:
+        twin.ask("POST", "/api/v1/namespaces", {**NAMESPACE, "metadata": {"name": SPACE}})
+        twin.ask("POST", "/api/v1/nodes", {"apiVersion": "v1", "kind": "Node", "metadata": {"name": NODE}, "spec": {}})
+        for name in STARTED:  # together, for a kubelet takes seconds
+            create(twin, name, ready=name not in UNREADY)
+    yield pair
+    for kind in ("namespaces", "nodes"):
+        control_plane.api.request("DELETE", f"/api/v1/{kind}/{SPACE if kind == 'namespaces' else NODE}")
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_little_api_answers_as_the_real_one(case: Callable[[Twin], Any], twins: tuple[Twin, Twin]) -> None:
+    little, real = twins
+    assert case(little) == case(real)
