@@ -14,7 +14,7 @@ from functions.cli.plan_table import STYLES, show_notes
 from functions.cli.remedies import REMEDIES
 from functions.cli.rows import TITLES
 from functions.cli.words import count, moment, monthly, percent, some
-from shared.core.plan import NodeDecision, Plan, PlannedOrder
+from shared.core.plan import NodeDecision, Plan, PlannedOrder, Verdict
 from shared.errors import BadInput
 
 
@@ -56,7 +56,7 @@ def _facts(plan: Plan, decision: NodeDecision) -> Table:
     facts.add_row("verdict", Text(_verdict(decision), style=STYLES[decision.verdict]))
     if decision.marked_since is not None:
         facts.add_row("marked since", moment(decision.marked_since))
-    if decision.removable_at is not None:
+    if decision.verdict is Verdict.WAITING and decision.removable_at is not None:
         facts.add_row("removable at", moment(decision.removable_at))
     facts.add_row("seen at", f"{moment(plan.taken_at)} in {plan.cluster or 'the cluster'}")
     return facts

@@ -28,7 +28,8 @@ class Sentences(TyperGroup):
         try:
             return super().invoke(ctx)
         except EbbError as failure:
-            typer.echo(f"ebb: {failure}", err=True)
+            for sentence in str(failure).splitlines():
+                typer.echo(f"ebb: {sentence}", err=True)
             raise typer.Exit(exit_code(failure)) from failure
 
 
@@ -39,13 +40,13 @@ def exit_code(failure: EbbError) -> int:
 
 def spread(args: list[str]) -> list[str]:
     """Write `--dump a b` as `--dump a --dump b`, so that a shell's `--dump dumps/*.json` is understood."""
-    spreaded: list[str] = []
+    spelled: list[str] = []
     in_dumps = False
     for number, arg in enumerate(args):
         if in_dumps and args[number - 1] != _DUMP and not arg.startswith("-"):
             in_dumps = Path(arg).exists()
-            spreaded += [_DUMP] if in_dumps else []
+            spelled += [_DUMP] if in_dumps else []
         else:
             in_dumps = arg == _DUMP or (in_dumps and not arg.startswith("-"))
-        spreaded.append(arg)
-    return spreaded
+        spelled.append(arg)
+    return spelled

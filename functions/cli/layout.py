@@ -12,6 +12,7 @@ from typing import Final
 from functions.cli.rows import Row
 
 GAP: Final = 2
+ABOUT: Final = "because of"
 LEAST_ABOUT: Final = 24
 """Narrower than this a pod's name would hardly ever fit."""
 LEAST_NAME: Final = 12
@@ -57,7 +58,7 @@ def fit(rows: Sequence[Row], width: int | None) -> Layout:
         for keys in _KEYS
     ]
     if width is None:
-        return _with_about(layouts[0], rows, max(len(row.about[0]) for row in rows))
+        return _with_about(layouts[0], rows, max(len(ABOUT), *(len(row.about[0]) for row in rows)))
     tightest = replace(layouts[-1], gap=1)
     for layout in (*layouts, tightest):
         if layout.width <= width:
@@ -99,11 +100,11 @@ def _with_about(layout: Layout, rows: Sequence[Row], room: int) -> Layout:
     def wording(row: Row) -> str:
         return next(each for each in row.about if len(each) <= room)
 
-    longest = max(len(wording(row)) for row in rows) if room > 0 else 0
-    if not longest or room < min(LEAST_ABOUT, max(len(row.about[0]) for row in rows)):
+    wished = max(len(row.about[0]) for row in rows)
+    if not wished or room < max(len(ABOUT), min(LEAST_ABOUT, wished)):
         return layout
     at = next(number for number, column in enumerate(layout.columns) if column.title == "reason") + 1
-    about = Column("because of", wording, max(longest, len("because of")))
+    about = Column(ABOUT, wording, max(len(ABOUT), *(len(wording(row)) for row in rows)))
     return replace(layout, columns=(*layout.columns[:at], about, *layout.columns[at:]))
 
 

@@ -41,8 +41,7 @@ Dumps = Annotated[
         "--dump",
         metavar="FILE",
         rich_help_panel=_SOURCE,
-        help="What kubectl get nodes,pods,pdb,namespaces -A -o json printed; a folder or .gz will do. "
-        "Repeat it for several.",
+        help="What kubectl get nodes,pods,pdb,namespaces -A -o json printed; several files, folders and .gz are fine.",
     ),
 ]
 Kubeconfig = Annotated[

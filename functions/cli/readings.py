@@ -39,11 +39,11 @@ def from_dump(paths: tuple[Path, ...]) -> Reading:
     Raises:
         BadInput: a file is not there. BadDump: it is no dump.
     """
-    from shared.adapters.kubernetes.dump import read_dump  # noqa: PLC0415 - see the module's docstring
-
     missing = [str(path) for path in paths if not path.exists()]
     if missing:
         raise BadInput(f"--dump: {', '.join(missing)} does not exist.")
+    from shared.adapters.kubernetes.dump import read_dump  # noqa: PLC0415 - see the module's docstring
+
     picture, now = read_dump(paths)
     name = ", ".join(path.name for path in paths)
     return Reading(name, picture, BY_LABELS, now, f"A dump has no GKE API: {NO_GKE_API}")

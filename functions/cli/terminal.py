@@ -19,8 +19,10 @@ IN_A_FILE: Final = 10_000
 def printing() -> Iterator[Console]:
     """Give a console for stdout; a file gets each line whole and without blanks at its end, so that grep finds all."""
     if sys.stdout.isatty():
-        yield Console(highlight=False, markup=False)
+        yield Console(highlight=False, markup=False, emoji=False)
         return
     pages = StringIO()
-    yield Console(file=pages, highlight=False, markup=False, width=IN_A_FILE, color_system=None, force_terminal=False)
+    yield Console(
+        file=pages, highlight=False, markup=False, emoji=False, width=IN_A_FILE, color_system=None, force_terminal=False
+    )
     sys.stdout.writelines(f"{line.rstrip()}\n" for line in pages.getvalue().splitlines())

@@ -7,6 +7,7 @@ from functions.cli.explain import find, show
 from functions.cli.remedies import REMEDIES
 from shared.core.reasons import PodBlock, Reason, Unremovable
 from shared.errors import BadInput
+from tests.builders import NOW
 from tests.cli.plans import busy, of_every_kind, plan
 
 NODES = plan(busy("gke-c-a-1f2e-00a1"), busy("gke-c-a-1f2e-00b1"), busy("1"))
@@ -40,6 +41,13 @@ def test_a_node_is_not_found_by(expected: str, name: str) -> None:
 @pytest.mark.parametrize("reason", [*Unremovable, *PodBlock])
 def test_every_reason_that_keeps_a_node_has_a_remedy(reason: Reason) -> None:
     assert REMEDIES[reason].endswith(".")
+
+
+def test_a_node_that_is_kept_is_promised_no_time() -> None:
+    given = plan(busy("n1", removable_at=NOW, marked_since=NOW))
+    pages = StringIO()
+    show(Console(file=pages, width=160, color_system=None), given, given.decisions[0], ())
+    assert "removable at" not in pages.getvalue()
 
 
 @pytest.mark.parametrize(

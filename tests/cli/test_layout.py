@@ -49,6 +49,13 @@ def test_a_narrow_table_shows_names_without_their_shared_beginning() -> None:
     assert [layout.columns[0].cell(row) for row in _rows([f"{LONG}00a1"])] == ["…00a1"]
 
 
+@pytest.mark.parametrize("width", range(48, 90))
+def test_a_short_cause_needs_no_more_room_than_there_is(width: int) -> None:
+    short = decision("n1", Verdict.KEEP, Blocker(Unremovable.TOO_YOUNG, "", "1h"))
+    rows = [row for part in groups(plan(short)) for row in part.rows]
+    assert fit(rows, width).width <= width
+
+
 NAMES = st.lists(st.from_regex(r"\A[a-z0-9]([a-z0-9-]{0,58}[a-z0-9])?\Z"), min_size=1, max_size=9, unique=True)
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import subprocess
 import sys
 from importlib.metadata import version
@@ -95,6 +96,18 @@ def test_a_dump_may_come_in_several_files_and_gzipped(tmp_path: Path) -> None:
     assert json.loads(shown.stdout)["totals"]["nodes"] == 4
 
 
+def test_a_plan_of_sixty_nodes_takes_less_than_a_second(dump: Path) -> None:
+    """CPU seconds of the whole process, the best of three: wall time is the machine's own business."""
+
+    def cpu_seconds() -> float:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        assert process("plan", "--dump", dump).returncode == 0
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    assert min(cpu_seconds() for _ in range(3)) < 1
+
+
 def test_no_google_client_is_imported_for_a_dump(dump: Path) -> None:
     program = (
         "import sys; from typer.testing import CliRunner; from functions.cli.main import app;"
@@ -171,6 +184,12 @@ def _kubeconfig(server: str) -> str:
             "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
         }
     )
+
+
+def test_every_fault_of_a_policy_is_a_line_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "bad.yaml").write_text("cluster: {timeGap: soon, minimumNodes: -1}\n")
+    lines = ebb("policy", "check", tmp_path / "bad.yaml").stderr.splitlines()
+    assert [line.partition(": ")[0] for line in lines] == ["ebb", "ebb"]
 
 
 def test_the_version_is_the_packages() -> None:

@@ -1,9 +1,11 @@
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
+from io import StringIO
 
 import pytest
+from rich.console import Console
 
-from functions.cli.policy_check import cluster_settings, pool_settings
+from functions.cli.policy_check import cluster_settings, pool_settings, show
 from shared.core.policy import Budget, Freeze, Limit, Policy, PoolPolicy, Rate, Schedule
 
 OFFICE = Schedule("0 9 * * mon-fri", timedelta(hours=8), "Europe/Amsterdam")
@@ -62,3 +64,11 @@ def test_a_pools_setting_is_said_as_the_policy_writes_it(expected: str, setting:
 )
 def test_the_clusters_setting_is_said_as_the_policy_writes_it(expected: str, setting: str, policy: Policy) -> None:
     assert cluster_settings(policy)[setting] == expected
+
+
+def test_pools_with_the_same_settings_stand_together() -> None:
+    pages = StringIO()
+    pools = {"a": PoolPolicy(enabled=True), "b": PoolPolicy(), "c": PoolPolicy(enabled=True)}
+    show(Console(file=pages, width=120, color_system=None), "policy.yaml", Policy(pools=pools))
+    titles = [line.strip() for line in pages.getvalue().splitlines() if line.startswith("pool")]
+    assert titles == ["pools a, c", "pool b"]
