@@ -1,5 +1,6 @@
 from datetime import timedelta
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
@@ -41,7 +42,7 @@ def test_finished_pods_occupy_nothing(phase: Phase) -> None:
         pytest.param({"phase": Phase.UNKNOWN}, id="of unknown phase"),
     ],
 )
-def test_pods_on_their_way_in_or_out_occupy_their_requests(state: dict[str, object]) -> None:
+def test_pods_on_their_way_in_or_out_occupy_their_requests(state: dict[str, Any]) -> None:
     assert ratios(pod("p", cpu=1, memory=1.6, **state)) == (Fraction(1, 4), ratios(HALF)[1])
 
 
@@ -55,7 +56,7 @@ def test_pods_on_their_way_in_or_out_occupy_their_requests(state: dict[str, obje
         pytest.param(True, {"namespace": "kube-system"}, id="a kube-system pod"),
     ],
 )
-def test_what_never_moves_counts_in_the_ratio_and_not_in_the_movable_load(moves: bool, spec: dict[str, object]) -> None:
+def test_what_never_moves_counts_in_the_ratio_and_not_in_the_movable_load(moves: bool, spec: dict[str, Any]) -> None:
     used = usage(node("n1"), [pod("p", cpu=1, memory=4, **spec)])
     assert used is not None
     quarter = Fraction(1, 4)
@@ -139,7 +140,7 @@ def test_the_excess_is_the_least_over_cpu_and_memory(expected: Fraction, count: 
         pytest.param(2, {"ready": False}, id="not Ready"),
     ],
 )
-def test_only_nodes_that_take_pods_have_something_to_spare(expected: int, change: dict[str, object]) -> None:
+def test_only_nodes_that_take_pods_have_something_to_spare(expected: int, change: dict[str, Any]) -> None:
     nodes = [node("n1"), node("n2"), node("n3", **change)]
     assert excess(spare(nodes, {}, frozenset({"ours"})), nodes[0]) == expected
 
@@ -148,7 +149,7 @@ def test_only_nodes_that_take_pods_have_something_to_spare(expected: int, change
 def test_a_small_candidate_is_not_inflated_by_the_big_nodes_of_another_pool() -> None:
     small, big = [node(f"s{i}", cpu=2, memory=8) for i in range(3)], [node("b", cpu=32, memory=128, pool="b")]
     in_pool, cluster_wide = excess(spare(small, {}), small[0]), excess(spare([*small, *big], {}), small[0])
-    assert (in_pool, cluster_wide) == (3, 19)
+    assert (in_pool, cluster_wide) == (Fraction(3), Fraction(19))
 
 
 @pytest.mark.acceptance(36)
