@@ -31,8 +31,8 @@ class Say:
 class Script:
     """Answers in order; a request beyond the script is answered 500."""
 
-    def __init__(self, address: str, over: threading.Event) -> None:
-        self.address = address
+    def __init__(self, over: threading.Event) -> None:
+        self.address = ""
         self.asked: list[Asked] = []
         self._answers: list[Say] = []
         self._over = over
@@ -61,8 +61,9 @@ def status(code: int, message: str, *, reason: str = "", cause: tuple[str, str] 
 @contextmanager
 def scripted() -> Iterator[Script]:
     over = threading.Event()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(lambda: script))
-    script = Script(f"http://127.0.0.1:{server.server_port}", over)
+    script = Script(over)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(script))
+    script.address = f"http://127.0.0.1:{server.server_port}"
     thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     try:
@@ -74,14 +75,14 @@ def scripted() -> Iterator[Script]:
         thread.join()
 
 
-def _handler(script: Any) -> type[BaseHTTPRequestHandler]:
+def _handler(script: Script) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
         def _serve(self) -> None:
             parts = urlsplit(self.path)
             raw = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            said = script().answer(
+            said = script.answer(
                 Asked(
                     self.command,
                     parts.path,

@@ -1,13 +1,13 @@
 """The token hook is asked before each call, and renews what has run out (with both the words of 34 and of 37)."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from google.auth.exceptions import DefaultCredentialsError, RefreshError, TransportError
+from google.auth import exceptions
 
 from shared.adapters.gke import Endpoint
 from shared.adapters.kubernetes.access import Access, from_gke, from_kubeconfig
@@ -19,6 +19,10 @@ from tests.builders import NOW
 
 GET = Call("get", "nodes", "/api/v1/nodes/n1")
 HOUR = timedelta(hours=1)
+
+
+def failing(kind: Callable[[str], Exception]) -> Exception:
+    return kind("Google's words")
 
 
 class Tokens:
@@ -98,9 +102,9 @@ def test_a_token_that_the_cluster_refuses_is_renewed_although_it_looks_valid(api
 @pytest.mark.parametrize(
     ("expected", "failure"),
     [
-        pytest.param(Retryable, TransportError("no route"), id="Google does not answer"),
-        pytest.param(Retryable, RefreshError("try again"), id="the refresh failed"),
-        pytest.param(Terminal, DefaultCredentialsError("none"), id="there is no identity"),
+        pytest.param(Retryable, failing(exceptions.TransportError), id="Google does not answer"),
+        pytest.param(Retryable, failing(exceptions.RefreshError), id="the refresh failed"),
+        pytest.param(Terminal, failing(exceptions.DefaultCredentialsError), id="there is no identity"),
     ],
 )
 def test_a_token_that_cannot_be_had_is_a_named_failure(

@@ -226,7 +226,7 @@ def test_every_phase_is_read(expected: Phase, phase: str) -> None:
 
 def test_pods_of_one_kind_share_one_class() -> None:
     folder = PodFolder()
-    token = {"projected": {"sources": []}}
+    token: dict[str, Any] = {"projected": {"sources": []}}
     one = read(api_pod("web-1", nodeName="n1", volumes=[{"name": "kube-api-access-abc12", **token}]), folder)
     two = read(api_pod("web-2", nodeName="n2", volumes=[{"name": "kube-api-access-xyz89", **token}]), folder)
 

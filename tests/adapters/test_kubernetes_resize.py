@@ -58,7 +58,7 @@ def test_a_sidecars_status_counts_too() -> None:
 
 def test_the_pods_own_status_counts_without_its_overhead() -> None:
     status = {"allocatedResources": {"cpu": "4500m"}, "resources": {"requests": {"cpu": "2500m"}}}
-    spec = {"resources": {"requests": {"cpu": "2"}}, "overhead": {"cpu": "500m"}}
+    spec: dict[str, Any] = {"resources": {"requests": {"cpu": "2"}}, "overhead": {"cpu": "500m"}}
 
     assert read(api_pod(containers=[container("1")], status=status, **spec)).booked == resources(4.5)
 

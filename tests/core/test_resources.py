@@ -1,15 +1,17 @@
+from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from kubernetes.utils.quantity import parse_quantity as reference
+from kubernetes.utils import quantity
 
 from shared.core.resources import NOTHING, Resources, amount, parse_quantity, total
 from shared.errors import BadInput
 from tests.builders import resources
 
+reference: Callable[[str], Decimal] = quantity.parse_quantity
 SUFFIXES = ("", "n", "u", "m", "k", "M", "G", "T", "P", "E", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
 numbers = st.decimals(0, 10**6, places=3, allow_nan=False, allow_infinity=False)
 

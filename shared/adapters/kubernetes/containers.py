@@ -34,8 +34,8 @@ class ContainerKey(msgspec.Struct, frozen=True, gc=False):
 
 
 _ANY_ADDRESS: Final = "0.0.0.0"  # noqa: S104  (the scheduler's word for a port without hostIP; nothing is bound here)
-_quantities: Final = msgspec.json.Decoder(wire.Quantities | None)
-_ports: Final = msgspec.json.Decoder(list[ContainerPort] | None)
+_quantities: Final = wire.Part("resources", wire.Quantities)
+_ports: Final = wire.Part("ports", list[ContainerPort])
 
 
 def container_key(container: wire.Container) -> ContainerKey:
@@ -53,7 +53,7 @@ def parse(raw: bytes) -> Resources:
     Raises:
         BadInput: a value is no quantity.
     """
-    given = _quantities.decode(raw) if raw else None
+    given = _quantities.read(raw)
     return Resources.parse(given) if given else NOTHING
 
 
@@ -71,7 +71,7 @@ def requests_of(
 
 def host_ports(containers: Iterable[ContainerKey], *, host_network: bool) -> tuple[str, ...]:
     """Return `ip/protocol/port` of every port taken on the host; on the host's network that is every port."""
-    ports = chain.from_iterable(_ports.decode(each.ports) or () for each in containers if each.ports)
+    ports = chain.from_iterable(_ports.read(each.ports) or () for each in containers)
     taken = {(port, port.host_port or (port.container_port if host_network else 0)) for port in ports}
     return tuple(
         sorted(f"{port.host_ip or _ANY_ADDRESS}/{port.protocol or 'TCP'}/{number}" for port, number in taken if number)

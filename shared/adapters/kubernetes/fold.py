@@ -51,8 +51,10 @@ class Named(wire.Partial, frozen=True):
     name: str = ""
 
 
-_labels: Final = msgspec.json.Decoder(dict[str, str] | None)
-_named: Final = msgspec.json.Decoder(list[Named] | None)
+_labels: Final = wire.Part("metadata.labels", dict[str, str])
+_node_selector: Final = wire.Part("spec.nodeSelector", dict[str, str])
+_claims: Final = wire.Part("spec.resourceClaims", list[Named])
+_gates: Final = wire.Part("spec.schedulingGates", list[Named])
 
 
 class PodFolder:
@@ -65,8 +67,7 @@ class PodFolder:
         """Return the pod.
 
         Raises:
-            BadInput: a quantity cannot be read.
-            msgspec.ValidationError: a part is not of the API's shape.
+            BadInput: a part is not of the API's shape, or a quantity cannot be read.
         """
         spec = self._class(pod_key(pod))
         phase = _PHASES.get(pod.status.phase or Phase.PENDING, Phase.UNKNOWN)
@@ -168,10 +169,10 @@ def pod_class(key: PodKey) -> PodClass:
     return PodClass(
         namespace=key.namespace,
         owner=Owner(owner.kind, owner.name, owner.uid) if owner else None,
-        labels=_strings(key.labels),
+        labels=_labels.read(key.labels) or {},
         annotations=dict(key.annotations),
         requests=containers.requests_of(key.containers, key.init_containers, key.overhead, key.resources),
-        node_selector=_strings(key.node_selector),
+        node_selector=_node_selector.read(key.node_selector) or {},
         node_terms=selectors.node_terms(affinity, pinned=owner is not None and owner.kind == _DAEMON_SET),
         tolerations=selectors.tolerations(key.tolerations),
         anti_affinity=selectors.pod_terms(affinity.pod_anti_affinity, key.namespace),
@@ -179,8 +180,8 @@ def pod_class(key: PodKey) -> PodClass:
         hard_spread=selectors.hard_spread(key.spread),
         host_ports=containers.host_ports(every, host_network=key.host_network),
         volumes=volumes.volumes(key.volumes),
-        resource_claims=_names(key.resource_claims),
-        scheduling_gates=_names(key.scheduling_gates),
+        resource_claims=_names(_claims.read(key.resource_claims)),
+        scheduling_gates=_names(_gates.read(key.scheduling_gates)),
         scheduler=key.scheduler or "default-scheduler",
         priority=key.priority,
         priority_class=key.priority_class,
@@ -190,12 +191,8 @@ def pod_class(key: PodKey) -> PodClass:
     )
 
 
-def _strings(raw: bytes) -> dict[str, str]:
-    return (_labels.decode(raw) if raw else None) or {}
-
-
-def _names(raw: bytes) -> tuple[str, ...]:
-    return tuple(each.name for each in (_named.decode(raw) if raw else None) or ())
+def _names(given: list[Named] | None) -> tuple[str, ...]:
+    return tuple(each.name for each in given or ())
 
 
 def _gang(given: tuple[bool, bool]) -> tuple[str, ...]:

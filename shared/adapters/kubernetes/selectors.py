@@ -6,8 +6,6 @@ What the core's types cannot express is returned by name and never dropped in si
 from functools import lru_cache
 from typing import Final
 
-import msgspec
-
 from shared.adapters.kubernetes import wire
 from shared.core.selectors import LabelSelector, NodeTerm, PodTerm, Requirement, Taint, Toleration
 
@@ -57,9 +55,9 @@ class SpreadConstraint(wire.Partial, frozen=True):
 
 
 _NONE: Final = Affinity()
-_affinity: Final = msgspec.json.Decoder(Affinity | None)
-_tolerations: Final = msgspec.json.Decoder(list[TolerationWire] | None)
-_spread: Final = msgspec.json.Decoder(list[SpreadConstraint] | None)
+_affinity: Final = wire.Part("spec.affinity", Affinity)
+_tolerations: Final = wire.Part("spec.tolerations", list[TolerationWire])
+_spread: Final = wire.Part("spec.topologySpreadConstraints", list[SpreadConstraint])
 
 
 def label_selector(selector: wire.LabelSelector | None) -> LabelSelector | None:
@@ -81,21 +79,20 @@ def taints(given: list[wire.Taint] | None) -> tuple[Taint, ...]:
 
 @lru_cache(maxsize=1024)
 def tolerations(raw: bytes) -> tuple[Toleration, ...]:
-    given = _tolerations.decode(raw) if raw else None
     return tuple(
         Toleration(each.key or "", each.operator or "Equal", each.value or "", each.effect or "")
-        for each in given or ()
+        for each in _tolerations.read(raw) or ()
     )
 
 
 def hard_spread(raw: bytes) -> tuple[str, ...]:
     """Return the topology keys of the spread constraints that the scheduler enforces."""
-    given = _spread.decode(raw) if raw else None
-    return tuple(each.topology_key for each in given or () if each.when_unsatisfiable == "DoNotSchedule")
+    given = _spread.read(raw) or ()
+    return tuple(each.topology_key for each in given if each.when_unsatisfiable == "DoNotSchedule")
 
 
 def affinity(raw: bytes) -> Affinity:
-    return (_affinity.decode(raw) if raw else None) or _NONE
+    return _affinity.read(raw) or _NONE
 
 
 def node_terms(given: Affinity, *, pinned: bool = False) -> tuple[NodeTerm, ...] | None:

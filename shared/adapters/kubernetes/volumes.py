@@ -20,9 +20,9 @@ class Source(wire.Partial, frozen=True):
     driver: str | None = ""
 
 
-_volumes: Final = msgspec.json.Decoder(list[dict[str, msgspec.Raw]] | None)
-_name: Final = msgspec.json.Decoder(str)
-_source: Final = msgspec.json.Decoder(Source | None)
+_volumes: Final = wire.Part("spec.volumes", list[dict[str, msgspec.Raw]])
+_name: Final = wire.Part("spec.volumes[].name", str)
+_source: Final = wire.Part("spec.volumes[]", Source)
 
 
 def without_random_names(raw: msgspec.Raw) -> bytes:
@@ -32,12 +32,11 @@ def without_random_names(raw: msgspec.Raw) -> bytes:
 
 def volumes(raw: bytes) -> tuple[Volume, ...]:
     """Return each volume with its kind, the API's field name, and a claim's name, a medium or a driver as detail."""
-    given = _volumes.decode(raw) if raw else None
-    return tuple(_volume(each) for each in given or ())
+    return tuple(_volume(each) for each in _volumes.read(raw) or ())
 
 
 def _volume(fields: dict[str, msgspec.Raw]) -> Volume:
-    name = _name.decode(fields["name"]) if "name" in fields else ""
+    name = _name.read(fields.get("name", wire.ABSENT)) or ""
     kind = next((key for key in fields if key != "name"), "emptyDir")
-    source = (_source.decode(fields[kind]) if kind in fields else None) or Source()
+    source = _source.read(fields.get(kind, wire.ABSENT)) or Source()
     return Volume(name, kind, source.claim_name or source.medium or source.driver or "")

@@ -1,0 +1,268 @@
+import gzip
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from shared.adapters.kubernetes.dump import read_dump
+from shared.errors import BadDump
+from tests.adapters.objects import api_node, api_pod
+
+BUDGET = {"kind": "PodDisruptionBudget", "metadata": {"name": "web", "namespace": "shop"}, "spec": {"selector": {}}}
+NAMESPACE = {"kind": "Namespace", "metadata": {"name": "shop", "labels": {"team": "a"}}}
+SERVICE = {"kind": "Service", "metadata": {"name": "web"}}
+
+
+def a_node(name: str = "n1", **changes: Any) -> dict[str, Any]:
+    return {"kind": "Node", "apiVersion": "v1", **api_node(name, **changes)}
+
+
+def a_pod(name: str = "web-1", **changes: Any) -> dict[str, Any]:
+    return {"kind": "Pod", "apiVersion": "v1", **api_pod(name, **changes)}
+
+
+def listed(*items: Any, kind: str = "List") -> dict[str, Any]:
+    return {"apiVersion": "v1", "kind": kind, "items": list(items)}
+
+
+def write(path: Path, *documents: Any) -> Path:
+    path.write_text("\n".join(json.dumps(document, indent=4) for document in documents))
+    return path
+
+
+def found(*paths: Path) -> tuple[list[str], list[str]]:
+    picture, _ = read_dump(paths)
+    return [node.name for node in picture.nodes], [pod.name for pod in picture.pods]
+
+
+def test_a_list_of_all_kinds_is_a_picture(tmp_path: Path) -> None:
+    picture, _ = read_dump([write(tmp_path / "all.json", listed(a_node(), a_pod(), BUDGET, NAMESPACE, SERVICE))])
+
+    assert [node.name for node in picture.nodes] == ["n1"]
+    assert [pod.key for pod in picture.pods] == ["default/web-1"]
+    assert [budget.key for budget in picture.disruption_budgets] == ["shop/web"]
+    assert picture.namespaces == {"shop": {"team": "a"}}
+
+
+def _typed(folder: Path) -> list[Path]:
+    nodes = write(folder / "nodes.json", listed(api_node(), kind="NodeList"))
+    return [nodes, write(folder / "pods.json", listed(api_pod(), kind="PodList"))]
+
+
+def _one_after_the_other(folder: Path) -> list[Path]:
+    return [write(folder / "all.json", listed(a_node()), listed(a_pod()))]
+
+
+def _single_objects(folder: Path) -> list[Path]:
+    return [write(folder / "node.json", a_node()), write(folder / "pod.json", a_pod())]
+
+
+def _folder(folder: Path) -> list[Path]:
+    write(folder / "a.json", listed(a_node()))
+    (folder / "deep").mkdir()
+    (folder / "deep" / "b.json.gz").write_bytes(gzip.compress(json.dumps(listed(a_pod())).encode()))
+    (folder / "notes.txt").write_text("not a dump")
+    return [folder]
+
+
+def _twice(folder: Path) -> list[Path]:
+    return [write(folder / name, listed(a_node(), a_pod())) for name in ("a.json", "b.json")]
+
+
+def _powershell(folder: Path) -> list[Path]:
+    (folder / "a.json").write_bytes(json.dumps(listed(a_node(), a_pod())).encode("utf-16"))
+    return [folder / "a.json"]
+
+
+def _byte_order_mark(folder: Path) -> list[Path]:
+    (folder / "a.json").write_bytes(json.dumps(listed(a_node(), a_pod())).encode("utf-8-sig"))
+    return [folder / "a.json"]
+
+
+@pytest.mark.parametrize(
+    "writes",
+    [
+        pytest.param(_typed, id="typed lists, whose items have no kind"),
+        pytest.param(_one_after_the_other, id="several documents in one file"),
+        pytest.param(_single_objects, id="single objects"),
+        pytest.param(_folder, id="a folder, with a gzipped file deep in it"),
+        pytest.param(_twice, id="printed twice"),
+        pytest.param(_powershell, id="written by PowerShell, in UTF-16"),
+        pytest.param(_byte_order_mark, id="with a byte order mark"),
+    ],
+)
+def test_whatever_form_it_has_the_dump_says_the_same(tmp_path: Path, writes: Callable[[Path], list[Path]]) -> None:
+    assert found(*writes(tmp_path)) == (["n1"], ["web-1"])
+
+
+def test_now_is_the_newest_time_that_lies_behind(tmp_path: Path) -> None:
+    heartbeat = {"type": "Ready", "status": "True", "lastHeartbeatTime": "2026-03-04T21:59:00Z"}
+    going = {"metadata": {**api_pod()["metadata"], "deletionTimestamp": "2026-03-04T22:08:00Z"}}
+
+    _, now = read_dump(
+        [write(tmp_path / "a.json", listed(a_node(status={"conditions": [heartbeat]}), a_pod() | going))]
+    )
+
+    assert now == datetime(2026, 3, 4, 21, 59, tzinfo=UTC)
+
+
+def test_a_written_field_may_be_the_newest_time(tmp_path: Path) -> None:
+    metadata = {**api_node()["metadata"], "managedFields": [{"time": "2026-03-04T21:00:00Z"}]}
+
+    assert read_dump([write(tmp_path / "a.json", a_node() | {"metadata": metadata})])[1].hour == 21
+
+
+@pytest.mark.parametrize(
+    ("expected", "content"),
+    [
+        pytest.param("is empty; make a dump with `kubectl get nodes", b"", id="empty"),
+        pytest.param("is not JSON", b"NAME STATUS\nn1 Ready", id="kubectl's table"),
+        pytest.param("is not JSON", b'{"kind": "List", "items": [', id="cut off"),
+        pytest.param("cannot be read", b"\x1f\x8bnot gzip", id="broken gzip"),
+        pytest.param("cannot be read", gzip.compress(b"{}")[:-4], id="gzip cut off"),
+        pytest.param("cannot be read", b"\xff\xfe\x00", id="half a character"),
+        pytest.param("is not JSON", b"\x80\x81", id="no text at all"),
+        pytest.param("is no list of Kubernetes objects", b"[1, 2]", id="another shape"),
+        pytest.param("is no list of Kubernetes objects", b'{"items": 5}', id="items that are none"),
+        pytest.param("holds no nodes (left aside: 1 Service)", json.dumps(SERVICE).encode(), id="no nodes"),
+        pytest.param("holds no nodes (left aside: nothing)", b'{"kind": "List", "items": []}', id="nothing"),
+        pytest.param("is not JSON", b"[" * 100_000, id="nested beyond reason"),
+    ],
+)
+def test_a_file_that_is_no_dump_is_one_sentence(tmp_path: Path, expected: str, content: bytes) -> None:
+    path = tmp_path / "dump.json"
+    path.write_bytes(content)
+
+    with pytest.raises(BadDump) as fault:
+        read_dump([path])
+
+    assert str(fault.value).startswith(f"{path}: ")
+    assert expected in str(fault.value)
+    assert "\n" not in str(fault.value)
+
+
+LOTS = {"allocatable": {"cpu": "lots"}}
+UNBORN = {"kind": "Node", "metadata": {"name": "n2"}}
+POD = "items[1] (Pod default/web-1)"
+
+
+@pytest.mark.parametrize(
+    ("expected", "item"),
+    [
+        pytest.param(f"{POD}: spec.tolerations: Expected `array", a_pod(tolerations="all"), id="a wrong type"),
+        pytest.param(f"{POD}: 'much' is not a quantity", a_pod(overhead={"cpu": "much"}), id="a pod's quantity"),
+        pytest.param("items[1] (Node n9): 'lots' is not a quantity", a_node("n9", status=LOTS), id="a node's quantity"),
+        pytest.param(f"{POD}: Invalid RFC3339", a_pod(meta={"creationTimestamp": "yesterday"}), id="a time"),
+        pytest.param("items[1]: Expected `object`, got `int`", 5, id="a number"),
+        pytest.param("items[1]: this Pod has no metadata.name", {"kind": "Pod"}, id="no name"),
+        pytest.param("items[1] (Node n2): node 'n2' has no metadata.creationTimestamp", UNBORN, id="no birth"),
+    ],
+)
+def test_a_malformed_item_is_named(tmp_path: Path, expected: str, item: Any) -> None:
+    path = write(tmp_path / "dump.json", listed(a_node(), item))
+
+    with pytest.raises(BadDump) as fault:
+        read_dump([path])
+
+    assert str(fault.value).startswith(f"{path}: {expected}")
+    assert "print it again with `kubectl get" in str(fault.value)
+
+
+@pytest.mark.parametrize("missing", ["nowhere.json", "empty-folder"])
+def test_a_path_without_a_dump_is_one_sentence(tmp_path: Path, missing: str) -> None:
+    (tmp_path / "empty-folder").mkdir()
+
+    with pytest.raises(BadDump, match=missing):
+        read_dump([tmp_path / missing])
+
+
+WORDS = [
+    "metadata",
+    "spec",
+    "status",
+    "name",
+    "namespace",
+    "kind",
+    "items",
+    "labels",
+    "affinity",
+    "conditions",
+    "volumes",
+    "containers",
+    "resources",
+    "requests",
+    "cpu",
+    "taints",
+    "tolerations",
+    "creationTimestamp",
+    "Node",
+    "Pod",
+    "type",
+    "2026-03-04T10:00:00Z",
+    "9999-12-31T23:59:59Z",
+    "0001-01-01T00:00:00+14:00",
+    "1",
+    "100m",
+    "Ready",
+    "True",
+]
+words = st.sampled_from(WORDS)
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | words | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(words, inner, max_size=4),
+    max_leaves=12,
+)
+
+
+def spoilt(item: dict[str, Any], path: list[int], value: Any) -> Any:
+    """Put a value into some place of an object."""
+    if not path or not isinstance(item, dict | list) or not item:
+        return value
+    keys = list(item) if isinstance(item, dict) else list(range(len(item)))
+    key = keys[path[0] % len(keys)]
+    copy: Any = dict(item) if isinstance(item, dict) else list(item)
+    copy[key] = spoilt(copy[key], path[1:], value)
+    return copy
+
+
+FULL_POD = a_pod(
+    volumes=[{"name": "v", "emptyDir": {}}],
+    affinity={"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": "k"}]}},
+    tolerations=[{"operator": "Exists"}],
+    topologySpreadConstraints=[{"topologyKey": "k", "whenUnsatisfiable": "DoNotSchedule"}],
+    overhead={"cpu": "1"},
+    status={"containerStatuses": [{"name": "app", "allocatedResources": {"cpu": "2"}}]},
+)
+places = st.lists(st.integers(0, 9), min_size=1, max_size=7)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(item=st.sampled_from([a_node(), FULL_POD, BUDGET, NAMESPACE]), place=places, value=anything)
+def test_no_spoilt_item_ends_in_anything_but_a_sentence(
+    tmp_path: Path, item: dict[str, Any], place: list[int], value: Any
+) -> None:
+    _reads_or_says_why(write(tmp_path / "dump.json", listed(a_node("whole"), spoilt(item, place, value))))
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(content=st.binary(max_size=60) | anything.map(lambda value: json.dumps(value).encode()))
+def test_no_content_ends_in_anything_but_a_sentence(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "dump.json"
+    path.write_bytes(content)
+
+    _reads_or_says_why(path)
+
+
+def _reads_or_says_why(path: Path) -> None:
+    try:
+        said = ""
+        read_dump([path])
+    except BadDump as fault:
+        said = str(fault)
+
+    assert not said or said.startswith(f"{path}: ")

@@ -1,0 +1,186 @@
+import base64
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from shared.adapters.gke import ClusterDescription, Endpoint, GkeCluster, GkePools, LabelPools
+from shared.core.snapshot import NodePool
+from shared.errors import BadSettings, EbbError, Retryable, Terminal
+from shared.ports import PoolsReading
+from tests.adapters.scripted import Say, Script, scripted
+
+NAME = "projects/p/locations/europe-west4/clusters/c"
+PEM = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
+
+
+@pytest.fixture
+def api() -> Iterator[Script]:
+    with scripted() as script:
+        yield script
+
+
+def gke(api: Script) -> GkeCluster:
+    return GkeCluster(NAME, api=api.address)
+
+
+def body(*pools: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    """A cluster in the REST form of google.container.v1, as GKE writes it: defaults left out."""
+    ca = base64.b64encode(PEM.encode()).decode()
+    return {
+        "name": "c",
+        "endpoint": "34.1.1.1",
+        "masterAuth": {"clusterCaCertificate": ca},
+        "nodePools": pools,
+        **changes,
+    }
+
+
+def autoscaling(**changes: Any) -> dict[str, Any]:
+    return {"autoscaling": {"enabled": True, **changes}}
+
+
+@pytest.mark.parametrize(
+    ("expected", "pool"),
+    [
+        pytest.param(NodePool("a", autoscaled=False), {}, id="not autoscaled"),
+        pytest.param(NodePool("a"), autoscaling(maxNodeCount=9), id="from zero"),
+        pytest.param(NodePool("a", min_per_zone=2), autoscaling(minNodeCount=2), id="a minimum per zone"),
+        pytest.param(NodePool("a", min_total=3), autoscaling(totalMinNodeCount=3), id="a minimum in total"),
+        pytest.param(NodePool("a", upgrading=True), {**autoscaling(), "status": "RECONCILING"}, id="work under way"),
+        pytest.param(
+            NodePool("a", upgrading=True),
+            {**autoscaling(), "updateInfo": {"blueGreenInfo": {"phase": "DRAINING_BLUE_POOL"}}},
+            id="a blue-green upgrade",
+        ),
+        pytest.param(NodePool("a"), {**autoscaling(), "status": "RUNNING", "updateInfo": {}}, id="at rest"),
+    ],
+)
+def test_a_pools_limits_are_read(api: Script, expected: NodePool, pool: dict[str, Any]) -> None:
+    api.says(Say(body=body({"name": "a", **pool})))
+
+    assert GkePools(gke(api)).read() == PoolsReading({"a": expected}, known=True)
+    assert api.calls == [("GET", f"/v1/{NAME}")]
+
+
+@pytest.mark.parametrize(
+    ("expected", "autoscaling_of_the_cluster"),
+    [
+        pytest.param("BALANCED", {}, id="unset"),
+        pytest.param("BALANCED", {"autoscalingProfile": "BALANCED"}, id="balanced"),
+        pytest.param("OPTIMIZE_UTILIZATION", {"autoscalingProfile": "OPTIMIZE_UTILIZATION"}, id="optimize-utilization"),
+    ],
+)
+def test_the_autoscaling_profile_is_read(
+    api: Script, expected: str, autoscaling_of_the_cluster: dict[str, str]
+) -> None:
+    api.says(Say(body=body(autoscaling=autoscaling_of_the_cluster)))
+
+    assert GkePools(gke(api)).read().profile == expected
+
+
+def test_an_autopilot_cluster_is_refused_with_a_sentence(api: Script) -> None:
+    api.says(Say(body=body(autopilot={"enabled": True})))
+
+    with pytest.raises(Terminal, match="is an Autopilot cluster: its nodes are Google's"):
+        GkePools(gke(api)).read()
+
+
+@pytest.mark.parametrize(
+    ("expected", "say"),
+    [
+        pytest.param(Terminal, Say(404, {"error": {"code": 404, "message": "no such cluster"}}), id="not found"),
+        pytest.param(Terminal, Say(403, {"error": {"code": 403, "message": "denied"}}), id="not allowed"),
+        pytest.param(Retryable, Say(503, {"error": {"code": 503, "message": "unavailable"}}), id="unavailable"),
+        pytest.param(Retryable, Say(429, {"error": {"code": 429, "message": "quota"}}), id="over quota"),
+        pytest.param(Retryable, Say(body=b"<html>"), id="an answer that is none of GKE's"),
+    ],
+)
+def test_every_failure_has_its_name(api: Script, expected: type[EbbError], say: Say) -> None:
+    api.says(say)
+
+    with pytest.raises(expected, match="GKE API"):
+        gke(api).describe()
+
+
+def test_an_api_that_is_not_there_is_an_outage() -> None:
+    with scripted() as gone:
+        cluster = gke(gone)
+
+    with pytest.raises(Retryable, match="GKE API"):
+        cluster.describe()
+
+
+def test_a_refusal_says_what_to_grant(api: Script) -> None:
+    api.says(Say(403, {"error": {"code": 403, "message": "denied"}}))
+
+    with pytest.raises(Terminal, match=r"denied.*container\.clusters\.get"):
+        gke(api).describe()
+
+
+def test_a_ca_that_cannot_be_read_is_terminal(api: Script) -> None:
+    api.says(Say(body=body(masterAuth={"clusterCaCertificate": "%%%"})))
+
+    with pytest.raises(Terminal, match="CA certificate cannot be read"):
+        gke(api).describe()
+
+
+DNS = Endpoint("uid.europe-west4.gke.goog", None, "dns")
+PUBLIC = Endpoint("34.1.1.1", PEM, "public")
+PRIVATE = Endpoint("10.0.0.2", PEM, "private")
+
+
+def control_plane(*, dns: bool = False, public: bool = False, private: bool = False) -> dict[str, Any]:
+    addresses = {"publicEndpoint": PUBLIC.host if public else "", "privateEndpoint": PRIVATE.host if private else ""}
+    config = {
+        "dnsEndpointConfig": {"endpoint": DNS.host, "allowExternalTraffic": dns},
+        "ipEndpointsConfig": {"enabled": public or private, **addresses},
+    }
+    endpoint = PUBLIC.host if public else PRIVATE.host if private else ""
+    return body(controlPlaneEndpointsConfig=config, endpoint=endpoint)
+
+
+@pytest.mark.parametrize(
+    ("expected", "mode", "given"),
+    [
+        pytest.param(DNS, "auto", {"dns": True, "public": True, "private": True}, id="auto: dns where it is open"),
+        pytest.param(PUBLIC, "auto", {"public": True, "private": True}, id="auto: public next"),
+        pytest.param(PRIVATE, "auto", {"private": True}, id="auto: private where it is all there is"),
+        pytest.param(DNS, "dns", {"dns": True, "public": True}, id="dns"),
+        pytest.param(PUBLIC, "public", {"dns": True, "public": True}, id="public"),
+        pytest.param(PRIVATE, "private", {"dns": True, "public": True, "private": True}, id="private"),
+    ],
+)
+def test_the_endpoint_is_chosen_as_asked(api: Script, expected: Endpoint, mode: str, given: dict[str, bool]) -> None:
+    api.says(Say(body=control_plane(**given)))
+
+    assert gke(api).describe().endpoint(mode) == expected
+
+
+@pytest.mark.parametrize(
+    ("mode", "given"),
+    [
+        pytest.param("dns", {"public": True}, id="dns is closed"),
+        pytest.param("private", {"dns": True}, id="no private endpoint"),
+        pytest.param("public", {"private": True}, id="the only IP endpoint is private"),
+        pytest.param("auto", {}, id="none at all"),
+    ],
+)
+def test_an_endpoint_that_is_not_there_is_refused_with_a_remedy(api: Script, mode: str, given: dict[str, bool]) -> None:
+    api.says(Say(body=control_plane(**given)))
+    description = gke(api).describe()
+
+    with pytest.raises(BadSettings, match=f"EBB_ENDPOINT: .* at its {mode} endpoint; "):
+        description.endpoint(mode)
+
+
+def test_an_older_private_cluster_names_its_addresses_elsewhere(api: Script) -> None:
+    api.says(Say(body=body(privateClusterConfig={"privateEndpoint": "10.0.0.2", "publicEndpoint": "34.1.1.1"})))
+
+    assert gke(api).describe() == ClusterDescription(
+        PoolsReading({}, known=True), private="10.0.0.2", public="34.1.1.1", ca_pem=PEM
+    )
+
+
+def test_without_a_gke_api_nothing_is_known_of_the_pools() -> None:
+    assert LabelPools().read() == PoolsReading({}, known=False)
