@@ -189,7 +189,7 @@ class PolicySection(Section):
     paused: Flag = default(
         value=False, description="No new drain; drains in flight are given back; healing goes on. Default false."
     )
-    cluster: ClusterSection = default({}, "Gates of the whole cluster.")
+    cluster: ClusterSection = default({}, "What holds for all pools together.")
     drain: DrainSection = default({}, "How a drain is carried out.")
     manual: ManualSection = default({}, "What a person's drain may leave out.")
     defaults: PoolSection = default({}, "Any pool field, for all pools named in nodePools that do not write it.")
