@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
 from typing import Any, Self
 
-import grpc  # type: ignore[import-untyped]  # grpcio publishes no types
+import grpc
 
 STREAMS = ("BatchGetDocuments", "RunQuery")
 SECONDS = 30.0

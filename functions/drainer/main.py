@@ -36,5 +36,5 @@ def answer(request: flask.Request, settings: Settings) -> ResponseReturnValue:
     except EbbError as fault:
         log.event("drain_step", f"The drainer cannot start: {fault}", severity="ERROR", reason="terminal")
         return "", Reply.AGAIN.value
-    reply = receive(ports, settings, request.get_json(force=True, silent=True), uuid.uuid4().hex)
+    reply = receive(ports, settings, request.get_data(), uuid.uuid4().hex)
     return "", reply.value

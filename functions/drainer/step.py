@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Any
 
+import msgspec
 from msgspec.structs import replace
 
 from functions.drainer import admission, ending
@@ -32,9 +33,9 @@ class Reply(Enum):
     """The message should come again."""
 
 
-def receive(ports: Ports, settings: Settings, envelope: object, owner: str) -> Reply:
-    """Answer one push. `owner` names this call on the leases it takes."""
-    order = _decoded(ports, settings, envelope)
+def receive(ports: Ports, settings: Settings, body: bytes, owner: str) -> Reply:
+    """Answer one push: `body` is the request's, `owner` names this call on the leases it takes."""
+    order = _decoded(ports, settings, body)
     if order is None:
         return Reply.DONE
     try:
@@ -48,24 +49,31 @@ def receive(ports: Ports, settings: Settings, envelope: object, owner: str) -> R
     return Reply.DONE
 
 
-def _decoded(ports: Ports, settings: Settings, envelope: object) -> Order | None:
+def _decoded(ports: Ports, settings: Settings, body: bytes) -> Order | None:
     message: PushMessage | None = None
     try:
-        message = unwrap(envelope)
+        message = unwrap(_json(body))
         order = decode(message.data, settings.cluster, message.message_id, message.published_at)
     except BadOrder as fault:
-        _reject(ports, envelope, message, str(fault), Refusal.MALFORMED)
+        _reject(ports, body, message, str(fault), Refusal.MALFORMED)
         return None
     if order.cluster != settings.cluster:
         why = f"cluster: {order.cluster!r} is not {settings.cluster!r}; publish to that cluster's topic."
-        _reject(ports, envelope, message, why, Refusal.OTHER_CLUSTER)
+        _reject(ports, body, message, why, Refusal.OTHER_CLUSTER)
         return None
     return order
 
 
-def _reject(ports: Ports, envelope: object, message: PushMessage | None, why: str, refusal: Refusal) -> None:
+def _json(body: bytes) -> object:
+    try:
+        return msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
+        raise BadOrder(f"envelope: not JSON ({fault}); the endpoint takes Pub/Sub push requests.") from fault
+
+
+def _reject(ports: Ports, body: bytes, message: PushMessage | None, why: str, refusal: Refusal) -> None:
     """Keep the message and say why; a rejected topic that fails is said too, and the message is not repeated."""
-    data = message.data if message else str(envelope).encode()
+    data = message.data if message else body
     attributes: Mapping[str, str] = message.attributes if message else {}
     message_id = message.message_id if message else ""
     ports.log.event(

@@ -1,6 +1,7 @@
 """A whole Ebb on fakes: one cluster, one state, one bus, and the two functions' calls upon them."""
 
 import base64
+import json
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -78,7 +79,11 @@ class House:
             "publishTime": self.clock.now().isoformat(),
             **envelope,
         }
-        return receive(self.ports, self.settings, {"message": message, "subscription": "s"}, self._owner("step"))
+        return self.push(json.dumps({"message": message, "subscription": "s"}).encode())
+
+    def push(self, body: bytes) -> Reply:
+        """Post a raw request body to the drainer."""
+        return receive(self.ports, self.settings, body, self._owner("step"))
 
     def drain(self, order: Order) -> Reply:
         """Deliver an order issued now."""

@@ -25,6 +25,10 @@ def house(*things: Any, **changes: Any) -> House:
     return House(node("n1"), node("n2"), node("n3"), *own, **changes)
 
 
+def holder(ebb: House) -> str | None:
+    return ebb.cluster.nodes["n1"].drain_taint
+
+
 def released(**changes: Any) -> Any:
     return order(kind=Kind.RELEASE, **changes)
 
@@ -305,6 +309,25 @@ def test_a_bad_message_is_acknowledged_logged_and_kept(expected: str, data: byte
     assert ebb.cluster.calls == []
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param(b"", id="empty"),
+        pytest.param(b"not json", id="no JSON"),
+        pytest.param(b"[" * 100_000, id="endless nesting"),
+        pytest.param(b'{"message": {"data": "%%%"}}', id="no base64"),
+        pytest.param(b'{"message": {}}', id="no message id"),
+    ],
+)
+def test_a_body_that_is_no_push_is_acknowledged_and_kept_whole(body: bytes) -> None:
+    ebb = house()
+
+    assert ebb.push(body) is Reply.DONE
+
+    assert ebb.reasons("message_rejected") == ["malformed"]
+    assert [kept for kept, _, _ in ebb.bus.rejected] == [body]
+
+
 def test_a_rejected_topic_that_fails_does_not_bring_the_bad_message_back() -> None:
     ebb = house()
     ebb.bus.failure = Retryable("pubsub", "timeout")
@@ -365,11 +388,11 @@ def test_the_watchdogs_release_looks_again_before_it_undoes_anything() -> None:
     overdue = released(origin=Origin.PLANNER, why="watchdog")
 
     ebb.deliver(overdue)
-    assert ebb.cluster.nodes["n1"].drain_taint == "order"
+    assert holder(ebb) == "order"
 
     ebb.pass_time(minutes=25)
     ebb.deliver(overdue)
-    assert ebb.cluster.nodes["n1"].drain_taint is None
+    assert holder(ebb) is None
     assert ebb.remembered().backoffs["uid-n1"].why == "watchdog"
 
 
@@ -378,11 +401,11 @@ def test_a_release_for_an_orphan_spares_a_drain_that_lives() -> None:
     ebb.drain(order())
 
     ebb.deliver(released(origin=Origin.PLANNER, why="orphan"))
-    assert ebb.cluster.nodes["n1"].drain_taint == "order"
+    assert holder(ebb) == "order"
 
     ebb.remember(replace(ebb.remembered(), claims={}))
     ebb.deliver(released(origin=Origin.PLANNER, why="orphan"))
-    assert ebb.cluster.nodes["n1"].drain_taint is None
+    assert holder(ebb) is None
 
 
 def test_a_giving_back_that_was_cut_short_is_finished_by_the_next_message() -> None:
@@ -394,5 +417,5 @@ def test_a_giving_back_that_was_cut_short_is_finished_by_the_next_message() -> N
     assert ebb.record().phase is DrainPhase.HALTING  # type: ignore[union-attr]  # the record exists
 
     assert ebb.deliver(order()) is Reply.DONE
-    assert ebb.cluster.nodes["n1"].drain_taint is None
+    assert holder(ebb) is None
     assert ebb.remembered().claims == {}

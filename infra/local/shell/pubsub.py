@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from typing import Any
 
-import grpc  # type: ignore[import-untyped]  # its stubs are a package of their own
+import grpc
 from google.protobuf import empty_pb2  # type: ignore[import-untyped]  # likewise
 from google.pubsub_v1 import types
 

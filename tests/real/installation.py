@@ -1,0 +1,163 @@
+"""Ebb installed beside a real control plane: both functions as processes, Google's emulators, a push subscription.
+
+The GKE API, the policy's bucket and the autoscaler are the little GKE's; everything else is the real thing.
+Tests and `make cluster-up` use the same installation.
+"""
+
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import requests
+from google.pubsub_v1 import PublisherClient, SubscriberClient
+from google.pubsub_v1.services.publisher.transports import PublisherGrpcTransport
+from google.pubsub_v1.services.subscriber.transports import SubscriberGrpcTransport
+from grpc import insecure_channel
+
+from infra.local.autoscaler import Autoscaler
+from infra.local.bucket import Bucket
+from infra.local.clocks import ScaledClock
+from infra.local.gke import Cluster, GkeApi
+from infra.local.leash import Leash
+from infra.local.machines import Pool
+from infra.local.ports import free_ports
+from infra.local.scaling.client import ApiError, HttpTransport
+from infra.local.scaling.settings import AutoscalerSettings
+from infra.local.shell.serving import HttpServer
+from tests.real.waiting import until
+
+CLUSTER = "projects/local/locations/europe-west4/clusters/real"
+TOPIC = "projects/local/topics/orders"
+SUBSCRIPTION = "projects/local/subscriptions/orders"
+POLICY = "gs://policies/policy.yaml"
+AUTOSCALER = AutoscalerSettings(scan_interval=1, unneeded_time=5, deletion=1, delay_after_delete=0, parallelism=10)
+TICK_SECONDS = 60.0
+
+
+@dataclass(frozen=True)
+class Ground:
+    """What the installation stands on: addresses of real things that somebody else starts and ends."""
+
+    kubeconfig: Path
+    proxy_url: str
+    firestore: str
+    pubsub: str
+    database: str = "ebb-real"
+
+
+class Installation:
+    """One Ebb on one cluster, inside a `with` block."""
+
+    def __init__(
+        self, ground: Ground, policy: str, pools: Mapping[str, Pool], settings: Mapping[str, str] | None = None
+    ) -> None:
+        self.ground = ground
+        self._settings = dict(settings or {})
+        self._lock = threading.RLock()
+        self.bucket = Bucket(ScaledClock(1))
+        self.bucket.put("policies", "policy.yaml", policy.encode())
+        self._gke = HttpServer(GkeApi({CLUSTER: Cluster(CLUSTER, dict(pools))}).handle, self._lock)
+        self._storage = HttpServer(self.bucket.handle, self._lock)
+        self._autoscaler = Autoscaler(HttpTransport(ground.proxy_url), pools, ScaledClock(1), AUTOSCALER)
+        self._stopping = threading.Event()
+        self._scaling = threading.Thread(target=self._scale, daemon=True)
+        self.planner_port, self.drainer_port = free_ports(2)
+        self._functions: dict[str, Leash] = {}
+        self._forget: list[Callable[[], object]] = []
+
+    def __enter__(self) -> Self:
+        self._gke.start()
+        self._storage.start()
+        for target, port in (("plan", self.planner_port), ("drain", self.drainer_port)):
+            self._functions[target] = self._function(target, port)
+        until("the function plan", lambda: self._answers("plan", self.planner_port))
+        until("the function drain", lambda: self._answers("drain", self.drainer_port))
+        self._subscribe()
+        self._scaling.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stopping.set()
+        self._scaling.join(timeout=10)
+        for forget in self._forget:
+            forget()
+        for function in self._functions.values():
+            function.close()
+        self._storage.stop()
+        self._gke.stop()
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What tells a process of Ebb where everything is."""
+        return {
+            "EBB_CLUSTER": CLUSTER,
+            "EBB_TOPIC": TOPIC,
+            "EBB_POLICY": POLICY,
+            "EBB_FIRESTORE_DATABASE": self.ground.database,
+            "EBB_KUBECONFIG": str(self.ground.kubeconfig),
+            "EBB_GKE_API": self._gke.base,
+            "FIRESTORE_EMULATOR_HOST": self.ground.firestore,
+            "PUBSUB_EMULATOR_HOST": self.ground.pubsub,
+            "STORAGE_EMULATOR_HOST": self._storage.base,
+            "GOOGLE_CLOUD_PROJECT": "local",
+            "THREADS": "20",
+            **self._settings,
+        }
+
+    def tick(self) -> dict[str, Any]:
+        """Call the planner once, as Cloud Scheduler does, and return its summary."""
+        response = requests.post(f"http://127.0.0.1:{self.planner_port}/", json={}, timeout=TICK_SECONDS)
+        assert response.status_code == 200, f"{response.text}\n{self.said('plan')}"
+        summary: dict[str, Any] = response.json()
+        return summary
+
+    def said(self, target: str) -> str:
+        """Return the last lines of a function's log."""
+        return self._functions[target].last_words()
+
+    def _function(self, target: str, port: int) -> Leash:
+        folder = Path(tempfile.mkdtemp(prefix=f"ebb-{target}-"))
+        variables = [f"{name}={value}" for name, value in self.environment.items()]
+        framework = ["-m", "functions_framework", "--target", target, "--host", "127.0.0.1", "--port", str(port)]
+        return Leash(["env", *variables, sys.executable, *framework], folder)
+
+    def _answers(self, target: str, port: int) -> bool:
+        assert not self._functions[target].ended(), self.said(target)
+        try:
+            return requests.get(f"http://127.0.0.1:{port}/", timeout=5).status_code == 405
+        except requests.ConnectionError:
+            return False
+
+    def _subscribe(self) -> None:
+        """Make the topic and a push subscription to the drainer."""
+        channel = insecure_channel(self.ground.pubsub)
+        publisher = PublisherClient(transport=PublisherGrpcTransport(channel=channel))
+        publisher.create_topic(name=TOPIC)
+        subscriber = SubscriberClient(transport=SubscriberGrpcTransport(channel=channel))
+        subscriber.create_subscription(
+            {
+                "name": SUBSCRIPTION,
+                "topic": TOPIC,
+                "push_config": {"push_endpoint": f"http://127.0.0.1:{self.drainer_port}/"},
+                "ack_deadline_seconds": 600,
+            }
+        )
+        self._forget = [
+            partial(subscriber.delete_subscription, subscription=SUBSCRIPTION),
+            partial(publisher.delete_topic, topic=TOPIC),
+        ]
+
+    def _scale(self) -> None:
+        while not self._stopping.wait(0.2):
+            try:
+                self._autoscaler.step()
+            except ApiError as error:
+                sys.stderr.write(f"autoscaler: {error}\n")

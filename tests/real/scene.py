@@ -1,0 +1,70 @@
+"""The cluster of the end-to-end test and of the playground: twenty half-empty nodes, some eighty pods, PDBs."""
+
+from infra.local.control_plane.api import Api
+from infra.local.control_plane.manifests import Manifest, deployment, disruption_budget, nodes
+from infra.local.machines import Pool
+from tests.real.waiting import until
+
+POOL = "shop"
+NAMESPACE = "shop"
+APPS = 10
+REPLICAS = 8
+POOLS = {
+    POOL: Pool(
+        POOL, machine_type="e2-standard-4", min_nodes=3, max_nodes=40, annotations={"kwok.x-k8s.io/node": "fake"}
+    )
+}
+POLICY = """
+dryRun: false
+cluster:
+  minimumNodes: 5
+  timeSinceLastAddition: 0s
+  timeGap: 0s
+  disruption: {budgets: [{nodes: 4}]}
+  rate: {nodes: 100%, per: 1h}
+drain: {timeout: 2m, watchdog: 2m}
+nodePools:
+  shop:
+    enabled: true
+    minimumNodeAge: 0s
+    excessNodesThreshold: 1
+    maxNodesPerPass: 2
+    disruption: {consolidateAfter: 1s, expireAfter: Never, budgets: [{nodes: 4}]}
+"""
+
+NO_MORE = POLICY.replace("disruption: {budgets: [{nodes: 4}]}", "disruption: {budgets: [{nodes: 0}]}")
+"""The same policy under a ceiling of none: no drain begins, running ones end as they were begun."""
+
+
+def populate(api: Api, count: int = 20) -> None:
+    """Make the nodes and workloads and wait until all pods are Ready."""
+    api.create([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}])
+    api.create(nodes(count, pool=POOL))
+    api.create(workloads())
+    until(f"{APPS * REPLICAS} ready pods", lambda: len(ready_pods(api)) == APPS * REPLICAS, 120)
+    until("PDBs that count them", lambda: all(each["status"].get("currentHealthy") == REPLICAS for each in pdbs(api)))
+
+
+def workloads() -> list[Manifest]:
+    """Ten Deployments of eight pods; every second one has a PDB that lets one pod go at a time."""
+    made = []
+    for number in range(APPS):
+        name = f"app-{number}"
+        made.append(deployment(name, namespace=NAMESPACE, replicas=REPLICAS, cpu="300m", memory="600Mi", grace=2))
+        if number % 2 == 0:
+            made.append(disruption_budget(name, namespace=NAMESPACE, maxUnavailable=1))
+    return made
+
+
+def pdbs(api: Api) -> list[Manifest]:
+    return api.items(f"/apis/policy/v1/namespaces/{NAMESPACE}/poddisruptionbudgets")
+
+
+def ready_pods(api: Api) -> list[Manifest]:
+    pods = api.items(f"/api/v1/namespaces/{NAMESPACE}/pods")
+    return [pod for pod in pods if "deletionTimestamp" not in pod["metadata"] and _ready(pod)]
+
+
+def _ready(pod: Manifest) -> bool:
+    conditions = pod["status"].get("conditions", [])
+    return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)

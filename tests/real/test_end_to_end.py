@@ -1,0 +1,101 @@
+"""The whole loop on real parts: tick → plan → order → push → cordon → evict → the autoscaler deletes → settled."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from infra.local.control_plane import ControlPlane
+from infra.local.emulators import FirestoreEmulator, PubSubEmulator
+from shared.adapters.firestore import FirestoreState
+from shared.core.names import OUR_TAINT
+from shared.core.state import ClusterState, DrainPhase, DrainRecord, PoolMarks
+from shared.ports import CLUSTER as CLUSTER_KEY
+from tests.real.installation import CLUSTER, Ground, Installation
+from tests.real.scene import APPS, NO_MORE, POLICY, POOLS, REPLICAS, populate, ready_pods
+from tests.real.waiting import until
+
+pytestmark = [pytest.mark.control_plane, pytest.mark.slow]
+WANTED = 3
+SECONDS = 300.0
+OURS = "ebb"
+
+
+@pytest.fixture
+def ebb(
+    firestore_emulator: FirestoreEmulator, pubsub_emulator: PubSubEmulator, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[tuple[Installation, ControlPlane]]:
+    """A cluster of its own, because this test deletes nodes."""
+    with ControlPlane() as plane:
+        populate(plane.api)
+        ground = Ground(plane.kubeconfig, plane.proxy_url, firestore_emulator.host, pubsub_emulator.host)
+        monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", firestore_emulator.host)
+        with Installation(ground, POLICY, POOLS) as installation:
+            yield installation, plane
+
+
+def test_nodes_are_drained_deleted_and_settled_and_every_pod_runs(ebb: tuple[Installation, ControlPlane]) -> None:
+    installation, plane = ebb
+    before = node_names(plane)
+
+    until(f"{WANTED} nodes gone", lambda: ticked(installation, plane, before), SECONDS)
+    installation.bucket.put("policies", "policy.yaml", NO_MORE.encode())
+    until("every drain settled", lambda: installation.tick() and not state(installation).claims, SECONDS)
+
+    until("every pod running", lambda: len(ready_pods(plane.api)) == APPS * REPLICAS, 60)
+    assert tainted(plane) == []
+    assert_firestore_is_clean(installation)
+    assert_the_record_is_honest(plane.audit())
+
+
+def ticked(installation: Installation, plane: ControlPlane, before: set[str]) -> bool:
+    installation.tick()
+    return len(before - node_names(plane)) >= WANTED
+
+
+def node_names(plane: ControlPlane) -> set[str]:
+    return {node["metadata"]["name"] for node in plane.api.items("/api/v1/nodes")}
+
+
+def tainted(plane: ControlPlane) -> list[str]:
+    nodes = plane.api.items("/api/v1/nodes")
+    return [
+        node["metadata"]["name"]
+        for node in nodes
+        if node["spec"].get("unschedulable") or any(each["key"] == OUR_TAINT for each in node["spec"].get("taints", []))
+    ]
+
+
+def store(installation: Installation) -> FirestoreState:
+    return FirestoreState("local", installation.ground.database, CLUSTER)
+
+
+def state(installation: Installation) -> ClusterState:
+    return store(installation).get(CLUSTER_KEY).value or ClusterState()
+
+
+def assert_firestore_is_clean(installation: Installation) -> None:
+    """No claim, no lease, no drain that is not settled, no mark of a node that is gone."""
+    documents = store(installation)
+    drains = [found.value for found in documents.all("drains", DrainRecord).values() if found.value]
+    removed = {drain.order.node for drain in drains if drain.outcome == "removed"}
+    pools = [found.value for found in documents.all("pools", PoolMarks).values() if found.value]
+    assert len(removed) >= WANTED
+    assert {(drain.phase, drain.lease) for drain in drains} == {(DrainPhase.SETTLED, None)}
+    assert state(installation).planner is None
+    assert not removed & {mark.name for pool in pools for mark in pool.marks.values()}
+
+
+def assert_the_record_is_honest(audit: list[dict[str, Any]]) -> None:
+    """Evictions stand in the API's own record; Ebb deleted nothing, and cordoned before it evicted."""
+    ours = [entry for entry in audit if entry.get("userAgent") == OURS]
+    evictions = [entry for entry in ours if entry["objectRef"].get("subresource") == "eviction"]
+    real = [entry for entry in evictions if "dryRun" not in entry["requestURI"]]
+    granted = [entry for entry in real if entry["responseStatus"]["code"] == 201]
+    assert granted
+    assert len(real) < len(evictions), "every eviction is tried dry first"
+    assert [entry for entry in ours if entry["verb"].startswith("delete")] == []
+    cordons = [entry for entry in ours if entry["verb"] == "patch" and entry["objectRef"]["resource"] == "nodes"]
+    assert min(entry["requestReceivedTimestamp"] for entry in cordons) < min(
+        entry["requestReceivedTimestamp"] for entry in granted
+    )
