@@ -78,7 +78,8 @@ def _repelled(pod: Json, room: Room, picture: Picture) -> bool:
 def _repelled_by_others(pod: Json, room: Room, picture: Picture) -> bool:
     return any(
         _together(room, other, term["topologyKey"]) and _meant(term, existing, pod, picture)
-        for other, existing in _placed(picture)
+        for other in picture.rooms.values()
+        for existing in other.repelling
         for term in _terms(existing, "podAntiAffinity")
     )
 

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from infra.local.quantities import units
 from infra.local.scheduling.requests import Resources, pod_requests
@@ -33,6 +34,8 @@ class Room:
     pods: list[Json] = field(default_factory=list)
     booked: Counter[str] = field(default_factory=Counter)
     ports: set[HostPort] = field(default_factory=set)
+    repelling: list[Json] = field(default_factory=list)
+    """The pods here that have an anti-affinity of their own."""
 
     @property
     def name(self) -> str:
@@ -42,7 +45,7 @@ class Room:
     def labels(self) -> dict[str, str]:
         return labels_of(self.node)
 
-    @property
+    @cached_property
     def allocatable(self) -> Resources:
         status: Json = self.node.get("status") or {}
         offered: Json = status.get("allocatable") or status.get("capacity") or {}
@@ -52,6 +55,8 @@ class Room:
         self.pods.append(pod)
         self.booked.update(pod_requests(pod))
         self.ports |= host_ports(pod)
+        if (pod["spec"].get("affinity") or {}).get("podAntiAffinity"):
+            self.repelling.append(pod)
 
 
 @dataclass

@@ -5,8 +5,8 @@ and placed by the scheduler).
 """
 
 from infra.local.scheduling.selection import selected
-from infra.local.scheduling.taints import untolerated
-from infra.local.workloads.making import dependents, pod_from, write_status
+from infra.local.scheduling.taints import HARD, untolerated
+from infra.local.workloads.making import pod_from, write_status
 from infra.local.world.deletion import delete_pod
 from infra.local.world.kinds import Json
 from infra.local.world.pods import is_finished, is_ready, is_terminating, node_of
@@ -43,8 +43,8 @@ def _pinned_to(pod: Json) -> str:
 def belongs(owner: Json, node: Json) -> bool:
     """Should the set have a pod on this node (selector, affinity, hard taints; a cordon does not matter)?"""
     template: Json = owner["spec"]["template"]["spec"]
-    taints: list[Json] = node["spec"].get("taints") or []
-    return selected(template, node) and untolerated(pod_for(owner, "")["spec"], taints) is None
+    hard = [taint for taint in node["spec"].get("taints") or [] if taint["effect"] in HARD]
+    return selected(template, node) and (not hard or untolerated(pod_for(owner, "")["spec"], hard) is None)
 
 
 class DaemonSetController:
@@ -60,7 +60,7 @@ class DaemonSetController:
             self._sync(owner, nodes)
 
     def _sync(self, owner: Json, nodes: list[Json]) -> None:
-        pods = {_pinned_to(pod): pod for pod in dependents(self._store, "pods", owner)}
+        pods = {_pinned_to(pod): pod for pod in self._store.controlled("pods", owner)}
         names = {node["metadata"]["name"] for node in nodes}
         wanted = [node["metadata"]["name"] for node in nodes if belongs(owner, node)]
         for name in wanted:

@@ -1,6 +1,6 @@
 """Jobs: up to `parallelism` pods at a time until `completions` have succeeded."""
 
-from infra.local.workloads.making import dependents, pod_from, write_status
+from infra.local.workloads.making import pod_from, write_status
 from infra.local.world.kinds import Json
 from infra.local.world.pods import is_finished, is_terminating, phase_of
 from infra.local.world.store import Store
@@ -20,7 +20,7 @@ class JobController:
             self._sync(owner)
 
     def _sync(self, owner: Json) -> None:
-        pods = dependents(self._store, "pods", owner)
+        pods = self._store.controlled("pods", owner)
         succeeded = sum(phase_of(pod) == "Succeeded" for pod in pods)
         active = sum(not is_finished(pod) and not is_terminating(pod) for pod in pods)
         spec = owner["spec"]

@@ -4,7 +4,6 @@ import hashlib
 import json
 
 from infra.local.world.kinds import Json
-from infra.local.world.pods import controller_of
 from infra.local.world.store import Store, copied
 
 
@@ -13,16 +12,6 @@ def owned_by(owner: Json) -> list[Json]:
     meta = owner["metadata"]
     reference = {"apiVersion": owner["apiVersion"], "kind": owner["kind"], "name": meta["name"], "uid": meta["uid"]}
     return [{**reference, "controller": True, "blockOwnerDeletion": True}]
-
-
-def dependents(store: Store, plural: str, owner: Json) -> list[Json]:
-    """The objects of a kind in the owner's namespace that it controls."""
-    meta = owner["metadata"]
-    return [
-        thing
-        for thing in store.all(plural, meta["namespace"])
-        if (controller_of(thing) or {}).get("uid") == meta["uid"]
-    ]
 
 
 def template_hash(template: Json) -> str:
@@ -46,6 +35,7 @@ def write_status(store: Store, plural: str, owner: Json, status: Json) -> None:
     """Store a controller's status, with the generation it has observed."""
     observed = {**status, "observedGeneration": owner["metadata"]["generation"]}
     meta = owner["metadata"]
-    store.update(
-        plural, meta["namespace"], meta["name"], lambda thing: thing.update(status=observed), "controller-manager"
-    )
+    if owner.get("status") != observed and store.find(plural, meta["namespace"], meta["name"]) is not None:
+        store.update(
+            plural, meta["namespace"], meta["name"], lambda thing: thing.update(status=observed), "controller-manager"
+        )

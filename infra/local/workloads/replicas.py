@@ -3,7 +3,7 @@
 Rolling updates are not modelled: Ebb never changes a template, and a scenario that does gets the new pods at once.
 """
 
-from infra.local.workloads.making import dependents, owned_by, pod_from, template_hash, write_status
+from infra.local.workloads.making import owned_by, pod_from, template_hash, write_status
 from infra.local.world.deletion import delete_pod
 from infra.local.world.kinds import Json
 from infra.local.world.pods import is_finished, is_ready, is_terminating, node_of
@@ -32,6 +32,8 @@ def replica_set_for(deployment: Json) -> Json:
 
 
 def _scale(store: Store, replica_set: Json, replicas: int) -> None:
+    if replica_set["spec"].get("replicas") == replicas:
+        return
     meta = replica_set["metadata"]
     store.update(
         "replicasets",
@@ -65,13 +67,13 @@ class DeploymentController:
 
     def _sync(self, deployment: Json) -> None:
         wanted = replica_set_for(deployment)
-        sets = dependents(self._store, "replicasets", deployment)
+        sets = self._store.controlled("replicasets", deployment)
         if all(item["metadata"]["name"] != wanted["metadata"]["name"] for item in sets):
             sets.append(self._store.create("replicasets", wanted, "deployment-controller"))
         for item in sets:
             current = item["metadata"]["name"] == wanted["metadata"]["name"]
             _scale(self._store, item, wanted["spec"]["replicas"] if current else 0)
-        pods = [pod for item in sets for pod in dependents(self._store, "pods", item) if not is_terminating(pod)]
+        pods = [pod for item in sets for pod in self._store.controlled("pods", item) if not is_terminating(pod)]
         write_status(self._store, "deployments", deployment, _counts(pods))
 
 
@@ -88,7 +90,7 @@ class ReplicaSetController:
                 self._sync(plural, owner)
 
     def _sync(self, plural: str, owner: Json) -> None:
-        pods = dependents(self._store, "pods", owner)
+        pods = self._store.controlled("pods", owner)
         living = [pod for pod in pods if not is_terminating(pod) and not is_finished(pod)]
         missing = int(owner["spec"].get("replicas", 1)) - len(living)
         for _ in range(missing):

@@ -1,6 +1,6 @@
 """StatefulSets: pods have names that come back, one at a time and in order unless told otherwise."""
 
-from infra.local.workloads.making import dependents, pod_from, write_status
+from infra.local.workloads.making import pod_from, write_status
 from infra.local.world.deletion import delete_pod
 from infra.local.world.kinds import Json
 from infra.local.world.pods import is_finished, is_healthy, is_ready, is_terminating
@@ -21,7 +21,7 @@ class StatefulSetController:
             self._sync(owner)
 
     def _sync(self, owner: Json) -> None:
-        pods = {pod["metadata"]["name"]: pod for pod in dependents(self._store, "pods", owner)}
+        pods = {pod["metadata"]["name"]: pod for pod in self._store.controlled("pods", owner)}
         wanted = [f"{owner['metadata']['name']}-{ordinal}" for ordinal in range(owner["spec"].get("replicas", 1))]
         self._fill(owner, wanted, pods)
         surplus = [pod for name, pod in sorted(pods.items(), reverse=True) if name not in wanted]

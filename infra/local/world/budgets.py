@@ -43,9 +43,7 @@ def budgets_of(store: Store, pod: Json) -> list[Json]:
 
 def pods_of(store: Store, budget: Json) -> list[Json]:
     """The pods that a budget protects."""
-    selector = budget["spec"].get("selector")
-    pods = store.all("pods", budget["metadata"]["namespace"])
-    return [pod for pod in pods if matches(selector, labels_of(pod))]
+    return store.selected("pods", budget["metadata"]["namespace"], budget["spec"].get("selector"))
 
 
 def _owner(store: Store, thing: Json) -> Json | None:

@@ -6,12 +6,15 @@ moment. No rule of any controller lives here.
 
 import random
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from infra.local.clocks import Clock, stamp
+from infra.local.selectors import matches
+from infra.local.world.index import Index
 from infra.local.world.kinds import KINDS, Json
+from infra.local.world.pods import labels_of
 
 Key = tuple[str, str]
 _SUFFIX = "bcdfghjklmnpqrstvwxz2456789"
@@ -55,6 +58,8 @@ class Store:
         self.random = random.Random(seed)  # noqa: S311 - a seeded world, not a secret
         self._objects: dict[str, dict[Key, Json]] = {plural: {} for plural in KINDS}
         self._versions: dict[str, int] = dict.fromkeys(KINDS, 0)
+        self._order: dict[str, list[Key]] = {}
+        self._indexes = {plural: Index() for plural in KINDS}
         self._listeners: list[Callable[[Change], None]] = []
 
     def listen(self, listener: Callable[[Change], None]) -> None:
@@ -81,10 +86,22 @@ class Store:
 
     def all(self, plural: str, namespace: str | None = None) -> list[Json]:
         """The objects of a kind, of one namespace or of all, ordered by namespace and name."""
-        return [self._objects[plural][key] for key in sorted(self._keys(plural, namespace))]
+        objects = self._objects[plural]
+        if plural not in self._order:
+            self._order[plural] = sorted(objects)
+        return [objects[key] for key in self._order[plural] if namespace is None or key[0] == namespace]
 
-    def _keys(self, plural: str, namespace: str | None) -> Iterator[Key]:
-        return (key for key in self._objects[plural] if namespace is None or key[0] == namespace)
+    def controlled(self, plural: str, owner: Json) -> list[Json]:
+        """The objects of a kind that `owner` controls, in order."""
+        keys = self._indexes[plural].controlled(owner["metadata"]["uid"])
+        return [self._objects[plural][key] for key in keys]
+
+    def selected(self, plural: str, namespace: str, selector: Json | None) -> list[Json]:
+        """The objects of a kind and namespace whose labels a selector matches, in order."""
+        for key, value in ((selector or {}).get("matchLabels") or {}).items():
+            keys = self._indexes[plural].labelled(namespace, key, value)
+            return [thing for place in keys if matches(selector, labels_of(thing := self._objects[plural][place]))]
+        return [thing for thing in self.all(plural, namespace) if matches(selector, labels_of(thing))]
 
     def create(self, plural: str, thing: Json, actor: str) -> Json:
         """Store a new object with uid, creation time and version; ExistsError if the name is taken."""
@@ -128,11 +145,16 @@ class Store:
         """Take the object out of the store at once; MissingError if it is gone."""
         before = self.get(plural, namespace, name)
         del self._objects[plural][(namespace, name)]
+        self._order.pop(plural, None)
+        self._indexes[plural].note((namespace, name), before, None)
         self._tell(Change(plural, before, None, actor))
         return before
 
     def _write(self, plural: str, key: Key, before: Json | None, after: Json, actor: str) -> Json:
         self._objects[plural][key] = after
+        self._indexes[plural].note(key, before, after)
+        if before is None:
+            self._order.pop(plural, None)
         self._tell(Change(plural, before, after, actor))
         return after
 
