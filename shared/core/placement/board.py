@@ -115,6 +115,10 @@ class Board:
         pods = self.terrain.movable(self.terrain.index[name])
         return sum(self.terrain.size(self.terrain.kind_of[pod.spec]) for pod in pods)
 
+    def capacity(self, name: str) -> int:
+        """Return what a node offers: its shares of a mean node over all resources, summed; 1/10,000, at least 1."""
+        return self.terrain.capacity(self.terrain.index[name])
+
     def moves(self) -> Mapping[str, tuple[Move, ...]]:
         """Return for each node taken where its pods end up, under the first strategy; final places only."""
         places = self._final_places()

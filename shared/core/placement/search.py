@@ -6,6 +6,7 @@ Must not know timers, budgets or policy: `planning` says who is a candidate.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from math import log
 from typing import Final
 
 import numpy as np
@@ -62,16 +63,21 @@ def _one_pass(board: Board, order: Sequence[Candidate]) -> Found:
 
 
 def _orders(board: Board, ranked: Sequence[Candidate]) -> Iterator[Sequence[Candidate]]:
-    """Yield orders to try: the load that must move for each dollar, then money alone, then near misses of the first."""
-    load = {each.name: board.load(each.name) for each in ranked}
+    """Yield orders to try without end: three plain ideas, then near misses of the first.
 
-    def by(key: Callable[[Candidate], float]) -> Sequence[Candidate]:
+    Room is what a removal costs, money what it brings: the load that must move for each dollar; the capacity that
+    is lost for each dollar (in steps of 5 %, by load within a step); money alone.
+    """
+    load = {each.name: board.load(each.name) / max(each.cost, 1) for each in ranked}
+    lost = {each.name: round(20 * log(board.capacity(each.name) / max(each.cost, 1))) for each in ranked}
+
+    def by(key: Callable[[Candidate], tuple[float, ...]]) -> Sequence[Candidate]:
         return sorted(ranked, key=key)
 
-    yield by(lambda each: load[each.name] / max(each.cost, 1))
-    yield by(lambda each: load[each.name])
-    yield by(lambda each: -each.cost)
+    yield by(lambda each: (load[each.name],))
+    yield by(lambda each: (lost[each.name], load[each.name]))
+    yield by(lambda each: (-each.cost,))
     generator = np.random.default_rng(0)
     while True:
         noise = dict(zip((each.name for each in ranked), generator.uniform(0.5, 1.5, len(ranked)), strict=True))
-        yield by(lambda each: (load[each.name] + 1) / max(each.cost, 1) * noise[each.name])  # noqa: B023 - sorted at once
+        yield by(lambda each: (load[each.name] * noise[each.name],))  # noqa: B023 - sorted at once

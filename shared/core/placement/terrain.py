@@ -79,6 +79,11 @@ class Terrain:
             self._sizes[kind] = max(shares)
         return self._sizes[kind]
 
+    def capacity(self, node: int) -> int:
+        """Return the sum of a node's shares of a mean node over all resources but `pods`, in 1/10,000; at least 1."""
+        offered = range(len(self.axes) - 1)
+        return max(sum(int(self.allocatable[axis, node]) * SCALE // self._means[axis] for axis in offered), 1)
+
     def room(self, free: Amounts) -> Amounts:
         """Return for each node the sum of its free shares of CPU and memory, in 1/10,000."""
         shares = np.zeros(len(self.nodes), np.int64)
