@@ -55,15 +55,13 @@ def _load(text: str) -> Any:
 
 
 def _load_yaml(text: str) -> Any:
-    loader = _Loader(text)
     try:
+        loader = _Loader(text)
         node = loader.get_single_node()
         _refuse_bombs(node)
         return None if node is None else loader.construct_document(node)
     except (yaml.YAMLError, ValueError, ArithmeticError) as error:
         raise BadPolicy(f"policy: {_where(error)} cannot be read as YAML or JSON; mend it there.") from error
-    finally:
-        loader.dispose()
 
 
 def _where(error: Exception) -> str:
