@@ -193,6 +193,14 @@ def test_a_pending_pod_whose_place_is_not_modelled_keeps_the_node_it_may_need() 
     assert refusal.pod.key == "default/waits"
 
 
+def test_a_pending_daemon_keeps_room_on_its_node_but_never_the_node() -> None:
+    here = (NodeTerm(fields=(Requirement("metadata.name", "In", ("n1",)),)),)
+    daemon = pod("daemon", owner="DaemonSet/x", phase=Phase.PENDING, node_terms=here, cpu=3)
+    snapshot = cluster([node("n1"), node("n2")], [daemon, pod("a", on="n2", cpu=2)])
+    assert taken(snapshot, "n1") == ["n1"]
+    assert taken(snapshot, "n2") == []
+
+
 def test_an_overbooked_resource_bars_only_who_asks_for_it() -> None:
     nodes = [node("n1"), node("n2", cpu=1)]
     full = pod("full", on="n2", cpu=2, memory=1)

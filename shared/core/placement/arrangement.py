@@ -88,7 +88,8 @@ class Arrangement:
     def remove(self, node: int, residents: Sequence[int]) -> Attempt:
         """Close the node and place its residents and guests elsewhere: all of them, or nothing has changed."""
         guests = self._guests.pop(node, Counter())
-        leaving = self.strategy.order(self.terrain, [*residents, *guests.elements()])
+        moving_on = (kind for kind in guests.elements() if not self.terrain.goes_with_its_node(kind))
+        leaving = self.strategy.order(self.terrain, [*residents, *moving_on])
         attempt = Attempt(node, leaving, guests, was_open=bool(self._open[node]))
         self.close([node])
         self._settle(leaving, node, -1)

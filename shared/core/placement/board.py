@@ -17,6 +17,7 @@ from shared.core.placement.strategies import POTENTIAL, ROBUST
 from shared.core.placement.terrain import Amounts, Terrain
 from shared.core.placement.witness import final_places
 from shared.core.plan import Move
+from shared.core.pods import is_daemon
 from shared.core.resources import PODS
 from shared.core.snapshot import Node, Pod, Snapshot
 
@@ -125,9 +126,13 @@ class Board:
         return {self.terrain.nodes[node].name: self._moves(self.terrain.movable(node), places) for node in self._taken}
 
     def reservations(self) -> tuple[Move, ...]:
-        """Return where pods that are pending now, and those of departing nodes, were given a place."""
+        """Return where pods that are pending now, and those of departing nodes, were given a place.
+
+        A DaemonSet's pods are left out: they keep room on their node, and go with it when it is taken.
+        """
+        pending = (pod for pod in self.terrain.pending if not is_daemon(pod.spec))
         departing = (pod for node in self._departing for pod in self.terrain.movable(node))
-        return self._moves((*self.terrain.pending, *departing), self._final_places())
+        return self._moves((*pending, *departing), self._final_places())
 
     def _final_places(self) -> Mapping[str, int]:
         sources = (*self._departing, *self._taken)

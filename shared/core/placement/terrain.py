@@ -16,6 +16,7 @@ from shared.core.drainability import movable
 from shared.core.feasibility import Finding, is_destination, unmodelled
 from shared.core.placement.exclusions import Exclusions, Occupancy
 from shared.core.placement.masks import Masks, Row
+from shared.core.pods import is_daemon
 from shared.core.resources import CPU, MEMORY, PODS, Resources
 from shared.core.snapshot import Pod, PodClass, Snapshot
 
@@ -59,6 +60,10 @@ class Terrain:
         if node not in self._movable:
             self._movable[node] = movable(self._pods[self.nodes[node].name], self._now)
         return self._movable[node]
+
+    def goes_with_its_node(self, kind: int) -> bool:
+        """Whether the class is a DaemonSet's: it takes room where it is, and needs none once the node is gone."""
+        return is_daemon(self.classes[kind])
 
     def fixed(self, kind: int) -> tuple[Finding, ...]:
         """Return what forbids to say of this class that it fits anywhere."""
