@@ -181,37 +181,10 @@ def test_a_path_without_a_dump_is_one_sentence(tmp_path: Path, missing: str) -> 
         read_dump([tmp_path / missing])
 
 
-WORDS = [
-    "metadata",
-    "spec",
-    "status",
-    "name",
-    "namespace",
-    "kind",
-    "items",
-    "labels",
-    "affinity",
-    "conditions",
-    "volumes",
-    "containers",
-    "resources",
-    "requests",
-    "cpu",
-    "taints",
-    "tolerations",
-    "creationTimestamp",
-    "Node",
-    "Pod",
-    "type",
-    "2026-03-04T10:00:00Z",
-    "9999-12-31T23:59:59Z",
-    "0001-01-01T00:00:00+14:00",
-    "1",
-    "100m",
-    "Ready",
-    "True",
-]
-words = st.sampled_from(WORDS)
+FIELDS = ["metadata", "spec", "status", "name", "kind", "items", "labels", "affinity", "conditions", "volumes"]
+INNER = ["containers", "resources", "requests", "cpu", "taints", "tolerations", "creationTimestamp", "type"]
+VALUES = ["2026-03-04T10:00:00Z", "9999-12-31T23:59:59Z", "0001-01-01T00:00:00+14:00", "1", "100m", "Ready", "Pod"]
+words = st.sampled_from([*FIELDS, *INNER, *VALUES])
 anything = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | words | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(words, inner, max_size=4),

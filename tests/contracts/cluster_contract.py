@@ -1,0 +1,191 @@
+"""The laws of the port `Cluster`, for every implementation: derive a test class and give it a `world`.
+
+Must not name an implementation: a world is what the laws need to arrange around the port.
+"""
+
+import json
+from typing import Protocol
+
+import pytest
+
+from shared.core import names
+from shared.core.selectors import Taint
+from shared.core.snapshot import Node, Pod
+from shared.errors import Gone, Stale
+from shared.ports import Answer, Cluster
+from tests.builders import NOW
+
+FOREIGN = Taint("dedicated", "NoSchedule", "db")
+
+
+class World(Protocol):
+    """A cluster that a test may furnish."""
+
+    @property
+    def cluster(self) -> Cluster: ...
+
+    def add_node(self, name: str, *taints: Taint) -> None:
+        """Add a Ready node."""
+
+    def add_pod(self, name: str, *, on: str, app: str = "web") -> None:
+        """Add a Running and Ready pod in namespace default."""
+
+    def add_budget(self, name: str, *, app: str = "web", allowed: int) -> None:
+        """Add a PodDisruptionBudget over the pods of an app, after them, with so many disruptions allowed."""
+
+    def touch(self, node: str) -> None:
+        """Let somebody else write to the node."""
+
+    def replace(self, node: str) -> None:
+        """Let the node vanish and another one bear its name."""
+
+
+def still_there(world: World, pod: Pod) -> bool:
+    return [(each.uid, each.deleting) for each in world.cluster.pods_on(pod.node)] == [(pod.uid, None)]
+
+
+class ClusterContract:
+    """Derive, and define the fixture `world`."""
+
+    def node(self, world: World, *taints: Taint) -> Node:
+        world.add_node("n1", *taints)
+        return world.cluster.node("n1")
+
+    def pod(self, world: World) -> Pod:
+        self.node(world)
+        world.add_pod("web-1", on="n1")
+        return world.cluster.pods_on("n1")[0]
+
+    def test_a_picture_holds_everything_that_is_there(self, world: World) -> None:
+        pod = self.pod(world)
+        world.add_budget("guard", allowed=0)
+
+        picture = world.cluster.picture()
+
+        assert [node.name for node in picture.nodes] == ["n1"]
+        assert [(each.key, each.uid, each.node) for each in picture.pods] == [("default/web-1", pod.uid, "n1")]
+        assert [budget.key for budget in picture.disruption_budgets] == ["default/guard"]
+        assert "default" in picture.namespaces
+
+    def test_a_budget_says_what_it_allows_and_whom_it_means(self, world: World) -> None:
+        pod = self.pod(world)
+        world.add_budget("guard", allowed=1)
+
+        (budget,) = world.cluster.disruption_budgets()
+
+        assert (budget.disruptions_allowed, budget.matches(pod.spec)) == (1, True)
+
+    def test_only_the_pods_of_a_node_are_on_it(self, world: World) -> None:
+        self.pod(world)
+        world.add_node("n2")
+        world.add_pod("web-2", on="n2")
+
+        assert [pod.name for pod in world.cluster.pods_on("n2")] == ["web-2"]
+        assert world.cluster.pods_on("nowhere") == ()
+
+    def test_a_node_that_is_not_there_is_gone(self, world: World) -> None:
+        with pytest.raises(Gone):
+            world.cluster.node("nowhere")
+
+    def test_a_taken_node_is_cordoned_and_says_whose_it_is(self, world: World) -> None:
+        taken = world.cluster.take(self.node(world, FOREIGN), "order-1", NOW)
+
+        assert world.cluster.node("n1") == taken
+        assert (taken.unschedulable, taken.drain_taint) == (True, "order-1")
+        assert FOREIGN in taken.taints
+        record = json.loads(taken.annotations[names.OUR_ANNOTATION])
+        assert record == {"order_id": "order-1", "since": NOW.isoformat()}
+
+    def test_a_node_given_back_is_as_before(self, world: World) -> None:
+        before = self.node(world, FOREIGN)
+
+        after = world.cluster.give_back(world.cluster.take(before, "order-1", NOW), "order-1")
+
+        assert world.cluster.node("n1") == after
+        assert (after.unschedulable, after.drain_taint) == (False, None)
+        assert FOREIGN in after.taints
+        assert names.OUR_ANNOTATION not in after.annotations
+
+    def test_giving_back_for_another_order_changes_nothing(self, world: World) -> None:
+        taken = world.cluster.take(self.node(world), "order-1", NOW)
+
+        assert world.cluster.give_back(taken, "order-2") == taken
+        assert world.cluster.node("n1") == taken
+
+    def test_giving_back_twice_changes_nothing_the_second_time(self, world: World) -> None:
+        after = world.cluster.give_back(world.cluster.take(self.node(world), "order-1", NOW), "order-1")
+
+        assert world.cluster.give_back(after, "order-1") == after
+
+    def test_a_node_that_changed_since_it_was_read_is_not_taken(self, world: World) -> None:
+        read = self.node(world)
+        world.touch("n1")
+
+        with pytest.raises(Stale):
+            world.cluster.take(read, "order-1", NOW)
+
+        assert not world.cluster.node("n1").unschedulable
+
+    def test_a_node_that_changed_since_it_was_read_is_not_given_back(self, world: World) -> None:
+        taken = world.cluster.take(self.node(world), "order-1", NOW)
+        world.touch("n1")
+
+        with pytest.raises(Stale):
+            world.cluster.give_back(taken, "order-1")
+
+        assert world.cluster.node("n1").unschedulable
+
+    def test_another_node_of_that_name_is_not_taken(self, world: World) -> None:
+        read = self.node(world)
+        world.replace("n1")
+
+        with pytest.raises(Gone):
+            world.cluster.take(read, "order-1", NOW)
+
+        assert not world.cluster.node("n1").unschedulable
+
+    def test_an_evicted_pod_is_on_its_way_out(self, world: World) -> None:
+        pod = self.pod(world)
+
+        assert world.cluster.evict(pod, 30).answer is Answer.GRANTED
+        assert all(each.deleting for each in world.cluster.pods_on("n1"))
+
+    def test_a_dry_run_says_the_same_and_does_nothing(self, world: World) -> None:
+        pod = self.pod(world)
+
+        assert world.cluster.evict(pod, 30, dry_run=True).answer is Answer.GRANTED
+        assert still_there(world, pod)
+
+    def test_a_budget_without_room_is_named(self, world: World) -> None:
+        pod = self.pod(world)
+        world.add_budget("guard", allowed=0)
+
+        for dry_run in (True, False):
+            said = world.cluster.evict(pod, 30, dry_run=dry_run)
+            assert (said.answer, said.detail) == (Answer.BUDGET, "default/guard")
+
+    def test_two_budgets_over_one_pod_are_an_answer_of_their_own(self, world: World) -> None:
+        pod = self.pod(world)
+        world.add_budget("guard", allowed=1)
+        world.add_budget("second", allowed=1)
+
+        assert world.cluster.evict(pod, 30).answer is Answer.SEVERAL_PDBS
+
+    def test_another_pod_under_that_name_is_left_alone(self, world: World) -> None:
+        pod = self.pod(world)
+        former = Pod(pod.name, "a-former-uid", pod.spec, pod.node)
+
+        assert world.cluster.evict(former, 30).answer is Answer.GONE
+        assert still_there(world, pod)
+
+    def test_a_pod_that_is_not_there_is_gone(self, world: World) -> None:
+        pod = self.pod(world)
+
+        assert world.cluster.evict(Pod("web-9", "u", pod.spec), 30).answer is Answer.GONE
+
+    def test_a_note_can_be_written(self, world: World) -> None:
+        node = self.node(world)
+
+        world.cluster.note(node, "EbbCordoned", "cordoned by order-1")
+
+        assert world.cluster.node("n1") == node

@@ -1,0 +1,102 @@
+"""The laws of the port `Cluster` on the fake, and on the adapter over the little GKE's API server."""
+
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+import pytest
+
+from infra.local.exchange import Answer, Request
+from infra.local.shell.serving import HttpServer
+from shared.adapters.kubernetes.client import KubernetesClient
+from shared.adapters.kubernetes.cluster import KubernetesCluster
+from shared.core.selectors import Taint
+from tests.adapters.worlds import access_to
+from tests.builders import node, pdb, pod
+from tests.contracts.cluster_contract import ClusterContract, World
+from tests.fakes import FakeCluster
+from tests.local import worlds
+
+
+@dataclass
+class FakeWorld:
+    cluster: FakeCluster = field(default_factory=FakeCluster)
+
+    def add_node(self, name: str, *taints: Taint) -> None:
+        self.cluster.put(node(name, taints=taints))
+
+    def add_pod(self, name: str, *, on: str, app: str = "web") -> None:
+        self.cluster.put(pod(name, on=on, labels={"app": app}))
+
+    def add_budget(self, name: str, *, app: str = "web", allowed: int) -> None:
+        self.cluster.put(pdb(name, allowed=allowed, app=app))
+
+    def touch(self, name: str) -> None:
+        self.cluster.put(replace(self.cluster.nodes[name], annotations={"touched": "yes"}))
+
+    def replace(self, name: str) -> None:
+        self.cluster.put(replace(self.cluster.nodes[name], uid="another"))
+
+
+class LittleWorld:
+    """The adapter over real HTTP; the world behind it moves only when a test furnishes it."""
+
+    def __init__(self, bench: worlds.Bench, cluster: KubernetesCluster) -> None:
+        self._bench = bench
+        self.cluster = cluster
+
+    def add_node(self, name: str, *taints: Taint) -> None:
+        given = [{"key": each.key, "value": each.value, "effect": each.effect} for each in taints]
+        self._bench.add("nodes", worlds.node(name, taints=given))
+        self._bench.run(2)
+
+    def add_pod(self, name: str, *, on: str, app: str = "web") -> None:
+        self._bench.add("pods", worlds.pod(name, on=on, phase="Running", app=app))
+
+    def add_budget(self, name: str, *, app: str = "web", allowed: int) -> None:
+        pods = len(self._bench.pods(app=app))
+        self._bench.add("poddisruptionbudgets", worlds.budget(name, app, minAvailable=pods - allowed))
+        self._bench.run(1)
+
+    def touch(self, name: str) -> None:
+        patch = {"metadata": {"annotations": {"touched": "yes"}}}
+        self._bench.call("PATCH", f"/api/v1/nodes/{name}", patch, type=worlds.MERGE)
+
+    def replace(self, name: str) -> None:
+        self._bench.store.remove("nodes", "", name, "test")
+        self.add_node(name)
+
+
+class TestFakeCluster(ClusterContract):
+    @pytest.fixture
+    def world(self) -> World:
+        return FakeWorld()
+
+
+class Stage:
+    """One server for all tests, each with a world of its own behind it."""
+
+    def __init__(self) -> None:
+        self.bench = worlds.Bench(nodes=[])
+        self.server = HttpServer(self._handle, threading.Lock())
+
+    def set(self) -> worlds.Bench:
+        self.bench = worlds.Bench(nodes=[])
+        return self.bench
+
+    def _handle(self, request: Request) -> Answer:
+        return self.bench.api.handle(request)
+
+
+@pytest.fixture(scope="module")
+def stage() -> Iterator[Stage]:
+    stage = Stage()
+    stage.server.start()
+    yield stage
+    stage.server.stop()
+
+
+class TestKubernetesCluster(ClusterContract):
+    @pytest.fixture
+    def world(self, stage: Stage) -> World:
+        return LittleWorld(stage.set(), KubernetesCluster(KubernetesClient(access_to(stage.server.base))))
