@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 EBB    := $(BIN)/python -m functions.cli
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types imports unit real acceptance bench fmt requirements schema cluster-up cluster-down clean
+.PHONY: help demo test check lint types imports unit real acceptance bench fmt requirements schema playground clean
 
 help: ## Say what each target does
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -61,11 +61,8 @@ requirements: $(VENV)/.dev ## Compile requirements.txt from requirements.in, wit
 schema: $(VENV)/.dev ## Write infra/policy.schema.json from the policy's types
 	$(BIN)/python -m shared.core.policy_document > infra/policy.schema.json
 
-cluster-up: $(VENV)/.dev ## Start a real control plane with Ebb beside it, and leave it up to play with
-	$(BIN)/python -m tests.real.playground up
-
-cluster-down: $(VENV)/.dev ## Stop what cluster-up started
-	$(BIN)/python -m tests.real.playground down
+playground: $(VENV)/.dev ## A real control plane with Ebb at work on it, left up to play with until Ctrl-C
+	@$(BIN)/python -m tests.real.playground
 
 clean: ## Remove the environment and caches
 	rm -rf $(VENV) build .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info
