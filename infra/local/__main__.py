@@ -53,7 +53,7 @@ def _starter_is_gone() -> bool:
     return bool(readable) and not os.read(sys.stdin.fileno(), 4096)
 
 
-def _run(arguments: argparse.Namespace, folder: Path) -> None:
+def _run(arguments: argparse.Namespace, folder: Path) -> int:
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
@@ -62,22 +62,23 @@ def _run(arguments: argparse.Namespace, folder: Path) -> None:
     gke.start()
     sys.stdout.write(json.dumps(gke.addresses(folder)) + "\n")
     sys.stdout.flush()
-    while not stop.wait(_LOOK_SECONDS) and not (arguments.held and _starter_is_gone()):
+    while gke.alive() and not stop.wait(_LOOK_SECONDS) and not (arguments.held and _starter_is_gone()):
         pass
+    failed = not gke.alive()
     gke.stop()
+    return int(failed)
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Run the command line; 0 when it was stopped, 2 if the scenario cannot be used."""
+    """Run the command line; 0 when it was stopped, 1 if a part of it failed, 2 if the scenario cannot be used."""
     arguments = _arguments(words)
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
     try:
         with tempfile.TemporaryDirectory(prefix="ebb-local-") as folder:
-            _run(arguments, arguments.folder or Path(folder))
+            return _run(arguments, arguments.folder or Path(folder))
     except ScenarioError as error:
         sys.stderr.write(f"{error}\n")
         return 2
-    return 0
 
 
 if __name__ == "__main__":

@@ -155,3 +155,23 @@ def test_the_process_runs_a_scenario_until_it_is_told_to_stop(tmp_path: Path) ->
         assert sorts == {"request", "change"}
         process.send_signal(signal.SIGTERM)
         assert process.wait(timeout=20) == 0
+
+
+def test_a_held_process_ends_when_its_starter_lets_go(tmp_path: Path) -> None:
+    path = tmp_path / "small.yaml"
+    path.write_text(SMALL)
+    command = [sys.executable, "-m", "infra.local", "up", "--held", "--scenario", str(path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdout.readline()
+        process.stdin.close()
+        assert process.wait(timeout=20) == 0
+
+
+def test_a_scenario_that_cannot_be_used_ends_with_2_and_says_why(tmp_path: Path) -> None:
+    path = tmp_path / "bad.yaml"
+    path.write_text("pools: 3")
+    command = [sys.executable, "-m", "infra.local", "up", "--scenario", str(path)]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+    assert (ended.returncode, ended.stderr) == (2, "pools: Input should be a valid list\n")

@@ -1,20 +1,18 @@
-"""Carries pushes and ticks to their endpoints over HTTP, several at a time and bounded.
+"""Carries pushes and ticks to their endpoints over HTTP, each on a thread of its own.
 
-Which are due, and what an answer means, the broker and the jobs decide.
+Which are due, how many at once, and what an answer means, the broker and the jobs decide.
 """
 
 import http.client
 import json
+import threading
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from typing import Any
 from urllib.parse import urlsplit
 
 from infra.local.broker.queue import Broker, Push
 from infra.local.broker.ticks import TickJob
-
-MAX_PARALLEL = 32
 
 
 def post(url: str, body: bytes, headers: Mapping[str, str], timeout: float) -> int | None:
@@ -34,13 +32,16 @@ def post(url: str, body: bytes, headers: Mapping[str, str], timeout: float) -> i
         connection.close()
 
 
+def _start(call: Callable[..., None], *arguments: object) -> None:
+    threading.Thread(target=call, args=arguments, daemon=True).start()
+
+
 class Deliverer:
-    """Starts what is due on a pool of threads; the lock guards broker and jobs."""
+    """Starts what is due; the lock guards broker and jobs. Calls under way end with the process."""
 
     def __init__(self, broker: Broker, lock: AbstractContextManager[Any]) -> None:
         self._broker = broker
         self._lock = lock
-        self._pool = ThreadPoolExecutor(MAX_PARALLEL, thread_name_prefix="deliver")
         self.jobs: list[TickJob] = []
 
     def step(self) -> None:
@@ -49,15 +50,9 @@ class Deliverer:
             pushes = self._broker.due()
             ticks = [(job, headers) for job in self.jobs if (headers := job.due()) is not None]
         for push in pushes:
-            self._start(self._push, push)
+            _start(self._push, push)
         for job, headers in ticks:
-            self._start(self._tick, job, headers)
-
-    def stop(self) -> None:
-        self._pool.shutdown(wait=False, cancel_futures=True)
-
-    def _start(self, call: Callable[..., None], *arguments: object) -> None:
-        self._pool.submit(call, *arguments)
+            _start(self._tick, job, headers)
 
     def _push(self, push: Push) -> None:
         body = json.dumps(push.envelope()).encode()

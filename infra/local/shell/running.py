@@ -3,6 +3,7 @@
 import json
 import logging
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -104,9 +105,12 @@ class LittleGke:
         self._stopping.set()
         for thread in self._threads:
             thread.join(timeout=10)
-        self.deliverer.stop()
         for server in (self.kube, self.gke, self.storage, self.pubsub):
             server.stop()
+
+    def alive(self) -> bool:
+        """Every loop still runs; one that has failed has written its traceback to standard error."""
+        return all(thread.is_alive() for thread in self._threads)
 
     def addresses(self, folder: Path) -> dict[str, Any]:
         """Where everything is, and a kubeconfig written into `folder`; all that a caller needs in its environment."""
@@ -133,7 +137,7 @@ class LittleGke:
             self.world.step()
         self.deliverer.step()
 
-    def _loop(self, name: str, every: float, step: Any) -> None:
+    def _loop(self, name: str, every: float, step: Callable[[], None]) -> None:
         def run() -> None:
             while not self._stopping.wait(every):
                 try:

@@ -1,0 +1,61 @@
+"""Ebb's own adapters over HTTP against the demo scenario: what they read, cordon, evict and give back."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from infra.local.__main__ import DEMO
+from infra.local.scenario.reading import load
+from infra.local.shell.running import LittleGke
+from shared.adapters.gke import GkeCluster
+from shared.adapters.kubernetes.access import from_kubeconfig
+from shared.adapters.kubernetes.client import KubernetesClient
+from shared.adapters.kubernetes.cluster import KubernetesCluster
+from shared.ports import Answer
+
+NOW = datetime(2026, 11, 20, tzinfo=UTC)
+
+
+@pytest.fixture(scope="module")
+def gke() -> Iterator[LittleGke]:
+    running = LittleGke(load(DEMO))
+    running.start()
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def cluster(gke: LittleGke, tmp_path: Path) -> KubernetesCluster:
+    return KubernetesCluster(KubernetesClient(from_kubeconfig(gke.addresses(tmp_path)["kubeconfig"])))
+
+
+def test_the_picture_has_everything(cluster: KubernetesCluster) -> None:
+    picture = cluster.picture()
+    assert (len(picture.nodes), len(picture.pods), len(picture.disruption_budgets)) == (24, 119, 9)
+    assert set(picture.namespaces) == {"back", "default", "kube-system", "shop"}
+
+
+def test_the_pools_are_read_with_their_limits(gke: LittleGke) -> None:
+    told = GkeCluster(gke.cluster.name, api=gke.gke.base).describe()
+    assert (set(told.pools.pools), told.pools.profile) == ({"web", "backend"}, "OPTIMIZE_UTILIZATION")
+
+
+def test_a_node_is_taken_and_given_back(cluster: KubernetesCluster, gke: LittleGke) -> None:
+    name = gke.node_names["backend"][0]
+    before = gke.world.store.get("nodes", "", name)["spec"]
+    taken = cluster.take(cluster.node(name), "o1", NOW)
+    assert gke.world.store.get("nodes", "", name)["spec"]["unschedulable"] is True
+    cluster.note(taken, "Cordoned", "for a test")
+    cluster.give_back(cluster.node(name), "o1")
+    after = gke.world.store.get("nodes", "", name)["spec"]
+    assert (after.get("unschedulable", False), after.get("taints", [])) == (False, before.get("taints", []))
+
+
+def test_a_budget_that_reads_one_holds_back_the_second_eviction(cluster: KubernetesCluster, gke: LittleGke) -> None:
+    pods = [pod for pod in cluster.pods_on(gke.node_names["web"][11]) if pod.name.startswith("sessions-")]
+    dry = [cluster.evict(pod, 5, dry_run=True).answer for pod in pods]
+    answers = [cluster.evict(pod, 5).answer for pod in pods]
+    assert dry == [Answer.GRANTED, Answer.GRANTED]
+    assert answers == [Answer.GRANTED, Answer.BUDGET]
