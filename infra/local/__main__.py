@@ -14,6 +14,7 @@ from pathlib import Path
 
 from infra.local.broker.queue import Subscription
 from infra.local.broker.ticks import TickJob
+from infra.local.cloud import Cloud
 from infra.local.scenario.reading import ScenarioError, load
 from infra.local.shell.running import LittleGke, Ports
 
@@ -35,16 +36,16 @@ def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(words)
 
 
-def _wire(gke: LittleGke, arguments: argparse.Namespace) -> None:
+def _wire(cloud: Cloud, arguments: argparse.Namespace) -> None:
     for entry in arguments.push:
         topic, _, url = entry.partition("=")
         dead = f"{topic}-dead"
         for name in (topic, dead):
-            gke.broker.create_topic(name)
+            cloud.broker.create_topic(name)
         name = topic.replace("/topics/", "/subscriptions/")
-        gke.broker.subscribe(Subscription(name, topic, url, dead_letter_topic=dead, max_attempts=100))
+        cloud.broker.subscribe(Subscription(name, topic, url, dead_letter_topic=dead, max_attempts=100))
     if arguments.tick:
-        gke.deliverer.jobs.append(TickJob("ebb-tick", arguments.tick, arguments.every, gke.world.clock))
+        cloud.jobs.append(TickJob("ebb-tick", arguments.tick, arguments.every, cloud.clock))
 
 
 def _starter_is_gone() -> bool:
@@ -58,7 +59,7 @@ def _run(arguments: argparse.Namespace, folder: Path) -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     gke = LittleGke(load(arguments.scenario), Ports.from_base(arguments.port), arguments.token)
-    _wire(gke, arguments)
+    _wire(gke.cloud, arguments)
     gke.start()
     sys.stdout.write(json.dumps(gke.addresses(folder)) + "\n")
     sys.stdout.flush()

@@ -38,23 +38,23 @@ def test_the_picture_has_everything(cluster: KubernetesCluster) -> None:
 
 
 def test_the_pools_are_read_with_their_limits(gke: LittleGke) -> None:
-    told = GkeCluster(gke.cluster.name, api=gke.gke.base).describe()
+    told = GkeCluster(gke.cloud.cluster.name, api=gke.gke.base).describe()
     assert (set(told.pools.pools), told.pools.profile) == ({"web", "backend"}, "OPTIMIZE_UTILIZATION")
 
 
 def test_a_node_is_taken_and_given_back(cluster: KubernetesCluster, gke: LittleGke) -> None:
-    name = gke.node_names["backend"][0]
-    before = gke.world.store.get("nodes", "", name)["spec"]
+    name = gke.cloud.node_names["backend"][0]
+    before = gke.cloud.world.store.get("nodes", "", name)["spec"]
     taken = cluster.take(cluster.node(name), "o1", NOW)
-    assert gke.world.store.get("nodes", "", name)["spec"]["unschedulable"] is True
+    assert gke.cloud.world.store.get("nodes", "", name)["spec"]["unschedulable"] is True
     cluster.note(taken, "Cordoned", "for a test")
     cluster.give_back(cluster.node(name), "o1")
-    after = gke.world.store.get("nodes", "", name)["spec"]
+    after = gke.cloud.world.store.get("nodes", "", name)["spec"]
     assert (after.get("unschedulable", False), after.get("taints", [])) == (False, before.get("taints", []))
 
 
 def test_a_budget_that_reads_one_holds_back_the_second_eviction(cluster: KubernetesCluster, gke: LittleGke) -> None:
-    pods = [pod for pod in cluster.pods_on(gke.node_names["web"][11]) if pod.name.startswith("sessions-")]
+    pods = [pod for pod in cluster.pods_on(gke.cloud.node_names["web"][11]) if pod.name.startswith("sessions-")]
     dry = [cluster.evict(pod, 5, dry_run=True).answer for pod in pods]
     answers = [cluster.evict(pod, 5).answer for pod in pods]
     assert dry == [Answer.GRANTED, Answer.GRANTED]

@@ -70,7 +70,7 @@ def test_the_kubernetes_client_lists_in_pages(core: Any) -> None:
 
 
 def test_the_kubernetes_client_patches_a_node_with_its_version(core: Any, gke: LittleGke) -> None:
-    name = gke.node_names["main"][2]
+    name = gke.cloud.node_names["main"][2]
     stale = {"metadata": {"resourceVersion": "1"}, "spec": {"unschedulable": True}}
     with pytest.raises(ApiException) as refused:
         core.patch_node(name, stale)
@@ -107,8 +107,8 @@ def test_the_kubernetes_client_evicts_and_the_pod_comes_back(core: Any) -> None:
 
 @pytest.mark.parametrize("mode", [Mode.TIMEOUT, Mode.DROP])
 def test_a_lost_answer_is_a_transport_error_to_the_client(mode: Mode, core: Any, gke: LittleGke) -> None:
-    name = gke.node_names["main"][0]
-    gke.api.faults.add(Fault("PATCH", f"/api/v1/nodes/{name}", mode))
+    name = gke.cloud.node_names["main"][0]
+    gke.cloud.api.faults.add(Fault("PATCH", f"/api/v1/nodes/{name}", mode))
     patch = {"metadata": {"annotations": {"mode": mode.value}}}
     with pytest.raises(HTTPError):
         core.patch_node(name, patch, _request_timeout=(1, 0.3))
@@ -142,7 +142,7 @@ def test_the_storage_client_writes_the_next_generation(gke: LittleGke, monkeypat
 
 def test_the_container_client_reads_the_cluster(gke: LittleGke) -> None:
     transport = ClusterManagerRestTransport(host=gke.gke.base, credentials=nobody())
-    cluster = ClusterManagerClient(transport=transport).get_cluster(name=gke.cluster.name)
+    cluster = ClusterManagerClient(transport=transport).get_cluster(name=gke.cloud.cluster.name)
     (pool,) = cluster.node_pools
     assert (cluster.name, cluster.status.name, pool.name) == ("demo", "RUNNING", "main")
     assert (pool.autoscaling.enabled, pool.autoscaling.max_node_count, len(pool.locations)) == (True, 100, 3)

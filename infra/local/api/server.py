@@ -3,6 +3,7 @@
 It holds no state of its own but continue tokens; it starts no thread and opens no socket.
 """
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -32,6 +33,7 @@ from infra.local.world.world import World
 
 Verb = Callable[[Target, Request], Answer]
 _BRIEF = 2000
+_DRY_BODY = re.compile(rb'"dryRun"\s*:\s*\[\s*"All"')
 
 
 def _actor(request: Request) -> str:
@@ -178,7 +180,7 @@ class KubeApi:
 
 
 def _entry(request: Request, answer: Answer) -> Json:
-    dry = request.query.get("dryRun") == "All" or b'"dryRun"' in request.body
+    dry = request.query.get("dryRun") == "All" or _DRY_BODY.search(request.body) is not None
     return {
         "verb": request.method,
         "path": request.path,

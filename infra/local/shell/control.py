@@ -9,14 +9,12 @@ from typing import Any
 
 from infra.local.api.faults import Fault, Mode
 from infra.local.api.patching import merge
-from infra.local.api.server import KubeApi
-from infra.local.broker.queue import Broker, Subscription, UnknownTopicError
+from infra.local.broker.queue import Subscription, UnknownTopicError
 from infra.local.broker.ticks import TickJob
-from infra.local.exchange import Answer, Handler, Request, answer_json
-from infra.local.shell.delivering import Deliverer
+from infra.local.cloud import Cloud
+from infra.local.exchange import Answer, Request, answer_json
 from infra.local.world.kinds import KINDS, Json
 from infra.local.world.store import MissingError, copied
-from infra.local.world.world import World
 
 ACTOR = "control"
 Route = Callable[[Request], Answer]
@@ -25,12 +23,11 @@ Route = Callable[[Request], Answer]
 class Control:
     """Answers the underscore routes and hands every other request on to the Kubernetes API."""
 
-    def __init__(self, world: World, api: KubeApi, broker: Broker, deliverer: Deliverer) -> None:
-        self._world = world
-        self._api = api
-        self._broker = broker
-        self._deliverer = deliverer
-        self._fallback: Handler = api.handle
+    def __init__(self, cloud: Cloud) -> None:
+        self._world = cloud.world
+        self._api = cloud.api
+        self._broker = cloud.broker
+        self._jobs = cloud.jobs
         self._routes: dict[tuple[str, str], Route] = {
             ("GET", "/_record"): self._record,
             ("GET", "/_messages"): self._messages,
@@ -46,7 +43,7 @@ class Control:
     def handle(self, request: Request) -> Answer:
         route = self._routes.get((request.method, request.path))
         if route is None:
-            return self._fallback(request)
+            return self._api.handle(request)
         try:
             return route(request)
         except (KeyError, TypeError, ValueError, MissingError, UnknownTopicError) as error:
@@ -111,5 +108,5 @@ class Control:
     def _job(self, request: Request) -> Answer:
         """Add or replace a scheduler job: {"name", "url", "every" seconds, "paused"?}."""
         job = TickJob(clock=self._world.clock, **request.json())
-        self._deliverer.jobs[:] = [*(old for old in self._deliverer.jobs if old.name != job.name), job]
+        self._jobs[:] = [*(old for old in self._jobs if old.name != job.name), job]
         return answer_json(200, {"job": job.name})

@@ -39,16 +39,16 @@ def _start(call: Callable[..., None], *arguments: object) -> None:
 class Deliverer:
     """Starts what is due; the lock guards broker and jobs. Calls under way end with the process."""
 
-    def __init__(self, broker: Broker, lock: AbstractContextManager[Any]) -> None:
+    def __init__(self, broker: Broker, jobs: list[TickJob], lock: AbstractContextManager[Any]) -> None:
         self._broker = broker
         self._lock = lock
-        self.jobs: list[TickJob] = []
+        self._jobs = jobs
 
     def step(self) -> None:
         """Hand every due push and tick to a thread."""
         with self._lock:
             pushes = self._broker.due()
-            ticks = [(job, headers) for job in self.jobs if (headers := job.due()) is not None]
+            ticks = [(job, headers) for job in self._jobs if (headers := job.due()) is not None]
         for push in pushes:
             _start(self._push, push)
         for job, headers in ticks:

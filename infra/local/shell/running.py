@@ -8,20 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from infra.local.api.server import KubeApi
-from infra.local.autoscaler import Autoscaler
-from infra.local.broker.queue import Broker
-from infra.local.bucket import Bucket
 from infra.local.clocks import ScaledClock
-from infra.local.gke import Cluster, GkeApi
+from infra.local.cloud import Cloud
 from infra.local.scaling.client import ApiError, HttpTransport
-from infra.local.scenario.building import autoscaler_settings, build, pool_of, world_settings
 from infra.local.scenario.reading import Scenario
 from infra.local.shell.control import Control
 from infra.local.shell.delivering import Deliverer
 from infra.local.shell.pubsub import PubSubServer
 from infra.local.shell.serving import HttpServer
-from infra.local.world.world import World
 
 TICK = 0.1
 """Real seconds between two steps of the world."""
@@ -63,43 +57,28 @@ class LittleGke:
 
     def __init__(self, scenario: Scenario, ports: Ports | None = None, token: str | None = None) -> None:
         ports = ports or Ports()
-        clock = ScaledClock(scenario.time_scale)
-        self.scenario = scenario
         self.lock = threading.RLock()
-        self.world = World(clock, world_settings(scenario))
-        self.node_names = build(scenario, self.world)
-        self.broker = Broker(clock, set(scenario.topics))
-        self.bucket = Bucket(clock)
-        for name, text in scenario.objects.items():
-            bucket, _, key = name.partition("/")
-            self.bucket.put(bucket, key, text.encode(), "text/plain")
-        self.deliverer = Deliverer(self.broker, self.lock)
-        self.api = KubeApi(self.world, token)
+        self.cloud = Cloud(scenario, ScaledClock(scenario.time_scale), token)
+        self.deliverer = Deliverer(self.cloud.broker, self.cloud.jobs, self.lock)
+        control = Control(self.cloud)
+        self.kube = HttpServer(control.handle, self.lock, ports.kube)
+        self.cloud.cluster.endpoint = self.kube.base.removeprefix("http://")
+        self.gke = HttpServer(self.cloud.gke.handle, self.lock, ports.gke)
+        self.storage = HttpServer(self.cloud.bucket.handle, self.lock, ports.bucket)
+        self.pubsub = PubSubServer(self.cloud.broker, self.lock, ports.pubsub)
         self._token = token
-        self._start_servers(ports)
         self._stopping = threading.Event()
         self._threads: list[threading.Thread] = []
 
-    def _start_servers(self, ports: Ports) -> None:
-        control = Control(self.world, self.api, self.broker, self.deliverer)
-        self.kube = HttpServer(control.handle, self.lock, ports.kube)
-        pools = {spec.name: pool_of(spec) for spec in self.scenario.pools}
-        self.cluster = Cluster(
-            self.scenario.cluster, pools, self.kube.base.removeprefix("http://"), self.scenario.profile
-        )
-        gke = GkeApi({self.cluster.name: self.cluster})
-        self.gke = HttpServer(gke.handle, self.lock, ports.gke)
-        self.storage = HttpServer(self.bucket.handle, self.lock, ports.bucket)
-        self.pubsub = PubSubServer(self.broker, self.lock, ports.pubsub)
-
     def start(self) -> None:
         with self.lock:
-            self.world.settle()
+            self.cloud.world.settle()
         for server in (self.kube, self.gke, self.storage, self.pubsub):
             server.start()
         self._loop("world", TICK, self._step)
-        if self.scenario.autoscaler.enabled:
-            self._loop("autoscaler", TICK, self._autoscaler().step)
+        if self.cloud.scenario.autoscaler.enabled:
+            autoscaler = self.cloud.autoscaler(HttpTransport(self.kube.base, token=self._token))
+            self._loop("autoscaler", TICK, autoscaler.step)
 
     def stop(self) -> None:
         self._stopping.set()
@@ -117,24 +96,18 @@ class LittleGke:
         path = folder / "kubeconfig.json"
         path.write_text(kubeconfig(self.kube.base, self._token), encoding="utf-8")
         return {
-            "cluster": self.cluster.name,
+            "cluster": self.cloud.cluster.name,
             "kube": self.kube.base,
             "gke": self.gke.base,
             "bucket": self.storage.base,
             "pubsub": self.pubsub.address,
             "kubeconfig": str(path),
-            "nodes": self.node_names,
+            "nodes": self.cloud.node_names,
         }
-
-    def _autoscaler(self) -> Autoscaler:
-        transport = HttpTransport(self.kube.base, token=self._token)
-        settings = autoscaler_settings(self.scenario, self.node_names)
-        name, seed = self.cluster.short_name, self.scenario.seed
-        return Autoscaler(transport, self.cluster.pools, self.world.clock, settings, cluster=name, seed=seed)
 
     def _step(self) -> None:
         with self.lock:
-            self.world.step()
+            self.cloud.world.step()
         self.deliverer.step()
 
     def _loop(self, name: str, every: float, step: Callable[[], None]) -> None:
