@@ -114,19 +114,21 @@ class KubernetesClient:
         return reply
 
     def _send(self, call: Call) -> Reply:
+        from kubernetes.config import ConfigException  # noqa: PLC0415 - cold start
         from urllib3.exceptions import HTTPError  # noqa: PLC0415 - cold start
 
-        host = self._access.configuration.host.rstrip("/")
-        query = f"?{urlencode(call.query)}" if call.query else ""
+        url = f"{self._access.configuration.host.rstrip('/')}{call.path}"
         body = None if call.body is None else json.dumps(call.body).encode()
         try:
             answer = self._pool.request(
                 call.method,
-                f"{host}{call.path}{query}",
+                f"{url}?{urlencode(call.query)}" if call.query else url,
                 body=body,
                 headers=self._headers(call),
                 timeout=self._timeout,
             )
+        except ConfigException as fault:
+            raise Retryable(f"Kubernetes API, {call}", f"the kubeconfig gave no credentials ({fault})") from fault
         except (HTTPError, OSError) as fault:
             raise Retryable(f"Kubernetes API, {call}", f"no answer ({fault})") from fault
         return Reply(answer.status, answer.data)

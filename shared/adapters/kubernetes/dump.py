@@ -66,13 +66,20 @@ def _no_nodes(paths: Sequence[Path], gathered: Gathering) -> str:
 
 def _files(paths: Iterable[Path]) -> Iterator[Path]:
     for path in paths:
-        if not path.is_dir():
-            yield path
-            continue
-        inside = sorted(each for each in path.rglob("*") if each.name.endswith(_SUFFIXES) and each.is_file())
+        inside = _inside(path)
         if not inside:
             raise BadDump(f"{path}: holds no {' or '.join(_SUFFIXES)} file; make a dump with `{COMMAND}`.")
         yield from inside
+
+
+def _inside(path: Path) -> list[Path]:
+    """Return the dumps in a folder; anything else stands for itself."""
+    try:
+        if not path.is_dir():
+            return [path]
+        return sorted(each for each in path.rglob("*") if each.name.endswith(_SUFFIXES) and each.is_file())
+    except OSError as fault:
+        raise BadDump(f"{path}: cannot be read ({fault}).") from fault
 
 
 def _documents(file: Path) -> Iterator[bytes]:

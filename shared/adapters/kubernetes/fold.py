@@ -17,7 +17,8 @@ from shared.core.snapshot import Owner, Phase, Pod, PodClass
 
 _DAEMON_SET: Final = "DaemonSet"
 _DEFAULT_GRACE_SECONDS: Final = 30
-_PHASES: Final = {phase.value: phase for phase in Phase}
+_PHASES: Final = {phase.value: (phase, phase.finished) for phase in Phase} | {"": (Phase.PENDING, False)}
+_UNHEARD_OF: Final = (Phase.UNKNOWN, False)
 
 
 class PodKey(msgspec.Struct, frozen=True, gc=False):
@@ -70,10 +71,9 @@ class PodFolder:
             BadInput: a part is not of the API's shape, or a quantity cannot be read.
         """
         spec = self._class(pod_key(pod))
-        phase = _PHASES.get(pod.status.phase or Phase.PENDING, Phase.UNKNOWN)
+        phase, finished = _PHASES.get(pod.status.phase, _UNHEARD_OF)
         ready, unschedulable = _conditions(pod.status.conditions)
-        runs = bool(pod.spec.node_name) and not phase.finished
-        booked = resize.booked(pod) if runs else None
+        booked = resize.booked(pod) if pod.spec.node_name and not finished else None
         return Pod(
             name=pod.metadata.name,
             uid=pod.metadata.uid,
