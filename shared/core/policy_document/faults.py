@@ -66,8 +66,15 @@ class _Text(str):
 
 def path_text(path: Sequence[int | str]) -> str:
     """Return a path as a person would say it: `nodePools.a.disruption.budgets[0].nodes`."""
-    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path if step != "[key]")
+    text = "".join(_step(step) for step in path if step != "[key]")
     return text.removeprefix(".") or "policy"
+
+
+def _step(step: int | str) -> str:
+    if isinstance(step, int):
+        return f"[{step}]"
+    plain = step.isprintable() and 0 < len(step) <= _SHORT.maxstring
+    return f".{step if plain else _SHORT.repr(step)}"
 
 
 def _nearest(path: Path, schema: Mapping[str, Any]) -> str:
