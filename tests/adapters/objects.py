@@ -8,6 +8,7 @@ from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.fold import PodFolder
 from shared.core.snapshot import Pod
 
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 CREATED = "2026-03-04T10:00:00Z"
 
 
@@ -53,3 +54,7 @@ def api_pod(
 def read(pod: dict[str, Any], folder: PodFolder | None = None) -> Pod:
     """Read one pod as the adapters do."""
     return (folder or PodFolder()).fold(msgspec.json.decode(msgspec.json.encode(pod), type=wire.Pod))
+
+
+def node_affinity(*terms: dict[str, Any]) -> dict[str, Any]:
+    return {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": list(terms)}}}

@@ -16,6 +16,7 @@ import msgspec
 
 from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.access import Access
+from shared.adapters.kubernetes.replies import Reply
 from shared.errors import BadInput, EbbError, Gone, Retryable, Stale, Terminal
 
 CONNECT_SECONDS: Final = 5.0
@@ -30,7 +31,6 @@ _REMEDY: Final = "grant it with `kubectl apply -f infra/rbac.yaml`"
 Item = TypeVar("Item")
 T = TypeVar("T")
 Pages: TypeAlias = msgspec.json.Decoder[wire.Page[Item]]
-_status: Final = msgspec.json.Decoder(wire.Status)
 
 
 @dataclass(frozen=True)
@@ -49,22 +49,6 @@ class Call:
 
     def __str__(self) -> str:
         return f"{self.verb} {self.resource}"
-
-
-@dataclass(frozen=True)
-class Reply:
-    """The API's answer, whatever its code."""
-
-    code: int
-    body: bytes
-
-    @property
-    def status(self) -> wire.Status:
-        """The API's own words on a failure; a body that is none of the API's stands in as the message."""
-        try:
-            return _status.decode(self.body)
-        except (msgspec.MsgspecError, RecursionError):
-            return wire.Status(message=self.body[:200].decode(errors="replace"))
 
 
 class PageExpired(Retryable):

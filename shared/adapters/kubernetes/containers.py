@@ -11,6 +11,7 @@ from typing import Final
 import msgspec
 
 from shared.adapters.kubernetes import wire
+from shared.adapters.kubernetes.parts import Part
 from shared.core.requests import InitContainer, pod_requests
 from shared.core.resources import NOTHING, Resources
 
@@ -34,8 +35,8 @@ class ContainerKey(msgspec.Struct, frozen=True, gc=False):
 
 
 _ANY_ADDRESS: Final = "0.0.0.0"  # noqa: S104  (the scheduler's word for a port without hostIP; nothing is bound here)
-_quantities: Final = wire.Part("resources", wire.Quantities)
-_ports: Final = wire.Part("ports", list[ContainerPort])
+_quantities: Final = Part("resources", wire.Quantities)
+_ports: Final = Part("ports", list[ContainerPort])
 
 
 def container_key(container: wire.Container) -> ContainerKey:

@@ -7,7 +7,7 @@ import re
 from http import HTTPStatus
 from typing import Any, Final
 
-from shared.adapters.kubernetes.client import Reply
+from shared.adapters.kubernetes.replies import Reply
 from shared.core.snapshot import Pod
 from shared.ports import Answer, Eviction
 

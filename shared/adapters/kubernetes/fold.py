@@ -12,6 +12,7 @@ import msgspec
 
 from shared.adapters.kubernetes import containers, resize, selectors, volumes, wire
 from shared.adapters.kubernetes.containers import ContainerKey
+from shared.adapters.kubernetes.parts import Part
 from shared.core import names
 from shared.core.snapshot import Owner, Phase, Pod, PodClass
 
@@ -52,10 +53,10 @@ class Named(wire.Partial, frozen=True):
     name: str = ""
 
 
-_labels: Final = wire.Part("metadata.labels", dict[str, str])
-_node_selector: Final = wire.Part("spec.nodeSelector", dict[str, str])
-_claims: Final = wire.Part("spec.resourceClaims", list[Named])
-_gates: Final = wire.Part("spec.schedulingGates", list[Named])
+_labels: Final = Part("metadata.labels", dict[str, str])
+_node_selector: Final = Part("spec.nodeSelector", dict[str, str])
+_claims: Final = Part("spec.resourceClaims", list[Named])
+_gates: Final = Part("spec.schedulingGates", list[Named])
 
 
 class PodFolder:

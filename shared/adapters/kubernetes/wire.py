@@ -9,38 +9,12 @@ from typing import Annotated, Final, Generic, TypeVar
 
 import msgspec
 
-from shared.errors import BadInput
-
 ABSENT: Final = msgspec.Raw(b"")
 """The default of raw parts."""
 SILENT: Final = (ABSENT, msgspec.Raw(b"null"))
 """A raw part that says nothing: not there, or null."""
 Time = Annotated[datetime, msgspec.Meta(tz=True)]
 Quantities = dict[str, str | int | float]
-
-
-Kind = TypeVar("Kind")
-
-
-class Part(Generic[Kind]):
-    """The decoder of a raw part, which names the part's place when it is not of the API's shape."""
-
-    def __init__(self, place: str, kind: type[Kind]) -> None:
-        self._place = place
-        self._decoder: msgspec.json.Decoder[Kind | None] = msgspec.json.Decoder(kind | None)
-
-    def read(self, raw: bytes | msgspec.Raw) -> Kind | None:
-        """Return the part, or None where there is none.
-
-        Raises:
-            BadInput: it is not of the API's shape.
-        """
-        if not raw:
-            return None
-        try:
-            return self._decoder.decode(raw)
-        except msgspec.MsgspecError as fault:
-            raise BadInput(f"{self._place}: {fault}.") from fault
 
 
 class Partial(msgspec.Struct, frozen=True, rename="camel", gc=False):
@@ -208,24 +182,3 @@ class Page(Partial, Generic[Item], frozen=True):
 
     metadata: ListMeta = ListMeta()
     items: list[Item] | None = None
-
-
-class Cause(Partial, frozen=True):
-    reason: str = ""
-    message: str = ""
-
-
-class Details(Partial, frozen=True):
-    causes: list[Cause] | None = None
-
-
-class Status(Partial, frozen=True):
-    """The API's answer to a call that failed."""
-
-    message: str = ""
-    reason: str = ""
-    details: Details | None = None
-
-    @property
-    def causes(self) -> list[Cause]:
-        return (self.details.causes if self.details else None) or []
