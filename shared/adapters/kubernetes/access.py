@@ -83,8 +83,8 @@ def from_gke(
     if endpoint.ca_pem:
         configuration.ssl_ca_cert = _ca_file(endpoint.ca_pem)
     hook = TokenHook(credentials, request, now)
-    # The client asks the hook only where a key already stands (`authorization` is its name in version 34, an alias
-    # of BearerToken in 37), so both words are seeded.
+    # The client asks the hook only where a key stands already; `authorization` is its name in version 34 and an alias
+    # of BearerToken in 37.
     configuration.api_key["authorization"] = "not yet asked for"
     configuration.api_key_prefix["authorization"] = "Bearer"
     configuration.refresh_api_key_hook = hook
