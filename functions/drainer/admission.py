@@ -12,8 +12,8 @@ from functions.drainer import ending
 from functions.drainer.desk import Desk
 from functions.drainer.work import read_policy
 from shared.cas import change_cluster, read_cluster
-from shared.core.admission import needs_whole_picture, no_place, objections, over_limit, void
-from shared.core.claims import claim_for, granted, longest_rate
+from shared.core.admission import needs_whole_picture, no_place, objections, over_limit, room_was_claimed, void
+from shared.core.claims import backed_off, claim_for, granted, longest_rate
 from shared.core.drainability import movable
 from shared.core.draining import deadline, grace_seconds
 from shared.core.plan import Blocker
@@ -21,12 +21,13 @@ from shared.core.policy import Policy
 from shared.core.reasons import Outcome, Reason, Refusal
 from shared.core.snapshot import Node, Snapshot
 from shared.core.state import Claim, ClusterState, DrainPhase
-from shared.errors import Gone
+from shared.errors import Gone, Stale
 from shared.pictures import snapshot_of
 from shared.ports import Answer, Picture
 
 _HARMLESS: Final = frozenset({Answer.GRANTED, Answer.GONE, Answer.TERMINATING, Answer.CONFLICT, Answer.LATER})
 """Dry-run answers that do not foretell a failure; the real eviction will be asked again."""
+_FINAL: Final = frozenset({Answer.FORBIDDEN, Answer.SEVERAL_PDBS})
 
 
 class Declined(Exception):
@@ -68,7 +69,7 @@ def _admitted(desk: Desk) -> bool:
     if policy.dry_run or desk.order.dry_run:
         _would_drain(desk, node, snapshot, state, policy, now)
         return False
-    _claim(desk, node, snapshot, policy)
+    _claim(desk, node, snapshot, state, policy)
     return True
 
 
@@ -83,7 +84,7 @@ def _revalidated(desk: Desk, node: Node, state: ClusterState, policy: Policy, no
     """Judge the node by the planner's rules on fresh reads; prove placement anew where the order asks for it."""
     cluster = desk.ports.cluster
     unbound = cluster.unbound_pods()
-    whole = needs_whole_picture(desk.order, unbound, now)
+    whole = needs_whole_picture(desk.order, state, unbound, now)
     picture = cluster.picture() if whole else _partial(desk, node)
     snapshot = snapshot_of(desk.order.cluster, picture, desk.ports.pools.read(), now, now)
     fresh = snapshot.node_by_name.get(node.name)
@@ -113,9 +114,21 @@ def _preflight(desk: Desk, node: Node, snapshot: Snapshot, policy: Policy) -> No
     with ThreadPoolExecutor(max_workers=policy.drain.max_parallel_evictions) as pool:
         answers = list(pool.map(lambda pod: cluster.evict(pod, grace_seconds(pod, most), dry_run=True), pods))
     bad = [(pod, each) for pod, each in zip(pods, answers, strict=True) if each.answer not in _HARMLESS]
-    if bad:
-        detail = "; ".join(f"{pod.key}: {each.answer.value} {each.detail}".strip() for pod, each in bad)
-        raise Declined(Refusal.PREFLIGHT, detail)
+    if not bad:
+        return
+    if any(each.answer in _FINAL for _, each in bad):
+        _back_off(desk, node, policy)
+    detail = "; ".join(f"{pod.key}: {each.answer.value} {each.detail}".strip() for pod, each in bad)
+    raise Declined(Refusal.PREFLIGHT, detail)
+
+
+def _back_off(desk: Desk, node: Node, policy: Policy) -> None:
+    """An eviction that is refused for good would be refused at the next pass too: try another node meanwhile."""
+
+    def change(state: ClusterState, now: datetime) -> ClusterState:
+        return backed_off(state, node.uid, node.name, policy.drain, Refusal.PREFLIGHT, now)
+
+    change_cluster(desk.ports.state, desk.ports.clock, change)
 
 
 def _would_drain(
@@ -126,8 +139,11 @@ def _would_drain(
     ending.finish(desk, Outcome.WOULD_DRAIN)
 
 
-def _claim(desk: Desk, node: Node, snapshot: Snapshot, policy: Policy) -> None:
-    """Budget and claim in one compare-and-set on the cluster's document."""
+def _claim(desk: Desk, node: Node, snapshot: Snapshot, proved: ClusterState, policy: Policy) -> None:
+    """Budget and claim in one compare-and-set on the cluster's document.
+
+    `proved` is the document that the proof of placement counted on; a stranger's claim since then makes it void.
+    """
 
     def change(state: ClusterState, now: datetime) -> ClusterState | None:
         if (held := state.claims.get(node.uid)) is not None:
@@ -136,6 +152,8 @@ def _claim(desk: Desk, node: Node, snapshot: Snapshot, policy: Policy) -> None:
             return None
         if now >= desk.order.expires_at:
             raise Declined(Refusal.EXPIRED)
+        if room_was_claimed(desk.order, proved, state):
+            raise Stale("another claim was granted since the proof of placement")
         _none_of(over_limit(desk.order, node, snapshot, state, policy, now))
         claim = claim_for(desk.order, node, policy, snapshot.profile, now)
         return granted(state, node.uid, claim, longest_rate(policy))

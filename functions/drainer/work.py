@@ -117,6 +117,7 @@ def _done(desk: Desk, node: Node | None, step: Step) -> bool:
 
 
 def _cordon(desk: Desk, node: Node) -> None:
+    desk.ledger.write(desk.time.now())  # the fence: fails when another step has overtaken this one
     try:
         taken = desk.ports.cluster.take(node, desk.order.order_id, desk.time.now())
     except (Stale, Gone):
@@ -140,6 +141,7 @@ def _drained(desk: Desk, node: Node | None) -> None:
 
 
 def _evict(desk: Desk, pods: tuple[Pod, ...]) -> None:
+    desk.ledger.write(desk.time.now())  # the fence: fails when another step has overtaken this one
     cluster, most = desk.ports.cluster, desk.ledger.record.max_grace
     with ThreadPoolExecutor(max_workers=len(pods)) as pool:
         answers = list(pool.map(lambda pod: cluster.evict(pod, grace_seconds(pod, most)), pods))

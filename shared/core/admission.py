@@ -17,7 +17,7 @@ from shared.core.policy import Policy
 from shared.core.reasons import Refusal, Unremovable
 from shared.core.snapshot import Node, Pod, Snapshot
 from shared.core.standing import standing
-from shared.core.state import ClusterState
+from shared.core.state import Claim, ClusterState
 from shared.core.survey import facts
 
 FRESH_FOR: Final = timedelta(minutes=2)
@@ -30,11 +30,26 @@ _CLAIM_CHECKS: Final = frozenset({Unremovable.BACKING_OFF})
 """Asked again inside the claim's compare-and-set."""
 
 
-def needs_whole_picture(order: Order, unbound: tuple[Pod, ...], now: datetime) -> bool:
-    """Whether the proof of placement has to be made anew: always for a person's order."""
+def needs_whole_picture(order: Order, state: ClusterState, unbound: tuple[Pod, ...], now: datetime) -> bool:
+    """Whether the proof of placement has to be made anew: always for a person's order.
+
+    A planner's proof stands while it is young, no pod waits for a node, and nobody outside that pass has claimed
+    room since its picture.
+    """
     if order.origin is not Origin.PLANNER or order.picture_at is None:
         return True
-    return now - order.picture_at >= FRESH_FOR or any(pod.unschedulable_since for pod in unbound)
+    if now - order.picture_at >= FRESH_FOR or any(pod.unschedulable_since for pod in unbound):
+        return True
+    return any(claim.since >= order.picture_at and _foreign(order, claim) for claim in state.claims.values())
+
+
+def room_was_claimed(order: Order, before: ClusterState, after: ClusterState) -> bool:
+    """Whether somebody outside this order's pass was granted a claim since the proof: it must be made again."""
+    return any(uid not in before.claims and _foreign(order, claim) for uid, claim in after.claims.items())
+
+
+def _foreign(order: Order, claim: Claim) -> bool:
+    return claim.picture_at is None or claim.picture_at != order.picture_at
 
 
 def void(order: Order, node: Node | None, state: ClusterState, now: datetime) -> Refusal | None:

@@ -3,15 +3,14 @@
 Must not judge whether a claim may be granted (that is `gates` and `budgets`), only what the document is then.
 """
 
-from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Final
 
 from msgspec.structs import replace
 
 from shared.core.orders import Order
-from shared.core.policy import Policy
-from shared.core.reasons import Halt
+from shared.core.policy import DrainSettings, Policy
+from shared.core.reasons import Halt, Reason
 from shared.core.snapshot import Node
 from shared.core.state import Backoff, Claim, ClusterState, Start
 
@@ -38,6 +37,7 @@ def claim_for(order: Order, node: Node, policy: Policy, profile: str, now: datet
         generation=order.generation,
         settings=policy.drain_for(profile),
         policy_hash=policy.hash,
+        picture_at=order.picture_at,
         touched=now,
     )
 
@@ -56,26 +56,29 @@ def granted(state: ClusterState, uid: str, claim: Claim, keep_starts: timedelta)
 def settled(state: ClusterState, uid: str, why: Halt | None, now: datetime) -> ClusterState:
     """Return the document without the node's claim, and with its back-off if the drain failed."""
     claim = state.claims.get(uid)
-    claims = _without(state.claims, uid)
+    ended = replace(state, claims={key: each for key, each in state.claims.items() if key != uid})
     if claim is None or why is None or why in _NO_BACKOFF:
-        return replace(state, claims=claims)
-    return replace(state, claims=claims, backoffs={**state.backoffs, uid: _backoff(state, uid, claim, why, now)})
+        return ended
+    if why in _BY_A_PERSON:
+        return _with_backoff(ended, uid, Backoff(claim.node, now + OVERRULED_FOR, OVERRULED_FOR, why.value))
+    return backed_off(ended, uid, claim.node, claim.settings, why, now)
+
+
+def backed_off(
+    state: ClusterState, uid: str, node: str, settings: DrainSettings, why: Reason, now: datetime
+) -> ClusterState:
+    """Return the document with the node left alone: half an hour at first, doubled by each failure in a row."""
+    before = state.backoffs.get(uid)
+    in_a_row = before is not None and now - before.until < settings.backoff_most
+    delay = min(before.delay * 2, settings.backoff_most) if before and in_a_row else settings.backoff_first
+    return _with_backoff(state, uid, Backoff(node, now + delay, delay, why.value))
+
+
+def _with_backoff(state: ClusterState, uid: str, backoff: Backoff) -> ClusterState:
+    return replace(state, backoffs={**state.backoffs, uid: backoff})
 
 
 def longest_rate(policy: Policy) -> timedelta:
     """Return the longest period over which any rate counts starts."""
     rates = [policy.rate, *(pool.rate for pool in (*policy.pools.values(), policy.other_pools))]
     return max((rate.per for rate in rates if rate), default=timedelta(0))
-
-
-def _backoff(state: ClusterState, uid: str, claim: Claim, why: Halt, now: datetime) -> Backoff:
-    if why in _BY_A_PERSON:
-        return Backoff(claim.node, now + OVERRULED_FOR, OVERRULED_FOR, why.value)
-    settings, before = claim.settings, state.backoffs.get(uid)
-    in_a_row = before is not None and now - before.until < settings.backoff_most
-    delay = min(before.delay * 2, settings.backoff_most) if before and in_a_row else settings.backoff_first
-    return Backoff(claim.node, now + delay, delay, why.value)
-
-
-def _without(claims: Mapping[str, Claim], uid: str) -> dict[str, Claim]:
-    return {key: claim for key, claim in claims.items() if key != uid}

@@ -243,14 +243,3 @@ class Snapshot:
         for node in self.nodes:
             rows.setdefault(node.pool, []).append(node)
         return {pool: tuple(nodes) for pool, nodes in sorted(rows.items())}
-
-    @cached_property
-    def _budgets_by_class(self) -> dict[int, tuple[PodDisruptionBudget, ...]]:
-        return {}
-
-    def disruption_budgets_of(self, spec: PodClass) -> tuple[PodDisruptionBudget, ...]:
-        """Return the PDBs that match a pod; asked once a class."""
-        known = self._budgets_by_class
-        if id(spec) not in known:
-            known[id(spec)] = tuple(each for each in self.disruption_budgets if each.matches(spec))
-        return known[id(spec)]

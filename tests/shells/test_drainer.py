@@ -13,7 +13,7 @@ from shared.core.snapshot import Pod
 from shared.core.state import ClusterState, DrainPhase, DrainRecord, Lease
 from shared.errors import EbbError, Retryable, Stale, Terminal
 from shared.ports import Answer, Eviction, drain_key
-from tests.builders import NOW, node, order, pdb, pod, pod_class, policy
+from tests.builders import NOW, claim, node, order, pdb, pod, pod_class, policy
 from tests.shells.house import House
 
 WEB = pod_class(owner="ReplicaSet/web")
@@ -419,3 +419,64 @@ def test_a_giving_back_that_was_cut_short_is_finished_by_the_next_message() -> N
     assert ebb.deliver(order()) is Reply.DONE
     assert holder(ebb) is None
     assert ebb.remembered().claims == {}
+
+
+def test_an_eviction_that_would_be_refused_for_good_leaves_the_node_alone_for_a_while() -> None:
+    ebb = house()
+    ebb.cluster.answers["default/p"] = [Eviction(Answer.FORBIDDEN, "admission webhook denied")]
+
+    ebb.drain(order())
+
+    assert ebb.remembered().backoffs["uid-n1"].why == "preflight"
+
+
+@pytest.mark.parametrize(
+    ("expected", "picture_at"),
+    [
+        pytest.param(False, NOW, id="a claim of the same pass was proved together with this order"),
+        pytest.param(True, NOW - timedelta(minutes=1), id="another pass claimed room since our picture"),
+        pytest.param(True, None, id="a person claimed room since our picture"),
+    ],
+)
+def test_a_strangers_claim_since_the_picture_asks_for_a_new_proof(expected: bool, picture_at: Any) -> None:
+    ebb = house()
+    ebb.remember(ClusterState(claims={"uid-n2": claim("n2", picture_at=picture_at)}))
+
+    ebb.drain(order())
+
+    assert expected == (("picture",) in ebb.cluster.calls)
+    assert "uid-n1" in ebb.remembered().claims
+
+
+def test_a_claim_granted_between_proof_and_grant_brings_the_message_back() -> None:
+    ebb = house()
+    look = ebb.cluster.evict
+
+    def evict(*arguments: Any, **options: Any) -> Eviction:
+        if "uid-n2" not in ebb.remembered().claims:
+            ebb.remember(ClusterState(claims={"uid-n2": claim("n2", order_id="stranger")}))
+        return look(*arguments, **options)
+
+    ebb.cluster.evict = evict  # type: ignore[method-assign]  # somebody is faster, just after our proof
+    assert ebb.drain(order()) is Reply.AGAIN
+    assert ebb.effects() == []
+
+    assert ebb.drain(order()) is Reply.DONE
+    assert holder(ebb) == "order"
+
+
+def test_a_step_that_was_overtaken_touches_nothing_more() -> None:
+    ebb = house(pod("p", on="n1", kind=WEB, grace_seconds=60), pdb("web", app="web"))
+    evicted = ebb.cluster.pods_on
+
+    def release_meanwhile(node: str) -> tuple[Pod, ...]:
+        record = ebb.record()
+        if record is not None and record.phase is DrainPhase.CORDONED:
+            found = ebb.state.get(drain_key("order"))
+            ebb.state.put(drain_key("order"), replace(record, generation=7), found.version)
+        return evicted(node)
+
+    ebb.cluster.pods_on = release_meanwhile  # type: ignore[method-assign]  # another step takes the record over
+    assert ebb.drain(order()) is Reply.AGAIN
+
+    assert [call[0] for call in ebb.effects()] == ["take"]
