@@ -88,6 +88,22 @@ def explain(
     planning.show_node(Sources(tuple(dump or ()), kubeconfig, context, policy, at), node)
 
 
+@app.command()
+def demo(
+    *,
+    logs: Annotated[
+        Path | None, typer.Option("--logs", metavar="FOLDER", help="Keep what the processes wrote in this folder.")
+    ] = None,
+) -> None:
+    """Watch the whole loop on a little GKE on this machine, in under a minute. Changes nothing anywhere else.
+
+    Exit code 1 if a promise was broken, or a process could not be started.
+    """
+    from functions.cli.demo import run  # noqa: PLC0415 - no other command needs rich's screen
+
+    raise typer.Exit(run.run(logs))
+
+
 @policies.command()
 def check(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The policy, YAML or JSON.")],

@@ -1,0 +1,107 @@
+"""Starts the little GKE and the two functions, wired to each other by environment alone, and ends them all.
+
+Must not tell the story.
+"""
+
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from functions.cli.demo.children import ROOT, Child, free_ports, listens
+from functions.cli.demo.little import Little
+
+SCENARIO: Final = ROOT / "infra" / "local" / "scenarios" / "demo.yaml"
+TOPIC: Final = "projects/local/topics/ebb-orders"
+POLICY: Final = "gs://ebb-demo/policy.yaml"
+"""The scenario puts the policy there."""
+STEP_SECONDS: Final = "10"
+"""Short, so that drains go on in a second message, as long ones do."""
+_HOST: Final = "127.0.0.1"
+
+
+@dataclass(frozen=True)
+class House:
+    """All that runs: where the little GKE is, the planner's address, and the two functions' processes."""
+
+    little: Little
+    policy: str
+    """The policy as it lies in the little bucket."""
+    plan_url: str
+    planner: Child
+    drainer: Child
+
+    def ended(self) -> str:
+        """Return the name of a process that has ended though it should not, or an empty string."""
+        return next((child.name for child in (self.planner, self.drainer) if child.ended()), "")
+
+
+@contextmanager
+def running(folder: Path) -> Iterator[House]:
+    """Start everything, with logs and state in `folder`, and end everything at the end of the block.
+
+    Raises:
+        Terminal: a process did not start; the sentence has its last lines.
+    """
+    with ExitStack() as stack:
+        plan_port, drain_port = free_ports(2)
+        addresses = _start_little(stack, folder, drain_port)
+        environment = _environment(addresses, folder)
+        planner = _start_function(stack, "planner", "plan", plan_port, folder, environment)
+        drainer = _start_function(stack, "drainer", "drain", drain_port, folder, environment)
+        for child, port in ((planner, plan_port), (drainer, drain_port)):
+            child.wait_until(partial(listens, port), f"it did not listen on port {port}")
+        little = Little(addresses)
+        yield House(
+            little,
+            little.policy(*POLICY.removeprefix("gs://").split("/", 1)),
+            f"http://{_HOST}:{plan_port}/",
+            planner,
+            drainer,
+        )
+
+
+def _start_little(stack: ExitStack, folder: Path, drain_port: int) -> Mapping[str, Any]:
+    arguments = ["-m", "infra.local", "up", "--held", "--scenario", str(SCENARIO), "--folder", str(folder)]
+    arguments += ["--push", f"{TOPIC}=http://{_HOST}:{drain_port}/"]
+    child = Child("little-gke", arguments, folder, {})
+    stack.callback(child.close)
+    child.wait_until(lambda: child.out.read_text().endswith("\n"), "it did not say its addresses")
+    addresses: Mapping[str, Any] = json.loads(child.out.read_text())
+    return addresses
+
+
+def _start_function(
+    stack: ExitStack, name: str, target: str, port: int, folder: Path, environment: Mapping[str, str]
+) -> Child:
+    """Start a function on a leash: functions-framework itself would outlive a demo that was killed."""
+    leash = folder / f"{name}.leash"
+    leash.mkdir()
+    serve = ["-m", "functions_framework", "--target", target, "--source", str(ROOT / "main.py")]
+    command = [*serve, "--host", _HOST, "--port", str(port)]
+    child = Child(name, ["-m", "infra.local.leash", str(leash), sys.executable, *command], folder, environment)
+    stack.callback(child.close)
+    return child
+
+
+def _environment(addresses: Mapping[str, Any], folder: Path) -> dict[str, str]:
+    return {
+        "EBB_CLUSTER": addresses["cluster"],
+        "EBB_TOPIC": TOPIC,
+        "EBB_STATE": f"sqlite:{folder / 'state.sqlite'}",
+        "EBB_POLICY": POLICY,
+        "EBB_KUBECONFIG": addresses["kubeconfig"],
+        "EBB_GKE_API": addresses["gke"],
+        "EBB_STEP_SECONDS": STEP_SECONDS,
+        "EBB_LOG_LEVEL": "INFO",
+        "EBB_DECISION_LOG": "all",
+        "PUBSUB_EMULATOR_HOST": addresses["pubsub"],
+        "STORAGE_EMULATOR_HOST": addresses["bucket"],
+        "GOOGLE_CLOUD_PROJECT": "local",
+        "THREADS": "32",
+        "PYTHONUNBUFFERED": "1",
+    }

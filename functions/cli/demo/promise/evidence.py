@@ -1,0 +1,108 @@
+"""What the promise is judged by: the API's record, what the budgets ask, the policy's numbers, the planner's verdicts.
+
+The policy is read here by its own few lines: a fault in Ebb's reading must not hide itself. Must not judge.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil
+from typing import Any, Final
+
+import yaml
+
+Json = Mapping[str, Any]
+EBB: Final = "ebb"
+"""The user agent of Ebb's functions."""
+_UNITS: Final = {"s": 1.0, "m": 60.0, "h": 3600.0}
+
+
+@dataclass(frozen=True)
+class Guard:
+    """A PodDisruptionBudget: the pods it protects, and how many of them must stay healthy."""
+
+    namespace: str
+    name: str
+    labels: Mapping[str, str]
+    least: int
+
+    def protects(self, pod: Json) -> bool:
+        if pod["namespace"] != self.namespace:
+            return False
+        return all(pod["labels"].get(key) == value for key, value in self.labels.items())
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The policy's numbers; None = no limit. `longest_cordon` is in seconds."""
+
+    pools: Mapping[str, int]
+    ceiling: int | None
+    starts_per_hour: int | None
+    minimum_nodes: int
+    longest_cordon: float
+
+
+@dataclass(frozen=True)
+class Pass:
+    """One pass of the planner: how many nodes it saw, and the node and reason of each verdict."""
+
+    nodes: int
+    verdicts: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """All of it. `cordoned_by_persons` are the nodes that the demo cordoned in a person's name."""
+
+    entries: Sequence[Json]
+    guards: Sequence[Guard]
+    limits: Limits
+    passes: Sequence[Pass]
+    cordoned_by_persons: frozenset[str] = frozenset()
+
+
+def guards_of(budgets: Iterable[Json], controllers: Iterable[Json]) -> tuple[Guard, ...]:
+    """Return what PodDisruptionBudgets ask of workloads of one label set each, as a scenario's are.
+
+    Shares are of the replicas asked for and round up (kubernetes.io/docs, Specifying a Disruption Budget).
+    """
+    replicas = {
+        (each["metadata"]["namespace"], each["metadata"]["name"]): int(each["spec"]["replicas"]) for each in controllers
+    }
+    return tuple(_guard(each, replicas) for each in budgets)
+
+
+def _guard(budget: Json, replicas: Mapping[tuple[str, str], int]) -> Guard:
+    meta, spec = budget["metadata"], budget["spec"]
+    total = replicas[(meta["namespace"], meta["name"])]
+    if "minAvailable" in spec:
+        least = _share(spec["minAvailable"], total)
+    else:
+        least = total - _share(spec["maxUnavailable"], total)
+    return Guard(meta["namespace"], meta["name"], spec["selector"]["matchLabels"], least)
+
+
+def _share(value: int | str, total: int) -> int:
+    return value if isinstance(value, int) else ceil(int(value.rstrip("%")) * total / 100)
+
+
+def limits_of(policy: str, interval: float) -> Limits:
+    """Return the numbers of a policy written as the demo's is: whole nodes, times of one unit; `interval` in seconds."""
+    document = yaml.safe_load(policy)
+    cluster, drain = document["cluster"], document["drain"]
+    pools = {name: _budget(pool["disruption"]) for name, pool in document["nodePools"].items()}
+    return Limits(
+        pools={name: limit for name, limit in pools.items() if limit is not None},
+        ceiling=_budget(cluster["disruption"]),
+        starts_per_hour=cluster["rate"]["nodes"],
+        minimum_nodes=cluster["minimumNodes"],
+        longest_cordon=sum(_seconds(drain[key]) for key in ("timeout", "maxGracePeriod", "watchdog")) + 2 * interval,
+    )
+
+
+def _budget(section: Json) -> int | None:
+    return min((budget["nodes"] for budget in section["budgets"]), default=None)
+
+
+def _seconds(text: str) -> float:
+    return float(text[:-1]) * _UNITS[text[-1]]

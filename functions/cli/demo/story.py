@@ -1,0 +1,143 @@
+"""The story: a few acts, each opened by the first event of its kind, until the cluster has come to rest.
+
+Must not start processes, and must not judge: `house` and `promise` do.
+"""
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from functions.cli.demo.house import POLICY, House
+from functions.cli.demo.logs import Tail
+from functions.cli.demo.picture import Painter, Picture
+from functions.cli.demo.screen import Screen
+from functions.cli.demo.signs import Sign
+from functions.cli.demo.tale import Event, Tale
+from shared.core.prices import HOURS_PER_MONTH
+from shared.errors import Terminal
+
+EVERY: Final = 2.0
+"""Seconds between two ticks."""
+LOOK_SECONDS: Final = 0.4
+MOST_SECONDS: Final = 120.0
+"""Several times what it takes; a machine so slow shows nothing."""
+QUIET_PASSES: Final = 2
+_PERSONS_NODE: Final = 9
+ACTS: Final = {
+    "marks": "Cloud Scheduler calls the planner. It marks the nodes that could go, and names why others stay.",
+    "orders": "The marks are old enough. The planner has proved by simulation that the pods of these nodes all fit "
+    "on what remains, and publishes drain orders, as many as the budgets allow.",
+    "drains": "The drainer claims each node against the budgets and cordons it; 5 s later it evicts the pods.",
+    "held": "PodDisruptionBudgets hold evictions back until the pods that moved before are ready again.",
+    "gone": "Empty nodes are left to the cluster autoscaler, which deletes them. Ebb deletes nothing.",
+    "given back": "One drain cannot finish: a replacement never gets ready, so its PDB never lets the next pod go. "
+    "At the deadline the node is given back.",
+}
+
+
+@dataclass
+class Story:
+    """One telling. `tale` holds what was heard, `picture` what was last seen."""
+
+    house: House
+    screen: Screen
+    tale: Tale
+    logs: tuple[Tail, ...]
+    painter: Painter
+    begun: float
+    picture: Picture
+    entries: list[Any]
+
+    def tell(self) -> None:
+        """Tell until the cluster is at rest. Raises Terminal when a process ended, or rest does not come."""
+        self.opening()
+        person = self.house.little.nodes_of["web"][_PERSONS_NODE]
+        self.house.little.cordon(person)
+        self.house.little.schedule(self.house.plan_url, EVERY)
+        with self.screen:
+            while not self.at_rest():
+                time.sleep(LOOK_SECONDS)
+                self.look()
+                self.watch_over()
+
+    @property
+    def persons_node(self) -> str:
+        return self.house.little.nodes_of["web"][_PERSONS_NODE]
+
+    def opening(self) -> None:
+        """Show the cluster and the policy."""
+        self.entries += self.house.little.news()
+        self.paint()
+        self.screen.act(
+            f"A GKE cluster after its evening scale-in: {self.picture.alive} nodes, {self.picture.pods} pods. Each "
+            f"node is about half empty ({self.picture.mean_share:.0%} of CPU asked for), yet the autoscaler keeps all "
+            "of them: each still has pods that would have to move."
+        )
+        self.screen.still(self.picture, {})
+        self.screen.act(f"The policy ({POLICY}), with times made short for this demo:")
+        for line in self.house.policy.splitlines():
+            self.screen.say(f"   {line}", "cyan")
+
+    def look(self) -> None:
+        """Take in what is new, tell it, and draw what stands now."""
+        self.paint()
+        for tail in self.logs:
+            for line in tail.lines():
+                for event in self.tale.hear(line):
+                    self.told(event)
+        for entry in self.house.little.news():
+            self.entries.append(entry)
+            if entry["type"] == "change" and entry["kind"] == "nodes" and entry["verb"] == "delete":
+                self.told(self.tale.gone(entry["name"]))
+        self.screen.move(self.picture, self.tale.signs, self.status())
+
+    def told(self, event: Event) -> None:
+        if event.act and self.tale.opens(event.act):
+            self.screen.act(ACTS[event.act])
+            if event.act == "gone" and not self.screen.moving:
+                self.screen.still(self.picture, self.tale.signs)
+        self.screen.event(self.seconds(), event.node, event.text, event.sign)
+
+    def paint(self) -> None:
+        little = self.house.little
+        self.picture = self.painter.paint(little.items("/api/v1/nodes"), little.items("/api/v1/pods"))
+
+    def seconds(self) -> float:
+        return time.monotonic() - self.begun
+
+    def status(self) -> str:
+        costs = self.tale.passes.dollars_per_hour
+        month = f", ${costs[-1] * HOURS_PER_MONTH:,.0f} a month" if costs else ""
+        counted = f"{self.picture.alive} nodes, {self.picture.pods} pods"
+        return f" {self.seconds():4.0f} s  {counted}, {self.picture.mean_share:.0%} of CPU asked for{month} "
+
+    def at_rest(self) -> bool:
+        """Whether the last passes ordered nothing, nothing is in flight, and every pod runs."""
+        last = self.tale.passes.summaries[-QUIET_PASSES:]
+        busy = any(counts[word] for counts in last for word in ("order", "in_flight", "waiting"))
+        return len(last) == QUIET_PASSES and not busy and self.picture.unsettled == 0
+
+    def watch_over(self) -> None:
+        if name := self.house.ended():
+            raise Terminal(name, "the process ended in the middle of the story.")
+        if self.seconds() > MOST_SECONDS:
+            raise Terminal("demo", f"the cluster did not come to rest within {MOST_SECONDS:.0f} s.")
+
+
+def new_story(house: House, screen: Screen, folder: Path, begun: float) -> Story:
+    """Return a story that has not begun; the functions' logs are in `folder`."""
+    logs = (Tail(folder / "planner.out"), Tail(folder / "drainer.out"))
+    return Story(house, screen, Tale(), logs, Painter(), begun, Picture((), 0, 0), [])
+
+
+def closing(story: Story) -> None:
+    """Show the cluster as it is now and what it costs, beside what it cost before."""
+    costs = story.tale.passes.dollars_per_hour
+    before, after = costs[0] * HOURS_PER_MONTH, costs[-1] * HOURS_PER_MONTH
+    story.screen.act(
+        f"The cluster has come to rest: {len(story.picture.bars)} nodes before, {story.picture.alive} now; "
+        f"${before:,.0f} a month before, ${after:,.0f} now: ${before - after:,.0f} a month less "
+        f"({(before - after) / before:.0%}), at list prices."
+    )
+    story.screen.still(story.picture, {**story.tale.signs, story.persons_node: Sign.PERSON})

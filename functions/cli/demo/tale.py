@@ -1,0 +1,178 @@
+"""Turns what the functions log into what a newcomer reads: one event a line, and each node's sign.
+
+Everything told is taken from a log line or from the API; nothing is guessed. Must not print.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from functions.cli.demo.logs import Line
+from functions.cli.demo.signs import Sign
+
+
+@dataclass(frozen=True)
+class Event:
+    """One line of the story; `act` is the act that it opens where it is the first of its kind."""
+
+    node: str
+    text: str
+    sign: Sign = Sign.STAYS
+    act: str = ""
+
+
+@dataclass
+class Passes:
+    """What the planner said of each pass."""
+
+    nodes: dict[str, int] = field(default_factory=dict)
+    verdicts: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
+    summaries: list[Mapping[str, int]] = field(default_factory=list)
+    dollars_per_hour: list[float] = field(default_factory=list)
+
+
+class Tale:
+    """Remembers just enough to tell each thing once."""
+
+    def __init__(self) -> None:
+        self.signs: dict[str, Sign] = {}
+        self.passes = Passes()
+        self.seen: Counter[str] = Counter()
+        self._held: dict[tuple[str, str], str] = {}
+        self._kept: set[tuple[str, str]] = set()
+        self._opened: set[str] = set()
+        self._tellers: Mapping[str, Callable[[Line], Iterator[Event]]] = {
+            "cluster_state": self._state,
+            "node_decision": self._decision,
+            "run_summary": self._summary,
+            "order_published": self._published,
+            "drain_step": self._step,
+            "eviction": self._eviction,
+            "drain_result": self._result,
+            "healed": self._healed,
+            "policy_invalid": self._invalid,
+        }
+
+    def hear(self, line: Line) -> Iterator[Event]:
+        """Take one log line and give what it adds to the story."""
+        teller = self._tellers.get(line.event)
+        if teller is not None:
+            yield from teller(line)
+
+    def opens(self, act: str) -> bool:
+        """Say whether this is the first time that the act is named."""
+        first = act not in self._opened
+        self._opened.add(act)
+        return first
+
+    def gone(self, node: str) -> Event:
+        """Tell that the node's object is no more."""
+        self.signs[node] = Sign.GONE
+        self.seen["gone"] += 1
+        return Event(node, "deleted by the cluster autoscaler: it is no longer paid for", Sign.GONE, "gone")
+
+    def _state(self, line: Line) -> Iterator[Event]:
+        self.passes.nodes[line.run_id] = int(line.fields["nodes"])
+        self.passes.dollars_per_hour.append(float(line.fields["cost_per_hour"]))
+        yield from ()
+
+    def _decision(self, line: Line) -> Iterator[Event]:
+        self.passes.verdicts.setdefault(line.run_id, []).append((line.node, line.reason))
+        sign = _sign(line)
+        if sign is not None:
+            self.signs[line.node] = sign
+        if sign in {Sign.BLOCKED, Sign.PERSON} and (line.node, line.reason) not in self._kept:
+            self._kept.add((line.node, line.reason))
+            yield Event(line.node, f"kept: {_why(line.fields['blockers'])}", sign)
+
+    def _summary(self, line: Line) -> Iterator[Event]:
+        if "verdicts" not in line.fields:
+            yield Event("", line.message)
+            return
+        counts = line.fields["verdicts"]
+        self.passes.summaries.append(counts)
+        if counts["waiting"] and not self.seen["marked"]:
+            self.seen["marked"] += 1
+            yield Event("", f"{counts['waiting']} nodes marked, {counts['keep']} kept", Sign.MARKED, "marks")
+
+    def _published(self, line: Line) -> Iterator[Event]:
+        self.signs[line.node] = Sign.ORDERED
+        yield Event(line.node, "ordered to be drained: its pods fit on other nodes", Sign.ORDERED, "orders")
+
+    def _step(self, line: Line) -> Iterator[Event]:
+        phase = line.fields.get("phase")
+        if phase == "cordoned":
+            self.signs[line.node] = Sign.DRAINING
+            yield Event(line.node, "claimed within the budgets, cordoned", Sign.DRAINING, "drains")
+        if phase == "drained":
+            self.signs[line.node] = Sign.EMPTY
+            yield Event(line.node, "drained: left to the cluster autoscaler", Sign.EMPTY)
+        if line.fields["severity"] in {"WARNING", "ERROR"} and line.reason != "stale":
+            yield Event(line.node, line.message)
+
+    def _eviction(self, line: Line) -> Iterator[Event]:
+        pod, answer, budget = line.fields["pod"], line.fields["answer"], line.fields["detail"]
+        held = self._held.pop((line.node, pod), None)
+        if answer == "budget":
+            self._held[line.node, pod] = budget
+            self.signs[line.node] = Sign.HELD
+            if held is None:
+                self.seen["held"] += 1
+                yield Event(line.node, f"held back by PDB {budget}: pod {pod} must wait", Sign.HELD, "held")
+        elif answer == "granted":
+            if not any(node == line.node for node, _ in self._held):
+                self.signs[line.node] = Sign.DRAINING
+            if held is not None:
+                yield Event(line.node, f"PDB {held} has room again: pod {pod} evicted", Sign.DRAINING)
+
+    def _result(self, line: Line) -> Iterator[Event]:
+        outcome = line.fields.get("outcome")
+        if outcome == "given_back":
+            self.signs[line.node] = Sign.GIVEN_BACK
+            self.seen["given back"] += 1
+            why = " ".join(part for part in (line.reason, line.fields.get("detail", "")) if part)
+            yield Event(line.node, f"given back: {why}; schedulable again", Sign.GIVEN_BACK, "given back")
+        elif outcome == "refused":
+            yield Event(line.node, f"order declined: {line.reason}")
+
+    def _healed(self, line: Line) -> Iterator[Event]:
+        if line.reason != "continue":
+            yield Event(line.node, line.message)
+
+    def _invalid(self, line: Line) -> Iterator[Event]:
+        yield Event(line.node, line.message)
+
+
+def _sign(line: Line) -> Sign | None:
+    """Return the sign that a verdict gives; None where the drain itself knows better."""
+    verdict, reason = line.fields["verdict"], line.reason
+    if verdict in {"in_flight", "order"}:
+        return None
+    if verdict == "waiting":
+        return Sign.MARKED
+    return _KEPT.get(reason, Sign.STAYS)
+
+
+_KEPT: Final = {
+    "blocked_by_pod": Sign.BLOCKED,
+    "cordoned_by_other": Sign.PERSON,
+    "backing_off": Sign.GIVEN_BACK,
+    "budget": Sign.MARKED,
+    "cluster_budget": Sign.MARKED,
+    "nodes_per_pass": Sign.MARKED,
+    "going_away": Sign.EMPTY,
+}
+_WORDS: Final = {
+    "not_safe_to_evict": "its annotation safe-to-evict is false",
+    "not_replicated": "no controller would create it again",
+    "pdb_exhausted": "its PDB allows no eviction",
+}
+
+
+def _why(blockers: list[Mapping[str, Any]]) -> str:
+    first = blockers[0]
+    if first["reason"] == "cordoned_by_other":
+        return "a person cordoned it (cordoned_by_other)"
+    word = str(first["detail"])
+    return f"pod {first['object']} may not move: {_WORDS.get(word, word)} ({word})"
