@@ -31,6 +31,10 @@ def budget_cause(message: str) -> dict[str, Any]:
 
 
 DENIED = 'admission webhook "guard.example.com" denied the request: not at night'
+RECREATED = (
+    'Operation cannot be fulfilled on Pod "web-1": the UID in the precondition (a) does not match the UID in record (b). '
+    "The object might have been deleted and then recreated"
+)
 NEEDS = "The disruption budget web needs 3 healthy pods and has 3 currently"
 
 
@@ -49,6 +53,7 @@ NEEDS = "The disruption budget web needs 3 healthy pods and has 3 currently"
             status(409, "Precondition failed: UID in precondition: a, UID in object meta: b"),
             id="another pod bears the name",
         ),
+        pytest.param(Eviction(Answer.GONE, f"409 {RECREATED}"), 409, status(409, RECREATED), id="the same, told later"),
         pytest.param(Eviction(Answer.CONFLICT, "409 try again"), 409, status(409, "try again"), id="any other 409"),
         pytest.param(Eviction(Answer.BUDGET, "default/web"), 429, budget_cause(NEEDS), id="a PDB without room"),
         pytest.param(

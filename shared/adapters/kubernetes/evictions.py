@@ -13,7 +13,8 @@ from shared.ports import Answer, Eviction
 
 _DENIED: Final = re.compile(r'admission webhook "[^"]+" denied the request')
 _NO_DRY_RUN: Final = "does not support dry run"
-_OTHER_POD: Final = "Precondition failed: UID"
+_OTHER_POD: Final = re.compile(r"Precondition failed: UID|UID in the precondition \(.*\) does not match")
+"""The two wordings: of the storage (apiserver storage.Preconditions) and of the deletion (registry rest.BeforeDelete)."""
 _SEVERAL: Final = "more than one PodDisruptionBudget"
 _BUDGET_NAME: Final = re.compile(r"[Tt]he disruption budget (?P<name>\S+)")
 _CODES: Final = {
@@ -55,7 +56,7 @@ def _meaning(reply: Reply) -> Answer:
     code, message = reply.code, reply.status.message
     if HTTPStatus.BAD_REQUEST <= code < HTTPStatus.INTERNAL_SERVER_ERROR and _refused_by_webhook(message):
         return Answer.FORBIDDEN
-    if code == HTTPStatus.CONFLICT and _OTHER_POD in message:
+    if code == HTTPStatus.CONFLICT and _OTHER_POD.search(message):
         return Answer.GONE
     if code == HTTPStatus.TOO_MANY_REQUESTS and _cause(reply, "DisruptionBudget"):
         return Answer.BUDGET

@@ -1,0 +1,128 @@
+"""The Kubernetes adapter says of a real API server what the port promises."""
+
+from typing import Any
+
+import pytest
+
+from infra.local.control_plane import ControlPlane
+from infra.local.control_plane.manifests import disruption_budget
+from shared.adapters.kubernetes.access import from_kubeconfig
+from shared.adapters.kubernetes.client import KubernetesClient
+from shared.adapters.kubernetes.cluster import KubernetesCluster
+from shared.core import names
+from shared.core.snapshot import Pod
+from shared.errors import Gone, Stale
+from shared.ports import Answer
+from tests.builders import NOW
+from tests.real.conftest import NODES, Corner
+from tests.real.waiting import until
+
+pytestmark = [pytest.mark.control_plane, pytest.mark.xdist_group("control_plane")]
+
+
+@pytest.fixture(scope="module")
+def cluster(twenty_nodes: ControlPlane) -> KubernetesCluster:
+    return KubernetesCluster(KubernetesClient(from_kubeconfig(str(twenty_nodes.kubeconfig))))
+
+
+def first_pod(cluster: KubernetesCluster, corner: Corner, app: str, **options: Any) -> Pod:
+    """Run an app and return one of its pods as the adapter reads it."""
+    raw = corner.run(app, **options)[0]
+    on_its_node = cluster.pods_on(raw["spec"]["nodeName"])
+    return next(pod for pod in on_its_node if pod.name == raw["metadata"]["name"])
+
+
+def test_a_picture_holds_the_nodes_and_the_pods(cluster: KubernetesCluster, corner: Corner) -> None:
+    corner.run("seen", replicas=3, cpu="250m")
+
+    picture = cluster.picture()
+    pods = [pod for pod in picture.pods if pod.spec.namespace == corner.namespace]
+
+    assert len(picture.nodes) >= NODES
+    assert all(node.ready and node.once_ready and node.allocatable.cpu for node in picture.nodes)
+    assert [(pod.requests.cpu, pod.ready, pod.booked) for pod in pods] == [(250, True, None)] * 3
+    assert len({id(pod.spec) for pod in pods}) == 1, "pods of one kind share a class"
+    assert picture.namespaces[corner.namespace]["kubernetes.io/metadata.name"] == corner.namespace
+
+
+def test_a_node_is_taken_and_given_back_with_foreign_taints_whole(
+    cluster: KubernetesCluster, twenty_nodes: ControlPlane
+) -> None:
+    name = max(node.name for node in cluster.picture().nodes)
+    twenty_nodes.kubectl("taint", "node", name, "dedicated=db:NoExecute")
+    before = raw_node(twenty_nodes, name)
+
+    taken = cluster.take(fresh := cluster.node(name), "order-1", NOW)
+    assert (taken.unschedulable, taken.drain_taint) == (True, "order-1")
+    assert names.OUR_ANNOTATION in taken.annotations
+    with pytest.raises(Stale):
+        cluster.take(fresh, "order-2", NOW)
+
+    until("the node given back", lambda: given_back(cluster, name))
+    until("the scheduler's own taint gone", lambda: not cluster.node(name).has_taint(names.UNSCHEDULABLE_TAINT))
+    after = raw_node(twenty_nodes, name)
+    twenty_nodes.kubectl("taint", "node", name, "dedicated-")
+    assert after["spec"]["taints"] == before["spec"]["taints"], "timeAdded and all"
+    assert names.OUR_ANNOTATION not in after["metadata"].get("annotations", {})
+
+
+def given_back(cluster: KubernetesCluster, name: str) -> bool:
+    """Give back as a drainer does: on a conflict read again."""
+    try:
+        return not cluster.give_back(cluster.node(name), "order-1").unschedulable
+    except Stale:
+        return False
+
+
+def raw_node(plane: ControlPlane, name: str) -> dict[str, Any]:
+    return dict(plane.api.request("GET", f"/api/v1/nodes/{name}").body)
+
+
+def test_a_budget_without_room_is_named_and_a_dry_run_says_the_same(cluster: KubernetesCluster, corner: Corner) -> None:
+    pod = first_pod(cluster, corner, "guarded", replicas=2)
+    corner.protect("guarded", minAvailable=2)
+
+    for dry_run in (True, False):
+        said = cluster.evict(pod, 5, dry_run=dry_run)
+        assert (said.answer, said.detail) == (Answer.BUDGET, f"{corner.namespace}/guarded")
+
+
+def test_two_budgets_over_one_pod_are_an_answer_of_their_own(cluster: KubernetesCluster, corner: Corner) -> None:
+    pod = first_pod(cluster, corner, "twice", replicas=2)
+    corner.protect("twice", maxUnavailable=1)
+    second = disruption_budget("twice", namespace=corner.namespace, maxUnavailable=1)
+    second["metadata"]["name"] = "second"
+    corner.plane.api.create([second])
+
+    assert cluster.evict(pod, 5).answer is Answer.SEVERAL_PDBS
+
+
+def test_another_pod_under_that_name_is_left_alone(cluster: KubernetesCluster, corner: Corner) -> None:
+    pod = first_pod(cluster, corner, "renamed", replicas=1)
+
+    assert cluster.evict(Pod(pod.name, "0f0f0f0f-former", pod.spec, pod.node), 5).answer is Answer.GONE
+    assert corner.pod(pod.name) is not None
+    assert cluster.evict(Pod("nobody", pod.uid, pod.spec), 5).answer is Answer.GONE
+
+
+def test_an_eviction_is_granted_in_earnest_only(cluster: KubernetesCluster, corner: Corner) -> None:
+    pod = first_pod(cluster, corner, "leaving", replicas=1, grace=30)
+
+    assert cluster.evict(pod, 4, dry_run=True).answer is Answer.GRANTED
+    assert all(each.deleting is None for each in cluster.pods_on(pod.node) if each.uid == pod.uid)
+    assert cluster.evict(pod, 4).answer is Answer.GRANTED
+    (leaving,) = (each for each in cluster.pods_on(pod.node) if each.uid == pod.uid)
+    assert leaving.deleting is not None
+
+
+def test_a_note_is_seen_in_kubectl_describe(cluster: KubernetesCluster, twenty_nodes: ControlPlane) -> None:
+    node = cluster.picture().nodes[0]
+
+    cluster.note(node, "EbbCordoned", "cordoned by order-1")
+
+    assert "cordoned by order-1" in twenty_nodes.kubectl("describe", "node", node.name)
+
+
+def test_a_node_that_is_not_there_is_gone(cluster: KubernetesCluster) -> None:
+    with pytest.raises(Gone):
+        cluster.node("nowhere")
