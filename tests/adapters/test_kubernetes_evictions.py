@@ -32,8 +32,8 @@ def budget_cause(message: str) -> dict[str, Any]:
 
 DENIED = 'admission webhook "guard.example.com" denied the request: not at night'
 RECREATED = (
-    'Operation cannot be fulfilled on Pod "web-1": the UID in the precondition (a) does not match the UID in record (b). '
-    "The object might have been deleted and then recreated"
+    'Operation cannot be fulfilled on Pod "web-1": the UID in the precondition (a) does not match the UID in '
+    "record (b). The object might have been deleted and then recreated"
 )
 NEEDS = "The disruption budget web needs 3 healthy pods and has 3 currently"
 

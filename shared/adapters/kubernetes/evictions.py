@@ -14,7 +14,7 @@ from shared.ports import Answer, Eviction
 _DENIED: Final = re.compile(r'admission webhook "[^"]+" denied the request')
 _NO_DRY_RUN: Final = "does not support dry run"
 _OTHER_POD: Final = re.compile(r"Precondition failed: UID|UID in the precondition \(.*\) does not match")
-"""The two wordings: of the storage (apiserver storage.Preconditions) and of the deletion (registry rest.BeforeDelete)."""
+"""Two wordings: the storage's (apiserver storage.Preconditions) and the deletion's (registry rest.BeforeDelete)."""
 _SEVERAL: Final = "more than one PodDisruptionBudget"
 _BUDGET_NAME: Final = re.compile(r"[Tt]he disruption budget (?P<name>\S+)")
 _CODES: Final = {
