@@ -20,7 +20,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.stash[OUTCOMES] = defaultdict(dict)
+    rows: dict[int, dict[str, str]] = defaultdict(dict)
+    config.stash[OUTCOMES] = rows
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -28,7 +28,7 @@ def record(phase: str, **changes: Any) -> DrainRecord:
 
 
 def scene(*pods: Any, taken: bool = True, **changes: Any) -> Scene:
-    ours = {"unschedulable": True, "taints": (our_taint(),)} if taken else {}
+    ours: dict[str, Any] = {"unschedulable": True, "taints": (our_taint(),)} if taken else {}
     given: dict[str, Any] = {"node": node("n1", **ours), "claim": claim("n1"), "pods": pods, "policy": policy()}
     return Scene(**{**given, **changes})
 
