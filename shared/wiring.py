@@ -5,17 +5,16 @@ rules, and must not read the environment: that is `settings`.
 """
 
 import sys
-from collections.abc import Callable
 from typing import Final
 
-from shared.adapters.clock import SystemClock, system_time
+from shared.adapters.clock import SystemClock
 from shared.adapters.gke import GkeCluster, GkePools, LabelPools
-from shared.adapters.kubernetes.access import SCOPES, Access, Credentials, from_gke, from_kubeconfig
+from shared.adapters.kubernetes.access import Access, from_google, from_kubeconfig
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.adapters.storage import BucketPolicy, FilePolicy
 from shared.core.policy_document import parse
-from shared.errors import BadSettings, Terminal
+from shared.errors import BadSettings
 from shared.log import JsonLog
 from shared.ports import OrderBus, PolicySource, Pools, Ports, State
 from shared.settings import Settings
@@ -48,21 +47,7 @@ def ports_of(settings: Settings) -> Ports:
 def _access(settings: Settings, gke: GkeCluster) -> Access:
     if settings.kubeconfig:
         return from_kubeconfig(settings.kubeconfig)
-    endpoint = gke.describe().endpoint(settings.endpoint)
-    credentials, request = _google_identity()
-    return from_gke(endpoint, credentials, request, system_time)
-
-
-def _google_identity() -> tuple[Credentials, Callable[[], object]]:
-    import google.auth  # noqa: PLC0415 - a kubeconfig needs none of it
-    from google.auth.exceptions import DefaultCredentialsError  # noqa: PLC0415 - same
-    from google.auth.transport.requests import Request  # noqa: PLC0415 - same
-
-    try:
-        credentials, _ = google.auth.default(scopes=SCOPES)
-    except DefaultCredentialsError as fault:
-        raise Terminal("Google identity", f"there is none ({fault}); run as a service account.") from fault
-    return credentials, Request
+    return from_google(gke.describe().endpoint(settings.endpoint))
 
 
 def _pools(settings: Settings, gke: GkeCluster) -> Pools:

@@ -1,0 +1,107 @@
+"""The front door of the zip: settings read once at the start, answers that Scheduler and Pub/Sub understand."""
+
+import base64
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from flask.testing import FlaskClient
+from functions_framework import create_app
+
+from infra.local.ports import free_ports
+from tests.builders import CLUSTER, NOW
+
+ROOT = Path(__file__).parents[2]
+
+
+def outside(tmp_path: Path) -> dict[str, str]:
+    """An environment in which the cluster and the GKE API do not answer."""
+    (port,) = free_ports(1)
+    kubeconfig = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "current-context": "c",
+        "clusters": [{"name": "c", "cluster": {"server": f"http://127.0.0.1:{port}"}}],
+        "users": [{"name": "c", "user": {}}],
+        "contexts": [{"name": "c", "context": {"cluster": "c", "user": "c"}}],
+    }
+    (tmp_path / "kubeconfig").write_text(json.dumps(kubeconfig), encoding="utf-8")
+    (tmp_path / "policy.yaml").write_text("dryRun: true", encoding="utf-8")
+    return {
+        "EBB_CLUSTER": CLUSTER,
+        "EBB_TOPIC": "projects/p/topics/t",
+        "EBB_STATE": f"sqlite:{tmp_path / 'state'}",
+        "EBB_POLICY": str(tmp_path / "policy.yaml"),
+        "EBB_KUBECONFIG": str(tmp_path / "kubeconfig"),
+        "EBB_GKE_API": f"http://127.0.0.1:{port}",
+        "PUBSUB_EMULATOR_HOST": f"127.0.0.1:{port}",
+    }
+
+
+@pytest.fixture(params=["plan", "drain"])
+def target(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def client(target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FlaskClient]:
+    for name, value in outside(tmp_path).items():
+        monkeypatch.setenv(name, value)
+    app = create_app(target, str(ROOT / "main.py"))  # type: ignore[no-untyped-call]  # it publishes no types
+    yield app.test_client()
+    sys.modules.pop("main", None)
+
+
+@pytest.mark.parametrize(
+    ("expected", "environment"),
+    [
+        pytest.param("EBB_CLUSTER: '' is not projects/", {}, id="no cluster"),
+        pytest.param("EBB_TOPIC: 't' is not projects/", {"EBB_CLUSTER": CLUSTER, "EBB_TOPIC": "t"}, id="a bad topic"),
+        pytest.param(
+            "EBB_STEP_SECONDS: 'soon'", {"EBB_CLUSTER": CLUSTER, "EBB_STEP_SECONDS": "soon"}, id="no number of seconds"
+        ),
+    ],
+)
+def test_a_bad_variable_stops_the_start_with_a_sentence(expected: str, environment: dict[str, str]) -> None:
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("EBB_")}
+
+    started = subprocess.run(
+        [sys.executable, "-c", "import main"],
+        cwd=ROOT,
+        env={**clean, **environment},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert started.returncode == 1
+    assert expected in started.stderr
+    assert "Traceback" not in started.stderr
+
+
+def test_only_a_post_is_a_call(client: FlaskClient) -> None:
+    assert client.get("/").status_code == 405
+
+
+def test_an_outage_is_a_503_and_the_call_comes_again(client: FlaskClient, target: str) -> None:
+    message = {
+        "data": base64.b64encode(json.dumps({"node": "n1"}).encode()).decode(),
+        "messageId": "1",
+        "publishTime": NOW.isoformat(),
+    }
+
+    answered = client.post("/", json={} if target == "plan" else {"message": message})
+
+    assert answered.status_code == 503
+    assert target == "drain" or "error" in answered.get_json()
+
+
+@pytest.mark.parametrize("target", ["drain"], indirect=True)
+@pytest.mark.parametrize("body", [b"", b"not json", b"[" * 100_000, b'{"message": 7}'])
+def test_a_body_that_is_no_push_is_acknowledged(client: FlaskClient, body: bytes) -> None:
+    assert client.post("/", data=body).status_code == 204
