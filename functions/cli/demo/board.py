@@ -31,7 +31,7 @@ def board(picture: Picture, signs: Mapping[str, Sign], width: int) -> Renderable
         bars = [bar for bar in picture.bars if bar.pool == pool]
         parts.append(Text(f"pool {pool}: {picture.pool(pool)} nodes", style="bold"))
         parts.append(_grid([_cell(bar, _sign(bar, signs), bar_width) for bar in bars], columns))
-    return Group(*parts, _legend({_sign(bar, signs) for bar in picture.bars}))
+    return Group(*parts, *_legend({_sign(bar, signs) for bar in picture.bars}, width))
 
 
 def _sign(bar: Bar, signs: Mapping[str, Sign]) -> Sign:
@@ -57,16 +57,16 @@ def _cell(bar: Bar, sign: Sign, width: int) -> Text:
     return text.append(f"{bar.share:>4.0%}", style=sign.style)
 
 
-def _legend(present: set[Sign]) -> Text:
-    legend = Text("bars: CPU asked for by pods.  ", style="bright_black")
-    for word in _words(present):
-        legend.append_text(word)
-    return legend
-
-
-def _words(present: set[Sign]) -> Iterator[Text]:
+def _legend(present: set[Sign], width: int) -> Iterator[Text]:
+    """Give lines that no terminal of that width would break between a sign and its word."""
+    line = Text("bars: CPU that pods ask for", style="bright_black")
     for sign in Sign:
-        if sign in present and sign is not Sign.STAYS:
-            yield Text.assemble(
-                (sign.mark, sign.style), f" {sign.word}  ".replace(" ", "\u00a0", sign.word.count(" ") + 1)
-            )
+        if sign not in present or sign is Sign.STAYS:
+            continue
+        entry = Text.assemble((sign.mark, sign.style), f" {sign.word}")
+        if line.cell_len + 2 + entry.cell_len > width:
+            yield line
+            line = entry
+        else:
+            line = Text.assemble(line, "  ", entry)
+    yield line

@@ -1,5 +1,6 @@
 """`ebb demo` from its start to its exit code: start, tell, check, end everything. Must not hold any of these."""
 
+import json
 import shutil
 import signal
 import tempfile
@@ -26,7 +27,7 @@ _ADVERTISED_SECONDS: Final = 60
 def run(logs: Path | None) -> int:
     """Tell the story and return the exit code: 0 when every promise was kept, 1 when one was broken.
 
-    `logs`: a folder that the functions' logs are copied to at the end.
+    `logs`: a folder that logs, state and the API's record are copied to at the end.
 
     Raises:
         Terminal: a process did not start or did not last.
@@ -43,7 +44,7 @@ def run(logs: Path | None) -> int:
                 return _run(screen, folder, begun)
             finally:
                 if logs is not None:
-                    _keep(folder, logs)
+                    shutil.copytree(folder, logs, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.leash"))
     except KeyboardInterrupt:
         screen.say("Stopped; everything that was started has been ended.")
         return STOPPED
@@ -62,6 +63,7 @@ def _run(screen: Screen, folder: Path, begun: float) -> int:
             cordoned_by_persons=frozenset({story.persons_node}),
         )
         closing(story)
+    (folder / "record.jsonl").write_text("".join(f"{json.dumps(entry)}\n" for entry in story.entries))
     findings = check(evidence)
     _show(screen, findings, time.monotonic() - begun)
     return KEPT if all(finding.kept for finding in findings) else BROKEN
@@ -78,7 +80,7 @@ def _passes(story: Story) -> list[Pass]:
 
 def _show(screen: Screen, findings: tuple[Finding, ...], seconds: float) -> None:
     screen.act("The promise, checked from the API server's own record by code that shares nothing with Ebb:")
-    rows = table("", ("promise", "looked at", "result"))
+    rows = table(("promise", "looked at", "result"))
     for finding in findings:
         style = "green" if finding.kept else "bold red"
         rows.add_row(finding.promise, finding.looked_at, "kept" if finding.kept else "BROKEN", style=style)
@@ -89,15 +91,8 @@ def _show(screen: Screen, findings: tuple[Finding, ...], seconds: float) -> None
     kept = all(finding.kept for finding in findings)
     screen.say()
     result = "Every promise was kept." if kept else "A promise was broken."
-    screen.say(
-        f"{result} {seconds:.0f} s in all (bound: {_ADVERTISED_SECONDS} s).", "bold green" if kept else "bold red"
-    )
-
-
-def _keep(folder: Path, logs: Path) -> None:
-    logs.mkdir(parents=True, exist_ok=True)
-    for path in [*folder.glob("*.out"), *folder.glob("*.err")]:
-        shutil.copy(path, logs / path.name)
+    style = "bold green" if kept else "bold red"
+    screen.say(f"{result} {seconds:.0f} s in all (bound: {_ADVERTISED_SECONDS} s).", style)
 
 
 @contextmanager

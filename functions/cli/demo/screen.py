@@ -59,7 +59,8 @@ class Screen(AbstractContextManager["Screen"]):
         """Open the next act."""
         self._acts += 1
         self.say()
-        for line in textwrap.wrap(f"{self._acts}. {text}", self.width - 1, subsequent_indent="   "):
+        number = f"{self._acts}. "
+        for line in textwrap.wrap(number + text, self.width - 1, subsequent_indent=" " * len(number)):
             self.say(line, "bold")
 
     def event(self, at: float, node: str, text: str, sign: Sign) -> None:
@@ -89,9 +90,9 @@ class Screen(AbstractContextManager["Screen"]):
             self._live.update(Group(Text(), head, board(picture, signs, self.width)), refresh=True)
 
 
-def table(title: str, columns: tuple[str, ...]) -> Table:
+def table(columns: tuple[str, ...]) -> Table:
     """Return an empty table in the demo's style."""
-    made = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for column in columns:
         made.add_column(column, style="default", header_style="bright_black")
     return made

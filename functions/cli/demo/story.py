@@ -18,11 +18,11 @@ from shared.core.prices import HOURS_PER_MONTH
 from shared.errors import Terminal
 
 EVERY: Final = 2.0
-"""Seconds between two ticks."""
+"""Seconds between two ticks: schedule times are whole seconds, and no two ticks may have the same."""
 LOOK_SECONDS: Final = 0.4
 MOST_SECONDS: Final = 120.0
 """Several times what it takes; a machine so slow shows nothing."""
-QUIET_PASSES: Final = 2
+QUIET_PASSES: Final = 1
 _PERSONS_NODE: Final = 9
 ACTS: Final = {
     "marks": "Cloud Scheduler calls the planner. It marks the nodes that could go, and names why others stay.",

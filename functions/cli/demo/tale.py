@@ -40,7 +40,7 @@ class Tale:
         self.passes = Passes()
         self.seen: Counter[str] = Counter()
         self._held: dict[tuple[str, str], str] = {}
-        self._kept: set[tuple[str, str]] = set()
+        self._kept: set[str] = set()
         self._opened: set[str] = set()
         self._tellers: Mapping[str, Callable[[Line], Iterator[Event]]] = {
             "cluster_state": self._state,
@@ -70,7 +70,7 @@ class Tale:
         """Tell that the node's object is no more."""
         self.signs[node] = Sign.GONE
         self.seen["gone"] += 1
-        return Event(node, "deleted by the cluster autoscaler: it is no longer paid for", Sign.GONE, "gone")
+        return Event(node, "deleted by the autoscaler: no longer paid for", Sign.GONE, "gone")
 
     def _state(self, line: Line) -> Iterator[Event]:
         self.passes.nodes[line.run_id] = int(line.fields["nodes"])
@@ -82,9 +82,9 @@ class Tale:
         sign = _sign(line)
         if sign is not None:
             self.signs[line.node] = sign
-        if sign in {Sign.BLOCKED, Sign.PERSON} and (line.node, line.reason) not in self._kept:
-            self._kept.add((line.node, line.reason))
-            yield Event(line.node, f"kept: {_why(line.fields['blockers'])}", sign)
+        if sign in _TOLD and line.node not in self._kept:
+            self._kept.add(line.node)
+            yield Event(line.node, f"kept: {_why(line.fields['blockers'][0])}", sign, "marks")
 
     def _summary(self, line: Line) -> Iterator[Event]:
         if "verdicts" not in line.fields:
@@ -119,20 +119,20 @@ class Tale:
             self.signs[line.node] = Sign.HELD
             if held is None:
                 self.seen["held"] += 1
-                yield Event(line.node, f"held back by PDB {budget}: pod {pod} must wait", Sign.HELD, "held")
+                yield Event(line.node, f"PDB {budget} holds back {_name(pod)}", Sign.HELD, "held")
         elif answer == "granted":
             if not any(node == line.node for node, _ in self._held):
                 self.signs[line.node] = Sign.DRAINING
             if held is not None:
-                yield Event(line.node, f"PDB {held} has room again: pod {pod} evicted", Sign.DRAINING)
+                yield Event(line.node, f"PDB {held} lets {_name(pod)} go", Sign.DRAINING)
 
     def _result(self, line: Line) -> Iterator[Event]:
         outcome = line.fields.get("outcome")
         if outcome == "given_back":
             self.signs[line.node] = Sign.GIVEN_BACK
             self.seen["given back"] += 1
-            why = " ".join(part for part in (line.reason, line.fields.get("detail", "")) if part)
-            yield Event(line.node, f"given back: {why}; schedulable again", Sign.GIVEN_BACK, "given back")
+            why = f"given back ({line.reason}): {line.fields.get('detail', '') or line.message}"
+            yield Event(line.node, why, Sign.GIVEN_BACK, "given back")
         elif outcome == "refused":
             yield Event(line.node, f"order declined: {line.reason}")
 
@@ -151,9 +151,14 @@ def _sign(line: Line) -> Sign | None:
         return None
     if verdict == "waiting":
         return Sign.MARKED
+    blockers = line.fields["blockers"]
+    if reason == "blocked_by_pod" and blockers[0]["detail"] == "pdb_exhausted":  # for a moment only
+        return Sign.STAYS if any(each["reason"] in _FULL for each in blockers) else Sign.MARKED
     return _KEPT.get(reason, Sign.STAYS)
 
 
+_FULL: Final = {"cpu_above_limit", "memory_above_limit"}
+_TOLD: Final = {Sign.BLOCKED, Sign.PERSON}
 _KEPT: Final = {
     "blocked_by_pod": Sign.BLOCKED,
     "cordoned_by_other": Sign.PERSON,
@@ -170,9 +175,13 @@ _WORDS: Final = {
 }
 
 
-def _why(blockers: list[Mapping[str, Any]]) -> str:
-    first = blockers[0]
+def _why(first: Mapping[str, Any]) -> str:
     if first["reason"] == "cordoned_by_other":
         return "a person cordoned it (cordoned_by_other)"
     word = str(first["detail"])
     return f"pod {first['object']} may not move: {_WORDS.get(word, word)} ({word})"
+
+
+def _name(pod: str) -> str:
+    """Return a pod's name without its namespace, which its budget's name already says."""
+    return pod.rpartition("/")[2]

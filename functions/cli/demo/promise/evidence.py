@@ -87,7 +87,7 @@ def _share(value: int | str, total: int) -> int:
 
 
 def limits_of(policy: str, interval: float) -> Limits:
-    """Return the numbers of a policy written as the demo's is: whole nodes, times of one unit; `interval` in seconds."""
+    """Return the numbers of a policy written as the demo's is: whole nodes, times of one unit. `interval`: seconds."""
     document = yaml.safe_load(policy)
     cluster, drain = document["cluster"], document["drain"]
     pools = {name: _budget(pool["disruption"]) for name, pool in document["nodePools"].items()}

@@ -91,7 +91,7 @@ def _strange(before: Json, after: Json) -> Iterator[str]:
 
 
 def unexplained(evidence: Evidence) -> Iterator[str]:
-    """Find passes in which a node had no verdict, several, or one without a reason, and nodes that the last left out."""
+    """Find passes in which a node had no verdict, several, or one without a reason, and nodes left out by the last."""
     for number, each in enumerate(evidence.passes, 1):
         names = Counter(name for name, _ in each.verdicts)
         yield from (f"pass {number}: {name} has {count} verdicts" for name, count in names.items() if count > 1)
