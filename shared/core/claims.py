@@ -38,7 +38,6 @@ def claim_for(order: Order, node: Node, policy: Policy, profile: str, now: datet
         settings=policy.drain_for(profile),
         policy_hash=policy.hash,
         picture_at=order.picture_at,
-        touched=now,
     )
 
 

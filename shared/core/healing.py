@@ -61,8 +61,8 @@ class Ward:
         return node if node is not None and node.uid == uid else None
 
     def settled_before(self, claim: Claim) -> bool:
-        """Whether the claim has not changed since before the picture began."""
-        return (claim.touched or claim.since) < self.snapshot.began_at
+        """Whether the claim was granted before the picture began."""
+        return claim.since < self.snapshot.began_at
 
 
 def findings(ward: Ward) -> tuple[Finding, ...]:

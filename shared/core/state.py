@@ -38,8 +38,6 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
     policy_hash: str = ""
     picture_at: datetime | None = None
     """The picture that proved its place: claims of one pass were proved together. None: proved by itself."""
-    touched: datetime | None = None
-    """When the claim was last changed; healing acts only on what has not changed since the picture began."""
 
 
 class Start(msgspec.Struct, frozen=True):

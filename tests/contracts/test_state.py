@@ -222,7 +222,7 @@ def test_the_document_of_500_claims_stays_under_256_kib(state: State) -> None:
 
 def full_claim(number: int) -> Claim:
     name = f"gke-production-europe-west1-nodepool-standard-{number:08x}-abcd"
-    return claim(name, pool="nodepool-standard", order_id=f"{number:020x}", policy_hash="0" * 12, touched=WHEN)
+    return claim(name, pool="nodepool-standard", order_id=f"{number:020x}", policy_hash="0" * 12, picture_at=WHEN)
 
 
 def test_a_drain_record_survives_with_all_its_parts(state: State) -> None:

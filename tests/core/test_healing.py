@@ -108,7 +108,7 @@ def test_each_sick_claim_or_node_has_one_cure(expected: list[Finding], patient: 
 
 
 def test_a_claim_younger_than_the_picture_is_left_for_the_next_pass() -> None:
-    young = ClusterState(claims={"uid-n1": claim("n1", since=BEFORE, touched=NOW)})
+    young = ClusterState(claims={"uid-n1": claim("n1", since=NOW)})
 
     assert findings(ward(cluster([]), drain("drained"), state=young)) == ()
 
