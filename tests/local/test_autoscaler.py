@@ -1,5 +1,6 @@
 """The little autoscaler: what it deletes, what it leaves, what it does when it fails, when it grows."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -51,6 +52,15 @@ def test_an_empty_node_gets_the_taints_in_order_and_goes_after_its_time() -> Non
     assert has_taint(rig.store.get("nodes", "", "a"), TO_BE_DELETED)
     rig.live(4)
     assert (rig.names(), rig.events()) == (["b"], ["ScaleDown"])
+
+
+def test_a_node_that_boots_for_a_waiting_pod_is_not_taken_away_again() -> None:
+    rig = Rig([pooled("a")], settings=replace(QUICK, unneeded_time=1, deletion=0))
+    rig.add("pods", pod("full", on="a", phase="Running", cpu="4"))
+    rig.add("pods", pod("waits", cpu="3"))
+    rig.live(60)
+    assert len(rig.names()) == 2
+    assert "ScaleDown" not in rig.events()
 
 
 @pytest.mark.parametrize(

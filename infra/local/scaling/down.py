@@ -24,7 +24,7 @@ from infra.local.scaling.view import (
     without_taint,
 )
 from infra.local.world.kinds import Json
-from infra.local.world.pods import annotations_of
+from infra.local.world.pods import annotations_of, is_ready
 
 
 @dataclass(frozen=True)
@@ -77,6 +77,8 @@ class ScaleDown:
         """Could the node go, its time and the size of its group apart?"""
         pool = view.pool_of(node)
         if pool is None or not pool.autoscaled or annotations_of(node).get(DISABLED) == "true":
+            return False
+        if not is_ready(node):  # it boots for pods that wait, or counts by scaleDownUnreadyTime (20 min)
             return False
         share = view.utilisation(node, ignore_daemonsets=self.settings.ignore_daemonsets)
         return share <= self.settings.threshold and not any(is_movable(pod) for pod in view.pods_on(node))
