@@ -1,0 +1,74 @@
+"""Golden scenarios: a cluster and a policy as people write them in, the verdicts that matter out.
+
+Each file in `scenarios/` names only what it is about; everything else has the builders' defaults.
+"""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from shared.adapters.prices import load
+from shared.core.planning import make_plan
+from shared.core.policy_document import parse
+from shared.core.snapshot import Node, Pod, Snapshot, Volume
+from shared.core.state import ClusterState, Mark, PoolMarks
+from tests.builders import NOW, cluster, node, pdb, pod, taint
+
+FILES = sorted((Path(__file__).parent / "scenarios").glob("*.yaml"))
+MINUTES = {"m": 1, "h": 60, "d": 1440}
+
+
+@pytest.mark.parametrize("path", [pytest.param(path, id=path.stem) for path in FILES])
+def test_the_plan_says_what_the_scenario_wants(path: Path) -> None:
+    scenario = yaml.safe_load(path.read_text(encoding="utf-8"))
+    now = scenario.get("now", NOW)
+    snapshot = picture(scenario, now)
+    state = ClusterState(last_pass=now - timedelta(minutes=1))
+
+    plan = make_plan(snapshot, state, marks(scenario, snapshot, now), parse(scenario["policy"].encode()), now, load())
+
+    said = {each.name: f"{each.verdict.value} {each.reason}" for each in plan.decisions}
+    assert scenario["want"] == {name: said[name] for name in scenario["want"]}, scenario["says"]
+
+
+def picture(scenario: Mapping[str, Any], now: datetime) -> Snapshot:
+    budgets = tuple(pdb(row["name"], allowed=row["allowed"], app=row["app"]) for row in scenario.get("pdbs", []))
+    nodes = chain.from_iterable(nodes_of(row, now) for row in scenario["nodes"])
+    pods = chain.from_iterable(pods_of(number, row) for number, row in enumerate(scenario.get("pods", [])))
+    return cluster(nodes, pods, now=now, disruption_budgets=budgets)
+
+
+def nodes_of(row: Mapping[str, Any], now: datetime) -> Iterator[Node]:
+    changes = {key: row[key] for key in ("pool", "cpu", "memory", "unschedulable", "ready") if key in row}
+    if "taint" in row:
+        changes["taints"] = (taint(row["taint"]),)
+    for name in row["name"]:
+        yield node(name, created=now - duration(row.get("age", "1d")), **changes)
+
+
+def pods_of(number: int, row: Mapping[str, Any]) -> Iterator[Pod]:
+    changes = {key: row[key] for key in ("cpu", "memory", "annotations") if key in row}
+    owner = row.get("owner", f"ReplicaSet/app-{number}")
+    changes["owner"] = None if owner == "none" else owner
+    if "volume" in row:
+        changes["volumes"] = (Volume("data", row["volume"]),)
+    for name in row["at"]:
+        for each in range(row.get("each", 1)):
+            yield pod(f"pod-{number}-{name}-{each}", on=name, **changes)
+
+
+def marks(scenario: Mapping[str, Any], snapshot: Snapshot, now: datetime) -> dict[str, PoolMarks]:
+    """Mark every node for so long, but for those that the scenario leaves unmarked."""
+    since = now - duration(scenario["marked"])
+    fresh = set(scenario.get("unmarked", []))
+    rows = {pool: [each for each in nodes if each.name not in fresh] for pool, nodes in snapshot.nodes_by_pool.items()}
+    return {pool: PoolMarks(marks={each.uid: Mark(each.name, since) for each in nodes}) for pool, nodes in rows.items()}
+
+
+def duration(text: str) -> timedelta:
+    return timedelta(minutes=int(text[:-1]) * MINUTES[text[-1]])
