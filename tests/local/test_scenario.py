@@ -38,7 +38,7 @@ def test_the_demo_begins_at_rest_and_half_empty(demo: World) -> None:
     nodes, pods = demo.store.all("nodes"), demo.store.all("pods")
     view = View(nodes, pods, {})
     shares = [view.utilisation(item, ignore_daemonsets=False) for item in nodes]
-    assert (len(nodes), len(pods), all(is_ready(pod) for pod in pods)) == (24, 119, True)
+    assert (len(nodes), len(pods), all(is_ready(pod) for pod in pods)) == (24, 118, True)
     assert all(0.35 <= share <= 0.6 for share in shares), shares
 
 

@@ -1,6 +1,5 @@
 """`ebb demo` from its start to its exit code: start, tell, check, end everything. Must not hold any of these."""
 
-import json
 import shutil
 import signal
 import tempfile
@@ -63,7 +62,6 @@ def _run(screen: Screen, folder: Path, begun: float) -> int:
             cordoned_by_persons=frozenset({story.persons_node}),
         )
         closing(story)
-    (folder / "record.jsonl").write_text("".join(f"{json.dumps(entry)}\n" for entry in story.entries))
     findings = check(evidence)
     _show(screen, findings, time.monotonic() - begun)
     return KEPT if all(finding.kept for finding in findings) else BROKEN

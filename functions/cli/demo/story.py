@@ -3,8 +3,9 @@
 Must not start processes, and must not judge: `house` and `promise` do.
 """
 
+import json
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -47,7 +48,9 @@ class Story:
     painter: Painter
     begun: float
     picture: Picture
-    entries: list[Any]
+    record: Path
+    """Where the API's record is kept, as it grows."""
+    entries: list[Any] = field(default_factory=list)
 
     def tell(self) -> None:
         """Tell until the cluster is at rest. Raises Terminal when a process ended, or rest does not come."""
@@ -67,7 +70,7 @@ class Story:
 
     def opening(self) -> None:
         """Show the cluster and the policy."""
-        self.entries += self.house.little.news()
+        self.read_record()
         self.paint()
         self.screen.act(
             f"A GKE cluster after its evening scale-in: {self.picture.alive} nodes, {self.picture.pods} pods. Each "
@@ -86,11 +89,17 @@ class Story:
             for line in tail.lines():
                 for event in self.tale.hear(line):
                     self.told(event)
-        for entry in self.house.little.news():
-            self.entries.append(entry)
+        for entry in self.read_record():
             if entry["type"] == "change" and entry["kind"] == "nodes" and entry["verb"] == "delete":
                 self.told(self.tale.gone(entry["name"]))
         self.screen.move(self.picture, self.tale.signs, self.status())
+
+    def read_record(self) -> list[Any]:
+        news = self.house.little.news()
+        self.entries += news
+        with self.record.open("a", encoding="utf-8") as file:
+            file.writelines(f"{json.dumps(entry)}\n" for entry in news)
+        return news
 
     def told(self, event: Event) -> None:
         if event.act and self.tale.opens(event.act):
@@ -128,7 +137,7 @@ class Story:
 def new_story(house: House, screen: Screen, folder: Path, begun: float) -> Story:
     """Return a story that has not begun; the functions' logs are in `folder`."""
     logs = (Tail(folder / "planner.out"), Tail(folder / "drainer.out"))
-    return Story(house, screen, Tale(), logs, Painter(), begun, Picture((), 0, 0), [])
+    return Story(house, screen, Tale(), logs, Painter(), begun, Picture((), 0, 0), folder / "record.jsonl")
 
 
 def closing(story: Story) -> None:

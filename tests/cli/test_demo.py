@@ -1,0 +1,93 @@
+"""The whole demo as a person runs it: as a process, to its end, to a Ctrl-C and to a kill."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+COMMAND = [sys.executable, "-m", "functions.cli", "demo"]
+ROOT = Path(__file__).parents[2]
+PROC = Path("/proc")
+
+pytestmark = pytest.mark.slow
+needs_proc = pytest.mark.skipif(not PROC.is_dir(), reason="children are found by /proc, which only Linux has")
+
+
+def started(folder: Path) -> "subprocess.Popen[str]":
+    """The demo with its temporary files in `folder`, by which its children are known."""
+    log = (folder / "story").open("w")
+    environment = {**os.environ, "TMPDIR": str(folder)}
+    with log:
+        return subprocess.Popen(COMMAND, cwd=ROOT, env=environment, stdout=log, stderr=log, text=True)
+
+
+def wait_for(what: Callable[[], bool], seconds: float = 40) -> None:
+    until = time.monotonic() + seconds
+    pause = 0.05
+    while not what():
+        assert time.monotonic() < until, "it did not happen in time"
+        select_nothing(pause)
+
+
+def select_nothing(seconds: float) -> None:
+    subprocess.run([sys.executable, "-c", f"import time; time.sleep({seconds})"], check=True)
+
+
+def children(folder: Path) -> list[str]:
+    """Processes that got the folder in their environment or arguments."""
+    mark, found = str(folder).encode(), []
+    for process in PROC.glob("[0-9]*"):
+        try:
+            told = (process / "environ").read_bytes() + (process / "cmdline").read_bytes()
+        except (OSError, ProcessLookupError):
+            continue
+        if mark in told and int(process.name) != os.getpid():
+            found.append(process.name)
+    return found
+
+
+def test_the_demo_tells_its_story_and_keeps_its_promise(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [*COMMAND, "--logs", str(tmp_path / "logs")], cwd=ROOT, capture_output=True, text=True, timeout=200, check=False
+    )
+    story = done.stdout
+    assert done.returncode == 0, story + done.stderr
+    for wanted in (
+        r"1\. A GKE cluster after its evening scale-in: 24 nodes, 118 pods",
+        r"kept: pod shop/debug-shell may not move: no controller would create it again \(not_replicated\)",
+        r"kept: a person cordoned it \(cordoned_by_other\)",
+        r"! web-\w+ +PDB shop/sessions holds back sessions-",
+        r"< web-\w+ +given back \(deadline\): held by shop/sessions",
+        r"- web-\w+ +deleted by the autoscaler",
+        r"- backend-\w+ +deleted by the autoscaler",
+        r"24 nodes before, 1\d now; \$3,\d{3} a month before",
+        r"No PodDisruptionBudget was broken +\d\d evictions +kept",
+        r"Every promise was kept\. \d+ s in all \(bound: 60 s\)\.",
+    ):
+        assert re.search(wanted, story), f"{wanted} is not in\n{story}"
+    assert "\x1b" not in story
+    assert {path.name for path in (tmp_path / "logs").iterdir()} >= {"planner.out", "drainer.out", "record.jsonl"}
+
+
+@needs_proc
+@pytest.mark.parametrize(
+    ("code", "number"),
+    [
+        pytest.param(130, signal.SIGINT, id="Ctrl-C"),
+        pytest.param(130, signal.SIGTERM, id="SIGTERM"),
+        pytest.param(-9, signal.SIGKILL, id="SIGKILL"),
+    ],
+)
+def test_nothing_outlives_the_demo(code: int, number: int, tmp_path: Path) -> None:
+    demo = started(tmp_path)
+    wait_for(lambda: "2. The policy" in (tmp_path / "story").read_text() and len(children(tmp_path)) > 3)
+    demo.send_signal(number)
+    assert demo.wait(30) == code
+    wait_for(lambda: children(tmp_path) == [])
+    assert "Traceback" not in (tmp_path / "story").read_text()
