@@ -36,7 +36,7 @@ def ports_of(settings: Settings) -> Ports:
     return Ports(
         cluster=KubernetesCluster(KubernetesClient(_access(settings, gke))),
         pools=_pools(settings, gke),
-        state=_state(settings),
+        state=state_of(settings),
         policy=_policy(settings),
         orders=_orders(settings),
         clock=SystemClock(),
@@ -54,7 +54,12 @@ def _pools(settings: Settings, gke: GkeCluster) -> Pools:
     return LabelPools() if settings.gke_api == NO_GKE_API else GkePools(gke)
 
 
-def _state(settings: Settings) -> State:
+def state_of(settings: Settings) -> State:
+    """Return the state alone, for what needs nothing else of the world.
+
+    Raises:
+        Terminal: the state cannot be opened.
+    """
     if settings.state.startswith(_SQLITE):
         from shared.adapters.sqlite import SqliteState  # noqa: PLC0415 - cold start
 

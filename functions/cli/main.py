@@ -104,6 +104,31 @@ def demo(
     raise typer.Exit(run.run(logs))
 
 
+@app.command()
+def pause(
+    *,
+    reason: Annotated[
+        str, typer.Option("--reason", metavar="TEXT", help="Why, for whoever asks why no node goes.")
+    ] = "",
+) -> None:
+    """Stop all draining now: no drain starts, and drains in flight are given back. Healing goes on.
+
+    The cluster and its state are those that the functions' variables name: EBB_CLUSTER, EBB_STATE,
+    EBB_FIRESTORE_DATABASE.
+    """
+    from functions.cli import pausing  # noqa: PLC0415 - no other command needs the state
+
+    pausing.pause(reason)
+
+
+@app.command()
+def resume() -> None:
+    """End a pause. A policy that says paused: true holds still."""
+    from functions.cli import pausing  # noqa: PLC0415 - no other command needs the state
+
+    pausing.resume()
+
+
 @policies.command()
 def check(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The policy, YAML or JSON.")],

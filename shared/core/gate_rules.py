@@ -21,8 +21,11 @@ Gate = Callable[[Standing, Node, DrainReason], Blocker | None]
 
 def paused(standing: Standing, node: Node, reason: DrainReason) -> Blocker | None:
     del node, reason
-    word = "policy" if standing.policy.paused else "pause flag" if standing.state.paused else ""
-    return Blocker(Unremovable.PAUSED, detail=word) if word else None
+    if standing.policy.paused:
+        return Blocker(Unremovable.PAUSED, detail="policy")
+    state = standing.state
+    why = f": {state.pause_reason}" if state.pause_reason else ""
+    return Blocker(Unremovable.PAUSED, detail=f"pause flag{why}") if state.paused else None
 
 
 def frozen(standing: Standing, node: Node, reason: DrainReason) -> Blocker | None:

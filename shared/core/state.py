@@ -75,6 +75,8 @@ class ClusterState(msgspec.Struct, frozen=True, kw_only=True):
     breakers: dict[str, Breaker] = {}
     """By pool."""
     paused: bool = False
+    pause_reason: str = ""
+    """What the person who paused it wrote, for the explanation."""
     planner: Lease | None = None
     last_pass: datetime | None = None
 
