@@ -5,11 +5,11 @@ import re
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from tests.local.waiting import wait_until
 
 COMMAND = [sys.executable, "-m", "functions.cli", "demo"]
 ROOT = Path(__file__).parents[2]
@@ -25,18 +25,6 @@ def started(folder: Path) -> "subprocess.Popen[str]":
     environment = {**os.environ, "TMPDIR": str(folder)}
     with log:
         return subprocess.Popen(COMMAND, cwd=ROOT, env=environment, stdout=log, stderr=log, text=True)
-
-
-def wait_for(what: Callable[[], bool], seconds: float = 40) -> None:
-    until = time.monotonic() + seconds
-    pause = 0.05
-    while not what():
-        assert time.monotonic() < until, "it did not happen in time"
-        select_nothing(pause)
-
-
-def select_nothing(seconds: float) -> None:
-    subprocess.run([sys.executable, "-c", f"import time; time.sleep({seconds})"], check=True)
 
 
 def children(folder: Path) -> list[str]:
@@ -86,8 +74,9 @@ def test_the_demo_tells_its_story_and_keeps_its_promise(tmp_path: Path) -> None:
 )
 def test_nothing_outlives_the_demo(code: int, number: int, tmp_path: Path) -> None:
     demo = started(tmp_path)
-    wait_for(lambda: "2. The policy" in (tmp_path / "story").read_text() and len(children(tmp_path)) > 3)
+    wait_until("the demo is under way", lambda: "4. The marks" in (tmp_path / "story").read_text(), 60)
+    assert len(children(tmp_path)) > 3
     demo.send_signal(number)
     assert demo.wait(30) == code
-    wait_for(lambda: children(tmp_path) == [])
+    wait_until("every child is gone", lambda: children(tmp_path) == [])
     assert "Traceback" not in (tmp_path / "story").read_text()
