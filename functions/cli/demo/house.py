@@ -41,7 +41,7 @@ class House:
 
 
 @contextmanager
-def running(folder: Path) -> Iterator[House]:
+def running(folder: Path, scenario: Path = SCENARIO) -> Iterator[House]:
     """Start everything, with logs and state in `folder`, and end everything at the end of the block.
 
     Raises:
@@ -49,7 +49,7 @@ def running(folder: Path) -> Iterator[House]:
     """
     with ExitStack() as stack:
         plan_port, drain_port = free_ports(2)
-        addresses = _start_little(stack, folder, drain_port)
+        addresses = _start_little(stack, folder, scenario, drain_port)
         environment = _environment(addresses, folder)
         planner = _start_function(stack, "planner", "plan", plan_port, folder, environment)
         drainer = _start_function(stack, "drainer", "drain", drain_port, folder, environment)
@@ -65,8 +65,8 @@ def running(folder: Path) -> Iterator[House]:
         )
 
 
-def _start_little(stack: ExitStack, folder: Path, drain_port: int) -> Mapping[str, Any]:
-    arguments = ["-m", "infra.local", "up", "--held", "--scenario", str(SCENARIO), "--folder", str(folder)]
+def _start_little(stack: ExitStack, folder: Path, scenario: Path, drain_port: int) -> Mapping[str, Any]:
+    arguments = ["-m", "infra.local", "up", "--held", "--scenario", str(scenario), "--folder", str(folder)]
     arguments += ["--push", f"{TOPIC}=http://{_HOST}:{drain_port}/"]
     child = Child("little-gke", arguments, folder, {})
     stack.callback(child.close)
