@@ -45,9 +45,11 @@ def test_a_childs_environment_is_laid_over_our_own(tmp_path: Path) -> None:
 def test_a_scenario_that_cannot_be_used_is_told_with_the_little_gkes_own_words(tmp_path: Path) -> None:
     scenario = tmp_path / "mine.yaml"
     scenario.write_text("pools: [{name: web, count: 1, colour: red}]")
-    with pytest.raises(Terminal, match=r"little-gke: it ended .*\n  \| pools\.0\.colour: Extra inputs"):
-        with running(tmp_path, scenario):
-            pytest.fail("nothing can run on such a scenario")
+    with (
+        pytest.raises(Terminal, match=r"little-gke: it ended .*\n  \| pools\.0\.colour: Extra inputs"),
+        running(tmp_path, scenario),
+    ):
+        pytest.fail("nothing can run on such a scenario")
 
 
 def test_free_ports_differ() -> None:

@@ -65,11 +65,15 @@ class Child:
     def ended(self) -> bool:
         return self._process.poll() is not None
 
-    def close(self) -> None:
-        """End the process and wait for it; one that does not listen is killed with all that it started."""
+    def let_go(self) -> None:
+        """Close the pipe that the process holds on to; it then ends by itself."""
         if self._process.stdin:
             with suppress(BrokenPipeError):
                 self._process.stdin.close()
+
+    def close(self) -> None:
+        """End the process and wait for it; one that does not listen is killed with all that it started."""
+        self.let_go()
         try:
             self._process.wait(END_SECONDS)
         except subprocess.TimeoutExpired:

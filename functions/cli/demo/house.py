@@ -55,6 +55,8 @@ def running(folder: Path, scenario: Path = SCENARIO) -> Iterator[House]:
         drainer = _start_function(stack, "drainer", "drain", drain_port, folder, environment)
         for child, port in ((planner, plan_port), (drainer, drain_port)):
             child.wait_until(partial(listens, port), f"it did not listen on port {port}")
+        for child in (planner, drainer):  # at the end they go side by side: a busy one takes some seconds
+            stack.callback(child.let_go)
         little = Little(addresses)
         yield House(
             little,

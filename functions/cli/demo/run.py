@@ -53,7 +53,11 @@ def _run(screen: Screen, folder: Path, begun: float) -> int:
     with running(folder) as house:
         story = new_story(house, screen, folder, begun)
         guards = guards_of(house.little.items("/apis/policy/v1/poddisruptionbudgets"), _controllers(house))
-        story.tell()
+        try:
+            story.tell()
+        except KeyboardInterrupt:
+            screen.say("Stopping: what was started is being ended.")
+            raise
         evidence = Evidence(
             entries=story.entries,
             guards=guards,
