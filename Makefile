@@ -29,7 +29,7 @@ test: check unit real ## Run everything this machine can run, and say what it sk
 check: lint types imports ## Run lint, types and the import contracts
 
 lint: $(VENV)/.dev
-	$(BIN)/ruff check .
+	$(BIN)/ruff check --no-cache .
 	$(BIN)/ruff format --check .
 
 types: $(VENV)/.dev

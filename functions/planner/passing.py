@@ -9,7 +9,6 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from msgspec.structs import replace
-from shared.core.prices import Prices
 
 from functions.planner.healer import heal
 from functions.planner.telling import Report, Teller
@@ -19,6 +18,7 @@ from shared.core.orders import CLAIM_WITHIN, Order, Origin, order_id
 from shared.core.plan import Plan, PlannedOrder
 from shared.core.planning import make_plan
 from shared.core.policy import Policy
+from shared.core.prices import Prices
 from shared.core.snapshot import Snapshot
 from shared.core.state import ClusterState, DrainRecord, PoolMarks
 from shared.errors import BadPolicy, Retryable, Stale

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
-from shared.core.prices import per_month
-
 from shared.core.plan import Blocker, NodeDecision, Plan, Verdict
+from shared.core.prices import per_month
 from shared.core.snapshot import Snapshot
 from shared.ports import Log
 
