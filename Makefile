@@ -58,8 +58,9 @@ requirements: $(VENV)/.dev ## Compile requirements.txt from requirements.in, wit
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header requirements.in -o requirements.txt
 
-schema: $(VENV)/.dev ## Write infra/policy.schema.json from the policy's types
+schema: $(VENV)/.dev ## Write infra/policy.schema.json and infra/policy.md from the policy's types
 	$(BIN)/python -m shared.core.policy_document > infra/policy.schema.json
+	$(BIN)/python -m shared.core.policy_document page > infra/policy.md
 
 playground: $(VENV)/.dev ## A real control plane with Ebb at work on it, left up to play with until Ctrl-C
 	@$(BIN)/python -m tests.real.playground

@@ -1,16 +1,50 @@
 import json
+import re
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from shared.core.gates import CLAIM_GATES, PASS_GATES
 from shared.core.policy_document import schema
+from shared.core.policy_document.__main__ import document
+from shared.core.policy_document.documentation import table
+from shared.core.policy_document.precedence import precedence
+from shared.core.reasons import Unremovable
 
 WRITTEN = Path(__file__).parents[2] / "infra" / "policy.schema.json"
-AGAIN = """python -c 'import json; from shared.core.policy_document import schema;
-print(json.dumps(schema(), indent=2, ensure_ascii=False))' > infra/policy.schema.json"""
+PAGE = WRITTEN.with_name("policy.md")
 
 
 def test_the_schema_beside_the_infrastructure_is_current() -> None:
-    assert json.loads(WRITTEN.read_text(encoding="utf-8")) == schema(), f"write it again: {AGAIN}"
+    assert json.loads(WRITTEN.read_text(encoding="utf-8")) == schema(), "run `make schema`"
+
+
+def test_the_page_beside_the_infrastructure_is_current() -> None:
+    assert PAGE.read_text(encoding="utf-8") == document("page"), "run `make schema`"
+
+
+@pytest.mark.parametrize(
+    "expected",
+    [
+        pytest.param("| `cluster.minimumNodes` | whole number from 0 |", id="a number of the cluster"),
+        pytest.param("| `cluster.freezes[].from` | text |", id="a field of a list"),
+        pytest.param("| `nodePools.NAME.disruption.expireAfter` | duration or `Never` |", id="a field of any pool"),
+        pytest.param("| `nodePools.NAME.headroom` | percentage |", id="a percentage"),
+        pytest.param("| `nodePools.NAME.rate.per` | duration in minutes or more |", id="a period"),
+        pytest.param("| 60m (node-refiner): demand grows |", id="a default with its reason"),
+    ],
+)
+def test_the_page_has_a_row_for(expected: str) -> None:
+    assert expected in table(schema())
+
+
+def test_the_page_names_every_gate_in_the_order_in_which_it_is_asked() -> None:
+    words = {each.value for each in Unremovable}
+    named = re.findall(r"^\| \d+ \| `(\w+)`", precedence(), re.MULTILINE)
+    assert len(named) == len(CLAIM_GATES) + len(PASS_GATES)
+    assert set(named) <= words
+    assert len(set(named)) == len(named)
 
 
 def properties() -> list[tuple[str, dict[str, Any]]]:
