@@ -1,0 +1,79 @@
+"""One call of a function in a process of its own, as a cold start would make it: only the state is left of before."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from functools import cached_property
+from uuid import uuid4
+
+from functions.planner.passing import Desk
+from functions.planner.telling import Teller
+from functions.planner.tick import Tick, tick
+from shared.adapters.prices import load
+from shared.adapters.sqlite import SqliteState
+from shared.core.policy import Budget, Limit, Policy
+from shared.ports import Ports, State, drain_key
+from tests.builders import CLUSTER, node, order, pod, policy
+from tests.races.claimer import state_at
+from tests.shells.house import House
+
+NODES = ("n1", "n2", "n3", "n4")
+
+
+@dataclass(frozen=True)
+class Call:
+    """Where the state is, what time it is, and what the cluster looks like to this call."""
+
+    place: str
+    now: datetime
+    """Rules only a state that is a file; a service has its own time."""
+    cpu: float = 0.5
+    """Requests of the one pod on each node of 4 cores."""
+    gone: tuple[str, ...] = ()
+    consolidate_after: timedelta = timedelta(0)
+    time_gap: timedelta = timedelta(0)
+    limit: int = 1
+
+    @property
+    def policy(self) -> Policy:
+        return policy(
+            cluster_wide={"time_gap": self.time_gap},
+            consolidate_after=self.consolidate_after,
+            budgets=(Budget(Limit(count=self.limit)),),
+        )
+
+
+class ColdHouse(House):
+    """A house whose state is real and older than the house."""
+
+    def __init__(self, call: Call) -> None:
+        names = [name for name in NODES if name not in call.gone]
+        created = call.now - timedelta(days=1)
+        pods = (pod(f"p-{name}", on=name, cpu=call.cpu, owner=f"ReplicaSet/r-{name}") for name in names)
+        super().__init__(*(node(name, created=created) for name in names), *pods, policy=call.policy)
+        self.clock.start = call.now
+        self._place = call.place
+
+    @cached_property
+    def real_state(self) -> State:
+        kind, _, where = self._place.partition(":")
+        return SqliteState(where, CLUSTER, self.clock.now) if kind == "sqlite" else state_at(self._place)
+
+    @property
+    def ports(self) -> Ports:
+        return replace(super().ports, state=self.real_state)
+
+
+def reasons(call: Call) -> dict[str, str]:
+    """Run one pass of the planner and return the word that each node's verdict rests on."""
+    house = ColdHouse(call)
+    tick(Desk(house.ports, house.settings, load(), Teller(everything=True)), Tick(owner=uuid4().hex))
+    lines = house.log.of("node_decision")
+    return {str(line["node"]): str(line["verdict" if line["verdict"] == "order" else "reason"]) for line in lines}
+
+
+def drain(call: Call, name: str) -> str:
+    """Deliver one order and return how the drain stands: its phase, or the word of its refusal."""
+    house = ColdHouse(call)
+    house.drain(order(name, order_id=f"order-{name}"))
+    record = house.real_state.get(drain_key(f"order-{name}")).value
+    return "" if record is None else record.why or record.phase.value
