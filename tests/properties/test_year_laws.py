@@ -1,0 +1,158 @@
+"""A year of claims under drawn policies, against a judge that counts minutes and fractions and keeps its own books."""
+
+import json
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from fractions import Fraction
+from math import ceil
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shared.core.admission import over_limit
+from shared.core.budgets import Calendar, limit_now
+from shared.core.claims import claim_for, granted, longest_rate, settled
+from shared.core.orders import DrainReason
+from shared.core.plan import Blocker
+from shared.core.policy import Limit, Policy, Schedule
+from shared.core.policy_document import parse
+from shared.core.reasons import Halt
+from shared.core.schedule import active
+from shared.core.snapshot import Node, NodePool
+from shared.core.state import ClusterState
+from tests.builders import cluster, node, order
+from tests.properties.crons import Written, crons
+from tests.properties.year_reference import MINUTE, START, Span
+from tests.properties.years import POOLS, ZONES, Allowance, Judge, Rules, allowances, moments, rules
+
+SECOND, TICK = timedelta(seconds=1), timedelta(microseconds=1)
+REASONS = (DrainReason.EMPTY, DrainReason.UNDERUTILIZED, DrainReason.EXPIRED)
+CHANGES = [
+    pytest.param(datetime(2026, 3, 29, 1, tzinfo=UTC), "Europe/Amsterdam", id="Amsterdam, spring"),
+    pytest.param(datetime(2026, 10, 25, 1, tzinfo=UTC), "Europe/Amsterdam", id="Amsterdam, autumn"),
+    pytest.param(datetime(2026, 3, 8, 7, tzinfo=UTC), "America/New_York", id="New York, spring"),
+    pytest.param(datetime(2026, 11, 1, 6, tzinfo=UTC), "America/New_York", id="New York, autumn"),
+    pytest.param(datetime(2026, 4, 4, 15, tzinfo=UTC), "Australia/Lord_Howe", id="Lord Howe, autumn, half an hour"),
+    pytest.param(datetime(2026, 10, 3, 15, 30, tzinfo=UTC), "Australia/Lord_Howe", id="Lord Howe, spring"),
+]
+
+
+class World:
+    """The cluster and its document, changed only by the code under test."""
+
+    def __init__(self, drawn: Rules, sizes: dict[str, int]) -> None:
+        rows = [node(f"{pool}{i}", pool=pool, created=START) for pool, size in sizes.items() for i in range(size)]
+        self.nodes = {each.name: each for each in rows}
+        self.pools = {name: NodePool(name, min_total=each.least) for name, each in drawn.pools.items()}
+        self.policy: Policy = parse(json.dumps(drawn.document).encode())
+        self.state = ClusterState()
+
+    def claim(self, name: str, reason: DrainReason, now: datetime) -> tuple[Blocker, ...]:
+        """Ask for a claim as the drainer does inside its compare-and-set."""
+        wanted, target = order(name, reason=reason), self.nodes[name]
+        snapshot = cluster(self.nodes.values(), pools=self.pools, now=now)
+        refused = over_limit(wanted, target, snapshot, self.state, self.policy, now)
+        if not refused:
+            claim = claim_for(wanted, target, self.policy, "BALANCED", now)
+            self.state = granted(self.state, target.uid, claim, longest_rate(self.policy))
+        return refused
+
+    def settle(self, name: str, now: datetime, *, removed: bool) -> None:
+        self.state = settled(self.state, f"uid-{name}", None if removed else Halt.PAUSED, now)
+        if removed:
+            del self.nodes[name]
+
+    def flip(self, name: str) -> None:
+        self.nodes[name] = replace(self.nodes[name], ready=not self.nodes[name].ready)
+
+
+class Year:
+    """World and judge side by side."""
+
+    def __init__(self, drawn: Rules, sizes: dict[str, int]) -> None:
+        self.world = World(drawn, sizes)
+        self.judge = Judge(drawn, {each.name: each.pool for each in self.world.nodes.values()})
+
+    def attempt(self, target: Node, reason: DrainReason, now: datetime) -> None:
+        allowed = self.judge.allows(target.name, reason, now)
+        refused = self.world.claim(target.name, reason, now)
+        assert (not refused) is allowed, (now, target.name, refused)
+        if allowed:
+            self.judge.claimed.add(target.name)
+            self.judge.starts.append((now, target.pool))
+
+    def end(self, name: str, now: datetime, *, removed: bool) -> None:
+        self.world.settle(name, now, removed=removed)
+        self.judge.claimed.discard(name)
+        if removed:
+            self.judge.gone.add(name)
+
+    def flip(self, name: str) -> None:
+        self.world.flip(name)
+        self.judge.broken ^= {name}
+
+
+@settings(max_examples=120, deadline=None)
+@given(st.data())
+def test_over_a_year_exactly_the_claims_are_granted_that_every_limit_allows(data: st.DataObject) -> None:
+    drawn = data.draw(rules)
+    year = Year(drawn, {pool: data.draw(st.integers(1, 9)) for pool in POOLS})
+    for now in data.draw(moments(drawn)):
+        names = sorted(year.world.nodes)
+        if not names:
+            return
+        name = data.draw(st.sampled_from(names))
+        act = data.draw(st.sampled_from(["claim"] * 4 + ["removed", "given back", "flip"]))
+        if act == "flip":
+            year.flip(name)
+        elif name in year.judge.claimed:
+            year.end(name, now, removed=act == "removed")
+        else:
+            year.attempt(year.world.nodes[name], data.draw(st.sampled_from(REASONS)), now)
+
+
+@settings(max_examples=40, deadline=None)
+@given(rules, st.sampled_from(POOLS), allowances, st.integers(0, 12), st.integers(0, 365 * 24 * 60 - 1))
+def test_one_more_budget_never_allows_more(drawn: Rules, pool: str, more: Allowance, nodes: int, minute: int) -> None:
+    own = drawn.pools[pool]
+    stricter = replace(drawn, pools={**drawn.pools, pool: replace(own, budgets=(*own.budgets, more))})
+    for reason in (*REASONS, DrainReason.MANUAL):
+        before, after = (_limit(each, pool, reason, nodes, START + minute * MINUTE) for each in (drawn, stricter))
+        assert before is None or (after is not None and after <= before)
+
+
+def _limit(drawn: Rules, pool: str, reason: DrainReason, nodes: int, now: datetime) -> int | None:
+    policy = parse(json.dumps(drawn.document).encode())
+    return limit_now(policy.pool(pool).budgets, reason, nodes, Calendar(now))
+
+
+@given(st.integers(0, 100), st.integers(0, 15_000))
+def test_percent_arithmetic_is_rational_arithmetic_rounded_up(share: int, nodes: int) -> None:
+    assert Limit(percent=share).of(nodes) == ceil(Fraction(share, 100) * nodes)
+
+
+@pytest.mark.parametrize(("change", "zone"), CHANGES)
+@settings(max_examples=40, deadline=None)
+@given(cron=crons, minutes=st.integers(1, 180) | st.integers(1, 2000))
+def test_the_edges_of_a_window_are_exact_on_the_days_of_a_clock_change(
+    change: datetime, zone: str, cron: Written, minutes: int
+) -> None:
+    span = Span(cron, minutes, zone)
+    schedule = Schedule(cron.text, minutes * MINUTE, zone)
+    near = [edge for edge in span.edges() if abs(edge - change) <= timedelta(hours=24)]
+    for edge in near[:12]:
+        for moment in (edge - SECOND, edge - TICK, edge, edge + SECOND):
+            assert active(schedule, moment) is span.active(moment), moment
+
+
+@pytest.mark.parametrize("zone", ZONES)
+@settings(max_examples=15, deadline=None)
+@given(cron=crons, minutes=st.integers(1, 2000), place=st.integers(0, 10**6))
+def test_the_edges_of_a_window_are_exact_all_year(zone: str, cron: Written, minutes: int, place: int) -> None:
+    span, schedule = Span(cron, minutes, zone), Schedule(cron.text, minutes * MINUTE, zone)
+    edges = span.edges()
+    for edge in edges[place % len(edges) :][:6] if edges else ():
+        assert [active(schedule, moment) for moment in (edge - TICK, edge)] == [
+            span.active(moment) for moment in (edge - TICK, edge)
+        ]
