@@ -5,12 +5,15 @@ Must not refuse anything.
 
 from collections.abc import Callable, Iterator
 from datetime import timedelta
+from fractions import Fraction
 from typing import Final
 
-from shared.core.policy import Budget, Limit, Policy, PoolPolicy
+from shared.core.policy import Budget, Limit, Policy, PoolPolicy, Schedule
 
-_USUAL_PASS: Final = timedelta(minutes=1)
-"""No schedule of the planner is denser; a shorter mark means no more than the next pass."""
+_USUAL_PASS: Final = timedelta(minutes=5)
+"""The planner's usual schedule; a shorter mark means no more than the next pass."""
+_AUTOSCALERS_OWN: Final = Fraction(1, 2)
+"""Below it, in CPU and memory, GKE's autoscaler removes a node by itself (guide: cluster-autoscaler §2)."""
 _NONE: Final = frozenset({Limit(count=0), Limit(percent=0)})
 
 
@@ -64,25 +67,53 @@ def _required_count(pool: PoolPolicy) -> Iterator[str]:
         )
 
 
+def _low_limits(pool: PoolPolicy) -> Iterator[str]:
+    limits = {"CPU": pool.cpu_limit, "Memory": pool.memory_limit}
+    for what, limit in limits.items():
+        if limit <= _AUTOSCALERS_OWN:
+            yield (
+                f"scaleDown{what}RequestRatioLimit: {float(limit):g} leaves little to do, for below 0.5 the cluster "
+                "autoscaler removes nodes by itself (0.85 in the optimize-utilization profile); write for example 0.75."
+            )
+
+
 def _never(pool: PoolPolicy) -> Iterator[str]:
     if pool.windows == ():
         yield "disruption.windows: the list is empty, so no window ever opens; leave it out for always."
+    elif pool.windows and all(_shut(window, pool.budgets) for window in pool.windows):
+        yield "disruption.windows: a budget of 0 is active whenever one opens, so no node of the pool is ever drained."
     if pool.rate is not None and pool.rate.nodes in _NONE:
         yield "rate.nodes: it is 0, so no drain of the pool ever starts."
-    if any(
-        b.schedule is None and not b.reasons and b.nodes in {Limit(count=0), Limit(percent=0)} for b in pool.budgets
-    ):
+    if any(_always_for_all(budget) and budget.nodes in _NONE for budget in pool.budgets):
         yield "disruption.budgets: one of 0 is always active, so no node of the pool is ever drained."
+
+
+def _shut(window: Schedule, budgets: tuple[Budget, ...]) -> bool:
+    """Whether a budget of 0 has the window's own schedule and lasts as long."""
+    return any(
+        budget.nodes in _NONE
+        and not budget.reasons
+        and budget.schedule is not None
+        and (budget.schedule.cron, budget.schedule.time_zone) == (window.cron, window.time_zone)
+        and budget.schedule.duration >= window.duration
+        for budget in budgets
+    )
 
 
 def _timers(pool: PoolPolicy) -> Iterator[str]:
     if pool.consolidate_after is not None and pool.consolidate_after < _USUAL_PASS:
         yield (
             f"disruption.consolidateAfter: {int(pool.consolidate_after.total_seconds())}s is shorter than the time "
-            "between two passes; a node goes at the earliest in the pass after the one that marked it."
+            "between two passes, usually 5m; a node goes at the earliest in the pass after the one that marked it."
         )
     if pool.consolidate_after is None and pool.expire_after is None:
         yield "disruption: consolidateAfter and expireAfter are both Never, so no node of the pool is ever drained."
 
 
-_POOL_RULES: Final[tuple[Callable[[PoolPolicy], Iterator[str]], ...]] = (_budgets, _required_count, _never, _timers)
+_POOL_RULES: Final[tuple[Callable[[PoolPolicy], Iterator[str]], ...]] = (
+    _budgets,
+    _required_count,
+    _low_limits,
+    _never,
+    _timers,
+)
