@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
+from time import monotonic, sleep
 from typing import Any, Final, TypeVar
 from uuid import uuid4
 
@@ -21,6 +22,7 @@ T = TypeVar("T")
 
 BUSY_SECONDS: Final = 10.0
 """How long to wait for another process's write before the call counts as an outage."""
+_PAUSE_SECONDS: Final = 0.05
 _PASSING: Final = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}
 _TABLE: Final = """
 CREATE TABLE IF NOT EXISTS documents (
@@ -52,9 +54,7 @@ class SqliteState:
         self._now = now
         self._busy_seconds = busy_seconds
         self._latest = datetime.min.replace(tzinfo=UTC)
-        with self._open() as database:
-            database.execute("PRAGMA journal_mode = WAL")
-            database.execute(_TABLE)
+        self._make()
 
     def get(self, key: Key[T]) -> Found[T]:
         """Read one document. Raises Retryable, or Terminal when it does not decode."""
@@ -88,6 +88,21 @@ class SqliteState:
             id_: Found(self._decode(value, Key(collection, id_, type_)), version, read_at)
             for id_, value, version in rows
         }
+
+    def _make(self) -> None:
+        """Make the file. Others who make it too are waited for: SQLite itself does not wait when the mode changes."""
+        until = monotonic() + self._busy_seconds
+        while True:
+            try:
+                with self._open() as database:
+                    database.execute("PRAGMA journal_mode = WAL")
+                    database.execute(_TABLE)
+            except Retryable:
+                if monotonic() >= until:
+                    raise
+                sleep(_PAUSE_SECONDS)
+            else:
+                return
 
     @contextmanager
     def _change(self, key: Key[Any], expected: str | None) -> Iterator[sqlite3.Connection]:

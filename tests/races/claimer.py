@@ -25,7 +25,7 @@ from shared.ports import State, drain_key
 from tests.builders import CLUSTER, node, order, policy
 from tests.shells.house import House
 
-PATIENCE: Final = 120.0
+PATIENCE: Final = 60.0
 """How long a claimer waits for the others to stand at the line."""
 MOST_DELIVERIES: Final = 40
 """So often Pub/Sub brings the same message; then the race is lost."""
@@ -126,3 +126,9 @@ def _told(state: State, house: House, number: int, seconds: float) -> Told:
     cordons = sum(call[0] == "take" for call in house.cluster.calls)
     retries = tuple(str(line["message"]) for line in house.log.of("drain_step") if line["severity"] != "INFO")
     return Told(record.outcome or record.phase.value, record.why, record.detail, cordons, retries, seconds)
+
+
+def open_together(place: str) -> bool:
+    """Open the state at the same moment as the others, and return whether it can be read."""
+    _line[0].wait(PATIENCE)
+    return state_at(place).get(CLUSTER_KEY).value is None

@@ -1,13 +1,13 @@
 """Starts claimers as processes of their own and lets them go at once."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from multiprocessing.context import ForkServerContext
 from typing import TypeVar
 
 from shared.adapters.clock import system_time
-from tests.races.claimer import PATIENCE, Race, Told, claim, line_up
+from tests.races.claimer import PATIENCE, Race, Told, claim, line_up, open_together
 
 T = TypeVar("T")
 _TIMEOUT = 2 * PATIENCE
@@ -16,9 +16,18 @@ _TIMEOUT = 2 * PATIENCE
 def run(place: str, claimers: int, limit: int, *, strangers: bool = False) -> list[Told]:
     """Race for `limit` claims and return what each claimer says."""
     race = Race(place, claimers, limit, system_time(), strangers)
+    return _at_once([(claim, (race, number)) for number in range(claimers)])
+
+
+def open_at_once(place: str, count: int) -> list[bool]:
+    """Open one state in so many processes at the same moment."""
+    return _at_once([(open_together, (place,))] * count)
+
+
+def _at_once(calls: Sequence[tuple[Callable[..., T], tuple[object, ...]]]) -> list[T]:
     context = _context()
-    with ProcessPoolExecutor(claimers, context, line_up, (context.Barrier(claimers),)) as pool:
-        waiting = [pool.submit(claim, race, number) for number in range(claimers)]
+    with ProcessPoolExecutor(len(calls), context, line_up, (context.Barrier(len(calls)),)) as pool:
+        waiting = [pool.submit(function, *arguments) for function, arguments in calls]
         return [each.result(_TIMEOUT) for each in waiting]
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from shared.core.reasons import Unremovable
 from tests.races.claimer import Told, claims_in
-from tests.races.racing import run
+from tests.races.racing import open_at_once, run
 
 EMULATOR = (pytest.mark.emulator, pytest.mark.xdist_group("emulator"))
 
@@ -23,6 +23,10 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 def ends(told: list[Told]) -> Counter[tuple[str, str]]:
     return Counter((each.outcome, each.why) for each in told)
+
+
+def test_a_state_that_many_open_at_once_for_the_first_time_opens_for_all(tmp_path: Path) -> None:
+    assert [open_at_once(f"sqlite:{tmp_path / str(turn)}", 16) for turn in range(5)] == [[True] * 16] * 5
 
 
 @pytest.mark.acceptance(76)
