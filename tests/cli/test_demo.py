@@ -5,6 +5,8 @@ import re
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -19,12 +21,18 @@ pytestmark = pytest.mark.slow
 needs_proc = pytest.mark.skipif(not PROC.is_dir(), reason="children are found by /proc, which only Linux has")
 
 
-def started(folder: Path) -> "subprocess.Popen[str]":
+@contextmanager
+def started(folder: Path) -> "Iterator[subprocess.Popen[str]]":
     """The demo with its temporary files in `folder`, by which its children are known."""
-    log = (folder / "story").open("w")
     environment = {**os.environ, "TMPDIR": str(folder)}
-    with log:
-        return subprocess.Popen(COMMAND, cwd=ROOT, env=environment, stdout=log, stderr=log, text=True)
+    with (
+        (folder / "story").open("w") as log,
+        subprocess.Popen(COMMAND, cwd=ROOT, env=environment, stdout=log, stderr=log, text=True) as demo,
+    ):
+        try:
+            yield demo
+        finally:
+            demo.kill()
 
 
 def children(folder: Path) -> list[str]:
@@ -73,10 +81,10 @@ def test_the_demo_tells_its_story_and_keeps_its_promise(tmp_path: Path) -> None:
     ],
 )
 def test_nothing_outlives_the_demo(code: int, number: int, tmp_path: Path) -> None:
-    demo = started(tmp_path)
-    wait_until("the demo is under way", lambda: "4. The marks" in (tmp_path / "story").read_text(), 60)
-    assert len(children(tmp_path)) > 3
-    demo.send_signal(number)
-    assert demo.wait(30) == code
+    with started(tmp_path) as demo:
+        wait_until("the demo is under way", lambda: "4. The marks" in (tmp_path / "story").read_text(), 60)
+        assert len(children(tmp_path)) > 3
+        demo.send_signal(number)
+        assert demo.wait(30) == code
     wait_until("every child is gone", lambda: children(tmp_path) == [])
     assert "Traceback" not in (tmp_path / "story").read_text()

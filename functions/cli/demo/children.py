@@ -56,10 +56,10 @@ class Child:
         while not ready():
             if self._process.poll() is not None:
                 raise Terminal(
-                    self.name, f"it ended at its start (exit code {self._process.returncode}).{self._said()}"
+                    self.name, f"it ended at its start (exit code {self._process.returncode}).{self.last_words()}"
                 )
             if time.monotonic() > until:
-                raise Terminal(self.name, f"{what} within {START_SECONDS:.0f} s.{self._said()}")
+                raise Terminal(self.name, f"{what} within {START_SECONDS:.0f} s.{self.last_words()}")
             time.sleep(_POLL_SECONDS)
 
     def ended(self) -> bool:
@@ -81,7 +81,8 @@ class Child:
                 os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait(END_SECONDS)
 
-    def _said(self) -> str:
+    def last_words(self) -> str:
+        """Return the last lines that the process wrote, each on a line of its own."""
         lines = [line for path in (self.out, self.err) for line in path.read_text(errors="replace").splitlines()]
         return "".join(f"\n  | {line}" for line in lines[-_LAST_LINES:]) or " It said nothing."
 

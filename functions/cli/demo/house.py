@@ -35,10 +35,6 @@ class House:
     planner: Child
     drainer: Child
 
-    def ended(self) -> str:
-        """Return the name of a process that has ended though it should not, or an empty string."""
-        return next((child.name for child in (self.planner, self.drainer) if child.ended()), "")
-
 
 @contextmanager
 def running(folder: Path, scenario: Path = SCENARIO) -> Iterator[House]:

@@ -51,6 +51,8 @@ class Painter:
 
     def __init__(self) -> None:
         self._pools: dict[str, str] = {}
+        self.first: frozenset[str] = frozenset()
+        """The nodes of the first picture."""
 
     def paint(self, nodes: Sequence[Json], pods: Sequence[Json]) -> Picture:
         """Return the picture of these nodes and pods as the API lists them."""
@@ -63,6 +65,7 @@ class Painter:
     def _bars(self, nodes: Sequence[Json], shares: Mapping[str, float]) -> Sequence[Bar]:
         for node in nodes:
             self._pools.setdefault(node["metadata"]["name"], node["metadata"]["labels"].get(_POOL, ""))
+        self.first = self.first or frozenset(self._pools)
         return [Bar(name, pool, shares.get(name)) for name, pool in self._pools.items()]
 
 

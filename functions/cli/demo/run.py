@@ -14,7 +14,7 @@ from functions.cli.demo.house import House, running
 from functions.cli.demo.promise.check import Finding, check
 from functions.cli.demo.promise.evidence import Evidence, Pass, guards_of, limits_of
 from functions.cli.demo.screen import Screen, table
-from functions.cli.demo.story import EVERY, Story, closing, new_story
+from functions.cli.demo.story import EVERY, MOST_SECONDS, Story, closing, new_story
 
 KEPT: Final = 0
 BROKEN: Final = 1
@@ -66,9 +66,14 @@ def _run(screen: Screen, folder: Path, begun: float) -> int:
             cordoned_by_persons=frozenset({story.persons_node}),
         )
         closing(story)
-    findings = check(evidence)
+    findings = (_rest(story), *check(evidence))
     _show(screen, findings, time.monotonic() - begun)
     return KEPT if all(finding.kept for finding in findings) else BROKEN
+
+
+def _rest(story: Story) -> Finding:
+    breaches = () if story.at_rest() else (f"after {MOST_SECONDS:.0f} s something was still under way",)
+    return Finding("The cluster came to rest", f"{story.picture.alive} nodes", breaches)
 
 
 def _controllers(house: House) -> list[dict[str, object]]:
