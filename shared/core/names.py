@@ -13,6 +13,7 @@ OUR_ANNOTATION: Final = "ebb.internal/drain"
 
 POOL_LABEL: Final = "cloud.google.com/gke-nodepool"
 ZONE_LABEL: Final = "topology.kubernetes.io/zone"
+REGION_LABEL: Final = "topology.kubernetes.io/region"
 HOSTNAME_LABEL: Final = "kubernetes.io/hostname"
 MACHINE_LABEL: Final = "node.kubernetes.io/instance-type"
 SPOT_LABELS: Final = ("cloud.google.com/gke-spot", "cloud.google.com/gke-preemptible")
@@ -49,7 +50,13 @@ NODE_OPT_OUTS: Final = (
     "autoscaling.cast.ai/removal-disabled",
     "ebb.internal/do-not-disrupt",
 )
-POD_ANNOTATIONS: Final = frozenset({SAFE_TO_EVICT, SAFE_LOCAL_VOLUMES, DAEMON_SET_POD, MIRROR, *POD_OPT_OUTS})
+POD_OPT_OUT_LABELS: Final = ("autoscaling.cast.ai/removal-disabled",)
+"""CAST AI reads its wish from labels as well as from annotations."""
+OPT_OUT_UNTIL: Final = "autoscaling.cast.ai/removal-disabled-until"
+"""Label or annotation of a node or pod: Unix seconds until which it is left alone (docs.cast.ai, paused drain)."""
+POD_ANNOTATIONS: Final = frozenset(
+    {SAFE_TO_EVICT, SAFE_LOCAL_VOLUMES, DAEMON_SET_POD, MIRROR, OPT_OUT_UNTIL, *POD_OPT_OUTS}
+)
 """All that the rules read on a pod."""
 
 SCHEDULERS: Final = ("default-scheduler", "gke.io/optimize-utilization-scheduler", "gke.io/default-scheduler")

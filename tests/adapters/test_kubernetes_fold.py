@@ -19,6 +19,16 @@ def test_pods_of_one_kind_share_one_class() -> None:
     assert one.spec is two.spec
 
 
+def test_the_zone_that_a_pod_got_from_its_node_is_not_its_own() -> None:
+    folder = PodFolder()
+    zones = [{"app": "web", names.ZONE_LABEL: zone, names.REGION_LABEL: "r"} for zone in ("r-a", "r-b")]
+
+    first, second = (read(api_pod(meta={"labels": labels}), folder) for labels in zones)
+
+    assert first.spec is second.spec
+    assert dict(first.spec.labels) == {"app": "web"}
+
+
 def test_pods_of_one_daemon_set_share_one_class_although_each_names_its_node() -> None:
     folder = PodFolder()
     meta = {"ownerReferences": [{"kind": "DaemonSet", "name": "logs", "uid": "d", "controller": True}]}

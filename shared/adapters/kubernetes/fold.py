@@ -54,6 +54,9 @@ class Named(wire.Partial, frozen=True):
 
 
 _labels: Final = Part("metadata.labels", dict[str, str])
+_TOPOLOGY: Final = b'"topology.kubernetes.io/'
+_FROM_THE_NODE: Final = (names.ZONE_LABEL, names.REGION_LABEL)
+"""Since Kubernetes 1.35 the API server copies these from the node to the pod when it is bound."""
 _node_selector: Final = Part("spec.nodeSelector", dict[str, str])
 _claims: Final = Part("spec.resourceClaims", list[Named])
 _gates: Final = Part("spec.schedulingGates", list[Named])
@@ -96,13 +99,21 @@ class PodFolder:
         return known
 
 
+def _own_labels(raw: msgspec.Raw) -> bytes:
+    """Return the labels without those that a replacement would get from its new node."""
+    if _TOPOLOGY not in bytes(raw):
+        return bytes(raw)
+    labels = _labels.read(raw) or {}
+    return msgspec.json.encode({key: labels[key] for key in labels if key not in _FROM_THE_NODE})
+
+
 def pod_key(pod: wire.Pod) -> PodKey:
     meta, spec = pod.metadata, pod.spec
     owner = _controller(meta.owner_references)
     grace = spec.termination_grace_period_seconds
     return PodKey(
         namespace=meta.namespace,
-        labels=bytes(meta.labels),
+        labels=_own_labels(meta.labels),
         annotations=_kept(meta.annotations),
         owner=owner,
         containers=tuple(map(containers.container_key, spec.containers or ())),
