@@ -12,6 +12,7 @@ import typer
 
 from functions.cli.failures import Sentences
 from functions.cli.options import At, Context, Dumps, Kubeconfig, Output, PolicyFile
+from functions.cli.policy_commands import policies
 from functions.cli.sources import Sources
 
 _SETTINGS = {"help_option_names": ["-h", "--help"]}
@@ -24,7 +25,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings=_SETTINGS,
 )
-policies = typer.Typer(no_args_is_help=True, help="Check policy files.")
 app.add_typer(policies, name="policy")
 
 
@@ -127,16 +127,6 @@ def resume() -> None:
     from functions.cli import pausing  # noqa: PLC0415 - no other command needs the state
 
     pausing.resume()
-
-
-@policies.command()
-def check(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The policy, YAML or JSON.")],
-) -> None:
-    """Name every fault of a policy file, or print the settings that hold for each pool."""
-    from functions.cli import policy_check  # noqa: PLC0415 - pydantic and rich are not needed for the other commands
-
-    policy_check.run(file)
 
 
 def main() -> None:

@@ -70,7 +70,7 @@ def cluster_settings(policy: Policy) -> dict[str, str]:
         "timeSinceLastAddition": span(policy.time_since_last_addition),
         "timeGap": span(policy.time_gap),
         "disruption.budgets": budgets(policy.budgets),
-        "rate": _rate(policy.rate),
+        "rate": rate_words(policy.rate),
         "freezes": ", ".join(map(_freeze, policy.freezes)) or "none",
         "drain.maxGracePeriod": span(drain.max_grace),
         "drain.timeout": span(drain.timeout),
@@ -104,7 +104,7 @@ def pool_settings(pool: PoolPolicy) -> dict[str, str]:
         "disruption.expireAfter": span(pool.expire_after),
         "disruption.budgets": budgets(pool.budgets),
         "disruption.windows": "always" if pool.windows is None else _windows(pool.windows),
-        "rate": _rate(pool.rate),
+        "rate": rate_words(pool.rate),
     }
 
 
@@ -135,7 +135,8 @@ def _watchdog(policy: Policy) -> str:
     return f"{span(usual)}{''.join(said)}"
 
 
-def _rate(rate: Rate | None) -> str:
+def rate_words(rate: Rate | None) -> str:
+    """Return a rate the way it limits: `20% in any 1h`."""
     return "no limit" if rate is None else f"{rate.nodes} in any {span(rate.per)}"
 
 

@@ -1,0 +1,54 @@
+"""The commands under `ebb policy`: what a person typed, turned into one call each.
+
+Modules are imported when their command is called, so that help and refusals come at once. Must not hold rules.
+"""
+
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from functions.cli.options import instant
+from shared.core.orders import DrainReason
+
+policies = typer.Typer(no_args_is_help=True, help="Check, draw, compare and convert policies.")
+PolicyPath = Annotated[Path, typer.Argument(metavar="FILE", help="The policy, YAML or JSON.")]
+
+
+@policies.command()
+def check(file: PolicyPath) -> None:
+    """Name every fault of a policy file, or print the settings that hold for each pool."""
+    from functions.cli import policy_check  # noqa: PLC0415 - pydantic and rich are not needed for the other commands
+
+    policy_check.run(file)
+
+
+@policies.command()
+def windows(
+    file: PolicyPath,
+    *,
+    days: Annotated[int, typer.Option("--days", min=1, max=31, help="How many days to draw.")] = 7,
+    at: Annotated[
+        datetime | None,
+        typer.Option(
+            "--at", metavar="TIME", parser=instant, help="Begin with this day, for example 2026-03-27T00:00Z."
+        ),
+    ] = None,
+    nodes: Annotated[
+        list[str] | None,
+        typer.Option("--nodes", metavar="POOL=N,…", help="Sizes of pools, to see numbers instead of percentages."),
+    ] = None,
+    pool: Annotated[str | None, typer.Option("--pool", metavar="NAME", help="Draw this pool only.")] = None,
+    time_zone: Annotated[
+        str | None,
+        typer.Option("--time-zone", metavar="NAME", help="Whose hours to draw; else those of the schedules, or UTC."),
+    ] = None,
+    reason: Annotated[
+        DrainReason, typer.Option("--reason", help="Why a node would go: some budgets bind one reason only.")
+    ] = DrainReason.UNDERUTILIZED,
+) -> None:
+    """Draw how many nodes of each pool may go in each hour, and which budget, window, freeze or rate decides."""
+    from functions.cli import policy_windows  # noqa: PLC0415 - the calendar is not needed for the other commands
+
+    policy_windows.run(file, policy_windows.Wish(days, at, tuple(nodes or ()), pool, time_zone, reason))
