@@ -4,10 +4,12 @@ Used by the planner's pass, the drainer's revalidation and the CLI, so that all 
 Must not hold rules.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 
-from shared.core.snapshot import Node, NodePool, Snapshot
+from shared.core.snapshot import Node, NodePool, Pod, Snapshot
+from shared.core.workloads import UNKNOWN, Workload
 from shared.ports import Picture, PoolsReading
 
 
@@ -26,9 +28,23 @@ def snapshot_of(
         pools_known=reading.known,
         namespaces=picture.namespaces,
         profile=reading.profile,
+        workloads={**counted(picture.pods), **picture.workloads},
     )
 
 
 def pools_by_label(nodes: Iterable[Node]) -> Mapping[str, NodePool]:
     """Return the pools that node labels name, counted as autoscaled from zero (`EBB_GKE_API=none`)."""
     return {node.pool: NodePool(node.pool) for node in nodes if node.pool}
+
+
+def counted(pods: Iterable[Pod]) -> Mapping[str, Workload]:
+    """Return the workloads as their living pods alone tell them: as many wanted as there are, nothing else known."""
+    living: Counter[str] = Counter()
+    for spec, number in Counter(pod.spec for pod in pods if not pod.phase.finished).items():
+        living[spec.workload] += number
+    return {name: Workload(name, number) for name, number in living.items() if name}
+
+
+def told(pods: Iterable[Pod], known: Mapping[str, Workload]) -> Mapping[str, Workload]:
+    """Return the workloads of pods that are not all there are: what is not known must not be counted from them."""
+    return {**{pod.spec.workload: UNKNOWN for pod in pods}, **known}

@@ -7,8 +7,8 @@ All methods raise the failures of `shared.errors` and nothing else: `Retryable` 
 `Gone` when the world changed, `Terminal` when repeating cannot help.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Generic, Protocol, TypeVar
@@ -17,6 +17,7 @@ from shared.core.orders import Order
 from shared.core.policy import Policy
 from shared.core.snapshot import Node, NodePool, Pod, PodDisruptionBudget
 from shared.core.state import ClusterState, DrainRecord, PoolMarks, Run
+from shared.core.workloads import Workload
 
 T = TypeVar("T")
 
@@ -29,6 +30,8 @@ class Picture:
     pods: tuple[Pod, ...]
     disruption_budgets: tuple[PodDisruptionBudget, ...]
     namespaces: Mapping[str, Mapping[str, str]]
+    workloads: Mapping[str, Workload] = field(default_factory=dict)
+    """By `PodClass.workload`: what stands behind ReplicaSets and StatefulSets; what could not be read is missing."""
 
 
 class Answer(StrEnum):
@@ -56,7 +59,7 @@ class Cluster(Protocol):
     """The Kubernetes API of the one cluster."""
 
     def picture(self) -> Picture:
-        """Read everything: nodes first, then pods, PodDisruptionBudgets and namespaces."""
+        """Read everything: nodes first, then pods, PodDisruptionBudgets, namespaces and workloads."""
 
     def node(self, name: str) -> Node:
         """Read one node, consistently. Raises Gone."""
@@ -72,6 +75,9 @@ class Cluster(Protocol):
 
     def disruption_budgets(self) -> tuple[PodDisruptionBudget, ...]:
         """Read all PodDisruptionBudgets, consistently."""
+
+    def workloads_of(self, pods: Iterable[Pod]) -> Mapping[str, Workload]:
+        """Read what stands behind these pods, each by its name, consistently; what is not there is missing."""
 
     def take(self, node: Node, order_id: str, since: datetime) -> Node:
         """Cordon and own: `unschedulable`, our taint and our annotation in one patch on the version read.

@@ -1,13 +1,14 @@
 """A cluster in memory that keeps the promises of `ports.Cluster`; import it from `tests.fakes`."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 
 from shared.core import names
 from shared.core.selectors import Taint
 from shared.core.snapshot import Node, Phase, Pod, PodDisruptionBudget
+from shared.core.workloads import Workload
 from shared.errors import EbbError, Gone, Stale
 from shared.ports import Answer, Eviction, Picture
 from tests.builders import NOW
@@ -18,7 +19,8 @@ class FakeCluster:
 
     `calls` is the record in order, each a tuple of the method's name and its plain arguments. `answers` are
     said instead of the own ones, by pod key, first to last; `failures` are raised, by method, first to last.
-    An evicted pod is deleting until `finish`; no replacement comes unless the test puts one.
+    An evicted pod is deleting until `finish`; no replacement comes unless the test puts one. `workloads` say what the
+    test says, by `namespace/kind/name` of the pods' controller.
     """
 
     def __init__(self, *things: Node | Pod | PodDisruptionBudget, now: Callable[[], datetime] = lambda: NOW) -> None:
@@ -26,6 +28,7 @@ class FakeCluster:
         self.nodes: dict[str, Node] = {}
         self.pods: dict[str, Pod] = {}
         self.pdbs: dict[str, PodDisruptionBudget] = {}
+        self.workloads: dict[str, Workload] = {}
         self.namespaces: dict[str, Mapping[str, str]] = {"default": {}, "kube-system": {}}
         self.calls: list[tuple[object, ...]] = []
         self.answers: dict[str, list[Eviction | EbbError]] = {}
@@ -49,7 +52,8 @@ class FakeCluster:
 
     def picture(self) -> Picture:
         self._called("picture")
-        return Picture(tuple(self.nodes.values()), tuple(self.pods.values()), self._pdbs(), dict(self.namespaces))
+        nodes, pods = tuple(self.nodes.values()), tuple(self.pods.values())
+        return Picture(nodes, pods, self._pdbs(), dict(self.namespaces), dict(self.workloads))
 
     def node(self, name: str) -> Node:
         self._called("node", name)
@@ -70,6 +74,11 @@ class FakeCluster:
     def disruption_budgets(self) -> tuple[PodDisruptionBudget, ...]:
         self._called("disruption_budgets")
         return self._pdbs()
+
+    def workloads_of(self, pods: Iterable[Pod]) -> Mapping[str, Workload]:
+        self._called("workloads_of")
+        asked = {pod.spec.workload for pod in pods}
+        return {name: each for name, each in self.workloads.items() if name in asked}
 
     def take(self, node: Node, order_id: str, since: datetime) -> Node:
         self._called("take", node.name, order_id)

@@ -15,7 +15,7 @@ _NOT_MODELLED: Final = (
 
 REMEDIES: Final[Mapping[Reason, str]] = {
     PodBlock.NOT_SAFE_TO_EVICT: "Remove the annotation from the pod's template if the pod may be evicted.",
-    PodBlock.DO_NOT_DISRUPT: "Remove the annotation from the pod's template if the pod may be evicted.",
+    PodBlock.DO_NOT_DISRUPT: "Remove the annotation or label from the pod's template if the pod may be evicted.",
     PodBlock.NOT_REPLICATED: "Run the pod under a controller, for example a Deployment, or annotate it safe-to-evict.",
     PodBlock.LOCAL_STORAGE: (
         "If the data may be lost, annotate the pod's template safe-to-evict, name the volume in "
@@ -25,6 +25,12 @@ REMEDIES: Final[Mapping[Reason, str]] = {
     PodBlock.PDB_EXHAUSTED: "Wait until the workload is healthy, or give it more replicas or its budget more room.",
     PodBlock.SEVERAL_PDBS: "Change the selectors so that one PodDisruptionBudget at most matches the pod.",
     PodBlock.WAITS_FOR_COMPLETION: _NOTHING,
+    PodBlock.SINGLE_REPLICA: "Give the workload two replicas, or set singleReplicas: avoid or move for the pool.",
+    PodBlock.JOB: "Wait until the Job completes, or set jobs: wait or move for the pool.",
+    PodBlock.JOB_RUNNING: "Wait until the Job completes, or set jobs: move for the pool if its work may be repeated.",
+    PodBlock.ROLLING_OUT: "Wait until kubectl rollout status says that the rollout is done; undo one that is stuck.",
+    PodBlock.TOO_FEW_AVAILABLE: "Mend the workload's other replicas, or raise unprotected for the pool.",
+    PodBlock.TOO_YOUNG_POD: "Wait, or lower minimumPodAge of the pool.",
     PodBlock.TOLERATES_DRAIN_TAINT: "Narrow the pod's tolerations; it tolerates every taint.",
     PodBlock.NAMES_ITS_NODE: "Let the pod choose its node by labels instead of by name.",
     PodBlock.FOREIGN_SCHEDULER: _NOT_MODELLED,
@@ -47,7 +53,7 @@ REMEDIES: Final[Mapping[Reason, str]] = {
     Unremovable.CORDONED_BY_OTHER: "Run kubectl uncordon NODE.",
     Unremovable.TAINTED: "Remove the taint from the node, or name it in ignoreTaints of the pool.",
     Unremovable.GOING_AWAY: _NOTHING,
-    Unremovable.SCALE_DOWN_DISABLED: "Remove the annotation from the node.",
+    Unremovable.SCALE_DOWN_DISABLED: "Remove the annotation or label from the node.",
     Unremovable.TOO_YOUNG: "Wait, or lower minimumNodeAge of the pool.",
     Unremovable.BACKING_OFF: "Wait; the detail says why and until when.",
     Unremovable.BLOCKED_BY_POD: "See what each pod says below.",
@@ -69,6 +75,7 @@ REMEDIES: Final[Mapping[Reason, str]] = {
     Unremovable.BUDGET: "Wait for the drains in flight, or raise the pool's budgets.",
     Unremovable.CLUSTER_BUDGET: "Wait for the drains in flight, or raise cluster.disruption.budgets.",
     Unremovable.RATE: "Wait, or raise the rate.",
+    Unremovable.NAMESPACE_RATE: "Wait, or raise cluster.evictionsPerNamespace.",
     Unremovable.NODES_PER_PASS: "Wait for the next pass, or raise maxNodesPerPass of the pool.",
     Unremovable.NO_PLACE_FOR_PODS: "Lower requests or loosen constraints of its pods; otherwise the node is needed.",
     Unremovable.NO_SEARCH_LEFT: "Wait for the next pass.",

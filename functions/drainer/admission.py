@@ -16,13 +16,14 @@ from shared.core.admission import needs_whole_picture, no_place, objections, ove
 from shared.core.claims import backed_off, claim_for, granted, longest_rate
 from shared.core.drainability import movable
 from shared.core.draining import deadline, grace_seconds
+from shared.core.moving import moving
 from shared.core.plan import Blocker
 from shared.core.policy import Policy
 from shared.core.reasons import Outcome, Reason, Refusal
 from shared.core.snapshot import Node, Snapshot
 from shared.core.state import Claim, ClusterState, DrainPhase
 from shared.errors import Gone, Stale
-from shared.pictures import snapshot_of
+from shared.pictures import snapshot_of, told
 from shared.ports import Answer, Picture
 
 _HARMLESS: Final = frozenset({Answer.GRANTED, Answer.GONE, Answer.TERMINATING, Answer.CONFLICT, Answer.LATER})
@@ -99,7 +100,8 @@ def _revalidated(desk: Desk, node: Node, state: ClusterState, policy: Policy, no
 def _partial(desk: Desk, node: Node) -> Picture:
     """All nodes for the counts, but only this node's pods: the planner's picture is young enough for the rest."""
     cluster = desk.ports.cluster
-    return Picture(cluster.all_nodes(), cluster.pods_on(node.name), cluster.disruption_budgets(), {})
+    nodes, pods = cluster.all_nodes(), cluster.pods_on(node.name)
+    return Picture(nodes, pods, cluster.disruption_budgets(), {}, told(pods, cluster.workloads_of(pods)))
 
 
 def _none_of(found: tuple[Blocker, ...]) -> None:
@@ -156,7 +158,8 @@ def _claim(desk: Desk, node: Node, snapshot: Snapshot, proved: ClusterState, pol
             raise Stale("another claim was granted since the proof of placement")
         _none_of(over_limit(desk.order, node, snapshot, state, policy, now))
         claim = claim_for(desk.order, node, policy, snapshot.profile, now)
-        return granted(state, node.uid, claim, longest_rate(policy))
+        pods = moving(snapshot, (node,), policy).get(node.uid, {})
+        return granted(state, node.uid, claim, longest_rate(policy), pods)
 
     after = change_cluster(desk.ports.state, desk.ports.clock, change)
     _claimed(desk, node, after.claims[node.uid])

@@ -1,18 +1,21 @@
 """The working loop of a drain: look, ask the core for the next step, do it, write it down, look again.
 
-No rule lives here. Each look reads the node and its pods afresh; what changes slowly (policy, claim, PDBs,
-pods without a node) is read again every few seconds.
+No rule lives here. Each look reads the node and its pods afresh; what changes slowly (policy, claim, PDBs, the pods'
+workloads, pods without a node) is read again every few seconds.
 """
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
 from functions.drainer import ending
 from functions.drainer.desk import Desk
 from shared.cas import read_cluster
-from shared.core.draining import Await, Cordon, Evict, GiveBack, Note, Scene, Settle, Step, grace_seconds, next_step
+from shared.core.drainability import movable
+from shared.core.draining import Await, Cordon, Evict, GiveBack, Note, Settle, Step, grace_seconds, next_step
 from shared.core.policy import Policy
+from shared.core.scene import Scene
 from shared.core.snapshot import Node, Pod
 from shared.core.state import Claim, DrainPhase, PodProgress
 from shared.errors import BadPolicy, Gone, Stale
@@ -31,18 +34,9 @@ class Eyes:
 
     def look(self) -> Scene:
         """Return the scene of this moment. Raises Retryable when a part cannot be read."""
-        desk, slow = self._desk, self._slow_look()
         node = self._node()
-        pods = desk.ports.cluster.pods_on(node.name) if node else ()
-        return Scene(
-            node=node,
-            claim=slow.claim,
-            pods=pods,
-            disruption_budgets=slow.disruption_budgets,
-            unbound=slow.unbound,
-            policy=slow.policy,
-            paused=slow.paused,
-        )
+        pods = self._desk.ports.cluster.pods_on(node.name) if node else ()
+        return replace(self._slow_look(pods), node=node, pods=pods)
 
     def _node(self) -> Node | None:
         record = self._desk.ledger.record
@@ -52,8 +46,8 @@ class Eyes:
             return None
         return node if node.uid == record.node_uid else None
 
-    def _slow_look(self) -> Scene:
-        ports = self._desk.ports
+    def _slow_look(self, pods: tuple[Pod, ...]) -> Scene:
+        ports, now = self._desk.ports, self._desk.time.now()
         moment = ports.clock.monotonic()
         if self._slow is None or moment - self._looked_at >= SLOW_LOOK.total_seconds():
             state, _, _ = read_cluster(ports.state)
@@ -61,6 +55,8 @@ class Eyes:
                 node=None,
                 claim=self._claim(state.claims),
                 disruption_budgets=ports.cluster.disruption_budgets(),
+                workloads=ports.cluster.workloads_of(movable(pods, now)),
+                workloads_at=now,
                 unbound=ports.cluster.unbound_pods(),
                 policy=read_policy(self._desk),
                 paused=state.paused,

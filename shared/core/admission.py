@@ -10,6 +10,7 @@ from typing import Final
 from shared.core.choosing import departing_nodes
 from shared.core.eligibility import NodeContext
 from shared.core.gates import claim_blockers
+from shared.core.moving import moving
 from shared.core.orders import DrainReason, Order, Origin
 from shared.core.placement import Board
 from shared.core.plan import Blocker
@@ -88,5 +89,5 @@ def over_limit(
     order: Order, node: Node, snapshot: Snapshot, state: ClusterState, policy: Policy, now: datetime
 ) -> tuple[Blocker, ...]:
     """Return the claim's limits that are exhausted by the counts of this very document."""
-    counts = standing(snapshot.nodes, snapshot.pools, state, policy, now)
+    counts = standing(snapshot.nodes, snapshot.pools, state, policy, now).moves(moving(snapshot, (node,), policy))
     return claim_blockers(counts, node, order.reason, frozenset(order.ignore))

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Final
 
 from shared.core.orders import DrainReason
-from shared.core.policy import Budget, Freeze, Rate, Schedule
+from shared.core.policy import Budget, Freeze, NamespaceRate, Rate, Schedule
 from shared.core.schedule import active
 from shared.core.state import Start
 from shared.errors import BadInput
@@ -66,6 +66,11 @@ def starts_left(rate: Rate, starts: Iterable[Start], nodes: int, now: datetime) 
     """Return how many drains may still start: those of the last period are taken off, never below zero."""
     recent = sum(1 for start in starts if start.at > now - rate.per)
     return max(rate.nodes.of(nodes) - recent, 0)
+
+
+def moved_lately(rate: NamespaceRate, starts: Iterable[Start], namespace: str, now: datetime) -> int:
+    """Return how many pods of a namespace the drains of the last period move, each counted when it was claimed."""
+    return sum(start.pods.get(namespace, 0) for start in starts if start.at > now - rate.per)
 
 
 def window_open(windows: tuple[Schedule, ...] | None, calendar: Calendar) -> bool:

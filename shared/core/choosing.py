@@ -1,6 +1,7 @@
 """Which of the nodes whose time has come go in this pass: gates and budgets first, then the proof of placement.
 
-Nodes are asked in the order in which they would go: empty ones, then expired ones, then the lowest score.
+Nodes are asked in the order in which they would go: empty ones, then expired ones, then the lowest score; those with
+a single replica to be avoided after all others.
 Each that is taken changes the counts and the board for those after it. Must not look at marks.
 """
 
@@ -65,6 +66,6 @@ def departing_nodes(snapshot: Snapshot, state: ClusterState) -> frozenset[str]:
     )
 
 
-def _turn(facts: NodeFacts) -> tuple[int, object, str]:
+def _turn(facts: NodeFacts) -> tuple[bool, int, object, str]:
     score = facts.usage.score if facts.usage else 0
-    return _URGENCY[facts.reason], score, facts.node.name
+    return facts.avoided, _URGENCY[facts.reason], score, facts.node.name

@@ -3,7 +3,9 @@
 Must not judge whether a claim may be granted (that is `gates` and `budgets`), only what the document is then.
 """
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
+from types import MappingProxyType
 from typing import Final
 
 from msgspec.structs import replace
@@ -16,7 +18,8 @@ from shared.core.state import Backoff, Claim, ClusterState, Start
 
 OVERRULED_FOR: Final = timedelta(hours=24)
 """How long a node is left alone after a person took it back (design §5)."""
-_NO_BACKOFF: Final = frozenset({Halt.PAUSED, Halt.ORPHAN})
+NO_PODS: Final[Mapping[str, int]] = MappingProxyType({})
+_NO_BACKOFF: Final = frozenset({Halt.PAUSED, Halt.ORPHAN, Halt.DEMAND, Halt.BREAKER})
 """Halts that say nothing about the node."""
 _BY_A_PERSON: Final = frozenset({Halt.OVERRULED, Halt.RELEASED})
 
@@ -41,14 +44,19 @@ def claim_for(order: Order, node: Node, policy: Policy, profile: str, now: datet
     )
 
 
-def granted(state: ClusterState, uid: str, claim: Claim, keep_starts: timedelta) -> ClusterState:
-    """Return the document with the claim; starts older than the longest rate period are forgotten."""
+def granted(
+    state: ClusterState, uid: str, claim: Claim, keep_starts: timedelta, pods: Mapping[str, int] = NO_PODS
+) -> ClusterState:
+    """Return the document with the claim; starts older than the longest rate period are forgotten.
+
+    `pods` are those that the drain moves, by namespace, where the policy counts them.
+    """
     recent = tuple(start for start in state.starts if start.at > claim.since - keep_starts)
     return replace(
         state,
         claims={**state.claims, uid: claim},
         last_scale_down=claim.since,
-        starts=(*recent, Start(claim.since, claim.pool)),
+        starts=(*recent, Start(claim.since, claim.pool, dict(pods))),
     )
 
 
@@ -78,6 +86,7 @@ def _with_backoff(state: ClusterState, uid: str, backoff: Backoff) -> ClusterSta
 
 
 def longest_rate(policy: Policy) -> timedelta:
-    """Return the longest period over which any rate counts starts."""
-    rates = [policy.rate, *(pool.rate for pool in (*policy.pools.values(), policy.other_pools))]
+    """Return the longest period over which any rate counts starts or their pods."""
+    own = (pool.rate for pool in (*policy.pools.values(), policy.other_pools))
+    rates = (policy.rate, policy.evictions_per_namespace, *own)
     return max((rate.per for rate in rates if rate), default=timedelta(0))

@@ -5,7 +5,7 @@ the autoscaler would be drained in vain, with the settings of this policy and GK
 pod are kept for the explanation; the first names its verdict. Must not ask whether there is room elsewhere.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -13,19 +13,24 @@ from typing import Final
 
 from shared.core import names
 from shared.core.feasibility import Finding, unmodelled
-from shared.core.opt_outs import opted_out
+from shared.core.guards import GUARDS, Guarded, is_single, too_few_available, too_young
+from shared.core.opt_outs import pod_wish
 from shared.core.plan import Blocker
 from shared.core.pods import is_daemon, is_finished, is_mirror
-from shared.core.policy import KubeSystemPods, LocalStorage, PoolPolicy
+from shared.core.policy import KubeSystemPods, LocalStorage, PoolPolicy, SingleReplicas
 from shared.core.reasons import PodBlock
 from shared.core.selectors import NO_SCHEDULE, Taint
 from shared.core.snapshot import Pod, PodClass, PodDisruptionBudget, Volume
+from shared.core.workloads import UNKNOWN, Workload
 
 REPLICATED: Final = frozenset({"ReplicationController", "Job", "ReplicaSet", "StatefulSet"})
 """Controllers that create a pod again; others the cluster autoscaler does not trust to (rule Replicated)."""
 KUBE_SYSTEM: Final = "kube-system"
 STUCK_AFTER: Final = timedelta(seconds=30)
 """A pod that outlives its deletion by grace + 30 s is left to die where it is (rule LongTerminating)."""
+PASSES_BY_ITSELF: Final = frozenset({PodBlock.JOB_RUNNING, PodBlock.ROLLING_OUT, PodBlock.TOO_YOUNG_POD})
+"""Blocks that only ask to come again later."""
+WAITS: Final = PASSES_BY_ITSELF | {PodBlock.WAITS_FOR_COMPLETION}
 
 
 class Kind(StrEnum):
@@ -36,7 +41,7 @@ class Kind(StrEnum):
     SKIP = "skip"
     """It is not ours to move and goes with its node."""
     WAIT = "wait"
-    """Its node waits until it has completed."""
+    """Its node waits until it has completed or settled."""
     BLOCK = "block"
 
 
@@ -48,7 +53,7 @@ class PodVerdict:
 
 @dataclass(frozen=True)
 class DrainContext:
-    """What the rules know besides the pod: the PDBs, the settings of the node's pool, and the time.
+    """What the rules know besides the pod: the PDBs, the settings of the node's pool, the time and the workloads.
 
     Answers that only depend on a pod's class are remembered, so keep one context for a pool and a pass.
     """
@@ -56,8 +61,10 @@ class DrainContext:
     disruption_budgets: tuple[PodDisruptionBudget, ...]
     policy: PoolPolicy
     now: datetime
+    workloads: Mapping[str, Workload] = field(default_factory=dict)
     _budgets: dict[PodClass, tuple[PodDisruptionBudget, ...]] = field(default_factory=dict, repr=False, compare=False)
     _findings: dict[PodClass, tuple[Finding, ...]] = field(default_factory=dict, repr=False, compare=False)
+    _short: dict[PodClass, Finding | None] = field(default_factory=dict, repr=False, compare=False)
     _by_namespace: dict[str, list[PodDisruptionBudget]] = field(default_factory=dict, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -75,8 +82,19 @@ class DrainContext:
         """Return what blocks every pod of a class, in the order of the rules."""
         if spec not in self._findings:
             own = (finding for rule in BLOCKING_BY_CLASS for finding in rule(spec, self))
-            self._findings[spec] = (*own, *unmodelled(spec))
+            guards = (finding for guard in GUARDS for finding in guard(self.guarded(spec)))
+            self._findings[spec] = (*own, *guards, *unmodelled(spec))
         return self._findings[spec]
+
+    def short_of(self, spec: PodClass) -> Finding | None:
+        """Return what keeps every Ready pod of a class while too many of its workload are away."""
+        if spec not in self._short:
+            self._short[spec] = too_few_available(self.guarded(spec))
+        return self._short[spec]
+
+    def guarded(self, spec: PodClass) -> Guarded:
+        workload = self.workloads.get(spec.workload, UNKNOWN)
+        return Guarded(spec, workload, self.policy, protected=bool(self.budgets_of(spec)))
 
 
 def _long_terminating(pod: Pod, now: datetime) -> bool:
@@ -87,12 +105,12 @@ def _long_terminating(pod: Pod, now: datetime) -> bool:
 
 def _not_safe_to_evict(spec: PodClass, _: DrainContext) -> Iterable[Finding]:
     if spec.annotations.get(names.SAFE_TO_EVICT) == "false":
-        yield Finding(PodBlock.NOT_SAFE_TO_EVICT)
+        yield Finding(PodBlock.NOT_SAFE_TO_EVICT, f"{names.SAFE_TO_EVICT}=false")
 
 
 def _on_completion(spec: PodClass, _: DrainContext) -> Iterable[Finding]:
     if spec.annotations.get(names.SAFE_TO_EVICT) == "on-completion":
-        yield Finding(PodBlock.WAITS_FOR_COMPLETION)
+        yield Finding(PodBlock.WAITS_FOR_COMPLETION, f"{names.SAFE_TO_EVICT}=on-completion")
 
 
 def _not_replicated(spec: PodClass, _: DrainContext) -> Iterable[Finding]:
@@ -139,11 +157,9 @@ def _comes_back(spec: PodClass, _: DrainContext) -> Iterable[Finding]:
 
 
 def _do_not_disrupt(pod: Pod, context: DrainContext) -> Iterable[Finding]:
-    if not pod.spec.annotations:
-        return
-    key = opted_out(pod.spec.annotations, names.POD_OPT_OUTS, pod.started, context.now)
-    if key is not None:
-        yield Finding(PodBlock.DO_NOT_DISRUPT, f"{key}={pod.spec.annotations[key]}")
+    wish = pod_wish(pod.spec.annotations, pod.spec.labels, pod.started, context.now)
+    if wish is not None:
+        yield Finding(PodBlock.DO_NOT_DISRUPT, wish)
 
 
 def _pdb_exhausted(pod: Pod, context: DrainContext) -> Iterable[Finding]:
@@ -152,6 +168,17 @@ def _pdb_exhausted(pod: Pod, context: DrainContext) -> Iterable[Finding]:
         evictable_as_unhealthy = budget.always_evict_unhealthy and not pod.ready
         if budget.disruptions_allowed < 1 and not evictable_as_unhealthy:
             yield Finding(PodBlock.PDB_EXHAUSTED, budget.key)
+
+
+def _too_few_available(pod: Pod, context: DrainContext) -> Iterable[Finding]:
+    """A pod that is not Ready, or leaves anyway, is away already."""
+    short = context.short_of(pod.spec) if pod.ready and pod.deleting is None else None
+    if short is not None:
+        yield short
+
+
+def _too_young(pod: Pod, context: DrainContext) -> Iterable[Finding]:
+    return too_young(pod, context.policy, context.now)
 
 
 INTERRUPTING: Final[tuple[Callable[[Pod, datetime], bool], ...]] = (
@@ -170,10 +197,13 @@ BLOCKING_BY_CLASS: Final[tuple[Callable[[PodClass, DrainContext], Iterable[Findi
     _on_completion,
     _comes_back,
 )
-"""What blocks all pods of a kind; what the placement does not model (`feasibility.UNMODELLED`) follows them."""
+"""What blocks all pods of a kind; the workload's guards (`guards.GUARDS`) and what the placement does not model
+(`feasibility.UNMODELLED`) follow them."""
 BLOCKING_BY_POD: Final[tuple[Callable[[Pod, DrainContext], Iterable[Finding]], ...]] = (
     _do_not_disrupt,
     _pdb_exhausted,
+    _too_few_available,
+    _too_young,
 )
 """What blocks this one pod now."""
 
@@ -200,7 +230,7 @@ def judge(pod: Pod, context: DrainContext) -> PodVerdict:
     findings = (*context.findings_of(pod.spec), *by_pod)
     if not findings:
         return PodVerdict(Kind.OKAY)
-    only_waits = all(finding.reason is PodBlock.WAITS_FOR_COMPLETION for finding in findings)
+    only_waits = all(finding.reason in WAITS for finding in findings)
     blockers = tuple(Blocker(finding.reason, pod.key, finding.detail) for finding in findings)
     return PodVerdict(Kind.WAIT if only_waits else Kind.BLOCK, blockers)
 
@@ -208,3 +238,11 @@ def judge(pod: Pod, context: DrainContext) -> PodVerdict:
 def blockers(pods: Iterable[Pod], context: DrainContext) -> tuple[Blocker, ...]:
     """Return everything that keeps these pods, in the order of the pods."""
     return tuple(blocker for pod in pods for blocker in judge(pod, context).blockers)
+
+
+def avoided(pods: Iterable[Pod], context: DrainContext) -> bool:
+    """Whether the node of these pods goes after all others, for a single replica on it (singleReplicas: avoid)."""
+    if context.policy.single_replicas is not SingleReplicas.AVOID:
+        return False
+    rows = (context.guarded(pod.spec) for pod in movable(pods, context.now))
+    return any(is_single(each.spec, each.workload) for each in rows)

@@ -11,36 +11,21 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from shared.core.drainability import DrainContext, judge, movable
-from shared.core.policy import KubeSystemPods, LocalStorage, Policy, PoolPolicy
+from shared.core.policy import Jobs, KubeSystemPods, LocalStorage, Policy, PoolPolicy
 from shared.core.reasons import Halt, Outcome, PodBlock, Reason
-from shared.core.snapshot import Node, Pod, PodDisruptionBudget
+from shared.core.scene import Scene
+from shared.core.snapshot import Node, Pod
 from shared.core.state import Claim, DrainPhase, DrainRecord
+from shared.core.turns import due_now
 
 CORDON_SETTLES: Final = timedelta(seconds=5)
 """A scheduler that had not yet seen the cordon may bind a pod in this time (Karpenter's MinDrainTime)."""
-RETRY_AFTER: Final = timedelta(seconds=5)
-"""How long a refused eviction rests (kubectl drain, node-refiner: 5 s)."""
 LOOK_EVERY: Final = timedelta(seconds=1)
 NEVER: Final = frozenset({"forbidden", "several_pdbs"})
 """Answers of the eviction API that no repetition changes."""
-_AS_BEGUN: Final = PoolPolicy(kube_system_pods=KubeSystemPods.EVICT, local_storage=LocalStorage.EVICT)
-WAITS_ITS_TURN: Final = frozenset({PodBlock.PDB_EXHAUSTED})
-"""Blocks that only delay an eviction once the drain has begun."""
-
-
-@dataclass(frozen=True)
-class Scene:
-    """What the drainer sees in one look. `node` is None when no node of that name and UID exists."""
-
-    node: Node | None
-    claim: Claim | None
-    pods: tuple[Pod, ...] = ()
-    disruption_budgets: tuple[PodDisruptionBudget, ...] = ()
-    unbound: tuple[Pod, ...] = ()
-    policy: Policy | None = None
-    """None: missing or invalid; a running drain goes on with the settings of its claim."""
-    paused: bool = False
-    """The pause flag of the state."""
+_AS_BEGUN: Final = PoolPolicy(kube_system_pods=KubeSystemPods.EVICT, local_storage=LocalStorage.EVICT, jobs=Jobs.MOVE)
+WAITS_ITS_TURN: Final = frozenset({PodBlock.PDB_EXHAUSTED, PodBlock.TOO_FEW_AVAILABLE, PodBlock.ROLLING_OUT})
+"""Blocks that only delay an eviction once the drain has begun, at most until its deadline."""
 
 
 @dataclass(frozen=True)
@@ -155,11 +140,18 @@ def _cordoned_by_other(record: DrainRecord, scene: Scene, now: datetime) -> Step
 
 
 def _late(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
-    del scene
     if record.deadline is None or now < record.deadline:
         return None
-    held = sorted({row.detail for row in record.pods.values() if row.answer == "budget" and row.detail})
+    budgets = {row.detail for row in record.pods.values() if row.answer == "budget" and row.detail}
+    held = sorted(budgets | _short_workloads(scene, now))
     return GiveBack(Halt.DEADLINE, f"held by {', '.join(held)}" if held else "")
+
+
+def _short_workloads(scene: Scene, now: datetime) -> set[str]:
+    """Return the workloads without a PDB that have too many replicas away for another to go."""
+    context = _context(scene, now)
+    found = (context.short_of(pod.spec) for pod in movable(scene.pods, now))
+    return {finding.detail for finding in found if finding is not None}
 
 
 def _cordon(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
@@ -220,7 +212,7 @@ def _drained(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
 
 
 def _evict(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
-    due = _due(record, scene, now)
+    due = due_now(record, scene, _context(scene, now).policy.unprotected, now)
     most = scene.claim.settings.max_parallel_evictions if scene.claim else 1
     return Evict(due[:most]) if due else None
 
@@ -228,31 +220,7 @@ def _evict(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
 def _context(scene: Scene, now: datetime) -> DrainContext:
     """The planner's pod rules on what this look saw; without a policy nothing that was begun is held against it."""
     settings = scene.policy.pool(scene.node.pool) if scene.policy and scene.node else _AS_BEGUN
-    return DrainContext(scene.disruption_budgets, settings, now)
-
-
-def _due(record: DrainRecord, scene: Scene, now: datetime) -> tuple[Pod, ...]:
-    """Pods to ask for now: ordinary ones before critical ones, each group gone before the next."""
-    leaving = movable(scene.pods, now)
-    group = [pod for pod in leaving if not pod.spec.critical] or list(leaving)
-    asked = [pod for pod in group if pod.deleting is None and _rested(record, pod, now)]
-    return tuple(_in_turns(asked, group, scene))
-
-
-def _rested(record: DrainRecord, pod: Pod, now: datetime) -> bool:
-    row = record.pods.get(pod.key)
-    return row is None or row.uid != pod.uid or now - row.at >= RETRY_AFTER
-
-
-def _in_turns(asked: list[Pod], group: list[Pod], scene: Scene) -> Iterable[Pod]:
-    """A workload without a PDB gives up one pod at a time; a PDB keeps order by itself."""
-    leaving = {pod.spec.workload for pod in group if pod.deleting is not None}
-    for pod in sorted(asked, key=lambda each: each.key):
-        if any(pdb.matches(pod.spec) for pdb in scene.disruption_budgets):
-            yield pod
-        elif pod.spec.workload not in leaving:
-            leaving.add(pod.spec.workload)
-            yield pod
+    return DrainContext(scene.disruption_budgets, settings, now, scene.workloads)
 
 
 Rule = Callable[[DrainRecord, Scene, datetime], Step | None]

@@ -10,7 +10,8 @@ from datetime import datetime
 from typing import Final
 
 from shared.core import names
-from shared.core.drainability import DrainContext, blockers, movable
+from shared.core.drainability import PASSES_BY_ITSELF, DrainContext, blockers, movable
+from shared.core.opt_outs import node_wishes
 from shared.core.plan import Blocker
 from shared.core.policy import ConsolidationPolicy, Policy, PoolPolicy
 from shared.core.reasons import Unremovable
@@ -41,8 +42,8 @@ class NodeContext:
     def drain_context(self, pool: str) -> DrainContext:
         """Return what the pod rules know on nodes of that pool."""
         if pool not in self._drain:
-            budgets = self.snapshot.disruption_budgets
-            self._drain[pool] = DrainContext(budgets, self.policy.pool(pool), self.now)
+            budgets, workloads = self.snapshot.disruption_budgets, self.snapshot.workloads
+            self._drain[pool] = DrainContext(budgets, self.policy.pool(pool), self.now, workloads)
         return self._drain[pool]
 
     def permanent_taints(self, pool: str) -> frozenset[Taint]:
@@ -115,10 +116,9 @@ def _tainted(node: Node, context: NodeContext) -> Iterable[Blocker]:
             yield Blocker(Unremovable.TAINTED, taint.key, taint.effect)
 
 
-def _opted_out(node: Node, _: NodeContext) -> Iterable[Blocker]:
-    for key in names.NODE_OPT_OUTS:
-        if "true" in {node.annotations.get(key), node.labels.get(key)}:
-            yield Blocker(Unremovable.SCALE_DOWN_DISABLED, key)
+def _opted_out(node: Node, context: NodeContext) -> Iterable[Blocker]:
+    for wish in node_wishes(node.annotations, node.labels, context.now):
+        yield Blocker(Unremovable.SCALE_DOWN_DISABLED, wish)
 
 
 def _too_young(node: Node, context: NodeContext) -> Iterable[Blocker]:
@@ -137,10 +137,18 @@ def _backing_off(node: Node, context: NodeContext) -> Iterable[Blocker]:
 
 def _blocked_by_pod(node: Node, context: NodeContext) -> Iterable[Blocker]:
     """Say first that pods block, then each pod's own reasons."""
+    return _led(blockers(context.snapshot.pods_by_node.get(node.name, ()), context.drain_context(node.pool)))
+
+
+def _blocked_for_good(node: Node, context: NodeContext) -> Iterable[Blocker]:
+    """The same without what passes by itself: a rollout, a running Job, a pod's youth."""
     found = blockers(context.snapshot.pods_by_node.get(node.name, ()), context.drain_context(node.pool))
-    if found:
-        yield Blocker(Unremovable.BLOCKED_BY_POD, found[0].object, found[0].reason.value)
-    yield from found
+    return _led(tuple(each for each in found if each.reason not in PASSES_BY_ITSELF))
+
+
+def _led(found: tuple[Blocker, ...]) -> tuple[Blocker, ...]:
+    first = (Blocker(Unremovable.BLOCKED_BY_POD, each.object, each.reason.value) for each in found[:1])
+    return (*first, *found)
 
 
 def _not_empty(node: Node, context: NodeContext) -> Iterable[Blocker]:
@@ -172,7 +180,9 @@ NODE_RULES: Final[tuple[Rule, ...]] = (
     _not_empty,
 )
 TIMERS_AND_WISHES: Final = frozenset({_pool_disabled, _too_young, _backing_off, _not_empty})
-SAFETY_RULES: Final[tuple[Rule, ...]] = tuple(rule for rule in NODE_RULES if rule not in TIMERS_AND_WISHES)
+SAFETY_RULES: Final[tuple[Rule, ...]] = tuple(
+    _blocked_for_good if rule is _blocked_by_pod else rule for rule in NODE_RULES if rule not in TIMERS_AND_WISHES
+)
 """What `--potential` keeps: it asks how many nodes could go at all, never how many could go unsafely (design §10)."""
 
 

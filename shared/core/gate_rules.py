@@ -6,7 +6,7 @@ Every gate answers for itself alone; `gates` sets their order and who asks for t
 from collections.abc import Callable, Iterable
 from datetime import datetime
 
-from shared.core.budgets import freeze_in_force, limit_now, starts_left, window_open
+from shared.core.budgets import freeze_in_force, limit_now, moved_lately, starts_left, window_open
 from shared.core.orders import DrainReason
 from shared.core.plan import Blocker
 from shared.core.policy import Rate
@@ -125,6 +125,20 @@ def rate(standing: Standing, node: Node, reason: DrainReason) -> Blocker | None:
 
 def _spent(rate: Rate | None, starts: Iterable[Start], nodes: int, now: datetime) -> bool:
     return rate is not None and starts_left(rate, starts, nodes, now) == 0
+
+
+def namespace_rate(standing: Standing, node: Node, reason: DrainReason) -> Blocker | None:
+    """Each namespace on the node must have room for all its pods there: a drain cannot stop in the middle."""
+    del reason
+    limit = standing.policy.evictions_per_namespace
+    if limit is None:
+        return None
+    for namespace, pods in sorted(standing.moving.get(node.uid, {}).items()):
+        done = moved_lately(limit, standing.starts, namespace, standing.now)
+        if done + pods > limit.pods:
+            alone = "; more than the limit by itself, so this node never goes" if pods > limit.pods else ""
+            return Blocker(Unremovable.NAMESPACE_RATE, namespace, f"{done} of {limit.pods} moved, {pods} here{alone}")
+    return None
 
 
 def recent_addition(standing: Standing, node: Node, reason: DrainReason) -> Blocker | None:

@@ -16,6 +16,7 @@ from shared.core.gate_rules import (
     frozen,
     minimum_nodes,
     minimum_non_tainted,
+    namespace_rate,
     no_excess,
     nodes_per_pass,
     outside_windows,
@@ -40,14 +41,14 @@ CLAIM_GATES: Final[tuple[Gate, ...]] = (
     # what must remain
     pool_at_minimum, minimum_nodes, minimum_non_tainted,
     # how many at once, and how fast
-    budget, cluster_budget, rate,
+    budget, cluster_budget, rate, namespace_rate,
 )  # fmt: skip
 """What a claim checks again at the moment of the grant (design §6)."""
 PASS_GATES: Final[tuple[Gate, ...]] = (recent_addition, time_gap, required_count, no_excess, nodes_per_pass)
 """What the planner alone asks; a person's drain is not asked."""
 IGNORABLE: Final[dict[str, frozenset[Gate]]] = {
     "windows": frozenset({outside_windows}),
-    "budgets": frozenset({budget, cluster_budget, rate}),
+    "budgets": frozenset({budget, cluster_budget, rate, namespace_rate}),
     "gates": frozenset({frozen, breaker_open, minimum_nodes, minimum_non_tainted}),
 }
 """What a person's order may leave out, where the policy's `manual.mayIgnore` allows the word.

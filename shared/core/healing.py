@@ -7,18 +7,24 @@ Must not act: the planner settles or publishes.
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
+from functools import cached_property
 from typing import Final
 
 import msgspec
 
 from shared.core import names
+from shared.core.breakers import stranded
+from shared.core.demand import relieved
 from shared.core.draining import must_stop
 from shared.core.policy import Policy
 from shared.core.reasons import Halt
-from shared.core.snapshot import Node, Snapshot
-from shared.core.state import Claim, ClusterState, DrainPhase, DrainRecord
+from shared.core.snapshot import Node, Pod, Snapshot
+from shared.core.state import Breaker, Claim, ClusterState, DrainPhase, DrainRecord
+
+SILENT_AFTER: Final = timedelta(seconds=60)
+"""A step that ended well has published its continuation by then."""
 
 
 class Cure(StrEnum):
@@ -54,6 +60,17 @@ class Ward:
     """By order id."""
     policy: Policy | None
     now: datetime
+
+    @cached_property
+    def breakers(self) -> Mapping[str, Breaker]:
+        """Breakers that open in this pass, by pool."""
+        return stranded(self.snapshot, self.state.claims.values(), self.records, self.now)
+
+    @cached_property
+    def relieved(self) -> Mapping[str, Pod]:
+        """Held nodes that would take a waiting pod, by node name."""
+        claimed = (self.node(uid, claim) for uid, claim in self.state.claims.items())
+        return relieved(self.snapshot, [node for node in claimed if node is not None])
 
     def node(self, uid: str, claim: Claim) -> Node | None:
         """Return the very node that was claimed, not one reborn under its name."""
@@ -95,6 +112,22 @@ def _stopped(ward: Ward, uid: str, claim: Claim) -> Finding | None:
     return Finding(Cure.RELEASE, uid, claim.node, claim.order_id, Halt.PAUSED, word)
 
 
+def _demand(ward: Ward, uid: str, claim: Claim) -> Finding | None:
+    """Demand has returned: the room that this node is goes first (before any new node is bought)."""
+    pod = ward.relieved.get(claim.node)
+    if pod is None:
+        return None
+    return Finding(Cure.RELEASE, uid, claim.node, claim.order_id, Halt.DEMAND, pod.key)
+
+
+def _breaker(ward: Ward, uid: str, claim: Claim) -> Finding | None:
+    """A pod that we moved is stranded: what is not emptied yet is given back, its room helps at once."""
+    record, opened = ward.records.get(claim.order_id), ward.breakers.get(claim.pool)
+    if opened is None or record is None or record.phase is DrainPhase.DRAINED:
+        return None
+    return Finding(Cure.RELEASE, uid, claim.node, claim.order_id, Halt.BREAKER, opened.why)
+
+
 def _silent(ward: Ward, uid: str, claim: Claim) -> Finding | None:
     record = ward.records.get(claim.order_id)
     if record is None:
@@ -102,6 +135,8 @@ def _silent(ward: Ward, uid: str, claim: Claim) -> Finding | None:
     if record.phase in {DrainPhase.DRAINED, DrainPhase.SETTLED}:
         return None
     if record.lease is not None and record.lease.lives(ward.now):
+        return None
+    if record.updated_at is not None and ward.now - record.updated_at < SILENT_AFTER:
         return None
     return Finding(Cure.CONTINUE, uid, claim.node, claim.order_id, detail=f"silent in phase {record.phase.value}")
 
@@ -152,4 +187,16 @@ def taken_since(node: Node, began_at: datetime) -> bool:
 
 
 ClaimRule = Callable[[Ward, str, Claim], Finding | None]
-_CLAIM_RULES: Final[tuple[ClaimRule, ...]] = (_removed, _settled_record, _stopped, _silent, _taken_back, _watchdog)
+_CLAIM_RULES: Final[tuple[ClaimRule, ...]] = (
+    # what has already ended
+    _removed,
+    _settled_record,
+    # what must be given back now
+    _stopped,
+    _demand,
+    _breaker,
+    # what must go on, or has gone on too long
+    _silent,
+    _taken_back,
+    _watchdog,
+)

@@ -1,6 +1,6 @@
-"""Annotations by which people ask to be left alone, for good or for a while.
+"""Annotations and labels by which people ask to be left alone, for good or for a while.
 
-Must not know which keys count where: `names` lists them, the rules ask.
+Must not hold keys: `names` lists them.
 """
 
 import re
@@ -9,8 +9,10 @@ from datetime import datetime, timedelta
 from fractions import Fraction
 from typing import Final
 
+from shared.core import names
 from shared.core.selectors import Labels
 
+_UNIX: Final = re.compile(r"[0-9]{1,12}")
 _PART: Final = re.compile(r"(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)")
 _MICROSECONDS: Final = {
     "ns": Fraction(1, 1000),
@@ -53,3 +55,29 @@ def _protects(value: str, started: datetime | None, now: datetime) -> bool:
     if duration is None:
         return False
     return started is None or now - started < duration
+
+
+def pod_wish(annotations: Labels, labels: Labels, started: datetime | None, now: datetime) -> str | None:
+    """Return the annotation or label, as `key=value`, by which a pod is left alone now; None without one."""
+    key = opted_out(annotations, names.POD_OPT_OUTS, started, now) if annotations else None
+    if key is not None:
+        return f"{key}={annotations[key]}"
+    label = next((key for key in names.POD_OPT_OUT_LABELS if labels.get(key) == "true"), None)
+    return f"{label}=true" if label else _until(annotations, labels, now)
+
+
+def node_wishes(annotations: Labels, labels: Labels, now: datetime) -> tuple[str, ...]:
+    """Return all annotations and labels, as `key=value`, by which a node is left alone now.
+
+    On nodes only the exact word `true` counts, as for Karpenter and for the cluster autoscaler.
+    """
+    keys = [key for key in names.NODE_OPT_OUTS if "true" in {annotations.get(key), labels.get(key)}]
+    until = _until(annotations, labels, now)
+    return (*(f"{key}=true" for key in keys), *((until,) if until else ()))
+
+
+def _until(annotations: Labels, labels: Labels, now: datetime) -> str | None:
+    for value in (annotations.get(names.OPT_OUT_UNTIL), labels.get(names.OPT_OUT_UNTIL)):
+        if value is not None and _UNIX.fullmatch(value) and int(value) > now.timestamp():
+            return f"{names.OPT_OUT_UNTIL}={value}"
+    return None

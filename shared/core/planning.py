@@ -12,6 +12,7 @@ from typing import Final
 from shared.core.choosing import Choice, departing_nodes
 from shared.core.eligibility import SAFETY_RULES
 from shared.core.marks import is_due, removable_at, update
+from shared.core.moving import moving
 from shared.core.orders import DrainReason
 from shared.core.placement import Board, Candidate, search
 from shared.core.plan import Blocker, NodeDecision, Plan, PlannedOrder, Potential, Verdict
@@ -102,7 +103,8 @@ def _measured(
         surplus[pool] = _excess(own, free)
     free = spare(snapshot.nodes, snapshot.pods_by_node, frozenset())
     surplus[""] = _excess(rows, free)
-    return standing(snapshot.nodes, snapshot.pools, state, policy, now).measured(measures), surplus
+    counts = standing(snapshot.nodes, snapshot.pools, state, policy, now).measured(measures)
+    return counts.moves(moving(snapshot, snapshot.nodes, policy)), surplus
 
 
 def _underutilized(rows: Iterable[NodeFacts]) -> int:

@@ -30,6 +30,20 @@ class LocalStorage(StrEnum):
     EVICT = "evict"
 
 
+class SingleReplicas(StrEnum):
+    MOVE = "move"
+    AVOID = "avoid"
+    """The node goes after all others."""
+    NEVER = "never"
+
+
+class Jobs(StrEnum):
+    MOVE = "move"
+    WAIT = "wait"
+    """The node is kept while a pod of a Job runs on it: an evicted one begins again, and counts as a failure."""
+    NEVER = "never"
+
+
 @dataclass(frozen=True, slots=True)
 class Schedule:
     """A cron schedule of five fields with its zone; active for `duration` of elapsed time after each hit."""
@@ -70,6 +84,14 @@ class Rate:
     """How many drains may start within any period of that length."""
 
     nodes: Limit
+    per: timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class NamespaceRate:
+    """How many pods of one namespace drains may move within any period of that length."""
+
+    pods: int
     per: timedelta
 
 
@@ -115,6 +137,9 @@ class PoolPolicy:
     local_storage: LocalStorage = LocalStorage.BLOCK
     unprotected: Limit = Limit(percent=25)
     """How many pods of a workload without a PodDisruptionBudget may be away at once."""
+    single_replicas: SingleReplicas = SingleReplicas.MOVE
+    jobs: Jobs = Jobs.WAIT
+    minimum_pod_age: timedelta = timedelta(0)
     ignore_taints: frozenset[str] = frozenset()
     time_since_last_addition: timedelta | None = None
     """None: the cluster's setting counts."""
@@ -143,6 +168,7 @@ class Policy:
     budgets: tuple[Budget, ...] = DEFAULT_BUDGETS
     """The ceiling over all pools."""
     rate: Rate | None = Rate(Limit(percent=20), timedelta(hours=1))
+    evictions_per_namespace: NamespaceRate | None = None
     freezes: tuple[Freeze, ...] = ()
     drain: DrainSettings = field(default_factory=DrainSettings)
     watchdog_by_profile: bool = True

@@ -23,7 +23,7 @@ class PodBlock(Reason):
     """Why a pod keeps its node (drainability and feasibility)."""
 
     NOT_SAFE_TO_EVICT = "not_safe_to_evict", "The pod's annotation safe-to-evict is false."
-    DO_NOT_DISRUPT = "do_not_disrupt", "An annotation on the pod asks not to disrupt it."
+    DO_NOT_DISRUPT = "do_not_disrupt", "An annotation or label on the pod asks not to disrupt it."
     NOT_REPLICATED = "not_replicated", "No controller would create the pod again."
     LOCAL_STORAGE = "local_storage", "The pod keeps data in an emptyDir or hostPath volume of this node."
     KUBE_SYSTEM = (
@@ -36,6 +36,18 @@ class PodBlock(Reason):
         "More than one PodDisruptionBudget matches the pod; the eviction API refuses such pods.",
     )
     WAITS_FOR_COMPLETION = "waits_for_completion", "The pod asks to be left until it completes."
+    SINGLE_REPLICA = (
+        "single_replica",
+        "The pod is its workload's only replica, and the policy moves none such (singleReplicas: never).",
+    )
+    JOB = "job", "The pod belongs to a Job, and the policy moves none such (jobs: never)."
+    JOB_RUNNING = "job_running", "The pod belongs to a Job and is left until it completes (jobs: wait)."
+    ROLLING_OUT = "rolling_out", "The pod's workload is in the middle of a rollout."
+    TOO_FEW_AVAILABLE = (
+        "too_few_available",
+        "As many replicas of the workload, which has no PodDisruptionBudget, are away as may be (unprotected).",
+    )
+    TOO_YOUNG_POD = "too_young_pod", "The pod is younger than minimumPodAge."
     TOLERATES_DRAIN_TAINT = (
         "tolerates_drain_taint",
         "The pod tolerates our taint and would come back to the node.",
@@ -81,7 +93,7 @@ class Unremovable(Reason):
         "The node carries a taint that is neither its pool's own nor on the policy's ignore list.",
     )
     GOING_AWAY = "going_away", "The cluster autoscaler or GKE is already removing or moving the node."
-    SCALE_DOWN_DISABLED = "scale_down_disabled", "An annotation on the node forbids scale-down or disruption."
+    SCALE_DOWN_DISABLED = "scale_down_disabled", "An annotation or label on the node forbids scale-down or disruption."
     TOO_YOUNG = "too_young", "The node is younger than minimumNodeAge."
     BACKING_OFF = "backing_off", "A drain of this node failed or was overruled; it is left alone for a while."
     BLOCKED_BY_POD = "blocked_by_pod", "A pod on the node may not be moved."
@@ -109,6 +121,10 @@ class Unremovable(Reason):
     BUDGET = "budget", "A disruption budget of the pool allows no further node now."
     CLUSTER_BUDGET = "cluster_budget", "The cluster-wide disruption budget allows no further node now."
     RATE = "rate", "The rate limit allows no further drain to start now."
+    NAMESPACE_RATE = (
+        "namespace_rate",
+        "More pods of a namespace would be moved than evictionsPerNamespace allows in its period.",
+    )
     NODES_PER_PASS = "nodes_per_pass", "The pass has already taken maxNodesPerPass nodes of this pool."
     NO_PLACE_FOR_PODS = "no_place_for_pods", "Its pods do not all fit on the remaining nodes."
     NO_SEARCH_LEFT = "no_search_left", "The search ended before this node was tried."
@@ -154,6 +170,8 @@ class Halt(Reason):
     SEVERAL_PDBS = "several_pdbs", "More than one PodDisruptionBudget matches a pod."
     POD_BLOCKS = "pod_blocks", "A pod that may not be moved appeared on the node."
     REPLACEMENT_PENDING = "replacement_pending", "A replacement of an evicted pod found no node."
+    DEMAND = "demand", "A pod without a place would fit on the node: room is given back when demand returns."
+    BREAKER = "breaker", "A pod moved from the pool found no place; what is not emptied yet is given back."
     WATCHDOG = "watchdog", "The cluster autoscaler did not delete the drained node in time."
     ORPHAN = "orphan", "The node carried our taint without a living claim."
     RELEASED = "released", "A release asked for the node."

@@ -16,6 +16,7 @@ from typing import Final
 from shared.core import names
 from shared.core.resources import NOTHING, Resources
 from shared.core.selectors import Labels, LabelSelector, NodeTerm, PodTerm, Taint, Toleration
+from shared.core.workloads import Workload
 
 NO_LABELS: Final[Labels] = MappingProxyType({})
 
@@ -223,6 +224,8 @@ class Snapshot:
     namespaces: Mapping[str, Labels] = field(default_factory=dict)
     profile: str = "BALANCED"
     """The autoscaling profile: BALANCED or OPTIMIZE_UTILIZATION."""
+    workloads: Mapping[str, Workload] = field(default_factory=dict)
+    """By `PodClass.workload`, the pod's own controller; one that is missing is not known."""
 
     @cached_property
     def node_by_name(self) -> Mapping[str, Node]:

@@ -63,6 +63,8 @@ class Standing:
     left_non_tainted: int
     starts: tuple[Start, ...]
     calendar: Calendar = field(compare=False, repr=False)
+    moving: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """How many pods a drain of a node would move, by node UID and namespace; empty where nothing asks for it."""
 
     @property
     def nodes(self) -> int:
@@ -87,6 +89,10 @@ class Standing:
         pools = {name: replace(self.pool(name), measure=measure) for name, measure in measures.items()}
         return replace(self, pools={**self.pools, **pools})
 
+    def moves(self, moving: Mapping[str, Mapping[str, int]]) -> "Standing":
+        """Return the standing that knows what each node's drain would move."""
+        return replace(self, moving=moving)
+
     def with_claim(self, node: Node) -> "Standing":
         """Return the standing after that node was taken too, in the same pass."""
         before = self.pool(node.pool)
@@ -99,7 +105,7 @@ class Standing:
             pools={**self.pools, node.pool: _one_more(before, node, gone)},
             left=self.left - gone,
             left_non_tainted=self.left_non_tainted - (0 if tainted else gone),
-            starts=(*self.starts, Start(self.now, node.pool)),
+            starts=(*self.starts, Start(self.now, node.pool, dict(self.moving.get(node.uid, {})))),
         )
 
 

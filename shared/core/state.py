@@ -40,11 +40,13 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
     """The picture that proved its place: claims of one pass were proved together. None: proved by itself."""
 
 
-class Start(msgspec.Struct, frozen=True):
+class Start(msgspec.Struct, frozen=True, omit_defaults=True):
     """One drain that started, for the rate limits."""
 
     at: datetime
     pool: str
+    pods: dict[str, int] = {}
+    """How many pods it moves, by namespace; empty while the policy sets no evictionsPerNamespace."""
 
 
 class Backoff(msgspec.Struct, frozen=True):

@@ -9,7 +9,7 @@ from datetime import datetime
 from fractions import Fraction
 from typing import Final
 
-from shared.core.drainability import movable
+from shared.core.drainability import avoided, movable
 from shared.core.eligibility import NODE_RULES, NodeContext, Rule, judge_node
 from shared.core.orders import DrainReason
 from shared.core.plan import Blocker
@@ -35,6 +35,8 @@ class NodeFacts:
     blockers: tuple[Blocker, ...]
     claimed_by: str
     """The order id that holds it (claim or taint), or empty."""
+    avoided: bool = False
+    """Whether it goes only after all others (singleReplicas: avoid)."""
 
     @property
     def underutilized(self) -> bool:
@@ -68,7 +70,8 @@ def facts(node: Node, context: NodeContext, rules: tuple[Rule, ...] = NODE_RULES
         found += _too_full(measured, settings)
     if rules is NODE_RULES and reason is not DrainReason.EXPIRED and settings.consolidate_after is None:
         found += (Blocker(Unremovable.CONSOLIDATION_OFF),)
-    return NodeFacts(node, measured, reason, found, holder(node, context.state))
+    last = avoided(pods, context.drain_context(node.pool))
+    return NodeFacts(node, measured, reason, found, holder(node, context.state), last)
 
 
 def holder(node: Node, state: ClusterState) -> str:

@@ -157,10 +157,10 @@ def test_an_answer_that_cannot_be_read_is_terminal(api: Script, body: Any) -> No
         KubernetesCluster(client(api)).pods_on("n1")
 
 
-def test_a_picture_is_nodes_then_pods_then_budgets_then_namespaces(api: Script) -> None:
+def test_a_picture_is_nodes_then_pods_then_budgets_then_namespaces_then_workloads(api: Script) -> None:
     budget = {"metadata": {"name": "web", "namespace": "shop"}, "spec": {"selector": {}}}
     namespace = {"metadata": {"name": "shop", "labels": {"team": "a"}}}
-    api.says(page(api_node()), page(api_pod()), page(budget), page(namespace))
+    api.says(page(api_node()), page(api_pod()), page(budget), page(namespace), page(), page(), page())
 
     picture = KubernetesCluster(client(api)).picture()
 
@@ -169,6 +169,9 @@ def test_a_picture_is_nodes_then_pods_then_budgets_then_namespaces(api: Script) 
         PODS,
         "/apis/policy/v1/poddisruptionbudgets",
         "/api/v1/namespaces",
+        "/apis/apps/v1/replicasets",
+        "/apis/apps/v1/deployments",
+        "/apis/apps/v1/statefulsets",
     ]
     assert [node.name for node in picture.nodes] == ["n1"]
     assert [pod.key for pod in picture.pods] == ["default/web-1"]

@@ -7,7 +7,7 @@ import pytest
 
 from shared.core import names
 from shared.core.drainability import DrainContext, Kind, judge, movable
-from shared.core.policy import KubeSystemPods, LocalStorage, PoolPolicy
+from shared.core.policy import Jobs, KubeSystemPods, LocalStorage, PoolPolicy
 from shared.core.reasons import PodBlock
 from shared.core.selectors import NodeTerm, PodTerm, Requirement, Toleration
 from shared.core.snapshot import Phase, Pod, PodDisruptionBudget, Volume
@@ -115,7 +115,7 @@ def test_local_storage_is_let_go_by_policy() -> None:
 )
 @pytest.mark.parametrize("annotations", [{}, SAFE], ids=["plain", "even safe to evict"])
 def test_only_replicated_pods_move(expected: list[PodBlock], owner: str | None, annotations: dict[str, str]) -> None:
-    assert blocks(pod("p", owner=owner, annotations=annotations)) == expected
+    assert blocks(pod("p", owner=owner, annotations=annotations), jobs=Jobs.MOVE) == expected
 
 
 @pytest.mark.acceptance(88)

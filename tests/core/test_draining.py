@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from shared.core.draining import Await, Cordon, Evict, GiveBack, Note, Scene, Settle, deadline, grace_seconds, next_step
+from shared.core.draining import Await, Cordon, Evict, GiveBack, Note, Settle, deadline, grace_seconds, next_step
 from shared.core.policy import DrainSettings
 from shared.core.reasons import Halt, Outcome
+from shared.core.scene import Scene
 from shared.core.snapshot import Phase
 from shared.core.state import DrainPhase, DrainRecord, PodProgress
 from tests.builders import NOW, claim, node, order, our_taint, pdb, pod, pod_class, policy

@@ -55,7 +55,8 @@ def test_every_eviction_is_first_tried_dry_and_nothing_is_ever_deleted() -> None
     kinds = [call[0] for call in ebb.cluster.calls]
     assert kinds.index("evict") < kinds.index("take")
     assert set(kinds) <= {
-        "node", "all_nodes", "unbound_pods", "pods_on", "disruption_budgets", "picture", "take", "evict", "note",
+        "node", "all_nodes", "unbound_pods", "pods_on", "disruption_budgets", "workloads_of", "picture", "take",
+        "evict", "note",
     }  # fmt: skip
 
 
@@ -345,7 +346,7 @@ def test_a_rejected_topic_that_fails_does_not_bring_the_bad_message_back() -> No
     ],
 )
 @pytest.mark.parametrize(
-    "call", ["node", "unbound_pods", "all_nodes", "pods_on", "disruption_budgets", "evict", "take"]
+    "call", ["node", "unbound_pods", "all_nodes", "pods_on", "disruption_budgets", "workloads_of", "evict", "take"]
 )
 def test_an_outage_makes_the_message_come_again_and_the_repeat_finishes(call: str, fault: EbbError) -> None:
     ebb = house()

@@ -73,8 +73,13 @@ class DeploymentController:
         for item in sets:
             current = item["metadata"]["name"] == wanted["metadata"]["name"]
             _scale(self._store, item, wanted["spec"]["replicas"] if current else 0)
-        pods = [pod for item in sets for pod in self._store.controlled("pods", item) if not is_terminating(pod)]
-        write_status(self._store, "deployments", deployment, _counts(pods))
+        living: dict[str, list[Json]] = {
+            item["metadata"]["name"]: [pod for pod in self._store.controlled("pods", item) if not is_terminating(pod)]
+            for item in sets
+        }
+        updated = len(living[wanted["metadata"]["name"]])
+        status = {**_counts([pod for pods in living.values() for pod in pods]), "updatedReplicas": updated}
+        write_status(self._store, "deployments", deployment, status)
 
 
 class ReplicaSetController:

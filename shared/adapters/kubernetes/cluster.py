@@ -4,7 +4,7 @@ Reads are consistent (no resourceVersion is asked for) and paged. Writes are a p
 with a UID, or an event; nothing here deletes a pod or a node.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final, TypeVar
 
@@ -13,8 +13,10 @@ import msgspec
 from shared.adapters.clock import system_time
 from shared.adapters.kubernetes import evictions, ownership, translate, wire
 from shared.adapters.kubernetes.client import Call, KubernetesClient, readable, segment
+from shared.adapters.kubernetes.controllers import Controllers
 from shared.adapters.kubernetes.fold import PodFolder
 from shared.core.snapshot import Node, Pod, PodDisruptionBudget
+from shared.core.workloads import Workload
 from shared.errors import Gone, Retryable, Stale
 from shared.ports import Answer, Eviction, Picture
 
@@ -36,16 +38,18 @@ class KubernetesCluster:
     def __init__(self, client: KubernetesClient, now: Callable[[], datetime] = system_time) -> None:
         """`now` only dates the events that are written for people."""
         self._client = client
+        self._controllers = Controllers(client)
         self._now = now
 
     def picture(self) -> Picture:
-        """Read nodes, then pods, PodDisruptionBudgets and namespaces."""
+        """Read nodes, then pods, PodDisruptionBudgets, namespaces and workloads."""
         listed = self._client.listed
         return Picture(
             nodes=self.all_nodes(),
             pods=self._pods({}),
             disruption_budgets=self.disruption_budgets(),
             namespaces=listed(Call("list", "namespaces", "/api/v1/namespaces"), _namespaces, _read_namespaces),
+            workloads=self._controllers.all(),
         )
 
     def node(self, name: str) -> Node:
@@ -63,6 +67,10 @@ class KubernetesCluster:
     def disruption_budgets(self) -> tuple[PodDisruptionBudget, ...]:
         call = Call("list", "poddisruptionbudgets", "/apis/policy/v1/poddisruptionbudgets")
         return self._client.listed(call, _budgets, _read_budgets)
+
+    def workloads_of(self, pods: Iterable[Pod]) -> Mapping[str, Workload]:
+        """Read ReplicaSets, their Deployments and StatefulSets by name; other controllers are not known."""
+        return self._controllers.of(pods)
 
     def take(self, node: Node, order_id: str, since: datetime) -> Node:
         """Cordon, taint and annotate in one patch; foreign taints keep every field (timeAdded)."""

@@ -20,7 +20,9 @@ from shared.adapters.kubernetes.gathering import Gathering
 from shared.errors import BadDump, BadInput
 from shared.ports import Picture
 
-COMMAND: Final = "kubectl get nodes,pods,poddisruptionbudgets,namespaces -A -o json > dump.json"
+COMMAND: Final = (
+    "kubectl get nodes,pods,poddisruptionbudgets,namespaces,replicasets,deployments,statefulsets -A -o json > dump.json"
+)
 _GZIP: Final = b"\x1f\x8b"
 _SUFFIXES: Final = (".json", ".json.gz")
 _UNREADABLE: Final = (msgspec.MsgspecError, ValueError, RecursionError)

@@ -13,6 +13,7 @@ import msgspec
 
 from shared.adapters.kubernetes import translate, wire
 from shared.adapters.kubernetes.fold import PodFolder
+from shared.adapters.kubernetes.workloads import workloads
 from shared.core.snapshot import Node, Pod, PodDisruptionBudget
 from shared.errors import BadInput
 from shared.ports import Picture
@@ -60,6 +61,7 @@ _stamped: Final = msgspec.json.Decoder(Stamped)
 _node: Final = msgspec.json.Decoder(wire.Node)
 _pod: Final = msgspec.json.Decoder(wire.Pod)
 _budget: Final = msgspec.json.Decoder(wire.PodDisruptionBudget)
+_controller: Final = msgspec.json.Decoder(wire.Controller)
 _namespace: Final = msgspec.json.Decoder(wire.Namespace)
 
 
@@ -71,6 +73,9 @@ class Gathering:
         self.pods: dict[str, Pod] = {}
         self.budgets: dict[str, PodDisruptionBudget] = {}
         self.namespaces: dict[str, Mapping[str, str]] = {}
+        self.replica_sets: dict[str, wire.Controller] = {}
+        self.deployments: dict[str, wire.Controller] = {}
+        self.stateful_sets: dict[str, wire.Controller] = {}
         self.newest = datetime.min.replace(tzinfo=UTC)
         self.ignored: Counter[str] = Counter()
         self._folder = PodFolder()
@@ -79,6 +84,9 @@ class Gathering:
             "Pod": self._pod,
             "PodDisruptionBudget": self._budget,
             "Namespace": self._namespace,
+            "ReplicaSet": self._controller(self.replica_sets),
+            "Deployment": self._controller(self.deployments),
+            "StatefulSet": self._controller(self.stateful_sets),
         }
 
     def add(self, kind: str, raw: Bytes) -> None:
@@ -99,7 +107,8 @@ class Gathering:
 
     def picture(self) -> Picture:
         nodes, pods, budgets = self.nodes.values(), self.pods.values(), self.budgets.values()
-        return Picture(tuple(nodes), tuple(pods), tuple(budgets), self.namespaces)
+        found = workloads(self.replica_sets.values(), self.deployments, self.stateful_sets.values())
+        return Picture(tuple(nodes), tuple(pods), tuple(budgets), self.namespaces, found)
 
     def _node(self, raw: Bytes) -> None:
         node = translate.node(_node.decode(raw))
@@ -116,3 +125,10 @@ class Gathering:
     def _namespace(self, raw: Bytes) -> None:
         meta = _namespace.decode(raw).metadata
         self.namespaces.setdefault(meta.name, meta.labels or {})
+
+    def _controller(self, rows: dict[str, wire.Controller]) -> Callable[[Bytes], None]:
+        def keep(raw: Bytes) -> None:
+            found = _controller.decode(raw)
+            rows.setdefault(f"{found.metadata.namespace}/{found.metadata.name}", found)
+
+        return keep

@@ -170,6 +170,45 @@ class Namespace(Partial, frozen=True):
     metadata: Meta
 
 
+class ControllerMeta(Partial, frozen=True):
+    name: str = ""
+    namespace: str = ""
+    generation: int = 0
+    owner_references: list[OwnerReference] | None = None
+
+
+class RollingUpdate(Partial, frozen=True):
+    partition: int = 0
+
+
+class UpdateStrategy(Partial, frozen=True):
+    type: str = ""
+    rolling_update: RollingUpdate | None = None
+
+
+class ControllerSpec(Partial, frozen=True):
+    replicas: int | None = None
+    update_strategy: UpdateStrategy = UpdateStrategy()
+
+
+class ControllerStatus(Partial, frozen=True):
+    replicas: int = 0
+    updated_replicas: int = 0
+    available_replicas: int = 0
+    observed_generation: int = 0
+    current_revision: str = ""
+    update_revision: str = ""
+    conditions: list[Condition] | None = None
+
+
+class Controller(Partial, frozen=True):
+    """A ReplicaSet, a Deployment or a StatefulSet: the fields that the three share, and a few of one alone."""
+
+    metadata: ControllerMeta
+    spec: ControllerSpec = ControllerSpec()
+    status: ControllerStatus = ControllerStatus()
+
+
 class ListMeta(Partial, frozen=True):
     continue_: str = msgspec.field(default="", name="continue")
 

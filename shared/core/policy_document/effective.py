@@ -13,10 +13,16 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from shared.core.policy import Budget, DrainSettings, Freeze, Policy, PoolPolicy, Rate, Schedule
+from shared.core.policy import Budget, DrainSettings, Freeze, NamespaceRate, Policy, PoolPolicy, Rate, Schedule
 from shared.core.policy_document.models import DisruptionSection, DrainSection, PolicySection, PoolSection
 from shared.core.policy_document.scalars import at
-from shared.core.policy_document.sections import BudgetSection, FreezeSection, RateSection, ScheduleSection
+from shared.core.policy_document.sections import (
+    BudgetSection,
+    FreezeSection,
+    NamespaceRateSection,
+    RateSection,
+    ScheduleSection,
+)
 
 MARKED_FOR: Final = timedelta(seconds=300)
 """estafette's needed-marked-time, in a pool without a `disruption` block."""
@@ -37,6 +43,7 @@ def effective(section: PolicySection, written: Mapping[str, Any]) -> Policy:
         time_gap=cluster.time_gap,
         budgets=_budgets(cluster.disruption.budgets),
         rate=_rate(cluster.rate),
+        evictions_per_namespace=_namespace_rate(cluster.evictions_per_namespace),
         freezes=tuple(_freeze(each) for each in cluster.freezes),
         drain=_drain(section.drain),
         watchdog_by_profile=section.drain.watchdog is None,
@@ -90,6 +97,9 @@ def _pool(written: Mapping[str, Any]) -> PoolPolicy:
         kube_system_pods=section.kube_system_pods,
         local_storage=section.local_storage,
         unprotected=section.unprotected,
+        single_replicas=section.single_replicas,
+        jobs=section.jobs,
+        minimum_pod_age=section.minimum_pod_age,
         ignore_taints=frozenset(section.ignore_taints),
         time_since_last_addition=section.time_since_last_addition,
         consolidation_policy=block.consolidation_policy,
@@ -118,6 +128,10 @@ def _schedule(section: ScheduleSection) -> Schedule:
 
 def _rate(section: RateSection) -> Rate:
     return Rate(section.nodes, section.per)
+
+
+def _namespace_rate(section: NamespaceRateSection | None) -> NamespaceRate | None:
+    return None if section is None else NamespaceRate(section.pods, section.per)
 
 
 def _freeze(section: FreezeSection) -> Freeze:

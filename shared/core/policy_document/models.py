@@ -14,6 +14,7 @@ from shared.core.policy_document.sections import (
     MOST_BUDGETS,
     BudgetSection,
     FreezeSection,
+    NamespaceRateSection,
     RateSection,
     ScheduleSection,
     Section,
@@ -24,6 +25,7 @@ from shared.core.policy_document.types import (
     Duration,
     DurationOrNever,
     IgnorableWord,
+    JobsWord,
     KubeSystemWord,
     LocalStorageWord,
     NodeLimit,
@@ -32,6 +34,7 @@ from shared.core.policy_document.types import (
     PositiveDuration,
     Ratio,
     Several,
+    SingleReplicasWord,
     TaintKey,
     Threshold,
 )
@@ -65,6 +68,11 @@ class ClusterSection(Section):
     disruption: CeilingSection = default({}, "Budgets over all pools.")
     rate: RateSection = default(
         {"nodes": "20%", "per": "1h"}, "How many drains may start in any such period. Default 20% an hour: no stampede."
+    )
+    evictions_per_namespace: NamespaceRateSection | None = Field(
+        None,
+        description="How many pods of one namespace drains may move in any such period, such as {pods: 20, per: 1h}. "
+        "Default none: PodDisruptionBudgets guard each workload; this guards a team with many.",
     )
     freezes: tuple[FreezeSection, ...] = default((), "Times in which no drain starts. Default none.")
 
@@ -171,6 +179,19 @@ class PoolSection(Section):
         "25%",
         "How many pods of a workload without a PodDisruptionBudget may be away at once. Default 25%, at least "
         "one, never all.",
+    )
+    single_replicas: SingleReplicasWord = default(
+        "move",
+        "Pods of a workload that wants one replica: move, avoid (their node goes after all others), or never. "
+        "Default move, as the autoscaler does.",
+    )
+    jobs: JobsWord = default(
+        "wait",
+        "Pods of Jobs: move, wait (the node stays while one runs), or never. Default wait: an evicted one loses its "
+        "work, and counts as a failure against the Job's backoffLimit.",
+    )
+    minimum_pod_age: Duration = default(
+        "0s", "A node with a younger pod that would have to move is kept this pass. Default 0s: any age may move."
     )
     ignore_taints: tuple[TaintKey, ...] = default((), "Keys of taints that do not set a node apart. Default none.")
     time_since_last_addition: Duration | None = Field(

@@ -21,6 +21,7 @@ ASKS: Final = {
     "budget": ("budget", "`disruption.budgets` of the pool"),
     "cluster_budget": ("cluster_budget", "`cluster.disruption.budgets`"),
     "rate": ("rate", "`cluster.rate`, then `rate` of the pool"),
+    "namespace_rate": ("namespace_rate", "`cluster.evictionsPerNamespace`, for each namespace of the node's pods"),
     "recent_addition": ("recent_addition", "`timeSinceLastAddition` of the pool, else the cluster's"),
     "time_gap": ("time_gap", "`cluster.timeGap`"),
     "required_count": ("too_few_underutilized", "`scaleDownRequiredUnderutilizedNodeCount` plus drains in flight"),
@@ -37,8 +38,8 @@ of `maxNodesPerPass`. The order below only says which of the reasons is named fi
 
 1. **The document.** Invalid or missing: nothing is ordered, marks stay as they are, healing goes on, running drains
    end with the settings in their claims. `dryRun: true`: the same verdicts, nothing is drained.
-2. **The node** (`enabled`, `ignoreTaints`, `minimumNodeAge`) and its pods (`localStorage`, `kubeSystemPods`;
-   `WhenEmpty`).
+2. **The node** (`enabled`, `ignoreTaints`, `minimumNodeAge`) and its pods (`localStorage`, `kubeSystemPods`, `jobs`,
+   `singleReplicas`, `unprotected`, `minimumPodAge`; `WhenEmpty`).
 3. **How full it is**: requests strictly below both ratio limits. estafette's limit decides which nodes may go,
    node-refiner's score (0.8 of CPU, 0.2 of memory) only which of them goes first, and the proof of placement has the
    last word.

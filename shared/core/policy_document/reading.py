@@ -7,7 +7,7 @@ counts as absent (Terraform writes optional values so). Must not know the policy
 
 import json
 import re
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from decimal import Decimal
 from typing import Any, Final
 
@@ -16,6 +16,8 @@ import yaml
 from shared.errors import BadPolicy
 
 MOST_BYTES: Final = 256 * 1024
+MOST_BYTES_OF_MANY: Final = 2 * 1024 * 1024
+"""Of a file of several documents, as `kubectl` prints them, with all that the API server adds."""
 MOST_VALUES: Final = 100_000
 """What the document may hold once its anchors are written out."""
 _NUMBERS_AND_WORDS: Final = (
@@ -32,17 +34,31 @@ def read(data: bytes) -> dict[Any, Any]:
     Raises:
         BadPolicy: the bytes are no such document; the sentence says where and what to do.
     """
-    if len(data) > MOST_BYTES:
-        raise BadPolicy(f"policy: {len(data)} bytes are too many; write at most {MOST_BYTES}.")
+    document = _decoded(data, MOST_BYTES, _load)
+    if not isinstance(document, dict):
+        raise BadPolicy("policy: it is empty or no mapping; write at least `nodePools: {}`.")
+    return document
+
+
+def read_each(data: bytes) -> list[Any]:
+    """Return the plain values of every document of a file, for what `kubectl` prints; as trusting as `read`.
+
+    Raises:
+        BadPolicy: the bytes are no such documents; the sentence says where and what to do.
+    """
+    rows: list[Any] = _decoded(data, MOST_BYTES_OF_MANY, _load_each)
+    return [each for each in rows if each is not None]
+
+
+def _decoded(data: bytes, most: int, load: Callable[[str], Any]) -> Any:
+    if len(data) > most:
+        raise BadPolicy(f"policy: {len(data)} bytes are too many; write at most {most}.")
     try:
-        document = without_nulls(_load(data.decode("utf-8-sig")))
+        return without_nulls(load(data.decode("utf-8-sig")))
     except UnicodeDecodeError as error:
         raise BadPolicy(f"policy: byte {error.start} is not UTF-8; save the file as UTF-8.") from error
     except RecursionError as error:
         raise BadPolicy("policy: it is nested too deeply; write it flat, as in the README.") from error
-    if not isinstance(document, dict):
-        raise BadPolicy("policy: it is empty or no mapping; write at least `nodePools: {}`.")
-    return document
 
 
 def _load(text: str) -> Any:
@@ -62,6 +78,20 @@ def _load_yaml(text: str) -> Any:
         return None if node is None else loader.construct_document(node)
     except (yaml.YAMLError, ValueError, ArithmeticError) as error:
         raise BadPolicy(f"policy: {_where(error)} cannot be read as YAML or JSON; mend it there.") from error
+
+
+def _load_each(text: str) -> list[Any]:
+    if text.lstrip().startswith("{"):
+        return [_load(text)]
+    try:
+        loader, documents = _Loader(text), []
+        while loader.check_node():
+            node = loader.get_node()
+            _refuse_bombs(node)
+            documents.append(loader.construct_document(node))
+    except (yaml.YAMLError, ValueError, ArithmeticError) as error:
+        raise BadPolicy(f"policy: {_where(error)} cannot be read as YAML or JSON; mend it there.") from error
+    return documents
 
 
 def _where(error: Exception) -> str:

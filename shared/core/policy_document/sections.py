@@ -15,6 +15,7 @@ from shared.core.policy_document.types import (
     NodeLimit,
     RatePeriod,
     ReasonWord,
+    Several,
     WindowDuration,
     ZoneName,
 )
@@ -69,6 +70,13 @@ class RateSection(Section):
     """How many drains may start within any period of that length: a speed, where budgets limit concurrency."""
 
     nodes: NodeLimit = Field(description="Whole number of nodes, or a percentage, rounded up.")
+    per: RatePeriod = Field(description="The period; minutes or more, at most 7d.")
+
+
+class NamespaceRateSection(Section):
+    """How many pods of one namespace drains may move within any period of that length, so that no team bears all."""
+
+    pods: Several = Field(description="Whole number of pods; a node with more of one namespace never goes.")
     per: RatePeriod = Field(description="The period; minutes or more, at most 7d.")
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import PlainValidator, WithJsonSchema
 
-from shared.core.policy import ConsolidationPolicy, KubeSystemPods, Limit, LocalStorage
+from shared.core.policy import ConsolidationPolicy, Jobs, KubeSystemPods, Limit, LocalStorage, SingleReplicas
 from shared.core.policy_document.scalars import (
     DURATION_PATTERN,
     LIMIT_PATTERN,
@@ -94,4 +94,8 @@ KubeSystemWord = Annotated[
     KubeSystemPods, PlainValidator(word_of(_words(KubeSystemPods))), _one_of(_words(KubeSystemPods))
 ]
 LocalStorageWord = Annotated[LocalStorage, PlainValidator(word_of(_words(LocalStorage))), _one_of(_words(LocalStorage))]
+SingleReplicasWord = Annotated[
+    SingleReplicas, PlainValidator(word_of(_words(SingleReplicas))), _one_of(_words(SingleReplicas))
+]
+JobsWord = Annotated[Jobs, PlainValidator(word_of(_words(Jobs))), _one_of(_words(Jobs))]
 IgnorableWord = Annotated[str, PlainValidator(word_of(_IGNORABLE)), _one_of(_IGNORABLE)]

@@ -1,0 +1,92 @@
+"""ReplicaSets, Deployments and StatefulSets: the API's objects into what the core knows of a workload.
+
+A ReplicaSet is only the link between a pod and its Deployment; one without a Deployment speaks for itself. Whether a
+rollout is under way is told as `kubectl rollout status` tells it, except that replicas that are lost later, or not
+yet there because the workload was scaled up, make no rollout. Must not read anything itself.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from shared.adapters.kubernetes import wire
+from shared.core.workloads import Workload
+
+REPLICA_SET: Final = "ReplicaSet"
+DEPLOYMENT: Final = "Deployment"
+STATEFUL_SET: Final = "StatefulSet"
+_PROGRESSING: Final = "Progressing"
+_AT_REST: Final = frozenset({"NewReplicaSetAvailable", "DeploymentPaused"})
+"""Reasons of the condition Progressing while nothing is being rolled out (deployment controller, progress.go)."""
+_ON_DELETE: Final = "OnDelete"
+
+
+def workloads(
+    replica_sets: Iterable[wire.Controller],
+    deployments: Mapping[str, wire.Controller],
+    stateful_sets: Iterable[wire.Controller],
+) -> dict[str, Workload]:
+    """Return the workloads by `namespace/kind/name` of the controller that a pod names; `deployments` are by key."""
+    rows = {_key(each, REPLICA_SET): replica_set(each, deployments.get(owner_key(each))) for each in replica_sets}
+    return {**rows, **{_key(each, STATEFUL_SET): stateful_set(each) for each in stateful_sets}}
+
+
+def by_key(found: Iterable[wire.Controller]) -> dict[str, wire.Controller]:
+    """Return Deployments by `namespace/name`."""
+    return {f"{each.metadata.namespace}/{each.metadata.name}": each for each in found}
+
+
+def owner(replica_set: wire.Controller) -> str:
+    """Return the name of the Deployment that controls a ReplicaSet; empty without one."""
+    owners = replica_set.metadata.owner_references or ()
+    return next((each.name for each in owners if each.controller and each.kind == DEPLOYMENT), "")
+
+
+def owner_key(replica_set: wire.Controller) -> str:
+    return f"{replica_set.metadata.namespace}/{owner(replica_set)}"
+
+
+def replica_set(given: wire.Controller, deployment: wire.Controller | None) -> Workload:
+    """Return the Deployment's numbers: during a rollout its replicas are spread over several ReplicaSets."""
+    if deployment is None:
+        return _workload(given, REPLICA_SET, rolling=False)
+    return _workload(deployment, DEPLOYMENT, rolling=_deployment_rolls(deployment))
+
+
+def stateful_set(given: wire.Controller) -> Workload:
+    return _workload(given, STATEFUL_SET, rolling=_stateful_set_rolls(given))
+
+
+def _workload(given: wire.Controller, kind: str, *, rolling: bool) -> Workload:
+    return Workload(_key(given, kind), _wanted(given), given.status.available_replicas, rolling)
+
+
+def _key(given: wire.Controller, kind: str) -> str:
+    return f"{given.metadata.namespace}/{kind}/{given.metadata.name}"
+
+
+def _wanted(given: wire.Controller) -> int:
+    return 1 if given.spec.replicas is None else given.spec.replicas
+
+
+def _unseen(given: wire.Controller) -> bool:
+    """Whether the controller has not yet acted on the newest spec."""
+    return given.status.observed_generation < given.metadata.generation
+
+
+def _deployment_rolls(given: wire.Controller) -> bool:
+    status = given.status
+    if _unseen(given) or status.replicas != status.updated_replicas:
+        return True
+    reasons = (each.reason for each in status.conditions or () if each.type == _PROGRESSING)
+    return any(reason not in _AT_REST for reason in reasons)
+
+
+def _stateful_set_rolls(given: wire.Controller) -> bool:
+    """Pods below the partition stay as they are; under OnDelete nothing is rolled out but by hand."""
+    strategy, status = given.spec.update_strategy, given.status
+    if _unseen(given):
+        return True
+    if strategy.type == _ON_DELETE or status.current_revision == status.update_revision:
+        return False
+    kept = strategy.rolling_update.partition if strategy.rolling_update else 0
+    return not kept or status.updated_replicas < _wanted(given) - kept

@@ -1,0 +1,145 @@
+"""Karpenter: NodePools of v1 and v1beta1, one or many, as files or as `kubectl get nodepools -o yaml` prints them.
+
+The `disruption` block is a policy's own; only its defaults differ by version, and `expireAfter` stands elsewhere in v1
+(guide: budgets §2). Must not take over what speaks of machines: that is the GKE node pool's.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from shared.core.policy_document.faults import path_text
+from shared.core.policy_document.importing.objects import objects, part
+from shared.core.policy_document.importing.writing import Imported, Noted, imported
+from shared.errors import BadPolicy
+
+V1, V1BETA1 = "karpenter.sh/v1", "karpenter.sh/v1beta1"
+_CONSOLIDATE_AFTER: Final = {V1: "0s", V1BETA1: "15s"}
+_EXPIRE_AFTER: Final = "720h"
+_WITHOUT_EQUIVALENT: Final = {
+    "limits": "limits have no equivalent: the GKE node pool's autoscaling maximum bounds its size",
+    "weight": "weight has no equivalent: the cluster autoscaler's expander chooses between pools",
+    "replicas": "replicas has no equivalent: the GKE node pool sets its size",
+}
+_ALWAYS: Final = (
+    "nodePools: the names are those of the NodePools; Ebb's pools are GKE's, so rename what is called otherwise.",
+    "limits of utilisation: Karpenter has none; Ebb's defaults hold (CPU and memory requests below 0.75 of a node).",
+    "expireAfter: Karpenter replaces expired nodes whatever the budgets say; Ebb within budgets and windows.",
+)
+
+
+def from_karpenter(data: bytes) -> Imported:
+    """Convert NodePools.
+
+    Raises:
+        BadPolicy: the file holds no NodePool, or one that cannot be converted; every fault at once.
+    """
+    found, notes, faults = objects(data), [*_ALWAYS], []
+    rows: dict[str, Any] = {}
+    for pool in (each for each in found if each.get("kind") == "NodePool"):
+        fault = _fault(pool, rows)
+        if fault:
+            faults.append(fault)
+        else:
+            rows[pool["metadata"]["name"]] = _pool(pool, notes)
+    faults += [] if rows or faults else [_nothing(found)]
+    if faults:
+        raise BadPolicy(*faults)
+    policy = {
+        "dryRun": Noted(value=True, because="Ebb's safe default; write false once the plans convince you"),
+        "nodePools": rows,
+    }
+    return imported("From Karpenter's NodePools.", policy, [*notes, *_others(found)])
+
+
+def _fault(pool: dict[str, Any], known: Mapping[str, Any]) -> str:
+    name = part(pool, "metadata").get("name")
+    if not isinstance(name, str) or not name:
+        return "NodePool: metadata.name is missing; write the name of the pool."
+    if name in known:
+        return f"{_path(name)}: it stands twice in the file; keep one of them."
+    if pool.get("apiVersion") not in _CONSOLIDATE_AFTER:
+        return f"{_path(name)}: its apiVersion is neither {V1} nor {V1BETA1}; convert it to one of them first."
+    return ""
+
+
+def _nothing(found: list[dict[str, Any]]) -> str:
+    if any(each.get("kind") == "Provisioner" for each in found):
+        return "file: a Provisioner is no NodePool; convert it with karpenter-convert first."
+    return "file: it holds no NodePool; give what kubectl get nodepools -o yaml prints."
+
+
+def _others(found: list[dict[str, Any]]) -> Iterator[str]:
+    kinds = sorted({str(each.get("kind", "without a kind"))[:40] for each in found} - {"NodePool"})
+    yield from (f"objects {kind!r}: they say nothing of disruption and are left out." for kind in kinds)
+
+
+def _path(name: str, *steps: str) -> str:
+    return path_text(("nodePools", name, *steps))
+
+
+def _pool(pool: dict[str, Any], notes: list[str]) -> dict[str, Any]:
+    name, spec = pool["metadata"]["name"], part(pool, "spec")
+    block, template = part(spec, "disruption"), part(spec, "template", "spec")
+    notes += [f"{_path(name)}: {said}." for field, said in _WITHOUT_EQUIVALENT.items() if field in spec]
+    if "terminationGracePeriod" in template:
+        notes.append(
+            f"{_path(name)}: terminationGracePeriod has no equivalent: Ebb never deletes a pod by force; a drain that "
+            "does not end in time is given back (drain.timeout)."
+        )
+    notes += _of_block(name, pool["apiVersion"], block)
+    return {
+        "enabled": Noted(value=True, because="Karpenter disrupted it"),
+        "disruption": {
+            "consolidationPolicy": _policy(block),
+            "consolidateAfter": _given(block, "consolidateAfter", _CONSOLIDATE_AFTER[pool["apiVersion"]]),
+            "expireAfter": _expiry(pool["apiVersion"], block, template),
+            "budgets": _budgets(block),
+            **{key: block[key] for key in sorted(map(str, block.keys() - _KNOWN)) if key in block},
+        },
+    }
+
+
+_KNOWN: Final = {"consolidationPolicy", "consolidateAfter", "expireAfter", "budgets"}
+
+
+def _of_block(name: str, version: str, block: Mapping[str, Any]) -> Iterator[str]:
+    path = _path(name, "disruption")
+    if block.get("consolidationPolicy") == "Balanced":
+        yield f"{path}.consolidationPolicy: Balanced has no equivalent; WhenUnderutilized is the nearest."
+    if version == V1 and "expireAfter" in block:
+        yield f"{path}.expireAfter: v1 reads it in template.spec alone; what stands in disruption is left out."
+    budgets = block.get("budgets")
+    for number, budget in enumerate(budgets if isinstance(budgets, list) else ()):
+        if isinstance(budget, Mapping) and budget.get("reasons") == []:
+            yield f"{path}.budgets[{number}].reasons: the list is empty, which in Ebb means every reason."
+
+
+def _given(block: Mapping[str, Any], field: str, default: str, where: str = "") -> Noted:
+    if field in block:
+        return Noted(block[field], f"{where}{field}")
+    return Noted(default, f"{where}{field} was not there: Karpenter's default")
+
+
+def _policy(block: Mapping[str, Any]) -> Noted:
+    found = _given(block, "consolidationPolicy", "WhenUnderutilized")
+    return Noted("WhenUnderutilized", "it was Balanced") if found.value == "Balanced" else found
+
+
+def _expiry(version: str, block: Mapping[str, Any], template: Mapping[str, Any]) -> Noted:
+    if version == V1:
+        return _given(template, "expireAfter", _EXPIRE_AFTER, "template.spec.")
+    return _given(block, "expireAfter", _EXPIRE_AFTER)
+
+
+def _budgets(block: Mapping[str, Any]) -> Noted:
+    found = _given(block, "budgets", "")
+    if "budgets" not in block:
+        return Noted([{"nodes": "10%"}], found.because)
+    if isinstance(found.value, list):
+        return Noted([_budget(each) for each in found.value], found.because)
+    return found
+
+
+def _budget(budget: Any) -> Any:
+    """A budget that names no nodes has 10%, as Karpenter's API server fills in."""
+    return {"nodes": "10%", **budget} if isinstance(budget, Mapping) else budget

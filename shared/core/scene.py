@@ -1,0 +1,29 @@
+"""What the drainer sees in one look, as `draining` and `turns` judge it. Must not judge."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from shared.core.policy import Policy
+from shared.core.snapshot import Node, Pod, PodDisruptionBudget
+from shared.core.state import Claim
+from shared.core.workloads import Workload
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What the drainer sees in one look. `node` is None when no node of that name and UID exists."""
+
+    node: Node | None
+    claim: Claim | None
+    pods: tuple[Pod, ...] = ()
+    disruption_budgets: tuple[PodDisruptionBudget, ...] = ()
+    workloads: Mapping[str, Workload] = field(default_factory=dict)
+    """What stands behind the pods, by `PodClass.workload`; what is missing is not known."""
+    workloads_at: datetime | None = None
+    """When they were read."""
+    unbound: tuple[Pod, ...] = ()
+    policy: Policy | None = None
+    """None: missing or invalid; a running drain goes on with the settings of its claim."""
+    paused: bool = False
+    """The pause flag of the state."""

@@ -1,0 +1,48 @@
+"""The controllers behind pods: how many replicas each wants, how many are there, and whether it is being rolled out.
+
+A workload that could not be read is `UNKNOWN`: nothing is held against it, and nothing is promised of it.
+Must not hold rules about moving pods; those are `guards` and `turns`.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from shared.core.policy import Limit
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """What stands behind a pod's controller: for the ReplicaSet of a Deployment, that Deployment."""
+
+    name: str = ""
+    """`namespace/kind/name`; the ReplicaSets of one Deployment share it."""
+    wanted: int | None = None
+    """Replicas asked for; None = not known."""
+    available: int | None = None
+    """Replicas available in the whole cluster, as its controller last wrote it; None = not known."""
+    rolling: bool = False
+    """Whether a rollout is under way, or a change that its controller has not seen yet."""
+
+    @property
+    def single(self) -> bool:
+        return self.wanted == 1
+
+    @property
+    def away(self) -> int | None:
+        """Replicas wanted and not available anywhere in the cluster; None = not known."""
+        if self.wanted is None or self.available is None:
+            return None
+        return max(self.wanted - self.available, 0)
+
+    def may_be_away(self, limit: Limit) -> int:
+        """Return how many replicas may be away at once where no PodDisruptionBudget says so (design §6).
+
+        Percent rounds up, as a PodDisruptionBudget's maxUnavailable does; at least one, and never all at once
+        unless there is only one.
+        """
+        if self.wanted is None or self.wanted <= 1:
+            return 1
+        return max(1, min(limit.of(self.wanted), self.wanted - 1))
+
+
+UNKNOWN: Final = Workload()
