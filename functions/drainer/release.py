@@ -123,6 +123,12 @@ def _still_overruled(case: Case, now: datetime) -> bool:
     return case.node is None or case.node.drain_taint != case.order_id or not case.node.unschedulable
 
 
+def _still_wanted(case: Case, now: datetime) -> bool:
+    """Some pod still waits for a place."""
+    del now
+    return case.claim is not None and any(pod.unschedulable_since for pod in case.desk.ports.cluster.unbound_pods())
+
+
 def _still_overdue(case: Case, now: datetime) -> bool:
     """Drained, and the autoscaler has had its time."""
     if case.claim is None or case.node is None:
@@ -141,6 +147,8 @@ _REPEATED: Final[dict[Halt, Callable[[Case, datetime], bool]]] = {
     Halt.ORPHAN: _orphaned,
     Halt.PAUSED: _still_stopped,
     Halt.OVERRULED: _still_overruled,
+    Halt.DEMAND: _still_wanted,
+    Halt.BREAKER: _still_wanted,
     Halt.WATCHDOG: _still_overdue,
 }
 """How each finding of the planner is repeated on fresh reads."""

@@ -20,7 +20,7 @@ from shared.core.planning import make_plan
 from shared.core.policy import Policy
 from shared.core.prices import Prices
 from shared.core.snapshot import Snapshot
-from shared.core.state import ClusterState, DrainRecord, PoolMarks
+from shared.core.state import Breaker, ClusterState, DrainRecord, PoolMarks
 from shared.errors import BadPolicy, Retryable, Stale
 from shared.pictures import snapshot_of
 from shared.ports import PoolsReading, Ports, drain_key, pool_key
@@ -114,7 +114,22 @@ def _records(ports: Ports, state: ClusterState) -> dict[str, DrainRecord]:
 
 def _heal(ports: Ports, settings: Settings, sight: Sight) -> int:
     ward = Ward(sight.snapshot, sight.state, sight.records, sight.policy, sight.now)
+    if ward.breakers:
+        _open_breakers(ports, ward.breakers)
     return heal(ports, settings.cluster, findings(ward), sight.now)
+
+
+def _open_breakers(ports: Ports, opened: Mapping[str, Breaker]) -> None:
+    """Write the breakers and say so as an alert; one that is open already stays as it is."""
+
+    def change(state: ClusterState, now: datetime) -> ClusterState:
+        standing = {pool: each for pool, each in state.breakers.items() if now < each.until}
+        return replace(state, breakers={**opened, **standing})
+
+    change_cluster(ports.state, ports.clock, change)
+    for pool, breaker in opened.items():
+        message = f"No new drain in pool {pool} until {breaker.until.isoformat()}: {breaker.why}."
+        ports.log.event("breaker", message, severity="ERROR", pool=pool, reason="breaker_open")
 
 
 def _save_marks(ports: Ports, old: Mapping[str, PoolMarks], plan: Plan) -> None:

@@ -341,3 +341,50 @@ def test_two_orders_for_one_place_in_the_budget_give_one_claim() -> None:
 
     assert set(ebb.remembered().claims) == {"uid-n1"}
     assert ebb.reasons("drain_result") == ["budget"]
+
+
+def begun(ebb: House) -> None:
+    """Let a tick order n1 and its drain run until its pods have moved."""
+    ebb.tick()
+    assert ebb.deliver(ebb.bus.published.pop()) is Reply.DONE
+
+
+def test_room_is_given_back_when_demand_returns() -> None:
+    ebb = house()
+    begun(ebb)
+    ebb.cluster.put(*(pod(f"more{number}", on=f"n{number}", cpu=2.9) for number in (2, 3)))
+    ebb.cluster.put(pod("new", cpu=2, unschedulable_since=NOW))
+    ebb.pass_time(minutes=1)
+
+    ebb.tick()
+    (release,) = [each for each in ebb.bus.published if each.kind is Kind.RELEASE]
+    assert (release.node, release.why) == ("n1", "demand")
+
+    assert ebb.deliver(release) is Reply.DONE
+    assert ebb.cluster.nodes["n1"].drain_taint is None
+    assert ebb.remembered().backoffs == {}
+
+
+def test_a_release_for_demand_is_void_when_nothing_waits_any_more() -> None:
+    ebb = house()
+    begun(ebb)
+
+    ebb.deliver(order("n1", kind=Kind.RELEASE, order_id=ebb.remembered().claims["uid-n1"].order_id, why="demand"))
+
+    assert ebb.cluster.nodes["n1"].drain_taint is not None
+
+
+def test_a_moved_pod_that_finds_no_place_opens_the_pools_breaker() -> None:
+    ebb = house()
+    begun(ebb)
+    stuck = pod("again", owner="ReplicaSet/r1", cpu=9, unschedulable_since=ebb.clock.now())
+    ebb.cluster.put(stuck)
+    ebb.pass_time(minutes=2)
+
+    summary = ebb.tick()
+
+    assert ebb.remembered().breakers["a"].why == "default/again found no place after a drain"
+    assert [line["severity"] for line in ebb.log.of("breaker")] == ["ERROR"]
+    ebb.pass_time(minutes=1)
+    assert ebb.tick()["orders"] == []
+    assert summary["healed"] == 0, "the drained node stays with the autoscaler: its room would not help"
