@@ -18,6 +18,7 @@ from shared.core.policy import Policy
 from shared.core.snapshot import Node, NodePool, Pod, PodDisruptionBudget
 from shared.core.state import ClusterState, DrainRecord, PoolMarks, Run
 from shared.core.workloads import Workload
+from shared.together import Together, in_threads
 
 T = TypeVar("T")
 
@@ -217,6 +218,7 @@ class Ports:
     orders: OrderBus
     clock: Clock
     log: Log
+    together: Together = in_threads
 
 
 __all__: Sequence[str] = (

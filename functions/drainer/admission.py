@@ -4,7 +4,6 @@ What is declined is forgotten: the next pass orders again. The claim is one comp
 and claim together; it is made before the node is touched.
 """
 
-from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from typing import Final
 
@@ -113,8 +112,11 @@ def _preflight(desk: Desk, node: Node, snapshot: Snapshot, policy: Policy) -> No
     """Ask for every eviction with dryRun=All: webhooks and PDBs speak before anything is touched."""
     pods = movable(snapshot.pods_by_node[node.name], snapshot.taken_at)
     most, cluster = policy.drain.max_grace, desk.ports.cluster
-    with ThreadPoolExecutor(max_workers=policy.drain.max_parallel_evictions) as pool:
-        answers = list(pool.map(lambda pod: cluster.evict(pod, grace_seconds(pod, most), dry_run=True), pods))
+    answers = desk.ports.together(
+        lambda pod: cluster.evict(pod, grace_seconds(pod, most), dry_run=True),
+        pods,
+        policy.drain.max_parallel_evictions,
+    )
     bad = [(pod, each) for pod, each in zip(pods, answers, strict=True) if each.answer not in _HARMLESS]
     if not bad:
         return

@@ -4,7 +4,6 @@ No rule lives here. Each look reads the node and its pods afresh; what changes s
 workloads, pods without a node) is read again every few seconds.
 """
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
 from typing import Final
@@ -139,8 +138,7 @@ def _drained(desk: Desk, node: Node | None) -> None:
 def _evict(desk: Desk, pods: tuple[Pod, ...]) -> None:
     desk.ledger.write(desk.time.now())  # the fence: fails when another step has overtaken this one
     cluster, most = desk.ports.cluster, desk.ledger.record.max_grace
-    with ThreadPoolExecutor(max_workers=len(pods)) as pool:
-        answers = list(pool.map(lambda pod: cluster.evict(pod, grace_seconds(pod, most)), pods))
+    answers = desk.ports.together(lambda pod: cluster.evict(pod, grace_seconds(pod, most)), pods, len(pods))
     progress = dict(desk.ledger.record.pods)
     for pod, answer in zip(pods, answers, strict=True):
         before = progress.get(pod.key)
