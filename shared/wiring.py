@@ -16,7 +16,7 @@ from shared.adapters.storage import BucketPolicy, FilePolicy
 from shared.core.policy_document import parse
 from shared.errors import BadSettings
 from shared.log import JsonLog
-from shared.ports import OrderBus, PolicySource, Pools, Ports, State
+from shared.ports import Cluster, OrderBus, PolicySource, Pools, Ports, State
 from shared.settings import Settings
 
 NO_GKE_API: Final = "none"
@@ -32,16 +32,35 @@ def ports_of(settings: Settings) -> Ports:
         Retryable: the GKE API did not answer where the control plane is.
         Terminal: there is no identity to ask with, or the cluster is not one that Ebb serves.
     """
-    gke = GkeCluster(settings.cluster, api="" if settings.gke_api == NO_GKE_API else settings.gke_api)
+    gke = _gke(settings)
     return Ports(
-        cluster=KubernetesCluster(KubernetesClient(_access(settings, gke))),
+        cluster=_cluster(settings, gke),
         pools=_pools(settings, gke),
         state=state_of(settings),
         policy=_policy(settings),
-        orders=_orders(settings),
+        orders=orders_of(settings),
         clock=SystemClock(),
         log=JsonLog(sys.stdout, settings.log_level, settings.cluster, settings.project),
     )
+
+
+def cluster_of(settings: Settings) -> Cluster:
+    """Return the way into the cluster alone: by the kubeconfig, or as the GKE API describes it.
+
+    Raises:
+        BadSettings: the kubeconfig or the endpoint cannot be used.
+        Retryable: the GKE API did not answer.
+        Terminal: there is no identity to ask with, or the cluster is not one that Ebb serves.
+    """
+    return _cluster(settings, _gke(settings))
+
+
+def _cluster(settings: Settings, gke: GkeCluster) -> Cluster:
+    return KubernetesCluster(KubernetesClient(_access(settings, gke)))
+
+
+def _gke(settings: Settings) -> GkeCluster:
+    return GkeCluster(settings.cluster, api="" if settings.gke_api == NO_GKE_API else settings.gke_api)
 
 
 def _access(settings: Settings, gke: GkeCluster) -> Access:
@@ -78,7 +97,13 @@ def _policy(settings: Settings) -> PolicySource:
     return FilePolicy(settings.policy, parse)
 
 
-def _orders(settings: Settings) -> OrderBus:
+def orders_of(settings: Settings) -> OrderBus:
+    """Return the way to the drainer alone.
+
+    Raises:
+        BadSettings: the environment names no topic.
+        Terminal: there is no identity to publish with.
+    """
     if not settings.topic:
         raise BadSettings("EBB_TOPIC: missing; write projects/PROJECT/topics/TOPIC.")
     from shared.adapters.pubsub import PubSubOrders  # noqa: PLC0415 - cold start
