@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 EBB    := $(BIN)/python -m functions.cli
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types imports unit real acceptance bench fmt requirements schema playground clean
+.PHONY: help demo test check lint types imports unit real acceptance bench fuzz fmt requirements schema playground clean
 
 help: ## Say what each target does
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -49,6 +49,9 @@ acceptance: $(VENV)/.dev ## Print which rows of the acceptance list have a passi
 
 bench: $(VENV)/.dev ## Print the benchmarks' ratios
 	$(BIN)/python -m tests.bench
+
+fuzz: $(VENV)/.dev ## Feed the readers a million almost right inputs
+	$(BIN)/python -m tests.fuzz
 
 fmt: $(VENV)/.dev ## Format the code and mend what ruff can mend
 	$(BIN)/ruff format .

@@ -1,0 +1,129 @@
+"""The readers of what strangers write, each as a function of bytes that may only fail with a named fault.
+
+What is accepted is used as the product uses it, so that a value that was let in cannot break something later.
+"""
+
+import inspect
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+from typing import Any, Final
+
+import msgspec
+
+from shared.adapters.envelope import unwrap
+from shared.adapters.kubernetes.dump import read_dump
+from shared.core import policy_document
+from shared.core.budgets import Calendar, freeze_in_force, limit_now, window_open
+from shared.core.orders import DrainReason, decode, encode
+from shared.core.policy_document import parse, warnings
+from shared.core.schedule import closes_at, next_opening
+from shared.errors import BadInput
+from tests.builders import CLUSTER, NOW
+
+CORPUS: Final = Path(__file__).parent / "corpus"
+_MOST_SCHEDULES: Final = 3
+
+
+@dataclass(frozen=True)
+class Target:
+    """One reader: its corpus is the folder of that name; `share` is its part of all inputs."""
+
+    name: str
+    read: Callable[[bytes], object]
+    share: float
+    as_yaml: bool = False
+
+    @property
+    def corpus(self) -> list[Path]:
+        return sorted(path for path in (CORPUS / self.name.partition(".")[0]).iterdir() if path.is_file())
+
+
+def read_policy(data: bytes) -> None:
+    policy = parse(data)
+    assert all(warnings(policy))
+    calendar = Calendar(NOW)
+    for pool in [*policy.pools.values(), policy.other_pools]:
+        limit_now(pool.budgets, DrainReason.EMPTY, 10, calendar)
+        window_open(pool.windows, calendar)
+        for schedule in [*(each.schedule for each in pool.budgets if each.schedule), *(pool.windows or ())][
+            :_MOST_SCHEDULES
+        ]:
+            next_opening(schedule, NOW)
+            closes_at(schedule, NOW)
+    freeze_in_force(policy.freezes, NOW)
+
+
+def read_order(data: bytes) -> None:
+    order = decode(data, CLUSTER, "message", NOW)
+    assert decode(encode(order), CLUSTER, "other", NOW) == order
+    assert order.expires_at + timedelta(days=1) > datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def read_envelope(data: bytes) -> None:
+    """The drainer decodes the body as JSON first, and names that fault itself."""
+    try:
+        body: Any = msgspec.json.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return
+    message = unwrap(body)
+    assert message.published_at.utcoffset() == timedelta(0)
+
+
+def read_dump_file(data: bytes) -> None:
+    path = _file()
+    path.write_bytes(data)
+    picture, now = read_dump([path])
+    assert picture.nodes
+    assert now.utcoffset() == timedelta(0)
+
+
+@cache
+def _file() -> Path:
+    """One file for each process, in memory where there is such a folder."""
+    memory = Path("/dev/shm")  # noqa: S108 - only a faster place for a file of our own with a random name
+    descriptor, name = tempfile.mkstemp(prefix="ebb-fuzz-", dir=memory if memory.is_dir() else None)
+    os.close(descriptor)
+    return Path(name)
+
+
+def importers() -> Iterator[Target]:
+    """Find the readers of foreign configurations: functions of one argument, bytes, in modules `importing…`."""
+    package = policy_document.__name__
+    for module in iter_modules(policy_document.__path__):
+        if not module.name.startswith("importing"):
+            continue
+        for name, function in inspect.getmembers(import_module(f"{package}.{module.name}"), inspect.isfunction):
+            if not name.startswith("_") and _takes_bytes(function) and function.__module__.endswith(module.name):
+                yield Target(f"policy.{name}", function, 0.05, as_yaml=True)
+
+
+def _takes_bytes(function: Callable[..., object]) -> bool:
+    parameters = list(inspect.signature(function).parameters.values())
+    return len(parameters) == 1 and parameters[0].annotation is bytes
+
+
+TARGETS: Final = (
+    Target("policy", read_policy, 0.1, as_yaml=True),
+    Target("order", read_order, 0.35),
+    Target("envelope", read_envelope, 0.35),
+    Target("dump", read_dump_file, 0.2),
+    *importers(),
+)
+
+
+def accepts(target: Target, data: bytes) -> bool:
+    """Return whether the reader takes the input; a refusal must be sentences. Any other failure passes through."""
+    faults: tuple[str, ...] | None = None
+    try:
+        target.read(data)
+    except BadInput as refusal:
+        faults = refusal.faults
+    assert faults is None or (faults and all(fault and "\n" not in fault for fault in faults)), faults
+    return faults is None
