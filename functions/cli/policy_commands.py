@@ -13,6 +13,9 @@ from functions.cli.options import instant
 from shared.core.orders import DrainReason
 
 policies = typer.Typer(no_args_is_help=True, help="Check, draw, compare and convert policies.")
+imports = typer.Typer(no_args_is_help=True, help="Convert the configuration of another consolidator into a policy.")
+policies.add_typer(imports, name="import")
+Given = Annotated[Path, typer.Argument(metavar="FILE", help="YAML or JSON, as kubectl prints it; - is stdin.")]
 PolicyPath = Annotated[Path, typer.Argument(metavar="FILE", help="The policy, YAML or JSON.")]
 
 
@@ -52,3 +55,60 @@ def windows(
     from functions.cli import policy_windows  # noqa: PLC0415 - the calendar is not needed for the other commands
 
     policy_windows.run(file, policy_windows.Wish(days, at, tuple(nodes or ()), pool, time_zone, reason))
+
+
+@imports.command()
+def estafette(
+    file: Given,
+    *,
+    marked: Annotated[
+        int | None,
+        typer.Option(
+            "--needed-marked-time",
+            metavar="SECONDS",
+            min=0,
+            envvar="NEEDED_MARKED_TIME_FOR_REMOVAL_SECONDS",
+            help="How long the process wanted a node to be marked.",
+        ),
+    ] = None,
+    age: Annotated[
+        int | None,
+        typer.Option(
+            "--minimum-node-age",
+            metavar="SECONDS",
+            min=0,
+            envvar="MINIMUM_NODE_AGE_SECONDS",
+            help="How old the process wanted a node to be.",
+        ),
+    ] = None,
+) -> None:
+    """Convert the ConfigMap of estafette-k8s-node-compactor, or the JSON in it."""
+    from functions.cli import policy_import  # noqa: PLC0415 - pydantic is not needed for help and refusals
+    from shared.core.policy_document.importing import from_estafette  # noqa: PLC0415 - same
+
+    policy_import.run(file, lambda data: from_estafette(data, marked, age))
+
+
+@imports.command("node-refiner")
+def node_refiner(
+    file: Given,
+    *,
+    pool: Annotated[
+        list[str] | None,
+        typer.Option("--pool", metavar="NAME", help="A pool that Ebb may drain; node-refiner knew no pools."),
+    ] = None,
+) -> None:
+    """Convert the ConfigMap node-refiner-cm of SAP node-refiner."""
+    from functions.cli import policy_import  # noqa: PLC0415 - pydantic is not needed for help and refusals
+    from shared.core.policy_document.importing import from_node_refiner  # noqa: PLC0415 - same
+
+    policy_import.run(file, lambda data: from_node_refiner(data, tuple(pool or ())))
+
+
+@imports.command()
+def karpenter(file: Given) -> None:
+    """Convert Karpenter's NodePools (v1, v1beta1), one or many: their disruption block and what belongs to it."""
+    from functions.cli import policy_import  # noqa: PLC0415 - pydantic is not needed for help and refusals
+    from shared.core.policy_document.importing import from_karpenter  # noqa: PLC0415 - same
+
+    policy_import.run(file, from_karpenter)

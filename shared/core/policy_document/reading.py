@@ -62,12 +62,18 @@ def _decoded(data: bytes, most: int, load: Callable[[str], Any]) -> Any:
 
 
 def _load(text: str) -> Any:
-    if text.lstrip().startswith("{"):
-        try:
-            return json.loads(text, parse_float=Decimal, object_pairs_hook=_unique_keys, parse_constant=_no_such_number)
-        except (ValueError, ArithmeticError):
-            pass  # a YAML flow mapping, or YAML will name the fault with its line
-    return _load_yaml(text)
+    found = _load_json(text)
+    return _load_yaml(text) if found is None else found
+
+
+def _load_json(text: str) -> Any:
+    """Return a JSON object, or None for what may be a YAML flow mapping, or a fault that YAML names with its line."""
+    if not text.lstrip().startswith("{"):
+        return None
+    try:
+        return json.loads(text, parse_float=Decimal, object_pairs_hook=_unique_keys, parse_constant=_no_such_number)
+    except (ValueError, ArithmeticError):
+        return None
 
 
 def _load_yaml(text: str) -> Any:
@@ -81,8 +87,9 @@ def _load_yaml(text: str) -> Any:
 
 
 def _load_each(text: str) -> list[Any]:
-    if text.lstrip().startswith("{"):
-        return [_load(text)]
+    found = _load_json(text)
+    if found is not None:
+        return [found]
     try:
         loader, documents = _Loader(text), []
         while loader.check_node():

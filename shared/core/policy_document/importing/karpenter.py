@@ -116,7 +116,7 @@ def _of_block(name: str, version: str, block: Mapping[str, Any]) -> Iterator[str
 
 def _given(block: Mapping[str, Any], field: str, default: str, where: str = "") -> Noted:
     if field in block:
-        return Noted(block[field], f"{where}{field}")
+        return Noted(block[field], f"{where}{field}" if where else "as written")
     return Noted(default, f"{where}{field} was not there: Karpenter's default")
 
 
