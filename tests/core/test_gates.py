@@ -9,7 +9,7 @@ from shared.core import names
 from shared.core.gates import blockers, claim_blockers, pass_blockers
 from shared.core.orders import DrainReason
 from shared.core.plan import Blocker
-from shared.core.policy import Budget, Freeze, Limit, Policy, Rate, Schedule
+from shared.core.policy import Budget, Freeze, Limit, NamespaceRate, Policy, Rate, Schedule
 from shared.core.reasons import Unremovable
 from shared.core.snapshot import Node, NodePool
 from shared.core.standing import Measure, Standing, standing
@@ -331,3 +331,46 @@ def test_a_node_that_the_autoscaler_is_deleting_is_not_part_of_what_remains() ->
     going = node("x", taints=(taint(names.AUTOSCALER_DELETING_TAINT),))
     where = stand(policy(cluster_wide={"minimum_nodes": 5}), (*FIVE, going))
     assert words(claim_blockers(where, N1, EMPTY)) == [str(Unremovable.MINIMUM_NODES)]
+
+
+SHOP = NamespaceRate(10, timedelta(hours=1))
+
+
+@pytest.mark.parametrize(
+    ("expected", "here", "moved"),
+    [
+        pytest.param("", {"shop": 4}, [Start(NOW - SECOND, "a", {"shop": 6})], id="exactly as many as may"),
+        pytest.param(
+            "6 of 10 moved, 5 here", {"shop": 5}, [Start(NOW - SECOND, "b", {"shop": 6})], id="one more than may"
+        ),
+        pytest.param("", {"shop": 5}, [Start(NOW - timedelta(hours=1), "a", {"shop": 6})], id="the hour is over"),
+        pytest.param("", {"shop": 5}, [Start(NOW - SECOND, "a", {"other": 6})], id="of another namespace"),
+        pytest.param("", {"shop": 5}, [Start(NOW - SECOND, "a")], id="a start of before they were counted"),
+        pytest.param("", {}, [Start(NOW - SECOND, "a", {"shop": 10})], id="an empty node moves nothing"),
+        pytest.param(
+            "0 of 10 moved, 11 here; more than the limit by itself, so this node never goes",
+            {"shop": 11},
+            [],
+            id="a node that alone has more is warned about",
+        ),
+    ],
+)
+@pytest.mark.parametrize("reason", DrainReason)
+def test_no_namespace_gives_up_more_pods_in_a_period_than_may(
+    expected: str, here: dict[str, int], moved: list[Start], reason: DrainReason
+) -> None:
+    rules = policy(cluster_wide={"evictions_per_namespace": SHOP})
+    where = stand(rules, starts=tuple(moved)).moves({"uid-n1": here})
+
+    found = claim_blockers(where, N1, reason)
+
+    assert [(str(each.reason), each.object, each.detail) for each in found] == (
+        [("namespace_rate", "shop", expected)] if expected else []
+    )
+
+
+def test_what_a_pass_takes_counts_for_the_namespaces_of_the_nodes_after_it() -> None:
+    rules = policy(cluster_wide={"evictions_per_namespace": SHOP})
+    where = stand(rules).moves({"uid-n1": {"shop": 6}, "uid-n2": {"shop": 6}}).with_claim(N1)
+
+    assert words(claim_blockers(where, FIVE[1], UNDERUTILIZED)) == ["namespace_rate"]
