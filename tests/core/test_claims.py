@@ -2,10 +2,11 @@
 
 from datetime import timedelta
 
+import msgspec
 import pytest
 
-from shared.core.claims import claim_for, granted, settled
-from shared.core.policy import Policy
+from shared.core.claims import claim_for, granted, longest_rate, settled
+from shared.core.policy import NamespaceRate, Policy
 from shared.core.reasons import Halt
 from shared.core.state import Backoff, ClusterState, Start
 from tests.builders import NOW, claim, node, order
@@ -25,6 +26,22 @@ def test_a_grant_counts_in_budgets_gap_and_rate_at_once() -> None:
     assert after.claims == {"uid-n1": claim("n1")}
     assert after.last_scale_down == NOW
     assert after.starts == (Start(NOW - HOUR / 2, "b"), Start(NOW, "a"))
+
+
+def test_a_grant_remembers_how_many_pods_it_moves_as_long_as_the_longest_period() -> None:
+    rules = Policy(rate=None, evictions_per_namespace=NamespaceRate(10, 2 * HOUR))
+    before = ClusterState(starts=(Start(NOW - HOUR, "a", {"shop": 3}), Start(NOW - 2 * HOUR, "a", {"shop": 9})))
+
+    after = granted(before, "uid-n1", claim("n1"), longest_rate(rules), {"shop": 2})
+
+    assert after.starts == (Start(NOW - HOUR, "a", {"shop": 3}), Start(NOW, "a", {"shop": 2}))
+
+
+def test_a_start_of_before_pods_were_counted_is_read_and_one_without_pods_is_written_as_before() -> None:
+    old = b'{"at":"2026-03-04T22:00:00Z","pool":"a"}'
+
+    assert msgspec.json.decode(old, type=Start) == Start(NOW, "a", {})
+    assert msgspec.json.encode(Start(NOW, "a")) == old
 
 
 def test_a_claim_carries_the_settings_its_drain_will_end_with() -> None:

@@ -62,7 +62,7 @@ def test_a_wish_protects_as_long_as_it_says(expected: str | None, value: str, mi
         pytest.param("do_not_disrupt", "annotations", "karpenter.sh/do-not-evict", "true", id="Karpenter, v1alpha5"),
         pytest.param("not_safe_to_evict", "annotations", names.SAFE_TO_EVICT, "false", id="cluster-autoscaler"),
         pytest.param(
-            "waits_for_completion", "annotations", names.SAFE_TO_EVICT, "on-completion", id="cluster-autoscaler, waiting"
+            "waits_for_completion", "annotations", names.SAFE_TO_EVICT, "on-completion", id="the same, waiting"
         ),
         pytest.param("do_not_disrupt", "annotations", CAST_AI, "true", id="CAST AI by annotation"),
         pytest.param("do_not_disrupt", "labels", CAST_AI, "true", id="CAST AI by label"),
