@@ -9,7 +9,8 @@ from typing import Annotated
 
 import typer
 
-from functions.cli.options import instant
+from functions.cli.options import At, Context, Dumps, Kubeconfig, instant
+from functions.cli.sources import Sources
 from shared.core.orders import DrainReason
 
 policies = typer.Typer(no_args_is_help=True, help="Check, draw, compare and convert policies.")
@@ -55,6 +56,26 @@ def windows(
     from functions.cli import policy_windows  # noqa: PLC0415 - the calendar is not needed for the other commands
 
     policy_windows.run(file, policy_windows.Wish(days, at, tuple(nodes or ()), pool, time_zone, reason))
+
+
+@policies.command()
+def diff(
+    old: Annotated[Path, typer.Argument(metavar="OLD", help="The policy in force, YAML or JSON.")],
+    new: Annotated[Path, typer.Argument(metavar="NEW", help="The policy that is to take its place.")],
+    *,
+    dump: Dumps = None,
+    kubeconfig: Kubeconfig = None,
+    context: Context = None,
+    at: At = None,
+    assume_marked: Annotated[
+        bool, typer.Option("--assume-marked", help="Count every node that could go as marked long ago.")
+    ] = False,
+) -> None:
+    """Say which settings change from one policy to another, and which nodes' verdicts in a cluster or a dump."""
+    from functions.cli import policy_diff  # noqa: PLC0415 - the planner is not needed for the other commands
+
+    sources = Sources(tuple(dump or ()), kubeconfig, context, at=at)
+    policy_diff.run(old, new, sources, assume_marked=assume_marked)
 
 
 @imports.command()
