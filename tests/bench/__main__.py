@@ -1,0 +1,24 @@
+"""`python -m tests.bench [--quick] [NAME…]`: print every ratio; fails only where a result breaks its bound."""
+
+import sys
+
+from tests.bench import cold_start, planning, policies, potential, reading
+
+BENCHES = {
+    "cold_start": cold_start.run,
+    "reading": reading.run,
+    "planning": planning.run,
+    "policies": policies.run,
+    "potential": potential.run,
+}
+
+
+def main() -> None:
+    words = [word for word in sys.argv[1:] if not word.startswith("-")]
+    for name in words or BENCHES:
+        print(name, flush=True)  # noqa: T201 - this is what the command is for
+        BENCHES[name](quick="--quick" in sys.argv)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,74 @@
+"""What an instance pays before its first answer: imports and clients, each function in fresh processes."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from tests.bench.telling import say
+
+_NOWHERE = "127.0.0.1:9"
+_PROGRAM = """
+import json, resource, sys, time
+def spent(): return [time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024]
+bare = spent()
+import main
+import functions.{function}.main
+imported = spent()
+from shared.wiring import ports_of
+ports_of(main.SETTINGS)
+print(json.dumps([bare, imported, spent()]))
+"""
+
+
+def run(*, quick: bool) -> None:
+    for function in ("planner", "drainer"):
+        rows = [_measured(function) for _ in range(1 if quick else 5)]
+        bare, imported, ready = (min(row[step][0] for row in rows) for step in range(3))
+        memory = max(row[2][1] for row in rows)
+        say(f"{function}: CPU seconds of imports, best of {len(rows)}", f"{imported - bare:.2f} s", "1.0 s at most")
+        say(f"{function}: CPU seconds with its clients made", f"{ready - bare:.2f} s", "(told, not bounded)")
+        say(f"{function}: peak memory with its clients made", f"{memory:.0f} MiB", "120 MiB at most")
+
+
+def _measured(function: str) -> list[list[float]]:
+    """Start the function as wired for production, its services at an address where nobody listens."""
+    with tempfile.TemporaryDirectory() as folder:
+        kubeconfig = Path(folder) / "kubeconfig"
+        kubeconfig.write_text(json.dumps(_kubeconfig()))
+        program = [sys.executable, "-c", _PROGRAM.format(function=function)]
+        answer = subprocess.run(
+            program, env=_environment(kubeconfig), capture_output=True, text=True, timeout=120, check=True
+        )
+    rows: list[list[float]] = json.loads(answer.stdout)
+    return rows
+
+
+def _environment(kubeconfig: Path) -> dict[str, str]:
+    return {
+        **os.environ,
+        "EBB_CLUSTER": "projects/p/locations/l/clusters/c",
+        "EBB_TOPIC": "projects/p/topics/t",
+        "EBB_POLICY": "gs://bucket/policy.yaml",
+        "EBB_STATE": "firestore",
+        "EBB_FIRESTORE_DATABASE": "ebb",
+        "EBB_KUBECONFIG": str(kubeconfig),
+        "EBB_GKE_API": f"http://{_NOWHERE}",
+        "FIRESTORE_EMULATOR_HOST": _NOWHERE,
+        "PUBSUB_EMULATOR_HOST": _NOWHERE,
+        "STORAGE_EMULATOR_HOST": f"http://{_NOWHERE}",
+        "GOOGLE_CLOUD_PROJECT": "p",
+    }
+
+
+def _kubeconfig() -> dict[str, object]:
+    return {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "current-context": "here",
+        "clusters": [{"name": "c", "cluster": {"server": f"http://{_NOWHERE}"}}],
+        "users": [{"name": "u", "user": {}}],
+        "contexts": [{"name": "here", "context": {"cluster": "c", "user": "u"}}],
+    }

@@ -1,0 +1,41 @@
+"""One pass over a large cluster, against reading the same cluster's pods."""
+
+import msgspec
+
+from shared.adapters.kubernetes import translate, wire
+from shared.adapters.prices import load
+from shared.core.planning import make_plan
+from shared.core.policy import Budget, Limit, Policy, PoolPolicy
+from shared.core.snapshot import Snapshot
+from shared.core.state import ClusterState
+from shared.pictures import pools_by_label, snapshot_of
+from shared.ports import Picture, PoolsReading
+from tests.bench import pages, reading
+from tests.bench.telling import say, timed
+from tests.builders import CLUSTER, NOW, policy
+
+
+def run(*, quick: bool) -> None:
+    for nodes, pods in ((1_000, 30_000),) if quick else ((1_000, 30_000), (5_000, 150_000)):
+        decoding, _, found = reading.read(nodes, pods)
+        rows = [translate.node(_decoded(row)) for row in pages.nodes(nodes)]
+        pools = PoolsReading(pools_by_label(rows), known=True, profile="BALANCED")
+        snapshot = snapshot_of(CLUSTER, Picture(tuple(rows), tuple(found), (), {"default": {}}), pools, NOW, NOW)
+        planning, orders = _planned(snapshot)
+        what = f"{nodes:,} nodes, {pods:,} pods: make_plan ({orders} orders) / decode"
+        say(what, f"{planning:.2f} s / {decoding:.2f} s = {planning / decoding:.2f}", "3 at most")
+
+
+def _planned(snapshot: Snapshot) -> tuple[float, int]:
+    one = policy(max_nodes_per_pass=20, budgets=(Budget(Limit(percent=10)),))
+    rules = Policy(**{**vars(one), "pools": dict.fromkeys(snapshot.nodes_by_pool, _open(one))})
+    seconds, plan = timed(lambda: make_plan(snapshot, ClusterState(), {}, rules, NOW, load()))
+    return seconds, len(plan.orders)
+
+
+def _open(rules: Policy) -> PoolPolicy:
+    return rules.pool("a")
+
+
+def _decoded(row: dict[str, object]) -> wire.Node:
+    return msgspec.json.decode(msgspec.json.encode(row), type=wire.Node)

@@ -1,0 +1,116 @@
+"""How much of what could go at all `--potential` finds, by cost, against a bound; each result is checked pod by pod."""
+
+import csv
+import os
+from pathlib import Path
+from random import Random
+
+import numpy as np
+
+from shared.adapters.prices import load
+from shared.core.plan import Potential
+from shared.core.planning import potential
+from shared.core.resources import PODS
+from shared.core.snapshot import Node, Pod, PodClass, Snapshot
+from shared.core.state import ClusterState
+from tests.bench.bounds import least_cost
+from tests.bench.telling import say, timed
+from tests.builders import NOW, cluster, node, pod, pod_class, policy
+from tests.placement_checker import faults
+
+GPU = "nvidia.com/gpu"
+_MACHINES = (("e2-standard-4", 4, 16), ("e2-standard-8", 8, 32), ("e2-standard-16", 16, 64))
+_MOST_FULL = 0.97
+
+
+def run(*, quick: bool) -> None:
+    for count in (40,) if quick else (40, 200):
+        for fill in (0.5, 0.67, 0.78):
+            _judge(f"synthetic, {count} nodes, fill {fill:.0%}", synthetic(count, fill))
+    folder = os.environ.get("EBB_OPENB")
+    if folder and not quick:
+        for keep in (0.5, 0.7, 0.85):
+            _judge(f"openb, {keep:.0%} of its pods", openb(Path(folder), keep))
+
+
+def _judge(name: str, snapshot: Snapshot) -> None:
+    seconds, found = timed(lambda: potential(snapshot, ClusterState(), policy(), NOW, load()))
+    costs = [load().of(each).per_hour for each in snapshot.nodes]
+    bound = sum(costs) - _bound(snapshot, costs)
+    _checked(snapshot, found)
+    assert found.saving <= bound + 1, (found.saving, bound)
+    share = found.saving / bound if bound > 0 else 1.0
+    what = f"{name}: {len(found.nodes)} of {len(snapshot.nodes)} nodes go, {seconds:.1f} CPU s"
+    say(what, f"{share:.1%} of the bound", "95% synthetic, 92% openb")
+
+
+def _bound(snapshot: Snapshot, costs: list[int]) -> float:
+    """The bound's room and demand: no pod of these clusters stays with its node, every node may go."""
+    names = sorted({name for each in snapshot.nodes for name, _ in each.allocatable.amounts} - {PODS})
+    room = np.array([[*(each.allocatable.get(name) for name in names)] for each in snapshot.nodes], dtype=np.float64)
+    demand = np.array([sum(each.requests.get(name) for each in snapshot.pods) for name in names], dtype=np.float64)
+    return least_cost(costs, room, demand, np.zeros(len(costs), dtype=bool))
+
+
+def _checked(snapshot: Snapshot, found: Potential) -> None:
+    moves = {move.pod: move.node for move in found.moves}
+    assert faults(snapshot, moves, set(found.nodes)) == []
+
+
+def synthetic(count: int, fill: float) -> Snapshot:
+    """Nodes of three sizes, filled evenly with pods of many sizes."""
+    roll = Random(count)  # noqa: S311 - a world that is the same every time
+    rows, pods = list[Node](), list[Pod]()
+    sizes = [(0.1, 0.25), (0.25, 1.0), (0.5, 1.5), (1.0, 4.0), (0.25, 0.25), (2.0, 4.0)]
+    kinds = [pod_class(owner=f"ReplicaSet/r{i}", cpu=cpu, memory=memory) for i, (cpu, memory) in enumerate(sizes)]
+    for number in range(count):
+        machine, cpu, memory = _MACHINES[roll.randrange(len(_MACHINES))]
+        rows.append(node(f"n{number:04}", machine=machine, cpu=cpu, memory=memory))
+        used = 0.0
+        while used < fill * cpu:
+            place = roll.randrange(len(kinds))
+            used += sizes[place][0]
+            if used <= _MOST_FULL * cpu:
+                pods.append(pod(f"p{len(pods):06}", on=rows[-1].name, kind=kinds[place]))
+    return cluster(rows, pods, namespaces={"default": {}})
+
+
+def openb(folder: Path, keep: float) -> Snapshot:
+    """The nodes and pods of Alibaba's openb trace: all pods placed evenly, whatever their times, then thinned."""
+    roll = Random(7)  # noqa: S311 - a world that is the same every time
+    nodes = [_openb_node(row) for row in _rows(folder / "openb_node_list_all_node.csv")]
+    free = np.array([[each.allocatable.cpu, each.allocatable.memory, each.allocatable.get(GPU)] for each in nodes])
+    whole, pods, kinds = np.maximum(free.copy(), 1), list[Pod](), dict[tuple[int, int, int], PodClass]()
+    for number, row in enumerate(_rows(folder / "openb_pod_list_default.csv")):
+        asked = (int(row["cpu_milli"]), int(row["memory_mib"]), int(row["num_gpu"]) * int(row["gpu_milli"] or 0))
+        need = np.array([asked[0], asked[1] * 1024**2, asked[2]])
+        fits = (free >= need).all(axis=1)
+        if not fits.any():
+            continue
+        target = int(
+            np.where(fits, (free / whole)[:, :2].min(axis=1) - (free[:, 2] > 0) * (asked[2] == 0), -9).argmax()
+        )
+        free[target] -= need
+        if roll.random() < keep:
+            kind = kinds.setdefault(asked, _openb_class(asked, len(kinds)))
+            pods.append(pod(f"p{number:05}", on=nodes[target].name, kind=kind))
+    return cluster(nodes, pods, namespaces={"default": {}})
+
+
+def _rows(path: Path) -> list[dict[str, str]]:
+    with path.open() as file:
+        return list(csv.DictReader(file))
+
+
+def _openb_node(row: dict[str, str]) -> Node:
+    cpu, memory = int(row["cpu_milli"]) / 1000, int(row["memory_mib"]) / 1024
+    plain = node(row["sn"], cpu=cpu, memory=memory, pods=1000, machine="")
+    gpus = {GPU: int(row["gpu"]) * 1000} if int(row["gpu"]) else {}
+    return node(row["sn"], machine="", allocatable=plain.allocatable + type(plain.allocatable).of(gpus))
+
+
+def _openb_class(asked: tuple[int, int, int], number: int) -> PodClass:
+    plain = pod_class(owner=f"ReplicaSet/r{number}", cpu=asked[0] / 1000, memory=asked[1] / 1024)
+    gpu = {GPU: asked[2]} if asked[2] else {}
+    requests = plain.requests + type(plain.requests).of(gpu)
+    return pod_class(owner=f"ReplicaSet/r{number}", requests=requests)
