@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from functions.cli import acting_commands
 from functions.cli.failures import Sentences
 from functions.cli.options import At, Context, Dumps, Kubeconfig, Output, PolicyFile
 from functions.cli.policy_commands import policies
@@ -127,6 +128,10 @@ def resume() -> None:
     from functions.cli import pausing  # noqa: PLC0415 - no other command needs the state
 
     pausing.resume()
+
+
+for command in (acting_commands.status, acting_commands.drain, acting_commands.release):
+    app.command()(command)
 
 
 def main() -> None:

@@ -1,0 +1,93 @@
+"""What a person may type to act on a running Ebb: `ebb drain`, `ebb release`, `ebb status`.
+
+Must not do anything but read what was typed: each command's own module acts.
+"""
+
+import json
+import os
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from functions.cli.options import Output
+
+Wait = Annotated[
+    bool | None,
+    typer.Option("--wait/--no-wait", help="Tell the progress until the end; the default in a terminal."),
+]
+
+
+def drain(
+    node: Annotated[str, typer.Argument(metavar="NODE", help="The node's whole name.")],
+    *,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Check everything, change nothing: would the node be drained?")
+    ] = False,
+    wait: Wait = None,
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option(metavar="WORD", help="windows, budgets or gates, where the policy's manual.mayIgnore allows it."),
+    ] = None,
+    timeout: Annotated[str, typer.Option(metavar="DURATION", help="How long to watch.")] = "30m",
+) -> None:
+    """Order the drain of one node, and tell its progress.
+
+    The drainer judges the order: PodDisruptionBudgets, budgets, windows and the proof of placement hold for it.
+    Needs the functions' variables EBB_CLUSTER, EBB_TOPIC, EBB_STATE and EBB_FIRESTORE_DATABASE.
+    Exit code 1 if the order is refused or the node is given back. With --no-wait only the order's id is printed.
+    """
+    from functions.cli import acting, draining  # noqa: PLC0415 - no other command needs the bus
+
+    wish = draining.Wish(dry_run, tuple(ignore or ()), acting.duration("--timeout", timeout))
+    shown = sys.stdout.isatty() if wait is None else wait
+    raise typer.Exit(draining.drain(acting.open_office(os.environ), node, wish, wait=shown))
+
+
+def release(
+    node: Annotated[str, typer.Argument(metavar="NODE|all", help="A node's whole name, or all that are held.")],
+    *,
+    wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until the nodes are free.")] = True,
+    kubeconfig: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also look for nodes that carry our taint without a claim.")
+    ] = None,
+    timeout: Annotated[str, typer.Option(metavar="DURATION", help="How long to wait.")] = "5m",
+) -> None:
+    """Give nodes back, whoever holds them: uncordon, untaint, end the claim. Never refused.
+
+    Without --kubeconfig and EBB_KUBECONFIG the cluster is looked for with the GKE API. Needs EBB_CLUSTER, EBB_TOPIC,
+    EBB_STATE and EBB_FIRESTORE_DATABASE. Before terraform destroy: ebb pause, then ebb release all.
+    Exit code 1 if a node is not free in time.
+    """
+    from functions.cli import acting, releasing, releasing_targets  # noqa: PLC0415 - no other command needs the bus
+
+    patience = releasing.Patience(wait, acting.duration("--timeout", timeout))
+    office = acting.open_office(os.environ)
+    look = partial(releasing_targets.look, os.environ, kubeconfig)
+    raise typer.Exit(releasing.release(office, node, look, patience))
+
+
+def status(
+    *,
+    output: Annotated[
+        Output, typer.Option("--output", "-o", help="A table for eyes or JSON for tools.")
+    ] = Output.TABLE,
+) -> None:
+    """Show what a running Ebb holds and remembers: claims, marks, back-offs, breakers, the pause, the last results.
+
+    Reads only the state that EBB_CLUSTER, EBB_STATE and EBB_FIRESTORE_DATABASE name.
+    """
+    from functions.cli import status_json, status_table  # noqa: PLC0415 - no other command needs the state
+    from functions.cli.pausing import switch  # noqa: PLC0415 - same
+    from functions.cli.status import read_status  # noqa: PLC0415 - same
+    from functions.cli.terminal import printing  # noqa: PLC0415 - same
+
+    where = switch()
+    seen = read_status(where.cluster, where.state)
+    if output is Output.JSON:
+        typer.echo(json.dumps(status_json.document(seen), indent=2, ensure_ascii=False))
+        return
+    with printing() as console:
+        status_table.show(console, seen)

@@ -1,0 +1,143 @@
+"""What a running Ebb remembers, for a person: claims, marks, back-offs, breakers, the pause, the last pass and results.
+
+All of it stands in the state; nothing is computed but what is past and what is not. Must not judge: the planner
+does, and `ebb explain` repeats it.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from functions.cli.draining_ending import why_sentence
+from functions.cli.draining_tale import held_by
+from functions.cli.words import span
+from shared.cas import read_cluster
+from shared.core.marks import SILENCE
+from shared.core.state import Backoff, Breaker, Claim, ClusterState, DrainPhase, DrainRecord, PoolMarks
+from shared.ports import State
+
+RESULTS: Final = 10
+"""How many ended drains are shown."""
+NO_RECORD: Final = "no_record"
+"""The phase of a claim whose drain's record is missing; healing gives its node back."""
+_LOOK_AT: Final = "look at the planner's log and the Cloud Scheduler job"
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """One claim with what its drain's record says."""
+
+    uid: str
+    claim: Claim
+    phase: str
+    held_by: tuple[str, ...] = ()
+    """PodDisruptionBudgets."""
+    deadline: datetime | None = None
+    requested_by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """A pool's marks; `oldest` is the time of the first of them."""
+
+    pool: str
+    nodes: int
+    oldest: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One drain that ended; `sentence` is its reason's, empty where the outcome says all."""
+
+    record: DrainRecord
+    ended_at: datetime
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """All of it at one time, the state's own."""
+
+    cluster: str
+    now: datetime
+    paused: bool
+    pause_reason: str
+    last_pass: datetime | None
+    claims: tuple[Held, ...]
+    marks: tuple[Marked, ...]
+    backoffs: tuple[tuple[str, Backoff], ...]
+    breakers: tuple[tuple[str, Breaker], ...]
+    results: tuple[Result, ...]
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is amiss with the passes, as sentences."""
+        if self.last_pass is None:
+            return (f"No pass was ever completed in this state: {_LOOK_AT}.",)
+        if self.now - self.last_pass <= SILENCE:
+            return ()
+        return (f"The last pass is older than {span(SILENCE)}: {_LOOK_AT}.",)
+
+
+def read_status(cluster: str, documents: State) -> Status:
+    """Read the state: the cluster's document, the pools' marks and the drains' records.
+
+    Raises:
+        Retryable, Terminal: the state does not answer, or a document was not written by this version.
+    """
+    state, _, now = read_cluster(documents)
+    pools = {pool: found.value for pool, found in documents.all("pools", PoolMarks).items() if found.value}
+    drains = {id_: found.value for id_, found in documents.all("drains", DrainRecord).items() if found.value}
+    return status_of(cluster, state, pools, drains, now)
+
+
+def status_of(
+    cluster: str,
+    state: ClusterState,
+    pools: Mapping[str, PoolMarks],
+    drains: Mapping[str, DrainRecord],
+    now: datetime,
+) -> Status:
+    """Return what a person sees of these documents; back-offs and breakers that are over are left out."""
+    return Status(
+        cluster=cluster,
+        now=now,
+        paused=state.paused,
+        pause_reason=state.pause_reason,
+        last_pass=state.last_pass,
+        claims=_claims(state, drains),
+        marks=tuple(
+            Marked(pool, len(each.marks), min(mark.since for mark in each.marks.values()))
+            for pool, each in sorted(pools.items())
+            if each.marks
+        ),
+        backoffs=tuple(sorted((row for row in state.backoffs.items() if row[1].until > now), key=_until)),
+        breakers=tuple(sorted(row for row in state.breakers.items() if row[1].until > now)),
+        results=_results(drains.values()),
+    )
+
+
+def _claims(state: ClusterState, drains: Mapping[str, DrainRecord]) -> tuple[Held, ...]:
+    rows = (_held(uid, claim, drains.get(claim.order_id)) for uid, claim in state.claims.items())
+    return tuple(sorted(rows, key=lambda row: (row.claim.since, row.claim.node)))
+
+
+def _held(uid: str, claim: Claim, record: DrainRecord | None) -> Held:
+    if record is None:
+        return Held(uid, claim, NO_RECORD)
+    return Held(uid, claim, record.phase.value, held_by(record), record.deadline, record.order.requested_by)
+
+
+def _until(row: tuple[str, Backoff]) -> tuple[datetime, str]:
+    return row[1].until, row[1].node
+
+
+def _results(drains: Iterable[DrainRecord]) -> tuple[Result, ...]:
+    """Return the drains that ended last, newest first."""
+    ended = [
+        Result(record, record.updated_at, why_sentence(record))
+        for record in drains
+        if record.phase is DrainPhase.SETTLED and record.updated_at is not None
+    ]
+    return tuple(sorted(ended, key=lambda row: row.ended_at, reverse=True)[:RESULTS])
