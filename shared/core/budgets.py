@@ -47,10 +47,10 @@ def limit_now(budgets: Iterable[Budget], reason: DrainReason, nodes: int, calend
     The most restrictive active budget wins (acceptance row 70). One schedule that cannot be read makes it 0
     for every reason (row 66).
     """
-    rows = tuple(budgets)
-    if any(calendar.active(each.schedule) is None for each in rows):
+    rows = [(each, calendar.active(each.schedule)) for each in budgets]
+    if any(is_active is None for _, is_active in rows):
         return 0
-    holding = (each for each in rows if applies(each, reason) and calendar.active(each.schedule))
+    holding = (each for each, is_active in rows if is_active and applies(each, reason))
     return min((each.nodes.of(nodes) for each in holding), default=None)
 
 

@@ -21,6 +21,8 @@ LOOK_AHEAD: Final = timedelta(days=9 * 366)
 """29 February may be eight years away."""
 ENDLESS: Final = 1_000
 """A window that so many hits keep open counts as open without end."""
+FAR: Final = timedelta(days=100 * 366)
+"""So does one that is open for so long: long windows would soon leave the calendar."""
 _SECOND: Final = timedelta(seconds=1)
 
 
@@ -86,6 +88,8 @@ def closes_at(schedule: Schedule, now: datetime) -> datetime | None:
         return None
     for _ in range(ENDLESS):
         end = hit + schedule.duration
+        if end - now > FAR:
+            return None
         latest = last_hit(schedule, end)
         if latest is None or latest <= hit:
             return end
