@@ -17,6 +17,7 @@ from shared.core.prices import Prices
 from shared.core.snapshot import Snapshot
 from shared.errors import BadInput
 from shared.pictures import snapshot_of
+from shared.ports import Picture
 
 NO_POLICY: Final = "Without --policy every pool counts as enabled, with default settings."
 NO_MARKS: Final = (
@@ -24,6 +25,10 @@ NO_MARKS: Final = (
     "--potential leaves the timers out."
 )
 ESTIMATED: Final = "Prices are estimated for machines that the price table does not name: {machines}."
+NO_WORKLOADS: Final = (
+    "No ReplicaSets, Deployments and StatefulSets are known here: rollouts are not seen, and replicas are counted by "
+    "the pods that are there; add replicasets,deployments,statefulsets to the dump."
+)
 EVERY_POOL: Final = Policy(other_pools=PoolPolicy(enabled=True))
 
 
@@ -62,7 +67,8 @@ def gather(sources: Sources) -> Inputs:
     reading = from_dump(sources.dumps) if sources.dumps else from_cluster(sources.kubeconfig, sources.context)
     now, prices = sources.at or reading.now, load()
     snapshot = snapshot_of(reading.cluster, reading.picture, reading.pools, now, now)
-    return Inputs(snapshot, policy, prices, (*notes, reading.note, NO_MARKS, *_estimated(snapshot, prices)))
+    known = (NO_MARKS, *_no_workloads(reading.picture), *_estimated(snapshot, prices))
+    return Inputs(snapshot, policy, prices, (*notes, reading.note, *known))
 
 
 def read_policy(path: Path) -> Policy:
@@ -79,6 +85,10 @@ def read_policy(path: Path) -> Policy:
     except OSError as error:
         raise BadInput(f"{path}: cannot be read ({error.strerror}).") from error
     return parse(data)
+
+
+def _no_workloads(picture: Picture) -> tuple[str, ...]:
+    return () if picture.workloads or not picture.pods else (NO_WORKLOADS,)
 
 
 def _estimated(snapshot: Snapshot, prices: Prices) -> tuple[str, ...]:

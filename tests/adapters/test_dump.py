@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from shared.adapters.kubernetes.dump import read_dump
+from shared.core.workloads import Workload
 from shared.errors import BadDump
 from tests.adapters.objects import api_node, api_pod
 
@@ -47,6 +48,28 @@ def test_a_list_of_all_kinds_is_a_picture(tmp_path: Path) -> None:
     assert [pod.key for pod in picture.pods] == ["default/web-1"]
     assert [budget.key for budget in picture.disruption_budgets] == ["shop/web"]
     assert picture.namespaces == {"shop": {"team": "a"}}
+
+
+def a_controller(kind: str, name: str, owner: str = "", **status: int) -> dict[str, Any]:
+    owners = [{"kind": "Deployment", "name": owner, "controller": True}] if owner else []
+    meta = {"name": name, "namespace": "default", "generation": 1, "ownerReferences": owners}
+    counts = {"replicas": 2, "updatedReplicas": 2, "availableReplicas": 2, "observedGeneration": 1, **status}
+    return {"kind": kind, "apiVersion": "apps/v1", "metadata": meta, "spec": {"replicas": 2}, "status": counts}
+
+
+def test_workloads_are_read_where_they_were_printed(tmp_path: Path) -> None:
+    own = a_controller("ReplicaSet", "web-5d4f", owner="web")
+    deployment = a_controller("Deployment", "web", updatedReplicas=1)
+    picture, _ = read_dump([write(tmp_path / "all.json", listed(a_node(), a_pod(), deployment, own))])
+
+    (pod,) = picture.pods
+    assert picture.workloads == {pod.spec.workload: Workload("default/Deployment/web", 2, 2, rolling=True)}
+
+
+def test_a_dump_without_workloads_knows_none(tmp_path: Path) -> None:
+    picture, _ = read_dump([write(tmp_path / "all.json", listed(a_node(), a_pod()))])
+
+    assert picture.workloads == {}
 
 
 def _typed(folder: Path) -> list[Path]:

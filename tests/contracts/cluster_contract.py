@@ -11,6 +11,7 @@ import pytest
 from shared.core import names
 from shared.core.selectors import Taint
 from shared.core.snapshot import Node, Pod
+from shared.core.workloads import Workload
 from shared.errors import Gone, Stale
 from shared.ports import Answer, Cluster
 from tests.builders import NOW
@@ -32,6 +33,9 @@ class World(Protocol):
 
     def add_budget(self, name: str, *, app: str = "web", allowed: int) -> None:
         """Add a PodDisruptionBudget over the pods of an app, after them, with so many disruptions allowed."""
+
+    def add_replicas(self, number: int, *, on: str) -> None:
+        """Add Deployment `shop` in namespace default with so many replicas, and let its pods run on that node."""
 
     def touch(self, node: str) -> None:
         """Let somebody else write to the node."""
@@ -82,6 +86,22 @@ class ClusterContract:
 
         assert [pod.name for pod in world.cluster.pods_on("n2")] == ["web-2"]
         assert world.cluster.pods_on("nowhere") == ()
+
+    def test_a_pods_workload_says_how_many_are_wanted_and_there(self, world: World) -> None:
+        self.node(world)
+        world.add_replicas(2, on="n1")
+
+        pods = world.cluster.pods_on("n1")
+        (key,) = {pod.spec.workload for pod in pods}
+
+        expected = Workload("default/Deployment/shop", 2, 2)
+        assert world.cluster.workloads_of(pods) == {key: expected}
+        assert world.cluster.picture().workloads == {key: expected}
+
+    def test_a_workload_that_is_not_there_is_missing(self, world: World) -> None:
+        pod = self.pod(world)
+
+        assert world.cluster.workloads_of([pod]) == {}
 
     def test_a_node_that_is_not_there_is_gone(self, world: World) -> None:
         with pytest.raises(Gone):

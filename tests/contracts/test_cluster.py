@@ -11,8 +11,9 @@ from infra.local.shell.serving import HttpServer
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.core.selectors import Taint
+from shared.core.workloads import Workload
 from tests.adapters.worlds import access_to
-from tests.builders import node, pdb, pod
+from tests.builders import node, pdb, pod, pod_class
 from tests.contracts.cluster_contract import ClusterContract, World
 from tests.fakes import FakeCluster
 from tests.local import worlds
@@ -30,6 +31,11 @@ class FakeWorld:
 
     def add_budget(self, name: str, *, app: str = "web", allowed: int) -> None:
         self.cluster.put(pdb(name, allowed=allowed, app=app))
+
+    def add_replicas(self, number: int, *, on: str) -> None:
+        kind = pod_class(owner="ReplicaSet/shop-1")
+        self.cluster.put(*(pod(f"shop-{each}", on=on, kind=kind) for each in range(number)))
+        self.cluster.workloads[kind.workload] = Workload("default/Deployment/shop", number, number)
 
     def touch(self, name: str) -> None:
         self.cluster.put(replace(self.cluster.nodes[name], annotations={"touched": "yes"}))
@@ -57,6 +63,10 @@ class LittleWorld:
         pods = len(self._bench.pods(app=app))
         self._bench.add("poddisruptionbudgets", worlds.budget(name, app, minAvailable=pods - allowed))
         self._bench.run(1)
+
+    def add_replicas(self, number: int, *, on: str) -> None:
+        self._bench.add("deployments", worlds.workload("shop", number, nodeName=on))
+        self._bench.run(10)
 
     def touch(self, name: str) -> None:
         patch = {"metadata": {"annotations": {"touched": "yes"}}}

@@ -10,9 +10,10 @@ from shared.adapters.prices import load
 from shared.core.orders import DrainReason
 from shared.core.plan import Plan, Verdict
 from shared.core.planning import make_plan, potential
-from shared.core.policy import ConsolidationPolicy, Policy, PoolPolicy
+from shared.core.policy import ConsolidationPolicy, NamespaceRate, Policy, PoolPolicy, SingleReplicas
 from shared.core.snapshot import NodePool, Snapshot
 from shared.core.state import Backoff, ClusterState, Mark, PoolMarks
+from shared.core.workloads import Workload
 from tests.builders import NOW, claim, cluster, node, our_taint, pdb, pod, policy
 
 MINUTE = timedelta(minutes=1)
@@ -295,3 +296,58 @@ def test_potential_leaves_out_wishes_but_never_safety() -> None:
     assert set(found.nodes) == {"n1", "n2", "n4"}
     assert {(move.pod, move.node) for move in found.moves} == {("default/p1", "n3"), ("default/p2", "n3")}
     assert found.saving > 0
+
+
+WEB = "default/ReplicaSet/web"
+ONLY_ONE = {WEB: Workload("default/Deployment/web", 1, 1)}
+
+
+def test_a_node_with_a_single_replica_to_be_avoided_goes_after_all_others() -> None:
+    pods = [pod("only", on="n1", cpu=0.2), pod("other", on="n2", cpu=2, owner="ReplicaSet/other")]
+    picture = cluster([node("n1"), node("n2"), node("n3", pool="b")], pods, workloads=ONLY_ONE)
+    avoiding = policy(single_replicas=SingleReplicas.AVOID)
+
+    assert [order.node for order in plan(picture).orders] == ["n1"]
+    assert [order.node for order in plan(picture, avoiding).orders] == ["n2"]
+
+
+def test_a_single_replica_to_be_avoided_goes_when_no_other_candidate_is_there() -> None:
+    picture = cluster([node("n1"), node("n2", pool="b")], [pod("only", on="n1")], workloads=ONLY_ONE)
+
+    made = plan(picture, policy(single_replicas=SingleReplicas.AVOID))
+
+    assert [order.node for order in made.orders] == ["n1"]
+
+
+@pytest.mark.parametrize(
+    ("expected", "subject", "changes"),
+    [
+        pytest.param("job_running", {"owner": "Job/batch"}, {}, id="a Job runs"),
+        pytest.param("too_young_pod", {}, {"minimum_pod_age": 2 * 60 * MINUTE}, id="a pod is young"),
+        pytest.param("rolling_out", {}, {}, id="a rollout is under way"),
+    ],
+)
+def test_what_passes_by_itself_keeps_the_node_for_now_and_its_mark_for_good(
+    expected: str, subject: dict[str, Any], changes: dict[str, Any]
+) -> None:
+    """`--potential` does not count it: it asks how many could go at all."""
+    rolling = {WEB: Workload("default/Deployment/web", 2, 2, rolling=expected == "rolling_out")}
+    pods = [pod("p", on="n1", **subject), pod("bare", on="n2", owner=None)]
+    picture = cluster([node("n1"), node("n2", pool="b")], pods, workloads=rolling)
+    rules, old = policy(**changes), marked("n1")
+
+    made = plan(picture, rules, marks=old)
+
+    assert verdicts(made)["n1"] == ("keep", "blocked_by_pod")
+    assert [each.reason.value for each in made.decisions[0].blockers] == ["blocked_by_pod", expected]
+    assert made.marks["a"] == old["a"]
+    assert potential(picture, ClusterState(), rules, NOW, load()).nodes == ("n1",)
+
+
+def test_no_more_pods_of_a_namespace_are_moved_in_a_pass_than_its_rate_allows() -> None:
+    limited = policy(max_nodes_per_pass=5, cluster_wide={"evictions_per_namespace": NamespaceRate(2, 60 * MINUTE)})
+
+    made = plan(half_full("n1", "n2", "n3", "n4", "n5", cpu=0.5), limited)
+
+    assert [order.node for order in made.orders] == ["n1", "n2"]
+    assert verdicts(made)["n3"] == ("keep", "namespace_rate")

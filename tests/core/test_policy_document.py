@@ -12,13 +12,16 @@ from shared.core.policy import (
     Budget,
     ConsolidationPolicy,
     Freeze,
+    Jobs,
     KubeSystemPods,
     Limit,
     LocalStorage,
+    NamespaceRate,
     Policy,
     PoolPolicy,
     Rate,
     Schedule,
+    SingleReplicas,
 )
 from shared.core.policy_document import parse, warnings
 from shared.core.policy_document.effective import required_count
@@ -33,6 +36,7 @@ cluster:
   timeGap: 10m
   disruption: {budgets: [{nodes: 10%}]}
   rate: {nodes: 20%, per: 1h}
+  evictionsPerNamespace: {pods: 20, per: 30m}
   freezes: [{from: 2026-11-27, to: 2026-12-01, timeZone: Europe/Amsterdam}]
 drain:
   {maxGracePeriod: 7m, timeout: 9m30s, watchdog: 20m, pendingGrace: 45s, backoff: {first: 1h, most: 12h},
@@ -52,6 +56,9 @@ nodePools:
     kubeSystemPods: leave
     localStorage: evict
     unprotected: 50%
+    singleReplicas: avoid
+    jobs: never
+    minimumPodAge: 10m
     ignoreTaints: [example.com/dedicated]
     timeSinceLastAddition: 15m
     rate: {nodes: 3, per: 30m}
@@ -83,6 +90,7 @@ def test_every_setting_of_the_cluster_arrives() -> None:
     policy = parse(DESIGN.encode())
     assert policy.freezes == (Freeze(datetime(2026, 11, 26, 23, tzinfo=UTC), datetime(2026, 11, 30, 23, tzinfo=UTC)),)
     assert (policy.budgets, policy.rate) == (DEFAULT_BUDGETS, Rate(Limit(percent=20), timedelta(hours=1)))
+    assert policy.evictions_per_namespace == NamespaceRate(20, timedelta(minutes=30))
     assert policy.manual_may_ignore == {"windows", "budgets"}
     assert (policy.drain.max_grace, policy.drain.timeout) == (timedelta(minutes=7), timedelta(minutes=9, seconds=30))
     assert (policy.drain.watchdog, policy.drain.pending_grace) == (timedelta(minutes=20), timedelta(seconds=45))
@@ -105,6 +113,9 @@ def test_every_setting_of_a_pool_arrives() -> None:
         kube_system_pods=KubeSystemPods.LEAVE,
         local_storage=LocalStorage.EVICT,
         unprotected=Limit(percent=50),
+        single_replicas=SingleReplicas.AVOID,
+        jobs=Jobs.NEVER,
+        minimum_pod_age=timedelta(minutes=10),
         ignore_taints=frozenset({"example.com/dedicated"}),
         time_since_last_addition=timedelta(minutes=15),
         consolidation_policy=ConsolidationPolicy.WHEN_EMPTY,

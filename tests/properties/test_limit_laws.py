@@ -11,7 +11,7 @@ from shared.core.budgets import limit_now
 from shared.core.gates import claim_blockers
 from shared.core.marks import changed, is_due, update
 from shared.core.orders import DrainReason
-from shared.core.policy import Budget, Limit, Rate
+from shared.core.policy import Budget, Limit, NamespaceRate, Rate
 from shared.core.snapshot import Node, NodePool
 from shared.core.standing import Standing, standing
 from shared.core.state import ClusterState, Mark, PoolMarks, Start
@@ -25,6 +25,8 @@ budgets = st.lists(
     st.builds(Budget, limits, st.none(), st.frozensets(st.sampled_from(["empty", "underutilized", "drifted"]))),
     max_size=3,
 ).map(tuple)
+namespace_rates = st.none() | st.builds(NamespaceRate, st.integers(1, 9), st.just(timedelta(hours=1)))
+namespaces = st.dictionaries(st.sampled_from(["shop", "bank"]), st.integers(1, 4))
 rates = st.none() | st.builds(Rate, limits, st.just(timedelta(hours=1)))
 
 
@@ -56,6 +58,7 @@ def standings(draw: st.DrawFn) -> tuple[list[Node], Standing]:
         cluster_wide={
             "budgets": draw(budgets),
             "rate": draw(rates),
+            "evictions_per_namespace": draw(namespace_rates),
             "minimum_nodes": draw(st.integers(0, 4)),
             "minimum_non_tainted_nodes": draw(st.integers(0, 4)),
         },
@@ -64,10 +67,12 @@ def standings(draw: st.DrawFn) -> tuple[list[Node], Standing]:
         each: NodePool(each, min_per_zone=draw(st.integers(0, 2)), min_total=draw(st.integers(0, 3))) for each in "ab"
     }
     starts = tuple(
-        Start(NOW - timedelta(minutes=draw(st.integers(0, 90))), draw(st.sampled_from("ab"))) for _ in range(3)
+        Start(NOW - timedelta(minutes=draw(st.integers(0, 90))), draw(st.sampled_from("ab")), draw(namespaces))
+        for _ in range(3)
     )
     state = ClusterState(claims=claims, starts=draw(st.sampled_from([(), starts])))
-    return rows, standing(rows, pools, state, rules, NOW)
+    moving = {each.uid: draw(namespaces) for each in rows}
+    return rows, standing(rows, pools, state, rules, NOW).moves(moving)
 
 
 def free(rows: list[Node], where: Standing) -> list[Node]:
@@ -96,11 +101,19 @@ def within_limits(where: Standing, taken: Node, reason: DrainReason) -> bool:
             allowed is None or len(pool.in_use) <= allowed,
             ceiling is None or where.in_use <= ceiling,
             rules.rate is None or recent <= rules.rate.nodes.of(where.nodes),
+            namespaces_within(where, taken),
             where.left >= rules.minimum_nodes,
             pool.left >= pool.limits.min_total,
             pool.left_by_zone.get(taken.zone, 0) >= pool.limits.min_per_zone,
         )
     )
+
+
+def namespaces_within(where: Standing, taken: Node) -> bool:
+    limit = where.policy.evictions_per_namespace
+    recent = [start.pods for start in where.starts if start.at > NOW - timedelta(hours=1)]
+    moved = {name: sum(pods.get(name, 0) for pods in recent) for name in where.moving[taken.uid]}
+    return limit is None or all(number <= limit.pods for number in moved.values())
 
 
 @settings(max_examples=150, deadline=None)

@@ -1,0 +1,149 @@
+"""ReplicaSets, Deployments and StatefulSets: what is read, and when a rollout is under way."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+import pytest
+
+from shared.adapters.kubernetes import wire
+from shared.adapters.kubernetes.client import KubernetesClient
+from shared.adapters.kubernetes.cluster import KubernetesCluster
+from shared.adapters.kubernetes.workloads import replica_set, stateful_set
+from shared.core.workloads import Workload
+from tests.adapters.scripted import Say, Script, scripted, status
+from tests.adapters.worlds import access_to
+from tests.builders import pod
+
+APPS = "/apis/apps/v1"
+DONE = {"type": "Progressing", "status": "True", "reason": "NewReplicaSetAvailable"}
+WEB, SET = "default/Deployment/web", "default/ReplicaSet/web-5d4f"
+
+
+def controller(name: str, *, owner: str = "", generation: int = 3, **parts: Any) -> dict[str, Any]:
+    """A controller with three replicas of which all are updated and available, unless said otherwise."""
+    kind, _, owner_name = owner.partition("/")
+    owners = [{"kind": kind, "name": owner_name, "controller": True}] if owner else []
+    counts = {"replicas": 3, "updatedReplicas": 3, "availableReplicas": 3, "observedGeneration": 3}
+    return {
+        "metadata": {"name": name, "namespace": "default", "generation": generation, "ownerReferences": owners},
+        "spec": {"replicas": 3, "template": {"spec": {"containers": []}}, **parts.pop("spec", {})},
+        "status": {**counts, **parts},
+    }
+
+
+def read(given: dict[str, Any]) -> wire.Controller:
+    return msgspec.json.decode(msgspec.json.encode(given), type=wire.Controller)
+
+
+@pytest.mark.parametrize(
+    ("expected", "deployment"),
+    [
+        pytest.param(Workload(WEB, 3, 3), controller("web", conditions=[DONE]), id="at rest"),
+        pytest.param(Workload(WEB, 3, 3), controller("web"), id="at rest, without a progress deadline"),
+        pytest.param(Workload(WEB, 3, 1), controller("web", availableReplicas=1, conditions=[DONE]), id="two are lost"),
+        pytest.param(
+            Workload(WEB, 9, 3),
+            controller("web", spec={"replicas": 9}, conditions=[DONE]),
+            id="scaled up, but not yet there",
+        ),
+        pytest.param(Workload(WEB, 3, 3, rolling=True), controller("web", generation=4), id="a change not seen yet"),
+        pytest.param(
+            Workload(WEB, 3, 3, rolling=True), controller("web", replicas=4, updatedReplicas=1), id="old pods are left"
+        ),
+        pytest.param(
+            Workload(WEB, 3, 2, rolling=True),
+            controller("web", availableReplicas=2, conditions=[{**DONE, "reason": "ReplicaSetUpdated"}]),
+            id="the last new pod is not available yet",
+        ),
+        pytest.param(
+            Workload(WEB, 3, 2, rolling=True),
+            controller("web", availableReplicas=2, conditions=[{**DONE, "reason": "ProgressDeadlineExceeded"}]),
+            id="stuck",
+        ),
+        pytest.param(
+            Workload(WEB, 3, 3),
+            controller("web", conditions=[{**DONE, "reason": "DeploymentPaused"}]),
+            id="paused at rest",
+        ),
+    ],
+)
+def test_a_replica_set_speaks_for_its_deployment(expected: Workload, deployment: dict[str, Any]) -> None:
+    own = controller("web-5d4f", owner="Deployment/web", spec={"replicas": 1})
+    assert replica_set(read(own), read(deployment)) == expected
+
+
+def test_a_replica_set_of_nobody_speaks_for_itself() -> None:
+    assert replica_set(read(controller("web-5d4f", availableReplicas=2)), None) == Workload(SET, 3, 2)
+
+
+def partition(pods: int) -> dict[str, Any]:
+    return {"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": pods}}}
+
+
+@pytest.mark.parametrize(
+    ("expected", "given"),
+    [
+        pytest.param(False, {"currentRevision": "a", "updateRevision": "a"}, id="at rest"),
+        pytest.param(True, {"currentRevision": "a", "updateRevision": "b", "updatedReplicas": 1}, id="one of three"),
+        pytest.param(True, {"generation": 4}, id="a change not seen yet"),
+        pytest.param(
+            False,
+            {"currentRevision": "a", "updateRevision": "b", "updatedReplicas": 1, "spec": partition(2)},
+            id="as far as its partition lets it",
+        ),
+        pytest.param(
+            True,
+            {"currentRevision": "a", "updateRevision": "b", "updatedReplicas": 0, "spec": partition(2)},
+            id="not yet as far as its partition lets it",
+        ),
+        pytest.param(
+            False,
+            {"currentRevision": "a", "updateRevision": "b", "spec": {"updateStrategy": {"type": "OnDelete"}}},
+            id="rolled out by hand only",
+        ),
+    ],
+)
+def test_a_stateful_set_says_whether_it_is_rolled_out(expected: bool, given: dict[str, Any]) -> None:
+    assert stateful_set(read(controller("db", **given))).rolling is expected
+
+
+@pytest.fixture
+def api() -> Iterator[Script]:
+    with scripted() as script:
+        yield script
+
+
+@pytest.fixture
+def cluster(api: Script) -> KubernetesCluster:
+    return KubernetesCluster(KubernetesClient(access_to(api.address), read_seconds=2))
+
+
+def test_the_workloads_of_pods_are_read_each_once_by_name(api: Script, cluster: KubernetesCluster) -> None:
+    api.says(
+        Say(body=controller("web-5d4f", owner="Deployment/web")),
+        Say(body=controller("web")),
+        Say(body=controller("db")),
+    )
+    pods = [pod(f"web-{index}", owner="ReplicaSet/web-5d4f") for index in range(3)]
+
+    found = cluster.workloads_of([*pods, pod("db-0", owner="StatefulSet/db"), pod("batch", owner="Job/batch")])
+
+    assert [path for _, path in api.calls] == [
+        f"{APPS}/namespaces/default/replicasets/web-5d4f",
+        f"{APPS}/namespaces/default/deployments/web",
+        f"{APPS}/namespaces/default/statefulsets/db",
+    ]
+    assert found == {SET: Workload(WEB, 3, 3), "default/StatefulSet/db": Workload("default/StatefulSet/db", 3, 3)}
+
+
+def test_a_workload_that_is_not_there_is_missing(api: Script, cluster: KubernetesCluster) -> None:
+    api.says(Say(404, status(404, "not found")))
+
+    assert cluster.workloads_of([pod("web", owner="ReplicaSet/web-5d4f")]) == {}
+
+
+def test_a_replica_set_whose_deployment_is_gone_speaks_for_itself(api: Script, cluster: KubernetesCluster) -> None:
+    api.says(Say(body=controller("web-5d4f", owner="Deployment/web")), Say(404, status(404, "not found")))
+
+    assert cluster.workloads_of([pod("web", owner="ReplicaSet/web-5d4f")]) == {SET: Workload(SET, 3, 3)}
