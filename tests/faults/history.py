@@ -1,0 +1,66 @@
+"""One history: a world, a seed and what goes wrong; run to its rest, then judged.
+
+A history is a value: printed, it can be run again.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from tests.faults.door import Fault
+from tests.faults.installation import Installation, Post, Skew
+from tests.faults.oracle import REDELIVERY, breaches, longest_cordon
+from tests.faults.replay import TAINT
+from tests.faults.worlds import INTERVAL, Setting
+
+Act = Callable[[Installation], None]
+
+
+@dataclass(frozen=True)
+class History:
+    """What is to happen. `acts` come at seconds after the beginning."""
+
+    setting: Setting
+    seed: int = 0
+    faults: Mapping[int, Fault] = field(default_factory=dict)
+    post: Post = Post()
+    skew: Skew = Skew()
+    acts: tuple[tuple[float, Act], ...] = ()
+
+    def __str__(self) -> str:
+        faults = ", ".join(f"call {number}: {fault}" for number, fault in sorted(self.faults.items()))
+        acts = ", ".join(f"{at:g} s: {act}" for at, act in self.acts)
+        return (
+            f"world {self.setting.name!r}, seed {self.seed}, faults [{faults}], {self.post}, {self.skew}, acts [{acts}]"
+        )
+
+
+def run(history: History) -> Installation:
+    """Let the history happen, then the world run quietly until nothing is left to do or all bounds have passed."""
+    ebb = Installation(history.setting, history.seed, history.faults, history.post, history.skew)
+    for at, act in sorted(history.acts, key=lambda row: row[0]):
+        ebb.live(max(0.0, at - ebb.passed))
+        act(ebb)
+    ebb.live(INTERVAL)
+    while not _is_over(ebb):
+        ebb.live(10.0)
+    return ebb
+
+
+def judged(history: History) -> list[str]:
+    """Return what the history broke."""
+    return breaches(run(history))
+
+
+def _is_over(ebb: Installation) -> bool:
+    quiet = ebb.clock.now() - max((*ebb.disturbances(), ebb.begun))
+    return _rests(ebb, quiet) or quiet > longest_cordon(ebb) + 2 * INTERVAL + REDELIVERY
+
+
+def _rests(ebb: Installation, quiet: float) -> bool:
+    """Whether a whole pass has found nothing to do since the last disturbance, and nothing is left of any drain."""
+    if quiet < INTERVAL or ebb.is_busy() or ebb.is_lively() or ebb.remembered().claims:
+        return False
+    nodes = ebb.cloud.world.store.all("nodes")
+    taints = [taint for node in nodes for taint in node["spec"].get("taints") or []]
+    ours = any(f"{taint['key']}={taint.get('value', '')}".startswith(TAINT) for taint in taints)
+    return not ours and ebb.idle_passes() > 0

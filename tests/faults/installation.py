@@ -1,0 +1,239 @@
+"""Ebb installed on the little GKE, in one process and virtual time: planner ticks, broker pushes, the world's seconds.
+
+Nothing here judges; what may go wrong on the way (lost, doubled and late messages) is asked of the `Post`.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from random import Random
+from typing import Any
+
+import msgspec
+
+from functions.drainer.step import receive
+from functions.planner.passing import Desk
+from functions.planner.telling import Teller
+from functions.planner.tick import Tick, tick
+from infra.local.broker.queue import Push, Subscription
+from infra.local.clocks import ManualClock
+from infra.local.cloud import Cloud
+from infra.local.scaling.client import ApiError
+from infra.local.world.pods import is_ready, is_terminating
+from shared.adapters.kubernetes.cluster import KubernetesCluster
+from shared.adapters.prices import load
+from shared.core.snapshot import NodePool
+from shared.errors import EbbError
+from shared.core.state import ClusterState
+from shared.ports import CLUSTER, Ports
+from shared.settings import Settings
+from tests.fakes import FakePolicySource, FakePools, FakeState
+from tests.faults.door import Door, Fault
+from tests.faults.ports import (
+    ActorClock,
+    BrokerBus,
+    Diary,
+    DirectClient,
+    DoorPolicy,
+    DoorPools,
+    DoorState,
+    RecordingState,
+    moment,
+    one_by_one,
+)
+from tests.faults.stage import Actor, Stage
+from tests.faults.worlds import ACK_DEADLINE, INTERVAL, STEP_SECONDS, TOPIC, Setting, policy
+
+PRICES = load()
+SUBSCRIPTION = Subscription(
+    "projects/local/subscriptions/drain", TOPIC, "drain", ack_deadline=ACK_DEADLINE, max_backoff=60
+)
+
+
+@dataclass(frozen=True)
+class Post:
+    """What befalls the pushes, by their number in the history: lost, doubled, late (seconds)."""
+
+    lost: frozenset[int] = frozenset()
+    doubled: frozenset[int] = frozenset()
+    late: Mapping[int, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Skew:
+    """How far the instances' clocks are off: every call draws its own offset and rate."""
+
+    offset: float = 0.0
+    rate: float = 0.0
+
+
+class Installation:
+    """One world with Ebb at work on it."""
+
+    def __init__(
+        self, setting: Setting, seed: int, faults: Mapping[int, Fault], post: Post = Post(), skew: Skew = Skew()
+    ) -> None:
+        self.setting, self.post, self.skew = setting, post, skew
+        self.random = Random(seed)
+        self.clock = ManualClock()
+        self.stage = Stage(self.clock, self.random)
+        self.door = Door(self.stage, faults)
+        self.cloud = Cloud(setting.scenario, self.clock)
+        self.cloud.broker.subscribe(SUBSCRIPTION)
+        self.cloud.world.settle()
+        self.autoscaler = self.cloud.autoscaler() if setting.scenario.autoscaler.enabled else None
+        self.state = FakeState(setting.scenario.cluster, now=lambda: moment(self.clock))
+        self.policy = FakePolicySource(policy(setting.limits.text()))
+        self.bus = BrokerBus(self.cloud.broker, TOPIC, self.door)
+        self.diary = Diary(self.door)
+        self.ports = self._ports()
+        self.settings = Settings(cluster=setting.scenario.cluster, topic=TOPIC, step_seconds=STEP_SECONDS)
+        self.replies: dict[str, str] = {}
+        """What each call ended with, by actor."""
+        self.begun = self.clock.now()
+        self.acted_at: list[float] = []
+        """When people or the post interfered."""
+        self.lost_orders: set[str] = set()
+        self._idle_passes = 0
+        self._next_tick = self.begun
+        self._seen = -1
+        self._pushes = 0
+        self._ticks = 0
+        self._late: list[tuple[float, Push, int]] = []
+
+    def _ports(self) -> Ports:
+        pool = NodePool("web", min_per_zone=self.setting.limits.pool_minimum)
+        return Ports(
+            cluster=KubernetesCluster(DirectClient(self.cloud.api.handle, self.door), lambda: moment(self.clock)),
+            pools=DoorPools(FakePools({"web": pool}), self.door),
+            state=DoorState(RecordingState(self.state, self.cloud.world.record, lambda: self.door.actor), self.door),
+            policy=DoorPolicy(self.policy, self.door),
+            orders=self.bus,
+            clock=ActorClock(self.door),
+            log=self.diary,
+            together=one_by_one,
+        )
+
+    @property
+    def passed(self) -> float:
+        """Virtual seconds since the history began."""
+        return self.clock.now() - self.begun
+
+    def live(self, seconds: float) -> None:
+        """Let so much virtual time pass."""
+        until = self.clock.now() + seconds
+        while self.clock.now() < until:
+            self._second(min(until, self.clock.now() + 1.0))
+
+    def _second(self, until: float) -> None:
+        self._dispatch()
+        self.stage.run()
+        while (due := self.stage.wakes_at()) is not None and due < until:
+            self.clock.advance(max(0.0, due - self.clock.now()))
+            self.stage.run()
+        self.clock.advance(until - self.clock.now())
+        self._world()
+
+    def _world(self) -> None:
+        store = self.cloud.world.store
+        if store.revision != self._seen or self.is_lively():
+            self.cloud.world.step()
+        self._seen = store.revision
+        if self.autoscaler is not None:
+            self._autoscale()
+
+    def _autoscale(self) -> None:
+        try:
+            self.autoscaler.step()
+        except ApiError as error:
+            raise AssertionError(f"the little autoscaler met a failure nobody injected: {error}") from error
+
+    def is_lively(self) -> bool:
+        """Whether a pod or a node is on its way somewhere."""
+        store = self.cloud.world.store
+        unready = any(not is_ready(thing) or is_terminating(thing) for thing in store.all("pods"))
+        return unready or any(not is_ready(node) for node in store.all("nodes"))
+
+    def _dispatch(self) -> None:
+        """Start what is due: the tick, new pushes, late pushes."""
+        now = self.clock.now()
+        if now >= self._next_tick:
+            self._next_tick += INTERVAL
+            self._tick()
+        for push in self.cloud.broker.due():
+            self._arrived(push)
+        due, self._late = [row for row in self._late if row[0] <= now], [row for row in self._late if row[0] > now]
+        for at, push, copy in due:
+            self.acted_at.append(at)
+            self._push(push, copy)
+
+    def _tick(self) -> None:
+        self._ticks += 1
+        name = f"tick-{self._ticks}"
+        desk = Desk(self.ports, self.settings, PRICES, Teller(everything=False))
+        call = Tick(owner=name, schedule_time=str(int(self.clock.now())))
+
+        def act() -> None:
+            try:
+                self._passed(name, tick(desk, call))
+            except EbbError as fault:
+                self.replies[name] = f"failed: {fault}"
+
+        self.stage.start(self._actor(name), act)
+
+    def _passed(self, name: str, summary: Mapping[str, Any]) -> None:
+        self.replies[name] = "duplicate" if "duplicate" in summary else "pass"
+        idle = not summary.get("orders") and not summary.get("healed")
+        if self.replies[name] == "pass":
+            self._idle_passes = self._idle_passes + 1 if idle else 0
+
+    def idle_passes(self) -> int:
+        """How many completed passes in a row have ordered and healed nothing."""
+        return self._idle_passes
+
+    def _arrived(self, push: Push) -> None:
+        self._pushes += 1
+        number = self._pushes
+        if number in self.post.lost:
+            self.acted_at.append(self.clock.now())
+            self.lost_orders.add(push.message.attributes["order_id"])
+            self.cloud.broker.settle(push.number, 204)
+            return
+        wait = self.post.late.get(number, 0.0)
+        copies = 2 if number in self.post.doubled else 1
+        for copy in range(copies):
+            self._late.append((self.clock.now() + wait + copy, push, copy))
+        if not wait:
+            _, first, copy = self._late.pop(-copies)
+            self._push(first, copy)
+
+    def _push(self, push: Push, copy: int) -> None:
+        name = f"push-{push.number}" + (f"-copy{copy}" if copy else "")
+        body = msgspec.json.encode(push.envelope())
+
+        def act() -> None:
+            reply = receive(self.ports, self.settings, body, name)
+            self.replies[name] = reply.name
+            self.cloud.broker.settle(push.number, reply.value)
+
+        self.stage.start(self._actor(name), act)
+
+    def _actor(self, name: str) -> Actor:
+        skew = self.skew
+        rate = 1.0 + self.random.uniform(-skew.rate, skew.rate) if skew.rate else 1.0
+        return Actor(name, rate, self.random.uniform(-skew.offset, skew.offset) if skew.offset else 0.0)
+
+    def disturbances(self) -> list[float]:
+        """When something went wrong from outside: faults, lost and late messages, acts of people."""
+        return [*self.door.struck_at, *self.acted_at]
+
+    def remembered(self) -> ClusterState:
+        return self.state.get(CLUSTER).value or ClusterState()
+
+    def is_busy(self) -> bool:
+        """Whether a function runs or a message is on its way."""
+        return bool(self.stage.actors or self._late or not self.cloud.broker.idle())
+
+
+Act = Callable[[Installation], None]
+__all__ = ("Act", "Installation", "Post", "Skew", "partial")

@@ -1,0 +1,186 @@
+"""Ebb's ports over the little GKE, every call through the door: the production Kubernetes adapter, documents in
+memory, the little broker. Must not hold rules, neither Ebb's nor the oracle's.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+import msgspec
+
+from infra.local.broker.queue import Broker
+from infra.local.clocks import ManualClock
+from infra.local.exchange import Handler, Request
+from infra.local.world.record import Record
+from shared.adapters.kubernetes.client import Call, KubernetesClient
+from shared.adapters.kubernetes.replies import Reply
+from shared.core.orders import Order, encode
+from shared.core.policy import Policy
+from shared.core.state import ClusterState
+from shared.ports import Found, Key, PolicySource, Pools, PoolsReading, State
+from tests.faults.door import Door
+
+T = TypeVar("T")
+A = TypeVar("A")
+B = TypeVar("B")
+AGENT = "ebb"
+_MANY = {"node_decision", "pool_state", "cluster_state", "run_summary"}
+
+
+def moment(clock: ManualClock) -> datetime:
+    """The virtual time as the state's clock tells it."""
+    return datetime.fromtimestamp(clock.now(), UTC)
+
+
+class DirectClient(KubernetesClient):
+    """Carries each request to the API's handler in this process instead of over a socket."""
+
+    def __init__(self, handler: Handler, door: Door) -> None:
+        self._handler, self._door = handler, door
+
+    def send(self, call: Call) -> Reply:
+        kind = "application/merge-patch+json" if call.verb == "patch" else "application/json"
+        body = b"" if call.body is None else msgspec.json.encode(call.body)
+        headers = {"content-type": kind, "user-agent": f"{AGENT}/{self._door.actor}"}
+        request = Request(call.method, urlsplit(call.path).path, call.query, headers, body)
+        return self._door.through(f"{call} {_place(call)}", lambda: self._reply(request))
+
+    def _reply(self, request: Request) -> Reply:
+        answer = self._handler(request)
+        return Reply(answer.status, answer.body)
+
+
+def _place(call: Call) -> str:
+    selector = call.query.get("fieldSelector", "")
+    return selector or call.path.rpartition("/")[2]
+
+
+class DoorState:
+    """Another State behind the door."""
+
+    def __init__(self, inner: State, door: Door) -> None:
+        self._inner, self._door = inner, door
+
+    def get(self, key: Key[T]) -> Found[T]:
+        return self._door.through(f"get {key.collection} {key.id}", lambda: self._inner.get(key))
+
+    def put(self, key: Key[T], value: T, expected: str | None) -> str:
+        return self._door.through(f"put {key.collection} {key.id}", lambda: self._inner.put(key, value, expected))
+
+    def delete(self, key: Key[T], expected: str) -> None:
+        self._door.through(f"delete {key.collection} {key.id}", lambda: self._inner.delete(key, expected))
+
+    def all(self, collection: str, type_: type[T]) -> Mapping[str, Found[T]]:
+        return self._door.through(f"all {collection}", lambda: self._inner.all(collection, type_))
+
+
+class RecordingState:
+    """Puts every write of the cluster's document into the world's record, in order with what else happens."""
+
+    def __init__(self, inner: State, record: Record, actor: Callable[[], str]) -> None:
+        self._inner, self._record, self._actor = inner, record, actor
+
+    def get(self, key: Key[T]) -> Found[T]:
+        return self._inner.get(key)
+
+    def put(self, key: Key[T], value: T, expected: str | None) -> str:
+        before = self._inner.get(key).value
+        version = self._inner.put(key, value, expected)
+        if isinstance(value, ClusterState):
+            old = before if isinstance(before, ClusterState) else ClusterState()
+            self._record.add("state", {"actor": self._actor(), "before": old, "after": value})
+        return version
+
+    def delete(self, key: Key[T], expected: str) -> None:
+        self._inner.delete(key, expected)
+
+    def all(self, collection: str, type_: type[T]) -> Mapping[str, Found[T]]:
+        return self._inner.all(collection, type_)
+
+
+class DoorPolicy:
+    def __init__(self, inner: PolicySource, door: Door) -> None:
+        self._inner, self._door = inner, door
+
+    def read(self) -> Policy:
+        return self._door.through("read policy", self._inner.read)
+
+
+class DoorPools:
+    def __init__(self, inner: Pools, door: Door) -> None:
+        self._inner, self._door = inner, door
+
+    def read(self) -> PoolsReading:
+        return self._door.through("read pools", self._inner.read)
+
+
+class BrokerBus:
+    """The OrderBus over the little broker; results are kept, a rejected message is dropped."""
+
+    def __init__(self, broker: Broker, topic: str, door: Door) -> None:
+        self._broker, self._topic, self._door = broker, topic, door
+        self.results: list[Mapping[str, object]] = []
+        self.rejected: list[str] = []
+
+    def publish(self, order: Order) -> None:
+        def send() -> None:
+            self._broker.publish(self._topic, encode(order), order.attributes)
+
+        self._door.through(f"publish {order.kind.value} {order.node}", send)
+
+    def reject(self, data: bytes, attributes: Mapping[str, str], why: str) -> None:
+        del data, attributes
+        self._door.through("reject", lambda: self.rejected.append(why))
+
+    def report(self, result: Mapping[str, object]) -> None:
+        self._door.through("report", lambda: self.results.append(dict(result)))
+
+
+class ActorClock:
+    """The clock of the instance that runs: its offset and rate are the actor's."""
+
+    def __init__(self, door: Door) -> None:
+        self._door = door
+
+    def monotonic(self) -> float:
+        actor = self._door.stage.current
+        assert actor is not None
+        return actor.offset + self._door.stage.clock.now() * actor.rate
+
+    def sleep(self, seconds: float) -> None:
+        actor = self._door.stage.current
+        assert actor is not None
+        lasts = max(0.0, seconds) / actor.rate
+        self._door.through("sleep", lambda: self._door.stage.pause(lasts), can_fail=False)
+
+
+class Diary:
+    """Keeps what Ebb told, for the story of a history that failed."""
+
+    def __init__(self, door: Door, lines: list[str] | None = None) -> None:
+        self._door = door
+        self.lines: list[str] = [] if lines is None else lines
+
+    def event(self, event: str, message: str, *, severity: str = "INFO", **fields: object) -> None:
+        del fields
+        actor = self._door.stage.current
+        if event in _MANY:
+            return
+        if severity != "DEBUG" and actor is not None and not actor.killed:
+            self.lines.append(f"{self._door.stage.clock.now():.1f} {actor.name} {event}: {message}")
+
+    def bind(self, **fields: object) -> "Diary":
+        del fields
+        return self
+
+
+def one_by_one(act: Callable[[A], B], items: Sequence[A], most: int) -> list[B]:
+    """`Ports.together` of a simulator: in order, each call through the door."""
+    del most
+    return [act(item) for item in items]
+
+
+__all__: Any = (
+    "ActorClock", "BrokerBus", "Diary", "DirectClient", "DoorPolicy", "DoorPools", "DoorState", "RecordingState", "moment", "one_by_one",
+)  # fmt: skip

@@ -1,0 +1,90 @@
+"""Plays a history's record again: what stood in the cluster, and what each call of Ebb had seen of it, at each entry.
+
+Shares no code with Ebb's rules. Must not judge.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+Entry = Mapping[str, Any]
+TAINT = "status-taint.cluster-autoscaler.kubernetes.io/ebb="
+DELETING = "ToBeDeletedByClusterAutoscaler="
+NODES = "/api/v1/nodes"
+
+
+def holder(node: Entry | None) -> str:
+    """Return the order whose taint the node carries, or an empty text."""
+    taints: list[str] = list(node["taints"]) if node else []
+    return next((taint.removeprefix(TAINT).partition(":")[0] for taint in taints if taint.startswith(TAINT)), "")
+
+
+def is_deleting(node: Entry) -> bool:
+    return any(taint.startswith(DELETING) for taint in node["taints"])
+
+
+def is_ebb(actor: str) -> bool:
+    return actor.partition("/")[0] == "ebb"
+
+
+def call_of(actor: str) -> str:
+    """Return the name of the function call behind a user agent of Ebb's."""
+    return actor.partition("/")[2]
+
+
+@dataclass(frozen=True)
+class Sighting:
+    """What a call last read of all nodes or of one."""
+
+    at: float
+    nodes: Mapping[str, Entry]
+
+
+@dataclass
+class Scene:
+    """Pods by UID and nodes by name before the entry at hand; sightings by call (and node)."""
+
+    at: float = 0.0
+    pods: dict[str, Entry] = field(default_factory=dict)
+    nodes: dict[str, Entry] = field(default_factory=dict)
+    once_ready: set[str] = field(default_factory=set)
+    lists: dict[str, Sighting] = field(default_factory=dict)
+    looks: dict[tuple[str, str], Sighting] = field(default_factory=dict)
+
+    def take(self, entry: Entry) -> None:
+        """Move on past the entry."""
+        if entry["type"] == "change":
+            self._change(entry)
+        elif entry["type"] == "request" and entry["verb"] == "GET" and is_ebb(entry["user_agent"]):
+            self._seen(entry)
+
+    def standing(self, entry: Entry) -> Entry | None:
+        """Return what stands of the object that a change is about."""
+        return self.pods.get(entry["uid"]) if entry["kind"] == "pods" else self.nodes.get(entry["name"])
+
+    def _change(self, entry: Entry) -> None:
+        kept, key = (self.pods, entry["uid"]) if entry["kind"] == "pods" else (self.nodes, entry["name"])
+        if entry["verb"] == "delete":
+            kept.pop(key, None)
+        else:
+            kept[key] = entry
+        if entry["kind"] == "nodes" and entry["ready"]:
+            self.once_ready.add(entry["uid"])
+
+    def _seen(self, entry: Entry) -> None:
+        call, path = call_of(entry["user_agent"]), entry["path"]
+        if path == NODES:
+            self.lists[call] = Sighting(self.at, dict(self.nodes))
+        elif path.startswith(f"{NODES}/"):
+            name = path.rpartition("/")[2]
+            found = self.nodes.get(name)
+            self.looks[(call, name)] = Sighting(self.at, {name: found} if found else {})
+
+
+def moments(entries: list[Any]) -> Iterator[tuple[Entry, Scene]]:
+    """Give each entry with the scene as it stood before it; the scene is one object, moving on."""
+    scene = Scene()
+    for entry in entries:
+        scene.at = entry["at"]
+        yield entry, scene
+        scene.take(entry)

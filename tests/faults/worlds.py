@@ -1,0 +1,152 @@
+"""The little worlds that histories begin in: four to six nodes, about ten pods, one or two PodDisruptionBudgets.
+
+Times are short, so that a whole drain, its watchdog and the autoscaler's deletion fit into a few virtual minutes.
+"""
+
+from dataclasses import dataclass
+from functools import cache
+from random import Random
+from typing import Any
+
+from infra.local.scenario.reading import Scenario
+from shared.core.policy import Policy
+from shared.core.policy_document import parse
+
+TOPIC = "projects/local/topics/orders"
+INTERVAL = 60.0
+STEP_SECONDS = 20.0
+ACK_DEADLINE = 45.0
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The policy's numbers, written once: the policy's text is made of them, and the oracle counts by them."""
+
+    pool: int = 2
+    ceiling: int = 2
+    starts_per_hour: int = 10
+    minimum_nodes: int = 3
+    pool_minimum: int = 1
+    timeout: float = 60.0
+    max_grace: float = 10.0
+    watchdog: float = 120.0
+
+    @property
+    def longest_cordon(self) -> float:
+        """Drain deadline, watchdog and two passes (design §2), in seconds."""
+        return self.timeout + self.max_grace + self.watchdog + 2 * INTERVAL
+
+    def text(self, **changes: bool) -> str:
+        """The policy document; `paused=` and `dryRun=` may be switched."""
+        switches = {"dryRun": False, "paused": False, **changes}
+        head = "".join(f"{name}: {str(value).lower()}\n" for name, value in switches.items())
+        return head + _POLICY.format(**vars(self))
+
+
+_POLICY = """\
+cluster:
+  minimumNodes: {minimum_nodes}
+  minimumNonTaintedNodes: 1
+  timeSinceLastAddition: 0s
+  timeGap: 0s
+  disruption: {{budgets: [{{nodes: {ceiling}}}]}}
+  rate: {{nodes: {starts_per_hour}, per: 1h}}
+drain: {{maxGracePeriod: {max_grace:g}s, timeout: {timeout:g}s, watchdog: {watchdog:g}s, pendingGrace: 20s}}
+nodePools:
+  web:
+    enabled: true
+    scaleDownRequiredUnderutilizedNodeCount: 1
+    excessNodesThreshold: 0
+    minimumNodeAge: 0s
+    maxNodesPerPass: 2
+    disruption: {{consolidateAfter: 0s, budgets: [{{nodes: {pool}}}]}}
+"""
+
+
+@cache
+def policy(text: str) -> Policy:
+    return parse(text.encode())
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One world to begin with: the little GKE's scenario and the policy's numbers."""
+
+    name: str
+    scenario: Scenario
+    limits: Limits
+
+
+def workload(name: str, nodes: list[int], kind: str = "Deployment", cpu: int = 500, **more: Any) -> dict[str, Any]:
+    """A workload with one replica on each of the nodes named; ready in 2 s, gone in 2 s."""
+    return {
+        "kind": kind,
+        "name": name,
+        "replicas": len(nodes),
+        "requests": {"cpu": f"{cpu}m", "memory": "256Mi"},
+        "nodes": [f"web/{index}" for index in nodes],
+        "readyAfter": 2,
+        "grace": 10,
+        **more,
+    }
+
+
+def setting(
+    name: str, workloads: list[dict[str, Any]], nodes: int = 5, limits: Limits | None = None, **autoscaler: Any
+) -> Setting:
+    limits = limits or Limits()
+    pool = {
+        "name": "web",
+        "count": nodes,
+        "zones": ["europe-west4-a"],
+        "machineType": "e2-standard-2",
+        "autoscaling": {"minNodeCount": limits.pool_minimum, "maxNodeCount": nodes + 1},
+    }
+    times = {"scanInterval": 20, "unneededTime": 20, "deletion": 15, "delayAfterDelete": 5, "delayAfterFailure": 30}
+    body = {
+        "pools": [pool],
+        "workloads": workloads,
+        "topics": [TOPIC],
+        "kubelet": {"readyAfter": [2, 2], "shutdown": 2, "nodeBoot": 5},
+        "autoscaler": {**times, **autoscaler},
+    }
+    return Setting(name, Scenario.model_validate(body), limits)
+
+
+@cache
+def settings() -> tuple[Setting, ...]:
+    """The worlds written by hand."""
+    web = workload("web", [0, 1, 2, 3, 4], pdb={"maxUnavailable": 1})
+    api = workload("api", [3, 4], pdb={"minAvailable": 1})
+    db = workload("db", [1, 2], kind="StatefulSet")
+    return (
+        setting("two may go", [web, api, db]),
+        setting("one at a time", [web, api, db], limits=Limits(pool=1, ceiling=1, minimum_nodes=2)),
+        setting("nobody deletes", [web, db], enabled=False, limits=Limits(minimum_nodes=4)),
+        setting("deletion fails", [web, api], failDeletions=["web/0-4"], limits=Limits(minimum_nodes=4)),
+        setting("tight", [*(workload(f"app{n}", [n, (n + 1) % 4], cpu=400) for n in range(4)), db], nodes=4,
+                limits=Limits(minimum_nodes=2)),
+        setting("held by a budget", [web, workload("api", [3, 4], pdb={"maxUnavailable": 0})]),
+    )  # fmt: skip
+
+
+def drawn(seed: int) -> Setting:
+    """A world drawn from a seed."""
+    random = Random(seed)
+    nodes = random.randint(4, 6)
+    limits = Limits(
+        pool=random.randint(1, 2), ceiling=random.randint(1, 3), minimum_nodes=random.randint(2, nodes - 1),
+        pool_minimum=random.randint(0, 2), starts_per_hour=random.randint(1, 10),
+    )  # fmt: skip
+    budgets: list[dict[str, Any]] = [{}, {"pdb": {"maxUnavailable": 1}}, {"pdb": {"minAvailable": "50%"}}]
+    workloads = [
+        workload(
+            f"app{number}",
+            [random.randrange(nodes) for _ in range(random.randint(1, 4))],
+            kind=random.choice(["Deployment", "Deployment", "StatefulSet"]),
+            cpu=random.choice([200, 400, 600]),
+            **random.choice(budgets),
+        )
+        for number in range(3)
+    ]
+    return setting(f"drawn {seed}", workloads, nodes, limits, enabled=random.random() < 0.8)
