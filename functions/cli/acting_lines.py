@@ -44,12 +44,17 @@ def point(sentence: str) -> None:
     _print(f"{_BULLET}{sentence}", len(_BULLET))
 
 
-def _print(text: str, indent: int) -> None:
-    width = max(_LEAST, shutil.get_terminal_size().columns) if sys.stdout.isatty() else 0
-    lines = _wrapped(text, width, indent) if width else [text]
-    for line in lines:
-        typer.echo(line)
-    sys.stdout.flush()
+def warn(sentence: str) -> None:
+    """Print one sentence where it does not disturb what is piped on."""
+    _print(f"ebb: {sentence}", len("ebb: "), err=True)
+
+
+def _print(text: str, indent: int, *, err: bool = False) -> None:
+    stream = sys.stderr if err else sys.stdout
+    width = max(_LEAST, shutil.get_terminal_size().columns) if stream.isatty() else 0
+    for line in _wrapped(text, width, indent) if width else [text]:
+        typer.echo(line, err=err)
+    stream.flush()
 
 
 def _wrapped(text: str, width: int, indent: int) -> list[str]:

@@ -8,10 +8,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
-import typer
-
 from functions.cli.acting import INTERRUPTED, LOOK_EVERY, SILENT_AFTER, Office, manual_order, node_name, what_to_check
-from functions.cli.acting_lines import point, say
+from functions.cli.acting_lines import point, say, warn
 from functions.cli.draining_ending import REFUSAL_REMEDIES
 from functions.cli.failures import WRONG
 from functions.cli.releasing_targets import Look, Sight, Target, claimed, freed, tainted, told
@@ -50,7 +48,7 @@ def _all(office: Office, sight: Sight, patience: Patience) -> int:
     targets = (*claimed(state), *tainted(sight.nodes, state))
     for note in (sight.note, "" if state.paused else _NOT_PAUSED):
         if note:
-            typer.echo(f"ebb: {note}", err=True)
+            warn(note)
     if not targets:
         say("Nothing to release: no claim stands" + (", and no node carries our taint." if sight.cluster else "."))
         return 0
@@ -90,7 +88,7 @@ def _one(office: Office, name: str, look: Look, patience: Patience) -> int:
 
 def _unseen(office: Office, name: str, sight: Sight) -> int:
     """Publish for a node of which nothing is known here: the drainer frees it if it carries our taint."""
-    typer.echo(f"ebb: {sight.note}", err=True)
+    warn(sight.note)
     Releasing(office, (Target(name),), sight).publish()
     say(f"{name}  published  No claim stands on it; if it carries our taint, the drainer removes it.")
     return 0

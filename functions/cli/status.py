@@ -34,6 +34,7 @@ class Held:
     held_by: tuple[str, ...] = ()
     """PodDisruptionBudgets."""
     deadline: datetime | None = None
+    """When the node is given back unless it is done: emptied by then, or once it is drained, deleted by then."""
     requested_by: str = ""
 
 
@@ -126,7 +127,8 @@ def _claims(state: ClusterState, drains: Mapping[str, DrainRecord]) -> tuple[Hel
 def _held(uid: str, claim: Claim, record: DrainRecord | None) -> Held:
     if record is None:
         return Held(uid, claim, NO_RECORD)
-    return Held(uid, claim, record.phase.value, held_by(record), record.deadline, record.order.requested_by)
+    deadline = record.drained_at + claim.settings.watchdog if record.drained_at else record.deadline
+    return Held(uid, claim, record.phase.value, held_by(record), deadline, record.order.requested_by)
 
 
 def _until(row: tuple[str, Backoff]) -> tuple[datetime, str]:

@@ -1,4 +1,4 @@
-"""The status on a terminal: one line a claim, a pool, a back-off, a result, whatever the width; long ones fold.
+"""The status on a terminal: a line a claim, a pool, a back-off, whatever the width; a reason stands under its result.
 
 Must not decide what is shown; `status` does.
 """
@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from rich.console import Console
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -17,6 +18,8 @@ from functions.cli.words import clock, moment, span
 _ROOM_FOR_ALL: Final = 110
 """Narrower than this the pool's column goes: it is part of a node's name."""
 _GAP: Final = 2
+_UNDER: Final = 13
+"""Under the outcome, after the time."""
 
 
 def show(console: Console, status: Status) -> None:
@@ -30,15 +33,19 @@ def show(console: Console, status: Status) -> None:
         ("Marks", _marks(status)),
         ("Back-offs", _backoffs(status)),
         ("Breakers", _breakers(status)),
-        ("Last results", _results(status)),
     )
     for title, table in parts:
-        console.print()
-        if not table.row_count:
-            console.print(f"{title}: none", style="dim")
-            continue
-        console.print(title, style="bold")
-        console.print(table)
+        _part(console, title, table if table.row_count else None)
+    _part(console, "Last results", _results(status, wide=wide) if status.results else None)
+
+
+def _part(console: Console, title: str, what: RenderableType | None) -> None:
+    console.print()
+    if what is None:
+        console.print(f"{title}: none", style="dim")
+        return
+    console.print(title, style="bold")
+    console.print(what)
 
 
 def _head(status: Status) -> Table:
@@ -107,12 +114,22 @@ def _breakers(status: Status) -> Table:
     return table
 
 
-def _results(status: Status) -> Table:
-    table = _table(("ended", "node", "outcome", "why"))
+def _results(status: Status, *, wide: bool) -> RenderableType:
+    if wide:
+        table = _table(("ended", "outcome", "node", "why"))
+        for row in status.results:
+            table.add_row(*_texts(*_ended(row, status.now), _why(row)))
+        return table
+    lines: list[RenderableType] = []
     for row in status.results:
-        ended = clock(row.ended_at, status.now)
-        table.add_row(*_texts(ended, row.record.order.node, row.record.outcome, _why(row)))
-    return table
+        lines.append(Text("  ".join(_ended(row, status.now))))
+        if why := _why(row):
+            lines.append(Padding(Text(why, style="dim"), (0, 0, 0, _UNDER)))
+    return Group(*lines)
+
+
+def _ended(row: Result, now: datetime) -> tuple[str, str, str]:
+    return f"{clock(row.ended_at, now):>11}", f"{row.record.outcome:<11}", row.record.order.node
 
 
 def _why(row: Result) -> str:
