@@ -59,4 +59,4 @@ def keep(report: Report) -> None:
     """Write the findings into the corpus, where they are tests from then on."""
     for data in report.findings.values():
         name = f"found-{hashlib.sha256(data).hexdigest()[:8]}"
-        (CORPUS / report.name.partition(".")[0] / name).write_bytes(data)
+        (CORPUS / report.name / name).write_bytes(data)

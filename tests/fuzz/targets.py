@@ -3,26 +3,23 @@
 What is accepted is used as the product uses it, so that a value that was let in cannot break something later.
 """
 
-import inspect
 import os
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache
-from importlib import import_module
 from pathlib import Path
-from pkgutil import iter_modules
 from typing import Any, Final
 
 import msgspec
 
 from shared.adapters.envelope import unwrap
 from shared.adapters.kubernetes.dump import read_dump
-from shared.core import policy_document
 from shared.core.budgets import Calendar, freeze_in_force, limit_now, window_open
 from shared.core.orders import DrainReason, decode, encode
 from shared.core.policy_document import parse, warnings
+from shared.core.policy_document.importing import Imported, from_estafette, from_karpenter, from_node_refiner
 from shared.core.schedule import closes_at, next_opening
 from shared.errors import BadInput
 from tests.builders import CLUSTER, NOW
@@ -42,7 +39,7 @@ class Target:
 
     @property
     def corpus(self) -> list[Path]:
-        return sorted(path for path in (CORPUS / self.name.partition(".")[0]).iterdir() if path.is_file())
+        return sorted((CORPUS / self.name).iterdir())
 
 
 def read_policy(data: bytes) -> None:
@@ -81,7 +78,7 @@ def read_dump_file(data: bytes) -> None:
     path.write_bytes(data)
     picture, now = read_dump([path])
     assert picture.nodes
-    assert now.utcoffset() == timedelta(0)
+    assert now.tzinfo is not None
 
 
 @cache
@@ -94,19 +91,13 @@ def _file() -> Path:
 
 
 def importers() -> Iterator[Target]:
-    """Find the readers of foreign configurations: functions of one argument, bytes, in modules `importing…`."""
-    package = policy_document.__name__
-    for module in iter_modules(policy_document.__path__):
-        if not module.name.startswith("importing"):
-            continue
-        for name, function in inspect.getmembers(import_module(f"{package}.{module.name}"), inspect.isfunction):
-            if not name.startswith("_") and _takes_bytes(function) and function.__module__.endswith(module.name):
-                yield Target(f"policy.{name}", function, 0.05, as_yaml=True)
+    """Return the readers of other consolidators' configurations; what they write must be a policy."""
+    for name, convert in (("estafette", from_estafette), ("karpenter", from_karpenter), ("refiner", from_node_refiner)):
+        yield Target(f"import-{name}", _converted(convert), 0.03, as_yaml=True)
 
 
-def _takes_bytes(function: Callable[..., object]) -> bool:
-    parameters = list(inspect.signature(function).parameters.values())
-    return len(parameters) == 1 and parameters[0].annotation is bytes
+def _converted(convert: Callable[[bytes], Imported]) -> Callable[[bytes], object]:
+    return lambda data: parse(convert(data).document.encode())
 
 
 TARGETS: Final = (

@@ -57,7 +57,7 @@ def _fault(pool: dict[str, Any], known: Mapping[str, Any]) -> str:
         return "NodePool: metadata.name is missing; write the name of the pool."
     if name in known:
         return f"{_path(name)}: it stands twice in the file; keep one of them."
-    if pool.get("apiVersion") not in _CONSOLIDATE_AFTER:
+    if str(pool.get("apiVersion")) not in _CONSOLIDATE_AFTER:
         return f"{_path(name)}: its apiVersion is neither {V1} nor {V1BETA1}; convert it to one of them first."
     return ""
 
