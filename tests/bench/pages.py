@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from random import Random
 from typing import Any, Final
 
-from tests.adapters.objects import api_node, api_pod, container
+from tests.adapters.objects import CREATED, api_node, api_pod, container
 
 PAGE: Final = 500
 _KINDS: Final = 1500
@@ -46,6 +46,7 @@ def pod_pages(nodes: int, pods: int) -> Iterator[bytes]:
 
 
 def _template(kind: int) -> bytes:
+    """A pod as the API prints it without managedFields: two containers with probes, mounts and statuses."""
     cpu, memory = _SIZES[kind % len(_SIZES)]
     owner = {
         "apiVersion": "apps/v1",
@@ -54,8 +55,73 @@ def _template(kind: int) -> bytes:
         "uid": f"rs-{kind}",
         "controller": True,
     }
-    meta = {"name": "POD-NAME", "uid": "uid-POD-NAME", "labels": {"app": f"app-{kind}"}, "ownerReferences": [owner]}
-    environment = [{"name": f"SETTING_{i}", "value": "some text that a pod carries along " * 2} for i in range(55)]
-    main = container(f"{cpu}m", f"{memory}Mi", image="registry.example/app:1", env=environment)
-    pod = api_pod(containers=[main], meta=meta, nodeName="NODE-NAME", schedulerName="default-scheduler")
-    return json.dumps(pod).encode()
+    labels = {"app": f"app-{kind}", "pod-template-hash": "5d4f8b9c77", "app.kubernetes.io/part-of": "shop"}
+    meta = {"name": "POD-NAME", "uid": "uid-POD-NAME", "labels": labels, "ownerReferences": [owner]}
+    containers = [_container("app", f"{cpu}m", f"{memory}Mi"), _container("proxy", "10m", "32Mi")]
+    gone = [{"key": f"node.kubernetes.io/{why}", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}
+            for why in ("not-ready", "unreachable")]  # fmt: skip
+    status = {
+        "conditions": [_condition(name) for name in ("Initialized", "Ready", "ContainersReady", "PodScheduled")],
+        "containerStatuses": [_status("app"), _status("proxy")],
+        "podIPs": [{"ip": "10.0.0.7"}],
+        "hostIP": "10.132.0.9",
+        "qosClass": "Burstable",
+        "startTime": CREATED,
+    }
+    spec: dict[str, Any] = {
+        "tolerations": gone,
+        "volumes": [_TOKEN],
+        "serviceAccountName": "default",
+        "dnsPolicy": "ClusterFirst",
+    }
+    return json.dumps(api_pod(containers=containers, meta=meta, status=status, nodeName="NODE-NAME", **spec)).encode()
+
+
+_MOUNT: Final = {"name": "kube-api-access-x7k2p", "mountPath": "/var/run/secrets/kubernetes.io", "readOnly": True}
+_TOKEN: Final = {
+    "name": "kube-api-access-x7k2p",
+    "projected": {
+        "defaultMode": 420,
+        "sources": [
+            {"serviceAccountToken": {"expirationSeconds": 3607, "path": "token"}},
+            {"configMap": {"name": "kube-root-ca.crt", "items": [{"key": "ca.crt", "path": "ca.crt"}]}},
+            {"downwardAPI": {"items": [{"path": "namespace", "fieldRef": {"fieldPath": "metadata.namespace"}}]}},
+        ],
+    },
+}
+
+
+def _container(name: str, cpu: str, memory: str) -> dict[str, Any]:
+    settings = [{"name": f"SETTING_{i}", "value": "a text that a pod carries along"} for i in range(12)]
+    fields = [{"name": f"FIELD_{i}", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}} for i in range(3)]
+    probe = {"httpGet": {"path": "/healthz", "port": 8080, "scheme": "HTTP"}, "periodSeconds": 10, "timeoutSeconds": 1}
+    return container(
+        cpu,
+        memory,
+        name=name,
+        image="registry.example/shop/app:1.2.3",
+        env=[*settings, *fields],
+        ports=[{"name": "http", "containerPort": 8080, "protocol": "TCP"}],
+        livenessProbe=probe,
+        readinessProbe=probe,
+        volumeMounts=[_MOUNT],
+        securityContext={"capabilities": {"drop": ["ALL"]}, "runAsNonRoot": True},
+    )
+
+
+def _condition(name: str) -> dict[str, str]:
+    return {"type": name, "status": "True", "lastProbeTime": CREATED, "lastTransitionTime": CREATED}
+
+
+def _status(name: str) -> dict[str, Any]:
+    return {
+        "name": name,
+        "ready": True,
+        "started": True,
+        "restartCount": 0,
+        "image": "registry.example/shop/app:1.2.3",
+        "imageID": f"registry.example/shop/app@sha256:{'0' * 64}",
+        "containerID": f"containerd://{'0' * 64}",
+        "state": {"running": {"startedAt": CREATED}},
+        "lastState": {},
+    }
