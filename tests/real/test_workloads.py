@@ -1,0 +1,46 @@
+"""What a real deployment controller writes is read as at rest, in a rollout, and as short of a replica."""
+
+import pytest
+
+from infra.local.control_plane import ControlPlane
+from shared.adapters.kubernetes.access import from_kubeconfig
+from shared.adapters.kubernetes.client import KubernetesClient
+from shared.adapters.kubernetes.cluster import KubernetesCluster
+from shared.core.snapshot import Pod
+from shared.core.workloads import Workload
+from shared.ports import Answer
+from tests.real.conftest import Corner
+from tests.real.waiting import until
+
+pytestmark = [pytest.mark.control_plane, pytest.mark.xdist_group("control_plane")]
+
+
+@pytest.fixture(scope="module")
+def cluster(twenty_nodes: ControlPlane) -> KubernetesCluster:
+    return KubernetesCluster(KubernetesClient(from_kubeconfig(str(twenty_nodes.kubeconfig))))
+
+
+def one_of(cluster: KubernetesCluster, corner: Corner, app: str, replicas: int) -> Pod:
+    raw = corner.run(app, replicas=replicas)[0]
+    return next(pod for pod in cluster.pods_on(raw["spec"]["nodeName"]) if pod.name == raw["metadata"]["name"])
+
+
+def test_a_lost_replica_is_away_and_no_rollout_and_a_new_template_is_one(
+    cluster: KubernetesCluster, corner: Corner
+) -> None:
+    pod = one_of(cluster, corner, "web", 3)
+    name = f"{corner.namespace}/Deployment/web"
+
+    def now() -> Workload:
+        return cluster.workloads_of([pod])[pod.spec.workload]
+
+    until("a deployment at rest", lambda: now() == Workload(name, 3, 3))
+    assert cluster.picture().workloads[pod.spec.workload] == Workload(name, 3, 3)
+
+    assert cluster.evict(pod, 1).answer is Answer.GRANTED
+    until("a replica away, without a rollout", lambda: (now().away, now().rolling) == (1, False))
+    until("all replicas back", lambda: now() == Workload(name, 3, 3), 60)
+
+    corner.plane.kubectl("-n", corner.namespace, "rollout", "restart", "deployment/web")
+    until("a rollout under way", lambda: now().rolling)
+    until("the rollout done", lambda: not now().rolling, 90)
