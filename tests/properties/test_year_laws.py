@@ -155,3 +155,12 @@ def test_the_edges_of_a_window_are_exact_all_year(zone: str, cron: Written, minu
         assert [active(schedule, moment) for moment in (edge - TICK, edge)] == [
             span.active(moment) for moment in (edge - TICK, edge)
         ]
+
+
+def test_a_window_opened_before_the_clock_went_back_is_open_while_the_hour_repeats() -> None:
+    schedule, opened = (
+        Schedule("50 2 * * *", 25 * MINUTE, "Europe/Amsterdam"),
+        datetime(2026, 10, 25, 0, 50, tzinfo=UTC),
+    )
+    moments = (opened - TICK, opened, opened + 20 * MINUTE, opened + 25 * MINUTE - TICK, opened + 25 * MINUTE)
+    assert [active(schedule, moment) for moment in moments] == [False, True, True, True, False]
