@@ -13,7 +13,7 @@ import typer
 
 from functions.cli.acting import INTERRUPTED, LOOK_EVERY, SILENT_AFTER, Office, manual_order, node_name, what_to_check
 from functions.cli.acting_lines import Line, point, say, show
-from functions.cli.draining_ending import Ending, ending_of, expired, goes_on, unclaimed, unfinished
+from functions.cli.draining_ending import Ending, ending_of, goes_on, unclaimed, unfinished
 from functions.cli.draining_tale import Tale, published, waiting
 from shared.cas import read_cluster
 from shared.core.gates import IGNORABLE
@@ -118,7 +118,7 @@ class Watch:
 
     def _unseen(self, found: Found[DrainRecord]) -> Ending | None:
         """Nobody has taken the order yet."""
-        if expired(self._order, found.read_at):
+        if found.read_at >= self._order.expires_at:  # whoever takes it now refuses it
             return unclaimed(self._order)
         if not self._advised and found.read_at - self._order.issued_at >= SILENT_AFTER:
             self._advised = True

@@ -5,7 +5,7 @@ Pure. Must not decide how a drain ends: the record says it. The sentences are th
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Final
 
 from functions.cli.failures import WRONG
@@ -131,8 +131,3 @@ def _remedy(record: DrainRecord) -> tuple[str, ...]:
 def _ignored(order: Order) -> tuple[str, ...]:
     words = ", ".join(order.ignore)
     return (f"--ignore {words}: a word counts only where manual.mayIgnore of the policy has it.",) if words else ()
-
-
-def expired(order: Order, now: datetime) -> bool:
-    """Whether an order that nobody has taken can no longer be claimed."""
-    return now >= order.expires_at

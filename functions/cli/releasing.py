@@ -98,8 +98,8 @@ def _carry_out(office: Office, targets: Sequence[Target], sight: Sight, patience
     releasing = Releasing(office, targets, sight)
     releasing.publish()
     if not patience.wait:
-        for node, order_id in releasing.order_ids.items():
-            say(f"{node}  published  {order_id}")
+        for target in targets:
+            say(f"{target.node}  published  The release of order {target.order_id}.")
         return 0
     try:
         return 0 if releasing.wait(patience.timeout) else WRONG
@@ -115,16 +115,12 @@ class Releasing:
         self._office, self._cluster = office, sight.cluster
         self._left = list(targets)
         self._advised = False
-        self.order_ids: dict[str, str] = {}
-        """By node."""
 
     def publish(self) -> None:
         """Publish one order a node. Raises Retryable, Terminal."""
         _, _, now = read_cluster(self._office.state)
         for target in self._left:
-            order = manual_order(self._office, Kind.RELEASE, target.node, now, node_uid=target.uid)
-            self._office.orders.publish(order)
-            self.order_ids[target.node] = order.order_id
+            self._office.orders.publish(manual_order(self._office, Kind.RELEASE, target.node, now, node_uid=target.uid))
 
     def wait(self, timeout: timedelta) -> bool:
         """Print one line a node as it comes free; False when the patience ended with nodes still held.
@@ -155,5 +151,6 @@ class Releasing:
             return
         self._advised = True
         say(f"{count(len(self._left), 'node')} not free after {span(SILENT_AFTER)}. Check")
-        for sentence in what_to_check(self._office, self.order_ids[self._left[0].node], state.last_pass):
+        held_by = self._left[0].order_id  # the drainer logs a person's release under the order that it ends
+        for sentence in what_to_check(self._office, held_by, state.last_pass):
             point(sentence)

@@ -48,7 +48,7 @@ def test_a_node_that_is_held_is_free_when_its_claim_has_ended(capsys: pytest.Cap
     assert cluster.cluster.nodes["n1"].drain_taint is None
 
 
-def test_the_order_names_the_very_node_and_who_asked() -> None:
+def test_the_order_names_the_very_node_and_who_asked(capsys: pytest.CaptureFixture[str]) -> None:
     cluster = house()
 
     release(office(cluster, pushed=False), "n1", blind, Patience(wait=False))
@@ -56,6 +56,7 @@ def test_the_order_names_the_very_node_and_who_asked() -> None:
     (sent,) = cluster.bus.published
     assert (sent.kind, sent.origin, sent.node, sent.node_uid) == (Kind.RELEASE, Origin.MANUAL, "n1", "uid-n1")
     assert sent.requested_by == "jane"
+    assert capsys.readouterr().out == "n1  published  The release of order order-n1.\n"
 
 
 def test_all_releases_every_claim_and_every_node_with_our_taint(capsys: pytest.CaptureFixture[str]) -> None:
@@ -121,6 +122,7 @@ def test_a_release_that_nobody_carries_out_says_what_to_check_and_what_is_still_
     shown = capsys.readouterr().out
     assert shown.count("1 node not free after 1m. Check") == 1
     assert f"The push subscription of {TOPIC}" in shown
+    assert 'labels.order_id="order-n1"' in shown
     assert shown.splitlines()[-1].startswith("n1  held  Not free after 2m;")
 
 
