@@ -29,11 +29,18 @@ def give_back(desk: Desk, uid: str, why: Halt, detail: str = "") -> None:
     """
     record = desk.ledger.record
     if record.phase is not DrainPhase.HALTING:
-        desk.ledger.write(desk.time.now(), phase=DrainPhase.HALTING, why=why.value, detail=detail)
+        desk.ledger.write(desk.time.now(), phase=DrainPhase.HALTING, node_uid=uid, why=why.value, detail=detail)
     node = free(desk, desk.order.node, uid, record.order.order_id)
     desk.note(node, "EbbGaveNodeBack", f"{why.sentence} {detail}".strip())
     settle_claim(desk, uid, record.order.order_id, why)
     finish(desk, _OUTCOMES.get(why, Outcome.GIVEN_BACK), why, detail)
+
+
+def go_on(desk: Desk) -> None:
+    """End a drain whose ending had begun, for the reason it was begun for. Raises as `give_back`."""
+    record = desk.ledger.record
+    why = next(halt for halt in Halt if halt.value == record.why)
+    give_back(desk, record.node_uid, why, record.detail)
 
 
 def removed(desk: Desk, uid: str) -> None:

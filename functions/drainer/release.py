@@ -44,6 +44,9 @@ def release(ports: Ports, order: Order, seconds: float) -> None:
     named = _named(order, claim, node)
     desk = Desk(ports, named, Ledger(ports.state, f"release-{order.order_id}"), StepTime(read_at, ports.clock, seconds))
     case = Case(desk, node, claim, paused=state.paused)
+    if _is_ending(case):  # what was found is no longer there to be found again: the ending itself has undone it
+        ending.go_on(desk)
+        return
     why = _why(order)
     if not _REPEATED[why](case, read_at):
         desk.tell("drain_step", f"The release is void: {why.value} no longer holds.", reason=why.value)
@@ -66,6 +69,15 @@ def _undo(case: Case, uid: str, why: Halt) -> None:
         ending.settle_claim(desk, uid, case.order_id, why)
         return
     ending.give_back(desk, uid, why)
+
+
+def _is_ending(case: Case) -> bool:
+    """Whether a step died while it ended this very drain."""
+    try:
+        case.desk.ledger.seize(case.order_id)
+    except KeyError:
+        return False
+    return case.desk.ledger.record.phase is DrainPhase.HALTING
 
 
 def _node(ports: Ports, order: Order) -> Node | None:

@@ -17,7 +17,7 @@ from functions.drainer.release import release
 from functions.drainer.work import work
 from shared.adapters.envelope import PushMessage, unwrap
 from shared.core.orders import Kind, Order, decode
-from shared.core.reasons import Halt, Refusal
+from shared.core.reasons import Refusal
 from shared.core.state import DrainPhase
 from shared.errors import BadOrder, EbbError, Retryable, Stale, Terminal
 from shared.ports import Ports
@@ -113,9 +113,7 @@ def _step(desk: Desk) -> None:
         desk.ledger.close(desk.time.now())
         return
     if phase is DrainPhase.HALTING:
-        record = desk.ledger.record
-        why = next(halt for halt in Halt if halt.value == record.why)
-        ending.give_back(desk, record.node_uid, why, record.detail)
+        ending.go_on(desk)
         return
     if not work(desk):
         _continue_later(desk)

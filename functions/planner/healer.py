@@ -28,7 +28,7 @@ def heal(ports: Ports, cluster: str, found: Sequence[Finding], now: datetime) ->
 
 
 def _settle(ports: Ports, cluster: str, finding: Finding, now: datetime) -> bool:
-    """End the claim of a node that is gone, seen so once more."""
+    """End the drain of a node that is gone, seen so once more; the claim goes last, so that a crash is found again."""
     del cluster
     try:
         if ports.cluster.node(finding.node).uid == finding.uid:
@@ -40,8 +40,8 @@ def _settle(ports: Ports, cluster: str, finding: Finding, now: datetime) -> bool
         claim = state.claims.get(finding.uid)
         return settled(state, finding.uid, None, at) if claim and claim.order_id == finding.order_id else None
 
-    change_cluster(ports.state, ports.clock, change)
     _settle_record(ports, finding, now)
+    change_cluster(ports.state, ports.clock, change)
     ports.log.event(
         "drain_result",
         Outcome.REMOVED.sentence,
