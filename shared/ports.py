@@ -95,6 +95,9 @@ class Cluster(Protocol):
     def evict(self, pod: Pod, grace_seconds: int, *, dry_run: bool = False) -> Eviction:
         """Ask the Eviction API (policy/v1) to evict exactly this pod (UID precondition)."""
 
+    def deletion_failed_at(self, node: str) -> datetime | None:
+        """Read when the cluster autoscaler last said that it could not delete the node (event ScaleDownFailed)."""
+
     def note(self, node: Node, reason: str, message: str) -> None:
         """Write an event on the node, for `kubectl describe`."""
 

@@ -32,6 +32,7 @@ class FakeCluster:
         self.namespaces: dict[str, Mapping[str, str]] = {"default": {}, "kube-system": {}}
         self.calls: list[tuple[object, ...]] = []
         self.answers: dict[str, list[Eviction | EbbError]] = {}
+        self.failed_deletions: dict[str, datetime] = {}
         self.failures: dict[str, list[EbbError]] = {}
         self.put(*things)
 
@@ -113,6 +114,10 @@ class FakeCluster:
         if refusal is None and not dry_run and standing.deleting is None:
             self.pods[pod.key] = replace(standing, deleting=self.now() + timedelta(seconds=grace_seconds))
         return refusal or Eviction(Answer.GRANTED)
+
+    def deletion_failed_at(self, node: str) -> datetime | None:
+        self._called("deletion_failed_at", node)
+        return self.failed_deletions.get(node)
 
     def note(self, node: Node, reason: str, message: str) -> None:
         self._called("note", node.name, reason, message)

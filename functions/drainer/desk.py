@@ -21,6 +21,8 @@ class Desk:
     order: Order
     ledger: Ledger
     time: StepTime
+    policy_hash: str = ""
+    """Of the policy that was read last."""
 
     def tell(self, event: str, message: str, *, severity: str = "INFO", **fields: object) -> None:
         """Write one log line about this drain."""
@@ -32,6 +34,7 @@ class Desk:
             order_id=order.order_id,
             node=order.node,
             generation=order.generation,
+            policy_hash=self.policy_hash,
             **fields,
         )
 

@@ -15,7 +15,7 @@ from functions.drainer.desk import Desk
 from functions.drainer.ledger import Ledger, StepTime
 from functions.drainer.work import read_policy
 from shared.cas import read_cluster
-from shared.core.draining import must_stop
+from shared.core.draining import must_stop, shaken
 from shared.core.orders import Order, Origin
 from shared.core.reasons import Halt
 from shared.core.snapshot import Node
@@ -131,8 +131,13 @@ def _still_stopped(case: Case, now: datetime) -> bool:
 
 
 def _still_overruled(case: Case, now: datetime) -> bool:
+    """A person took the taint or the cordon off, and it was not the autoscaler that failed on the node."""
     del now
-    return case.node is None or case.node.drain_taint != case.order_id or not case.node.unschedulable
+    node = case.node
+    if node is None or node.drain_taint != case.order_id:
+        return True
+    failed_at = case.desk.ports.cluster.deletion_failed_at(node.name)
+    return not node.unschedulable and not shaken(node, failed_at, case.claim.since if case.claim else None)
 
 
 def _still_wanted(case: Case, now: datetime) -> bool:

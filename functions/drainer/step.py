@@ -14,7 +14,7 @@ from functions.drainer import admission, ending
 from functions.drainer.desk import Desk
 from functions.drainer.ledger import Ledger, Overtaken
 from functions.drainer.release import release
-from functions.drainer.work import work
+from functions.drainer.work import look_after, work
 from shared.adapters.envelope import PushMessage, unwrap
 from shared.core.orders import Kind, Order, decode
 from shared.core.reasons import Refusal
@@ -110,7 +110,7 @@ def _step(desk: Desk) -> None:
     if phase is DrainPhase.ACCEPTED and not admission.admit(desk):
         return
     if phase is DrainPhase.DRAINED:
-        desk.ledger.close(desk.time.now())
+        look_after(desk)
         return
     if phase is DrainPhase.HALTING:
         ending.go_on(desk)

@@ -5,18 +5,19 @@ workloads, pods without a node) is read again every few seconds.
 """
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 from functions.drainer import ending
 from functions.drainer.desk import Desk
 from shared.cas import read_cluster
 from shared.core.drainability import movable
-from shared.core.draining import Await, Cordon, Evict, GiveBack, Note, Settle, Step, grace_seconds, next_step
+from shared.core.draining import grace_seconds, next_step
 from shared.core.policy import Policy
 from shared.core.scene import Scene
 from shared.core.snapshot import Node, Pod
 from shared.core.state import Claim, DrainPhase, PodProgress
+from shared.core.steps import Await, Cordon, Evict, GiveBack, Note, Settle, Step
 from shared.errors import BadPolicy, Gone, Stale
 from shared.ports import Eviction
 
@@ -35,7 +36,12 @@ class Eyes:
         """Return the scene of this moment. Raises Retryable when a part cannot be read."""
         node = self._node()
         pods = self._desk.ports.cluster.pods_on(node.name) if node else ()
-        return replace(self._slow_look(pods), node=node, pods=pods)
+        return replace(self._slow_look(pods), node=node, pods=pods, deletion_failed_at=self._failed_at(node))
+
+    def _failed_at(self, node: Node | None) -> datetime | None:
+        """Ask for the autoscaler's failures only where our cordon is gone and our taint is not."""
+        cleared = node is not None and node.drain_taint is not None and not node.unschedulable
+        return self._desk.ports.cluster.deletion_failed_at(node.name) if node and cleared else None
 
     def _node(self) -> Node | None:
         record = self._desk.ledger.record
@@ -70,10 +76,12 @@ class Eyes:
 def read_policy(desk: Desk) -> Policy | None:
     """Return the policy, or None when it is missing or invalid, which is said in the log."""
     try:
-        return desk.ports.policy.read()
+        policy = desk.ports.policy.read()
     except BadPolicy as fault:
         desk.tell("policy_invalid", str(fault), severity="ERROR")
         return None
+    desk.policy_hash = policy.hash
+    return policy
 
 
 def work(desk: Desk) -> bool:
@@ -86,6 +94,19 @@ def work(desk: Desk) -> bool:
         if _done(desk, scene.node, next_step(desk.ledger.record, scene, now)):
             return True
     return False
+
+
+def look_after(desk: Desk) -> None:
+    """A drained node, looked at once more: gone, taken back by a person, or uncordoned by the autoscaler."""
+    scene = Eyes(desk).look()
+    step = next_step(desk.ledger.record, scene, desk.time.now())
+    if isinstance(step, Cordon):
+        desk.ports.cluster.take(step.node, desk.order.order_id, desk.time.now())
+        desk.tell("drain_step", "The autoscaler had cleared the cordon of the drained node; it was set again.")
+    if isinstance(step, GiveBack | Settle):
+        _done(desk, scene.node, step)
+        return
+    desk.ledger.close(desk.time.now())
 
 
 def _done(desk: Desk, node: Node | None, step: Step) -> bool:

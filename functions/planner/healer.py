@@ -76,7 +76,7 @@ def _continue(ports: Ports, cluster: str, finding: Finding, now: datetime) -> bo
 
 
 def _lives(record: DrainRecord, now: datetime) -> bool:
-    ended = record.phase in {DrainPhase.SETTLED, DrainPhase.DRAINED}
+    ended = record.phase is DrainPhase.SETTLED
     return ended or (record.lease is not None and record.lease.lives(now))
 
 

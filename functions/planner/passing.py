@@ -5,6 +5,7 @@ A crash between saving and publishing loses one pass and nothing else. No rule l
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from dataclasses import replace as with_changes
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -62,6 +63,8 @@ def run_pass(desk: Desk, run_id: str) -> dict[str, Any]:
     ports, settings = desk.ports, desk.settings
     begun = ports.clock.monotonic()
     policy = _policy(ports)
+    ports = with_changes(ports, log=ports.log.bind(policy_hash=policy.hash if policy else ""))
+    desk = with_changes(desk, ports=ports)
     pools, outage = _pools(ports)
     sight = _look(ports, settings, policy, pools)
     healed = _heal(ports, settings, sight)
@@ -113,10 +116,18 @@ def _records(ports: Ports, state: ClusterState) -> dict[str, DrainRecord]:
 
 
 def _heal(ports: Ports, settings: Settings, sight: Sight) -> int:
-    ward = Ward(sight.snapshot, sight.state, sight.records, sight.policy, sight.now)
+    failed = _failed_deletions(ports, sight.snapshot)
+    ward = Ward(sight.snapshot, sight.state, sight.records, sight.policy, sight.now, failed)
     if ward.breakers:
         _open_breakers(ports, ward.breakers)
     return heal(ports, settings.cluster, findings(ward), sight.now)
+
+
+def _failed_deletions(ports: Ports, snapshot: Snapshot) -> dict[str, datetime]:
+    """Ask what the autoscaler said of nodes whose cordon is gone and whose taint is ours: few, or none."""
+    cleared = [node.name for node in snapshot.nodes if node.drain_taint is not None and not node.unschedulable]
+    said = {name: ports.cluster.deletion_failed_at(name) for name in cleared}
+    return {name: at for name, at in said.items() if at is not None}
 
 
 def _open_breakers(ports: Ports, opened: Mapping[str, Breaker]) -> None:

@@ -6,21 +6,21 @@ Must not act, and must not remember: the drainer carries steps out and writes th
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
 from shared.core.drainability import DrainContext, judge, movable
+from shared.core.names import AUTOSCALER_DELETING_TAINT
 from shared.core.policy import Jobs, KubeSystemPods, LocalStorage, Policy, PoolPolicy
-from shared.core.reasons import Halt, Outcome, PodBlock, Reason
+from shared.core.reasons import Halt, Outcome, PodBlock
 from shared.core.scene import Scene
 from shared.core.snapshot import Node, Pod
 from shared.core.state import Claim, DrainPhase, DrainRecord
+from shared.core.steps import Await, Cordon, Evict, GiveBack, Note, Settle, Step
 from shared.core.turns import due_now
 
 CORDON_SETTLES: Final = timedelta(seconds=5)
 """A scheduler that had not yet seen the cordon may bind a pod in this time (Karpenter's MinDrainTime)."""
-LOOK_EVERY: Final = timedelta(seconds=1)
 NEVER: Final = frozenset({"forbidden", "several_pdbs"})
 """Answers of the eviction API that no repetition changes."""
 _AS_BEGUN: Final = PoolPolicy(kube_system_pods=KubeSystemPods.EVICT, local_storage=LocalStorage.EVICT, jobs=Jobs.MOVE)
@@ -28,56 +28,8 @@ WAITS_ITS_TURN: Final = frozenset({PodBlock.PDB_EXHAUSTED, PodBlock.TOO_FEW_AVAI
 """Blocks that only delay an eviction once the drain has begun, at most until its deadline."""
 
 
-@dataclass(frozen=True)
-class Cordon:
-    """Cordon and own the node."""
-
-    node: Node
-
-
-@dataclass(frozen=True)
-class Note:
-    """Write the phase reached, act on nothing: the world is already there."""
-
-    phase: DrainPhase
-
-
-@dataclass(frozen=True)
-class Evict:
-    """Ask for the eviction of these pods, in parallel."""
-
-    pods: tuple[Pod, ...]
-
-
-@dataclass(frozen=True)
-class Await:
-    """Look again after a while."""
-
-    pause: timedelta = LOOK_EVERY
-
-
-@dataclass(frozen=True)
-class GiveBack:
-    """Uncordon and untaint, back off, settle."""
-
-    why: Halt
-    detail: str = ""
-
-
-@dataclass(frozen=True)
-class Settle:
-    """Nothing is left to do in the cluster: write how it ended."""
-
-    outcome: Outcome
-    why: Reason | None = None
-    detail: str = ""
-
-
-Step = Cordon | Note | Evict | Await | GiveBack | Settle
-
-
 def next_step(record: DrainRecord, scene: Scene, now: datetime) -> Step:
-    """Return the next step of a drain whose claim was granted (phases claimed and cordoned)."""
+    """Return the next step of a drain whose claim was granted (phases claimed to drained)."""
     for rule in _RULES[record.phase]:
         step = rule(record, scene, now)
         if step is not None:
@@ -160,12 +112,29 @@ def _cordon(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
 
 
 def _overruled(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
-    """Our taint was removed, or `unschedulable` cleared under it: a person wants the node."""
+    """Our taint was removed, or `unschedulable` cleared under it: a person wants the node, or the autoscaler failed.
+
+    After a failed deletion the autoscaler clears `unschedulable` on nodes that it did not cordon, too; the taint
+    has kept pods away meanwhile, and the cordon is set again (design §5).
+    """
     del now
     node = scene.node
     assert node is not None  # noqa: S101 - _node_gone stands before this rule
-    ours = node.drain_taint == record.order.order_id
-    return None if ours and node.unschedulable else GiveBack(Halt.OVERRULED)
+    if node.drain_taint != record.order.order_id:
+        return GiveBack(Halt.OVERRULED)
+    if node.unschedulable:
+        return None
+    return Cordon(node) if shaken(node, scene.deletion_failed_at, record.cordoned_at) else GiveBack(Halt.OVERRULED)
+
+
+def shaken(node: Node, failed_at: datetime | None, cordoned_at: datetime | None) -> bool:
+    """Return whether it was the autoscaler that cleared a cordon: it is deleting the node, or failed to since.
+
+    Events carry whole seconds, so a failure in the very second of the cordon counts.
+    """
+    if node.has_taint(AUTOSCALER_DELETING_TAINT):
+        return True
+    return failed_at is not None and cordoned_at is not None and failed_at > cordoned_at - timedelta(seconds=1)
 
 
 def _cordon_settles(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
@@ -236,5 +205,6 @@ _RULES: Final[dict[DrainPhase, tuple[Rule, ...]]] = {
         # work
         _drained, _evict,
     ),
+    DrainPhase.DRAINED: (_node_gone, _released, _overruled),
 }  # fmt: skip
 """What may happen in each phase, in order; the first rule that speaks decides."""

@@ -6,7 +6,7 @@ Must not act: the planner settles or publishes.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import cached_property
@@ -17,7 +17,7 @@ import msgspec
 from shared.core import names
 from shared.core.breakers import stranded
 from shared.core.demand import relieved
-from shared.core.draining import must_stop
+from shared.core.draining import must_stop, shaken
 from shared.core.policy import Policy
 from shared.core.reasons import Halt
 from shared.core.snapshot import Node, Pod, Snapshot
@@ -60,6 +60,8 @@ class Ward:
     """By order id."""
     policy: Policy | None
     now: datetime
+    failed_deletions: Mapping[str, datetime] = field(default_factory=dict)
+    """When the autoscaler last failed to delete a node whose cordon is gone and whose taint is ours, by node name."""
 
     @cached_property
     def breakers(self) -> Mapping[str, Breaker]:
@@ -150,12 +152,14 @@ def _settled_record(ward: Ward, uid: str, claim: Claim) -> Finding | None:
 
 
 def _taken_back(ward: Ward, uid: str, claim: Claim) -> Finding | None:
-    """A person removed our taint or the cordon of a drained node."""
+    """Our taint or cordon of a drained node was removed: by a person, unless the autoscaler failed on the node."""
     node, record = ward.node(uid, claim), ward.records.get(claim.order_id)
     if node is None or record is None or record.phase is not DrainPhase.DRAINED:
         return None
     if node.drain_taint == claim.order_id and node.unschedulable:
         return None
+    if node.drain_taint == claim.order_id and shaken(node, ward.failed_deletions.get(node.name), record.cordoned_at):
+        return Finding(Cure.CONTINUE, uid, claim.node, claim.order_id, detail="uncordoned by the autoscaler")
     return Finding(Cure.RELEASE, uid, claim.node, claim.order_id, Halt.OVERRULED)
 
 

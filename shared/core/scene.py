@@ -23,6 +23,8 @@ class Scene:
     workloads_at: datetime | None = None
     """When they were read."""
     unbound: tuple[Pod, ...] = ()
+    deletion_failed_at: datetime | None = None
+    """When the autoscaler last failed to delete the node; read only where our cordon was cleared under our taint."""
     policy: Policy | None = None
     """None: missing or invalid; a running drain goes on with the settings of its claim."""
     paused: bool = False

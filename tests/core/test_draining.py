@@ -7,15 +7,17 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from shared.core.draining import Await, Cordon, Evict, GiveBack, Note, Settle, deadline, grace_seconds, next_step
+from shared.core.draining import deadline, grace_seconds, next_step
 from shared.core.policy import DrainSettings
 from shared.core.reasons import Halt, Outcome
 from shared.core.scene import Scene
 from shared.core.snapshot import Phase
 from shared.core.state import DrainPhase, DrainRecord, PodProgress
+from shared.core.steps import Await, Cordon, Evict, GiveBack, Note, Settle
 from tests.builders import NOW, claim, node, order, our_taint, pdb, pod, pod_class, policy
 
 LATER = NOW + timedelta(minutes=1)
+UNCORDONED = node("n1", taints=(our_taint(),))
 
 
 def record(phase: str, **changes: Any) -> DrainRecord:
@@ -75,6 +77,24 @@ def asked(pod_name: str, answer: str, *, ago: float = 60, **changes: Any) -> dic
             record("cordoned"),
             scene(node=node("n1", taints=(our_taint(),))),
             id="the cordon was cleared under our taint",
+        ),
+        pytest.param(
+            Cordon(UNCORDONED),
+            record("cordoned"),
+            scene(node=UNCORDONED, deletion_failed_at=NOW),
+            id="the autoscaler cleared the cordon after a failed deletion",
+        ),
+        pytest.param(
+            GiveBack(Halt.OVERRULED),
+            record("cordoned"),
+            scene(node=UNCORDONED, deletion_failed_at=NOW - timedelta(minutes=5)),
+            id="a failure from before our cordon does not excuse a person",
+        ),
+        pytest.param(
+            Cordon(UNCORDONED),
+            record("drained"),
+            scene(node=UNCORDONED, deletion_failed_at=NOW),
+            id="and when drained",
         ),
         pytest.param(GiveBack(Halt.PAUSED, "pause flag"), record("cordoned"), scene(paused=True), id="paused by flag"),
         pytest.param(

@@ -1,6 +1,7 @@
 """Durations as Go writes them, and wishes that end."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -78,7 +79,8 @@ def test_a_wish_protects_as_long_as_it_says(expected: str | None, value: str, mi
     ],
 )
 def test_every_ecosystems_wish_on_a_pod_is_honoured_and_named(expected: str, where: str, key: str, value: str) -> None:
-    subject = pod("p", started=NOW - timedelta(hours=1), **{where: {key: value}})
+    wish: dict[str, Any] = {where: {key: value}}
+    subject = pod("p", started=NOW - timedelta(hours=1), **wish)
 
     (blocker,) = judge(subject, DrainContext((), PoolPolicy(), NOW)).blockers
 
@@ -99,7 +101,8 @@ def test_every_ecosystems_wish_on_a_pod_is_honoured_and_named(expected: str, whe
     ],
 )
 def test_every_ecosystems_wish_on_a_node_is_honoured_and_named(where: str, key: str, value: str) -> None:
-    subject = node("n1", **{where: {key: value}})
+    wish: dict[str, Any] = {where: {key: value}}
+    subject = node("n1", **wish)
 
     (blocker,) = judge_node(subject, NodeContext(cluster([subject]), policy(), ClusterState(), NOW))
 

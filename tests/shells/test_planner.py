@@ -1,5 +1,6 @@
 """The planner from tick to summary, on fakes; and both functions together."""
 
+from dataclasses import replace as with_changes
 from datetime import timedelta
 from typing import Any
 
@@ -388,3 +389,46 @@ def test_a_moved_pod_that_finds_no_place_opens_the_pools_breaker() -> None:
     ebb.pass_time(minutes=1)
     assert ebb.tick()["orders"] == []
     assert summary["healed"] == 0, "the drained node stays with the autoscaler: its room would not help"
+
+
+def test_a_cordon_that_the_autoscaler_cleared_is_set_again_and_the_node_is_not_given_back() -> None:
+    ebb = house()
+    begun(ebb)
+    taken = ebb.cluster.nodes["n1"]
+    ebb.pass_time(minutes=1)
+    ebb.cluster.put(with_changes(taken, unschedulable=False))
+    ebb.cluster.failed_deletions["n1"] = ebb.clock.now()
+
+    ebb.pass_time(seconds=5)
+    ebb.tick()
+    (again,) = [each for each in ebb.bus.published if each.order_id == taken.drain_taint]
+    assert again.kind is Kind.DRAIN
+    assert ebb.deliver(again) is Reply.DONE
+
+    assert ebb.cluster.nodes["n1"].unschedulable
+    assert ebb.cluster.nodes["n1"].drain_taint == taken.drain_taint
+
+
+def test_a_cordon_that_a_person_cleared_gives_the_node_back_for_a_day() -> None:
+    ebb = house()
+    begun(ebb)
+    ebb.pass_time(minutes=1)
+    ebb.cluster.put(with_changes(ebb.cluster.nodes["n1"], unschedulable=False))
+
+    ebb.pass_time(seconds=5)
+    ebb.tick()
+    for each in [each for each in ebb.bus.published if each.kind is Kind.RELEASE]:
+        assert ebb.deliver(each) is Reply.DONE
+
+    assert ebb.cluster.nodes["n1"].drain_taint is None
+    assert ebb.remembered().backoffs["uid-n1"].why == "overruled"
+
+
+def test_every_line_of_a_pass_and_of_a_drain_names_the_policy_it_rests_on() -> None:
+    ebb = house(policy=policy(cluster_wide={"hash": "abc"}))
+    begun(ebb)
+
+    passed = [line for line in ebb.log.lines if line["event"] in {"run_summary", "node_decision", "order_published"}]
+    drained = [line for line in ebb.log.lines if line["event"] in {"drain_step", "eviction"}]
+    assert {line["policy_hash"] for line in (*passed, *drained)} == {"abc"}
+    assert {claim.policy_hash for claim in ebb.remembered().claims.values()} == {"abc"}

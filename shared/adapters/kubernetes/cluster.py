@@ -21,6 +21,7 @@ from shared.errors import Gone, Retryable, Stale
 from shared.ports import Answer, Eviction, Picture
 
 T = TypeVar("T")
+_SCALE_DOWN_FAILED: Final = "ScaleDownFailed"
 _LONGEST_MESSAGE: Final = 1024
 """The API's limit for an event's message."""
 
@@ -28,6 +29,7 @@ _nodes: Final = msgspec.json.Decoder(wire.Page[wire.Node])
 _pods: Final = msgspec.json.Decoder(wire.Page[wire.Pod])
 _budgets: Final = msgspec.json.Decoder(wire.Page[wire.PodDisruptionBudget])
 _namespaces: Final = msgspec.json.Decoder(wire.Page[wire.Namespace])
+_events: Final = msgspec.json.Decoder(wire.Page[wire.Event])
 _node: Final = msgspec.json.Decoder(wire.Node)
 _raw_node: Final = msgspec.json.Decoder(ownership.RawNode)
 
@@ -98,6 +100,13 @@ class KubernetesCluster:
             return Eviction(Answer.LATER, str(outage))
         return evictions.answer(pod, reply)
 
+    def deletion_failed_at(self, node: str) -> datetime | None:
+        """Read the autoscaler's ScaleDownFailed events of a node (cluster-autoscaler, actuation)."""
+        fields = {"involvedObject.kind": "Node", "involvedObject.name": node, "reason": _SCALE_DOWN_FAILED}
+        selector = ",".join(f"{path}={value}" for path, value in fields.items())
+        call = Call("list", "events", "/api/v1/events", {"fieldSelector": selector})
+        return self._client.listed(call, _events, _newest)
+
     def note(self, node: Node, reason: str, message: str) -> None:
         """Write an event as `kubectl describe node` looks for it: in namespace default, with the node's name as UID.
 
@@ -147,6 +156,11 @@ def _same_version(node: Node, fresh: Node) -> None:
 
 def _node_path(name: str) -> str:
     return f"/api/v1/nodes/{segment(name)}"
+
+
+def _newest(items: Iterator[wire.Event]) -> datetime | None:
+    times = (each.last_timestamp or each.event_time for each in items)
+    return max((time for time in times if time is not None), default=None)
 
 
 def _read_nodes(items: Iterator[wire.Node]) -> tuple[Node, ...]:

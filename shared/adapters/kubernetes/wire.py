@@ -170,6 +170,13 @@ class Namespace(Partial, frozen=True):
     metadata: Meta
 
 
+class Event(Partial, frozen=True):
+    """What somebody said of an object; older writers fill in `lastTimestamp`, newer ones `eventTime`."""
+
+    last_timestamp: Time | None = None
+    event_time: Time | None = None
+
+
 class ControllerMeta(Partial, frozen=True):
     name: str = ""
     namespace: str = ""
