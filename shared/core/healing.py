@@ -15,7 +15,7 @@ from typing import Final
 import msgspec
 
 from shared.core import names
-from shared.core.breakers import stranded
+from shared.core.breakers import opened
 from shared.core.demand import relieved
 from shared.core.draining import must_stop, shaken
 from shared.core.policy import Policy
@@ -62,11 +62,13 @@ class Ward:
     now: datetime
     failed_deletions: Mapping[str, datetime] = field(default_factory=dict)
     """When the autoscaler last failed to delete a node whose cordon is gone and whose taint is ours, by node name."""
+    scale_ups: Mapping[str, datetime] = field(default_factory=dict)
+    """When the autoscaler last started to add a node for a pod, by namespace/name."""
 
     @cached_property
     def breakers(self) -> Mapping[str, Breaker]:
         """Breakers that open in this pass, by pool."""
-        return stranded(self.snapshot, self.state.claims.values(), self.records, self.now)
+        return opened(self.snapshot, self.state, self.records, self.scale_ups, self.now)
 
     @cached_property
     def relieved(self) -> Mapping[str, Pod]:
@@ -124,10 +126,10 @@ def _demand(ward: Ward, uid: str, claim: Claim) -> Finding | None:
 
 def _breaker(ward: Ward, uid: str, claim: Claim) -> Finding | None:
     """A pod that we moved is stranded: what is not emptied yet is given back, its room helps at once."""
-    record, opened = ward.records.get(claim.order_id), ward.breakers.get(claim.pool)
-    if opened is None or record is None or record.phase is DrainPhase.DRAINED:
+    record, breaker = ward.records.get(claim.order_id), ward.breakers.get(claim.pool)
+    if breaker is None or record is None or record.phase is DrainPhase.DRAINED:
         return None
-    return Finding(Cure.RELEASE, uid, claim.node, claim.order_id, Halt.BREAKER, opened.why)
+    return Finding(Cure.RELEASE, uid, claim.node, claim.order_id, Halt.BREAKER, breaker.why)
 
 
 def _silent(ward: Ward, uid: str, claim: Claim) -> Finding | None:
@@ -152,15 +154,27 @@ def _settled_record(ward: Ward, uid: str, claim: Claim) -> Finding | None:
 
 
 def _taken_back(ward: Ward, uid: str, claim: Claim) -> Finding | None:
-    """Our taint or cordon of a drained node was removed: by a person, unless the autoscaler failed on the node."""
+    """A person removed our taint or the cordon of a drained node."""
     node, record = ward.node(uid, claim), ward.records.get(claim.order_id)
     if node is None or record is None or record.phase is not DrainPhase.DRAINED:
         return None
-    if node.drain_taint == claim.order_id and node.unschedulable:
+    if node.drain_taint == claim.order_id and (node.unschedulable or _shaken_by_autoscaler(ward, node, record)):
         return None
-    if node.drain_taint == claim.order_id and shaken(node, ward.failed_deletions.get(node.name), record.cordoned_at):
-        return Finding(Cure.CONTINUE, uid, claim.node, claim.order_id, detail="uncordoned by the autoscaler")
     return Finding(Cure.RELEASE, uid, claim.node, claim.order_id, Halt.OVERRULED)
+
+
+def _uncordoned(ward: Ward, uid: str, claim: Claim) -> Finding | None:
+    """The autoscaler failed to delete a drained node and cleared its cordon, which is to be set again."""
+    node, record = ward.node(uid, claim), ward.records.get(claim.order_id)
+    if node is None or record is None or record.phase is not DrainPhase.DRAINED or node.unschedulable:
+        return None
+    if not _shaken_by_autoscaler(ward, node, record):
+        return None
+    return Finding(Cure.CONTINUE, uid, claim.node, claim.order_id, detail="uncordoned by the autoscaler")
+
+
+def _shaken_by_autoscaler(ward: Ward, node: Node, record: DrainRecord) -> bool:
+    return shaken(node, ward.failed_deletions.get(node.name), record.cordoned_at)
 
 
 def _watchdog(ward: Ward, uid: str, claim: Claim) -> Finding | None:
@@ -199,8 +213,9 @@ _CLAIM_RULES: Final[tuple[ClaimRule, ...]] = (
     _stopped,
     _demand,
     _breaker,
-    # what must go on, or has gone on too long
+    # what must go on, or has gone on too long: the watchdog before the cordon, or failing deletions would put it off
     _silent,
     _taken_back,
     _watchdog,
+    _uncordoned,
 )
