@@ -196,7 +196,7 @@ class Installation:
         number = self._pushes
         if number in self.post.lost:
             self.acted_at.append(self.clock.now())
-            self.lost_orders.add(push.message.attributes["order_id"])
+            self.lost_orders.add(push.message.attributes.get("order_id", push.message.message_id))
             self.cloud.broker.settle(push.number, 204)
             return
         wait = self.post.late.get(number, 0.0)

@@ -1,0 +1,168 @@
+"""What people and the cluster autoscaler do while Ebb works: acts upon an installation, each a value with a name.
+
+Every act is written into the record, so that the oracle can tell what it excuses. Must not use Ebb's adapters.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from infra.local.exchange import Request
+from infra.local.world.kinds import Json
+from infra.local.world.pods import node_of, stays_behind
+from shared.ports import CLUSTER
+from tests.faults.installation import Installation
+from tests.faults.replay import TAINT
+from tests.faults.worlds import TOPIC, policy
+
+AGENT = "person"
+
+
+@dataclass(frozen=True)
+class Act:
+    """One act; `index` says which node, counted in the order of names (round and round)."""
+
+    name: str
+    index: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.index}"
+
+    def __call__(self, ebb: Installation) -> None:
+        nodes = ebb.cloud.world.store.all("nodes")
+        node = nodes[self.index % len(nodes)]
+        do, moves_pods = ACTS[self.name]
+        about = {"node": node["metadata"]["name"], "uid": node["metadata"]["uid"], "order": _holder(node)}
+        ebb.cloud.world.record.add("act", {"act": self.name, "moves_pods": moves_pods, **about})
+        ebb.acted_at.append(ebb.clock.now())
+        do(ebb, node)
+        ebb.cloud.world.step()  # the controllers notice at once: their lag is not what is tested here
+
+
+def _holder(node: Json) -> str:
+    taints = [f"{taint['key']}={taint.get('value', '')}" for taint in node["spec"].get("taints") or []]
+    return next((taint.removeprefix(TAINT) for taint in taints if taint.startswith(TAINT)), "")
+
+
+def call(ebb: Installation, method: str, path: str, body: Any = None) -> int:
+    """Ask the little API as a person; return the status code."""
+    headers = {"content-type": "application/merge-patch+json", "user-agent": AGENT}
+    sent = b"" if body is None else msgspec.json.encode(body)
+    return ebb.cloud.api.handle(Request(method, path, {}, headers, sent)).status
+
+
+def _patch(ebb: Installation, node: Json, spec: Json) -> None:
+    call(ebb, "PATCH", f"/api/v1/nodes/{node['metadata']['name']}", {"spec": spec})
+
+
+def _cordon(ebb: Installation, node: Json) -> None:
+    _patch(ebb, node, {"unschedulable": True})
+
+
+def _uncordon(ebb: Installation, node: Json) -> None:
+    _patch(ebb, node, {"unschedulable": None})
+
+
+def _untaint(ebb: Installation, node: Json) -> None:
+    taints = node["spec"].get("taints") or []
+    _patch(ebb, node, {"taints": [taint for taint in taints if not f"{taint['key']}=".startswith(TAINT)]})
+
+
+def _take_back(ebb: Installation, node: Json) -> None:
+    taints = node["spec"].get("taints") or []
+    kept = [taint for taint in taints if not f"{taint['key']}=".startswith(TAINT)]
+    _patch(ebb, node, {"unschedulable": None, "taints": kept})
+
+
+def _delete(ebb: Installation, node: Json) -> None:
+    call(ebb, "DELETE", f"/api/v1/nodes/{node['metadata']['name']}")
+
+
+def _evict(ebb: Installation, node: Json) -> None:
+    for pod in ebb.cloud.world.store.all("pods"):
+        meta = pod["metadata"]
+        if node_of(pod) == node["metadata"]["name"] and not stays_behind(pod):
+            path = f"/api/v1/namespaces/{meta['namespace']}/pods/{meta['name']}/eviction"
+            call(ebb, "POST", path, {"kind": "Eviction", "metadata": {"name": meta["name"]}})
+
+
+def _grow(ebb: Installation, node: Json) -> None:
+    del node
+    for deployment in ebb.cloud.world.store.all("deployments")[:1]:
+        meta, replicas = deployment["metadata"], deployment["spec"]["replicas"]
+        path = f"/apis/apps/v1/namespaces/{meta['namespace']}/deployments/{meta['name']}"
+        call(ebb, "PATCH", path, {"spec": {"replicas": replicas + 1}})
+
+
+def _send(**order: str) -> Callable[[Installation, Json], None]:
+    def do(ebb: Installation, node: Json) -> None:
+        ebb.cloud.broker.publish(TOPIC, msgspec.json.encode({**order, "node": node["metadata"]["name"]}), {})
+
+    return do
+
+
+def _flag(*, paused: bool) -> Callable[[Installation, Json], None]:
+    def do(ebb: Installation, node: Json) -> None:
+        del node
+        found = ebb.state.get(CLUSTER)
+        if found.value is not None:
+            ebb.state.put(CLUSTER, replace(found.value, paused=paused), found.version)
+
+    return do
+
+
+def _policy(**switches: bool) -> Callable[[Installation, Json], None]:
+    def do(ebb: Installation, node: Json) -> None:
+        del node
+        ebb.policy.policy = policy(ebb.setting.limits.text(**switches))
+
+    return do
+
+
+def _break_policy(ebb: Installation, node: Json) -> None:
+    del node
+    ebb.policy.policy = None
+
+
+def _fail_deletions(ebb: Installation, node: Json) -> None:
+    del node
+    if ebb.autoscaler is not None:
+        ebb.autoscaler.fail_deletions(frozenset(each["metadata"]["name"] for each in ebb.cloud.world.store.all("nodes")))
+
+
+def _lose(ebb: Installation, node: Json) -> None:
+    del node
+    ebb.state.documents.clear()
+
+
+ACTS: dict[str, tuple[Callable[[Installation, Json], None], bool]] = {
+    # what is done, and whether it may leave other pods without room
+    "cordon": (_cordon, False),
+    "uncordon": (_uncordon, False),
+    "untaint": (_untaint, False),
+    "take back": (_take_back, False),
+    "delete": (_delete, True),
+    "evict": (_evict, True),
+    "grow": (_grow, True),
+    "release": (_send(kind="release"), False),
+    "drain": (_send(), False),
+    "pause flag": (_flag(paused=True), False),
+    "resume flag": (_flag(paused=False), False),
+    "pause": (_policy(paused=True), False),
+    "dry run": (_policy(dryRun=True), False),
+    "resume": (_policy(), False),
+    "break policy": (_break_policy, False),
+    "fail deletions": (_fail_deletions, False),
+    "lose the state": (_lose, False),
+}
+
+
+def drawn(random: Random, most: int, within: float) -> tuple[tuple[float, Act], ...]:
+    """Return up to so many acts at times within so many seconds."""
+    names = sorted(ACTS)
+    count = random.randint(1, most)
+    return tuple((float(random.randrange(int(within))), Act(random.choice(names), random.randrange(6))) for _ in range(count))
