@@ -98,6 +98,9 @@ class Cluster(Protocol):
     def deletion_failed_at(self, node: str) -> datetime | None:
         """Read when the cluster autoscaler last said that it could not delete the node (event ScaleDownFailed)."""
 
+    def scale_ups(self) -> Mapping[str, datetime]:
+        """Read for which pods (namespace/name) the autoscaler lately started to add a node (event TriggeredScaleUp)."""
+
     def note(self, node: Node, reason: str, message: str) -> None:
         """Write an event on the node, for `kubectl describe`."""
 

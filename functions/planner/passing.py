@@ -117,7 +117,8 @@ def _records(ports: Ports, state: ClusterState) -> dict[str, DrainRecord]:
 
 def _heal(ports: Ports, settings: Settings, sight: Sight) -> int:
     failed = _failed_deletions(ports, sight.snapshot)
-    ward = Ward(sight.snapshot, sight.state, sight.records, sight.policy, sight.now, failed)
+    scale_ups = ports.cluster.scale_ups() if sight.state.claims else {}
+    ward = Ward(sight.snapshot, sight.state, sight.records, sight.policy, sight.now, failed, scale_ups)
     if ward.breakers:
         _open_breakers(ports, ward.breakers)
     return heal(ports, settings.cluster, findings(ward), sight.now)

@@ -1,7 +1,8 @@
 """Circuit breakers: a pool in which our work went wrong gets no new drain for a while.
 
-Two things open one: a pod that we moved finds no place, and failures of drains in a row. Must not act; the
-planner writes breakers into the cluster's document and says so as an alert.
+Three things open one: a pod that we moved finds no place, the autoscaler buys a node for such a pod, and drains
+that fail one after another. Must not act; the planner writes breakers into the cluster's document and says so as
+an alert.
 """
 
 from collections.abc import Iterable, Mapping
@@ -9,11 +10,79 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from shared.core.demand import waiting
+from shared.core.reasons import Halt
 from shared.core.snapshot import Snapshot
-from shared.core.state import Breaker, Claim, DrainRecord
+from shared.core.state import Breaker, Claim, ClusterState, DrainRecord
 
 OPEN_FOR: Final = timedelta(minutes=30)
 """As long as a first back-off: the pods' owners get time to settle."""
+MOST_FAILURES: Final = 3
+FAILURES_WITHIN: Final = timedelta(hours=1)
+_FAILURES: Final = frozenset(
+    halt.value
+    for halt in (
+        Halt.DEADLINE,
+        Halt.EVICTION_FORBIDDEN,
+        Halt.SEVERAL_PDBS,
+        Halt.POD_BLOCKS,
+        Halt.REPLACEMENT_PENDING,
+        Halt.WATCHDOG,
+    )
+)
+"""Halts that say that draining in this pool does not work just now."""
+
+
+def opened(
+    snapshot: Snapshot,
+    state: ClusterState,
+    records: Mapping[str, DrainRecord],
+    scale_ups: Mapping[str, datetime],
+    now: datetime,
+) -> Mapping[str, Breaker]:
+    """Return the breakers that open now, by pool.
+
+    `scale_ups` says for which pods (namespace/name) the autoscaler started to add a node, and when
+    (its event TriggeredScaleUp).
+    """
+    claims = state.claims.values()
+    return {
+        **failing(snapshot, state, now),
+        **bought_for(snapshot, claims, records, scale_ups, now),
+        **stranded(snapshot, claims, records, now),
+    }
+
+
+def failing(snapshot: Snapshot, state: ClusterState, now: datetime) -> Mapping[str, Breaker]:
+    """Return a breaker for each pool in which three nodes failed to drain within an hour."""
+    failures: dict[str, list[datetime]] = {}
+    for node in snapshot.nodes:
+        backoff = state.backoffs.get(node.uid)
+        if backoff is not None and backoff.why in _FAILURES and now - backoff.since < FAILURES_WITHIN:
+            failures.setdefault(node.pool, []).append(backoff.since)
+    many = {pool: max(times) for pool, times in failures.items() if len(times) >= MOST_FAILURES}
+    return {
+        pool: Breaker(newest + OPEN_FOR, f"{len(failures[pool])} drains failed within an hour")
+        for pool, newest in many.items()
+        if now < newest + OPEN_FOR
+    }
+
+
+def bought_for(
+    snapshot: Snapshot,
+    claims: Iterable[Claim],
+    records: Mapping[str, DrainRecord],
+    scale_ups: Mapping[str, datetime],
+    now: datetime,
+) -> Mapping[str, Breaker]:
+    """Return a breaker for each pool of which a moved pod made the autoscaler add a node: the plan was wrong."""
+    grown = {pod.spec.workload: (pod.key, scale_ups[pod.key]) for pod in snapshot.pods if pod.key in scale_ups}
+    found: dict[str, Breaker] = {}
+    for claim in sorted(claims, key=lambda each: each.node):
+        for workload in sorted(moved_by(records.get(claim.order_id)) & grown.keys()):
+            pod, at = grown[workload]
+            if at > claim.since:
+                found.setdefault(claim.pool, Breaker(now + OPEN_FOR, f"a node was added for {pod} after a drain"))
+    return found
 
 
 def stranded(

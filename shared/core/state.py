@@ -57,6 +57,10 @@ class Backoff(msgspec.Struct, frozen=True):
     delay: timedelta
     why: str
 
+    @property
+    def since(self) -> datetime:
+        return self.until - self.delay
+
 
 class Breaker(msgspec.Struct, frozen=True):
     """No new drain in a pool until then."""

@@ -1,12 +1,12 @@
 """A breaker opens where a pod that we moved finds no place, and nowhere else."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
-from shared.core.breakers import OPEN_FOR, stranded
+from shared.core.breakers import OPEN_FOR, bought_for, failing, stranded
 from shared.core.snapshot import Pod
-from shared.core.state import Breaker, DrainRecord, PodProgress
+from shared.core.state import Backoff, Breaker, ClusterState, DrainRecord, PodProgress
 from tests.builders import NOW, claim, cluster, node, order, pod
 
 MOVED = {"default/old": PodProgress(uid="u", answer="granted", owner="default/ReplicaSet/web", at=NOW)}
@@ -32,3 +32,43 @@ def test_a_breaker_opens_for_a_stranded_replacement(expected: list[str], pods: l
 
     assert expected == list(opened)
     assert all(each == Breaker(NOW + OPEN_FOR, "default/new found no place after a drain") for each in opened.values())
+
+
+@pytest.mark.parametrize(
+    ("expected", "at"),
+    [
+        pytest.param(["a"], NOW + timedelta(seconds=1), id="after our claim the plan was wrong"),
+        pytest.param([], NOW - timedelta(seconds=1), id="before our claim it was somebody else's need"),
+        pytest.param([], None, id="no node was added"),
+    ],
+)
+def test_a_breaker_opens_when_a_node_is_bought_for_a_moved_pod(expected: list[str], at: datetime | None) -> None:
+    records = {"order": DrainRecord(order=order(), pods=MOVED)}
+    grown = {"default/new": at} if at else {}
+
+    found = bought_for(cluster([node("n1")], [pod("new", owner="ReplicaSet/web")]), [claim("n1")], records, grown, NOW)
+
+    assert expected == list(found)
+
+
+@pytest.mark.parametrize(
+    ("expected", "failures"),
+    [
+        pytest.param(["a"], [("deadline", 5), ("watchdog", 20), ("deadline", 29)], id="three within an hour"),
+        pytest.param([], [("deadline", 5), ("watchdog", 20)], id="two"),
+        pytest.param([], [("deadline", 5), ("overruled", 6), ("released", 7)], id="people are no failures"),
+        pytest.param([], [("deadline", 5), ("deadline", 6), ("deadline", 61)], id="one of them long ago"),
+        pytest.param(
+            [], [("deadline", 31), ("deadline", 40), ("deadline", 50)], id="the last half an hour ago"
+        ),
+    ],
+)
+def test_a_breaker_opens_after_three_failures_in_a_pool(expected: list[str], failures: list[tuple[str, int]]) -> None:
+    nodes = [node(f"n{number}") for number in range(len(failures))]
+    rest = timedelta(minutes=30)
+    backoffs = {
+        f"uid-n{number}": Backoff(f"n{number}", NOW - timedelta(minutes=ago) + rest, rest, why)
+        for number, (why, ago) in enumerate(failures)
+    }
+
+    assert expected == list(failing(cluster(nodes), ClusterState(backoffs=backoffs), NOW))

@@ -22,6 +22,7 @@ from shared.ports import Answer, Eviction, Picture
 
 T = TypeVar("T")
 _SCALE_DOWN_FAILED: Final = "ScaleDownFailed"
+_TRIGGERED_SCALE_UP: Final = "TriggeredScaleUp"
 _LONGEST_MESSAGE: Final = 1024
 """The API's limit for an event's message."""
 
@@ -103,9 +104,16 @@ class KubernetesCluster:
     def deletion_failed_at(self, node: str) -> datetime | None:
         """Read the autoscaler's ScaleDownFailed events of a node (cluster-autoscaler, actuation)."""
         fields = {"involvedObject.kind": "Node", "involvedObject.name": node, "reason": _SCALE_DOWN_FAILED}
+        return max(self._said(fields, _newest).values(), default=None)
+
+    def scale_ups(self) -> Mapping[str, datetime]:
+        """Read the autoscaler's TriggeredScaleUp events; the API server keeps events for an hour or so."""
+        return self._said({"involvedObject.kind": "Pod", "reason": _TRIGGERED_SCALE_UP}, _newest)
+
+    def _said(self, fields: Mapping[str, str], gather: Callable[[Iterator[wire.Event]], T]) -> T:
         selector = ",".join(f"{path}={value}" for path, value in fields.items())
         call = Call("list", "events", "/api/v1/events", {"fieldSelector": selector})
-        return self._client.listed(call, _events, _newest)
+        return self._client.listed(call, _events, gather)
 
     def note(self, node: Node, reason: str, message: str) -> None:
         """Write an event as `kubectl describe node` looks for it: in namespace default, with the node's name as UID.
@@ -158,9 +166,15 @@ def _node_path(name: str) -> str:
     return f"/api/v1/nodes/{segment(name)}"
 
 
-def _newest(items: Iterator[wire.Event]) -> datetime | None:
-    times = (each.last_timestamp or each.event_time for each in items)
-    return max((time for time in times if time is not None), default=None)
+def _newest(items: Iterator[wire.Event]) -> Mapping[str, datetime]:
+    """Return the newest time by the object (namespace/name) that events are about."""
+    newest: dict[str, datetime] = {}
+    for each in items:
+        at, about = each.last_timestamp or each.event_time, each.involved_object
+        if at is not None:
+            key = f"{about.namespace}/{about.name}"
+            newest[key] = max(at, newest.get(key, at))
+    return newest
 
 
 def _read_nodes(items: Iterator[wire.Node]) -> tuple[Node, ...]:

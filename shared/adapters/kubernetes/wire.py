@@ -173,6 +173,7 @@ class Namespace(Partial, frozen=True):
 class Event(Partial, frozen=True):
     """What somebody said of an object; older writers fill in `lastTimestamp`, newer ones `eventTime`."""
 
+    involved_object: Meta = Meta()
     last_timestamp: Time | None = None
     event_time: Time | None = None
 
