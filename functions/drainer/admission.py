@@ -4,7 +4,7 @@ What is declined is forgotten: the next pass orders again. The claim is one comp
 and claim together; it is made before the node is touched.
 """
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 from functions.drainer import ending
@@ -27,6 +27,8 @@ from shared.ports import Answer, Picture
 
 _HARMLESS: Final = frozenset({Answer.GRANTED, Answer.GONE, Answer.TERMINATING, Answer.CONFLICT, Answer.LATER})
 """Dry-run answers that do not foretell a failure; the real eviction will be asked again."""
+READS_STAND_FOR: Final = timedelta(seconds=60)
+"""How old the drainer's own reads may be at the grant: an instance may be paused between two calls for any time."""
 _FINAL: Final = frozenset({Answer.FORBIDDEN, Answer.SEVERAL_PDBS})
 
 
@@ -156,6 +158,8 @@ def _claim(desk: Desk, node: Node, snapshot: Snapshot, proved: ClusterState, pol
             return None
         if now >= desk.order.expires_at:
             raise Declined(Refusal.EXPIRED)
+        if now - snapshot.taken_at > READS_STAND_FOR:
+            raise Stale("nodes and policy were read too long ago for a claim")
         if room_was_claimed(desk.order, proved, state):
             raise Stale("another claim was granted since the proof of placement")
         _none_of(over_limit(desk.order, node, snapshot, state, policy, now))

@@ -44,9 +44,12 @@ def go_on(desk: Desk) -> None:
 
 
 def removed(desk: Desk, uid: str) -> None:
-    """Settle a drain whose node is gone."""
-    settle_claim(desk, uid, desk.ledger.record.order.order_id, None)
+    """Settle a drain whose node is gone; the record first, for a step that was overtaken must not end the claim.
+
+    A crash in between leaves a claim without a node, which the next pass settles.
+    """
     finish(desk, Outcome.REMOVED)
+    settle_claim(desk, uid, desk.ledger.record.order.order_id, None)
 
 
 def finish(desk: Desk, outcome: Outcome, why: Reason | None = None, detail: str = "") -> None:

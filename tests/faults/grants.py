@@ -10,7 +10,7 @@ from shared.core.state import Claim, ClusterState
 from tests.faults.replay import Entry, Scene, holder, is_deleting
 from tests.faults.worlds import Limits
 
-FRESH = 30.0
+FRESH = 60.0
 HOUR = 3600.0
 
 
