@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from functions.drainer.step import receive
+from functions.drainer.step import Reply, receive
 from functions.planner.passing import Desk
 from functions.planner.telling import Teller
 from functions.planner.tick import Tick, tick
@@ -69,6 +69,9 @@ class Skew:
 
 class Installation:
     """One world with Ebb at work on it."""
+
+    acknowledges_first = False
+    """How a careless subscriber would do it; only the mutants switch this on."""
 
     def __init__(
         self, setting: Setting, seed: int, faults: Mapping[int, Fault], post: Post = Post(), skew: Skew = Skew()
@@ -216,6 +219,8 @@ class Installation:
             self.replies[name] = reply.name
             self.cloud.broker.settle(push.number, reply.value)
 
+        if self.acknowledges_first:
+            self.cloud.broker.settle(push.number, Reply.DONE.value)
         self.stage.start(self._actor(name), act)
 
     def _actor(self, name: str) -> Actor:

@@ -131,7 +131,9 @@ def _break_policy(ebb: Installation, node: Json) -> None:
 def _fail_deletions(ebb: Installation, node: Json) -> None:
     del node
     if ebb.autoscaler is not None:
-        ebb.autoscaler.fail_deletions(frozenset(each["metadata"]["name"] for each in ebb.cloud.world.store.all("nodes")))
+        ebb.autoscaler.fail_deletions(
+            frozenset(each["metadata"]["name"] for each in ebb.cloud.world.store.all("nodes"))
+        )
 
 
 def _lose(ebb: Installation, node: Json) -> None:
@@ -161,8 +163,15 @@ ACTS: dict[str, tuple[Callable[[Installation, Json], None], bool]] = {
 }
 
 
+_OFTEN = (*ACTS, "cordon", "cordon", "untaint", "uncordon", "drain", "drain", "release")
+
+
 def drawn(random: Random, most: int, within: float) -> tuple[tuple[float, Act], ...]:
     """Return up to so many acts at times within so many seconds."""
-    names = sorted(ACTS)
-    count = random.randint(1, most)
-    return tuple((float(random.randrange(int(within))), Act(random.choice(names), random.randrange(6))) for _ in range(count))
+    node = random.choice((0, 0, 0, 1, 1, 2, 3, 4, 5))  # the first nodes are those that Ebb takes first
+    times = sorted(
+        random.choice((random.randrange(30), random.randrange(int(within)))) for _ in range(random.randint(1, most))
+    )
+    return tuple(
+        (float(at), Act(random.choice(_OFTEN), node if random.random() < 0.7 else random.randrange(6))) for at in times
+    )

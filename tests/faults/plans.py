@@ -13,6 +13,7 @@ from tests.faults.worlds import drawn as drawn_world
 
 WAITS = (0.0, 0.0, 3.0, 12.0, 35.0, 70.0, 200.0)
 """Seconds that a call is late: shorter and longer than a look, a lease, an acknowledgement, a drain."""
+_DEEDS = ("put", "create", "patch", "publish")
 
 
 _calls: dict[tuple[str, int], tuple[Call, ...]] = {}
@@ -55,10 +56,12 @@ def mixture(seed: int) -> History:
     random = Random(seed)
     setting = random.choice(settings()) if random.random() < 0.4 else drawn_world(random.randrange(200))
     base = History(setting, random.randrange(3))
-    several = len(calls(base))
+    made = calls(base)
+    deeds = [call for call in made if call.what.startswith(_DEEDS)]
+    chosen = [random.choice(random.choice((made, deeds or made))) for _ in range(random.choice((0, 1, 1, 2, 3)))]
     return replace(
         base,
-        faults={random.randrange(several): _fault(random) for _ in range(random.choice((0, 1, 1, 2, 3)))},
+        faults={call.number: _fault(random) for call in chosen},
         post=_post(random),
         skew=random.choice((Skew(), Skew(offset=1000.0), Skew(offset=1000.0, rate=0.05))),
         acts=people.drawn(random, 3, 240.0) if random.random() < 0.7 else (),
@@ -72,9 +75,9 @@ def _fault(random: Random) -> Fault:
 
 
 def _post(random: Random) -> Post:
-    numbers = range(1, 9)
+    numbers = range(1, 7)
     return Post(
         lost=frozenset(number for number in numbers if random.random() < 0.08),
         doubled=frozenset(number for number in numbers if random.random() < 0.15),
-        late={number: random.choice((5.0, 40.0, 100.0, 300.0)) for number in numbers if random.random() < 0.15},
+        late={number: random.choice((5.0, 40.0, 100.0, 300.0)) for number in numbers if random.random() < 0.2},
     )

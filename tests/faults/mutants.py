@@ -1,0 +1,181 @@
+"""Does the suite see anything? Ebb, deliberately broken in one place at a time, must be caught.
+
+`python -m tests.faults.mutants [histories]` says for each mutant after how many histories it was caught. A mutant is
+made by substituting a port or a public function, here and nowhere else.
+"""
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import chain, islice
+from datetime import datetime
+from typing import Any, TypeVar
+
+from functions.drainer import admission, ending
+from functions.drainer.desk import Desk
+from functions.planner import passing
+from shared.adapters.kubernetes import evictions, ownership
+from shared.core.healing import Finding, Ward
+from shared.core.names import OUR_ANNOTATION, OUR_TAINT
+from shared.core.orders import Order
+from shared.core.plan import Blocker
+from shared.core.policy import Policy
+from shared.core.reasons import Halt, Unremovable
+from shared.core.snapshot import Node, Pod, Snapshot
+from shared.core.state import ClusterState
+from shared.errors import Gone
+from shared.ports import Key
+from tests.faults.history import History, judged
+from tests.faults.installation import Installation
+from tests.faults.plans import mixture, zombies
+from tests.faults.ports import RecordingState
+from tests.faults.worlds import settings
+
+T = TypeVar("T")
+MOST = 3000
+_MINIMUMS = {Unremovable.MINIMUM_NODES, Unremovable.MINIMUM_NON_TAINTED, Unremovable.POOL_AT_MINIMUM}
+
+
+@contextmanager
+def swapped(owner: Any, name: str, other: Any) -> Iterator[None]:
+    """Put another thing in the place of a public attribute for a while."""
+    own = getattr(owner, name)
+    setattr(owner, name, other)
+    try:
+        yield
+    finally:
+        setattr(owner, name, own)
+
+
+@contextmanager
+def claim_without_precondition() -> Iterator[None]:
+    put = RecordingState.put
+
+    def careless(state: RecordingState, key: Key[T], value: T, expected: str | None) -> str:
+        del expected
+        return put(state, key, value, state.get(key).version)
+
+    with swapped(RecordingState, "put", careless):
+        yield
+
+
+@contextmanager
+def eviction_without_uid() -> Iterator[None]:
+    body = evictions.eviction_body
+
+    def careless(pod: Pod, grace_seconds: int, *, dry_run: bool) -> dict[str, Any]:
+        made = body(pod, grace_seconds, dry_run=dry_run)
+        del made["deleteOptions"]["preconditions"]
+        return made
+
+    with swapped(evictions, "eviction_body", careless):
+        yield
+
+
+@contextmanager
+def no_revalidation() -> Iterator[None]:
+    def nothing(*_: object) -> tuple[Blocker, ...]:
+        return ()
+
+    with swapped(admission, "objections", nothing), swapped(admission, "no_place", nothing):
+        yield
+
+
+@contextmanager
+def uncordon_without_ownership() -> Iterator[None]:
+    """Whatever the node carries is ours; the patch still rests on the version read."""
+
+    def careless(desk: Desk, name: str, uid: str, order_id: str) -> Node | None:
+        del order_id
+        try:
+            node = desk.ports.cluster.node(name)
+        except Gone:
+            return None
+        return desk.ports.cluster.give_back(node, "") if node.uid == uid else None
+
+    def giving_back(node: Node, taints: list[dict[str, Any]], order_id: str) -> dict[str, Any]:
+        del order_id
+        kept = [taint for taint in taints if taint["key"] != OUR_TAINT]
+        return {
+            "metadata": {"resourceVersion": node.resource_version, "annotations": {OUR_ANNOTATION: None}},
+            "spec": {"unschedulable": False, "taints": kept},
+        }
+
+    with swapped(ending, "free", careless), swapped(ownership, "giving_back", giving_back):
+        yield
+
+
+@contextmanager
+def acknowledge_before_checkpoint() -> Iterator[None]:
+    with swapped(Installation, "acknowledges_first", other=True):
+        yield
+
+
+@contextmanager
+def no_watchdog() -> Iterator[None]:
+    findings = passing.findings
+
+    def blind(ward: Ward) -> tuple[Finding, ...]:
+        return tuple(each for each in findings(ward) if each.why is not Halt.WATCHDOG)
+
+    with swapped(passing, "findings", blind):
+        yield
+
+
+@contextmanager
+def minimum_only_in_the_planner() -> Iterator[None]:
+    over_limit = admission.over_limit
+
+    def lenient(
+        order: Order, node: Node, snapshot: Snapshot, state: ClusterState, policy: Policy, now: datetime
+    ) -> tuple[Blocker, ...]:
+        found = over_limit(order, node, snapshot, state, policy, now)
+        return tuple(each for each in found if each.reason not in _MINIMUMS)
+
+    with swapped(admission, "over_limit", lenient):
+        yield
+
+
+MUTANTS = (
+    claim_without_precondition,
+    eviction_without_uid,
+    no_revalidation,
+    uncordon_without_ownership,
+    acknowledge_before_checkpoint,
+    no_watchdog,
+    minimum_only_in_the_planner,
+)
+
+
+def histories(most: int) -> Iterator[History]:
+    """Give mixtures, and after each of them one history with a pause past the lease."""
+    pauses = chain.from_iterable(zombies(setting, 0) for setting in settings())
+    for seed in range(most):
+        yield mixture(seed)
+        yield from islice(pauses, 1)
+
+
+def caught(mutant: Callable[[], Any], histories: Iterator[History]) -> tuple[int, Sequence[str]]:
+    """Return after how many histories the mutant was caught, and by what; (count, ()) when it never was."""
+    number = 0
+    for number, history in enumerate(histories, 1):
+        with mutant():
+            found = judged(history)
+        if found:
+            return number, found
+    return number, ()
+
+
+def main(most: int) -> int:
+    """Try every mutant; return 1 if one of them got through."""
+    through = 0
+    for mutant in MUTANTS:
+        number, found = caught(mutant, histories(most))
+        through += not found
+        said = f"caught by history {number}: {found[0]}" if found else f"NOT caught by {number} histories"
+        print(f"{mutant.__name__.replace('_', ' ')}: {said}", flush=True)  # noqa: T201 - a command's output
+    return 1 if through else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(int(sys.argv[1]) if len(sys.argv) > 1 else MOST))
