@@ -37,7 +37,7 @@ def run(logs: Path | None) -> int:
     screen.say("Ebb on a little GKE on this machine: the two functions as they run in production,", "bold")
     screen.say("each a process of its own, on loopback. It takes about 45 seconds; Ctrl-C ends it.", "bold")
     try:
-        with _ended_by_sigterm(), tempfile.TemporaryDirectory(prefix="ebb-demo-") as name:
+        with _ended_by_signals(), tempfile.TemporaryDirectory(prefix="ebb-demo-") as name:
             folder = Path(name)
             try:
                 return _run(screen, folder, begun)
@@ -103,14 +103,18 @@ def _show(screen: Screen, findings: tuple[Finding, ...], seconds: float) -> None
 
 
 @contextmanager
-def _ended_by_sigterm() -> Iterator[None]:
-    """Let a SIGTERM end the block as Ctrl-C does, so that what was started is ended."""
+def _ended_by_signals() -> Iterator[None]:
+    """Let SIGTERM and SIGINT end the block, so that what was started is ended.
+
+    A shell starts a background job with SIGINT ignored, and Python then leaves it so: it is asked for here.
+    """
 
     def stop(_number: int, _frame: FrameType | None) -> None:
         raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGTERM, stop)
+    before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGINT)}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
