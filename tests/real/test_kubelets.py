@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from infra.local.control_plane import MERGE_PATCH, STRATEGIC_PATCH, ControlPlane
+from infra.local.control_plane import MERGE_PATCH, STRATEGIC_PATCH, ControlPlane, missing
 from infra.local.control_plane.manifests import deployment, node, nodes, paced
 from tests.real.conftest import Corner, is_ready
 from tests.real.needs import require
