@@ -26,6 +26,8 @@ _DECIMALS: Final = 12
 PERCENT_PATTERN: Final = r"(?:100|[0-9]{1,2})%"
 LIMIT_PATTERN: Final = rf"{PERCENT_PATTERN}|[0-9]{{1,9}}"
 TAINT_KEY_PATTERN: Final = r"[A-Za-z0-9]([A-Za-z0-9._/-]{0,315}[A-Za-z0-9])?"
+_YEARS: Final = range(1970, 9000)
+"""A zone's offset must not carry an instant out of the calendar."""
 
 
 def duration(value: Any) -> timedelta:
@@ -157,10 +159,14 @@ def moment(value: Any) -> datetime:
         raise ValueError(remedy)  # noqa: TRY004 - pydantic gathers ValueError only
     try:
         if re.fullmatch(r"\d{4}-\d\d-\d\d", value, re.ASCII):
-            return datetime.combine(date.fromisoformat(value), time())
-        return datetime.fromisoformat(value)
+            read = datetime.combine(date.fromisoformat(value), time())
+        else:
+            read = datetime.fromisoformat(value)
     except ValueError as error:
         raise ValueError(remedy) from error
+    if read.year not in _YEARS:
+        raise ValueError(remedy)
+    return read
 
 
 def at(local: datetime, zone: str) -> datetime:
