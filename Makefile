@@ -44,6 +44,9 @@ unit: $(VENV)/.dev ## Run unit, property, contract and whole-loop tests
 real: $(VENV)/.dev ## Run the tests on a real Kubernetes control plane and Google's emulators
 	$(BIN)/pytest -q -m control_plane
 
+soak: $(VENV)/.dev ## Inject faults into histories of ever new seeds, until Ctrl-C
+	@$(BIN)/python -m tests.faults.soak
+
 acceptance: $(VENV)/.dev ## Print which rows of the acceptance list have a passing test
 	$(BIN)/pytest -q -n 2 --dist loadfile --acceptance
 

@@ -66,6 +66,10 @@ class Door:
         """Return the name of the call that runs now; empty between calls."""
         return self.stage.current.name if self.stage.current else ""
 
+    def began_at(self) -> float:
+        """Return when the call under way of the actor that runs now began."""
+        return next(call.at for call in reversed(self.calls) if call.actor == self.actor)
+
     def through(self, what: str, act: Callable[[], T], *, can_fail: bool = True) -> T:
         """Carry out one outside call. Raises Killed where the plan says so, and Retryable if such a call can fail."""
         actor = self.stage.current

@@ -1,10 +1,12 @@
 """Was a claim granted that broke a limit at the moment of the grant? Counted anew from the record (design §2).
 
-A claim rests on the nodes as its call listed them, at most FRESH seconds before: nobody can read the nodes and write
-the document in one instant. What it listed earlier than that is no excuse: then the nodes of the moment count.
+A claim rests on the nodes as its call listed them, at most FRESH seconds before the compare-and-set began: nobody can
+read the nodes and write the document in one instant, and no one can stop a write that is under way. What was listed
+earlier is no excuse: then the nodes of the moment count. Starts are counted anew once the state was lost.
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from shared.core.state import Claim, ClusterState
 from tests.faults.replay import Entry, Scene, holder, is_deleting
@@ -14,8 +16,19 @@ FRESH = 60.0
 HOUR = 3600.0
 
 
+@dataclass(frozen=True)
+class Grant:
+    """One claim as it was granted; `began` is when its compare-and-set began."""
+
+    uid: str
+    claim: Claim
+    before: ClusterState
+    call: str
+    began: float
+
+
 class Grants:
-    """Judges each grant; remembers the starts, and when the policy was last switched."""
+    """Judges each grant; remembers the starts, and since when the policy says no."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -30,47 +43,54 @@ class Grants:
             return
         before: ClusterState = entry["before"]
         after: ClusterState = entry["after"]
-        for uid in after.claims.keys() - before.claims.keys():
-            claim = after.claims[uid]
-            yield from (f"claim of {claim.node} by {entry['actor']}: {fault}" for fault in self._judged(
-                uid, claim, before, entry["actor"], scene))  # fmt: skip
+        for uid in sorted(after.claims.keys() - before.claims.keys()):
+            grant = Grant(uid, after.claims[uid], before, entry["actor"], entry["began"])
+            for fault in self._judged(grant, scene):
+                yield f"claim of {grant.claim.node} by {grant.call}: {fault}"
             self._starts.append(scene.at)
 
     def _act(self, entry: Entry) -> None:
         if entry["act"] == "lose the state":
-            self._starts.clear()  # Ebb cannot count what it no longer knows
-        if entry["act"] in {"pause", "dry run"}:
+            self._starts.clear()
+        if entry["act"] in {"pause", "dry run"} and self._off_since is None:
             self._off_since = entry["at"]
         if entry["act"] == "resume":
             self._off_since = None
 
-    def _judged(self, uid: str, claim: Claim, before: ClusterState, call: str, scene: Scene) -> list[str]:
-        seen = scene.lists.get(call)
-        now = self._faults(uid, claim, before, scene.nodes, scene)
-        if not now or seen is None or scene.at - seen.at > FRESH:
+    def _judged(self, grant: Grant, scene: Scene) -> list[str]:
+        seen = scene.lists.get(grant.call)
+        now = [*self._broken(grant, scene.nodes, scene), *self._forbidden(grant, scene)]
+        if not now or seen is None or grant.began - seen.at > FRESH:
             return now
-        return self._faults(uid, claim, before, seen.nodes, scene)
+        return [*self._broken(grant, seen.nodes, scene), *self._forbidden(grant, scene)]
 
-    def _faults(
-        self, uid: str, claim: Claim, before: ClusterState, nodes: Mapping[str, Entry], scene: Scene
-    ) -> list[str]:
-        limits, node = self._limits, nodes.get(claim.node)
-        held = {*before.claims, *(each["uid"] for each in nodes.values() if holder(each))} - {uid}
-        broken = {
-            each["uid"] for each in nodes.values()
-            if not each["ready"] and each["uid"] in scene.once_ready and not is_deleting(each)
-        } - {uid}  # fmt: skip
-        left = sum(each["uid"] not in held and not is_deleting(each) for each in nodes.values())
-        used, recent = len(held | broken), sum(at > scene.at - HOUR for at in self._starts)
+    def _broken(self, grant: Grant, nodes: Mapping[str, Entry], scene: Scene) -> list[str]:
+        """Return the limits of nodes that the grant broke, counted on these nodes."""
+        limits, node = self._limits, nodes.get(grant.claim.node)
+        standing = [each for each in nodes.values() if each["uid"] != grant.uid]
+        held = {uid for uid in grant.before.claims if uid != grant.uid} | {
+            each["uid"] for each in standing if holder(each)
+        }
+        staying = [each for each in standing if not is_deleting(each)]
+        lost = {each["uid"] for each in staying if not each["ready"] and each["uid"] in scene.once_ready}
+        left, used = sum(each["uid"] not in held for each in staying), len(held | lost)
         rows = (
-            (node is None or node["uid"] != uid, "no such node"),
-            (node is not None and node["unschedulable"] and holder(node) != claim.order_id, "somebody cordoned it"),
-            (used >= limits.pool, f"{used} of {limits.pool} nodes of the pool in use"),
-            (used >= limits.ceiling, f"{used} of {limits.ceiling} nodes of the cluster in use"),
-            (left - 1 < limits.minimum_nodes, f"{left} nodes left, minimum {limits.minimum_nodes}"),
-            (left - 1 < limits.pool_minimum, f"{left} nodes left, the pool's minimum {limits.pool_minimum}"),
-            (recent >= limits.starts_per_hour, f"{recent} starts within the hour"),
-            (before.paused, "Ebb is paused"),
-            (self._off_since is not None and scene.at - self._off_since > FRESH, "the policy says no"),
+            (node is None or node["uid"] != grant.uid, "no such node"),
+            (node is not None and node["unschedulable"] and not holder(node), "somebody had cordoned it"),
+            (used >= limits.pool, f"{used} of {limits.pool} nodes of the pool were in use"),
+            (used >= limits.ceiling, f"{used} of {limits.ceiling} nodes of the cluster were in use"),
+            (left < limits.minimum_nodes, f"{left} nodes left, the minimum is {limits.minimum_nodes}"),
+            (left < limits.pool_minimum, f"{left} nodes left, the pool's minimum is {limits.pool_minimum}"),
+        )
+        return [fault for broke, fault in rows if broke]
+
+    def _forbidden(self, grant: Grant, scene: Scene) -> list[str]:
+        """Return what else spoke against the grant."""
+        recent = sum(at > scene.at - HOUR for at in self._starts)
+        off = self._off_since is not None and grant.began - self._off_since > FRESH
+        rows = (
+            (recent >= self._limits.starts_per_hour, f"{recent} starts within the hour"),
+            (grant.before.paused, "Ebb was paused"),
+            (off, "the policy had said no for long"),
         )
         return [fault for broke, fault in rows if broke]

@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from tests.faults.door import Fault
-from tests.faults.installation import Installation, Post, Skew
+from tests.faults.installation import Installation
 from tests.faults.oracle import REDELIVERY, breaches, longest_cordon
 from tests.faults.replay import TAINT
+from tests.faults.weather import Post, Skew
 from tests.faults.worlds import INTERVAL, Setting
 
 Act = Callable[[Installation], None]
@@ -22,8 +23,8 @@ class History:
     setting: Setting
     seed: int = 0
     faults: Mapping[int, Fault] = field(default_factory=dict)
-    post: Post = Post()
-    skew: Skew = Skew()
+    post: Post = field(default_factory=Post)
+    skew: Skew = field(default_factory=Skew)
     acts: tuple[tuple[float, Act], ...] = ()
 
     def __str__(self) -> str:

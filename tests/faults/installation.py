@@ -3,9 +3,7 @@
 Nothing here judges; what may go wrong on the way (lost, doubled and late messages) is asked of the `Post`.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from functools import partial
+from collections.abc import Mapping
 from random import Random
 from typing import Any
 
@@ -23,8 +21,8 @@ from infra.local.world.pods import is_ready, is_terminating
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.adapters.prices import load
 from shared.core.snapshot import NodePool
-from shared.errors import EbbError
 from shared.core.state import ClusterState
+from shared.errors import EbbError
 from shared.ports import CLUSTER, Ports
 from shared.settings import Settings
 from tests.fakes import FakePolicySource, FakePools, FakeState
@@ -42,6 +40,7 @@ from tests.faults.ports import (
     one_by_one,
 )
 from tests.faults.stage import Actor, Stage
+from tests.faults.weather import Post, Skew
 from tests.faults.worlds import ACK_DEADLINE, INTERVAL, STEP_SECONDS, TOPIC, Setting, policy
 
 PRICES = load()
@@ -50,21 +49,8 @@ SUBSCRIPTION = Subscription(
 )
 
 
-@dataclass(frozen=True)
-class Post:
-    """What befalls the pushes, by their number in the history: lost, doubled, late (seconds)."""
-
-    lost: frozenset[int] = frozenset()
-    doubled: frozenset[int] = frozenset()
-    late: Mapping[int, float] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Skew:
-    """How far the instances' clocks are off: every call draws its own offset and rate."""
-
-    offset: float = 0.0
-    rate: float = 0.0
+HOP = 5.0
+"""Seconds at once while nothing runs and nothing is on its way; ticks and the autoscaler's loops lie on them."""
 
 
 class Installation:
@@ -73,11 +59,9 @@ class Installation:
     acknowledges_first = False
     """How a careless subscriber would do it; only the mutants switch this on."""
 
-    def __init__(
-        self, setting: Setting, seed: int, faults: Mapping[int, Fault], post: Post = Post(), skew: Skew = Skew()
-    ) -> None:
+    def __init__(self, setting: Setting, seed: int, faults: Mapping[int, Fault], post: Post, skew: Skew) -> None:
         self.setting, self.post, self.skew = setting, post, skew
-        self.random = Random(seed)
+        self.random = Random(seed)  # noqa: S311 - the order of events, not a secret
         self.clock = ManualClock()
         self.stage = Stage(self.clock, self.random)
         self.door = Door(self.stage, faults)
@@ -97,9 +81,11 @@ class Installation:
         self.acted_at: list[float] = []
         """When people or the post interfered."""
         self.lost_orders: set[str] = set()
+        self.lost_state_at = float("-inf")
         self._idle_passes = 0
         self._next_tick = self.begun
         self._seen = -1
+        self._lively = (-1, True)
         self._pushes = 0
         self._ticks = 0
         self._late: list[tuple[float, Push, int]] = []
@@ -109,7 +95,7 @@ class Installation:
         return Ports(
             cluster=KubernetesCluster(DirectClient(self.cloud.api.handle, self.door), lambda: moment(self.clock)),
             pools=DoorPools(FakePools({"web": pool}), self.door),
-            state=DoorState(RecordingState(self.state, self.cloud.world.record, lambda: self.door.actor), self.door),
+            state=DoorState(RecordingState(self.state, self.cloud.world.record, self.door), self.door),
             policy=DoorPolicy(self.policy, self.door),
             orders=self.bus,
             clock=ActorClock(self.door),
@@ -126,7 +112,7 @@ class Installation:
         """Let so much virtual time pass."""
         until = self.clock.now() + seconds
         while self.clock.now() < until:
-            self._second(min(until, self.clock.now() + 1.0))
+            self._second(min(until, self.clock.now() + (1.0 if self.is_busy() or self.is_lively() else HOP)))
 
     def _second(self, until: float) -> None:
         self._dispatch()
@@ -142,20 +128,19 @@ class Installation:
         if store.revision != self._seen or self.is_lively():
             self.cloud.world.step()
         self._seen = store.revision
-        if self.autoscaler is not None:
-            self._autoscale()
-
-    def _autoscale(self) -> None:
         try:
-            self.autoscaler.step()
+            if self.autoscaler is not None:
+                self.autoscaler.step()
         except ApiError as error:
             raise AssertionError(f"the little autoscaler met a failure nobody injected: {error}") from error
 
     def is_lively(self) -> bool:
         """Whether a pod or a node is on its way somewhere."""
         store = self.cloud.world.store
-        unready = any(not is_ready(thing) or is_terminating(thing) for thing in store.all("pods"))
-        return unready or any(not is_ready(node) for node in store.all("nodes"))
+        if self._lively[0] != store.revision:
+            pods = any(not is_ready(pod) or is_terminating(pod) for pod in store.all("pods"))
+            self._lively = store.revision, pods or not all(map(is_ready, store.all("nodes")))
+        return self._lively[1]
 
     def _dispatch(self) -> None:
         """Start what is due: the tick, new pushes, late pushes."""
@@ -238,7 +223,3 @@ class Installation:
     def is_busy(self) -> bool:
         """Whether a function runs or a message is on its way."""
         return bool(self.stage.actors or self._late or not self.cloud.broker.idle())
-
-
-Act = Callable[[Installation], None]
-__all__ = ("Act", "Installation", "Post", "Skew", "partial")

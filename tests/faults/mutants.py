@@ -7,15 +7,16 @@ made by substituting a port or a public function, here and nowhere else.
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import chain, islice
 from datetime import datetime
+from itertools import chain, islice
 from typing import Any, TypeVar
 
 from functions.drainer import admission, ending
 from functions.drainer.desk import Desk
 from functions.planner import passing
 from shared.adapters.kubernetes import evictions, ownership
-from shared.core.healing import Finding, Ward
+from shared.core.admission import over_limit
+from shared.core.healing import Finding, Ward, findings
 from shared.core.names import OUR_ANNOTATION, OUR_TAINT
 from shared.core.orders import Order
 from shared.core.plan import Blocker
@@ -113,8 +114,6 @@ def acknowledge_before_checkpoint() -> Iterator[None]:
 
 @contextmanager
 def no_watchdog() -> Iterator[None]:
-    findings = passing.findings
-
     def blind(ward: Ward) -> tuple[Finding, ...]:
         return tuple(each for each in findings(ward) if each.why is not Halt.WATCHDOG)
 
@@ -124,8 +123,6 @@ def no_watchdog() -> Iterator[None]:
 
 @contextmanager
 def minimum_only_in_the_planner() -> Iterator[None]:
-    over_limit = admission.over_limit
-
     def lenient(
         order: Order, node: Node, snapshot: Snapshot, state: ClusterState, policy: Policy, now: datetime
     ) -> tuple[Blocker, ...]:
@@ -151,7 +148,7 @@ def histories(most: int) -> Iterator[History]:
     """Give mixtures, and after each of them one history with a pause past the lease."""
     pauses = chain.from_iterable(zombies(setting, 0) for setting in settings())
     for seed in range(most):
-        yield mixture(seed)
+        yield mixture(seed, people=seed % 3 != 0)
         yield from islice(pauses, 1)
 
 

@@ -12,6 +12,7 @@ from tests.faults.grants import Grants
 from tests.faults.installation import Installation
 from tests.faults.replay import moments
 from tests.faults.waiting import Cordons, Places
+from tests.faults.wishes import Wishes
 
 PLANNER_LEASE = 360.0
 REDELIVERY = 120.0
@@ -29,20 +30,27 @@ def longest_cordon(end: Installation) -> float:
 
 
 def _of_the_record(end: Installation) -> Iterator[str]:
-    grants, places = Grants(end.setting.limits), Places()
+    grants, places, wishes = Grants(end.setting.limits), Places(), Wishes()
     cordons = Cordons(longest_cordon(end), end.disturbances())
     for entry, scene in moments(end.cloud.world.record.entries):
         for fault in chain(
-            grants.of(entry, scene), deeds.of(entry, scene), cordons.of(entry, scene), places.of(entry, scene)
+            grants.of(entry, scene),
+            deeds.of(entry, scene),
+            cordons.of(entry, scene),
+            places.of(entry, scene),
+            wishes.of(entry, scene),
         ):
             yield f"{scene.at - end.begun:.1f} s: {fault}"
     yield from cordons.at_the_end(end.clock.now())
+    if not end.lost_orders:  # a release whose message was lost cannot be carried out
+        yield from wishes.not_granted({claim.order_id for claim in end.remembered().claims.values()})
 
 
 def _of_the_documents(end: Installation) -> Iterator[str]:
     """Every document decodes, no claim outlives its drain, every order that was delivered is settled.
 
-    Excused are the claims of drains that are still within their time, and orders whose message was lost for good.
+    Excused are the claims of drains that are still within their time, orders whose message was lost for good, and
+    orders begun before the state was lost: a write under way may bring their record back to life, without a claim.
     """
     end.state.all("pools", PoolMarks), end.state.all("runs", Run)
     state, records = end.remembered(), end.state.all("drains", DrainRecord)
@@ -57,5 +65,6 @@ def _of_the_documents(end: Installation) -> Iterator[str]:
 
 
 def _unsettled(end: Installation, order_id: str, record: DrainRecord) -> Iterator[str]:
-    if not end.is_busy() and order_id not in end.lost_orders:
+    begun = record.begun_at.timestamp() if record.begun_at else end.begun
+    if not end.is_busy() and order_id not in end.lost_orders and begun > end.lost_state_at:
         yield f"order {order_id} ended in phase {record.phase.value}, never settled"

@@ -139,6 +139,7 @@ def _fail_deletions(ebb: Installation, node: Json) -> None:
 def _lose(ebb: Installation, node: Json) -> None:
     del node
     ebb.state.documents.clear()
+    ebb.lost_state_at = ebb.clock.now()
 
 
 ACTS: dict[str, tuple[Callable[[Installation, Json], None], bool]] = {

@@ -1,13 +1,13 @@
-"""Which histories there are: every kill of a history without faults, one after the other, and mixtures drawn by seed."""
+"""Which histories there are: each kill, failure and pause of a history without faults, and mixtures drawn by seed."""
 
 from collections.abc import Iterator
 from dataclasses import replace
 from random import Random
 
-from tests.faults import people
 from tests.faults.door import KILL_AFTER, KILL_BEFORE, Call, End, Fault
 from tests.faults.history import History, run
-from tests.faults.installation import Post, Skew
+from tests.faults.people import drawn as drawn_acts
+from tests.faults.weather import Post, Skew
 from tests.faults.worlds import Setting, settings
 from tests.faults.worlds import drawn as drawn_world
 
@@ -51,11 +51,11 @@ def zombies(setting: Setting, seed: int) -> Iterator[History]:
         yield replace(base, faults={call.number: Fault(after=100.0)})
 
 
-def mixture(seed: int) -> History:
-    """Return a history of faults, message faults, skewed clocks and interfering people, drawn from a seed."""
-    random = Random(seed)
-    setting = random.choice(settings()) if random.random() < 0.4 else drawn_world(random.randrange(200))
-    base = History(setting, random.randrange(3))
+def mixture(seed: int, *, people: bool) -> History:
+    """Return a history of faults, message faults and skewed clocks, and perhaps interfering people, from a seed."""
+    random = Random(seed)  # noqa: S311 - faults, not secrets
+    setting = random.choice(settings()) if random.random() < 0.4 else drawn_world(random.randrange(80))
+    base = History(setting, random.randrange(2))
     made = calls(base)
     deeds = [call for call in made if call.what.startswith(_DEEDS)]
     chosen = [random.choice(random.choice((made, deeds or made))) for _ in range(random.choice((0, 1, 1, 2, 3)))]
@@ -64,7 +64,7 @@ def mixture(seed: int) -> History:
         faults={call.number: _fault(random) for call in chosen},
         post=_post(random),
         skew=random.choice((Skew(), Skew(offset=1000.0), Skew(offset=1000.0, rate=0.05))),
-        acts=people.drawn(random, 3, 240.0) if random.random() < 0.7 else (),
+        acts=drawn_acts(random, 3, 240.0) if people else (),
     )
 
 

@@ -4,7 +4,7 @@ memory, the little broker. Must not hold rules, neither Ebb's nor the oracle's.
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import TypeVar
 from urllib.parse import urlsplit
 
 import msgspec
@@ -78,8 +78,8 @@ class DoorState:
 class RecordingState:
     """Puts every write of the cluster's document into the world's record, in order with what else happens."""
 
-    def __init__(self, inner: State, record: Record, actor: Callable[[], str]) -> None:
-        self._inner, self._record, self._actor = inner, record, actor
+    def __init__(self, inner: State, record: Record, door: Door) -> None:
+        self._inner, self._record, self._door = inner, record, door
 
     def get(self, key: Key[T]) -> Found[T]:
         return self._inner.get(key)
@@ -89,7 +89,8 @@ class RecordingState:
         version = self._inner.put(key, value, expected)
         if isinstance(value, ClusterState):
             old = before if isinstance(before, ClusterState) else ClusterState()
-            self._record.add("state", {"actor": self._actor(), "before": old, "after": value})
+            call = {"actor": self._door.actor, "began": self._door.began_at()}
+            self._record.add("state", {**call, "before": old, "after": value})
         return version
 
     def delete(self, key: Key[T], expected: str) -> None:
@@ -179,8 +180,3 @@ def one_by_one(act: Callable[[A], B], items: Sequence[A], most: int) -> list[B]:
     """`Ports.together` of a simulator: in order, each call through the door."""
     del most
     return [act(item) for item in items]
-
-
-__all__: Any = (
-    "ActorClock", "BrokerBus", "Diary", "DirectClient", "DoorPolicy", "DoorPools", "DoorState", "RecordingState", "moment", "one_by_one",
-)  # fmt: skip

@@ -1,0 +1,34 @@
+"""Runs many histories and tells the first few that broke the promise, each so that it can be run again.
+
+With CI=true every history is run, elsewhere every ninth: an odd stride, so that kills before and after a call both
+have their turn.
+"""
+
+import os
+from collections.abc import Iterable
+from itertools import islice
+
+import pytest
+
+from tests.faults.history import History, run
+from tests.faults.oracle import breaches
+
+STRIDE = 1 if os.environ.get("CI") == "true" else 9
+TOLD = 3
+
+
+def story(history: History) -> str:
+    """Run a history and return what broke and what Ebb told, empty if it kept the promise."""
+    end = run(history)
+    broke = breaches(end)
+    if not broke:
+        return ""
+    struck = [str(call) for call in end.door.calls if call.number in history.faults]
+    return "\n".join([str(history), *struck, *(f"  BROKE {each}" for each in broke), *end.diary.lines])
+
+
+def kept(histories: Iterable[History]) -> None:
+    """Fail with the stories of histories that broke the promise."""
+    told = list(islice(filter(None, map(story, islice(histories, 0, None, STRIDE))), TOLD))
+    if told:
+        pytest.fail("\n\n".join(told), pytrace=False)

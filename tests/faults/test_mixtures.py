@@ -1,0 +1,14 @@
+"""Several faults at once, messages lost, doubled, late and out of order, clocks that are off: drawn from seeds."""
+
+import pytest
+
+from tests.faults.checking import kept
+from tests.faults.plans import mixture
+
+CHUNK = 500
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(0, 5500, CHUNK), ids=lambda first: f"seeds from {first}")
+def test_no_mixture_of_faults_breaks_the_promise(first: int) -> None:
+    kept(mixture(seed, people=False) for seed in range(first, first + CHUNK))
