@@ -112,11 +112,13 @@ class Installation:
         """Let so much virtual time pass."""
         until = self.clock.now() + seconds
         while self.clock.now() < until:
-            self._second(min(until, self.clock.now() + (1.0 if self.is_busy() or self.is_lively() else HOP)))
+            self._step(until)
 
-    def _second(self, until: float) -> None:
+    def _step(self, most: float) -> None:
+        """Go on by a second, or by a hop while nothing goes on."""
         self._dispatch()
         self.stage.run()
+        until = min(most, self.clock.now() + (1.0 if self.is_busy() or self.is_lively() else HOP))
         while (due := self.stage.wakes_at()) is not None and due < until:
             self.clock.advance(max(0.0, due - self.clock.now()))
             self.stage.run()

@@ -1,0 +1,76 @@
+"""Histories that once broke the promise, by name; each finds its calls by what they are, not by a number."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from tests.faults.door import KILL_AFTER, KILL_BEFORE, Call, End, Fault
+from tests.faults.history import History, judged
+from tests.faults.people import Act
+from tests.faults.plans import calls
+from tests.faults.worlds import Limits, setting, settings, workload
+
+WORLDS = {each.name: each for each in settings()}
+
+
+def base(world: str) -> History:
+    return History(WORLDS[world])
+
+
+def broken(histories: Iterator[History]) -> list[str]:
+    tried = list(histories)
+    assert tried, "no such call: the history no longer holds what this test is about"
+    return [f"{history}: {fault}" for history in tried for fault in judged(history)]
+
+
+def killed(history: History, chosen: list[Call]) -> Iterator[History]:
+    for call in chosen:
+        yield replace(history, faults={call.number: KILL_BEFORE})
+        yield replace(history, faults={call.number: KILL_AFTER})
+
+
+def acts_of(history: History, actor: str, what: str) -> list[Call]:
+    return [call for call in calls(history) if call.actor.startswith(actor) and call.what.startswith(what)]
+
+
+def test_a_pass_that_dies_while_it_settles_a_gone_node_is_finished_by_the_next() -> None:
+    history = base("two may go")
+    writes = [*acts_of(history, "tick", "put drains"), *acts_of(history, "tick", "put cluster")]
+    assert broken(killed(history, writes)) == []
+
+
+def test_a_release_that_dies_while_it_ends_a_drain_is_finished_when_it_comes_again() -> None:
+    history = base("nobody deletes")
+    released = {call.actor for call in acts_of(history, "push", "patch nodes")}
+    writes = [call for call in calls(history) if call.actor in released and call.what.startswith(("put", "patch"))]
+    assert broken(killed(history, writes)) == []
+
+
+def test_a_step_that_was_overtaken_and_then_finds_its_node_gone_ends_no_claim() -> None:
+    history = base("two may go")
+    looks = acts_of(history, "push", "get nodes")
+    assert broken(replace(history, faults={look.number: Fault(before=100.0)}) for look in looks) == []
+
+
+@pytest.mark.parametrize("wait", [70.0, 100.0, 200.0])
+def test_a_step_that_slept_before_its_claim_heeds_what_people_said_meanwhile(wait: float) -> None:
+    history = replace(base("two may go"), acts=((4.0, Act("pause")), (4.0, Act("delete", 4))))
+    tries = acts_of(base("two may go"), "push", "create pods/eviction")[:4]
+    assert broken(replace(history, faults={call.number: Fault(before=wait)}) for call in tries) == []
+
+
+@pytest.mark.parametrize(("delay", "deletion"), [(30, 15), (60, 30), (75, 10), (75, 15)])
+def test_an_autoscaler_that_fails_for_ever_does_not_put_the_watchdog_off(delay: int, deletion: int) -> None:
+    """Each pass finds the cordon cleared by the autoscaler, which has just failed again."""
+    web = workload("web", [0, 1, 2, 3, 4], pdb={"maxUnavailable": 1})
+    times = {"scanInterval": 5, "unneededTime": 10, "delayAfterFailure": delay, "deletion": deletion}
+    failing = setting("fails", [web], limits=Limits(minimum_nodes=4), failDeletions=["web/0-4"], **times)
+    assert judged(History(failing)) == []
+
+
+def test_a_write_of_the_claim_that_fails_after_its_effect_is_no_second_claim() -> None:
+    history = base("one at a time")
+    writes = acts_of(history, "push", "put cluster")
+    late = Fault(End.FAIL, after=30.0)
+    assert broken(replace(history, faults={call.number: late}) for call in writes) == []
