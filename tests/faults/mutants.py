@@ -5,6 +5,7 @@ made by substituting a port or a public function, here and nowhere else.
 """
 
 import sys
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
@@ -19,7 +20,8 @@ from shared.core.admission import over_limit
 from shared.core.healing import Finding, Ward, findings
 from shared.core.names import OUR_ANNOTATION, OUR_TAINT
 from shared.core.orders import Order
-from shared.core.plan import Blocker
+from shared.core.placement import Board
+from shared.core.plan import Blocker, Move
 from shared.core.policy import Policy
 from shared.core.reasons import Halt, Unremovable
 from shared.core.snapshot import Node, Pod, Snapshot
@@ -133,6 +135,21 @@ def minimum_only_in_the_planner() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def no_proof_of_placement() -> Iterator[None]:
+    """Every node's pods are said to fit somewhere, by the planner and by the drainer."""
+
+    def fits(board: Board, name: str) -> None:
+        del board, name
+
+    def moves(board: Board) -> dict[str, tuple[Move, ...]]:
+        del board
+        return defaultdict(tuple)
+
+    with swapped(Board, "try_remove", fits), swapped(Board, "moves", moves):
+        yield
+
+
 MUTANTS = (
     claim_without_precondition,
     eviction_without_uid,
@@ -141,6 +158,7 @@ MUTANTS = (
     acknowledge_before_checkpoint,
     no_watchdog,
     minimum_only_in_the_planner,
+    no_proof_of_placement,
 )
 
 

@@ -44,6 +44,10 @@ class Cordons:
             yield f"{name} stood cordoned by Ebb for {age:.0f} s, allowed are {self._longest:.0f} s"
 
 
+def _offers_room(node: Entry) -> bool:
+    return bool(node["ready"]) and not node["unschedulable"] and not is_deleting(node) and not holder(node)
+
+
 class Places:
     """A replacement of a pod that Ebb evicted may be unschedulable for 30 s (design §2).
 
@@ -81,9 +85,9 @@ class Places:
 
     def _node(self, entry: Entry, scene: Scene) -> None:
         before = scene.standing(entry)
-        if is_ebb(entry["actor"]) or before is None or holder(before):
+        if is_ebb(entry["actor"]) or before is None or not _offers_room(before):
             return
-        if entry["verb"] == "delete" or entry["unschedulable"] or is_deleting(entry) or not entry["ready"]:
+        if entry["verb"] == "delete" or not _offers_room(entry):
             self._taken.append(scene.at)
 
     def _too_long(self, uid: str) -> Iterator[str]:
