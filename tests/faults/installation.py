@@ -81,6 +81,8 @@ class Installation:
         self.acted_at: list[float] = []
         """When people or the post interfered."""
         self.lost_orders: set[str] = set()
+        self.unanswered: dict[str, float] = {}
+        """Messages that still come again, with the time of their first delivery."""
         self.lost_state_at = float("-inf")
         self._idle_passes = 0
         self._next_tick = self.begun
@@ -186,9 +188,11 @@ class Installation:
         number = self._pushes
         if number in self.post.lost:
             self.acted_at.append(self.clock.now())
+            self.unanswered.pop(push.message.message_id, None)
             self.lost_orders.add(push.message.attributes.get("order_id", push.message.message_id))
             self.cloud.broker.settle(push.number, 204)
             return
+        self.unanswered.setdefault(push.message.message_id, self.clock.now())
         wait = self.post.late.get(number, 0.0)
         copies = 2 if number in self.post.doubled else 1
         for copy in range(copies):
@@ -204,6 +208,8 @@ class Installation:
         def act() -> None:
             reply = receive(self.ports, self.settings, body, name)
             self.replies[name] = reply.name
+            if reply is Reply.DONE:
+                self.unanswered.pop(push.message.message_id, None)
             self.cloud.broker.settle(push.number, reply.value)
 
         if self.acknowledges_first:

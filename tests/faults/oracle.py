@@ -47,17 +47,22 @@ def _of_the_record(end: Installation) -> Iterator[str]:
 
 
 def _of_the_documents(end: Installation) -> Iterator[str]:
-    """Every document decodes, no claim outlives its drain, every order that was delivered is settled.
+    """Every document decodes, no claim and no message outlives its drain, every order that was delivered is settled.
 
     Excused are the claims of drains that are still within their time, orders whose message was lost for good, and
     orders begun before the state was lost: a write under way may bring their record back to life, without a claim.
     """
-    end.state.all("pools", PoolMarks), end.state.all("runs", Run)
+    for collection, type_ in (("pools", PoolMarks), ("runs", Run)):
+        end.state.all(collection, type_)
     state, records = end.remembered(), end.state.all("drains", DrainRecord)
     for claim in state.claims.values():
         age = end.clock.now() - max(claim.since.timestamp(), *end.disturbances(), end.begun)
         if age > longest_cordon(end):
             yield f"the claim of {claim.node} stands for {age:.0f} s at the end"
+    for message, since in end.unanswered.items():
+        age = end.clock.now() - max(since, *end.disturbances(), end.begun)
+        if age > longest_cordon(end):
+            yield f"message {message} still comes again after {age:.0f} s"
     held = {claim.order_id for claim in state.claims.values()}
     for order_id, found in records.items():
         if found.value and found.value.phase is not DrainPhase.SETTLED and order_id not in held:
