@@ -58,9 +58,7 @@ def test_a_breaker_opens_when_a_node_is_bought_for_a_moved_pod(expected: list[st
         pytest.param([], [("deadline", 5), ("watchdog", 20)], id="two"),
         pytest.param([], [("deadline", 5), ("overruled", 6), ("released", 7)], id="people are no failures"),
         pytest.param([], [("deadline", 5), ("deadline", 6), ("deadline", 61)], id="one of them long ago"),
-        pytest.param(
-            [], [("deadline", 31), ("deadline", 40), ("deadline", 50)], id="the last half an hour ago"
-        ),
+        pytest.param([], [("deadline", 31), ("deadline", 40), ("deadline", 50)], id="the last half an hour ago"),
     ],
 )
 def test_a_breaker_opens_after_three_failures_in_a_pool(expected: list[str], failures: list[tuple[str, int]]) -> None:
