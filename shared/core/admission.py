@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from shared.core.choosing import departing_nodes
+from shared.core.draining import CORDON_SETTLES
 from shared.core.eligibility import NodeContext
 from shared.core.gates import claim_blockers
 from shared.core.moving import moving
@@ -34,14 +35,16 @@ _CLAIM_CHECKS: Final = frozenset({Unremovable.BACKING_OFF})
 def needs_whole_picture(order: Order, state: ClusterState, unbound: tuple[Pod, ...], now: datetime) -> bool:
     """Whether the proof of placement has to be made anew: always for a person's order.
 
-    A planner's proof stands while it is young, no pod waits for a node, and nobody outside that pass has claimed
-    room since its picture.
+    A planner's proof stands while it is young, no pod waits for a node, nobody outside that pass has claimed room
+    since its picture, and no drain of that pass has yet moved pods: the scheduler may put them elsewhere than the
+    proof did, even on this node.
     """
     if order.origin is not Origin.PLANNER or order.picture_at is None:
         return True
     if now - order.picture_at >= FRESH_FOR or any(pod.unschedulable_since for pod in unbound):
         return True
-    return any(claim.since >= order.picture_at and _foreign(order, claim) for claim in state.claims.values())
+    since = [claim for claim in state.claims.values() if claim.since >= order.picture_at]
+    return any(_foreign(order, claim) or now - claim.since >= CORDON_SETTLES for claim in since)
 
 
 def room_was_claimed(order: Order, before: ClusterState, after: ClusterState) -> bool:
