@@ -121,8 +121,8 @@ def settings() -> tuple[Setting, ...]:
     db = workload("db", [1, 2], kind="StatefulSet")
     return (
         setting("two may go", [web, api, db]),
-        setting("one at a time", [web, api, db], limits=Limits(pool=1, ceiling=1, minimum_nodes=2)),
-        setting("nobody deletes", [web, db], enabled=False, limits=Limits(minimum_nodes=4)),
+        setting("one at a time", [web, api, db], limits=Limits(pool=1, ceiling=1)),
+        setting("nobody deletes", [web, db], enabled=False, limits=Limits(minimum_nodes=4, starts_per_hour=1)),
         setting("deletion fails", [web, api], failDeletions=["web/0-4"], limits=Limits(minimum_nodes=4)),
         setting("tight", [*(workload(f"app{n}", [n, (n + 1) % 4], cpu=400) for n in range(4)), db], nodes=4,
                 limits=Limits(minimum_nodes=2)),
