@@ -1,0 +1,29 @@
+# Every name carries prefix and cluster, for people, and a hash of the cluster's full name, for uniqueness: two
+# clusters of one project share no name, even if they differ only in location or only after the 14th letter.
+
+locals {
+  cluster_project = coalesce(var.cluster.project, var.project)
+  cluster_id      = "projects/${local.cluster_project}/locations/${var.cluster.location}/clusters/${var.cluster.name}"
+  cluster_hash    = substr(sha256(local.cluster_id), 0, 7)
+
+  # At most 22 characters: with "-planner" that is the 30 that a service account's id may have.
+  name = "${trimsuffix(substr("${var.prefix}-${var.cluster.name}", 0, 14), "-")}-${local.cluster_hash}"
+
+  # Roles allow no hyphens.
+  role_id = replace("${local.name}_control_plane", "-", "_")
+
+  # Names of buckets are shared by all of Google Cloud, hence the project; at most 63 characters.
+  bucket_name   = coalesce(var.bucket.name, "${replace(var.project, "/[:.]/", "-")}-${local.name}")
+  database_name = coalesce(var.database.name, local.name)
+
+  planner_name = "${local.name}-planner"
+  drainer_name = "${local.name}-drainer"
+
+  # Topics, and the subscriptions on them.
+  orders_name       = "${local.name}-orders"
+  dead_letters_name = "${local.name}-dead-letters"
+  rejected_name     = "${local.name}-rejected"
+  results_name      = "${local.name}-results"
+
+  labels = merge(var.labels, { ebb = local.name })
+}

@@ -1,0 +1,19 @@
+# No provider blocks: whoever calls the module says which project pays and as whom.
+terraform {
+  required_version = ">= 1.7"
+
+  required_providers {
+    archive = {
+      source  = "hashicorp/archive"
+      version = ">= 2.4, < 3"
+    }
+    google = {
+      source  = "hashicorp/google"
+      version = ">= 6.0, < 8"
+    }
+    time = {
+      source  = "hashicorp/time"
+      version = ">= 0.11, < 1"
+    }
+  }
+}
