@@ -17,6 +17,8 @@ _LEVELS: Final = ("DEBUG", "INFO", "WARNING", "ERROR")
 _DECISION_LOGS: Final = ("changes", "all")
 MOST_STEP_SECONDS: Final = 540
 """Under the 600 s after which a Pub/Sub push is delivered again."""
+MOST_PASS_SECONDS: Final = 1800
+"""Cloud Scheduler waits no longer for an answer (https://cloud.google.com/scheduler/docs/reference/rest/v1, Job)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +47,9 @@ class Settings:
     """EBB_GKE_API: an http:// address in the GKE API's place; `none` = no GKE API."""
     step_seconds: float = 480.0
     """EBB_STEP_SECONDS: a drain step's soft deadline; leaves time to checkpoint under the platform's limit."""
+    pass_seconds: float = 360.0
+    """EBB_PASS_SECONDS: how long the planner's lease lives; longer than the function may run, for a pass that was
+    killed keeps the next ones out for so long."""
     log_level: str = "INFO"
     """EBB_LOG_LEVEL."""
     decision_log: str = "changes"
@@ -81,8 +86,9 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
     faults = [fault for check in _CHECKS for fault in check(given)]
     if faults:
         raise BadSettings(*faults)
-    seconds = float(given.pop("step_seconds", "480"))
-    return Settings(**given, step_seconds=min(seconds, MOST_STEP_SECONDS))
+    step = min(float(given.pop("step_seconds", "480")), MOST_STEP_SECONDS)
+    lease = min(float(given.pop("pass_seconds", "360")), MOST_PASS_SECONDS)
+    return Settings(**given, step_seconds=step, pass_seconds=lease)
 
 
 def _cluster(given: Mapping[str, str]) -> list[str]:
@@ -130,13 +136,19 @@ def _gke_api(given: Mapping[str, str]) -> list[str]:
     return [f"EBB_GKE_API: {api!r} is neither an http:// address nor none."]
 
 
-def _step_seconds(given: Mapping[str, str]) -> list[str]:
-    text = given.get("step_seconds", "480")
+def _seconds(given: Mapping[str, str]) -> list[str]:
+    return [
+        f"EBB_{name.upper()}: {given[name]!r} is not a positive number of seconds."
+        for name in ("step_seconds", "pass_seconds")
+        if name in given and not _is_positive(given[name])
+    ]
+
+
+def _is_positive(text: str) -> bool:
     try:
-        good = float(text) > 0
+        return float(text) > 0
     except ValueError:
-        good = False
-    return [] if good else [f"EBB_STEP_SECONDS: {text!r} is not a positive number of seconds."]
+        return False
 
 
-_CHECKS: Final = (_cluster, _topics, _state, _policy, _choices, _gke_api, _step_seconds)
+_CHECKS: Final = (_cluster, _topics, _state, _policy, _choices, _gke_api, _seconds)

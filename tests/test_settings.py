@@ -3,7 +3,7 @@
 import pytest
 
 from shared.errors import BadSettings
-from shared.settings import MOST_STEP_SECONDS, Settings, read_settings
+from shared.settings import MOST_PASS_SECONDS, MOST_STEP_SECONDS, Settings, read_settings
 from tests.builders import CLUSTER
 
 MINIMAL = {"EBB_CLUSTER": CLUSTER}
@@ -26,6 +26,7 @@ def test_every_variable_of_the_contract_is_read() -> None:
         "EBB_KUBECONFIG": "/home/me/.kube/config",
         "EBB_GKE_API": "http://127.0.0.1:8080",
         "EBB_STEP_SECONDS": "12.5",
+        "EBB_PASS_SECONDS": "90",
         "EBB_LOG_LEVEL": "DEBUG",
         "EBB_DECISION_LOG": "all",
     }
@@ -44,6 +45,7 @@ def test_every_variable_of_the_contract_is_read() -> None:
         kubeconfig="/home/me/.kube/config",
         gke_api="http://127.0.0.1:8080",
         step_seconds=12.5,
+        pass_seconds=90,
         log_level="DEBUG",
         decision_log="all",
     )
@@ -72,6 +74,7 @@ def test_every_variable_of_the_contract_is_read() -> None:
         pytest.param("EBB_STEP_SECONDS: 'soon' is not a positive", "EBB_STEP_SECONDS", "soon", id="seconds in words"),
         pytest.param("EBB_STEP_SECONDS: '0' is not a positive", "EBB_STEP_SECONDS", "0", id="no seconds"),
         pytest.param("EBB_STEP_SECONDS: '-1' is not a positive", "EBB_STEP_SECONDS", "-1", id="seconds below nothing"),
+        pytest.param("EBB_PASS_SECONDS: '0' is not a positive", "EBB_PASS_SECONDS", "0", id="a lease of no seconds"),
         pytest.param("EBB_STEP_SECONDS: 'nan' is not a positive", "EBB_STEP_SECONDS", "nan", id="seconds of no number"),
         pytest.param("EBB_LOG_LEVEL: 'LOUD' is not one of DEBUG", "EBB_LOG_LEVEL", "LOUD", id="an unknown level"),
         pytest.param("EBB_LOG_LEVEL: 'info' is not one of", "EBB_LOG_LEVEL", "info", id="a level in small letters"),
@@ -108,3 +111,8 @@ def test_spaces_around_a_value_do_not_count() -> None:
 @pytest.mark.parametrize("value", [pytest.param("3600", id="an hour"), pytest.param("inf", id="for ever")])
 def test_a_step_never_outlasts_its_delivery(value: str) -> None:
     assert read_settings({**MINIMAL, "EBB_STEP_SECONDS": value}).step_seconds == MOST_STEP_SECONDS
+
+
+@pytest.mark.parametrize("value", [pytest.param("86400", id="a day"), pytest.param("inf", id="for ever")])
+def test_a_killed_pass_never_keeps_the_next_ones_out_for_long(value: str) -> None:
+    assert read_settings({**MINIMAL, "EBB_PASS_SECONDS": value}).pass_seconds == MOST_PASS_SECONDS

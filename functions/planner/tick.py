@@ -16,8 +16,6 @@ from shared.core.state import ClusterState, Lease, Run
 from shared.errors import EbbError, Stale
 from shared.ports import Ports, run_key
 
-LEASE: Final = timedelta(minutes=6)
-"""Longer than the function may run; a killed pass delays the next by at most this."""
 RUNS_KEPT_FOR: Final = timedelta(days=7)
 
 
@@ -40,8 +38,8 @@ def tick(desk: Desk, call: Tick) -> dict[str, Any]:
         Retryable: cluster, GKE API or state did not answer; what was begun is safe and the next tick goes on.
         Terminal: a person has to mend something first.
     """
-    ports = desk.ports
-    if not _opened(ports, call) or not _leased(ports, call):
+    ports, lease = desk.ports, timedelta(seconds=desk.settings.pass_seconds)
+    if not _opened(ports, call, lease) or not _leased(ports, call, lease):
         return {"duplicate": True, "run_id": call.run_id}
     try:
         summary = run_pass(desk, call.run_id)
@@ -52,7 +50,7 @@ def tick(desk: Desk, call: Tick) -> dict[str, Any]:
     return summary
 
 
-def _opened(ports: Ports, call: Tick) -> bool:
+def _opened(ports: Ports, call: Tick, lease: timedelta) -> bool:
     """Take this tick's own document; False when another call has it."""
     key = run_key(call.run_id)
     found = ports.state.get(key)
@@ -60,7 +58,7 @@ def _opened(ports: Ports, call: Tick) -> bool:
     if run is not None and (run.finished is not None or run.lease.lives(found.read_at)):
         return False
     now = found.read_at
-    mine = Run(run_id=call.run_id, lease=Lease(call.owner, now + LEASE), expire_at=now + RUNS_KEPT_FOR)
+    mine = Run(run_id=call.run_id, lease=Lease(call.owner, now + lease), expire_at=now + RUNS_KEPT_FOR)
     try:
         ports.state.put(key, mine, found.version)
     except Stale:
@@ -68,13 +66,13 @@ def _opened(ports: Ports, call: Tick) -> bool:
     return True
 
 
-def _leased(ports: Ports, call: Tick) -> bool:
+def _leased(ports: Ports, call: Tick, lease: timedelta) -> bool:
     """Become the one planner of this cluster; False when another one lives (acceptance row 109)."""
 
     def change(state: ClusterState, now: datetime) -> ClusterState | None:
         if state.planner and state.planner.lives(now) and state.planner.owner != call.owner:
             return None
-        return replace(state, planner=Lease(call.owner, now + LEASE))
+        return replace(state, planner=Lease(call.owner, now + lease))
 
     after = change_cluster(ports.state, ports.clock, change)
     return after.planner is not None and after.planner.owner == call.owner
