@@ -20,11 +20,13 @@ from shared.core.policy import Policy
 from shared.core.state import ClusterState
 from shared.ports import Found, Key, PolicySource, Pools, PoolsReading, State
 from tests.faults.door import Door
+from tests.rights.ledger import DRAINER, LEDGER, PLANNER
 
 T = TypeVar("T")
 A = TypeVar("A")
 B = TypeVar("B")
 AGENT = "ebb"
+_IDENTITIES = {"tick": PLANNER, "push": DRAINER}
 _MANY = {"node_decision", "pool_state", "cluster_state", "run_summary"}
 
 
@@ -44,6 +46,7 @@ class DirectClient(KubernetesClient):
         body = b"" if call.body is None else msgspec.json.encode(call.body)
         headers = {"content-type": kind, "user-agent": f"{AGENT}/{self._door.actor}"}
         request = Request(call.method, urlsplit(call.path).path, call.query, headers, body)
+        LEDGER.note(_IDENTITIES[self._door.actor.partition("-")[0]], request.method, request.path)
         return self._door.through(f"{call} {_place(call)}", lambda: self._reply(request))
 
     def _reply(self, request: Request) -> Reply:

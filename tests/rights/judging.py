@@ -1,0 +1,29 @@
+"""Compares the rights that were used with those that are granted, both ways, in sentences."""
+
+from collections.abc import Mapping
+
+from tests.rights.ledger import ANYONE, DRAINER, PLANNER
+from tests.rights.words import FILE, Right
+
+Rights = Mapping[str, set[Right] | frozenset[Right]]
+_FILE = f"{FILE.parent.name}/{FILE.name}"
+
+
+def lacking(used: Rights, grants: Rights) -> list[str]:
+    """Say what was used and is not granted; whoever is not named may have been either function."""
+    anyone = frozenset().union(*grants.values())
+    allowed = {**grants, ANYONE: anyone}
+    return [
+        f"{identity} used `{right}`, which {_FILE} does not grant"
+        for identity, rights in sorted(used.items())
+        for right in sorted(set(rights) - allowed[identity])
+    ]
+
+
+def idle(used: Rights, grants: Rights) -> list[str]:
+    """Say what is granted and was never used."""
+    return [
+        f"{_FILE} grants {identity} `{right}`, which no test ever saw it use"
+        for identity in (PLANNER, DRAINER)
+        for right in sorted(grants[identity] - used.get(identity, frozenset()))
+    ]

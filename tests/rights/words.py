@@ -1,0 +1,82 @@
+"""RBAC's words for what is asked of the Kubernetes API, and the rights that `infra/rbac.yaml` grants.
+
+Shares no code with the adapters: the request itself is read, not what the adapter calls it.
+"""
+
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+from urllib.parse import urlsplit
+
+import yaml
+
+FILE = Path(__file__).resolve().parents[2] / "infra" / "rbac.yaml"
+PLACEHOLDERS = ("planner", "drainer")
+_VERBS = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
+
+
+class Right(NamedTuple):
+    """One verb on one resource; a subresource is written as RBAC writes it, `pods/eviction`."""
+
+    verb: str
+    group: str
+    resource: str
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        return cls(*text.split(" "))
+
+    def __str__(self) -> str:
+        return f"{self.verb} {self.group} {self.resource}"
+
+
+@lru_cache(maxsize=100_000)
+def right_of(method: str, path: str) -> Right:
+    """Return the right that a request needs.
+
+    Source: https://kubernetes.io/docs/reference/access-authn-authz/authorization/#determine-the-request-verb
+
+    Raises:
+        ValueError: the path names no resource of the API.
+    """
+    root, *rest = urlsplit(path).path.strip("/").split("/")
+    group, rest = (rest[0], rest[2:]) if root == "apis" and len(rest) > 2 else ("", rest[1:])
+    if root not in {"api", "apis"} or not rest:
+        raise ValueError(f"{method} {path} names no resource of the Kubernetes API")
+    if rest[0] == "namespaces" and len(rest) > 2:
+        rest = rest[2:]
+    resource = "/".join([rest[0], *rest[2:]])
+    read = "get" if len(rest) > 1 else "list"
+    many = "deletecollection" if method == "DELETE" and len(rest) == 1 else ""
+    return Right(many or _VERBS.get(method, read), group, resource)
+
+
+def filled(**emails: str) -> str:
+    """Return the file with its placeholders replaced, as its comment tells to."""
+    text = FILE.read_text(encoding="utf-8")
+    for name in PLACEHOLDERS:
+        text = text.replace(f"${{{name}}}", emails.get(name, f"{name}@example.com"))
+    return text
+
+
+def objects(text: str) -> list[dict[str, Any]]:
+    return list(yaml.safe_load_all(text))
+
+
+def granted(text: str) -> Mapping[str, frozenset[Right]]:
+    """Return the rights of each subject by the subject's name."""
+    found = objects(text)
+    roles = {each["metadata"]["name"]: _rights(each) for each in found if each["kind"] == "ClusterRole"}
+    bindings = [each for each in found if each["kind"] == "ClusterRoleBinding"]
+    return {subject["name"]: roles[each["roleRef"]["name"]] for each in bindings for subject in each["subjects"]}
+
+
+def _rights(role: Mapping[str, Any]) -> frozenset[Right]:
+    return frozenset(
+        Right(verb, group, resource)
+        for rule in role["rules"]
+        for verb in rule["verbs"]
+        for group in rule["apiGroups"]
+        for resource in rule["resources"]
+    )
