@@ -26,7 +26,7 @@ _LIST_ATTEMPTS: Final = 3
 _MERGE_PATCH: Final = "application/merge-patch+json"
 _CHANGED: Final[Mapping[int, type[Stale]]] = {HTTPStatus.NOT_FOUND: Gone, HTTPStatus.CONFLICT: Stale}
 _PASSING: Final = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.REQUEST_TIMEOUT)
-_REMEDY: Final = "grant it with `kubectl apply -f infra/rbac.yaml`"
+_REMEDY: Final = "grant it: infra/rbac.yaml says how to apply it"
 
 Item = TypeVar("Item")
 T = TypeVar("T")
