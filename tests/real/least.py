@@ -1,0 +1,53 @@
+"""Two users with exactly the rights of `infra/rbac.yaml`, applied as its own comment says, and their kubeconfigs.
+
+The users authenticate with a bearer token over TLS, as a function does on GKE; only their names differ.
+"""
+
+import json
+import re
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+import yaml
+
+from infra.local.control_plane import ControlPlane
+from tests.rights.words import FILE
+
+NAMESPACE = "ebb"
+TARGETS = {"plan": "planner", "drain": "drainer"}
+_COMMAND = re.compile(r"^# +(sed .*) \| kubectl apply -f -$", re.MULTILINE)
+
+
+def user(name: str) -> str:
+    """Return the name by which the API server knows the planner or the drainer."""
+    return f"system:serviceaccount:{NAMESPACE}:{name}"
+
+
+def least_rights(plane: ControlPlane) -> Mapping[str, Path]:
+    """Make both users and bind them; return the kubeconfig of each function by its target."""
+    plane.kubectl("create", "namespace", NAMESPACE)
+    for name in TARGETS.values():
+        plane.kubectl("-n", NAMESPACE, "create", "serviceaccount", name)
+    plane.kubectl("apply", "-f", "-", stdin=filled_by_hand())
+    return {target: _kubeconfig(plane, name) for target, name in TARGETS.items()}
+
+
+def filled_by_hand() -> str:
+    """Run the command of the file's comment up to kubectl, with the users' names in place of the addresses."""
+    found = _COMMAND.search(FILE.read_text(encoding="utf-8"))
+    assert found, f"{FILE.name} no longer says how to fill it in"
+    command = found[1].replace("PLANNER_EMAIL", user("planner")).replace("DRAINER_EMAIL", user("drainer"))
+    done = subprocess.run(
+        ["sh", "-c", command], cwd=FILE.parents[1], capture_output=True, text=True, timeout=10, check=True
+    )
+    return done.stdout
+
+
+def _kubeconfig(plane: ControlPlane, name: str) -> Path:
+    config = yaml.safe_load(plane.kubeconfig.read_text())
+    token = plane.kubectl("-n", NAMESPACE, "create", "token", name, "--duration=3h").strip()
+    config["users"] = [{"name": each["name"], "user": {"token": token}} for each in config["users"]]
+    path = plane.kubeconfig.with_name(f"kubeconfig-{name}")
+    path.write_text(json.dumps(config))
+    return path

@@ -1,0 +1,162 @@
+"""With the rights of `infra/rbac.yaml` alone, a real API server lets each function do its work, and no more.
+
+That whole drains work with them is shown by `test_end_to_end` and `test_uninstall`, whose functions run as these users.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from infra.local.control_plane import ControlPlane
+from infra.local.control_plane.api import MERGE_PATCH
+from infra.local.control_plane.manifests import deployment
+from shared.adapters.kubernetes.access import from_kubeconfig
+from shared.adapters.kubernetes.client import KubernetesClient
+from shared.adapters.kubernetes.cluster import KubernetesCluster
+from shared.core.snapshot import Node, Pod
+from shared.errors import Stale, Terminal
+from shared.ports import Answer, Eviction
+from tests.real.conftest import Corner
+from tests.real.least import TARGETS, least_rights, user
+from tests.real.waiting import until
+from tests.rights.words import Right, filled, granted
+
+pytestmark = [pytest.mark.control_plane, pytest.mark.xdist_group("control_plane")]
+GRANTS = granted(filled(planner="planner", drainer="drainer"))
+OF_EVERYBODY = {"selfsubjectreviews", "selfsubjectaccessreviews", "selfsubjectrulesreviews"}
+"""What every user may ask about himself."""
+ROLES = "/apis/rbac.authorization.k8s.io/v1/clusterroles"
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class Place:
+    """A node, and a pod of a Deployment and one of a StatefulSet."""
+
+    node: Node
+    web: Pod
+    database: Pod
+
+
+def cluster_with(kubeconfig: Path) -> KubernetesCluster:
+    return KubernetesCluster(KubernetesClient(from_kubeconfig(str(kubeconfig))))
+
+
+@pytest.fixture(scope="module")
+def clusters(twenty_nodes: ControlPlane) -> Mapping[str, KubernetesCluster]:
+    found = {TARGETS[target]: cluster_with(config) for target, config in least_rights(twenty_nodes).items()}
+    return {**found, "admin": cluster_with(twenty_nodes.kubeconfig)}
+
+
+@pytest.fixture
+def place(corner: Corner, clusters: Mapping[str, KubernetesCluster]) -> Place:
+    corner.run("web", replicas=1)
+    database = {**deployment("db", namespace=corner.namespace, replicas=1), "kind": "StatefulSet"}
+    corner.plane.api.create([database])
+    until("the pod of the StatefulSet", lambda: corner.ready("db", 1))
+    (web,), (db,) = (_pods(clusters["admin"], corner, app) for app in ("web", "db"))
+    return Place(clusters["admin"].node(web.node or ""), web, db)
+
+
+def _pods(admin: KubernetesCluster, corner: Corner, app: str) -> list[Pod]:
+    raw = corner.pods(app)
+    names = {pod["metadata"]["name"] for pod in raw}
+    return [pod for each in raw for pod in admin.pods_on(each["spec"]["nodeName"]) if pod.name in names]
+
+
+def without_conflict(write: Callable[[], Node]) -> Node:
+    """Write again while the simulated kubelet writes the node too."""
+
+    def attempt() -> Node | None:
+        try:
+            return write()
+        except Stale:
+            return None
+
+    return until("a write without a conflict", attempt)
+
+
+CALLS: Mapping[str, Callable[[KubernetesCluster, Place], object]] = {
+    "get  nodes": lambda cluster, place: cluster.node(place.node.name),
+    "list  nodes": lambda cluster, _: cluster.all_nodes(),
+    "patch  nodes": lambda cluster, place: without_conflict(
+        lambda: cluster.take(cluster.node(place.node.name), "order", NOW)
+    ),
+    "list  pods": lambda cluster, _: cluster.unbound_pods(),
+    "create  pods/eviction": lambda cluster, place: cluster.evict(place.web, 1, dry_run=True),
+    "list  namespaces": lambda cluster, _: cluster.picture(),
+    "list  events": lambda cluster, _: cluster.scale_ups(),
+    "create  events": lambda cluster, place: cluster.note(place.node, "EbbTested", "A right was tried."),
+    "list policy poddisruptionbudgets": lambda cluster, _: cluster.disruption_budgets(),
+    "list apps replicasets": lambda cluster, _: cluster.picture(),
+    "list apps deployments": lambda cluster, _: cluster.picture(),
+    "list apps statefulsets": lambda cluster, _: cluster.picture(),
+    "get apps replicasets": lambda cluster, place: cluster.workloads_of([place.web]),
+    "get apps deployments": lambda cluster, place: cluster.workloads_of([place.web]),
+    "get apps statefulsets": lambda cluster, place: cluster.workloads_of([place.database]),
+}
+"""A call of the adapters for each right, which fails without it."""
+
+
+def refusal(right: Right, cluster: KubernetesCluster, place: Place) -> str:
+    """Make the call that needs the right and return how it was refused; empty if it was not."""
+    try:
+        answer = CALLS[str(right)](cluster, place)
+    except Terminal as refused:
+        return str(refused)
+    return answer.detail if isinstance(answer, Eviction) and answer.answer is Answer.FORBIDDEN else ""
+
+
+@pytest.mark.acceptance(108)
+@pytest.mark.parametrize("name", TARGETS.values())
+def test_the_api_server_lists_exactly_the_rights_of_the_file(
+    name: str, clusters: Mapping[str, KubernetesCluster], twenty_nodes: ControlPlane
+) -> None:
+    assert clusters
+    review = {"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectRulesReview", "spec": {"namespace": "shop"}}
+    words = [f"--as={user(name)}", "create", "--validate=false", "-f", "-", "-o", "json"]
+    said = twenty_nodes.kubectl(*words, stdin=json.dumps(review))
+    assert _rights(json.loads(said)["status"]["resourceRules"]) == GRANTS[name]
+
+
+def _rights(rules: list[dict[str, Any]]) -> set[Right]:
+    return {
+        Right(verb, group, resource)
+        for rule in rules
+        for verb in rule["verbs"]
+        for group in rule["apiGroups"]
+        for resource in rule["resources"]
+        if resource not in OF_EVERYBODY
+    }
+
+
+@pytest.mark.parametrize("name", TARGETS.values())
+def test_every_right_is_enough_and_none_can_be_spared(
+    name: str, clusters: Mapping[str, KubernetesCluster], place: Place, twenty_nodes: ControlPlane
+) -> None:
+    for right in sorted(GRANTS[name]):
+        tried = partial(refusal, right, clusters[name], place)
+        assert tried() == "", right
+        _grant(twenty_nodes, name, GRANTS[name] - {right})
+        said = until(f"a refusal without {right}", tried)
+        assert f"cannot {right.verb} resource" in said, said
+        assert f'in API group "{right.group}"' in said, said
+        _grant(twenty_nodes, name, GRANTS[name])
+        until(f"the right to {right}", partial(is_free_to, tried))
+        without_conflict(lambda: clusters["admin"].give_back(clusters["admin"].node(place.node.name), "order"))
+
+
+def is_free_to(tried: Callable[[], str]) -> bool:
+    return not tried()
+
+
+def _grant(plane: ControlPlane, name: str, rights: frozenset[Right]) -> None:
+    rules = [{"verbs": [each.verb], "apiGroups": [each.group], "resources": [each.resource]} for each in sorted(rights)]
+    answer = plane.api.request("PATCH", f"{ROLES}/ebb-{name}", {"rules": rules}, MERGE_PATCH)
+    assert answer.status == 200, answer.body
