@@ -8,7 +8,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -49,6 +49,8 @@ class Ground:
     firestore: str
     pubsub: str
     database: str = "ebb-real"
+    kubeconfigs: Mapping[str, Path] = field(default_factory=dict)
+    """By target (`plan`, `drain`), for a function with an identity of its own; else `kubeconfig` is for both."""
 
 
 class Installation:
@@ -125,7 +127,9 @@ class Installation:
 
     def _function(self, target: str, port: int) -> Leash:
         folder = Path(tempfile.mkdtemp(prefix=f"ebb-{target}-"))
-        variables = [f"{name}={value}" for name, value in self.environment.items()]
+        kubeconfig = self.ground.kubeconfigs.get(target, self.ground.kubeconfig)
+        environment = {**self.environment, "EBB_KUBECONFIG": str(kubeconfig)}
+        variables = [f"{name}={value}" for name, value in environment.items()]
         framework = ["-m", "functions_framework", "--target", target, "--host", "127.0.0.1", "--port", str(port)]
         return Leash(["env", *variables, sys.executable, *framework], folder)
 
