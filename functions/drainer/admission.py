@@ -10,6 +10,7 @@ from typing import Final
 from functions.drainer import ending
 from functions.drainer.desk import Desk
 from functions.drainer.work import read_policy
+from shared.adapters.prices import load
 from shared.cas import change_cluster, read_cluster
 from shared.core.admission import needs_whole_picture, no_place, objections, over_limit, room_was_claimed, void
 from shared.core.claims import backed_off, claim_for, granted, longest_rate
@@ -163,7 +164,8 @@ def _claim(desk: Desk, node: Node, snapshot: Snapshot, proved: ClusterState, pol
         if room_was_claimed(desk.order, proved, state):
             raise Stale("another claim was granted since the proof of placement")
         _none_of(over_limit(desk.order, node, snapshot, state, policy, now))
-        claim = claim_for(desk.order, node, policy, snapshot.profile, now)
+        price = load().of(node).per_hour
+        claim = claim_for(desk.order, node, policy, snapshot.profile, now, cost_per_hour=price)
         pods = moving(snapshot, (node,), policy).get(node.uid, {})
         return granted(state, node.uid, claim, longest_rate(policy), pods)
 

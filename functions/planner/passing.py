@@ -12,7 +12,8 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from functions.planner.healer import heal
-from functions.planner.telling import Report, Teller
+from functions.planner.lines import Report, dollars
+from functions.planner.telling import Teller, Told
 from shared.cas import change_cluster, read_cluster
 from shared.core.healing import Ward, findings
 from shared.core.orders import CLAIM_WITHIN, Order, Origin, order_id
@@ -20,6 +21,7 @@ from shared.core.plan import Plan, PlannedOrder
 from shared.core.planning import make_plan
 from shared.core.policy import Policy
 from shared.core.prices import Prices
+from shared.core.reclaimed import still_saved
 from shared.core.snapshot import Snapshot
 from shared.core.state import Breaker, ClusterState, DrainRecord, PoolMarks
 from shared.errors import BadPolicy, Retryable, Stale
@@ -75,7 +77,8 @@ def run_pass(desk: Desk, run_id: str) -> dict[str, Any]:
     published = _publish(desk, run_id, plan, sight.snapshot.began_at)
     _tidy(ports, sight)
     report = Report(run_id, published, healed, ports.clock.monotonic() - begun)
-    return desk.teller.tell(ports.log, plan, sight.snapshot, report)
+    told = Told(plan, sight.snapshot, sight.state, desk.prices, sight.now)
+    return desk.teller.tell(ports.log, told, report)
 
 
 def _policy(ports: Ports) -> Policy | None:
@@ -171,6 +174,7 @@ def _publish(desk: Desk, run_id: str, plan: Plan, picture_at: datetime) -> tuple
             node=planned.node,
             pool=planned.pool,
             reason=planned.reason.value,
+            saving_per_hour=dollars(planned.saving),
         )
     return tuple(planned.node for planned in plan.orders)
 
@@ -190,7 +194,7 @@ def _order(plan: Plan, planned: PlannedOrder, run_id: str, picture_at: datetime)
 
 
 def _tidy(ports: Ports, sight: Sight) -> None:
-    """Forget back-offs of nodes that are gone and breakers and back-offs long past."""
+    """Forget back-offs of nodes that are gone, breakers and back-offs long past, and savings that have gone again."""
     alive = {node.uid for node in sight.snapshot.nodes}
 
     def change(state: ClusterState, now: datetime) -> ClusterState:
@@ -198,6 +202,7 @@ def _tidy(ports: Ports, sight: Sight) -> None:
             uid: each for uid, each in state.backoffs.items() if uid in alive and now - each.until < KEEP_EXPIRED
         }
         breakers = {pool: each for pool, each in state.breakers.items() if now < each.until}
-        return replace(state, backoffs=backoffs, breakers=breakers)
+        reclaimed = still_saved(state.reclaimed, sight.snapshot.nodes, sight.state.last_pass, now)
+        return replace(state, backoffs=backoffs, breakers=breakers, reclaimed=reclaimed)
 
     change_cluster(ports.state, ports.clock, change)

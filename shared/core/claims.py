@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from shared.core.orders import Order
 from shared.core.policy import DrainSettings, Policy
 from shared.core.reasons import Halt, Reason
+from shared.core.reclaimed import with_removed
 from shared.core.snapshot import Node
 from shared.core.state import Backoff, Claim, ClusterState, Start
 
@@ -24,10 +25,13 @@ _NO_BACKOFF: Final = frozenset({Halt.PAUSED, Halt.ORPHAN, Halt.DEMAND, Halt.BREA
 _BY_A_PERSON: Final = frozenset({Halt.OVERRULED, Halt.RELEASED})
 
 
-def claim_for(order: Order, node: Node, policy: Policy, profile: str, now: datetime) -> Claim:
+def claim_for(
+    order: Order, node: Node, policy: Policy, profile: str, now: datetime, *, cost_per_hour: int = 0
+) -> Claim:
     """Return the claim that an order asks for, with the settings the drain will end with.
 
-    `profile` is the cluster's autoscaling profile, which says how long the autoscaler may take.
+    `profile` is the cluster's autoscaling profile, which says how long the autoscaler may take; `cost_per_hour` is
+    what the node costs, in micro-dollars.
     """
     return Claim(
         order_id=order.order_id,
@@ -41,6 +45,7 @@ def claim_for(order: Order, node: Node, policy: Policy, profile: str, now: datet
         settings=policy.drain_for(profile),
         policy_hash=policy.hash,
         picture_at=order.picture_at,
+        cost_per_hour=cost_per_hour,
     )
 
 
@@ -61,9 +66,14 @@ def granted(
 
 
 def settled(state: ClusterState, uid: str, why: Halt | None, now: datetime) -> ClusterState:
-    """Return the document without the node's claim, and with its back-off if the drain failed."""
+    """Return the document without the node's claim, and with its back-off if the drain failed.
+
+    Without a halt (`why` is None) the node is gone, and counts as reclaimed.
+    """
     claim = state.claims.get(uid)
     ended = replace(state, claims={key: each for key, each in state.claims.items() if key != uid})
+    if claim is not None and why is None:
+        return replace(ended, reclaimed=with_removed(state.reclaimed, claim, now))
     if claim is None or why is None or why in _NO_BACKOFF:
         return ended
     if why in _BY_A_PERSON:

@@ -11,6 +11,7 @@ from fractions import Fraction
 
 from shared.core.orders import DrainReason
 from shared.core.reasons import Reason
+from shared.core.resources import NOTHING, Resources
 from shared.core.state import PoolMarks
 
 
@@ -58,6 +59,11 @@ class NodeDecision:
     score: Fraction | None = None
     marked_since: datetime | None = None
     removable_at: datetime | None = None
+    underutilized: bool = False
+    """In an enabled pool, old enough, below both ratio limits and not in flight (estafette's count)."""
+    allocatable: Resources = NOTHING
+    requested: Resources = NOTHING
+    """Both nothing where the node reports no allocatable CPU or memory."""
 
 
 @dataclass(frozen=True, slots=True)

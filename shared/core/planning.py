@@ -19,7 +19,7 @@ from shared.core.plan import Blocker, NodeDecision, Plan, PlannedOrder, Potentia
 from shared.core.policy import Policy
 from shared.core.prices import Prices
 from shared.core.reasons import Unremovable
-from shared.core.resources import Resources
+from shared.core.resources import NOTHING, Resources
 from shared.core.snapshot import Snapshot
 from shared.core.standing import Measure, Standing, standing
 from shared.core.state import ClusterState, Mark, PoolMarks
@@ -169,6 +169,9 @@ def decision(
         score=measured.score if measured else None,
         marked_since=marked_since,
         removable_at=removable,
+        underutilized=facts.below_limits,
+        allocatable=facts.node.allocatable if measured else NOTHING,
+        requested=measured.requested if measured else NOTHING,
     )
 
 

@@ -38,6 +38,8 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
     policy_hash: str = ""
     picture_at: datetime | None = None
     """The picture that proved its place: claims of one pass were proved together. None: proved by itself."""
+    cost_per_hour: int = 0
+    """What the node costs by the price table, in micro-dollars: known here, for it is asked when the node is gone."""
 
 
 class Start(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -69,6 +71,18 @@ class Breaker(msgspec.Struct, frozen=True):
     why: str
 
 
+class Reclaimed(msgspec.Struct, frozen=True):
+    """Nodes of one pool that drains removed within one hour (by its start) and that have not come back since.
+
+    `cost_per_hour` is theirs together, in micro-dollars. Only what is told of savings rests on it.
+    """
+
+    pool: str
+    hour: datetime
+    nodes: int
+    cost_per_hour: int
+
+
 class ClusterState(msgspec.Struct, frozen=True, kw_only=True):
     """The document `clusters/{key}`."""
 
@@ -80,6 +94,8 @@ class ClusterState(msgspec.Struct, frozen=True, kw_only=True):
     """By node UID."""
     breakers: dict[str, Breaker] = {}
     """By pool."""
+    reclaimed: tuple[Reclaimed, ...] = ()
+    """What stays saved, oldest first."""
     paused: bool = False
     pause_reason: str = ""
     """What the person who paused it wrote, for the explanation."""

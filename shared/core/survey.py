@@ -21,6 +21,14 @@ from shared.core.utilization import Usage, above_limits, usage
 
 PASSING: Final = frozenset({Unremovable.BLOCKED_BY_POD, Unremovable.BACKING_OFF})
 """Blockers that leave a mark's time alone: it is under-used all the same (estafette: pods block the pick)."""
+_NOT_UNDERUTILIZED: Final = frozenset({
+    Unremovable.NO_POOL,
+    Unremovable.POOL_DISABLED,
+    Unremovable.POLICY_INVALID,
+    Unremovable.TOO_YOUNG,
+    Unremovable.CPU_ABOVE_LIMIT,
+    Unremovable.MEMORY_ABOVE_LIMIT,
+})  # fmt: skip
 _WAIVED_FOR_EXPIRED: Final = frozenset({Unremovable.NOT_EMPTY})
 
 
@@ -44,6 +52,12 @@ class NodeFacts:
         return not self.claimed_by and all(
             isinstance(each.reason, PodBlock) or each.reason in PASSING for each in self.blockers
         )
+
+    @property
+    def below_limits(self) -> bool:
+        """Whether estafette would count it as under-utilised: ratios, age and pool, whatever else keeps it."""
+        found = {each.reason for each in self.blockers}
+        return self.usage is not None and not self.claimed_by and not found & _NOT_UNDERUTILIZED
 
     @property
     def candidate(self) -> bool:

@@ -22,12 +22,13 @@ MEMORY_WEIGHT: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Requests divided by allocatable; `movable_…` without DaemonSet and mirror pods."""
+    """Requests divided by allocatable; `movable_…` without DaemonSet and mirror pods; `requested` is their sum."""
 
     cpu: Fraction
     memory: Fraction
     movable_cpu: Fraction
     movable_memory: Fraction
+    requested: Resources
 
     @property
     def score(self) -> Fraction:
@@ -49,6 +50,7 @@ def usage(node: Node, pods: Iterable[Pod]) -> Usage | None:
         memory=Fraction(booked.memory, size.memory),
         movable_cpu=Fraction(movable.cpu, size.cpu),
         movable_memory=Fraction(movable.memory, size.memory),
+        requested=booked,
     )
 
 

@@ -1,0 +1,84 @@
+"""Why nodes stay, in seven words for a chart: each reason belongs to one theme.
+
+A chart with a line for each of some sixty reasons says nothing, and a log-based metric has a fixed list of
+series. The exact reason stands in `node_decision`. Must not decide anything.
+"""
+
+from enum import StrEnum
+from typing import Final
+
+from shared.core.reasons import PodBlock, Unremovable
+
+
+class Theme(StrEnum):
+    """What has to change before a node may go."""
+
+    FULL = "full"
+    """It is used too much."""
+    PODS = "pods"
+    """A pod on it may not be moved."""
+    ROOM = "room"
+    """The others have no room for its pods."""
+    LIMITS = "limits"
+    """Budgets, rates and minimums."""
+    TIME = "time"
+    """It is a matter of time: ages, marks, gaps, windows."""
+    OFF = "off"
+    """Somebody switched it off, or GKE would not delete it."""
+    TROUBLE = "trouble"
+    """Something is wrong or under way with the node or its pool."""
+
+
+_UNREMOVABLE: Final[dict[Theme, tuple[Unremovable, ...]]] = {
+    Theme.FULL: (Unremovable.CPU_ABOVE_LIMIT, Unremovable.MEMORY_ABOVE_LIMIT, Unremovable.NOT_EMPTY),
+    Theme.PODS: (Unremovable.BLOCKED_BY_POD,),
+    Theme.ROOM: (
+        Unremovable.NO_PLACE_FOR_PODS,
+        Unremovable.NO_EXCESS,
+        Unremovable.TOO_FEW_UNDERUTILIZED,
+        Unremovable.NO_SEARCH_LEFT,
+    ),
+    Theme.LIMITS: (
+        Unremovable.BUDGET,
+        Unremovable.CLUSTER_BUDGET,
+        Unremovable.RATE,
+        Unremovable.NAMESPACE_RATE,
+        Unremovable.NODES_PER_PASS,
+        Unremovable.MINIMUM_NODES,
+        Unremovable.MINIMUM_NON_TAINTED,
+        Unremovable.POOL_AT_MINIMUM,
+    ),
+    Theme.TIME: (
+        Unremovable.TOO_YOUNG,
+        Unremovable.MARKED_RECENTLY,
+        Unremovable.RECENT_ADDITION,
+        Unremovable.TIME_GAP,
+        Unremovable.OUTSIDE_WINDOWS,
+        Unremovable.FROZEN,
+    ),
+    Theme.OFF: (
+        Unremovable.NO_POOL,
+        Unremovable.POOL_DISABLED,
+        Unremovable.POLICY_INVALID,
+        Unremovable.NOT_AUTOSCALED,
+        Unremovable.SCALE_DOWN_DISABLED,
+        Unremovable.CONSOLIDATION_OFF,
+        Unremovable.PAUSED,
+    ),
+    Theme.TROUBLE: (
+        Unremovable.NOT_READY,
+        Unremovable.NO_ALLOCATABLE,
+        Unremovable.CORDONED_BY_OTHER,
+        Unremovable.TAINTED,
+        Unremovable.GOING_AWAY,
+        Unremovable.POOL_UPGRADING,
+        Unremovable.BACKING_OFF,
+        Unremovable.BREAKER_OPEN,
+        Unremovable.POOLS_UNKNOWN,
+    ),
+}
+THEME_OF: Final[dict[str, Theme]] = {
+    **{block.value: Theme.PODS for block in PodBlock},
+    **{reason.value: theme for theme, reasons in _UNREMOVABLE.items() for reason in reasons},
+}
+"""By the reason's word; a test holds it to name every reason."""
