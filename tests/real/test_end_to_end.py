@@ -12,6 +12,7 @@ from shared.core.names import OUR_TAINT
 from shared.core.state import ClusterState, DrainPhase, DrainRecord, PoolMarks
 from shared.ports import CLUSTER as CLUSTER_KEY
 from tests.real.installation import CLUSTER, Ground, Installation
+from tests.real.least import TARGETS, least_rights, user
 from tests.real.scene import APPS, NO_MORE, POLICY, POOLS, REPLICAS, populate, ready_pods
 from tests.real.waiting import until
 
@@ -25,10 +26,16 @@ OURS = "ebb"
 def ebb(
     firestore_emulator: FirestoreEmulator, pubsub_emulator: PubSubEmulator, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[tuple[Installation, ControlPlane]]:
-    """A cluster of its own, because this test deletes nodes."""
+    """A cluster of its own, because this test deletes nodes; both functions have the rights of infra/rbac.yaml only."""
     with ControlPlane() as plane:
         populate(plane.api)
-        ground = Ground(plane.kubeconfig, plane.proxy_url, firestore_emulator.host, pubsub_emulator.host)
+        ground = Ground(
+            plane.kubeconfig,
+            plane.proxy_url,
+            firestore_emulator.host,
+            pubsub_emulator.host,
+            kubeconfigs=least_rights(plane),
+        )
         monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", firestore_emulator.host)
         with Installation(ground, POLICY, POOLS) as installation:
             yield installation, plane
@@ -87,8 +94,10 @@ def assert_firestore_is_clean(installation: Installation) -> None:
 
 
 def assert_the_record_is_honest(audit: list[dict[str, Any]]) -> None:
-    """Evictions stand in the API's own record; Ebb deleted nothing, and cordoned before it evicted."""
+    """Evictions stand in the API's own record; Ebb was refused nothing, deleted nothing, and cordoned first."""
     ours = [entry for entry in audit if entry.get("userAgent") == OURS]
+    assert {entry["user"]["username"] for entry in ours} == {user(name) for name in TARGETS.values()}
+    assert [entry for entry in ours if entry["responseStatus"]["code"] == 403] == []
     evictions = [entry for entry in ours if entry["objectRef"].get("subresource") == "eviction"]
     real = [entry for entry in evictions if "dryRun" not in entry["requestURI"]]
     granted = [entry for entry in real if entry["responseStatus"]["code"] == 201]
