@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from functions.drainer import ending
-from functions.drainer.desk import Desk
+from functions.drainer.desk import Act, Desk, Result
 from functions.drainer.work import read_policy
 from shared.adapters.prices import load
 from shared.cas import change_cluster, read_cluster
@@ -78,9 +78,11 @@ def _admitted(desk: Desk) -> bool:
 
 def _node(desk: Desk) -> Node | None:
     try:
-        return desk.ports.cluster.node(desk.order.node)
+        node = desk.ports.cluster.node(desk.order.node)
     except Gone:
         return None
+    desk.pool = node.pool
+    return node
 
 
 def _revalidated(desk: Desk, node: Node, state: ClusterState, policy: Policy, now: datetime) -> Snapshot:
@@ -183,4 +185,4 @@ def _claimed(desk: Desk, node: Node, claim: Claim) -> None:
         deadline=deadline(claim, pods),
         max_grace=claim.settings.max_grace,
     )
-    desk.tell("drain_step", "The claim is granted.", phase=DrainPhase.CLAIMED.value, pool=node.pool)
+    desk.act(Act.DRAIN, Result.ATTEMPTED, "The claim is granted.", phase=DrainPhase.CLAIMED.value)

@@ -4,13 +4,32 @@ Must not decide: it only saves every room of the drainer from passing five thing
 """
 
 from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
 
 from functions.drainer.ledger import Ledger, StepTime
+from shared.core.account import account, taken
 from shared.core.orders import Order
 from shared.core.reasons import Reason
 from shared.core.snapshot import Node
 from shared.errors import EbbError
 from shared.ports import Ports
+
+
+class Act(StrEnum):
+    """What is done to a node."""
+
+    CORDON = "cordon"
+    DRAIN = "drain"
+    UNCORDON = "uncordon"
+
+
+class Result(StrEnum):
+    """How far an act came; what has failed is an attempt without a success."""
+
+    ATTEMPTED = "attempted"
+    SUCCEEDED = "succeeded"
 
 
 @dataclass
@@ -23,6 +42,8 @@ class Desk:
     time: StepTime
     policy_hash: str = ""
     """Of the policy that was read last."""
+    pool: str = ""
+    """Of the node, once it or its claim was seen."""
 
     def tell(self, event: str, message: str, *, severity: str = "INFO", **fields: object) -> None:
         """Write one log line about this drain."""
@@ -33,10 +54,19 @@ class Desk:
             severity=severity,
             order_id=order.order_id,
             node=order.node,
+            pool=self.pool,
             generation=order.generation,
             policy_hash=self.policy_hash,
             **fields,
         )
+
+    def act(self, act: Act, result: Result, message: str, **fields: Any) -> None:
+        """Tell what is done to the node: first that it is tried, then that it was done (acceptance row 103)."""
+        self.tell("drain_step", message, act=act.value, result=result.value, **fields)
+
+    def took(self, now: datetime) -> dict[str, Any]:
+        """Return what the drain has taken so far, as fields of a line."""
+        return taken(account(self.ledger.record, now))
 
     def note(self, node: Node | None, reason: str, message: str) -> None:
         """Write an event on the node; an event that cannot be written is said in the log and harms nothing."""

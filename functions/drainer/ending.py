@@ -8,7 +8,7 @@ node was seen gone or free of our taint (design §6).
 from datetime import datetime
 from typing import Final
 
-from functions.drainer.desk import Desk, word
+from functions.drainer.desk import Act, Desk, Result, word
 from shared.cas import change_cluster
 from shared.core.claims import settled
 from shared.core.reasons import Halt, Outcome, Reason
@@ -54,10 +54,10 @@ def removed(desk: Desk, uid: str) -> None:
 
 def finish(desk: Desk, outcome: Outcome, why: Reason | None = None, detail: str = "") -> None:
     """Write the outcome to the record, the log and the results topic."""
-    record = desk.ledger.record
-    desk.ledger.close(desk.time.now(), phase=DrainPhase.SETTLED, outcome=outcome.value, why=word(why), detail=detail)
+    record, now = desk.ledger.record, desk.time.now()
+    desk.ledger.close(now, phase=DrainPhase.SETTLED, outcome=outcome.value, why=word(why), detail=detail)
     sentence = f"{outcome.sentence} {why.sentence if why else ''} {detail}".strip()
-    desk.tell("drain_result", sentence, outcome=outcome.value, reason=word(why), detail=detail)
+    desk.tell("drain_result", sentence, outcome=outcome.value, reason=word(why), detail=detail, **desk.took(now))
     desk.ports.orders.report(
         {
             "order_id": record.order.order_id,
@@ -82,12 +82,21 @@ def free(desk: Desk, name: str, uid: str, order_id: str) -> Node | None:
             node = cluster.node(name)
             if node.uid != uid:
                 return None
-            return cluster.give_back(node, order_id) if node.drain_taint == order_id else node
+            desk.pool = node.pool
+            return _uncordoned(desk, node, order_id) if node.drain_taint == order_id else node
         except Gone:
             return None
         except Stale:
             continue
     raise Retryable("node", f"{name} changed {TRIES} times while it was being given back")
+
+
+def _uncordoned(desk: Desk, node: Node, order_id: str) -> Node:
+    """Take the taint off and uncordon; attempt and success are told apart (acceptance row 103)."""
+    desk.act(Act.UNCORDON, Result.ATTEMPTED, "The node is to be uncordoned and untainted.")
+    freed = desk.ports.cluster.give_back(node, order_id)
+    desk.act(Act.UNCORDON, Result.SUCCEEDED, "The node is uncordoned and free of our taint.")
+    return freed
 
 
 def settle_claim(desk: Desk, uid: str, order_id: str, why: Halt | None) -> None:

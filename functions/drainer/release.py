@@ -43,6 +43,7 @@ def release(ports: Ports, order: Order, seconds: float) -> None:
     claim = state.claims.get(uid)
     named = _named(order, claim, node)
     desk = Desk(ports, named, Ledger(ports.state, f"release-{order.order_id}"), StepTime(read_at, ports.clock, seconds))
+    desk.pool = claim.pool if claim else node.pool if node else ""
     case = Case(desk, node, claim, paused=state.paused)
     if _is_ending(case):  # what was found is no longer there to be found again: the ending itself has undone it
         ending.go_on(desk)

@@ -6,11 +6,12 @@ workloads, pods without a node) is read again every few seconds.
 
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 from functions.drainer import ending
-from functions.drainer.desk import Desk
+from functions.drainer.desk import Act, Desk, Result
 from shared.cas import read_cluster
+from shared.core.account import held_by_budget
 from shared.core.drainability import movable
 from shared.core.draining import grace_seconds, next_step
 from shared.core.policy import Policy
@@ -70,7 +71,9 @@ class Eyes:
         return self._slow
 
     def _claim(self, claims: dict[str, Claim]) -> Claim | None:
-        return claims.get(self._desk.ledger.record.node_uid)
+        claim = claims.get(self._desk.ledger.record.node_uid)
+        self._desk.pool = claim.pool if claim else self._desk.pool
+        return claim
 
 
 def read_policy(desk: Desk) -> Policy | None:
@@ -101,8 +104,7 @@ def look_after(desk: Desk) -> None:
     scene = Eyes(desk).look()
     step = next_step(desk.ledger.record, scene, desk.time.now())
     if isinstance(step, Cordon):
-        desk.ports.cluster.take(step.node, desk.order.order_id, desk.time.now())
-        desk.tell("drain_step", "The autoscaler had cleared the cordon of the drained node; it was set again.")
+        _take(desk, step.node, "The autoscaler had cleared the cordon of the drained node; it is set again.")
     if isinstance(step, GiveBack | Settle):
         _done(desk, scene.node, step)
         return
@@ -135,24 +137,33 @@ def _done(desk: Desk, node: Node | None, step: Step) -> bool:
 def _cordon(desk: Desk, node: Node) -> None:
     desk.ledger.write(desk.time.now())  # the fence: fails when another step has overtaken this one
     try:
-        taken = desk.ports.cluster.take(node, desk.order.order_id, desk.time.now())
+        taken = _take(desk, node, "The node is to be cordoned.")
     except (Stale, Gone):
         return  # the next look sees what changed
     desk.note(taken, "EbbCordoned", f"Cordoned to be drained ({desk.order.reason.value}), order {desk.order.order_id}.")
     _cordoned(desk)
 
 
+def _take(desk: Desk, node: Node, message: str) -> Node:
+    """Cordon and own the node; attempt and success are told apart (acceptance row 103)."""
+    desk.act(Act.CORDON, Result.ATTEMPTED, message)
+    taken = desk.ports.cluster.take(node, desk.order.order_id, desk.time.now())
+    desk.act(Act.CORDON, Result.SUCCEEDED, "The node is cordoned and carries our taint.")
+    return taken
+
+
 def _cordoned(desk: Desk) -> None:
     now = desk.time.now()
     desk.ledger.write(now, phase=DrainPhase.CORDONED, cordoned_at=now)
-    desk.tell("drain_step", "The node is cordoned and carries our taint.", phase=DrainPhase.CORDONED.value)
+    desk.tell("drain_step", "The pods are evicted once the cordon has settled.", phase=DrainPhase.CORDONED.value)
 
 
 def _drained(desk: Desk, node: Node | None) -> None:
     """The autoscaler's turn: the planner's passes settle the claim when the node is gone."""
     now = desk.time.now()
     desk.ledger.close(now, phase=DrainPhase.DRAINED, drained_at=now)
-    desk.tell("drain_step", "The node is drained and left to the cluster autoscaler.", phase=DrainPhase.DRAINED.value)
+    message = "The node is drained and left to the cluster autoscaler."
+    desk.act(Act.DRAIN, Result.SUCCEEDED, message, phase=DrainPhase.DRAINED.value, **desk.took(now))
     desk.note(node, "EbbDrained", "All pods have moved; left to the cluster autoscaler.")
 
 
@@ -163,15 +174,21 @@ def _evict(desk: Desk, pods: tuple[Pod, ...]) -> None:
     progress = dict(desk.ledger.record.pods)
     for pod, answer in zip(pods, answers, strict=True):
         before = progress.get(pod.key)
+        _tell_eviction(desk, pod, answer, before)
         attempts = before.attempts + 1 if before and before.uid == pod.uid else 1
         progress[pod.key] = _progress(desk, pod, answer, attempts)
     desk.ledger.write(desk.time.now(), pods=progress)
 
 
+def _tell_eviction(desk: Desk, pod: Pod, answer: Eviction, before: PodProgress | None) -> None:
+    """Tell the answer, and which PodDisruptionBudget has held the pod since the answer before."""
+    held = held_by_budget(before, pod.uid, desk.time.now())
+    blocked: dict[str, Any] = {"pdb": held[0], "blocked_seconds": round(held[1].total_seconds(), 3)} if held else {}
+    said = answer.answer.value
+    desk.tell("eviction", f"{pod.key}: {said}", pod=pod.key, answer=said, detail=answer.detail, **blocked)
+
+
 def _progress(desk: Desk, pod: Pod, answer: Eviction, attempts: int) -> PodProgress:
-    desk.tell(
-        "eviction", f"{pod.key}: {answer.answer.value}", pod=pod.key, answer=answer.answer.value, detail=answer.detail
-    )
     return PodProgress(
         uid=pod.uid,
         answer=answer.answer.value,

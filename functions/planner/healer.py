@@ -11,6 +11,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from shared.cas import change_cluster
+from shared.core.account import account, taken
 from shared.core.claims import settled
 from shared.core.healing import Cure, Finding
 from shared.core.orders import Kind, Order, Origin
@@ -40,28 +41,31 @@ def _settle(ports: Ports, cluster: str, finding: Finding, now: datetime) -> bool
         claim = state.claims.get(finding.uid)
         return settled(state, finding.uid, None, at) if claim and claim.order_id == finding.order_id else None
 
-    _settle_record(ports, finding, now)
+    record = _settle_record(ports, finding, now)
     change_cluster(ports.state, ports.clock, change)
     ports.log.event(
         "drain_result",
         Outcome.REMOVED.sentence,
         order_id=finding.order_id,
         node=finding.node,
+        pool=finding.pool,
         outcome=Outcome.REMOVED.value,
+        **(taken(account(record, now)) if record else {}),
     )
     ports.orders.report({"order_id": finding.order_id, "node": finding.node, "outcome": Outcome.REMOVED.value})
     return True
 
 
-def _settle_record(ports: Ports, finding: Finding, now: datetime) -> None:
+def _settle_record(ports: Ports, finding: Finding, now: datetime) -> DrainRecord | None:
     stored = ports.state.get(drain_key(finding.order_id))
     if stored.value is None or stored.value.phase is DrainPhase.SETTLED:
-        return
+        return stored.value
     ended = replace(stored.value, phase=DrainPhase.SETTLED, outcome=Outcome.REMOVED.value, lease=None, updated_at=now)
     try:
         ports.state.put(drain_key(finding.order_id), ended, stored.version)
     except Stale as error:
         ports.log.event("healed", f"The drain's own step has just written: {error}", order_id=finding.order_id)
+    return stored.value
 
 
 def _continue(ports: Ports, cluster: str, finding: Finding, now: datetime) -> bool:
@@ -105,6 +109,7 @@ def _tell(ports: Ports, finding: Finding, message: str) -> None:
         message.strip(),
         order_id=finding.order_id,
         node=finding.node,
+        pool=finding.pool,
         reason=finding.why.value if finding.why else finding.cure.value,
     )
 

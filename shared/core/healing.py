@@ -7,6 +7,7 @@ Must not act: the planner settles or publishes.
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from dataclasses import replace as with_changes
 from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import cached_property
@@ -48,6 +49,7 @@ class Finding:
     order_id: str
     why: Halt | None = None
     detail: str = ""
+    pool: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,7 @@ def _sick_claims(ward: Ward) -> Iterator[Finding]:
         for rule in _CLAIM_RULES:
             finding = rule(ward, uid, claim)
             if finding is not None:
-                yield finding
+                yield with_changes(finding, pool=claim.pool)
                 break
 
 
@@ -192,7 +194,7 @@ def _orphans(ward: Ward) -> Iterator[Finding]:
         order_id = node.drain_taint
         if order_id is None or node.uid in ward.state.claims or taken_since(node, ward.snapshot.began_at):
             continue
-        yield Finding(Cure.RELEASE, node.uid, node.name, order_id, Halt.ORPHAN)
+        yield Finding(Cure.RELEASE, node.uid, node.name, order_id, Halt.ORPHAN, pool=node.pool)
 
 
 def taken_since(node: Node, began_at: datetime) -> bool:
