@@ -6,8 +6,10 @@ locals {
   cluster_id      = "projects/${local.cluster_project}/locations/${var.cluster.location}/clusters/${var.cluster.name}"
   cluster_hash    = substr(sha256(local.cluster_id), 0, 7)
 
+  region = coalesce(var.region, join("-", slice(split("-", var.cluster.location), 0, 2)))
+
   # At most 22 characters: with "-planner" that is the 30 that a service account's id may have.
-  name = "${trimsuffix(substr("${var.prefix}-${var.cluster.name}", 0, 14), "-")}-${local.cluster_hash}"
+  name = "${trim(substr("${var.prefix}-${var.cluster.name}", 0, 14), "-")}-${local.cluster_hash}"
 
   # Roles allow no hyphens.
   role_id = replace("${local.name}_control_plane", "-", "_")

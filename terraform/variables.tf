@@ -9,7 +9,7 @@ variable "alerts" {
   default  = {}
 
   validation {
-    condition     = contains(range(2, 13), var.alerts.missed_passes)
+    condition     = var.alerts.missed_passes >= 2 && var.alerts.missed_passes <= 12 && floor(var.alerts.missed_passes) == var.alerts.missed_passes
     error_message = "alerts.missed_passes: write a whole number from 2 to 12; a single missed pass is no news."
   }
   validation {
@@ -78,7 +78,7 @@ variable "cluster" {
     error_message = "cluster.name: write the name of a GKE cluster: at most 40 lower-case letters, digits and hyphens, such as prod."
   }
   validation {
-    condition     = can(regex("^[a-z]+-[a-z]+[0-9]+(-[a-z])?$", var.cluster.location))
+    condition     = can(regex("^[a-z]+-[a-z]+[0-9]+(-[a-z0-9]+)?$", var.cluster.location))
     error_message = "cluster.location: write a region such as europe-west1, or a zone such as europe-west1-b."
   }
   validation {
@@ -108,6 +108,89 @@ variable "database" {
   }
 }
 
+variable "encryption" {
+  description = "A key of Cloud KMS, in the functions' region, that encrypts bucket, topics, database and functions; the functions also need an Artifact Registry repository that has the same key. grant = false: Google's service agents may use the key already."
+  type = object({
+    key        = optional(string)
+    repository = optional(string)
+    grant      = optional(bool, true)
+  })
+  nullable = false
+  default  = {}
+
+  validation {
+    condition     = (var.encryption.key == null) == (var.encryption.repository == null)
+    error_message = "encryption: key and repository belong together; write both or neither, for functions with a key are built into a repository that has it."
+  }
+  validation {
+    condition     = var.encryption.key == null || can(regex("^projects/[^/]+/locations/[^/]+/keyRings/[^/]+/cryptoKeys/[^/]+$", var.encryption.key))
+    error_message = "encryption.key: write a full name such as projects/P/locations/L/keyRings/R/cryptoKeys/K."
+  }
+  validation {
+    condition     = var.encryption.repository == null || can(regex("^projects/[^/]+/locations/[^/]+/repositories/[^/]+$", var.encryption.repository))
+    error_message = "encryption.repository: write a full name such as projects/P/locations/L/repositories/R."
+  }
+}
+
+variable "functions" {
+  description = "The two functions. The drainer always has 1 vCPU and works on 20 orders at once in each of its instances, so that drainer.instances = 25 is enough for 500 drains in flight."
+  type = object({
+    runtime      = optional(string, "python313")
+    log_level    = optional(string, "INFO")
+    decision_log = optional(string, "changes")
+    planner = optional(object({
+      cpu             = optional(string, "1")
+      memory          = optional(string, "1Gi")
+      timeout_seconds = optional(number, 300)
+    }), {})
+    drainer = optional(object({
+      memory          = optional(string, "512Mi")
+      instances       = optional(number, 25)
+      timeout_seconds = optional(number, 570)
+      step_seconds    = optional(number, 480)
+    }), {})
+  })
+  nullable = false
+  default  = {}
+
+  validation {
+    condition     = contains(["python311", "python312", "python313"], var.functions.runtime)
+    error_message = "functions.runtime: write python311, python312 or python313; Ebb is tested on these."
+  }
+  validation {
+    condition     = contains(["DEBUG", "INFO", "WARNING", "ERROR"], var.functions.log_level)
+    error_message = "functions.log_level: write DEBUG, INFO, WARNING or ERROR."
+  }
+  validation {
+    condition     = contains(["changes", "all"], var.functions.decision_log)
+    error_message = "functions.decision_log: write changes, or all for every node's verdict at every pass."
+  }
+  validation {
+    condition     = contains(["1", "2", "4"], var.functions.planner.cpu)
+    error_message = "functions.planner.cpu: write 1, 2 or 4."
+  }
+  validation {
+    condition     = alltrue([for each in [var.functions.planner.memory, var.functions.drainer.memory] : can(regex("^(256Mi|512Mi|[1-8]Gi)$", each))])
+    error_message = "functions.planner.memory, functions.drainer.memory: write 256Mi, 512Mi or 1Gi to 8Gi."
+  }
+  validation {
+    condition     = var.functions.planner.timeout_seconds >= 60 && var.functions.planner.timeout_seconds <= 1680 && floor(var.functions.planner.timeout_seconds) == var.functions.planner.timeout_seconds
+    error_message = "functions.planner.timeout_seconds: write a whole number from 60 to 1680; Cloud Scheduler waits 1800 s at most, and the planner's lease must outlive the call."
+  }
+  validation {
+    condition     = var.functions.drainer.instances >= 1 && var.functions.drainer.instances <= 100 && floor(var.functions.drainer.instances) == var.functions.drainer.instances
+    error_message = "functions.drainer.instances: write a whole number from 1 to 100."
+  }
+  validation {
+    condition     = var.functions.drainer.timeout_seconds >= 120 && var.functions.drainer.timeout_seconds <= 590 && floor(var.functions.drainer.timeout_seconds) == var.functions.drainer.timeout_seconds
+    error_message = "functions.drainer.timeout_seconds: write a whole number from 120 to 590, under the 600 s after which Pub/Sub delivers again."
+  }
+  validation {
+    condition     = var.functions.drainer.step_seconds >= 60 && var.functions.drainer.step_seconds <= 540 && floor(var.functions.drainer.step_seconds) == var.functions.drainer.step_seconds && var.functions.drainer.step_seconds + 30 <= var.functions.drainer.timeout_seconds
+    error_message = "functions.drainer.step_seconds: write a whole number from 60 to 540, at least 30 s under drainer.timeout_seconds: a step saves and publishes its continuation after it."
+  }
+}
+
 variable "labels" {
   description = "Labels for everything that takes some."
   type        = map(string)
@@ -121,6 +204,41 @@ variable "labels" {
     ])
     error_message = "labels: write lower-case letters, digits, hyphens and underscores, at most 63, keys beginning with a letter."
   }
+}
+
+variable "network" {
+  description = "The way to the control plane. endpoint: auto, dns, private or public; default private with a connector, else auto. connector: a Serverless VPC Access connector in the functions' region, attached to the cluster's own network (direct VPC egress of a function needs version 7 of the provider). egress: what goes through it."
+  type = object({
+    endpoint  = optional(string)
+    connector = optional(string)
+    egress    = optional(string, "PRIVATE_RANGES_ONLY")
+  })
+  nullable = false
+  default  = {}
+
+  validation {
+    condition     = contains(["auto", "dns", "private", "public"], coalesce(var.network.endpoint, "auto"))
+    error_message = "network.endpoint: write auto, dns, private or public."
+  }
+  validation {
+    condition     = !(var.network.endpoint == "private" && var.network.connector == null)
+    error_message = "network: the private endpoint can be reached only through a connector; write network.connector, or endpoint = \"dns\"."
+  }
+  validation {
+    condition     = var.network.connector == null || can(regex("^projects/[^/]+/locations/[^/]+/connectors/[^/]+$", var.network.connector))
+    error_message = "network.connector: write a full name such as projects/P/locations/R/connectors/C, the attribute `id` of google_vpc_access_connector."
+  }
+  validation {
+    condition     = contains(["PRIVATE_RANGES_ONLY", "ALL_TRAFFIC"], var.network.egress)
+    error_message = "network.egress: write PRIVATE_RANGES_ONLY or ALL_TRAFFIC."
+  }
+}
+
+variable "paused" {
+  description = "Write `paused: true` into the policy, whatever it says: no drain starts and drains in flight are given back. The planner is still called, because it also heals."
+  type        = bool
+  nullable    = false
+  default     = false
 }
 
 variable "prefix" {
@@ -143,6 +261,17 @@ variable "project" {
   validation {
     condition     = can(regex("^([a-z0-9.-]+:)?[a-z][a-z0-9-]{4,28}[a-z0-9]$", var.project))
     error_message = "project: write the id of a project such as my-project, not its number or display name."
+  }
+}
+
+variable "region" {
+  description = "The region of the functions and of all they keep; default the cluster's."
+  type        = string
+  default     = null
+
+  validation {
+    condition     = var.region == null || can(regex("^[a-z]+-[a-z]+[0-9]+$", var.region))
+    error_message = "region: write a region such as europe-west1, not a zone."
   }
 }
 
@@ -174,7 +303,7 @@ variable "schedule" {
     error_message = "schedule.cron: write five fields with one space between them, such as */5 18-23 * * *."
   }
   validation {
-    condition     = var.schedule.longest_gap_minutes == null || try(contains(range(1, 10081), var.schedule.longest_gap_minutes), false)
+    condition     = var.schedule.longest_gap_minutes == null || try(var.schedule.longest_gap_minutes >= 1 && var.schedule.longest_gap_minutes <= 10080 && floor(var.schedule.longest_gap_minutes) == var.schedule.longest_gap_minutes, false)
     error_message = "schedule.longest_gap_minutes: write a whole number from 1 to 10080 (a week)."
   }
   validation {

@@ -1,0 +1,43 @@
+# The bucket holds two things, both written by Terraform alone: the policy and the functions' source.
+
+locals {
+  bucket = var.bucket.create ? google_storage_bucket.ebb[0].name : var.bucket.name
+}
+
+resource "google_storage_bucket" "ebb" {
+  count = var.bucket.create ? 1 : 0
+
+  project                     = var.project
+  name                        = local.bucket_name
+  location                    = coalesce(var.bucket.location, local.region)
+  labels                      = local.labels
+  uniform_bucket_level_access = true
+  public_access_prevention    = "enforced"
+
+  # It holds nothing that Terraform could not write again, but old versions, which would keep `destroy` from ending.
+  force_destroy = true
+
+  # Who changed the policy, and what it said before.
+  versioning {
+    enabled = true
+  }
+
+  lifecycle_rule {
+    action {
+      type = "Delete"
+    }
+    condition {
+      days_since_noncurrent_time = 30
+      matches_prefix             = ["source/"]
+    }
+  }
+
+  dynamic "encryption" {
+    for_each = var.encryption.key == null ? [] : [var.encryption.key]
+    content {
+      default_kms_key_name = encryption.value
+    }
+  }
+
+  depends_on = [google_project_service.apis, google_kms_crypto_key_iam_member.agents]
+}

@@ -1,0 +1,21 @@
+# Google's services use the key in the name of their own agents.
+# https://cloud.google.com/functions/docs/securing/cmek, https://cloud.google.com/firestore/native/docs/cmek
+
+locals {
+  agents = {
+    artifacts = "gcp-sa-artifactregistry"
+    firestore = "gcp-sa-firestore"
+    functions = "gcf-admin-robot"
+    pubsub    = "gcp-sa-pubsub"
+    run       = "serverless-robot-prod"
+    storage   = "gs-project-accounts"
+  }
+}
+
+resource "google_kms_crypto_key_iam_member" "agents" {
+  for_each = var.encryption.key != null && var.encryption.grant ? local.agents : {}
+
+  crypto_key_id = var.encryption.key
+  role          = "roles/cloudkms.cryptoKeyEncrypterDecrypter"
+  member        = "serviceAccount:service-${data.google_project.this.number}@${each.value}.iam.gserviceaccount.com"
+}

@@ -1,0 +1,59 @@
+# One database per cluster: an identity that reaches it reaches no other cluster's state.
+
+locals {
+  database = var.database.create ? google_firestore_database.state[0].name : var.database.name
+
+  # Nothing is ever queried by a field, and an index on the maps would cost a write for every node.
+  collections = ["clusters", "drains", "pools", "runs"]
+  unindexed   = { for pair in setproduct(local.collections, ["value", "write"]) : join(".", pair) => pair }
+}
+
+resource "google_firestore_database" "state" {
+  count = var.database.create ? 1 : 0
+
+  project                           = var.project
+  name                              = local.database_name
+  location_id                       = coalesce(var.database.location, local.region)
+  type                              = "FIRESTORE_NATIVE"
+  concurrency_mode                  = "OPTIMISTIC"
+  app_engine_integration_mode       = "DISABLED"
+  point_in_time_recovery_enablement = "POINT_IN_TIME_RECOVERY_DISABLED"
+
+  # Without DELETE, `destroy` would leave the database behind (the default is ABANDON). Losing it is safe: every node
+  # that Ebb holds is then given back, and the marks start anew.
+  deletion_policy         = "DELETE"
+  delete_protection_state = var.database.delete_protection ? "DELETE_PROTECTION_ENABLED" : "DELETE_PROTECTION_DISABLED"
+
+  dynamic "cmek_config" {
+    for_each = var.encryption.key == null ? [] : [var.encryption.key]
+    content {
+      kms_key_name = cmek_config.value
+    }
+  }
+
+  depends_on = [google_project_service.apis, google_kms_crypto_key_iam_member.agents]
+}
+
+resource "google_firestore_field" "unindexed" {
+  for_each = local.unindexed
+
+  project    = var.project
+  database   = local.database
+  collection = each.value[0]
+  field      = each.value[1]
+
+  index_config {}
+}
+
+# Records of drains and ticks go by themselves, within a day of their time.
+resource "google_firestore_field" "expiry" {
+  for_each = toset(["drains", "runs"])
+
+  project    = var.project
+  database   = local.database
+  collection = each.key
+  field      = "expire_at"
+
+  index_config {}
+  ttl_config {}
+}

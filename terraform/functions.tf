@@ -1,0 +1,153 @@
+# Both functions from one archive; they differ in entry point, identity and size. Everything is set, for the
+# platform's own defaults cost: CPU by memory, a hundred instances, one request at a time, open to the internet.
+
+locals {
+  root = "${path.module}/.."
+  # One list for Terraform and for the test that builds the same archive.
+  source_files = sort(flatten([
+    for pattern in yamldecode(file("${local.root}/infra/zip.yaml")).include : tolist(fileset(local.root, pattern))
+  ]))
+
+  # A drain waits far more than it computes: twenty share one vCPU, each in a thread.
+  drainer_concurrency = 20
+
+  environment = {
+    EBB_CLUSTER            = local.cluster_id
+    EBB_DECISION_LOG       = var.functions.decision_log
+    EBB_ENDPOINT           = coalesce(var.network.endpoint, var.network.connector == null ? "auto" : "private")
+    EBB_FIRESTORE_DATABASE = local.database
+    EBB_LOG_LEVEL          = var.functions.log_level
+    EBB_POLICY             = local.policy_uri
+    EBB_REJECTED_TOPIC     = google_pubsub_topic.topics["rejected"].id
+    EBB_RESULTS_TOPIC      = google_pubsub_topic.topics["results"].id
+    EBB_STATE              = "firestore"
+    EBB_TOPIC              = google_pubsub_topic.topics["orders"].id
+    GOOGLE_CLOUD_PROJECT   = var.project
+  }
+}
+
+# The file lies beside the providers: a saved plan that is applied elsewhere needs that folder too.
+data "archive_file" "source" {
+  type             = "zip"
+  output_path      = "${path.root}/.terraform/${local.name}.zip"
+  output_file_mode = "0644"
+
+  dynamic "source" {
+    for_each = local.source_files
+    content {
+      filename = source.value
+      content  = file("${local.root}/${source.value}")
+    }
+  }
+}
+
+# Named by its hash: other code is another object, and both functions are built anew.
+resource "google_storage_bucket_object" "source" {
+  bucket       = local.bucket
+  name         = "source/${local.name}/${data.archive_file.source.output_sha256}.zip"
+  source       = data.archive_file.source.output_path
+  content_type = "application/zip"
+}
+
+resource "google_cloudfunctions2_function" "planner" {
+  project      = var.project
+  location     = local.region
+  name         = local.planner_name
+  description  = "Ebb's planner for ${local.cluster_id}"
+  labels       = local.labels
+  kms_key_name = var.encryption.key
+
+  build_config {
+    runtime           = var.functions.runtime
+    entry_point       = "plan"
+    service_account   = "projects/${var.project}/serviceAccounts/${local.build_account}"
+    docker_repository = var.encryption.repository
+
+    source {
+      storage_source {
+        bucket = local.bucket
+        object = google_storage_bucket_object.source.name
+      }
+    }
+  }
+
+  service_config {
+    service_account_email = google_service_account.accounts["planner"].email
+    available_cpu         = var.functions.planner.cpu
+    available_memory      = var.functions.planner.memory
+    timeout_seconds       = var.functions.planner.timeout_seconds
+
+    # One pass at a time; the lease in the state holds where the platform does not.
+    min_instance_count               = 0
+    max_instance_count               = 1
+    max_instance_request_concurrency = 1
+
+    # Cloud Scheduler of the same project comes in; a laptop does not.
+    ingress_settings               = "ALLOW_INTERNAL_ONLY"
+    all_traffic_on_latest_revision = true
+    vpc_connector                  = var.network.connector
+    vpc_connector_egress_settings  = var.network.connector == null ? null : var.network.egress
+
+    # The lease outlives the call, so that a killed pass is never joined by the next one.
+    environment_variables = merge(local.environment, {
+      EBB_PASS_SECONDS = tostring(var.functions.planner.timeout_seconds + 60)
+    })
+  }
+
+  depends_on = [time_sleep.roles]
+}
+
+resource "google_cloudfunctions2_function" "drainer" {
+  project      = var.project
+  location     = local.region
+  name         = local.drainer_name
+  description  = "Ebb's drainer for ${local.cluster_id}"
+  labels       = local.labels
+  kms_key_name = var.encryption.key
+
+  build_config {
+    runtime           = var.functions.runtime
+    entry_point       = "drain"
+    service_account   = "projects/${var.project}/serviceAccounts/${local.build_account}"
+    docker_repository = var.encryption.repository
+
+    source {
+      storage_source {
+        bucket = local.bucket
+        object = google_storage_bucket_object.source.name
+      }
+    }
+  }
+
+  service_config {
+    service_account_email = google_service_account.accounts["drainer"].email
+    available_cpu         = "1"
+    available_memory      = var.functions.drainer.memory
+    timeout_seconds       = var.functions.drainer.timeout_seconds
+
+    min_instance_count               = 0
+    max_instance_count               = var.functions.drainer.instances
+    max_instance_request_concurrency = local.drainer_concurrency
+
+    # Pub/Sub of the same project comes in; people order by a message.
+    ingress_settings               = "ALLOW_INTERNAL_ONLY"
+    all_traffic_on_latest_revision = true
+    vpc_connector                  = var.network.connector
+    vpc_connector_egress_settings  = var.network.connector == null ? null : var.network.egress
+
+    # THREADS is functions-framework's; without it there were four for twenty requests.
+    environment_variables = merge(local.environment, {
+      EBB_STEP_SECONDS = tostring(var.functions.drainer.step_seconds)
+      THREADS          = tostring(local.drainer_concurrency)
+    })
+  }
+
+  depends_on = [time_sleep.roles]
+
+  lifecycle {
+    precondition {
+      condition     = local.most_drains <= var.functions.drainer.instances * local.drainer_concurrency
+      error_message = "functions.drainer.instances: ${var.functions.drainer.instances} instances work on ${var.functions.drainer.instances * local.drainer_concurrency} orders at once, and the policy allows ${local.most_drains} drains; write more instances, or a smaller number of nodes in cluster.disruption.budgets."
+    }
+  }
+}

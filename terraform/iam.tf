@@ -1,0 +1,148 @@
+# What the identities may do, each right on the smallest thing that takes one. Inside the cluster infra/rbac.yaml
+# speaks. Logs to stdout need no role.
+
+locals {
+  functions = toset(["drainer", "planner"])
+
+  # Who publishes where: the planner orders, the drainer goes on with its own orders and tells how they ended.
+  publishers = {
+    "drainer.orders"   = ["drainer", "orders"]
+    "drainer.rejected" = ["drainer", "rejected"]
+    "drainer.results"  = ["drainer", "results"]
+    "planner.orders"   = ["planner", "orders"]
+    "planner.results"  = ["planner", "results"]
+  }
+  invokers = {
+    drainer = { account = "push", service = google_cloudfunctions2_function.drainer.name }
+    planner = { account = "scheduler", service = google_cloudfunctions2_function.planner.name }
+  }
+}
+
+# The way into the cluster, and nothing inside it: GKE grants what either IAM or RBAC allows, so any predefined role
+# would let the functions past infra/rbac.yaml.
+resource "google_project_iam_custom_role" "control_plane" {
+  project     = local.cluster_project
+  role_id     = local.role_id
+  title       = "Ebb: find and reach the control plane (${var.cluster.name})"
+  permissions = ["container.clusters.connect", "container.clusters.get"]
+
+  depends_on = [google_project_service.apis]
+}
+
+resource "google_project_iam_member" "control_plane" {
+  for_each = local.functions
+
+  project = local.cluster_project
+  role    = google_project_iam_custom_role.control_plane.name
+  member  = google_service_account.accounts[each.key].member
+}
+
+resource "google_project_iam_member" "state" {
+  for_each = local.functions
+
+  project = var.project
+  role    = "roles/datastore.user"
+  member  = google_service_account.accounts[each.key].member
+
+  # https://cloud.google.com/firestore/native/docs/manage-databases ("per-database access permissions")
+  condition {
+    title       = "state-of-${local.name}"
+    description = "The state of this one cluster"
+    expression  = "resource.name == \"projects/${var.project}/databases/${local.database}\""
+  }
+}
+
+resource "google_storage_bucket_iam_member" "policy" {
+  for_each = local.functions
+
+  bucket = local.bucket
+  role   = "roles/storage.objectViewer"
+  member = google_service_account.accounts[each.key].member
+
+  # Of the objects this one alone. Names may be listed: only then does the service say that an object is missing,
+  # rather than that it is forbidden.
+  condition {
+    title       = "policy-of-${local.name}"
+    description = "The policy of this one cluster"
+    expression  = "resource.type == \"storage.googleapis.com/Bucket\" || resource.name == \"projects/_/buckets/${local.bucket}/objects/${local.policy_object}\""
+  }
+}
+
+resource "google_pubsub_topic_iam_member" "publishers" {
+  for_each = local.publishers
+
+  project = var.project
+  topic   = google_pubsub_topic.topics[each.value[1]].name
+  role    = "roles/pubsub.publisher"
+  member  = google_service_account.accounts[each.value[0]].member
+}
+
+resource "google_cloud_run_v2_service_iam_member" "invokers" {
+  for_each = local.invokers
+
+  project  = var.project
+  location = local.region
+  name     = each.value.service
+  role     = "roles/run.invoker"
+  member   = google_service_account.accounts[each.value.account].member
+}
+
+# Pub/Sub signs the tokens of its pushes, and moves dead letters, in the name of its own agent.
+resource "google_service_account_iam_member" "push_token" {
+  service_account_id = google_service_account.accounts["push"].name
+  role               = "roles/iam.serviceAccountTokenCreator"
+  member             = local.pubsub_agent
+}
+
+resource "google_pubsub_topic_iam_member" "dead_letters" {
+  project = var.project
+  topic   = google_pubsub_topic.topics["dead_letters"].name
+  role    = "roles/pubsub.publisher"
+  member  = local.pubsub_agent
+}
+
+resource "google_pubsub_subscription_iam_member" "dead_letters" {
+  project      = var.project
+  subscription = google_pubsub_subscription.orders.name
+  role         = "roles/pubsub.subscriber"
+  member       = local.pubsub_agent
+}
+
+# The build reads the copy of the source that Cloud Functions makes, writes the image and its log.
+# https://cloud.google.com/functions/docs/securing/build-custom-sa
+resource "google_project_iam_member" "build" {
+  for_each = toset(var.build.create ? ["roles/artifactregistry.writer", "roles/logging.logWriter"] : [])
+
+  project = var.project
+  role    = each.key
+  member  = google_service_account.accounts["build"].member
+}
+
+resource "google_project_iam_member" "build_source" {
+  count = var.build.create ? 1 : 0
+
+  project = var.project
+  role    = "roles/storage.objectViewer"
+  member  = google_service_account.accounts["build"].member
+
+  condition {
+    title       = "sources-of-functions"
+    description = "The buckets in which Cloud Functions keeps sources"
+    expression  = "resource.name.startsWith(\"projects/_/buckets/gcf-v2-\")"
+  }
+}
+
+# A role counts for everybody only some time after it was given; a build or a first call that is quicker fails.
+resource "time_sleep" "roles" {
+  create_duration = "90s"
+  triggers        = { build_account = local.build_account }
+
+  depends_on = [
+    google_project_iam_member.build,
+    google_project_iam_member.build_source,
+    google_project_iam_member.control_plane,
+    google_project_iam_member.state,
+    google_pubsub_topic_iam_member.publishers,
+    google_storage_bucket_iam_member.policy,
+  ]
+}

@@ -1,0 +1,71 @@
+output "cli" {
+  description = "The variables that `ebb status`, `ebb drain`, `ebb pause` and their like need: eval \"$(terraform output -raw cli)\"."
+  value = join("\n", [
+    for name in ["EBB_CLUSTER", "EBB_FIRESTORE_DATABASE", "EBB_POLICY", "EBB_STATE", "EBB_TOPIC", "GOOGLE_CLOUD_PROJECT"] :
+    "export ${name}='${local.environment[name]}'"
+  ])
+}
+
+output "database" {
+  description = "The Firestore database of the cluster's state."
+  value       = local.database
+}
+
+output "drainer" {
+  description = "The function that drains."
+  value = {
+    name            = google_cloudfunctions2_function.drainer.name
+    service_account = google_service_account.accounts["drainer"].email
+    uri             = google_cloudfunctions2_function.drainer.service_config[0].uri
+  }
+}
+
+output "log_queries" {
+  description = "Links into Cloud Logging. For one node add labels.node=\"NAME\"."
+  value = {
+    for name, filter in {
+      everything = "labels.cluster=\"${local.cluster_id}\""
+      last_pass  = "labels.cluster=\"${local.cluster_id}\" labels.event=\"run_summary\""
+      verdicts   = "labels.cluster=\"${local.cluster_id}\" labels.event=\"node_decision\""
+    } :
+    name => "https://console.cloud.google.com/logs/query;query=${urlencode(filter)}?project=${var.project}"
+  }
+}
+
+output "name" {
+  description = "What the names of this installation begin with."
+  value       = local.name
+}
+
+output "planner" {
+  description = "The function that plans."
+  value = {
+    name            = google_cloudfunctions2_function.planner.name
+    schedule        = google_cloud_scheduler_job.planner.schedule
+    service_account = google_service_account.accounts["planner"].email
+    uri             = google_cloudfunctions2_function.planner.service_config[0].uri
+  }
+}
+
+output "policy" {
+  description = "The policy as it is written, for `ebb policy check`."
+  value       = local.policy_document
+}
+
+output "policy_object" {
+  description = "Where the functions read the policy."
+  value       = local.policy_uri
+}
+
+output "rbac" {
+  description = "What the functions may do inside the cluster: terraform output -raw rbac | kubectl apply -f -. The submodule rbac does the same."
+  value = templatefile("${local.root}/infra/rbac.yaml", {
+    drainer = google_service_account.accounts["drainer"].email
+    planner = google_service_account.accounts["planner"].email
+  })
+}
+
+output "topics" {
+  description = "Orders, dead letters, what is no order, and results."
+  value       = { for key, topic in google_pubsub_topic.topics : key => topic.id }
+}

@@ -1,0 +1,113 @@
+# What is wrong with the policy, one sentence a fault, so that `plan` says it and not tomorrow's log. The rules are
+# those of infra/policy.schema.json; what a schema cannot say (cron, time zones, dates) is said by
+# `ebb policy check` and at every pass.
+
+locals {
+  policy_schema = jsondecode(file("${local.root}/infra/policy.schema.json"))
+
+  # Every mapping of the document: where it stands, what it is called in the schema, what it holds.
+  pools = merge(
+    { for name in ["defaults"] : name => local.policy.defaults if try(local.policy.defaults != null, false) },
+    { for name, pool in try(local.policy.nodePools, {}) : "nodePools.${name}" => pool if pool != null },
+  )
+  disruptions = merge(
+    { for path in ["cluster"] : "${path}.disruption" => ["CeilingSection", local.policy.cluster.disruption] if can(keys(local.policy.cluster.disruption)) },
+    { for path, pool in local.pools : "${path}.disruption" => ["DisruptionSection", pool.disruption] if can(keys(pool.disruption)) },
+  )
+  policy_sections = concat(
+    [{ path = "", kind = "", fields = local.policy }],
+    [
+      for path, section in {
+        "cluster"                       = ["ClusterSection", try(local.policy.cluster, null)]
+        "cluster.rate"                  = ["RateSection", try(local.policy.cluster.rate, null)]
+        "cluster.evictionsPerNamespace" = ["NamespaceRateSection", try(local.policy.cluster.evictionsPerNamespace, null)]
+        "drain"                         = ["DrainSection", try(local.policy.drain, null)]
+        "drain.backoff"                 = ["BackoffSection", try(local.policy.drain.backoff, null)]
+        "manual"                        = ["ManualSection", try(local.policy.manual, null)]
+      } : { path = path, kind = section[0], fields = section[1] }
+    ],
+    [for index, freeze in try(local.policy.cluster.freezes, []) : { path = "cluster.freezes[${index}]", kind = "FreezeSection", fields = freeze }],
+    [for path, pool in local.pools : { path = path, kind = "PoolSection", fields = pool }],
+    [for path, pool in local.pools : { path = "${path}.rate", kind = "RateSection", fields = try(pool.rate, null) }],
+    [for path, section in local.disruptions : { path = path, kind = section[0], fields = section[1] }],
+    flatten([
+      for path, section in local.disruptions : [
+        for index, budget in try(section[1].budgets, []) : { path = "${path}.budgets[${index}]", kind = "BudgetSection", fields = budget }
+      ] if can(length(section[1].budgets))
+    ]),
+    flatten([
+      for path, section in local.disruptions : [
+        for index, window in try(section[1].windows, []) : { path = "${path}.windows[${index}]", kind = "ScheduleSection", fields = window }
+      ] if can(length(section[1].windows))
+    ]),
+  )
+
+  # Every field that is written, with the schema's rules for it: any of them must hold. A list of words or keys is
+  # judged word by word; what is a section is judged above.
+  policy_fields = flatten([
+    for section in local.policy_sections : [
+      for key, value in section.fields : {
+        path  = trimprefix("${section.path}.${key}", ".")
+        rule  = try((section.kind == "" ? local.policy_schema : local.policy_schema["$defs"][section.kind]).properties[key], null)
+        value = value
+      } if value != null
+    ] if can(keys(section.fields))
+  ])
+  policy_values = flatten([
+    for field in local.policy_fields : [
+      for rules in [[for rule in try(field.rule.anyOf, [field.rule]) : rule if try(rule.type, "") != "null"]] :
+      can(rules[0].items.enum) || can(rules[0].items.pattern)
+      ? [for index, value in field.value : { path = "${field.path}[${index}]", rules = [rules[0].items], examples = try(rules[0].items.examples, []), value = value }]
+      : [{ path = field.path, rules = rules, examples = try(field.rule.examples, rules[0].examples, []), value = field.value }]
+    ] if field.rule != null
+  ])
+
+  policy_faults = concat(
+    [
+      for field in local.policy_fields : "policy.${field.path}: there is no such field; infra/policy.md has all of them."
+      if field.rule == null
+    ],
+    [
+      for field in local.policy_values : format(
+        "policy.%s: value %s is wrong; %s.", field.path, jsonencode(field.value), (
+          can(field.rules[0].enum) ? "write one of ${join(", ", field.rules[0].enum)}" :
+          length(field.examples) > 0 ? "write a value such as ${join(" or ", field.examples)}" :
+          can(field.rules[0].maximum) ? "write a number above ${field.rules[0].exclusiveMinimum} and up to ${field.rules[0].maximum}" :
+          can(field.rules[0].minimum) ? "write a ${field.rules[0].type == "integer" ? "whole " : ""}number of at least ${field.rules[0].minimum}" :
+          try(field.rules[0].type, "") == "boolean" ? "write true or false" : "write a ${try(field.rules[0].type, "mapping")}"
+        )
+      )
+      if !anytrue([
+        for rule in field.rules : (
+          can(rule["$ref"]) || try(rule.type, "") == "object" ? can(keys(field.value)) :
+          try(rule.type, "") == "array" ? can(length(field.value)) && !can(keys(field.value)) && !can(tostring(field.value)) :
+          try(rule.type, "") == "boolean" ? try(contains(["true", "false"], tostring(field.value)), false) :
+          can(rule.enum) ? try(contains(rule.enum, field.value), false) :
+          # A duration for which the schema does not name 0 is longer than zero.
+          can(rule.pattern) ? can(regex(rule.pattern, tostring(field.value))) && (
+            !strcontains(rule.pattern, "[dhm") || strcontains(rule.pattern, "|0") || can(regex("[1-9]", tostring(field.value)))
+          ) :
+          try(rule.type, "") == "string" ? can(tostring(field.value)) :
+          try(
+            tonumber(field.value) >= try(rule.minimum, -1000000) &&
+            tonumber(field.value) <= try(rule.maximum, 1000000) &&
+            tonumber(field.value) > try(rule.exclusiveMinimum, -1000001) &&
+            (rule.type == "number" || floor(tonumber(field.value)) == tonumber(field.value)),
+            false,
+          )
+        )
+      ])
+    ],
+    [
+      for section in local.policy_sections : "policy.${section.path}: schedule and duration belong together; write both or neither."
+      if section.kind == "BudgetSection" && (try(section.fields.schedule, null) == null) != (try(section.fields.duration, null) == null)
+    ],
+    flatten([
+      for section in local.policy_sections : [
+        for key in try(local.policy_schema["$defs"][section.kind].required, []) :
+        "policy.${section.path}.${key}: it is missing; write a value such as ${join(" or ", try(local.policy_schema["$defs"][section.kind].properties[key].examples, ["that of infra/policy.md"]))}."
+        if try(section.fields[key], null) == null
+      ] if can(keys(section.fields))
+    ]),
+  )
+}

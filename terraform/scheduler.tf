@@ -1,0 +1,31 @@
+resource "google_cloud_scheduler_job" "planner" {
+  project     = var.project
+  region      = local.region
+  name        = local.planner_name
+  description = "A pass of Ebb over ${local.cluster_id}"
+  schedule    = local.cron
+  time_zone   = var.schedule.time_zone
+
+  # `paused` pauses Ebb in its policy and not here: the planner also heals.
+  paused = false
+
+  # Cloud Scheduler starts no execution before the last one has answered, as long as it waits for the answer.
+  attempt_deadline = "${var.functions.planner.timeout_seconds + 20}s"
+
+  # The next tick is the retry.
+  retry_config {
+    retry_count = 0
+  }
+
+  http_target {
+    http_method = "POST"
+    uri         = google_cloudfunctions2_function.planner.service_config[0].uri
+
+    oidc_token {
+      service_account_email = google_service_account.accounts["scheduler"].email
+      audience              = google_cloudfunctions2_function.planner.service_config[0].uri
+    }
+  }
+
+  depends_on = [google_cloud_run_v2_service_iam_member.invokers]
+}
