@@ -1,0 +1,181 @@
+"""Ebb leaves as the README says, in the middle of its drains, and no cordon, taint or annotation of it stays behind."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+import requests
+
+from infra.local.control_plane import ControlPlane
+from infra.local.control_plane.manifests import deployment, nodes
+from infra.local.emulators import FirestoreEmulator, PubSubEmulator
+from shared.adapters.firestore import FirestoreState
+from shared.core.names import OUR_ANNOTATION, OUR_TAINT
+from shared.core.state import ClusterState
+from shared.ports import CLUSTER as CLUSTER_KEY
+from tests.readme import README
+from tests.real.installation import CLUSTER, Ground, Installation
+from tests.real.least import filled_by_hand, least_rights
+from tests.real.scene import NAMESPACE, POLICY, POOL, POOLS
+from tests.real.waiting import until
+
+pytestmark = [pytest.mark.control_plane, pytest.mark.slow]
+NODES, APPS, REPLICAS = 10, 8, 4
+GRACE = 90
+"""Seconds that each pod takes to end: a drain that has begun is still in flight when Ebb is to leave."""
+DESTROY = "terraform destroy"
+"""What only a cloud can show; here the functions, the topic and the subscription end at this step."""
+_HELD_BY_A_PERSON = 0
+
+
+@dataclass(frozen=True)
+class Site:
+    plane: ControlPlane
+    ground: Ground
+    home: Path
+
+    def shell(self, script: str, environment: dict[str, str]) -> str:
+        """Run lines of the README as a person would, with ebb and kubectl on the PATH."""
+        path = [str(Path(sys.executable).parent), str(self.plane.kubeconfig.parent / "bin"), os.environ["PATH"]]
+        done = subprocess.run(
+            ["sh", "-euc", script],
+            env={**os.environ, **environment, "HOME": str(self.home), "PATH": os.pathsep.join(path)},
+            capture_output=True,
+            text=True,
+            timeout=360,
+            check=False,
+        )
+        assert done.returncode == 0, f"{script}\n{done.stdout}\n{done.stderr}"
+        return done.stdout
+
+    def nodes(self) -> list[dict[str, Any]]:
+        return self.plane.api.items("/api/v1/nodes")
+
+    @property
+    def persons_node(self) -> str:
+        return str(self.nodes()[_HELD_BY_A_PERSON]["metadata"]["name"])
+
+    def cordoned(self) -> set[str]:
+        return {node["metadata"]["name"] for node in self.nodes() if node["spec"].get("unschedulable")}
+
+    def ours(self) -> set[str]:
+        """The nodes that carry anything of Ebb."""
+        return {node["metadata"]["name"] for node in self.nodes() if has_our_taint(node) or is_annotated(node)}
+
+
+def has_our_taint(node: dict[str, Any]) -> bool:
+    return any(taint["key"] == OUR_TAINT for taint in node["spec"].get("taints", []))
+
+
+def is_annotated(node: dict[str, Any]) -> bool:
+    return OUR_ANNOTATION in node["metadata"].get("annotations", {})
+
+
+@pytest.fixture(scope="module")
+def plane() -> Iterator[ControlPlane]:
+    with ControlPlane() as plane:
+        plane.api.create([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}])
+        plane.api.create(nodes(NODES, pool=POOL))
+        plane.api.create(
+            deployment(f"app-{number}", namespace=NAMESPACE, replicas=REPLICAS, cpu="300m", grace=GRACE)
+            for number in range(APPS)
+        )
+        yield plane
+
+
+@pytest.fixture(scope="module")
+def site(
+    plane: ControlPlane,
+    firestore_emulator: FirestoreEmulator,
+    pubsub_emulator: PubSubEmulator,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Site]:
+    home = tmp_path_factory.mktemp("home")
+    (home / ".kube").mkdir()
+    shutil.copy(plane.kubeconfig, home / ".kube" / "config")
+    least = least_rights(plane)
+    ground = Ground(plane.kubeconfig, plane.proxy_url, firestore_emulator.host, pubsub_emulator.host, kubeconfigs=least)
+    made = Site(plane, ground, home)
+    made.plane.kubectl("cordon", made.persons_node)
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("FIRESTORE_EMULATOR_HOST", firestore_emulator.host)
+        yield made
+
+
+@contextmanager
+def installed(site: Site) -> Iterator[Installation]:
+    """Install an Ebb with a memory of its own, and let drains begin."""
+    until("a calm cluster", lambda: all_run(site) and not site.ours(), 240)
+    site.plane.kubectl("apply", "-f", "-", stdin=filled_by_hand())
+    ground = replace(site.ground, database=f"ebb-{uuid4().hex[:8]}")
+    with Installation(ground, POLICY, POOLS) as ebb:
+        until("drains in flight", lambda: ticked(ebb) and site.ours(), 120)
+        yield ebb
+
+
+def all_run(site: Site) -> bool:
+    pods = site.plane.api.items(f"/api/v1/namespaces/{NAMESPACE}/pods")
+    return len(pods) == APPS * REPLICAS and all(pod["status"].get("phase") == "Running" for pod in pods)
+
+
+def ticked(installation: Installation) -> bool:
+    installation.tick()
+    return bool(state(installation).claims)
+
+
+def state(installation: Installation) -> ClusterState:
+    return FirestoreState("local", installation.ground.database, CLUSTER).get(CLUSTER_KEY).value or ClusterState()
+
+
+def blocks() -> list[str]:
+    """The commands of the README's section: leaving in order, and leaving when the functions went first."""
+    section = README.read_text(encoding="utf-8").split("## Uninstall\n")[1].split("\n## ")[0]
+    return re.findall(r"```sh\n(.*?)```", section, re.DOTALL)
+
+
+def test_the_steps_of_the_readme_leave_nothing_behind(site: Site) -> None:
+    before, after = blocks()[0].split(f"{DESTROY}\n")
+
+    with installed(site) as ebb:
+        for step in before.splitlines():
+            said = site.shell(step, ebb.environment)
+        assert re.findall(r"(\S+) +\S*SchedulingDisabled", said) == [site.persons_node]
+        assert (site.ours(), site.cordoned(), state(ebb).claims) == (set(), {site.persons_node}, {})
+        ebb.tick()
+        assert (site.ours(), state(ebb).claims) == (set(), {}), "a pass after the pause took a node again"
+    for step in after.splitlines():
+        site.shell(step, {})
+
+    rights = site.plane.api.items("/apis/rbac.authorization.k8s.io/v1/clusterroles")
+    assert [role for role in rights if role["metadata"]["name"].startswith("ebb-")] == []
+
+
+def test_nodes_are_found_by_their_taint_when_the_state_was_destroyed_first(site: Site) -> None:
+    with installed(site) as ebb:
+        documents = f"emulator/v1/projects/local/databases/{ebb.ground.database}/documents"
+        assert requests.delete(f"http://{ebb.ground.firestore}/{documents}", timeout=30).status_code == 200
+        assert not state(ebb).claims
+
+        for step in blocks()[0].split(f"{DESTROY}\n")[0].splitlines():
+            site.shell(step, ebb.environment)
+
+        assert (site.ours(), site.cordoned()) == (set(), {site.persons_node})
+
+
+def test_kubectl_alone_gives_nodes_back_when_the_functions_went_first(site: Site) -> None:
+    with installed(site):
+        held = site.ours()
+
+    site.shell(blocks()[1], {})
+
+    assert held
+    assert (site.ours(), site.cordoned()) == (set(), {site.persons_node})
