@@ -2,7 +2,6 @@
 # platform's own defaults cost: CPU by memory, a hundred instances, one request at a time, open to the internet.
 
 locals {
-  root = "${path.module}/.."
   # One list for Terraform and for the test that builds the same archive.
   source_files = sort(flatten([
     for pattern in yamldecode(file("${local.root}/infra/zip.yaml")).include : tolist(fileset(local.root, pattern))

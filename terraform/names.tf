@@ -2,6 +2,9 @@
 # clusters of one project share no name, even if they differ only in location or only after the 14th letter.
 
 locals {
+  # Of the repository, from which come the functions' source, the rights in the cluster and the policy's schema.
+  root = "${path.module}/.."
+
   cluster_project = coalesce(var.cluster.project, var.project)
   cluster_id      = "projects/${local.cluster_project}/locations/${var.cluster.location}/clusters/${var.cluster.name}"
   cluster_hash    = substr(sha256(local.cluster_id), 0, 7)

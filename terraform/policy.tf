@@ -1,39 +1,7 @@
-# The policy is one object that only Terraform writes. A typed policy becomes JSON without its nulls; a file is
-# uploaded as it stands, comments and all.
+# The policy is one object that only Terraform writes and that the functions may only read.
 
 locals {
-  policy_object = "policy/${local.name}.yaml"
-  policy_uri    = "gs://${local.bucket}/${local.policy_object}"
-
-  # jsonencode writes null for what is absent. No string can hold what is cut: its quotes would be escaped.
-  policy_typed = replace(replace(replace(
-    jsonencode(merge(var.policy, var.paused ? { paused = true } : {})),
-    "/,\"[A-Za-z]+\":null/", ""),
-    "/\\{\"[A-Za-z]+\":null,/", "{"),
-    "/\\{\"[A-Za-z]+\":null\\}/", "{}"
-  )
-
-  # Text is mended as text: decoded and encoded again, a date would become an instant, and `yes` true.
-  policy_text   = var.policy_file == null ? "" : file(var.policy_file)
-  policy_key    = "/(?m)^(paused|\"paused\"|'paused')[ \\t]*:.*$/"
-  policy_paused = length(regexall(trim(local.policy_key, "/"), local.policy_text)) > 0
-  policy_filed = (
-    !var.paused
-    ? local.policy_text
-    : can(jsondecode(local.policy_text))
-    ? jsonencode(merge(try(jsondecode(local.policy_text), {}), { paused = true }))
-    : local.policy_paused
-    ? replace(local.policy_text, local.policy_key, "paused: true")
-    : "${trimsuffix(local.policy_text, "\n")}\npaused: true\n"
-  )
-
-  policy_document = var.policy_file == null ? local.policy_typed : local.policy_filed
-  policy          = yamldecode(local.policy_document)
-
-  # Counts only: of a percentage nobody knows here how many nodes it is.
-  most_drains = max(0, [
-    for budget in try(local.policy.cluster.disruption.budgets, []) : try(tonumber(budget.nodes), 0)
-  ]...)
+  policy_uri = "gs://${local.bucket}/${local.policy_object}"
 }
 
 resource "google_storage_bucket_object" "policy" {

@@ -4,6 +4,7 @@
 
 locals {
   policy_schema = jsondecode(file("${local.root}/infra/policy.schema.json"))
+  policy_kinds  = merge(local.policy_schema["$defs"], { Policy = local.policy_schema })
 
   # Every mapping of the document: where it stands, what it is called in the schema, what it holds.
   pools = merge(
@@ -15,7 +16,7 @@ locals {
     { for path, pool in local.pools : "${path}.disruption" => ["DisruptionSection", pool.disruption] if can(keys(pool.disruption)) },
   )
   policy_sections = concat(
-    [{ path = "", kind = "", fields = local.policy }],
+    [{ path = "", kind = "Policy", fields = local.policy }],
     [
       for path, section in {
         "cluster"                       = ["ClusterSection", try(local.policy.cluster, null)]
@@ -48,19 +49,36 @@ locals {
     for section in local.policy_sections : [
       for key, value in section.fields : {
         path  = trimprefix("${section.path}.${key}", ".")
-        rule  = try((section.kind == "" ? local.policy_schema : local.policy_schema["$defs"][section.kind]).properties[key], null)
+        rule  = try(local.policy_kinds[section.kind].properties[key], null)
         value = value
       } if value != null
     ] if can(keys(section.fields))
   ])
-  policy_values = flatten([
-    for field in local.policy_fields : [
-      for rules in [[for rule in try(field.rule.anyOf, [field.rule]) : rule if try(rule.type, "") != "null"]] :
-      can(rules[0].items.enum) || can(rules[0].items.pattern)
-      ? [for index, value in field.value : { path = "${field.path}[${index}]", rules = [rules[0].items], examples = try(rules[0].items.examples, []), value = value }]
-      : [{ path = field.path, rules = rules, examples = try(field.rule.examples, rules[0].examples, []), value = field.value }]
-    ] if field.rule != null
-  ])
+  policy_rules = [
+    for field in local.policy_fields : merge(field, {
+      rules = [for rule in try(field.rule.anyOf, [field.rule]) : rule if try(rule.type, "") != "null"]
+    }) if field.rule != null
+  ]
+  policy_values = concat(
+    [
+      for field in local.policy_rules : {
+        path     = field.path
+        rules    = field.rules
+        value    = field.value
+        examples = try(field.rule.examples, field.rules[0].examples, [])
+      }
+    ],
+    flatten([
+      for field in local.policy_rules : [
+        for index, value in field.value : {
+          path     = "${field.path}[${index}]"
+          rules    = [field.rules[0].items]
+          value    = value
+          examples = try(field.rules[0].items.examples, [])
+        }
+      ] if can(length(field.value)) && (can(field.rules[0].items.enum) || can(field.rules[0].items.pattern))
+    ]),
+  )
 
   policy_faults = concat(
     [
@@ -104,8 +122,8 @@ locals {
     ],
     flatten([
       for section in local.policy_sections : [
-        for key in try(local.policy_schema["$defs"][section.kind].required, []) :
-        "policy.${section.path}.${key}: it is missing; write a value such as ${join(" or ", try(local.policy_schema["$defs"][section.kind].properties[key].examples, ["that of infra/policy.md"]))}."
+        for key in try(local.policy_kinds[section.kind].required, []) :
+        "policy.${section.path}.${key}: it is missing; write a value such as ${join(" or ", try(local.policy_kinds[section.kind].properties[key].examples, ["that of infra/policy.md"]))}."
         if try(section.fields[key], null) == null
       ] if can(keys(section.fields))
     ]),

@@ -1,0 +1,78 @@
+# Who may do what. Names a person could guess the rights of are compared with exactly those rights.
+
+mock_provider "google" {
+  source = "./tests/mocks"
+}
+mock_provider "archive" {}
+mock_provider "time" {}
+
+variables {
+  project = "my-project"
+  cluster = { name = "prod", location = "europe-west1", project = "clusters-project" }
+}
+
+run "rights" {
+  command = plan
+
+  assert {
+    condition     = google_project_iam_custom_role.control_plane.permissions == toset(["container.clusters.connect", "container.clusters.get"])
+    error_message = "The functions find and reach the control plane, and IAM lets them do nothing inside it."
+  }
+  assert {
+    condition = (
+      google_project_iam_custom_role.control_plane.project == "clusters-project" &&
+      alltrue([for each in google_project_iam_member.control_plane : each.project == "clusters-project"])
+    )
+    error_message = "The role stands in the project of the cluster."
+  }
+  assert {
+    condition = toset(keys(google_project_iam_member.state)) == toset(["drainer", "planner"]) && alltrue([
+      for each in google_project_iam_member.state :
+      each.role == "roles/datastore.user" &&
+      each.condition[0].expression == "resource.name == \"projects/my-project/databases/${local.name}\""
+    ])
+    error_message = "The functions reach the one database of this cluster."
+  }
+  assert {
+    condition = toset(keys(google_storage_bucket_iam_member.policy)) == toset(["drainer", "planner"]) && alltrue([
+      for each in google_storage_bucket_iam_member.policy :
+      each.role == "roles/storage.objectViewer" &&
+      endswith(each.condition[0].expression, "resource.name == \"projects/_/buckets/my-project-${local.name}/objects/policy/${local.name}.yaml\"")
+    ])
+    error_message = "The functions read the policy, and nobody but Terraform writes it."
+  }
+  assert {
+    condition = toset(keys(google_pubsub_topic_iam_member.publishers)) == toset([
+      "drainer.orders", "drainer.rejected", "drainer.results", "planner.orders", "planner.results",
+    ]) && alltrue([for each in google_pubsub_topic_iam_member.publishers : each.role == "roles/pubsub.publisher"])
+    error_message = "The functions publish, each where it must."
+  }
+  assert {
+    condition = (
+      toset(keys(google_cloud_run_v2_service_iam_member.invokers)) == toset(["drainer", "planner"]) &&
+      google_cloud_run_v2_service_iam_member.invokers["planner"].name == "${local.name}-planner" &&
+      google_cloud_run_v2_service_iam_member.invokers["drainer"].name == "${local.name}-drainer" &&
+      alltrue([for each in google_cloud_run_v2_service_iam_member.invokers : each.role == "roles/run.invoker"])
+    )
+    error_message = "Cloud Scheduler calls the planner, Pub/Sub the drainer, nobody else anything."
+  }
+  assert {
+    condition = (
+      google_service_account_iam_member.push_token.member == "serviceAccount:service-123456789012@gcp-sa-pubsub.iam.gserviceaccount.com" &&
+      google_service_account_iam_member.push_token.role == "roles/iam.serviceAccountTokenCreator" &&
+      google_pubsub_topic_iam_member.dead_letters.member == google_service_account_iam_member.push_token.member &&
+      google_pubsub_topic_iam_member.dead_letters.topic == "${local.name}-dead-letters" &&
+      google_pubsub_subscription_iam_member.dead_letters.member == google_service_account_iam_member.push_token.member &&
+      google_pubsub_subscription_iam_member.dead_letters.role == "roles/pubsub.subscriber" &&
+      google_pubsub_subscription_iam_member.dead_letters.subscription == "${local.name}-orders"
+    )
+    error_message = "Pub/Sub's agent signs tokens for the push identity alone, and moves dead letters."
+  }
+  assert {
+    condition = (
+      toset(keys(google_project_iam_member.build)) == toset(["roles/artifactregistry.writer", "roles/logging.logWriter"]) &&
+      google_project_iam_member.build_source[0].condition[0].expression == "resource.name.startsWith(\"projects/_/buckets/gcf-v2-\")"
+    )
+    error_message = "The build reads sources of functions, and writes the image and its log."
+  }
+}

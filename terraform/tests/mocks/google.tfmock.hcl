@@ -1,0 +1,21 @@
+# What Google's API would answer, for `mock_provider "google" { source = "./tests/mocks" }`.
+
+mock_resource "google_service_account" {
+  defaults = {
+    name   = "projects/my-project/serviceAccounts/ebb@my-project.iam.gserviceaccount.com"
+    email  = "ebb@my-project.iam.gserviceaccount.com"
+    member = "serviceAccount:ebb@my-project.iam.gserviceaccount.com"
+  }
+}
+
+mock_resource "google_pubsub_topic" {
+  defaults = {
+    id = "projects/my-project/topics/ebb"
+  }
+}
+
+mock_data "google_project" {
+  defaults = {
+    number = "123456789012"
+  }
+}

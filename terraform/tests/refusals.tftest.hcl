@@ -1,0 +1,69 @@
+# Each check of the plan refuses. The sentences, and every validation by its line, are tested with the functions' tests.
+
+mock_provider "google" {
+  source = "./tests/mocks"
+}
+mock_provider "archive" {}
+mock_provider "time" {}
+
+variables {
+  project = "my-project"
+  cluster = { name = "prod", location = "europe-west1" }
+}
+
+run "inputs_out_of_range" {
+  command = plan
+
+  variables {
+    project    = "My Project"
+    cluster    = { name = "Prod", location = "europe-west1" }
+    prefix     = "much-too-long"
+    region     = "europe-west1-b"
+    labels     = { Team = "x" }
+    alerts     = { missed_passes = 1 }
+    bucket     = { create = false }
+    build      = { create = false }
+    database   = { create = false }
+    encryption = { key = "projects/p/locations/l/keyRings/r/cryptoKeys/k" }
+    network    = { endpoint = "private" }
+    functions  = { drainer = { timeout_seconds = 600 } }
+    schedule   = { cron = "*/5 * * * *" }
+  }
+
+  expect_failures = [
+    var.project, var.cluster, var.prefix, var.region, var.labels, var.alerts, var.bucket, var.build, var.database,
+    var.encryption, var.network, var.functions, var.schedule,
+  ]
+}
+
+run "a_policy_that_could_not_be_parsed" {
+  command = plan
+
+  variables {
+    policy = { nodePools = { default-pool = { minimumNodeAge = "20" } } }
+  }
+
+  expect_failures = [google_storage_bucket_object.policy]
+}
+
+run "two_policies" {
+  command = plan
+
+  variables {
+    policy      = { dryRun = false }
+    policy_file = "tests/mocks/policy.yaml"
+  }
+
+  expect_failures = [google_storage_bucket_object.policy]
+}
+
+run "more_drains_than_the_drainer_can_work_on" {
+  command = plan
+
+  variables {
+    policy    = { cluster = { disruption = { budgets = [{ nodes = 60 }, { nodes = "10%" }] } } }
+    functions = { drainer = { instances = 2 } }
+  }
+
+  expect_failures = [google_cloudfunctions2_function.drainer]
+}

@@ -1,0 +1,189 @@
+# What an operator may choose, and what it changes.
+
+mock_provider "google" {
+  source = "./tests/mocks"
+}
+mock_provider "archive" {}
+mock_provider "time" {}
+
+variables {
+  project = "my-project"
+  cluster = { name = "prod", location = "europe-west1" }
+}
+
+run "shared_parts_are_taken_and_not_made" {
+  command = plan
+
+  variables {
+    apis     = false
+    bucket   = { create = false, name = "everybodys-bucket" }
+    build    = { create = false, service_account = "builder@my-project.iam.gserviceaccount.com" }
+    database = { create = false, name = "ebb-of-before" }
+  }
+
+  assert {
+    condition = alltrue([
+      length(google_project_service.apis) == 0,
+      length(google_storage_bucket.ebb) == 0,
+      length(google_firestore_database.state) == 0,
+      length(google_service_account.accounts) == 4,
+      length(google_project_iam_member.build) == 0,
+      length(google_project_iam_member.build_source) == 0,
+    ])
+    error_message = "What is there already is not made again, and a builder that is there keeps its rights."
+  }
+  assert {
+    condition = (
+      google_storage_bucket_object.policy.bucket == "everybodys-bucket" &&
+      output.policy_object == "gs://everybodys-bucket/policy/${local.name}.yaml" &&
+      endswith(google_storage_bucket_iam_member.policy["planner"].condition[0].expression, "\"projects/_/buckets/everybodys-bucket/objects/policy/${local.name}.yaml\"")
+    )
+    error_message = "In a shared bucket each cluster has its own policy, and its functions read that alone."
+  }
+  assert {
+    condition = (
+      output.database == "ebb-of-before" &&
+      alltrue([for field in google_firestore_field.expiry : field.database == "ebb-of-before"]) &&
+      google_project_iam_member.state["drainer"].condition[0].expression == "resource.name == \"projects/my-project/databases/ebb-of-before\""
+    )
+    error_message = "A database of before is used by its name."
+  }
+  assert {
+    condition     = google_cloudfunctions2_function.planner.build_config[0].service_account == "projects/my-project/serviceAccounts/builder@my-project.iam.gserviceaccount.com"
+    error_message = "The shared builder builds."
+  }
+}
+
+run "a_private_cluster_is_reached_through_a_connector" {
+  command = plan
+
+  variables {
+    network = { connector = "projects/my-project/locations/europe-west1/connectors/to-prod" }
+  }
+
+  assert {
+    condition = alltrue([
+      for function in [google_cloudfunctions2_function.planner, google_cloudfunctions2_function.drainer] :
+      local.environment.EBB_ENDPOINT == "private" &&
+      function.service_config[0].vpc_connector == "projects/my-project/locations/europe-west1/connectors/to-prod" &&
+      function.service_config[0].vpc_connector_egress_settings == "PRIVATE_RANGES_ONLY"
+    ])
+    error_message = "With a way into the cluster's network the private endpoint is used."
+  }
+}
+
+run "without_a_connector_the_endpoint_is_chosen_by_the_function" {
+  command = plan
+
+  assert {
+    condition     = local.environment.EBB_ENDPOINT == "auto" && google_cloudfunctions2_function.drainer.service_config[0].vpc_connector == null
+    error_message = "Without a connector nothing goes through a network."
+  }
+}
+
+run "everything_that_is_kept_is_encrypted_with_the_key" {
+  command = plan
+
+  variables {
+    encryption = {
+      key        = "projects/keys/locations/europe-west1/keyRings/r/cryptoKeys/k"
+      repository = "projects/my-project/locations/europe-west1/repositories/functions"
+    }
+  }
+
+  assert {
+    condition = alltrue(concat(
+      [for topic in google_pubsub_topic.topics : topic.kms_key_name == var.encryption.key],
+      [for function in [google_cloudfunctions2_function.planner, google_cloudfunctions2_function.drainer] :
+        function.kms_key_name == var.encryption.key &&
+      function.build_config[0].docker_repository == var.encryption.repository],
+      [
+        google_storage_bucket.ebb[0].encryption[0].default_kms_key_name == var.encryption.key,
+        google_firestore_database.state[0].cmek_config[0].kms_key_name == var.encryption.key,
+      ],
+    ))
+    error_message = "Bucket, topics, database and functions have the key."
+  }
+  assert {
+    condition = toset([for each in google_kms_crypto_key_iam_member.agents : each.member]) == toset([
+      for agent in ["gcf-admin-robot", "gcp-sa-artifactregistry", "gcp-sa-firestore", "gcp-sa-pubsub", "gs-project-accounts", "serverless-robot-prod"] :
+      "serviceAccount:service-123456789012@${agent}.iam.gserviceaccount.com"
+    ])
+    error_message = "Google's agents may use the key, and nobody else."
+  }
+}
+
+run "keys_may_be_granted_elsewhere" {
+  command = plan
+
+  variables {
+    encryption = {
+      key        = "projects/keys/locations/europe-west1/keyRings/r/cryptoKeys/k"
+      repository = "projects/my-project/locations/europe-west1/repositories/functions"
+      grant      = false
+    }
+  }
+
+  assert {
+    condition     = length(google_kms_crypto_key_iam_member.agents) == 0
+    error_message = "grant = false grants nothing."
+  }
+}
+
+run "a_pause_is_written_into_the_policy_and_the_planner_is_still_called" {
+  command = plan
+
+  variables {
+    paused = true
+    policy = { paused = false, dryRun = false, nodePools = { default-pool = { enabled = true } } }
+  }
+
+  assert {
+    condition     = yamldecode(output.policy) == { dryRun = false, paused = true, nodePools = { default-pool = { enabled = true } } }
+    error_message = "paused = true overrules the policy and changes nothing else."
+  }
+  assert {
+    condition     = google_cloud_scheduler_job.planner.paused == false
+    error_message = "The planner also heals; it is always called."
+  }
+}
+
+run "the_schedule_may_be_written_out" {
+  command = plan
+
+  variables {
+    schedule = { cron = "*/10 18-23 * * mon-fri", longest_gap_minutes = 4000, time_zone = "Europe/Amsterdam" }
+  }
+
+  assert {
+    condition = (
+      google_cloud_scheduler_job.planner.schedule == "*/10 18-23 * * mon-fri" &&
+      google_cloud_scheduler_job.planner.time_zone == "Europe/Amsterdam" &&
+      local.interval_minutes == 4000
+    )
+    error_message = "An explicit schedule is used as it stands."
+  }
+}
+
+run "sizes_are_chosen_and_the_deadlines_follow" {
+  command = plan
+
+  variables {
+    functions = {
+      planner = { cpu = "2", memory = "4Gi", timeout_seconds = 900 }
+      drainer = { instances = 50, timeout_seconds = 300, step_seconds = 240 }
+    }
+    region = "europe-west4"
+  }
+
+  assert {
+    condition = (
+      google_cloud_scheduler_job.planner.attempt_deadline == "920s" &&
+      google_cloud_scheduler_job.planner.region == "europe-west4" &&
+      google_cloudfunctions2_function.planner.service_config[0].environment_variables["EBB_PASS_SECONDS"] == "960" &&
+      google_cloudfunctions2_function.drainer.service_config[0].environment_variables["EBB_STEP_SECONDS"] == "240" &&
+      google_cloudfunctions2_function.drainer.service_config[0].max_instance_count == 50
+    )
+    error_message = "Every deadline follows the one that it must exceed."
+  }
+}
