@@ -1,0 +1,3 @@
+project = "my-project"
+cluster = { name = "prod-north", location = "europe-north1" }
+paused  = true

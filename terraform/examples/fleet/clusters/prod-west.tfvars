@@ -1,0 +1,2 @@
+project = "my-project"
+cluster = { name = "prod-west", location = "europe-west1" }

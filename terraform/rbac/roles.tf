@@ -1,0 +1,54 @@
+# infra/rbac.yaml, the single source, as Terraform's resources. `kubectl apply` of the output `rbac` of the module above
+# does the same; use one of the two.
+
+locals {
+  documents = [
+    for document in split("\n---\n", templatefile("${path.module}/../../infra/rbac.yaml", {
+      drainer = var.drainer
+      planner = var.planner
+    })) : yamldecode(document)
+  ]
+  objects = { for each in local.documents : "${each.kind}/${each.metadata.name}" => each }
+}
+
+resource "kubernetes_cluster_role_v1" "roles" {
+  for_each = { for key, object in local.objects : key => object if object.kind == "ClusterRole" }
+
+  metadata {
+    name = each.value.metadata.name
+  }
+
+  dynamic "rule" {
+    for_each = each.value.rules
+    content {
+      api_groups = rule.value.apiGroups
+      resources  = rule.value.resources
+      verbs      = rule.value.verbs
+    }
+  }
+}
+
+resource "kubernetes_cluster_role_binding_v1" "bindings" {
+  for_each = { for key, object in local.objects : key => object if object.kind == "ClusterRoleBinding" }
+
+  metadata {
+    name = each.value.metadata.name
+  }
+
+  role_ref {
+    api_group = each.value.roleRef.apiGroup
+    kind      = each.value.roleRef.kind
+    name      = each.value.roleRef.name
+  }
+
+  dynamic "subject" {
+    for_each = each.value.subjects
+    content {
+      api_group = subject.value.apiGroup
+      kind      = subject.value.kind
+      name      = subject.value.name
+    }
+  }
+
+  depends_on = [kubernetes_cluster_role_v1.roles]
+}

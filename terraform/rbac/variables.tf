@@ -1,0 +1,21 @@
+variable "drainer" {
+  description = "The e-mail address of the drainer's service account: the output `drainer.service_account` of the module above."
+  type        = string
+  nullable    = false
+
+  validation {
+    condition     = can(regex("^[^@ ]+@[^@ ]+$", var.drainer))
+    error_message = "drainer: write the e-mail address of the drainer's service account."
+  }
+}
+
+variable "planner" {
+  description = "The e-mail address of the planner's service account: the output `planner.service_account` of the module above."
+  type        = string
+  nullable    = false
+
+  validation {
+    condition     = can(regex("^[^@ ]+@[^@ ]+$", var.planner))
+    error_message = "planner: write the e-mail address of the planner's service account."
+  }
+}
