@@ -28,6 +28,11 @@ class Leash:
         with self._log.open("wb") as out:
             self._process = hold(["-m", "infra.local.leash", str(folder), *command], out.fileno())
 
+    @property
+    def pid(self) -> int:
+        """The leash's own process; the command is its one child."""
+        return self._process.pid
+
     def ended(self) -> bool:
         return self._process.poll() is not None
 

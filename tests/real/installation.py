@@ -4,6 +4,7 @@ The GKE API, the policy's bucket and the autoscaler are the little GKE's; everyt
 Tests and `make cluster-up` use the same installation.
 """
 
+import json
 import sys
 import tempfile
 import threading
@@ -15,7 +16,7 @@ from types import TracebackType
 from typing import Any, Self
 
 import requests
-from google.pubsub_v1 import PublisherClient, SubscriberClient
+from google.pubsub_v1 import PublisherClient, PubsubMessage, SubscriberClient
 from google.pubsub_v1.services.publisher.transports import PublisherGrpcTransport
 from google.pubsub_v1.services.subscriber.transports import SubscriberGrpcTransport
 from grpc import insecure_channel
@@ -30,6 +31,7 @@ from infra.local.ports import free_ports
 from infra.local.scaling.client import ApiError, HttpTransport
 from infra.local.scaling.settings import AutoscalerSettings
 from infra.local.shell.serving import HttpServer
+from tests.real.pushing import Pusher
 from tests.real.waiting import until
 
 CLUSTER = "projects/local/locations/europe-west4/clusters/real"
@@ -38,6 +40,8 @@ SUBSCRIPTION = "projects/local/subscriptions/orders"
 POLICY = "gs://policies/policy.yaml"
 AUTOSCALER = AutoscalerSettings(scan_interval=1, unneeded_time=5, deletion=1, delay_after_delete=0, parallelism=10)
 TICK_SECONDS = 60.0
+RETRY = {"minimum_backoff": {"seconds": 1}, "maximum_backoff": {"seconds": 10}}
+"""How soon a message comes again; Terraform's are longer, as a drain's minutes are."""
 
 
 @dataclass(frozen=True)
@@ -57,9 +61,17 @@ class Installation:
     """One Ebb on one cluster, inside a `with` block."""
 
     def __init__(
-        self, ground: Ground, policy: str, pools: Mapping[str, Pool], settings: Mapping[str, str] | None = None
+        self,
+        ground: Ground,
+        policy: str,
+        pools: Mapping[str, Pool],
+        settings: Mapping[str, str] | None = None,
+        *,
+        hands: int = 0,
     ) -> None:
+        """`hands` push so many messages at once; without them the emulator pushes, two at a time."""
         self.ground = ground
+        self._hands = hands
         self._settings = dict(settings or {})
         self._lock = threading.RLock()
         self.bucket = Bucket(ScaledClock(1))
@@ -121,6 +133,14 @@ class Installation:
         summary: dict[str, Any] = response.json()
         return summary
 
+    def publish(self, order: Mapping[str, Any]) -> None:
+        """Publish an order as a person does."""
+        self._publisher.publish(topic=TOPIC, messages=[PubsubMessage(data=json.dumps(order).encode())])
+
+    def pid(self, target: str) -> int:
+        """The process that holds a function on a leash: its child is the server, whose children are the workers."""
+        return self._functions[target].pid
+
     def said(self, target: str) -> str:
         """Return the last lines of a function's log."""
         return self._functions[target].last_words()
@@ -143,21 +163,22 @@ class Installation:
     def _subscribe(self) -> None:
         """Make the topic and a push subscription to the drainer."""
         channel = insecure_channel(self.ground.pubsub)
-        publisher = PublisherClient(transport=PublisherGrpcTransport(channel=channel))
+        self._publisher = publisher = PublisherClient(transport=PublisherGrpcTransport(channel=channel))
         publisher.create_topic(name=TOPIC)
         subscriber = SubscriberClient(transport=SubscriberGrpcTransport(channel=channel))
+        endpoint = f"http://127.0.0.1:{self.drainer_port}/"
+        push = {} if self._hands else {"push_config": {"push_endpoint": endpoint}}
         subscriber.create_subscription(
-            {
-                "name": SUBSCRIPTION,
-                "topic": TOPIC,
-                "push_config": {"push_endpoint": f"http://127.0.0.1:{self.drainer_port}/"},
-                "ack_deadline_seconds": 600,
-            }
+            {"name": SUBSCRIPTION, "topic": TOPIC, "ack_deadline_seconds": 600, "retry_policy": RETRY, **push}
         )
         self._forget = [
             partial(subscriber.delete_subscription, subscription=SUBSCRIPTION),
             partial(publisher.delete_topic, topic=TOPIC),
         ]
+        if self._hands:
+            pusher = Pusher(subscriber, SUBSCRIPTION, endpoint, self._hands)
+            pusher.start()
+            self._forget.insert(0, pusher.stop)
 
     def _scale(self) -> None:
         while not self._stopping.wait(0.2):

@@ -1,0 +1,53 @@
+"""Ends processes of Ebb's with SIGKILL, at moments that a seed decides.
+
+Each function runs as in production: a gunicorn master with workers that share one port, and which it starts anew as
+soon as one is gone. A worker is what dies: with all its threads, between any two instructions.
+"""
+
+import os
+import signal
+import subprocess
+from random import Random
+
+from tests.real.installation import Installation
+
+DRAINERS_SHARE = 0.85
+_PS_SECONDS = 10
+
+
+class Killer:
+    """Kills one worker at a time."""
+
+    def __init__(self, installation: Installation, random: Random) -> None:
+        self._installation, self._random = installation, random
+        self.killed = {"plan": 0, "drain": 0}
+
+    def strike(self) -> None:
+        """Kill a worker of the drainer, now and then one of the planner; none if it has just been killed."""
+        target = "drain" if self._random.random() < DRAINERS_SHARE else "plan"
+        found = workers(self._installation.pid(target))
+        if found:
+            self._kill(target, self._random.choice(found))
+
+    def _kill(self, target: str, pid: int) -> None:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            return
+        self.killed[target] += 1
+
+
+def workers(leash: int) -> list[int]:
+    """Return the server's workers: the grandchildren of the leash that holds it."""
+    children = _children()
+    return [worker for server in children.get(leash, []) for worker in children.get(server, [])]
+
+
+def _children() -> dict[int, list[int]]:
+    listing = subprocess.run(
+        ["ps", "-A", "-o", "pid=,ppid="], capture_output=True, text=True, check=True, timeout=_PS_SECONDS
+    )
+    found: dict[int, list[int]] = {}
+    for pid, parent in (map(int, line.split()) for line in listing.stdout.splitlines()):
+        found.setdefault(parent, []).append(pid)
+    return found

@@ -1,0 +1,152 @@
+"""The world of the killed drainers: nodes that come anew, workloads that grow and shrink, people who interfere.
+
+Workloads with a PodDisruptionBudget keep their size, so that what their budgets ask is a plain number; the others
+rise and fall in turns, so that room is always there and nodes always empty out. Knows nothing of Ebb but its taint.
+"""
+
+import itertools
+from collections.abc import Callable, Mapping
+from random import Random
+from typing import Any
+
+from infra.local.control_plane.api import MERGE_PATCH, Api
+from infra.local.control_plane.manifests import Manifest, deployment, disruption_budget, node
+from infra.local.machines import Pool
+from tests.real.waiting import until
+
+POOL = "tide"
+NAMESPACE = "tide"
+NODES = 90
+GUARDED, REPLICAS = 12, 8
+TIDAL, LOW, HIGH = 16, 3, 9
+MOST_CORDONED = 4
+POOLS = {POOL: Pool(POOL, min_nodes=5, max_nodes=6, annotations={"kwok.x-k8s.io/node": "fake"})}
+"""No scale-up comes of a maximum that is reached: one for a pod that Ebb moved opens a breaker for half an hour."""
+_TAINT = "status-taint.cluster-autoscaler.kubernetes.io/ebb"
+
+
+class Tide:
+    """The cluster's own life; `random` decides all of it."""
+
+    def __init__(self, api: Api, publish: Callable[[Mapping[str, Any]], None], random: Random) -> None:
+        self._api, self._publish, self._random = api, publish, random
+        self._numbers = itertools.count()
+        self._high = {name: number % 2 == 0 for number, name in enumerate(_tidal())}
+        self.cordoned: set[str] = set()
+        """Nodes that a person has cordoned and not uncordoned since."""
+        self.asked: list[str] = []
+        """What persons did, for the story."""
+
+    def rise(self) -> None:
+        """Make the world and wait until all of it is ready."""
+        self._api.create([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}])
+        self.top_up()
+        self._api.create(_guarded_workloads())
+        self._api.create(_workload(name, HIGH if high else LOW) for name, high in self._high.items())
+        until("every pod ready", self.is_calm, 180)
+
+    def top_up(self) -> None:
+        """Let somebody resize the pool: nodes that went come anew, under new names."""
+        missing = NODES - len(self._nodes())
+        self._api.create(node(f"gke-local-{POOL}-{next(self._numbers):05d}", pool=POOL) for _ in range(missing))
+
+    def turn(self, pairs: int = 2) -> None:
+        """Let some workloads grow and as many shrink."""
+        rising = self._random.sample([name for name, high in self._high.items() if not high], pairs)
+        falling = self._random.sample([name for name, high in self._high.items() if high], pairs)
+        for name in [*rising, *falling]:
+            self._high[name] = not self._high[name]
+            self._api.request("PATCH", _path(name), {"spec": {"replicas": self._replicas(name)}}, MERGE_PATCH)
+
+    def interfere(self) -> None:
+        """Let a person do one thing that people do."""
+        nodes = self._nodes()
+        free = [each for each in nodes if not each["spec"].get("unschedulable") and not _is_held(each)]
+        held = [each for each in nodes if _is_held(each)]
+        act, among = self._random.choice(
+            [(self._cordon, free), (self._order, free), (self._order, nodes), (self._overrule, held),
+             (self._release, held)]
+        )  # fmt: skip
+        if among:
+            act(self._random.choice(among))
+
+    def is_calm(self) -> bool:
+        """Whether every pod that is wanted runs and is Ready, and no other is left."""
+        pods = self._api.items(f"/api/v1/namespaces/{NAMESPACE}/pods")
+        wanted = GUARDED * REPLICAS + sum(map(self._replicas, self._high))
+        return len(pods) == wanted and all(map(_is_ready, pods))
+
+    def held(self) -> list[str]:
+        """Return the nodes that carry Ebb's taint."""
+        return [each["metadata"]["name"] for each in self._nodes() if _is_held(each)]
+
+    def _nodes(self) -> list[Manifest]:
+        return self._api.items("/api/v1/nodes")
+
+    def _replicas(self, name: str) -> int:
+        return HIGH if self._high[name] else LOW
+
+    def _cordon(self, thing: Manifest) -> None:
+        """Cordon a node as it was read, so that nobody else's cordon is taken for a person's."""
+        if len(self.cordoned) < MOST_CORDONED and self._patch(thing, {"unschedulable": True}):
+            self.cordoned.add(_name(thing))
+            self.asked.append(f"cordon {_name(thing)}")
+
+    def _overrule(self, thing: Manifest) -> None:
+        if self._patch(thing, {"unschedulable": None}):
+            self.asked.append(f"uncordon {_name(thing)}")
+
+    def _order(self, thing: Manifest) -> None:
+        self._publish({"node": _name(thing)})
+        self.asked.append(f"drain {_name(thing)}")
+
+    def _release(self, thing: Manifest) -> None:
+        self._publish({"kind": "release", "node": _name(thing)})
+        self.asked.append(f"release {_name(thing)}")
+
+    def _patch(self, thing: Manifest, spec: Mapping[str, Any]) -> bool:
+        version = {"resourceVersion": thing["metadata"]["resourceVersion"]}
+        body = {"metadata": version, "spec": spec}
+        return self._api.request("PATCH", f"/api/v1/nodes/{_name(thing)}", body, MERGE_PATCH).status == 200
+
+
+def budgets(api: Api) -> list[Manifest]:
+    return api.items(f"/apis/policy/v1/namespaces/{NAMESPACE}/poddisruptionbudgets")
+
+
+def controllers(api: Api) -> list[Manifest]:
+    return api.items(f"/apis/apps/v1/namespaces/{NAMESPACE}/deployments")
+
+
+def _guarded_workloads() -> list[Manifest]:
+    names = [f"guarded-{number}" for number in range(GUARDED)]
+    guards = [disruption_budget(name, namespace=NAMESPACE, maxUnavailable=1 + number % 2) for number, name in
+              enumerate(names)]  # fmt: skip
+    return [*guards, *(_workload(name, REPLICAS) for name in names)]
+
+
+def _tidal() -> list[str]:
+    return [f"tidal-{number}" for number in range(TIDAL)]
+
+
+def _workload(name: str, replicas: int) -> Manifest:
+    return deployment(name, namespace=NAMESPACE, replicas=replicas, cpu="400m", memory="600Mi", grace=2)
+
+
+def _path(name: str) -> str:
+    return f"/apis/apps/v1/namespaces/{NAMESPACE}/deployments/{name}"
+
+
+def _name(thing: Manifest) -> str:
+    return str(thing["metadata"]["name"])
+
+
+def _is_held(thing: Manifest) -> bool:
+    return any(taint["key"] == _TAINT for taint in thing["spec"].get("taints", []))
+
+
+def _is_ready(pod: Manifest) -> bool:
+    conditions = pod["status"].get("conditions", [])
+    return "deletionTimestamp" not in pod["metadata"] and any(
+        each["type"] == "Ready" and each["status"] == "True" for each in conditions
+    )
