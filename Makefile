@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 EBB    := $(BIN)/python -m functions.cli
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types imports unit real acceptance bench fuzz fmt requirements schema playground clean
+.PHONY: help demo test check lint types imports unit real acceptance bench fuzz fmt requirements schema monitoring playground clean
 
 help: ## Say what each target does
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -67,6 +67,9 @@ requirements: $(VENV)/.dev ## Compile requirements.txt from requirements.in, wit
 schema: $(VENV)/.dev ## Write infra/policy.schema.json and infra/policy.md from the policy's types
 	$(BIN)/python -m shared.core.policy_document > infra/policy.schema.json
 	$(BIN)/python -m shared.core.policy_document page > infra/policy.md
+
+monitoring: $(VENV)/.dev ## Write metrics, alerts, dashboard and runbook of infra/ from the tables in infra/monitoring
+	@$(BIN)/python -m infra.monitoring
 
 playground: $(VENV)/.dev ## A real control plane with Ebb at work on it, left up to play with until Ctrl-C
 	@$(BIN)/python -m tests.real.playground

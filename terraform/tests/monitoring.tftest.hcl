@@ -31,7 +31,7 @@ run "everything_is_made_under_the_clusters_name" {
       each.metric_descriptor[0].metric_kind == "DELTA" &&
       (each.value_extractor != null) == (each.metric_descriptor[0].value_type == "DISTRIBUTION") &&
       length(each.bucket_options) == (each.value_extractor != null ? 1 : 0) &&
-      toset(keys(each.label_extractors)) == toset([for label in each.metric_descriptor[0].labels : label.key])
+      join(",", sort(keys(each.label_extractors))) == join(",", sort([for label in each.metric_descriptor[0].labels : label.key]))
     ])
     error_message = "A distribution has an extractor and buckets, a counter has neither, and every label is declared."
   }

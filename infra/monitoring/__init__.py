@@ -1,0 +1,5 @@
+"""What people see of Ebb: one table of events, labels and fields, and all that is made from it.
+
+`python -m infra.monitoring` writes infra/metrics.yaml, alerts.yaml, dashboard.json and runbook.md, which Terraform
+reads. Nothing that runs in the cloud imports this; tests hold it to what the functions write.
+"""

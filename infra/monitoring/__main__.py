@@ -1,0 +1,10 @@
+"""`python -m infra.monitoring`: write what Terraform and people read from the tables. Must not hold any of it."""
+
+import sys
+
+from infra.monitoring.files import files
+
+if __name__ == "__main__":
+    for path, text in files().items():
+        path.write_text(text, encoding="utf-8")
+        sys.stdout.write(f"{path.name} is up to date\n")

@@ -1,0 +1,179 @@
+"""The alerts: when somebody is told, and what that means, what to look at, what to do. The runbook says the same."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from infra.monitoring.conditions import HOUR, Condition, above, metric_filter
+from infra.monitoring.query import Is, series
+
+SUBSCRIPTION: Final = "pubsub_subscription"
+FAILURES: Final = (
+    "deadline", "eviction_forbidden", "several_pdbs", "pod_blocks", "replacement_pending", "watchdog",
+)  # fmt: skip
+"""Halts that say that draining did not work; the others are somebody's wish. Tests hold them to the breaker's."""
+
+
+@dataclass(frozen=True)
+class Alert:
+    """One alert policy and its section of the runbook."""
+
+    key: str
+    title: str
+    severity: str
+    conditions: tuple[Condition, ...]
+    means: str
+    look: tuple[str, ...]
+    do: tuple[str, ...]
+
+
+def _subscription(metric: str, *names: str) -> str:
+    return series((
+        Is("metric.type", (f"pubsub.googleapis.com/subscription/{metric}",)),
+        Is("resource.type", (SUBSCRIPTION,)),
+        Is("resource.labels.subscription_id", names),
+    ))  # fmt: skip
+
+
+ALERTS: Final = (
+    Alert(
+        "no_pass",
+        "no successful pass",
+        "CRITICAL",
+        (
+            Condition("no pass was seen", metric_filter("passes"), "ALIGN_SUM", "REDUCE_SUM", "60s", kind="absent",
+                      duration="${absence_seconds}s"),
+            Condition("fewer than one pass", metric_filter("passes"), "ALIGN_SUM", "REDUCE_SUM",
+                      "${absence_seconds}s", comparison="COMPARISON_LT", threshold=1, duration="60s",
+                      missing="EVALUATION_MISSING_DATA_ACTIVE"),
+        ),
+        "For ${missed_passes} intervals no pass of the planner has ended well. Nothing new is drained, and nothing is "
+        "healed either: a drain that hangs now stays as it is. One missed pass is no news and raises no alert. An "
+        "installation that never had a pass raises none either: look for the first one by hand.",
+        (
+            "The lines of the planner: `run_summary` says why passes ended early (`unreachable`, `terminal`).",
+            "Cloud Scheduler: is the job there, not paused, and what did its last attempts answer?",
+            "Cloud Run: does the planner's revision start, has it memory enough, does it reach the control plane?",
+        ),
+        (
+            "`unreachable`: mend the way to the control plane, the GKE API or Firestore; the next pass goes on.",
+            "`terminal`: the message says what a person must mend.",
+            "Until then `ebb release all` from a laptop gives every held node back.",
+        ),
+    ),
+    Alert(
+        "policy_invalid",
+        "policy missing or invalid",
+        "ERROR",
+        (above("the policy could not be used", "policy_invalid", 600),),
+        "The policy object is missing or invalid. Nothing new is drained; drains under way end as they were begun, and "
+        "healing goes on.",
+        (
+            "The `policy_invalid` lines: each fault with its path and remedy.",
+            "The last versions of the bucket's object.",
+        ),
+        (
+            "`ebb policy check FILE` on what Terraform writes; mend it and apply.",
+            "In a hurry: restore the object's last good version; it is read anew at every pass.",
+        ),
+    ),
+    Alert(
+        "dead_letters",
+        "messages given up or rejected",
+        "ERROR",
+        (
+            Condition("a message went to the dead letters",
+                      _subscription("dead_letter_message_count", "${orders_subscription}"), "ALIGN_SUM", "REDUCE_SUM",
+                      "600s"),
+            above("a message was no order", "messages_rejected", 600),
+        ),
+        "A message was delivered so often in vain that Pub/Sub gave it up, or it was no order of this cluster. No node "
+        "is lost by it: the planner's passes find a drain that fell silent, and the next pass orders again.",
+        (
+            "`message_rejected` lines; what was sent is on the rejected topic.",
+            "The dead letters: `gcloud pubsub subscriptions pull ${dead_letters_subscription} --limit=10`.",
+            "`drain_step` lines with reason `retryable` or `terminal`: why it was never done.",
+        ),
+        (
+            "A person's message: correct and send it again (README, by message).",
+            "An order of the planner: mend what its lines say; do not replay it, orders expire on purpose.",
+        ),
+    ),
+    Alert(
+        "old_messages",
+        "an order waits too long",
+        "WARNING",
+        (
+            Condition("the oldest message is older than half an hour",
+                      _subscription("oldest_unacked_message_age", "${orders_subscription}"), "ALIGN_MAX", "REDUCE_MAX",
+                      "300s", threshold=1800, duration="300s"),
+        ),
+        "A message has come again for over half an hour. A step takes at most ten minutes, and an order that nobody "
+        "claimed expires after ten.",
+        (
+            "`drain_step` lines of severity WARNING or ERROR: what makes the message come again.",
+            "Does the drainer start, and does the push account have the right to call it?",
+        ),
+        ("Mend what the lines say; the message is then done by itself.",),
+    ),
+    Alert(
+        "drain_failed",
+        "drains fail",
+        "WARNING",
+        (above("more than two drains failed within six hours", "drains", 6 * HOUR, most=2,
+               where=(Is("metric.labels.outcome", ("given_back",)), Is("metric.labels.reason", FAILURES))),),
+        "Several drains were given back because they did not work. The nodes serve again and are left alone, half an "
+        "hour at first and longer each time; a single failure is not worth a message.",
+        (
+            "`drain_result` lines: reason and detail name the pod, the PodDisruptionBudget or the webhook.",
+            "Blocked time by PodDisruptionBudget in the dashboard.",
+        ),
+        (
+            "`deadline`: a budget that never allows a disruption; give its workload another replica, or mend it.",
+            "`eviction_forbidden`: a webhook or a right; `several_pdbs`: let one budget match each pod.",
+            "`replacement_pending`: the plan met a rule that it does not know; tell the maintainers, with the dump.",
+        ),
+    ),
+    Alert(
+        "breaker_open",
+        "a breaker is open",
+        "ERROR",
+        (above("a breaker is open", "open_breakers", 900),),
+        "In a pool our work went wrong: a moved pod found no place, a node was bought for one, or three drains failed "
+        "within an hour. No new drain starts in that pool; the breaker closes by itself.",
+        ("The `breaker` line names the pod.", "`kubectl describe pod`: why it found no place."),
+        (
+            "If it opens again and again: disable the pool in the policy (`enabled: false`) and keep a dump.",
+        ),
+    ),
+    Alert(
+        "overdue",
+        "a node is held past the watchdog",
+        "CRITICAL",
+        (above("a claim is overdue", "overdue_claims", 900),),
+        "A node is cordoned by Ebb for longer than drain deadline, watchdog and two passes: it costs money and takes "
+        "no pods. That is a broken promise.",
+        (
+            "`ebb status` shows the claim; the node's lines show what was tried last.",
+            "`healed` lines: is a release published at every pass and never carried out?",
+        ),
+        ("`ebb release NODE`.", "Look at the dead letters and at the drainer's errors: it does not get its work done."),
+    ),
+    Alert(
+        "errors",
+        "unhandled errors",
+        "ERROR",
+        (
+            Condition("a function answered 500", series((
+                Is("metric.type", ("run.googleapis.com/request_count",)),
+                Is("resource.type", ("cloud_run_revision",)),
+                Is("resource.labels.service_name", ("${planner}", "${drainer}")),
+                Is("metric.labels.response_code", ("500",)),
+            )), "ALIGN_SUM", "REDUCE_SUM", "600s"),
+            above("a step cannot go on until somebody mends something", "faults", 600,
+                  where=(Is("metric.labels.reason", ("terminal",)),)),
+        ),
+        "A function met what it has no answer for, or what only a person can mend.",
+        ("Lines of severity ERROR, and the traceback beside the request that answered 500.",),
+        ("Mend what the sentence says; of a traceback tell the maintainers.",),
+    ),
+)  # fmt: skip

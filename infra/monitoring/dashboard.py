@@ -1,0 +1,77 @@
+"""What the dashboard shows, row by row: is there something to gain, what is done, what holds it, what was gained."""
+
+from typing import Any, Final
+
+from infra.monitoring.alerts import ALERTS
+from infra.monitoring.queries import LAST_NIGHT, WHY_HERE
+from infra.monitoring.query import Is
+from infra.monitoring.tiles import COLUMNS, Line, Tile, amounts, card, chart, logs, placed, prose, total
+
+_THEMES: Final = {
+    "full": "used too much", "pods": "a pod may not move", "room": "no room elsewhere", "limits": "budgets, minimums",
+    "time": "not yet", "off": "switched off", "trouble": "trouble",
+}  # fmt: skip
+_SUCCEEDED: Final = (Is("metric.labels.result", ("succeeded",)),)
+_ATTEMPTED: Final = (Is("metric.labels.result", ("attempted",)),)
+
+
+def _acts(title: str, act: str) -> Tile:
+    lines = (Line(act, "succeeded", where=_SUCCEEDED), Line(act, "attempted", where=_ATTEMPTED))
+    return chart(title, *lines, plot="STACKED_BAR")
+
+
+ROWS: Final = (
+    (
+        card("Saved today, dollars", total("reclaimed_dollars", "1d")),
+        card("Node-hours reclaimed today", total("reclaimed_node_hours", "1d"), "h"),
+        card("Saved in 30 days, dollars", total("reclaimed_dollars", "30d")),
+        card("Node-hours reclaimed in 30 days", total("reclaimed_node_hours", "30d"), "h"),
+    ),
+    (
+        chart("Utilisation: requested by allocatable", Line("cluster_cpu_utilization", "CPU"),
+              Line("cluster_memory_utilization", "memory")),
+        chart("Excess nodes by pool", Line("pool_excess_nodes", by=("pool",))),
+        chart("Nodes", Line("cluster_nodes", "all"), Line("cluster_non_tainted_nodes", "untainted"),
+              Line("cluster_unschedulable_nodes", "cordoned")),
+    ),
+    (
+        chart("Under-utilised nodes by pool", Line("pool_underutilized_nodes", by=("pool",)), plot="STACKED_AREA"),
+        chart("Marked nodes by pool", Line("pool_marked_nodes", by=("pool",)), plot="STACKED_AREA"),
+        chart("In flight by pool", Line("pool_in_flight_nodes", by=("pool",)), plot="STACKED_AREA"),
+    ),
+    (_acts("Cordoned", "nodes_cordoned"), _acts("Drained", "nodes_drained"), _acts("Given back", "nodes_uncordoned")),
+    (
+        chart("Why nodes stay", *(Line(f"kept_{theme}", words) for theme, words in _THEMES.items()),
+              plot="STACKED_AREA", width=24),
+        chart("How drains ended", Line("drains", by=("outcome", "reason")), plot="STACKED_BAR", width=24),
+    ),
+    (
+        chart("Cost, dollars an hour", Line("cluster_cost", "cluster"), Line("reclaimed_cost", "reclaimed"),
+              Line("possible_saving", "ordered, or would be")),
+        chart("Drain seconds", Line("drain_seconds", "half of them"),
+              Line("drain_seconds", "slowest 5 %", quantile="REDUCE_PERCENTILE_95"),
+              Line("deletion_seconds", "the autoscaler's time")),
+        amounts("Seconds blocked by PodDisruptionBudgets, in an hour", "blocked_seconds", "1h", "pdb", "s"),
+    ),
+    (
+        chart("Pods", Line("evictions", by=("answer",)), plot="STACKED_BAR"),
+        chart("Pods without a place, open breakers, overdue claims",
+              Line("cluster_unschedulable_pods", "pods without a place"), Line("open_breakers", "open breakers"),
+              Line("overdue_claims", "overdue claims")),
+        chart("Passes", Line("passes", "whole"), Line("failed_passes", by=("reason",))),
+    ),
+    (logs(f"{WHY_HERE.question} (write its name for NODE)", WHY_HERE.terms),),
+    (logs(LAST_NIGHT.question, LAST_NIGHT.terms),),
+    (
+        prose("Alerts", "\n".join(f"- **{alert.title}**: {alert.conditions[0].title}" for alert in ALERTS)
+              + "\n\nWhat to do about each stands in the alert itself and in `infra/runbook.md`."),
+    ),
+)  # fmt: skip
+
+
+def dashboard() -> dict[str, Any]:
+    """Return the dashboard in the API's form; names are Terraform's to fill in."""
+    return {
+        "displayName": "Ebb: ${name}",
+        "mosaicLayout": {"columns": COLUMNS, "tiles": placed(ROWS)},
+    }

@@ -1,0 +1,138 @@
+"""The table of events: every line that Ebb writes, with its labels and fields. Tests hold it to what is written."""
+
+from typing import Final
+
+from infra.monitoring.fields import GAUGES, GENERATION, POLICY_HASH, SIZES, TOOK
+from infra.monitoring.table import Event, Field, Type
+
+_DRAIN: Final = ("order_id", "node")
+_DRAINER: Final = (GENERATION, POLICY_HASH)
+
+EVENTS: Final = (
+    Event(
+        "run_summary",
+        "One pass, or why it ended early (`reason`).",
+        ("run_id",),
+        ("reason",),
+        (
+            Field("result", Type.TEXT, "`completed` in the one line of a whole pass", sometimes=True),
+            Field("verdicts", Type.COUNTS, "nodes by verdict", sometimes=True),
+            Field("orders", Type.TEXTS, "nodes whose orders were published", sometimes=True),
+            Field("would_order", Type.TEXTS, "in dry run: nodes that would have been ordered", sometimes=True),
+            Field("healed", Type.INTEGER, "findings that were mended", sometimes=True),
+            Field("dry_run", Type.FLAG, "whether nothing is drained", sometimes=True),
+            Field("saving_per_month", Type.NUMBER, "dollars that this pass's orders save", sometimes=True),
+            Field("duration_ms", Type.INTEGER, "how long the pass took", sometimes=True),
+            POLICY_HASH,
+        ),
+    ),
+    Event(
+        "cluster_state",
+        "The cluster, once a pass.",
+        ("run_id",),
+        (),
+        (
+            *GAUGES,
+            Field("unschedulable_pods", Type.INTEGER, "pods that the scheduler found no place for"),
+            Field("oldest_mark_seconds", Type.INTEGER, "age of the oldest mark"),
+            Field("kept", Type.COUNTS, "nodes that stay, by theme: full, pods, room, limits, time, off, trouble"),
+            Field("claims", Type.INTEGER, "drains not settled yet"),
+            Field("overdue_claims", Type.INTEGER, "claims older than deadline, watchdog and two passes"),
+            Field("open_breakers", Type.INTEGER, "pools in which no drain may start"),
+            Field("backing_off", Type.INTEGER, "nodes that are left alone for a while"),
+            Field("reclaimed_nodes", Type.INTEGER, "nodes removed within a day that have not come back"),
+            Field("reclaimed_cost_per_hour", Type.NUMBER, "dollars an hour that those would cost"),
+            Field("reclaimed_node_hours", Type.NUMBER, "their hours since the last pass"),
+            Field("reclaimed_dollars", Type.NUMBER, "their cost since the last pass"),
+            POLICY_HASH,
+        ),
+    ),
+    Event("pool_state", "A pool, once a pass.", ("run_id",), ("pool",), (*GAUGES, POLICY_HASH)),
+    Event(
+        "node_decision",
+        "A node's verdict with all its reasons, when it changed; with EBB_DECISION_LOG=all in every pass.",
+        ("run_id", "node"),
+        ("pool", "reason"),
+        (
+            Field("verdict", Type.TEXT, "order, would_order, in_flight, waiting or keep"),
+            Field("blockers", Type.ROWS, "all that stands in its way: reason, object, detail"),
+            *SIZES,
+            Field("score", Type.NUMBER, "0.8 of the CPU and 0.2 of the memory percentage", sometimes=True),
+            Field("marked_since", Type.TIME, "since when it could go", sometimes=True),
+            Field("removable_at", Type.TIME, "when its mark is old enough", sometimes=True),
+            POLICY_HASH,
+        ),
+    ),
+    Event(
+        "order_published",
+        "The planner asks for a drain; `reason` says why the node goes.",
+        ("run_id", "order_id", "node", "pool", "reason"),
+        (),
+        (Field("saving_per_hour", Type.NUMBER, "dollars by the price table"), POLICY_HASH),
+    ),
+    Event(
+        "drain_step",
+        "How a drain goes on.",
+        (),
+        ("order_id", "node", "pool", "reason"),
+        (
+            Field("phase", Type.TEXT, "claimed, cordoned or drained", sometimes=True),
+            Field("act", Type.TEXT, "cordon, drain or uncordon", sometimes=True),
+            Field("result", Type.TEXT, "attempted or succeeded", sometimes=True),
+            Field("generation", Type.INTEGER, GENERATION.about, sometimes=True),
+            *TOOK,
+            POLICY_HASH,
+        ),
+    ),
+    Event(
+        "eviction",
+        "One answer of the eviction API.",
+        _DRAIN,
+        ("pool",),
+        (
+            Field("pod", Type.TEXT, "namespace/name"),
+            Field("answer", Type.TEXT, "granted, gone, budget, later, conflict, terminating, several_pdbs, forbidden"),
+            Field("detail", Type.TEXT, "the PodDisruptionBudget, or the API's words"),
+            Field("pdb", Type.TEXT, "which PodDisruptionBudget has held the pod since the last answer", sometimes=True),
+            Field("blocked_seconds", Type.NUMBER, "how long it did", sometimes=True),
+            *_DRAINER,
+        ),
+    ),
+    Event(
+        "drain_result",
+        "How a drain ended (`outcome`), and why (`reason`).",
+        _DRAIN,
+        ("run_id", "pool", "reason"),
+        (
+            Field("outcome", Type.TEXT, "removed, given_back, released, overruled, refused or would_drain"),
+            Field("detail", Type.TEXT, "what exactly", sometimes=True),
+            Field("generation", Type.INTEGER, GENERATION.about, sometimes=True),
+            *TOOK,
+            POLICY_HASH,
+        ),
+    ),
+    Event(
+        "healed",
+        "A pass mended what an earlier one or a drain had left behind.",
+        ("run_id", "order_id"),
+        ("node", "pool", "reason"),
+        (POLICY_HASH,),
+    ),
+    Event(
+        "policy_invalid",
+        "The policy is missing or invalid: nothing new is started.",
+        (),
+        ("run_id", *_DRAIN, "pool"),
+        (Field("generation", Type.INTEGER, GENERATION.about, sometimes=True), POLICY_HASH),
+    ),
+    Event("breaker", "A breaker opened: no new drain in the pool for a while.", ("run_id", "pool", "reason"), (),
+          (POLICY_HASH,)),
+    Event(
+        "message_rejected",
+        "A message was no order of this cluster.",
+        (),
+        ("reason",),
+        (Field("message_id", Type.TEXT, "the message's id", sometimes=True),),
+    ),
+)  # fmt: skip
+BY_NAME: Final = {event.name: event for event in EVENTS}
