@@ -1,0 +1,101 @@
+"""The archive holds what the two functions need and nothing else, and equal files make equal bytes."""
+
+import ast
+import io
+import json
+import os
+import re
+import shutil
+import subprocess
+import zipfile
+from pathlib import Path
+
+from shared.settings import Settings
+from tests.real.needs import require
+from tests.zip.packing import ROOT, archive, patterns, source_files, unpack
+
+FUNCTIONS = ROOT / "terraform" / "functions.tf"
+MOST_BYTES = 1024 * 1024
+FOREIGN = ("infra", "functions/cli", "tests", "terraform")
+
+
+def names() -> list[str]:
+    with zipfile.ZipFile(io.BytesIO(archive())) as packed:
+        return packed.namelist()
+
+
+def test_nothing_of_the_ground_the_commands_or_the_tests_is_inside() -> None:
+    assert [name for name in names() if name.startswith(FOREIGN)] == []
+    assert {name.partition("/")[0] for name in names()} == {"main.py", "requirements.txt", "functions", "shared"}
+    assert {Path(name).suffix for name in names()} == {".py", ".txt", ".yaml"}
+
+
+def test_every_pattern_names_something_and_every_module_that_is_imported_is_inside() -> None:
+    assert [pattern for pattern in patterns() if not any(ROOT.glob(pattern))] == []
+    inside = set(names())
+    asked_for = {module for name in inside if name.endswith(".py") for module in ours(ROOT / name)}
+    missing = [module for module in sorted(asked_for) if not inside & set(places(module))]
+    assert missing == []
+
+
+def ours(path: Path) -> set[str]:
+    """The modules of this project that a file imports, wherever in it."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module)
+    return {module for module in found if module.partition(".")[0] in {"functions", "shared", "infra", "tests"}}
+
+
+def places(module: str) -> tuple[str, str]:
+    path = module.replace(".", "/")
+    return f"{path}.py", f"{path}/__init__.py"
+
+
+def test_equal_files_make_equal_bytes_wherever_and_whenever_they_are_packed(tmp_path: Path) -> None:
+    packed = archive()
+    copy = unpack(packed, tmp_path)
+    for path in copy.rglob("*"):
+        os.utime(path, (0, 0))
+        path.chmod(0o700)
+    assert archive(copy) == packed
+    (copy / "main.py").write_text("other")
+    assert archive(copy) != packed
+
+
+def test_the_archive_is_small() -> None:
+    assert len(archive()) < MOST_BYTES
+
+
+def test_terraform_packs_the_very_same_files(tmp_path: Path) -> None:
+    """The expression of the module itself, evaluated by Terraform."""
+    require(None if shutil.which("terraform") else "terraform is not on PATH: install Terraform 1.7 or newer")
+    found = re.search(r"source_files = (sort\(flatten\(\[.*?\n  \]\)\))", FUNCTIONS.read_text(), re.DOTALL)
+    assert found, "terraform/functions.tf no longer reads infra/zip.yaml into local.source_files"
+    (tmp_path / "main.tf").write_text(f'locals {{\n  root = "{ROOT}"\n  {found[0]}\n}}\n')
+    said = subprocess.run(
+        ["terraform", "console"],
+        input="jsonencode(local.source_files)\n",
+        cwd=tmp_path,
+        env={**os.environ, "TF_CLI_CONFIG_FILE": os.devnull, "TF_IN_AUTOMATION": "1"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert json.loads(json.loads(said.stdout)) == source_files()
+
+
+def test_terraform_packs_nothing_besides_that_list_and_sets_only_variables_that_are_read() -> None:
+    text = FUNCTIONS.read_text()
+    (source,) = re.findall(r'dynamic "source" \{\n +for_each = (\S+)', text)
+    assert source == "local.source_files"
+    assert "source_dir" not in text
+    known = {f"EBB_{name.upper()}" for name in Settings.__dataclass_fields__}
+    assert terraform_variables(text) - known == {"GOOGLE_CLOUD_PROJECT", "THREADS"}
+
+
+def terraform_variables(text: str) -> set[str]:
+    return set(re.findall(r"^ +((?:EBB|GOOGLE)_[A-Z_]+|THREADS) += ", text, re.MULTILINE))
