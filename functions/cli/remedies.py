@@ -76,6 +76,10 @@ REMEDIES: Final[Mapping[Reason, str]] = {
     Unremovable.CLUSTER_BUDGET: "Wait for the drains in flight, or raise cluster.disruption.budgets.",
     Unremovable.RATE: "Wait, or raise the rate.",
     Unremovable.NAMESPACE_RATE: "Wait, or raise cluster.evictionsPerNamespace.",
+    Unremovable.WORKLOAD_MOVING: (
+        "Wait for the drains in flight; a PodDisruptionBudget for the workload, or a higher unprotected of the pool, "
+        "lets more go at once."
+    ),
     Unremovable.NODES_PER_PASS: "Wait for the next pass, or raise maxNodesPerPass of the pool.",
     Unremovable.NO_PLACE_FOR_PODS: "Lower requests or loosen constraints of its pods; otherwise the node is needed.",
     Unremovable.NO_SEARCH_LEFT: "Wait for the next pass.",

@@ -7,12 +7,22 @@ and claim together; it is made before the node is touched.
 from datetime import datetime, timedelta
 from typing import Final
 
+from msgspec.structs import replace
+
 from functions.drainer import ending
 from functions.drainer.desk import Act, Desk, Result
 from functions.drainer.work import read_policy
 from shared.adapters.prices import load
 from shared.cas import change_cluster, read_cluster
-from shared.core.admission import needs_whole_picture, no_place, objections, over_limit, room_was_claimed, void
+from shared.core.admission import (
+    needs_whole_picture,
+    no_place,
+    objections,
+    over_limit,
+    room_was_claimed,
+    shared_by,
+    void,
+)
 from shared.core.claims import backed_off, claim_for, granted, longest_rate
 from shared.core.drainability import movable
 from shared.core.draining import deadline, grace_seconds
@@ -20,6 +30,7 @@ from shared.core.moving import moving
 from shared.core.plan import Blocker
 from shared.core.policy import Policy
 from shared.core.reasons import Outcome, Reason, Refusal
+from shared.core.sharing import turns
 from shared.core.snapshot import Node, Snapshot
 from shared.core.state import Claim, ClusterState, DrainPhase
 from shared.errors import Gone, Stale
@@ -169,6 +180,7 @@ def _claim(desk: Desk, node: Node, snapshot: Snapshot, proved: ClusterState, pol
         price = load().of(node).per_hour
         claim = claim_for(desk.order, node, policy, snapshot.profile, now, cost_per_hour=price)
         pods = moving(snapshot, (node,), policy).get(node.uid, {})
+        claim = replace(claim, turns=turns(shared_by(node, snapshot, policy)))
         return granted(state, node.uid, claim, longest_rate(policy), pods)
 
     after = change_cluster(desk.ports.state, desk.ports.clock, change)

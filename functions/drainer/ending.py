@@ -10,10 +10,11 @@ from typing import Final
 
 from functions.drainer.desk import Act, Desk, Result, word
 from shared.cas import change_cluster
-from shared.core.claims import settled
+from shared.core.claims import moved, settled
 from shared.core.reasons import Halt, Outcome, Reason
 from shared.core.snapshot import Node
 from shared.core.state import ClusterState, DrainPhase
+from shared.core.turns import seen_at
 from shared.errors import Gone, Retryable, Stale
 
 TRIES: Final = 5
@@ -32,6 +33,7 @@ def give_back(desk: Desk, uid: str, why: Halt, detail: str = "") -> None:
         desk.ledger.write(desk.time.now(), phase=DrainPhase.HALTING, node_uid=uid, why=why.value, detail=detail)
     node = free(desk, desk.order.node, uid, record.order.order_id)
     desk.note(node, "EbbGaveNodeBack", f"{why.sentence} {detail}".strip())
+    _until_seen(desk)
     settle_claim(desk, uid, record.order.order_id, why)
     finish(desk, _OUTCOMES.get(why, Outcome.GIVEN_BACK), why, detail)
 
@@ -89,6 +91,25 @@ def free(desk: Desk, name: str, uid: str, order_id: str) -> Node | None:
         except Stale:
             continue
     raise Retryable("node", f"{name} changed {TRIES} times while it was being given back")
+
+
+def give_turns_up(desk: Desk) -> None:
+    """Let other drains move the workloads whose pods this one has moved; done once, and safe to repeat."""
+    record = desk.ledger.record
+    _until_seen(desk)
+
+    def change(state: ClusterState, now: datetime) -> ClusterState:
+        del now
+        return moved(state, record.node_uid, record.order.order_id)
+
+    change_cluster(desk.ports.state, desk.ports.clock, change)
+
+
+def _until_seen(desk: Desk) -> None:
+    """Keep the turns until the workloads' status counts the pods let go as away: other drains go by it."""
+    seen = seen_at(desk.ledger.record)
+    if seen is not None:
+        desk.time.rest(seen - desk.time.now())
 
 
 def _uncordoned(desk: Desk, node: Node, order_id: str) -> Node:

@@ -16,6 +16,7 @@ from shared.core.drainability import movable
 from shared.core.draining import grace_seconds, next_step
 from shared.core.policy import Policy
 from shared.core.scene import Scene
+from shared.core.sharing import sharers
 from shared.core.snapshot import Node, Pod
 from shared.core.state import Claim, DrainPhase, PodProgress
 from shared.core.steps import Await, Cordon, Evict, GiveBack, Note, Settle, Step
@@ -63,6 +64,7 @@ class Eyes:
                 disruption_budgets=ports.cluster.disruption_budgets(),
                 workloads=ports.cluster.workloads_of(movable(pods, now)),
                 workloads_at=now,
+                sharers=sharers(state.claims, self._desk.ledger.record.node_uid),
                 unbound=ports.cluster.unbound_pods(),
                 policy=read_policy(self._desk),
                 paused=state.paused,
@@ -109,6 +111,7 @@ def look_after(desk: Desk) -> None:
         _done(desk, scene.node, step)
         return
     desk.ledger.close(desk.time.now())
+    ending.give_turns_up(desk)
 
 
 def _done(desk: Desk, node: Node | None, step: Step) -> bool:
@@ -165,6 +168,7 @@ def _drained(desk: Desk, node: Node | None) -> None:
     message = "The node is drained and left to the cluster autoscaler."
     desk.act(Act.DRAIN, Result.SUCCEEDED, message, phase=DrainPhase.DRAINED.value, **desk.took(now))
     desk.note(node, "EbbDrained", "All pods have moved; left to the cluster autoscaler.")
+    ending.give_turns_up(desk)
 
 
 def _evict(desk: Desk, pods: tuple[Pod, ...]) -> None:

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from shared.core.choosing import departing_nodes
+from shared.core.drainability import DrainContext
 from shared.core.draining import CORDON_SETTLES
 from shared.core.eligibility import NodeContext
 from shared.core.gates import claim_blockers
@@ -17,6 +18,7 @@ from shared.core.placement import Board
 from shared.core.plan import Blocker
 from shared.core.policy import Policy
 from shared.core.reasons import Refusal, Unremovable
+from shared.core.sharing import Share, conflict, in_turns, shares
 from shared.core.snapshot import Node, Pod, Snapshot
 from shared.core.standing import standing
 from shared.core.state import Claim, ClusterState
@@ -93,4 +95,13 @@ def over_limit(
 ) -> tuple[Blocker, ...]:
     """Return the claim's limits that are exhausted by the counts of this very document."""
     counts = standing(snapshot.nodes, snapshot.pools, state, policy, now).moves(moving(snapshot, (node,), policy))
-    return claim_blockers(counts, node, order.reason, frozenset(order.ignore))
+    found = claim_blockers(counts, node, order.reason, frozenset(order.ignore))
+    shared = conflict(shared_by(node, snapshot, policy), in_turns(state.claims.values()))
+    return (*found, shared) if shared else found
+
+
+def shared_by(node: Node, snapshot: Snapshot, policy: Policy) -> tuple[Share, ...]:
+    """Return what a drain of the node moves of workloads without a PodDisruptionBudget."""
+    settings, now = policy.pool(node.pool), snapshot.taken_at
+    context = DrainContext(snapshot.disruption_budgets, settings, now, snapshot.workloads)
+    return shares(snapshot.pods_by_node.get(node.name, ()), context)

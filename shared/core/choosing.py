@@ -9,12 +9,14 @@ from collections.abc import Sequence
 from typing import Final
 
 from shared.core import names
+from shared.core.eligibility import NodeContext
 from shared.core.gates import blockers
 from shared.core.orders import DrainReason
 from shared.core.placement import Board
 from shared.core.plan import Blocker
 from shared.core.policy import Policy
 from shared.core.reasons import Unremovable
+from shared.core.sharing import Share, conflict, in_turns, shares, turns
 from shared.core.snapshot import Snapshot
 from shared.core.standing import Standing
 from shared.core.state import ClusterState
@@ -29,6 +31,8 @@ class Choice:
     def __init__(self, snapshot: Snapshot, state: ClusterState, policy: Policy, standing: Standing) -> None:
         self._snapshot, self._state, self._policy = snapshot, state, policy
         self._standing = standing
+        self._context = NodeContext(snapshot, policy, state, standing.now)
+        self._in_turns = in_turns(state.claims.values())
         self._board: Board | None = None
         self.taken: list[NodeFacts] = []
         self.kept: dict[str, tuple[Blocker, ...]] = {}
@@ -37,12 +41,12 @@ class Choice:
     def consider(self, due: Sequence[NodeFacts]) -> None:
         """Take what may go of the nodes whose time has come."""
         for facts in sorted(due, key=_turn):
-            found = blockers(self._standing, facts.node, facts.reason) or self._no_place(facts)
+            found = blockers(self._standing, facts.node, facts.reason) or self._out_of_turn(facts)
+            found = found or self._no_place(facts)
             if found:
                 self.kept[facts.node.name] = found
             else:
-                self._standing = self._standing.with_claim(facts.node)
-                self.taken.append(facts)
+                self._take(facts)
 
     @property
     def board(self) -> Board:
@@ -53,6 +57,19 @@ class Choice:
             departing = departing_nodes(self._snapshot, self._state)
             self._board = Board.of(self._snapshot, self._snapshot.taken_at, departing, headroom)
         return self._board
+
+    def _take(self, facts: NodeFacts) -> None:
+        self._standing = self._standing.with_claim(facts.node)
+        self._in_turns.update(turns(self._shares(facts)))
+        self.taken.append(facts)
+
+    def _out_of_turn(self, facts: NodeFacts) -> tuple[Blocker, ...]:
+        shared = conflict(self._shares(facts), self._in_turns)
+        return (shared,) if shared else ()
+
+    def _shares(self, facts: NodeFacts) -> tuple[Share, ...]:
+        pods = self._snapshot.pods_by_node[facts.node.name]
+        return shares(pods, self._context.drain_context(facts.node.pool))
 
     def _no_place(self, facts: NodeFacts) -> tuple[Blocker, ...]:
         refused = self.board.try_remove(facts.node.name)

@@ -65,6 +65,14 @@ def granted(
     )
 
 
+def moved(state: ClusterState, uid: str, order_id: str) -> ClusterState:
+    """Return the document in which that order's claim holds no turns: its pods have moved."""
+    claim = state.claims.get(uid)
+    if claim is None or claim.order_id != order_id or not claim.turns:
+        return state
+    return replace(state, claims={**state.claims, uid: replace(claim, turns={})})
+
+
 def settled(state: ClusterState, uid: str, why: Halt | None, now: datetime) -> ClusterState:
     """Return the document without the node's claim, and with its back-off if the drain failed.
 

@@ -103,8 +103,11 @@ class Freeze:
     end: datetime
 
 
-class DrainSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """How a drain is carried out; kept in its claim, so that a running drain ends as it was begun."""
+class DrainSettings(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
+    """How a drain is carried out; kept in its claim, so that a running drain ends as it was begun.
+
+    Written as a list in this order, which keeps claims small: new settings are added at the end.
+    """
 
     max_grace: timedelta = timedelta(minutes=8)
     timeout: timedelta = timedelta(minutes=8, seconds=30)

@@ -125,6 +125,10 @@ class Unremovable(Reason):
         "namespace_rate",
         "More pods of a namespace would be moved than evictionsPerNamespace allows in its period.",
     )
+    WORKLOAD_MOVING = (
+        "workload_moving",
+        "Too many pods of a workload without a PodDisruptionBudget could be away at once with another drain's.",
+    )
     NODES_PER_PASS = "nodes_per_pass", "The pass has already taken maxNodesPerPass nodes of this pool."
     NO_PLACE_FOR_PODS = "no_place_for_pods", "Its pods do not all fit on the remaining nodes."
     NO_SEARCH_LEFT = "no_search_left", "The search ended before this node was tried."

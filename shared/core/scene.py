@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from shared.core.policy import Policy
+from shared.core.sharing import Sharers
 from shared.core.snapshot import Node, Pod, PodDisruptionBudget
 from shared.core.state import Claim
 from shared.core.workloads import Workload
@@ -22,6 +23,8 @@ class Scene:
     """What stands behind the pods, by `PodClass.workload`; what is missing is not known."""
     workloads_at: datetime | None = None
     """When they were read."""
+    sharers: Sharers = field(default_factory=Sharers)
+    """What the other claims move of workloads without a PodDisruptionBudget."""
     unbound: tuple[Pod, ...] = ()
     deletion_failed_at: datetime | None = None
     """When the autoscaler last failed to delete the node; read only where our cordon was cleared under our taint."""

@@ -38,6 +38,8 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
     policy_hash: str = ""
     picture_at: datetime | None = None
     """The picture that proved its place: claims of one pass were proved together. None: proved by itself."""
+    turns: dict[str, int] = {}
+    """How many pods it moves of each workload without a PDB, by the workload's mark (`sharing`); empty once drained."""
     cost_per_hour: int = 0
     """What the node costs by the price table, in micro-dollars: known here, for it is asked when the node is gone."""
 

@@ -1,7 +1,8 @@
 """Whose turn it is: which pods of a node are asked for now, and which wait until others are back.
 
 A PodDisruptionBudget keeps order among its pods by itself. A workload without one is treated as if it had the
-policy's `unprotected` for maxUnavailable, at least one at a time and never all replicas at once (design §6).
+policy's `unprotected` for maxUnavailable, at least one at a time and never all replicas at once (design §6), also
+where other drains move pods of it (`sharing`).
 Must not act, and must not judge whether a pod may be moved at all.
 """
 
@@ -14,6 +15,7 @@ from typing import Final
 from shared.core.drainability import movable
 from shared.core.policy import Limit
 from shared.core.scene import Scene
+from shared.core.sharing import mark
 from shared.core.snapshot import Pod
 from shared.core.state import DrainRecord
 from shared.core.workloads import UNKNOWN, Workload
@@ -40,15 +42,42 @@ def _rested(record: DrainRecord, pod: Pod, now: datetime) -> bool:
 
 def _in_turns(asked: Iterable[Pod], record: DrainRecord, scene: Scene, unprotected: Limit) -> Iterable[Pod]:
     """Let go what a PDB orders, what is away anyway (not Ready), and of the rest as many as may be away."""
-    leaving = _leaving(record, scene)
+    leaving, moved = _leaving(record, scene), _moved(record, scene)
     for pod in sorted(asked, key=lambda each: each.key):
         workload = _workload(scene, pod.spec.workload)
         guarded = any(pdb.matches(pod.spec) for pdb in scene.disruption_budgets)
         if guarded or (workload.away is not None and not pod.ready):
             yield pod
-        elif leaving[workload.name] + (workload.away or 0) < workload.may_be_away(unprotected):
+        elif _has_room(workload, scene, unprotected, leaving[workload.name]) and _is_ours(
+            workload, scene, moved[workload.name]
+        ):
             leaving[workload.name] += 1
+            moved[workload.name] += 1
             yield pod
+
+
+def _has_room(workload: Workload, scene: Scene, unprotected: Limit, leaving: int) -> bool:
+    """Leave room for all that earlier drains move: what they let go in these seconds is seen by nobody else yet."""
+    others = scene.sharers.older.get(mark(workload.name), 0)
+    return leaving + (workload.away or 0) + others < workload.may_be_away(unprotected)
+
+
+def _is_ours(workload: Workload, scene: Scene, moved: int) -> bool:
+    """Later drains leave room for as many as our claim wrote down; what came to the node since then waits for them."""
+    key = mark(workload.name)
+    written = scene.claim.turns.get(key, 0) if scene.claim else 0
+    return moved < written or not scene.sharers.younger.get(key, 0)
+
+
+def _moved(record: DrainRecord, scene: Scene) -> Counter[str]:
+    rows = (row for row in record.pods.values() if row.answer in _MOVED)
+    return Counter(_workload(scene, row.owner).name for row in rows)
+
+
+def seen_at(record: DrainRecord) -> datetime | None:
+    """Return when the status of every workload says that the pods let go are away; None: none was let go."""
+    last = max((row.at for row in record.pods.values() if row.answer in _MOVED), default=None)
+    return None if last is None else last + STATUS_LAG
 
 
 def _leaving(record: DrainRecord, scene: Scene) -> Counter[str]:

@@ -11,6 +11,7 @@ import pytest
 
 from shared.adapters.firestore import FirestoreState
 from shared.adapters.sqlite import SqliteState
+from shared.core.sharing import MOST_TURNS
 from shared.core.state import Claim, ClusterState, DrainPhase, DrainRecord, Lease, Mark, PodProgress, PoolMarks, Run
 from shared.errors import Stale
 from shared.ports import CLUSTER, Key, State, drain_key, pool_key, run_key
@@ -222,7 +223,15 @@ def test_the_document_of_500_claims_stays_under_256_kib(state: State) -> None:
 
 def full_claim(number: int) -> Claim:
     name = f"gke-production-europe-west1-nodepool-standard-{number:08x}-abcd"
-    return claim(name, pool="nodepool-standard", order_id=f"{number:020x}", policy_hash="0" * 12, picture_at=WHEN)
+    return claim(
+        name,
+        pool="nodepool-standard",
+        zone="northamerica-northeast1-a",
+        order_id=f"{number:020x}",
+        policy_hash="0" * 12,
+        picture_at=WHEN,
+        turns={f"{index:04}": 1 for index in range(MOST_TURNS // 500)},
+    )
 
 
 def test_a_drain_record_survives_with_all_its_parts(state: State) -> None:

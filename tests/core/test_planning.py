@@ -35,7 +35,11 @@ def marked(*names: str, ago: timedelta = 10 * MINUTE, pool: str = "a") -> dict[s
 
 def half_full(*names: str, cpu: float = 2, **changes: Any) -> Snapshot:
     nodes = [node(name) for name in names]
-    return cluster(nodes, [pod(f"p-{name}", on=name, cpu=cpu) for name in names], **changes)
+    return cluster(
+        nodes,
+        [pod(f"p-{name}", on=name, cpu=cpu, owner=f"ReplicaSet/{name}", labels={"app": "web"}) for name in names],
+        **changes,
+    )
 
 
 def test_every_node_stands_in_the_plan_exactly_once() -> None:
