@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from itertools import count
 from threading import Lock
 from typing import Any, TypeVar
-from uuid import uuid4
 
 import msgspec
 
@@ -44,6 +44,7 @@ class FakeState:
     """Documents in memory; give two states one `documents` to let two clusters share a database."""
 
     _lock = Lock()
+    _versions = count(1)  # of all states: two may share their documents
 
     def __init__(
         self,
@@ -67,7 +68,7 @@ class FakeState:
         with self._lock:
             self._check(key, expected)
             self.writes += 1
-            version = uuid4().hex
+            version = str(next(self._versions))
             self.documents[self._place(key)] = (msgspec.json.encode(value), version)
             return version
 

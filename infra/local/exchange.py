@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
+
 from infra.local.world.kinds import Json
 
 
@@ -41,8 +43,7 @@ Handler = Callable[[Request], Answer]
 
 
 def answer_json(status: int, body: Any, headers: Mapping[str, str] | None = None) -> Answer:
-    text = json.dumps(body, separators=(",", ":")).encode()
-    return Answer(status, text, {"Content-Type": "application/json", **(headers or {})})
+    return Answer(status, msgspec.json.encode(body), {"Content-Type": "application/json", **(headers or {})})
 
 
 def google_error(status: int, reason: str, message: str) -> Answer:

@@ -5,6 +5,7 @@ Pure matching; nothing here knows where the objects come from.
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from infra.local.world.kinds import Json
@@ -68,7 +69,12 @@ def _holds_in_text(part: str, labels: Labels) -> bool:
 
 def text_matches(text: str, labels: Labels) -> bool:
     """A `labelSelector` query (equality and set based, joined by commas) against labels."""
-    return all(_holds_in_text(part, labels) for part in _SPLIT.split(text) if part.strip())
+    return all(_holds_in_text(part, labels) for part in _parts(text))
+
+
+@lru_cache(maxsize=1024)
+def _parts(text: str) -> tuple[str, ...]:
+    return tuple(part for part in _SPLIT.split(text) if part.strip())
 
 
 def _field(thing: Any, path: str) -> str:
@@ -77,13 +83,14 @@ def _field(thing: Any, path: str) -> str:
     return "" if thing is None else str(thing)
 
 
-def _field_parts(text: str) -> list[tuple[str, bool, str]]:
+@lru_cache(maxsize=1024)
+def _field_parts(text: str) -> tuple[tuple[str, bool, str], ...]:
     parts = []
     for part in filter(None, text.split(",")):
         sign = "!=" if "!=" in part else "="
         path, _, value = part.replace("==", "=").partition(sign)
         parts.append((path.strip(), sign == "=", value.strip()))
-    return parts
+    return tuple(parts)
 
 
 def field_paths(text: str) -> list[str]:

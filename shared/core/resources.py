@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Final, Self
 
 from shared.errors import BadInput
@@ -46,6 +47,7 @@ def _scale(suffix: str, exponent: str | None) -> Fraction:
     return Fraction(10**power) if power >= 0 else Fraction(1, 10**-power)
 
 
+@lru_cache(maxsize=8192)  # a cluster writes few different quantities, each of them many times
 def amount(name: str, quantity: str | float) -> int:
     """Return a quantity in the scheduler's unit for that resource: millicores for CPU, else whole units."""
     exact = parse_quantity(quantity) * (1000 if name == CPU else 1)

@@ -88,12 +88,13 @@ class RecordingState:
         return self._inner.get(key)
 
     def put(self, key: Key[T], value: T, expected: str | None) -> str:
+        if not isinstance(value, ClusterState):
+            return self._inner.put(key, value, expected)
         before = self._inner.get(key).value
         version = self._inner.put(key, value, expected)
-        if isinstance(value, ClusterState):
-            old = before if isinstance(before, ClusterState) else ClusterState()
-            call = {"actor": self._door.actor, "began": self._door.began_at()}
-            self._record.add("state", {**call, "before": old, "after": value})
+        old = before if isinstance(before, ClusterState) else ClusterState()
+        call = {"actor": self._door.actor, "began": self._door.began_at()}
+        self._record.add("state", {**call, "before": old, "after": value})
         return version
 
     def delete(self, key: Key[T], expected: str) -> None:

@@ -1,6 +1,7 @@
 """Which resource a path of the Kubernetes API names."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from urllib.parse import unquote
 
 from infra.local.api.statuses import no_such_path
@@ -31,6 +32,7 @@ def _split(parts: list[str], path: str) -> tuple[str, str, list[str]]:
     raise no_such_path(path)
 
 
+@lru_cache(maxsize=4096)
 def target_of(path: str) -> Target:
     """The resource a path names; a 404 Status for any path that is not served."""
     group, version, rest = _split([unquote(part) for part in path.strip("/").split("/")], path)

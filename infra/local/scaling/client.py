@@ -4,10 +4,11 @@ It shares nothing with Ebb's adapters, so a fault of theirs cannot hide here.
 """
 
 import http.client
-import json
 from dataclasses import dataclass
 from typing import Any, Protocol
 from urllib.parse import urlsplit
+
+import msgspec
 
 from infra.local.exchange import Handler, Request
 from infra.local.world.kinds import Json
@@ -74,11 +75,11 @@ class Client:
         self._transport = transport
 
     def _call(self, method: str, path: str, body: Json | None = None, content_type: str = _PLAIN) -> Any:
-        sent = b"" if body is None else json.dumps(body).encode()
+        sent = b"" if body is None else msgspec.json.encode(body)
         status, text = self._transport(method, path, sent, content_type)
         if not 200 <= status < 300:  # noqa: PLR2004 - the HTTP success range
             raise ApiError(method, path, status, text.decode(errors="replace"))
-        return json.loads(text)
+        return msgspec.json.decode(text)
 
     def nodes(self) -> list[Json]:
         items: list[Json] = self._call("GET", "/api/v1/nodes")["items"]

@@ -80,8 +80,9 @@ class ScaleDown:
             return False
         if not is_ready(node):  # it boots for pods that wait, or counts by scaleDownUnreadyTime (20 min)
             return False
-        share = view.utilisation(node, ignore_daemonsets=self.settings.ignore_daemonsets)
-        return share <= self.settings.threshold and not any(is_movable(pod) for pod in view.pods_on(node))
+        if any(is_movable(pod) for pod in view.pods_on(node)):
+            return False
+        return view.utilisation(node, ignore_daemonsets=self.settings.ignore_daemonsets) <= self.settings.threshold
 
     def _watch(self, view: View, now: float) -> None:
         sizes, leaving = view.sizes(), self._leaving()

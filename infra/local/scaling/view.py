@@ -7,6 +7,7 @@ group); a limit of the pool is either per group or total.
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from infra.local.machines import Pool
 from infra.local.quantities import units
@@ -61,8 +62,15 @@ class View:
     pods: list[Json]
     pools: Mapping[str, Pool]
 
+    @cached_property
+    def _by_node(self) -> Mapping[str, list[Json]]:
+        found: dict[str, list[Json]] = {}
+        for pod in self.pods:
+            found.setdefault(node_of(pod), []).append(pod)
+        return found
+
     def pods_on(self, node: Json) -> list[Json]:
-        return [pod for pod in self.pods if node_of(pod) == node["metadata"]["name"]]
+        return self._by_node.get(node["metadata"]["name"], [])
 
     def pool_of(self, node: Json) -> Pool | None:
         return self.pools.get(group_of(node)[0])

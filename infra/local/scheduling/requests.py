@@ -4,8 +4,6 @@ Source: k8s.io/component-helpers resource/helpers.go PodRequests: containers and
 moment of the init containers, whichever is more; then overhead; a pod-level request replaces the sum.
 """
 
-from collections import Counter
-
 from infra.local.quantities import units
 from infra.local.world.kinds import Json
 
@@ -17,33 +15,32 @@ def _requests(container: Json) -> Resources:
     return {name: units(name, value) for name, value in asked.items()}
 
 
-def _add(total: Counter[str], more: Resources) -> None:
+def _add(total: Resources, more: Resources) -> None:
     for name, value in more.items():
-        total[name] += value
+        total[name] = total.get(name, 0) + value
 
 
-def _raise(total: Counter[str], other: Resources) -> None:
+def _raise(total: Resources, other: Resources) -> None:
     for name, value in other.items():
-        total[name] = max(total[name], value)
+        total[name] = max(total.get(name, 0), value)
 
 
 def pod_requests(pod: Json) -> Resources:
     """Units per resource (millicores for CPU); the pod itself is not counted here."""
     spec: Json = pod["spec"]
-    total: Counter[str] = Counter()
+    total: Resources = {}
     for container in spec.get("containers") or []:
         _add(total, _requests(container))
-    sidecars: Counter[str] = Counter()
-    peak: Counter[str] = Counter()
+    sidecars: Resources = {}
+    peak: Resources = {}
     for container in spec.get("initContainers") or []:
-        moment = Counter(sidecars)
+        moment = dict(sidecars)
         _add(moment, _requests(container))
         _raise(peak, moment)
         if container.get("restartPolicy") == "Always":
             sidecars = moment
     _add(total, sidecars)
     _raise(total, peak)
-    for name, value in _requests(spec).items():
-        total[name] = value
+    total |= _requests(spec)
     _add(total, {name: units(name, value) for name, value in (spec.get("overhead") or {}).items()})
-    return dict(total)
+    return total

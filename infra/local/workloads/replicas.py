@@ -59,14 +59,22 @@ class DeploymentController:
 
     def __init__(self, store: Store) -> None:
         self._store = store
+        self._wanted: dict[str, tuple[int, Json]] = {}
 
     def step(self, now: float) -> None:
         del now
         for deployment in self._store.all("deployments"):
             self._sync(deployment)
 
+    def _made(self, deployment: Json) -> Json:
+        """The ReplicaSet of the present template, made once for each generation of the spec."""
+        uid, generation = deployment["metadata"]["uid"], deployment["metadata"]["generation"]
+        if self._wanted.get(uid, (0, {}))[0] != generation:
+            self._wanted[uid] = (generation, replica_set_for(deployment))
+        return self._wanted[uid][1]
+
     def _sync(self, deployment: Json) -> None:
-        wanted = replica_set_for(deployment)
+        wanted = self._made(deployment)
         sets = self._store.controlled("replicasets", deployment)
         if all(item["metadata"]["name"] != wanted["metadata"]["name"] for item in sets):
             sets.append(self._store.create("replicasets", wanted, "deployment-controller"))

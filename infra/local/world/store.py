@@ -10,6 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
+
 from infra.local.clocks import Clock, stamp
 from infra.local.selectors import matches
 from infra.local.world.index import Index
@@ -43,10 +45,8 @@ class Change:
 
 
 def copied(thing: Any) -> Any:
-    """A deep copy of JSON."""
-    if isinstance(thing, dict):
-        return {key: copied(value) for key, value in thing.items()}
-    return [copied(item) for item in thing] if isinstance(thing, list) else thing
+    """A deep copy of JSON. Through its text, which is several times faster than walking over it."""
+    return msgspec.json.decode(msgspec.json.encode(thing))
 
 
 class Store:
