@@ -1,0 +1,139 @@
+"""Both functions from the unpacked archive, in an environment of nothing but what `requirements.txt` names.
+
+They are started as the buildpack starts them: in the source root, by the command functions-framework, with the
+variables that Terraform sets. What a laptop has in the cloud's place stands in `STAND_INS`.
+"""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import requests
+
+from functions.cli.demo.children import Child, free_ports, listens
+
+HOST = "127.0.0.1"
+TOPIC = "projects/local/topics/orders"
+STAND_INS = {
+    *("EBB_KUBECONFIG", "EBB_GKE_API"),
+    *("FIRESTORE_EMULATOR_HOST", "PUBSUB_EMULATOR_HOST", "STORAGE_EMULATOR_HOST"),
+}
+SCENARIO = Path(__file__).with_name("scenario.yaml")
+TARGETS = ("plan", "drain")
+_REQUEST_SECONDS = 60.0
+
+
+def empty_environment(folder: Path, source: Path) -> Path:
+    """Make a virtual environment of the archive's requirements by hash alone, and return its `bin`.
+
+    Raises:
+        subprocess.CalledProcessError: a requirement cannot be had, or its hash is another.
+    """
+    subprocess.run([sys.executable, "-m", "venv", folder], check=True, timeout=120)
+    install = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    install += ["--require-hashes", "-r", str(source / "requirements.txt")]
+    subprocess.run(install, check=True, timeout=900, capture_output=True, text=True)
+    return folder / "bin"
+
+
+@dataclass(frozen=True)
+class House:
+    """All that runs."""
+
+    addresses: Mapping[str, Any]
+    ports: Mapping[str, int]
+    functions: Mapping[str, Child]
+
+    def tick(self) -> dict[str, Any]:
+        """Call the planner as Cloud Scheduler does."""
+        response = requests.post(f"http://{HOST}:{self.ports['plan']}/", json={}, timeout=_REQUEST_SECONDS)
+        assert response.status_code == 200, response.text + self.functions["plan"].last_words()
+        summary: dict[str, Any] = response.json()
+        return summary
+
+    def nodes(self) -> list[dict[str, Any]]:
+        listed = requests.get(f"{self.addresses['kube']}/api/v1/nodes", timeout=_REQUEST_SECONDS).json()
+        found: list[dict[str, Any]] = listed["items"]
+        return found
+
+    def lines(self, target: str) -> list[str]:
+        """Everything that a function wrote to standard output."""
+        return self.functions[target].out.read_text().splitlines()
+
+
+def variables(target: str, addresses: Mapping[str, Any], state: Mapping[str, str]) -> dict[str, str]:
+    """What Terraform sets for a function, and what stands in for the cloud here."""
+    shared = {
+        "EBB_CLUSTER": addresses["cluster"],
+        "EBB_DECISION_LOG": "changes",
+        "EBB_ENDPOINT": "auto",
+        "EBB_FIRESTORE_DATABASE": "ebb-zipped",
+        "EBB_LOG_LEVEL": "INFO",
+        "EBB_POLICY": "gs://policies/policy.yaml",
+        "EBB_REJECTED_TOPIC": "projects/local/topics/rejected",
+        "EBB_RESULTS_TOPIC": "projects/local/topics/results",
+        "EBB_STATE": "firestore",
+        "EBB_TOPIC": TOPIC,
+        "GOOGLE_CLOUD_PROJECT": "local",
+    }
+    own = {"plan": {"EBB_PASS_SECONDS": "360"}, "drain": {"EBB_STEP_SECONDS": "480", "THREADS": "20"}}
+    stand_ins = {
+        "EBB_KUBECONFIG": addresses["kubeconfig"],
+        "EBB_GKE_API": addresses["gke"],
+        "PUBSUB_EMULATOR_HOST": addresses["pubsub"],
+        "STORAGE_EMULATOR_HOST": addresses["bucket"],
+    }
+    return {**shared, **own[target], **stand_ins, **state}
+
+
+@contextmanager
+def running(binaries: Path, source: Path, folder: Path, state: Mapping[str, str]) -> Iterator[House]:
+    """Start the little GKE and both functions, and end them with the block."""
+    ports = dict(zip(TARGETS, free_ports(len(TARGETS)), strict=True))
+    with ExitStack() as stack:
+        up = ["-m", "infra.local", "up", "--held", "--scenario", str(SCENARIO), "--folder", str(folder)]
+        little = Child("little-gke", [*up, "--push", f"{TOPIC}=http://{HOST}:{ports['drain']}/"], folder, {})
+        stack.callback(little.close)
+        little.wait_until(lambda: little.out.read_text().endswith("\n"), "it did not say its addresses")
+        addresses = json.loads(little.out.read_text())
+        functions = {}
+        for target in TARGETS:
+            command = [str(binaries / "functions-framework"), "--target", target, "--source", "main.py"]
+            command += ["--signature-type", "http", "--host", HOST, "--port", str(ports[target])]
+            environment = variables(target, addresses, state)
+            functions[target] = _started(target, command, source, folder, environment)
+            stack.callback(functions[target].close)
+        for target, child in functions.items():
+            child.wait_until(partial(listens, ports[target]), f"it did not listen on port {ports[target]}")
+        yield House(addresses, ports, functions)
+
+
+def _started(target: str, command: list[str], source: Path, folder: Path, environment: Mapping[str, str]) -> Child:
+    """Start on a leash, in the source root, with these variables and no other: neither PYTHONPATH nor this test's."""
+    leash = folder / f"{target}.leash"
+    leash.mkdir()
+    words = [f"{name}={value}" for name, value in environment.items()]
+    here = ["sh", "-c", 'cd "$0" && exec "$@"', str(source)]
+    clean = ["env", "-i", "PATH=/usr/bin:/bin", f"HOME={folder}", "PYTHONUNBUFFERED=1", *words]
+    return Child(target, ["-m", "infra.local.leash", str(leash), *clean, *here, *command], folder, {})
+
+
+def peaks(child_marker: str) -> list[float]:
+    """Return the peak memory in MiB of each process whose command line holds the marker, the largest first."""
+    listing = subprocess.run(["ps", "-A", "-ww", "-o", "pid=,args="], capture_output=True, text=True, check=True)
+    rows = [line.split(None, 1) for line in listing.stdout.splitlines()]
+    pids = [row[0] for row in rows if len(row) > 1 and child_marker in row[1] and "infra.local.leash" not in row[1]]
+    return sorted(filter(None, map(_peak, pids)), reverse=True)
+
+
+def _peak(pid: str) -> float:
+    """Linux keeps it (proc(5), VmHWM); elsewhere it is not told."""
+    path = Path(f"/proc/{pid}/status")
+    words = path.read_text().split() if path.exists() else []
+    return int(words[words.index("VmHWM:") + 1]) / 1024 if "VmHWM:" in words else 0.0

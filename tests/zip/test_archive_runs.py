@@ -1,0 +1,121 @@
+"""The very archive works: alone with what `requirements.txt` names, both functions tick, drain and leave a node."""
+
+import json
+import os
+import subprocess
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from infra.local.emulators import FirestoreEmulator
+from shared.core.names import OUR_TAINT
+from tests.real.needs import skip_or_fail
+from tests.real.waiting import until
+from tests.zip.packing import archive, source_files, unpack
+from tests.zip.processes import STAND_INS, TARGETS, House, empty_environment, peaks, running, variables
+from tests.zip.telling import TOLD
+from tests.zip.test_contents import FUNCTIONS, terraform_variables
+
+pytestmark = pytest.mark.slow
+MOST_COLD_MIB = 120
+"""Design: the cold start of each function."""
+IMPORTS = """
+import resource, sys, time
+before = time.process_time()
+import main, functions.{function}.main
+spent = time.process_time() - before
+import shared
+print(spent, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, shared.__file__)
+"""
+Tell = Callable[[str, object], None]
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return unpack(archive(), tmp_path_factory.mktemp("source"))
+
+
+@pytest.fixture(scope="module")
+def binaries(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    try:
+        return empty_environment(tmp_path_factory.mktemp("environment"), source)
+    except subprocess.CalledProcessError as failure:
+        said = str(failure.stderr).strip()
+        assert "HASHES" not in said, said
+        return skip_or_fail(f"pip cannot install requirements.txt here: {said.splitlines()[-1]}")
+
+
+@pytest.fixture
+def state(request: pytest.FixtureRequest, tmp_path: Path) -> Mapping[str, str]:
+    """Firestore's emulator where the machine has it; it must be there in CI."""
+    if FirestoreEmulator.missing() and os.environ.get("CI") != "true":
+        return {"EBB_STATE": f"sqlite:{tmp_path / 'state.sqlite'}"}
+    emulator = request.getfixturevalue("firestore_emulator")
+    return {"FIRESTORE_EMULATOR_HOST": emulator.host}
+
+
+def test_the_archive_drains_a_node_and_leaves_it_to_the_autoscaler(
+    source: Path, binaries: Path, state: Mapping[str, str], tmp_path: Path, record_property: Tell
+) -> None:
+    with running(binaries, source, tmp_path, state) as house:
+        before = names(house)
+        until("a node drained, deleted and settled", lambda: has_gone(house, before), 120)
+        assert [line for target in TARGETS for line in house.lines(target) if not is_json(line)] == []
+        for target in TARGETS:
+            each = " + ".join(f"{peak:.0f}" for peak in peaks(f"--port {house.ports[target]}"))
+            record_property(TOLD, f"zip: {target}, peak memory of its processes after a drain: {each} MiB")
+
+
+def has_gone(house: House, before: set[str]) -> bool:
+    summary = house.tick()
+    left = [node for node in house.nodes() if any(t["key"] == OUR_TAINT for t in node["spec"].get("taints", []))]
+    return bool(before - names(house)) and not left and not summary["verdicts"].get("in_flight")
+
+
+def names(house: House) -> set[str]:
+    return {node["metadata"]["name"] for node in house.nodes()}
+
+
+def is_json(line: str) -> bool:
+    try:
+        return isinstance(json.loads(line), dict)
+    except ValueError:
+        return False
+
+
+@pytest.mark.parametrize("function", ["planner", "drainer"])
+def test_a_cold_start_is_small(function: str, source: Path, binaries: Path, record_property: Tell) -> None:
+    environment = {"EBB_CLUSTER": "projects/p/locations/l/clusters/c", "EBB_TOPIC": "projects/p/topics/t"}
+    rows = [imported(function, source, binaries, environment) for _ in range(3)]
+    first, best, peak = rows[0][0], min(row[0] for row in rows), max(row[1] for row in rows)
+    record_property(TOLD, f"zip: {function}, CPU seconds of imports: {first:.2f} at first, {best:.2f} at best")
+    record_property(TOLD, f"zip: {function}, peak memory after the imports: {peak:.0f} MiB")
+    assert peak < MOST_COLD_MIB
+
+
+def imported(function: str, source: Path, binaries: Path, environment: Mapping[str, str]) -> tuple[float, float]:
+    command = [str(binaries / "python"), "-c", IMPORTS.format(function=function)]
+    done = subprocess.run(
+        command, cwd=source, env=dict(environment), capture_output=True, text=True, timeout=60, check=True
+    )
+    spent, peak, place = done.stdout.split()
+    assert Path(place).is_relative_to(source), "the archive's own code runs"
+    return float(spent), float(peak)
+
+
+def test_the_size_is_told(source: Path, record_property: Tell) -> None:
+    files = source_files(source)
+    unpacked = sum((source / name).stat().st_size for name in files)
+    packed = len(archive())
+    record_property(
+        TOLD, f"zip: {len(files)} files, {packed / 1024:.0f} KiB packed, {unpacked / 1024:.0f} KiB unpacked"
+    )
+    assert packed < unpacked
+
+
+def test_the_functions_run_here_with_the_variables_that_terraform_sets() -> None:
+    addresses: dict[str, Any] = dict.fromkeys(("cluster", "kubeconfig", "gke", "pubsub", "bucket"), "")
+    given = {name for target in TARGETS for name in variables(target, addresses, {"FIRESTORE_EMULATOR_HOST": ""})}
+    assert given - STAND_INS == terraform_variables(FUNCTIONS.read_text())
