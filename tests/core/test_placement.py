@@ -163,6 +163,20 @@ def test_pods_pending_now_keep_their_place(expected: list[str], waiting: Pod) ->
     assert taken(snapshot, "n1") == expected
 
 
+@pytest.mark.parametrize(
+    ("expected", "stranded"),
+    [
+        pytest.param([], pod("left", on="gone", cpu=3), id="its controller makes it anew, and it needs a place then"),
+        pytest.param(["n1"], pod("left", on="gone", cpu=3, deleting=NOW), id="one that ends has been replaced already"),
+        pytest.param(["n1"], pod("left", on="gone", cpu=3, owner=None), id="one without a controller does not return"),
+        pytest.param(["n1"], pod("left", on="gone", cpu=3, owner="DaemonSet/x"), id="a daemon went with its node"),
+    ],
+)
+def test_pods_whose_node_is_gone_keep_a_place(expected: list[str], stranded: Pod) -> None:
+    snapshot = cluster([node("n1"), node("n2")], [pod("a", on="n1", cpu=2), stranded])
+    assert taken(snapshot, "n1") == expected
+
+
 def test_headroom_is_left_free_for_what_moves() -> None:
     snapshot = cluster([node("n1"), node("n2")], [pod("a", on="n1", cpu=2), pod("b", on="n2", cpu=1.5)])
     assert taken(snapshot, "n1") == ["n1"]

@@ -17,7 +17,7 @@ from infra.local.broker.queue import Push, Subscription
 from infra.local.clocks import ManualClock
 from infra.local.cloud import Cloud
 from infra.local.scaling.client import ApiError
-from infra.local.world.pods import is_ready, is_terminating
+from infra.local.world.pods import is_ready, is_terminating, node_of
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.adapters.prices import load
 from shared.core.snapshot import NodePool
@@ -142,8 +142,11 @@ class Installation:
         """Whether a pod or a node is on its way somewhere."""
         store = self.cloud.world.store
         if self._lively[0] != store.revision:
-            pods = any(not is_ready(pod) or is_terminating(pod) for pod in store.all("pods"))
-            self._lively = store.revision, pods or not all(map(is_ready, store.all("nodes")))
+            nodes = store.all("nodes")
+            names = {"", *(node["metadata"]["name"] for node in nodes)}
+            pods = store.all("pods")
+            lively = any(not is_ready(pod) or is_terminating(pod) or node_of(pod) not in names for pod in pods)
+            self._lively = store.revision, lively or not all(map(is_ready, nodes))
         return self._lively[1]
 
     def _dispatch(self) -> None:

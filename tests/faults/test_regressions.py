@@ -74,3 +74,10 @@ def test_a_write_of_the_claim_that_fails_after_its_effect_is_no_second_claim() -
     writes = acts_of(history, "push", "put cluster")
     late = Fault(End.FAIL, after=30.0)
     assert broken(replace(history, faults={call.number: late}) for call in writes) == []
+
+
+@pytest.mark.parametrize("index", range(4))
+def test_pods_of_a_node_that_has_just_gone_are_given_a_place_first(index: int) -> None:
+    """They count as running on it until the garbage collector has seen them, and then need the room of the plan."""
+    acts = ((0.0, Act("pause")), (50.0, Act("resume")), (51.0, Act("delete", index)))
+    assert broken(iter([replace(base("tight"), acts=acts)])) == []

@@ -5,11 +5,12 @@ Both are measured over the whole record; what excuses them is said at the rule.
 
 from collections.abc import Iterator, Sequence
 
+from shared.core.state import Claim
 from tests.faults.replay import Entry, Scene, holder, is_deleting, is_ebb
 
 MOST_UNSCHEDULABLE = 30.0
-PROOF_STANDS = 120.0
-"""For so long a planner's picture stands for the proof of placement (design §6)."""
+READS_STAND_FOR = 60.0
+"""How old a drainer's own picture may be at the grant, where the order brings no planner's picture."""
 
 
 class Cordons:
@@ -48,6 +49,10 @@ def _offers_room(node: Entry) -> bool:
     return bool(node["ready"]) and not node["unschedulable"] and not is_deleting(node) and not holder(node)
 
 
+def _own(grant: Entry) -> float:
+    return float(grant["began"]) - READS_STAND_FOR
+
+
 class Places:
     """A replacement of a pod that Ebb evicted may be unschedulable for 30 s (design §2).
 
@@ -68,10 +73,11 @@ class Places:
             yield from self._too_long(uid)
         if entry["type"] == "state":
             for uid in entry["after"].claims.keys() - entry["before"].claims.keys():
-                self._proved[entry["after"].claims[uid].node] = scene.at - PROOF_STANDS
+                claim: Claim = entry["after"].claims[uid]
+                self._proved[claim.node] = claim.picture_at.timestamp() if claim.picture_at else _own(entry)
         elif entry["type"] == "eviction" and is_ebb(entry["actor"]) and entry["uid"] in scene.pods:
             owner = scene.pods[entry["uid"]]["owner"]
-            self._moved.setdefault(owner, self._proved.get(entry["node"], scene.at - PROOF_STANDS))
+            self._moved.setdefault(owner, self._proved.get(entry["node"], scene.at))
         elif entry["type"] == "act" and entry["moves_pods"]:
             self._taken.append(scene.at)
         elif entry["type"] == "change":

@@ -16,7 +16,7 @@ from shared.core.drainability import movable
 from shared.core.feasibility import Finding, is_destination, unmodelled
 from shared.core.placement.exclusions import Exclusions, Occupancy
 from shared.core.placement.masks import Masks, Row
-from shared.core.pods import is_daemon
+from shared.core.pods import is_daemon, is_mirror
 from shared.core.resources import CPU, MEMORY, PODS, Resources
 from shared.core.snapshot import Pod, PodClass, Snapshot
 
@@ -35,7 +35,8 @@ class Terrain:
         self._now = now
         living = [pod for pod in snapshot.pods if not pod.phase.finished]
         bound = [pod for pod in living if pod.node in self.index]
-        self.pending = tuple(pod for pod in living if not pod.node and pod.deleting is None)
+        self.pending = tuple(pod for pod in living if pod.deleting is None and self._needs_a_place(pod))
+        """Pods without a node, and those whose node is gone: their controllers make them anew in less than a minute."""
         self.example: Mapping[PodClass, Pod] = _first_of_each(living)
         """The first pod of each class, to name in an explanation."""
         self.classes: Sequence[PodClass] = tuple(self.example)
@@ -54,6 +55,10 @@ class Terrain:
         self._admitting: dict[int, Row] = {}
         self._movable: dict[int, tuple[Pod, ...]] = {}
         self._sizes: dict[int, int] = {}
+
+    def _needs_a_place(self, pod: Pod) -> bool:
+        stranded = pod.node not in self.index and pod.spec.owner is not None
+        return not pod.node or (stranded and not is_daemon(pod.spec) and not is_mirror(pod.spec))
 
     def movable(self, node: int) -> tuple[Pod, ...]:
         """Return the pods that were on the node in the picture and would have to leave it."""
