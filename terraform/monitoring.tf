@@ -11,6 +11,7 @@ locals {
     dead_letters_subscription = local.dead_letters_name
     missed_passes             = var.alerts.missed_passes
     absence_seconds           = local.absence_seconds
+    window_seconds            = local.absence_seconds - 60 # the condition on it lasts a minute
   }
   metrics = {
     for key, metric in yamldecode(templatefile("${local.root}/infra/metrics.yaml", local.monitoring)) : key => metric

@@ -43,7 +43,7 @@ ALERTS: Final = (
             Condition("no pass was seen", metric_filter("passes"), "ALIGN_SUM", "REDUCE_SUM", "60s", kind="absent",
                       duration="${absence_seconds}s"),
             Condition("fewer than one pass", metric_filter("passes"), "ALIGN_SUM", "REDUCE_SUM",
-                      "${absence_seconds}s", comparison="COMPARISON_LT", threshold=1, duration="60s",
+                      "${window_seconds}s", comparison="COMPARISON_LT", threshold=1, duration="60s",
                       missing="EVALUATION_MISSING_DATA_ACTIVE"),
         ),
         "For ${missed_passes} intervals no pass of the planner has ended well. Nothing new is drained, and nothing is "

@@ -23,7 +23,8 @@ _REDUCERS: Final = {Kind.COUNTER: "REDUCE_SUM", Kind.GAUGE: "REDUCE_MEAN"}
 def absence_seconds(interval_minutes: int, missed_passes: int) -> int:
     """Return how long no pass may be seen: that many intervals and half a one for the last to arrive.
 
-    Terraform computes the same (local.absence_seconds); whole minutes, within what Cloud Monitoring takes.
+    Terraform computes the same (local.absence_seconds); whole minutes, within what Cloud Monitoring takes. Of passes
+    every minute this is no shorter than three missing ones, so it takes more.
     """
     minutes = math.ceil((missed_passes + 0.5) * interval_minutes)
     return min(max(minutes * 60, LEAST_ABSENCE), MOST_ABSENCE)

@@ -43,6 +43,7 @@ _UNREMOVABLE: Final[dict[Theme, tuple[Unremovable, ...]]] = {
         Unremovable.CLUSTER_BUDGET,
         Unremovable.RATE,
         Unremovable.NAMESPACE_RATE,
+        Unremovable.WORKLOAD_MOVING,
         Unremovable.NODES_PER_PASS,
         Unremovable.MINIMUM_NODES,
         Unremovable.MINIMUM_NON_TAINTED,

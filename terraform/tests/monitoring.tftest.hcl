@@ -92,7 +92,7 @@ run "missing_passes_are_noticed_after_three_and_a_half_intervals" {
   assert {
     condition = (
       google_monitoring_alert_policy.alerts["no_pass"].conditions[0].condition_absent[0].duration == "1080s" &&
-      google_monitoring_alert_policy.alerts["no_pass"].conditions[1].condition_threshold[0].aggregations[0].alignment_period == "1080s"
+      google_monitoring_alert_policy.alerts["no_pass"].conditions[1].condition_threshold[0].aggregations[0].alignment_period == "1020s"
     )
     error_message = "Of passes every 5 minutes one may be missing and two; three are an alert."
   }

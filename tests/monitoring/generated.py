@@ -1,0 +1,47 @@
+"""The generated files as Terraform reads them, for a cluster of the tests."""
+
+import json
+from functools import cache
+from typing import Any
+
+import yaml
+
+from infra.monitoring.conditions import absence_seconds
+from infra.monitoring.files import INFRA
+from tests.builders import CLUSTER
+
+NAME = "ebb-c-0123456"
+VALUES = {
+    "cluster": CLUSTER,
+    "name": NAME,
+    "planner": f"{NAME}-planner",
+    "drainer": f"{NAME}-drainer",
+    "orders_subscription": f"{NAME}-orders",
+    "dead_letters_subscription": f"{NAME}-dead-letters",
+    "missed_passes": "3",
+    "absence_seconds": str(absence_seconds(5, 3)),
+    "window_seconds": str(absence_seconds(5, 3) - 60),
+}
+
+
+def filled(file: str) -> str:
+    """Return a file with Terraform's values in it."""
+    text = (INFRA / file).read_text(encoding="utf-8")
+    for name, value in VALUES.items():
+        text = text.replace(f"${{{name}}}", value)
+    return text
+
+
+@cache
+def metrics() -> dict[str, dict[str, Any]]:
+    return dict(yaml.safe_load(filled("metrics.yaml")))
+
+
+@cache
+def alerts() -> dict[str, dict[str, Any]]:
+    return dict(yaml.safe_load(filled("alerts.yaml")))
+
+
+@cache
+def dashboard() -> dict[str, Any]:
+    return dict(json.loads(filled("dashboard.json")))

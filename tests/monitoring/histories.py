@@ -1,0 +1,124 @@
+"""Short histories on fakes in which, together, each event and each metric has its line."""
+
+import io
+from collections.abc import Callable
+from contextlib import redirect_stdout
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import flask
+
+from functions.drainer.step import Reply
+from functions.planner.main import answer
+from shared.core.orders import Kind
+from shared.core.state import Backoff, ClusterState, DrainPhase
+from shared.errors import Terminal
+from shared.ports import Answer, Eviction
+from shared.settings import Settings
+from tests.builders import NOW, node, order, our_taint, pdb, pod, policy
+from tests.monitoring.entries import Entry, read, written
+from tests.shells.house import House
+
+
+def house(**changes: Any) -> House:
+    """Three nodes with a pod each; the pod of n1 has a PodDisruptionBudget."""
+    pods = [pod(f"p{index}", on=f"n{index}", cpu=1, owner=f"ReplicaSet/r{index}") for index in (1, 2, 3)]
+    return House(*(node(f"n{index}") for index in (1, 2, 3)), *pods, pdb("r1", app="r1"), **changes)
+
+
+def tick(ebb: House, run_id: str = "r1") -> dict[str, Any]:
+    """One planner call whose lines carry the run, as its door has them do."""
+    plain = ebb.log
+    ebb.log = plain.bind(run_id=run_id)
+    try:
+        return ebb.tick()
+    finally:
+        ebb.log = plain
+
+
+def entries(ebb: House, level: str = "DEBUG") -> list[Entry]:
+    return written(ebb.log.lines, level)
+
+
+def removal() -> House:
+    """A node is ordered, drained, deleted by the autoscaler and settled; then a pass sees what is saved."""
+    ebb = house()
+    tick(ebb)
+    ebb.deliver(ebb.bus.published.pop())
+    del ebb.cluster.nodes["n1"]
+    for run_id in ("r2", "r3"):
+        ebb.pass_time(minutes=5)
+        tick(ebb, run_id)
+    return ebb
+
+
+def given_back() -> House:
+    """A PodDisruptionBudget holds a pod until the drain's deadline."""
+    ebb = house()
+    ebb.cluster.answers["default/p1"] = [Eviction(Answer.GRANTED), *[Eviction(Answer.BUDGET, "default/r1")] * 200]
+    ebb.drain(order())
+    while ebb.remembered().claims:
+        assert ebb.deliver(ebb.bus.published.pop()) is Reply.DONE
+    record = ebb.record()
+    assert record is not None
+    assert record.phase is DrainPhase.SETTLED
+    return ebb
+
+
+def trouble() -> House:
+    """No policy, then a breaker, an orphan, messages that are no orders, and a drain that a person must mend."""
+    ebb = house(policy=None)
+    tick(ebb)
+    ebb.drain(order("n3", order_id="third"))
+    ebb.policy.policy = policy()
+    ebb.cluster.put(node("n9", unschedulable=True, taints=(our_taint("lost"),)))
+    half = timedelta(minutes=30)
+    failed = {f"uid-n{index}": Backoff(f"n{index}", NOW + half, half, "deadline") for index in (1, 2, 3)}
+    ebb.remember(ClusterState(backoffs=failed))
+    ebb.pass_time(minutes=1)
+    tick(ebb, "r2")
+    ebb.deliver(ebb.bus.published.pop())
+    ebb.deliver(b"{}")
+    ebb.cluster.failures["node"] = [Terminal("kubernetes", "the right to read nodes is missing")]
+    ebb.drain(order("n2", order_id="second"))
+    return ebb
+
+
+def release() -> House:
+    """A person frees a node of which Ebb remembers nothing."""
+    ebb = house()
+    ebb.cluster.put(replace(node("n1"), unschedulable=True, taints=(our_taint("lost"),)))
+    ebb.deliver(order(kind=Kind.RELEASE, order_id="lost"))
+    return ebb
+
+
+HISTORIES: dict[str, Callable[[], House]] = {
+    "removal": removal,
+    "given back": given_back,
+    "trouble": trouble,
+    "release": release,
+}
+
+
+def outage(folder: Path) -> list[Entry]:
+    """What the planner's own door writes when the cluster does not answer."""
+    (folder / "kubeconfig").write_text(
+        '{"apiVersion": "v1", "kind": "Config", "current-context": "c", "users": [{"name": "c", "user": {}}],'
+        ' "contexts": [{"name": "c", "context": {"cluster": "c", "user": "c"}}],'
+        ' "clusters": [{"name": "c", "cluster": {"server": "http://127.0.0.1:9"}}]}'
+    )
+    (folder / "policy.yaml").write_text("dryRun: true")
+    settings = Settings(
+        cluster=House().settings.cluster,
+        topic="projects/p/topics/t",
+        state=f"sqlite:{folder / 'state'}",
+        policy=str(folder / "policy.yaml"),
+        kubeconfig=str(folder / "kubeconfig"),
+        gke_api="none",
+    )
+    stream = io.StringIO()
+    with redirect_stdout(stream), flask.Flask("tick").test_request_context(method="POST"):
+        answer(flask.request, settings)
+    return read(stream.getvalue())

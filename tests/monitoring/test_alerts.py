@@ -1,0 +1,148 @@
+"""When somebody is told: not of one missing pass, but of three; and each alert watches something that is made."""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from infra.monitoring.alerts import ALERTS, FAILURES
+from infra.monitoring.conditions import MOST_ABSENCE, absence_seconds
+from shared.core.breakers import MOST_FAILURES
+from shared.core.reasons import Halt
+from tests.monitoring.alarm import Points, seconds, speaks
+from tests.monitoring.entries import Entry
+from tests.monitoring.evaluating import series
+from tests.monitoring.generated import VALUES, alerts, filled, metrics
+from tests.monitoring.histories import entries, given_back
+
+DAY = 24 * 60
+ALIGNERS = {"ALIGN_SUM", "ALIGN_DELTA", "ALIGN_MAX"}
+
+
+def no_pass(interval: int, missed: int = 3) -> dict[str, Any]:
+    """The alert on missing passes as Terraform makes it for that schedule."""
+    absence = absence_seconds(interval, missed)
+    made = {VALUES["absence_seconds"]: absence, VALUES["window_seconds"]: absence - 60}
+    durations = {f"{before}s": f"{after}s" for before, after in made.items()}
+    conditions = alerts()["no_pass"]["conditions"]
+    return {"conditions": [{key: durations.get(value, value) for key, value in each.items()} for each in conditions]}
+
+
+def passes(interval: int, *missing: int, until: int = DAY) -> Points:
+    """A pass each interval, the missing ones left out, every second of the others late by an eighth of it."""
+    due = range(0, until, interval)
+    return [(at + interval / 8 * (number % 2), 1) for number, at in enumerate(due) if number not in missing]
+
+
+@pytest.mark.acceptance(106)
+@pytest.mark.parametrize("interval", [2, 3, 4, 5, 6, 10, 12])
+@pytest.mark.parametrize(
+    ("expected", "missing"),
+    [
+        pytest.param(False, (), id="none missing: no flapping at the loop period"),
+        pytest.param(False, (20,), id="one missing"),
+        pytest.param(False, (20, 22, 24, 40), id="one missing again and again"),
+        pytest.param(False, (20, 21), id="two missing"),
+        pytest.param(True, (20, 21, 22), id="three missing"),
+        pytest.param(True, tuple(range(20, 2000)), id="no more"),
+    ],
+)
+@pytest.mark.parametrize("zeros", [pytest.param(False, id="sparse points"), pytest.param(True, id="zeros between")])
+def test_one_missing_pass_is_no_news_and_three_are_an_alert(
+    expected: bool, missing: Sequence[int], interval: int, zeros: bool
+) -> None:
+    points = passes(interval, *missing, until=60 * interval)
+    between = [(float(minute) + 0.3, 0.0) for minute in range(60 * interval)] if zeros else []
+
+    assert bool(speaks(no_pass(interval), [[*points, *between]], 60 * interval)) is expected
+
+
+def test_of_passes_every_minute_two_missing_are_no_news_and_five_are_an_alert() -> None:
+    assert speaks(no_pass(1), [passes(1, 20, 21, until=60)], 60) == []
+    assert speaks(no_pass(1), [passes(1, 20, 21, 22, 23, 24, until=60)], 60)
+
+
+def test_the_alert_closes_when_passes_come_again() -> None:
+    open_at = speaks(no_pass(5), [passes(5, 20, 21, 22, until=300)], 300)
+
+    assert open_at
+    assert min(open_at) - 95 <= 18 + 1
+    assert max(open_at) <= 115
+
+
+def test_a_new_revision_is_no_absence_of_the_old_one() -> None:
+    old, new = passes(5, until=100), [(at + 100, 1.0) for at, _ in passes(5, until=200)]
+
+    assert speaks(no_pass(5), [old, new], 300) == []
+
+
+@pytest.mark.parametrize(
+    ("expected", "interval", "missed"),
+    [
+        pytest.param(1080, 5, 3, id="the default: as terraform test expects"),
+        pytest.param(240, 1, 3, id="every minute: as terraform test expects"),
+        pytest.param(MOST_ABSENCE, 1440, 3, id="once a day: the most that Cloud Monitoring takes"),
+        pytest.param(150 * 60, 12, 12, id="the most patient"),
+    ],
+)
+def test_the_absence_is_of_whole_minutes_within_what_is_taken(expected: int, interval: int, missed: int) -> None:
+    assert absence_seconds(interval, missed) == expected
+    assert expected % 60 == 0
+
+
+@pytest.mark.parametrize("key", [alert.key for alert in ALERTS])
+def test_an_alert_says_what_it_means_and_what_to_do_within_what_is_taken(key: str) -> None:
+    content = alerts()[key]["documentation"]
+
+    assert len(content.encode()) < 10_240  # the API's limit of AlertPolicy.Documentation.content
+    assert content.index("**What it means.**") < content.index("**Look at**") < content.index("**Do**")
+    assert f"### Ebb: {alerts()[key]['title']}\n" in filled("runbook.md")
+
+
+@pytest.mark.parametrize("key", [alert.key for alert in ALERTS])
+def test_an_alert_watches_metrics_that_exist_with_labels_that_they_have(key: str) -> None:
+    for condition in alerts()[key]["conditions"]:
+        own = re.search(rf"logging\.googleapis\.com/user/{VALUES['name']}/(\w+)", condition["filter"])
+        if own is not None:
+            labels = set(re.findall(r"metric\.labels\.(\w+)", condition["filter"]))
+            assert labels <= metrics()[own[1]]["labels"].keys()
+        assert own or re.search(r'metric\.type="(pubsub|run)\.googleapis\.com/', condition["filter"])
+
+
+@pytest.mark.parametrize("key", [alert.key for alert in ALERTS])
+def test_conditions_keep_the_rules_of_the_api(key: str) -> None:
+    """Periods and durations are whole minutes; what missing data means may be said only with a duration."""
+    for condition in alerts()[key]["conditions"]:
+        assert seconds(condition["period"]) % 60 == 0
+        assert seconds(condition["period"]) >= 60
+        assert seconds(condition["duration"]) % 60 == 0
+        assert condition["aligner"] in ALIGNERS
+        assert not condition["missing"] or seconds(condition["duration"]) >= 60
+        assert condition["kind"] != "absent" or 120 <= seconds(condition["duration"]) <= MOST_ABSENCE
+
+
+def test_what_counts_as_a_failed_drain_is_what_opens_a_breaker() -> None:
+    assert set(FAILURES) <= {halt.value for halt in Halt}
+    assert MOST_FAILURES == 3  # three within an hour open one; the alert speaks of as many within six
+
+
+def failures(told: list[Entry], times: Sequence[float]) -> list[Points]:
+    """The failed drains of those minutes, as the metric gives them."""
+    found = series(metrics()["drains"], told)
+    assert [dict(labels)["reason"] for labels in found] == ["deadline"]
+    return [[(at, 1.0) for at in times]]
+
+
+@pytest.mark.parametrize(
+    ("expected", "times"),
+    [
+        pytest.param(False, (10, 100), id="two in a night"),
+        pytest.param(False, (10, 400, 800), id="three in a day"),
+        pytest.param(True, (10, 100, 200), id="three within six hours"),
+    ],
+)
+def test_a_single_failed_drain_wakes_nobody(expected: bool, times: Sequence[float]) -> None:
+    told = entries(given_back())
+
+    assert bool(speaks(alerts()["drain_failed"], failures(told, times), DAY)) is expected

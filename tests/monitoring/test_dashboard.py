@@ -1,0 +1,127 @@
+"""The dashboard shows what is made, in a form and a layout that the Dashboard API takes."""
+
+import json
+import re
+from itertools import combinations, pairwise
+from typing import Any
+
+import pytest
+
+from infra.monitoring.queries import LAST_NIGHT, WHY_HERE
+from shared.core.themes import Theme
+from tests.monitoring.evaluating import matches
+from tests.monitoring.generated import NAME, VALUES, alerts, dashboard, metrics
+from tests.monitoring.histories import entries, given_back, removal
+
+TILES: list[dict[str, Any]] = dashboard()["mosaicLayout"]["tiles"]
+MOST_TILES = 100
+"""A dashboard may have 100 widgets (cloud.google.com/monitoring/quotas; 40 in older text)."""
+WIDGETS = {"xyChart", "scorecard", "logsPanel", "text"}
+PLOTS = {"LINE", "STACKED_AREA", "STACKED_BAR"}
+REDUCERS = {"REDUCE_SUM", "REDUCE_MEAN", "REDUCE_PERCENTILE_50", "REDUCE_PERCENTILE_95"}
+
+
+def names(text: str) -> set[str]:
+    return set(re.findall(rf"logging\.googleapis\.com/user/{NAME}/(\w+)", text))
+
+
+def named(tiles: list[dict[str, Any]]) -> str:
+    return json.dumps(tiles)
+
+
+def test_tiles_lie_on_the_mosaic_and_cover_no_other() -> None:
+    columns = dashboard()["mosaicLayout"]["columns"]
+    assert 1 <= columns <= 48
+    assert len(TILES) <= MOST_TILES
+    for tile in TILES:
+        assert tile["width"] > 0
+        assert tile["height"] > 0
+        assert 0 <= tile["xPos"] <= columns - tile["width"]
+    for one, other in combinations(TILES, 2):
+        beside = one["xPos"] + one["width"] <= other["xPos"] or other["xPos"] + other["width"] <= one["xPos"]
+        below = one["yPos"] + one["height"] <= other["yPos"] or other["yPos"] + other["height"] <= one["yPos"]
+        assert beside or below, (one["widget"]["title"], other["widget"]["title"])
+
+
+def test_rows_are_full_and_follow_one_another() -> None:
+    rows = sorted({tile["yPos"] for tile in TILES})
+    for row in rows:
+        assert sum(tile["width"] for tile in TILES if tile["yPos"] == row) == 48
+    for row, following in pairwise(rows):
+        assert {tile["height"] for tile in TILES if tile["yPos"] == row} == {following - row}
+
+
+@pytest.mark.parametrize("tile", [pytest.param(tile, id=tile["widget"]["title"]) for tile in TILES])
+def test_a_widget_is_of_one_kind_that_the_api_knows(tile: dict[str, Any]) -> None:
+    widget = tile["widget"]
+
+    assert widget.keys() - {"title"} <= WIDGETS
+    assert len(widget) == 2
+    for shown in widget.get("xyChart", {}).get("dataSets", []):
+        query = shown["timeSeriesQuery"]
+        assert shown["plotType"] in PLOTS
+        assert len(query.keys() & {"timeSeriesFilter", "prometheusQuery"}) == 1
+        if "timeSeriesFilter" in query:
+            aggregation = query["timeSeriesFilter"]["aggregation"]
+            assert aggregation["crossSeriesReducer"] in REDUCERS
+            assert aggregation["perSeriesAligner"] in {"ALIGN_SUM", "ALIGN_DELTA"}
+
+
+@pytest.mark.acceptance(107)
+def test_every_name_in_dashboard_and_alerts_is_a_metric_and_what_is_owed_is_shown() -> None:
+    shown = names(named(TILES).replace("_sum", "")) | names(named(TILES))
+    watched = names(json.dumps(alerts()))
+
+    assert {name.removesuffix("_sum") for name in shown} <= metrics().keys()
+    assert watched <= metrics().keys()
+    assert {
+        "cluster_cpu_utilization", "cluster_memory_utilization", "pool_excess_nodes", "pool_marked_nodes",
+        "pool_in_flight_nodes", "nodes_cordoned", "nodes_drained", "nodes_uncordoned", "reclaimed_dollars",
+        "cluster_cost", "drains",
+    } <= shown  # fmt: skip
+    assert {f"kept_{theme.value}" for theme in Theme} <= shown
+
+
+@pytest.mark.parametrize("tile", [pytest.param(tile, id=tile["widget"]["title"]) for tile in TILES])
+def test_a_chart_groups_and_filters_by_labels_that_its_metric_has(tile: dict[str, Any]) -> None:
+    for shown in tile["widget"].get("xyChart", {}).get("dataSets", []):
+        text = json.dumps(shown)
+        (name,) = {each.removesuffix("_sum") for each in names(text)}
+        used = set(re.findall(r"metric\.labels?\.\W*(\w+)", text)) | set(re.findall(r"sum by \((\w+)\)", text))
+        assert used <= metrics()[name]["labels"].keys()
+
+
+def test_a_counter_is_summed_and_a_gauge_is_read_as_its_mean() -> None:
+    for tile in TILES:
+        for shown in tile["widget"].get("xyChart", {}).get("dataSets", []):
+            query = shown["timeSeriesQuery"].get("timeSeriesFilter")
+            if query is None:
+                continue
+            (name,) = names(json.dumps(query))
+            counted = metrics()[name]["value_type"] == "INT64"
+            assert (query["aggregation"]["perSeriesAligner"] == "ALIGN_SUM") == counted
+            assert (query["aggregation"]["crossSeriesReducer"] == "REDUCE_SUM") == counted
+
+
+def panel(question: str) -> str:
+    (found,) = [each["widget"]["logsPanel"]["filter"] for each in TILES if question in each["widget"]["title"]]
+    return str(found)
+
+
+def test_the_panel_on_a_node_finds_verdict_steps_and_end() -> None:
+    query = panel(WHY_HERE.question).replace("NODE", "n1")
+
+    found = [entry for entry in entries(removal()) if matches(query, entry)]
+    assert {entry["labels"]["node"] for entry in found} == {"n1"}
+    events = [entry["labels"]["event"] for entry in found]
+    assert {"node_decision", "order_published", "drain_step", "drain_result"} <= set(events)
+
+
+def test_the_panel_on_the_night_finds_each_order_and_each_end() -> None:
+    told = [*entries(removal()), *entries(given_back())]
+    found = [entry for entry in told if matches(panel(LAST_NIGHT.question), entry)]
+
+    outcomes = [entry["jsonPayload"].get("outcome") for entry in found]
+    assert sorted(filter(None, outcomes)) == ["given_back", "removed"]
+    assert "order_published" in {entry["labels"]["event"] for entry in found}
+    assert VALUES["cluster"] in panel(LAST_NIGHT.question)
