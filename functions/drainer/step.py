@@ -16,7 +16,7 @@ from functions.drainer.ledger import Ledger, Overtaken
 from functions.drainer.release import release
 from functions.drainer.work import look_after, work
 from shared.adapters.envelope import PushMessage, unwrap
-from shared.core.orders import Kind, Order, decode
+from shared.core.orders import Kind, Order, decode, echoed
 from shared.core.reasons import Refusal
 from shared.core.state import DrainPhase
 from shared.errors import BadOrder, EbbError, Retryable, Stale, Terminal
@@ -58,7 +58,7 @@ def _decoded(ports: Ports, settings: Settings, body: bytes) -> Order | None:
         _reject(ports, body, message, str(fault), Refusal.MALFORMED)
         return None
     if order.cluster != settings.cluster:
-        why = f"cluster: {order.cluster!r} is not {settings.cluster!r}; publish to that cluster's topic."
+        why = f"cluster: {echoed(order.cluster)} is not {settings.cluster!r}; publish to that cluster's topic."
         _reject(ports, body, message, why, Refusal.OTHER_CLUSTER)
         return None
     return order

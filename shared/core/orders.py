@@ -23,6 +23,11 @@ _YEARS: Final = range(1970, 9000)
 """A duration added to a time of these years is still a time."""
 _MOST_BYTES: Final = 64 * 1024
 """The order is kept in its drain's record, which the state takes only up to 1 MiB."""
+_MOST_ECHOED: Final = 80
+"""Characters of a wrong value that its sentence repeats: enough to find it, too few for a log to be flooded."""
+_ENUM_VALUE: Final = re.compile(r"Invalid enum value '(.*)'", re.DOTALL)
+_NODE: Final = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")
+"""The name becomes a path, a field selector and a label (apimachinery/pkg/util/validation IsDNS1123Subdomain)."""
 _TAINT_VALUE: Final = re.compile(r"([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)?")
 """The order id becomes our taint's value (kubernetes, apimachinery/pkg/util/validation IsValidLabelValue)."""
 
@@ -89,7 +94,7 @@ def decode(data: bytes, cluster: str, message_id: str, published_at: datetime) -
     """
     fields = _object(data)
     if fields.get("schema", SCHEMA) != SCHEMA:
-        raise BadOrder(f"schema: {fields['schema']!r} is not known; this version reads schema {SCHEMA}.")
+        raise BadOrder(f"schema: {echoed(fields['schema'])} is not known; this version reads schema {SCHEMA}.")
     _node_named(fields)
     defaults = {
         "order_id": message_id,
@@ -100,10 +105,17 @@ def decode(data: bytes, cluster: str, message_id: str, published_at: datetime) -
     try:
         order = msgspec.convert({**defaults, **fields}, Order, strict=False)
     except msgspec.ValidationError as error:
-        raise BadOrder(f"order: {error}. See the README for the fields of an order.") from error
+        raise BadOrder(f"order: {_fault(error)}. See the README for the fields of an order.") from error
     _times_checked(order)
     _id_checked(order)
     return order
+
+
+def _fault(error: msgspec.ValidationError) -> str:
+    """Return what was wrong and where; a wrong word of an enumeration is repeated in part only."""
+    what, at, path = str(error).rpartition(" - at ")
+    word = _ENUM_VALUE.fullmatch(what)
+    return f"{echoed(word[1])} is no word for it{at}{path}" if word else str(error)
 
 
 def _times_checked(order: Order) -> None:
@@ -118,7 +130,7 @@ def _times_checked(order: Order) -> None:
 def _id_checked(order: Order) -> None:
     if not _TAINT_VALUE.fullmatch(order.order_id):
         raise BadOrder(
-            f"order_id: {order.order_id[:80]!r} cannot be a taint's value; "
+            f"order_id: {echoed(order.order_id)} cannot be a taint's value; "
             "write at most 63 letters, digits, '-', '_' or '.', or leave it out."
         )
 
@@ -139,3 +151,11 @@ def _node_named(fields: Mapping[str, Any]) -> None:
     node = fields.get("node")
     if not isinstance(node, str) or not node:
         raise BadOrder('node: missing or not a name; send for example {"node": "gke-…"}.')
+    if not _NODE.fullmatch(node):
+        raise BadOrder(f"node: {echoed(node)} cannot be a node's name; write it as kubectl get nodes prints it.")
+
+
+def echoed(value: object) -> str:
+    """Return a wrong value for a sentence: escaped, and never more than a line's part of it."""
+    text = repr(value if isinstance(value, str | int | float | bool | None) else type(value).__name__)
+    return text if len(text) <= _MOST_ECHOED else f"{text[:_MOST_ECHOED]}…"
