@@ -98,6 +98,9 @@ class Cluster(Protocol):
     def deletion_failed_at(self, node: str) -> datetime | None:
         """Read when the cluster autoscaler last said that it could not delete the node (event ScaleDownFailed)."""
 
+    def deletion_failure(self, node: str) -> str:
+        """Read what the autoscaler said the last time that it could not delete the node; empty when it said nothing."""
+
     def scale_ups(self) -> Mapping[str, datetime]:
         """Read for which pods (namespace/name) the autoscaler lately started to add a node (event TriggeredScaleUp)."""
 

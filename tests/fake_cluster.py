@@ -33,6 +33,7 @@ class FakeCluster:
         self.calls: list[tuple[object, ...]] = []
         self.answers: dict[str, list[Eviction | EbbError]] = {}
         self.failed_deletions: dict[str, datetime] = {}
+        self.failure_messages: dict[str, str] = {}
         self.added_for: dict[str, datetime] = {}
         self.failures: dict[str, list[EbbError]] = {}
         self.put(*things)
@@ -119,6 +120,10 @@ class FakeCluster:
     def deletion_failed_at(self, node: str) -> datetime | None:
         self._called("deletion_failed_at", node)
         return self.failed_deletions.get(node)
+
+    def deletion_failure(self, node: str) -> str:
+        self._called("deletion_failure", node)
+        return self.failure_messages.get(node, "")
 
     def scale_ups(self) -> Mapping[str, datetime]:
         self._called("scale_ups")

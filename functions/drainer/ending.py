@@ -58,7 +58,7 @@ def finish(desk: Desk, outcome: Outcome, why: Reason | None = None, detail: str 
     """Write the outcome to the record, the log and the results topic."""
     record, now = desk.ledger.record, desk.time.now()
     desk.ledger.close(now, phase=DrainPhase.SETTLED, outcome=outcome.value, why=word(why), detail=detail)
-    sentence = f"{outcome.sentence} {why.sentence if why else ''} {detail}".strip()
+    sentence = f"{outcome.sentence} {_because(why, detail)}".strip()
     desk.tell("drain_result", sentence, outcome=outcome.value, reason=word(why), detail=detail, **desk.took(now))
     desk.ports.orders.report(
         {
@@ -71,6 +71,12 @@ def finish(desk: Desk, outcome: Outcome, why: Reason | None = None, detail: str 
             "dry_run": record.order.dry_run,
         }
     )
+
+
+def _because(why: Reason | None, detail: str) -> str:
+    """The details of a refusal are whole sentences, the reason's own first; other details follow it."""
+    said = why.sentence if why else ""
+    return detail if detail.startswith(said) else f"{said} {detail}".strip()
 
 
 def free(desk: Desk, name: str, uid: str, order_id: str) -> Node | None:

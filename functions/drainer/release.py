@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from functions.drainer import ending
 from functions.drainer.desk import Desk
 from functions.drainer.ledger import Ledger, StepTime
+from functions.drainer.lingering import why_kept
 from functions.drainer.work import read_policy
 from shared.cas import read_cluster
 from shared.core.draining import must_stop, shaken
@@ -52,10 +53,11 @@ def release(ports: Ports, order: Order, seconds: float) -> None:
     if not _REPEATED[why](case, read_at):
         desk.tell("drain_step", f"The release is void: {why.value} no longer holds.", reason=why.value)
         return
-    _undo(case, uid, why)
+    detail = why_kept(ports, node, read_at) if why is Halt.WATCHDOG and node else ""
+    _undo(case, uid, why, detail)
 
 
-def _undo(case: Case, uid: str, why: Halt) -> None:
+def _undo(case: Case, uid: str, why: Halt, detail: str) -> None:
     """End the drain through its record where there is one; else only free the node."""
     desk = case.desk
     try:
@@ -69,7 +71,7 @@ def _undo(case: Case, uid: str, why: Halt) -> None:
         ending.free(desk, desk.order.node, uid, case.order_id)
         ending.settle_claim(desk, uid, case.order_id, why)
         return
-    ending.give_back(desk, uid, why)
+    ending.give_back(desk, uid, why, detail)
 
 
 def _is_ending(case: Case) -> bool:

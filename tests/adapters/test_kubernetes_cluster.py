@@ -132,6 +132,29 @@ def test_a_note_is_an_event_that_kubectl_describe_finds(api: Script, cluster: Ku
     assert len(event["message"]) == 1024
 
 
+def said(message: str, at: str | None) -> dict[str, Any]:
+    about = {"kind": "Node", "name": "n1"}
+    return {"reason": "ScaleDownFailed", "message": message, "lastTimestamp": at, "involvedObject": about}
+
+
+@pytest.mark.parametrize(
+    ("expected", "events"),
+    [
+        pytest.param("", [], id="nothing"),
+        pytest.param(
+            "later", [said("later", "2026-03-04T22:00:00Z"), said("before", "2026-03-04T21:00:00Z")], id="the newest"
+        ),
+        pytest.param("dated", [said("undated", None), said("dated", "2026-03-04T21:00:00Z")], id="undated ones aside"),
+    ],
+)
+def test_what_the_autoscaler_said_last_of_a_failed_deletion_is_read(
+    api: Script, cluster: KubernetesCluster, expected: str, events: list[dict[str, Any]]
+) -> None:
+    api.says(Say(body={"items": events}))
+
+    assert cluster.deletion_failure("n1") == expected
+
+
 def test_a_note_that_cannot_be_written_is_a_named_failure(api: Script, cluster: KubernetesCluster) -> None:
     api.says(Say(403, status(403, "no")))
 

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from functions.drainer.step import Reply
 from shared.core.orders import Kind, Origin
+from shared.core.reasons import Unremovable
 from shared.core.snapshot import Pod
 from shared.core.state import ClusterState, DrainPhase, DrainRecord, Lease
 from shared.errors import EbbError, Retryable, Stale, Terminal
@@ -91,6 +92,15 @@ def test_an_order_that_no_longer_holds_is_refused_by_name(
     assert ebb.effects() == []
     assert ebb.remembered().claims == {}
     assert [(line["outcome"], line["reason"]) for line in ebb.log.of("drain_result")] == [("refused", expected)]
+
+
+def test_a_refusal_says_its_sentence_once() -> None:
+    ebb = house(policy=policy(enabled=False))
+
+    ebb.drain(order())
+
+    (line,) = ebb.log.of("drain_result")
+    assert line["message"].count(Unremovable.POOL_DISABLED.sentence) == 1
 
 
 @pytest.mark.parametrize(

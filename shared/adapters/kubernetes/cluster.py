@@ -103,8 +103,11 @@ class KubernetesCluster:
 
     def deletion_failed_at(self, node: str) -> datetime | None:
         """Read the autoscaler's ScaleDownFailed events of a node (cluster-autoscaler, actuation)."""
-        fields = {"involvedObject.kind": "Node", "involvedObject.name": node, "reason": _SCALE_DOWN_FAILED}
-        return max(self._said(fields, _newest).values(), default=None)
+        return max(self._said(_failures_of(node), _newest).values(), default=None)
+
+    def deletion_failure(self, node: str) -> str:
+        """Read the message of the newest ScaleDownFailed event of a node."""
+        return self._said(_failures_of(node), _last_message)
 
     def scale_ups(self) -> Mapping[str, datetime]:
         """Read the autoscaler's TriggeredScaleUp events; the API server keeps events for an hour or so."""
@@ -164,6 +167,15 @@ def _same_version(node: Node, fresh: Node) -> None:
 
 def _node_path(name: str) -> str:
     return f"/api/v1/nodes/{segment(name)}"
+
+
+def _failures_of(node: str) -> Mapping[str, str]:
+    return {"involvedObject.kind": "Node", "involvedObject.name": node, "reason": _SCALE_DOWN_FAILED}
+
+
+def _last_message(items: Iterator[wire.Event]) -> str:
+    dated = ((at, each.message) for each in items if (at := each.last_timestamp or each.event_time) is not None)
+    return max(dated, default=(None, ""), key=lambda row: row[0])[1]
 
 
 def _newest(items: Iterator[wire.Event]) -> Mapping[str, datetime]:

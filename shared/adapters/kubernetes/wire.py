@@ -174,6 +174,7 @@ class Event(Partial, frozen=True):
     """What somebody said of an object; older writers fill in `lastTimestamp`, newer ones `eventTime`."""
 
     involved_object: Meta = Meta()
+    message: str = ""
     last_timestamp: Time | None = None
     event_time: Time | None = None
 
