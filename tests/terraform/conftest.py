@@ -1,0 +1,40 @@
+"""Terraform for these tests: found or skipped once, initialised once for each worker."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.real.needs import require
+from tests.terraform import ground
+from tests.terraform.ground import Terraform
+
+NO_PROVIDERS = (
+    "Terraform finds no providers: EBB_TFMIRROR may name a folder with a mirror.sh that supplies their schemas, or "
+    "the registry must be reachable"
+)
+
+
+@pytest.fixture(scope="session")
+def values_tool() -> Terraform:
+    """Terraform for what needs no provider."""
+    require(ground.missing_binary())
+    return ground.without_providers()
+
+
+@pytest.fixture(scope="session")
+def tool(values_tool: Terraform) -> Terraform:
+    """Terraform that finds providers."""
+    try:
+        return ground.with_providers(values_tool)
+    except RuntimeError as failed:
+        require(str(failed))
+        raise
+
+
+@pytest.fixture(scope="session")
+def module(tool: Terraform, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the module that is ready to be tested."""
+    folder = ground.copy_of_module(tmp_path_factory.mktemp("module"))
+    failed = tool.init(folder)
+    require(f"{NO_PROVIDERS} ({failed.splitlines()[-1]})" if failed else None)
+    return folder

@@ -1,0 +1,221 @@
+"""Terraform on copies of the module, so that no `.terraform` and no lock file lands in the repository.
+
+Two grounds: the whole module with its providers (from the mirror that EBB_TFMIRROR names, or the registry), and the
+values alone (names, schedule, policy and every validation), which need no provider and judge a thousand cases in a
+second. Must not judge what Terraform answers.
+"""
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+ROOT: Final = Path(__file__).parents[2]
+MODULE: Final = ROOT / "terraform"
+SECONDS: Final = 300.0
+"""For one command; two cores that build a control plane at the same time are slow."""
+CLUSTER: Final = {"name": "prod", "location": "europe-west1"}
+
+
+Cases = Mapping[str, Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of the module in which no resource stands: its files, inputs that vary, and values to look at."""
+
+    files: tuple[str, ...]
+    inputs: tuple[str, ...]
+    outputs: Mapping[str, str]
+
+
+NAMES: Final = Part(
+    files=("names", "schedule", "variables"),
+    inputs=("cluster", "prefix", "schedule"),
+    outputs={
+        "cron": "local.cron",
+        "identities": "[local.bucket_name, local.database_name, local.planner_name, local.drainer_name, "
+        "local.role_id, local.orders_name, local.dead_letters_name, local.rejected_name, local.results_name]",
+        "interval": "local.interval_minutes",
+        "name": "local.name",
+        "offset": "local.offset_minutes",
+    },
+)
+POLICY: Final = Part(
+    files=(*NAMES.files, "policy_document", "policy_faults", "variables-policy"),
+    inputs=("paused", "policy", "policy_file"),
+    outputs={
+        "document": "local.policy_document",
+        "faults": "local.policy_faults",
+        "most_drains": "local.most_drains",
+    },
+)
+
+
+@dataclass(frozen=True)
+class Terraform:
+    """The binary with the environment in which it finds its providers."""
+
+    environment: Mapping[str, str]
+
+    def run(self, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+        """Run one command; what it answers and its exit code are for the test."""
+        return subprocess.run(
+            ["terraform", *words],
+            cwd=folder,
+            env=dict(self.environment),
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=False,
+        )
+
+    def init(self, folder: Path) -> str | None:
+        """Fetch modules and providers; return why that failed."""
+        done = self.run(folder, "init", "-backend=false", "-no-color")
+        return None if done.returncode == 0 else done.stderr.strip() or done.stdout.strip()
+
+    def events(self, folder: Path, *words: str) -> Iterator[dict[str, Any]]:
+        """Run a command that speaks JSON and return its lines."""
+        done = self.run(folder, *words, "-json")
+        for line in done.stdout.splitlines():
+            yield json.loads(line)
+
+
+def missing_binary() -> str | None:
+    if shutil.which("terraform"):
+        return None
+    return "terraform is not on the PATH; version 1.7 or later checks the module (developer.hashicorp.com/terraform)"
+
+
+def without_providers() -> Terraform:
+    return Terraform({**os.environ, "CHECKPOINT_DISABLE": "1", "TF_IN_AUTOMATION": "1", "TF_CLI_ARGS": ""})
+
+
+def with_providers(tool: Terraform) -> Terraform:
+    """Return Terraform with the mirror that EBB_TFMIRROR names, or as it is if none is named.
+
+    Raises:
+        RuntimeError: the mirror could not be built; says why.
+    """
+    mirror = os.environ.get("EBB_TFMIRROR", "")
+    if not mirror:
+        return tool
+    built = subprocess.run(
+        [f"{mirror}/mirror.sh"], capture_output=True, text=True, timeout=SECONDS, check=False, cwd=mirror
+    )
+    if built.returncode != 0:
+        why = (built.stderr.strip().splitlines() or ["no word why"])[-1]
+        raise RuntimeError(
+            f"the mirror that EBB_TFMIRROR names could not be built, which takes Go 1.25 or later: {why}"
+        )
+    name, _, value = shlex.split(built.stdout)[1].partition("=")
+    return Terraform({**tool.environment, name: value})
+
+
+def copy_of_module(target: Path) -> Path:
+    """Copy what the module reads and return the module's copy; of the functions' source a single file is enough."""
+    ignore = shutil.ignore_patterns(".terraform*", "terraform.tfstate*", "local", "__pycache__", "*.py")
+    shutil.copytree(MODULE, target / "terraform", ignore=ignore)
+    shutil.copytree(ROOT / "infra", target / "infra", ignore=ignore)
+    (target / "main.py").write_text("", encoding="utf-8")
+    return target / "terraform"
+
+
+def values_only(target: Path, part: Part) -> Path:
+    """Copy that part of the module, with an output for each value that tests look at."""
+    folder = target / "terraform"
+    folder.mkdir(parents=True)
+    (target / "infra").mkdir()
+    for name in part.files:
+        shutil.copy(MODULE / f"{name}.tf", folder)
+    shutil.copy(ROOT / "infra" / "policy.schema.json", target / "infra")
+    outputs = {name: {"value": f"${{{value}}}"} for name, value in part.outputs.items()}
+    _write(folder / "outputs.tf.json", {"output": outputs})
+    return target
+
+
+def valued(tool: Terraform, target: Path, part: Part, cases: Cases) -> dict[str, dict[str, Any]]:
+    """Return the outputs of each case; a case names the inputs that it sets.
+
+    Raises:
+        AssertionError: Terraform refused one; says what it said.
+    """
+    folder = values_only(target, part)
+    _write(folder / "cases.json", {name: {"cluster": CLUSTER, **inputs} for name, inputs in cases.items()})
+    inputs = {name: f"${{try(each.value.{name}, null)}}" for name in {"cluster", *part.inputs}}
+    call = {"source": "./terraform", "for_each": '${jsondecode(file("cases.json"))}', "project": "my-project", **inputs}
+    outputs = {"cases": {"value": "${module.case}"}}
+    _write(folder / "main.tf.json", {"module": {"case": call}, "output": outputs})
+    events = answered(tool, folder)
+    assert not sentences(events), sentences(events)
+    found: dict[str, dict[str, Any]] = next(
+        event["outputs"]["cases"]["value"] for event in events if _has_values(event)
+    )
+    return found
+
+
+def refused(tool: Terraform, target: Path, cases: Cases) -> dict[str, list[tuple[str, str]]]:
+    """Return, by case, each sentence that its inputs are refused with, and the place of the rule."""
+    folder = values_only(target, POLICY)
+    calls = {
+        name: {"source": "./terraform", "project": "my-project", "cluster": CLUSTER, **_escaped(inputs)}
+        for name, inputs in cases.items()
+    }
+    _write(folder / "main.tf.json", {"module": calls})
+    found: dict[str, list[tuple[str, str]]] = {name: [] for name in cases}
+    for context, sentence, place in sentences(answered(tool, folder)):
+        found[context.removeprefix("module.")].append((sentence, place))
+    return found
+
+
+def answered(tool: Terraform, folder: Path) -> list[dict[str, Any]]:
+    """Apply values, which changes nothing but Terraform's own record in the folder; only then are they known."""
+    failed = tool.init(folder)
+    assert failed is None, failed
+    return list(tool.events(folder, "apply", "-auto-approve"))
+
+
+def _has_values(event: Mapping[str, Any]) -> bool:
+    return event["type"] == "outputs" and "value" in event["outputs"].get("cases", {})
+
+
+def _write(path: Path, content: object) -> None:
+    path.write_text(json.dumps(content), encoding="utf-8")
+
+
+def _escaped(value: Any) -> Any:
+    """Return a value as Terraform's JSON wants it: text is a template there."""
+    if isinstance(value, str):
+        return value.replace("${", "$${").replace("%{", "%%{")
+    if isinstance(value, Mapping):
+        return {key: _escaped(each) for key, each in value.items()}
+    return [_escaped(each) for each in value] if isinstance(value, list | tuple) else value
+
+
+def sentences(events: Iterable[Mapping[str, Any]]) -> list[tuple[str, str, str]]:
+    """Return each error as the block that it stands in (`module "x"`), its sentence, and the rule's place."""
+    rows = (event["diagnostic"] for event in events if event["type"] == "diagnostic")
+    return [_sentence(each) for each in rows if each["severity"] == "error"]
+
+
+def _sentence(diagnostic: Mapping[str, Any]) -> tuple[str, str, str]:
+    context = (diagnostic.get("snippet") or {}).get("context") or ""
+    sentence, _, place = str(diagnostic.get("detail", "")).partition("\n\nThis was checked by the validation rule at ")
+    return context, sentence or str(diagnostic["summary"]), place.partition(",")[0]
+
+
+def planned(events: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, dict[str, Any]]]:
+    """Return what each run of `terraform test -verbose` plans: by run, then by address, the attributes known."""
+    return {
+        event["@testrun"]: {
+            change["address"]: change["change"]["after"] for change in event["test_plan"]["resource_changes"]
+        }
+        for event in events
+        if event["type"] == "test_plan"
+    }

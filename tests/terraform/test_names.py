@@ -1,0 +1,96 @@
+"""Names within the limits of what they name, never shared by two clusters; ticks spread over the interval."""
+
+import random
+import re
+from collections import Counter
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.terraform.ground import NAMES, Terraform, valued
+
+CLUSTERS = 300
+LOCATIONS = ("europe-west1", "europe-west1-b", "europe-west1-c", "us-central1", "northamerica-northeast1-a")
+STEMS = ("prod", "a", "production-of-the-shop-in-the-west", "x--", "gke-team-payments-blue", "a-b-c-d-e-f-g-h-i")
+EVERY = (1, 2, 3, 4, 5, 6, 10, 12)
+Case = dict[str, Any]
+
+
+def clusters(seed: int) -> list[Case]:
+    """Names that begin alike and differ late, or only in their location or project; from a seed."""
+    dice = random.Random(seed)  # noqa: S311 - names of a test
+    found = {
+        (
+            f"{dice.choice(STEMS)[: dice.randint(1, 34)]}{dice.randint(0, 99)}",
+            dice.choice(LOCATIONS),
+            dice.choice((None, "another-project")),
+        )
+        for _ in range(2 * CLUSTERS)
+    }
+    ordered = sorted(found, key=repr)[:CLUSTERS]
+    return [{"name": name, "location": location, "project": project} for name, location, project in ordered]
+
+
+@pytest.fixture(scope="module")
+def many(values_tool: Terraform, tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+    rows = {f"c{number}": {"cluster": cluster} for number, cluster in enumerate(clusters(57))}
+    return valued(values_tool, tmp_path_factory.mktemp("names") / "ground", NAMES, rows)
+
+
+def test_two_clusters_of_one_project_share_no_name(many: dict[str, dict[str, Any]]) -> None:
+    names = Counter(name for row in many.values() for name in set(row["identities"]))
+
+    assert len(many) == CLUSTERS
+    assert [name for name, times in names.items() if times > 1] == []
+
+
+def test_every_name_is_one_that_its_service_takes(many: dict[str, dict[str, Any]]) -> None:
+    for row in many.values():
+        bucket, database, planner, drainer, role, *topics = row["identities"]
+        assert re.fullmatch(r"[a-z0-9][a-z0-9-]{1,61}[a-z0-9]", bucket)
+        assert re.fullmatch(r"[a-z][a-z0-9-]{2,61}[a-z0-9]", database)
+        # The functions' service accounts bear these names too: 6 to 30 characters.
+        assert all(re.fullmatch(r"[a-z][a-z0-9-]{4,28}[a-z0-9]", name) for name in (planner, drainer))
+        assert re.fullmatch(r"[a-zA-Z0-9_.]{3,64}", role)
+        assert all(re.fullmatch(r"[a-z][a-z0-9-]{2,254}", name) for name in topics)
+
+
+@pytest.mark.acceptance(57)
+def test_the_offset_lies_within_the_interval_and_spreads_the_clusters_evenly(many: dict[str, dict[str, Any]]) -> None:
+    offsets = Counter(row["offset"] for row in many.values())
+    fair = CLUSTERS / 5
+
+    assert set(offsets) == {0, 1, 2, 3, 4}
+    assert all(0.6 * fair < times < 1.4 * fair for times in offsets.values())
+
+
+@pytest.mark.acceptance(57)
+def test_ticks_come_exactly_one_interval_apart_whatever_the_offset(values_tool: Terraform, tmp_path: Path) -> None:
+    some = clusters(58)[:12]
+    cases = {
+        f"c{number}-{every}": {"cluster": cluster, "schedule": {"every_minutes": every}}
+        for number, cluster in enumerate(some)
+        for every in EVERY
+    }
+    rows = valued(values_tool, tmp_path, NAMES, cases)
+
+    for name, row in rows.items():
+        every, minutes = cases[name]["schedule"]["every_minutes"], minutes_of(row["cron"])
+        assert {later - earlier for earlier, later in pairwise([*minutes, minutes[0] + 60])} == {every}
+        assert minutes[0] == row["offset"] < every == row["interval"]
+
+
+def minutes_of(cron: str) -> list[int]:
+    """Read the minutes of a schedule that says nothing of hours and days."""
+    minutes, *others = cron.split()
+    assert others == ["*"] * 4
+    return [int(minute) for minute in minutes.split(",")]
+
+
+def test_the_offset_stays_the_same_for_ever(values_tool: Terraform, tmp_path: Path) -> None:
+    """A tick that moves with each apply would be no schedule; the figure is the hash's, written down."""
+    row = valued(values_tool, tmp_path, NAMES, {"prod": {}})["prod"]
+
+    assert (row["name"], row["cron"]) == ("ebb-prod-89ebe53", "3,8,13,18,23,28,33,38,43,48,53,58 * * * *")
