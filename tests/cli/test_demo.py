@@ -12,6 +12,10 @@ from pathlib import Path
 import pytest
 
 from tests.local.waiting import wait_until
+from tests.monitoring.checking import faults
+from tests.monitoring.entries import Entry, of_folder
+from tests.monitoring.evaluating import series
+from tests.monitoring.generated import metrics
 
 COMMAND = [sys.executable, "-m", "functions.cli", "demo"]
 ROOT = Path(__file__).parents[2]
@@ -69,6 +73,16 @@ def test_the_demo_tells_its_story_and_keeps_its_promise(tmp_path: Path) -> None:
         assert re.search(wanted, story), f"{wanted} is not in\n{story}"
     assert "\x1b" not in story
     assert {path.name for path in (tmp_path / "logs").iterdir()} >= {"planner.out", "drainer.out", "record.jsonl"}
+    _lines_are_declared_and_feed_the_metrics(of_folder(tmp_path / "logs", "planner.out", "drainer.out"))
+
+
+def _lines_are_declared_and_feed_the_metrics(lines: list[Entry]) -> None:
+    """The table of events holds for real processes; what only trouble writes has no line on a good night."""
+    of_trouble = {"failed_passes", "healed", "policy_invalid", "breakers_opened", "messages_rejected", "faults"}
+    made = metrics(lines[0]["labels"]["cluster"])
+
+    assert faults(lines) == []
+    assert {name for name, metric in made.items() if not series(metric, lines)} <= of_trouble
 
 
 @needs_proc

@@ -24,17 +24,17 @@ VALUES = {
 }
 
 
-def filled(file: str) -> str:
+def filled(file: str, cluster: str = CLUSTER) -> str:
     """Return a file with Terraform's values in it."""
     text = (INFRA / file).read_text(encoding="utf-8")
-    for name, value in VALUES.items():
+    for name, value in {**VALUES, "cluster": cluster}.items():
         text = text.replace(f"${{{name}}}", value)
     return text
 
 
 @cache
-def metrics() -> dict[str, dict[str, Any]]:
-    return dict(yaml.safe_load(filled("metrics.yaml")))
+def metrics(cluster: str = CLUSTER) -> dict[str, dict[str, Any]]:
+    return dict(yaml.safe_load(filled("metrics.yaml", cluster)))
 
 
 @cache
