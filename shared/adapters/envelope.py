@@ -15,6 +15,8 @@ import msgspec
 
 from shared.errors import BadOrder
 
+_LONGEST_ID: Final = 100
+"""Pub/Sub's are some seventeen digits; a longer one would stand in every line about the message."""
 _YEARS: Final = range(1970, 9000)
 """A time outside is no time at which anything was published, and adding a duration to it may overflow."""
 
@@ -70,8 +72,8 @@ def _data(value: object) -> bytes:
 
 
 def _message_id(value: object) -> str:
-    if not isinstance(value, str) or not value:
-        raise BadOrder("message.messageId: missing or not a string.")
+    if not isinstance(value, str) or not 0 < len(value) <= _LONGEST_ID:
+        raise BadOrder("message.messageId: missing, not a string or too long.")
     return value
 
 

@@ -152,7 +152,7 @@ def _node_named(fields: Mapping[str, Any]) -> None:
     if not isinstance(node, str) or not node:
         raise BadOrder('node: missing or not a name; send for example {"node": "gke-…"}.')
     if not _NODE.fullmatch(node):
-        raise BadOrder(f"node: {echoed(node)} cannot be a node's name; write it as kubectl get nodes prints it.")
+        raise BadOrder(f'node: {echoed(node)} cannot be a node\'s name; send for example {{"node": "gke-…"}}.')
 
 
 def echoed(value: object) -> str:

@@ -1,0 +1,109 @@
+"""What a message carries is not told: a fault is named by its path, with a part of the one value that is wrong."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from functions.drainer.step import Reply
+from tests.builders import node
+from tests.security.secrets import ALL, BEARER, PASSWORD, PRIVATE_KEY, leaked, order, push
+from tests.shells.house import House
+
+MOST_SENTENCE = 600
+"""Characters of a line's message, whatever was sent."""
+LONG = "x" * 50_000
+ENVELOPE = {"data": "", "messageId": "1", "publishTime": "2026-01-01T00:00:00Z"}
+
+
+def told(body: bytes) -> tuple[str, House]:
+    """Post a body to the drainer and return every line that it wrote, and what it kept aside with its reason."""
+    house = House(node("n1"))
+    house.push(body)
+    return "\n".join(json.dumps(line, default=str, ensure_ascii=False) for line in house.log.lines), house
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param(BEARER.encode(), id="no JSON"),
+        pytest.param(json.dumps({"token": BEARER}).encode(), id="no envelope"),
+        pytest.param(json.dumps({"message": BEARER}).encode(), id="a message that is text"),
+        pytest.param(json.dumps({"message": {**ENVELOPE, "data": PRIVATE_KEY}}).encode(), id="data that is no base64"),
+        pytest.param(json.dumps({"message": {**ENVELOPE, "attributes": [PASSWORD]}}).encode(), id="odd attributes"),
+        pytest.param(json.dumps({"message": {**ENVELOPE, "messageId": {"k": BEARER}}}).encode(), id="an odd id"),
+        pytest.param(push(BEARER), id="data that is no JSON"),
+        pytest.param(push(json.dumps([BEARER])), id="data that is a list"),
+        pytest.param(push(json.dumps({"password": PASSWORD})), id="no node"),
+        pytest.param(push(json.dumps({"node": {"secret": BEARER}})), id="a node that is an object"),
+        pytest.param(order(password=PASSWORD, kubeconfig={"token": BEARER}), id="fields that no order has"),
+        pytest.param(order(node="n9", requested_by=BEARER, why=PASSWORD), id="words of a person"),
+        pytest.param(order(schema={"token": BEARER}), id="a schema that is an object"),
+        pytest.param(order(ignore=[PASSWORD, {"token": BEARER}]), id="an odd list of what is ignored"),
+        pytest.param(order(issued_at=BEARER), id="an odd time"),
+        pytest.param(order(generation=PASSWORD), id="an odd number"),
+        pytest.param(push(json.dumps({"node": "n1"}), attributes={"Authorization": BEARER}), id="attributes"),
+        pytest.param(push(json.dumps({"node": "n9", "token": BEARER})), id="an order for a node that is not there"),
+    ],
+)
+def test_no_secret_of_a_message_reaches_the_log(body: bytes) -> None:
+    lines, house = told(body)
+    assert lines
+    assert leaked(lines) == []
+    assert leaked(" ".join(why for _, _, why in house.bus.rejected)) == []
+
+
+@pytest.mark.parametrize("field", ["node", "cluster", "kind", "reason", "origin", "order_id", "schema"])
+def test_of_a_value_that_is_wrong_only_a_part_is_repeated(field: str) -> None:
+    lines, house = told(order(**{field: LONG}))
+    assert house.log.of("message_rejected")
+    assert max(map(len, lines.splitlines())) < MOST_SENTENCE
+    assert all(len(why) < MOST_SENTENCE for _, _, why in house.bus.rejected)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=30) | st.sampled_from((LONG, *ALL)),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=10), inner, max_size=3),
+    max_leaves=6,
+)
+ECHOED = ("node", "cluster", "kind", "reason", "origin", "order_id", "schema")
+OTHERS = ("token", "requested_by", "why", "ignore", "dry_run", "issued_at", "generation", "node_uid")
+
+
+@given(st.dictionaries(st.sampled_from(OTHERS), JSON, max_size=4))
+def test_no_field_but_a_named_one_is_ever_repeated(fields: dict[str, Any]) -> None:
+    lines, _ = told(order(**fields))
+    assert leaked(lines) == []
+    assert LONG[:1000] not in lines
+
+
+@given(st.dictionaries(st.sampled_from(ECHOED + OTHERS), JSON, max_size=6), st.sampled_from(("message", "envelope")))
+def test_no_message_makes_a_long_line_or_a_second_one(fields: dict[str, Any], level: str) -> None:
+    body = order(**fields) if level == "message" else json.dumps({"message": fields}).encode()
+    lines, house = told(body)
+    assert all(len(line) < 2 * MOST_SENTENCE for line in lines.splitlines())
+    messages = [str(line["message"]) for line in house.log.of("message_rejected")]
+    assert all(message.isprintable() for message in messages)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param(push(b"\x1f\x8b" + b"\0" * 1000), id="compressed bytes are not unpacked"),
+        pytest.param(push(b"[" * 60_000), id="a deep nest"),
+        pytest.param(push(json.dumps({"node": "n1", "x": LONG + LONG})), id="an order that is too large"),
+        pytest.param(b"[" * 1_000_000, id="a deep body"),
+        pytest.param(push(json.dumps({"node": "n1"}), messageId=LONG), id="a message id without end"),
+        pytest.param(order(cluster="projects/other/locations/l/clusters/c"), id="an order for another cluster"),
+        pytest.param(order(node="../namespaces/kube-system/pods/p"), id="a node's name that is a path"),
+        pytest.param(order(node="n1,metadata.name=n2"), id="a node's name that is a selector"),
+        pytest.param(order(node="n1\nseverity: ERROR"), id="a node's name of two lines"),
+    ],
+)
+def test_what_is_no_order_of_this_cluster_does_nothing_and_does_not_come_again(body: bytes) -> None:
+    house = House(node("n1"))
+    assert house.push(body) is Reply.DONE
+    assert len(house.bus.rejected) == 1
+    assert house.cluster.calls == []
