@@ -18,7 +18,7 @@ Act = Callable[[Installation], None]
 
 @dataclass(frozen=True)
 class History:
-    """What is to happen. `acts` come at seconds after the beginning."""
+    """What is to happen. `acts` come at seconds after the beginning; `name` is what `plans.named` finds it by."""
 
     setting: Setting
     seed: int = 0
@@ -26,6 +26,7 @@ class History:
     post: Post = field(default_factory=Post)
     skew: Skew = field(default_factory=Skew)
     acts: tuple[tuple[float, Act], ...] = ()
+    name: str = ""
 
     def __str__(self) -> str:
         faults = ", ".join(f"call {number}: {fault}" for number, fault in sorted(self.faults.items()))

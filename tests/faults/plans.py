@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
 from random import Random
 
 from tests.faults.door import KILL_AFTER, KILL_BEFORE, Call, End, Fault
@@ -13,6 +14,15 @@ from tests.faults.worlds import drawn as drawn_world
 
 WAITS = (0.0, 0.0, 3.0, 12.0, 35.0, 70.0, 200.0)
 """Seconds that a call is late: shorter and longer than a look, a lease, an acknowledgement, a drain."""
+FAMILIES = {
+    "kill": (KILL_BEFORE, KILL_AFTER),
+    "failure": (Fault(End.FAIL, effect=False), Fault(End.FAIL, after=30.0)),
+    "pause": (Fault(before=100.0), Fault(after=100.0)),
+}
+"""What is done to every call in turn: a kill before it and after its effect; a failure without effect and half a
+minute after its effect; a pause past the lease before it and after its effect, after which it goes on."""
+MIXTURES = {"mixture": False, "people": True}
+"""Whether people interfere."""
 _DEEDS = ("put", "create", "patch", "publish")
 
 
@@ -27,28 +37,27 @@ def calls(base: History) -> tuple[Call, ...]:
     return _calls[key]
 
 
-def kills(setting: Setting, seed: int) -> Iterator[History]:
-    """Give every kill of the world's history: before each call, and after its effect."""
-    base = History(setting, seed)
+def each_call(family: str, setting: Setting) -> Iterator[History]:
+    """Give for every call of the world's history without faults both faults of the family."""
+    base = History(setting)
     for call in calls(base):
-        yield replace(base, faults={call.number: KILL_BEFORE})
-        yield replace(base, faults={call.number: KILL_AFTER})
+        for half, fault in enumerate(FAMILIES[family]):
+            yield replace(base, faults={call.number: fault}, name=f"{family}:{setting.name}:{2 * call.number + half}")
 
 
-def failures(setting: Setting, seed: int) -> Iterator[History]:
-    """Give every failure of a call: without effect, and after its effect took place."""
-    base = History(setting, seed)
-    for call in calls(base):
-        yield replace(base, faults={call.number: Fault(End.FAIL, effect=False)})
-        yield replace(base, faults={call.number: Fault(End.FAIL, after=30.0)})
+def named(name: str) -> History:
+    """Return the history of that name: `mixture:SEED`, `people:SEED` or `FAMILY:WORLD:NUMBER`.
 
-
-def zombies(setting: Setting, seed: int) -> Iterator[History]:
-    """Give every pause past the lease: before a call, and after its effect; the call then goes on."""
-    base = History(setting, seed)
-    for call in calls(base):
-        yield replace(base, faults={call.number: Fault(before=100.0)})
-        yield replace(base, faults={call.number: Fault(after=100.0)})
+    Raises:
+        KeyError: there is no such family or world.
+        ValueError: the number is none.
+    """
+    family, _, rest = name.partition(":")
+    if family in MIXTURES:
+        return mixture(int(rest), people=MIXTURES[family])
+    world, _, number = rest.rpartition(":")
+    setting = {each.name: each for each in settings()}[world]
+    return next(islice(each_call(family, setting), int(number), None))
 
 
 def mixture(seed: int, *, people: bool) -> History:
@@ -65,6 +74,7 @@ def mixture(seed: int, *, people: bool) -> History:
         post=_post(random),
         skew=random.choice((Skew(), Skew(offset=1000.0), Skew(offset=1000.0, rate=0.05))),
         acts=drawn_acts(random, 3, 240.0) if people else (),
+        name=f"{'people' if people else 'mixture'}:{seed}",
     )
 
 
