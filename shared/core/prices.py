@@ -7,8 +7,9 @@ fee are not in it: they do not change which node is cheapest to keep. Must not u
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Final
 
 from shared.core.resources import Resources
@@ -61,10 +62,21 @@ class Prices:
 
     def of(self, node: Node) -> Price:
         """Return what the node costs by its machine type, or an estimate by its allocatable."""
-        listed = self._listed(node.machine)
-        dollars = self._by_allocatable(node.allocatable) if listed is None else listed
+        kind = (node.machine, node.spot)
+        if kind not in self._known:
+            listed = self._listed(node.machine)
+            self._known[kind] = None if listed is None else self._price(listed, node)
+        known = self._known[kind]
+        return known or replace(self._price(self._by_allocatable(node.allocatable), node), estimated=True)
+
+    @cached_property
+    def _known(self) -> dict[tuple[str, bool], Price | None]:
+        """What machines cost, worked out once for each type and spot or not; None = not in the table."""
+        return {}
+
+    def _price(self, dollars: Fraction, node: Node) -> Price:
         share = self._family(node.machine).spot if node.spot else Fraction(1)
-        return Price(round(dollars * share * MICRO), estimated=listed is None)
+        return Price(round(dollars * share * MICRO))
 
     def _listed(self, machine: str) -> Fraction | None:
         if machine in self.machines:
