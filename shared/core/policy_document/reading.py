@@ -20,6 +20,7 @@ MOST_BYTES_OF_MANY: Final = 2 * 1024 * 1024
 """Of a file of several documents, as `kubectl` prints them, with all that the API server adds."""
 MOST_VALUES: Final = 100_000
 """What the document may hold once its anchors are written out."""
+_MOST_TOLD: Final = 100
 _NUMBERS_AND_WORDS: Final = (
     ("null", re.compile(r"~|null|Null|NULL|"), "~nN\0"),
     ("bool", re.compile(r"true|True|TRUE|false|False|FALSE"), "tTfF"),
@@ -103,15 +104,20 @@ def _load_each(text: str) -> list[Any]:
 
 def _where(error: Exception) -> str:
     mark = getattr(error, "problem_mark", None)
-    problem = getattr(error, "problem", None) or str(error).splitlines()[0]
+    problem = _told(getattr(error, "problem", None) or str(error).splitlines()[0])
     return f"line {mark.line + 1}, column {mark.column + 1} ({problem})" if mark else f"it ({problem})"
+
+
+def _told(text: str) -> str:
+    """Return so much of the document's own words as a sentence may repeat."""
+    return text if len(text) <= _MOST_TOLD else f"{text[:_MOST_TOLD]}…"
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     seen: dict[str, Any] = {}
     for key, value in pairs:
         if key in seen:
-            raise BadPolicy(f"policy: the key {key!r} stands twice in one mapping; keep one of them.")
+            raise BadPolicy(f"policy: the key {_told(key)!r} stands twice in one mapping; keep one of them.")
         seen[key] = value
     return seen
 
@@ -139,7 +145,7 @@ def _construct_mapping(loader: _Loader, node: yaml.MappingNode) -> dict[Any, Any
         key = (key_node.tag, str(key_node.value))
         if key in seen:
             line = key_node.start_mark.line + 1
-            raise BadPolicy(f"policy: line {line}: the key {key_node.value!r} stands twice; keep one of them.")
+            raise BadPolicy(f"policy: line {line}: the key {_told(key_node.value)!r} stands twice; keep one of them.")
         seen.add(key)
     return loader.construct_mapping(node, deep=True)
 
