@@ -65,6 +65,7 @@ class Eyes:
                 workloads=ports.cluster.workloads_of(movable(pods, now)),
                 workloads_at=now,
                 sharers=sharers(state.claims, self._desk.ledger.record.node_uid),
+                claims=len(state.claims),
                 unbound=ports.cluster.unbound_pods(),
                 policy=read_policy(self._desk),
                 paused=state.paused,

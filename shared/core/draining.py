@@ -11,6 +11,7 @@ from typing import Final
 
 from shared.core.drainability import DrainContext, judge, movable
 from shared.core.names import AUTOSCALER_DELETING_TAINT
+from shared.core.pace import in_this_round
 from shared.core.policy import Jobs, KubeSystemPods, LocalStorage, Policy, PoolPolicy
 from shared.core.reasons import Halt, Outcome, PodBlock
 from shared.core.scene import Scene
@@ -183,7 +184,8 @@ def _drained(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
 def _evict(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
     due = due_now(record, scene, _context(scene, now).policy.unprotected, now)
     most = scene.claim.settings.max_parallel_evictions if scene.claim else 1
-    return Evict(due[:most]) if due else None
+    now_due = in_this_round(due, record, scene.claims, most, now)
+    return Evict(now_due) if now_due else None
 
 
 def _context(scene: Scene, now: datetime) -> DrainContext:

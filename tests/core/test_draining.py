@@ -191,7 +191,7 @@ def test_a_pod_reborn_under_its_name_is_another_pod() -> None:
     reborn = with_changes(pod("p", on="n1"), uid="uid-second")
     seen = scene(reborn, disruption_budgets=(pdb("web", app="web"),))
 
-    assert next_step(record("cordoned", pods=asked("p", "granted", ago=1)), seen, LATER) == Evict((reborn,))
+    assert next_step(record("cordoned", pods=asked("p", "granted", ago=4)), seen, LATER) == Evict((reborn,))
 
 
 @pytest.mark.acceptance(87)

@@ -40,7 +40,7 @@ SUBSCRIPTION = "projects/local/subscriptions/orders"
 POLICY = "gs://policies/policy.yaml"
 AUTOSCALER = AutoscalerSettings(scan_interval=1, unneeded_time=5, deletion=1, delay_after_delete=0, parallelism=10)
 TICK_SECONDS = 60.0
-RETRY = {"minimum_backoff": {"seconds": 1}, "maximum_backoff": {"seconds": 10}}
+RETRY = {"minimum_backoff": {"seconds": 1}, "maximum_backoff": {"seconds": 5}}
 """How soon a message comes again; Terraform's are longer, as a drain's minutes are."""
 
 

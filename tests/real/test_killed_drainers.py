@@ -56,8 +56,8 @@ nodePools:
     disruption: {{consolidateAfter: 1s, expireAfter: Never, budgets: [{{nodes: {IN_FLIGHT}}}]}}
 """
 NO_MORE = POLICY.replace(f"budgets: [{{nodes: {IN_FLIGHT}}}]", "budgets: [{nodes: 0}]", 1)
-SETTINGS = {"WORKERS": "3", "EBB_STEP_SECONDS": "10", "EBB_PASS_SECONDS": "20"}
-"""Three workers of each function; steps so short that a drain goes over several messages."""
+SETTINGS = {"WORKERS": "5", "EBB_STEP_SECONDS": "10", "EBB_PASS_SECONDS": "20"}
+"""Five workers of each function; steps so short that a drain goes over several messages."""
 HANDS = 60
 ENDED = frozenset({"removed", "given_back", "overruled", "released"})
 
@@ -122,7 +122,7 @@ def test_drains_end_well_however_often_their_processes_are_killed(stand: Stand) 
     most_claims = live(stand, state)
     stand.ebb.bucket.put("policies", "policy.yaml", NO_MORE.encode())
     say(f"{stand.killer.killed} killed, ticks {dict(planner.answers)}, {time.monotonic() - began:.0f} s")
-    until("every drain settled", lambda: not cluster(state).claims and not stand.tide.held(), 240)
+    until("every drain settled", lambda: is_quiet(stand, state), 240)
     until("every pod ready", stand.tide.is_calm, 60)
     planner.stop()
     stand.watch.stop()
@@ -134,7 +134,7 @@ def live(stand: Stand, state: FirestoreState) -> int:
     """Kill, rise and fall until enough drains have ended; return the most claims that stood at once."""
     began = time.monotonic()
     due = {"strike": 10.0, "turn": 4.0, "interfere": 15.0, "top up": 2.0, "look": 1.0}
-    every = {"strike": (2, 6), "turn": (4, 8), "interfere": (6, 12), "top up": (3, 5), "look": (2, 2)}
+    every = {"strike": (4, 10), "turn": (4, 8), "interfere": (6, 12), "top up": (3, 5), "look": (2, 2)}
     most, ended = 0, 0
 
     def look() -> None:
@@ -161,6 +161,13 @@ def live(stand: Stand, state: FirestoreState) -> int:
 
     until(f"{WANTED} drains ended", enough, MOST_SECONDS)
     return most
+
+
+def is_quiet(stand: Stand, state: FirestoreState) -> bool:
+    claims, held = cluster(state).claims, stand.tide.held()
+    say(f"left: {len(claims)} claims, {len(held)} nodes held, {dict(outcomes(state))}")
+    threading.Event().wait(2.0)
+    return not claims and not held
 
 
 def judge(stand: Stand, most_claims: int) -> None:

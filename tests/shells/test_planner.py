@@ -276,6 +276,23 @@ def test_a_node_that_is_gone_is_settled_and_leaves_the_budgets() -> None:
     assert (record.phase, record.outcome) == (DrainPhase.SETTLED, "removed")
 
 
+def writes_of_a_pass(gone: int) -> int:
+    """Let a pass find so many claims of nodes that are gone, and count what it writes to the state."""
+    ebb = house(policy=policy(cluster_wide={"dry_run": True}))
+    claims = {f"uid-gone{number}": claim(f"gone{number}", order_id=f"o{number}") for number in range(gone)}
+    ebb.remember(ClusterState(claims=claims))
+    ebb.pass_time(minutes=1)
+    before = ebb.state.writes
+
+    assert ebb.tick()["healed"] == gone
+    assert ebb.remembered().claims == {}
+    return ebb.state.writes - before
+
+
+def test_thirty_claims_of_nodes_that_are_gone_end_in_one_write() -> None:
+    assert writes_of_a_pass(gone=30) == writes_of_a_pass(gone=1)
+
+
 @pytest.mark.acceptance(95)
 def test_a_drain_whose_step_died_goes_on_at_the_next_pass() -> None:
     ebb = house()

@@ -1,0 +1,63 @@
+"""How many evictions a drain asks for at once, and in which order."""
+
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.core.pace import EVICTIONS_A_SECOND, ROUND, in_this_round, share
+from shared.core.snapshot import Pod
+from shared.core.state import DrainPhase, DrainRecord, PodProgress
+from tests.builders import NOW, order, pod
+
+PODS = tuple(pod(f"p{number}", on="n1") for number in range(5))
+
+
+def asked(**ago: float) -> DrainRecord:
+    """A drain that asked for these pods so many seconds ago, in vain."""
+    rows = {
+        f"default/{name}": PodProgress(uid=f"uid-{name}", answer="budget", at=NOW - timedelta(seconds=seconds))
+        for name, seconds in ago.items()
+    }
+    return DrainRecord(order=order(), phase=DrainPhase.CORDONED, pods=rows)
+
+
+def chosen(record: DrainRecord, claims: int, most: int = 20, due: tuple[Pod, ...] = PODS) -> list[str]:
+    return [each.name for each in in_this_round(due, record, claims, most, NOW)]
+
+
+@pytest.mark.parametrize(
+    ("expected", "record", "claims", "most"),
+    [
+        pytest.param(["p0", "p1", "p2", "p3", "p4"], asked(), 1, 20, id="alone: all at once"),
+        pytest.param(["p0", "p1", "p2"], asked(), 1, 3, id="alone, but the policy says three"),
+        pytest.param(["p0", "p1"], asked(), 18, 20, id="eighteen drains: two each"),
+        pytest.param(["p0"], asked(), 30, 20, id="thirty drains: one each"),
+        pytest.param([], asked(p0=2), 1, 20, id="the round is not over"),
+        pytest.param(["p1"], asked(p0=3), 30, 20, id="what was never asked for comes first"),
+        pytest.param(["p3"], asked(p0=6, p1=7, p2=8, p3=9, p4=5), 30, 20, id="then what was asked for longest ago"),
+        pytest.param([], asked(p0=4), 120, 20, id="a hundred and twenty drains: one in ten seconds"),
+        pytest.param(["p1"], asked(p0=10), 120, 20, id="a hundred and twenty drains, ten seconds later"),
+    ],
+)
+def test_a_drain_asks_for_its_share(expected: list[str], record: DrainRecord, claims: int, most: int) -> None:
+    assert chosen(record, claims, most) == expected
+
+
+@given(st.integers(min_value=0, max_value=2000))
+def test_all_drains_together_stay_within_the_rate(claims: int) -> None:
+    count, pause = share(claims)
+
+    assert count >= 1
+    assert pause >= ROUND
+    assert claims * count / pause.total_seconds() <= EVICTIONS_A_SECOND * (1 + 1e-6)
+
+
+def test_every_pod_is_asked_for_however_long_others_are_refused() -> None:
+    rows: dict[str, float] = {}
+    for _ in PODS:
+        (name,) = chosen(asked(**rows), claims=36)
+        rows = {**{each: ago + 3 for each, ago in rows.items()}, name: 3}
+
+    assert sorted(rows) == ["p0", "p1", "p2", "p3", "p4"]
