@@ -69,6 +69,8 @@ class Lister:
 
     def _selected(self, request: Request, kind: Kind, namespace: str | None) -> list[Json]:
         labels, fields = request.query.get("labelSelector", ""), request.query.get("fieldSelector", "")
+        if not labels and not fields:
+            return self._store.all(kind.plural, namespace)
         for path in field_paths(fields):
             if path not in kind.fields:
                 raise bad_request(f"field label not supported: {path}")

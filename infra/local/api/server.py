@@ -33,6 +33,8 @@ from infra.local.world.world import World
 
 Verb = Callable[[Target, Request], Answer]
 _BRIEF = 2000
+_LISTS = 1000
+"""How many lists are remembered at most."""
 _DRY_BODY = re.compile(rb'"dryRun"\s*:\s*\[\s*"All"')
 
 
@@ -67,6 +69,7 @@ class KubeApi:
         self._token = token
         self.lister = Lister(world.store, token_life)
         self.faults = Faults()
+        self._lists: dict[tuple[object, ...], tuple[int, Answer]] = {}
         self._evictor = Evictor(world.store, world.record)
         self._verbs: dict[str, Verb] = {
             "GET": self._read,
@@ -107,10 +110,24 @@ class KubeApi:
         if request.query.get("watch") in {"1", "true"}:
             raise RefusedError(405, "MethodNotAllowed", "watches are not served: list again instead")
         if target.name is None:
-            return answer_json(200, self.lister.page(request, target.kind, target.namespace))
+            return self._list(target, request)
         if target.sub not in {"", "status"}:
             raise no_such_path(request.path)
         return answer_json(200, self._get(target))
+
+    def _list(self, target: Target, request: Request) -> Answer:
+        """A list in one page is remembered until an object of its kind changes: most callers ask for the same ones."""
+        key = (request.path, *sorted(request.query.items()))
+        version, known = self._lists.get(key, (0, None))
+        if known is not None and version == self._store.version(target.kind.plural):
+            return known
+        page = self.lister.page(request, target.kind, target.namespace)
+        answer = answer_json(200, page)
+        if "continue" not in page["metadata"] and not request.query.get("continue"):
+            self._lists[key] = (self._store.version(target.kind.plural), answer)
+        if len(self._lists) > _LISTS:
+            self._lists.clear()
+        return answer
 
     def _create(self, target: Target, request: Request) -> Answer:
         body = _body(request)
