@@ -27,12 +27,12 @@ locals {
   )
 
   policy_document = var.policy_file == null ? local.policy_typed : local.policy_filed
-  policy          = yamldecode(local.policy_document)
+  policy          = try(yamldecode(local.policy_document), {})
 
   # How many drains may be in flight at once, as far as that can be known here: the least of the counts that always
   # bind. Of a percentage nobody knows here how many nodes it is.
   ceilings = [
-    for budget in try(local.policy.cluster.disruption.budgets, []) : tonumber(budget.nodes)
+    for budget in try(concat(local.policy.cluster.disruption.budgets, []), []) : tonumber(budget.nodes)
     if can(tonumber(budget.nodes)) && try(budget.schedule, null) == null && length(coalesce(try(budget.reasons, null), [])) == 0
   ]
   most_drains = length(local.ceilings) == 0 ? 0 : min(local.ceilings...)

@@ -6,10 +6,11 @@ locals {
   policy_schema = jsondecode(file("${local.root}/infra/policy.schema.json"))
   policy_kinds  = merge(local.policy_schema["$defs"], { Policy = local.policy_schema })
 
-  # Every mapping of the document: where it stands, what it is called in the schema, what it holds.
+  # Every mapping of the document: where it stands, what it is called in the schema, what it holds. A try() passes over
+  # what is of another kind than it should be: that is found below, where the field itself is judged.
   pools = merge(
     { for name in ["defaults"] : name => local.policy.defaults if try(local.policy.defaults != null, false) },
-    { for name, pool in try(local.policy.nodePools, {}) : "nodePools.${name}" => pool if pool != null },
+    { for name, pool in try(merge(local.policy.nodePools, {}), {}) : "nodePools.${name}" => pool if pool != null },
   )
   disruptions = merge(
     { for path in ["cluster"] : "${path}.disruption" => ["CeilingSection", local.policy.cluster.disruption] if can(keys(local.policy.cluster.disruption)) },
@@ -27,19 +28,19 @@ locals {
         "manual"                        = ["ManualSection", try(local.policy.manual, null)]
       } : { path = path, kind = section[0], fields = section[1] }
     ],
-    [for index, freeze in try(local.policy.cluster.freezes, []) : { path = "cluster.freezes[${index}]", kind = "FreezeSection", fields = freeze }],
+    [for index, freeze in try(concat(local.policy.cluster.freezes, []), []) : { path = "cluster.freezes[${index}]", kind = "FreezeSection", fields = freeze }],
     [for path, pool in local.pools : { path = path, kind = "PoolSection", fields = pool }],
     [for path, pool in local.pools : { path = "${path}.rate", kind = "RateSection", fields = try(pool.rate, null) }],
     [for path, section in local.disruptions : { path = path, kind = section[0], fields = section[1] }],
     flatten([
       for path, section in local.disruptions : [
-        for index, budget in try(section[1].budgets, []) : { path = "${path}.budgets[${index}]", kind = "BudgetSection", fields = budget }
-      ] if can(length(section[1].budgets))
+        for index, budget in try(concat(section[1].budgets, []), []) : { path = "${path}.budgets[${index}]", kind = "BudgetSection", fields = budget }
+      ]
     ]),
     flatten([
       for path, section in local.disruptions : [
-        for index, window in try(section[1].windows, []) : { path = "${path}.windows[${index}]", kind = "ScheduleSection", fields = window }
-      ] if can(length(section[1].windows))
+        for index, window in try(concat(section[1].windows, []), []) : { path = "${path}.windows[${index}]", kind = "ScheduleSection", fields = window }
+      ]
     ]),
   )
 
@@ -70,13 +71,13 @@ locals {
     ],
     flatten([
       for field in local.policy_rules : [
-        for index, value in field.value : {
+        for index, value in try(concat(field.value, []), []) : {
           path     = "${field.path}[${index}]"
           rules    = [field.rules[0].items]
           value    = value
           examples = try(field.rules[0].items.examples, [])
         }
-      ] if can(length(field.value)) && (can(field.rules[0].items.enum) || can(field.rules[0].items.pattern))
+      ] if can(field.rules[0].items.enum) || can(field.rules[0].items.pattern)
     ]),
   )
 
@@ -98,7 +99,7 @@ locals {
       if !anytrue([
         for rule in field.rules : (
           can(rule["$ref"]) || try(rule.type, "") == "object" ? can(keys(field.value)) :
-          try(rule.type, "") == "array" ? can(length(field.value)) && !can(keys(field.value)) && !can(tostring(field.value)) :
+          try(rule.type, "") == "array" ? can(concat(field.value, [])) :
           try(rule.type, "") == "boolean" ? try(contains(["true", "false"], tostring(field.value)), false) :
           can(rule.enum) ? try(contains(rule.enum, field.value), false) :
           # A duration for which the schema does not name 0 is longer than zero.

@@ -1,0 +1,191 @@
+"""The policy that Terraform writes is the policy that people wrote: fields, figures, pauses and faults."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from shared.core.policy import Policy
+from shared.core.policy_document import parse, schema
+from shared.errors import BadPolicy
+from tests.readme import README
+from tests.terraform.ground import POLICY, Terraform, valued
+from tests.terraform.policies import Document, drawn, every_field
+from tests.test_readme import blocks
+
+SCENARIOS = sorted((README.parent / "tests" / "scenarios").glob("*.yaml"))
+
+
+def scenario_policy(path: Path) -> Document:
+    policy: Document = yaml.safe_load(yaml.safe_load(path.read_text(encoding="utf-8"))["policy"])
+    return policy
+
+
+NULLS: Document = dict.fromkeys(schema()["properties"])
+TYPED: dict[str, Document] = {
+    "nothing": {},
+    "every_field": every_field(),
+    "exact_ratios": {"defaults": {"scaleDownCPURequestRatioLimit": 0.9, "excessNodesThreshold": 0.1}},
+    "a_number_of_nodes": {"cluster": {"disruption": {"budgets": [{"nodes": 5}, {"nodes": "10%"}]}}},
+    "karpenters_defaults": {"nodePools": {"a": {"enabled": True, "disruption": {}}}},
+    "no_limit": {"nodePools": {"a": {"disruption": {"budgets": []}}}},
+    "a_pool_with_all_defaults": {"nodePools": {"a": {}, "b-2": {"enabled": False}}},
+    **{f"readme_{number}": yaml.safe_load(text) for number, text in enumerate(blocks("yaml"))},
+    **{path.stem: scenario_policy(path) for path in SCENARIOS},
+}
+FAULTS = [
+    pytest.param(
+        ['policy.cluster.timeGap: value "5x" is wrong; write a value such as 20m or 1h30m or 30d.'],
+        {"cluster": {"timeGap": "5x"}},
+        id="no duration",
+    ),
+    pytest.param(
+        ['policy.drain.timeout: value "0s" is wrong; write a value such as 8m30s or 25m.'],
+        {"drain": {"timeout": "0s"}},
+        id="no time at all",
+    ),
+    pytest.param(
+        ["policy.cluster.minimumNodes: value -1 is wrong; write a whole number of at least 0."],
+        {"cluster": {"minimumNodes": -1}},
+        id="below the range",
+    ),
+    pytest.param(
+        ["policy.defaults.scaleDownCPURequestRatioLimit: value 75 is wrong; write a number above 0 and up to 1."],
+        {"defaults": {"scaleDownCPURequestRatioLimit": 75}},
+        id="a percentage for a ratio",
+    ),
+    pytest.param(
+        ['policy.nodePools.a.jobs: value "kill" is wrong; write one of move, wait, never.'],
+        {"nodePools": {"a": {"jobs": "kill"}}},
+        id="another word",
+    ),
+    pytest.param(
+        ['policy.manual.mayIgnore[1]: value "pdb" is wrong; write one of windows, budgets, gates.'],
+        {"manual": {"mayIgnore": ["gates", "pdb"]}},
+        id="another word in a list",
+    ),
+    pytest.param(
+        [
+            'policy.nodePools.a.disruption.budgets[0].nodes: value "110%" is wrong; write a value such as 10% or 5.',
+            "policy.nodePools.a.disruption.budgets[1]: schedule and duration belong together; write both or neither.",
+        ],
+        {
+            "nodePools": {
+                "a": {"disruption": {"budgets": [{"nodes": "110%"}, {"nodes": "1", "schedule": "0 9 * * mon-fri"}]}}
+            }
+        },
+        id="two faults of budgets",
+    ),
+    pytest.param(
+        ["policy.cluster.disruption.budgets[0]: schedule and duration belong together; write both or neither."],
+        {"cluster": {"disruption": {"budgets": [{"nodes": "1", "duration": "8h"}]}}},
+        id="a duration alone",
+    ),
+]
+PAUSED_FILES = [
+    pytest.param("dryRun: false\n", id="a mapping"),
+    pytest.param(
+        "# why\n---\ndryRun: false  # soon\nnodePools: {a: {enabled: true}}", id="comments and a document's start"
+    ),
+    pytest.param("paused: false  # for now\ndryRun: false\n", id="a pause that was off"),
+    pytest.param("dryRun: false\n'paused': false\nnodePools:\n  paused: {enabled: true}\n", id="a pool named paused"),
+    pytest.param("cluster: {freezes: [{from: 2026-11-27, to: 2026-12-01, timeZone: Asia/Tokyo}]}\n", id="dates"),
+    pytest.param('{"dryRun": false, "nodePools": {"a": {"enabled": true}}}', id="JSON"),
+    pytest.param('{"paused": false}', id="JSON with a pause that was off"),
+]
+
+
+def same(one: Policy, other: Policy) -> bool:
+    """Whether two policies are the same but for the form in which their figures were written."""
+    return replace(one, hash="") == replace(other, hash="")
+
+
+@pytest.fixture(scope="module")
+def written(values_tool: Terraform, tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+    folder = tmp_path_factory.mktemp("policy")
+    cases: dict[str, dict[str, Any]] = {name: {"policy": policy} for name, policy in TYPED.items()}
+    cases |= {f"fault{number}": {"policy": case.values[1]} for number, case in enumerate(FAULTS)}
+    cases |= {f"paused_{name}": {"policy": policy, "paused": True} for name, policy in TYPED.items()}
+    cases["nulls"] = {"policy": NULLS}
+    for number, case in enumerate(PAUSED_FILES):
+        path = folder / f"policy{number}.yaml"
+        path.write_text(str(case.values[0]), encoding="utf-8")
+        cases |= {f"file{number}": {"policy_file": str(path)}}
+        cases |= {f"paused_file{number}": {"policy_file": str(path), "paused": True}}
+    return valued(values_tool, folder / "ground", POLICY, cases)
+
+
+@pytest.mark.parametrize("name", TYPED)
+def test_a_typed_policy_is_read_as_it_was_meant(written: dict[str, dict[str, Any]], name: str) -> None:
+    assert same(parse(written[name]["document"].encode()), parse(json.dumps(TYPED[name]).encode()))
+    assert written[name]["faults"] == []
+
+
+@pytest.mark.parametrize("name", TYPED)
+def test_a_pause_changes_nothing_else_in_a_typed_policy(written: dict[str, dict[str, Any]], name: str) -> None:
+    found = parse(written[f"paused_{name}"]["document"].encode())
+
+    assert same(found, replace(parse(json.dumps(TYPED[name]).encode()), paused=True))
+
+
+def test_the_typed_policy_knows_every_field_of_the_schema(written: dict[str, dict[str, Any]]) -> None:
+    """A field that the type does not know would be dropped without a word."""
+    assert as_text(json.loads(written["every_field"]["document"])) == as_text(every_field())
+
+
+def as_text(value: Any) -> Any:
+    """Return a document with its figures as text: a limit of nodes may be either."""
+    if isinstance(value, dict):
+        return {key: as_text(each) for key, each in value.items()}
+    return [as_text(each) for each in value] if isinstance(value, list) else str(value)
+
+
+def test_null_is_absent(written: dict[str, dict[str, Any]]) -> None:
+    assert written["nulls"]["document"] == "{}"
+    assert "null" not in written["every_field"]["document"]
+
+
+@pytest.mark.parametrize("number", range(len(PAUSED_FILES)), ids=[str(case.id) for case in PAUSED_FILES])
+def test_a_file_is_written_as_it_stands_and_paused_as_text(written: dict[str, dict[str, Any]], number: int) -> None:
+    text = str(PAUSED_FILES[number].values[0])
+
+    assert written[f"file{number}"]["document"] == text
+    assert same(parse(written[f"paused_file{number}"]["document"].encode()), replace(parse(text.encode()), paused=True))
+
+
+@pytest.mark.parametrize("number", range(len(FAULTS)), ids=[str(case.id) for case in FAULTS])
+def test_each_fault_is_named_with_its_path_and_a_remedy(written: dict[str, dict[str, Any]], number: int) -> None:
+    assert written[f"fault{number}"]["faults"] == FAULTS[number].values[0]
+
+
+def test_the_count_that_always_binds_is_the_most_that_drains(written: dict[str, dict[str, Any]]) -> None:
+    assert written["a_number_of_nodes"]["most_drains"] == 5
+    assert written["nothing"]["most_drains"] == 0
+
+
+def test_terraform_refuses_no_policy_that_ebb_accepts(values_tool: Terraform, tmp_path: Path) -> None:
+    """Drawn from the schema's fields, right and wrong; what only Ebb can refuse (cron, zones, dates) may pass here."""
+    documents = drawn(seed=8, count=80)
+    for number, document in enumerate(documents):
+        (tmp_path / f"{number}.json").write_text(json.dumps(document), encoding="utf-8")
+    cases = {f"d{number}": {"policy_file": str(tmp_path / f"{number}.json")} for number in range(len(documents))}
+    found = valued(values_tool, tmp_path / "ground", POLICY, cases)
+
+    accepted = [accepts(document) for document in documents]
+    without_fault = [found[name]["faults"] == [] for name in cases]
+    assert 20 < sum(accepted) < 60
+    assert [
+        document for document, yes, fine in zip(documents, accepted, without_fault, strict=True) if yes and not fine
+    ] == []
+    assert sum(without_fault) < sum(accepted) + 20
+
+
+def accepts(document: Document) -> bool:
+    try:
+        parse(json.dumps(document).encode())
+    except BadPolicy:
+        return False
+    return True
