@@ -1,0 +1,72 @@
+"""What Terraform itself says: the form, the schema of every resource, the module's own tests with mocked providers."""
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.terraform.ground import MODULE, Terraform
+
+ROOTS = [".", "rbac", *sorted(str(path.parent.relative_to(MODULE)) for path in MODULE.glob("examples/**/main.tf"))]
+SUITES = [
+    *sorted(f"tests/{path.name}" for path in MODULE.glob("tests/*.tftest.hcl")),
+    *sorted(f"rbac/tests/{path.name}" for path in MODULE.glob("rbac/tests/*.tftest.hcl")),
+]
+
+
+def test_the_form_is_terraforms_own(values_tool: Terraform, tmp_path: Path) -> None:
+    shutil.copytree(MODULE, tmp_path / "terraform")
+    done = values_tool.run(tmp_path / "terraform", "fmt", "-check", "-recursive", "-diff")
+
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("root", ROOTS)
+def test_every_root_is_valid(tool: Terraform, module: Path, root: str) -> None:
+    assert tool.init(module / root) is None
+
+    done = tool.run(module / root, "validate", "-no-color")
+    assert done.returncode == 0, done.stderr
+    assert "Warning" not in done.stdout + done.stderr
+
+
+def test_the_examples_are_those_that_the_readme_names() -> None:
+    assert set(ROOTS) == {
+        ".",
+        "rbac",
+        "examples/simple",
+        "examples/private-cluster",
+        "examples/fleet",
+        "examples/fleet/one-state",
+        "examples/existing-database",
+    }
+
+
+@pytest.mark.parametrize("suite", SUITES)
+def test_the_modules_own_tests_pass(tool: Terraform, module: Path, suite: str) -> None:
+    folder = module / Path(suite).parent.parent
+    assert tool.init(folder) is None
+
+    done = tool.run(folder, "test", "-no-color", f"-filter=tests/{Path(suite).name}")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert " 0 failed" in done.stdout
+
+
+@pytest.mark.parametrize("folder", [".", "rbac"])
+def test_a_module_brings_no_provider_of_its_own(folder: str) -> None:
+    """Whoever calls it says as whom; a module with a provider can neither be repeated nor removed."""
+    texts = [path.read_text(encoding="utf-8") for path in (MODULE / folder).glob("*.tf")]
+
+    assert texts
+    assert not [text for text in texts if re.search(r"^provider ", text, re.MULTILINE)]
+
+
+@pytest.mark.parametrize("kind", ["variable", "output"])
+def test_inputs_and_outputs_stand_in_alphabetical_order_and_are_explained(kind: str) -> None:
+    for path in [*MODULE.glob(f"{kind}s*.tf"), *MODULE.glob(f"rbac/{kind}s*.tf")]:
+        text = path.read_text(encoding="utf-8")
+        names = re.findall(rf'^{kind} "([^"]+)"', text, re.MULTILINE)
+
+        assert names == sorted(names), path
+        assert len(re.findall(r"^  description = ", text, re.MULTILINE)) == len(names), path

@@ -1,0 +1,166 @@
+"""What the planned identities may do: each role by name, nothing that is broad, nothing that is public.
+
+Read from what Terraform plans for the whole module, whoever wrote the resource.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shared.adapters.storage import BucketPolicy
+from shared.core.policy_document import parse
+from shared.settings import read_settings
+from tests.loopback_bucket import LoopbackBucket
+from tests.terraform.ground import Terraform, planned
+
+Planned = dict[str, dict[str, Any]]
+
+RUNS = """
+mock_provider "google" {
+  source = "./tests/mocks"
+}
+mock_provider "archive" {}
+mock_provider "time" {}
+
+run "planned" {
+  command = plan
+
+  variables {
+    project = "my-project"
+    cluster = { name = "prod", location = "europe-west1" }
+    policy  = { dryRun = false, nodePools = { default-pool = { enabled = true } } }
+    encryption = {
+      key        = "projects/my-project/locations/europe-west1/keyRings/r/cryptoKeys/k"
+      repository = "projects/my-project/locations/europe-west1/repositories/r"
+    }
+  }
+}
+"""
+ROLES = {
+    "google_cloud_run_v2_service_iam_member": {"roles/run.invoker"},
+    "google_kms_crypto_key_iam_member": {"roles/cloudkms.cryptoKeyEncrypterDecrypter"},
+    "google_project_iam_member": {
+        "roles/artifactregistry.writer",
+        "roles/datastore.user",
+        "roles/logging.logWriter",
+        "roles/storage.objectViewer",
+        "the custom role",
+    },
+    "google_pubsub_subscription_iam_member": {"roles/pubsub.subscriber"},
+    "google_pubsub_topic_iam_member": {"roles/pubsub.publisher"},
+    "google_service_account_iam_member": {"roles/iam.serviceAccountTokenCreator"},
+    "google_storage_bucket_iam_member": {"roles/storage.objectViewer"},
+}
+CONDITIONAL = {"roles/datastore.user", "roles/storage.objectViewer"}
+
+
+@pytest.fixture(scope="module")
+def plan(tool: Terraform, module: Path) -> Planned:
+    (module / "tests" / "planned.tftest.hcl").write_text(RUNS, encoding="utf-8")
+    events = list(tool.events(module, "test", "-verbose", "-filter=tests/planned.tftest.hcl"))
+    return planned(events)["planned"]
+
+
+def grants(plan: Planned) -> list[tuple[str, str, dict[str, Any]]]:
+    """Return each grant's kind, role and attributes; the custom role's name is known only to Google."""
+    return [
+        (address.split(".")[0], row.get("role", "the custom role"), row)
+        for address, row in plan.items()
+        if "_iam_" in address and "custom_role" not in address
+    ]
+
+
+def of_functions(plan: Planned, kind: str) -> Planned:
+    names = ('["planner"]', '["drainer"]', '["planner.', '["drainer.')
+    return {
+        address: row for address, row in plan.items() if address.startswith(kind) and any(n in address for n in names)
+    }
+
+
+def test_every_role_is_one_of_those_that_are_meant(plan: Planned) -> None:
+    found: dict[str, set[str]] = {}
+    for kind, role, _ in grants(plan):
+        found.setdefault(kind, set()).add(role)
+
+    assert found == ROLES
+
+
+def test_nothing_in_the_plan_is_public_and_no_identity_has_a_key(plan: Planned) -> None:
+    text = json.dumps(plan)
+
+    assert "allUsers" not in text
+    assert "allAuthenticatedUsers" not in text
+    assert not [address for address in plan if address.startswith("google_service_account_key")]
+
+
+def test_a_right_on_the_whole_project_is_bound_to_one_thing_where_that_can_be(plan: Planned) -> None:
+    without = {role for _, role, row in grants(plan) if role in CONDITIONAL and not row.get("condition")}
+
+    assert without == set()
+
+
+@pytest.mark.acceptance(108)
+def test_iam_lets_the_functions_reach_the_control_plane_and_do_nothing_inside(plan: Planned) -> None:
+    role = plan["google_project_iam_custom_role.control_plane"]
+
+    assert sorted(role["permissions"]) == ["container.clusters.connect", "container.clusters.get"]
+    assert not [role for _, role, _ in grants(plan) if "container" in role]
+
+
+@pytest.mark.acceptance(13)
+def test_nobody_but_terraform_writes_the_policy(plan: Planned) -> None:
+    """The functions read one object; no identity of ours may write any."""
+    bucket, name = (plan["google_storage_bucket_object.policy"][key] for key in ("bucket", "name"))
+    viewers = of_functions(plan, "google_storage_bucket_iam_member.")
+    storage = [role for _, role, _ in grants(plan) if "storage" in role.lower()]
+
+    assert len(viewers) == 2
+    for row in viewers.values():
+        assert row["role"] == "roles/storage.objectViewer"
+        assert row["condition"][0]["expression"].endswith(
+            f'resource.name == "projects/_/buckets/{bucket}/objects/{name}"'
+        )
+    assert set(storage) == {"roles/storage.objectViewer"}
+    assert plan["google_storage_bucket.ebb[0]"]["uniform_bucket_level_access"] is True
+
+
+@pytest.mark.acceptance(13)
+def test_a_policy_elsewhere_is_ignored(plan: Planned, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both functions are told of that one object, and ask the bucket for it and nothing else."""
+    row = plan["google_storage_bucket_object.policy"]
+    bucket, name, content = (row[key] for key in ("bucket", "name", "content"))
+    told = [
+        plan[f"google_cloudfunctions2_function.{function}"]["service_config"][0]["environment_variables"]["EBB_POLICY"]
+        for function in ("planner", "drainer")
+    ]
+
+    with LoopbackBucket() as server:
+        server.data = content.encode()
+        monkeypatch.setenv("STORAGE_EMULATOR_HOST", server.address)
+        read = BucketPolicy(bucket, name, parse).read()
+        asked = [path for path, _ in server.requests]
+
+    assert told == [f"gs://{bucket}/{name}"] * 2
+    assert read == parse(content.encode())
+    assert asked == [f"/storage/v1/b/{bucket}/o/{name.replace('/', '%2F')}?alt=media"]
+
+
+def test_the_functions_accept_the_environment_that_they_are_given(plan: Planned) -> None:
+    """Each variable is one that Ebb knows; a value that only Google knows is put in by its form."""
+    unknown = {
+        "EBB_TOPIC": "projects/p/topics/t",
+        "EBB_REJECTED_TOPIC": "projects/p/topics/r",
+        "EBB_RESULTS_TOPIC": "projects/p/topics/s",
+    }
+    for function in ("planner", "drainer"):
+        config = plan[f"google_cloudfunctions2_function.{function}"]["service_config"][0]
+        settings = read_settings({**unknown, **config["environment_variables"]})
+
+        assert settings.cluster == "projects/my-project/locations/europe-west1/clusters/prod"
+        assert config["timeout_seconds"] > {"planner": 0, "drainer": settings.step_seconds}[function]
+        assert config["timeout_seconds"] < {"planner": settings.pass_seconds, "drainer": 600}[function]
+        assert {name for name in config["environment_variables"] if name.startswith("EBB_")} <= {
+            f"EBB_{name.upper()}" for name in type(settings).__dataclass_fields__
+        }
