@@ -46,6 +46,7 @@ HALT_REMEDIES: Final[Mapping[str, str]] = {
     Halt.RELEASED.value: "Nothing to do; after 24 h the node may go again.",
     Halt.OVERRULED.value: "Nothing to do; after 24 h the node may go again.",
     Halt.CORDONED_BY_OTHER.value: REMEDIES[Unremovable.CORDONED_BY_OTHER],
+    Halt.GOING_AWAY.value: "Nothing to do: the node goes by itself.",
 }
 """By word: halts and other reasons share words and differ in what helps."""
 

@@ -20,6 +20,8 @@ _GKE: Final = Service(
     "GKE API", "Check that EBB_CLUSTER exists, and grant container.clusters.get to the service account that reads it."
 )
 _LOCAL: Final = "http://"
+_AT_WORK: Final = frozenset({"RECONCILING", "STOPPING"})
+"""States of a pool whose nodes GKE changes or deletes (google.container.v1 NodePool.Status)."""
 """A GKE API that stands in for Google's is plain http, on loopback."""
 
 
@@ -165,14 +167,14 @@ def _pools(cluster: Any) -> Mapping[str, NodePool]:
 
 
 def _pool(pool: Any) -> NodePool:
-    """Return one pool; whatever GKE does to its nodes counts as an upgrade (surge, blue-green, resize)."""
+    """Return one pool; whatever GKE does to its nodes counts as an upgrade (surge, blue-green, resize, deletion)."""
     scaling = pool.autoscaling
     return NodePool(
         name=pool.name,
         autoscaled=scaling.enabled,
         min_per_zone=scaling.min_node_count,
         min_total=scaling.total_min_node_count,
-        upgrading=pool.status.name == "RECONCILING" or bool(pool.update_info.blue_green_info.phase),
+        upgrading=pool.status.name in _AT_WORK or bool(pool.update_info.blue_green_info.phase),
     )
 
 

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from shared.core.drainability import DrainContext, judge, movable
-from shared.core.names import AUTOSCALER_DELETING_TAINT
+from shared.core.names import AUTOSCALER_DELETING_TAINT, LEAVING_TAINTS
 from shared.core.pace import in_this_round
 from shared.core.policy import Jobs, KubeSystemPods, LocalStorage, Policy, PoolPolicy
 from shared.core.reasons import Halt, Outcome, PodBlock
@@ -82,6 +82,20 @@ def _taken(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
     del now
     assert scene.node is not None  # noqa: S101 - _node_gone stands before this rule
     return Note(DrainPhase.CORDONED) if scene.node.drain_taint == record.order.order_id else None
+
+
+def _going_away(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
+    """Somebody else takes the node away in this moment: it is not ours to cordon."""
+    del record, now
+    taint = next((key for key in LEAVING_TAINTS if scene.node and scene.node.has_taint(key)), None)
+    return GiveBack(Halt.GOING_AWAY, taint) if taint else None
+
+
+def _autoscaler_deletes(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
+    """The autoscaler moves the pods itself: we wait for the node's end, or for its failure, and evict nothing more."""
+    if scene.node is None or not scene.node.has_taint(AUTOSCALER_DELETING_TAINT):
+        return None
+    return _drained(record, scene, now) or Await()
 
 
 def _cordoned_by_other(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
@@ -196,14 +210,14 @@ def _context(scene: Scene, now: datetime) -> DrainContext:
 
 Rule = Callable[[DrainRecord, Scene, datetime], Step | None]
 _RULES: Final[dict[DrainPhase, tuple[Rule, ...]]] = {
-    DrainPhase.CLAIMED: (_node_gone, _released, _taken, _stopped, _cordoned_by_other, _late, _cordon),
+    DrainPhase.CLAIMED: (_node_gone, _released, _taken, _stopped, _going_away, _cordoned_by_other, _late, _cordon),
     DrainPhase.CORDONED: (
         # the world moved on without us
         _node_gone, _released, _overruled,
         # we must stop
         _stopped, _late, _refused_for_good, _replacement_pending,
         # the cordon has to be seen by all before pods are counted
-        _cordon_settles, _pod_blocks,
+        _cordon_settles, _autoscaler_deletes, _pod_blocks,
         # work
         _drained, _evict,
     ),

@@ -19,8 +19,8 @@ from shared.core.selectors import Taint
 from shared.core.snapshot import Node, Snapshot
 from shared.core.state import ClusterState
 
-KUBERNETES_TAINTS: Final = "node.kubernetes.io/"
-"""Conditions of a node (not-ready, disk-pressure …): never a pool's own, however many nodes share them."""
+KUBERNETES_TAINTS: Final = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
+"""Conditions of a node (not-ready, disk-pressure, shutdown …): never a pool's own, however many nodes share them."""
 OTHER_RULES: Final = frozenset({names.OUR_TAINT, names.UNSCHEDULABLE_TAINT, *names.GOING_TAINTS})
 """Taints that another rule names better."""
 

@@ -30,6 +30,9 @@ GOING_TAINTS: Final = (
 )
 """A node with one of these is already on its way out (cluster-autoscaler; GKE's defrag; spot preemption)."""
 
+LEAVING_TAINTS: Final = (AUTOSCALER_DELETING_TAINT, "cloud.google.com/impending-node-termination")
+"""A node with one of these is being taken away in this very moment."""
+
 SAFE_TO_EVICT: Final = "cluster-autoscaler.kubernetes.io/safe-to-evict"
 SAFE_LOCAL_VOLUMES: Final = "cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes"
 DAEMON_SET_POD: Final = "cluster-autoscaler.kubernetes.io/daemonset-pod"

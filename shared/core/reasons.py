@@ -181,3 +181,4 @@ class Halt(Reason):
     RELEASED = "released", "A release asked for the node."
     OVERRULED = "overruled", "A person uncordoned the node."
     CORDONED_BY_OTHER = "cordoned_by_other", "Somebody else cordoned the node before we did."
+    GOING_AWAY = "going_away", "The cluster autoscaler or GKE began to remove the node before we touched it."

@@ -48,6 +48,7 @@ def autoscaling(**changes: Any) -> dict[str, Any]:
         pytest.param(NodePool("a", min_per_zone=2), autoscaling(minNodeCount=2), id="a minimum per zone"),
         pytest.param(NodePool("a", min_total=3), autoscaling(totalMinNodeCount=3), id="a minimum in total"),
         pytest.param(NodePool("a", upgrading=True), {**autoscaling(), "status": "RECONCILING"}, id="work under way"),
+        pytest.param(NodePool("a", upgrading=True), {**autoscaling(), "status": "STOPPING"}, id="being deleted"),
         pytest.param(
             NodePool("a", upgrading=True),
             {**autoscaling(), "updateInfo": {"blueGreenInfo": {"phase": "DRAINING_BLUE_POOL"}}},

@@ -93,6 +93,16 @@ class House:
     def pass_time(self, **duration: float) -> None:
         self.clock.advance(timedelta(**duration).total_seconds())
 
+    def later(self, seconds: float, happens: Callable[[], object]) -> None:
+        """Let something happen once, so long after the beginning."""
+        waiting = [happens]
+
+        def look() -> None:
+            if waiting and self.clock.passed >= seconds:
+                waiting.pop()()
+
+        self.clock.moves.append(look)
+
     def remembered(self) -> ClusterState:
         return self.state.get(CLUSTER_KEY).value or ClusterState()
 

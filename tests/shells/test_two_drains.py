@@ -24,7 +24,7 @@ FIRST, SECOND = order("n1", order_id="first"), order("n2", order_id="second")
 
 def house(replicas: int, *things: Any, on: tuple[str, ...] = ("n1", "n2"), **changes: Any) -> House:
     """Four nodes, a replica of `web` on each of those named; its controller's status is written late, if at all."""
-    pods = [pod(f"p{index}", on=name, kind=WEB, grace_seconds=30) for index, name in enumerate(on)]
+    pods = [pod(f"p{index}", on=name, owner="ReplicaSet/web", grace_seconds=30) for index, name in enumerate(on)]
     ebb = House(*(node(f"n{index}") for index in range(1, 5)), *pods, *things, **changes)
     ebb.cluster.workloads[KEY] = Workload("default/Deployment/web", replicas, replicas)
     return ebb

@@ -47,7 +47,9 @@ class Terrain:
         self.needs = tuple(_needs(column) for column in self.requests.T)
         self.allocatable = self._matrix([node.allocatable for node in self.nodes])
         self.free = self._free(bound)
-        self.destinations: Row = np.fromiter(map(is_destination, self.nodes), np.bool_, len(self.nodes))
+        upgrading = {name for name, pool in snapshot.pools.items() if pool.upgrading}
+        open_nodes = (is_destination(node) and node.pool not in upgrading for node in self.nodes)
+        self.destinations: Row = np.fromiter(open_nodes, np.bool_, len(self.nodes))
         self.masks = Masks(self.nodes)
         self.exclusions = Exclusions(self.classes, self.masks, snapshot.namespaces)
         self.standing = self._standing(bound)
