@@ -12,6 +12,7 @@ import pytest
 from functions.cli.readings import cluster_of
 from infra.local.scenario.reading import parse
 from infra.local.shell.running import LittleGke
+from tests.adapters.scripted import Say, scripted
 
 ROOT = Path(__file__).resolve().parents[2]
 SCENARIO = """
@@ -78,3 +79,13 @@ def test_a_node_is_explained(addresses: dict[str, Any]) -> None:
 )
 def test_a_context_names_the_cluster(expected: str, context: str) -> None:
     assert cluster_of(context) == expected
+
+
+def test_an_autopilot_cluster_is_refused_with_a_sentence(addresses: dict[str, Any]) -> None:
+    with scripted() as gke:
+        gke.says(Say(body={"name": "c", "autopilot": {"enabled": True}}))
+        shown = _ebb(addresses, "plan", EBB_CLUSTER=addresses["cluster"], EBB_GKE_API=gke.address)
+
+    assert (shown.returncode, shown.stdout) == (1, "")
+    assert shown.stderr.startswith(f"ebb: {addresses['cluster']} is an Autopilot cluster: its nodes are Google's")
+    assert "Traceback" not in shown.stderr
