@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 EBB    := $(BIN)/python -m functions.cli
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types imports unit real acceptance bench fuzz fmt requirements schema monitoring playground clean
+.PHONY: help demo test check lint types imports unit real acceptance bench fuzz fmt requirements audit schema monitoring playground clean
 
 help: ## Say what each target does
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -63,6 +63,10 @@ fmt: $(VENV)/.dev ## Format the code and mend what ruff can mend
 requirements: $(VENV)/.dev ## Compile requirements.txt from requirements.in, with hashes
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header requirements.in -o requirements.txt
+
+audit: $(VENV)/.dev ## Ask PyPI whether anything in requirements.txt has a known vulnerability (needs the network)
+	$(BIN)/python -m pip install --quiet pip-audit
+	$(BIN)/pip-audit --strict --disable-pip --require-hashes -r requirements.txt
 
 schema: $(VENV)/.dev ## Write infra/policy.schema.json and infra/policy.md from the policy's types
 	$(BIN)/python -m shared.core.policy_document > infra/policy.schema.json

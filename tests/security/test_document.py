@@ -1,0 +1,30 @@
+"""What `SECURITY.md` says can be looked up: its tests are there, and its figures are the code's."""
+
+import re
+
+import pytest
+
+from shared.adapters.storage import MOST_BYTES as MOST_OF_AN_OBJECT
+from shared.core.orders import decode, echoed
+from shared.core.policy_document.reading import MOST_BYTES as MOST_OF_A_POLICY
+from shared.errors import BadOrder
+from tests.builders import CLUSTER, NOW
+from tests.readme import README
+
+ROOT = README.parent
+TEXT = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+
+
+def test_every_file_that_is_named_is_there() -> None:
+    named = set(re.findall(r"`((?:tests|infra|terraform)/[^`]*)`", TEXT))
+    assert len(named) > 10
+    assert [name for name in sorted(named) if not (ROOT / name).exists()] == []
+
+
+def test_the_limits_are_those_of_the_code() -> None:
+    assert "at most 64 KiB" in TEXT
+    with pytest.raises(BadOrder, match="at most 65536"):
+        decode(b" " * (64 * 1024 + 1), CLUSTER, "id", NOW)
+    assert f"at most {MOST_OF_A_POLICY // 1024} KiB" in TEXT
+    assert MOST_OF_A_POLICY <= MOST_OF_AN_OBJECT
+    assert len(echoed("x" * 1000)) == 81, "eighty characters and the mark that some are missing"

@@ -1,0 +1,71 @@
+"""Whoever may publish can say what the planner can say, and no more: what an order claims of itself lifts no limit."""
+
+from typing import Any
+
+import pytest
+
+from shared.core.orders import Kind, Origin
+from shared.core.policy import Budget, Limit, Policy
+from shared.core.state import ClusterState
+from tests.builders import NOW, claim, node, order, our_taint, pdb, pod, pod_class, policy
+from tests.shells.house import House
+
+IN_ITS_OWN_FAVOUR: dict[str, Any] = {
+    "origin": Origin.PLANNER,
+    "reason": "expired",
+    "ignore": ("budgets", "windows", "gates"),
+    "dry_run": False,
+    "picture_at": NOW,
+    "requested_by": "planner",
+}
+"""All that an order can say to be taken for more than it is."""
+ONE_NODE = (Budget(Limit(1)),)
+
+
+def house(*things: Any, rules: Policy | None = None) -> House:
+    given = (node("n1"), node("n2"), node("n3"), pod("p", on="n1", kind=pod_class(owner="ReplicaSet/web")))
+    return House(*given, *things, policy=rules or policy())
+
+
+def outcome(ebb: House, **changes: Any) -> str:
+    """Deliver the order and return how it ended; nothing may have been done to the cluster."""
+    ebb.drain(order(**{**IN_ITS_OWN_FAVOUR, **changes}))
+    assert ebb.effects() == []
+    (line,) = ebb.log.of("drain_result")
+    return str(line.get("reason") or line["outcome"])
+
+
+@pytest.mark.parametrize(
+    ("expected", "ebb"),
+    [
+        pytest.param("would_drain", house(rules=policy(cluster_wide={"dry_run": True})), id="the policy's dry run"),
+        pytest.param("paused", house(rules=policy(cluster_wide={"paused": True})), id="a pause"),
+        pytest.param("pool_disabled", house(rules=policy(enabled=False)), id="a pool that is not enabled"),
+        pytest.param("minimum_nodes", house(rules=policy(cluster_wide={"minimum_nodes": 3})), id="a minimum"),
+        pytest.param("blocked_by_pod", house(pdb("web", allowed=0, app="web")), id="a PodDisruptionBudget"),
+        pytest.param("cordoned_by_other", house(node("n1", unschedulable=True)), id="a person's cordon"),
+        pytest.param("blocked_by_pod", house(pod("bare", on="n1", owner=None)), id="a pod that would not come back"),
+    ],
+)
+def test_what_an_order_says_of_itself_lifts_nothing(expected: str, ebb: House) -> None:
+    assert outcome(ebb) == expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "rules"),
+    [
+        pytest.param("budget", policy(budgets=ONE_NODE), id="the pool's budget"),
+        pytest.param("cluster_budget", policy(cluster_wide={"budgets": ONE_NODE}), id="the cluster's ceiling"),
+    ],
+)
+def test_no_order_exceeds_a_budget_that_the_policy_does_not_let_people_ignore(expected: str, rules: Policy) -> None:
+    ebb = house(node("n2", unschedulable=True, taints=(our_taint("other"),)), rules=rules)
+    ebb.remember(ClusterState(claims={"uid-n2": claim("n2", order_id="other")}))
+    assert outcome(ebb) == expected
+
+
+def test_a_forged_release_gives_no_cordon_of_a_person_back() -> None:
+    ebb = house(node("n1", unschedulable=True))
+    ebb.drain(order(kind=Kind.RELEASE, origin=Origin.PLANNER, why="orphan"))
+    assert ebb.effects() == []
+    assert ebb.cluster.nodes["n1"].unschedulable
