@@ -68,10 +68,15 @@ class Installation:
         settings: Mapping[str, str] | None = None,
         *,
         hands: int = 0,
+        source: str = "",
     ) -> None:
-        """`hands` push so many messages at once; without them the emulator pushes, two at a time."""
+        """`hands` push so many messages at once; without them the emulator pushes, two at a time.
+
+        `source` stands in for the root's main.py.
+        """
         self.ground = ground
         self._hands = hands
+        self._source = ["--source", source] if source else []
         self._settings = dict(settings or {})
         self._lock = threading.RLock()
         self.bucket = Bucket(ScaledClock(1))
@@ -151,7 +156,7 @@ class Installation:
         environment = {**self.environment, "EBB_KUBECONFIG": str(kubeconfig)}
         variables = [f"{name}={value}" for name, value in environment.items()]
         framework = ["-m", "functions_framework", "--target", target, "--host", "127.0.0.1", "--port", str(port)]
-        return Leash(["env", *variables, sys.executable, *framework], folder)
+        return Leash(["env", *variables, sys.executable, *framework, *self._source], folder)
 
     def _answers(self, target: str, port: int) -> bool:
         assert not self._functions[target].ended(), self.said(target)

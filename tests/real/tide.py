@@ -18,7 +18,7 @@ POOL = "tide"
 NAMESPACE = "tide"
 NODES = 90
 GUARDED, REPLICAS = 12, 8
-TIDAL, LOW, HIGH = 16, 3, 9
+TIDAL, LOW, HIGH = 8, 6, 18
 MOST_CORDONED = 4
 POOLS = {POOL: Pool(POOL, min_nodes=5, max_nodes=6, annotations={"kwok.x-k8s.io/node": "fake"})}
 """No scale-up comes of a maximum that is reached: one for a pod that Ebb moved opens a breaker for half an hour."""
@@ -50,7 +50,7 @@ class Tide:
         missing = NODES - len(self._nodes())
         self._api.create(node(f"gke-local-{POOL}-{next(self._numbers):05d}", pool=POOL) for _ in range(missing))
 
-    def turn(self, pairs: int = 2) -> None:
+    def turn(self, pairs: int = 1) -> None:
         """Let some workloads grow and as many shrink."""
         rising = self._random.sample([name for name, high in self._high.items() if not high], pairs)
         falling = self._random.sample([name for name, high in self._high.items() if high], pairs)
@@ -120,7 +120,7 @@ def controllers(api: Api) -> list[Manifest]:
 
 def _guarded_workloads() -> list[Manifest]:
     names = [f"guarded-{number}" for number in range(GUARDED)]
-    guards = [disruption_budget(name, namespace=NAMESPACE, maxUnavailable=1 + number % 2) for number, name in
+    guards = [disruption_budget(name, namespace=NAMESPACE, maxUnavailable=2 + number % 2) for number, name in
               enumerate(names)]  # fmt: skip
     return [*guards, *(_workload(name, REPLICAS) for name in names)]
 

@@ -1,0 +1,42 @@
+"""Ebb, broken on purpose, in place of the root's `main.py`: does the night of killed drainers see anything?
+
+    KILLED_DRAINERS_BROKEN=no_healing KILLED_DRAINERS=20 pytest -s tests/real/test_killed_drainers.py
+
+must fail; `BROKEN` names the break. Never used but by that variable.
+"""
+
+import os
+from typing import Any
+
+from functions.drainer import ending
+from functions.drainer.desk import Desk
+from functions.planner import passing
+from main import drain, plan
+from shared.adapters.kubernetes import evictions
+from shared.core.snapshot import Node, Pod
+
+__all__ = ("drain", "plan")
+_body = evictions.eviction_body
+
+
+def _no_finding(*_: object) -> tuple[()]:
+    return ()
+
+
+def _leave_it(desk: Desk, name: str, *_: object) -> Node:
+    """Say that the node was given back, and do nothing."""
+    return desk.ports.cluster.node(name)
+
+
+def _whoever_bears_the_name(pod: Pod, grace_seconds: int, *, dry_run: bool) -> dict[str, Any]:
+    made = _body(pod, grace_seconds, dry_run=dry_run)
+    del made["deleteOptions"]["preconditions"]
+    return made
+
+
+_BREAKS: dict[str, tuple[Any, str, Any]] = {
+    "no_healing": (passing, "findings", _no_finding),
+    "no_giving_back": (ending, "free", _leave_it),
+    "no_uid": (evictions, "eviction_body", _whoever_bears_the_name),
+}
+setattr(*_BREAKS[os.environ["BROKEN"]])

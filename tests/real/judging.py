@@ -1,0 +1,53 @@
+"""The promise, judged from the API server's own record of a night: by the demo's checker, and by what it has not.
+
+Must share no rule with Ebb.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import chain
+
+from functions.cli.demo.promise import nodes, pods
+from functions.cli.demo.promise.evidence import Evidence
+from tests.rates import busiest, sustained
+from tests.real.record import Audit, at, by_ebb, granted, is_dry, is_write, uid_asked_for
+
+
+def breaches(evidence: Evidence, audit: Sequence[Audit]) -> list[str]:
+    """Return each breach of the promise as a sentence; a record in which nothing was drained proves nothing."""
+    if not nodes.starts(evidence) or not pods.evictions(evidence):
+        return ["no drain began or no pod was evicted: the record proves nothing"]
+    return list(
+        chain(
+            pods.broken_budgets(evidence),
+            pods.left_without_place(evidence),
+            pods.deleted_by_ebb(evidence),
+            nodes.exceeded_limits(evidence),
+            nodes.cordons_for_nothing(evidence),
+            nodes.meddling(evidence),
+            _wrong_pods(evidence, audit),
+        )
+    )
+
+
+def _wrong_pods(evidence: Evidence, audit: Sequence[Audit]) -> Iterator[str]:
+    """Find evictions of another pod than the one named, and pods evicted twice."""
+    changes = [entry for entry in evidence.entries if entry["type"] == "change" and entry["kind"] == "pods"]
+    names = {entry["uid"]: entry["name"] for entry in changes}
+    evicted = granted(audit)
+    for entry in evicted:
+        name, uid = entry["objectRef"]["name"], uid_asked_for(entry)
+        if names.get(uid) != name:
+            yield f"{name} was evicted by the UID {uid or '(none)'}, which is {names.get(uid, 'unknown')}"
+    for uid, count in Counter(map(uid_asked_for, evicted)).items():
+        if count > 1:
+            yield f"{names.get(uid, uid)} was evicted {count} times"
+
+
+def rates(audit: Sequence[Audit]) -> Iterator[str]:
+    """Tell how many writes a second Ebb asked the API server for."""
+    ours = by_ebb(audit)
+    writes, dry = [at(each) for each in ours if is_write(each)], [at(each) for each in ours if is_dry(each)]
+    for what, times in (("writes", writes), ("dry-run evictions", dry), ("both", [*writes, *dry])):
+        busy = ", ".join(f"{seconds} s: {sustained(times, seconds):.1f}/s" for seconds in (10, 60))
+        yield f"{what}: {len(times)}, peak second {busiest(times, 1)}, busiest {busy}"

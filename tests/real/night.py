@@ -1,0 +1,105 @@
+"""One night: the tide rises and falls, people interfere, the planner is called, and processes are killed.
+
+All of it in one thread but the planner's calls, each at times that one seed draws.
+"""
+
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from random import Random
+
+import requests
+
+from shared.adapters.firestore import FirestoreState
+from shared.core.state import ClusterState, DrainPhase, DrainRecord
+from shared.ports import CLUSTER as CLUSTER_KEY
+from tests.real.installation import CLUSTER, Installation
+from tests.real.killing import Killer
+from tests.real.tide import Tide
+
+TICK_EVERY = 8.0
+BEGINS = {"strike": 10.0, "turn": 4.0, "interfere": 15.0, "top up": 2.0, "look": 1.0}
+EVERY = {"strike": (4, 10), "turn": (4, 8), "interfere": (6, 12), "top up": (3, 5), "look": (2, 2)}
+"""Seconds until an act comes for the first time, and between which it comes again."""
+_ENDED = frozenset({"removed", "given_back", "overruled", "released"})
+
+
+class Planner(threading.Thread):
+    """Cloud Scheduler: calls the planner every few seconds, whatever it answers."""
+
+    def __init__(self, ebb: Installation) -> None:
+        super().__init__(daemon=True)
+        self._ebb, self._stopping = ebb, threading.Event()
+        self.answers: Counter[str] = Counter()
+
+    def run(self) -> None:
+        while not self._stopping.wait(TICK_EVERY):
+            self.answers[self._call()] += 1
+
+    def stop(self) -> None:
+        self._stopping.set()
+        self.join(60)
+
+    def _call(self) -> str:
+        try:
+            response = requests.post(f"http://127.0.0.1:{self._ebb.planner_port}/", json={}, timeout=60)
+        except requests.RequestException as killed:
+            return type(killed).__name__
+        return "duplicate" if "duplicate" in response.text else str(response.status_code)
+
+
+class Night:
+    """The acts, and what is seen of Ebb meanwhile."""
+
+    def __init__(self, ebb: Installation, tide: Tide, random: Random) -> None:
+        self._tide, self._random = tide, random
+        self.killer = Killer(ebb, random)
+        self._state = FirestoreState("local", ebb.ground.database, CLUSTER)
+        self._due = dict(BEGINS)
+        self._began = time.monotonic()
+        self.most_claims = 0
+        """The most claims that stood at any look: an excess would stand for many looks."""
+        self.outcomes: Counter[str] = Counter()
+        """How drains ended, or else their phase."""
+
+    def live(self) -> int:
+        """Do what is due, and return how many drains have begun and ended."""
+        acts: dict[str, Callable[[], None]] = {
+            "strike": self.killer.strike,
+            "turn": self._tide.turn,
+            "interfere": self._tide.interfere,
+            "top up": self._tide.top_up,
+            "look": self.look,
+        }
+        for name, act in acts.items():
+            now = time.monotonic() - self._began
+            if now >= self._due[name]:
+                act()
+                self._due[name] = now + self._random.uniform(*EVERY[name])
+        return sum(count for outcome, count in self.outcomes.items() if outcome in _ENDED)
+
+    def look(self) -> None:
+        """See what Ebb remembers."""
+        self.most_claims = max(self.most_claims, len(self._claims()))
+        self.outcomes = Counter(each.outcome or each.phase.value for each in self.records())
+        self.say(f"{dict(self.outcomes)}, {len(self._claims())} claims, killed {self.killer.killed}")
+
+    def is_over(self) -> bool:
+        """Whether no node is held, no claim stands and every order is settled; asks at most every second."""
+        threading.Event().wait(1.0)
+        self.look()
+        settled = all(each.phase is DrainPhase.SETTLED for each in self.records())
+        return settled and not self._claims() and not self._tide.held()
+
+    def records(self) -> list[DrainRecord]:
+        return [found.value for found in self._state.all("drains", DrainRecord).values() if found.value]
+
+    def say(self, line: str) -> None:
+        sys.stdout.write(f"{time.monotonic() - self._began:.0f} s: {line}\n")
+        sys.stdout.flush()
+
+    def _claims(self) -> dict[str, object]:
+        state = self._state.get(CLUSTER_KEY).value or ClusterState()
+        return dict(state.claims)
