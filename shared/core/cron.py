@@ -28,6 +28,8 @@ _MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep",
 _DAYS: Final = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
 _PART: Final = re.compile(r"(?P<low>\*|\?|\w{1,3})(?:-(?P<high>\w{1,3}))?(?:/(?P<step>\d{1,3}))?", re.ASCII)
 _LEAP_YEAR: Final = 2024
+_MOST_ECHOED: Final = 40
+"""Characters of a wrong item that its sentence repeats; a right one has at most eleven."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +125,7 @@ def _values(field: _Field, text: str) -> frozenset[int]:
 def _item(field: _Field, text: str) -> range:
     match = _PART.fullmatch(text)
     if match is None:
-        raise BadInput(f"{text!r} is no {field.name}; write {EXAMPLE}")
+        raise BadInput(f"{text[:_MOST_ECHOED]!r} is no {field.name}; write {EXAMPLE}")
     low, high = _bounds(field, match)
     step = int(match["step"] or 1)
     if step == 0:

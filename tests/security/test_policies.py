@@ -74,6 +74,14 @@ def test_a_document_that_cannot_be_read_is_refused_in_a_short_sentence(text: str
     assert max(map(len, found)) < MOST_FAULT
 
 
+@pytest.mark.parametrize("schedule", [f"{LONG} * * * *", f"1-{LONG} * * * *", f"*/{LONG} * * * *", f"0,{LONG} * * * *"])
+def test_of_a_schedule_only_a_part_is_repeated(schedule: str) -> None:
+    budget = {"nodes": 1, "schedule": schedule, "duration": "1h"}
+    found = faults(in_place("nodePools.web.disruption.budgets.0", budget))
+    assert found
+    assert max(map(len, found)) < MOST_FAULT
+
+
 @given(st.sampled_from(PLACES), st.recursive(st.text() | st.sampled_from((LONG, *ALL)), st.lists, max_leaves=3))
 def test_no_value_makes_a_long_fault(path: str, value: object) -> None:
     assert all(len(each) < MOST_FAULT and each.isprintable() for each in faults(in_place(path, value)))
