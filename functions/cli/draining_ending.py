@@ -68,7 +68,7 @@ def ending_of(record: DrainRecord, claim: Claim | None) -> Ending | None:
     node, outcome = record.order.node, record.outcome
     if outcome in _DONE:
         return Ending(0, (f"{node}: {outcome}. {sentence((Outcome,), outcome)}", *_policy_is_dry(record)))
-    return Ending(WRONG, (_why(record), *_remedy(record), *_ignored(record.order)))
+    return Ending(WRONG, (_why(record), *_remedy(record)))
 
 
 def unclaimed(order: Order) -> Ending:
@@ -127,8 +127,3 @@ def _remedy(record: DrainRecord) -> tuple[str, ...]:
         known = dict(HALT_REMEDIES)
     remedy = known.get(record.why, "").replace("NODE", record.order.node)
     return (remedy,) if remedy else ()
-
-
-def _ignored(order: Order) -> tuple[str, ...]:
-    words = ", ".join(order.ignore)
-    return (f"--ignore {words}: a word counts only where manual.mayIgnore of the policy has it.",) if words else ()

@@ -26,6 +26,7 @@ from shared.core.admission import (
 from shared.core.claims import backed_off, claim_for, granted, longest_rate
 from shared.core.drainability import movable
 from shared.core.draining import deadline, grace_seconds
+from shared.core.gates import idle_words
 from shared.core.moving import moving
 from shared.core.plan import Blocker
 from shared.core.policy import Policy
@@ -65,6 +66,17 @@ def admit(desk: Desk) -> bool:
         return False
 
 
+def _idle_words(desk: Desk, policy: Policy) -> str:
+    """Return, and log, which words of the order's `ignore` the policy does not let count."""
+    words = idle_words(desk.order.reason, desk.order.ignore, policy)
+    if not words:
+        return ""
+    allowed = ", ".join(sorted(policy.manual_may_ignore)) or "nothing"
+    sentence = f"Of ignore, {', '.join(words)} did not count: manual.mayIgnore of the policy allows {allowed}."
+    desk.tell("drain_step", sentence, severity="WARNING", reason="ignore_not_allowed")
+    return sentence
+
+
 def _admitted(desk: Desk) -> bool:
     state, _, now = read_cluster(desk.ports.state)
     node = _node(desk)
@@ -78,6 +90,14 @@ def _admitted(desk: Desk) -> bool:
     policy = read_policy(desk)
     if policy is None:
         raise Declined(Refusal.POLICY_INVALID)
+    idle = _idle_words(desk, policy)
+    try:
+        return _tried(desk, node, state, policy, now)
+    except Declined as declined:
+        raise Declined(declined.why, f"{declined.detail} {idle}".strip()) from declined
+
+
+def _tried(desk: Desk, node: Node, state: ClusterState, policy: Policy, now: datetime) -> bool:
     snapshot = _revalidated(desk, node, state, policy, now)
     _preflight(desk, node, snapshot, policy)
     if policy.dry_run or desk.order.dry_run:

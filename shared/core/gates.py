@@ -29,6 +29,7 @@ from shared.core.gate_rules import (
 )
 from shared.core.orders import DrainReason
 from shared.core.plan import Blocker
+from shared.core.policy import Policy
 from shared.core.snapshot import Node
 from shared.core.standing import Standing
 
@@ -80,6 +81,12 @@ def pass_blockers(standing: Standing, node: Node, reason: DrainReason) -> tuple[
 def blockers(standing: Standing, node: Node, reason: DrainReason) -> tuple[Blocker, ...]:
     """Return every closed gate for a candidate of a pass, those of the claim first."""
     return (*claim_blockers(standing, node, reason), *pass_blockers(standing, node, reason))
+
+
+def idle_words(reason: DrainReason, ignore: Iterable[str], policy: Policy) -> tuple[str, ...]:
+    """Return the words of an order's `ignore` that count for nothing, sorted."""
+    counting = policy.manual_may_ignore & IGNORABLE.keys() if reason is DrainReason.MANUAL else NO_WORDS
+    return tuple(sorted(set(ignore) - counting))
 
 
 def _closed(gates: Iterable[Gate], standing: Standing, node: Node, reason: DrainReason) -> tuple[Blocker, ...]:

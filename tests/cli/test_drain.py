@@ -188,7 +188,7 @@ def test_words_that_the_policy_does_not_let_an_order_ignore_are_explained(capsys
 
     shown = capsys.readouterr().out
     assert "n1: refused, paused." in shown
-    assert "--ignore gates: a word counts only where manual.mayIgnore of the policy has it." in shown
+    assert "Of ignore, gates did not count: manual.mayIgnore of the policy allows" in shown
 
 
 def test_an_order_that_nobody_takes_says_what_to_check_once_and_ends_as_expired(
