@@ -40,9 +40,9 @@ ALERTS: Final = (
         "no successful pass",
         "CRITICAL",
         (
-            Condition("no pass was seen", metric_filter("passes"), "ALIGN_SUM", "REDUCE_SUM", "60s", kind="absent",
-                      duration="${absence_seconds}s"),
-            Condition("fewer than one pass", metric_filter("passes"), "ALIGN_SUM", "REDUCE_SUM",
+            Condition("no line of a whole pass for so long", metric_filter("passes"), "ALIGN_SUM", "REDUCE_SUM", "60s",
+                      kind="absent", duration="${absence_seconds}s"),
+            Condition("no whole pass counted in that time", metric_filter("passes"), "ALIGN_SUM", "REDUCE_SUM",
                       "${window_seconds}s", comparison="COMPARISON_LT", threshold=1, duration="60s",
                       missing="EVALUATION_MISSING_DATA_ACTIVE"),
         ),

@@ -2,7 +2,7 @@
 
 import sys
 
-from tests.bench import cold_start, planning, policies, potential, reading
+from tests.bench import cold_start, idle_cost, planning, policies, potential, reading
 
 BENCHES = {
     "cold_start": cold_start.run,
@@ -10,6 +10,7 @@ BENCHES = {
     "planning": planning.run,
     "policies": policies.run,
     "potential": potential.run,
+    "idle_cost": idle_cost.run,
 }
 
 

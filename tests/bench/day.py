@@ -1,0 +1,176 @@
+"""A simulated day of a cluster of 200 nodes on counting ports: evening scale-in, drains at night, demand at dawn.
+
+The world is coarse where nothing is billed for it: pods find a node at once, the autoscaler deletes a drained node
+after ten minutes and adds nodes at dawn. Both functions are the real ones.
+"""
+
+import base64
+import json
+from collections import Counter
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from functions.drainer.step import Reply, receive
+from functions.planner.passing import Desk
+from functions.planner.telling import Teller
+from functions.planner.tick import Tick, tick
+from shared.adapters.prices import load
+from shared.core.orders import Order, encode
+from shared.core.policy_document import parse
+from shared.core.snapshot import Node, NodePool, Pod
+from shared.log import JsonLog
+from shared.ports import Ports
+from shared.settings import Settings
+from tests.bench.counting import CountingBus, CountingPolicy, CountingState, CountingStream
+from tests.builders import CLUSTER, node, pod, pod_class
+from tests.fakes import FakeClock, FakeCluster, FakePools
+
+NODES, POOLS, PODS_A_NODE = 200, 4, 9
+EVERY = timedelta(minutes=5)
+DELETED_AFTER = timedelta(minutes=10)
+DUSK, DAWN = 20, 7
+"""Hours: replicas go at dusk, and are back at dawn."""
+POLICY = b"""
+dryRun: false
+nodePools:
+  pool-0: {enabled: true}
+  pool-1: {enabled: true}
+  pool-2: {enabled: true}
+  pool-3: {enabled: true}
+"""
+_SIZE = 0.33
+"""Cores of a pod: nine fill a node of four cores to three quarters."""
+
+
+class Day:
+    """The world, the two functions, and what they have used."""
+
+    def __init__(self, start: datetime) -> None:
+        self.clock = FakeClock(start)
+        self.cluster = FakeCluster(now=self.clock.now)
+        self.state = CountingState(CLUSTER, self.clock.now)
+        self.policy = CountingPolicy(parse(POLICY))
+        self.bus = CountingBus()
+        self.stream = CountingStream(self.clock.now)
+        self.settings = Settings(cluster=CLUSTER)
+        self.requests = {"planner": 0, "drainer": 0}
+        self.drainer_seconds = 0
+        """Of an instance that is at work."""
+        pools = FakePools({f"pool-{number}": NodePool(f"pool-{number}") for number in range(POOLS)})
+        log = JsonLog(self.stream, "DEBUG", CLUSTER, "p")
+        self.ports = Ports(self.cluster, pools, self.state, self.policy, self.bus, self.clock, log)
+        self._teller = Teller(everything=False)
+        self._classes = [pod_class(owner=f"ReplicaSet/web-{number}", cpu=_SIZE, memory=1) for number in range(60)]
+        self._empty_since: dict[str, datetime] = {}
+        self._born = 0
+        self._grow()
+
+    def run(self, hours: int = 24) -> None:
+        """Let the hours pass, a tick every five minutes."""
+        end = self.clock.now() + timedelta(hours=hours)
+        following = self.clock.now()
+        while following < end:
+            self.clock.passed = max(self.clock.passed, (following - self.clock.start).total_seconds())
+            self._demand()
+            self._autoscaler()
+            self._tick()
+            self._drain()
+            following += EVERY
+
+    def _drain(self) -> None:
+        """Deliver all orders; drains of one pass go on side by side in one instance: the longest is what is billed."""
+        lasted: Counter[str] = Counter()
+        while self.bus.published:
+            order = self.bus.published.pop(0)
+            lasted[order.order_id] += self._deliver(order)
+        self.drainer_seconds += max(lasted.values(), default=0)
+
+    def _tick(self) -> None:
+        self.requests["planner"] += 1
+        at = self.clock.now().isoformat()
+        ports = replace(self.ports, log=self.ports.log.bind(run_id=at))
+        desk = Desk(ports, self.settings, load(), self._teller)
+        tick(desk, Tick(owner=at, schedule_time=at))
+
+    def _deliver(self, order: Order) -> int:
+        """Push one message and return the seconds that it took."""
+        self.requests["drainer"] += 1
+        message = {"data": base64.b64encode(encode(order)).decode(), "messageId": "m",
+                   "publishTime": self.clock.now().isoformat()}  # fmt: skip
+        before = self.clock.monotonic()
+        owner = f"step-{self.requests['drainer']}"
+        ports = replace(self.ports, clock=_Moving(self))
+        assert receive(ports, self.settings, json.dumps({"message": message}).encode(), owner) is Reply.DONE
+        return round(self.clock.monotonic() - before)
+
+    def _demand(self) -> None:
+        now = self.clock.now()
+        if (now.hour, now.minute) == (DUSK, 0):
+            running = [each for each in self.cluster.pods.values() if _moves(each)]
+            self.cluster.finish(*(each.key for number, each in enumerate(running) if number % 2))
+        if (now.hour, now.minute) == (DAWN, 0):
+            self._grow()
+
+    def _grow(self) -> None:
+        """Bring the cluster to its size of the day: nodes are added, and filled."""
+        for number in range(NODES - len(self.cluster.nodes)):
+            self._born += 1
+            self._add(node(f"n{self._born}", pool=f"pool-{number % POOLS}", created=self.clock.now()))
+        by_node = Counter(each.node for each in self.cluster.pods.values() if _moves(each))
+        for name in self.cluster.nodes:
+            for _ in range(PODS_A_NODE - by_node[name]):
+                self._put_pod(name, self._born % len(self._classes))
+
+    def _add(self, fresh: Node) -> None:
+        agents = (pod(f"{name}-{fresh.name}", on=fresh.name, owner=f"DaemonSet/{name}") for name in ("logs", "net"))
+        self.cluster.put(fresh, *agents)
+
+    def _put_pod(self, name: str, kind: int) -> None:
+        self._born += 1
+        spec = self._classes[(kind + self._born) % len(self._classes)]
+        self.cluster.put(pod(f"web-{self._born}", on=name, kind=spec, created=self.clock.now()))
+
+    def _autoscaler(self) -> None:
+        """Delete nodes that have been drained for ten minutes."""
+        now = self.clock.now()
+        for each in [held for held in self.cluster.nodes.values() if held.drain_taint]:
+            if (
+                not any(map(_moves, self.cluster.pods_on(each.name)))
+                and now - self._empty_since.setdefault(each.name, now) >= DELETED_AFTER
+            ):
+                del self.cluster.nodes[each.name]
+                self.cluster.finish(*(one.key for one in self.cluster.pods_on(each.name)))
+
+    def replace_evicted(self) -> None:
+        """End pods whose grace is over and start others in their place, where there is room."""
+        now = self.clock.now()
+        for gone in [each for each in self.cluster.pods.values() if each.deleting and each.deleting <= now]:
+            self.cluster.finish(gone.key)
+            self._place(gone)
+
+    def _place(self, gone: Pod) -> None:
+        room = {each.name: 11 for each in self.cluster.nodes.values() if not each.unschedulable}
+        for each in self.cluster.pods.values():
+            if each.node in room and _moves(each):
+                room[each.node] -= 1
+        self._born += 1
+        fresh = replace(gone, name=f"web-{self._born}", uid=f"uid-{self._born}", node=max(room, key=room.__getitem__))
+        self.cluster.put(replace(fresh, deleting=None, created=self.clock.now()))
+
+
+def _moves(each: Pod) -> bool:
+    return each.spec.owner is not None and each.spec.owner.kind != "DaemonSet"
+
+
+class _Moving:
+    """The drainer's clock: the world moves on while it waits."""
+
+    def __init__(self, day: Day) -> None:
+        self._day = day
+
+    def monotonic(self) -> float:
+        return self._day.clock.monotonic()
+
+    def sleep(self, seconds: float) -> None:
+        self._day.clock.sleep(seconds)
+        self._day.replace_evicted()

@@ -1,0 +1,127 @@
+"""What one installation uses and costs: a simulated day of 200 nodes at a five-minute schedule, counted.
+
+`python -m tests.bench idle_cost` prints the table; `python -m tests.bench.idle_cost` also writes it to the README.
+"""
+
+import json
+import re
+import sys
+from collections import defaultdict
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from infra.monitoring.alerts import ALERTS
+from infra.monitoring.metrics import BY_NAME
+from tests.bench.bill import ITEMS
+from tests.bench.day import Day
+from tests.monitoring.entries import Entry, stored
+from tests.monitoring.evaluating import series
+from tests.monitoring.generated import metrics
+
+README: Final = Path(__file__).parents[2] / "README.md"
+START, END = "<!-- cost -->\n", "<!-- /cost -->"
+PASS_SECONDS: Final = 10
+"""Assumed, not counted: reading 200 nodes and their pods over the network, and planning."""
+PLANNER_GIB, DRAINER_GIB = 1.0, 0.5
+"""Terraform's defaults; each has one vCPU."""
+ADDED_BYTES: Final = 600
+"""What Cloud Logging adds to an entry (names of service and revision, times, ids), and a request's own line has."""
+SCALAR_BYTES, DISTRIBUTION_BYTES = 8, 80
+"""What a point of a metric counts as (cloud.google.com/stackdriver/pricing; not verified)."""
+Count = dict[str, float]
+
+
+@cache
+def counted() -> tuple[Count, Count]:
+    """Return a day's use, with changed verdicts and with all of them in the log."""
+    day = Day(datetime(2026, 3, 4, 12, tzinfo=UTC))
+    day.run()
+    lines = [(at, text, stored(text)) for at, text in day.stream.lines if text.strip()]
+    told = [row for row in lines if row[2]["severity"] != "DEBUG"]
+    usual = {**_operations(day), **_seen(told, day, per_node=False)}
+    return usual, {**usual, **_seen(lines, day, per_node=True)}
+
+
+def _operations(day: Day) -> Count:
+    planned = day.requests["planner"] * PASS_SECONDS
+    return {
+        "requests": sum(day.requests.values()),
+        "vcpu seconds": planned + day.drainer_seconds,
+        "gib seconds": planned * PLANNER_GIB + day.drainer_seconds * DRAINER_GIB,
+        "jobs": 1,
+        "message bytes": day.bus.billed_bytes,
+        "reads": day.state.counted["reads"],
+        "writes": day.state.counted["writes"],
+        "deletes": day.state.counted["created to expire"],
+        "objects": day.policy.reads,
+    }
+
+
+def _seen(lines: list[tuple[datetime, str, Entry]], day: Day, *, per_node: bool) -> Count:
+    requests = sum(day.requests.values())
+    written = sum(len(text.encode()) for _, text, _ in lines) + ADDED_BYTES * (len(lines) + requests)
+    return {"log bytes": written, "metric bytes": _metric_bytes(lines, per_node=per_node)}
+
+
+def _metric_bytes(lines: list[tuple[datetime, str, Entry]], *, per_node: bool) -> int:
+    """Sum the points: one for each series and minute in which there was a line for it."""
+    by_event: dict[str, dict[datetime, list[Entry]]] = defaultdict(lambda: defaultdict(list))
+    for at, _, entry in lines:
+        by_event[entry["labels"]["event"]][at].append(entry)
+    total = 0
+    for name, metric in metrics().items():
+        if metric["per_node"] and not per_node:
+            continue
+        size = SCALAR_BYTES if metric["value_type"] == "INT64" else DISTRIBUTION_BYTES
+        events = [BY_NAME[name].event] if BY_NAME[name].event else list(by_event)
+        total += size * sum(len(series(metric, told)) for event in events for told in by_event[event].values())
+    return total
+
+
+def table() -> str:
+    """Return the README's table."""
+    usual, everything = counted()
+    head = "| what | a day, counted | free each month | beyond | a month | a month without free tier |\n"
+    rows = [_row(name, ITEMS[name].what, usual) for name in ITEMS]
+    rows += [
+        _row("log bytes", "log bytes with `EBB_DECISION_LOG=all`", everything),
+        _row("metric bytes", "metric bytes with `EBB_DECISION_LOG=all`", everything),
+        f"| alert conditions | {sum(len(alert.conditions) for alert in ALERTS)} | | | | |",
+    ]
+    most = sum(ITEMS[name].dollars_at_most(usual[name]) for name in ITEMS)
+    least = sum(ITEMS[name].dollars(usual[name]) for name in ITEMS)
+    rows.append(f"| **all, with changed verdicts only** | | | | **${least:.2f}** | **${most:.2f}** |")
+    return head + "|---|---|---|---|---|---|\n" + "\n".join(rows) + "\n"
+
+
+def _row(name: str, what: str, count: Count) -> str:
+    item, a_day = ITEMS[name], count[name]
+    return (
+        f"| {what} | {a_day:,.0f} | {item.free_as_listed} | {item.listed} | ${item.dollars(a_day):.2f} | "
+        f"${item.dollars_at_most(a_day):.2f} |"
+    )
+
+
+def written(text: str) -> str:
+    """Return a README with this count's table in it."""
+    before, _, rest = text.partition(START)
+    return before + START + table() + END + rest.partition(END)[2]
+
+
+def numbers(text: str) -> dict[str, float]:
+    """Return what a README's table says was counted in a day."""
+    shown = text.partition(START)[2].partition(END)[0]
+    rows = re.findall(r"^\| ([^|]+) \| ([\d,]+) \|", shown, re.MULTILINE)
+    return {what: float(number.replace(",", "")) for what, number in rows}
+
+
+def run(*, quick: bool) -> None:
+    del quick
+    print(table(), flush=True)  # noqa: T201 - this is what the command is for
+
+
+if __name__ == "__main__":
+    README.write_text(written(README.read_text(encoding="utf-8")), encoding="utf-8")
+    sys.stdout.write(f"{README.name} is up to date; counted: {json.dumps(counted()[0])}\n")
