@@ -1,6 +1,6 @@
 """How fast a drain may ask for evictions, so that all drains in flight together stay kind to the API server.
 
-Each drain takes its share by the number of claims it sees standing: nobody has to talk to anybody. What is asked for
+Each drain takes its share by the number of claims it sees standing: nobody has to talk to anybody. What was asked for
 least recently comes first, so that pods whose budget stays closed never keep others from being asked for.
 Must not judge whether a pod may go, nor whose turn it is.
 """
@@ -12,29 +12,27 @@ from typing import Final
 from shared.core.snapshot import Pod
 from shared.core.state import DrainRecord
 
-EVICTIONS_A_SECOND: Final = 12
-"""Of all drains of a cluster together. Cordons, events and what is given back fit beside it under 20 writes a second
-(the limit that Ebb promises; cluster-autoscaler's client asks at most 5 a second by default, --kube-client-qps)."""
 ROUND: Final = timedelta(seconds=3)
 """Each round writes the drain's record twice, and Firestore sustains one write a second to a document
 (https://cloud.google.com/firestore/docs/best-practices)."""
+EVICTIONS_A_ROUND: Final = 36
+"""Of all drains together: twelve a second, which leaves room for cordons and events under twenty writes a second."""
 
 
 def in_this_round(due: Iterable[Pod], record: DrainRecord, claims: int, most: int, now: datetime) -> tuple[Pod, ...]:
     """Return the pods to ask for now: none until a round has passed, then the drain's share, at most `most`."""
-    count, pause = share(claims)
-    if any(now - row.at < pause for row in record.pods.values()):
+    if any(now - row.at < ROUND for row in record.pods.values()):
         return ()
-    return tuple(sorted(due, key=lambda pod: _asked_at(pod, record))[: min(count, most)])
+    return tuple(sorted(due, key=lambda pod: _asked_at(pod, record))[: min(share(claims), most)])
 
 
-def share(claims: int) -> tuple[int, timedelta]:
-    """Return how many evictions each of so many drains may ask for in a round, and how long its round lasts."""
-    claims = max(claims, 1)
-    count = int(EVICTIONS_A_SECOND * ROUND.total_seconds() / claims)
-    if count:
-        return count, ROUND
-    return 1, timedelta(seconds=claims / EVICTIONS_A_SECOND)
+def share(claims: int) -> int:
+    """Return how many evictions each of so many drains may ask for in a round.
+
+    At least one: a full node (110 pods) is then empty within its deadline, and more than 36 drains at once are only
+    where budgets allow them, in clusters whose API server is larger too.
+    """
+    return max(1, EVICTIONS_A_ROUND // max(claims, 1))
 
 
 def _asked_at(pod: Pod, record: DrainRecord) -> float:
