@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 EBB    := $(BIN)/python -m functions.cli
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types imports unit real acceptance bench fuzz fmt requirements audit schema monitoring playground clean
+.PHONY: help demo test check lint types imports unit faults real soak acceptance bench fuzz fmt requirements audit schema monitoring playground clean
 
 help: ## Say what each target does
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -24,7 +24,7 @@ $(VENV)/.dev: $(VENV)/.cli
 demo: $(VENV)/.cli ## Watch the whole loop on a little GKE on this machine (Python only, under a minute)
 	@$(EBB) demo
 
-test: check unit real ## Run everything this machine can run, and say what it skipped and why
+test: check unit faults real ## Run everything this machine can run, and say what it skipped and why
 
 check: lint types imports ## Run lint, types and the import contracts
 
@@ -39,7 +39,10 @@ imports: $(VENV)/.dev
 	$(BIN)/lint-imports
 
 unit: $(VENV)/.dev ## Run unit, property, contract and whole-loop tests
-	$(BIN)/pytest -q -n 2 --dist loadfile -m 'not control_plane' --acceptance
+	$(BIN)/pytest -q -n 2 --dist loadfile -m 'not control_plane' --ignore tests/faults --acceptance
+
+faults: $(VENV)/.dev ## Run more than 20,000 histories of injected faults, and Ebb broken on purpose
+	FAULT_STRIDE=1 FAULT_LEAST=20000 $(BIN)/pytest -q -n 2 --dist worksteal --durations=5 tests/faults
 
 real: $(VENV)/.dev ## Run the tests on a real Kubernetes control plane and Google's emulators
 	$(BIN)/pytest -q -m control_plane

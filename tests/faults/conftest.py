@@ -21,9 +21,9 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    said = f"{_count(config):,} histories, seed {SEED}, stride {STRIDE}"
-    short = f": at least {LEAST:,} were to be run" if _is_short(config) else ""
-    terminalreporter.write_line(said + short)
+    count, short = _count(config), f": at least {LEAST:,} were to be run" if _is_short(config) else ""
+    if count or short:
+        terminalreporter.write_line(f"{count:,} histories, seed {SEED}, stride {STRIDE}{short}")
 
 
 class Counter:

@@ -34,6 +34,8 @@ class Grants:
         self._limits = limits
         self._starts: list[float] = []
         self._off_since: float | None = None
+        self._raised: tuple[float, int] | None = None
+        """Since when the pool has another minimum, and which."""
 
     def of(self, entry: Entry, scene: Scene) -> Iterator[str]:
         """Judge one entry of the record."""
@@ -56,6 +58,8 @@ class Grants:
             self._off_since = entry["at"]
         if entry["act"] == "resume":
             self._off_since = None
+        if entry["act"] == "raise the minimum":
+            self._raised = entry["at"], entry["nodes"]
 
     def _judged(self, grant: Grant, scene: Scene) -> list[str]:
         seen = scene.lists.get(grant.call)
@@ -73,6 +77,7 @@ class Grants:
         }
         staying = [each for each in standing if not is_deleting(each)]
         lost = {each["uid"] for each in staying if not each["ready"] and each["uid"] in scene.once_ready}
+        minimum = self._pool_minimum(grant)
         left, used = sum(each["uid"] not in held for each in staying), len(held | lost)
         rows = (
             (node is None or node["uid"] != grant.uid, "no such node"),
@@ -80,9 +85,14 @@ class Grants:
             (used >= limits.pool, f"{used} of {limits.pool} nodes of the pool were in use"),
             (used >= limits.ceiling, f"{used} of {limits.ceiling} nodes of the cluster were in use"),
             (left < limits.minimum_nodes, f"{left} nodes left, the minimum is {limits.minimum_nodes}"),
-            (left < limits.pool_minimum, f"{left} nodes left, the pool's minimum is {limits.pool_minimum}"),
+            (left < minimum, f"{left} nodes left, the pool's minimum is {minimum}"),
         )
         return [fault for broke, fault in rows if broke]
+
+    def _pool_minimum(self, grant: Grant) -> int:
+        if self._raised is None or grant.began - self._raised[0] <= FRESH:
+            return self._limits.pool_minimum
+        return self._raised[1]
 
     def _forbidden(self, grant: Grant, scene: Scene) -> list[str]:
         """Return what else spoke against the grant."""

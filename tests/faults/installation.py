@@ -4,6 +4,7 @@ Nothing here judges; what may go wrong on the way (lost, doubled and late messag
 """
 
 from collections.abc import Mapping
+from http import HTTPStatus
 from random import Random
 from typing import Any
 
@@ -13,9 +14,11 @@ from functions.drainer.step import Reply, receive
 from functions.planner.passing import Desk
 from functions.planner.telling import Teller
 from functions.planner.tick import Tick, tick
+from infra.local.api.statuses import RefusedError
 from infra.local.broker.queue import Push, Subscription
 from infra.local.clocks import ManualClock
 from infra.local.cloud import Cloud
+from infra.local.exchange import Answer, Request
 from infra.local.scaling.client import ApiError
 from infra.local.world.pods import is_ready, is_terminating, node_of
 from shared.adapters.kubernetes.cluster import KubernetesCluster
@@ -71,6 +74,7 @@ class Installation:
         self.autoscaler = self.cloud.autoscaler() if setting.scenario.autoscaler.enabled else None
         self.state = FakeState(setting.scenario.cluster, now=lambda: moment(self.clock))
         self.policy = FakePolicySource(policy(setting.limits.text()))
+        self.pools = FakePools({"web": NodePool("web", min_per_zone=setting.limits.pool_minimum)})
         self.bus = BrokerBus(self.cloud.broker, TOPIC, self.door)
         self.diary = Diary(self.door)
         self.ports = self._ports()
@@ -80,6 +84,10 @@ class Installation:
         self.begun = self.clock.now()
         self.acted_at: list[float] = []
         """When people or the post interfered."""
+        self.in_trouble: list[str] = []
+        """Nodes that GKE has begun to do something to, and will end it later."""
+        self.overloaded_until = self.begun
+        """Until when the API server turns Ebb away."""
         self.lost_orders: set[str] = set()
         self.unanswered: dict[str, float] = {}
         """Messages that still come again, with the time of their first delivery."""
@@ -93,10 +101,9 @@ class Installation:
         self._late: list[tuple[float, Push, int]] = []
 
     def _ports(self) -> Ports:
-        pool = NodePool("web", min_per_zone=self.setting.limits.pool_minimum)
         return Ports(
-            cluster=KubernetesCluster(DirectClient(self.cloud.api.handle, self.door), lambda: moment(self.clock)),
-            pools=DoorPools(FakePools({"web": pool}), self.door),
+            cluster=KubernetesCluster(DirectClient(self._answer, self.door), lambda: moment(self.clock)),
+            pools=DoorPools(self.pools, self.door),
             state=DoorState(RecordingState(self.state, self.cloud.world.record, self.door), self.door),
             policy=DoorPolicy(self.policy, self.door),
             orders=self.bus,
@@ -104,6 +111,13 @@ class Installation:
             log=self.diary,
             together=one_by_one,
         )
+
+    def _answer(self, request: Request) -> Answer:
+        """What the API server says to Ebb."""
+        if self.clock.now() < self.overloaded_until:
+            message = "too many requests, please try again later"
+            return RefusedError(HTTPStatus.TOO_MANY_REQUESTS, "TooManyRequests", message, retry_after=1).answer()
+        return self.cloud.api.handle(request)
 
     @property
     def passed(self) -> float:

@@ -1,4 +1,4 @@
-"""What people and the cluster autoscaler do while Ebb works: acts upon an installation, each a value with a name.
+"""What people, the cluster autoscaler and GKE do while Ebb works: acts upon an installation, each a value with a name.
 
 Every act is written into the record, so that the oracle can tell what it excuses. Must not use Ebb's adapters.
 """
@@ -6,15 +6,14 @@ Every act is written into the record, so that the oracle can tell what it excuse
 from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
-from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
-from infra.local.exchange import Request
 from infra.local.world.kinds import Json
-from infra.local.world.pods import node_of, stays_behind
 from shared.ports import CLUSTER
+from tests.faults import provider
+from tests.faults.asking import ask, evict_all, patch_spec
 from tests.faults.installation import Installation
 from tests.faults.replay import TAINT
 from tests.faults.worlds import TOPIC, policy
@@ -34,9 +33,12 @@ class Act:
 
     def __call__(self, ebb: Installation) -> None:
         nodes = ebb.cloud.world.store.all("nodes")
+        if not nodes:
+            return
         node = nodes[self.index % len(nodes)]
         do, moves_pods = ACTS[self.name]
         about = {"node": node["metadata"]["name"], "uid": node["metadata"]["uid"], "order": _holder(node)}
+        about["nodes"] = len(nodes)
         ebb.cloud.world.record.add("act", {"act": self.name, "moves_pods": moves_pods, **about})
         ebb.acted_at.append(ebb.clock.now())
         do(ebb, node)
@@ -48,46 +50,31 @@ def _holder(node: Json) -> str:
     return next((taint.removeprefix(TAINT) for taint in taints if taint.startswith(TAINT)), "")
 
 
-def call(ebb: Installation, method: str, path: str, body: Any = None) -> int:
-    """Ask the little API as a person; return the status code."""
-    headers = {"content-type": "application/merge-patch+json", "user-agent": AGENT}
-    sent = b"" if body is None else msgspec.json.encode(body)
-    return ebb.cloud.api.handle(Request(method, path, {}, headers, sent)).status
-
-
-def _patch(ebb: Installation, node: Json, spec: Json) -> None:
-    call(ebb, "PATCH", f"/api/v1/nodes/{node['metadata']['name']}", {"spec": spec})
-
-
 def _cordon(ebb: Installation, node: Json) -> None:
-    _patch(ebb, node, {"unschedulable": True})
+    patch_spec(ebb, AGENT, node, {"unschedulable": True})
 
 
 def _uncordon(ebb: Installation, node: Json) -> None:
-    _patch(ebb, node, {"unschedulable": None})
+    patch_spec(ebb, AGENT, node, {"unschedulable": None})
 
 
 def _untaint(ebb: Installation, node: Json) -> None:
     taints = node["spec"].get("taints") or []
-    _patch(ebb, node, {"taints": [taint for taint in taints if not f"{taint['key']}=".startswith(TAINT)]})
+    patch_spec(ebb, AGENT, node, {"taints": [taint for taint in taints if not f"{taint['key']}=".startswith(TAINT)]})
 
 
 def _take_back(ebb: Installation, node: Json) -> None:
     taints = node["spec"].get("taints") or []
     kept = [taint for taint in taints if not f"{taint['key']}=".startswith(TAINT)]
-    _patch(ebb, node, {"unschedulable": None, "taints": kept})
+    patch_spec(ebb, AGENT, node, {"unschedulable": None, "taints": kept})
 
 
 def _delete(ebb: Installation, node: Json) -> None:
-    call(ebb, "DELETE", f"/api/v1/nodes/{node['metadata']['name']}")
+    ask(ebb, AGENT, "DELETE", f"/api/v1/nodes/{node['metadata']['name']}")
 
 
 def _evict(ebb: Installation, node: Json) -> None:
-    for pod in ebb.cloud.world.store.all("pods"):
-        meta = pod["metadata"]
-        if node_of(pod) == node["metadata"]["name"] and not stays_behind(pod):
-            path = f"/api/v1/namespaces/{meta['namespace']}/pods/{meta['name']}/eviction"
-            call(ebb, "POST", path, {"kind": "Eviction", "metadata": {"name": meta["name"]}})
+    evict_all(ebb, AGENT, node)
 
 
 def _grow(ebb: Installation, node: Json) -> None:
@@ -95,7 +82,7 @@ def _grow(ebb: Installation, node: Json) -> None:
     for deployment in ebb.cloud.world.store.all("deployments")[:1]:
         meta, replicas = deployment["metadata"], deployment["spec"]["replicas"]
         path = f"/apis/apps/v1/namespaces/{meta['namespace']}/deployments/{meta['name']}"
-        call(ebb, "PATCH", path, {"spec": {"replicas": replicas + 1}})
+        ask(ebb, AGENT, "PATCH", path, {"spec": {"replicas": replicas + 1}})
 
 
 def _send(**order: str) -> Callable[[Installation, Json], None]:
@@ -161,18 +148,26 @@ ACTS: dict[str, tuple[Callable[[Installation, Json], None], bool]] = {
     "break policy": (_break_policy, False),
     "fail deletions": (_fail_deletions, False),
     "lose the state": (_lose, False),
+    **provider.DEEDS,
 }
 
 
-_OFTEN = (*ACTS, "cordon", "cordon", "untaint", "uncordon", "drain", "drain", "release")
+_PEOPLE = tuple(name for name in ACTS if name not in provider.DEEDS)
+_OFTEN = (*_PEOPLE, *provider.BEGINNINGS, "cordon", "cordon", "untaint", "uncordon", "drain", "drain", "release")
 
 
 def drawn(random: Random, most: int, within: float) -> tuple[tuple[float, Act], ...]:
-    """Return up to so many acts at times within so many seconds."""
+    """Return up to so many acts at times within so many seconds, each with what follows it."""
     node = random.choice((0, 0, 0, 1, 1, 2, 3, 4, 5))  # the first nodes are those that Ebb takes first
-    times = sorted(
-        random.choice((random.randrange(30), random.randrange(int(within)))) for _ in range(random.randint(1, most))
-    )
-    return tuple(
-        (float(at), Act(random.choice(_OFTEN), node if random.random() < 0.7 else random.randrange(6))) for at in times
-    )
+    acts: list[tuple[float, Act]] = []
+    for _ in range(random.randint(1, most)):
+        at = float(random.choice((random.randrange(30), random.randrange(int(within)))))
+        act = Act(random.choice(_OFTEN), node if random.random() < 0.7 else random.randrange(6))
+        acts += in_full(act, at, random.choice((8.0, 25.0, 60.0)))
+    return tuple(sorted(acts, key=lambda row: row[0]))
+
+
+def in_full(act: Act, at: float, lasts: float) -> tuple[tuple[float, Act], ...]:
+    """Return the act, and its second half after so many seconds if it has one."""
+    later = provider.AFTERWARDS.get(act.name)
+    return ((at, act), (at + lasts, Act(later, act.index))) if later else ((at, act),)

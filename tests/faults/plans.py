@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import islice
+from itertools import islice, product
 from random import Random
 
 from tests.faults.door import KILL_AFTER, KILL_BEFORE, Call, End, Fault
 from tests.faults.history import History, run
+from tests.faults.people import Act, in_full
 from tests.faults.people import drawn as drawn_acts
+from tests.faults.provider import BEGINNINGS
 from tests.faults.weather import Post, Skew
 from tests.faults.worlds import Setting, settings
 from tests.faults.worlds import drawn as drawn_world
@@ -23,6 +25,12 @@ FAMILIES = {
 minute after its effect; a pause past the lease before it and after its effect, after which it goes on."""
 MIXTURES = {"mixture": False, "people": True}
 """Whether people interfere."""
+DEED = "deed"
+MOMENTS = (1.0, 4.0, 6.0, 8.0, 12.0, 30.0, 70.0)
+"""Seconds: before the first claim, between claim, cordon and evictions, while pods end, when the node is empty."""
+NODES = (0, 1, 3)
+WHILE = 25.0
+"""How long a deed of two halves lasts."""
 _DEEDS = ("put", "create", "patch", "publish")
 
 
@@ -45,8 +53,15 @@ def each_call(family: str, setting: Setting) -> Iterator[History]:
             yield replace(base, faults={call.number: fault}, name=f"{family}:{setting.name}:{2 * call.number + half}")
 
 
+def deeds(setting: Setting) -> Iterator[History]:
+    """Give every deed of GKE's at several moments of the world's history, upon several nodes."""
+    rows = product(BEGINNINGS, MOMENTS, NODES)
+    for number, (deed, at, index) in enumerate(rows):
+        yield History(setting, acts=in_full(Act(deed, index), at, WHILE), name=f"{DEED}:{setting.name}:{number}")
+
+
 def named(name: str) -> History:
-    """Return the history of that name: `mixture:SEED`, `people:SEED` or `FAMILY:WORLD:NUMBER`.
+    """Return the history of that name: `mixture:SEED`, `people:SEED`, `deed:WORLD:NUMBER` or `FAMILY:WORLD:NUMBER`.
 
     Raises:
         KeyError: there is no such family or world.
@@ -57,7 +72,7 @@ def named(name: str) -> History:
         return mixture(int(rest), people=MIXTURES[family])
     world, _, number = rest.rpartition(":")
     setting = {each.name: each for each in settings()}[world]
-    return next(islice(each_call(family, setting), int(number), None))
+    return next(islice(deeds(setting) if family == DEED else each_call(family, setting), int(number), None))
 
 
 def mixture(seed: int, *, people: bool) -> History:

@@ -5,6 +5,7 @@ Shares no code with Ebb's rules. Must not judge.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from typing import Any
 
 Entry = Mapping[str, Any]
@@ -55,7 +56,12 @@ class Scene:
         """Move on past the entry."""
         if entry["type"] == "change":
             self._change(entry)
-        elif entry["type"] == "request" and entry["verb"] == "GET" and is_ebb(entry["user_agent"]):
+        elif (
+            entry["type"] == "request"
+            and entry["verb"] == "GET"
+            and entry["code"] == HTTPStatus.OK
+            and is_ebb(entry["user_agent"])
+        ):
             self._seen(entry)
 
     def standing(self, entry: Entry) -> Entry | None:

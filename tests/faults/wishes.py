@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 
+from tests.faults.provider import DEEDS
 from tests.faults.replay import Entry, Scene, holder, is_deleting, is_ebb
 
 _TAKES_BACK = {"uncordon", "untaint", "take back"}
-_OTHER_REASONS = {"pause", "dry run", "pause flag", "release", "grow", "evict", "delete", "lose the state"}
+_OTHER_REASONS = {"pause", "dry run", "pause flag", "release", "grow", "evict", "delete", "lose the state", *DEEDS}
 """Acts for which Ebb may have given the node back before it saw that a person wanted it, or has forgotten that."""
 
 

@@ -1,0 +1,125 @@
+"""What GKE does while Ebb works: preemption, repair, upgrades, resizing, deleted pools, an overloaded API server.
+
+Some deeds have a second half that follows later (`AFTERWARDS`), and it befalls the node of the first. Must not use
+Ebb's adapters.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from infra.local.machines import make_node
+from infra.local.world.kinds import Json
+from infra.local.world.pods import node_of
+from shared.core.snapshot import NodePool
+from tests.faults.asking import ask, evict_all, patch_spec
+from tests.faults.installation import Installation
+
+AGENT = "gke"
+IMPENDING = {"key": "cloud.google.com/impending-node-termination", "effect": "NoSchedule"}
+OVERLOADED_FOR = 40.0
+Deed = Callable[[Installation, Json], None]
+
+
+def _preempt(ebb: Installation, node: Json) -> None:
+    """Half a minute's notice: the kubelet ends all pods, then the machine is gone and its Node object stays."""
+    name = node["metadata"]["name"]
+    patch_spec(ebb, AGENT, node, {"taints": [*(node["spec"].get("taints") or []), IMPENDING]})
+    for pod in ebb.cloud.world.store.all("pods"):
+        if node_of(pod) == name:
+            meta = pod["metadata"]
+            path = f"/api/v1/namespaces/{meta['namespace']}/pods/{meta['name']}"
+            ask(ebb, AGENT, "DELETE", path, {"gracePeriodSeconds": 0})
+    _crash(ebb, node)
+
+
+def _crash(ebb: Installation, node: Json) -> None:
+    ebb.cloud.world.kubelet.dead.add(node["metadata"]["name"])
+    ebb.in_trouble.append(node["metadata"]["name"])
+
+
+def _make_anew(ebb: Installation, node: Json) -> None:
+    """The instance group makes the machine anew: a Node of the same name with another UID."""
+    old = _troubled(ebb, node)
+    _remove(ebb, old)
+    meta, status = old["metadata"], {key: value for key, value in old["status"].items() if key != "conditions"}
+    spec = {"providerID": old["spec"].get("providerID", "")}
+    ask(ebb, AGENT, "POST", "/api/v1/nodes", {"metadata": _fresh(meta), "spec": spec, "status": status})
+
+
+def _fresh(meta: Json) -> Json:
+    return {"name": meta["name"], "labels": meta.get("labels") or {}}
+
+
+def _upgrade(ebb: Installation, node: Json) -> None:
+    """A surge upgrade: another node first, then this one is cordoned and its pods are evicted."""
+    _pools(ebb, upgrading=True)
+    _add(ebb, node)
+    patch_spec(ebb, AGENT, node, {"unschedulable": True})
+    evict_all(ebb, AGENT, node)
+    ebb.in_trouble.append(node["metadata"]["name"])
+
+
+def _upgraded(ebb: Installation, node: Json) -> None:
+    _remove(ebb, _troubled(ebb, node))
+    _pools(ebb, upgrading=False)
+
+
+def _add(ebb: Installation, node: Json) -> None:
+    """One node more, from a resize or as surge."""
+    del node
+    cluster, count = ebb.cloud.cluster, len(ebb.cloud.world.store.all("nodes"))
+    pool = cluster.pools["web"]
+    ask(ebb, AGENT, "POST", "/api/v1/nodes", make_node(pool, pool.zones[0], cluster.short_name, f"more{count}"))
+
+
+def _raise_minimum(ebb: Installation, node: Json) -> None:
+    """From now on the pool may not shrink at all."""
+    del node
+    _pools(ebb, min_per_zone=len(ebb.cloud.world.store.all("nodes")))
+
+
+def _delete_pool(ebb: Installation, node: Json) -> None:
+    del node
+    ebb.pools.pools = {}
+    for each in ebb.cloud.world.store.all("nodes"):
+        _remove(ebb, each)
+
+
+def _overload(ebb: Installation, node: Json) -> None:
+    """The API server turns Ebb's requests away before they are read, as its priority and fairness does."""
+    del node
+    ebb.overloaded_until = ebb.clock.now() + OVERLOADED_FOR
+    ebb.acted_at.append(ebb.overloaded_until)
+
+
+def _pools(ebb: Installation, **changes: object) -> None:
+    pools: Mapping[str, NodePool] = ebb.pools.pools
+    ebb.pools.pools = {name: replace(pool, **changes) for name, pool in pools.items()}  # type: ignore[arg-type] # by name
+
+
+def _troubled(ebb: Installation, node: Json) -> Json:
+    name = ebb.in_trouble.pop(0) if ebb.in_trouble else node["metadata"]["name"]
+    return ebb.cloud.world.store.find("nodes", "", name) or node
+
+
+def _remove(ebb: Installation, node: Json) -> None:
+    ebb.cloud.world.kubelet.dead.discard(node["metadata"]["name"])
+    ask(ebb, AGENT, "DELETE", f"/api/v1/nodes/{node['metadata']['name']}")
+
+
+DEEDS: dict[str, tuple[Deed, bool]] = {
+    # what is done, and whether it may leave other pods without room
+    "preempt": (_preempt, True),
+    "crash": (_crash, True),
+    "make anew": (_make_anew, True),
+    "upgrade": (_upgrade, True),
+    "upgraded": (_upgraded, True),
+    "add a node": (_add, False),
+    "raise the minimum": (_raise_minimum, False),
+    "delete the pool": (_delete_pool, True),
+    "overload": (_overload, False),
+}
+AFTERWARDS = {"preempt": "make anew", "crash": "make anew", "upgrade": "upgraded"}
+"""The second half of a deed, which always comes."""
+BEGINNINGS = tuple(name for name in DEEDS if name != "upgraded")
+"""What may be drawn; a node is also made anew on its own, as auto-repair does."""
