@@ -1,0 +1,377 @@
+"""The seed systems' defects of draining that Ebb must not inherit, through the whole loop, each by its number.
+
+Each docstring says what the seed did, and how the defect could be put back so that its test fails.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from msgspec.structs import replace as changed
+
+from functions.drainer.step import Reply
+from shared.core import names
+from shared.core.policy import Budget, KubeSystemPods, Limit
+from shared.core.snapshot import Node, Phase, Pod
+from shared.core.state import DrainPhase
+from shared.core.workloads import Workload
+from shared.errors import Retryable
+from shared.ports import Answer, Eviction
+from tests.builders import node, order, pdb, pod, pod_class, policy
+from tests.shells.house import House
+
+WEB = pod_class(owner="ReplicaSet/web")
+MINUTE = timedelta(minutes=1)
+
+
+def house(*things: Any, **changes: Any) -> House:
+    """Three nodes with room, and things."""
+    return House(node("n1"), node("n2"), node("n3"), *things, **changes)
+
+
+def evicted(ebb: House) -> list[object]:
+    return [call[1] for call in ebb.effects() if call[0] == "evict"]
+
+
+def phase(ebb: House, order_id: str = "order") -> DrainPhase | None:
+    record = ebb.record(order_id)
+    return record.phase if record else None
+
+
+def deliver_until_settled(ebb: House, order_id: str = "order") -> None:
+    while phase(ebb, order_id) is not DrainPhase.SETTLED:
+        assert ebb.deliver(ebb.bus.published[-1]) is Reply.DONE
+
+
+def dies_after(ebb: House, method: str) -> None:
+    """Kill the step once a call of a method has had its effect; the message never comes again."""
+    own, alive = getattr(ebb.cluster, method), [True]
+
+    def call(*given: Any, **more: Any) -> Any:
+        answer = own(*given, **more)
+        if alive and not more.get("dry_run"):
+            alive.pop()
+            raise Retryable("kubernetes", "killed")
+        return answer
+
+    setattr(ebb.cluster, method, call)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        pytest.param(Answer.GONE, id="404: the pod is gone already"),
+        pytest.param(Answer.CONFLICT, id="409"),
+        pytest.param(Answer.LATER, id="503"),
+        pytest.param(Answer.BUDGET, id="429 for a PodDisruptionBudget"),
+    ],
+)
+@pytest.mark.acceptance(86)
+def test_b4_no_passing_error_of_one_pod_ends_a_drain(answer: Answer) -> None:
+    """B4: estafette gave a drain up at the first error, a 404 among them, and left the node half drained for good.
+
+    Put back by adding the answer's word to `draining.NEVER`.
+    """
+    ebb = house(*(pod(f"p{index}", on="n1", owner=f"ReplicaSet/r{index}") for index in range(3)))
+    ebb.cluster.answers["default/p0"] = [Eviction(Answer.GRANTED), Eviction(answer, "default/web")]
+
+    ebb.drain(order())
+
+    assert phase(ebb) is DrainPhase.DRAINED
+    assert set(evicted(ebb)) == {"default/p0", "default/p1", "default/p2"}
+
+
+@pytest.mark.acceptance(95)
+def test_b4_a_half_drained_node_is_drained_to_its_end_by_a_later_pass() -> None:
+    """B4: nothing came back to a half-drained node. Put back by taking `_silent` out of `healing._CLAIM_RULES`."""
+    ebb = house(pod("p", on="n1", kind=WEB), pod("q", on="n1", owner="ReplicaSet/other"), pdb("web", app="web"))
+    ebb.cluster.answers["default/q"] = [Eviction(Answer.GRANTED), Retryable("kubernetes", "killed")]
+    assert ebb.drain(order()) is Reply.AGAIN
+
+    ebb.pass_time(minutes=5)
+    ebb.tick()
+    (again,) = [each for each in ebb.bus.published if each.order_id == "order"]
+    ebb.deliver(again)
+
+    assert phase(ebb) is DrainPhase.DRAINED
+    assert [pod for pod in ebb.cluster.pods.values() if pod.node == "n1"] == []
+
+
+@pytest.mark.acceptance(94)
+def test_b5_a_drained_node_that_nobody_deletes_is_not_in_progress_for_ever() -> None:
+    """B5: estafette's mark of progress was never taken off, and filled the pool's gate for good.
+
+    Put back by taking `_watchdog` out of `healing._CLAIM_RULES`.
+    """
+    ebb = house()
+    ebb.drain(order(reason="empty"))
+
+    ebb.pass_time(minutes=24)
+    ebb.tick()
+    assert set(ebb.remembered().claims) == {"uid-n1"}
+
+    ebb.pass_time(minutes=2)
+    ebb.tick()
+    ebb.deliver(next(each for each in ebb.bus.published if each.why == "watchdog"))
+
+    assert ebb.remembered().claims == {}
+    assert (ebb.cluster.nodes["n1"].unschedulable, ebb.reasons("drain_result")) == (False, ["watchdog"])
+
+
+def test_b5_a_drain_whose_function_was_shut_down_goes_on() -> None:
+    """B5: a shutdown mid-drain left the node in progress. Put back as the second B4."""
+    ebb = house(pod("p", on="n1", kind=WEB))
+    dies_after(ebb, "take")
+    ebb.drain(order())
+
+    ebb.pass_time(minutes=5)
+    ebb.tick()
+    ebb.deliver(next(each for each in ebb.bus.published if each.order_id == "order"))
+
+    assert phase(ebb) is DrainPhase.DRAINED
+
+
+def most_away(ebb: House, kind: str) -> list[int]:
+    """Record at every moment how many replicas are leaving; what is gone is back at once."""
+    counts: list[int] = []
+
+    def count() -> None:
+        counts.append(
+            sum(each.deleting is not None for each in ebb.cluster.pods.values() if each.spec.workload == kind)
+        )
+
+    ebb.clock.moves.append(count)
+    return counts
+
+
+def test_b6_replicas_that_share_a_node_are_never_all_away_at_once() -> None:
+    """B6: estafette deleted all replicas of a service on a node together.
+
+    Put back by returning every pod in `turns._in_turns`.
+    """
+    ebb = house(*(pod(f"p{index}", on="n1", kind=WEB) for index in range(3)))
+    ebb.cluster.workloads[WEB.workload] = Workload("default/Deployment/web", 3, 3)
+    counts = most_away(ebb, WEB.workload)
+
+    ebb.drain(order())
+
+    assert (phase(ebb), max(counts), len(evicted(ebb))) == (DrainPhase.DRAINED, 1, 3)
+
+
+@pytest.mark.parametrize(
+    ("expected", "each", "cpu"),
+    [pytest.param(0, 1, 2.2, id="one pod of 2.2 cores"), pytest.param(1, 11, 0.2, id="eleven pods of 0.2 cores")],
+)
+@pytest.mark.acceptance(45)
+def test_b6_no_node_goes_whose_pods_fit_nowhere(expected: int, each: int, cpu: float) -> None:
+    """B6: five nodes of 4 cores at 55 % passed estafette's limit, though a pod of 2.2 cores fits on none of them.
+
+    Put back by leaving `_no_place` out of `choosing.Choice.consider`.
+    """
+    nodes = [node(f"n{index}") for index in range(5)]
+    pods = [
+        pod(f"p{index}-{number}", on=f"n{index}", cpu=cpu, memory=0.1, owner=f"ReplicaSet/r{index}-{number}")
+        for index in range(5)
+        for number in range(each)
+    ]
+    ebb = House(*nodes, *pods, policy=policy(required_count=5))
+
+    ebb.tick()
+
+    assert len(ebb.bus.published) == expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "kept", "option"),
+    [
+        pytest.param(["kube-system/dns"], "", KubeSystemPods.EVICT, id="evict: it moves with all others"),
+        pytest.param([], "blocked_by_pod", KubeSystemPods.LEAVE, id="leave: its node is not drained at all"),
+    ],
+)
+@pytest.mark.acceptance(88)
+def test_b11_no_kube_system_pod_is_left_alone_on_a_drained_node(
+    expected: list[str], kept: str, option: KubeSystemPods
+) -> None:
+    """B11: estafette skipped kube-system pods: the node stayed cordoned, paid for, with the pod on it.
+
+    Put back by skipping the namespace in `drainability.INTERRUPTING`.
+    """
+    dns = pod("dns", on="n1", namespace="kube-system", owner="ReplicaSet/dns")
+    ebb = house(dns, policy=policy(kube_system_pods=option))
+
+    ebb.drain(order())
+
+    assert evicted(ebb) == expected
+    assert ebb.reasons("drain_result") == ([kept] if kept else [])
+    assert ebb.cluster.nodes["n1"].unschedulable is bool(expected)
+
+
+def while_cordoning(ebb: House, happens: Callable[[], None]) -> None:
+    take = ebb.cluster.take
+
+    def late(*given: Any) -> Node:
+        happens()
+        return take(*given)
+
+    ebb.cluster.take = late  # type: ignore[method-assign,assignment]  # something is first by a moment
+
+
+def test_b12_a_pod_that_was_bound_just_before_the_cordon_moves_too() -> None:
+    """B12: estafette listed the pods before the cordon and missed what was bound in between.
+
+    Put back by keeping the pods of the claim's look in `work.Eyes`.
+    """
+    ebb = house(pod("p", on="n1", kind=WEB), pdb("web", app="web", allowed=2))
+    while_cordoning(ebb, lambda: ebb.cluster.put(pod("late", on="n1", kind=WEB)))
+
+    ebb.drain(order())
+
+    assert evicted(ebb) == ["default/late", "default/p"]
+
+
+def test_b12_a_pod_reborn_under_its_name_on_another_node_is_not_evicted() -> None:
+    """B12: a delete by name hit the StatefulSet's new pod elsewhere.
+
+    Put back by asking for evictions without the UID (`evictions.body`; here the fake's comparison of UIDs).
+    """
+    db = pod_class(owner="StatefulSet/db")
+    ebb = house(pod("db-0", on="n1", kind=db))
+    own, reborn = ebb.cluster.evict, pod("db-0", on="n2", kind=db, uid="uid-reborn")
+
+    def evict(asked: Pod, grace: int, *, dry_run: bool = False) -> Eviction:
+        if not dry_run:
+            ebb.cluster.put(reborn)
+        return own(asked, grace, dry_run=dry_run)
+
+    ebb.cluster.evict = evict  # type: ignore[method-assign,assignment]  # the controller is first by a moment
+    ebb.drain(order())
+
+    assert ebb.cluster.pods["default/db-0"] == reborn
+    assert phase(ebb) is DrainPhase.DRAINED
+
+
+@pytest.mark.acceptance(71)
+def test_n4_with_a_limit_of_one_a_second_drain_starts_only_after_the_first_has_ended() -> None:
+    """N4: a drain took longer than the gap between drains, and two overlapped: nothing counted those in progress.
+
+    Put back by leaving `budget` out of `gates.CLAIM_GATES`.
+    """
+    ebb = house(policy=policy(budgets=(Budget(Limit(count=1)),)))
+    ebb.drain(order("n1", order_id="first", reason="empty"))
+    ebb.pass_time(minutes=20)
+
+    ebb.drain(order("n2", order_id="second", reason="empty"))
+    assert ebb.reasons("drain_result") == ["budget"]
+
+    del ebb.cluster.nodes["n1"]
+    ebb.tick()
+    ebb.drain(order("n2", order_id="third", reason="empty"))
+    assert set(ebb.remembered().claims) == {"uid-n2"}
+
+
+@pytest.mark.acceptance(87)
+def test_n5_daemon_set_mirror_and_finished_pods_are_left_where_they_are() -> None:
+    """N5: node-refiner evicted every pod of the node, those of DaemonSets too, which came back at once.
+
+    Put back by emptying `drainability.INTERRUPTING`.
+    """
+    ebb = house(
+        pod("agent", on="n1", owner="DaemonSet/agent"),
+        pod("proxy", on="n1", owner=None, annotations={names.MIRROR: "x"}),
+        pod("done", on="n1", owner="Job/done", phase=Phase.SUCCEEDED, restart_policy="Never"),
+        pod("p", on="n1", kind=WEB),
+    )
+    ebb.drain(order())
+
+    assert (evicted(ebb), phase(ebb)) == (["default/p"], DrainPhase.DRAINED)
+
+
+@pytest.mark.parametrize("killed_at", ["take", "evict"])
+@pytest.mark.acceptance(95)
+def test_n6_a_restart_mid_drain_leaves_no_cordon_behind(killed_at: str) -> None:
+    """N6: node-refiner remembered its drain in memory alone: a restart left a cordon that nobody owned.
+
+    Put back by taking `_orphans` out of `healing.findings`.
+    """
+    ebb = house(pod("p", on="n1", kind=WEB))
+    dies_after(ebb, killed_at)
+    ebb.drain(order())
+    assert ebb.cluster.nodes["n1"].unschedulable
+    ebb.state.documents.clear()
+
+    ebb.pass_time(minutes=5)
+    ebb.tick()
+    for each in [each for each in ebb.bus.published if each.why]:
+        ebb.deliver(each)
+
+    assert (ebb.cluster.nodes["n1"].unschedulable, ebb.cluster.nodes["n1"].taints) == (False, ())
+
+
+@pytest.mark.acceptance(92)
+def test_n7_a_node_that_failed_is_left_alone_and_another_goes() -> None:
+    """N7: node-refiner chose the same lowest node again at every gap and evicted the same pods again and again.
+
+    Put back by returning the document as it is in `claims.backed_off`.
+    """
+    held = pdb("web", app="web")
+    ebb = house(pod("p", on="n1", kind=WEB), pod("big", on="n2", cpu=1, owner="ReplicaSet/big"), held)
+    ebb.cluster.put(pod("other", on="n3", cpu=2, owner="ReplicaSet/other"))
+    ebb.cluster.answers["default/p"] = [Eviction(Answer.GRANTED), *[Eviction(Answer.BUDGET, "default/web")] * 300]
+    ebb.tick()
+    first = ebb.bus.published.pop()
+    ebb.deliver(first)
+    deliver_until_settled(ebb, first.order_id)
+
+    ebb.pass_time(minutes=10)
+    ebb.tick()
+
+    assert (first.node, ebb.bus.published[-1].node) == ("n1", "n2")
+    assert {line["node"]: line["reason"] for line in ebb.log.of("node_decision")}["n1"] == "backing_off"
+
+
+def test_n7_each_failure_in_a_row_doubles_the_time() -> None:
+    """N7, on: half an hour, then an hour. Put back as above."""
+    ebb = house(pod("p", on="n1", kind=WEB), pdb("web", app="web"))
+    for turn in ("first", "second"):
+        ebb.cluster.answers["default/p"] = [Eviction(Answer.GRANTED), Eviction(Answer.FORBIDDEN, "webhook")]
+        ebb.drain(order(order_id=turn))
+        ebb.pass_time(minutes=31)
+
+    assert ebb.remembered().backoffs["uid-n1"].delay == 60 * MINUTE
+
+
+def cordoned_by_a_person(given: Node) -> Node:
+    """The person takes the node over: our taint goes, the cordon is theirs."""
+    return replace(given, taints=(), annotations={}, unschedulable=True)
+
+
+@pytest.mark.acceptance(91)
+def test_n10_a_cordon_that_a_person_set_meanwhile_stays() -> None:
+    """N10: node-refiner uncordoned after each failure, whoever had cordoned the node meanwhile.
+
+    Put back by giving back without asking for our taint in `ending.free`.
+    """
+    ebb = house(pod("p", on="n1", owner="ReplicaSet/web", grace_seconds=60))
+    ebb.later(20, lambda: ebb.cluster.put(cordoned_by_a_person(ebb.cluster.nodes["n1"])))
+
+    ebb.drain(order())
+
+    assert [line["outcome"] for line in ebb.log.of("drain_result")] == ["overruled"]
+    assert ebb.cluster.nodes["n1"].unschedulable
+    assert ebb.remembered().claims == {}
+
+
+@pytest.mark.acceptance(41)
+def test_n10_a_node_that_a_person_cordoned_is_skipped_and_the_reason_is_given() -> None:
+    """N10, before a drain. Put back by taking `_cordoned_by_other` out of `eligibility.NODE_RULES`."""
+    ebb = house()
+    ebb.cluster.put(node("n1", unschedulable=True))
+
+    ebb.tick()
+    ebb.drain(changed(order(), reason="empty"))
+
+    assert "n1" not in [each.node for each in ebb.bus.published]
+    assert {line["node"]: line["reason"] for line in ebb.log.of("node_decision")}["n1"] == "cordoned_by_other"
+    assert ebb.reasons("drain_result") == ["cordoned_by_other"]
