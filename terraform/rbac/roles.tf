@@ -2,13 +2,10 @@
 # does the same; use one of the two.
 
 locals {
-  documents = [
-    for document in split("\n---\n", templatefile("${path.module}/../../infra/rbac.yaml", {
-      drainer = var.drainer
-      planner = var.planner
-    })) : yamldecode(document)
-  ]
-  objects = { for each in local.documents : "${each.kind}/${each.metadata.name}" => each }
+  # The names are put in afterwards: at the first plan Google has not given the identities yet, and what is made must be
+  # known by then.
+  documents = [for document in split("\n---\n", file("${path.module}/../../infra/rbac.yaml")) : yamldecode(document)]
+  objects   = { for each in local.documents : "${each.kind}/${each.metadata.name}" => each }
 }
 
 resource "kubernetes_cluster_role_v1" "roles" {
@@ -46,7 +43,7 @@ resource "kubernetes_cluster_role_binding_v1" "bindings" {
     content {
       api_group = subject.value.apiGroup
       kind      = subject.value.kind
-      name      = subject.value.name
+      name      = replace(replace(subject.value.name, "$${drainer}", var.drainer), "$${planner}", var.planner)
     }
   }
 

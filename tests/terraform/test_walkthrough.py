@@ -1,0 +1,171 @@
+"""The README's way from nothing to the first dry-run report, walked as far as that goes without a cloud."""
+
+import re
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+from functions.cli.main import app
+from tests.cli import dumps
+from tests.readme import README
+from tests.terraform.ground import MODULE, ROOT, Terraform, sentences
+from tests.terraform.walk import Command, commands, inputs, modules
+
+KNOWN_FLAGS = {
+    "gcloud container clusters get-credentials": {"--location"},
+    "gcloud logging read": {"--project", "--limit", "--format"},
+    "kubectl get": {"-A", "-o"},
+    "kubectl apply": {"-f"},
+    "terraform init": {"-chdir"},
+    "terraform apply": {"-chdir", "-var"},
+    "terraform output": {"-chdir", "-raw"},
+}
+"""By command, what its reference knows and the walk-through uses: https://cloud.google.com/sdk/gcloud/reference,
+https://kubernetes.io/docs/reference/kubectl, https://developer.hashicorp.com/terraform/cli/commands."""
+MOCKS = """
+mock_provider "google" {{
+  source = "{mocks}"
+}}
+mock_provider "archive" {{}}
+mock_provider "kubernetes" {{}}
+mock_provider "time" {{}}
+
+run "walked" {{
+  command = apply
+}}
+"""
+# Only a provider that the root itself requires can be mocked below it.
+PROVIDERS = """
+terraform {
+  required_providers {
+    archive    = { source = "hashicorp/archive" }
+    google     = { source = "hashicorp/google" }
+    kubernetes = { source = "hashicorp/kubernetes" }
+    time       = { source = "hashicorp/time" }
+  }
+}
+"""
+
+
+def words(program: str, *verbs: str) -> list[Command]:
+    return [each for each in commands() if any(_is(words, program, verbs) for words in each.programs)]
+
+
+def _is(program: tuple[str, ...], name: str, verbs: tuple[str, ...]) -> bool:
+    plain = [word for word in program if not word.startswith("-")]
+    return plain[: len(verbs) + 1] == [name, *verbs]
+
+
+def outputs_of(tool: Terraform, root: Path, mocks: str, *given: str) -> dict[str, Any]:
+    """Apply a root against mocked providers, with `-var` and its words, and return its outputs."""
+    (root / "tests").mkdir(exist_ok=True)
+    (root / "tests" / "walked.tftest.hcl").write_text(MOCKS.format(mocks=mocks), encoding="utf-8")
+    events = list(tool.events(root, "test", "-verbose", "-filter=tests/walked.tftest.hcl", *given))
+    assert not sentences(events), sentences(events)
+    state = next(event["test_state"] for event in events if event["type"] == "test_state")
+    return {name: each["value"] for name, each in state.get("outputs", {}).items()}
+
+
+@pytest.fixture(scope="module")
+def example(tool: Terraform, module: Path) -> dict[str, Any]:
+    """The outputs of the example that the walk-through applies, with the variables that it names."""
+    line = words("terraform", "apply")[0].programs[0]
+    given = [word for pair in pairwise(line) if pair[0] == "-var" for word in pair]
+    root = module.parent / next(word for word in line if word.startswith("-chdir=")).removeprefix("-chdir=")
+    (root / "providers_override.tf").write_text(PROVIDERS, encoding="utf-8")
+    assert tool.init(root) is None
+    return outputs_of(tool, root, "../../tests/mocks", *given)
+
+
+def test_the_walk_takes_ten_commands_at_most() -> None:
+    assert 1 < len(commands()) <= 10
+
+
+def test_what_needs_a_cloud_says_so_and_nothing_else_does() -> None:
+    for command in commands():
+        first = command.programs[0]
+        in_cloud = first[0] in ("gcloud", "kubectl") or "apply" in first or len(command.programs) > 1
+
+        assert command.needs_cloud == in_cloud, first
+
+
+@pytest.mark.parametrize("command", commands(), ids=lambda command: " ".join(command.programs[0][:3]))
+def test_every_flag_is_one_that_its_command_knows(command: Command) -> None:
+    for program in command.programs:
+        if program[0] not in ("gcloud", "kubectl", "terraform"):
+            continue
+        name = next(name for name in KNOWN_FLAGS if _is(program, name.split()[0], tuple(name.split()[1:])))
+        flags = {word.partition("=")[0] for word in program if word.startswith("-") and word != "-"}
+
+        assert flags <= KNOWN_FLAGS[name]
+
+
+def test_the_cluster_is_read_as_it_was_before_any_installation() -> None:
+    line = next(" ".join(each.programs[0]) for each in words("kubectl", "get"))
+
+    assert README.read_text(encoding="utf-8").count(line.replace(" > cluster.json", "")) == 2
+
+
+def test_every_folder_that_is_named_is_there() -> None:
+    folders = {word.removeprefix("-chdir=") for each in commands() for word in each.programs[0] if "-chdir=" in word}
+
+    assert folders == {"terraform/examples/simple"}
+    assert all((ROOT / folder / "main.tf").is_file() for folder in folders)
+
+
+def test_the_outputs_that_are_printed_are_there(example: dict[str, Any]) -> None:
+    lines = [each.programs[0] for each in words("terraform", "output")]
+    named = {line[line.index("-raw") + 1] for line in lines}
+
+    assert named == {"policy", "rbac"}
+    assert named <= example.keys()
+
+
+def test_the_rights_that_are_applied_are_those_of_the_single_source(example: dict[str, Any]) -> None:
+    applied = list(yaml.safe_load_all(example["rbac"]))
+    source = list(yaml.safe_load_all((ROOT / "infra" / "rbac.yaml").read_text(encoding="utf-8")))
+
+    assert [(each["kind"], each["metadata"]["name"], each.get("rules")) for each in applied] == [
+        (each["kind"], each["metadata"]["name"], each.get("rules")) for each in source
+    ]
+    subjects = [subject["name"] for each in applied for subject in each.get("subjects", [])]
+    assert len(subjects) == 2
+    assert all(re.fullmatch(r"[^@]+@my-project\.iam\.gserviceaccount\.com", name) for name in subjects)
+
+
+def test_the_reports_are_made_of_a_dump_and_the_policy_that_terraform_writes(
+    example: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    dumps.write(tmp_path / "cluster.json")
+    (tmp_path / "policy.json").write_text(example["policy"], encoding="utf-8")
+    runs = [CliRunner().invoke(app, list(each.programs[0][1:])) for each in words(".venv/bin/ebb", "plan")]
+
+    assert [run.exit_code for run in runs] == [0, 0], [run.output for run in runs]
+    assert "dry run" in runs[1].output.lower()
+
+
+@pytest.mark.parametrize("text", modules())
+def test_the_module_is_used_as_the_readme_shows(tool: Terraform, module: Path, tmp_path: Path, text: str) -> None:
+    (tmp_path / "ebb").symlink_to(module.parent)
+    (tmp_path / "main.tf").write_text(text, encoding="utf-8")
+    (tmp_path / "providers.tf").write_text(PROVIDERS, encoding="utf-8")
+
+    assert tool.init(tmp_path) is None
+    done = tool.run(tmp_path, "validate", "-no-color")
+    assert done.returncode == 0, done.stderr
+    assert outputs_of(tool, tmp_path, "./ebb/terraform/tests/mocks") == {}
+
+
+def test_the_table_of_inputs_is_the_modules() -> None:
+    variables = {
+        name
+        for path in MODULE.glob("variables*.tf")
+        for name in re.findall(r'^variable "([^"]+)"', path.read_text(encoding="utf-8"), re.MULTILINE)
+    }
+
+    assert inputs() == variables
