@@ -51,6 +51,7 @@ def removed(desk: Desk, uid: str) -> None:
     A crash in between leaves a claim without a node, which the next pass settles.
     """
     finish(desk, Outcome.REMOVED)
+    _until_seen(desk)
     settle_claim(desk, uid, desk.ledger.record.order.order_id, None)
 
 
