@@ -62,6 +62,7 @@ class Day:
         self._teller = Teller(everything=False)
         self._classes = [pod_class(owner=f"ReplicaSet/web-{number}", cpu=_SIZE, memory=1) for number in range(60)]
         self._empty_since: dict[str, datetime] = {}
+        self._looked_at = start
         self._born = 0
         self._grow()
 
@@ -144,6 +145,9 @@ class Day:
     def replace_evicted(self) -> None:
         """End pods whose grace is over and start others in their place, where there is room."""
         now = self.clock.now()
+        if now < self._looked_at + timedelta(seconds=5):
+            return
+        self._looked_at = now
         for gone in [each for each in self.cluster.pods.values() if each.deleting and each.deleting <= now]:
             self.cluster.finish(gone.key)
             self._place(gone)

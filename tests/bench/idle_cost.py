@@ -31,6 +31,8 @@ ADDED_BYTES: Final = 600
 SCALAR_BYTES, DISTRIBUTION_BYTES = 8, 80
 """What a point of a metric counts as (cloud.google.com/stackdriver/pricing; not verified)."""
 Count = dict[str, float]
+Lines = list[tuple[datetime, str, Entry]]
+"""When, as written, as stored."""
 
 
 @cache
@@ -59,20 +61,22 @@ def _operations(day: Day) -> Count:
     }
 
 
-def _seen(lines: list[tuple[datetime, str, Entry]], day: Day, *, per_node: bool) -> Count:
+def _seen(lines: Lines, day: Day, *, per_node: bool) -> Count:
     requests = sum(day.requests.values())
     written = sum(len(text.encode()) for _, text, _ in lines) + ADDED_BYTES * (len(lines) + requests)
-    return {"log bytes": written, "metric bytes": _metric_bytes(lines, per_node=per_node)}
+    nodes = sum(entry["labels"]["event"] == "node_decision" for _, _, entry in lines) if per_node else 0
+    points = nodes * sum(metric["per_node"] for metric in metrics().values())
+    return {"log bytes": written, "metric bytes": _metric_bytes(lines) + points * DISTRIBUTION_BYTES}
 
 
-def _metric_bytes(lines: list[tuple[datetime, str, Entry]], *, per_node: bool) -> int:
-    """Sum the points: one for each series and minute in which there was a line for it."""
+def _metric_bytes(lines: Lines) -> int:
+    """Sum the points, without those of nodes: one for each series and minute in which there was a line for it."""
     by_event: dict[str, dict[datetime, list[Entry]]] = defaultdict(lambda: defaultdict(list))
     for at, _, entry in lines:
         by_event[entry["labels"]["event"]][at].append(entry)
     total = 0
     for name, metric in metrics().items():
-        if metric["per_node"] and not per_node:
+        if metric["per_node"]:
             continue
         size = SCALAR_BYTES if metric["value_type"] == "INT64" else DISTRIBUTION_BYTES
         events = [BY_NAME[name].event] if BY_NAME[name].event else list(by_event)

@@ -7,6 +7,7 @@ writes the filters. What it does not know it refuses.
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from typing import Any, Final
 
 from tests.monitoring.entries import Entry
@@ -25,15 +26,19 @@ def at(entry: Any, path: str) -> Any:
 
 def matches(query: str, entry: Entry) -> bool:
     """Return whether a filter matches an entry. Raises ValueError for what is outside the subset."""
-    return all(_holds(term, entry) for term in re.split(r" AND (?![^(]*\))|\n", query))
+    return all(_SIGNS[sign](at(entry, path), value, path) for path, sign, value in _terms(query))
 
 
-def _holds(term: str, entry: Entry) -> bool:
-    match = _TERM.fullmatch(term)
+@cache
+def _terms(query: str) -> tuple[tuple[str, str, str], ...]:
+    return tuple(_term(text) for text in re.split(r" AND (?![^(]*\))|\n", query))
+
+
+def _term(text: str) -> tuple[str, str, str]:
+    match = _TERM.fullmatch(text)
     if match is None:
-        raise ValueError(f"{term!r} is outside the subset")
-    found = at(entry, match["path"])
-    return _SIGNS[match["sign"]](found, match["value"], match["path"])
+        raise ValueError(f"{text!r} is outside the subset")
+    return match["path"], match["sign"], match["value"]
 
 
 def _equal(found: Any, value: str, path: str) -> bool:
