@@ -15,9 +15,7 @@ from functions.planner.passing import Desk
 from functions.planner.telling import Teller
 from functions.planner.tick import Tick, tick
 from infra.local.api.statuses import RefusedError
-from infra.local.broker.queue import Push, Subscription
-from infra.local.clocks import ManualClock
-from infra.local.cloud import Cloud
+from infra.local.broker.queue import Push
 from infra.local.exchange import Answer, Request
 from infra.local.scaling.client import ApiError
 from infra.local.world.pods import is_ready, is_terminating, node_of
@@ -30,6 +28,7 @@ from shared.ports import CLUSTER, Ports
 from shared.settings import Settings
 from tests.fakes import FakePolicySource, FakePools, FakeState
 from tests.faults.door import Door, Fault
+from tests.faults.ground import Ground
 from tests.faults.ports import (
     ActorClock,
     BrokerBus,
@@ -44,14 +43,9 @@ from tests.faults.ports import (
 )
 from tests.faults.stage import Actor, Stage
 from tests.faults.weather import Post, Skew
-from tests.faults.worlds import ACK_DEADLINE, INTERVAL, STEP_SECONDS, TOPIC, Setting, policy
+from tests.faults.worlds import INTERVAL, STEP_SECONDS, TOPIC, Setting, policy
 
 PRICES = load()
-SUBSCRIPTION = Subscription(
-    "projects/local/subscriptions/drain", TOPIC, "drain", ack_deadline=ACK_DEADLINE, max_backoff=60
-)
-
-
 HOP = 5.0
 """Seconds at once while nothing runs and nothing is on its way; ticks and the autoscaler's loops lie on them."""
 
@@ -65,13 +59,10 @@ class Installation:
     def __init__(self, setting: Setting, seed: int, faults: Mapping[int, Fault], post: Post, skew: Skew) -> None:
         self.setting, self.post, self.skew = setting, post, skew
         self.random = Random(seed)  # noqa: S311 - the order of events, not a secret
-        self.clock = ManualClock()
+        ground = Ground.of(setting)
+        self.clock, self.cloud, self.autoscaler = ground.clock, ground.cloud, ground.autoscaler
         self.stage = Stage(self.clock, self.random)
         self.door = Door(self.stage, faults)
-        self.cloud = Cloud(setting.scenario, self.clock)
-        self.cloud.broker.subscribe(SUBSCRIPTION)
-        self.cloud.world.settle()
-        self.autoscaler = self.cloud.autoscaler() if setting.scenario.autoscaler.enabled else None
         self.state = FakeState(setting.scenario.cluster, now=lambda: moment(self.clock))
         self.policy = FakePolicySource(policy(setting.limits.text()))
         self.pools = FakePools({"web": NodePool("web", min_per_zone=setting.limits.pool_minimum)})

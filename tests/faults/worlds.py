@@ -130,6 +130,7 @@ def settings() -> tuple[Setting, ...]:
     )  # fmt: skip
 
 
+@cache
 def drawn(seed: int) -> Setting:
     """A world drawn from a seed."""
     random = Random(seed)  # noqa: S311 - a world, not a secret

@@ -1,0 +1,41 @@
+"""The little GKE that a history begins on: built and settled once for each setting, then copied."""
+
+import pickle
+from dataclasses import dataclass
+
+from infra.local.autoscaler import Autoscaler
+from infra.local.broker.queue import Subscription
+from infra.local.clocks import ManualClock
+from infra.local.cloud import Cloud
+from tests.faults.worlds import ACK_DEADLINE, TOPIC, Setting
+
+SUBSCRIPTION = Subscription(
+    "projects/local/subscriptions/drain", TOPIC, "drain", ack_deadline=ACK_DEADLINE, max_backoff=60
+)
+_built: dict[int, tuple[Setting, bytes]] = {}
+"""By identity; the setting is kept with its world, so that no other comes to bear its identity."""
+
+
+@dataclass(frozen=True)
+class Ground:
+    """Everything of a history that is not Ebb's."""
+
+    clock: ManualClock
+    cloud: Cloud
+    autoscaler: Autoscaler | None
+
+    @classmethod
+    def of(cls, setting: Setting) -> "Ground":
+        """Return a fresh copy of the setting's world as it stands when the history begins."""
+        if id(setting) not in _built:
+            _built[id(setting)] = setting, pickle.dumps(cls._new(setting), pickle.HIGHEST_PROTOCOL)
+        ground: Ground = pickle.loads(_built[id(setting)][1])  # noqa: S301 - what this process has just written
+        return ground
+
+    @classmethod
+    def _new(cls, setting: Setting) -> "Ground":
+        clock = ManualClock()
+        cloud = Cloud(setting.scenario, clock)
+        cloud.broker.subscribe(SUBSCRIPTION)
+        cloud.world.settle()
+        return cls(clock, cloud, cloud.autoscaler() if setting.scenario.autoscaler.enabled else None)
