@@ -24,7 +24,7 @@ from shared.core.prices import Prices
 from shared.core.reclaimed import still_saved
 from shared.core.snapshot import Snapshot
 from shared.core.state import Breaker, ClusterState, DrainRecord, PoolMarks
-from shared.errors import BadPolicy, Retryable, Stale
+from shared.errors import BadPolicy, EbbError, Retryable, Stale
 from shared.pictures import snapshot_of
 from shared.ports import PoolsReading, Ports, drain_key, pool_key
 from shared.settings import Settings
@@ -60,18 +60,19 @@ def run_pass(desk: Desk, run_id: str) -> dict[str, Any]:
 
     Raises:
         Retryable: something did not answer; healing may have been done all the same.
-        Terminal: a person has to mend something first.
+        Terminal: a person has to mend something first; healing may have been done all the same.
     """
     ports, settings = desk.ports, desk.settings
     begun = ports.clock.monotonic()
-    policy = _policy(ports)
+    policy, unread = _policy(ports)
     ports = with_changes(ports, log=ports.log.bind(policy_hash=policy.hash if policy else ""))
     desk = with_changes(desk, ports=ports)
-    pools, outage = _pools(ports)
+    pools, unknown = _pools(ports)
+    if fault := unread or unknown:
+        _heal_only(ports, settings, policy, pools)
+        raise fault
     sight = _look(ports, settings, policy, pools)
     healed = _heal(ports, settings, sight)
-    if outage is not None:
-        raise outage
     plan = make_plan(sight.snapshot, sight.state, sight.marks, policy, sight.now, desk.prices)
     _save_marks(ports, sight.marks, plan)
     published = _publish(desk, run_id, plan, sight.snapshot.began_at)
@@ -81,20 +82,31 @@ def run_pass(desk: Desk, run_id: str) -> dict[str, Any]:
     return desk.teller.tell(ports.log, told, report)
 
 
-def _policy(ports: Ports) -> Policy | None:
+def _policy(ports: Ports) -> tuple[Policy | None, EbbError | None]:
+    """Return the policy, none where it is missing or invalid, and what kept it from being read."""
     try:
-        return ports.policy.read()
+        return ports.policy.read(), None
     except BadPolicy as fault:
         ports.log.event("policy_invalid", f"Nothing is ordered until the policy is mended: {fault}", severity="ERROR")
-        return None
+        return None, None
+    except EbbError as fault:
+        return None, fault
 
 
-def _pools(ports: Ports) -> tuple[PoolsReading, Retryable | None]:
-    """Return the pools; when the GKE API does not answer, minimums are unknown: heal only, then 503."""
+def _pools(ports: Ports) -> tuple[PoolsReading, EbbError | None]:
+    """Return the pools; when the GKE API does not say them, minimums are unknown: heal only, then 503 or 500."""
     try:
         return ports.pools.read(), None
-    except Retryable as outage:
-        return PoolsReading({}, known=False), outage
+    except EbbError as fault:
+        return PoolsReading({}, known=False), fault
+
+
+def _heal_only(ports: Ports, settings: Settings, policy: Policy | None, pools: PoolsReading) -> None:
+    """Healing is never switched off; what it meets itself is said, for the pass ends by the fault that led here."""
+    try:
+        _heal(ports, settings, _look(ports, settings, policy, pools))
+    except EbbError as error:
+        ports.log.event("run_summary", f"Nothing could be healed either: {error}", severity="WARNING")
 
 
 def _look(ports: Ports, settings: Settings, policy: Policy | None, pools: PoolsReading) -> Sight:

@@ -11,7 +11,7 @@ from functions.drainer.step import Reply
 from shared.core.orders import Kind, order_id
 from shared.core.policy import Policy
 from shared.core.state import ClusterState, DrainPhase, Lease, Mark, PoolMarks, Run
-from shared.errors import Retryable, Terminal
+from shared.errors import EbbError, Retryable, Terminal
 from shared.ports import pool_key, run_key
 from tests.builders import NOW, claim, node, order, our_taint, pdb, pod, policy
 from tests.shells.house import House
@@ -186,12 +186,20 @@ def test_an_outage_ends_the_pass_and_the_retried_tick_runs_anew(broken: str) -> 
     assert ebb.tick("t")["orders"] == ["n1"]
 
 
-def test_healing_goes_on_while_the_gke_api_is_out() -> None:
+@pytest.mark.parametrize(
+    "fault",
+    [pytest.param(Retryable("it", "timeout"), id="an outage"), pytest.param(Terminal("it", "403"), id="denied")],
+)
+@pytest.mark.parametrize("of", ["the GKE API", "the policy's bucket"])
+def test_healing_goes_on_while_nothing_can_be_ordered(of: str, fault: EbbError) -> None:
     ebb = house()
     ebb.cluster.put(node("n9", unschedulable=True, taints=(our_taint("lost"),)))
-    ebb.pools.failure = Retryable("gke", "timeout")
+    if of == "the GKE API":
+        ebb.pools.failure = fault
+    else:
+        ebb.policy.policy = fault
 
-    with pytest.raises(Retryable):
+    with pytest.raises(type(fault)):
         ebb.tick()
 
     assert [(each.kind, each.node, each.why) for each in ebb.bus.published] == [(Kind.RELEASE, "n9", "orphan")]
