@@ -19,7 +19,7 @@ from tests.real.installation import CLUSTER, Installation
 from tests.real.killing import Killer
 from tests.real.tide import Tide
 
-TICK_EVERY = 8.0
+TICK_EVERY = 12.0
 BEGINS = {"strike": 10.0, "turn": 4.0, "interfere": 15.0, "top up": 2.0, "look": 1.0}
 EVERY = {"strike": (4, 10), "turn": (4, 8), "interfere": (6, 12), "top up": (3, 5), "look": (2, 2)}
 """Seconds until an act comes for the first time, and between which it comes again."""

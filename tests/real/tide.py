@@ -16,7 +16,7 @@ from tests.real.waiting import until
 
 POOL = "tide"
 NAMESPACE = "tide"
-NODES = 90
+NODES = 100
 GUARDED, REPLICAS = 12, 8
 TIDAL, LOW, HIGH = 8, 6, 18
 MOST_CORDONED = 4
@@ -120,7 +120,7 @@ def controllers(api: Api) -> list[Manifest]:
 
 def _guarded_workloads() -> list[Manifest]:
     names = [f"guarded-{number}" for number in range(GUARDED)]
-    guards = [disruption_budget(name, namespace=NAMESPACE, maxUnavailable=2 + number % 2) for number, name in
+    guards = [disruption_budget(name, namespace=NAMESPACE, maxUnavailable=2 + number % 3) for number, name in
               enumerate(names)]  # fmt: skip
     return [*guards, *(_workload(name, REPLICAS) for name in names)]
 
