@@ -14,7 +14,7 @@ from typing import Final
 
 from infra.monitoring.alerts import ALERTS
 from infra.monitoring.metrics import BY_NAME
-from tests.bench.bill import ITEMS
+from tests.bench.bill import ITEMS, PRICES_AS_OF
 from tests.bench.day import Day
 from tests.monitoring.entries import Entry, stored
 from tests.monitoring.evaluating import series
@@ -97,7 +97,9 @@ def table() -> str:
     most = sum(ITEMS[name].dollars_at_most(usual[name]) for name in ITEMS)
     least = sum(ITEMS[name].dollars(usual[name]) for name in ITEMS)
     rows.append(f"| **all, with changed verdicts only** | | | | **${least:.2f}** | **${most:.2f}** |")
-    return head + "|---|---|---|---|---|---|\n" + "\n".join(rows) + "\n"
+    pages = ", ".join(sorted({item.page for item in ITEMS.values()}))
+    sources = f"Prices and free tiers as of {PRICES_AS_OF}: {pages}."
+    return head + "|---|---|---|---|---|---|\n" + "\n".join(rows) + f"\n\n{sources}\n"
 
 
 def _row(name: str, what: str, count: Count) -> str:
