@@ -12,7 +12,6 @@ import msgspec
 
 from functions.drainer.step import Reply, receive
 from functions.planner.passing import Desk
-from functions.planner.telling import Teller
 from functions.planner.tick import Tick, tick
 from infra.local.api.statuses import RefusedError
 from infra.local.broker.queue import Push
@@ -38,6 +37,7 @@ from tests.faults.ports import (
     DoorPools,
     DoorState,
     RecordingState,
+    Silent,
     moment,
     one_by_one,
 )
@@ -170,7 +170,7 @@ class Installation:
     def _tick(self) -> None:
         self._ticks += 1
         name = f"tick-{self._ticks}"
-        desk = Desk(self.ports, self.settings, PRICES, Teller(everything=False))
+        desk = Desk(self.ports, self.settings, PRICES, Silent(everything=False))
         call = Tick(owner=name, schedule_time=str(int(self.clock.now())))
 
         def act() -> None:

@@ -152,14 +152,14 @@ def no_proof_of_placement() -> Iterator[None]:
 
 
 MUTANTS = {
-    claim_without_precondition: 1,
-    eviction_without_uid: 1,
-    no_revalidation: 1,
-    uncordon_without_ownership: 1,
-    acknowledge_before_checkpoint: 1,
-    no_watchdog: 1,
-    minimum_only_in_the_planner: 1,
-    no_proof_of_placement: 1,
+    claim_without_precondition: 7,
+    eviction_without_uid: 450,
+    no_revalidation: 9,
+    uncordon_without_ownership: 27,
+    acknowledge_before_checkpoint: 9,
+    no_watchdog: 35,
+    minimum_only_in_the_planner: 99,
+    no_proof_of_placement: 61,
 }
 """Each mutant with the number of the history that caught it when last looked: that one is tried first, then all."""
 
