@@ -12,6 +12,7 @@ from infra.monitoring.conditions import Condition
 from infra.monitoring.dashboard import dashboard
 from infra.monitoring.metrics import METRICS
 from infra.monitoring.query import text
+from infra.monitoring.reference import reference
 from infra.monitoring.runbook import runbook, section
 from infra.monitoring.table import Kind, Metric
 
@@ -37,6 +38,7 @@ def files() -> dict[Path, str]:
         INFRA / "alerts.yaml": _yaml({alert.key: _alert(alert) for alert in ALERTS}),
         INFRA / "dashboard.json": json.dumps(dashboard(), indent=1, ensure_ascii=False) + "\n",
         INFRA / "runbook.md": runbook(),
+        INFRA / "events.md": reference(),
     }
 
 
