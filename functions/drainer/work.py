@@ -20,7 +20,7 @@ from shared.core.sharing import sharers
 from shared.core.snapshot import Node, Pod
 from shared.core.state import Claim, DrainPhase, PodProgress
 from shared.core.steps import Await, Cordon, Evict, GiveBack, Note, Settle, Step
-from shared.errors import BadPolicy, Gone, Stale
+from shared.errors import BadPolicy, EbbError, Gone, Stale
 from shared.ports import Eviction
 
 SLOW_LOOK: Final = timedelta(seconds=5)
@@ -67,7 +67,7 @@ class Eyes:
                 sharers=sharers(state.claims, self._desk.ledger.record.node_uid),
                 claims=len(state.claims),
                 unbound=ports.cluster.unbound_pods(),
-                policy=read_policy(self._desk),
+                policy=_policy_in_reach(self._desk),
                 paused=state.paused,
             )
             self._looked_at = moment
@@ -88,6 +88,15 @@ def read_policy(desk: Desk) -> Policy | None:
         return None
     desk.policy_hash = policy.hash
     return policy
+
+
+def _policy_in_reach(desk: Desk) -> Policy | None:
+    """A drain that has begun does not hang on the policy's bucket: it ends by its claim's settings meanwhile."""
+    try:
+        return read_policy(desk)
+    except EbbError as fault:
+        desk.tell("drain_step", f"The drain goes on as it was begun: {fault}", severity="WARNING")
+        return None
 
 
 def work(desk: Desk) -> bool:

@@ -393,6 +393,28 @@ def test_an_outage_makes_the_message_come_again_and_the_repeat_finishes(call: st
     assert ebb.record().phase is DrainPhase.DRAINED  # type: ignore[union-attr]  # the record exists
 
 
+@pytest.mark.parametrize(
+    "fault",
+    [pytest.param(Retryable("it", "timeout"), id="an outage"), pytest.param(Terminal("it", "403"), id="denied")],
+)
+def test_a_running_drain_ends_as_it_was_begun_while_the_policy_cannot_be_read(fault: EbbError) -> None:
+    ebb = house(pod("p", on="n1", owner="ReplicaSet/web", grace_seconds=60))
+    ebb.later(10, lambda: setattr(ebb.policy, "policy", fault))
+
+    assert ebb.drain(order()) is Reply.DONE
+
+    assert ebb.record().phase is DrainPhase.DRAINED  # type: ignore[union-attr]  # the record exists
+
+
+def test_nothing_is_begun_while_the_policy_cannot_be_read() -> None:
+    ebb = house()
+    ebb.policy.policy = Retryable("it", "timeout")
+
+    assert ebb.drain(order()) is Reply.AGAIN
+
+    assert (ebb.effects(), ebb.remembered().claims) == ([], {})
+
+
 def test_a_release_frees_the_node_and_ends_the_claim() -> None:
     ebb = house()
     ebb.drain(order())
