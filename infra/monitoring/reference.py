@@ -11,8 +11,8 @@ _OPENING: Final = """\
 # Lines and metrics
 
 Written by `make monitoring` from the tables in `infra/monitoring`; do not edit it here. Each line has the labels
-`cluster` and `event`, a `severity` and a `message`; labels are `labels.…` of the entry, fields `jsonPayload.…`. CPU is in
-cores, memory in bytes, money in dollars, ratios are from 0 to 1. An asterisk: not in each line.
+`cluster` and `event`, a `severity` and a `message`; labels are `labels.…` of the entry, fields `jsonPayload.…`. CPU is
+in cores, memory in bytes, money in dollars, ratios are from 0 to 1. An asterisk: not in each line.
 """
 _METRICS: Final = """\
 ## Metrics
