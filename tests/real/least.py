@@ -39,7 +39,7 @@ def filled_by_hand() -> str:
     assert found, f"{FILE.name} no longer says how to fill it in"
     command = found[1].replace("PLANNER_EMAIL", user("planner")).replace("DRAINER_EMAIL", user("drainer"))
     done = subprocess.run(
-        ["sh", "-c", command], cwd=FILE.parents[1], capture_output=True, text=True, timeout=10, check=True
+        ["sh", "-c", command], cwd=FILE.parents[1], capture_output=True, text=True, timeout=60, check=True
     )
     return done.stdout
 

@@ -35,7 +35,7 @@ def empty_environment(folder: Path, source: Path) -> Path:
     Raises:
         subprocess.CalledProcessError: a requirement cannot be had, or its hash is another.
     """
-    subprocess.run([sys.executable, "-m", "venv", folder], check=True, timeout=120)
+    subprocess.run([sys.executable, "-m", "venv", folder], check=True, timeout=300)
     install = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     install += ["--require-hashes", "-r", str(source / "requirements.txt")]
     subprocess.run(install, check=True, timeout=900, capture_output=True, text=True)

@@ -98,7 +98,7 @@ def test_a_cold_start_is_small(function: str, source: Path, binaries: Path, reco
 def imported(function: str, source: Path, binaries: Path, environment: Mapping[str, str]) -> tuple[float, float]:
     command = [str(binaries / "python"), "-c", IMPORTS.format(function=function)]
     done = subprocess.run(
-        command, cwd=source, env=dict(environment), capture_output=True, text=True, timeout=60, check=True
+        command, cwd=source, env=dict(environment), capture_output=True, text=True, timeout=300, check=True
     )
     spent, peak, place = done.stdout.split()
     assert Path(place).is_relative_to(source), "the archive's own code runs"

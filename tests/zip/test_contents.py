@@ -82,7 +82,7 @@ def test_terraform_packs_the_very_same_files(tmp_path: Path) -> None:
         env={**os.environ, "TF_CLI_CONFIG_FILE": os.devnull, "TF_IN_AUTOMATION": "1"},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=True,
     )
     assert json.loads(json.loads(said.stdout)) == source_files()
