@@ -19,9 +19,9 @@ locals {
     if !metric.per_node || var.functions.decision_log == "all"
   }
 
-  # Half an interval lets the last pass arrive: one or two missing passes of three are no news. Cloud Monitoring takes
-  # 2 minutes to 23.5 hours; of passes that are rarer nobody can be told in time.
-  absence_minutes = max(ceil((var.alerts.missed_passes + 0.5) * local.interval_minutes), 2)
+  # Half an interval lets the last pass arrive: one or two missing passes of three are no news, nor is a metric that is
+  # ten minutes late. Cloud Monitoring takes 2 minutes to 23.5 hours; of passes that are rarer nobody can be told in time.
+  absence_minutes = max(ceil((var.alerts.missed_passes + 0.5) * local.interval_minutes), local.interval_minutes + 12)
   absence_seconds = 60 * min(local.absence_minutes, 1410)
   alerts = {
     for key, alert in yamldecode(templatefile("${local.root}/infra/alerts.yaml", local.monitoring)) : key => alert

@@ -12,7 +12,8 @@ from infra.monitoring.metrics import BY_NAME
 from infra.monitoring.query import Is, series
 from infra.monitoring.table import Kind
 
-LEAST_ABSENCE: Final = 120
+LATE_MINUTES: Final = 12
+"""Ten (cloud.google.com/logging/docs/logs-based-metrics/troubleshooting), and two for the evaluation."""
 MOST_ABSENCE: Final = 23 * 3600 + 1800
 HOUR: Final = 3600
 _ALIGNERS: Final = {Kind.COUNTER: "ALIGN_SUM", Kind.GAUGE: "ALIGN_DELTA"}
@@ -23,11 +24,11 @@ _REDUCERS: Final = {Kind.COUNTER: "REDUCE_SUM", Kind.GAUGE: "REDUCE_MEAN"}
 def absence_seconds(interval_minutes: int, missed_passes: int) -> int:
     """Return how long no pass may be seen: that many intervals and half a one for the last to arrive.
 
-    Terraform computes the same (local.absence_seconds); whole minutes, within what Cloud Monitoring takes. Of passes
-    every minute this is no shorter than three missing ones, so it takes more.
+    And at least an interval and twelve minutes: a log-based metric may be ten minutes late, and that is no news.
+    Terraform computes the same (local.absence_seconds): whole minutes, within what Cloud Monitoring takes.
     """
-    minutes = math.ceil((missed_passes + 0.5) * interval_minutes)
-    return min(max(minutes * 60, LEAST_ABSENCE), MOST_ABSENCE)
+    minutes = max(math.ceil((missed_passes + 0.5) * interval_minutes), interval_minutes + LATE_MINUTES)
+    return min(minutes * 60, MOST_ABSENCE)
 
 
 @dataclass(frozen=True)

@@ -106,8 +106,8 @@ run "every_minute" {
   }
 
   assert {
-    condition     = local.absence_seconds == 240
-    error_message = "Whole minutes, and at least the two that Cloud Monitoring asks for."
+    condition     = local.absence_seconds == 780
+    error_message = "A metric that is ten minutes late is no news."
   }
 }
 
