@@ -1,12 +1,18 @@
 """What Terraform itself says: the form, the schema of every resource, the module's own tests with mocked providers."""
 
+import json
+import os
 import re
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.terraform.ground import MODULE, Terraform
+from tests.real.needs import skip_or_fail
+from tests.terraform.ground import MODULE, ROOT, Terraform
+from tests.terraform.linter import tflint
+from tests.zip.packing import source_files
 
 ROOTS = [".", "rbac", *sorted(str(path.parent.relative_to(MODULE)) for path in MODULE.glob("examples/**/main.tf"))]
 SUITES = [
@@ -70,3 +76,42 @@ def test_inputs_and_outputs_stand_in_alphabetical_order_and_are_explained(kind: 
 
         assert names == sorted(names), path
         assert len(re.findall(r"^  description = ", text, re.MULTILINE)) == len(names), path
+
+
+def test_terraform_packs_the_files_that_the_tested_archive_has(values_tool: Terraform, tmp_path: Path) -> None:
+    """The very expression of functions.tf, on the repository itself."""
+    text = (MODULE / "functions.tf").read_text(encoding="utf-8")
+    expression = text.split("  source_files = ")[1].split("\n\n")[0].replace("local.root", f'"{ROOT}"')
+    _write(tmp_path / "main.tf.json", {"output": {"files": {"value": f"${{{expression}}}"}}})
+    events = values_tool.events(tmp_path, "apply", "-auto-approve")
+
+    found = [event["outputs"]["files"] for event in events if event["type"] == "outputs"]
+    assert found[-1]["value"] == source_files()
+
+
+def _write(path: Path, content: object) -> None:
+    path.write_text(json.dumps(content), encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def linter() -> Path:
+    try:
+        return tflint(build=os.environ.get("CI") == "true")
+    except RuntimeError as failed:
+        skip_or_fail(str(failed))
+
+
+@pytest.mark.parametrize("root", ROOTS)
+def test_tflint_finds_nothing(linter: Path, root: str) -> None:
+    """Unused declarations, missing types and versions, deprecated forms; .tflint.hcl says what is off, and why."""
+    of_examples = ("terraform_documented_outputs", "terraform_documented_variables")  # their comment explains them
+    less = [f"--disable-rule={rule}" for rule in of_examples if root.startswith("examples/")]
+    done = subprocess.run(
+        [str(linter), f"--chdir={MODULE / root}", f"--config={MODULE / '.tflint.hcl'}", "--no-color", *less],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stdout + done.stderr
