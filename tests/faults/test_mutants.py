@@ -10,7 +10,7 @@ from tests.faults.mutants import MOST, MUTANTS, caught, histories
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("mutant", "first"), MUTANTS.items(), ids=lambda each: getattr(each, "__name__", ""))
+@pytest.mark.parametrize(("mutant", "first"), MUTANTS.items(), ids=[each.__name__ for each in MUTANTS])
 def test_every_mutant_is_caught(mutant: Callable[[], Any], first: int) -> None:
     number, found = caught(mutant, histories(first, MOST))
     assert found, f"{mutant.__name__} got through {MOST} histories"
