@@ -47,12 +47,13 @@ class DirectClient(KubernetesClient):
         self._read: dict[tuple[bytes, object], Any] = {}
 
     def listed(self, call: Call, decoder: Pages[Item], gather: Callable[[Iterator[Item]], T]) -> T:
-        """All lists here fit into one page; what equal bytes were read as is remembered, since most come again."""
+        """What equal bytes were read as is remembered, since most come again; a list of several pages is read anew."""
         body = self.ask(replace(call, query={**call.query, "limit": str(PAGE)}))
         if (body, gather) not in self._read:
             with readable(call):
                 page = decoder.decode(body)
-                assert not page.metadata.continue_, f"{call} does not fit into one page"
+                if page.metadata.continue_:
+                    return super().listed(call, decoder, gather)
                 self._read[body, gather] = gather(iter(page.items or ()))
         found: T = self._read[body, gather]
         return found
