@@ -31,7 +31,7 @@ MOMENTS = (1.0, 4.0, 6.0, 8.0, 12.0, 30.0, 70.0)
 NODES = (0, 1, 3)
 WHILE = 25.0
 """How long a deed of two halves lasts."""
-_DEEDS = ("put", "create", "patch", "publish")
+_WRITES = ("put", "create", "patch", "publish")
 
 
 _calls: dict[tuple[str, int], tuple[Call, ...]] = {}
@@ -81,8 +81,8 @@ def mixture(seed: int, *, people: bool) -> History:
     setting = random.choice(settings()) if random.random() < 0.4 else drawn_world(random.randrange(80))
     base = History(setting, random.randrange(2))
     made = calls(base)
-    deeds = [call for call in made if call.what.startswith(_DEEDS)]
-    chosen = [random.choice(random.choice((made, deeds or made))) for _ in range(random.choice((0, 1, 1, 2, 3)))]
+    writes = [call for call in made if call.what.startswith(_WRITES)]
+    chosen = [random.choice(random.choice((made, writes or made))) for _ in range(random.choice((0, 1, 1, 2, 3)))]
     return replace(
         base,
         faults={call.number: _fault(random) for call in chosen},
