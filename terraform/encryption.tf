@@ -1,4 +1,5 @@
 # Google's services use the key in the name of their own agents.
+# An agent that has never been used is not there yet: `gcloud beta services identity create --service=…` makes it.
 # https://cloud.google.com/functions/docs/securing/cmek, https://cloud.google.com/firestore/native/docs/cmek
 
 locals {

@@ -92,6 +92,9 @@ resource "google_service_account_iam_member" "push_token" {
   service_account_id = google_service_account.accounts["push"].name
   role               = "roles/iam.serviceAccountTokenCreator"
   member             = local.pubsub_agent
+
+  # Pub/Sub makes its agent when it is first used.
+  depends_on = [google_pubsub_topic.topics]
 }
 
 resource "google_pubsub_topic_iam_member" "dead_letters" {

@@ -27,5 +27,6 @@ resource "google_cloud_scheduler_job" "planner" {
     }
   }
 
-  depends_on = [google_cloud_run_v2_service_iam_member.invokers]
+  # The first tick finds a policy, and may call.
+  depends_on = [google_cloud_run_v2_service_iam_member.invokers, google_storage_bucket_object.policy]
 }

@@ -12,7 +12,8 @@ from typer.testing import CliRunner
 from functions.cli.main import app
 from tests.cli import dumps
 from tests.readme import README
-from tests.terraform.ground import MODULE, ROOT, Terraform, sentences
+from tests.terraform.ground import MODULE, ROOT, Terraform
+from tests.terraform.mocked import outputs_of
 from tests.terraform.walk import Command, commands, inputs, modules
 
 KNOWN_FLAGS = {
@@ -26,29 +27,6 @@ KNOWN_FLAGS = {
 }
 """By command, what its reference knows and the walk-through uses: https://cloud.google.com/sdk/gcloud/reference,
 https://kubernetes.io/docs/reference/kubectl, https://developer.hashicorp.com/terraform/cli/commands."""
-MOCKS = """
-mock_provider "google" {{
-  source = "{mocks}"
-}}
-mock_provider "archive" {{}}
-mock_provider "kubernetes" {{}}
-mock_provider "time" {{}}
-
-run "walked" {{
-  command = apply
-}}
-"""
-# Only a provider that the root itself requires can be mocked below it.
-PROVIDERS = """
-terraform {
-  required_providers {
-    archive    = { source = "hashicorp/archive" }
-    google     = { source = "hashicorp/google" }
-    kubernetes = { source = "hashicorp/kubernetes" }
-    time       = { source = "hashicorp/time" }
-  }
-}
-"""
 
 
 def words(program: str, *verbs: str) -> list[Command]:
@@ -60,24 +38,12 @@ def _is(program: tuple[str, ...], name: str, verbs: tuple[str, ...]) -> bool:
     return plain[: len(verbs) + 1] == [name, *verbs]
 
 
-def outputs_of(tool: Terraform, root: Path, mocks: str, *given: str) -> dict[str, Any]:
-    """Apply a root against mocked providers, with `-var` and its words, and return its outputs."""
-    (root / "tests").mkdir(exist_ok=True)
-    (root / "tests" / "walked.tftest.hcl").write_text(MOCKS.format(mocks=mocks), encoding="utf-8")
-    events = list(tool.events(root, "test", "-verbose", "-filter=tests/walked.tftest.hcl", *given))
-    assert not sentences(events), sentences(events)
-    state = next(event["test_state"] for event in events if event["type"] == "test_state")
-    return {name: each["value"] for name, each in state.get("outputs", {}).items()}
-
-
 @pytest.fixture(scope="module")
 def example(tool: Terraform, module: Path) -> dict[str, Any]:
     """The outputs of the example that the walk-through applies, with the variables that it names."""
     line = words("terraform", "apply")[0].programs[0]
     given = [word for pair in pairwise(line) if pair[0] == "-var" for word in pair]
     root = module.parent / next(word for word in line if word.startswith("-chdir=")).removeprefix("-chdir=")
-    (root / "providers_override.tf").write_text(PROVIDERS, encoding="utf-8")
-    assert tool.init(root) is None
     return outputs_of(tool, root, "../../tests/mocks", *given)
 
 
@@ -153,11 +119,7 @@ def test_the_reports_are_made_of_a_dump_and_the_policy_that_terraform_writes(
 def test_the_module_is_used_as_the_readme_shows(tool: Terraform, module: Path, tmp_path: Path, text: str) -> None:
     (tmp_path / "ebb").symlink_to(module.parent)
     (tmp_path / "main.tf").write_text(text, encoding="utf-8")
-    (tmp_path / "providers.tf").write_text(PROVIDERS, encoding="utf-8")
 
-    assert tool.init(tmp_path) is None
-    done = tool.run(tmp_path, "validate", "-no-color")
-    assert done.returncode == 0, done.stderr
     assert outputs_of(tool, tmp_path, "./ebb/terraform/tests/mocks") == {}
 
 

@@ -14,8 +14,20 @@ mock_resource "google_pubsub_topic" {
   }
 }
 
+mock_resource "google_vpc_access_connector" {
+  defaults = {
+    id = "projects/my-project/locations/europe-west1/connectors/ebb"
+  }
+}
+
 mock_data "google_project" {
   defaults = {
     number = "123456789012"
+  }
+}
+
+mock_data "google_container_cluster" {
+  defaults = {
+    control_plane_endpoints_config = [{ dns_endpoint_config = [{ endpoint = "gke-1.europe-west1.gke.goog" }] }]
   }
 }
