@@ -1,19 +1,16 @@
 """Two drains at once that move pods of one workload without a PodDisruptionBudget: never more away than may be."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
-from msgspec.structs import replace as changed
 
 from functions.drainer.step import Reply
-from shared.core.orders import Order
-from shared.core.snapshot import Pod
+from shared.core.snapshot import Node, Pod
 from shared.core.state import ClusterState
 from shared.core.workloads import Workload
 from shared.errors import Retryable
-from shared.ports import Answer, Eviction
+from shared.ports import Eviction
 from tests.builders import node, order, pdb, pod, pod_class, policy
 from tests.shells.house import House
 
@@ -88,22 +85,21 @@ def test_a_replica_that_is_away_already_counts() -> None:
 
 
 def test_a_later_drain_leaves_room_for_the_earlier_one_when_the_workload_shrinks_under_both() -> None:
-    ebb = house(8, pod("slow", on="n1", owner="ReplicaSet/slow", grace_seconds=200))
+    ebb = house(8, step_seconds=20)
+    take = ebb.cluster.take
 
-    def shrink() -> None:
-        ebb.cluster.workloads[KEY] = Workload("default/Deployment/web", 4, 4)
-        ebb.cluster.answers["default/p0"] = [Eviction(Answer.LATER)] * 3
-        ebb.deliver(ebb_order(ebb, SECOND))
+    def shrink_at_the_second(taken: Node, *given: Any) -> Node:
+        if taken.name == "n2":
+            ebb.cluster.workloads[KEY] = Workload("default/Deployment/web", 4, 4)
+        return take(taken, *given)
 
-    ebb.settings = replace(ebb.settings, step_seconds=20)
-    at_the_first_eviction(ebb, shrink)
+    ebb.cluster.take = shrink_at_the_second  # type: ignore[method-assign,assignment]  # between claim and eviction
+    at_the_first_eviction(ebb, lambda: ebb.drain(SECOND))
+
     ebb.drain(FIRST)
 
-    assert "default/p1" not in leaving(ebb)
-
-
-def ebb_order(ebb: House, wanted: Order) -> Order:
-    return changed(wanted, issued_at=ebb.clock.now(), picture_at=ebb.clock.now())
+    assert set(ebb.remembered().claims) == {"uid-n1", "uid-n2"}
+    assert leaving(ebb) == ["default/p0"]
 
 
 def test_what_a_pdb_guards_is_no_matter_of_turns() -> None:
