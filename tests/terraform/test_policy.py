@@ -30,6 +30,18 @@ TYPED: dict[str, Document] = {
     "every_field": every_field(),
     "exact_ratios": {"defaults": {"scaleDownCPURequestRatioLimit": 0.9, "excessNodesThreshold": 0.1}},
     "a_number_of_nodes": {"cluster": {"disruption": {"budgets": [{"nodes": 5}, {"nodes": "10%"}]}}},
+    "budgets_that_do_not_always_bind": {
+        "cluster": {
+            "disruption": {
+                "budgets": [
+                    {"nodes": 1, "reasons": ["empty", "expired"]},
+                    {"nodes": 2, "schedule": "0 9 * * *", "duration": "8h"},
+                    {"nodes": 30},
+                    {"nodes": 40},
+                ]
+            }
+        }
+    },
     "karpenters_defaults": {"nodePools": {"a": {"enabled": True, "disruption": {}}}},
     "no_limit": {"nodePools": {"a": {"disruption": {"budgets": []}}}},
     "a_pool_with_all_defaults": {"nodePools": {"a": {}, "b-2": {"enabled": False}}},
@@ -163,6 +175,7 @@ def test_each_fault_is_named_with_its_path_and_a_remedy(written: dict[str, dict[
 
 def test_the_count_that_always_binds_is_the_most_that_drains(written: dict[str, dict[str, Any]]) -> None:
     assert written["a_number_of_nodes"]["most_drains"] == 5
+    assert written["budgets_that_do_not_always_bind"]["most_drains"] == 30
     assert written["nothing"]["most_drains"] == 0
 
 
