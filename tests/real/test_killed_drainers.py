@@ -4,8 +4,9 @@ Everything is real: etcd, API server, scheduler, controller manager, both emulat
 judge reads the API server's own record. The seed is printed; `KILLED_DRAINERS_SEED` draws the same acts again, and
 `KILLED_DRAINERS` sets how many drains there are.
 
-That it sees something was tried with `tests/real/broken.py`: without healing the claims of nodes that are gone stand
-until all budgets are used up; without giving back, taints stay; without the UID, the record names the evictions.
+That it sees something was tried with `tests/real/broken.py`. Without healing, the claims of nodes that are gone stand
+until the whole budget is used up, and no further drain ends; without giving back, a node is held for ever; without the
+UID, the record names each eviction.
 """
 
 import os
