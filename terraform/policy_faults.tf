@@ -13,8 +13,14 @@ locals {
     { for name, pool in try(merge(local.policy.nodePools, {}), {}) : "nodePools.${name}" => pool if pool != null },
   )
   disruptions = merge(
-    { for path in ["cluster"] : "${path}.disruption" => ["CeilingSection", local.policy.cluster.disruption] if can(keys(local.policy.cluster.disruption)) },
-    { for path, pool in local.pools : "${path}.disruption" => ["DisruptionSection", pool.disruption] if can(keys(pool.disruption)) },
+    {
+      for path in ["cluster"] : "${path}.disruption" => ["CeilingSection", local.policy.cluster.disruption]
+      if can(keys(local.policy.cluster.disruption))
+    },
+    {
+      for path, pool in local.pools : "${path}.disruption" => ["DisruptionSection", pool.disruption]
+      if can(keys(pool.disruption))
+    },
   )
   policy_sections = concat(
     [{ path = "", kind = "Policy", fields = local.policy }],
@@ -28,18 +34,23 @@ locals {
         "manual"                        = ["ManualSection", try(local.policy.manual, null)]
       } : { path = path, kind = section[0], fields = section[1] }
     ],
-    [for index, freeze in try(concat(local.policy.cluster.freezes, []), []) : { path = "cluster.freezes[${index}]", kind = "FreezeSection", fields = freeze }],
+    [
+      for index, freeze in try(concat(local.policy.cluster.freezes, []), []) :
+      { path = "cluster.freezes[${index}]", kind = "FreezeSection", fields = freeze }
+    ],
     [for path, pool in local.pools : { path = path, kind = "PoolSection", fields = pool }],
     [for path, pool in local.pools : { path = "${path}.rate", kind = "RateSection", fields = try(pool.rate, null) }],
     [for path, section in local.disruptions : { path = path, kind = section[0], fields = section[1] }],
     flatten([
       for path, section in local.disruptions : [
-        for index, budget in try(concat(section[1].budgets, []), []) : { path = "${path}.budgets[${index}]", kind = "BudgetSection", fields = budget }
+        for index, budget in try(concat(section[1].budgets, []), []) :
+        { path = "${path}.budgets[${index}]", kind = "BudgetSection", fields = budget }
       ]
     ]),
     flatten([
       for path, section in local.disruptions : [
-        for index, window in try(concat(section[1].windows, []), []) : { path = "${path}.windows[${index}]", kind = "ScheduleSection", fields = window }
+        for index, window in try(concat(section[1].windows, []), []) :
+        { path = "${path}.windows[${index}]", kind = "ScheduleSection", fields = window }
       ]
     ]),
   )
@@ -81,52 +92,69 @@ locals {
     ]),
   )
 
+  policy_wrong = [
+    for field in local.policy_values : field if !anytrue([
+      for rule in field.rules : (
+        can(rule["$ref"]) || try(rule.type, "") == "object" ? can(keys(field.value)) :
+        try(rule.type, "") == "array" ? can(concat(field.value, [])) :
+        try(rule.type, "") == "boolean" ? try(contains(["true", "false"], tostring(field.value)), false) :
+        can(rule.enum) ? try(contains(rule.enum, field.value), false) :
+        # A duration for which the schema does not name 0 is longer than zero.
+        can(rule.pattern) ? can(regex(rule.pattern, tostring(field.value))) && (
+          !strcontains(rule.pattern, "[dhm") ||
+          strcontains(rule.pattern, "|0") ||
+          can(regex("[1-9]", tostring(field.value)))
+        ) :
+        try(rule.type, "") == "string" ? can(tostring(field.value)) :
+        try(
+          tonumber(field.value) >= try(rule.minimum, -1000000) &&
+          tonumber(field.value) <= try(rule.maximum, 1000000) &&
+          tonumber(field.value) > try(rule.exclusiveMinimum, -1000001) &&
+          (rule.type == "number" || floor(tonumber(field.value)) == tonumber(field.value)),
+          false,
+        )
+      )
+    ])
+  ]
+  policy_remedies = [
+    for field in local.policy_wrong : [
+      for rule in [field.rules[0]] : (
+        can(rule.enum) ? "one of ${join(", ", rule.enum)}" :
+        length(field.examples) > 0 ? "a value such as ${join(" or ", field.examples)}" :
+        can(rule.maximum) ? "a number above ${rule.exclusiveMinimum} and up to ${rule.maximum}" :
+        can(rule.minimum) && try(rule.type, "") == "integer" ? "a whole number of at least ${rule.minimum}" :
+        can(rule.minimum) ? "a number of at least ${rule.minimum}" :
+        try(rule.type, "") == "boolean" ? "true or false" :
+        try(rule.type, "") == "array" ? "a list" :
+        try(rule.type, "") == "string" ? "text" : "a mapping"
+      )
+    ][0]
+  ]
+  policy_halves = [
+    for section in local.policy_sections : section.path
+    if section.kind == "BudgetSection" && (
+      (try(section.fields.schedule, null) == null) != (try(section.fields.duration, null) == null)
+    )
+  ]
+  policy_missing = flatten([
+    for section in local.policy_sections : [
+      for key in try(local.policy_kinds[section.kind].required, []) : {
+        path    = "${section.path}.${key}"
+        example = try(local.policy_kinds[section.kind].properties[key].examples[0], "that of infra/policy.md")
+      } if try(section.fields[key], null) == null
+    ] if can(keys(section.fields))
+  ])
+
   policy_faults = concat(
     [
       for field in local.policy_fields : "policy.${field.path}: there is no such field; infra/policy.md has all of them."
       if field.rule == null
     ],
     [
-      for field in local.policy_values : format(
-        "policy.%s: value %s is wrong; %s.", field.path, jsonencode(field.value), (
-          can(field.rules[0].enum) ? "write one of ${join(", ", field.rules[0].enum)}" :
-          length(field.examples) > 0 ? "write a value such as ${join(" or ", field.examples)}" :
-          can(field.rules[0].maximum) ? "write a number above ${field.rules[0].exclusiveMinimum} and up to ${field.rules[0].maximum}" :
-          can(field.rules[0].minimum) ? "write a ${field.rules[0].type == "integer" ? "whole " : ""}number of at least ${field.rules[0].minimum}" :
-          try(field.rules[0].type, "") == "boolean" ? "write true or false" : "write a ${try(field.rules[0].type, "mapping")}"
-        )
-      )
-      if !anytrue([
-        for rule in field.rules : (
-          can(rule["$ref"]) || try(rule.type, "") == "object" ? can(keys(field.value)) :
-          try(rule.type, "") == "array" ? can(concat(field.value, [])) :
-          try(rule.type, "") == "boolean" ? try(contains(["true", "false"], tostring(field.value)), false) :
-          can(rule.enum) ? try(contains(rule.enum, field.value), false) :
-          # A duration for which the schema does not name 0 is longer than zero.
-          can(rule.pattern) ? can(regex(rule.pattern, tostring(field.value))) && (
-            !strcontains(rule.pattern, "[dhm") || strcontains(rule.pattern, "|0") || can(regex("[1-9]", tostring(field.value)))
-          ) :
-          try(rule.type, "") == "string" ? can(tostring(field.value)) :
-          try(
-            tonumber(field.value) >= try(rule.minimum, -1000000) &&
-            tonumber(field.value) <= try(rule.maximum, 1000000) &&
-            tonumber(field.value) > try(rule.exclusiveMinimum, -1000001) &&
-            (rule.type == "number" || floor(tonumber(field.value)) == tonumber(field.value)),
-            false,
-          )
-        )
-      ])
+      for index, field in local.policy_wrong :
+      "policy.${field.path}: value ${jsonencode(field.value)} is wrong; write ${local.policy_remedies[index]}."
     ],
-    [
-      for section in local.policy_sections : "policy.${section.path}: schedule and duration belong together; write both or neither."
-      if section.kind == "BudgetSection" && (try(section.fields.schedule, null) == null) != (try(section.fields.duration, null) == null)
-    ],
-    flatten([
-      for section in local.policy_sections : [
-        for key in try(local.policy_kinds[section.kind].required, []) :
-        "policy.${section.path}.${key}: it is missing; write a value such as ${join(" or ", try(local.policy_kinds[section.kind].properties[key].examples, ["that of infra/policy.md"]))}."
-        if try(section.fields[key], null) == null
-      ] if can(keys(section.fields))
-    ]),
+    [for path in local.policy_halves : "policy.${path}: schedule and duration belong together; write both or neither."],
+    [for field in local.policy_missing : "policy.${field.path}: it is missing; write a value such as ${field.example}."],
   )
 }

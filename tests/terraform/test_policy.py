@@ -97,6 +97,19 @@ FAULTS = [
         id="a duration alone",
     ),
 ]
+FAULTS_OF_FILES = [
+    pytest.param(
+        ["policy.dryrun: there is no such field; infra/policy.md has all of them."],
+        "dryrun: false\n",
+        id="a field unknown",
+    ),
+    pytest.param(
+        ["policy.defaults.rate.nodes: it is missing; write a value such as 10%."],
+        "defaults: {rate: {per: 1h}}\n",
+        id="a field forgotten",
+    ),
+    pytest.param(['policy.nodePools: value "a" is wrong; write a mapping.'], "nodePools: a\n", id="text for a mapping"),
+]
 PAUSED_FILES = [
     pytest.param("dryRun: false\n", id="a mapping"),
     pytest.param(
@@ -121,6 +134,10 @@ def written(values_tool: Terraform, tmp_path_factory: pytest.TempPathFactory) ->
     cases: dict[str, dict[str, Any]] = {name: {"policy": policy} for name, policy in TYPED.items()}
     cases |= {f"fault{number}": {"policy": case.values[1]} for number, case in enumerate(FAULTS)}
     cases |= {f"paused_{name}": {"policy": policy, "paused": True} for name, policy in TYPED.items()}
+    for number, case in enumerate(FAULTS_OF_FILES):
+        path = folder / f"wrong{number}.yaml"
+        path.write_text(str(case.values[1]), encoding="utf-8")
+        cases |= {f"wrong{number}": {"policy_file": str(path)}}
     cases["nulls"] = {"policy": NULLS}
     for number, case in enumerate(PAUSED_FILES):
         path = folder / f"policy{number}.yaml"
@@ -171,6 +188,11 @@ def test_a_file_is_written_as_it_stands_and_paused_as_text(written: dict[str, di
 @pytest.mark.parametrize("number", range(len(FAULTS)), ids=[str(case.id) for case in FAULTS])
 def test_each_fault_is_named_with_its_path_and_a_remedy(written: dict[str, dict[str, Any]], number: int) -> None:
     assert written[f"fault{number}"]["faults"] == FAULTS[number].values[0]
+
+
+@pytest.mark.parametrize("number", range(len(FAULTS_OF_FILES)), ids=[str(case.id) for case in FAULTS_OF_FILES])
+def test_a_file_is_judged_too(written: dict[str, dict[str, Any]], number: int) -> None:
+    assert written[f"wrong{number}"]["faults"] == FAULTS_OF_FILES[number].values[0]
 
 
 def test_the_count_that_always_binds_is_the_most_that_drains(written: dict[str, dict[str, Any]]) -> None:
