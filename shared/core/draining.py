@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 from typing import Final
 
+from shared.core.annotation import noted
 from shared.core.drainability import DrainContext, judge, movable
 from shared.core.names import AUTOSCALER_DELETING_TAINT, LEAVING_TAINTS
 from shared.core.pace import in_this_round
@@ -82,6 +83,13 @@ def _taken(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
     del now
     assert scene.node is not None  # noqa: S101 - _node_gone stands before this rule
     return Note(DrainPhase.CORDONED) if scene.node.drain_taint == record.order.order_id else None
+
+
+def _taken_back(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
+    """The same crash, and since then a person has removed our taint: the annotation of that patch still tells."""
+    del now
+    note = noted(scene.node) if scene.node else None
+    return GiveBack(Halt.OVERRULED) if note and note.order_id == record.order.order_id else None
 
 
 def _going_away(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
@@ -210,7 +218,9 @@ def _context(scene: Scene, now: datetime) -> DrainContext:
 
 Rule = Callable[[DrainRecord, Scene, datetime], Step | None]
 _RULES: Final[dict[DrainPhase, tuple[Rule, ...]]] = {
-    DrainPhase.CLAIMED: (_node_gone, _released, _taken, _stopped, _going_away, _cordoned_by_other, _late, _cordon),
+    DrainPhase.CLAIMED: (
+        _node_gone, _released, _taken, _taken_back, _stopped, _going_away, _cordoned_by_other, _late, _cordon,
+    ),
     DrainPhase.CORDONED: (
         # the world moved on without us
         _node_gone, _released, _overruled,

@@ -13,9 +13,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Final
 
-import msgspec
-
-from shared.core import names
+from shared.core.annotation import noted
 from shared.core.breakers import opened
 from shared.core.demand import relieved
 from shared.core.draining import must_stop, shaken
@@ -199,11 +197,8 @@ def _orphans(ward: Ward) -> Iterator[Finding]:
 
 def taken_since(node: Node, began_at: datetime) -> bool:
     """Whether our annotation is as young as the picture: its claim may be younger than the state we read."""
-    try:
-        since = datetime.fromisoformat(msgspec.json.decode(node.annotations[names.OUR_ANNOTATION])["since"])
-    except (KeyError, TypeError, ValueError, msgspec.DecodeError):
-        return False
-    return since >= began_at
+    note = noted(node)
+    return note is not None and note.since >= began_at
 
 
 ClaimRule = Callable[[Ward, str, Claim], Finding | None]

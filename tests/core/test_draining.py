@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from shared.core.draining import deadline, grace_seconds, next_step
+from shared.core.names import OUR_ANNOTATION
 from shared.core.policy import DrainSettings
 from shared.core.reasons import Halt, Outcome
 from shared.core.scene import Scene
@@ -36,6 +37,11 @@ def scene(*pods: Any, taken: bool = True, **changes: Any) -> Scene:
     return Scene(**{**given, **changes})
 
 
+def noted_by(order_id: str) -> dict[str, str]:
+    """Our annotation, as the patch that took the node wrote it."""
+    return {OUR_ANNOTATION: f'{{"order_id": "{order_id}", "since": "{NOW.isoformat()}"}}'}
+
+
 def asked(pod_name: str, answer: str, *, ago: float = 60, **changes: Any) -> dict[str, PodProgress]:
     at = LATER - timedelta(seconds=ago)
     row = PodProgress(uid=f"uid-{pod_name}", answer=answer, at=at, **changes)
@@ -53,6 +59,18 @@ def asked(pod_name: str, answer: str, *, ago: float = 60, **changes: Any) -> dic
         ),
         pytest.param(
             Note(DrainPhase.CORDONED), record("claimed"), scene(), id="a crash between the patch and its record"
+        ),
+        pytest.param(
+            GiveBack(Halt.OVERRULED),
+            record("claimed"),
+            scene(node=node("n1", annotations=noted_by(order().order_id))),
+            id="a person took the node back after such a crash",
+        ),
+        pytest.param(
+            Cordon(node("n1", annotations=noted_by("earlier"))),
+            record("claimed"),
+            scene(node=node("n1", annotations=noted_by("earlier"))),
+            id="an earlier order's annotation says nothing about this one",
         ),
         pytest.param(
             GiveBack(Halt.CORDONED_BY_OTHER),

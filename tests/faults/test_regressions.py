@@ -81,3 +81,10 @@ def test_pods_of_a_node_that_has_just_gone_are_given_a_place_first(index: int) -
     """They count as running on it until the garbage collector has seen them, and then need the room of the plan."""
     acts = ((0.0, Act("pause")), (50.0, Act("resume")), (51.0, Act("delete", index)))
     assert broken(iter([replace(base("tight"), acts=acts)])) == []
+
+
+def test_a_node_that_a_person_took_back_before_its_cordon_was_written_down_is_left_alone() -> None:
+    """The step died between the patch and its record, and the record still says that nothing has been done."""
+    history = replace(base("two may go"), acts=((14.0, Act("take back", 0)), (14.0, Act("take back", 1))))
+    events = acts_of(base("two may go"), "push", "create events")
+    assert broken(killed(history, events)) == []
