@@ -20,6 +20,9 @@ MOST_STEP_SECONDS: Final = 540
 MOST_PASS_SECONDS: Final = 1800
 """Cloud Scheduler waits no longer for an answer (https://cloud.google.com/scheduler/docs/reference/rest/v1, Job)."""
 
+MOST_INTERVAL_SECONDS: Final = 86_400
+"""A day: of rarer passes no mark is worth keeping."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
@@ -50,6 +53,8 @@ class Settings:
     pass_seconds: float = 360.0
     """EBB_PASS_SECONDS: how long the planner's lease lives; longer than the function may run, for a pass that was
     killed keeps the next ones out for so long."""
+    interval_seconds: float = 300.0
+    """EBB_INTERVAL_SECONDS: how far apart the planner's passes are; marks outlive three that are missing."""
     log_level: str = "INFO"
     """EBB_LOG_LEVEL."""
     decision_log: str = "changes"
@@ -88,7 +93,8 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
         raise BadSettings(*faults)
     step = min(float(given.pop("step_seconds", "480")), MOST_STEP_SECONDS)
     lease = min(float(given.pop("pass_seconds", "360")), MOST_PASS_SECONDS)
-    return Settings(**given, step_seconds=step, pass_seconds=lease)
+    interval = min(float(given.pop("interval_seconds", "300")), MOST_INTERVAL_SECONDS)
+    return Settings(**given, step_seconds=step, pass_seconds=lease, interval_seconds=interval)
 
 
 def _cluster(given: Mapping[str, str]) -> list[str]:
@@ -139,7 +145,7 @@ def _gke_api(given: Mapping[str, str]) -> list[str]:
 def _seconds(given: Mapping[str, str]) -> list[str]:
     return [
         f"EBB_{name.upper()}: {given[name]!r} is not a positive number of seconds."
-        for name in ("step_seconds", "pass_seconds")
+        for name in ("step_seconds", "pass_seconds", "interval_seconds")
         if name in given and not _is_positive(given[name])
     ]
 

@@ -89,7 +89,8 @@ resource "google_cloudfunctions2_function" "planner" {
 
     # The lease outlives the call, so that a killed pass is never joined by the next one.
     environment_variables = merge(local.environment, {
-      EBB_PASS_SECONDS = tostring(var.functions.planner.timeout_seconds + 60)
+      EBB_INTERVAL_SECONDS = tostring(local.every_minutes * 60)
+      EBB_PASS_SECONDS     = tostring(var.functions.planner.timeout_seconds + 60)
     })
   }
 

@@ -3,12 +3,14 @@
 # as 2-59/5, which not every reader of cron schedules understands alike.
 
 locals {
+  # As a rule, by which marks are kept; and at most, by which the alert on missing passes waits.
   every_minutes    = coalesce(var.schedule.every_minutes, 5)
   interval_minutes = coalesce(var.schedule.longest_gap_minutes, local.every_minutes)
 
   offset_minutes = parseint(substr(sha256("offset ${local.cluster_id}"), 0, 8), 16) % local.every_minutes
-  cron = coalesce(
-    var.schedule.cron,
-    "${join(",", range(local.offset_minutes, 60, local.every_minutes))} * * * *",
+  cron = (
+    var.schedule.cron != null
+    ? var.schedule.cron
+    : "${join(",", range(local.offset_minutes, 60, local.every_minutes))} * * * *"
   )
 }

@@ -276,7 +276,7 @@ variable "region" {
 }
 
 variable "schedule" {
-  description = "How often the planner looks: every_minutes (default 5; the minute is hashed from the cluster's name), or a cron schedule of five fields with the longest gap between its hits by day, which the alert on missing passes needs."
+  description = "How often the planner looks: every_minutes (default 5; the minute is hashed from the cluster's name). Or a cron schedule of five fields, with how far apart its hits are as a rule (every_minutes, by which marks are kept) and at most (longest_gap_minutes, by which the alert on missing passes waits)."
   type = object({
     every_minutes       = optional(number)
     cron                = optional(string)
@@ -287,12 +287,12 @@ variable "schedule" {
   default  = {}
 
   validation {
-    condition     = var.schedule.every_minutes == null || contains([1, 2, 3, 4, 5, 6, 10, 12], coalesce(var.schedule.every_minutes, 5))
-    error_message = "schedule.every_minutes: write 1, 2, 3, 4, 5, 6, 10 or 12, which divide the hour; after 15 minutes without a pass all marks start anew."
+    condition     = var.schedule.cron != null || contains([1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30], coalesce(var.schedule.every_minutes, 5))
+    error_message = "schedule.every_minutes: write 1, 2, 3, 4, 5, 6, 10, 12, 15, 20 or 30, which divide the hour; for another rhythm write cron too."
   }
   validation {
-    condition     = var.schedule.every_minutes == null || var.schedule.cron == null
-    error_message = "schedule: every_minutes and cron exclude each other; write one of them."
+    condition     = var.schedule.cron == null || try(var.schedule.every_minutes >= 1 && var.schedule.every_minutes <= 1440 && floor(var.schedule.every_minutes) == var.schedule.every_minutes, false)
+    error_message = "schedule: a cron schedule needs every_minutes, how far apart its hits are as a rule: a whole number from 1 to 1440. Marks outlive three missing passes; without it none might."
   }
   validation {
     condition     = (var.schedule.cron == null) == (var.schedule.longest_gap_minutes == null)

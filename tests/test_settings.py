@@ -27,6 +27,7 @@ def test_every_variable_of_the_contract_is_read() -> None:
         "EBB_GKE_API": "http://127.0.0.1:8080",
         "EBB_STEP_SECONDS": "12.5",
         "EBB_PASS_SECONDS": "90",
+        "EBB_INTERVAL_SECONDS": "600",
         "EBB_LOG_LEVEL": "DEBUG",
         "EBB_DECISION_LOG": "all",
     }
@@ -46,6 +47,7 @@ def test_every_variable_of_the_contract_is_read() -> None:
         gke_api="http://127.0.0.1:8080",
         step_seconds=12.5,
         pass_seconds=90,
+        interval_seconds=600,
         log_level="DEBUG",
         decision_log="all",
     )
@@ -75,6 +77,7 @@ def test_every_variable_of_the_contract_is_read() -> None:
         pytest.param("EBB_STEP_SECONDS: '0' is not a positive", "EBB_STEP_SECONDS", "0", id="no seconds"),
         pytest.param("EBB_STEP_SECONDS: '-1' is not a positive", "EBB_STEP_SECONDS", "-1", id="seconds below nothing"),
         pytest.param("EBB_PASS_SECONDS: '0' is not a positive", "EBB_PASS_SECONDS", "0", id="a lease of no seconds"),
+        pytest.param("EBB_INTERVAL_SECONDS: '5m' is not a", "EBB_INTERVAL_SECONDS", "5m", id="an interval in minutes"),
         pytest.param("EBB_STEP_SECONDS: 'nan' is not a positive", "EBB_STEP_SECONDS", "nan", id="seconds of no number"),
         pytest.param("EBB_LOG_LEVEL: 'LOUD' is not one of DEBUG", "EBB_LOG_LEVEL", "LOUD", id="an unknown level"),
         pytest.param("EBB_LOG_LEVEL: 'info' is not one of", "EBB_LOG_LEVEL", "info", id="a level in small letters"),

@@ -73,12 +73,13 @@ def run_pass(desk: Desk, run_id: str) -> dict[str, Any]:
         raise fault
     sight = _look(ports, settings, policy, pools)
     healed = _heal(ports, settings, sight)
-    plan = make_plan(sight.snapshot, sight.state, sight.marks, policy, sight.now, desk.prices)
+    interval = timedelta(seconds=settings.interval_seconds)
+    plan = make_plan(sight.snapshot, sight.state, sight.marks, policy, sight.now, desk.prices, interval)
     _save_marks(ports, sight.marks, plan)
     published = _publish(desk, run_id, plan, sight.snapshot.began_at)
     _tidy(ports, sight)
     report = Report(run_id, published, healed, ports.clock.monotonic() - begun)
-    told = Told(plan, sight.snapshot, sight.state, desk.prices, sight.now)
+    told = Told(plan, sight.snapshot, sight.state, desk.prices, sight.now, interval)
     return desk.teller.tell(ports.log, told, report)
 
 

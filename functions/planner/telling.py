@@ -6,7 +6,7 @@ numbers mean is `core.gauges`'; how they are written is `lines`'.
 """
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from functions.planner import lines
@@ -28,6 +28,8 @@ class Told:
     state: ClusterState
     prices: Prices
     now: datetime
+    interval: timedelta
+    """How far apart passes are expected."""
 
 
 class Teller:
@@ -41,7 +43,7 @@ class Teller:
         """Log a pass and return the summary that the function answers."""
         plan, snapshot = told.plan, told.snapshot
         whole = of_cluster(plan, snapshot, told.prices)
-        rest = condition(plan, snapshot, told.state, told.now)
+        rest = condition(plan, snapshot, told.state, told.now, told.interval)
         log.event("cluster_state", "The cluster as this pass saw it.", **lines.cluster_state(whole, rest))
         for pool, nodes in snapshot.nodes_by_pool.items():
             fields = lines.pool_state(of_pool(plan, snapshot, told.prices, pool))

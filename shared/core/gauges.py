@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from fractions import Fraction
-from typing import Final
 
+from shared.core.marks import INTERVAL
 from shared.core.plan import NodeDecision, Plan, Verdict
 from shared.core.prices import Prices
 from shared.core.reclaimed import hours_since, still_saved
@@ -20,7 +20,6 @@ from shared.core.state import Claim, ClusterState
 from shared.core.themes import THEME_OF, Theme
 from shared.core.utilization import is_untainted
 
-TWO_PASSES: Final = timedelta(minutes=10)
 """Until the watchdog's release is published and carried out (design §2: no cordon for nothing)."""
 
 
@@ -116,7 +115,9 @@ def _gauges(
     )
 
 
-def condition(plan: Plan, snapshot: Snapshot, state: ClusterState, now: datetime) -> Condition:
+def condition(
+    plan: Plan, snapshot: Snapshot, state: ClusterState, now: datetime, interval: timedelta = INTERVAL
+) -> Condition:
     """Return what else is told. `state` is the cluster's document as the pass began with it."""
     saved = still_saved(state.reclaimed, snapshot.nodes, state.last_pass, now)
     marked = [each.marked_since for each in plan.decisions if each.marked_since is not None]
@@ -125,7 +126,7 @@ def condition(plan: Plan, snapshot: Snapshot, state: ClusterState, now: datetime
         oldest_mark=now - min(marked, default=now),
         kept=_kept(plan),
         claims=len(state.claims),
-        overdue_claims=sum(_overdue(claim, now) for claim in state.claims.values()),
+        overdue_claims=sum(_overdue(claim, interval, now) for claim in state.claims.values()),
         open_breakers=sum(now < each.until for each in state.breakers.values()),
         backing_off=sum(now < each.until for each in state.backoffs.values()),
         reclaimed_nodes=sum(each.nodes for each in saved),
@@ -140,9 +141,10 @@ def _kept(plan: Plan) -> dict[Theme, int]:
     return {theme: counts[theme] for theme in Theme}
 
 
-def _overdue(claim: Claim, now: datetime) -> bool:
+def _overdue(claim: Claim, interval: timedelta, now: datetime) -> bool:
+    """Whether a claim is older than the promise allows: drain deadline, watchdog and two passes (design §2)."""
     limits = claim.settings
-    return now - claim.since > limits.timeout + limits.max_grace + limits.watchdog + TWO_PASSES
+    return now - claim.since > limits.timeout + limits.max_grace + limits.watchdog + 2 * interval
 
 
 def _share(part: int, whole: int) -> Fraction | None:

@@ -11,7 +11,7 @@ from typing import Final
 
 from shared.core.choosing import Choice, departing_nodes
 from shared.core.eligibility import SAFETY_RULES
-from shared.core.marks import is_due, removable_at, update
+from shared.core.marks import INTERVAL, is_due, removable_at, update
 from shared.core.moving import moving
 from shared.core.orders import DrainReason
 from shared.core.placement import Board, Candidate, search
@@ -26,8 +26,6 @@ from shared.core.state import ClusterState, Mark, PoolMarks
 from shared.core.survey import NodeFacts, survey
 from shared.core.utilization import excess, spare
 
-DEFAULT_INTERVAL: Final = timedelta(minutes=5)
-"""How far apart passes are expected; three of them (at least 15 min) without a pass restart all marks."""
 NO_POLICY: Final = Policy()
 
 
@@ -38,12 +36,16 @@ def make_plan(
     policy: Policy | None,
     now: datetime,
     prices: Prices,
+    interval: timedelta = INTERVAL,
 ) -> Plan:
-    """Return one pass's plan. Without a policy nothing is ordered and the marks stay as they are."""
+    """Return one pass's plan. Without a policy nothing is ordered and the marks stay as they are.
+
+    `interval` is how far apart passes are expected: three of them (at least 15 min) without a pass restart all marks.
+    """
     if policy is None:
         return _without_policy(snapshot, state, marks, now, prices)
     rows = survey(snapshot, state, policy, now)
-    updated = update(marks, _could_go(rows), now, state.last_pass, DEFAULT_INTERVAL)
+    updated = update(marks, _could_go(rows), now, state.last_pass, interval)
     due = [facts for facts in rows if facts.candidate and _is_due(facts, updated, policy, now)]
     measured, surplus = _measured(snapshot, state, policy, rows, now)
     choice = Choice(snapshot, state, policy, measured)

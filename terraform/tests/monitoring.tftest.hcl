@@ -115,7 +115,7 @@ run "passes_that_are_too_rare_have_no_alert_and_that_is_said" {
   command = plan
 
   variables {
-    schedule = { cron = "0 3 * * *", longest_gap_minutes = 1440 }
+    schedule = { cron = "0 3 * * *", every_minutes = 1440, longest_gap_minutes = 1440 }
   }
 
   expect_failures = [check.missing_passes_can_be_noticed]

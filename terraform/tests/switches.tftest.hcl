@@ -152,14 +152,15 @@ run "the_schedule_may_be_written_out" {
   command = plan
 
   variables {
-    schedule = { cron = "*/10 6-23 * * *", longest_gap_minutes = 370, time_zone = "Europe/Amsterdam" }
+    schedule = { cron = "*/10 6-23 * * *", every_minutes = 10, longest_gap_minutes = 370, time_zone = "Europe/Amsterdam" }
   }
 
   assert {
     condition = (
       google_cloud_scheduler_job.planner.schedule == "*/10 6-23 * * *" &&
       google_cloud_scheduler_job.planner.time_zone == "Europe/Amsterdam" &&
-      local.interval_minutes == 370
+      local.interval_minutes == 370 &&
+      google_cloudfunctions2_function.planner.service_config[0].environment_variables["EBB_INTERVAL_SECONDS"] == "600"
     )
     error_message = "An explicit schedule is used as it stands."
   }

@@ -1,5 +1,7 @@
 """The planner from tick to summary, on fakes."""
 
+from dataclasses import replace as with_changes
+
 import pytest
 
 from shared.core.orders import Kind, order_id
@@ -64,6 +66,25 @@ def test_a_mark_falls_when_the_node_fills_up_and_starts_anew_later() -> None:
 
 
 @pytest.mark.acceptance(55)
+@pytest.mark.parametrize(
+    ("kept", "seconds"),
+    [
+        pytest.param(True, 1200, id="passes twenty minutes apart, as expected"),
+        pytest.param(False, 300, id="three passes missing of a five-minute schedule"),
+    ],
+)
+def test_marks_outlive_three_missing_passes_of_the_interval_that_is_set(kept: bool, seconds: float) -> None:
+    ebb = house(policy=policy(consolidate_after=600 * MINUTE))
+    ebb.settings = with_changes(ebb.settings, interval_seconds=seconds)
+    ebb.tick()
+    since = marks(ebb)["uid-n1"].since
+
+    ebb.pass_time(minutes=20)
+    ebb.tick()
+
+    assert (marks(ebb)["uid-n1"].since == since) is kept
+
+
 def test_a_dry_run_saves_marks_and_claims_publishes_and_touches_nothing() -> None:
     ebb = house(policy=policy(cluster_wide={"dry_run": True}))
 

@@ -14,7 +14,7 @@ from tests.terraform.ground import NAMES, Terraform, valued
 CLUSTERS = 300
 LOCATIONS = ("europe-west1", "europe-west1-b", "europe-west1-c", "us-central1", "northamerica-northeast1-a")
 STEMS = ("prod", "a", "production-of-the-shop-in-the-west", "x--", "gke-team-payments-blue", "a-b-c-d-e-f-g-h-i")
-EVERY = (1, 2, 3, 4, 5, 6, 10, 12)
+EVERY = (1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30)
 Case = dict[str, Any]
 
 

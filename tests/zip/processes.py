@@ -82,7 +82,10 @@ def variables(target: str, addresses: Mapping[str, Any], state: Mapping[str, str
         "EBB_TOPIC": TOPIC,
         "GOOGLE_CLOUD_PROJECT": "local",
     }
-    own = {"plan": {"EBB_PASS_SECONDS": "360"}, "drain": {"EBB_STEP_SECONDS": "480", "THREADS": "20"}}
+    own = {
+        "plan": {"EBB_INTERVAL_SECONDS": "300", "EBB_PASS_SECONDS": "360"},
+        "drain": {"EBB_STEP_SECONDS": "480", "THREADS": "20"},
+    }
     stand_ins = {
         "EBB_KUBECONFIG": addresses["kubeconfig"],
         "EBB_GKE_API": addresses["gke"],
