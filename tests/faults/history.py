@@ -45,6 +45,7 @@ def run(history: History) -> Installation:
     ebb.live(INTERVAL)
     while not _is_over(ebb):
         ebb.live(10.0)
+    ebb.stage.dismiss()
     return ebb
 
 

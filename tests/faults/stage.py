@@ -41,6 +41,7 @@ class Stage:
         self.current: Actor | None = None
         self._main = threading.Lock()
         self._main.acquire()
+        self._is_dismissed = False
 
     def start(self, actor: Actor, act: Callable[[], None]) -> None:
         """Add an actor that is ready now; it first runs when `run` lets it."""
@@ -54,7 +55,7 @@ class Stage:
         if first is None:
             return
         self._hand_to(first)
-        self._wait(self._main)
+        self._wait_for_all()
         for actor in [each for each in self.actors if each.over]:
             self.actors.remove(actor)
             if actor.failure is not None:
@@ -69,7 +70,17 @@ class Stage:
         if following is actor:
             return
         self._hand_to(following)
-        self._wait(actor.turn)
+        actor.turn.acquire()  # for as long as the others need; who is stuck is told by the main thread's wait
+        if self._is_dismissed:
+            raise Killed
+
+    def dismiss(self) -> None:
+        """End the actors that still sleep, as a kill does: the history is over, and no thread may outlive it."""
+        self._is_dismissed = True
+        for actor in self.actors:
+            actor.killed = True
+            self._hand_to(actor)
+            self._wait_for_all()
 
     def wakes_at(self) -> float | None:
         """When the next sleeper is due; None while nobody sleeps."""
@@ -84,8 +95,8 @@ class Stage:
         self.current = actor
         (self._main if actor is None else actor.turn).release()
 
-    def _wait(self, turn: threading.Lock) -> None:
-        if not turn.acquire(timeout=_PATIENCE):
+    def _wait_for_all(self) -> None:
+        if not self._main.acquire(timeout=_PATIENCE):
             raise RuntimeError("an actor does not hand over: it waits for something outside the stage")
 
     def _live(self, actor: Actor, act: Callable[[], None]) -> None:
@@ -97,4 +108,4 @@ class Stage:
         except BaseException as failure:  # noqa: BLE001 - raised again by `run` in the main thread
             actor.failure = failure
         actor.over = True
-        self._hand_to(self._next())
+        self._hand_to(None if self._is_dismissed else self._next())

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.faults.door import Fault
 from tests.faults.history import History, run
 from tests.faults.oracle import breaches
 from tests.faults.worlds import Setting, drawn, settings
@@ -23,3 +24,11 @@ def test_equal_seeds_make_equal_histories() -> None:
 @pytest.mark.parametrize("seed", range(20))
 def test_drawn_worlds_without_faults_keep_the_promise(seed: int) -> None:
     assert breaches(run(History(drawn(seed), seed))) == []
+
+
+def test_no_instance_that_still_sleeps_outlives_its_history() -> None:
+    calls = run(History(settings()[0])).door.calls
+    first = next(call.number for call in calls if call.actor.startswith("push"))
+    end = run(History(settings()[0], faults={first: Fault(before=100_000.0)}))
+    assert end.is_busy()
+    assert all(actor.over for actor in end.stage.actors)

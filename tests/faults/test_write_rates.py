@@ -59,6 +59,7 @@ def crowd() -> Installation:
     ebb = Installation(base.setting, base.seed, base.faults, base.post, base.skew)
     ebb.door.most_calls = 1_000_000
     ebb.live(SECONDS)
+    ebb.stage.dismiss()
     assert most_claims(ebb) == IN_FLIGHT, "the worst case has thirty drains in flight"
     return ebb
 
