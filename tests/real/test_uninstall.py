@@ -34,7 +34,8 @@ GRACE = 90
 """Seconds that each pod takes to end: a drain that has begun is still in flight when Ebb is to leave."""
 DESTROY = "terraform destroy"
 """What only a cloud can show; here the functions, the topic and the subscription end at this step."""
-_HELD_BY_A_PERSON = 0
+KEPT = "cluster-autoscaler.kubernetes.io/scale-down-disabled=true"
+"""The autoscaler deletes an empty node whoever has cordoned it; a person who looks into one says that it stays."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,7 @@ class Site:
     plane: ControlPlane
     ground: Ground
     home: Path
+    persons_node: str
 
     def shell(self, script: str, environment: dict[str, str]) -> str:
         """Run lines of the README as a person would, with ebb and kubectl on the PATH."""
@@ -59,10 +61,6 @@ class Site:
 
     def nodes(self) -> list[dict[str, Any]]:
         return self.plane.api.items("/api/v1/nodes")
-
-    @property
-    def persons_node(self) -> str:
-        return str(self.nodes()[_HELD_BY_A_PERSON]["metadata"]["name"])
 
     def cordoned(self) -> set[str]:
         return {node["metadata"]["name"] for node in self.nodes() if node["spec"].get("unschedulable")}
@@ -104,11 +102,12 @@ def site(
     shutil.copy(plane.kubeconfig, home / ".kube" / "config")
     least = least_rights(plane)
     ground = Ground(plane.kubeconfig, plane.proxy_url, firestore_emulator.host, pubsub_emulator.host, kubeconfigs=least)
-    made = Site(plane, ground, home)
-    made.plane.kubectl("cordon", made.persons_node)
+    name = plane.api.items("/api/v1/nodes")[0]["metadata"]["name"]
+    plane.kubectl("annotate", "node", name, KEPT)
+    plane.kubectl("cordon", name)
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("FIRESTORE_EMULATOR_HOST", firestore_emulator.host)
-        yield made
+        yield Site(plane, ground, home, name)
 
 
 @contextmanager
