@@ -5,12 +5,11 @@ forty go, so that many evictions are refused at first and asked for again. The a
 once, and the next pass settles thirty claims and orders thirty more.
 
 Writes are patches, evictions (refused ones too) and events. Dry-run evictions are counted apart: they write nothing,
-and an order asks once for each of its pods. `-s` prints the figures.
+and an order asks once for each of its pods. The figures are printed at the end of the run.
 """
 
-import sys
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import pytest
@@ -19,12 +18,14 @@ from tests.faults.history import History
 from tests.faults.installation import Installation
 from tests.faults.worlds import Limits, setting, workload
 from tests.rates import busiest, sustained
+from tests.telling import TOLD
 
 pytestmark = pytest.mark.slow
 NODES, IN_FLIGHT, WORKLOADS, REPLICAS = 300, 30, 60, 40
 SECONDS = 300.0
 MOST_WRITES, MOST_DOCUMENT_WRITES = 20, 1
 WRITING = frozenset({"POST", "PATCH", "PUT", "DELETE"})
+Tell = Callable[[str, object], None]
 
 
 @dataclass(frozen=True)
@@ -68,29 +69,27 @@ def most_claims(ebb: Installation) -> int:
     return max(len(entry["after"].claims) for entry in ebb.cloud.world.record.of("state"))
 
 
-def test_the_api_server_gets_at_most_twenty_writes_a_second(crowd: Installation) -> None:
+def test_the_api_server_gets_at_most_twenty_writes_a_second(crowd: Installation, record_property: Tell) -> None:
     """In each stretch of ten seconds; the busiest second is told."""
     asked = [entry for entry in crowd.cloud.world.record.of("request") if entry["verb"] in WRITING and by_ebb(entry)]
     writes = [entry["at"] for entry in asked if not entry["dry_run"]]
     dry = [entry["at"] for entry in asked if entry["dry_run"]]
-    tell("writes", writes)
-    tell("dry-run evictions", dry)
+    record_property(TOLD, figures("writes", writes))
+    record_property(TOLD, figures("dry-run evictions", dry))
 
     assert sustained(writes, 10) <= MOST_WRITES
     assert sustained([*writes, *dry], 60) <= MOST_WRITES
 
 
-def test_each_document_gets_at_most_one_write_a_second(crowd: Installation) -> None:
+def test_each_document_gets_at_most_one_write_a_second(crowd: Installation, record_property: Tell) -> None:
     """In each stretch of a minute, attempts that somebody else's write made void included."""
     documents: dict[str, list[float]] = defaultdict(list)
     for call in crowd.door.calls:
         if call.what.startswith("put "):
             documents[call.what].append(call.at)
-    tell("the cluster's document", documents["put cluster "])
-    tell(
-        "the busiest drain's",
-        max((at for what, at in documents.items() if "drains" in what), key=lambda at: busiest(at, 60)),
-    )
+    drains = (at for what, at in documents.items() if "drains" in what)
+    record_property(TOLD, figures("writes of the cluster's document", documents["put cluster "]))
+    record_property(TOLD, figures("writes of the busiest drain's", max(drains, key=lambda at: busiest(at, 60))))
 
     assert {what for what, at in documents.items() if sustained(at, 60) > MOST_DOCUMENT_WRITES} == set()
 
@@ -99,7 +98,7 @@ def by_ebb(entry: dict[str, object]) -> bool:
     return str(entry["user_agent"]).startswith("ebb/")
 
 
-def tell(what: str, times: Iterable[float]) -> None:
+def figures(what: str, times: Iterable[float]) -> str:
     at = list(times)
     rates = ", ".join(f"{seconds} s: {sustained(at, seconds):.1f}/s" for seconds in (10, 60))
-    sys.stdout.write(f"{what}: {len(at)} in {SECONDS:.0f} s, peak second {busiest(at, 1)}, busiest {rates}\n")
+    return f"300 nodes, 30 drains: {what}: {len(at)} in {SECONDS:.0f} s, peak second {busiest(at, 1)}, busiest {rates}"

@@ -96,6 +96,12 @@ class Night:
     def records(self) -> list[DrainRecord]:
         return [found.value for found in self._state.all("drains", DrainRecord).values() if found.value]
 
+    def summary(self) -> str:
+        """Return what the night was, in one line."""
+        ended = ", ".join(f"{count} {outcome}" for outcome, count in sorted(self.outcomes.items()))
+        seconds = time.monotonic() - self._began
+        return f"{ended}; killed {self.killer.killed}; at most {self.most_claims} claims at once; {seconds:.0f} s"
+
     def say(self, line: str) -> None:
         sys.stdout.write(f"{time.monotonic() - self._began:.0f} s: {line}\n")
         sys.stdout.flush()

@@ -13,9 +13,9 @@ from infra.local.emulators import FirestoreEmulator
 from shared.core.names import OUR_TAINT
 from tests.real.needs import skip_or_fail
 from tests.real.waiting import until
+from tests.telling import TOLD
 from tests.zip.packing import archive, source_files, unpack
 from tests.zip.processes import STAND_INS, TARGETS, House, empty_environment, peaks, running, variables
-from tests.zip.telling import TOLD
 from tests.zip.test_contents import FUNCTIONS, terraform_variables
 
 pytestmark = pytest.mark.slow
