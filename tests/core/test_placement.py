@@ -177,6 +177,25 @@ def test_pods_whose_node_is_gone_keep_a_place(expected: list[str], stranded: Pod
     assert taken(snapshot, "n1") == expected
 
 
+@pytest.mark.parametrize(
+    ("expected", "stricken"),
+    [
+        pytest.param([], pod("sick", on="n3", cpu=3), id="it comes back elsewhere when its node stays so"),
+        pytest.param(["n1"], pod("sick", on="n3", cpu=9), id="one that fits nowhere holds nobody up"),
+        pytest.param(["n1"], pod("sick", on="n3", cpu=3, owner="DaemonSet/x"), id="a daemon stays with its node"),
+    ],
+)
+def test_pods_of_a_node_that_is_not_ready_keep_a_place(expected: list[str], stricken: Pod) -> None:
+    nodes = [node("n1"), node("n2"), node("n3", cpu=12, ready=False)]
+    assert taken(cluster(nodes, [pod("a", on="n1", cpu=2), stricken]), "n1") == expected
+
+
+def test_pods_of_a_departing_node_that_is_not_ready_are_given_one_place_not_two() -> None:
+    nodes = [node("n1", taints=(our_taint(),), ready=False), node("n2")]
+    subject = board(cluster(nodes, [pod("going", on="n1", cpu=3)]), departing=["n1"])
+    assert [(move.pod, move.node) for move in subject.reservations()] == [("default/going", "n2")]
+
+
 def test_headroom_is_left_free_for_what_moves() -> None:
     snapshot = cluster([node("n1"), node("n2")], [pod("a", on="n1", cpu=2), pod("b", on="n2", cpu=1.5)])
     assert taken(snapshot, "n1") == ["n1"]

@@ -6,7 +6,7 @@ stand there cordoned: what stays on them keeps its domains, which also covers th
 Must not decide who may be moved or which node is tried first.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -130,7 +130,7 @@ class Board:
 
         A DaemonSet's pods are left out: they keep room on their node, and go with it when it is taken.
         """
-        pending = (pod for pod in self.terrain.pending if not is_daemon(pod.spec))
+        pending = (pod for pod in self._pending() if not is_daemon(pod.spec))
         departing = (pod for node in self._departing for pod in self.terrain.movable(node))
         return self._moves((*pending, *departing), self._final_places())
 
@@ -158,7 +158,12 @@ class Board:
 
     def _in_queue_order(self) -> list[Pod]:
         """Pods as the scheduler takes them from its queue: by priority."""
-        return sorted(self.terrain.pending, key=lambda pod: (-pod.spec.priority, pod.key))
+        return sorted(self._pending(), key=lambda pod: (-pod.spec.priority, pod.key))
+
+    def _pending(self) -> Iterable[Pod]:
+        """Return what needs a place now and does not get one with its departing node."""
+        departing = {self.terrain.nodes[node].name for node in self._departing}
+        return (pod for pod in self.terrain.pending if pod.node not in departing)
 
     def _refusal(self, arrangement: Arrangement, node: int, kind: int) -> NoPlace:
         spec = self.terrain.classes[kind]

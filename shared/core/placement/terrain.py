@@ -33,10 +33,13 @@ class Terrain:
         self.index = {node.name: place for place, node in enumerate(self.nodes)}
         self._pods = snapshot.pods_by_node
         self._now = now
+        self._ready = {node.name for node in self.nodes if node.ready}
         living = [pod for pod in snapshot.pods if not pod.phase.finished]
         bound = [pod for pod in living if pod.node in self.index]
         self.pending = tuple(pod for pod in living if pod.deleting is None and self._needs_a_place(pod))
-        """Pods without a node, and those whose node is gone: their controllers make them anew in less than a minute."""
+        """Pods without a node, those whose node is gone (their controllers make them anew in less than a minute), and
+        those whose node is not Ready (after five minutes they are evicted by its taint:
+        kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration, taint based evictions)."""
         self.example: Mapping[PodClass, Pod] = _first_of_each(living)
         """The first pod of each class, to name in an explanation."""
         self.classes: Sequence[PodClass] = tuple(self.example)
@@ -59,8 +62,8 @@ class Terrain:
         self._sizes: dict[int, int] = {}
 
     def _needs_a_place(self, pod: Pod) -> bool:
-        stranded = pod.node not in self.index and pod.spec.owner is not None
-        return not pod.node or (stranded and not is_daemon(pod.spec) and not is_mirror(pod.spec))
+        returns = pod.spec.owner is not None and not is_daemon(pod.spec) and not is_mirror(pod.spec)
+        return not pod.node or (pod.node not in self._ready and returns)
 
     def movable(self, node: int) -> tuple[Pod, ...]:
         """Return the pods that were on the node in the picture and would have to leave it."""
