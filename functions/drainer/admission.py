@@ -184,6 +184,9 @@ def _claim(desk: Desk, node: Node, snapshot: Snapshot, proved: ClusterState, pol
 
     `proved` is the document that the proof of placement counted on; a stranger's claim since then makes it void.
     """
+    price = load().of(node).per_hour
+    pods = moving(snapshot, (node,), policy).get(node.uid, {})
+    own_turns = turns(shared_by(node, snapshot, proved, policy))
 
     def change(state: ClusterState, now: datetime) -> ClusterState | None:
         if (held := state.claims.get(node.uid)) is not None:
@@ -197,11 +200,8 @@ def _claim(desk: Desk, node: Node, snapshot: Snapshot, proved: ClusterState, pol
         if room_was_claimed(desk.order, proved, state):
             raise Stale("another claim was granted since the proof of placement")
         _none_of(over_limit(desk.order, node, snapshot, state, policy, now))
-        price = load().of(node).per_hour
         claim = claim_for(desk.order, node, policy, snapshot.profile, now, cost_per_hour=price)
-        pods = moving(snapshot, (node,), policy).get(node.uid, {})
-        claim = replace(claim, turns=turns(shared_by(node, snapshot, policy)))
-        return granted(state, node.uid, claim, longest_rate(policy), pods)
+        return granted(state, node.uid, replace(claim, turns=own_turns), longest_rate(policy), pods)
 
     after = change_cluster(desk.ports.state, desk.ports.clock, change)
     _claimed(desk, node, after.claims[node.uid])

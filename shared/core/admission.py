@@ -8,7 +8,6 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from shared.core.choosing import departing_nodes
-from shared.core.drainability import DrainContext
 from shared.core.draining import CORDON_SETTLES
 from shared.core.eligibility import NodeContext
 from shared.core.gates import claim_blockers
@@ -96,12 +95,11 @@ def over_limit(
     """Return the claim's limits that are exhausted by the counts of this very document."""
     counts = standing(snapshot.nodes, snapshot.pools, state, policy, now).moves(moving(snapshot, (node,), policy))
     found = claim_blockers(counts, node, order.reason, frozenset(order.ignore))
-    shared = conflict(shared_by(node, snapshot, policy), in_turns(state.claims.values()))
+    shared = conflict(shared_by(node, snapshot, state, policy), in_turns(state.claims.values()))
     return (*found, shared) if shared else found
 
 
-def shared_by(node: Node, snapshot: Snapshot, policy: Policy) -> tuple[Share, ...]:
+def shared_by(node: Node, snapshot: Snapshot, state: ClusterState, policy: Policy) -> tuple[Share, ...]:
     """Return what a drain of the node moves of workloads without a PodDisruptionBudget."""
-    settings, now = policy.pool(node.pool), snapshot.taken_at
-    context = DrainContext(snapshot.disruption_budgets, settings, now, snapshot.workloads)
-    return shares(snapshot.pods_by_node.get(node.name, ()), context)
+    context = NodeContext(snapshot, policy, state, snapshot.taken_at)
+    return shares(snapshot.pods_by_node.get(node.name, ()), context.drain_context(node.pool))
