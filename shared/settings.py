@@ -6,7 +6,7 @@ Must not open anything: wiring turns settings into adapters.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from shared.errors import BadSettings
 
@@ -19,9 +19,14 @@ MOST_STEP_SECONDS: Final = 540
 """Under the 600 s after which a Pub/Sub push is delivered again."""
 MOST_PASS_SECONDS: Final = 1800
 """Cloud Scheduler waits no longer for an answer (https://cloud.google.com/scheduler/docs/reference/rest/v1, Job)."""
-
 MOST_INTERVAL_SECONDS: Final = 86_400
 """A day: of rarer passes no mark is worth keeping."""
+_MOST_SECONDS: Final = {
+    "step_seconds": MOST_STEP_SECONDS,
+    "pass_seconds": MOST_PASS_SECONDS,
+    "interval_seconds": MOST_INTERVAL_SECONDS,
+}
+"""The variables that are durations, and what a longer one is cut to."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,10 +96,9 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
     faults = [fault for check in _CHECKS for fault in check(given)]
     if faults:
         raise BadSettings(*faults)
-    step = min(float(given.pop("step_seconds", "480")), MOST_STEP_SECONDS)
-    lease = min(float(given.pop("pass_seconds", "360")), MOST_PASS_SECONDS)
-    interval = min(float(given.pop("interval_seconds", "300")), MOST_INTERVAL_SECONDS)
-    return Settings(**given, step_seconds=step, pass_seconds=lease, interval_seconds=interval)
+    seconds = {name: min(float(given[name]), most) for name, most in _MOST_SECONDS.items() if name in given}
+    values: dict[str, Any] = {**given, **seconds}
+    return Settings(**values)
 
 
 def _cluster(given: Mapping[str, str]) -> list[str]:
@@ -145,7 +149,7 @@ def _gke_api(given: Mapping[str, str]) -> list[str]:
 def _seconds(given: Mapping[str, str]) -> list[str]:
     return [
         f"EBB_{name.upper()}: {given[name]!r} is not a positive number of seconds."
-        for name in ("step_seconds", "pass_seconds", "interval_seconds")
+        for name in _MOST_SECONDS
         if name in given and not _is_positive(given[name])
     ]
 
