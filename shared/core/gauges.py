@@ -20,8 +20,6 @@ from shared.core.state import Claim, ClusterState
 from shared.core.themes import THEME_OF, Theme
 from shared.core.utilization import is_untainted
 
-"""Until the watchdog's release is published and carried out (design §2: no cordon for nothing)."""
-
 
 @dataclass(frozen=True, slots=True)
 class Gauges:
