@@ -173,8 +173,12 @@ def _failures_of(node: str) -> Mapping[str, str]:
     return {"involvedObject.kind": "Node", "involvedObject.name": node, "reason": _SCALE_DOWN_FAILED}
 
 
+def _said_at(event: wire.Event) -> datetime | None:
+    return event.last_timestamp or event.event_time
+
+
 def _last_message(items: Iterator[wire.Event]) -> str:
-    dated = ((at, each.message) for each in items if (at := each.last_timestamp or each.event_time) is not None)
+    dated = ((at, each.message) for each in items if (at := _said_at(each)) is not None)
     return max(dated, default=(None, ""), key=lambda row: row[0])[1]
 
 
@@ -182,7 +186,7 @@ def _newest(items: Iterator[wire.Event]) -> Mapping[str, datetime]:
     """Return the newest time by the object (namespace/name) that events are about."""
     newest: dict[str, datetime] = {}
     for each in items:
-        at, about = each.last_timestamp or each.event_time, each.involved_object
+        at, about = _said_at(each), each.involved_object
         if at is not None:
             key = f"{about.namespace}/{about.name}"
             newest[key] = max(at, newest.get(key, at))
