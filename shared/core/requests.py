@@ -1,4 +1,4 @@
-"""What a pod asks of its node, summed exactly as the kube-scheduler sums it.
+"""What a pod asks of its node, summed exactly as the kube-scheduler sums it; of a running one see `occupied`.
 
 Plain arithmetic over the containers' vectors; must not know the API's objects.
 Source: component-helpers/resource PodRequests (kubernetes 1.37) and KEP-753 for sidecars.
@@ -36,7 +36,7 @@ def pod_requests(
     """
     running = total((*containers, *(each.requests for each in init if each.sidecar)))
     needed = running.largest(_initialising(init))
-    return _replaced(needed, pod_level) + overhead
+    return Resources.of(dict(needed.amounts) | of_the_pod(pod_level)) + overhead
 
 
 def _initialising(init: Sequence[InitContainer]) -> Resources:
@@ -49,26 +49,6 @@ def _initialising(init: Sequence[InitContainer]) -> Resources:
     return most
 
 
-def _replaced(needed: Resources, pod_level: Resources) -> Resources:
-    """Put the pod's own requests in place of the sum, for the resources that a pod may request as a whole."""
-    own = {name: value for name, value in pod_level.amounts if name in {CPU, MEMORY} or name.startswith(_HUGE_PAGES)}
-    return Resources.of(dict(needed.amounts) | own)
-
-
-def resized(
-    desired: Resources,
-    allocated: Resources | None,
-    actuated: Resources | None,
-    *,
-    infeasible: bool = False,
-) -> Resources:
-    """Return what one container of a running pod occupies while it may be resized in place.
-
-    The largest of what is desired (spec), allocated and actuated (status); None where the kubelet has reported
-    nothing. A resize that the kubelet called infeasible never happens, so what is desired does not count then.
-    The scheduler up to 1.36 takes this maximum container by container, 1.37 over the sums: the former is never less.
-    """
-    if allocated is None and actuated is None:
-        return desired
-    reported = (allocated or NOTHING).largest(actuated or NOTHING)
-    return reported if infeasible else reported.largest(desired)
+def of_the_pod(pod_level: Resources) -> dict[str, int]:
+    """Return what a pod asks for as a whole, of the resources that a pod may request so."""
+    return {name: value for name, value in pod_level.amounts if name in {CPU, MEMORY} or name.startswith(_HUGE_PAGES)}

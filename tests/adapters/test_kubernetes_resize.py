@@ -29,7 +29,15 @@ DEFERRED = {"type": "PodResizePending", "status": "True", "reason": "Deferred"}
         pytest.param(None, [reported(allocated="500m", actuated="500m")], [], id="growing: the wish counts already"),
         pytest.param(resources(2), [reported(allocated="2", actuated="2")], [], id="shrinking: not yet given back"),
         pytest.param(resources(2), [reported(allocated="1", actuated="2")], [], id="allocated, not yet actuated"),
-        pytest.param(resources(0.5), [reported(allocated="500m")], [INFEASIBLE], id="a wish that cannot come true"),
+        pytest.param(
+            resources(0.5),
+            [reported(allocated="500m", actuated="500m")],
+            [INFEASIBLE],
+            id="a wish that cannot come true",
+        ),
+        pytest.param(
+            None, [reported(allocated="500m")], [INFEASIBLE], id="1.36 takes the wish if actuated is not told"
+        ),
         pytest.param(None, [reported(allocated="500m")], [DEFERRED], id="a wish that waits counts"),
         pytest.param(None, [reported("other", allocated="9")], [], id="a status of no container of the spec"),
     ],
@@ -56,11 +64,11 @@ def test_a_sidecars_status_counts_too() -> None:
     assert read(api_pod(containers=[container("1")], initContainers=[sidecar], status=status)).booked == resources(3)
 
 
-def test_the_pods_own_status_counts_without_its_overhead() -> None:
+def test_the_pods_own_status_counts_and_its_overhead_again_as_both_schedulers_count_it() -> None:
     status = {"allocatedResources": {"cpu": "4500m"}, "resources": {"requests": {"cpu": "2500m"}}}
     spec: dict[str, Any] = {"resources": {"requests": {"cpu": "2"}}, "overhead": {"cpu": "500m"}}
 
-    assert read(api_pod(containers=[container("1")], status=status, **spec)).booked == resources(4.5)
+    assert read(api_pod(containers=[container("1")], status=status, **spec)).booked == resources(5)
 
 
 def test_what_a_class_requests_is_the_spec_alone() -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.core.requests import InitContainer, pod_requests, resized
+from shared.core.requests import InitContainer, pod_requests
 from shared.core.resources import NOTHING, Resources
 from tests.builders import resources
 
@@ -65,26 +65,6 @@ def test_requests_of_the_pod_itself_replace_the_sum(expected: Resources, pod_lev
 
 def test_overhead_is_added_to_requests_of_the_pod_itself() -> None:
     assert pod_requests([resources(1)], overhead=resources(0.5), pod_level=resources(3)) == resources(3.5)
-
-
-@pytest.mark.parametrize(
-    ("expected", "allocated", "actuated", "infeasible"),
-    [
-        pytest.param(2, None, None, False, id="the kubelet has said nothing"),
-        pytest.param(2, None, None, True, id="nothing reported: the wish is all there is"),
-        pytest.param(3, 3, None, False, id="more allocated than desired: shrinking"),
-        pytest.param(2, 1, 1, False, id="less allocated than desired: growing"),
-        pytest.param(3, 1, 3, False, id="actuated lags behind"),
-        pytest.param(1, 1, 1, True, id="an infeasible wish does not count"),
-        pytest.param(3, 1, 3, True, id="infeasible: the larger of what is reported"),
-    ],
-)
-def test_a_resized_container_books_the_largest_of_wish_and_report(
-    expected: float, allocated: float | None, actuated: float | None, *, infeasible: bool
-) -> None:
-    reported = [None if each is None else resources(each) for each in (allocated, actuated)]
-
-    assert resized(resources(2), *reported, infeasible=infeasible) == resources(expected)
 
 
 amounts = st.builds(lambda cpu, memory: Resources.of({"cpu": cpu, "memory": memory}), *[st.integers(0, 9999)] * 2)

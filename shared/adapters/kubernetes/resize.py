@@ -1,20 +1,27 @@
-"""What a running pod occupies while its containers may be resized in place.
+"""What a running pod reports of an in-place resize, read for `shared.core.occupied`, which holds the arithmetic."""
 
-Source: component-helpers/resource PodRequests with UseStatusResources, as the scheduler calls it for pods that run.
-The arithmetic is `shared.core.requests`.
-"""
-
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from itertools import chain
 
 import msgspec
 
 from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.containers import SIDECAR, parse, requested
-from shared.core.requests import InitContainer, pod_requests, resized
-from shared.core.resources import NOTHING, Resources
+from shared.core.occupied import UNREPORTED, Report, RunningContainer, RunningPod, occupied
+from shared.core.resources import Resources
 
 _Statuses = Mapping[str, wire.ContainerStatus]
+
+
+class _Words(msgspec.Struct, frozen=True, gc=False):
+    """What one container, or the pod as a whole, wishes and reports, as raw words."""
+
+    desired: bytes
+    allocated: bytes = b""
+    actuated: bytes | None = None
+    """None without `status.resources`."""
+    sidecar: bool = False
 
 
 def booked(pod: wire.Pod) -> Resources | None:
@@ -24,21 +31,62 @@ def booked(pod: wire.Pod) -> Resources | None:
         BadInput: a reported value is no quantity.
     """
     statuses = {each.name: each for each in _statuses(pod.status)}
-    if not _reports_other_than_spec(pod, statuses):
-        return None
     infeasible = _infeasible(pod.status)
-    overhead = parse(bytes(pod.spec.overhead))
-    return pod_requests(
-        [_occupied(each, statuses.get(each.name), infeasible=infeasible) for each in pod.spec.containers or ()],
-        [
-            InitContainer(
-                _occupied(each, statuses.get(each.name), infeasible=infeasible), each.restart_policy == SIDECAR
-            )
-            for each in pod.spec.init_containers or ()
-        ],
-        overhead=overhead,
-        pod_level=_pod_level(pod, overhead, infeasible=infeasible),
+    if not infeasible and not _reports_other_than_spec(pod, statuses):
+        return None
+    status, spec = pod.status, pod.spec
+    return _occupied(
+        _rows(spec.containers, statuses),
+        _rows(spec.init_containers, statuses),
+        bytes(spec.overhead),
+        _Words(requested(spec.resources), _said(status.allocated_resources), _actuated(status.resources)),
+        infeasible=infeasible,
     )
+
+
+@lru_cache(maxsize=4096)
+def _occupied(
+    containers: tuple[_Words, ...], init: tuple[_Words, ...], overhead: bytes, whole: _Words, *, infeasible: bool
+) -> Resources:
+    return occupied(
+        RunningPod(
+            tuple(map(_container, containers)),
+            tuple(map(_container, init)),
+            parse(overhead),
+            parse(whole.desired),
+            _report(whole),
+            infeasible,
+        )
+    )
+
+
+def _container(words: _Words) -> RunningContainer:
+    return RunningContainer(parse(words.desired), _report(words), words.sidecar)
+
+
+def _report(words: _Words) -> Report:
+    if not words.allocated and words.actuated is None:
+        return UNREPORTED
+    return Report(parse(words.allocated), parse(words.actuated or b""), words.actuated is not None)
+
+
+def _rows(containers: Iterable[wire.Container] | None, statuses: _Statuses) -> tuple[_Words, ...]:
+    return tuple(_words(each, statuses.get(each.name)) for each in containers or ())
+
+
+def _words(container: wire.Container, status: wire.ContainerStatus | None) -> _Words:
+    desired, sidecar = requested(container.resources), container.restart_policy == SIDECAR
+    if status is None:
+        return _Words(desired, sidecar=sidecar)
+    return _Words(desired, _said(status.allocated_resources), _actuated(status.resources), sidecar)
+
+
+def _said(raw: msgspec.Raw) -> bytes:
+    return b"" if raw in wire.SILENT else bytes(raw)
+
+
+def _actuated(resources: wire.Requests | None) -> bytes | None:
+    return _said(resources.requests) if resources else None
 
 
 def _statuses(status: wire.PodStatus) -> Iterator[wire.ContainerStatus]:
@@ -51,8 +99,7 @@ def _reports_other_than_spec(pod: wire.Pod, statuses: _Statuses) -> bool:
         status = statuses.get(container.name)
         if status and _differs(container.resources, status.allocated_resources, status.resources):
             return True
-    own = pod.spec.resources
-    return own is not None and _differs(own, pod.status.allocated_resources, pod.status.resources)
+    return _differs(pod.spec.resources, pod.status.allocated_resources, pod.status.resources)
 
 
 def _differs(spec: wire.Requests | None, allocated: msgspec.Raw, actuated: wire.Requests | None) -> bool:
@@ -65,33 +112,5 @@ def _differs(spec: wire.Requests | None, allocated: msgspec.Raw, actuated: wire.
 
 def _infeasible(status: wire.PodStatus) -> bool:
     """Return whether the kubelet said that the node could never hold what the pod was resized to."""
-    return any(each.type == "PodResizePending" and each.reason == "Infeasible" for each in status.conditions or ())
-
-
-def _occupied(container: wire.Container, status: wire.ContainerStatus | None, *, infeasible: bool) -> Resources:
-    desired = parse(requested(container.resources))
-    if status is None:
-        return desired
-    return resized(desired, _reported(status.allocated_resources), _actuated(status.resources), infeasible=infeasible)
-
-
-def _pod_level(pod: wire.Pod, overhead: Resources, *, infeasible: bool) -> Resources:
-    """Return what the pod as a whole occupies; its status counts the overhead in, which is added later."""
-    desired = parse(requested(pod.spec.resources))
-    if desired == NOTHING:
-        return NOTHING
-    allocated, actuated = _reported(pod.status.allocated_resources), _actuated(pod.status.resources)
-    return resized(
-        desired,
-        allocated - overhead if allocated else None,
-        actuated - overhead if actuated else None,
-        infeasible=infeasible,
-    )
-
-
-def _actuated(resources: wire.Requests | None) -> Resources | None:
-    return _reported(resources.requests) if resources else None
-
-
-def _reported(raw: msgspec.Raw) -> Resources | None:
-    return None if raw in wire.SILENT else parse(bytes(raw))
+    pending = next((each for each in status.conditions or () if each.type == "PodResizePending"), None)
+    return pending is not None and pending.reason == "Infeasible"
