@@ -77,8 +77,11 @@ class Cluster(Protocol):
     def disruption_budgets(self) -> tuple[PodDisruptionBudget, ...]:
         """Read all PodDisruptionBudgets, consistently."""
 
-    def workloads_of(self, pods: Iterable[Pod]) -> Mapping[str, Workload]:
-        """Read what stands behind these pods, each by its name, consistently; what is not there is missing."""
+    def workloads_of(self, controllers: Iterable[str]) -> Mapping[str, Workload]:
+        """Read what stands behind pods, by their `PodClass.workload`, each consistently; what is not there is missing.
+
+        The name of a pod without a controller (empty) is passed over.
+        """
 
     def take(self, node: Node, order_id: str, since: datetime) -> Node:
         """Cordon and own: `unschedulable`, our taint and our annotation in one patch on the version read.

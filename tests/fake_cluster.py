@@ -78,9 +78,9 @@ class FakeCluster:
         self._called("disruption_budgets")
         return self._pdbs()
 
-    def workloads_of(self, pods: Iterable[Pod]) -> Mapping[str, Workload]:
+    def workloads_of(self, controllers: Iterable[str]) -> Mapping[str, Workload]:
         self._called("workloads_of")
-        asked = {pod.spec.workload for pod in pods}
+        asked = set(controllers)
         return {name: each for name, each in self.workloads.items() if name in asked}
 
     def take(self, node: Node, order_id: str, since: datetime) -> Node:

@@ -136,7 +136,8 @@ def _partial(desk: Desk, node: Node) -> Picture:
     """All nodes for the counts, but only this node's pods: the planner's picture is young enough for the rest."""
     cluster = desk.ports.cluster
     nodes, pods = cluster.all_nodes(), cluster.pods_on(node.name)
-    return Picture(nodes, pods, cluster.disruption_budgets(), {}, told(pods, cluster.workloads_of(pods)))
+    workloads = cluster.workloads_of(pod.spec.workload for pod in pods)
+    return Picture(nodes, pods, cluster.disruption_budgets(), {}, told(pods, workloads))
 
 
 def _none_of(found: tuple[Blocker, ...]) -> None:

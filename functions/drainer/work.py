@@ -62,7 +62,7 @@ class Eyes:
                 node=None,
                 claim=self._claim(state.claims),
                 disruption_budgets=ports.cluster.disruption_budgets(),
-                workloads=ports.cluster.workloads_of(movable(pods, now)),
+                workloads=ports.cluster.workloads_of(pod.spec.workload for pod in movable(pods, now)),
                 workloads_at=now,
                 sharers=sharers(state.claims, self._desk.ledger.record.node_uid),
                 claims=len(state.claims),

@@ -22,6 +22,9 @@ class Workload:
     """Replicas available in the whole cluster, as its controller last wrote it; None = not known."""
     rolling: bool = False
     """Whether a rollout is under way, or a change that its controller has not seen yet."""
+    created: int | None = None
+    """Pods that its controller has created and that are not on their way out, as it last wrote it (a StatefulSet
+    counts those on their way out too); None = not known."""
 
     @property
     def single(self) -> bool:

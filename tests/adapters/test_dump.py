@@ -63,7 +63,7 @@ def test_workloads_are_read_where_they_were_printed(tmp_path: Path) -> None:
     picture, _ = read_dump([write(tmp_path / "all.json", listed(a_node(), a_pod(), deployment, own))])
 
     (pod,) = picture.pods
-    assert picture.workloads == {pod.spec.workload: Workload("default/Deployment/web", 2, 2, rolling=True)}
+    assert picture.workloads == {pod.spec.workload: Workload("default/Deployment/web", 2, 2, rolling=True, created=2)}
 
 
 def test_a_dump_without_workloads_knows_none(tmp_path: Path) -> None:

@@ -13,7 +13,6 @@ from shared.adapters.kubernetes.workloads import replica_set, stateful_set
 from shared.core.workloads import Workload
 from tests.adapters.scripted import Say, Script, scripted, status
 from tests.adapters.worlds import access_to
-from tests.builders import pod
 
 APPS = "/apis/apps/v1"
 DONE = {"type": "Progressing", "status": "True", "reason": "NewReplicaSetAvailable"}
@@ -39,30 +38,36 @@ def read(given: dict[str, Any]) -> wire.Controller:
 @pytest.mark.parametrize(
     ("expected", "deployment"),
     [
-        pytest.param(Workload(WEB, 3, 3), controller("web", conditions=[DONE]), id="at rest"),
-        pytest.param(Workload(WEB, 3, 3), controller("web"), id="at rest, without a progress deadline"),
-        pytest.param(Workload(WEB, 3, 1), controller("web", availableReplicas=1, conditions=[DONE]), id="two are lost"),
+        pytest.param(Workload(WEB, 3, 3, created=3), controller("web", conditions=[DONE]), id="at rest"),
+        pytest.param(Workload(WEB, 3, 3, created=3), controller("web"), id="at rest, without a progress deadline"),
         pytest.param(
-            Workload(WEB, 9, 3),
+            Workload(WEB, 3, 1, created=3), controller("web", availableReplicas=1, conditions=[DONE]), id="two are lost"
+        ),
+        pytest.param(
+            Workload(WEB, 9, 3, created=3),
             controller("web", spec={"replicas": 9}, conditions=[DONE]),
             id="scaled up, but not yet there",
         ),
-        pytest.param(Workload(WEB, 3, 3, rolling=True), controller("web", generation=4), id="a change not seen yet"),
         pytest.param(
-            Workload(WEB, 3, 3, rolling=True), controller("web", replicas=4, updatedReplicas=1), id="old pods are left"
+            Workload(WEB, 3, 3, rolling=True, created=3), controller("web", generation=4), id="a change not seen yet"
         ),
         pytest.param(
-            Workload(WEB, 3, 2, rolling=True),
+            Workload(WEB, 3, 3, rolling=True, created=4),
+            controller("web", replicas=4, updatedReplicas=1),
+            id="old pods are left",
+        ),
+        pytest.param(
+            Workload(WEB, 3, 2, rolling=True, created=3),
             controller("web", availableReplicas=2, conditions=[{**DONE, "reason": "ReplicaSetUpdated"}]),
             id="the last new pod is not available yet",
         ),
         pytest.param(
-            Workload(WEB, 3, 2, rolling=True),
+            Workload(WEB, 3, 2, rolling=True, created=3),
             controller("web", availableReplicas=2, conditions=[{**DONE, "reason": "ProgressDeadlineExceeded"}]),
             id="stuck",
         ),
         pytest.param(
-            Workload(WEB, 3, 3),
+            Workload(WEB, 3, 3, created=3),
             controller("web", conditions=[{**DONE, "reason": "DeploymentPaused"}]),
             id="paused at rest",
         ),
@@ -74,7 +79,7 @@ def test_a_replica_set_speaks_for_its_deployment(expected: Workload, deployment:
 
 
 def test_a_replica_set_of_nobody_speaks_for_itself() -> None:
-    assert replica_set(read(controller("web-5d4f", availableReplicas=2)), None) == Workload(SET, 3, 2)
+    assert replica_set(read(controller("web-5d4f", availableReplicas=2)), None) == Workload(SET, 3, 2, created=3)
 
 
 def partition(pods: int) -> dict[str, Any]:
@@ -119,31 +124,32 @@ def cluster(api: Script) -> KubernetesCluster:
     return KubernetesCluster(KubernetesClient(access_to(api.address), read_seconds=2))
 
 
-def test_the_workloads_of_pods_are_read_each_once_by_name(api: Script, cluster: KubernetesCluster) -> None:
+def test_workloads_are_read_each_once_by_name(api: Script, cluster: KubernetesCluster) -> None:
     api.says(
         Say(body=controller("web-5d4f", owner="Deployment/web")),
         Say(body=controller("web")),
         Say(body=controller("db")),
     )
-    pods = [pod(f"web-{index}", owner="ReplicaSet/web-5d4f") for index in range(3)]
-
-    found = cluster.workloads_of([*pods, pod("db-0", owner="StatefulSet/db"), pod("batch", owner="Job/batch")])
+    found = cluster.workloads_of([SET, SET, "default/StatefulSet/db", "default/Job/batch", ""])
 
     assert [path for _, path in api.calls] == [
         f"{APPS}/namespaces/default/replicasets/web-5d4f",
         f"{APPS}/namespaces/default/deployments/web",
         f"{APPS}/namespaces/default/statefulsets/db",
     ]
-    assert found == {SET: Workload(WEB, 3, 3), "default/StatefulSet/db": Workload("default/StatefulSet/db", 3, 3)}
+    assert found == {
+        SET: Workload(WEB, 3, 3, created=3),
+        "default/StatefulSet/db": Workload("default/StatefulSet/db", 3, 3, created=3),
+    }
 
 
 def test_a_workload_that_is_not_there_is_missing(api: Script, cluster: KubernetesCluster) -> None:
     api.says(Say(404, status(404, "not found")))
 
-    assert cluster.workloads_of([pod("web", owner="ReplicaSet/web-5d4f")]) == {}
+    assert cluster.workloads_of([SET]) == {}
 
 
 def test_a_replica_set_whose_deployment_is_gone_speaks_for_itself(api: Script, cluster: KubernetesCluster) -> None:
     api.says(Say(body=controller("web-5d4f", owner="Deployment/web")), Say(404, status(404, "not found")))
 
-    assert cluster.workloads_of([pod("web", owner="ReplicaSet/web-5d4f")]) == {SET: Workload(SET, 3, 3)}
+    assert cluster.workloads_of([SET]) == {SET: Workload(SET, 3, 3, created=3)}

@@ -94,14 +94,14 @@ class ClusterContract:
         pods = world.cluster.pods_on("n1")
         (key,) = {pod.spec.workload for pod in pods}
 
-        expected = Workload("default/Deployment/shop", 2, 2)
-        assert world.cluster.workloads_of(pods) == {key: expected}
+        expected = Workload("default/Deployment/shop", 2, 2, created=2)
+        assert world.cluster.workloads_of(pod.spec.workload for pod in pods) == {key: expected}
         assert world.cluster.picture().workloads == {key: expected}
 
     def test_a_workload_that_is_not_there_is_missing(self, world: World) -> None:
         pod = self.pod(world)
 
-        assert world.cluster.workloads_of([pod]) == {}
+        assert world.cluster.workloads_of([pod.spec.workload]) == {}
 
     def test_a_node_that_is_not_there_is_gone(self, world: World) -> None:
         with pytest.raises(Gone):

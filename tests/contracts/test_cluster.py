@@ -35,7 +35,7 @@ class FakeWorld:
     def add_replicas(self, number: int, *, on: str) -> None:
         kind = pod_class(owner="ReplicaSet/shop-1")
         self.cluster.put(*(pod(f"shop-{each}", on=on, kind=kind) for each in range(number)))
-        self.cluster.workloads[kind.workload] = Workload("default/Deployment/shop", number, number)
+        self.cluster.workloads[kind.workload] = Workload("default/Deployment/shop", number, number, created=number)
 
     def touch(self, name: str) -> None:
         self.cluster.put(replace(self.cluster.nodes[name], annotations={"touched": "yes"}))

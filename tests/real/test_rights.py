@@ -97,9 +97,9 @@ CALLS: Mapping[str, Callable[[KubernetesCluster, Place], object]] = {
     "list apps replicasets": lambda cluster, _: cluster.picture(),
     "list apps deployments": lambda cluster, _: cluster.picture(),
     "list apps statefulsets": lambda cluster, _: cluster.picture(),
-    "get apps replicasets": lambda cluster, place: cluster.workloads_of([place.web]),
-    "get apps deployments": lambda cluster, place: cluster.workloads_of([place.web]),
-    "get apps statefulsets": lambda cluster, place: cluster.workloads_of([place.database]),
+    "get apps replicasets": lambda cluster, place: cluster.workloads_of([place.web.spec.workload]),
+    "get apps deployments": lambda cluster, place: cluster.workloads_of([place.web.spec.workload]),
+    "get apps statefulsets": lambda cluster, place: cluster.workloads_of([place.database.spec.workload]),
 }
 """A call of the adapters for each right, which fails without it."""
 

@@ -32,14 +32,14 @@ def test_a_lost_replica_is_away_and_no_rollout_and_a_new_template_is_one(
     name = f"{corner.namespace}/Deployment/web"
 
     def now() -> Workload:
-        return cluster.workloads_of([pod])[pod.spec.workload]
+        return cluster.workloads_of([pod.spec.workload])[pod.spec.workload]
 
-    until("a deployment at rest", lambda: now() == Workload(name, 3, 3))
-    assert cluster.picture().workloads[pod.spec.workload] == Workload(name, 3, 3)
+    until("a deployment at rest", lambda: now() == Workload(name, 3, 3, created=3))
+    assert cluster.picture().workloads[pod.spec.workload] == Workload(name, 3, 3, created=3)
 
     assert cluster.evict(pod, 1).answer is Answer.GRANTED
     until("a replica away, without a rollout", lambda: (now().away, now().rolling) == (1, False))
-    until("all replicas back", lambda: now() == Workload(name, 3, 3), 60)
+    until("all replicas back", lambda: now() == Workload(name, 3, 3, created=3), 60)
 
     corner.plane.kubectl("-n", corner.namespace, "rollout", "restart", "deployment/web")
     until("a rollout under way", lambda: now().rolling)

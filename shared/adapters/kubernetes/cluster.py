@@ -71,9 +71,9 @@ class KubernetesCluster:
         call = Call("list", "poddisruptionbudgets", "/apis/policy/v1/poddisruptionbudgets")
         return self._client.listed(call, _budgets, _read_budgets)
 
-    def workloads_of(self, pods: Iterable[Pod]) -> Mapping[str, Workload]:
+    def workloads_of(self, controllers: Iterable[str]) -> Mapping[str, Workload]:
         """Read ReplicaSets, their Deployments and StatefulSets by name; other controllers are not known."""
-        return self._controllers.of(pods)
+        return self._controllers.of(controllers)
 
     def take(self, node: Node, order_id: str, since: datetime) -> Node:
         """Cordon, taint and annotate in one patch; foreign taints keep every field (timeAdded)."""

@@ -10,8 +10,15 @@ import msgspec
 
 from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.client import Call, KubernetesClient, readable, segment
-from shared.adapters.kubernetes.workloads import by_key, owner, replica_set, stateful_set, workloads
-from shared.core.snapshot import Pod
+from shared.adapters.kubernetes.workloads import (
+    REPLICA_SET,
+    STATEFUL_SET,
+    by_key,
+    owner,
+    replica_set,
+    stateful_set,
+    workloads,
+)
 from shared.core.workloads import Workload
 from shared.errors import Gone
 
@@ -30,15 +37,17 @@ class Controllers:
         sets = self._listed("replicasets")
         return workloads(sets, by_key(self._listed("deployments")), self._listed("statefulsets"))
 
-    def of(self, pods: Iterable[Pod]) -> Mapping[str, Workload]:
-        """Read those of these pods, each once; what is not there, or of another kind, is left out."""
-        readers = {"ReplicaSet": self._replica_set, "StatefulSet": self._stateful_set}
+    def of(self, controllers: Iterable[str]) -> Mapping[str, Workload]:
+        """Read those named `namespace/kind/name`, each once; what is not there, or of another kind, is left out."""
+        readers = {REPLICA_SET: self._replica_set, STATEFUL_SET: self._stateful_set}
         found: dict[str, Workload] = {}
-        for spec in {pod.spec.workload: pod.spec for pod in pods if pod.spec.owner}.values():
-            reader = readers.get(spec.owner.kind) if spec.owner else None
-            read = reader(spec.namespace, spec.owner.name) if reader and spec.owner else None
+        for controller in dict.fromkeys(controllers):
+            namespace, _, rest = controller.partition("/")
+            kind, _, name = rest.partition("/")
+            reader = readers.get(kind)
+            read = reader(namespace, name) if reader else None
             if read is not None:
-                found[spec.workload] = read
+                found[controller] = read
         return found
 
     def _replica_set(self, namespace: str, name: str) -> Workload | None:

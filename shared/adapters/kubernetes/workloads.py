@@ -57,7 +57,8 @@ def stateful_set(given: wire.Controller) -> Workload:
 
 
 def _workload(given: wire.Controller, kind: str, *, rolling: bool) -> Workload:
-    return Workload(_key(given, kind), _wanted(given), given.status.available_replicas, rolling)
+    status = given.status
+    return Workload(_key(given, kind), _wanted(given), status.available_replicas, rolling, status.replicas)
 
 
 def _key(given: wire.Controller, kind: str) -> str:
