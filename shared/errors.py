@@ -5,6 +5,7 @@
     ├── Retryable     an outage: the same call may succeed later; the message or tick comes again
     ├── Stale         the world changed under us: read again and decide again
     └── Terminal      repeating the call cannot help: permission, protocol, an unsupported cluster
+        └── Unreadable  one document that this version cannot decode, by name: the others are not concerned
 
 Adapters raise these and chain the client's own error as the cause; no caller ever sees a client's class.
 Must not hold rules about what to do next: that is decided where the error is caught.
@@ -61,3 +62,7 @@ class Terminal(EbbError):
     def __init__(self, what: str, detail: str = "") -> None:
         super().__init__(f"{what}: {detail}" if detail else what)
         self.what = what
+
+
+class Unreadable(Terminal):
+    """A document that this version of Ebb cannot decode, for example after a rollback; `what` names it."""

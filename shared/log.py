@@ -6,6 +6,7 @@ stamps each line, and the state's time stands in the fields where it matters.
 """
 
 import re
+import traceback
 from collections.abc import Mapping
 from threading import Lock
 from typing import Final, TextIO
@@ -37,6 +38,11 @@ def trace_id(headers: Mapping[str, str]) -> str:
     forms = (("traceparent", _TRACEPARENT), ("x-cloud-trace-context", _CLOUD_TRACE))
     matches = (form.fullmatch(lower.get(name, "")) for name, form in forms)
     return next((match[1].lower() for match in matches if match), "")
+
+
+def unforeseen(what: str, fault: BaseException) -> str:
+    """Return the message of a failure that nobody foresaw, with its traceback, which is what will be looked for."""
+    return f"{what} met what nobody foresaw.\n{''.join(traceback.format_exception(fault))}"
 
 
 class JsonLog:

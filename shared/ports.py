@@ -158,13 +158,15 @@ class Found(Generic[T]):
     value: T | None
     version: str | None
     read_at: datetime
+    fault: str = ""
+    """Of a document read with its whole collection: why it does not decode, with its name; it has no value then."""
 
 
 class State(Protocol):
     """The documents of one cluster, with compare-and-set and nothing else."""
 
     def get(self, key: Key[T]) -> Found[T]:
-        """Read one document, consistently."""
+        """Read one document, consistently. Raises Unreadable when it does not decode."""
 
     def put(self, key: Key[T], value: T, expected: str | None) -> str:
         """Write if the document's version is still the expected one (None: if it does not exist).
@@ -176,7 +178,10 @@ class State(Protocol):
         """Delete if the version is still the expected one. Raises Stale."""
 
     def all(self, collection: str, type_: type[T]) -> Mapping[str, Found[T]]:
-        """Read a whole collection by id (`pools`, or `drains` for `ebb status`)."""
+        """Read a whole collection by id (`pools`, or `drains` for `ebb status`).
+
+        One that does not decode does not hide the others: it is there with its fault and without a value.
+        """
 
 
 class PolicySource(Protocol):

@@ -12,7 +12,7 @@ import msgspec
 from shared.core.orders import Order, decode, encode
 from shared.core.policy import Policy
 from shared.core.snapshot import NodePool
-from shared.errors import BadPolicy, EbbError, Stale
+from shared.errors import BadPolicy, EbbError, Stale, Unreadable
 from shared.ports import Found, Key, PoolsReading
 from tests.builders import CLUSTER, NOW
 from tests.fake_cluster import FakeCluster
@@ -61,7 +61,10 @@ class FakeState:
     def get(self, key: Key[T]) -> Found[T]:
         self._latest = max(self._latest, self.now())
         data, version = self.documents.get(self._place(key), (None, None))
-        value = None if data is None else msgspec.json.decode(data, type=key.type)
+        try:
+            value = None if data is None else msgspec.json.decode(data, type=key.type)
+        except msgspec.DecodeError as error:
+            raise Unreadable(f"document {key.collection} {key.id!r}", str(error)) from error
         return Found(value, version, self._latest)
 
     def put(self, key: Key[T], value: T, expected: str | None) -> str:
@@ -79,7 +82,13 @@ class FakeState:
 
     def all(self, collection: str, type_: type[T]) -> Mapping[str, Found[T]]:
         ids = [id_ for cluster, kind, id_ in self.documents if (cluster, kind) == (self.cluster, collection)]
-        return {id_: self.get(Key(collection, id_, type_)) for id_ in ids}
+        return {id_: self._listed(Key(collection, id_, type_)) for id_ in ids}
+
+    def _listed(self, key: Key[T]) -> Found[T]:
+        try:
+            return self.get(key)
+        except Unreadable as fault:
+            return Found(None, self.documents[self._place(key)][1], self._latest, fault=str(fault))
 
     def _check(self, key: Key[Any], expected: str | None) -> None:
         if self.documents.get(self._place(key), (b"", None))[1] != expected:

@@ -12,8 +12,8 @@ from functions.cli.draining_ending import sentence
 from functions.cli.words import moment
 from shared.core.reasons import Outcome
 from shared.core.snapshot import Node
-from shared.core.state import ClusterState
-from shared.errors import BadSettings, Gone, Retryable, Terminal
+from shared.core.state import ClusterState, DrainRecord
+from shared.errors import BadSettings, Gone, Retryable, Terminal, Unreadable
 from shared.ports import Cluster, State, drain_key
 from shared.settings import read_settings
 from shared.wiring import NO_GKE_API, cluster_of
@@ -94,9 +94,17 @@ def freed(target: Target, state: ClusterState, cluster: Cluster | None) -> bool:
     return node.uid != target.uid or node.drain_taint != target.order_id
 
 
+def _record(documents: State, order_id: str) -> DrainRecord | None:
+    """Return the drain's record; one that this version cannot read says nothing of how the drain ended."""
+    try:
+        return documents.get(drain_key(order_id)).value
+    except Unreadable:
+        return None
+
+
 def told(target: Target, state: ClusterState, documents: State) -> str:
     """Return the line of a node that is free: how its drain ended, and until when it is left alone."""
-    record = documents.get(drain_key(target.order_id)).value
+    record = _record(documents, target.order_id)
     outcome = record.outcome if record and record.outcome else Outcome.RELEASED.value
     backoff = state.backoffs.get(target.uid)
     alone = f" It is left alone until {moment(backoff.until)}." if backoff else ""

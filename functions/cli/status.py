@@ -5,9 +5,9 @@ does, and `ebb explain` repeats it.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final
+from typing import Final, TypeVar
 
 from functions.cli.draining_ending import why_sentence
 from functions.cli.draining_tale import held_by
@@ -15,7 +15,9 @@ from functions.cli.words import span
 from shared.cas import read_cluster
 from shared.core.marks import SILENCE
 from shared.core.state import Backoff, Breaker, Claim, ClusterState, DrainPhase, DrainRecord, PoolMarks
-from shared.ports import State
+from shared.ports import Found, State
+
+T = TypeVar("T")
 
 RESULTS: Final = 10
 """How many ended drains are shown."""
@@ -70,10 +72,16 @@ class Status:
     backoffs: tuple[tuple[str, Backoff], ...]
     breakers: tuple[tuple[str, Breaker], ...]
     results: tuple[Result, ...]
+    unreadable: tuple[str, ...] = ()
+    """Why documents were skipped, each with its name."""
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What is amiss with the passes, as sentences."""
+        """What is amiss with the passes and the documents, as sentences."""
+        skipped = tuple(f"Skipped, not read: {fault}" for fault in self.unreadable)
+        return (*self._silence(), *skipped)
+
+    def _silence(self) -> tuple[str, ...]:
         if self.last_pass is None:
             return (f"No pass was ever completed in this state: {_LOOK_AT}.",)
         if self.now - self.last_pass <= SILENCE:
@@ -85,12 +93,20 @@ def read_status(cluster: str, documents: State) -> Status:
     """Read the state: the cluster's document, the pools' marks and the drains' records.
 
     Raises:
-        Retryable, Terminal: the state does not answer, or a document was not written by this version.
+        Retryable, Terminal: the state does not answer, or the cluster's document was not written by this version.
     """
     state, _, now = read_cluster(documents)
-    pools = {pool: found.value for pool, found in documents.all("pools", PoolMarks).items() if found.value}
-    drains = {id_: found.value for id_, found in documents.all("drains", DrainRecord).items() if found.value}
-    return status_of(cluster, state, pools, drains, now)
+    pools, drains = documents.all("pools", PoolMarks), documents.all("drains", DrainRecord)
+    status = status_of(cluster, state, _values(pools), _values(drains), now)
+    return replace(status, unreadable=(*_faults(pools), *_faults(drains)))
+
+
+def _faults(found: Mapping[str, Found[T]]) -> tuple[str, ...]:
+    return tuple(each.fault for each in found.values() if each.fault)
+
+
+def _values(found: Mapping[str, Found[T]]) -> dict[str, T]:
+    return {id_: each.value for id_, each in found.items() if each.value is not None}
 
 
 def status_of(

@@ -39,9 +39,15 @@ def give_back(desk: Desk, uid: str, why: Halt, detail: str = "") -> None:
 
 
 def go_on(desk: Desk) -> None:
-    """End a drain whose ending had begun, for the reason it was begun for. Raises as `give_back`."""
+    """End a drain whose ending had begun, for the reason it was begun for. Raises as `give_back`.
+
+    A reason that another version gave, and this one does not know, becomes a detail.
+    """
     record = desk.ledger.record
-    why = next(halt for halt in Halt if halt.value == record.why)
+    why = next((halt for halt in Halt if halt.value == record.why), None)
+    if why is None:
+        give_back(desk, record.node_uid, Halt.ORPHAN, f"{record.why}: {record.detail}".rstrip(": "))
+        return
     give_back(desk, record.node_uid, why, record.detail)
 
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from shared.core.orders import Order
 from shared.core.state import DrainPhase, DrainRecord, Lease
-from shared.errors import Retryable
+from shared.errors import Retryable, Unreadable
 from shared.ports import Clock, State, drain_key
 
 LEASE: Final = timedelta(seconds=30)
@@ -86,9 +86,12 @@ class Ledger:
     def seize(self, order_id: str) -> datetime:
         """Open a record for a release, whoever holds its lease: that step's next write will fail.
 
-        Returns the state's time. Raises KeyError when there is no such record.
+        Returns the state's time. Raises KeyError when there is no such record, or none that this version can read.
         """
-        found = self._state.get(drain_key(order_id))
+        try:
+            found = self._state.get(drain_key(order_id))
+        except Unreadable as fault:
+            raise KeyError(order_id) from fault
         if found.value is None:
             raise KeyError(order_id)
         self._version, self._record = found.version, found.value

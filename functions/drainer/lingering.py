@@ -1,10 +1,11 @@
-"""Finds out why the autoscaler kept a drained node, for the record of its release. No rule lives here.
+"""Finds out what the autoscaler said of a node: why it kept it, and whether it failed on it. No rule lives here.
 
 Must not stop a release: what cannot be read is said instead.
 """
 
 from datetime import datetime
 
+from functions.drainer.desk import Desk
 from shared.core.lingering import why_it_stands
 from shared.core.snapshot import Node
 from shared.errors import EbbError
@@ -20,3 +21,13 @@ def why_kept(ports: Ports, node: Node, now: datetime) -> str:
         return why_it_stands(node, cluster.pods_on(node.name), cluster.all_nodes(), pool, said, now)
     except EbbError as error:
         return f"Why the autoscaler kept it could not be read: {error}"
+
+
+def failed_at(desk: Desk, node: Node) -> datetime | None:
+    """Return when the autoscaler last failed to delete the node; what cannot be read counts as nothing said."""
+    try:
+        return desk.ports.cluster.deletion_failed_at(node.name)
+    except EbbError as error:
+        message = f"Whether the autoscaler failed on the node could not be read: {error}"
+        desk.tell("drain_step", message, severity="WARNING", reason="advice_missing")
+        return None

@@ -7,13 +7,14 @@ import sys
 import uuid
 from dataclasses import replace
 from functools import cache
+from http import HTTPStatus
 
 import flask
 from flask.typing import ResponseReturnValue
 
 from functions.drainer.step import Reply, receive
 from shared.errors import EbbError
-from shared.log import JsonLog, trace_id
+from shared.log import JsonLog, trace_id, unforeseen
 from shared.ports import Log, Ports
 from shared.settings import Settings
 from shared.wiring import ports_of
@@ -36,5 +37,14 @@ def answer(request: flask.Request, settings: Settings) -> ResponseReturnValue:
     except EbbError as fault:
         log.event("drain_step", f"The drainer cannot start: {fault}", severity="ERROR", reason="terminal")
         return "", Reply.AGAIN.value
-    reply = receive(ports, settings, request.get_data(), uuid.uuid4().hex)
-    return "", reply.value
+    except Exception as fault:  # noqa: BLE001 - the last door
+        return _unforeseen(log, fault)
+    try:
+        return "", receive(ports, settings, request.get_data(), uuid.uuid4().hex).value
+    except Exception as fault:  # noqa: BLE001 - the last door: what nobody foresaw is said, and the message comes again
+        return _unforeseen(log, fault)
+
+
+def _unforeseen(log: Log, fault: Exception) -> ResponseReturnValue:
+    log.event("drain_step", unforeseen("The step", fault), severity="ERROR", reason="unforeseen")
+    return "", HTTPStatus.INTERNAL_SERVER_ERROR

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from functions.drainer import ending
 from functions.drainer.desk import Desk
 from functions.drainer.ledger import Ledger, StepTime
-from functions.drainer.lingering import why_kept
+from functions.drainer.lingering import failed_at, why_kept
 from functions.drainer.work import read_policy
 from shared.cas import read_cluster
 from shared.core.draining import must_stop, shaken
@@ -139,8 +139,9 @@ def _still_overruled(case: Case, now: datetime) -> bool:
     node = case.node
     if node is None or node.drain_taint != case.order_id:
         return True
-    failed_at = case.desk.ports.cluster.deletion_failed_at(node.name)
-    return not node.unschedulable and not shaken(node, failed_at, case.claim.since if case.claim else None)
+    return not node.unschedulable and not shaken(
+        node, failed_at(case.desk, node), case.claim.since if case.claim else None
+    )
 
 
 def _still_wanted(case: Case, now: datetime) -> bool:

@@ -16,10 +16,11 @@ from functions.drainer.ledger import Ledger, Overtaken
 from functions.drainer.release import release
 from functions.drainer.work import look_after, work
 from shared.adapters.envelope import PushMessage, unwrap
+from shared.cas import read_cluster
 from shared.core.orders import Kind, Order, decode, echoed
 from shared.core.reasons import Refusal
 from shared.core.state import DrainPhase
-from shared.errors import BadOrder, EbbError, Retryable, Stale, Terminal
+from shared.errors import BadOrder, EbbError, Retryable, Stale, Terminal, Unreadable
 from shared.ports import Ports
 from shared.settings import Settings
 
@@ -96,12 +97,26 @@ def _carry_out(ports: Ports, settings: Settings, order: Order, owner: str) -> No
         refusal = Refusal.ALREADY_SETTLED if late.record.phase is DrainPhase.SETTLED else Refusal.OLD_GENERATION
         _tell(ports, order, refusal.sentence, "INFO", refusal.value)
         return
+    except Unreadable as fault:
+        _give_up(ports, order, fault)
+        return
     desk = Desk(ports, order, ledger, time)
     try:
         _step(desk)
-    except EbbError:
+    except Exception:
         _leave(desk)
         raise
+
+
+def _give_up(ports: Ports, order: Order, fault: Unreadable) -> None:
+    """Forget an order whose record cannot be read, unless its claim stands: then healing ends the drain first.
+
+    Raises:
+        Unreadable: the claim stands; the message comes again, perhaps to a version that can read the record.
+    """
+    if read_cluster(ports.state)[0].claim_of(order.order_id) is not None:
+        raise fault
+    _tell(ports, order, f"The order is forgotten: {fault}", "ERROR", "unreadable")
 
 
 def _step(desk: Desk) -> None:

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from functions.drainer import ending
 from functions.drainer.desk import Act, Desk, Result
+from functions.drainer.lingering import failed_at
 from shared.cas import read_cluster
 from shared.core.account import held_by_budget
 from shared.core.drainability import movable
@@ -43,7 +44,7 @@ class Eyes:
     def _failed_at(self, node: Node | None) -> datetime | None:
         """Ask for the autoscaler's failures only where our cordon is gone and our taint is not."""
         cleared = node is not None and node.drain_taint is not None and not node.unschedulable
-        return self._desk.ports.cluster.deletion_failed_at(node.name) if node and cleared else None
+        return failed_at(self._desk, node) if node and cleared else None
 
     def _node(self) -> Node | None:
         record = self._desk.ledger.record

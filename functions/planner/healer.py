@@ -5,6 +5,7 @@ Must not write to the cluster.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -17,25 +18,65 @@ from shared.core.healing import Cure, Finding
 from shared.core.orders import Kind, Order, Origin
 from shared.core.reasons import Outcome
 from shared.core.state import ClusterState, DrainPhase, DrainRecord
-from shared.errors import Gone, Stale
+from shared.errors import Gone, Retryable, Stale, Unreadable
 from shared.ports import Ports, drain_key
 
 RELEASE_WITHIN: Final = timedelta(minutes=10)
+AN_OUTAGE: Final = 3
+"""So many outages in a row are one outage: the pass ends, rather than wait for each finding's call in turn."""
 
 
-def heal(ports: Ports, cluster: str, found: Sequence[Finding], now: datetime) -> int:
-    """Mend each finding and return how many were acted on. Raises Retryable on an outage.
+@dataclass(frozen=True)
+class Healed:
+    """How many findings were acted on, and how many could not be: those are found again."""
+
+    mended: int = 0
+    failed: int = 0
+
+
+def heal(ports: Ports, cluster: str, found: Sequence[Finding], now: datetime) -> Healed:
+    """Mend each finding; one that cannot be mended is said, and the others still are.
 
     Claims of nodes that are gone end together: a pass that finds thirty of them writes the cluster's document once.
     """
-    gone = [finding for finding in found if finding.cure is Cure.SETTLE and _is_gone(ports, finding)]
-    if gone:
-        _settle(ports, gone, now)
+    attempts = _Attempts(ports)
+    gone = [finding for finding in found if finding.cure is Cure.SETTLE and attempts.at(finding, _is_gone, ports)]
+    ended = [finding for finding in gone if attempts.at(finding, _end, ports, now)]
+    if ended:
+        _settle_claims(ports, ended)
     others = [finding for finding in found if finding.cure is not Cure.SETTLE]
-    return len(gone) + sum(_CURES[finding.cure](ports, cluster, finding, now) for finding in others)
+    mended = sum(attempts.at(each, _CURES[each.cure], ports, cluster, now) for each in others)
+    return Healed(len(ended) + mended, attempts.failed)
 
 
-def _is_gone(ports: Ports, finding: Finding) -> bool:
+class _Attempts:
+    """Tries one finding after another; what fails is said and counted, and the others do not wait for it."""
+
+    def __init__(self, ports: Ports) -> None:
+        self._ports = ports
+        self._outages = 0
+        self.failed = 0
+
+    def at(self, finding: Finding, act: Callable[..., bool], *arguments: object) -> bool:
+        """Return what the act returns, False when it failed. Raises Retryable when everything fails: an outage."""
+        try:
+            done = act(finding, *arguments)
+        except Exception as fault:  # noqa: BLE001 - whatever is wrong with this one, the others are to be mended
+            self._count(finding, fault)
+            return False
+        self._outages = 0
+        return done
+
+    def _count(self, finding: Finding, fault: Exception) -> None:
+        self.failed += 1
+        self._outages += isinstance(fault, Retryable)
+        what = f"{finding.node}: not healed ({finding.cure.value}): {type(fault).__name__} {fault}"
+        self._ports.log.event("run_summary", what, severity="ERROR", reason="not_healed")
+        if isinstance(fault, Retryable) and self._outages >= AN_OUTAGE:
+            raise fault
+
+
+def _is_gone(finding: Finding, ports: Ports) -> bool:
     """Look once more for the very node of a claim."""
     try:
         return ports.cluster.node(finding.node).uid != finding.uid
@@ -43,10 +84,13 @@ def _is_gone(ports: Ports, finding: Finding) -> bool:
         return True
 
 
-def _settle(ports: Ports, gone: Sequence[Finding], now: datetime) -> None:
-    """End the drains of nodes that are gone; the claims go last, so that a crash is found, and told, again."""
-    for finding in gone:
-        _tell_removed(ports, finding, _settle_record(ports, finding, now), now)
+def _end(finding: Finding, ports: Ports, now: datetime) -> bool:
+    """End the record of a drain whose node is gone, and tell; the claim goes last, so that a crash is told again."""
+    _tell_removed(ports, finding, _settle_record(ports, finding, now), now)
+    return True
+
+
+def _settle_claims(ports: Ports, gone: Sequence[Finding]) -> None:
     orders = {finding.uid: finding.order_id for finding in gone}
 
     def change(state: ClusterState, at: datetime) -> ClusterState:
@@ -71,7 +115,10 @@ def _tell_removed(ports: Ports, finding: Finding, record: DrainRecord | None, no
 
 
 def _settle_record(ports: Ports, finding: Finding, now: datetime) -> DrainRecord | None:
-    stored = ports.state.get(drain_key(finding.order_id))
+    try:
+        stored = ports.state.get(drain_key(finding.order_id))
+    except Unreadable:  # said when the pass read it; the claim is what has to go
+        return None
     if stored.value is None or stored.value.phase is DrainPhase.SETTLED:
         return stored.value
     ended = replace(stored.value, phase=DrainPhase.SETTLED, outcome=Outcome.REMOVED.value, lease=None, updated_at=now)
@@ -82,7 +129,7 @@ def _settle_record(ports: Ports, finding: Finding, now: datetime) -> DrainRecord
     return stored.value
 
 
-def _continue(ports: Ports, cluster: str, finding: Finding, now: datetime) -> bool:
+def _continue(finding: Finding, ports: Ports, cluster: str, now: datetime) -> bool:
     """Publish the order again, one generation on, unless its step has come back to life."""
     del cluster
     record = ports.state.get(drain_key(finding.order_id)).value
@@ -98,7 +145,7 @@ def _lives(record: DrainRecord, now: datetime) -> bool:
     return ended or (record.lease is not None and record.lease.lives(now))
 
 
-def _release(ports: Ports, cluster: str, finding: Finding, now: datetime) -> bool:
+def _release(finding: Finding, ports: Ports, cluster: str, now: datetime) -> bool:
     """Publish a release; the drainer repeats the finding before it undoes anything."""
     ports.orders.publish(
         Order(
@@ -128,7 +175,7 @@ def _tell(ports: Ports, finding: Finding, message: str) -> None:
     )
 
 
-_CURES: Final[dict[Cure, Callable[[Ports, str, Finding, datetime], bool]]] = {
+_CURES: Final[dict[Cure, Callable[[Finding, Ports, str, datetime], bool]]] = {
     Cure.CONTINUE: _continue,
     Cure.RELEASE: _release,
 }

@@ -20,6 +20,8 @@ class Report:
     run_id: str
     published: tuple[str, ...]
     healed: int
+    not_healed: int
+    """Findings whose mending failed; the next pass finds them again."""
     seconds: float
 
 
@@ -31,6 +33,7 @@ def summary(plan: Plan, report: Report) -> dict[str, Any]:
         "orders": list(report.published),
         "would_order": [order.node for order in plan.orders] if plan.dry_run else [],
         "healed": report.healed,
+        "not_healed": report.not_healed,
         "dry_run": plan.dry_run,
         "policy_hash": plan.policy_hash,
         "saving_per_month": dollars(per_month(plan.saving)),
@@ -43,8 +46,12 @@ def sentence(plan: Plan, report: Report) -> str:
     orders = f"{len(plan.orders)} would be ordered (dry run)" if plan.dry_run else f"{len(report.published)} ordered"
     return (
         f"{len(plan.decisions)} nodes: {orders}, {counts[Verdict.IN_FLIGHT.value]} in flight, "
-        f"{counts[Verdict.WAITING.value]} waiting, {counts[Verdict.KEEP.value]} kept; {report.healed} healed."
+        f"{counts[Verdict.WAITING.value]} waiting, {counts[Verdict.KEEP.value]} kept; {_healing(report)}."
     )
+
+
+def _healing(report: Report) -> str:
+    return f"{report.healed} healed" + (f", {report.not_healed} not" if report.not_healed else "")
 
 
 def pool_state(gauges: Gauges) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from functions.planner.telling import Teller
 from functions.planner.tick import Tick, tick
 from shared.adapters.prices import load
 from shared.errors import EbbError, Retryable, Stale
-from shared.log import JsonLog, trace_id
+from shared.log import JsonLog, trace_id, unforeseen
 from shared.ports import Log
 from shared.settings import Settings
 from shared.wiring import ports_of
@@ -47,3 +47,6 @@ def answer(request: flask.Request, settings: Settings) -> ResponseReturnValue:
     except EbbError as fault:
         log.event("run_summary", f"The pass cannot run: {fault}", severity="ERROR", reason="terminal")
         return {"error": str(fault), "run_id": call.run_id}, 500
+    except Exception as fault:  # noqa: BLE001 - the last door: what nobody foresaw is said, and the next tick goes on
+        log.event("run_summary", unforeseen("The pass", fault), severity="ERROR", reason="unforeseen")
+        return {"error": type(fault).__name__, "run_id": call.run_id}, 500

@@ -11,10 +11,11 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from functions.planner.healer import heal
+from functions.planner.healer import Healed, heal
 from functions.planner.lines import Report, dollars
+from functions.planner.looking import Sight, failed_deletions, look, scale_ups
 from functions.planner.telling import Teller, Told
-from shared.cas import change_cluster, read_cluster
+from shared.cas import change_cluster
 from shared.core.healing import Ward, findings
 from shared.core.orders import CLAIM_WITHIN, Order, Origin, order_id
 from shared.core.plan import Plan, PlannedOrder
@@ -22,27 +23,13 @@ from shared.core.planning import make_plan
 from shared.core.policy import Policy
 from shared.core.prices import Prices
 from shared.core.reclaimed import still_saved
-from shared.core.snapshot import Snapshot
-from shared.core.state import Breaker, ClusterState, DrainRecord, PoolMarks
-from shared.errors import BadPolicy, EbbError, Retryable, Stale
-from shared.pictures import snapshot_of
-from shared.ports import PoolsReading, Ports, drain_key, pool_key
+from shared.core.state import Breaker, ClusterState, PoolMarks
+from shared.errors import BadPolicy, EbbError, Retryable, Stale, Unreadable
+from shared.ports import PoolsReading, Ports, pool_key
 from shared.settings import Settings
 
 KEEP_EXPIRED: Final = timedelta(days=1)
 """How long a back-off that has passed is kept, so that a failure soon after doubles it."""
-
-
-@dataclass(frozen=True)
-class Sight:
-    """What one pass rests on."""
-
-    snapshot: Snapshot
-    state: ClusterState
-    records: Mapping[str, DrainRecord]
-    marks: Mapping[str, PoolMarks]
-    policy: Policy | None
-    now: datetime
 
 
 @dataclass(frozen=True)
@@ -71,14 +58,14 @@ def run_pass(desk: Desk, run_id: str) -> dict[str, Any]:
     if fault := unread or unknown:
         _heal_only(ports, settings, policy, pools)
         raise fault
-    sight = _look(ports, settings, policy, pools)
+    sight = look(ports, settings, policy, pools)
     healed = _heal(ports, settings, sight)
     interval = timedelta(seconds=settings.interval_seconds)
     plan = make_plan(sight.snapshot, sight.state, sight.marks, policy, sight.now, desk.prices, interval)
     _save_marks(ports, sight.marks, plan)
     published = _publish(desk, run_id, plan, sight.snapshot.began_at)
     _tidy(ports, sight)
-    report = Report(run_id, published, healed, ports.clock.monotonic() - begun)
+    report = Report(run_id, published, healed.mended, healed.failed, ports.clock.monotonic() - begun)
     told = Told(plan, sight.snapshot, sight.state, desk.prices, sight.now, interval)
     return desk.teller.tell(ports.log, told, report)
 
@@ -105,46 +92,19 @@ def _pools(ports: Ports) -> tuple[PoolsReading, EbbError | None]:
 def _heal_only(ports: Ports, settings: Settings, policy: Policy | None, pools: PoolsReading) -> None:
     """Healing is never switched off; what it meets itself is said, for the pass ends by the fault that led here."""
     try:
-        _heal(ports, settings, _look(ports, settings, policy, pools))
+        _heal(ports, settings, look(ports, settings, policy, pools))
     except EbbError as error:
         ports.log.event("run_summary", f"Nothing could be healed either: {error}", severity="WARNING")
 
 
-def _look(ports: Ports, settings: Settings, policy: Policy | None, pools: PoolsReading) -> Sight:
-    before, _, began_at = read_cluster(ports.state)
-    picture = ports.cluster.picture()
-    marks = {pool: found.value for pool, found in ports.state.all("pools", PoolMarks).items() if found.value}
-    records = _records(ports, before)
-    _, _, now = read_cluster(ports.state)
-    return Sight(
-        snapshot=snapshot_of(settings.cluster, picture, pools, began_at, now),
-        state=before,
-        records=records,
-        marks=marks,
-        policy=policy,
-        now=now,
-    )
-
-
-def _records(ports: Ports, state: ClusterState) -> dict[str, DrainRecord]:
-    found = {claim.order_id: ports.state.get(drain_key(claim.order_id)).value for claim in state.claims.values()}
-    return {order: record for order, record in found.items() if record is not None}
-
-
-def _heal(ports: Ports, settings: Settings, sight: Sight) -> int:
-    failed = _failed_deletions(ports, sight.snapshot)
-    scale_ups = ports.cluster.scale_ups() if sight.state.claims else {}
-    ward = Ward(sight.snapshot, sight.state, sight.records, sight.policy, sight.now, failed, scale_ups)
+def _heal(ports: Ports, settings: Settings, sight: Sight) -> Healed:
+    """Mend first: a breaker that cannot be written ends the pass, but not what stands to be given back."""
+    failed, bought = failed_deletions(ports, sight.snapshot), scale_ups(ports, sight.state)
+    ward = Ward(sight.snapshot, sight.state, sight.records, sight.policy, sight.now, failed, bought)
+    healed = heal(ports, settings.cluster, findings(ward), sight.now)
     if ward.breakers:
         _open_breakers(ports, ward.breakers)
-    return heal(ports, settings.cluster, findings(ward), sight.now)
-
-
-def _failed_deletions(ports: Ports, snapshot: Snapshot) -> dict[str, datetime]:
-    """Ask what the autoscaler said of nodes whose cordon is gone and whose taint is ours: few, or none."""
-    cleared = [node.name for node in snapshot.nodes if node.drain_taint is not None and not node.unschedulable]
-    said = {name: ports.cluster.deletion_failed_at(name) for name in cleared}
-    return {name: at for name, at in said.items() if at is not None}
+    return healed
 
 
 def _open_breakers(ports: Ports, opened: Mapping[str, Breaker]) -> None:
@@ -166,11 +126,19 @@ def _save_marks(ports: Ports, old: Mapping[str, PoolMarks], plan: Plan) -> None:
         new = plan.marks.get(pool, PoolMarks())
         if new == old.get(pool, PoolMarks()):
             continue
-        found = ports.state.get(pool_key(pool))
+        version = _version_of_marks(ports, pool)
         try:
-            ports.state.put(pool_key(pool), new, found.version)
+            ports.state.put(pool_key(pool), new, version)
         except Stale as error:
             raise Retryable("state", f"the marks of pool {pool} were written by another planner ({error})") from error
+
+
+def _version_of_marks(ports: Ports, pool: str) -> str | None:
+    """Return the version to write over; marks that do not decode are written over too, for they began anew."""
+    try:
+        return ports.state.get(pool_key(pool)).version
+    except Unreadable:
+        return ports.state.all("pools", PoolMarks)[pool].version
 
 
 def _publish(desk: Desk, run_id: str, plan: Plan, picture_at: datetime) -> tuple[str, ...]:

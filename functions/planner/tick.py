@@ -39,11 +39,14 @@ def tick(desk: Desk, call: Tick) -> dict[str, Any]:
         Terminal: a person has to mend something first.
     """
     ports, lease = desk.ports, timedelta(seconds=desk.settings.pass_seconds)
-    if not _opened(ports, call, lease) or not _leased(ports, call, lease):
-        return {"duplicate": True, "run_id": call.run_id}
+    duplicate = {"duplicate": True, "run_id": call.run_id}
+    if not _opened(ports, call, lease):
+        return duplicate
     try:
+        if not _leased(ports, call, lease):
+            return duplicate
         summary = run_pass(desk, call.run_id)
-    except EbbError:
+    except Exception:
         _give_up(ports, call)
         raise
     _close(ports, call)

@@ -20,6 +20,7 @@ EVENTS: Final = (
             Field("orders", Type.TEXTS, "nodes whose orders were published", sometimes=True),
             Field("would_order", Type.TEXTS, "in dry run: nodes that would have been ordered", sometimes=True),
             Field("healed", Type.INTEGER, "findings that were mended", sometimes=True),
+            Field("not_healed", Type.INTEGER, "findings whose mending failed; found again next time", sometimes=True),
             Field("dry_run", Type.FLAG, "whether nothing is drained", sometimes=True),
             Field("saving_per_month", Type.NUMBER, "dollars that this pass's orders save", sometimes=True),
             Field("duration_ms", Type.INTEGER, "how long the pass took", sometimes=True),

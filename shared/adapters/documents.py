@@ -18,7 +18,7 @@ from urllib.parse import quote, unquote
 
 import msgspec
 
-from shared.errors import Terminal
+from shared.errors import Unreadable
 from shared.ports import Key
 
 T = TypeVar("T")
@@ -62,12 +62,12 @@ def from_document(fields: Mapping[str, Any], type_: type[T], name: str) -> T:
     """Return the value in a document.
 
     Raises:
-        Terminal: the document was not written by this version of Ebb; the failure names it.
+        Unreadable: the document was not written by this version of Ebb; the failure names it.
     """
     try:
         return msgspec.convert(_walk(fields.get("value"), _unescape), type_, builtin_types=(datetime,))
     except msgspec.ValidationError as error:
-        raise Terminal(f"document {name}", f"{error}. Delete it: nodes it knew of are then given back.") from error
+        raise Unreadable(f"document {name}", f"{error}. Delete it: nodes it knew of are then given back.") from error
 
 
 def _walk(value: Any, rename: Callable[[str], str]) -> Any:

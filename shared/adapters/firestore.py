@@ -10,7 +10,7 @@ from uuid import uuid4
 
 from shared.adapters.documents import cluster_key, from_document, path, plain_time, to_document, unescape_id
 from shared.adapters.google_failures import Service
-from shared.errors import Stale
+from shared.errors import Stale, Unreadable
 from shared.ports import Found, Key
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class FirestoreState:
         }
 
     def get(self, key: Key[T]) -> Found[T]:
-        """Read one document. Raises Retryable, or Terminal when it does not decode."""
+        """Read one document. Raises Retryable, or Unreadable when it does not decode."""
         return _found(self._read(key), key.type)
 
     def put(self, key: Key[T], value: T, expected: str | None) -> str:
@@ -77,11 +77,11 @@ class FirestoreState:
             self._document(key).delete(option=self._unchanged_since(expected), **self._bounds)
 
     def all(self, collection: str, type_: type[T]) -> Mapping[str, Found[T]]:
-        """Read a whole collection by id. Raises Retryable, or Terminal when a document does not decode."""
+        """Read a whole collection by id; a document that does not decode is named in its fault. Raises Retryable."""
         documents = self._client.collection("clusters", cluster_key(self._cluster), collection)
         with self._service.asked():
             snapshots = list(documents.stream(**self._bounds))
-        return {unescape_id(each.id): _found(each, type_) for each in snapshots}
+        return {unescape_id(each.id): _listed(each, type_) for each in snapshots}
 
     def _document(self, key: Key[Any]) -> "DocumentReference":
         return self._client.document(path(self._cluster, key))
@@ -108,6 +108,13 @@ def _found(snapshot: "DocumentSnapshot[Any]", type_: type[T]) -> Found[T]:
         return Found(None, None, read_at)
     fields = snapshot.to_dict() or {}
     return Found(from_document(fields, type_, snapshot.reference.path), _version(snapshot), read_at)
+
+
+def _listed(snapshot: "DocumentSnapshot[Any]", type_: type[T]) -> Found[T]:
+    try:
+        return _found(snapshot, type_)
+    except Unreadable as fault:
+        return Found(None, _version(snapshot), plain_time(snapshot.read_time), fault=str(fault))
 
 
 def _version(written: Any) -> str:

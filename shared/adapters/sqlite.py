@@ -15,7 +15,7 @@ from uuid import uuid4
 import msgspec
 
 from shared.adapters.clock import system_time
-from shared.errors import Retryable, Stale, Terminal
+from shared.errors import Retryable, Stale, Terminal, Unreadable
 from shared.ports import Found, Key
 
 T = TypeVar("T")
@@ -57,7 +57,7 @@ class SqliteState:
         self._make()
 
     def get(self, key: Key[T]) -> Found[T]:
-        """Read one document. Raises Retryable, or Terminal when it does not decode."""
+        """Read one document. Raises Retryable, or Unreadable when it does not decode."""
         with self._open() as database:
             row = database.execute(_READ, self._id(key)).fetchone()
         if row is None:
@@ -80,14 +80,11 @@ class SqliteState:
             database.execute(_DELETE, self._id(key))
 
     def all(self, collection: str, type_: type[T]) -> Mapping[str, Found[T]]:
-        """Read a whole collection by id. Raises Retryable, or Terminal when a document does not decode."""
+        """Read a whole collection by id; a document that does not decode is named in its fault. Raises Retryable."""
         with self._open() as database:
             rows = database.execute(_READ_ALL, (self._cluster, collection)).fetchall()
         read_at = self._read_at()
-        return {
-            id_: Found(self._decode(value, Key(collection, id_, type_)), version, read_at)
-            for id_, value, version in rows
-        }
+        return {id_: self._listed(value, Key(collection, id_, type_), version, read_at) for id_, value, version in rows}
 
     def _make(self) -> None:
         """Make the file. Others who make it too are waited for: SQLite itself does not wait when the mode changes."""
@@ -129,12 +126,18 @@ class SqliteState:
             return Retryable(what, str(error))
         return Terminal(what, f"{error}. Check that EBB_STATE names a file in a folder that may be written.")
 
+    def _listed(self, data: bytes, key: Key[T], version: str, read_at: datetime) -> Found[T]:
+        try:
+            return Found(self._decode(data, key), version, read_at)
+        except Unreadable as fault:
+            return Found(None, version, read_at, fault=str(fault))
+
     def _decode(self, data: bytes, key: Key[T]) -> T:
         try:
             return msgspec.json.decode(data, type=key.type)
         except msgspec.DecodeError as error:
             what = f"document {key.collection} {key.id!r} in {self._path}"
-            raise Terminal(what, f"{error}. Delete the file: nodes it knew of are then given back.") from error
+            raise Unreadable(what, f"{error}. Delete the file: nodes it knew of are then given back.") from error
 
     def _id(self, key: Key[Any]) -> tuple[str, str, str]:
         return self._cluster, key.collection, key.id

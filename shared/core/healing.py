@@ -57,7 +57,7 @@ class Ward:
     snapshot: Snapshot
     state: ClusterState
     records: Mapping[str, DrainRecord]
-    """By order id."""
+    """By order id; one that cannot be read is missing, and its claim is judged by what the node shows."""
     policy: Policy | None
     now: datetime
     failed_deletions: Mapping[str, datetime] = field(default_factory=dict)
@@ -135,7 +135,7 @@ def _breaker(ward: Ward, uid: str, claim: Claim) -> Finding | None:
 def _silent(ward: Ward, uid: str, claim: Claim) -> Finding | None:
     record = ward.records.get(claim.order_id)
     if record is None:
-        return Finding(Cure.RELEASE, uid, claim.node, claim.order_id, Halt.ORPHAN, "the claim has no record")
+        return Finding(Cure.RELEASE, uid, claim.node, claim.order_id, Halt.ORPHAN, "no record of the drain can be read")
     if record.phase in {DrainPhase.DRAINED, DrainPhase.SETTLED}:
         return None
     if record.lease is not None and record.lease.lives(ward.now):

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from shared.adapters.documents import cluster_key, escape_id, from_document, path, to_document, unescape_id
 from shared.core.state import ClusterState, Lease, Mark, PoolMarks, Run
-from shared.errors import Terminal
+from shared.errors import Unreadable
 from shared.ports import CLUSTER, drain_key, pool_key, run_key
 
 C = "projects/p/locations/l/clusters/c"
@@ -74,5 +74,5 @@ def test_times_of_another_zone_are_stored_in_utc() -> None:
 
 
 def test_a_document_of_another_shape_is_named_with_its_remedy() -> None:
-    with pytest.raises(Terminal, match=r"clusters/p_l_c.*Expected `bool`.*Delete it"):
+    with pytest.raises(Unreadable, match=r"clusters/p_l_c.*Expected `bool`.*Delete it"):
         from_document({"value": {"paused": "yes"}}, ClusterState, "clusters/p_l_c")

@@ -12,7 +12,7 @@ import pytest
 
 from shared.adapters.sqlite import SqliteState
 from shared.core.state import ClusterState, Lease, Run
-from shared.errors import Retryable, Stale, Terminal
+from shared.errors import Retryable, Stale, Terminal, Unreadable
 from shared.ports import CLUSTER, run_key
 from tests.builders import CLUSTER as NAME
 from tests.builders import NOW
@@ -93,7 +93,7 @@ def test_a_document_of_another_shape_is_named(tmp_path: Path) -> None:
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("UPDATE documents SET value = '{\"paused\": 5}'")
 
-    with pytest.raises(Terminal, match="document cluster ''"):
+    with pytest.raises(Unreadable, match="document cluster ''"):
         state.get(CLUSTER)
 
 

@@ -28,7 +28,7 @@ from shared.core.state import (
     PoolMarks,
 )
 from shared.ports import CLUSTER as CLUSTER_KEY
-from shared.ports import State, drain_key, pool_key
+from shared.ports import Key, State, drain_key, pool_key
 from tests.builders import CLUSTER, NOW, claim, node, order, pod
 from tests.cli.acting_house import ebb
 from tests.shells.house import House
@@ -264,3 +264,17 @@ def fill(state: State) -> None:
     state.put(CLUSTER_KEY, replace(ClusterState(), claims={"u": claim(NAME)}), None)
     state.put(pool_key("a"), PoolMarks(marks={"u": Mark(NAME, NOW)}), None)
     state.put(drain_key("old"), ended, None)
+
+
+def test_a_document_of_another_version_is_a_warning_and_hides_nothing(tmp_path: Path) -> None:
+    documents = SqliteState(str(tmp_path / "state"), CLUSTER, now=lambda: NOW)
+    claims = {"u1": claim("n1", order_id="one"), "u2": claim("n2", order_id="two")}
+    documents.put(CLUSTER_KEY, ClusterState(claims=claims, last_pass=NOW), None)
+    documents.put(drain_key("one"), record("n1", "one", phase=DrainPhase.CORDONED), None)
+    documents.put(Key("drains", "two", PoolMarks), PoolMarks(), None)
+
+    found = read_status(CLUSTER, documents)
+
+    assert [(row.claim.node, row.phase) for row in found.claims] == [("n1", "cordoned"), ("n2", NO_RECORD)]
+    (warning,) = found.warnings
+    assert "document drains 'two'" in warning

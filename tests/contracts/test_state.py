@@ -13,7 +13,7 @@ from shared.adapters.firestore import FirestoreState
 from shared.adapters.sqlite import SqliteState
 from shared.core.sharing import MOST_TURNS
 from shared.core.state import Claim, ClusterState, DrainPhase, DrainRecord, Lease, Mark, PodProgress, PoolMarks, Run
-from shared.errors import Stale
+from shared.errors import Stale, Unreadable
 from shared.ports import CLUSTER, Key, State, drain_key, pool_key, run_key
 from tests.builders import claim, order
 from tests.fakes import FakeState
@@ -158,6 +158,21 @@ def test_a_whole_collection_is_read_with_versions_that_hold(state: State) -> Non
     assert sorted(found) == ["a", "b"]
     assert found["a"].version == version
     assert state.all("drains", PoolMarks) == {}
+
+
+def test_a_document_of_another_version_is_named_and_hides_no_other(state: State) -> None:
+    run = Run(run_id="r", lease=Lease("me", WHEN))
+    state.put(drain_key("a"), DrainRecord(order=order("gke-a")), None)
+    version = state.put(Key("drains", "b", Run), run, None)
+
+    found = state.all("drains", DrainRecord)
+    with pytest.raises(Unreadable, match="drains"):
+        state.get(drain_key("b"))
+
+    assert found["a"].value is not None
+    assert found["a"].fault == ""
+    assert (found["b"].value, found["b"].version) == (None, version)
+    assert "order" in found["b"].fault
 
 
 def test_a_delete_holds_only_for_the_version_read(state: State) -> None:

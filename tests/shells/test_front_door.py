@@ -12,10 +12,14 @@ import pytest
 from flask.testing import FlaskClient
 from functions_framework import create_app
 
+from functions.drainer import main as drainer_door
+from functions.planner import main as planner_door
 from infra.local.ports import free_ports
 from tests.builders import CLUSTER, NOW
 
 ROOT = Path(__file__).parents[2]
+_WORK = {"plan": "tick", "drain": "receive"}
+"""What each door calls."""
 
 
 def outside(tmp_path: Path) -> dict[str, str]:
@@ -99,6 +103,21 @@ def test_an_outage_is_a_503_and_the_call_comes_again(client: FlaskClient, target
 
     assert answered.status_code == 503
     assert target == "drain" or "error" in answered.get_json()
+
+
+def test_what_nobody_foresaw_is_a_500_with_a_line_and_its_traceback(
+    client: FlaskClient, target: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fails(*_: object) -> None:
+        raise OverflowError("too large")
+
+    monkeypatch.setattr({"plan": planner_door, "drain": drainer_door}[target], _WORK[target], fails)
+
+    assert client.post("/", json={}).status_code == 500
+
+    (line,) = [json.loads(line) for line in capsys.readouterr().out.splitlines() if "unforeseen" in line]
+    assert line["severity"] == "ERROR"
+    assert "OverflowError: too large" in line["message"]
 
 
 @pytest.mark.parametrize("target", ["drain"], indirect=True)

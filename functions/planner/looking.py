@@ -1,0 +1,107 @@
+"""What one pass rests on: the picture, the state as it stood before it, marks and drain records.
+
+What only advises, and each document by itself, may be unreadable without ending the pass: that is said, and healing
+goes by what the node shows. Must not hold rules, and must not write.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TypeVar
+
+from shared.cas import read_cluster
+from shared.core.policy import Policy
+from shared.core.snapshot import Snapshot
+from shared.core.state import ClusterState, DrainRecord, PoolMarks
+from shared.errors import EbbError, Unreadable
+from shared.pictures import snapshot_of
+from shared.ports import Log, PoolsReading, Ports, drain_key
+from shared.settings import Settings
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Sight:
+    """What one pass rests on."""
+
+    snapshot: Snapshot
+    state: ClusterState
+    records: Mapping[str, DrainRecord]
+    """Of the claims that stand, by order id; one that cannot be read is missing."""
+    marks: Mapping[str, PoolMarks]
+    policy: Policy | None
+    now: datetime
+
+
+def look(ports: Ports, settings: Settings, policy: Policy | None, pools: PoolsReading) -> Sight:
+    """Read the cluster, and before it and after it the state. Raises Retryable or Terminal."""
+    before, _, began_at = read_cluster(ports.state)
+    picture = ports.cluster.picture()
+    marks, records = _marks(ports), _records(ports, before)
+    _, _, now = read_cluster(ports.state)
+    return Sight(
+        snapshot=snapshot_of(settings.cluster, picture, pools, began_at, now),
+        state=before,
+        records=records,
+        marks=marks,
+        policy=policy,
+        now=now,
+    )
+
+
+def _marks(ports: Ports) -> dict[str, PoolMarks]:
+    """Return the pools' marks; those of a document that does not decode begin anew."""
+    found = ports.state.all("pools", PoolMarks)
+    for each in found.values():
+        if each.fault:
+            _skipped(ports.log, each.fault)
+    return {pool: each.value or PoolMarks() for pool, each in found.items()}
+
+
+def _records(ports: Ports, state: ClusterState) -> dict[str, DrainRecord]:
+    found = {claim.order_id: record_of(ports, claim.order_id) for claim in state.claims.values()}
+    return {order: record for order, record in found.items() if record is not None}
+
+
+def record_of(ports: Ports, order_id: str) -> DrainRecord | None:
+    """Return a drain's record; None where there is none, or where this version cannot read it, which is said."""
+    try:
+        return ports.state.get(drain_key(order_id)).value
+    except Unreadable as fault:
+        _skipped(ports.log, str(fault))
+        return None
+
+
+def _skipped(log: Log, fault: str) -> None:
+    log.event("run_summary", f"Skipped, not read: {fault}", severity="ERROR", reason="unreadable")
+
+
+def failed_deletions(ports: Ports, snapshot: Snapshot) -> dict[str, datetime]:
+    """Ask what the autoscaler said of nodes whose cordon is gone and whose taint is ours: few, or none."""
+    cleared = [node.name for node in snapshot.nodes if node.drain_taint is not None and not node.unschedulable]
+    said = {name: _failed_at(ports, name) for name in cleared}
+    return {name: at for name, at in said.items() if at is not None}
+
+
+def _failed_at(ports: Ports, node: str) -> datetime | None:
+    what = f"what the autoscaler said of {node}"
+    return advisory(ports.log, what, lambda: ports.cluster.deletion_failed_at(node), None)
+
+
+def scale_ups(ports: Ports, state: ClusterState) -> Mapping[str, datetime]:
+    """Ask for which pods the autoscaler lately added nodes; only drains that stand could have caused one."""
+    nothing: Mapping[str, datetime] = {}
+    if not state.claims:
+        return nothing
+    return advisory(ports.log, "for which pods the autoscaler adds nodes", ports.cluster.scale_ups, nothing)
+
+
+def advisory(log: Log, what: str, read: Callable[[], T], otherwise: T) -> T:
+    """Read what is good to know; what cannot be read is said, and nothing waits for it."""
+    try:
+        return read()
+    except EbbError as fault:
+        message = f"The pass goes on without {what}: {fault}"
+        log.event("run_summary", message, severity="WARNING", reason="advice_missing")
+        return otherwise
