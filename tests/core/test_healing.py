@@ -75,7 +75,9 @@ DRAINED_AT = NOW - timedelta(minutes=25)
             id="a pause gives drained nodes back",
         ),
         pytest.param(
-            [finding(Cure.RELEASE, Halt.ORPHAN, "the claim has no record")], ward(ours()), id="a claim without a record"
+            [finding(Cure.RELEASE, Halt.ORPHAN, "no record of the drain can be read")],
+            ward(ours()),
+            id="a claim without a record",
         ),
         pytest.param(
             [finding(Cure.RELEASE, Halt.ORPHAN, "the drain had already ended")],
