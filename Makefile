@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 EBB    := $(BIN)/python -m functions.cli
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types imports unit faults real soak acceptance bench fuzz fmt requirements audit schema monitoring playground clean
+.PHONY: help demo test check lint types imports unit faults real soak acceptance bench fuzz mutants fmt requirements audit schema monitoring playground clean
 
 help: ## Say what each target does
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -58,6 +58,9 @@ bench: $(VENV)/.dev ## Print the benchmarks' ratios
 
 fuzz: $(VENV)/.dev ## Feed the readers a million almost right inputs
 	$(BIN)/python -m tests.fuzz
+
+mutants: $(VENV)/.dev ## Make small mistakes in the rules, and say which no test sees (SHARE=1 for all: hours)
+	$(BIN)/python -m tests.mutation --share $(or $(SHARE),0.05) --seed $(or $(SEED),0) --jobs $(or $(JOBS),2)
 
 fmt: $(VENV)/.dev ## Format the code and mend what ruff can mend
 	$(BIN)/ruff format .

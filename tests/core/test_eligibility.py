@@ -98,6 +98,7 @@ def test_a_node_must_be_older_than_the_minimum_age(expected: list[str], age: int
         pytest.param([Unremovable.CORDONED_BY_OTHER], node("n1", unschedulable=True), id="cordoned by a person"),
         pytest.param([], node("n1", unschedulable=True, taints=(our_taint(),)), id="cordoned by us is the planner's"),
         pytest.param([Unremovable.NOT_READY], node("n1", ready=False), id="not ready"),
+        pytest.param([Unremovable.NOT_READY], node("n1", ready=False, once_ready=False), id="it never was ready"),
         pytest.param(
             [Unremovable.GOING_AWAY],
             node("n1", taints=(taint(names.AUTOSCALER_CANDIDATE_TAINT, "PreferNoSchedule"),)),

@@ -8,38 +8,14 @@ import pytest
 
 from shared.adapters.prices import load
 from shared.core.orders import DrainReason
-from shared.core.plan import Plan, Verdict
+from shared.core.plan import Verdict
 from shared.core.planning import make_plan, potential
 from shared.core.policy import ConsolidationPolicy, NamespaceRate, Policy, PoolPolicy, SingleReplicas
-from shared.core.snapshot import NodePool, Snapshot
-from shared.core.state import Backoff, ClusterState, Mark, PoolMarks
+from shared.core.snapshot import NodePool
+from shared.core.state import Backoff, ClusterState, Mark
 from shared.core.workloads import Workload
 from tests.builders import NOW, claim, cluster, node, our_taint, pdb, pod, policy
-
-MINUTE = timedelta(minutes=1)
-
-
-def plan(snapshot: Snapshot, rules: Policy | None = None, **given: Any) -> Plan:
-    """Plan with the open policy and, unless given, a state whose last pass was five minutes ago."""
-    state = given.pop("state", ClusterState(last_pass=NOW - 5 * MINUTE))
-    return make_plan(snapshot, state, given.pop("marks", {}), rules or policy(), NOW, load())
-
-
-def verdicts(made: Plan) -> dict[str, tuple[str, str]]:
-    return {each.name: (each.verdict.value, each.reason) for each in made.decisions}
-
-
-def marked(*names: str, ago: timedelta = 10 * MINUTE, pool: str = "a") -> dict[str, PoolMarks]:
-    return {pool: PoolMarks(marks={f"uid-{name}": Mark(name, NOW - ago) for name in names})}
-
-
-def half_full(*names: str, cpu: float = 2, **changes: Any) -> Snapshot:
-    nodes = [node(name) for name in names]
-    return cluster(
-        nodes,
-        [pod(f"p-{name}", on=name, cpu=cpu, owner=f"ReplicaSet/{name}", labels={"app": "web"}) for name in names],
-        **changes,
-    )
+from tests.core.passes import MINUTE, half_full, marked, plan, verdicts
 
 
 def test_every_node_stands_in_the_plan_exactly_once() -> None:

@@ -32,16 +32,10 @@ class Reach:
     libraries: list[str] = field(default_factory=list)
 
     def tests_of(self, mutant: Mutant) -> list[str]:
-        """Return the tests to ask, the quickest first; of what runs at import all, those that reach the file first."""
+        """Return the tests to ask, the quickest first; of what runs at import, all that come into the file."""
         rows = self.lines.get(mutant.file, {})
-        near = {test for line in mutant.lines for test in rows.get(line, ())}
-        if mutant.lines:
-            return self._quickest(near)
-        near = {test for tests in rows.values() for test in tests}
-        return [*self._quickest(near), *self._quickest(self.seconds.keys() - near)]
-
-    def _quickest(self, tests: Iterable[str]) -> list[str]:
-        return sorted((test for test in tests if test in self.seconds), key=lambda test: (self.seconds[test], test))
+        tests = {test for line in mutant.lines or rows for test in rows.get(line, ())}
+        return sorted(tests & self.seconds.keys(), key=lambda test: (self.seconds[test], test))
 
 
 def measure() -> Reach:

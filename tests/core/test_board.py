@@ -1,0 +1,63 @@
+"""What a refusal, an exact fit, headroom and the order of the queue do to the proof of placement."""
+
+from shared.core.placement import Board, Candidate, search
+from shared.core.snapshot import Phase
+from tests.builders import NOW, cluster, node, pod, pod_class
+
+
+def test_a_node_refused_by_a_later_strategy_leaves_the_earlier_ones_as_they_were() -> None:
+    """n1's pods fit only if packed, and would fill n3 then; refused, they do not stand in the way of n2's."""
+    nodes = [node("n1"), node("n2", cpu=3), node("n3", cpu=2)]
+    parts = [pod("a-small", on="n1", cpu=1), pod("b-small", on="n1", cpu=1), pod("c-large", on="n1", cpu=2)]
+    board = Board.of(cluster(nodes, [*parts, pod("d", on="n2", cpu=1)]), NOW)
+
+    refused = board.try_remove("n1")
+
+    assert refused is not None
+    assert not refused.detail.endswith("packed")
+    assert board.try_remove("n2") is None
+    assert [(move.pod, move.node) for move in board.moves()["n2"]] == [("default/d", "n3")]
+
+
+def test_pods_that_fill_a_node_to_the_last_drop_fit_one_after_another() -> None:
+    kind = pod_class(cpu=1, memory=4)
+    pods = [pod(f"p{number}", on="n1", kind=kind) for number in range(4)]
+
+    assert Board.of(cluster([node("n1"), node("n2")], pods), NOW).try_remove("n1") is None
+    assert Board.of(cluster([node("n1"), node("n2", cpu=3.999)], pods), NOW).try_remove("n1") is not None
+
+
+def test_headroom_is_rounded_up() -> None:
+    """A tenth of 3,333 millicores is 333.3: 334 are kept, and 2,999 are left."""
+    nodes = [node("n1"), node("n2", cpu=3.333)]
+
+    def fits(cpu: float) -> bool:
+        picture = cluster(nodes, [pod("p", on="n1", cpu=cpu)])
+        return Board.of(picture, NOW, headroom={"a": 10}).try_remove("n1") is None
+
+    assert (fits(2.999), fits(3.0)) == (True, False)
+
+
+def test_pending_pods_are_given_room_by_priority_and_then_by_name() -> None:
+    waiting = [
+        pod("a", cpu=3, phase=Phase.PENDING),
+        pod("b", cpu=3, phase=Phase.PENDING, priority=1000),
+        pod("c", cpu=3, phase=Phase.PENDING, priority=1000),
+    ]
+
+    board = Board.of(cluster([node("n1")], waiting), NOW)
+
+    assert [(move.pod, move.node) for move in board.reservations()] == [("default/b", "n1")]
+
+
+def test_of_two_sets_that_save_the_same_the_one_with_fewer_moves_is_found() -> None:
+    """One of them can go; the search meets the one with less load, which is in three pieces, first."""
+    nodes = [node("one-pod"), node("three-pods"), node("rest")]
+    parts = [pod(f"part{number}", on="three-pods", cpu=0.5) for number in range(3)]
+    pods = [pod("whole", on="one-pod", cpu=2), *parts, pod("stays", on="rest", cpu=2)]
+
+    found = search(
+        Board.of(cluster(nodes, pods), NOW, robust=False), [Candidate("one-pod", 10), Candidate("three-pods", 10)]
+    )
+
+    assert (found.nodes, found.saving, found.board.placements) == (("one-pod",), 10, 1)

@@ -1,0 +1,78 @@
+"""What a pass counts before it lets an under-used node go: enough under-used nodes, and enough room to spare."""
+
+from datetime import timedelta
+from fractions import Fraction
+
+import pytest
+
+from shared.core.selectors import Toleration
+from shared.core.state import ClusterState
+from tests.builders import NOW, claim, cluster, node, our_taint, pod, policy, taint
+from tests.core.passes import half_full, ordered, plan, verdicts
+
+HALF_A_DAY = timedelta(hours=12)
+
+
+@pytest.mark.parametrize(
+    ("expected", "expires"),
+    [
+        pytest.param(["n2"], None, id="three under-used nodes are enough"),
+        pytest.param([], timedelta(days=1), id="of which one has expired: two are not"),
+    ],
+)
+@pytest.mark.acceptance(34)
+def test_an_expired_node_does_not_count_as_underused(expected: list[str], expires: timedelta | None) -> None:
+    """The oldest stays for a pod without a controller; it would fill the count all the same."""
+    young = [node(name, created=NOW - HALF_A_DAY) for name in ("n2", "n3")]
+    pods = [pod("bare", on="n1", owner=None), pod("p2", on="n2", cpu=1), pod("p3", on="n3", cpu=1.1)]
+
+    made = plan(cluster([node("n1"), *young], pods), policy(required_count=3, expire_after=expires))
+
+    assert ordered(made) == expected
+    assert expected or verdicts(made)["n2"] == ("keep", "too_few_underutilized")
+
+
+def test_the_excess_is_told_in_units_of_a_node_that_is_still_to_go() -> None:
+    """The big node is the least used one, and on its way out."""
+    leaving = node("n0", cpu=8, memory=32, unschedulable=True, taints=(our_taint(),))
+    stay = half_full("n1", "n2", cpu=2)
+
+    made = plan(cluster([leaving, *stay.nodes], stay.pods), state=ClusterState(claims={"uid-n0": claim("n0")}))
+
+    assert made.excess == {"a": Fraction(1), "": Fraction(1)}
+
+
+@pytest.mark.parametrize(
+    ("expected", "ignored"),
+    [
+        pytest.param(["n1"], frozenset({"team"}), id="a taint that the policy ignores"),
+        pytest.param([], frozenset(), id="a taint that it does not"),
+    ],
+)
+@pytest.mark.acceptance(42)
+def test_the_room_on_tainted_nodes_is_excess_where_the_taint_is_ignored(
+    expected: list[str], ignored: frozenset[str]
+) -> None:
+    """Half of the pool bears the taint, so it is not the pool's own. One node's room alone is an excess of 1.5."""
+    nodes = [node("n1"), node("n2"), *(node(name, taints=(taint("team"),)) for name in ("n3", "n4"))]
+    at_home = (Toleration("team", "Exists"),)
+    pods = [pod(f"p-{each.name}", on=each.name, cpu=1, tolerations=at_home) for each in nodes]
+
+    made = plan(cluster(nodes, pods), policy(excess_threshold=2, ignore_taints=ignored))
+
+    assert ordered(made) == expected
+    assert made.excess["a"] == (3 if ignored else Fraction(3, 2))
+    assert expected or verdicts(made)["n1"] == ("keep", "no_excess")
+
+
+@pytest.mark.acceptance(26)
+def test_a_pools_excess_is_its_own_however_much_room_other_pools_have() -> None:
+    small = half_full("n1", "n2", "n3", cpu=2)
+    big = node("b1", cpu=32, memory=128, pool="b")
+
+    made = plan(cluster([*small.nodes, big], small.pods), policy(excess_threshold=2))
+
+    assert ordered(made) == []
+    assert verdicts(made)["n1"] == ("keep", "no_excess")
+    assert (made.excess["a"], made.excess["b"]) == (Fraction(3, 2), Fraction(1))
+    assert made.excess[""] == Fraction(38, 32), "in units of the emptiest node, which is the big one"
