@@ -1,36 +1,84 @@
-"""Fixtures that start the real things once for a session; tests name them and never start one themselves.
+"""Fixtures that start the real things; tests name them and never start one themselves.
 
-Under `pytest -n` each worker starts its own: run with `--dist loadfile`. The tests that share one also carry one
-`xdist_group`, but pytest-xdist 3.8 does not see groups under pytest 9.2 and says nothing
+Each rests on a fixture of `tests.real.needs.NEEDS`, which starts nothing: whatever a test lacks is said before anything
+is started for it. Under `pytest -n` each worker starts its own: run with `--dist loadfile`. The tests that share one
+also carry one `xdist_group`, but pytest-xdist 3.8 does not see groups under pytest 9.2 and says nothing
 (https://github.com/pytest-dev/pytest-xdist/issues/1386).
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 
 import pytest
 
-from infra.local.control_plane import ControlPlane, missing
+from infra.local.control_plane import ControlPlane
+from infra.local.control_plane.assets import BuildError, locate
 from infra.local.emulators import FirestoreEmulator, PubSubEmulator
-from tests.real.needs import require
+from tests.real.needs import NEEDS, lacking, require
+
+NewControlPlane = Callable[..., ControlPlane]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Ask for everything at once: a test that lacks one part must not start the others first."""
+    require(_lacking_here(frozenset(NEEDS.keys() & getattr(item, "fixturenames", ()))))
+
+
+_lacking_here = cache(lacking)
 
 
 @pytest.fixture(scope="session")
-def firestore_emulator() -> Iterator[FirestoreEmulator]:
-    require(FirestoreEmulator.missing())
-    with FirestoreEmulator() as emulator:
-        yield emulator
+def new_control_plane() -> NewControlPlane:
+    """A cluster of a test's own: `with new_control_plane() as plane`. The binaries are built here the first time."""
+    require(lacking(["new_control_plane"]))
+    try:
+        locate()
+    except BuildError as failed:
+        sentence, *_, why = [*str(failed).splitlines(), ""]
+        require(f"{sentence} {why}".rstrip())
+    return ControlPlane
 
 
 @pytest.fixture(scope="session")
-def pubsub_emulator() -> Iterator[PubSubEmulator]:
-    require(PubSubEmulator.missing())
-    with PubSubEmulator() as emulator:
-        yield emulator
+def new_firestore_emulator() -> type[FirestoreEmulator]:
+    require(lacking(["new_firestore_emulator"]))
+    return FirestoreEmulator
 
 
 @pytest.fixture(scope="session")
-def control_plane() -> Iterator[ControlPlane]:
+def new_pubsub_emulator() -> type[PubSubEmulator]:
+    require(lacking(["new_pubsub_emulator"]))
+    return PubSubEmulator
+
+
+@pytest.fixture(scope="session")
+def process_list() -> None:
+    """The command ps."""
+    require(lacking(["process_list"]))
+
+
+@pytest.fixture(scope="session")
+def terraform() -> str:
+    """The program; the fixtures of `tests/terraform` bring folders and providers."""
+    require(lacking(["terraform"]))
+    return "terraform"
+
+
+@pytest.fixture(scope="session")
+def control_plane(new_control_plane: NewControlPlane) -> Iterator[ControlPlane]:
     """An empty cluster; a test that fills it works in a namespace and a node pool of its own."""
-    require(missing())
-    with ControlPlane() as plane:
+    with new_control_plane() as plane:
         yield plane
+
+
+@pytest.fixture(scope="session")
+def firestore_emulator(new_firestore_emulator: type[FirestoreEmulator]) -> Iterator[FirestoreEmulator]:
+    with new_firestore_emulator() as emulator:
+        yield emulator
+
+
+@pytest.fixture(scope="session")
+def pubsub_emulator(new_pubsub_emulator: type[PubSubEmulator]) -> Iterator[PubSubEmulator]:
+    with new_pubsub_emulator() as emulator:
+        yield emulator

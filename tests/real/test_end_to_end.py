@@ -11,6 +11,7 @@ from shared.adapters.firestore import FirestoreState
 from shared.core.names import OUR_TAINT
 from shared.core.state import ClusterState, DrainPhase, DrainRecord, PoolMarks
 from shared.ports import CLUSTER as CLUSTER_KEY
+from tests.fixtures_real import NewControlPlane
 from tests.real.installation import CLUSTER, Ground, Installation
 from tests.real.least import TARGETS, least_rights, user
 from tests.real.scene import APPS, NO_MORE, POLICY, POOLS, REPLICAS, populate, ready_pods
@@ -24,10 +25,13 @@ OURS = "ebb"
 
 @pytest.fixture
 def ebb(
-    firestore_emulator: FirestoreEmulator, pubsub_emulator: PubSubEmulator, monkeypatch: pytest.MonkeyPatch
+    new_control_plane: NewControlPlane,
+    firestore_emulator: FirestoreEmulator,
+    pubsub_emulator: PubSubEmulator,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[tuple[Installation, ControlPlane]]:
     """A cluster of its own, because this test deletes nodes; both functions have the rights of infra/rbac.yaml only."""
-    with ControlPlane() as plane:
+    with new_control_plane() as plane:
         populate(plane.api)
         ground = Ground(
             plane.kubeconfig,

@@ -20,6 +20,7 @@ import pytest
 from functions.cli.demo.promise.evidence import Evidence, guards_of, limits_of
 from infra.local.control_plane import ControlPlane
 from infra.local.emulators import FirestoreEmulator, PubSubEmulator
+from tests.fixtures_real import NewControlPlane
 from tests.real.installation import Ground, Installation
 from tests.real.judging import breaches, rates
 from tests.real.night import TICK_EVERY, Night, Planner
@@ -75,11 +76,14 @@ class Stand:
 
 @pytest.fixture
 def stand(
-    firestore_emulator: FirestoreEmulator, pubsub_emulator: PubSubEmulator, monkeypatch: pytest.MonkeyPatch
+    new_control_plane: NewControlPlane,
+    firestore_emulator: FirestoreEmulator,
+    pubsub_emulator: PubSubEmulator,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Stand]:
     monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", firestore_emulator.host)
     random = Random(SEED)  # noqa: S311 - kills, not secrets
-    with ControlPlane() as plane, Watch(plane.proxy_url) as watch:
+    with new_control_plane() as plane, Watch(plane.proxy_url) as watch:
         ground = Ground(plane.kubeconfig, plane.proxy_url, firestore_emulator.host, pubsub_emulator.host, "ebb-killed")
         source = "tests/real/broken.py" if BROKEN else ""
         with Installation(ground, POLICY, POOLS, SETTINGS, hands=HANDS, source=source) as ebb:

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from infra.local.control_plane import MERGE_PATCH, STRATEGIC_PATCH, ControlPlane, missing
+from infra.local.control_plane import MERGE_PATCH, STRATEGIC_PATCH, ControlPlane
 from infra.local.control_plane.manifests import deployment, node, nodes, paced
+from tests.fixtures_real import NewControlPlane
 from tests.real.conftest import Corner, is_ready
-from tests.real.needs import require
 from tests.real.waiting import until
 
 pytestmark = [pytest.mark.control_plane, pytest.mark.slow, pytest.mark.xdist_group("control_plane")]
@@ -58,9 +58,8 @@ def test_a_broken_node_stays_not_ready(control_plane: ControlPlane) -> None:
     assert not is_ready(look("GET", path).body)
 
 
-def test_most_allocated_scoring_fills_one_node_before_the_next() -> None:
-    require(missing())
-    with ControlPlane("most-allocated") as plane:
+def test_most_allocated_scoring_fills_one_node_before_the_next(new_control_plane: NewControlPlane) -> None:
+    with new_control_plane("most-allocated") as plane:
         plane.api.create(nodes(3))
         # Placed one after the other: the first pod decides which node is the fullest.
         for number in range(4):

@@ -8,12 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from infra.local.control_plane import ControlPlane, missing
+from infra.local.control_plane import ControlPlane
 from infra.local.control_plane.cluster import processes
 from infra.local.control_plane.layout import Layout
-from infra.local.emulators import FirestoreEmulator
 from infra.local.leash import ROOT
-from tests.real.needs import require
 from tests.real.waiting import until
 
 _LOOPBACK = {"0100007F", "0000000000000000FFFF00000100007F"}
@@ -23,8 +21,8 @@ _LISTENS = "0A"
 @pytest.mark.control_plane
 @pytest.mark.slow
 @pytest.mark.xdist_group("control_plane")
+@pytest.mark.usefixtures("new_control_plane")
 def test_a_control_plane_ends_with_a_starter_that_was_killed() -> None:
-    require(missing())
     starter = _start(
         "from infra.local.control_plane import ControlPlane\n"
         "with ControlPlane() as plane: print(plane.kubeconfig.parent, flush=True); input()"
@@ -40,8 +38,8 @@ def test_a_control_plane_ends_with_a_starter_that_was_killed() -> None:
 @pytest.mark.emulator
 @pytest.mark.slow
 @pytest.mark.xdist_group("emulator")
+@pytest.mark.usefixtures("new_firestore_emulator", "process_list")
 def test_an_emulator_ends_with_a_starter_that_was_killed() -> None:
-    require(FirestoreEmulator.missing())
     starter = _start(
         "from infra.local.emulators import FirestoreEmulator\n"
         "with FirestoreEmulator() as emulator: print(emulator.host, flush=True); input()"

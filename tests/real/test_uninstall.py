@@ -22,6 +22,7 @@ from shared.adapters.firestore import FirestoreState
 from shared.core.names import OUR_ANNOTATION, OUR_TAINT
 from shared.core.state import ClusterState
 from shared.ports import CLUSTER as CLUSTER_KEY
+from tests.fixtures_real import NewControlPlane
 from tests.readme import README
 from tests.real.installation import CLUSTER, Ground, Installation
 from tests.real.least import filled_by_hand, least_rights
@@ -79,8 +80,8 @@ def is_annotated(node: dict[str, Any]) -> bool:
 
 
 @pytest.fixture(scope="module")
-def plane() -> Iterator[ControlPlane]:
-    with ControlPlane() as plane:
+def plane(new_control_plane: NewControlPlane) -> Iterator[ControlPlane]:
+    with new_control_plane() as plane:
         plane.api.create([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}])
         plane.api.create(nodes(NODES, pool=POOL))
         plane.api.create(

@@ -15,10 +15,9 @@ NO_PROVIDERS = (
 
 
 @pytest.fixture(scope="session")
-def values_tool() -> Terraform:
+def values_tool(terraform: str) -> Terraform:
     """Terraform for what needs no provider."""
-    require(ground.missing_binary())
-    return ground.without_providers()
+    return ground.without_providers(terraform)
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,7 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -61,12 +61,13 @@ POLICY: Final = Part(
 class Terraform:
     """The binary with the environment in which it finds its providers."""
 
+    program: str
     environment: Mapping[str, str]
 
     def run(self, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
         """Run one command; what it answers and its exit code are for the test."""
         return subprocess.run(
-            ["terraform", *words],
+            [self.program, *words],
             cwd=folder,
             env=dict(self.environment),
             capture_output=True,
@@ -87,14 +88,8 @@ class Terraform:
             yield json.loads(line)
 
 
-def missing_binary() -> str | None:
-    if shutil.which("terraform"):
-        return None
-    return "terraform is not on the PATH; version 1.7 or later checks the module (developer.hashicorp.com/terraform)"
-
-
-def without_providers() -> Terraform:
-    return Terraform({**os.environ, "CHECKPOINT_DISABLE": "1", "TF_IN_AUTOMATION": "1", "TF_CLI_ARGS": ""})
+def without_providers(program: str) -> Terraform:
+    return Terraform(program, {**os.environ, "CHECKPOINT_DISABLE": "1", "TF_IN_AUTOMATION": "1", "TF_CLI_ARGS": ""})
 
 
 def with_providers(tool: Terraform) -> Terraform:
@@ -115,7 +110,7 @@ def with_providers(tool: Terraform) -> Terraform:
             f"the mirror that EBB_TFMIRROR names could not be built, which takes Go 1.25 or later: {why}"
         )
     name, _, value = shlex.split(built.stdout)[1].partition("=")
-    return Terraform({**tool.environment, name: value})
+    return replace(tool, environment={**tool.environment, name: value})
 
 
 def copy_of_module(target: Path) -> Path:

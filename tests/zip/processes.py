@@ -129,14 +129,20 @@ def _started(target: str, command: list[str], source: Path, folder: Path, enviro
 
 def peaks(child_marker: str) -> list[float]:
     """Return the peak memory in MiB of each process whose command line holds the marker, the largest first."""
-    listing = subprocess.run(["ps", "-A", "-ww", "-o", "pid=,args="], capture_output=True, text=True, check=True)
-    rows = [line.split(None, 1) for line in listing.stdout.splitlines()]
-    pids = [row[0] for row in rows if len(row) > 1 and child_marker in row[1] and "infra.local.leash" not in row[1]]
-    return sorted(filter(None, map(_peak, pids)), reverse=True)
+    commands = {process: _read(process / "cmdline").replace("\0", " ") for process in Path("/proc").glob("[0-9]*")}
+    marked = [each for each, said in commands.items() if child_marker in said and "infra.local.leash" not in said]
+    return sorted(filter(None, map(_peak, marked)), reverse=True)
 
 
-def _peak(pid: str) -> float:
+def _peak(process: Path) -> float:
     """Linux keeps it (proc(5), VmHWM); elsewhere it is not told."""
-    path = Path(f"/proc/{pid}/status")
-    words = path.read_text().split() if path.exists() else []
+    words = _read(process / "status").split()
     return int(words[words.index("VmHWM:") + 1]) / 1024 if "VmHWM:" in words else 0.0
+
+
+def _read(path: Path) -> str:
+    """Return nothing of a process that has ended meanwhile."""
+    try:
+        return path.read_text(errors="replace")
+    except OSError:
+        return ""

@@ -5,13 +5,11 @@ import io
 import json
 import os
 import re
-import shutil
 import subprocess
 import zipfile
 from pathlib import Path
 
 from shared.settings import Settings
-from tests.real.needs import require
 from tests.zip.packing import ROOT, archive, patterns, source_files, unpack
 
 FUNCTIONS = ROOT / "terraform" / "functions.tf"
@@ -69,14 +67,13 @@ def test_the_archive_is_small() -> None:
     assert len(archive()) < MOST_BYTES
 
 
-def test_terraform_packs_the_very_same_files(tmp_path: Path) -> None:
+def test_terraform_packs_the_very_same_files(terraform: str, tmp_path: Path) -> None:
     """The expression of the module itself, evaluated by Terraform."""
-    require(None if shutil.which("terraform") else "terraform is not on PATH: install Terraform 1.7 or newer")
     found = re.search(r"source_files = (sort\(flatten\(\[.*?\n  \]\)\))", FUNCTIONS.read_text(), re.DOTALL)
     assert found, "terraform/functions.tf no longer reads infra/zip.yaml into local.source_files"
     (tmp_path / "main.tf").write_text(f'locals {{\n  root = "{ROOT}"\n  {found[0]}\n}}\n')
     said = subprocess.run(
-        ["terraform", "console"],
+        [terraform, "console"],
         input="jsonencode(local.source_files)\n",
         cwd=tmp_path,
         env={**os.environ, "TF_CLI_CONFIG_FILE": os.devnull, "TF_IN_AUTOMATION": "1"},

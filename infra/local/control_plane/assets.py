@@ -45,6 +45,10 @@ class AssetsError(RuntimeError):
     """The binaries cannot be had; the sentence says what is missing and what to do."""
 
 
+class BuildError(AssetsError):
+    """Go could not build them: its sentence, and then Go's own words."""
+
+
 def missing(env: Mapping[str, str] = os.environ) -> str | None:
     """Say in one sentence what keeps this machine from having the binaries, or None if nothing does."""
     if env.get("EBB_KUBE_ASSETS") or _complete(_home(env)):
@@ -64,8 +68,8 @@ def locate(env: Mapping[str, str] = os.environ) -> Path:
     A cold build takes about five minutes on two cores; processes that ask at the same time build once.
 
     Raises:
-        AssetsError: Go is missing or too old, the build failed, or the folder that EBB_KUBE_ASSETS names is
-            incomplete.
+        BuildError: the build failed.
+        AssetsError: Go is missing or too old, or the folder that EBB_KUBE_ASSETS names is incomplete.
     """
     if given := env.get("EBB_KUBE_ASSETS"):
         return _given(Path(given))
@@ -144,9 +148,9 @@ def _go_build(out: Path) -> None:
             check=False,
         )
     except subprocess.TimeoutExpired as slow:
-        raise AssetsError(f"go build took more than {BUILD_SECONDS} s: run it again, it resumes") from slow
+        raise BuildError(f"go build took more than {BUILD_SECONDS} s: run it again, it resumes") from slow
     if done.returncode:
-        raise AssetsError(f"go build failed in {MODULE}:\n{done.stderr.strip()[-4000:]}")
+        raise BuildError(f"go build failed in {MODULE}:\n{done.stderr.strip()[-4000:]}")
 
 
 def _build_env() -> dict[str, str]:
