@@ -10,7 +10,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if reasons:
         terminalreporter.section("skipped on this machine")
     for reason, tests in sorted(reasons.items()):
-        terminalreporter.write_line(f"{tests} tests: {reason}")
+        terminalreporter.write_line(f"{tests} test{'s' if tests > 1 else ''}: {reason}")
 
 
 def _reason(report: pytest.TestReport) -> str:

@@ -237,7 +237,7 @@ FULL_POD = a_pod(
 places = st.lists(st.integers(0, 9), min_size=1, max_size=7)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(item=st.sampled_from([a_node(), FULL_POD, BUDGET, NAMESPACE]), place=places, value=anything)
 def test_no_spoilt_item_ends_in_anything_but_a_sentence(
     tmp_path: Path, item: dict[str, Any], place: list[int], value: Any
@@ -245,7 +245,7 @@ def test_no_spoilt_item_ends_in_anything_but_a_sentence(
     _reads_or_says_why(write(tmp_path / "dump.json", listed(a_node("whole"), spoilt(item, place, value))))
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(content=st.binary(max_size=60) | anything.map(lambda value: json.dumps(value).encode()))
 def test_no_content_ends_in_anything_but_a_sentence(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "dump.json"

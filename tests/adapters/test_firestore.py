@@ -12,6 +12,7 @@ from shared.adapters.firestore import FirestoreState
 from shared.core.state import ClusterState, PoolMarks
 from shared.errors import EbbError, Retryable, Stale, Terminal
 from shared.ports import CLUSTER
+from tests.adapters.patience import patience
 from tests.builders import CLUSTER as NAME
 from tests.grpc_stand_in import GrpcStandIn
 
@@ -36,7 +37,7 @@ def test_every_refusal_is_named_in_every_call(
     expected: type[EbbError], status: str, sentence: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with GrpcStandIn(status=status) as service:
-        state = state_at(service.host, monkeypatch, call_seconds=0.5)
+        state = state_at(service.host, monkeypatch, call_seconds=patience(expected))
         for call in (
             lambda: state.get(CLUSTER),
             lambda: state.put(CLUSTER, ClusterState(), None),

@@ -10,6 +10,7 @@ from shared.errors import EbbError, Gone, Retryable, Stale, Terminal
 from tests.adapters.objects import api_node, api_pod
 from tests.adapters.scripted import Say, Script, scripted, status
 from tests.adapters.worlds import access_to, kubeconfig
+from tests.local.waiting import wait_until
 
 GET = Call("get", "nodes", "/api/v1/nodes/n1")
 PODS = "/api/v1/pods"
@@ -73,7 +74,7 @@ def test_a_server_that_does_not_answer_in_time_is_an_outage(api: Script) -> None
     with pytest.raises(Retryable, match="no answer"):
         client(api, read_seconds=0.1).ask(GET)
 
-    assert len(api.asked) == 1
+    wait_until("the server has read the one request", lambda: len(api.asked) == 1)
 
 
 def test_a_server_that_is_not_there_is_an_outage() -> None:

@@ -8,6 +8,7 @@ from google.pubsub_v1 import PublisherClient, SubscriberClient
 from infra.local.emulators import PubSubEmulator
 from shared.adapters.pubsub import PubSubOrders
 from shared.errors import EbbError, Retryable, Terminal
+from tests.adapters.patience import patience
 from tests.builders import order
 from tests.grpc_stand_in import GrpcStandIn
 
@@ -30,7 +31,7 @@ def test_a_refusal_is_named(
 ) -> None:
     with GrpcStandIn(status=status) as service:
         monkeypatch.setenv("PUBSUB_EMULATOR_HOST", service.host)
-        orders = PubSubOrders(TOPIC, call_seconds=0.5)
+        orders = PubSubOrders(TOPIC, call_seconds=patience(expected))
 
         with pytest.raises(expected, match=sentence):
             orders.publish(order())

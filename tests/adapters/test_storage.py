@@ -8,6 +8,7 @@ import pytest
 from shared.adapters.storage import BucketPolicy, FilePolicy
 from shared.core.policy import Policy
 from shared.errors import BadPolicy, EbbError, Retryable, Terminal
+from tests.adapters.patience import patience
 from tests.loopback_bucket import LoopbackBucket
 
 
@@ -33,7 +34,7 @@ def test_a_refusal_is_named(
         bucket.status = status
 
         with pytest.raises(expected, match=sentence):
-            BucketPolicy("policies", "policy.yaml", parse, call_seconds=0.5).read()
+            BucketPolicy("policies", "policy.yaml", parse, call_seconds=patience(expected)).read()
 
 
 def test_an_outage_is_named_when_the_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:

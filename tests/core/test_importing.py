@@ -278,7 +278,7 @@ def outcome(convert: Callable[[bytes], Imported], data: bytes) -> Imported | tup
         return refused.faults
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(st.sampled_from([from_estafette, from_node_refiner, from_karpenter]), _bytes)
 def test_whatever_is_given_the_outcome_is_a_valid_policy_or_sentences(
     convert: Callable[[bytes], Imported], data: bytes

@@ -79,7 +79,7 @@ def free(rows: list[Node], where: Standing) -> list[Node]:
     return [each for each in rows if each.uid not in where.pool(each.pool).in_flight]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(standings(), st.sampled_from(REASONS))
 def test_a_claim_never_exceeds_a_limit(drawn: tuple[list[Node], Standing], reason: DrainReason) -> None:
     rows, where = drawn
@@ -116,7 +116,7 @@ def namespaces_within(where: Standing, taken: Node) -> bool:
     return limit is None or all(number <= limit.pods for number in moved.values())
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(standings())
 def test_what_is_foreseen_of_a_claim_is_what_is_found_after_it(drawn: tuple[list[Node], Standing]) -> None:
     rows, where = drawn
@@ -147,7 +147,7 @@ uids = st.sampled_from([f"u{i}" for i in range(5)])
 could_go = st.dictionaries(uids, st.tuples(st.just("n"), st.sampled_from("ab")))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(could_go, min_size=1, max_size=8))
 def test_an_unbroken_mark_keeps_its_time_and_a_broken_one_loses_it(passes: list[dict[str, tuple[str, str]]]) -> None:
     """Replay passes a minute apart beside a memory of how long each node has stood in an unbroken row."""
@@ -162,7 +162,7 @@ def test_an_unbroken_mark_keeps_its_time_and_a_broken_one_loses_it(passes: list[
         assert {(pool, uid): mark.since for pool, row in marks.items() for uid, mark in row.marks.items()} == since
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(could_go)
 def test_a_pass_that_changes_nothing_writes_nothing(possible: dict[str, tuple[str, str]]) -> None:
     first = update({}, possible, NOW, NOW, timedelta(minutes=1))

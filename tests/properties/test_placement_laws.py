@@ -92,7 +92,7 @@ def _play(board: Board, order: Sequence[str]) -> list[str]:
     return [name for name in order if board.try_remove(name) is None]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(clusters(), st.booleans())
 def test_the_witness_of_every_board_holds(snapshot: Snapshot, robust: bool) -> None:
     board = Board.of(snapshot, NOW, _departing(snapshot), robust=robust)
@@ -102,7 +102,7 @@ def test_the_witness_of_every_board_holds(snapshot: Snapshot, robust: bool) -> N
     assert [fault for fault in found if fault.split(" ")[0] not in homeless] == []
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(clusters(), st.permutations(range(7)))
 def test_a_refusal_leaves_nothing_behind(snapshot: Snapshot, order: list[int]) -> None:
     names = [each for place in order for each in _candidates(snapshot)[place : place + 1]]
@@ -113,7 +113,7 @@ def test_a_refusal_leaves_nothing_behind(snapshot: Snapshot, order: list[int]) -
     assert plain.reservations() == tried.reservations()
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(clusters(), st.permutations(range(7)))
 def test_candidates_in_any_order_give_the_same_plan(snapshot: Snapshot, order: list[int]) -> None:
     rows = [Candidate(name, 100 + place % 2) for place, name in enumerate(_candidates(snapshot))]
@@ -125,7 +125,7 @@ def test_candidates_in_any_order_give_the_same_plan(snapshot: Snapshot, order: l
     assert found.board.moves() == again.board.moves()
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     clusters(), st.sampled_from([{"cpu": 9.0}, {"node_selector": {"nowhere": "here"}}, {"host_ports": ("0/TCP/80",)}])
 )
@@ -136,7 +136,7 @@ def test_a_node_with_a_pod_that_fits_nowhere_is_never_taken(snapshot: Snapshot, 
     assert "n0" not in search(Board.of(held, NOW, robust=False), rows, steps=300).nodes
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(clusters())
 def test_more_steps_never_give_a_worse_result(snapshot: Snapshot) -> None:
     rows = [Candidate(name, 100 + place) for place, name in enumerate(_candidates(snapshot))]
@@ -146,13 +146,13 @@ def test_more_steps_never_give_a_worse_result(snapshot: Snapshot) -> None:
     assert board.taken == ()
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(nodes(), classes())
 def test_masks_say_what_the_rules_say_node_by_node(rows: list[Node], kind: PodClass) -> None:
     assert np.array_equal(Masks(rows).of(kind), [admits(kind, each) for each in rows])
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(clusters())
 def test_what_is_proved_robustly_is_also_possible(snapshot: Snapshot) -> None:
     board = Board.of(snapshot, NOW, _departing(snapshot))

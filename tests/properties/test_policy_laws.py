@@ -36,7 +36,7 @@ def outcome(data: bytes) -> Policy | tuple[str, ...]:
         return refused.faults
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(documents)
 def test_a_document_is_a_policy_or_is_refused_in_sentences(document: Any) -> None:
     found = outcome(json.dumps(document).encode())
@@ -47,14 +47,14 @@ def test_a_document_is_a_policy_or_is_refused_in_sentences(document: Any) -> Non
     assert all(fault.endswith(".") and ": " in fault and "\n" not in fault for fault in found)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.binary(max_size=60) | st.text(max_size=60).map(str.encode))
 def test_no_bytes_break_the_reader(data: bytes) -> None:
     found = outcome(data)
     assert isinstance(found, Policy) or found
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(documents)
 def test_json_and_yaml_say_the_same(document: Any) -> None:
     as_json = outcome(json.dumps(document).encode())

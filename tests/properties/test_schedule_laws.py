@@ -65,7 +65,7 @@ moments = st.builds(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(crons, moments, st.integers(1, 90) | st.integers(1, 30 * 60))
 def test_a_schedule_is_active_exactly_within_its_duration_of_a_hit(cron: Written, moment: Moment, minutes: int) -> None:
     duration = timedelta(minutes=minutes)
@@ -74,7 +74,7 @@ def test_a_schedule_is_active_exactly_within_its_duration_of_a_hit(cron: Written
     assert active(Schedule(cron.text, duration, moment.zone), moment.now) is expected
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(crons, moments)
 def test_the_hits_of_a_day_are_those_that_its_clock_shows_or_skips(cron: Written, moment: Moment) -> None:
     start, end = moment.now - timedelta(hours=4), moment.now
@@ -82,7 +82,7 @@ def test_the_hits_of_a_day_are_those_that_its_clock_shows_or_skips(cron: Written
     assert list(hits(Schedule(cron.text, MINUTE, moment.zone), start, end)) == expected
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(crons, moments, st.integers(1, 600))
 def test_a_window_that_is_open_closes_when_it_says(cron: Written, moment: Moment, minutes: int) -> None:
     schedule, now = Schedule(cron.text, timedelta(minutes=minutes), moment.zone), moment.now
@@ -94,7 +94,7 @@ def test_a_window_that_is_open_closes_when_it_says(cron: Written, moment: Moment
     assert not active(schedule, end)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(crons, moments)
 def test_the_last_hit_is_the_latest_that_does_not_lie_after_now(cron: Written, moment: Moment) -> None:
     hit = last_hit(Schedule(cron.text, MINUTE, moment.zone), moment.now)

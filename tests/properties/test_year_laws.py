@@ -93,7 +93,7 @@ class Year:
         self.judge.broken ^= {name}
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(st.data())
 def test_over_a_year_exactly_the_claims_are_granted_that_every_limit_allows(data: st.DataObject) -> None:
     drawn = data.draw(rules)
@@ -112,7 +112,7 @@ def test_over_a_year_exactly_the_claims_are_granted_that_every_limit_allows(data
             year.attempt(year.world.nodes[name], data.draw(st.sampled_from(REASONS)), now)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(rules, st.sampled_from(POOLS), allowances, st.integers(0, 12), st.integers(0, 365 * 24 * 60 - 1))
 def test_one_more_budget_never_allows_more(drawn: Rules, pool: str, more: Allowance, nodes: int, minute: int) -> None:
     own = drawn.pools[pool]
@@ -133,7 +133,7 @@ def test_percent_arithmetic_is_rational_arithmetic_rounded_up(share: int, nodes:
 
 
 @pytest.mark.parametrize(("change", "zone"), CHANGES)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(cron=crons, minutes=st.integers(1, 180) | st.integers(1, 2000))
 def test_the_edges_of_a_window_are_exact_on_the_days_of_a_clock_change(
     change: datetime, zone: str, cron: Written, minutes: int
@@ -146,7 +146,7 @@ def test_the_edges_of_a_window_are_exact_on_the_days_of_a_clock_change(
 
 
 @pytest.mark.parametrize("zone", ZONES)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(cron=crons, minutes=st.integers(1, 2000), place=st.integers(0, 10**6))
 def test_the_edges_of_a_window_are_exact_all_year(zone: str, cron: Written, minutes: int, place: int) -> None:
     span, schedule = Span(cron, minutes, zone), Schedule(cron.text, minutes * MINUTE, zone)
