@@ -18,6 +18,7 @@ from shared.core.policy import Policy
 from shared.core.snapshot import Node, NodePool, Pod, PodDisruptionBudget
 from shared.core.state import ClusterState, DrainRecord, PoolMarks, Run
 from shared.core.workloads import Workload
+from shared.readings import SharedReadings
 from shared.together import Together, in_threads
 
 T = TypeVar("T")
@@ -226,7 +227,7 @@ class Log(Protocol):
 
 @dataclass(frozen=True)
 class Ports:
-    """All that a function needs of the world."""
+    """All that a function needs of the world; made once an instance, whose calls share their readings."""
 
     cluster: Cluster
     pools: Pools
@@ -236,6 +237,7 @@ class Ports:
     clock: Clock
     log: Log
     together: Together = in_threads
+    shared: SharedReadings = field(default_factory=SharedReadings)
 
 
 __all__: Sequence[str] = (

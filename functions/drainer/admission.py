@@ -4,53 +4,39 @@ What is declined is forgotten: the next pass orders again. The claim is one comp
 and claim together; it is made before the node is touched.
 """
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final
 
-from msgspec.structs import replace
-
-from functions.drainer import ending
-from functions.drainer.desk import Act, Desk, Result
-from functions.drainer.work import read_policy
-from shared.adapters.prices import load
-from shared.cas import change_cluster, read_cluster
-from shared.core.admission import (
-    needs_whole_picture,
-    no_place,
-    objections,
-    over_limit,
-    room_was_claimed,
-    shared_by,
-    void,
+from functions.drainer import ending, pictures
+from functions.drainer.claiming import (
+    Declined,
+    Proof,
+    claim_at_once,
+    claim_one_by_one,
+    claimed,
+    none_of,
+    proved,
 )
-from shared.core.claims import backed_off, claim_for, granted, longest_rate
+from functions.drainer.desk import Desk
+from functions.drainer.work import read_policy
+from shared.cas import change_cluster, read_cluster
+from shared.core.admission import needs_whole_picture, objections, over_limit, void
+from shared.core.claims import backed_off
 from shared.core.drainability import movable
-from shared.core.draining import deadline, grace_seconds
+from shared.core.draining import grace_seconds
 from shared.core.gates import idle_words
-from shared.core.moving import moving
-from shared.core.plan import Blocker
 from shared.core.policy import Policy
-from shared.core.reasons import Outcome, Reason, Refusal
-from shared.core.sharing import turns
+from shared.core.reasons import Outcome, Refusal
 from shared.core.snapshot import Node, Snapshot
-from shared.core.state import Claim, ClusterState, DrainPhase
-from shared.errors import Gone, Stale
+from shared.core.state import ClusterState
+from shared.errors import Gone
 from shared.pictures import snapshot_of, told
 from shared.ports import Answer, Picture
+from shared.readings import Surroundings
 
 _HARMLESS: Final = frozenset({Answer.GRANTED, Answer.GONE, Answer.TERMINATING, Answer.CONFLICT, Answer.LATER})
 """Dry-run answers that do not foretell a failure; the real eviction will be asked again."""
-READS_STAND_FOR: Final = timedelta(seconds=60)
-"""How old the drainer's own reads may be at the grant: an instance may be paused between two calls for any time."""
 _FINAL: Final = frozenset({Answer.FORBIDDEN, Answer.SEVERAL_PDBS})
-
-
-class Declined(Exception):
-    """The order is not carried out; named, so that log and record say the same."""
-
-    def __init__(self, why: Reason, detail: str = "") -> None:
-        super().__init__(f"{why.sentence} {detail}".strip())
-        self.why, self.detail = why, detail
 
 
 def admit(desk: Desk) -> bool:
@@ -85,7 +71,7 @@ def _admitted(desk: Desk) -> bool:
         raise Declined(refusal or Refusal.NODE_UNKNOWN)
     held = state.claims.get(node.uid)
     if held is not None:  # a crash between the claim and its record
-        _claimed(desk, node, held)
+        claimed(desk, node, held)
         return True
     policy = read_policy(desk)
     if policy is None:
@@ -98,12 +84,15 @@ def _admitted(desk: Desk) -> bool:
 
 
 def _tried(desk: Desk, node: Node, state: ClusterState, policy: Policy, now: datetime) -> bool:
-    snapshot = _revalidated(desk, node, state, policy, now)
-    _preflight(desk, node, snapshot, policy)
+    proof = _revalidated(desk, node, state, policy, now)
+    _preflight(desk, node, proof.snapshot, policy)
     if policy.dry_run or desk.order.dry_run:
-        _would_drain(desk, node, snapshot, state, policy, now)
+        _would_drain(desk, node, proof, policy, now)
         return False
-    _claim(desk, node, snapshot, state, policy)
+    if proof.anew:
+        claim_one_by_one(desk, node, proof, policy)
+    else:
+        claim_at_once(desk, node, proof, policy)
     return True
 
 
@@ -116,33 +105,27 @@ def _node(desk: Desk) -> Node | None:
     return node
 
 
-def _revalidated(desk: Desk, node: Node, state: ClusterState, policy: Policy, now: datetime) -> Snapshot:
+def _revalidated(desk: Desk, node: Node, state: ClusterState, policy: Policy, now: datetime) -> Proof:
     """Judge the node by the planner's rules on fresh reads; prove placement anew where the order asks for it."""
-    cluster = desk.ports.cluster
-    unbound = cluster.unbound_pods()
-    whole = needs_whole_picture(desk.order, state, unbound, now)
-    picture = cluster.picture() if whole else _partial(desk, node)
-    snapshot = snapshot_of(desk.order.cluster, picture, desk.ports.pools.read(), now, now)
-    fresh = snapshot.node_by_name.get(node.name)
-    if fresh is None or fresh.uid != node.uid:
+    unbound, around = pictures.beside(desk.ports, now).unbound, pictures.surroundings(desk.ports, now)
+    anew = needs_whole_picture(desk.order, state, unbound, around.nodes, now)
+    snapshot = pictures.whole(desk, state, now).snapshot if anew else _partial(desk, node, around, now)
+    seen = snapshot.node_by_name.get(node.name)
+    if seen is None or seen.uid != node.uid:
         raise Declined(Refusal.NODE_REPLACED)
-    _none_of(objections(desk.order, fresh, snapshot, state, policy))
-    if whole:
-        _none_of(no_place(fresh, snapshot, state, policy))
-    return snapshot
+    none_of(objections(desk.order, node, snapshot, state, policy))
+    return proved(desk, node, snapshot, policy) if anew else Proof(snapshot, state, anew=False)
 
 
-def _partial(desk: Desk, node: Node) -> Picture:
+def _partial(desk: Desk, node: Node, around: Surroundings, now: datetime) -> Snapshot:
     """All nodes for the counts, but only this node's pods: the planner's picture is young enough for the rest."""
-    cluster = desk.ports.cluster
-    nodes, pods = cluster.all_nodes(), cluster.pods_on(node.name)
-    workloads = cluster.workloads_of(pod.spec.workload for pod in pods)
-    return Picture(nodes, pods, cluster.disruption_budgets(), {}, told(pods, workloads))
-
-
-def _none_of(found: tuple[Blocker, ...]) -> None:
-    if found:
-        raise Declined(found[0].reason, "; ".join(blocker.sentence for blocker in found))
+    cluster, ports = desk.ports.cluster, desk.ports
+    pods = cluster.pods_on(node.name)
+    workloads = told(pods, cluster.workloads_of(pod.spec.workload for pod in pods))
+    others = [each for each in around.nodes if each.name != node.name]
+    picture = Picture((*others, node), pods, around.disruption_budgets, {}, workloads)
+    read_at = min(around.read_at, now)
+    return snapshot_of(desk.order.cluster, picture, ports.pools.read(), read_at, read_at)
 
 
 def _preflight(desk: Desk, node: Node, snapshot: Snapshot, policy: Policy) -> None:
@@ -172,50 +155,7 @@ def _back_off(desk: Desk, node: Node, policy: Policy) -> None:
     change_cluster(desk.ports.state, desk.ports.clock, change)
 
 
-def _would_drain(
-    desk: Desk, node: Node, snapshot: Snapshot, state: ClusterState, policy: Policy, now: datetime
-) -> None:
+def _would_drain(desk: Desk, node: Node, proof: Proof, policy: Policy, now: datetime) -> None:
     """Dry run: everything is checked, nothing is claimed, no gap or rate is touched."""
-    _none_of(over_limit(desk.order, node, snapshot, state, policy, now))
+    none_of(over_limit(desk.order, node, proof.snapshot, proof.state, policy, now))
     ending.finish(desk, Outcome.WOULD_DRAIN)
-
-
-def _claim(desk: Desk, node: Node, snapshot: Snapshot, proved: ClusterState, policy: Policy) -> None:
-    """Budget and claim in one compare-and-set on the cluster's document.
-
-    `proved` is the document that the proof of placement counted on; a stranger's claim since then makes it void.
-    """
-    price = load().of(node).per_hour
-    pods = moving(snapshot, (node,), policy).get(node.uid, {})
-    own_turns = turns(shared_by(node, snapshot, proved, policy))
-
-    def change(state: ClusterState, now: datetime) -> ClusterState | None:
-        if (held := state.claims.get(node.uid)) is not None:
-            if held.order_id != desk.order.order_id:
-                raise Declined(Refusal.CLAIMED_BY_OTHER)
-            return None
-        if now >= desk.order.expires_at:
-            raise Declined(Refusal.EXPIRED)
-        if now - snapshot.taken_at > READS_STAND_FOR:
-            raise Stale("nodes and policy were read too long ago for a claim")
-        if room_was_claimed(desk.order, proved, state):
-            raise Stale("another claim was granted since the proof of placement")
-        _none_of(over_limit(desk.order, node, snapshot, state, policy, now))
-        claim = claim_for(desk.order, node, policy, snapshot.profile, now, cost_per_hour=price)
-        return granted(state, node.uid, replace(claim, turns=own_turns), longest_rate(policy), pods)
-
-    after = change_cluster(desk.ports.state, desk.ports.clock, change)
-    _claimed(desk, node, after.claims[node.uid])
-
-
-def _claimed(desk: Desk, node: Node, claim: Claim) -> None:
-    """Write what the following steps need to know; the claim itself already stands."""
-    pods = movable(desk.ports.cluster.pods_on(node.name), claim.since)
-    desk.ledger.write(
-        desk.time.now(),
-        phase=DrainPhase.CLAIMED,
-        node_uid=node.uid,
-        deadline=deadline(claim, pods),
-        max_grace=claim.settings.max_grace,
-    )
-    desk.act(Act.DRAIN, Result.ATTEMPTED, "The claim is granted.", phase=DrainPhase.CLAIMED.value)

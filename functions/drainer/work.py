@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from functions.drainer import ending
+from functions.drainer import ending, pictures
 from functions.drainer.desk import Act, Desk, Result
 from functions.drainer.lingering import failed_at
 from shared.cas import read_cluster
@@ -59,15 +59,16 @@ class Eyes:
         moment = ports.clock.monotonic()
         if self._slow is None or moment - self._looked_at >= SLOW_LOOK.total_seconds():
             state, _, _ = read_cluster(ports.state)
+            seen = pictures.beside(ports, now)
             self._slow = Scene(
                 node=None,
                 claim=self._claim(state.claims),
-                disruption_budgets=ports.cluster.disruption_budgets(),
+                disruption_budgets=seen.disruption_budgets,
                 workloads=ports.cluster.workloads_of(pod.spec.workload for pod in movable(pods, now)),
                 workloads_at=now,
                 sharers=sharers(state.claims, self._desk.ledger.record.node_uid),
                 claims=len(state.claims),
-                unbound=ports.cluster.unbound_pods(),
+                unbound=seen.unbound,
                 policy=_policy_in_reach(self._desk),
                 paused=state.paused,
             )

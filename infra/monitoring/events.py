@@ -80,6 +80,8 @@ EVENTS: Final = (
             Field("phase", Type.TEXT, "claimed, cordoned or drained", sometimes=True),
             Field("act", Type.TEXT, "cordon, drain or uncordon", sometimes=True),
             Field("result", Type.TEXT, "attempted or succeeded", sometimes=True),
+            Field("shared", Type.FLAG, "whether another order had read the whole picture", sometimes=True),
+            Field("age_seconds", Type.NUMBER, "how old that picture was", sometimes=True),
             Field("generation", Type.INTEGER, GENERATION.about, sometimes=True),
             *TOOK,
             POLICY_HASH,

@@ -4,17 +4,20 @@ The world having changed is an outcome, not an error: every objection has the na
 give it. Must not act.
 """
 
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
 from shared.core.choosing import departing_nodes
 from shared.core.draining import CORDON_SETTLES
 from shared.core.eligibility import NodeContext
+from shared.core.feasibility import could_take
 from shared.core.gates import claim_blockers
 from shared.core.moving import moving
 from shared.core.orders import DrainReason, Order, Origin
 from shared.core.placement import Board
 from shared.core.plan import Blocker
+from shared.core.pods import is_daemon
 from shared.core.policy import Policy
 from shared.core.reasons import Refusal, Unremovable
 from shared.core.sharing import Share, conflict, in_turns, shares
@@ -33,24 +36,59 @@ _CLAIM_CHECKS: Final = frozenset({Unremovable.BACKING_OFF})
 """Asked again inside the claim's compare-and-set."""
 
 
-def needs_whole_picture(order: Order, state: ClusterState, unbound: tuple[Pod, ...], now: datetime) -> bool:
+def needs_whole_picture(
+    order: Order, state: ClusterState, unbound: Iterable[Pod], nodes: Sequence[Node], now: datetime
+) -> bool:
     """Whether the proof of placement has to be made anew: always for a person's order.
 
-    A planner's proof stands while it is young, no pod waits for a node, nobody outside that pass has claimed room
-    since its picture, and no drain of that pass has yet moved pods: the scheduler may put them elsewhere than the
-    proof did, even on this node.
+    A planner's proof stands while it is young, no pod waits that some node could take, nobody outside that pass has
+    claimed room since its picture, and no drain of that pass has yet moved pods: the scheduler may put them elsewhere
+    than the proof did, even on this node.
     """
     if order.origin is not Origin.PLANNER or order.picture_at is None:
         return True
-    if now - order.picture_at >= FRESH_FOR or any(pod.unschedulable_since for pod in unbound):
+    if now - order.picture_at >= FRESH_FOR or wants_room(unbound, nodes):
         return True
     since = [claim for claim in state.claims.values() if claim.since >= order.picture_at]
     return any(_foreign(order, claim) or now - claim.since >= CORDON_SETTLES for claim in since)
 
 
-def room_was_claimed(order: Order, before: ClusterState, after: ClusterState) -> bool:
-    """Whether somebody outside this order's pass was granted a claim since the proof: it must be made again."""
-    return any(uid not in before.claims and _foreign(order, claim) for uid, claim in after.claims.items())
+def wants_room(unbound: Iterable[Pod], nodes: Sequence[Node]) -> bool:
+    """Whether the scheduler has found no node for a pod that some node could take if it were empty.
+
+    What fits nowhere even then (a selector that no node has, a GPU where there is none) takes no room from a proof.
+    Nor does a DaemonSet's pod: it competes on its own node alone, where it is full already.
+    """
+    waiting = {pod.spec: pod for pod in unbound if pod.unschedulable_since and not is_daemon(pod.spec)}
+    return any(could_take(node, pod) for pod in waiting.values() for node in nodes)
+
+
+def reflects(before: ClusterState, state: ClusterState, taken_at: datetime, now: datetime, own: str = "") -> bool:
+    """Whether a picture still tells where pods lie.
+
+    It does not once a drain has ended since, or another one than the caller's own was granted so long ago that it may
+    have moved pods. Drains that stood already are counted by the places that their pods were given.
+
+    Args:
+        before: the document just before the picture was taken.
+        state: the document now.
+        taken_at: when that was.
+        now: the state's time.
+        own: the caller's order id.
+    """
+    if any(uid not in state.claims for uid in before.claims):
+        return False
+    since = (claim for uid, claim in state.claims.items() if uid not in before.claims and claim.order_id != own)
+    return all(claim.since >= taken_at and now - claim.since < CORDON_SETTLES for claim in since)
+
+
+def room_was_claimed(order: Order, before: ClusterState, after: ClusterState, *, proved_anew: bool = False) -> bool:
+    """Whether room was claimed since the proof that it did not count: it must be made again.
+
+    The planner's proof holds for all orders of its pass together; one that was made anew, for its own order alone.
+    """
+    added = (claim for uid, claim in after.claims.items() if uid not in before.claims)
+    return any(proved_anew or _foreign(order, claim) for claim in added)
 
 
 def _foreign(order: Order, claim: Claim) -> bool:

@@ -7,12 +7,10 @@ that is not modelled holds it, and a node of ours would not help. Must not act.
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from shared.core.feasibility import admits, is_destination
+from shared.core.feasibility import ONE_POD, admits, is_destination
 from shared.core.names import OUR_TAINT
-from shared.core.resources import PODS, Resources, total
+from shared.core.resources import Resources, total
 from shared.core.snapshot import Node, Pod, Snapshot
-
-ONE_POD = Resources.of({PODS: 1})
 
 
 def relieved(snapshot: Snapshot, held: Iterable[Node]) -> Mapping[str, Pod]:

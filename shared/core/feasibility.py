@@ -10,9 +10,12 @@ from typing import Final, NamedTuple
 
 from shared.core import names
 from shared.core.reasons import PodBlock
+from shared.core.resources import PODS, Resources
 from shared.core.selectors import NodeTerm, tolerated
-from shared.core.snapshot import Node, PodClass
+from shared.core.snapshot import Node, Pod, PodClass
 
+ONE_POD: Final = Resources.of({PODS: 1})
+"""The place that any pod takes on its node."""
 FREE_VOLUMES: Final = frozenset({"emptyDir", "configMap", "secret", "projected", "downwardAPI", "hostPath"})
 """Volumes that no scheduler filter looks at. (Whether local data may be lost is `drainability`'s question.)"""
 
@@ -36,6 +39,12 @@ def admits(spec: PodClass, node: Node) -> bool:
     terms = spec.node_terms
     wanted = terms is None or any(term.matches(node.labels, node.name) for term in terms)
     return selected and wanted and tolerated(node.taints, spec.tolerations)
+
+
+def could_take(node: Node, pod: Pod) -> bool:
+    """Whether an open node would take the pod if nothing else lay on it."""
+    needs = pod.requests + ONE_POD
+    return is_destination(node) and needs.fits(node.allocatable) and admits(pod.spec, node)
 
 
 def _scheduler(spec: PodClass) -> str | None:

@@ -1,13 +1,15 @@
 """When the planner's proof of placement still stands, and when the drainer has to make it anew."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
-from shared.core.admission import needs_whole_picture
+from shared.core.admission import needs_whole_picture, reflects, room_was_claimed
 from shared.core.orders import Order, Origin
+from shared.core.snapshot import Node, Pod
 from shared.core.state import Claim, ClusterState
-from tests.builders import NOW, claim, order
+from tests.builders import NOW, claim, node, order, pod
 
 PICTURE_AT = NOW - timedelta(seconds=60)
 
@@ -32,4 +34,66 @@ def ago(seconds: float, *, picture: float | None = 60) -> Claim:
     ],
 )
 def test_a_proof_stands_until_pods_may_lie_elsewhere(expected: bool, given: Order, claims: dict[str, Claim]) -> None:
-    assert needs_whole_picture(given, ClusterState(claims=claims), (), NOW) is expected
+    assert needs_whole_picture(given, ClusterState(claims=claims), (), (), NOW) is expected
+
+
+WAITING: dict[str, Any] = {"unschedulable_since": NOW - timedelta(minutes=5)}
+
+
+@pytest.mark.parametrize(
+    ("expected", "waiting", "nodes"),
+    [
+        pytest.param(True, pod("p", cpu=1, **WAITING), [node("n1", cpu=4)], id="a node could take it if it were empty"),
+        pytest.param(False, pod("p", cpu=1), [node("n1", cpu=4)], id="the scheduler has not yet looked"),
+        pytest.param(False, pod("p", cpu=5, **WAITING), [node("n1", cpu=4)], id="larger than any node"),
+        pytest.param(
+            False, pod("p", cpu=1, node_selector={"gpu": "a100"}, **WAITING), [node("n1")], id="no node has its label"
+        ),
+        pytest.param(
+            False, pod("p", cpu=1, **WAITING), [node("n1", unschedulable=True)], id="only on a node that is cordoned"
+        ),
+        pytest.param(
+            False, pod("p", owner="DaemonSet/agent", cpu=1, **WAITING), [node("n1")], id="a DaemonSet's own pod"
+        ),
+    ],
+)
+def test_a_pod_that_fits_nowhere_anyhow_asks_for_no_new_proof(expected: bool, waiting: Pod, nodes: list[Node]) -> None:
+    young = order(picture_at=PICTURE_AT)
+
+    assert needs_whole_picture(young, ClusterState(), (waiting,), nodes, NOW) is expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "before", "after"),
+    [
+        pytest.param(True, {}, {}, id="nothing has happened"),
+        pytest.param(True, {"n1": ago(300)}, {"n1": ago(300)}, id="a drain that stood is counted by its place"),
+        pytest.param(True, {}, {"n1": ago(4)}, id="one since that has moved no pod yet"),
+        pytest.param(False, {}, {"n1": ago(5)}, id="one since that may have moved pods"),
+        pytest.param(False, {}, {"n1": ago(4), "n2": ago(6)}, id="the older of two"),
+        pytest.param(False, {"n1": ago(300)}, {}, id="one that ended since"),
+        pytest.param(True, {}, {"n1": claim("n1", order_id="mine", since=NOW - timedelta(seconds=9))}, id="its own"),
+    ],
+)
+def test_a_picture_is_told_from_one_that_drains_have_outdated(
+    expected: bool, before: dict[str, Claim], after: dict[str, Claim]
+) -> None:
+    taken_at = NOW - timedelta(seconds=10)
+
+    assert reflects(ClusterState(claims=before), ClusterState(claims=after), taken_at, NOW, "mine") is expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "since", "anew"),
+    [
+        pytest.param(False, ago(1), False, id="the pass proved both together"),
+        pytest.param(True, ago(1, picture=None), False, id="a stranger's"),
+        pytest.param(True, ago(1), True, id="each proved for itself"),
+    ],
+)
+def test_a_claim_that_the_proof_did_not_count_makes_it_void(expected: bool, since: Claim, anew: bool) -> None:
+    ours = order(picture_at=PICTURE_AT)
+
+    taken = room_was_claimed(ours, ClusterState(), ClusterState(claims={"n2": since}), proved_anew=anew)
+
+    assert taken is expected

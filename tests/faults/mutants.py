@@ -13,7 +13,7 @@ from functools import cache
 from itertools import chain
 from typing import Any, TypeVar
 
-from functions.drainer import admission, ending
+from functions.drainer import admission, claiming, ending
 from functions.drainer.desk import Desk
 from functions.planner import passing
 from shared.adapters.kubernetes import evictions, ownership
@@ -81,7 +81,7 @@ def no_revalidation() -> Iterator[None]:
     def nothing(*_: object) -> tuple[Blocker, ...]:
         return ()
 
-    with swapped(admission, "objections", nothing), swapped(admission, "no_place", nothing):
+    with swapped(admission, "objections", nothing), swapped(claiming, "no_place", nothing):
         yield
 
 
@@ -132,7 +132,7 @@ def minimum_only_in_the_planner() -> Iterator[None]:
         found = over_limit(order, node, snapshot, state, policy, now)
         return tuple(each for each in found if each.reason not in _MINIMUMS)
 
-    with swapped(admission, "over_limit", lenient):
+    with swapped(claiming, "over_limit", lenient):
         yield
 
 

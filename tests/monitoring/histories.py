@@ -81,6 +81,7 @@ def trouble() -> House:
     tick(ebb, "r2")
     ebb.deliver(ebb.bus.published.pop())
     ebb.deliver(b"{}")
+    ebb.drain(order("n1", order_id="asked", origin="manual", reason="manual", dry_run=True))
     ebb.cluster.failures["node"] = [Terminal("kubernetes", "the right to read nodes is missing")]
     ebb.drain(order("n2", order_id="second"))
     return ebb

@@ -20,6 +20,7 @@ from shared.core.state import ClusterState, DrainRecord
 from shared.errors import EbbError
 from shared.ports import CLUSTER as CLUSTER_KEY
 from shared.ports import Ports, drain_key
+from shared.readings import SharedReadings
 from shared.settings import Settings
 from tests.builders import CLUSTER, policy
 from tests.fakes import FakeClock, FakeCluster, FakeLog, FakeOrderBus, FakePolicySource, FakePools, FakeState
@@ -48,6 +49,7 @@ class House:
         *things: Node | Pod | PodDisruptionBudget,
         policy: Policy | EbbError | None = policy(),  # noqa: B008 - an immutable value
         step_seconds: float = 480,
+        one_instance: bool = False,
         **pools: NodePool,
     ) -> None:
         self.clock = WorldClock()
@@ -59,11 +61,14 @@ class House:
         self.log = FakeLog()
         self.pools = FakePools({"a": NodePool("a"), **pools})
         self.settings = Settings(cluster=CLUSTER, step_seconds=step_seconds)
+        self._shared = SharedReadings() if one_instance else None
         self._calls = 0
 
     @property
     def ports(self) -> Ports:
-        return Ports(self.cluster, self.pools, self.state, self.policy, self.bus, self.clock, self.log)
+        """Return what a call works with; each call is an instance of its own unless the house has only one."""
+        shared = self._shared or SharedReadings()
+        return Ports(self.cluster, self.pools, self.state, self.policy, self.bus, self.clock, self.log, shared=shared)
 
     def tick(self, schedule_time: str = "") -> dict[str, Any]:
         """Run one planner call."""

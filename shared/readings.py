@@ -1,0 +1,110 @@
+"""What the calls of one instance read together: read once, used by all that find it good, never read twice at a time.
+
+Twenty orders share an instance; each reading the whole cluster by itself would cost twenty times the memory and the
+time. Whoever finds somebody at it waits for him, boundedly and by the caller's own clock, so that no thread is ever
+held for good. Whether a reading is good enough is the caller's to say. Must not know what is read.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from threading import Lock
+from typing import Final, Generic, TypeVar
+
+from shared.core.snapshot import Node, Pod, PodDisruptionBudget, Snapshot
+from shared.core.state import ClusterState
+from shared.errors import Retryable
+
+T = TypeVar("T")
+Sleep = Callable[[float], None]
+WAIT_SECONDS: Final = 30.0
+"""How long a call waits for another one: a picture of 5,000 nodes takes some seconds, and a message can come again."""
+PAUSE_SECONDS: Final = 0.1
+
+
+class Turn:
+    """One call at a time does this; the others wait for it. `what` is named when a wait has been too long."""
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self._lock = Lock()
+
+    @contextmanager
+    def taken(self, sleep: Sleep) -> Iterator[None]:
+        """Hold the turn. Raises Retryable when others have held it for too long."""
+        for _ in range(round(WAIT_SECONDS / PAUSE_SECONDS)):
+            if self._lock.acquire(blocking=False):
+                try:
+                    yield
+                finally:
+                    self._lock.release()
+                return
+            sleep(PAUSE_SECONDS)
+        raise Retryable(self._what, f"other orders of this instance have been at it for {WAIT_SECONDS:.0f} s")
+
+
+class Shared(Generic[T]):
+    """The newest reading of one thing. An older one is let go before the next begins, so that memory holds one."""
+
+    def __init__(self, what: str) -> None:
+        self._turn = Turn(what)
+        self._last: T | None = None
+
+    def get(self, is_good: Callable[[T], bool], read: Callable[[], T], sleep: Sleep) -> tuple[T, bool]:
+        """Return a reading that the caller calls good, and whether another call had made it.
+
+        A reading that the caller makes itself is good by that alone.
+
+        Raises:
+            Retryable: others have been reading it for too long; and what `read` raises.
+        """
+        last = self._last
+        if last is not None and is_good(last):
+            return last, True
+        del last
+        with self._turn.taken(sleep):
+            last = self._last
+            if last is not None and is_good(last):
+                return last, True
+            self._last = last = None
+            fresh = read()
+            self._last = fresh
+            return fresh, False
+
+
+@dataclass(frozen=True)
+class WholePicture:
+    """The whole cluster, and the cluster's document as it stood just before the reading of it began."""
+
+    snapshot: Snapshot
+    state: ClusterState
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What an order is measured by beside its own node; `read_at` is the state's time just before the reading."""
+
+    nodes: tuple[Node, ...]
+    disruption_budgets: tuple[PodDisruptionBudget, ...]
+    read_at: datetime
+
+
+@dataclass(frozen=True)
+class Beside:
+    """What each look of a drain sees beside its own node; `read_at` as above."""
+
+    disruption_budgets: tuple[PodDisruptionBudget, ...]
+    unbound: tuple[Pod, ...]
+    read_at: datetime
+
+
+@dataclass(frozen=True)
+class SharedReadings:
+    """What the orders of one instance read together; how old each may be, `functions.drainer.pictures` says."""
+
+    whole: Shared[WholePicture] = field(default_factory=lambda: Shared("the whole picture"))
+    surroundings: Shared[Surroundings] = field(default_factory=lambda: Shared("nodes and PodDisruptionBudgets"))
+    beside: Shared[Beside] = field(default_factory=lambda: Shared("PodDisruptionBudgets and pods without a node"))
+    proof: Turn = field(default_factory=lambda: Turn("proof of placement and claim"))
+    """One order after the other, so that each proof counts the claim before it."""

@@ -1,0 +1,91 @@
+"""What one instance reads together: once at a time, for all, and no wait without an end."""
+
+from threading import Event, Thread
+
+import pytest
+
+from shared.errors import Retryable
+from shared.readings import PAUSE_SECONDS, WAIT_SECONDS, Shared, Turn
+
+
+def never_sleeps(seconds: float) -> None:
+    raise AssertionError(f"nobody has to wait {seconds} s here")
+
+
+def test_a_good_reading_is_used_again_and_a_bad_one_read_anew() -> None:
+    shared: Shared[int] = Shared("numbers")
+    numbers = iter(range(9))
+
+    found = [
+        shared.get(lambda _: True, lambda: next(numbers), never_sleeps),
+        shared.get(lambda last: last == 0, lambda: next(numbers), never_sleeps),
+        shared.get(lambda last: last > 0, lambda: next(numbers), never_sleeps),
+        shared.get(lambda last: last > 0, lambda: next(numbers), never_sleeps),
+    ]
+
+    assert found == [(0, False), (0, True), (1, False), (1, True)]
+
+
+def test_many_at_once_read_once() -> None:
+    shared: Shared[int] = Shared("numbers")
+    begun, go_on = Event(), Event()
+    readings: list[int] = []
+    found: list[tuple[int, bool]] = []
+
+    def read() -> int:
+        readings.append(1)
+        begun.set()
+        assert go_on.wait(30)
+        return 7
+
+    def wait(seconds: float) -> None:
+        del seconds
+        go_on.set()
+        threads[0].join(30)
+
+    def ask() -> None:
+        found.append(shared.get(lambda _: True, read, wait))
+
+    threads = [Thread(target=ask) for _ in range(20)]
+    threads[0].start()
+    assert begun.wait(30)
+    for thread in threads[1:]:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+
+    assert (len(readings), sorted(found)) == (1, [(7, False), *[(7, True)] * 19])
+
+
+def test_a_reading_that_fails_is_tried_by_the_next() -> None:
+    shared: Shared[int] = Shared("numbers")
+
+    def fails() -> int:
+        raise Retryable("API", "no answer")
+
+    with pytest.raises(Retryable, match="no answer"):
+        shared.get(lambda _: True, fails, never_sleeps)
+
+    assert shared.get(lambda _: True, lambda: 3, never_sleeps) == (3, False)
+
+
+def test_the_old_reading_is_let_go_before_the_next_begins() -> None:
+    shared: Shared[int] = Shared("numbers")
+    shared.get(lambda _: True, lambda: 1, never_sleeps)
+    seen: list[object] = []
+
+    def read() -> int:
+        seen.append(vars(shared)["_last"])
+        return 2
+
+    shared.get(lambda _: False, read, never_sleeps)
+
+    assert seen == [None]
+
+
+def test_a_wait_ends_after_its_time_by_the_callers_clock_and_says_for_what() -> None:
+    turn, slept = Turn("the whole picture"), list[float]()
+    with turn.taken(never_sleeps), pytest.raises(Retryable, match=r"the whole picture.*30 s"), turn.taken(slept.append):
+        pass
+
+    assert slept == [PAUSE_SECONDS] * round(WAIT_SECONDS / PAUSE_SECONDS)
