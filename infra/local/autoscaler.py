@@ -39,14 +39,33 @@ class Autoscaler:
         self._up = ScaleUp(self._client, settings, cluster, seed)
 
     def step(self) -> None:
-        """Run a loop if one is due; ApiError (from `scaling.client`) if the API failed: the next loop starts afresh."""
+        """Run a loop if one is due; ApiError (from `scaling.client`) if the API failed: the next loop starts afresh.
+
+        Between two loops only the removals under way go on.
+        """
         now = self._clock.now()
+        if now < self.due_at():
+            return
+        view = View(self._client.nodes(), self._client.pods(), self._pools, self._client.budgets())
         if now < self._next:
+            self._down.proceed(view, now)
             return
         self._next = now + self._settings.scan_interval
-        view = View(self._client.nodes(), self._client.pods(), self._pools)
         self._up.step(view, now)
         self._down.step(view, now)
+
+    @property
+    def looks_again_after(self) -> float:
+        """Seconds within which every node is looked at again, also one that could not go."""
+        return self._settings.recheck + 2 * self._settings.scan_interval
+
+    def due_at(self) -> float:
+        """When `step` has something to do."""
+        return min(self._next, self._down.due_at())
+
+    def is_idle(self) -> bool:
+        """No node is unneeded or on its way out."""
+        return self._down.is_idle()
 
     def fail_deletions(self, names: frozenset[str]) -> None:
         """From now on, deletions of these nodes fail at the cloud."""

@@ -4,42 +4,13 @@ from typing import Any
 
 import pytest
 
-from infra.local.autoscaler import Autoscaler
 from infra.local.machines import Pool
-from infra.local.scaling.client import DirectTransport
 from infra.local.scaling.settings import AutoscalerSettings
 from infra.local.scaling.view import CANDIDATE, TO_BE_DELETED, has_taint
-from infra.local.world.kinds import Json
-from tests.local.worlds import Bench, node, pod, workload
+from tests.local.rig import Rig, pooled
+from tests.local.worlds import pod, workload
 
 OURS = {"key": "status-taint.cluster-autoscaler.kubernetes.io/ebb", "value": "o1", "effect": "NoSchedule"}
-QUICK = AutoscalerSettings(scan_interval=1, unneeded_time=10, deletion=3, delay_after_failure=20, delay_after_delete=0)
-
-
-def pooled(name: str, zone: str = "z1", **more: Any) -> Json:
-    labels = {"cloud.google.com/gke-nodepool": "main", "topology.kubernetes.io/zone": zone}
-    return node(name, labels=labels, **more)
-
-
-class Rig(Bench):
-    """A bench with an autoscaler over one pool named `main`."""
-
-    def __init__(self, nodes: list[Json], pool: Pool | None = None, settings: AutoscalerSettings = QUICK) -> None:
-        super().__init__(nodes)
-        pool = pool or Pool("main", zones=("z1", "z2"))
-        transport = DirectTransport(self.api.handle)
-        self.autoscaler = Autoscaler(transport, {pool.name: pool}, self.clock, settings)
-
-    def live(self, seconds: int) -> None:
-        for _ in range(seconds):
-            self.run(1)
-            self.autoscaler.step()
-
-    def names(self) -> list[str]:
-        return [item["metadata"]["name"] for item in self.store.all("nodes")]
-
-    def events(self) -> list[str]:
-        return [item["reason"] for item in self.store.all("events")]
 
 
 def test_an_empty_node_gets_the_taints_in_order_and_goes_after_its_time() -> None:

@@ -15,6 +15,7 @@ from infra.local.clocks import ManualClock
 from infra.local.exchange import Request
 from infra.local.gke import Cluster, GkeApi
 from infra.local.machines import Pool, allocatable
+from infra.local.scaling.utilisation import utilisation
 from infra.local.scaling.view import View, is_movable
 from infra.local.scenario.building import build, world_settings
 from infra.local.scenario.reading import ScenarioError, load, parse
@@ -37,7 +38,7 @@ def demo() -> World:
 def test_the_demo_begins_at_rest_and_half_empty(demo: World) -> None:
     nodes, pods = demo.store.all("nodes"), demo.store.all("pods")
     view = View(nodes, pods, {})
-    shares = [view.utilisation(item, ignore_daemonsets=False) for item in nodes]
+    shares = [utilisation(view, item, demo.clock.now(), ignore_daemonsets=False) for item in nodes]
     assert (len(nodes), len(pods), all(is_ready(pod) for pod in pods)) == (24, 118, True)
     assert all(0.35 <= share <= 0.6 for share in shares), shares
 

@@ -38,7 +38,10 @@ CLUSTER = "projects/local/locations/europe-west4/clusters/real"
 TOPIC = "projects/local/topics/orders"
 SUBSCRIPTION = "projects/local/subscriptions/orders"
 POLICY = "gs://policies/policy.yaml"
-AUTOSCALER = AutoscalerSettings(scan_interval=1, unneeded_time=5, deletion=1, delay_after_delete=0, parallelism=10)
+AUTOSCALER = AutoscalerSettings(
+    scan_interval=1, threshold=0, unneeded_time=5, deletion=1, delay_after_delete=0, parallelism=10
+)
+"""Its gate is shut but for empty nodes: these worlds stand below the real gate, and what moves is to be Ebb's doing."""
 TICK_SECONDS = 60.0
 RETRY = {"minimum_backoff": {"seconds": 1}, "maximum_backoff": {"seconds": 5}}
 """How soon a message comes again; Terraform's are longer, as a drain's minutes are."""

@@ -1,1 +1,1 @@
-"""The rooms of the little cluster autoscaler: its own API client, scale-down, scale-up."""
+"""The little cluster autoscaler: API client, scale-down (gate, drainability, simulation, clocks, drains), scale-up."""

@@ -89,6 +89,16 @@ class Client:
         items: list[Json] = self._call("GET", "/api/v1/pods")["items"]
         return items
 
+    def budgets(self) -> list[Json]:
+        items: list[Json] = self._call("GET", "/apis/policy/v1/poddisruptionbudgets")["items"]
+        return items
+
+    def evict(self, pod: Json, grace: int) -> None:
+        meta = pod["metadata"]
+        body = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": meta["name"]}}
+        options = {"deleteOptions": {"gracePeriodSeconds": grace}}
+        self._call("POST", f"/api/v1/namespaces/{meta['namespace']}/pods/{meta['name']}/eviction", {**body, **options})
+
     def patch_node(self, node: Json, spec: Json) -> Json:
         """Merge `spec` into the node as it was read; ApiError 409 if it has changed since."""
         meta = node["metadata"]

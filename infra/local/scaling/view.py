@@ -5,28 +5,21 @@ group); a limit of the pool is either per group or total.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from infra.local.clocks import seconds_of
 from infra.local.machines import Pool
-from infra.local.quantities import units
-from infra.local.scheduling.requests import pod_requests
+from infra.local.world.deletion import DEFAULT_GRACE
 from infra.local.world.kinds import Json
-from infra.local.world.pods import (
-    MIRROR,
-    annotations_of,
-    is_finished,
-    labels_of,
-    node_of,
-    owner_kind,
-    stays_behind,
-)
+from infra.local.world.pods import annotations_of, is_terminating, labels_of, node_of, stays_behind
 
 TO_BE_DELETED = "ToBeDeletedByClusterAutoscaler"
 CANDIDATE = "DeletionCandidateOfClusterAutoscaler"
 DISABLED = "cluster-autoscaler.kubernetes.io/scale-down-disabled"
 DAEMON = "cluster-autoscaler.kubernetes.io/daemonset-pod"
+_TERMINATING_HEADROOM = 30.0
 
 Group = tuple[str, str]
 
@@ -54,6 +47,14 @@ def is_movable(pod: Json) -> bool:
     return not stays_behind(pod) and annotations_of(pod).get(DAEMON) != "true"
 
 
+def is_long_terminating(pod: Json, now: float) -> bool:
+    """Past twice its grace since it was told to end: nobody waits for such a pod any more."""
+    if not is_terminating(pod):
+        return False
+    grace = pod["spec"].get("terminationGracePeriodSeconds", DEFAULT_GRACE)
+    return bool(seconds_of(pod["metadata"]["deletionTimestamp"]) + grace + _TERMINATING_HEADROOM < now)
+
+
 @dataclass(frozen=True)
 class View:
     """One reading of the cluster."""
@@ -61,6 +62,7 @@ class View:
     nodes: list[Json]
     pods: list[Json]
     pools: Mapping[str, Pool]
+    budgets: Sequence[Json] = ()
 
     @cached_property
     def _by_node(self) -> Mapping[str, list[Json]]:
@@ -72,25 +74,13 @@ class View:
     def pods_on(self, node: Json) -> list[Json]:
         return self._by_node.get(node["metadata"]["name"], [])
 
+    def movers(self, node: Json, now: float) -> list[Json]:
+        """The pods that would have to run elsewhere if the node went."""
+        return [pod for pod in self.pods_on(node) if is_movable(pod) and not is_long_terminating(pod, now)]
+
     def pool_of(self, node: Json) -> Pool | None:
         return self.pools.get(group_of(node)[0])
 
     def sizes(self) -> Counter[Group]:
         """Nodes per group, cordoned and unready ones included."""
         return Counter(group_of(node) for node in self.nodes)
-
-    def utilisation(self, node: Json, *, ignore_daemonsets: bool) -> float:
-        """The larger of the CPU and memory request ratios; ignored pods leave both sides of the fraction."""
-        booked: Counter[str] = Counter()
-        ignored: Counter[str] = Counter()
-        for pod in self.pods_on(node):
-            if not is_finished(pod):
-                stays = owner_kind(pod) == "DaemonSet" or MIRROR in annotations_of(pod)
-                (ignored if stays and ignore_daemonsets else booked).update(pod_requests(pod))
-        offered: Json = (node.get("status") or {}).get("allocatable") or {}
-        ratios = [_ratio(booked[name], units(name, offered.get(name, 0)) - ignored[name]) for name in ("cpu", "memory")]
-        return max(ratios)
-
-
-def _ratio(booked: int, offered: int) -> float:
-    return booked / offered if offered > 0 else float(booked > 0)

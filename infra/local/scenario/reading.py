@@ -95,6 +95,9 @@ class AutoscalerSpec(_Part):
     deletion: float | None = None
     delay_after_failure: float | None = None
     delay_after_delete: float | None = None
+    drain_parallelism: int | None = None
+    recheck: float | None = None
+    eviction_time: float | None = None
     fail_deletions: list[str] = []
     """Nodes as `pool/index` whose deletion fails."""
 

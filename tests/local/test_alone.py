@@ -1,0 +1,37 @@
+"""What the autoscaler reaches by itself, and that it comes to rest there."""
+
+import pytest
+
+from infra.local.alone import Rest, alone
+from infra.local.scenario.reading import parse
+
+SCENARIO = """
+profile: {profile}
+pools: [{{name: web, count: 6, zones: [z], autoscaling: {{minNodeCount: {least}}}}}]
+workloads:
+  - {{name: app, replicas: 6, requests: {{cpu: "{cpu}", memory: 1Gi}}, nodes: [web/0-5]}}
+  - {{name: keeper, replicas: 6, requests: {{cpu: "1", memory: 1Gi}}, nodes: [web/0-5]}}
+"""
+
+
+def rest(profile: str = "BALANCED", cpu: str = "500m", least: int = 0) -> Rest:
+    return alone(parse(SCENARIO.format(profile=profile, cpu=cpu, least=least)))
+
+
+@pytest.mark.parametrize(
+    ("left", "of"),
+    [
+        pytest.param(3, rest(), id="balanced: nodes at 38 % become full or go"),
+        pytest.param(6, rest(cpu="1400m"), id="balanced: nodes at 61 % stay, whatever is free"),
+        pytest.param(4, rest("OPTIMIZE_UTILIZATION", "1400m"), id="optimize-utilization drains those, too"),
+        pytest.param(5, rest(least=5), id="not below the pool's minimum"),
+    ],
+)
+def test_what_the_autoscaler_reaches_alone(left: int, of: Rest) -> None:
+    assert (len(of.nodes), of.is_rest) == (left, True)
+    assert len(of.removed) == 6 - left
+
+
+def test_one_that_never_rests_is_left_after_its_time_and_says_so() -> None:
+    restless = alone(parse(SCENARIO.format(profile="BALANCED", cpu="500m", least=0)), most=30)
+    assert (restless.is_rest, restless.seconds, restless.evictions) == (False, 30, 0)
