@@ -152,14 +152,14 @@ def no_proof_of_placement() -> Iterator[None]:
 
 
 MUTANTS = {
-    claim_without_precondition: 7,
-    eviction_without_uid: 450,
-    no_revalidation: 9,
-    uncordon_without_ownership: 27,
-    acknowledge_before_checkpoint: 9,
-    no_watchdog: 35,
-    minimum_only_in_the_planner: 99,
-    no_proof_of_placement: 61,
+    claim_without_precondition: 21,
+    eviction_without_uid: 338,
+    no_revalidation: 35,
+    uncordon_without_ownership: 375,
+    acknowledge_before_checkpoint: 27,
+    no_watchdog: 45,
+    minimum_only_in_the_planner: 11,
+    no_proof_of_placement: 121,
 }
 """Each mutant with the number of the history that caught it when last looked: that one is tried first, then all."""
 
