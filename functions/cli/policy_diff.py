@@ -1,6 +1,6 @@
 """`ebb policy diff`: which settings change from one policy to another, and which nodes' verdicts with them.
 
-The same picture is planned twice. Must not judge: the core plans, `policy_check` words the settings.
+The same picture is planned twice. Must not judge: the core plans, `policy_words` words the settings.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from functions.cli.plan_table import show_notes
-from functions.cli.policy_check import cluster_settings, pool_settings
+from functions.cli.policy_words import cluster_settings, pool_settings
 from functions.cli.rows import TITLES
 from functions.cli.sources import NO_MARKS, Inputs, Sources, gather, read_policy
 from functions.cli.terminal import printing

@@ -8,8 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from functions.cli.policy_check import budgets as in_words
-from functions.cli.policy_check import rate_words
+from functions.cli.policy_words import in_words
 from functions.cli.words import moment
 from shared.core.budgets import Calendar, freeze_in_force, limit_now, starts_left, window_open
 from shared.core.orders import DrainReason
@@ -105,14 +104,14 @@ def _decisive(
     limit = limit_now(rows, reason, nodes, calendar)
     if limit is not None:
         decides = next(each for each in rows if limit_now((each,), reason, nodes, calendar) == limit)
-        yield Answer(limit, None, f"{word} {in_words((decides,))}")
+        yield Answer(limit, None, f"{word} {in_words(decides)}")
 
 
 def _rate(rate: Rate | None, word: str, nodes: int | None, calendar: Calendar) -> Iterator[Answer]:
     if rate is None:
         return
     limit = starts_left(rate, (), _HUNDRED if nodes is None else nodes, calendar.now)
-    found = Answer(limit, None, f"{word} {rate_words(rate)}")
+    found = Answer(limit, None, f"{word} {in_words(rate)}")
     yield _as_share(found) if nodes is None and rate.nodes.percent is not None else found
 
 
