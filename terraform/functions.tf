@@ -15,6 +15,7 @@ locals {
     EBB_DECISION_LOG       = var.functions.decision_log
     EBB_ENDPOINT           = coalesce(var.network.endpoint, var.network.connector == null ? "auto" : "private")
     EBB_FIRESTORE_DATABASE = local.database
+    EBB_INTERVAL_SECONDS   = tostring(local.every_minutes * 60)
     EBB_LOG_LEVEL          = var.functions.log_level
     EBB_POLICY             = local.policy_uri
     EBB_REJECTED_TOPIC     = google_pubsub_topic.topics["rejected"].id
@@ -89,8 +90,7 @@ resource "google_cloudfunctions2_function" "planner" {
 
     # The lease outlives the call, so that a killed pass is never joined by the next one.
     environment_variables = merge(local.environment, {
-      EBB_INTERVAL_SECONDS = tostring(local.every_minutes * 60)
-      EBB_PASS_SECONDS     = tostring(var.functions.planner.timeout_seconds + 60)
+      EBB_PASS_SECONDS = tostring(var.functions.planner.timeout_seconds + 60)
     })
   }
 

@@ -1,7 +1,9 @@
 output "cli" {
   description = "The variables that `ebb status`, `ebb drain`, `ebb pause` and their like need: eval \"$(terraform output -raw cli)\"."
   value = join("\n", [
-    for name in ["EBB_CLUSTER", "EBB_FIRESTORE_DATABASE", "EBB_POLICY", "EBB_STATE", "EBB_TOPIC", "GOOGLE_CLOUD_PROJECT"] :
+    for name in [
+      "EBB_CLUSTER", "EBB_FIRESTORE_DATABASE", "EBB_INTERVAL_SECONDS", "EBB_POLICY", "EBB_STATE", "EBB_TOPIC", "GOOGLE_CLOUD_PROJECT",
+    ] :
     "export ${name}='${local.environment[name]}'"
   ])
 }

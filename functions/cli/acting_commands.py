@@ -5,7 +5,6 @@ Must not do anything but read what was typed: each command's own module acts.
 
 import json
 import os
-import sys
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -15,8 +14,7 @@ import typer
 from functions.cli.options import Output
 
 Wait = Annotated[
-    bool | None,
-    typer.Option("--wait/--no-wait", help="Tell the progress until the end; the default in a terminal."),
+    bool, typer.Option("--wait/--no-wait", help="Wait for the end and tell the progress, or only publish the order.")
 ]
 
 
@@ -26,7 +24,7 @@ def drain(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Check everything, change nothing: would the node be drained?")
     ] = False,
-    wait: Wait = None,
+    wait: Wait = True,
     ignore: Annotated[
         list[str] | None,
         typer.Option(metavar="WORD", help="windows, budgets or gates, where the policy's manual.mayIgnore allows it."),
@@ -37,19 +35,23 @@ def drain(
 
     The drainer judges the order: PodDisruptionBudgets, budgets, windows and the proof of placement hold for it.
     Needs the functions' variables EBB_CLUSTER, EBB_TOPIC, EBB_STATE and EBB_FIRESTORE_DATABASE.
-    Exit code 1 if the order is refused or the node is given back. With --no-wait only the order's id is printed.
+    Waits for the end, in a terminal or without one. With --no-wait only the order's id is printed.
+
+    Exit codes: 0 drained, removed or would be drained (with --no-wait: published); 1 refused, given back, overruled,
+    or not done after --timeout; 2 bad use; 130 interrupted, and the drain goes on.
     """
     from functions.cli import acting, draining  # noqa: PLC0415 - no other command needs the bus
 
     wish = draining.Wish(dry_run, tuple(ignore or ()), acting.duration("--timeout", timeout))
-    shown = sys.stdout.isatty() if wait is None else wait
-    raise typer.Exit(draining.drain(acting.open_office(os.environ), node, wish, wait=shown))
+    raise typer.Exit(draining.drain(acting.open_office(os.environ), node, wish, wait=wait))
 
 
 def release(
     node: Annotated[str, typer.Argument(metavar="NODE|all", help="A node's whole name, or all that are held.")],
     *,
-    wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until the nodes are free.")] = True,
+    wait: Annotated[
+        bool, typer.Option("--wait/--no-wait", help="Wait until the nodes are free, or only publish the orders.")
+    ] = True,
     kubeconfig: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Also look for nodes that carry our taint without a claim.")
     ] = None,
@@ -59,7 +61,9 @@ def release(
 
     Without --kubeconfig and EBB_KUBECONFIG the cluster is looked for with the GKE API. Needs EBB_CLUSTER, EBB_TOPIC,
     EBB_STATE and EBB_FIRESTORE_DATABASE. Before terraform destroy: ebb pause, then ebb release all.
-    Exit code 1 if a node is not free in time.
+
+    Exit codes: 0 all are free (with --no-wait: published), 1 a node is not free in time or unknown, 2 bad use,
+    130 interrupted, and the releases stand.
     """
     from functions.cli import acting, releasing, releasing_targets  # noqa: PLC0415 - no other command needs the bus
 
@@ -77,7 +81,8 @@ def status(
 ) -> None:
     """Show what a running Ebb holds and remembers: claims, marks, back-offs, breakers, the pause, the last results.
 
-    Reads only the state that EBB_CLUSTER, EBB_STATE and EBB_FIRESTORE_DATABASE name.
+    Reads only the state that EBB_CLUSTER, EBB_STATE and EBB_FIRESTORE_DATABASE name. EBB_INTERVAL_SECONDS says how far
+    apart passes are (300), and so after how long a silence to warn.
     """
     from functions.cli import status_json, status_table  # noqa: PLC0415 - no other command needs the state
     from functions.cli.pausing import switch  # noqa: PLC0415 - same
@@ -85,7 +90,7 @@ def status(
     from functions.cli.terminal import printing  # noqa: PLC0415 - same
 
     where = switch()
-    seen = read_status(where.cluster, where.state)
+    seen = read_status(where.cluster, where.state, where.interval)
     if output is Output.JSON:
         typer.echo(json.dumps(status_json.document(seen), indent=2, ensure_ascii=False))
         return

@@ -54,7 +54,10 @@ def drain(office: Office, node: str, wish: Wish, *, wait: bool) -> int:
         ending = Watch(office, order, wish.timeout).follow()
     except KeyboardInterrupt:
         ending = Ending(INTERRUPTED, goes_on(order))
-    for sentence in ending.sentences:
+    say(ending.sentences[0])
+    for objection in ending.objections:
+        point(objection)
+    for sentence in ending.sentences[1:]:
         say(sentence)
     return ending.code
 

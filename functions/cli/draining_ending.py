@@ -13,7 +13,7 @@ from functions.cli.remedies import REMEDIES
 from functions.cli.words import span
 from shared.core.orders import Order
 from shared.core.reasons import Halt, Outcome, PodBlock, Reason, Refusal, Unremovable
-from shared.core.state import Claim, DrainPhase, DrainRecord
+from shared.core.state import Claim, DrainPhase, DrainRecord, Objection
 
 _DONE: Final = frozenset({Outcome.REMOVED, Outcome.WOULD_DRAIN})
 _AGAIN: Final = "Look at the node and its pods, then run ebb drain again once the back-off in ebb status is over."
@@ -49,6 +49,11 @@ HALT_REMEDIES: Final[Mapping[str, str]] = {
     Halt.GOING_AWAY.value: "Nothing to do: the node goes by itself.",
 }
 """By word: halts and other reasons share words and differ in what helps."""
+_OBJECTION_REMEDIES: Final[Mapping[str, str]] = {
+    **{reason.value: remedy for reason, remedy in REMEDIES.items()},
+    Unremovable.BLOCKED_BY_POD.value: "Run ebb explain NODE to see what each pod says.",
+}
+_REFUSED: Final[Mapping[str, str]] = {**_OBJECTION_REMEDIES, **REFUSAL_REMEDIES}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +62,8 @@ class Ending:
 
     code: int
     sentences: tuple[str, ...]
+    objections: tuple[str, ...] = ()
+    """Each thing that stood in the way, with its remedy; told after the first sentence."""
 
 
 def ending_of(record: DrainRecord, claim: Claim | None) -> Ending | None:
@@ -68,6 +75,8 @@ def ending_of(record: DrainRecord, claim: Claim | None) -> Ending | None:
     node, outcome = record.order.node, record.outcome
     if outcome in _DONE:
         return Ending(0, (f"{node}: {outcome}. {sentence((Outcome,), outcome)}", *_policy_is_dry(record)))
+    if record.objections:
+        return Ending(WRONG, (_first(record), *_remark(record)), objections(record))
     return Ending(WRONG, (_why(record), *_remedy(record)))
 
 
@@ -116,14 +125,33 @@ def _policy_is_dry(record: DrainRecord) -> tuple[str, ...]:
     return ("The policy says dryRun: true; set dryRun: false to let drains start.",)
 
 
+def objections(record: DrainRecord) -> tuple[str, ...]:
+    """Return what stood in an order's way, one sentence each with its remedy."""
+    rows = [each for each in record.objections if each.reason != Unremovable.BLOCKED_BY_POD] or record.objections
+    return tuple(_objection(each, record.order.node) for each in rows)
+
+
+def _objection(row: Objection, node: str) -> str:
+    about = ", ".join(part for part in (row.object, row.detail) if part)
+    said = (f"{row.reason}{f' ({about})' if about else ''}:", sentence((Unremovable, PodBlock), row.reason))
+    return " ".join(part for part in (*said, _OBJECTION_REMEDIES.get(row.reason, "").replace("NODE", node)) if part)
+
+
+def _first(record: DrainRecord) -> str:
+    said = sentence((Unremovable, PodBlock), record.why)
+    return f"{record.order.node}: {record.outcome}, {record.why}. {said}".strip()
+
+
+def _remark(record: DrainRecord) -> tuple[str, ...]:
+    return (record.remark,) if record.remark else ()
+
+
 def _why(record: DrainRecord) -> str:
     return f"{record.order.node}: {record.outcome}, {record.why}. {why_sentence(record)}"
 
 
 def _remedy(record: DrainRecord) -> tuple[str, ...]:
-    if record.outcome == Outcome.REFUSED:
-        known = {**{reason.value: remedy for reason, remedy in REMEDIES.items()}, **REFUSAL_REMEDIES}
-    else:
-        known = dict(HALT_REMEDIES)
-    remedy = known.get(record.why, "").replace("NODE", record.order.node)
+    known = _REFUSED if record.outcome == Outcome.REFUSED else HALT_REMEDIES
+    pods = _OBJECTION_REMEDIES.get(record.detail.rpartition(": ")[2], "") if record.why == Halt.POD_BLOCKS else ""
+    remedy = (pods or known.get(record.why, "")).replace("NODE", record.order.node)
     return (remedy,) if remedy else ()

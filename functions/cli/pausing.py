@@ -6,7 +6,7 @@ The flag stands in the cluster's document, so that the next claim and the next s
 
 import os
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 import typer
@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from functions.cli.words import count
 from shared.adapters.clock import SystemClock
 from shared.cas import change_cluster
+from shared.core.marks import INTERVAL
 from shared.core.state import ClusterState
 from shared.errors import BadInput
 from shared.ports import Clock, State
@@ -32,6 +33,8 @@ class Switch:
     cluster: str
     state: State
     clock: Clock
+    interval: timedelta = INTERVAL
+    """How far apart the planner's passes are."""
 
 
 def switch() -> Switch:
@@ -42,7 +45,7 @@ def switch() -> Switch:
         Terminal: the state cannot be opened.
     """
     settings = read_settings(os.environ)
-    return Switch(settings.cluster, state_of(settings), SystemClock())
+    return Switch(settings.cluster, state_of(settings), SystemClock(), timedelta(seconds=settings.interval_seconds))
 
 
 def pause(reason: str) -> None:

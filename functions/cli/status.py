@@ -6,14 +6,14 @@ does, and `ebb explain` repeats it.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final, TypeVar
 
 from functions.cli.draining_ending import why_sentence
 from functions.cli.draining_tale import held_by
 from functions.cli.words import span
 from shared.cas import read_cluster
-from shared.core.marks import SILENCE
+from shared.core.marks import INTERVAL, silence
 from shared.core.state import Backoff, Breaker, Claim, ClusterState, DrainPhase, DrainRecord, PoolMarks
 from shared.ports import Found, State
 
@@ -74,6 +74,8 @@ class Status:
     results: tuple[Result, ...]
     unreadable: tuple[str, ...] = ()
     """Why documents were skipped, each with its name."""
+    interval: timedelta = INTERVAL
+    """How far apart passes are expected."""
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -84,12 +86,12 @@ class Status:
     def _silence(self) -> tuple[str, ...]:
         if self.last_pass is None:
             return (f"No pass was ever completed in this state: {_LOOK_AT}.",)
-        if self.now - self.last_pass <= SILENCE:
+        if self.now - self.last_pass < silence(self.interval):
             return ()
-        return (f"The last pass is older than {span(SILENCE)}: {_LOOK_AT}.",)
+        return (f"No pass was completed for {span(silence(self.interval))}, so all marks start anew: {_LOOK_AT}.",)
 
 
-def read_status(cluster: str, documents: State) -> Status:
+def read_status(cluster: str, documents: State, interval: timedelta = INTERVAL) -> Status:
     """Read the state: the cluster's document, the pools' marks and the drains' records.
 
     Raises:
@@ -97,7 +99,7 @@ def read_status(cluster: str, documents: State) -> Status:
     """
     state, _, now = read_cluster(documents)
     pools, drains = documents.all("pools", PoolMarks), documents.all("drains", DrainRecord)
-    status = status_of(cluster, state, _values(pools), _values(drains), now)
+    status = status_of(cluster, state, _values(pools), _values(drains), now, interval)
     return replace(status, unreadable=(*_faults(pools), *_faults(drains)))
 
 
@@ -115,6 +117,7 @@ def status_of(
     pools: Mapping[str, PoolMarks],
     drains: Mapping[str, DrainRecord],
     now: datetime,
+    interval: timedelta = INTERVAL,
 ) -> Status:
     """Return what a person sees of these documents; back-offs and breakers that are over are left out."""
     return Status(
@@ -132,6 +135,7 @@ def status_of(
         backoffs=tuple(sorted((row for row in state.backoffs.items() if row[1].until > now), key=_until)),
         breakers=tuple(sorted(row for row in state.breakers.items() if row[1].until > now)),
         results=_results(drains.values()),
+        interval=interval,
     )
 
 

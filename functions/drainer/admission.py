@@ -48,7 +48,9 @@ def admit(desk: Desk) -> bool:
     try:
         return _admitted(desk)
     except Declined as refusal:
-        ending.finish(desk, Outcome.REFUSED, refusal.why, refusal.detail)
+        detail = f"{refusal.detail} {refusal.remark}".strip()
+        more = {"objections": refusal.objections, "remark": refusal.remark}
+        ending.finish(desk, Outcome.REFUSED, refusal.why, detail, **more)
         return False
 
 
@@ -80,7 +82,8 @@ def _admitted(desk: Desk) -> bool:
     try:
         return _tried(desk, node, state, policy, now)
     except Declined as declined:
-        raise Declined(declined.why, f"{declined.detail} {idle}".strip()) from declined
+        declined.remark = idle
+        raise
 
 
 def _tried(desk: Desk, node: Node, state: ClusterState, policy: Policy, now: datetime) -> bool:

@@ -22,7 +22,7 @@ from shared.core.policy import Policy
 from shared.core.reasons import Reason, Refusal
 from shared.core.sharing import turns
 from shared.core.snapshot import Node, Snapshot
-from shared.core.state import Claim, ClusterState, DrainPhase
+from shared.core.state import Claim, ClusterState, DrainPhase, Objection
 from shared.errors import Stale
 
 READS_STAND_FOR: Final = timedelta(seconds=60)
@@ -34,14 +34,21 @@ PROOFS: Final = 5
 class Declined(Exception):
     """The order is not carried out; named, so that log and record say the same."""
 
-    def __init__(self, why: Reason, detail: str = "") -> None:
+    def __init__(self, why: Reason, detail: str = "", found: tuple[Blocker, ...] = ()) -> None:
         super().__init__(f"{why.sentence} {detail}".strip())
         self.why, self.detail = why, detail
+        self.found = found
+        self.remark = ""
+
+    @property
+    def objections(self) -> tuple[Objection, ...]:
+        """All that stands in the way, as the record keeps it."""
+        return tuple(Objection(each.reason.value, each.object, each.detail) for each in self.found)
 
 
 def none_of(found: tuple[Blocker, ...]) -> None:
     if found:
-        raise Declined(found[0].reason, "; ".join(blocker.sentence for blocker in found))
+        raise Declined(found[0].reason, "; ".join(blocker.sentence for blocker in found), found)
 
 
 @dataclass(frozen=True)

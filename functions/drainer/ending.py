@@ -6,7 +6,7 @@ node was seen gone or free of our taint (design §6).
 """
 
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from functions.drainer.desk import Act, Desk, Result, word
 from shared.cas import change_cluster
@@ -61,10 +61,10 @@ def removed(desk: Desk, uid: str) -> None:
     settle_claim(desk, uid, desk.ledger.record.order.order_id, None)
 
 
-def finish(desk: Desk, outcome: Outcome, why: Reason | None = None, detail: str = "") -> None:
-    """Write the outcome to the record, the log and the results topic."""
+def finish(desk: Desk, outcome: Outcome, why: Reason | None = None, detail: str = "", **more: Any) -> None:
+    """Write the outcome to the record, the log and the results topic; `more` is for the record alone."""
     record, now = desk.ledger.record, desk.time.now()
-    desk.ledger.close(now, phase=DrainPhase.SETTLED, outcome=outcome.value, why=word(why), detail=detail)
+    desk.ledger.close(now, phase=DrainPhase.SETTLED, outcome=outcome.value, why=word(why), detail=detail, **more)
     sentence = f"{outcome.sentence} {_because(why, detail)}".strip()
     desk.tell("drain_result", sentence, outcome=outcome.value, reason=word(why), detail=detail, **desk.took(now))
     desk.ports.orders.report(

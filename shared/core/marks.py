@@ -18,6 +18,11 @@ MISSED_PASSES: Final = 3
 NO_MARKS: Final = PoolMarks()
 
 
+def silence(interval: timedelta) -> timedelta:
+    """Return after how long without a pass nobody knows any more what happened; `interval` lies between two passes."""
+    return max(MISSED_PASSES * interval, SILENCE)
+
+
 def update(
     old: Mapping[str, PoolMarks],
     could_go: Mapping[str, tuple[str, str]],
@@ -34,7 +39,7 @@ def update(
         last_pass: when the last pass was completed; None = never.
         interval: the time between two passes.
     """
-    trusted = last_pass is not None and now - last_pass < max(MISSED_PASSES * interval, SILENCE)
+    trusted = last_pass is not None and now - last_pass < silence(interval)
     rows: dict[str, dict[str, Mark]] = {pool: {} for pool in old}
     for uid, (name, pool) in sorted(could_go.items()):
         known = old.get(pool, NO_MARKS).marks.get(uid) if trusted else None

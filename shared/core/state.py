@@ -145,6 +145,14 @@ class PodProgress(msgspec.Struct, frozen=True, kw_only=True):
     at: datetime
 
 
+class Objection(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One thing that stood in an order's way: the reason's word, what it is about, details."""
+
+    reason: str
+    object: str = ""
+    detail: str = ""
+
+
 class DrainRecord(msgspec.Struct, frozen=True, kw_only=True):
     """The document `clusters/{key}/drains/{order id}`."""
 
@@ -165,6 +173,10 @@ class DrainRecord(msgspec.Struct, frozen=True, kw_only=True):
     why: str = ""
     """The reason's word, for a refusal or a halt."""
     detail: str = ""
+    objections: tuple[Objection, ...] = ()
+    """All that stood in the way of an order that was refused; `why` is the first of them."""
+    remark: str = ""
+    """What else whoever gave the order should know."""
     updated_at: datetime | None = None
     expire_at: datetime | None = None
     """The store deletes the record some time after this (TTL, 30 days)."""

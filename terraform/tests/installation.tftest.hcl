@@ -178,7 +178,7 @@ run "an_installation" {
   }
 
   assert {
-    condition     = strcontains(output.cli, "EBB_CLUSTER='projects/my-project/locations/europe-west1-b/clusters/prod'")
+    condition     = strcontains(output.cli, "EBB_CLUSTER='projects/my-project/locations/europe-west1-b/clusters/prod'") && strcontains(output.cli, "EBB_INTERVAL_SECONDS='300'")
     error_message = "The outputs say what the CLI needs."
   }
 }

@@ -10,22 +10,29 @@ from uuid import uuid4
 
 import pytest
 from google.pubsub_v1 import PublisherClient, SubscriberClient
+from typer.testing import CliRunner
 
+from functions.cli import acting
 from functions.cli.acting import INTERRUPTED
 from functions.cli.draining import Wish, drain
-from functions.cli.draining_ending import HALT_REMEDIES, REFUSAL_REMEDIES
+from functions.cli.draining_ending import HALT_REMEDIES, REFUSAL_REMEDIES, ending_of
+from functions.cli.main import app
+from functions.cli.remedies import REMEDIES
 from infra.local.emulators import PubSubEmulator
 from shared.core.orders import CLAIM_WITHIN, Kind, Origin, decode
-from shared.core.reasons import Halt, Refusal
+from shared.core.reasons import Halt, PodBlock, Refusal
+from shared.core.snapshot import Volume
+from shared.core.state import DrainPhase, DrainRecord
 from shared.errors import BadInput
 from shared.ports import Answer, Eviction
-from tests.builders import CLUSTER, NOW, node, pdb, pod, policy
+from tests.builders import CLUSTER, NOW, node, order, pdb, pod, policy
 from tests.cli.acting_house import TOPIC, ebb, office
 from tests.shells.house import House
 
 SECONDS = 30.0
 HELD = Eviction(Answer.BUDGET, "default/web")
 GRANTED = Eviction(Answer.GRANTED)
+BLOCKS = (PodBlock.NOT_REPLICATED, PodBlock.LOCAL_STORAGE)
 
 
 def house(*things: Any, **changes: Any) -> House:
@@ -105,7 +112,7 @@ def nothing(cluster: House) -> None:
         ),
         pytest.param(
             "refused, blocked_by_pod.",
-            "See what each pod says",
+            "Run the pod under a controller",
             (pod("bare", on="n1", owner=None),),
             "n1",
             nothing,
@@ -133,6 +140,65 @@ def test_what_does_not_go_as_asked_is_named_with_its_remedy(
     shown = capsys.readouterr().out
     assert f"{name}: {expected}" in shown
     assert remedy in shown
+
+
+def test_everything_in_the_way_is_told_with_its_remedy(capsys: pytest.CaptureFixture[str]) -> None:
+    bare = pod("bare", on="n1", owner=None)
+    data = pod("data", on="n1", volumes=(Volume("tmp", "emptyDir"),))
+    cluster = house(bare, data, policy=policy(cluster_wide={"paused": True}))
+
+    assert drain(office(cluster), "n1", Wish(ignore=("gates",)), wait=True) == 1
+
+    first, *points = capsys.readouterr().out.split("n1: ")[1].splitlines()
+    assert first == "refused, blocked_by_pod. A pod on the node may not be moved."
+    assert [line.split(":")[0] for line in points[:2]] == [
+        "  - not_replicated (default/bare, no controller)",
+        "  - local_storage (default/data, tmp)",
+    ]
+    assert all(REMEDIES[reason] in line for reason, line in zip(BLOCKS, points, strict=False))
+    assert points[2:] == ["Of ignore, gates did not count: manual.mayIgnore of the policy allows windows."]
+
+
+def test_a_pod_that_stops_a_drain_is_told_with_its_remedy(capsys: pytest.CaptureFixture[str]) -> None:
+    cluster = house(step_seconds=3)
+
+    def appear() -> None:
+        if cluster.cluster.nodes["n1"].drain_taint:
+            cluster.cluster.put(pod("bare", on="n1", owner=None))
+
+    cluster.clock.moves.append(appear)
+
+    assert drain(office(cluster), "n1", Wish(), wait=True) == 1
+
+    last = capsys.readouterr().out.splitlines()[-2:]
+    assert last[0].startswith("n1: given_back, pod_blocks.")
+    assert last[1] == REMEDIES[PodBlock.NOT_REPLICATED]
+
+
+def test_a_refusal_of_an_older_drainer_points_to_explain() -> None:
+    older = DrainRecord(
+        order=order("n1"), phase=DrainPhase.SETTLED, outcome="refused", why="blocked_by_pod", detail="default/bare"
+    )
+    ending = ending_of(older, None)
+    assert ending is not None
+    assert (ending.objections, ending.sentences[-1]) == ((), "Run ebb explain n1 to see what each pod says.")
+
+
+@pytest.mark.parametrize(
+    ("expected", "options"),
+    [pytest.param((1, "n9: refused, node_unknown."), (), id="waits"), pytest.param((0, ""), ("--no-wait",), id="not")],
+)
+def test_without_a_terminal_the_command_waits_unless_told_not_to(
+    expected: tuple[int, str], options: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cluster = house()
+    monkeypatch.setattr(acting, "open_office", lambda _: office(cluster))
+
+    ended = CliRunner().invoke(app, ["drain", "n9", *options])
+
+    code, told = expected
+    assert (ended.exit_code, told in ended.output) == (code, True)
+    assert (ended.output == f"{cluster.bus.published[0].order_id}\n") is bool(options)
 
 
 def test_the_budget_that_holds_a_pod_is_named_while_it_does(capsys: pytest.CaptureFixture[str]) -> None:
@@ -308,7 +374,7 @@ def test_what_the_command_publishes_decodes_as_an_order(wired: tuple[dict[str, s
 @pytest.mark.emulator
 @pytest.mark.xdist_group("emulator")
 def test_a_process_that_waits_in_vain_ends_with_one(wired: tuple[dict[str, str], str]) -> None:
-    ended = ebb("drain", "n1", "--wait", "--timeout", "1s", **wired[0])
+    ended = ebb("drain", "n1", "--timeout", "1s", **wired[0])
 
     assert (ended.returncode, ended.stderr) == (1, "")
     assert ended.stdout.splitlines()[1] == "n1: not done after 1s."

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from rich.console import Console
 from functions.cli import status_json, status_table
 from functions.cli.status import NO_RECORD, RESULTS, Status, read_status, status_of
 from infra.local.emulators import FirestoreEmulator
+from shared.adapters.clock import system_time
 from shared.adapters.firestore import FirestoreState
 from shared.adapters.sqlite import SqliteState
 from shared.core.state import (
@@ -121,17 +122,29 @@ def test_a_state_that_holds_nothing_says_so() -> None:
 
 
 @pytest.mark.parametrize(
-    ("expected", "last_pass"),
+    ("expected", "last_pass", "interval"),
     [
-        pytest.param((), NOW - 15 * MINUTE, id="fifteen minutes are not too long"),
-        pytest.param("The last pass is older than 15m:", NOW - 16 * MINUTE, id="a silence"),
-        pytest.param("No pass was ever completed", None, id="never"),
+        pytest.param("", NOW - 14 * MINUTE, MINUTE, id="under fifteen minutes are not too long"),
+        pytest.param("No pass was completed for 15m, so all", NOW - 15 * MINUTE, MINUTE, id="a silence"),
+        pytest.param("", NOW - 29 * MINUTE, 10 * MINUTE, id="under three long intervals"),
+        pytest.param("No pass was completed for 30m, so all", NOW - 30 * MINUTE, 10 * MINUTE, id="three long ones"),
+        pytest.param("No pass was ever completed", None, MINUTE, id="never"),
     ],
 )
-def test_a_planner_that_fell_silent_is_warned_about(expected: Any, last_pass: Any) -> None:
-    shown = status(ClusterState(last_pass=last_pass))
-    assert shown.warnings == () if expected == () else shown.warnings[0].startswith(expected)
+def test_a_planner_that_fell_silent_is_warned_about_when_marks_start_anew(
+    expected: str, last_pass: datetime | None, interval: timedelta
+) -> None:
+    shown = status_of(CLUSTER, ClusterState(last_pass=last_pass), {}, {}, NOW, interval)
+    assert "".join(shown.warnings)[: len(expected) or None] == expected
     assert any("warning:" in line for line in printed(shown, 80)) is bool(shown.warnings)
+
+
+def test_status_knows_the_interval_from_the_environment(tmp_path: Path) -> None:
+    path = str(tmp_path / "state.db")
+    SqliteState(path, CLUSTER).put(CLUSTER_KEY, ClusterState(last_pass=system_time() - 20 * MINUTE), None)
+    environment = {"EBB_CLUSTER": CLUSTER, "EBB_STATE": f"sqlite:{path}"}
+    assert "No pass was completed for 15m" in ebb("status", **environment).stdout
+    assert "No pass was completed" not in ebb("status", EBB_INTERVAL_SECONDS="600", **environment).stdout
 
 
 def test_what_is_over_is_not_shown() -> None:
