@@ -37,8 +37,11 @@ def drain(
     Needs the functions' variables EBB_CLUSTER, EBB_TOPIC, EBB_STATE and EBB_FIRESTORE_DATABASE.
     Waits for the end, in a terminal or without one. With --no-wait only the order's id is printed.
 
-    Exit codes: 0 drained, removed or would be drained (with --no-wait: published); 1 refused, given back, overruled,
-    or not done after --timeout; 2 bad use; 130 interrupted, and the drain goes on.
+    Exit codes:
+    0 drained, removed, or would be drained; with --no-wait: published
+    1 refused, given back, overruled, or not done after --timeout
+    2 bad use
+    130 interrupted; the drain goes on
     """
     from functions.cli import acting, draining  # noqa: PLC0415 - no other command needs the bus
 
@@ -62,8 +65,11 @@ def release(
     Without --kubeconfig and EBB_KUBECONFIG the cluster is looked for with the GKE API. Needs EBB_CLUSTER, EBB_TOPIC,
     EBB_STATE and EBB_FIRESTORE_DATABASE. Before terraform destroy: ebb pause, then ebb release all.
 
-    Exit codes: 0 all are free (with --no-wait: published), 1 a node is not free in time or unknown, 2 bad use,
-    130 interrupted, and the releases stand.
+    Exit codes:
+    0 all are free; with --no-wait: published
+    1 one is not free in time, or unknown
+    2 bad use
+    130 interrupted; the releases stand
     """
     from functions.cli import acting, releasing, releasing_targets  # noqa: PLC0415 - no other command needs the bus
 

@@ -4,6 +4,8 @@ Commands import what they need when they are called, so that help and refusals c
 rules: the core decides, this shows.
 """
 
+import logging
+import os
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated
@@ -135,4 +137,8 @@ for command in (acting_commands.status, acting_commands.drain, acting_commands.r
 
 
 def main() -> None:
+    """Run the command; what goes wrong is said by Ebb in a sentence, so libraries keep their own log lines."""
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
+    logging.captureWarnings(capture=True)
+    logging.getLogger().addHandler(logging.NullHandler())
     app()

@@ -6,8 +6,13 @@ Imports the clients' exceptions only when a call is made (cold start). Must not 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Final
 
 from shared.errors import EbbError, Retryable, Stale, Terminal
+
+_LOG_IN: Final = "run `gcloud auth application-default login`"
+_UNIDENTIFIED: Final = "Getting metadata from plugin failed with error"
+"""How gRPC says that the identity could not be refreshed."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +43,8 @@ class Service:
         except GoogleAuthError as error:
             raise self._unidentified(error) from error
         except (RetryError, OSError) as error:
+            if _UNIDENTIFIED in str(error):
+                raise self._unidentified(error) from error
             raise Retryable(self.what, f"no answer in time ({error})") from error
 
     def _answered(self, error: Exception, *, guarded: bool) -> EbbError:
@@ -45,6 +52,8 @@ class Service:
 
         lost = (exceptions.Conflict, exceptions.FailedPrecondition, exceptions.NotFound)
         never = (exceptions.BadRequest, exceptions.Unauthorized, exceptions.Forbidden, exceptions.NotFound)
+        if _UNIDENTIFIED in str(error):
+            return self._unidentified(error)
         if guarded and isinstance(error, lost):
             return Stale(f"{self.what}: {error}")
         if isinstance(error, never):
@@ -55,5 +64,9 @@ class Service:
         from google.auth.exceptions import DefaultCredentialsError  # noqa: PLC0415 - cold start
 
         if isinstance(error, DefaultCredentialsError):
-            return Terminal(self.what, f"{error} {self.remedy}")
-        return Retryable(self.what, f"the identity could not be refreshed ({error})")
+            first = str(error).partition(". ")[0].rstrip(".")
+            return Terminal(self.what, f"{first}; {_LOG_IN}, or name a key in GOOGLE_APPLICATION_CREDENTIALS")
+        whole = str(error.args[0] if error.args else error)
+        said = whole.rpartition(_UNIDENTIFIED)[2].strip(" :")
+        first = said.partition(". ")[0].rstrip(".")
+        return Retryable(self.what, f"the identity could not be refreshed ({first}); if it is a person's, {_LOG_IN}")

@@ -31,7 +31,6 @@ SERVICE = Service("Firestore database ebb", "Check the role.")
         pytest.param(Terminal, api.Unauthenticated, id="no valid identity"),
         pytest.param(Terminal, api.NotFound, id="no such database"),
         pytest.param(Terminal, api.InvalidArgument, id="a request that will never be taken"),
-        pytest.param(Terminal, auth.DefaultCredentialsError, id="no identity at all"),
     ],
 )
 def test_a_failure_has_one_name_and_keeps_its_cause(expected: type[EbbError], error: Any) -> None:
@@ -42,6 +41,57 @@ def test_a_failure_has_one_name_and_keeps_its_cause(expected: type[EbbError], er
 
     assert caught.value.__cause__ is raised
     assert ("Check the role." in str(caught.value)) == (expected is Terminal)
+
+
+@pytest.mark.parametrize(
+    ("expected", "kind", "error"),
+    [
+        pytest.param(
+            "Your default credentials were not found; run `gcloud auth application-default login`, or name a key",
+            Terminal,
+            partial(
+                auth.DefaultCredentialsError, "Your default credentials were not found. To set up more, see https://x."
+            ),
+            id="no identity at all",
+        ),
+        pytest.param(
+            "(Reauthentication failed); if it is a person's, run `gcloud auth application-default login`",
+            Retryable,
+            partial(auth.RefreshError, "Reauthentication failed. Please run something."),
+            id="an expired login",
+        ),
+        pytest.param(
+            "(invalid_grant: Bad Request); if it is a person's, run",
+            Retryable,
+            partial(auth.RefreshError, "invalid_grant: Bad Request", {"error": "invalid_grant"}),
+            id="a revoked login",
+        ),
+        pytest.param(
+            "(Reauthentication is needed); if it is a person's, run",
+            Retryable,
+            partial(
+                api.ServiceUnavailable,
+                "Getting metadata from plugin failed with error: Reauthentication is needed. Please run it.",
+            ),
+            id="an expired login of a gRPC client",
+        ),
+        pytest.param(
+            "(invalid_grant: Bad Request); if it is a person's, run",
+            Retryable,
+            partial(
+                api.RetryError,
+                "Timeout; Getting metadata from plugin failed with error: invalid_grant: Bad Request",
+                None,
+            ),
+            id="one that was retried until the time was over",
+        ),
+    ],
+)
+def test_a_lost_login_is_one_sentence_with_the_command_to_run(expected: str, kind: type[EbbError], error: Any) -> None:
+    with pytest.raises(kind) as caught, SERVICE.asked():
+        raise error()
+    assert expected in str(caught.value)
+    assert "Please" not in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from typing import Any, Final, Protocol
 from shared.adapters.clock import system_time
 from shared.adapters.gke import Endpoint
 from shared.adapters.google_failures import Service
+from shared.adapters.kubernetes.plugin import no_credentials, overheard
 from shared.errors import BadSettings
 
 SCOPES: Final = (
@@ -50,6 +51,7 @@ def from_kubeconfig(path: str, context: str | None = None) -> Access:
 
     Raises:
         BadSettings: the file cannot be read, or describes no such context.
+        Retryable: its credential plugin gives no credentials; the sentence says what to run.
     """
     configuration = _configuration()
     load = partial(_load_kubeconfig, configuration, path, context)
@@ -62,12 +64,15 @@ def _load_kubeconfig(configuration: Any, path: str, context: str | None) -> None
     from yaml import YAMLError  # noqa: PLC0415 - cold start
 
     try:
-        load_kube_config(  # type: ignore[no-untyped-call]  # the package types only a part of itself
-            path or None, context, client_configuration=configuration, persist_config=False
-        )
+        with overheard() as complaints:
+            load_kube_config(  # type: ignore[no-untyped-call]  # the package types only a part of itself
+                path or None, context, client_configuration=configuration, persist_config=False
+            )
     except (ConfigException, YAMLError, OSError, ValueError, TypeError, KeyError, AttributeError) as fault:
         place = path or "the default kubeconfig"
         raise BadSettings(f"{place}: cannot be used ({fault}); try `kubectl config view` with it.") from fault
+    if complaints:
+        raise no_credentials(path, context, complaints[0])
 
 
 def from_gke(
