@@ -125,6 +125,10 @@ def test_a_comment_says_where_a_value_came_from(
         pytest.param("weight has no equivalent", from_karpenter, karpenter(node_pool(weight=1)), id="weight"),
         pytest.param("v1 reads it in template.spec alone", from_karpenter,
                      karpenter(node_pool(disruption={"expireAfter": "1h"})), id="an age where v1 does not read it"),
+        pytest.param("nodePools.a.disruption.expireAfter: 720h, Karpenter's default, is written out; Ebb's is Never",
+                     from_karpenter, karpenter(node_pool()), id="v1's age of expiry, which Ebb would not take on"),
+        pytest.param("nodePools.a.disruption.consolidateAfter: 15s, Karpenter's default, is written out; Ebb's is 5m",
+                     from_karpenter, karpenter(node_pool(version="v1beta1")), id="v1beta1's age of a mark"),
         pytest.param("Balanced has no equivalent", from_karpenter,
                      karpenter(node_pool(disruption={"consolidationPolicy": "Balanced"})), id="a policy of its own"),
         pytest.param("budgets[0].reasons: the list is empty", from_karpenter,
@@ -160,6 +164,7 @@ def test_a_drainer_is_on_as_go_reads_it_and_dry_run_is_the_opposite(expected: bo
     assert policy(from_node_refiner(config_map({"drainer_enabled": word}))).dry_run is expected
 
 
+@pytest.mark.acceptance(79, 81)
 @pytest.mark.parametrize(
     ("expected", "pool"),
     [
@@ -184,6 +189,12 @@ def test_a_drainer_is_on_as_go_reads_it_and_dry_run_is_the_opposite(expected: bo
 )  # fmt: skip
 def test_a_node_pool_keeps_its_disruption(expected: PoolPolicy, pool: dict[str, Any]) -> None:
     assert policy(from_karpenter(karpenter(pool))).pools["a"] == expected
+
+
+def test_timers_that_a_node_pool_writes_need_no_note() -> None:
+    written = node_pool(disruption={"consolidateAfter": "1m"}, template={"expireAfter": "48h"})
+
+    assert not [note for note in from_karpenter(karpenter(written)).notes if "written out" in note]
 
 
 @pytest.mark.parametrize(

@@ -190,12 +190,12 @@ def test_karpenters_v1_block_drops_in_unchanged() -> None:
     )
 
 
-@pytest.mark.acceptance(79, 81)
 @pytest.mark.parametrize(
     ("after", "expiry", "pool"),
     [
-        pytest.param(timedelta(seconds=15), timedelta(days=30), disruption(), id="Karpenter's, with a block"),
-        pytest.param(timedelta(seconds=300), None, pool_of(), id="estafette's, without"),
+        pytest.param(timedelta(minutes=5), None, disruption(), id="a block that writes neither"),
+        pytest.param(timedelta(minutes=5), None, disruption(budgets=[{"nodes": 1}]), id="a block for its budgets"),
+        pytest.param(timedelta(minutes=5), None, pool_of(), id="no block"),
         pytest.param(None, None, disruption(consolidateAfter="Never", expireAfter="Never"), id="Never"),
         pytest.param(
             timedelta(minutes=90),
@@ -205,7 +205,7 @@ def test_karpenters_v1_block_drops_in_unchanged() -> None:
         ),
     ],
 )
-def test_the_timers_default_to_those_of_the_seed_that_the_pool_is_written_in(
+def test_timers_that_are_not_written_are_estafettes_whether_there_is_a_block_or_not(
     after: timedelta | None, expiry: timedelta | None, pool: PoolPolicy
 ) -> None:
     assert (pool.consolidate_after, pool.expire_after) == (after, expiry)
@@ -336,7 +336,8 @@ OFFICE = {"nodes": 0, "schedule": "0 9 * * mon-fri", "duration": "8h"}
         pytest.param(["at 1 no number"], {"scaleDownCPURequestRatioLimit": 1}, id="a limit of 1"),
         pytest.param(["no window ever opens"], {"disruption": {"windows": [], "consolidateAfter": "5m"}},
                      id="an empty list of windows"),
-        pytest.param(["shorter than the time between two passes"], {"disruption": {}}, id="Karpenter's 15 s"),
+        pytest.param(["shorter than the time between two passes"], {"disruption": {"consolidateAfter": "15s"}},
+                     id="Karpenter's 15 s"),
         pytest.param(["both Never"], {"disruption": {"consolidateAfter": "Never", "expireAfter": "Never"}},
                      id="neither timer"),
         pytest.param(["one of 0 is always active"],

@@ -93,6 +93,7 @@ def budgets(*rows: Mapping[str, Any], **block: Any) -> dict[str, Any]:
 
 
 TEN = budgets(ALWAYS_TEN)
+EXPIRY = {"expireAfter": "30d"}
 NONE = budgets({"nodes": 0})
 BUSIER = World(n1_cpu=1.5)
 """n1 is asked after the other four."""
@@ -106,8 +107,10 @@ FREEZE = {"freezes": [{"from": "2026-03-04", "to": "2026-03-05"}]}
         # the mark: one, and one age it needs
         pytest.param("waiting", World(marked=299), {}, {}, id="without a disruption block a mark needs 300 s"),
         pytest.param("order", World(marked=300), {}, {}, id="and no more"),
-        pytest.param("waiting", World(marked=14), {"disruption": {}}, {}, id="with the block it needs 15 s"),
-        pytest.param("order", World(marked=15), {"disruption": {}}, {}, id="and no more than that"),
+        pytest.param(
+            "waiting", World(marked=299), {"disruption": {}}, {}, id="a block that says nothing changes nothing"
+        ),
+        pytest.param("order", World(marked=300), {"disruption": {}}, {}, id="neither way"),
         pytest.param(
             "order", World(marked=120), budgets(consolidateAfter="2m"), {}, id="a shorter one that is written"
         ),
@@ -115,22 +118,33 @@ FREEZE = {"freezes": [{"from": "2026-03-04", "to": "2026-03-05"}]}
         pytest.param("consolidation_off", World(), budgets(consolidateAfter="Never"), {}, id="Never is never"),
         # expired nodes skip the mark, the ratios, the counts; nothing else
         pytest.param("cpu_above_limit", FULL, TEN, {}, id="a full node stays, its mark or not"),
-        pytest.param("order", EXPIRED, TEN, {}, id="an expired one goes, full and unmarked"),
+        pytest.param("order", EXPIRED, budgets(ALWAYS_TEN, **EXPIRY), {}, id="an expired one goes, full and unmarked"),
         pytest.param("cpu_above_limit", EXPIRED, {}, {}, id="without the block nothing expires"),
-        pytest.param("order", EXPIRED, budgets(ALWAYS_TEN, consolidateAfter="Never"), {}, id="expired over Never"),
+        pytest.param("cpu_above_limit", EXPIRED, TEN, {}, id="nor with a block that does not write it"),
         pytest.param(
-            "order", EXPIRED, budgets(ALWAYS_TEN, consolidationPolicy="WhenEmpty"), {}, id="expired over WhenEmpty"
+            "order", EXPIRED, budgets(ALWAYS_TEN, consolidateAfter="Never", **EXPIRY), {}, id="expired over Never"
         ),
         pytest.param(
             "order",
             EXPIRED,
-            {**TEN, "scaleDownRequiredUnderutilizedNodeCount": 9, "excessNodesThreshold": 9},
+            budgets(ALWAYS_TEN, consolidationPolicy="WhenEmpty", **EXPIRY),
+            {},
+            id="expired over WhenEmpty",
+        ),
+        pytest.param(
+            "order",
+            EXPIRED,
+            {**budgets(ALWAYS_TEN, **EXPIRY), "scaleDownRequiredUnderutilizedNodeCount": 9, "excessNodesThreshold": 9},
             {},
             id="expired over required count and excess",
         ),
-        pytest.param("budget", EXPIRED, NONE, {}, id="a budget over expired"),
-        pytest.param("outside_windows", EXPIRED, budgets(ALWAYS_TEN, windows=[DAY]), {}, id="a window over expired"),
-        pytest.param("minimum_nodes", EXPIRED, TEN, {"minimumNodes": 5}, id="a minimum over expired"),
+        pytest.param("budget", EXPIRED, budgets({"nodes": 0}, **EXPIRY), {}, id="a budget over expired"),
+        pytest.param(
+            "outside_windows", EXPIRED, budgets(ALWAYS_TEN, windows=[DAY], **EXPIRY), {}, id="a window over expired"
+        ),
+        pytest.param(
+            "minimum_nodes", EXPIRED, budgets(ALWAYS_TEN, **EXPIRY), {"minimumNodes": 5}, id="a minimum over expired"
+        ),
         # node-refiner's counts beside estafette's and Karpenter's
         pytest.param(
             "too_few_underutilized",
@@ -219,15 +233,29 @@ FREEZE = {"freezes": [{"from": "2026-03-04", "to": "2026-03-05"}]}
         ),
         # people over everything
         pytest.param("frozen", World(), TEN, FREEZE, id="a freeze over open gates"),
-        pytest.param("frozen", EXPIRED, budgets(ALWAYS_TEN, windows=[NIGHT]), FREEZE, id="a freeze over expired"),
+        pytest.param(
+            "frozen", EXPIRED, budgets(ALWAYS_TEN, windows=[NIGHT], **EXPIRY), FREEZE, id="a freeze over expired"
+        ),
         pytest.param(
             "frozen", World(claims=("n5",)), NONE, {**FREEZE, "minimumNodes": 5}, id="a freeze is named first"
         ),
         pytest.param("paused", World(paused=True), TEN, {}, id="the pause flag over open gates"),
         pytest.param("paused", World(paused=True), NONE, {**FREEZE, "minimumNodes": 5}, id="a pause is named first"),
-        pytest.param("paused", World(paused=True, n1={"created": NOW - OLD}), TEN, {}, id="a pause over expired"),
+        pytest.param(
+            "paused",
+            World(paused=True, n1={"created": NOW - OLD}),
+            budgets(ALWAYS_TEN, **EXPIRY),
+            {},
+            id="a pause over expired",
+        ),
         pytest.param("waiting", World(paused=True, marked=60), {}, {}, id="but a pause stops no mark"),
-        pytest.param("pool_disabled", EXPIRED, {**TEN, "enabled": False}, {}, id="a disabled pool over everything"),
+        pytest.param(
+            "pool_disabled",
+            EXPIRED,
+            {**budgets(ALWAYS_TEN, **EXPIRY), "enabled": False},
+            {},
+            id="a disabled pool over everything",
+        ),
         # the proof of placement has the last word
         pytest.param("no_place_for_pods", World(), {**TEN, "headroom": "100%"}, {}, id="no room beside the headroom"),
     ],

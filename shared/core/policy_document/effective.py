@@ -6,7 +6,6 @@ Must not judge: what can be written wrong was found before.
 import hashlib
 import json
 from collections.abc import Mapping
-from datetime import timedelta
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Final
@@ -24,8 +23,6 @@ from shared.core.policy_document.sections import (
     ScheduleSection,
 )
 
-MARKED_FOR: Final = timedelta(seconds=300)
-"""estafette's needed-marked-time, in a pool without a `disruption` block."""
 HASH_LENGTH: Final = 12
 
 
@@ -84,7 +81,6 @@ def _pool(written: Mapping[str, Any]) -> PoolPolicy:
     section = PoolSection.model_validate(written)
     required = section.scale_down_required_underutilized_node_count
     block = section.disruption or DisruptionSection()
-    own_block = section.disruption is not None
     return PoolPolicy(
         enabled=section.enabled,
         cpu_limit=section.scale_down_cpu_request_ratio_limit,
@@ -103,8 +99,8 @@ def _pool(written: Mapping[str, Any]) -> PoolPolicy:
         ignore_taints=frozenset(section.ignore_taints),
         time_since_last_addition=section.time_since_last_addition,
         consolidation_policy=block.consolidation_policy,
-        consolidate_after=block.consolidate_after if own_block else MARKED_FOR,
-        expire_after=block.expire_after if own_block else None,
+        consolidate_after=block.consolidate_after,
+        expire_after=block.expire_after,
         budgets=_budgets(block.budgets),
         windows=None if block.windows is None else tuple(_schedule(each) for each in block.windows),
         rate=None if section.rate is None else _rate(section.rate),

@@ -126,13 +126,13 @@ class DisruptionSection(Section):
         "WhenUnderutilized (default, as in Karpenter) or WhenEmpty: only nodes without pods to move.",
     )
     consolidate_after: DurationOrNever = default(
-        "15s",
-        "Age that a mark needs, or Never. Default 15s in a pool with this block (Karpenter), else 300s (estafette).",
+        "5m",
+        "Age that a mark needs, or Never. Default 5m (estafette), with this block or without: Karpenter's is less.",
     )
     expire_after: DurationOrNever = default(
-        "30d",
-        "Age from which a node may go though it is full, or Never. Default 30d in a pool with this block "
-        "(Karpenter), else Never.",
+        "Never",
+        "Age from which a node may go though it is full, or Never. Default Never (estafette): on GKE nothing replaces "
+        "a full node before it goes, as Karpenter would.",
     )
     budgets: tuple[BudgetSection, ...] = default(
         ({"nodes": "10%"},),

@@ -43,9 +43,8 @@ of `maxNodesPerPass`. The order below only says which of the reasons is named fi
 3. **How full it is**: requests strictly below both ratio limits. estafette's limit decides which nodes may go,
    node-refiner's score (0.8 of CPU, 0.2 of memory) only which of them goes first, and the proof of placement has the
    last word.
-4. **The mark**: there is one, and one age it needs: `consolidateAfter` where the pool or `defaults` has a
-   `disruption` block (15s if left out there), else 300s. Passes come minutes apart, so that a shorter age means the
-   next pass.
+4. **The mark**: there is one, and one age it needs: `consolidateAfter` of the pool or of `defaults`, else 5m. Passes
+   come minutes apart, so that a shorter age means the next pass.
 5. **The gates**, in this order. A claim asks its gates again at the moment of the grant, on fresh counts.
 """
 AFTER: Final = """\

@@ -15,6 +15,11 @@ from shared.errors import BadPolicy
 V1, V1BETA1 = "karpenter.sh/v1", "karpenter.sh/v1beta1"
 _CONSOLIDATE_AFTER: Final = {V1: "0s", V1BETA1: "15s"}
 _EXPIRE_AFTER: Final = "720h"
+_DEFAULT: Final = " was not there: Karpenter's default"
+_OURS: Final = {
+    "consolidateAfter": "5m, so that a node is seen under-used in two passes",
+    "expireAfter": "Never, for nothing replaces a full node of GKE before it goes",
+}
 _WITHOUT_EQUIVALENT: Final = {
     "limits": "limits have no equivalent: the GKE node pool's autoscaling maximum bounds its size",
     "weight": "weight has no equivalent: the cluster autoscaler's expander chooses between pools",
@@ -87,12 +92,15 @@ def _pool(pool: dict[str, Any], notes: list[str]) -> dict[str, Any]:
             "does not end in time is given back (drain.timeout)."
         )
     notes += _of_block(name, pool["apiVersion"], block)
+    after = _given(block, "consolidateAfter", _CONSOLIDATE_AFTER[pool["apiVersion"]])
+    expiry = _expiry(pool["apiVersion"], block, template)
+    notes += _written_out(name, {"consolidateAfter": after, "expireAfter": expiry})
     return {
         "enabled": Noted(value=True, because="Karpenter disrupted it"),
         "disruption": {
             "consolidationPolicy": _policy(block),
-            "consolidateAfter": _given(block, "consolidateAfter", _CONSOLIDATE_AFTER[pool["apiVersion"]]),
-            "expireAfter": _expiry(pool["apiVersion"], block, template),
+            "consolidateAfter": after,
+            "expireAfter": expiry,
             "budgets": _budgets(block),
             **{key: block[key] for key in sorted(map(str, block.keys() - _KNOWN)) if key in block},
         },
@@ -117,7 +125,15 @@ def _of_block(name: str, version: str, block: Mapping[str, Any]) -> Iterator[str
 def _given(block: Mapping[str, Any], field: str, default: str, where: str = "") -> Noted:
     if field in block:
         return Noted(block[field], f"{where}{field}" if where else "as written")
-    return Noted(default, f"{where}{field} was not there: Karpenter's default")
+    return Noted(default, f"{where}{field}{_DEFAULT}")
+
+
+def _written_out(name: str, timers: Mapping[str, Noted]) -> Iterator[str]:
+    """Say which of Karpenter's defaults the policy holds now, for Ebb's are others."""
+    for field, found in timers.items():
+        if found.because.endswith(_DEFAULT):
+            path = _path(name, "disruption", field)
+            yield f"{path}: {found.value}, Karpenter's default, is written out; Ebb's is {_OURS[field]}."
 
 
 def _policy(block: Mapping[str, Any]) -> Noted:
