@@ -31,6 +31,10 @@ REMEDIES: Final[Mapping[Reason, str]] = {
     PodBlock.ROLLING_OUT: "Wait until kubectl rollout status says that the rollout is done; undo one that is stuck.",
     PodBlock.TOO_FEW_AVAILABLE: "Mend the workload's other replicas, or raise unprotected for the pool.",
     PodBlock.TOO_YOUNG_POD: "Wait, or lower minimumPodAge of the pool.",
+    PodBlock.GRACE_TOO_LONG: (
+        "Raise drain.maxGracePeriod, or set longGrace: cut for the pool if the pod may end sooner than it asks; or "
+        "lower its terminationGracePeriodSeconds."
+    ),
     PodBlock.TOLERATES_DRAIN_TAINT: "Narrow the pod's tolerations; it tolerates every taint.",
     PodBlock.NAMES_ITS_NODE: "Let the pod choose its node by labels instead of by name.",
     PodBlock.FOREIGN_SCHEDULER: _NOT_MODELLED,

@@ -17,7 +17,7 @@ from shared.core.guards import GUARDS, Guarded, is_single, too_few_available, to
 from shared.core.opt_outs import pod_wish
 from shared.core.plan import Blocker
 from shared.core.pods import is_daemon, is_finished, is_mirror
-from shared.core.policy import KubeSystemPods, LocalStorage, PoolPolicy, SingleReplicas
+from shared.core.policy import DrainSettings, KubeSystemPods, LocalStorage, LongGrace, PoolPolicy, SingleReplicas
 from shared.core.reasons import PodBlock
 from shared.core.selectors import NO_SCHEDULE, Taint
 from shared.core.snapshot import Pod, PodClass, PodDisruptionBudget, Volume
@@ -62,6 +62,8 @@ class DrainContext:
     policy: PoolPolicy
     now: datetime
     workloads: Mapping[str, Workload] = field(default_factory=dict)
+    max_grace: timedelta = field(default=DrainSettings().max_grace)
+    """The grace that an eviction asks for at most."""
     _budgets: dict[PodClass, tuple[PodDisruptionBudget, ...]] = field(default_factory=dict, repr=False, compare=False)
     _findings: dict[PodClass, tuple[Finding, ...]] = field(default_factory=dict, repr=False, compare=False)
     _short: dict[PodClass, Finding | None] = field(default_factory=dict, repr=False, compare=False)
@@ -149,6 +151,13 @@ def _several_pdbs(spec: PodClass, context: DrainContext) -> Iterable[Finding]:
         yield Finding(PodBlock.SEVERAL_PDBS, ", ".join(budget.key for budget in matching))
 
 
+def _grace_too_long(spec: PodClass, context: DrainContext) -> Iterable[Finding]:
+    """GKE's autoscaler gives a pod up to an hour; a drain of ours ends in minutes."""
+    most = context.max_grace.total_seconds()
+    if context.policy.long_grace is LongGrace.KEEP and spec.grace_seconds > most:
+        yield Finding(PodBlock.GRACE_TOO_LONG, f"{spec.grace_seconds} s of {most:g} s")
+
+
 def _comes_back(spec: PodClass, _: DrainContext) -> Iterable[Finding]:
     """Block what our taint does not keep away; a cordon alone the autoscaler may lift."""
     taint = Taint(names.OUR_TAINT, NO_SCHEDULE, "order")
@@ -195,6 +204,7 @@ BLOCKING_BY_CLASS: Final[tuple[Callable[[PodClass, DrainContext], Iterable[Findi
     _local_storage,
     _several_pdbs,
     _on_completion,
+    _grace_too_long,
     _comes_back,
 )
 """What blocks all pods of a kind; the workload's guards (`guards.GUARDS`) and what the placement does not model

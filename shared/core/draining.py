@@ -13,7 +13,7 @@ from shared.core.annotation import noted
 from shared.core.drainability import DrainContext, judge, movable
 from shared.core.names import AUTOSCALER_DELETING_TAINT, LEAVING_TAINTS
 from shared.core.pace import in_this_round
-from shared.core.policy import Jobs, KubeSystemPods, LocalStorage, Policy, PoolPolicy
+from shared.core.policy import DrainSettings, Jobs, KubeSystemPods, LocalStorage, LongGrace, Policy, PoolPolicy
 from shared.core.reasons import Halt, Outcome, PodBlock
 from shared.core.scene import Scene
 from shared.core.snapshot import Node, Pod
@@ -25,7 +25,12 @@ CORDON_SETTLES: Final = timedelta(seconds=5)
 """A scheduler that had not yet seen the cordon may bind a pod in this time (Karpenter's MinDrainTime)."""
 NEVER: Final = frozenset({"forbidden", "several_pdbs"})
 """Answers of the eviction API that no repetition changes."""
-_AS_BEGUN: Final = PoolPolicy(kube_system_pods=KubeSystemPods.EVICT, local_storage=LocalStorage.EVICT, jobs=Jobs.MOVE)
+_AS_BEGUN: Final = PoolPolicy(
+    kube_system_pods=KubeSystemPods.EVICT,
+    local_storage=LocalStorage.EVICT,
+    long_grace=LongGrace.CUT,
+    jobs=Jobs.MOVE,
+)
 WAITS_ITS_TURN: Final = frozenset({PodBlock.PDB_EXHAUSTED, PodBlock.TOO_FEW_AVAILABLE, PodBlock.ROLLING_OUT})
 """Blocks that only delay an eviction once the drain has begun, at most until its deadline."""
 
@@ -213,7 +218,8 @@ def _evict(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
 def _context(scene: Scene, now: datetime) -> DrainContext:
     """The planner's pod rules on what this look saw; without a policy nothing that was begun is held against it."""
     settings = scene.policy.pool(scene.node.pool) if scene.policy and scene.node else _AS_BEGUN
-    return DrainContext(scene.disruption_budgets, settings, now, scene.workloads)
+    drain = scene.claim.settings if scene.claim else DrainSettings()
+    return DrainContext(scene.disruption_budgets, settings, now, scene.workloads, drain.max_grace)
 
 
 Rule = Callable[[DrainRecord, Scene, datetime], Step | None]

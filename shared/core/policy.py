@@ -44,6 +44,15 @@ class Jobs(StrEnum):
     NEVER = "never"
 
 
+class LongGrace(StrEnum):
+    """What becomes of a pod that asks for more grace than `drain.maxGracePeriod`."""
+
+    KEEP = "keep"
+    """Its node is kept: whoever asks for an hour has work to end."""
+    CUT = "cut"
+    """It is evicted with maxGracePeriod, as node-refiner does."""
+
+
 @dataclass(frozen=True, slots=True)
 class Schedule:
     """A cron schedule of five fields with its zone; active for `duration` of elapsed time after each hit."""
@@ -138,6 +147,7 @@ class PoolPolicy:
     headroom_percent: int = 0
     kube_system_pods: KubeSystemPods = KubeSystemPods.EVICT
     local_storage: LocalStorage = LocalStorage.BLOCK
+    long_grace: LongGrace = LongGrace.KEEP
     unprotected: Limit = Limit(percent=25)
     """How many pods of a workload without a PodDisruptionBudget may be away at once."""
     single_replicas: SingleReplicas = SingleReplicas.MOVE

@@ -48,6 +48,10 @@ class PodBlock(Reason):
         "As many replicas of the workload, which has no PodDisruptionBudget, are away as may be (unprotected).",
     )
     TOO_YOUNG_POD = "too_young_pod", "The pod is younger than minimumPodAge."
+    GRACE_TOO_LONG = (
+        "grace_too_long",
+        "The pod asks for more grace than maxGracePeriod gives, and the policy cuts none (longGrace: keep).",
+    )
     TOLERATES_DRAIN_TAINT = (
         "tolerates_drain_taint",
         "The pod tolerates our taint and would come back to the node.",

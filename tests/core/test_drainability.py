@@ -1,5 +1,6 @@
 """Which pods a drain moves, which it leaves, and which keep their node."""
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -7,7 +8,7 @@ import pytest
 
 from shared.core import names
 from shared.core.drainability import DrainContext, Kind, judge, movable
-from shared.core.policy import Jobs, KubeSystemPods, LocalStorage, PoolPolicy
+from shared.core.policy import Jobs, KubeSystemPods, LocalStorage, LongGrace, PoolPolicy
 from shared.core.reasons import PodBlock
 from shared.core.selectors import NodeTerm, PodTerm, Requirement, Toleration
 from shared.core.snapshot import Phase, Pod, PodDisruptionBudget, Volume
@@ -212,3 +213,28 @@ def test_all_blockers_are_kept_and_the_first_names_the_verdict() -> None:
         "pdb_exhausted",
     ]
     assert {blocker.object for blocker in verdict.blockers} == {"default/p"}
+
+
+@pytest.mark.acceptance(85)
+@pytest.mark.parametrize(
+    ("expected", "grace", "most", "policy"),
+    [
+        pytest.param([], 480, 480, {}, id="as much as the policy gives"),
+        pytest.param([PodBlock.GRACE_TOO_LONG], 481, 480, {}, id="a second more"),
+        pytest.param([PodBlock.GRACE_TOO_LONG], 3600, 480, {"long_grace": LongGrace.KEEP}, id="kept by word"),
+        pytest.param([], 3600, 480, {"long_grace": LongGrace.CUT}, id="cut by word"),
+        pytest.param([], 3600, 3600, {}, id="a policy that gives an hour"),
+    ],
+)
+def test_a_pod_that_asks_for_more_grace_than_the_policy_gives_keeps_its_node(
+    expected: list[PodBlock], grace: int, most: int, policy: dict[str, Any]
+) -> None:
+    known = replace(context(**policy), max_grace=timedelta(seconds=most))
+
+    found = judge(pod("p", grace_seconds=grace), known).blockers
+    assert [each.reason for each in found] == expected
+    assert not found or found[0].detail == f"{grace} s of {most} s"
+
+
+def test_a_daemon_with_a_long_grace_goes_with_its_node() -> None:
+    assert blocks(pod("p", owner="DaemonSet/agent", grace_seconds=3600)) == []

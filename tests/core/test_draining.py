@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from shared.core.draining import deadline, grace_seconds, next_step
 from shared.core.names import OUR_ANNOTATION
-from shared.core.policy import DrainSettings
+from shared.core.policy import DrainSettings, LongGrace
 from shared.core.reasons import Halt, Outcome
 from shared.core.scene import Scene
 from shared.core.snapshot import Phase
@@ -193,6 +193,29 @@ def test_pods_are_evicted_together_and_the_number_is_bounded() -> None:
 @pytest.mark.acceptance(85)
 def test_grace_is_the_pods_own_but_never_above_eight_minutes(expected: int, own: int) -> None:
     assert expected == grace_seconds(pod("p", grace_seconds=own), DrainSettings().max_grace)
+
+
+@pytest.mark.parametrize(
+    ("expected", "own", "drain", "rules"),
+    [
+        pytest.param(True, 480, DrainSettings(), {}, id="as much as the drain gives"),
+        pytest.param(False, 481, DrainSettings(), {}, id="more"),
+        pytest.param(
+            True, 3600, DrainSettings(), {"long_grace": LongGrace.CUT}, id="an hour that is cut by the policy"
+        ),
+        pytest.param(
+            True, 3600, DrainSettings(max_grace=timedelta(hours=1)), {}, id="an hour that the drain began with"
+        ),
+    ],
+)
+def test_a_pod_that_comes_late_and_asks_for_too_much_grace_ends_the_drain(
+    expected: bool, own: int, drain: DrainSettings, rules: dict[str, Any]
+) -> None:
+    late = pod("p", on="n1", grace_seconds=own)
+    step = next_step(record("cordoned"), scene(late, claim=claim("n1", settings=drain), policy=policy(**rules)), LATER)
+
+    assert (step == Evict((late,))) is expected
+    assert expected or (isinstance(step, GiveBack) and step.why is Halt.POD_BLOCKS)
 
 
 @pytest.mark.acceptance(86)

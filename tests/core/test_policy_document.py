@@ -16,6 +16,7 @@ from shared.core.policy import (
     KubeSystemPods,
     Limit,
     LocalStorage,
+    LongGrace,
     NamespaceRate,
     Policy,
     PoolPolicy,
@@ -55,6 +56,7 @@ nodePools:
     headroom: 5%
     kubeSystemPods: leave
     localStorage: evict
+    longGrace: cut
     unprotected: 50%
     singleReplicas: avoid
     jobs: never
@@ -112,6 +114,7 @@ def test_every_setting_of_a_pool_arrives() -> None:
         headroom_percent=5,
         kube_system_pods=KubeSystemPods.LEAVE,
         local_storage=LocalStorage.EVICT,
+        long_grace=LongGrace.CUT,
         unprotected=Limit(percent=50),
         single_replicas=SingleReplicas.AVOID,
         jobs=Jobs.NEVER,

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from functions.drainer.step import Reply
-from shared.core.policy import NamespaceRate, SingleReplicas
+from shared.core.policy import LongGrace, NamespaceRate, SingleReplicas
 from shared.core.state import DrainPhase
 from shared.core.workloads import Workload
 from tests.builders import NOW, node, order, pod, pod_class, policy
@@ -114,3 +114,21 @@ def test_without_the_setting_a_claim_remembers_no_pods() -> None:
     ebb.drain(order())
 
     assert [start.pods for start in ebb.remembered().starts] == [{}]
+
+
+@pytest.mark.acceptance(85)
+@pytest.mark.parametrize(
+    ("expected", "rules"),
+    [
+        pytest.param([], {}, id="a match of an hour keeps its node"),
+        pytest.param([480], {"long_grace": LongGrace.CUT}, id="the policy cuts it to eight minutes"),
+    ],
+)
+def test_an_hour_of_grace_is_cut_only_by_a_policy_that_says_so(expected: list[int], rules: dict[str, Any]) -> None:
+    ebb = house(
+        pod("match-7", on="n1", kind=pod_class(owner="StatefulSet/game", grace_seconds=3600)), policy=policy(**rules)
+    )
+
+    ebb.drain(order())
+
+    assert [call[2] for call in ebb.effects() if call[0] == "evict"] == expected

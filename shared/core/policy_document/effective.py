@@ -92,6 +92,7 @@ def _pool(written: Mapping[str, Any]) -> PoolPolicy:
         headroom_percent=section.headroom,
         kube_system_pods=section.kube_system_pods,
         local_storage=section.local_storage,
+        long_grace=section.long_grace,
         unprotected=section.unprotected,
         single_replicas=section.single_replicas,
         jobs=section.jobs,

@@ -28,6 +28,7 @@ from shared.core.policy_document.types import (
     JobsWord,
     KubeSystemWord,
     LocalStorageWord,
+    LongGraceWord,
     NodeLimit,
     Percent,
     PolicyWord,
@@ -94,7 +95,9 @@ class BackoffSection(Section):
 class DrainSection(Section):
     """How a drain is carried out; a running drain keeps what held when it began."""
 
-    max_grace_period: PositiveDuration = default("8m", "Cap on each pod's grace period. Default 8m (node-refiner).")
+    max_grace_period: PositiveDuration = default(
+        "8m", "The longest grace period; see longGrace for pods that ask for more. Default 8m (node-refiner)."
+    )
     timeout: PositiveDuration = default(
         "8m30s", "Time for a drain, to which the longest capped grace is added. Default 8m30s (node-refiner)."
     )
@@ -174,6 +177,11 @@ class PoolSection(Section):
     )
     local_storage: LocalStorageWord = default(
         "block", "block (default, estafette): pods with emptyDir or hostPath keep their node; or evict."
+    )
+    long_grace: LongGraceWord = default(
+        "keep",
+        "keep: a pod that asks for more grace than drain.maxGracePeriod keeps its node; or cut: it gets that much. "
+        "Default keep: the autoscaler gives up to an hour, and a pod that asks for one has work to end.",
     )
     unprotected: NodeLimit = default(
         "25%",

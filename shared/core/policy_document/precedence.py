@@ -38,8 +38,8 @@ of `maxNodesPerPass`. The order below only says which of the reasons is named fi
 
 1. **The document.** Invalid or missing: nothing is ordered, marks stay as they are, healing goes on, running drains
    end with the settings in their claims. `dryRun: true`: the same verdicts, nothing is drained.
-2. **The node** (`enabled`, `ignoreTaints`, `minimumNodeAge`) and its pods (`localStorage`, `kubeSystemPods`, `jobs`,
-   `singleReplicas`, `unprotected`, `minimumPodAge`; `WhenEmpty`).
+2. **The node** (`enabled`, `ignoreTaints`, `minimumNodeAge`) and its pods (`localStorage`, `longGrace`,
+   `kubeSystemPods`, `jobs`, `singleReplicas`, `unprotected`, `minimumPodAge`; `WhenEmpty`).
 3. **How full it is**: requests strictly below both ratio limits. estafette's limit decides which nodes may go,
    node-refiner's score (0.8 of CPU, 0.2 of memory) only which of them goes first, and the proof of placement has the
    last word.

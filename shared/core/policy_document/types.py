@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import PlainValidator, WithJsonSchema
 
-from shared.core.policy import ConsolidationPolicy, Jobs, KubeSystemPods, Limit, LocalStorage, SingleReplicas
+from shared.core.policy import ConsolidationPolicy, Jobs, KubeSystemPods, Limit, LocalStorage, LongGrace, SingleReplicas
 from shared.core.policy_document.scalars import (
     DURATION_PATTERN,
     LIMIT_PATTERN,
@@ -94,6 +94,7 @@ KubeSystemWord = Annotated[
     KubeSystemPods, PlainValidator(word_of(_words(KubeSystemPods))), _one_of(_words(KubeSystemPods))
 ]
 LocalStorageWord = Annotated[LocalStorage, PlainValidator(word_of(_words(LocalStorage))), _one_of(_words(LocalStorage))]
+LongGraceWord = Annotated[LongGrace, PlainValidator(word_of(_words(LongGrace))), _one_of(_words(LongGrace))]
 SingleReplicasWord = Annotated[
     SingleReplicas, PlainValidator(word_of(_words(SingleReplicas))), _one_of(_words(SingleReplicas))
 ]
