@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from shared.core.choosing import departing_nodes
+from shared.core.choosing import announced_nodes, departing_nodes
 from shared.core.draining import CORDON_SETTLES
 from shared.core.eligibility import NodeContext
 from shared.core.feasibility import could_take
@@ -123,7 +123,9 @@ def no_place(node: Node, snapshot: Snapshot, state: ClusterState, policy: Policy
     """Prove on a whole picture that the node's pods fit, together with those of every claim that stands."""
     headroom = {pool: policy.pool(pool).headroom_percent for pool in snapshot.nodes_by_pool}
     departing = departing_nodes(snapshot, state) - {node.name}
-    refused = Board.of(snapshot, snapshot.taken_at, departing, headroom).try_remove(node.name)
+    announced = announced_nodes(snapshot, departing | {node.name})
+    board = Board.of(snapshot, snapshot.taken_at, departing, headroom, announced=announced)
+    refused = board.try_remove(node.name)
     return (Blocker(Unremovable.NO_PLACE_FOR_PODS, refused.pod.key, refused.detail),) if refused else ()
 
 

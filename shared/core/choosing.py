@@ -5,7 +5,7 @@ a single replica to be avoided after all others.
 Each that is taken changes the counts and the board for those after it. Must not look at marks.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from shared.core import names
@@ -55,7 +55,8 @@ class Choice:
             pools = {node.pool for node in self._snapshot.nodes}
             headroom = {pool: self._policy.pool(pool).headroom_percent for pool in pools}
             departing = departing_nodes(self._snapshot, self._state)
-            self._board = Board.of(self._snapshot, self._snapshot.taken_at, departing, headroom)
+            announced = announced_nodes(self._snapshot, departing)
+            self._board = Board.of(self._snapshot, self._snapshot.taken_at, departing, headroom, announced=announced)
         return self._board
 
     def _take(self, facts: NodeFacts) -> None:
@@ -81,6 +82,15 @@ def departing_nodes(snapshot: Snapshot, state: ClusterState) -> frozenset[str]:
     return frozenset(
         node.name for node in snapshot.nodes if holder(node, state) or node.has_taint(names.AUTOSCALER_DELETING_TAINT)
     )
+
+
+def announced_nodes(snapshot: Snapshot, departing: Collection[str]) -> frozenset[str]:
+    """Return the nodes that the autoscaler has announced to empty itself: it will put their pods into the same room.
+
+    One that is not Ready is left out: its pods keep a place as those of every such node do.
+    """
+    candidates = (node for node in snapshot.nodes if node.has_taint(names.AUTOSCALER_CANDIDATE_TAINT))
+    return frozenset(node.name for node in candidates if node.ready) - frozenset(departing)
 
 
 def _turn(facts: NodeFacts) -> tuple[bool, int, object, str]:

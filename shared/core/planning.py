@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from fractions import Fraction
 from typing import Final
 
-from shared.core.choosing import Choice, departing_nodes
+from shared.core.choosing import Choice, announced_nodes, departing_nodes
 from shared.core.eligibility import SAFETY_RULES
 from shared.core.marks import INTERVAL, is_due, removable_at, update
 from shared.core.moving import moving
@@ -68,7 +68,8 @@ def make_plan(
 def potential(snapshot: Snapshot, state: ClusterState, policy: Policy, now: datetime, prices: Prices) -> Potential:
     """Return how far the cluster could shrink at all: no timer, gate, budget or limit, every safety rule."""
     rows = survey(snapshot, state, policy, now, SAFETY_RULES)
-    board = Board.of(snapshot, now, departing_nodes(snapshot, state), robust=False)
+    departing = departing_nodes(snapshot, state)
+    board = Board.of(snapshot, now, departing, announced=announced_nodes(snapshot, departing), robust=False)
     candidates = [Candidate(facts.node.name, prices.of(facts.node).per_hour) for facts in rows if facts.candidate]
     found = search(board, candidates)
     moves = found.board.moves()

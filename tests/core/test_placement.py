@@ -151,6 +151,29 @@ def test_nothing_is_taken_while_a_pod_of_a_departing_node_has_no_place() -> None
 
 
 @pytest.mark.parametrize(
+    ("expected", "announced"),
+    [
+        pytest.param([], [pod("m", on="m1", cpu=1.5)], id="its pod would take the only room"),
+        pytest.param(["n1"], [pod("m", on="m1", cpu=0.5)], id="there is room for both"),
+        pytest.param(["n1"], [pod("m", on="m1", cpu=3)], id="one that fits nowhere keeps no room"),
+        pytest.param(
+            ["n1"], [pod("m", on="m1", cpu=0.5), pod("big", on="m1", cpu=3)], id="nor does a part of such a node"
+        ),
+        pytest.param(
+            [], [pod("m", on="m1", cpu=1.5, hard_spread=("zone",))], id="room is kept for what is not modelled, too"
+        ),
+    ],
+)
+def test_an_announced_node_keeps_the_room_it_is_about_to_take(expected: list[str], announced: list[Pod]) -> None:
+    nodes = [node("m1", taints=(taint(names.AUTOSCALER_CANDIDATE_TAINT, "PreferNoSchedule"),)), node("n1"), node("n2")]
+    pods = [*announced, pod("n", on="n1", cpu=1.5), pod("d", on="n2", cpu=2)]
+    subject = board(cluster(nodes, pods), announced=["m1"])
+    assert subject.homeless == ()
+    subject.try_remove("n1")
+    assert list(subject.taken) == expected
+
+
+@pytest.mark.parametrize(
     ("expected", "waiting"),
     [
         pytest.param([], pod("waits", cpu=3, phase=Phase.PENDING), id="a pending pod keeps its place"),

@@ -85,6 +85,17 @@ class Arrangement:
         self.log.extend(step for step in steps if step.target != OUTSIDE)
         return [step.kind for step in steps if step.target == OUTSIDE]
 
+    def reserve_all(self, kinds: Sequence[int], source: int) -> bool:
+        """Place all of them, or nothing has changed."""
+        begun = len(self.log)
+        if not self.reserve(kinds, source):
+            return True
+        for kind, _, target in reversed(self.log[begun:]):
+            self._put(kind, target, -1)
+        del self.log[begun:]
+        self._settle(kinds, source, 1)
+        return False
+
     def remove(self, node: int, residents: Sequence[int]) -> Attempt:
         """Close the node and place its residents and guests elsewhere: all of them, or nothing has changed."""
         guests = self._guests.pop(node, Counter())

@@ -49,6 +49,7 @@ class Board:
         departing: Collection[str] = (),
         headroom: Mapping[str, int] | None = None,
         *,
+        announced: Collection[str] = (),
         robust: bool = True,
     ) -> "Board":
         """Set up the board.
@@ -59,11 +60,14 @@ class Board:
             departing: names of nodes on their way out (claims that stand, our taint, the autoscaler's): their movable
                 pods are placed first. Names that are not in the picture are passed over.
             headroom: by pool, the percentage of each node's allocatable that moved pods must leave free.
+            announced: names of nodes that the autoscaler is about to empty itself: room is kept for their pods, or, where
+                they fit nowhere together, the node is passed over (the autoscaler cannot empty it either).
             robust: prove the fit under all strategies; otherwise under the packing one alone (`--potential`).
         """
         terrain = Terrain(snapshot, now)
         board = cls(terrain, [Arrangement(terrain, each) for each in (ROBUST if robust else POTENTIAL)])
         board._depart(sorted(terrain.index[name] for name in departing if name in terrain.index))
+        board._keep_room(sorted(terrain.index[name] for name in announced if name in terrain.index))
         if headroom:
             amounts = _headroom(terrain, headroom)
             for arrangement in board._arrangements:
@@ -155,6 +159,14 @@ class Board:
                 homeless.update(arrangement.reserve([self.terrain.kind_of[pod.spec] for pod in pods], node))
         found = (pod for pods in leaving.values() for pod in pods if self.terrain.kind_of[pod.spec] in homeless)
         self.homeless = tuple(found)
+
+    def _keep_room(self, nodes: Sequence[int]) -> None:
+        """Give a place to what leaves announced nodes, under each strategy by itself."""
+        for node in nodes:
+            kinds = [self.terrain.kind_of[pod.spec] for pod in self.terrain.movable(node)]
+            kept = [arrangement.reserve_all(kinds, node) for arrangement in self._arrangements]
+            if kept[0]:
+                self._departing = (*self._departing, node)
 
     def _in_queue_order(self) -> list[Pod]:
         """Pods as the scheduler takes them from its queue: by priority."""
