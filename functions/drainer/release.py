@@ -16,12 +16,13 @@ from functions.drainer.ledger import Ledger, StepTime
 from functions.drainer.lingering import failed_at, why_kept
 from functions.drainer.work import read_policy
 from shared.cas import read_cluster
+from shared.core.demand import is_waiting
 from shared.core.draining import must_stop, shaken
 from shared.core.orders import Order, Origin
 from shared.core.reasons import Halt
 from shared.core.snapshot import Node
 from shared.core.state import Claim, DrainPhase
-from shared.errors import Gone
+from shared.errors import EbbError, Gone
 from shared.ports import Ports
 
 
@@ -147,7 +148,21 @@ def _still_overruled(case: Case, now: datetime) -> bool:
 def _still_wanted(case: Case, now: datetime) -> bool:
     """Some pod still waits for a place."""
     del now
-    return case.claim is not None and any(pod.unschedulable_since for pod in case.desk.ports.cluster.unbound_pods())
+    return case.claim is not None and any(map(is_waiting, case.desk.ports.cluster.unbound_pods()))
+
+
+def _still_demanded(case: Case, now: datetime) -> bool:
+    """Some pod still waits, and GKE has not begun to empty the pool's nodes itself."""
+    return _still_wanted(case, now) and not _upgrades(case)
+
+
+def _upgrades(case: Case) -> bool:
+    """Whether GKE upgrades the pool: then its cordon is GKE's, too. Unknown, when it cannot be asked, is no."""
+    try:
+        pool = case.desk.ports.pools.read().pools.get(case.desk.pool)
+    except EbbError:
+        return False
+    return pool is not None and pool.upgrading
 
 
 def _still_overdue(case: Case, now: datetime) -> bool:
@@ -160,7 +175,8 @@ def _still_overdue(case: Case, now: datetime) -> bool:
         return False
     record = case.desk.ledger.record
     drained = record.phase is DrainPhase.DRAINED and record.drained_at is not None
-    return drained and now - (record.drained_at or now) >= case.claim.settings.watchdog
+    overdue = drained and now - (record.drained_at or now) >= case.claim.settings.watchdog
+    return overdue and not _upgrades(case)
 
 
 _REPEATED: Final[dict[Halt, Callable[[Case, datetime], bool]]] = {
@@ -168,7 +184,7 @@ _REPEATED: Final[dict[Halt, Callable[[Case, datetime], bool]]] = {
     Halt.ORPHAN: _orphaned,
     Halt.PAUSED: _still_stopped,
     Halt.OVERRULED: _still_overruled,
-    Halt.DEMAND: _still_wanted,
+    Halt.DEMAND: _still_demanded,
     Halt.BREAKER: _still_wanted,
     Halt.WATCHDOG: _still_overdue,
 }

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from shared.core.choosing import announced_nodes, departing_nodes
+from shared.core.demand import is_waiting
 from shared.core.draining import CORDON_SETTLES
 from shared.core.eligibility import NodeContext
 from shared.core.feasibility import could_take
@@ -17,7 +18,6 @@ from shared.core.moving import moving
 from shared.core.orders import DrainReason, Order, Origin
 from shared.core.placement import Board
 from shared.core.plan import Blocker
-from shared.core.pods import is_daemon
 from shared.core.policy import Policy
 from shared.core.reasons import Refusal, Unremovable
 from shared.core.sharing import Share, conflict, in_turns, shares
@@ -59,7 +59,7 @@ def wants_room(unbound: Iterable[Pod], nodes: Sequence[Node]) -> bool:
     What fits nowhere even then (a selector that no node has, a GPU where there is none) takes no room from a proof.
     Nor does a DaemonSet's pod: it competes on its own node alone, where it is full already.
     """
-    waiting = {pod.spec: pod for pod in unbound if pod.unschedulable_since and not is_daemon(pod.spec)}
+    waiting = {pod.spec: pod for pod in unbound if is_waiting(pod)}
     return any(could_take(node, pod) for pod in waiting.values() for node in nodes)
 
 

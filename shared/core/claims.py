@@ -20,7 +20,7 @@ from shared.core.state import Backoff, Claim, ClusterState, Start
 OVERRULED_FOR: Final = timedelta(hours=24)
 """How long a node is left alone after a person took it back (design §5)."""
 NO_PODS: Final[Mapping[str, int]] = MappingProxyType({})
-_NO_BACKOFF: Final = frozenset({Halt.PAUSED, Halt.ORPHAN, Halt.DEMAND, Halt.BREAKER, Halt.GOING_AWAY})
+_NO_BACKOFF: Final = frozenset({Halt.PAUSED, Halt.ORPHAN, Halt.BREAKER, Halt.GOING_AWAY})
 """Halts that say nothing about the node."""
 _BY_A_PERSON: Final = frozenset({Halt.OVERRULED, Halt.RELEASED})
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from shared.core.feasibility import ONE_POD, admits, is_destination
 from shared.core.names import OUR_TAINT
+from shared.core.pods import is_daemon, is_mirror
 from shared.core.resources import Resources, total
 from shared.core.snapshot import Node, Pod, Snapshot
 
@@ -34,7 +35,16 @@ def relieved(snapshot: Snapshot, held: Iterable[Node]) -> Mapping[str, Pod]:
 
 def waiting(snapshot: Snapshot) -> list[Pod]:
     """Return the pods that the scheduler has found no place for, in the snapshot's order."""
-    return [pod for pod in snapshot.pods if not pod.node and pod.unschedulable_since and not pod.deleting]
+    return [pod for pod in snapshot.pods if is_waiting(pod)]
+
+
+def is_waiting(pod: Pod) -> bool:
+    """Whether the scheduler has found no place for a pod that more nodes than one could take.
+
+    A DaemonSet's pod and a mirror pod are bound to their own node: no other node's room helps them.
+    """
+    elsewhere = not is_daemon(pod.spec) and not is_mirror(pod.spec)
+    return not pod.node and pod.unschedulable_since is not None and pod.deleting is None and elsewhere
 
 
 def as_freed(node: Node) -> Node:

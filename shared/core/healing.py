@@ -74,12 +74,17 @@ class Ward:
     def relieved(self) -> Mapping[str, Pod]:
         """Held nodes that would take a waiting pod, by node name."""
         claimed = (self.node(uid, claim) for uid, claim in self.state.claims.items())
-        return relieved(self.snapshot, [node for node in claimed if node is not None])
+        return relieved(self.snapshot, [node for node in claimed if node is not None and not self.upgrades(node.pool)])
 
     def node(self, uid: str, claim: Claim) -> Node | None:
         """Return the very node that was claimed, not one reborn under its name."""
         node = self.snapshot.node_by_name.get(claim.node)
         return node if node is not None and node.uid == uid else None
+
+    def upgrades(self, pool: str) -> bool:
+        """Whether GKE upgrades the pool: it cordons nodes with the same flag as we do, and empties them."""
+        known = self.snapshot.pools.get(pool)
+        return known is not None and known.upgrading
 
     def settled_before(self, claim: Claim) -> bool:
         """Whether the claim was granted before the picture began."""
@@ -181,7 +186,7 @@ def _watchdog(ward: Ward, uid: str, claim: Claim) -> Finding | None:
     record = ward.records.get(claim.order_id)
     if record is None or record.phase is not DrainPhase.DRAINED or record.drained_at is None:
         return None
-    if ward.now - record.drained_at < claim.settings.watchdog:
+    if ward.now - record.drained_at < claim.settings.watchdog or ward.upgrades(claim.pool):
         return None
     return Finding(Cure.RELEASE, uid, claim.node, claim.order_id, Halt.WATCHDOG)
 

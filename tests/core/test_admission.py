@@ -5,11 +5,12 @@ from typing import Any
 
 import pytest
 
-from shared.core.admission import needs_whole_picture, reflects, room_was_claimed
+from shared.core.admission import needs_whole_picture, no_place, reflects, room_was_claimed
+from shared.core.names import AUTOSCALER_CANDIDATE_TAINT, AUTOSCALER_DELETING_TAINT
 from shared.core.orders import Order, Origin
 from shared.core.snapshot import Node, Pod
 from shared.core.state import Claim, ClusterState
-from tests.builders import NOW, claim, node, order, pod
+from tests.builders import NOW, claim, cluster, node, order, pod, policy, taint
 
 PICTURE_AT = NOW - timedelta(seconds=60)
 
@@ -97,3 +98,21 @@ def test_a_claim_that_the_proof_did_not_count_makes_it_void(expected: bool, sinc
     taken = room_was_claimed(ours, ClusterState(), ClusterState(claims={"n2": since}), proved_anew=anew)
 
     assert taken is expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "key"),
+    [
+        pytest.param(["no_place_for_pods"], AUTOSCALER_CANDIDATE_TAINT, id="the autoscaler has announced it"),
+        pytest.param(["no_place_for_pods"], AUTOSCALER_DELETING_TAINT, id="the autoscaler deletes it"),
+        pytest.param([], "", id="nobody takes it"),
+    ],
+)
+def test_the_drainers_own_proof_keeps_room_for_what_the_autoscaler_moves(expected: list[str], key: str) -> None:
+    nodes = [node("n1"), node("m1", taints=(taint(key, "PreferNoSchedule"),) if key else ()), node("n3")]
+    pods = [pod("n", on="n1", cpu=1.5), pod("m", on="m1", cpu=1.5), pod("d", on="n3", cpu=2)]
+    picture = cluster(nodes, pods)
+
+    found = no_place(picture.node_by_name["n1"], picture, ClusterState(), policy())
+
+    assert [each.reason.value for each in found] == expected

@@ -57,6 +57,7 @@ def test_a_breaker_opens_when_a_node_is_bought_for_a_moved_pod(expected: list[st
         pytest.param(["a"], [("deadline", 5), ("watchdog", 20), ("deadline", 29)], id="three within an hour"),
         pytest.param([], [("deadline", 5), ("watchdog", 20)], id="two"),
         pytest.param([], [("deadline", 5), ("overruled", 6), ("released", 7)], id="people are no failures"),
+        pytest.param([], [("demand", 5), ("demand", 6), ("demand", 7)], id="nor is room that was needed"),
         pytest.param([], [("deadline", 5), ("deadline", 6), ("deadline", 61)], id="one of them long ago"),
         pytest.param([], [("deadline", 31), ("deadline", 40), ("deadline", 50)], id="the last half an hour ago"),
     ],

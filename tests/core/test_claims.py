@@ -57,6 +57,10 @@ def test_a_claim_carries_the_settings_its_drain_will_end_with() -> None:
         pytest.param(None, None, {}, id="a removed node needs no back-off"),
         pytest.param(None, Halt.PAUSED, {}, id="a pause says nothing about the node"),
         pytest.param(timedelta(minutes=30), Halt.DEADLINE, {}, id="a first failure rests half an hour"),
+        pytest.param(timedelta(minutes=30), Halt.DEMAND, {}, id="room that was needed is not taken again at once"),
+        pytest.param(
+            HOUR, Halt.DEMAND, {"uid-n1": Backoff("n1", NOW, HOUR / 2, "demand")}, id="nor soon when that repeats"
+        ),
         pytest.param(
             HOUR, Halt.DEADLINE, {"uid-n1": Backoff("n1", NOW, HOUR / 2, "deadline")}, id="a second one doubles"
         ),

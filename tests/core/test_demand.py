@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from shared.core.demand import relieved
+from shared.core.names import MIRROR
 from shared.core.snapshot import Node, Pod, Snapshot
 from tests.builders import NOW, cluster, node, our_taint, pod
 
@@ -38,6 +39,8 @@ FULL = [node("open"), pod("big", on="open", cpu=3.5)]
             {"h1": "p1", "h2": "p2"}, [pending("p1", cpu=3), pending("p2", cpu=3)], id="two big pods take a node each"
         ),
         pytest.param({}, [pod("p", cpu=1)], id="a pod that the scheduler has not judged yet"),
+        pytest.param({}, [pending("p", owner="DaemonSet/agent")], id="a DaemonSet's pod is bound to its own node"),
+        pytest.param({}, [pending("p", annotations={MIRROR: "x"})], id="a mirror pod is bound to its own node"),
     ],
 )
 def test_a_held_node_is_given_back_only_for_a_pod_it_would_take(expected: dict[str, str], waits: list[Pod]) -> None:

@@ -1,5 +1,6 @@
 """What earlier passes and drains left behind: each finding once, none on what is younger than the picture."""
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -8,9 +9,9 @@ import pytest
 from shared.core.healing import Cure, Finding, Ward, findings
 from shared.core.names import OUR_ANNOTATION
 from shared.core.reasons import Halt
-from shared.core.snapshot import Snapshot
+from shared.core.snapshot import NodePool, Snapshot
 from shared.core.state import ClusterState, DrainPhase, DrainRecord, Lease
-from tests.builders import NOW, claim, cluster, node, order, our_taint, policy
+from tests.builders import NOW, claim, cluster, node, order, our_taint, pod, policy
 
 BEFORE = NOW - timedelta(minutes=30)
 DEAD = Lease("step", NOW - timedelta(seconds=1))
@@ -34,6 +35,14 @@ def ours(**changes: Any) -> Snapshot:
 
 def finding(cure: Cure, why: Halt | None = None, detail: str = "") -> Finding:
     return Finding(cure, "uid-n1", "n1", "order", why, detail)
+
+
+def upgrading(picture: Snapshot) -> Snapshot:
+    return replace(picture, pools={"a": NodePool("a", upgrading=True)})
+
+
+def wanted(picture: Snapshot) -> Snapshot:
+    return replace(picture, pods=(pod("p", unschedulable_since=NOW),))
 
 
 DRAINED_AT = NOW - timedelta(minutes=25)
@@ -63,6 +72,21 @@ DRAINED_AT = NOW - timedelta(minutes=25)
             [finding(Cure.RELEASE, Halt.WATCHDOG)],
             ward(ours(), drain("drained", None, drained_at=DRAINED_AT)),
             id="the watchdog fires",
+        ),
+        pytest.param(
+            [],
+            ward(upgrading(ours()), drain("drained", None, drained_at=DRAINED_AT)),
+            id="not while its pool is upgraded: the cordon is GKE's as well",
+        ),
+        pytest.param(
+            [finding(Cure.RELEASE, Halt.DEMAND, "default/p")],
+            ward(wanted(ours()), drain("drained", None, drained_at=NOW)),
+            id="demand returns",
+        ),
+        pytest.param(
+            [],
+            ward(upgrading(wanted(ours())), drain("drained", None, drained_at=NOW)),
+            id="while its pool is upgraded the node is no room for it",
         ),
         pytest.param(
             [finding(Cure.RELEASE, Halt.OVERRULED)],

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from shared.adapters.prices import load
+from shared.core.names import AUTOSCALER_CANDIDATE_TAINT
 from shared.core.orders import DrainReason
 from shared.core.plan import Verdict
 from shared.core.planning import make_plan, potential
@@ -14,7 +15,7 @@ from shared.core.policy import ConsolidationPolicy, NamespaceRate, Policy, PoolP
 from shared.core.snapshot import NodePool
 from shared.core.state import Backoff, ClusterState, Mark
 from shared.core.workloads import Workload
-from tests.builders import NOW, claim, cluster, node, our_taint, pdb, pod, policy
+from tests.builders import NOW, claim, cluster, node, our_taint, pdb, pod, policy, taint
 from tests.core.passes import MINUTE, half_full, marked, plan, verdicts
 
 
@@ -22,6 +23,25 @@ def test_every_node_stands_in_the_plan_exactly_once() -> None:
     made = plan(cluster([node("n1"), node("n2", pool="b"), node("n3", pool=""), node("n4", ready=False)]))
 
     assert [each.name for each in made.decisions] == ["n1", "n2", "n3", "n4"]
+
+
+@pytest.mark.parametrize(
+    ("expected", "free"),
+    [
+        pytest.param(("keep", "no_place_for_pods"), 2, id="only one of them fits: the autoscaler was first"),
+        pytest.param(("order", "underutilized"), 3, id="both fit"),
+    ],
+)
+def test_the_room_of_a_node_that_the_autoscaler_has_announced_is_not_free(
+    expected: tuple[str, str], free: float
+) -> None:
+    announced = taint(AUTOSCALER_CANDIDATE_TAINT, "PreferNoSchedule", "1")
+    nodes = [node("n1"), node("m1", taints=(announced,)), node("dest", cpu=8)]
+    pods = [pod("n", on="n1", cpu=1.5), pod("m", on="m1", cpu=1.5), pod("d", on="dest", cpu=8 - free)]
+
+    made = verdicts(plan(cluster(nodes, pods), marks=marked("n1")))
+
+    assert (made["n1"], made["m1"]) == (expected, ("keep", "going_away"))
 
 
 @pytest.mark.acceptance(1)

@@ -1,11 +1,13 @@
 """What a pass mends: the traces of drains that died, met people, or left no room. On fakes."""
 
 from dataclasses import replace as with_changes
+from datetime import timedelta
 
 import pytest
 
 from functions.drainer.step import Reply
 from shared.core.orders import Kind
+from shared.core.snapshot import NodePool
 from shared.core.state import ClusterState, DrainPhase
 from shared.errors import Retryable
 from tests.builders import NOW, claim, order, pod, policy
@@ -104,7 +106,34 @@ def test_room_is_given_back_when_demand_returns() -> None:
 
     assert ebb.deliver(release) is Reply.DONE
     assert ebb.cluster.nodes["n1"].drain_taint is None
-    assert ebb.remembered().backoffs == {}
+    backoff = ebb.remembered().backoffs["uid-n1"]
+    assert (backoff.why, backoff.delay) == ("demand", timedelta(minutes=30))
+
+
+@pytest.mark.parametrize("why", ["demand", "watchdog"])
+def test_a_release_is_void_once_gke_has_begun_to_upgrade_the_pool(why: str) -> None:
+    ebb = house()
+    begun(ebb)
+    ebb.cluster.put(pod("p", unschedulable_since=NOW))
+    ebb.pass_time(minutes=40)
+    ebb.pools.pools = {"a": NodePool("a", upgrading=True)}
+
+    ebb.deliver(order("n1", kind=Kind.RELEASE, order_id=ebb.remembered().claims["uid-n1"].order_id, why=why))
+
+    assert ebb.cluster.nodes["n1"].unschedulable
+
+
+def test_pods_of_daemonsets_are_no_demand() -> None:
+    """One that is Pending on its own full node would free a drained node in vain, round and round."""
+    ebb = house()
+    begun(ebb)
+    ebb.cluster.put(pod("agent", owner="DaemonSet/agent", cpu=2, unschedulable_since=NOW))
+    ebb.pass_time(minutes=1)
+
+    ebb.tick()
+    assert [each for each in ebb.bus.published if each.kind is Kind.RELEASE] == []
+    ebb.deliver(order("n1", kind=Kind.RELEASE, order_id=ebb.remembered().claims["uid-n1"].order_id, why="demand"))
+    assert ebb.cluster.nodes["n1"].drain_taint is not None
 
 
 def test_a_release_for_demand_is_void_when_nothing_waits_any_more() -> None:

@@ -60,8 +60,8 @@ class Board:
             departing: names of nodes on their way out (claims that stand, our taint, the autoscaler's): their movable
                 pods are placed first. Names that are not in the picture are passed over.
             headroom: by pool, the percentage of each node's allocatable that moved pods must leave free.
-            announced: names of nodes that the autoscaler is about to empty itself: room is kept for their pods, or, where
-                they fit nowhere together, the node is passed over (the autoscaler cannot empty it either).
+            announced: names of nodes that the autoscaler is about to empty itself: room is kept for their pods, or,
+                where they fit nowhere together, the node is passed over (the autoscaler cannot empty it either).
             robust: prove the fit under all strategies; otherwise under the packing one alone (`--potential`).
         """
         terrain = Terrain(snapshot, now)
