@@ -1,4 +1,7 @@
-"""`python -m infra.local up`: starts a scenario, prints one JSON line with the addresses, runs until SIGTERM."""
+"""`python -m infra.local up`: starts a scenario, prints one JSON line with the addresses, runs until SIGTERM.
+
+`python -m infra.local alone`: prints one JSON line with what the scenario's autoscaler reaches when nobody else acts.
+"""
 
 import argparse
 import json
@@ -12,10 +15,11 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 
+from infra.local.alone import alone
 from infra.local.broker.queue import Subscription
 from infra.local.broker.ticks import TickJob
 from infra.local.cloud import Cloud
-from infra.local.scenario.reading import ScenarioError, load
+from infra.local.scenario.reading import Scenario, ScenarioError, load
 from infra.local.shell.running import LittleGke, Ports
 
 _LOOK_SECONDS = 0.5
@@ -24,8 +28,11 @@ DEMO = Path(__file__).parent / "scenarios" / "demo.yaml"
 
 def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m infra.local", description=__doc__)
-    up = parser.add_subparsers(dest="command", required=True).add_parser("up", help="start a scenario")
-    up.add_argument("--scenario", type=Path, default=DEMO, help="the scenario file (default: the demo)")
+    commands = parser.add_subparsers(dest="command", required=True)
+    up = commands.add_parser("up", help="start a scenario")
+    alone = commands.add_parser("alone", help="simulate what the scenario's autoscaler reaches by itself")
+    for command in (up, alone):
+        command.add_argument("--scenario", type=Path, default=DEMO, help="the scenario file (default: the demo)")
     up.add_argument("--port", type=int, default=0, help="first of four ports; 0 takes free ones")
     up.add_argument("--token", help="bearer token that every Kubernetes request must carry")
     up.add_argument("--folder", type=Path, help="where the kubeconfig is written (default: a temporary folder)")
@@ -54,6 +61,14 @@ def _starter_is_gone() -> bool:
     return bool(readable) and not os.read(sys.stdin.fileno(), 4096)
 
 
+def _tell_alone(scenario: Scenario) -> int:
+    """Print what is left, and the gate below which the autoscaler takes nodes."""
+    rest = alone(scenario)
+    told = {"nodes": len(rest.nodes), "removed": len(rest.removed), "evictions": rest.evictions, "gate": rest.gate}
+    sys.stdout.write(json.dumps(told) + "\n")
+    return int(not rest.is_rest)
+
+
 def _run(arguments: argparse.Namespace, folder: Path) -> int:
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -71,10 +86,16 @@ def _run(arguments: argparse.Namespace, folder: Path) -> int:
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Run the command line; 0 when it was stopped, 1 if a part of it failed, 2 if the scenario cannot be used."""
+    """Run the command line.
+
+    Returns 0 when it was stopped or came to rest, 1 if a part of it failed or it did not, 2 if the scenario cannot be
+    used.
+    """
     arguments = _arguments(words)
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
     try:
+        if arguments.command == "alone":
+            return _tell_alone(load(arguments.scenario))
         with tempfile.TemporaryDirectory(prefix="ebb-local-") as folder:
             return _run(arguments, arguments.folder or Path(folder))
     except ScenarioError as error:

@@ -18,13 +18,17 @@ _STILL = ("nodes", "pods")
 
 @dataclass(frozen=True)
 class Rest:
-    """What is left when nothing more goes; `is_rest` is False if that took too long."""
+    """What is left when nothing more goes; `is_rest` is False if that took too long.
+
+    `gate` is the share of CPU and memory asked for above which no node was looked at.
+    """
 
     nodes: tuple[str, ...]
     removed: tuple[str, ...]
     evictions: int
     seconds: float
     is_rest: bool
+    gate: float
 
 
 def alone(scenario: Scenario, most: float = DAY) -> Rest:
@@ -49,7 +53,7 @@ def until_rest(world: World, autoscaler: Autoscaler, clock: ManualClock, most: f
         clock.advance(_STEP)
     left = _names(world)
     removed = tuple(name for name in before if name not in left)
-    return Rest(left, removed, len(world.record.of("eviction")), clock.now() - begun, is_rest)
+    return Rest(left, removed, len(world.record.of("eviction")), clock.now() - begun, is_rest, autoscaler.gate)
 
 
 def _names(world: World) -> tuple[str, ...]:

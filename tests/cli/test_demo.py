@@ -59,19 +59,25 @@ def test_the_demo_tells_its_story_and_keeps_its_promise(tmp_path: Path) -> None:
     story = done.stdout
     assert done.returncode == 0, story + done.stderr
     for wanted in (
-        r"1\. A GKE cluster after its evening scale-in: 24 nodes, 118 pods",
+        r"1\. A GKE cluster after its evening scale-in: 24 nodes, 134 pods",
+        r"Alone it would take 2 and\s+stop at 22 nodes",
+        r"a batch-\w+ +below the autoscaler's gate: it moves the pods by itself",
         r"kept: pod shop/debug-shell may not move: no controller would create it again \(not_replicated\)",
         r"kept: a person cordoned it \(cordoned_by_other\)",
         r"! web-\w+ +PDB shop/sessions holds back sessions-",
         r"< web-\w+ +given back \(deadline\): held by shop/sessions",
         r"- web-\w+ +deleted by the autoscaler",
         r"- backend-\w+ +deleted by the autoscaler",
-        r"24 nodes before, 1\d now; \$3,\d{3} a month before",
+        r"24 nodes before, 22 with the autoscaler alone, 1\d now; \$3,\d{3} a\s+month before",
         r"No PodDisruptionBudget was broken +\d\d evictions +kept",
         r"Every promise was kept\. \d+ s in all \(bound: 60 s\)\.",
     ):
         assert re.search(wanted, story), f"{wanted} is not in\n{story}"
     assert "\x1b" not in story
+    for again in ("order declined", "claimed_by_other"):
+        assert again not in story
+    ordered = re.findall(r"> ([\w-]+) +ordered to be drained", story)
+    assert len(ordered) == len(set(ordered))
     assert {path.name for path in (tmp_path / "logs").iterdir()} >= {"planner.out", "drainer.out", "record.jsonl"}
     _lines_are_declared_and_feed_the_metrics(of_folder(tmp_path / "logs", "planner.out", "drainer.out"))
 

@@ -271,6 +271,9 @@ def test_the_policys_numbers_are_read_as_they_are_written() -> None:
     text = """
     cluster: {minimumNodes: 6, disruption: {budgets: [{nodes: 7}, {nodes: 9}]}, rate: {nodes: 30, per: 1h}}
     drain: {timeout: 1m, maxGracePeriod: 3s, watchdog: 30s}
-    nodePools: {web: {disruption: {budgets: [{nodes: 5}]}}, free: {disruption: {budgets: []}}}
+    nodePools:
+      web: {disruption: {budgets: [{nodes: 5}]}}
+      free: {disruption: {budgets: []}}
+      batch: {enabled: false}
     """
-    assert limits_of(text, interval=2.0) == Limits({"web": 5}, 7, 30, 6, 97.0)
+    assert limits_of(text, interval=2.0) == Limits({"web": 5, "batch": 0}, 7, 30, 6, 97.0)

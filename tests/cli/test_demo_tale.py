@@ -121,6 +121,20 @@ def test_a_drain_in_flight_keeps_the_sign_that_its_own_steps_gave() -> None:
     assert tale.signs[NODE] is Sign.HELD
 
 
+def test_a_node_that_the_autoscaler_takes_is_told_once_and_keeps_its_sign() -> None:
+    tale = Tale()
+    first, again = list(tale.autoscaler_takes(NODE)), list(tale.autoscaler_takes(NODE))
+    list(tale.hear(decision("keep", "pool_disabled", ("pool_disabled", "", ""))))
+    assert ([event.act for event in first], again, tale.signs[NODE]) == (["autoscaler"], [], Sign.AUTOSCALER)
+    assert tale.gone(NODE).act == "autoscaler"
+
+
+def test_that_the_autoscaler_deletes_what_ebb_drained_is_the_act_of_its_own() -> None:
+    tale = Tale()
+    list(tale.hear(line("drain_step", phase="drained")))
+    assert (list(tale.autoscaler_takes(NODE)), tale.gone(NODE).act) == ([], "gone")
+
+
 def test_an_act_opens_once() -> None:
     tale = Tale()
     assert [tale.opens("held"), tale.opens("held")] == [True, False]

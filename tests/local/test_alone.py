@@ -1,7 +1,11 @@
 """What the autoscaler reaches by itself, and that it comes to rest there."""
 
+import json
+from pathlib import Path
+
 import pytest
 
+from infra.local.__main__ import main
 from infra.local.alone import Rest, alone
 from infra.local.scenario.reading import parse
 
@@ -35,3 +39,10 @@ def test_what_the_autoscaler_reaches_alone(left: int, of: Rest) -> None:
 def test_one_that_never_rests_is_left_after_its_time_and_says_so() -> None:
     restless = alone(parse(SCENARIO.format(profile="BALANCED", cpu="500m", least=0)), most=30)
     assert (restless.is_rest, restless.seconds, restless.evictions) == (False, 30, 0)
+
+
+def test_the_command_tells_what_is_left_and_the_gate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "small.yaml"
+    path.write_text(SCENARIO.format(profile="OPTIMIZE_UTILIZATION", cpu="1400m", least=0))
+    assert main(["alone", "--scenario", str(path)]) == 0
+    assert json.loads(capsys.readouterr().out) == {"nodes": 4, "removed": 2, "evictions": 4, "gate": 0.85}

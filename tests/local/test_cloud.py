@@ -66,7 +66,7 @@ def test_a_drained_node_is_deleted_and_no_pod_waits_and_no_budget_breaks() -> No
 
 def test_the_demos_stuck_node_cannot_be_drained() -> None:
     night = Night()
-    assert not night.drain(night.cloud.node_names["web"][11])
+    assert not night.drain(night.cloud.node_names["web"][10])
 
 
 def test_equal_seeds_make_equal_nights() -> None:

@@ -38,12 +38,12 @@ def test_the_picture_has_everything(cluster: KubernetesCluster, gke: LittleGke) 
     picture = cluster.picture()
     read = (picture.nodes, picture.pods, picture.disruption_budgets)
     assert [{thing.name for thing in things} for things in read] == [there[kind] for kind in KINDS]
-    assert set(picture.namespaces) == {"back", "default", "kube-system", "shop"}
+    assert set(picture.namespaces) == {"back", "batch", "default", "kube-system", "shop"}
 
 
 def test_the_pools_are_read_with_their_limits(gke: LittleGke) -> None:
     told = GkeCluster(gke.cloud.cluster.name, api=gke.gke.base).describe()
-    assert (set(told.pools.pools), told.pools.profile) == ({"web", "backend"}, "OPTIMIZE_UTILIZATION")
+    assert (set(told.pools.pools), told.pools.profile) == ({"web", "backend", "batch"}, "BALANCED")
 
 
 def test_a_node_is_taken_and_given_back(cluster: KubernetesCluster, gke: LittleGke) -> None:
@@ -58,7 +58,7 @@ def test_a_node_is_taken_and_given_back(cluster: KubernetesCluster, gke: LittleG
 
 
 def test_a_budget_that_reads_one_holds_back_the_second_eviction(cluster: KubernetesCluster, gke: LittleGke) -> None:
-    pods = [pod for pod in cluster.pods_on(gke.cloud.node_names["web"][11]) if pod.name.startswith("sessions-")]
+    pods = [pod for pod in cluster.pods_on(gke.cloud.node_names["web"][10]) if pod.name.startswith("sessions-")]
     dry = [cluster.evict(pod, 5, dry_run=True).answer for pod in pods]
     answers = [cluster.evict(pod, 5).answer for pod in pods]
     assert dry == [Answer.GRANTED, Answer.GRANTED]

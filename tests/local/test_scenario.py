@@ -15,8 +15,9 @@ from infra.local.clocks import ManualClock
 from infra.local.exchange import Request
 from infra.local.gke import Cluster, GkeApi
 from infra.local.machines import Pool, allocatable
+from infra.local.scaling.settings import BALANCED
 from infra.local.scaling.utilisation import utilisation
-from infra.local.scaling.view import View, is_movable
+from infra.local.scaling.view import View, group_of, is_movable
 from infra.local.scenario.building import build, world_settings
 from infra.local.scenario.reading import ScenarioError, load, parse
 from infra.local.world.pods import is_ready, node_of
@@ -35,12 +36,15 @@ def demo() -> World:
     return world
 
 
-def test_the_demo_begins_at_rest_and_half_empty(demo: World) -> None:
+def test_the_demo_begins_at_rest_with_all_but_one_pool_above_the_autoscalers_gate(demo: World) -> None:
     nodes, pods = demo.store.all("nodes"), demo.store.all("pods")
-    view = View(nodes, pods, {})
-    shares = [utilisation(view, item, demo.clock.now(), ignore_daemonsets=False) for item in nodes]
-    assert (len(nodes), len(pods), all(is_ready(pod) for pod in pods)) == (24, 118, True)
-    assert all(0.35 <= share <= 0.6 for share in shares), shares
+    view, now = View(nodes, pods, {}), demo.clock.now()
+    assert (len(nodes), len(pods), all(is_ready(pod) for pod in pods)) == (24, 134, True)
+    assert (load(DEMO).profile, load(DEMO).autoscaler.threshold) == ("BALANCED", None)
+    for node in nodes:
+        share = utilisation(view, node, now, ignore_daemonsets=True)
+        low, high = (0.3, 0.4) if group_of(node)[0] == "batch" else (BALANCED.threshold, 0.66)
+        assert low < share < high, node["metadata"]["name"]
 
 
 def test_each_node_of_the_demo_has_a_pod_that_would_have_to_move(demo: World) -> None:

@@ -6,7 +6,7 @@ Must not tell the story.
 import json
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -25,10 +25,22 @@ _HOST: Final = "127.0.0.1"
 
 
 @dataclass(frozen=True)
+class Alone:
+    """What the little GKE's autoscaler would reach by itself, as a simulation of the same scenario tells."""
+
+    nodes: int
+    """How many are left."""
+    removed: int
+    gate: float
+    """The share of CPU and memory asked for above which it takes no node."""
+
+
+@dataclass(frozen=True)
 class House:
     """All that runs: where the little GKE is, the planner's address, and the two functions' processes."""
 
     little: Little
+    alone: Alone
     policy: str
     """The policy as it lies in the little bucket."""
     plan_url: str
@@ -49,6 +61,7 @@ def running(folder: Path, scenario: Path = SCENARIO) -> Iterator[House]:
         environment = _environment(addresses, folder)
         planner = _start_function(stack, "planner", "plan", plan_port, folder, environment)
         drainer = _start_function(stack, "drainer", "drain", drain_port, folder, environment)
+        alone = _simulate_autoscaler(folder, scenario)
         for child, port in ((planner, plan_port), (drainer, drain_port)):
             child.wait_until(partial(listens, port), f"it did not listen on port {port}")
         for child in (planner, drainer):  # at the end they go side by side: a busy one takes some seconds
@@ -56,6 +69,7 @@ def running(folder: Path, scenario: Path = SCENARIO) -> Iterator[House]:
         little = Little(addresses)
         yield House(
             little,
+            alone,
             little.policy(*POLICY.removeprefix("gs://").split("/", 1)),
             f"http://{_HOST}:{plan_port}/",
             planner,
@@ -71,6 +85,14 @@ def _start_little(stack: ExitStack, folder: Path, scenario: Path, drain_port: in
     child.wait_until(lambda: child.out.read_text().endswith("\n"), "it did not say its addresses")
     addresses: Mapping[str, Any] = json.loads(child.out.read_text())
     return addresses
+
+
+def _simulate_autoscaler(folder: Path, scenario: Path) -> Alone:
+    """Ask what the autoscaler would reach alone, while the functions start."""
+    with closing(Child("alone", ["-m", "infra.local", "alone", "--scenario", str(scenario)], folder, {})) as child:
+        child.wait_until(lambda: child.out.read_text().endswith("\n"), "it did not say what the autoscaler reaches")
+        told: Mapping[str, Any] = json.loads(child.out.read_text())
+    return Alone(told["nodes"], told["removed"], told["gate"])
 
 
 def _start_function(

@@ -12,6 +12,7 @@ class Sign(Enum):
     DRAINING = "x", "draining", "yellow"
     HELD = "!", "held by a PDB", "bold red"
     EMPTY = "o", "empty", "green"
+    AUTOSCALER = "a", "drained by the autoscaler", "bright_yellow"
     GONE = "-", "gone", "bright_black"
     GIVEN_BACK = "<", "given back", "magenta"
     BLOCKED = "#", "kept by a pod", "bright_blue"

@@ -5,6 +5,7 @@ Must not start processes, and must not judge: `house` and `promise` do.
 
 import json
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -15,6 +16,7 @@ from functions.cli.demo.picture import Painter, Picture
 from functions.cli.demo.screen import Screen
 from functions.cli.demo.signs import Sign
 from functions.cli.demo.tale import Event, Tale
+from shared.core.names import AUTOSCALER_DELETING_TAINT
 from shared.core.prices import HOURS_PER_MONTH
 from shared.errors import Terminal
 
@@ -31,6 +33,8 @@ ACTS: Final = {
     "on what remains, and publishes drain orders, as many as the budgets allow.",
     "drains": "The drainer claims each node against the budgets and cordons it; 5 s later it evicts the pods.",
     "held": "PodDisruptionBudgets hold evictions back until the pods that moved before are ready again.",
+    "autoscaler": "The autoscaler works on its own beside Ebb. Pool batch is not switched on in the policy: its nodes "
+    "are left to the autoscaler alone.",
     "gone": "Empty nodes are left to the cluster autoscaler, which deletes them. Ebb deletes nothing.",
     "given back": "One drain cannot finish: a replacement never gets ready, so its PDB never lets the next pod go. "
     "At the deadline the node is given back.",
@@ -81,14 +85,23 @@ class Story:
         self.read_record()
         self.paint()
         self.screen.act(
-            f"A GKE cluster after its evening scale-in: {self.picture.alive} nodes, {self.picture.pods} pods. Each "
-            f"node is about half empty ({self.picture.mean_share:.0%} of CPU asked for), yet the autoscaler keeps all "
-            "of them: each still has pods that would have to move."
+            f"A GKE cluster after its evening scale-in: {self.picture.alive} nodes, {self.picture.pods} pods, "
+            f"{self.picture.mean_share:.0%} of the CPU asked for. {self.alone}"
         )
         self.screen.still(self.picture, {})
         self.screen.act(f"The policy ({POLICY}), with times made short for this demo:")
         for line in self.house.policy.splitlines():
             self.screen.say(f"   {line}", "cyan")
+
+    @property
+    def alone(self) -> str:
+        """Say what there is to gain beyond the autoscaler."""
+        alone = self.house.alone
+        return (
+            f"GKE's autoscaler drains and deletes nodes below {alone.gate:.0%}; the others it keeps, though their pods "
+            f"would fit on fewer. Alone it would take {alone.removed} and stop at {alone.nodes} nodes (a simulation of "
+            "this very cluster)."
+        )
 
     def look(self) -> None:
         """Take in what is new, tell it, and draw what stands now."""
@@ -98,9 +111,17 @@ class Story:
                 for event in self.tale.hear(line):
                     self.told(event)
         for entry in self.read_record():
-            if entry["type"] == "change" and entry["kind"] == "nodes" and entry["verb"] == "delete":
-                self.told(self.tale.gone(entry["name"]))
+            if entry["type"] == "change" and entry["kind"] == "nodes":
+                self.look_at(entry)
         self.screen.move(self.picture, self.tale.signs, self.status())
+
+    def look_at(self, change: Mapping[str, Any]) -> None:
+        """Tell what the record's entry of a change says of a node."""
+        if change["verb"] == "delete":
+            self.told(self.tale.gone(change["name"]))
+        elif any(taint.startswith(AUTOSCALER_DELETING_TAINT) for taint in change["taints"]):
+            for event in self.tale.autoscaler_takes(change["name"]):
+                self.told(event)
 
     def read_record(self) -> list[Any]:
         news = self.house.little.news()
@@ -146,7 +167,8 @@ def closing(story: Story) -> None:
     """Show the cluster as it is now and what it costs, beside what it cost before."""
     rest = "has come to rest" if story.at_rest() else f"is not at rest after {MOST_SECONDS:.0f} s"
     story.screen.act(
-        f"The cluster {rest}: {len(story.painter.first)} nodes before, {story.picture.alive} now{_saved(story)}."
+        f"The cluster {rest}: {len(story.painter.first)} nodes before, {story.house.alone.nodes} with the autoscaler "
+        f"alone, {story.picture.alive} now{_saved(story)}."
     )
     story.screen.still(story.picture, {**story.tale.signs, story.persons_node: Sign.PERSON})
 

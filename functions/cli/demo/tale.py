@@ -41,6 +41,7 @@ class Tale:
         self.seen: Counter[str] = Counter()
         self._held: dict[tuple[str, str], str] = {}
         self._kept: set[str] = set()
+        self._taken: set[str] = set()
         self._opened: set[str] = set()
         self._tellers: Mapping[str, Callable[[Line], Iterator[Event]]] = {
             "cluster_state": self._state,
@@ -66,11 +67,21 @@ class Tale:
         self._opened.add(act)
         return first
 
+    def autoscaler_takes(self, node: str) -> Iterator[Event]:
+        """Tell once that the autoscaler begins with a node by itself; one that Ebb has drained is no news."""
+        if self.signs.get(node) in _OURS or node in self._taken:
+            return
+        self._taken.add(node)
+        self.signs[node] = Sign.AUTOSCALER
+        text = "below the autoscaler's gate: it moves the pods by itself, and deletes the node"
+        yield Event(node, text, Sign.AUTOSCALER, "autoscaler")
+
     def gone(self, node: str) -> Event:
         """Tell that the node's object is no more."""
+        act = "autoscaler" if node in self._taken else "gone"
         self.signs[node] = Sign.GONE
-        self.seen["gone"] += 1
-        return Event(node, "deleted by the autoscaler: no longer paid for", Sign.GONE, "gone")
+        self.seen[act] += 1
+        return Event(node, "deleted by the autoscaler: no longer paid for", Sign.GONE, act)
 
     def _state(self, line: Line) -> Iterator[Event]:
         self.passes.nodes[line.run_id] = int(line.fields["nodes"])
@@ -79,7 +90,7 @@ class Tale:
 
     def _decision(self, line: Line) -> Iterator[Event]:
         self.passes.verdicts.setdefault(line.run_id, []).append((line.node, line.reason))
-        sign = _sign(line)
+        sign = None if line.node in self._taken else _sign(line)
         if sign is not None:
             self.signs[line.node] = sign
         if sign in _TOLD and line.node not in self._kept:
@@ -157,6 +168,7 @@ def _sign(line: Line) -> Sign | None:
     return _KEPT.get(reason, Sign.STAYS)
 
 
+_OURS: Final = {Sign.ORDERED, Sign.DRAINING, Sign.HELD, Sign.EMPTY}
 _FULL: Final = {"cpu_above_limit", "memory_above_limit"}
 _TOLD: Final = {Sign.BLOCKED, Sign.PERSON}
 _KEPT: Final = {

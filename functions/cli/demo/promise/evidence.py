@@ -90,7 +90,7 @@ def limits_of(policy: str, interval: float) -> Limits:
     """Return the numbers of a policy written as the demo's is: whole nodes, times of one unit. `interval`: seconds."""
     document = yaml.safe_load(policy)
     cluster, drain = document["cluster"], document["drain"]
-    pools = {name: _budget(pool["disruption"]) for name, pool in document["nodePools"].items()}
+    pools = {name: _most_at_once(pool) for name, pool in document["nodePools"].items()}
     return Limits(
         pools={name: limit for name, limit in pools.items() if limit is not None},
         ceiling=_budget(cluster["disruption"]),
@@ -98,6 +98,11 @@ def limits_of(policy: str, interval: float) -> Limits:
         minimum_nodes=cluster["minimumNodes"],
         longest_cordon=sum(_seconds(drain[key]) for key in ("timeout", "maxGracePeriod", "watchdog")) + 2 * interval,
     )
+
+
+def _most_at_once(pool: Json) -> int | None:
+    """Of a pool that the policy leaves out, no node may be drained."""
+    return _budget(pool["disruption"]) if pool.get("enabled", True) else 0
 
 
 def _budget(section: Json) -> int | None:
