@@ -13,7 +13,7 @@ from functions.cli.sources import read_policy
 from functions.cli.terminal import printing
 from functions.cli.words import count
 from shared.core.policy import Policy, PoolPolicy
-from shared.core.policy_document import warnings
+from shared.core.policy_document import as_written, warnings
 
 
 def run(path: Path) -> None:
@@ -25,10 +25,10 @@ def run(path: Path) -> None:
     """
     policy = read_policy(path)
     with printing() as console:
-        show(console, path.name, policy)
+        show(console, path.name, policy, as_written(path.read_bytes()))
 
 
-def show(console: Console, name: str, policy: Policy) -> None:
+def show(console: Console, name: str, policy: Policy, written: tuple[str, ...] = ()) -> None:
     """Print the effective settings: the cluster's, then each pool's; pools with the same settings stand together."""
     console.print(f"{name} is valid: {count(len(policy.pools), 'pool')}, hash {policy.hash or 'none'}")
     console.print()
@@ -36,7 +36,7 @@ def show(console: Console, name: str, policy: Policy) -> None:
     for title, pool in _pools(policy):
         console.print()
         console.print(_settings(title, pool_settings(pool)))
-    found = warnings(policy)
+    found = (*warnings(policy), *written)
     if found:
         console.print()
     for warning in found:

@@ -103,7 +103,7 @@ def estafette(
         ),
     ] = None,
 ) -> None:
-    """Convert the ConfigMap of estafette-k8s-node-compactor, or the JSON in it."""
+    """Convert estafette-k8s-node-compactor: its ConfigMap, the JSON in it, or its Helm chart's values or output."""
     from functions.cli import policy_import  # noqa: PLC0415 - pydantic is not needed for help and refusals
     from shared.core.policy_document.importing import from_estafette  # noqa: PLC0415 - same
 

@@ -7,16 +7,12 @@ Source: Karpenter's v1 budgets (guide: budgets §3, §4).
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Final
 
 from shared.core.orders import DrainReason
-from shared.core.policy import Budget, Freeze, NamespaceRate, Rate, Schedule
+from shared.core.policy import KARPENTERS_REASONS, Budget, Freeze, NamespaceRate, Rate, Schedule
 from shared.core.schedule import active
 from shared.core.state import Start
 from shared.errors import BadInput
-
-DRIFTED: Final = "drifted"
-"""A reason of Karpenter's that Ebb never has: a budget for it alone never matches."""
 
 
 class Calendar:
@@ -56,7 +52,7 @@ def limit_now(budgets: Iterable[Budget], reason: DrainReason, nodes: int, calend
 
 def applies(budget: Budget, reason: DrainReason) -> bool:
     """Return whether a budget binds drains of that reason; one of a person is bound by all (design §6)."""
-    known = budget.reasons - {DRIFTED}
+    known = budget.reasons.difference(KARPENTERS_REASONS)
     if budget.reasons and not known:
         return False
     return not known or reason is DrainReason.MANUAL or reason.value in known

@@ -79,6 +79,10 @@ class Limit:
         return f"{self.count}" if self.percent is None else f"{self.percent}%"
 
 
+KARPENTERS_REASONS: Final = ("drifted", "unhealthy")
+"""Reasons that Karpenter has and Ebb never: a budget for them alone never matches."""
+
+
 @dataclass(frozen=True, slots=True)
 class Budget:
     """How many nodes may be in disruption at once while active; no schedule = always; no reasons = all."""

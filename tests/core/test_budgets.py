@@ -66,6 +66,7 @@ def test_the_most_restrictive_active_budget_wins(expected: int, now: datetime) -
         pytest.param(4, [budget(10), budget(4, "underutilized")], id="the reason's own is lower"),
         pytest.param(10, [budget(10), budget(4, "empty")], id="another reason's does not count"),
         pytest.param(None, [budget(0, "drifted")], id="drifted never matches"),
+        pytest.param(None, [budget(0, "drifted", "unhealthy")], id="nor does unhealthy"),
     ],
 )
 def test_no_active_budget_for_a_reason_is_no_limit(expected: int | None, budgets: list[Budget]) -> None:

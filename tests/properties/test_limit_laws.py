@@ -11,7 +11,7 @@ from shared.core.budgets import limit_now
 from shared.core.gates import claim_blockers
 from shared.core.marks import changed, is_due, update
 from shared.core.orders import DrainReason
-from shared.core.policy import Budget, Limit, NamespaceRate, Rate
+from shared.core.policy import KARPENTERS_REASONS, Budget, Limit, NamespaceRate, Rate
 from shared.core.snapshot import Node, NodePool
 from shared.core.standing import Standing, standing
 from shared.core.state import ClusterState, Mark, PoolMarks, Start
@@ -22,7 +22,7 @@ limits = st.one_of(
     st.integers(0, 6).map(lambda count: Limit(count=count)), st.integers(0, 100).map(lambda share: Limit(percent=share))
 )
 budgets = st.lists(
-    st.builds(Budget, limits, st.none(), st.frozensets(st.sampled_from(["empty", "underutilized", "drifted"]))),
+    st.builds(Budget, limits, st.none(), st.frozensets(st.sampled_from(["empty", *KARPENTERS_REASONS]))),
     max_size=3,
 ).map(tuple)
 namespace_rates = st.none() | st.builds(NamespaceRate, st.integers(1, 9), st.just(timedelta(hours=1)))

@@ -11,13 +11,14 @@ from pydantic import ValidationError
 
 from shared.core.policy import Policy
 from shared.core.policy_document.advice import warnings
+from shared.core.policy_document.as_written import as_written
 from shared.core.policy_document.effective import effective
 from shared.core.policy_document.faults import sentences
 from shared.core.policy_document.models import PolicySection
 from shared.core.policy_document.reading import read
 from shared.errors import BadPolicy
 
-__all__ = ["parse", "schema", "warnings"]
+__all__ = ["as_written", "parse", "schema", "warnings"]
 
 
 def parse(data: bytes) -> Policy:

@@ -18,13 +18,18 @@ from shared.errors import BadInput
 
 NEVER: Final = "Never"
 _SECONDS: Final = {"d": 86_400, "h": 3_600, "m": 60, "s": 1}
+_DURATION: Final = "write a duration such as 30s, 20m, 1h30m or 30d"
 DURATION_PATTERN: Final = r"(?:[0-9]{1,9}[dhms])+"
 WINDOW_PATTERN: Final = r"(?:[0-9]{1,9}[dhm])+(?:0s)?"
 _LONGEST: Final = 3_660 * _SECONDS["d"]
+_LONGEST_AGE: Final = 106_751 * _SECONDS["d"]
+"""Go's longest duration: Karpenter reads every shorter one, and 876000h is written for never."""
 _DECIMALS: Final = 12
 """So many decimals are plenty for a ratio, and keep the arithmetic small."""
 PERCENT_PATTERN: Final = r"(?:100|[0-9]{1,2})%"
-LIMIT_PATTERN: Final = rf"{PERCENT_PATTERN}|[0-9]{{1,9}}"
+LIMIT_PATTERN: Final = rf"{PERCENT_PATTERN}|[0-9]+"
+_MOST_NODES: Final = 999_999_999
+"""More than any cluster has: a longer number says the same."""
 TAINT_KEY_PATTERN: Final = r"[A-Za-z0-9]([A-Za-z0-9._/-]{0,315}[A-Za-z0-9])?"
 _YEARS: Final = range(1970, 9000)
 """A zone's offset must not carry an instant out of the calendar."""
@@ -32,9 +37,11 @@ _YEARS: Final = range(1970, 9000)
 
 def duration(value: Any) -> timedelta:
     """Read a duration as Go writes it, with days: `1h30m`, `15s`, `30d`; `0` is none at all."""
-    if not isinstance(value, bool) and value in (0, "0"):
-        return timedelta(0)
-    return _length(value, DURATION_PATTERN, "write a duration such as 30s, 20m, 1h30m or 30d")
+    return timedelta(0) if _is_zero(value) else _length(value, DURATION_PATTERN, _DURATION)
+
+
+def _is_zero(value: Any) -> bool:
+    return not isinstance(value, bool) and value in (0, "0")
 
 
 def positive_duration(value: Any) -> timedelta:
@@ -50,7 +57,7 @@ def duration_or_never(value: Any) -> timedelta | None:
     if value == NEVER:
         return None
     try:
-        return duration(value)
+        return timedelta(0) if _is_zero(value) else _length(value, DURATION_PATTERN, _DURATION, _LONGEST_AGE)
     except ValueError as error:
         raise ValueError(f"{error}, or {NEVER}") from error
 
@@ -72,21 +79,24 @@ def rate_period(value: Any) -> timedelta:
     return length
 
 
-def _length(value: Any, pattern: str, remedy: str) -> timedelta:
+def _length(value: Any, pattern: str, remedy: str, longest: int = _LONGEST) -> timedelta:
     if not isinstance(value, str) or not re.fullmatch(pattern, value, re.ASCII):
         raise ValueError(remedy)
     seconds = sum(int(part[:-1]) * _SECONDS[part[-1]] for part in re.findall(r"[0-9]+[dhms]", value))
-    if seconds > _LONGEST:
-        raise ValueError("write at most 3660d")
+    if seconds > longest:
+        raise ValueError(f"write at most {longest // _SECONDS['d']}d")
     return timedelta(seconds=seconds)
 
 
 def limit(value: Any) -> Limit:
     """Read a number of nodes or a percentage; a number may stand in quotes (IntOrString; acceptance row 60)."""
-    text = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+    text = str(min(value, _MOST_NODES)) if isinstance(value, int) and not isinstance(value, bool) else value
     if not isinstance(text, str) or not re.fullmatch(LIMIT_PATTERN, text, re.ASCII):
         raise ValueError("write a whole number of nodes such as 5, or a percentage from 0% to 100%")
-    return Limit(percent=int(text[:-1])) if text.endswith("%") else Limit(count=int(text))
+    if text.endswith("%"):
+        return Limit(percent=int(text[:-1]))
+    digits = text.lstrip("0") or "0"
+    return Limit(count=int(digits) if len(digits) <= len(str(_MOST_NODES)) else _MOST_NODES)
 
 
 def percent(value: Any) -> int:

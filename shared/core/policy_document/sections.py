@@ -49,7 +49,7 @@ class BudgetSection(Section):
     nodes: NodeLimit = Field(description="Whole number of nodes, or a percentage of the pool, rounded up.")
     reasons: tuple[ReasonWord, ...] = default(
         (),
-        "Reasons it binds; default all. `drifted` is accepted for Karpenter's sake and never matches.",
+        "Reasons it binds; default all. `drifted` and `unhealthy` are accepted for Karpenter's sake and never match.",
         max_length=MOST_BUDGETS,
     )
     schedule: CronText | None = Field(

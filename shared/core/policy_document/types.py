@@ -10,7 +10,16 @@ from typing import Annotated, Any, Final
 
 from pydantic import PlainValidator, WithJsonSchema
 
-from shared.core.policy import ConsolidationPolicy, Jobs, KubeSystemPods, Limit, LocalStorage, LongGrace, SingleReplicas
+from shared.core.policy import (
+    KARPENTERS_REASONS,
+    ConsolidationPolicy,
+    Jobs,
+    KubeSystemPods,
+    Limit,
+    LocalStorage,
+    LongGrace,
+    SingleReplicas,
+)
 from shared.core.policy_document.scalars import (
     DURATION_PATTERN,
     LIMIT_PATTERN,
@@ -41,9 +50,10 @@ def _words(kind: type[StrEnum]) -> dict[str, Any]:
 
 
 _POLICIES: Final = {**_words(ConsolidationPolicy), "WhenEmptyOrUnderutilized": ConsolidationPolicy.WHEN_UNDERUTILIZED}
+_REASON_WORDS: Final = ("underutilized", "empty", "expired", *KARPENTERS_REASONS)
 _REASONS: Final = {
-    **{word: word for word in ("underutilized", "empty", "expired", "drifted")},
-    **{word.capitalize(): word for word in ("underutilized", "empty", "expired", "drifted")},
+    **{word: word for word in _REASON_WORDS},
+    **{word.capitalize(): word for word in _REASON_WORDS},
 }
 _IGNORABLE: Final = {word: word for word in ("windows", "budgets", "gates")}
 

@@ -1,4 +1,4 @@
-"""estafette-k8s-node-compactor: its ConfigMap or the JSON in it, and the two timers of its process.
+"""estafette-k8s-node-compactor: its ConfigMap, the JSON in it, or its Helm chart's values or output.
 
 Source: its `main.go` and Helm chart (guide: seeds §1.1). Must not widen what it did: a pool that it could never
 have compacted stays disabled.
@@ -9,13 +9,12 @@ from decimal import Decimal
 from typing import Any, Final
 
 from shared.core.policy_document.faults import path_text
-from shared.core.policy_document.importing.objects import configuration, objects, part
+from shared.core.policy_document.importing.estafette_timers import AGE, CHART, CHART_KEY, MARKED, has_timers, timer
+from shared.core.policy_document.importing.objects import configuration, objects, others, part
 from shared.core.policy_document.importing.writing import Imported, Noted, imported
 from shared.errors import BadPolicy
 
 KEY: Final = "estafette-k8s-node-compactor-config.yaml"
-MARKED_SECONDS: Final = 300
-AGE_SECONDS: Final = 1200
 _LIMIT: Final = "scaleDownCPURequestRatioLimit"
 _COUNT: Final = "scaleDownRequiredUnderutilizedNodeCount"
 _FIELDS: Final = {"enabled", _LIMIT, _COUNT}
@@ -28,17 +27,18 @@ _ALWAYS: Final = (
 
 
 def from_estafette(data: bytes, marked_seconds: int | None = None, age_seconds: int | None = None) -> Imported:
-    """Convert a ConfigMap or its JSON.
+    """Convert a ConfigMap or its JSON, what `helm template` prints, or the chart's values.
 
     Args:
         data: YAML or JSON.
-        marked_seconds: NEEDED_MARKED_TIME_FOR_REMOVAL_SECONDS of the process, if known.
-        age_seconds: MINIMUM_NODE_AGE_SECONDS of the process, if known.
+        marked_seconds: NEEDED_MARKED_TIME_FOR_REMOVAL_SECONDS of the process, if known; else the file's holds.
+        age_seconds: MINIMUM_NODE_AGE_SECONDS of the process, if known; else the file's holds.
 
     Raises:
         BadPolicy: the file holds no such configuration, or one that estafette would not have read either.
     """
-    pools, notes, faults = _written(data), [*_ALWAYS], []
+    things = objects(data)
+    pools, notes, faults = _written(things), [*_ALWAYS], []
     rows: dict[str, Any] = {}
     for name, settings in pools.items():
         where = path_text(("nodePools", str(name)))
@@ -52,18 +52,19 @@ def from_estafette(data: bytes, marked_seconds: int | None = None, age_seconds: 
         raise BadPolicy(*faults)
     policy = {
         "dryRun": Noted(value=True, because="Ebb's safe default; write false once the plans convince you"),
-        "defaults": _defaults(marked_seconds, age_seconds),
+        "defaults": _defaults(timer(MARKED, marked_seconds, things), timer(AGE, age_seconds, things)),
         "nodePools": rows,
     }
-    return imported("From a configuration of estafette-k8s-node-compactor.", policy, notes)
+    left_out = others((each for each in things if _configuration(each) is None and not has_timers(each)), "compaction")
+    return imported("From a configuration of estafette-k8s-node-compactor.", policy, [*notes, *left_out])
 
 
-def _written(data: bytes) -> Mapping[Any, Any]:
-    found = [each for each in map(_configuration, objects(data)) if each is not None]
+def _written(things: list[dict[str, Any]]) -> Mapping[Any, Any]:
+    found = [each for each in map(_configuration, things) if each is not None]
     if len(found) != 1:
         raise BadPolicy(
             f"file: it holds {len(found) or 'no'} configurations of estafette; give one ConfigMap with the key {KEY}, "
-            "or the JSON that stands there."
+            f"the JSON that stands there, what helm template prints, or the chart's values with {CHART}.{CHART_KEY}."
         )
     pools = found[0].get("nodePools", {})
     if not isinstance(pools, Mapping):
@@ -75,6 +76,9 @@ def _configuration(thing: dict[str, Any]) -> dict[str, Any] | None:
     data = part(thing, "data")
     if KEY in data:
         return configuration(data[KEY], f"data.{KEY}")
+    values = part(thing, CHART)
+    if CHART_KEY in values:
+        return configuration(values[CHART_KEY], f"{CHART}.{CHART_KEY}")
     return thing if "nodePools" in thing else None
 
 
@@ -119,15 +123,6 @@ def _enabled(where: str, settings: Mapping[str, Any], limit: Decimal, notes: lis
     return Noted(settings["enabled"], "as written")
 
 
-def _defaults(marked_seconds: int | None, age_seconds: int | None) -> dict[str, Any]:
-    age = Noted(f"{AGE_SECONDS}s", "estafette's own default, for it was not given; its Helm chart says 0")
-    marked = Noted(f"{MARKED_SECONDS}s", "estafette's own default, for it was not given; its Helm chart says 600s")
-    return {
-        "minimumNodeAge": age if age_seconds is None else Noted(f"{age_seconds}s", "MINIMUM_NODE_AGE_SECONDS"),
-        "disruption": {
-            "consolidateAfter": marked
-            if marked_seconds is None
-            else Noted(f"{marked_seconds}s", "NEEDED_MARKED_TIME_FOR_REMOVAL_SECONDS"),
-            "expireAfter": Noted("Never", "estafette let no node expire"),
-        },
-    }
+def _defaults(marked: Noted, age: Noted) -> dict[str, Any]:
+    never = Noted("Never", "estafette let no node expire")
+    return {"minimumNodeAge": age, "disruption": {"consolidateAfter": marked, "expireAfter": never}}

@@ -4,11 +4,11 @@ The `disruption` block is a policy's own; only its defaults differ by version, a
 (guide: budgets §2). Must not take over what speaks of machines: that is the GKE node pool's.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from shared.core.policy_document.faults import path_text
-from shared.core.policy_document.importing.objects import objects, part
+from shared.core.policy_document.importing.objects import objects, others, part
 from shared.core.policy_document.importing.writing import Imported, Noted, imported
 from shared.errors import BadPolicy
 
@@ -53,7 +53,8 @@ def from_karpenter(data: bytes) -> Imported:
         "dryRun": Noted(value=True, because="Ebb's safe default; write false once the plans convince you"),
         "nodePools": rows,
     }
-    return imported("From Karpenter's NodePools.", policy, [*notes, *_others(found)])
+    left_out = others((each for each in found if each.get("kind") != "NodePool"), "disruption")
+    return imported("From Karpenter's NodePools.", policy, [*notes, *left_out])
 
 
 def _fault(pool: dict[str, Any], known: Mapping[str, Any]) -> str:
@@ -71,11 +72,6 @@ def _nothing(found: list[dict[str, Any]]) -> str:
     if any(each.get("kind") == "Provisioner" for each in found):
         return "file: a Provisioner is no NodePool; convert it with karpenter-convert first."
     return "file: it holds no NodePool; give what kubectl get nodepools -o yaml prints."
-
-
-def _others(found: list[dict[str, Any]]) -> Iterator[str]:
-    kinds = sorted({str(each.get("kind", "without a kind"))[:40] for each in found} - {"NodePool"})
-    yield from (f"objects {kind!r}: they say nothing of disruption and are left out." for kind in kinds)
 
 
 def _path(name: str, *steps: str) -> str:
@@ -96,7 +92,7 @@ def _pool(pool: dict[str, Any], notes: list[str]) -> dict[str, Any]:
     expiry = _expiry(pool["apiVersion"], block, template)
     notes += _written_out(name, {"consolidateAfter": after, "expireAfter": expiry})
     return {
-        "enabled": Noted(value=True, because="Karpenter disrupted it"),
+        "enabled": _enabled(name, spec, notes),
         "disruption": {
             "consolidationPolicy": _policy(block),
             "consolidateAfter": after,
@@ -105,6 +101,25 @@ def _pool(pool: dict[str, Any], notes: list[str]) -> dict[str, Any]:
             **{key: block[key] for key in sorted(map(str, block.keys() - _KNOWN)) if key in block},
         },
     }
+
+
+_DO_NOT_DISRUPT: Final = "karpenter.sh/do-not-disrupt"
+_UNDISTURBED: Final[tuple[tuple[Callable[[Mapping[str, Any]], bool], str], ...]] = (
+    (lambda spec: "replicas" in spec, "it is static (spec.replicas), and Karpenter consolidates no such pool"),
+    (
+        lambda spec: str(part(spec, "template", "metadata", "annotations").get(_DO_NOT_DISRUPT)).lower() == "true",
+        f"its template carries {_DO_NOT_DISRUPT}, and Karpenter disrupts no such node",
+    ),
+)
+
+
+def _enabled(name: str, spec: Mapping[str, Any], notes: list[str]) -> Noted:
+    """Leave alone what Karpenter left alone."""
+    because = next((why for holds, why in _UNDISTURBED if holds(spec)), "")
+    if not because:
+        return Noted(value=True, because="Karpenter disrupted it")
+    notes.append(f"{_path(name)}: {because}; it is not enabled.")
+    return Noted(value=False, because=because)
 
 
 _KNOWN: Final = {"consolidationPolicy", "consolidateAfter", "expireAfter", "budgets"}

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
 
-from shared.core.policy_document.importing.objects import objects, part
+from shared.core.policy_document.importing.objects import objects, others, part
 from shared.core.policy_document.importing.writing import Imported, Noted, imported
 from shared.errors import BadInput, BadPolicy
 
@@ -22,6 +22,7 @@ _ALWAYS: Final = (
     "limits: node-refiner had none for a single node; Ebb's defaults hold (see ebb policy check), such as 0.75 of CPU.",
     "minimums: node-refiner could end one node below them; Ebb counts what is left after the removal.",
     "excess_nodes_threshold: Ebb counts the excess in each pool, node-refiner counted it over the whole cluster.",
+    "budgets, rate: node-refiner had none; Ebb's defaults hold, 10% of a pool and of the cluster, and 20% an hour.",
     "taints: node-refiner passed by every tainted node; Ebb by those whose taint is not their whole pool's.",
 )
 
@@ -79,7 +80,8 @@ def from_node_refiner(data: bytes, pools: Sequence[str] = ()) -> Imported:
     Raises:
         BadPolicy: the file holds no such ConfigMap, or values that node-refiner would not have read either.
     """
-    written = _written(data)
+    things = objects(data)
+    written = _written(things)
     policy: dict[str, Any] = {
         "": {},
         "cluster": {},
@@ -94,16 +96,22 @@ def from_node_refiner(data: bytes, pools: Sequence[str] = ()) -> Imported:
     if faults:
         raise BadPolicy(*faults)
     policy["nodePools"] = Noted({pool: {} for pool in pools}, "as asked for" if pools else "name the pools here")
-    return imported("From a ConfigMap of node-refiner.", {**policy.pop(""), **policy}, _notes(written, pools))
+    left_out = others((each for each in things if not _is_configuration(each)), "draining")
+    notes = [*_notes(written, pools), *left_out]
+    return imported("From a ConfigMap of node-refiner.", {**policy.pop(""), **policy}, notes)
 
 
-def _written(data: bytes) -> dict[str, Any]:
-    found = [each for each in map(_settings, objects(data)) if each.keys() & _KEYS.keys()]
+def _written(things: list[dict[str, Any]]) -> dict[str, Any]:
+    found = [each for each in things if _is_configuration(each)]
     if len(found) != 1:
         raise BadPolicy(
             f"file: it holds {len(found) or 'no'} configurations of node-refiner; give the one ConfigMap {CONFIG_MAP}."
         )
-    return found[0]
+    return _settings(found[0])
+
+
+def _is_configuration(thing: dict[str, Any]) -> bool:
+    return bool(_settings(thing).keys() & _KEYS.keys())
 
 
 def _settings(thing: dict[str, Any]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 Must not know what is looked for.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from shared.core.policy_document.reading import read, read_each
@@ -43,14 +43,28 @@ def part(value: Any, *path: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
+def others(found: Iterable[dict[str, Any]], about: str) -> Iterator[str]:
+    """Say of objects that were not converted which they are."""
+    kinds = sorted({str(each.get("kind", "without a kind"))[:40] for each in found})
+    yield from (f"objects {kind!r}: they say nothing of {about} and are left out." for kind in kinds)
+
+
 def _items(document: Any) -> Iterator[dict[str, Any]]:
     if not isinstance(document, dict):
         return
-    items = document.get("items")
-    if str(document.get("kind", "")).endswith("List") and isinstance(items, list):
-        yield from (each for each in items if isinstance(each, dict))
+    items, kind = document.get("items"), str(document.get("kind", ""))
+    if kind.endswith("List") and isinstance(items, list):
+        yield from (_typed(each, document, kind) for each in items if isinstance(each, dict))
     else:
         yield document
+
+
+def _typed(item: dict[str, Any], listed: dict[str, Any], kind: str) -> dict[str, Any]:
+    """In a list of one kind, as `kubectl get --raw` prints it, the items name neither kind nor version."""
+    if kind == "List":
+        return item
+    version = {"apiVersion": listed["apiVersion"]} if "apiVersion" in listed else {}
+    return {"kind": kind.removesuffix("List"), **version, **item}
 
 
 def _of(where: str, error: BadPolicy) -> BadPolicy:
