@@ -14,6 +14,7 @@ from functions.cli.draining_tale import held_by
 from functions.cli.words import span
 from shared.cas import read_cluster
 from shared.core.marks import INTERVAL, silence
+from shared.core.published import on_their_way
 from shared.core.state import Backoff, Breaker, Claim, ClusterState, DrainPhase, DrainRecord, PoolMarks
 from shared.ports import Found, State
 
@@ -23,12 +24,14 @@ RESULTS: Final = 10
 """How many ended drains are shown."""
 NO_RECORD: Final = "no_record"
 """The phase of a claim whose drain's record is missing; healing gives its node back."""
+PUBLISHED: Final = "published"
+"""The phase of an order that no drainer has claimed yet; forgotten at its deadline."""
 _LOOK_AT: Final = "look at the planner's log and the Cloud Scheduler job"
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """One claim with what its drain's record says."""
+    """One claim with what its drain's record says, or one order that is still on its way to the drainer."""
 
     uid: str
     claim: Claim
@@ -126,7 +129,7 @@ def status_of(
         paused=state.paused,
         pause_reason=state.pause_reason,
         last_pass=state.last_pass,
-        claims=_claims(state, drains),
+        claims=_claims(state, drains, now),
         marks=tuple(
             Marked(pool, len(each.marks), min(mark.since for mark in each.marks.values()))
             for pool, each in sorted(pools.items())
@@ -139,8 +142,9 @@ def status_of(
     )
 
 
-def _claims(state: ClusterState, drains: Mapping[str, DrainRecord]) -> tuple[Held, ...]:
-    rows = (_held(uid, claim, drains.get(claim.order_id)) for uid, claim in state.claims.items())
+def _claims(state: ClusterState, drains: Mapping[str, DrainRecord], now: datetime) -> tuple[Held, ...]:
+    rows = [_held(uid, claim, drains.get(claim.order_id)) for uid, claim in state.claims.items()]
+    rows += [Held(uid, each.claim, PUBLISHED, (), each.expires_at) for uid, each in on_their_way(state, now).items()]
     return tuple(sorted(rows, key=lambda row: (row.claim.since, row.claim.node)))
 
 

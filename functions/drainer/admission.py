@@ -26,6 +26,7 @@ from shared.core.drainability import movable
 from shared.core.draining import grace_seconds
 from shared.core.gates import idle_words
 from shared.core.policy import Policy
+from shared.core.published import answered
 from shared.core.reasons import Outcome, Refusal
 from shared.core.snapshot import Node, Snapshot
 from shared.core.state import ClusterState
@@ -48,10 +49,21 @@ def admit(desk: Desk) -> bool:
     try:
         return _admitted(desk)
     except Declined as refusal:
+        _answer(desk)
         detail = f"{refusal.detail} {refusal.remark}".strip()
         more = {"objections": refusal.objections, "remark": refusal.remark}
         ending.finish(desk, Outcome.REFUSED, refusal.why, detail, **more)
         return False
+
+
+def _answer(desk: Desk) -> None:
+    """Let the planner know that this order is no longer on its way; first, so that the end of a drain is its end."""
+
+    def change(state: ClusterState, now: datetime) -> ClusterState:
+        del now
+        return answered(state, desk.order.order_id)
+
+    change_cluster(desk.ports.state, desk.ports.clock, change)
 
 
 def _idle_words(desk: Desk, policy: Policy) -> str:
@@ -161,4 +173,5 @@ def _back_off(desk: Desk, node: Node, policy: Policy) -> None:
 def _would_drain(desk: Desk, node: Node, proof: Proof, policy: Policy, now: datetime) -> None:
     """Dry run: everything is checked, nothing is claimed, no gap or rate is touched."""
     none_of(over_limit(desk.order, node, proof.snapshot, proof.state, policy, now))
+    _answer(desk)
     ending.finish(desk, Outcome.WOULD_DRAIN)

@@ -67,7 +67,7 @@ class Eyes:
                 workloads=ports.cluster.workloads_of(pod.spec.workload for pod in movable(pods, now)),
                 workloads_at=now,
                 sharers=sharers(state.claims, self._desk.ledger.record.node_uid),
-                claims=len(state.claims),
+                working=sum(not claim.drained for claim in state.claims.values()),
                 unbound=seen.unbound,
                 policy=_policy_in_reach(self._desk),
                 paused=state.paused,

@@ -12,16 +12,17 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from functions.planner.healer import Healed, heal
-from functions.planner.lines import Report, dollars
+from functions.planner.lines import Report
 from functions.planner.looking import Sight, failed_deletions, look, scale_ups
+from functions.planner.publishing import publish
 from functions.planner.telling import Teller, Told
 from shared.cas import change_cluster
 from shared.core.healing import Ward, findings
-from shared.core.orders import CLAIM_WITHIN, Order, Origin, order_id
-from shared.core.plan import Plan, PlannedOrder
+from shared.core.plan import Plan
 from shared.core.planning import make_plan
 from shared.core.policy import Policy
 from shared.core.prices import Prices
+from shared.core.published import as_planned, swept
 from shared.core.reclaimed import still_saved
 from shared.core.state import Breaker, ClusterState, PoolMarks
 from shared.errors import BadPolicy, EbbError, Retryable, Stale, Unreadable
@@ -61,9 +62,10 @@ def run_pass(desk: Desk, run_id: str) -> dict[str, Any]:
     sight = look(ports, settings, policy, pools)
     healed = _heal(ports, settings, sight)
     interval = timedelta(seconds=settings.interval_seconds)
-    plan = make_plan(sight.snapshot, sight.state, sight.marks, policy, sight.now, desk.prices, interval)
+    counted = as_planned(sight.state, sight.now)
+    plan = make_plan(sight.snapshot, counted, sight.marks, policy, sight.now, desk.prices, interval)
     _save_marks(ports, sight.marks, plan)
-    published = _publish(desk, run_id, plan, sight.snapshot.began_at)
+    published = publish(ports, run_id, plan, sight)
     _tidy(ports, sight)
     report = Report(run_id, published, healed.mended, healed.failed, ports.clock.monotonic() - begun)
     told = Told(plan, sight.snapshot, sight.state, desk.prices, sight.now, interval)
@@ -141,41 +143,8 @@ def _version_of_marks(ports: Ports, pool: str) -> str | None:
         return ports.state.all("pools", PoolMarks)[pool].version
 
 
-def _publish(desk: Desk, run_id: str, plan: Plan, picture_at: datetime) -> tuple[str, ...]:
-    """Publish the plan's orders; in dry run none."""
-    if plan.dry_run:
-        return ()
-    for planned in plan.orders:
-        order = _order(plan, planned, run_id, picture_at)
-        desk.ports.orders.publish(order)
-        desk.ports.log.event(
-            "order_published",
-            f"{planned.node} is to be drained ({planned.reason.value}).",
-            order_id=order.order_id,
-            node=planned.node,
-            pool=planned.pool,
-            reason=planned.reason.value,
-            saving_per_hour=dollars(planned.saving),
-        )
-    return tuple(planned.node for planned in plan.orders)
-
-
-def _order(plan: Plan, planned: PlannedOrder, run_id: str, picture_at: datetime) -> Order:
-    return Order(
-        order_id=order_id(run_id, planned.uid),
-        cluster=plan.cluster,
-        node=planned.node,
-        node_uid=planned.uid,
-        reason=planned.reason,
-        origin=Origin.PLANNER,
-        issued_at=plan.taken_at,
-        expires_at=plan.taken_at + CLAIM_WITHIN,
-        picture_at=picture_at,
-    )
-
-
 def _tidy(ports: Ports, sight: Sight) -> None:
-    """Forget back-offs of nodes that are gone, breakers and back-offs long past, and savings that have gone again."""
+    """Forget back-offs of nodes that are gone, and breakers, back-offs, savings and orders whose time is over."""
     alive = {node.uid for node in sight.snapshot.nodes}
 
     def change(state: ClusterState, now: datetime) -> ClusterState:
@@ -184,6 +153,7 @@ def _tidy(ports: Ports, sight: Sight) -> None:
         }
         breakers = {pool: each for pool, each in state.breakers.items() if now < each.until}
         reclaimed = still_saved(state.reclaimed, sight.snapshot.nodes, sight.state.last_pass, now)
-        return replace(state, backoffs=backoffs, breakers=breakers, reclaimed=reclaimed)
+        kept = swept(state, alive.__contains__, sight.now, now)
+        return replace(kept, backoffs=backoffs, breakers=breakers, reclaimed=reclaimed)
 
     change_cluster(ports.state, ports.clock, change)

@@ -52,7 +52,7 @@ def claim_for(
 def granted(
     state: ClusterState, uid: str, claim: Claim, keep_starts: timedelta, pods: Mapping[str, int] = NO_PODS
 ) -> ClusterState:
-    """Return the document with the claim; starts older than the longest rate period are forgotten.
+    """Return the document with the claim, its order no longer on its way; starts older than any rate are forgotten.
 
     `pods` are those that the drain moves, by namespace, where the policy counts them.
     """
@@ -60,17 +60,18 @@ def granted(
     return replace(
         state,
         claims={**state.claims, uid: claim},
+        published={key: each for key, each in state.published.items() if key != uid},
         last_scale_down=claim.since,
         starts=(*recent, Start(claim.since, claim.pool, dict(pods))),
     )
 
 
 def moved(state: ClusterState, uid: str, order_id: str) -> ClusterState:
-    """Return the document in which that order's claim holds no turns: its pods have moved."""
+    """Return the document in which that order's claim is drained and holds no turns: its pods have moved."""
     claim = state.claims.get(uid)
-    if claim is None or claim.order_id != order_id or not claim.turns:
+    if claim is None or claim.order_id != order_id or claim.drained:
         return state
-    return replace(state, claims={**state.claims, uid: replace(claim, turns={})})
+    return replace(state, claims={**state.claims, uid: replace(claim, turns={}, drained=True)})
 
 
 def settled(state: ClusterState, uid: str, why: Halt | None, now: datetime) -> ClusterState:

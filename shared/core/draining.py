@@ -211,7 +211,7 @@ def _drained(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
 def _evict(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
     due = due_now(record, scene, _context(scene, now).policy.unprotected, now)
     most = scene.claim.settings.max_parallel_evictions if scene.claim else 1
-    now_due = in_this_round(due, record, scene.claims, most, now)
+    now_due = in_this_round(due, record, scene.working, most, now)
     return Evict(now_due) if now_due else None
 
 

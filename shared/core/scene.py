@@ -25,8 +25,8 @@ class Scene:
     """When they were read."""
     sharers: Sharers = field(default_factory=Sharers)
     """What the other claims move of workloads without a PodDisruptionBudget."""
-    claims: int = 1
-    """How many stand in the cluster, this drain's own among them: they share the API server."""
+    working: int = 1
+    """How many drains move pods in the cluster, this one among them: they share the API server."""
     unbound: tuple[Pod, ...] = ()
     deletion_failed_at: datetime | None = None
     """When the autoscaler last failed to delete the node; read only where our cordon was cleared under our taint."""

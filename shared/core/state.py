@@ -40,8 +40,19 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
     """The picture that proved its place: claims of one pass were proved together. None: proved by itself."""
     turns: dict[str, int] = {}
     """How many pods it moves of each workload without a PDB, by the workload's mark (`sharing`); empty once drained."""
+    drained: bool = False
+    """Its pods have moved: it only waits for the autoscaler."""
     cost_per_hour: int = 0
     """What the node costs by the price table, in micro-dollars: known here, for it is asked when the node is gone."""
+
+
+class Published(msgspec.Struct, frozen=True, kw_only=True):
+    """An order on its way to the drainer, as the claim that it asks for, `since` when it was issued."""
+
+    claim: Claim
+    expires_at: datetime
+    pods: dict[str, int] = {}
+    """As in `Start`."""
 
 
 class Start(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -90,6 +101,8 @@ class ClusterState(msgspec.Struct, frozen=True, kw_only=True):
 
     claims: dict[str, Claim] = {}
     """By node UID."""
+    published: dict[str, Published] = {}
+    """Orders that nobody has claimed yet, by node UID (`core.published`)."""
     last_scale_down: datetime | None = None
     starts: tuple[Start, ...] = ()
     backoffs: dict[str, Backoff] = {}

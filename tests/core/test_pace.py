@@ -24,12 +24,12 @@ def asked(**ago: float) -> DrainRecord:
     return DrainRecord(order=order(), phase=DrainPhase.CORDONED, pods=rows)
 
 
-def chosen(record: DrainRecord, claims: int, most: int = 20, due: tuple[Pod, ...] = PODS) -> list[str]:
-    return [each.name for each in in_this_round(due, record, claims, most, NOW)]
+def chosen(record: DrainRecord, working: int, most: int = 20, due: tuple[Pod, ...] = PODS) -> list[str]:
+    return [each.name for each in in_this_round(due, record, working, most, NOW)]
 
 
 @pytest.mark.parametrize(
-    ("expected", "record", "claims", "most"),
+    ("expected", "record", "working", "most"),
     [
         pytest.param(["p0", "p1", "p2", "p3", "p4"], asked(), 1, 20, id="alone: all at once"),
         pytest.param(["p0", "p1", "p2"], asked(), 1, 3, id="alone, but the policy says three"),
@@ -41,14 +41,14 @@ def chosen(record: DrainRecord, claims: int, most: int = 20, due: tuple[Pod, ...
         pytest.param(["p1"], asked(p0=3), 500, 20, id="five hundred drains: one each all the same"),
     ],
 )
-def test_a_drain_asks_for_its_share(expected: list[str], record: DrainRecord, claims: int, most: int) -> None:
-    assert chosen(record, claims, most) == expected
+def test_a_drain_asks_for_its_share(expected: list[str], record: DrainRecord, working: int, most: int) -> None:
+    assert chosen(record, working, most) == expected
 
 
 @given(st.integers(min_value=0, max_value=EVICTIONS_A_ROUND))
-def test_all_drains_together_stay_within_the_rate(claims: int) -> None:
-    assert share(claims) >= 1
-    assert claims * share(claims) <= EVICTIONS_A_ROUND
+def test_all_drains_together_stay_within_the_rate(working: int) -> None:
+    assert share(working) >= 1
+    assert working * share(working) <= EVICTIONS_A_ROUND
 
 
 def test_a_full_node_is_asked_empty_within_its_deadline_however_many_drain() -> None:
@@ -58,7 +58,7 @@ def test_a_full_node_is_asked_empty_within_its_deadline_however_many_drain() -> 
 def test_every_pod_is_asked_for_however_long_others_are_refused() -> None:
     rows: dict[str, float] = {}
     for _ in PODS:
-        (name,) = chosen(asked(**rows), claims=36)
+        (name,) = chosen(asked(**rows), working=36)
         rows = {**{each: ago + 3 for each, ago in rows.items()}, name: 3}
 
     assert sorted(rows) == ["p0", "p1", "p2", "p3", "p4"]
