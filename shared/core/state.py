@@ -40,8 +40,8 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
     """The picture that proved its place: claims of one pass were proved together. None: proved by itself."""
     turns: dict[str, int] = {}
     """How many pods it moves of each workload without a PDB, by the workload's mark (`sharing`); empty once drained."""
-    drained: bool = False
-    """Its pods have moved: it only waits for the autoscaler."""
+    drained: bool | msgspec.UnsetType = msgspec.UNSET
+    """Its pods have moved: it only waits for the autoscaler. Only written where it is so, to save room."""
     cost_per_hour: int = 0
     """What the node costs by the price table, in micro-dollars: known here, for it is asked when the node is gone."""
 

@@ -93,9 +93,9 @@ def test_a_document_of_an_older_version_has_no_order_on_its_way() -> None:
 
 def test_a_claim_of_an_older_version_counts_as_one_that_moves_pods() -> None:
     fields = msgspec.to_builtins(claim("n1"))
-    del fields["drained"]
 
-    assert msgspec.convert(fields, Claim, strict=False).drained is False
+    assert "drained" not in fields
+    assert not msgspec.convert(fields, Claim, strict=False).drained
 
 
 def test_orders_are_added_to_those_that_are_there() -> None:
