@@ -13,6 +13,7 @@ from rich.text import Text
 from functions.cli.layout import GAP, Layout, fit
 from functions.cli.legend import Entry, legend
 from functions.cli.rows import TITLES, Group, groups
+from functions.cli.sources import WARNING
 from functions.cli.words import count, hourly, moment, monthly, some
 from shared.core.plan import Plan, Potential, Verdict
 
@@ -41,7 +42,7 @@ def show(console: Console, plan: Plan, potential: Potential | None, notes: Seque
 def show_notes(console: Console, notes: Sequence[str]) -> None:
     """Print what the plan rests on, before anything else."""
     for note in notes:
-        console.print(note, style="italic")
+        console.print(note, style="yellow" if note.startswith(WARNING) else "italic")
     console.print()
 
 

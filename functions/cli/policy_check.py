@@ -3,40 +3,48 @@
 Must not parse: `policy_document` does, and its faults reach the user as they are.
 """
 
+from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
 from functions.cli.policy_words import cluster_settings, pool_settings
-from functions.cli.sources import read_policy
+from functions.cli.sources import Sources, gather, read_policy
 from functions.cli.terminal import printing
 from functions.cli.words import count
 from shared.core.policy import Policy, PoolPolicy
 from shared.core.policy_document import as_written, warnings
+from shared.core.unknown_pools import unknown_pools
 
 
-def run(path: Path) -> None:
-    """Print what a policy file amounts to.
+def run(path: Path, sources: Sources) -> None:
+    """Print what a policy file amounts to, with what is odd about it beside the cluster or the dump that was named.
 
     Raises:
-        BadInput: the file cannot be read.
+        BadInput: the file cannot be read, or both a dump and a kubeconfig were named.
         BadPolicy: with every fault.
+        Retryable, Terminal: the cluster that was named cannot be read.
     """
     policy = read_policy(path)
+    inputs = gather(replace(sources, policy=path)) if sources.named else None
     with printing() as console:
-        show(console, path.name, policy, as_written(path.read_bytes()))
+        strange = unknown_pools(policy, inputs.snapshot).values() if inputs else ()
+        show(console, path.name, policy, (*as_written(path.read_bytes()), *strange))
 
 
-def show(console: Console, name: str, policy: Policy, written: tuple[str, ...] = ()) -> None:
-    """Print the effective settings: the cluster's, then each pool's; pools with the same settings stand together."""
+def show(console: Console, name: str, policy: Policy, more: tuple[str, ...] = ()) -> None:
+    """Print the effective settings: the cluster's, then each pool's; pools with the same settings stand together.
+
+    `more` are warnings beside those that the settings themselves give.
+    """
     console.print(f"{name} is valid: {count(len(policy.pools), 'pool')}, hash {policy.hash or 'none'}")
     console.print()
     console.print(_settings("cluster", cluster_settings(policy)))
     for title, pool in _pools(policy):
         console.print()
         console.print(_settings(title, pool_settings(pool)))
-    found = (*warnings(policy), *written)
+    found = (*warnings(policy), *more)
     if found:
         console.print()
     for warning in found:

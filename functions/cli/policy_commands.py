@@ -21,11 +21,14 @@ PolicyPath = Annotated[Path, typer.Argument(metavar="FILE", help="The policy, YA
 
 
 @policies.command()
-def check(file: PolicyPath) -> None:
-    """Name every fault of a policy file, or print the settings that hold for each pool."""
+def check(file: PolicyPath, *, dump: Dumps = None, kubeconfig: Kubeconfig = None, context: Context = None) -> None:
+    """Name every fault of a policy file, or print the settings that hold for each pool.
+
+    With a dump or a kubeconfig it also warns about pools that the cluster does not have.
+    """
     from functions.cli import policy_check  # noqa: PLC0415 - pydantic and rich are not needed for the other commands
 
-    policy_check.run(file)
+    policy_check.run(file, Sources(tuple(dump or ()), kubeconfig, context))
 
 
 @policies.command()
@@ -71,7 +74,10 @@ def diff(
         bool, typer.Option("--assume-marked", help="Count every node that could go as marked long ago.")
     ] = False,
 ) -> None:
-    """Say which settings change from one policy to another, and which nodes' verdicts in a cluster or a dump."""
+    """Say which settings change from one policy to another, and which nodes' verdicts in a cluster or a dump.
+
+    Where no cluster is named and there is no kubeconfig, only the settings are compared.
+    """
     from functions.cli import policy_diff  # noqa: PLC0415 - the planner is not needed for the other commands
 
     sources = Sources(tuple(dump or ()), kubeconfig, context, at=at)

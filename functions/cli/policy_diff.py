@@ -16,7 +16,7 @@ from rich.table import Table
 from functions.cli.plan_table import show_notes
 from functions.cli.policy_words import cluster_settings, pool_settings
 from functions.cli.rows import TITLES
-from functions.cli.sources import NO_MARKS, Inputs, Sources, gather, read_policy
+from functions.cli.sources import NO_MARKS, Inputs, Sources, gather, read_policy, warnings_of
 from functions.cli.terminal import printing
 from functions.cli.words import count
 from shared.core.plan import NodeDecision, Plan
@@ -24,11 +24,16 @@ from shared.core.planning import make_plan
 from shared.core.policy import Policy
 from shared.core.snapshot import Snapshot
 from shared.core.state import ClusterState, Mark, PoolMarks
+from shared.errors import BadInput
 
 MARKED: Final = "Every node that could go counts as marked long ago (--assume-marked)."
 UNMARKED: Final = (
     "No marks are known here, so nodes wait that the planner may have marked long ago; see --assume-marked."
 )
+SETTINGS_ONLY: Final = (
+    "No cluster was named, so only settings are compared; --dump, --kubeconfig or --context compares verdicts too."
+)
+SAME: Final = "Nothing changes: the same settings hold."
 NOTHING: Final = "Nothing changes: the same settings hold, and every node keeps its verdict."
 _LONG: Final = timedelta(days=3661)
 """Longer than any age that a policy may ask of a mark."""
@@ -45,20 +50,31 @@ class Change:
 
 
 def run(old: Path, new: Path, sources: Sources, *, assume_marked: bool) -> None:
-    """Print what a change of policy would change.
+    """Print what a change of policy would change: settings always, verdicts where a cluster or a dump was named.
 
     Raises:
-        BadInput: a file cannot be read, or both a dump and a kubeconfig were named.
+        BadInput: a file cannot be read, both a dump and a kubeconfig were named, or an option needs one of them.
         BadPolicy: with every fault of the first policy that has some.
         Retryable, Terminal: the cluster cannot be read.
     """
-    other = read_policy(new)
+    if not sources.named and (assume_marked or sources.at):
+        raise BadInput(f"{'--assume-marked' if assume_marked else '--at'}: it needs a cluster; add --dump FILE.")
+    first, other = (read_policy(each) for each in (old, new))
+    if not sources.named:
+        with printing() as console:
+            show_notes(console, [SETTINGS_ONLY])
+            show(console, settings(first, other), (), None)
+        return
     inputs = gather(replace(sources, policy=old))
-    before, after = (_plan(inputs, policy, assume_marked=assume_marked) for policy in (inputs.policy, other))
-    marks = MARKED if assume_marked else UNMARKED
+    before, after = (_plan(inputs, policy, assume_marked=assume_marked) for policy in (first, other))
     with printing() as console:
-        show_notes(console, [marks if note == NO_MARKS else note for note in inputs.notes])
-        show(console, settings(inputs.policy, other), verdicts(before, after), len(before.decisions))
+        show_notes(console, _notes(inputs, other, MARKED if assume_marked else UNMARKED))
+        show(console, settings(first, other), verdicts(before, after), len(before.decisions))
+
+
+def _notes(inputs: Inputs, other: Policy, marks: str) -> list[str]:
+    own = [marks if note == NO_MARKS else note for note in inputs.notes]
+    return [*own, *(note for note in warnings_of(other, inputs.snapshot) if note not in own)]
 
 
 def _plan(inputs: Inputs, policy: Policy, *, assume_marked: bool) -> Plan:
@@ -101,10 +117,13 @@ def _verdict(decision: NodeDecision) -> str:
     return ": ".join(part for part in (TITLES[decision.verdict], decision.reason) if part)
 
 
-def show(console: Console, changed: Sequence[Change], moved: Sequence[Change], nodes: int) -> None:
-    """Print both kinds of changes, and one line that sums up; or that nothing changes."""
+def show(console: Console, changed: Sequence[Change], moved: Sequence[Change], nodes: int | None) -> None:
+    """Print both kinds of changes, and one line that sums up; or that nothing changes.
+
+    Without a cluster `nodes` is None: then nothing is said of verdicts.
+    """
     if not changed and not moved:
-        console.print(NOTHING)
+        console.print(SAME if nodes is None else NOTHING)
         return
     for place, changes in groupby(changed, key=lambda change: change.place):
         _print(console, place, ("setting", "old", "new"), [(each.name, each.old, each.new) for each in changes])
@@ -113,7 +132,7 @@ def show(console: Console, changed: Sequence[Change], moved: Sequence[Change], n
     for (old, new), nodes_moved in groupby(moved, key=lambda change: (change.old, change.new)):
         rows = [(each.name, each.place or "-") for each in nodes_moved]
         _print(console, f"{old} → {new} ({len(rows):,})", ("node", "pool"), rows)
-    console.print(_sum(moved, nodes))
+    console.print(f"{count(len(changed), 'setting')} would change." if nodes is None else _sum(moved, nodes))
 
 
 def _print(console: Console, title: str, columns: Sequence[str], rows: Iterable[tuple[str, ...]]) -> None:

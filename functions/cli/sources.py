@@ -15,10 +15,13 @@ from shared.adapters.prices import load
 from shared.core.policy import Policy, PoolPolicy
 from shared.core.prices import Prices
 from shared.core.snapshot import Snapshot
+from shared.core.unknown_pools import unknown_pools
 from shared.errors import BadInput
 from shared.pictures import snapshot_of
 from shared.ports import Picture
 
+WARNING: Final = "warning: "
+"""How a note begins that something is odd, and not only unknown."""
 NO_POLICY: Final = "Without --policy every pool counts as enabled, with default settings."
 NO_MARKS: Final = (
     "No marks of earlier passes are known here: a node that could go waits until a mark set now is old enough; "
@@ -41,6 +44,11 @@ class Sources:
     context: str | None = None
     policy: Path | None = None
     at: datetime | None = None
+
+    @property
+    def named(self) -> bool:
+        """Whether a cluster or a dump was named."""
+        return bool(self.dumps or self.kubeconfig or self.context)
 
 
 @dataclass(frozen=True)
@@ -68,7 +76,12 @@ def gather(sources: Sources) -> Inputs:
     now, prices = sources.at or reading.now, load()
     snapshot = snapshot_of(reading.cluster, reading.picture, reading.pools, now, now)
     known = (NO_MARKS, *_no_workloads(reading.picture), *_estimated(snapshot, prices))
-    return Inputs(snapshot, policy, prices, (*notes, reading.note, *known))
+    return Inputs(snapshot, policy, prices, (*warnings_of(policy, snapshot), *notes, reading.note, *known))
+
+
+def warnings_of(policy: Policy, snapshot: Snapshot) -> tuple[str, ...]:
+    """Return what is odd about a policy beside that cluster, each as a note that says it is a warning."""
+    return tuple(f"{WARNING}{sentence}" for sentence in unknown_pools(policy, snapshot).values())
 
 
 def read_policy(path: Path) -> Policy:

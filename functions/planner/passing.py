@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
+from functions.planner.advising import advise
 from functions.planner.healer import Healed, heal
 from functions.planner.lines import Report
 from functions.planner.looking import Sight, failed_deletions, look, scale_ups
@@ -24,7 +25,7 @@ from shared.core.policy import Policy
 from shared.core.prices import Prices
 from shared.core.published import as_planned, swept
 from shared.core.reclaimed import still_saved
-from shared.core.state import Breaker, ClusterState, PoolMarks
+from shared.core.state import Advised, Breaker, ClusterState, PoolMarks
 from shared.errors import BadPolicy, EbbError, Retryable, Stale, Unreadable
 from shared.ports import PoolsReading, Ports, pool_key
 from shared.settings import Settings
@@ -66,7 +67,7 @@ def run_pass(desk: Desk, run_id: str) -> dict[str, Any]:
     plan = make_plan(sight.snapshot, counted, sight.marks, policy, sight.now, desk.prices, interval)
     _save_marks(ports, sight.marks, plan)
     published = publish(ports, run_id, plan, sight)
-    _tidy(ports, sight)
+    _tidy(ports, sight, advise(ports, sight))
     report = Report(run_id, published, healed.mended, healed.failed, ports.clock.monotonic() - begun)
     told = Told(plan, sight.snapshot, sight.state, desk.prices, sight.now, interval)
     return desk.teller.tell(ports.log, told, report)
@@ -143,8 +144,11 @@ def _version_of_marks(ports: Ports, pool: str) -> str | None:
         return ports.state.all("pools", PoolMarks)[pool].version
 
 
-def _tidy(ports: Ports, sight: Sight) -> None:
-    """Forget back-offs of nodes that are gone, and breakers, back-offs, savings and orders whose time is over."""
+def _tidy(ports: Ports, sight: Sight, advised: Advised | None) -> None:
+    """Forget back-offs of nodes that are gone, and breakers, back-offs, savings and orders whose time is over.
+
+    What was `advised` is remembered with it.
+    """
     alive = {node.uid for node in sight.snapshot.nodes}
 
     def change(state: ClusterState, now: datetime) -> ClusterState:
@@ -154,6 +158,7 @@ def _tidy(ports: Ports, sight: Sight) -> None:
         breakers = {pool: each for pool, each in state.breakers.items() if now < each.until}
         reclaimed = still_saved(state.reclaimed, sight.snapshot.nodes, sight.state.last_pass, now)
         kept = swept(state, alive.__contains__, sight.now, now)
-        return replace(kept, backoffs=backoffs, breakers=breakers, reclaimed=reclaimed)
+        advice = advised or state.advised
+        return replace(kept, backoffs=backoffs, breakers=breakers, reclaimed=reclaimed, advised=advice)
 
     change_cluster(ports.state, ports.clock, change)

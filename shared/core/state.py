@@ -96,6 +96,13 @@ class Reclaimed(msgspec.Struct, frozen=True):
     cost_per_hour: int
 
 
+class Advised(msgspec.Struct, frozen=True):
+    """When a pass last said what is odd about which policy."""
+
+    policy_hash: str
+    at: datetime
+
+
 class ClusterState(msgspec.Struct, frozen=True, kw_only=True):
     """The document `clusters/{key}`."""
 
@@ -116,6 +123,7 @@ class ClusterState(msgspec.Struct, frozen=True, kw_only=True):
     """What the person who paused it wrote, for the explanation."""
     planner: Lease | None = None
     last_pass: datetime | None = None
+    advised: Advised | None = None
 
     def claim_of(self, order_id: str) -> tuple[str, Claim] | None:
         """Return the node UID and claim that an order holds."""

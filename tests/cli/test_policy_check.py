@@ -1,9 +1,15 @@
+"""`ebb policy check`: the settings in force, and what is odd about them."""
+
 from io import StringIO
+from pathlib import Path
 
 from rich.console import Console
+from typer.testing import CliRunner
 
+from functions.cli.main import app
 from functions.cli.policy_check import show
 from shared.core.policy import Policy, PoolPolicy
+from tests.cli import dumps
 
 
 def test_pools_with_the_same_settings_stand_together() -> None:
@@ -12,3 +18,26 @@ def test_pools_with_the_same_settings_stand_together() -> None:
     show(Console(file=pages, width=120, color_system=None), "policy.yaml", Policy(pools=pools))
     titles = [line.strip() for line in pages.getvalue().splitlines() if line.startswith("pool")]
     assert titles == ["pools a, c", "pool b"]
+
+
+def test_with_a_dump_it_warns_about_pools_that_are_not_there(tmp_path: Path) -> None:
+    (tmp_path / "policy.yaml").write_text("nodePools: {defualt-pool: {enabled: true}}")
+    dump = dumps.write(tmp_path / "dump.json", 2)
+    said = (
+        "warning: nodePools.defualt-pool: no node here belongs to such a pool; write default-pool, if that was meant."
+    )
+    for options in ((), ("--dump", str(dump))):
+        result = CliRunner().invoke(app, ["policy", "check", str(tmp_path / "policy.yaml"), *options])
+        assert result.exit_code == 0
+        assert (said in result.output.splitlines()) is bool(options)
+
+
+def test_a_plan_warns_about_pools_that_are_not_there(tmp_path: Path) -> None:
+    (tmp_path / "policy.yaml").write_text("nodePools: {defualt-pool: {enabled: true}}")
+    dump = dumps.write(tmp_path / "dump.json", 2)
+    options = ["--policy", str(tmp_path / "policy.yaml"), "--dump", str(dump)]
+    table = CliRunner().invoke(app, ["plan", *options])
+    assert table.output.startswith("warning: nodePools.defualt-pool: no node here belongs to such a pool;")
+    assert (
+        CliRunner().invoke(app, ["plan", *options, "-o", "json"]).stderr.startswith("warning: nodePools.defualt-pool")
+    )

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from functions.cli.main import app
-from functions.cli.policy_diff import NOTHING, Change, all_marked, settings, verdicts
+from functions.cli.policy_diff import NOTHING, SAME, SETTINGS_ONLY, Change, all_marked, settings, verdicts
 from shared.core.plan import Verdict
 from shared.core.policy import Policy, PoolPolicy
 from tests.builders import cluster, node
@@ -106,6 +106,35 @@ def test_with_marks_assumed_nothing_waits_for_a_mark(folder: Path) -> None:
 def test_of_equal_policies_it_says_plainly_that_nothing_changes(folder: Path) -> None:
     result = diff(folder, "old.yaml", "old.yaml")
     assert (result.exit_code, result.output.splitlines()[-1]) == (0, NOTHING)
+
+
+def bare(folder: Path, *rest: str) -> Result:
+    return CliRunner().invoke(app, ["policy", "diff", str(folder / "old.yaml"), *rest])
+
+
+def test_without_a_cluster_only_settings_are_compared_and_that_is_said(folder: Path) -> None:
+    result = bare(folder, str(folder / "new.yaml"))
+    first, *_, last = result.output.splitlines()
+    assert (result.exit_code, first, last) == (0, SETTINGS_ONLY, "1 setting would change.")
+    assert "pool web-pool\nsetting  old   new\nenabled  true  false\n" in result.output
+    assert "verdict" not in result.output.removeprefix(SETTINGS_ONLY)
+
+
+def test_without_a_cluster_equal_policies_are_said_to_be_so(folder: Path) -> None:
+    assert bare(folder, str(folder / "old.yaml")).output.splitlines()[-1] == SAME
+
+
+@pytest.mark.parametrize("option", [("--assume-marked",), ("--at", "2026-03-04T22:00:00Z")])
+def test_what_needs_a_cluster_says_so(option: tuple[str, ...], folder: Path) -> None:
+    result = bare(folder, str(folder / "new.yaml"), *option)
+    assert result.exit_code == 2
+    assert result.stderr == f"ebb: {option[0]}: it needs a cluster; add --dump FILE.\n"
+
+
+def test_pools_that_either_policy_names_and_the_cluster_does_not_have_are_warned_about(folder: Path) -> None:
+    (folder / "typo.yaml").write_text(OLD.replace("web-pool", "web-pol"))
+    output = diff(folder, "old.yaml", "typo.yaml").output
+    assert output.count("warning: nodePools.web-pol: no node here belongs to such a pool; write web-pool,") == 1
 
 
 @pytest.mark.parametrize(

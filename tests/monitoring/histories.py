@@ -42,6 +42,14 @@ def entries(ebb: House, level: str = "DEBUG") -> list[Entry]:
     return written(ebb.log.lines, level)
 
 
+def misspelt() -> House:
+    """The policy names a pool that the cluster does not have."""
+    own = policy()
+    ebb = house(policy=replace(own, pools={**own.pools, "aa": own.pools["a"]}))
+    tick(ebb)
+    return ebb
+
+
 def removal() -> House:
     """A node is ordered, drained, deleted by the autoscaler and settled; then a pass sees what is saved."""
     ebb = house()
@@ -100,6 +108,7 @@ HISTORIES: dict[str, Callable[[], House]] = {
     "given back": given_back,
     "trouble": trouble,
     "release": release,
+    "a misspelt pool": misspelt,
 }
 
 

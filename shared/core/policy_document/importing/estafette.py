@@ -11,7 +11,7 @@ from typing import Any, Final
 from shared.core.policy_document.faults import path_text
 from shared.core.policy_document.importing.estafette_timers import AGE, CHART, CHART_KEY, MARKED, has_timers, timer
 from shared.core.policy_document.importing.objects import configuration, objects, others, part
-from shared.core.policy_document.importing.writing import Imported, Noted, imported
+from shared.core.policy_document.importing.writing import SAFE_DEFAULT, Imported, Noted, imported
 from shared.errors import BadPolicy
 
 KEY: Final = "estafette-k8s-node-compactor-config.yaml"
@@ -51,7 +51,7 @@ def from_estafette(data: bytes, marked_seconds: int | None = None, age_seconds: 
     if faults:
         raise BadPolicy(*faults)
     policy = {
-        "dryRun": Noted(value=True, because="Ebb's safe default; write false once the plans convince you"),
+        "dryRun": Noted(value=True, because=SAFE_DEFAULT),
         "defaults": _defaults(timer(MARKED, marked_seconds, things), timer(AGE, age_seconds, things)),
         "nodePools": rows,
     }

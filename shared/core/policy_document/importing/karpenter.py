@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from shared.core.policy_document.faults import path_text
 from shared.core.policy_document.importing.objects import objects, others, part
-from shared.core.policy_document.importing.writing import Imported, Noted, imported
+from shared.core.policy_document.importing.writing import SAFE_DEFAULT, Imported, Noted, imported
 from shared.errors import BadPolicy
 
 V1, V1BETA1 = "karpenter.sh/v1", "karpenter.sh/v1beta1"
@@ -50,7 +50,7 @@ def from_karpenter(data: bytes) -> Imported:
     if faults:
         raise BadPolicy(*faults)
     policy = {
-        "dryRun": Noted(value=True, because="Ebb's safe default; write false once the plans convince you"),
+        "dryRun": Noted(value=True, because=SAFE_DEFAULT),
         "nodePools": rows,
     }
     left_out = others((each for each in found if each.get("kind") != "NodePool"), "disruption")

@@ -11,7 +11,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from shared.core.policy_document.importing.objects import objects, others, part
-from shared.core.policy_document.importing.writing import Imported, Noted, imported
+from shared.core.policy_document.importing.writing import SAFE_DEFAULT, Imported, Noted, imported
 from shared.errors import BadInput, BadPolicy
 
 CONFIG_MAP: Final = "node-refiner-cm"
@@ -54,9 +54,10 @@ def _number(text: str) -> Decimal:
 
 
 def _dry_run(text: str) -> bool:
+    """Whether the drainer was on or not: the first run of a policy that was just converted changes nothing."""
     if text not in _TRUE | _FALSE:
         raise BadInput("write true or false")
-    return text in _FALSE
+    return True
 
 
 _README: Final = "; its README says 2"
@@ -119,12 +120,12 @@ def _settings(thing: dict[str, Any]) -> dict[str, Any]:
 
 
 def _value(name: str, key: _Key, written: Mapping[str, Any]) -> Noted:
-    inverse = ", turned round" if key.read is _dry_run else ""
+    safe = f"{SAFE_DEFAULT}; " if key.read is _dry_run else ""
     if name in written:
         value = written[name]
-        text = str(value).lower() if isinstance(value, bool) else str(value)
-        return Noted(key.read(text.strip()), f"{name}{inverse}")
-    because = f"{name} was not there{inverse}: the default of node-refiner's code, {key.code}{key.others}"
+        text = (str(value).lower() if isinstance(value, bool) else str(value)).strip()
+        return Noted(key.read(text), f"{safe}{name}{f' was {text}' if safe else ''}")
+    because = f"{safe}{name} was not there: the default of node-refiner's code, {key.code}{key.others}"
     return Noted(key.read(key.code), because)
 
 

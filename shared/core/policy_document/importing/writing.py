@@ -11,6 +11,9 @@ from typing import Any, Final
 
 from shared.core.policy_document import parse
 
+SAFE_DEFAULT: Final = "Ebb's safe default; write false once the plans convince you"
+"""Why every policy that was converted begins with dryRun: true."""
+
 _PLAIN: Final = re.compile(r"[A-Za-z][A-Za-z0-9._/-]*|[0-9]{1,9}%|(?:[0-9]{1,9}[dhms])+", re.ASCII)
 _WORDS: Final = frozenset({"null", "true", "false", "y", "n", "yes", "no", "on", "off"})
 """Read as something else than text by one YAML or another."""
