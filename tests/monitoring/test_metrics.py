@@ -88,7 +88,7 @@ def of_node(name: str, told: list[Entry]) -> dict[str, float]:
     return {dict(labels)["node"]: values[-1] for labels, values in read(name, told).items()}
 
 
-@pytest.mark.acceptance(101)
+@pytest.mark.acceptance(22, 101)
 def test_the_gauges_of_a_node_are_what_it_is_and_end_with_it() -> None:
     ebb = two_pools()
     tick(ebb)

@@ -23,18 +23,13 @@ def marks(ebb: House) -> dict[str, Mark]:
     return found.marks
 
 
-def turn_until_gone(ebb: House, passes: int = 12) -> None:
-    """Tick, deliver what is published, and let the autoscaler take drained nodes."""
-    for _ in range(passes):
-        ebb.tick()
-        while ebb.bus.published:
-            assert ebb.deliver(ebb.bus.published.pop(0)) is Reply.DONE
-        drained = [
-            each for each in ebb.cluster.nodes.values() if each.drain_taint and not ebb.cluster.pods_on(each.name)
-        ]
-        for each in drained:
-            del ebb.cluster.nodes[each.name]
-        ebb.pass_time(minutes=5)
+def deliver_and_remove(ebb: House) -> None:
+    """Deliver what is published, and let the autoscaler take drained nodes."""
+    while ebb.bus.published:
+        assert ebb.deliver(ebb.bus.published.pop(0)) is Reply.DONE
+    drained = [each for each in ebb.cluster.nodes.values() if each.drain_taint and not ebb.cluster.pods_on(each.name)]
+    for each in drained:
+        del ebb.cluster.nodes[each.name]
 
 
 def reschedule(ebb: House) -> None:

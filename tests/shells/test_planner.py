@@ -65,7 +65,6 @@ def test_a_mark_falls_when_the_node_fills_up_and_starts_anew_later() -> None:
     assert marks(ebb)["uid-n1"].since == NOW + 10 * MINUTE
 
 
-@pytest.mark.acceptance(55)
 @pytest.mark.parametrize(
     ("kept", "seconds"),
     [
@@ -85,6 +84,7 @@ def test_marks_outlive_three_missing_passes_of_the_interval_that_is_set(kept: bo
     assert (marks(ebb)["uid-n1"].since == since) is kept
 
 
+@pytest.mark.acceptance(55)
 def test_a_dry_run_saves_marks_and_claims_publishes_and_touches_nothing() -> None:
     ebb = house(policy=policy(cluster_wide={"dry_run": True}))
 

@@ -6,20 +6,27 @@ from msgspec.structs import replace
 from shared.core.policy import Policy
 from tests.builders import NOW, claim, node, order, pdb, pod, policy
 from tests.shells.house import House
-from tests.shells.planner_house import MINUTE, begun, house, reschedule, turn_until_gone
+from tests.shells.planner_house import MINUTE, begun, deliver_and_remove, house, reschedule
 
 
 @pytest.mark.acceptance(56)
-def test_nodes_go_one_after_another_until_the_excess_is_used_up() -> None:
-    ebb = House(*(node(f"n{index}") for index in range(5)), policy=policy(excess_threshold=2))
-    for index in range(5):
-        for part in range(11):
-            ebb.cluster.put(pod(f"p{index}-{part}", on=f"n{index}", cpu=0.2, owner=f"ReplicaSet/{index}-{part}"))
+def test_each_pass_takes_the_next_node_until_the_excess_falls_below_its_threshold() -> None:
+    """Six nodes at 25 % have 4.5 to spare; each one that goes takes one with it, and at 1.5 the fourth stays."""
+    ebb = House(*(node(f"n{index}") for index in range(6)), policy=policy(excess_threshold=2))
+    ebb.cluster.put(*(pod(f"p{index}", on=f"n{index}", cpu=1, owner=f"ReplicaSet/{index}") for index in range(6)))
     reschedule(ebb)
 
-    turn_until_gone(ebb)
+    taken = []
+    for _ in range(6):
+        ordered = ebb.tick()["orders"]
+        taken.append(ordered)
+        deliver_and_remove(ebb)
+        ebb.pass_time(minutes=5)
 
-    assert len(ebb.cluster.nodes) == 4
+    assert [len(each) for each in taken] == [1, 1, 1, 0, 0, 0]
+    assert len({name for each in taken for name in each}) == 3
+    assert len(ebb.cluster.nodes) == 3
+    assert {line["reason"] for line in ebb.log.of("node_decision")[-3:]} == {"no_excess"}
     assert ebb.remembered().claims == {}
 
 
