@@ -54,6 +54,8 @@ def _node(decision: NodeDecision) -> dict[str, Any]:
         "blockers": [_blocker(each) for each in decision.blockers],
         "cpu_ratio": _ratio(decision.cpu_ratio),
         "memory_ratio": _ratio(decision.memory_ratio),
+        "movable_cpu_ratio": _ratio(decision.movable_cpu_ratio),
+        "movable_memory_ratio": _ratio(decision.movable_memory_ratio),
         "score": _ratio(decision.score),
         "marked_since": _time(decision.marked_since),
         "removable_at": _time(decision.removable_at),

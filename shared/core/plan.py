@@ -56,6 +56,9 @@ class NodeDecision:
     blockers: tuple[Blocker, ...] = ()
     cpu_ratio: Fraction | None = None
     memory_ratio: Fraction | None = None
+    movable_cpu_ratio: Fraction | None = None
+    movable_memory_ratio: Fraction | None = None
+    """Both without DaemonSet and mirror pods: what would have to move."""
     score: Fraction | None = None
     marked_since: datetime | None = None
     removable_at: datetime | None = None

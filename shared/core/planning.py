@@ -169,6 +169,8 @@ def decision(
         blockers=found,
         cpu_ratio=measured.cpu if measured else None,
         memory_ratio=measured.memory if measured else None,
+        movable_cpu_ratio=measured.movable_cpu if measured else None,
+        movable_memory_ratio=measured.movable_memory if measured else None,
         score=measured.score if measured else None,
         marked_since=marked_since,
         removable_at=removable,

@@ -70,11 +70,6 @@ def above_limits(used: Usage, pool: PoolPolicy) -> tuple[Unremovable, ...]:
     return tuple(reason for below, reason in rows if not below)
 
 
-def lowest_first(used: Usage, node: Node) -> tuple[Fraction, str]:
-    """Return the sort key of candidates: the lowest score goes first, equal ones by name (acceptance row 36)."""
-    return used.score, node.name
-
-
 def spare(
     nodes: Iterable[Node], pods_by_node: Mapping[str, Iterable[Pod]], ignored: frozenset[str] = frozenset()
 ) -> Resources:

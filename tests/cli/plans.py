@@ -21,6 +21,8 @@ def decision(name: str, verdict: Verdict = Verdict.KEEP, *blockers: Blocker, **c
         "reason": blockers[0].reason.value if blockers else "",
         "cpu_ratio": Fraction(1, 2),
         "memory_ratio": Fraction(1, 4),
+        "movable_cpu_ratio": Fraction(2, 5),
+        "movable_memory_ratio": Fraction(1, 5),
         "score": Fraction(45),
         **changes,
     }
@@ -78,6 +80,6 @@ def of_every_kind() -> Plan:
         blocked("gke-c-b-3d4c-0004", "shop/cart-0", "shop/cart-1", pool="b"),
         busy("gke-c-b-3d4c-0005", pool="b", cpu_ratio=Fraction(81, 100)),
         decision("gke-c-b-3d4c-0006", Verdict.KEEP, Blocker(Unremovable.NO_ALLOCATABLE), cpu_ratio=None,
-                 memory_ratio=None, score=None, pool="b"),
+                 memory_ratio=None, movable_cpu_ratio=None, movable_memory_ratio=None, score=None, pool="b"),
         orders=[order("gke-c-a-1f2e-0001", ("shop/web-0", "gke-c-a-1f2e-0002"))],
     )  # fmt: skip

@@ -42,6 +42,8 @@ class _Node(_Exact):
     blockers: list[_Blocker]
     cpu_ratio: float | None
     memory_ratio: float | None
+    movable_cpu_ratio: float | None
+    movable_memory_ratio: float | None
     score: float | None
     marked_since: datetime | None
     removable_at: datetime | None

@@ -70,8 +70,20 @@ def test_daemon_mirror_and_finished_pods_neither_block_nor_move() -> None:
 
 
 @pytest.mark.acceptance(37)
-def test_safe_to_evict_false_blocks() -> None:
-    assert blocks(pod("p", annotations={names.SAFE_TO_EVICT: "false"})) == [PodBlock.NOT_SAFE_TO_EVICT]
+@pytest.mark.parametrize(
+    ("expected", "subject"),
+    [
+        pytest.param([PodBlock.NOT_SAFE_TO_EVICT], {}, id="an ordinary pod"),
+        pytest.param([PodBlock.NOT_SAFE_TO_EVICT], {"namespace": "kube-system"}, id="a kube-system pod"),
+        pytest.param([PodBlock.NOT_SAFE_TO_EVICT, PodBlock.NOT_REPLICATED], {"owner": None}, id="a bare pod"),
+        pytest.param([], {"owner": "DaemonSet/agent"}, id="not a DaemonSet's: it goes with its node"),
+    ],
+)
+def test_safe_to_evict_false_blocks_every_pod_that_would_have_to_move(
+    expected: list[PodBlock], subject: dict[str, Any]
+) -> None:
+    """Unlike estafette, and like the autoscaler, whose rule for DaemonSets comes first."""
+    assert blocks(pod("p", annotations={names.SAFE_TO_EVICT: "false"}, **subject)) == expected
 
 
 @pytest.mark.acceptance(38)

@@ -1,4 +1,4 @@
-"""What a pass counts before it lets an under-used node go: enough under-used nodes, and enough room to spare."""
+"""What a pass counts before it lets an under-used node go: how full nodes are, how many, and what room is to spare."""
 
 from datetime import timedelta
 from fractions import Fraction
@@ -76,3 +76,15 @@ def test_a_pools_excess_is_its_own_however_much_room_other_pools_have() -> None:
     assert verdicts(made)["n1"] == ("keep", "no_excess")
     assert (made.excess["a"], made.excess["b"]) == (Fraction(3, 2), Fraction(1))
     assert made.excess[""] == Fraction(38, 32), "in units of the emptiest node, which is the big one"
+
+
+@pytest.mark.acceptance(17)
+def test_a_nodes_decision_tells_the_load_with_its_daemons_and_without() -> None:
+    daemons = [pod("agent", on="n1", cpu=1, memory=4, owner="DaemonSet/agent")]
+    system = [pod("dns", on="n1", cpu=0.4, memory=2, namespace="kube-system")]
+
+    made = plan(cluster([node("n1"), node("n2")], [*daemons, *system]))
+
+    told = made.decisions[0]
+    assert (told.cpu_ratio, told.memory_ratio) == (Fraction(7, 20), Fraction(3, 8))
+    assert (told.movable_cpu_ratio, told.movable_memory_ratio) == (Fraction(1, 10), Fraction(1, 8))

@@ -184,6 +184,28 @@ def test_a_node_pool_keeps_its_disruption(expected: PoolPolicy, pool: dict[str, 
     assert policy(from_karpenter(karpenter(pool))).pools["a"] == expected
 
 
+@pytest.mark.acceptance(74)
+@pytest.mark.parametrize(
+    "budgets",
+    [
+        pytest.param([{"nodes": "10%"}], id="neither schedule nor duration"),
+        pytest.param([{"nodes": "5"}, {"nodes": "0", "schedule": "@daily", "duration": "8h"}], id="both"),
+        pytest.param([], id="none"),
+    ],
+)
+def test_the_budgets_of_a_node_pool_are_written_as_they_stood_and_read_as_they_stand(
+    budgets: list[dict[str, str]],
+) -> None:
+    """No default is written into them. (The policy's object itself Ebb may only read: infra's rights say so.)"""
+    made = from_karpenter(karpenter(node_pool(disruption={"budgets": budgets})))
+
+    stored = yaml.safe_load(made.document)["nodePools"]["a"]["disruption"]["budgets"]
+    assert [{key: str(value) for key, value in row.items()} for row in stored] == budgets
+    assert [row.schedule is not None for row in policy(made).pools["a"].budgets] == [
+        "schedule" in row for row in budgets
+    ]
+
+
 def test_timers_that_a_node_pool_writes_need_no_note() -> None:
     written = node_pool(disruption={"consolidateAfter": "1m"}, template={"expireAfter": "48h"})
 

@@ -217,7 +217,6 @@ def test_at_most_one_node_of_a_pool_goes_in_a_pass() -> None:
     assert len(plan(half_full(*names, cpu=0.1), policy(max_nodes_per_pass=3)).orders) == 3
 
 
-@pytest.mark.acceptance(104)
 def test_each_node_that_stays_says_why_in_a_word_and_a_sentence() -> None:
     picture = cluster([node("n1", ready=False), node("n2", unschedulable=True), node("n3", pool=""), node("n4")])
 
@@ -274,7 +273,6 @@ def test_without_a_policy_nothing_goes_and_no_mark_is_lost() -> None:
     assert made.marks == old
 
 
-@pytest.mark.acceptance(12)
 def test_changing_budgets_alone_changes_no_mark_and_no_order() -> None:
     picture, old = half_full("n1", "n2", cpu=1), marked("n1", "n2")
     before = plan(picture, marks=old)

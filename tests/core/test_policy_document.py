@@ -139,28 +139,6 @@ def test_a_pool_without_settings_is_the_pool_of_defaults() -> None:
     assert pool_of() == PoolPolicy()
 
 
-@pytest.mark.acceptance(6)
-def test_an_estafette_configuration_is_a_policy_as_it_stands() -> None:
-    seed = {
-        "nodePools": {
-            "nodepool1": {
-                "enabled": True,
-                "scaleDownCPURequestRatioLimit": 0.75,
-                "scaleDownRequiredUnderutilizedNodeCount": 5,
-            },
-            "nodepool2": {
-                "enabled": True,
-                "scaleDownCPURequestRatioLimit": 0.5,
-                "scaleDownRequiredUnderutilizedNodeCount": 3,
-            },
-        }
-    }
-    one, two = (policy_of(seed).pools[name] for name in ("nodepool1", "nodepool2"))
-    assert (one.enabled, one.cpu_limit, one.required_count) == (True, Fraction(3, 4), 5)
-    assert (two.enabled, two.cpu_limit, two.required_count) == (True, Fraction(1, 2), 3)
-    assert (one.consolidate_after, one.expire_after) == (timedelta(seconds=300), None)
-
-
 @pytest.mark.acceptance(77)
 @pytest.mark.parametrize(
     ("expected", "block"),
@@ -241,7 +219,6 @@ def test_a_budget_takes_numbers_and_percentages(expected: Limit, nodes: object) 
     assert disruption(budgets=[{"nodes": nodes}]).budgets == (Budget(expected),)
 
 
-@pytest.mark.acceptance(74)
 def test_no_schedule_is_invented() -> None:
     assert disruption(budgets=[{"nodes": "10%"}]).budgets[0].schedule is None
 

@@ -52,6 +52,7 @@ def test_the_configuration_of_the_readme_is_a_policy_as_it_stands() -> None:
     assert (one.enabled, one.cpu_limit, one.required_count) == (True, Fraction(3, 4), 5)
     assert (two.enabled, two.cpu_limit, two.required_count) == (True, Fraction(3, 5), 3)
     assert (one.consolidate_after, one.minimum_node_age) == (timedelta(seconds=300), timedelta(seconds=1200))
+    assert one.expire_after is None
     assert policy.dry_run
 
 

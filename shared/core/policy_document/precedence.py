@@ -63,6 +63,9 @@ What estafette, node-refiner and Karpenter answer differently, or not at all, se
 - *Percentages* round up: 10 % of a pool of three is one node. `minimumNodes` is the floor.
 - *No active budget* is no limit, as in Karpenter, and is warned about; *windows* are what "only at night" asks for.
 - *Minimums* count what is left after the removal.
+- *DaemonSet and mirror pods* go with their node whatever their annotations say, as for the autoscaler: a
+  `safe-to-evict: "false"` on one keeps no node. (With estafette it did.)
+- *Passes* come exactly one interval apart, at an offset of each cluster's own; estafette's came 300 s ± 25 % apart.
 - *In use* are claims, nodes with Ebb's taint and NotReady nodes of the pool; a person's cordon is not.
 - *A person's drain* skips ratio limits, marks, required count, excess, gap and recent addition, and what it names in
   `ignore` as far as `manual.mayIgnore` allows; every active budget binds it, whatever the budget's reasons.
