@@ -23,6 +23,9 @@ _DECIMAL: Final = {"n": -3, "u": -2, "m": -1, "": 0, "k": 1, "M": 2, "G": 3, "T"
 _QUANTITY: Final = re.compile(
     r"(?P<number>[+-]?(?:\d+\.?\d*|\.\d+))(?:(?P<suffix>[KMGTPE]i|[numkMGTPE])|[eE](?P<exponent>[+-]?\d{1,3}))?"
 )
+_MOST: Final = 2**63 - 1
+"""The API server caps what is larger when it reads it (apimachinery, api/resource, ParseQuantity)."""
+_MOST_DIGITS: Final = 1000
 
 
 def parse_quantity(text: str | float) -> Fraction:
@@ -36,8 +39,9 @@ def parse_quantity(text: str | float) -> Fraction:
     match = _QUANTITY.fullmatch(str(text).strip())
     if match is None:
         raise BadInput(f"{text!r} is not a quantity; write for example 500m, 2, 1.5Gi or 1e3.")
-    number = Fraction(match["number"])
-    return number * _scale(match["suffix"] or "", match["exponent"])
+    if len(match["number"]) > _MOST_DIGITS:
+        raise BadInput(f"{str(text)[:40]!r}… is not a quantity; it has more than {_MOST_DIGITS} digits.")
+    return Fraction(match["number"]) * _scale(match["suffix"] or "", match["exponent"])
 
 
 def _scale(suffix: str, exponent: str | None) -> Fraction:
@@ -50,7 +54,8 @@ def _scale(suffix: str, exponent: str | None) -> Fraction:
 @lru_cache(maxsize=8192)  # a cluster writes few different quantities, each of them many times
 def amount(name: str, quantity: str | float) -> int:
     """Return a quantity in the scheduler's unit for that resource: millicores for CPU, else whole units."""
-    exact = parse_quantity(quantity) * (1000 if name == CPU else 1)
+    capped = max(Fraction(-_MOST), min(parse_quantity(quantity), Fraction(_MOST)))
+    exact = capped * (1000 if name == CPU else 1)
     return -((-exact.numerator) // exact.denominator)
 
 

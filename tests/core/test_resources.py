@@ -45,6 +45,9 @@ def test_any_number_with_any_suffix_has_the_reference_value(number: Decimal, suf
         pytest.param(1, "memory", "100m", id="a part of a byte rounds up"),
         pytest.param(10**18, "memory", "1E", id="exa, not an exponent"),
         pytest.param(110, "pods", "110", id="pieces"),
+        pytest.param(2**63 - 1, "memory", "100E", id="capped as the API server caps it"),
+        pytest.param(-(2**63) + 1, "memory", "-1e999", id="capped below as well"),
+        pytest.param((2**63 - 1) * 1000, "cpu", "9223372036854775808", id="cores capped before they are millicores"),
     ],
 )
 def test_an_amount_is_in_the_unit_of_the_scheduler(expected: int, name: str, text: str | float) -> None:
@@ -55,6 +58,13 @@ def test_an_amount_is_in_the_unit_of_the_scheduler(expected: int, name: str, tex
 def test_what_is_no_quantity_is_refused_with_a_sentence(text: str) -> None:
     with pytest.raises(BadInput, match="is not a quantity"):
         parse_quantity(text)
+
+
+def test_a_number_longer_than_any_is_refused_in_a_short_sentence() -> None:
+    with pytest.raises(BadInput, match="more than 1000 digits") as refusal:
+        parse_quantity("9" * 5000)
+
+    assert len(str(refusal.value)) < 200
 
 
 def test_zero_and_absent_are_the_same() -> None:

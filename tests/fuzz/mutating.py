@@ -17,7 +17,9 @@ ODD_VALUES: Final[tuple[Any, ...]] = (
     "TZ=UTC 0 0 * * *", "1-1 2/3 ? jan-dec sun", "Europe/Amsterdam", "Australia/Lord_Howe", "../etc/passwd", "/",
     "\x00", "\ud800", "\u2028", "é" * 300, "2026-11-27", "2026-11-27T18:00:00+01:00", "0001-01-01", "WhenEmpty",
     "9999-12-31T23:59:59Z", "2026-02-30", "2026-11-27T18:00:00.123456789Z", "1Gi", "100m", "1e3", "12E", "1e-9",
-    "NaN", "Infinity", "bnVsbA==", [], {}, [[]], {"": ""}, {"a": None}, [None],
+    "NaN", "Infinity", "bnVsbA==",
+    "9E", "5Ei", "9223372036854775807", "9223372036854776", "1e30", "-9E", "281474976710657",
+    [], {}, [[]], {"": ""}, {"a": None}, [None],
 )  # fmt: skip
 _ODD: Final = tuple(map(json.dumps, ODD_VALUES))
 TOKENS: Final = (

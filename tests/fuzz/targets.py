@@ -3,10 +3,11 @@
 What is accepted is used as the product uses it, so that a value that was let in cannot break something later.
 """
 
+import json
 import os
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
@@ -14,18 +15,28 @@ from typing import Any, Final
 
 import msgspec
 
+from functions.cli import plan_json
+from functions.planner import lines
 from shared.adapters.envelope import unwrap
 from shared.adapters.kubernetes.dump import read_dump
+from shared.adapters.prices import load
 from shared.core.budgets import Calendar, freeze_in_force, limit_now, window_open
+from shared.core.gauges import of_cluster
 from shared.core.orders import DrainReason, decode, encode
+from shared.core.planning import make_plan, potential
 from shared.core.policy_document import parse, warnings
 from shared.core.policy_document.importing import Imported, from_estafette, from_karpenter, from_node_refiner
 from shared.core.schedule import closes_at, next_opening
+from shared.core.state import ClusterState
 from shared.errors import BadInput
-from tests.builders import CLUSTER, NOW
+from shared.pictures import snapshot_of
+from shared.ports import PoolsReading
+from tests.builders import CLUSTER, NOW, policy
 
 CORPUS: Final = Path(__file__).parent / "corpus"
 _MOST_SCHEDULES: Final = 3
+_EAGER: Final = replace(policy(), other_pools=policy().pool("a"))
+"""Every pool is enabled, and no gate or limit keeps a plan from the proof of placement."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +92,20 @@ def read_dump_file(data: bytes) -> None:
     assert now.tzinfo is not None
 
 
+def read_and_plan(data: bytes) -> None:
+    """Go the whole way from the API's words to the plan and its tellings; what was read has no excuse any more."""
+    path = _file()
+    path.write_bytes(data)
+    picture, now = read_dump([path])
+    snapshot = snapshot_of("c", picture, PoolsReading({}, known=False), now, now)
+    plan = make_plan(snapshot, ClusterState(), {}, _EAGER, now, load())
+    most = potential(snapshot, ClusterState(), _EAGER, now, load())
+    json.dumps(plan_json.document(plan, most), allow_nan=False)
+    for decision in plan.decisions:
+        json.dumps(lines.node_decision(decision), allow_nan=False, default=str)
+    json.dumps(lines.pool_state(of_cluster(plan, snapshot, load())), allow_nan=False)
+
+
 @cache
 def _file() -> Path:
     """One file for each process, in memory where there is such a folder."""
@@ -105,6 +130,7 @@ TARGETS: Final = (
     Target("order", read_order, 0.35),
     Target("envelope", read_envelope, 0.35),
     Target("dump", read_dump_file, 0.2),
+    Target("plan", read_and_plan, 0.005),
     *importers(),
 )
 

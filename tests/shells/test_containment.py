@@ -11,6 +11,7 @@ import pytest
 from functions.drainer.step import Reply
 from shared.core.orders import Kind, Order
 from shared.core.policy import Policy
+from shared.core.resources import Resources
 from shared.core.state import DrainPhase, DrainRecord, PoolMarks
 from shared.errors import EbbError, Retryable, Terminal
 from shared.ports import Key, PoolsReading, drain_key, pool_key
@@ -283,3 +284,22 @@ def test_a_fault_of_our_own_releases_the_drains_lease() -> None:
     record = ebb.record()
     assert record is not None
     assert record.lease is None
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        pytest.param({"cpu": 9 * 10**21}, id="cpu: 9E"),
+        pytest.param({"memory": 2 * 5 * 2**60}, id="two containers of 5Ei"),
+        pytest.param({"memory": 2**63 - 1, "example.com/dongle": 2**63 - 1}, id="the largest number that there is"),
+    ],
+)
+def test_a_pod_that_asks_for_more_than_there_is_stops_neither_planner_nor_drainer(asked: dict[str, int]) -> None:
+    typo = pod("typo", requests=Resources.of(asked), unschedulable_since=NOW)
+    ebb = house()
+    ebb.cluster.put(typo)
+
+    assert ebb.tick()["orders"] == ["n1"]
+    assert ebb.deliver(ebb.bus.published.pop()) is Reply.DONE
+
+    assert ebb.cluster.nodes["n1"].unschedulable

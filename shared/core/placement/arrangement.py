@@ -11,10 +11,11 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from shared.core.placement.bounds import Amounts
 from shared.core.placement.masks import Row
 from shared.core.placement.rows import Rows
 from shared.core.placement.strategies import Strategy
-from shared.core.placement.terrain import Amounts, Terrain
+from shared.core.placement.terrain import Terrain
 
 OUTSIDE: Final = -1
 """The node index of pods that are not bound yet."""

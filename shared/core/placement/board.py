@@ -13,8 +13,9 @@ from datetime import datetime
 import numpy as np
 
 from shared.core.placement.arrangement import OUTSIDE, Arrangement, Attempt
+from shared.core.placement.bounds import Amounts
 from shared.core.placement.strategies import POTENTIAL, ROBUST
-from shared.core.placement.terrain import Amounts, Terrain
+from shared.core.placement.terrain import Terrain
 from shared.core.placement.witness import final_places
 from shared.core.plan import Move
 from shared.core.pods import is_daemon

@@ -6,8 +6,9 @@ Must not look at domains (`exclusions`): those may change for many nodes at once
 
 from typing import Final
 
+from shared.core.placement.bounds import Amounts
 from shared.core.placement.masks import Row
-from shared.core.placement.terrain import Amounts, Terrain
+from shared.core.placement.terrain import Terrain
 
 REMEMBERED: Final = 512
 """Rows kept at once: 8 MB with 15,000 nodes."""

@@ -12,7 +12,8 @@ from typing import Final
 import numpy as np
 
 from shared.core import names
-from shared.core.placement.terrain import Amounts, Terrain
+from shared.core.placement.bounds import Amounts
+from shared.core.placement.terrain import Terrain
 
 Order = Callable[[Terrain, Sequence[int]], list[int]]
 

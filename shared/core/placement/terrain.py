@@ -1,28 +1,23 @@
 """The picture turned into integer arrays, once for a pass; nothing here changes afterwards.
 
 Axes are the resource names that any pod asks for, and `pods`. Amounts are the scheduler's integers
-(millicores, bytes, pieces). Must not hold what an arrangement changes, and must not choose.
+(millicores, bytes, pieces), as far as `bounds` goes. Must not hold what an arrangement changes, and must not choose.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
-from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shared.core.drainability import movable
 from shared.core.feasibility import Finding, is_destination, unmodelled
+from shared.core.placement.bounds import MOST, SCALE, Amounts, left, matrix, share, shares
 from shared.core.placement.exclusions import Exclusions, Occupancy
 from shared.core.placement.masks import Masks, Row
 from shared.core.pods import is_daemon, is_mirror
-from shared.core.resources import CPU, MEMORY, PODS, Resources
+from shared.core.resources import CPU, MEMORY, PODS
 from shared.core.snapshot import Pod, PodClass, Snapshot
-
-Amounts = NDArray[np.int64]
-SCALE: Final = 10_000
-"""Shares of a node are compared in steps of 1/10,000."""
 
 
 class Terrain:
@@ -45,10 +40,10 @@ class Terrain:
         self.classes: Sequence[PodClass] = tuple(self.example)
         self.kind_of = {spec: kind for kind, spec in enumerate(self.classes)}
         self.axes = _axes(self.classes)
-        self.requests = self._matrix([spec.requests for spec in self.classes])
+        self.requests = matrix([spec.requests for spec in self.classes], self.axes, MOST + 1)
         self.requests[-1] = 1
         self.needs = tuple(_needs(column) for column in self.requests.T)
-        self.allocatable = self._matrix([node.allocatable for node in self.nodes])
+        self.allocatable = matrix([node.allocatable for node in self.nodes], self.axes, MOST)
         self.free = self._free(bound)
         upgrading = {name for name, pool in snapshot.pools.items() if pool.upgrading}
         open_nodes = (is_destination(node) and node.pool not in upgrading for node in self.nodes)
@@ -101,14 +96,12 @@ class Terrain:
 
     def room(self, free: Amounts) -> Amounts:
         """Return for each node the sum of its free shares of CPU and memory, in 1/10,000."""
-        shares = np.zeros(len(self.nodes), np.int64)
-        for axis in self.weighed:
-            shares += free[axis] * SCALE // self.allocatable[axis].clip(1)
-        return shares
+        cpu, memory = self.weighed
+        return shares(free[cpu], self.allocatable[cpu]) + shares(free[memory], self.allocatable[memory])
 
     def room_on(self, free: Amounts, node: int) -> int:
         """Return the same for one node."""
-        return sum(int(free[axis, node]) * SCALE // max(int(self.allocatable[axis, node]), 1) for axis in self.weighed)
+        return sum(share(int(free[axis, node]), int(self.allocatable[axis, node])) for axis in self.weighed)
 
     @cached_property
     def weighed(self) -> tuple[int, int]:
@@ -119,31 +112,16 @@ class Terrain:
     def _means(self) -> list[int]:
         """What a mean node offers, by axis; at least 1, so that what hardly any node has counts as large."""
         count = max(len(self.nodes), 1)
-        return [max(int(row.sum()) // count, 1) for row in self.allocatable]
-
-    def _matrix(self, rows: Sequence[Resources]) -> Amounts:
-        """Return amounts by axis and row."""
-        place = {name: axis for axis, name in enumerate(self.axes)}
-        matrix = np.zeros((len(self.axes), len(rows)), np.int64)
-        for column, row in enumerate(rows):
-            for name, value in row.amounts:
-                if name in place:
-                    matrix[place[name], column] = value
-        return matrix
+        return [max(sum(row.tolist()) // count, 1) for row in self.allocatable]
 
     def _free(self, bound: Sequence[Pod]) -> Amounts:
         """Return allocatable minus what the scheduler has booked; below zero where a node is overbooked."""
-        free = self.allocatable.copy()
         where = np.fromiter((self.index[pod.node] for pod in bound), np.int64, len(bound))
         kinds = np.fromiter((self.kind_of[pod.spec] for pod in bound), np.int64, len(bound))
-        for axis in range(len(self.axes)):
-            np.subtract.at(free[axis], where, self.requests[axis, kinds])
-        resized = [pod for pod in bound if pod.booked is not None]
-        booked = self._matrix([pod.requests for pod in resized])
-        for column, pod in enumerate(resized):
-            usual = self.requests[:, self.kind_of[pod.spec]]
-            free[:-1, self.index[pod.node]] += usual[:-1] - booked[:-1, column]
-        return free
+        asked = self.requests[:, kinds]
+        resized = [place for place, pod in enumerate(bound) if pod.booked is not None]
+        asked[:-1, resized] = matrix([bound[place].requests for place in resized], self.axes, MOST + 1)[:-1]
+        return left(self.allocatable, where, asked)
 
     def _standing(self, bound: Sequence[Pod]) -> Occupancy:
         occupancy = Occupancy(self.exclusions)
