@@ -1,4 +1,4 @@
-"""What is allowed in a policy and yet hardly meant: sentences for `policy check` and for the log at load.
+"""What is allowed in a policy and yet hardly meant: sentences for `policy check`.
 
 Must not refuse anything.
 """
@@ -8,13 +8,13 @@ from datetime import timedelta
 from fractions import Fraction
 from typing import Final
 
-from shared.core.policy import Budget, Limit, Policy, PoolPolicy, Schedule
+from shared.core.policy import Budget, Policy, PoolPolicy
+from shared.core.policy_document.shut_windows import NONE, shut_windows
 
 _USUAL_PASS: Final = timedelta(minutes=5)
 """The planner's usual schedule; a shorter mark means no more than the next pass."""
 _AUTOSCALERS_OWN: Final = Fraction(1, 2)
 """Below it, in CPU and memory, GKE's autoscaler removes a node by itself (guide: cluster-autoscaler §2)."""
-_NONE: Final = frozenset({Limit(count=0), Limit(percent=0)})
 
 
 def warnings(policy: Policy) -> tuple[str, ...]:
@@ -23,6 +23,7 @@ def warnings(policy: Policy) -> tuple[str, ...]:
     for name, pool in policy.pools.items():
         if pool.enabled:
             rows += [f"nodePools.{name}.{sentence}" for rule in _POOL_RULES for sentence in rule(pool)]
+            rows += [f"nodePools.{name}.{sentence}" for sentence in _shut(pool, policy)]
     return tuple(rows)
 
 
@@ -80,24 +81,20 @@ def _low_limits(pool: PoolPolicy) -> Iterator[str]:
 def _never(pool: PoolPolicy) -> Iterator[str]:
     if pool.windows == ():
         yield "disruption.windows: the list is empty, so no window ever opens; leave it out for always."
-    elif pool.windows and all(_shut(window, pool.budgets) for window in pool.windows):
-        yield "disruption.windows: a budget of 0 is active whenever one opens, so no node of the pool is ever drained."
-    if pool.rate is not None and pool.rate.nodes in _NONE:
+    if pool.rate is not None and pool.rate.nodes in NONE:
         yield "rate.nodes: it is 0, so no drain of the pool ever starts."
-    if any(_always_for_all(budget) and budget.nodes in _NONE for budget in pool.budgets):
+    if any(_always_for_all(budget) and budget.nodes in NONE for budget in pool.budgets):
         yield "disruption.budgets: one of 0 is always active, so no node of the pool is ever drained."
 
 
-def _shut(window: Schedule, budgets: tuple[Budget, ...]) -> bool:
-    """Whether a budget of 0 has the window's own schedule and lasts as long."""
-    return any(
-        budget.nodes in _NONE
-        and not budget.reasons
-        and budget.schedule is not None
-        and (budget.schedule.cron, budget.schedule.time_zone) == (window.cron, window.time_zone)
-        and budget.schedule.duration >= window.duration
-        for budget in budgets
-    )
+def _shut(pool: PoolPolicy, policy: Policy) -> Iterator[str]:
+    windows = pool.windows or ()
+    shut = shut_windows(windows, (*pool.budgets, *policy.budgets))
+    if shut and len(shut) == len(windows):
+        yield "disruption.windows: a budget of 0 is active whenever one is open, so no node of it is ever drained."
+        return
+    for place in shut:
+        yield f"disruption.windows[{place}]: a budget of 0 is active for all of it, so no node goes in it."
 
 
 def _timers(pool: PoolPolicy) -> Iterator[str]:
