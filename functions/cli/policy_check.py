@@ -3,14 +3,13 @@
 Must not parse: `policy_document` does, and its faults reach the user as they are.
 """
 
-from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
 from functions.cli.policy_words import cluster_settings, pool_settings
-from functions.cli.sources import Sources, gather, read_policy
+from functions.cli.sources import Sources, gather, name_of, parsed, read_bytes
 from functions.cli.terminal import printing
 from functions.cli.words import count
 from shared.core.policy import Policy, PoolPolicy
@@ -26,11 +25,12 @@ def run(path: Path, sources: Sources) -> None:
         BadPolicy: with every fault.
         Retryable, Terminal: the cluster that was named cannot be read.
     """
-    policy = read_policy(path)
-    inputs = gather(replace(sources, policy=path)) if sources.named else None
+    data = read_bytes(path)
+    policy = parsed(path, data)
+    inputs = gather(sources, policy) if sources.named else None
     with printing() as console:
         strange = unknown_pools(policy, inputs.snapshot).values() if inputs else ()
-        show(console, path.name, policy, (*as_written(path.read_bytes()), *strange))
+        show(console, name_of(path), policy, (*as_written(data), *strange))
 
 
 def show(console: Console, name: str, policy: Policy, more: tuple[str, ...] = ()) -> None:

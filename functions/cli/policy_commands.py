@@ -17,7 +17,7 @@ policies = typer.Typer(no_args_is_help=True, help="Check, draw, compare and conv
 imports = typer.Typer(no_args_is_help=True, help="Convert the configuration of another consolidator into a policy.")
 policies.add_typer(imports, name="import")
 Given = Annotated[Path, typer.Argument(metavar="FILE", help="YAML or JSON, as kubectl prints it; - is stdin.")]
-PolicyPath = Annotated[Path, typer.Argument(metavar="FILE", help="The policy, YAML or JSON.")]
+PolicyPath = Annotated[Path, typer.Argument(metavar="FILE", help="The policy, YAML or JSON; - is stdin.")]
 
 
 @policies.command()

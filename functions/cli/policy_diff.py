@@ -4,7 +4,7 @@ The same picture is planned twice. Must not judge: the core plans, `policy_words
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from itertools import groupby
 from pathlib import Path
@@ -65,7 +65,7 @@ def run(old: Path, new: Path, sources: Sources, *, assume_marked: bool) -> None:
             show_notes(console, [SETTINGS_ONLY])
             show(console, settings(first, other), (), None)
         return
-    inputs = gather(replace(sources, policy=old))
+    inputs = gather(sources, first)
     before, after = (_plan(inputs, policy, assume_marked=assume_marked) for policy in (first, other))
     with printing() as console:
         show_notes(console, _notes(inputs, other, MARKED if assume_marked else UNMARKED))

@@ -4,6 +4,9 @@ A plan made here knows nothing of earlier passes: the planner's marks and claims
 is not known is said in a note, never guessed silently. Must not decide anything.
 """
 
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -16,10 +19,11 @@ from shared.core.policy import Policy, PoolPolicy
 from shared.core.prices import Prices
 from shared.core.snapshot import Snapshot
 from shared.core.unknown_pools import unknown_pools
-from shared.errors import BadInput
+from shared.errors import BadInput, BadPolicy
 from shared.pictures import snapshot_of
 from shared.ports import Picture
 
+STDIN: Final = Path("-")
 WARNING: Final = "warning: "
 """How a note begins that something is odd, and not only unknown."""
 NO_POLICY: Final = "Without --policy every pool counts as enabled, with default settings."
@@ -61,8 +65,8 @@ class Inputs:
     notes: tuple[str, ...]
 
 
-def gather(sources: Sources) -> Inputs:
-    """Read everything that a plan needs.
+def gather(sources: Sources, read: Policy | None = None) -> Inputs:
+    """Read everything that a plan needs; `read` takes the place of the policy file that was named.
 
     Raises:
         BadInput: both a dump and a kubeconfig were named, or a file is not there.
@@ -71,7 +75,8 @@ def gather(sources: Sources) -> Inputs:
     """
     if sources.dumps and (sources.kubeconfig or sources.context):
         raise BadInput("--dump: a dump takes the place of the cluster; leave out --kubeconfig and --context.")
-    policy, notes = (EVERY_POOL, (NO_POLICY,)) if sources.policy is None else (read_policy(sources.policy), ())
+    given = read if read or sources.policy is None else read_policy(sources.policy)
+    policy, notes = (EVERY_POOL, (NO_POLICY,)) if given is None else (given, ())
     reading = from_dump(sources.dumps) if sources.dumps else from_cluster(sources.kubeconfig, sources.context)
     now, prices = sources.at or reading.now, load()
     snapshot = snapshot_of(reading.cluster, reading.picture, reading.pools, now, now)
@@ -91,13 +96,41 @@ def read_policy(path: Path) -> Policy:
         BadInput: the file cannot be read.
         BadPolicy: with every fault.
     """
+    return parsed(path, read_bytes(path))
+
+
+def parsed(path: Path, data: bytes) -> Policy:
+    """Return the policy that a file holds. Raises BadPolicy with every fault, each with the file's name."""
     from shared.core.policy_document import parse  # noqa: PLC0415 - pydantic is not needed without a policy
 
+    with faults_of(path):
+        return parse(data)
+
+
+def read_bytes(path: Path) -> bytes:
+    """Return what a file holds, or stdin for `-`, which can be read once.
+
+    Raises:
+        BadInput: the file cannot be read.
+    """
     try:
-        data = path.read_bytes()
+        return sys.stdin.buffer.read() if path == STDIN else path.read_bytes()
     except OSError as error:
         raise BadInput(f"{path}: cannot be read ({error.strerror}).") from error
-    return parse(data)
+
+
+def name_of(path: Path) -> str:
+    return "stdin" if path == STDIN else str(path)
+
+
+@contextmanager
+def faults_of(path: Path) -> Iterator[None]:
+    """Let each fault of a document begin with its file's name: of two files one wants to know which is meant."""
+    try:
+        yield
+    except BadPolicy as bad:
+        plain = (fault.removeprefix("policy: ").removeprefix("file: ") for fault in bad.faults)
+        raise BadPolicy(*(f"{name_of(path)}: {fault}" for fault in plain)) from bad
 
 
 def _no_workloads(picture: Picture) -> tuple[str, ...]:

@@ -41,3 +41,20 @@ def test_a_plan_warns_about_pools_that_are_not_there(tmp_path: Path) -> None:
     assert (
         CliRunner().invoke(app, ["plan", *options, "-o", "json"]).stderr.startswith("warning: nodePools.defualt-pool")
     )
+
+
+def test_faults_begin_with_the_files_name(tmp_path: Path) -> None:
+    (tmp_path / "policy.yaml").write_text("dryRun: 5\ncluster: {timeGap: 1}")
+    result = CliRunner().invoke(app, ["policy", "check", str(tmp_path / "policy.yaml")])
+    assert result.exit_code == 1
+    starts = [f"ebb: {tmp_path}/policy.yaml: {path}: value " for path in ("dryRun", "cluster.timeGap")]
+    assert [line.startswith(start) for line, start in zip(result.stderr.splitlines(), starts, strict=True)] == [
+        True
+    ] * 2
+
+
+def test_stdin_is_a_file_too() -> None:
+    result = CliRunner().invoke(app, ["policy", "check", "-"], input="nodePools: {a: {enabled: true}}")
+    assert result.output.startswith("stdin is valid: 1 pool")
+    result = CliRunner().invoke(app, ["policy", "check", "-"], input="[")
+    assert result.stderr.startswith("ebb: stdin: line 1, column ")

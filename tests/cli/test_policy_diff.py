@@ -141,7 +141,7 @@ def test_pools_that_either_policy_names_and_the_cluster_does_not_have_are_warned
     ("expected", "code", "new"),
     [
         pytest.param("nowhere.yaml: cannot be read", 2, "nowhere.yaml", id="no file"),
-        pytest.param("policy: it is empty or no mapping", 1, "dump.txt", id="no policy"),
+        pytest.param("dump.txt: it is empty or no mapping", 1, "dump.txt", id="no policy"),
     ],
 )
 def test_bad_input_is_one_sentence(expected: str, code: int, new: str, folder: Path) -> None:

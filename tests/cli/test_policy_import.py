@@ -55,9 +55,9 @@ def test_the_environment_of_estafettes_process_counts(tmp_path: Path) -> None:
     [
         pytest.param("ebb: nowhere.yaml: cannot be read (No such file or directory).", 2,
                      ("import", "karpenter", "nowhere.yaml"), "", id="no file"),
-        pytest.param("ebb: file: it holds no NodePool", 1, ("import", "karpenter", "-"), NODE_REFINER,
+        pytest.param("ebb: stdin: it holds no NodePool", 1, ("import", "karpenter", "-"), NODE_REFINER,
                      id="no NodePool"),
-        pytest.param("ebb: time_gap: value 'x' is wrong", 1, ("import", "node-refiner", "-"), '{time_gap: "x"}',
+        pytest.param("ebb: stdin: time_gap: value 'x' is wrong", 1, ("import", "node-refiner", "-"), '{time_gap: "x"}',
                      id="a fault"),
     ],
 )  # fmt: skip

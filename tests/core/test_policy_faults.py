@@ -154,6 +154,85 @@ def test_an_unknown_field_is_refused_with_the_nearest_one(expected: str, documen
 @pytest.mark.parametrize(
     ("expected", "document"),
     [
+        pytest.param("nodePools.a.consolidateAfter: {} disruption.", pool(consolidateAfter="5m"), id="no block"),
+        pytest.param("nodePools.a.budgets: {} disruption.", pool(budgets=[]), id="the own block"),
+        pytest.param("nodePools.a.minimumNodes: {} cluster.", pool(minimumNodes=2), id="the cluster's"),
+        pytest.param("defaults.windows: {} disruption.", {"defaults": {"windows": []}}, id="what holds for all pools"),
+        pytest.param("cluster.enabled: {} nodePools.NAME.", {"cluster": {"enabled": True}}, id="a pool's"),
+        pytest.param("minimumNodes: {} cluster.", {"minimumNodes": 2}, id="at the top"),
+        pytest.param("cluster.dryRun: {} the top of the document.", {"cluster": {"dryRun": True}}, id="not at the top"),
+        pytest.param("nodePools.a.nodes: {} disruption.budgets or rate.", pool(nodes=1), id="of two equally near"),
+        pytest.param("drain.first: {} backoff.", {"drain": {"first": "1h"}}, id="one block deeper"),
+    ],
+)  # fmt: skip
+def test_a_field_at_the_wrong_place_is_told_where_it_belongs(expected: str, document: object) -> None:
+    assert faults(document) == (expected.format("there is no such field; it belongs under"),)
+
+
+@pytest.mark.parametrize(
+    ("expected", "document"),
+    [
+        pytest.param("write true or false, without quotes.", pool(enabled="true"), id="a truth value"),
+        pytest.param("from 1 to 1000000, without quotes.", pool(maxNodesPerPass="2"), id="a count"),
+        pytest.param("such as 0.75, without quotes.", pool(scaleDownCPURequestRatioLimit="0.75"), id="a ratio"),
+        pytest.param("write true or false.", pool(enabled="yes"), id="a word that is none"),
+        pytest.param("such as 30s, 20m, 1h30m or 30d.", pool(minimumNodeAge="20"), id="a duration keeps its quotes"),
+    ],
+)
+def test_who_wrote_quotes_is_told_to_leave_them_out(expected: str, document: object) -> None:
+    (fault,) = faults(document)
+    assert fault.endswith(expected)
+
+
+NODE_POOL = {"apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": {"name": "a"}, "spec": {}}
+COMPACTOR = {"estafette-k8s-node-compactor-config.yaml": "{}"}
+
+
+def config_map(data: dict[str, str]) -> dict[str, Any]:
+    return {"apiVersion": "v1", "kind": "ConfigMap", "data": data}
+
+
+@pytest.mark.parametrize(
+    ("expected", "document"),
+    [
+        pytest.param("a NodePool of Kubernetes and no policy; convert it with `ebb policy import karpenter`.",
+                     NODE_POOL, id="Karpenter's"),
+        pytest.param("a NodePool of Kubernetes and no policy; convert it with `ebb policy import karpenter`.",
+                     {"apiVersion": "v1", "kind": "List", "items": [NODE_POOL, NODE_POOL]}, id="a list of them"),
+        pytest.param("a ConfigMap of Kubernetes and no policy; convert it with `ebb policy import estafette`.",
+                     config_map(COMPACTOR), id="estafette's"),
+        pytest.param("a ConfigMap of Kubernetes and no policy; convert it with `ebb policy import node-refiner`.",
+                     config_map({"drainer_enabled": "true"}), id="node-refiner's"),
+        pytest.param("with `ebb policy import estafette` or `ebb policy import node-refiner`.",
+                     config_map({"x": "y"}), id="a ConfigMap that does not tell"),
+        pytest.param("a Pod of Kubernetes and no policy; write at least `nodePools: {}`.",
+                     {"apiVersion": "v1", "kind": "Pod"}, id="another object"),
+        pytest.param("an object of Kubernetes and no policy;", {"apiVersion": "v1", "kind": "List", "items": []},
+                     id="an empty list"),
+    ],
+)  # fmt: skip
+def test_a_file_for_another_command_is_told_which(expected: str, document: object) -> None:
+    (fault,) = faults(document)
+    assert fault.startswith("policy: it is ")
+    assert expected in fault
+
+
+@pytest.mark.parametrize(
+    ("expected", "data"),
+    [
+        pytest.param("indent with spaces, not with tabs.", b"nodePools:\n\ta: {}", id="a tab"),
+        pytest.param("write one document; NodePools of Karpenter are", b"a: 2\n---\nb: 3", id="several documents"),
+        pytest.param("mend it there.", b"a: [", id="anything else"),
+    ],
+)
+def test_what_cannot_be_read_says_what_to_do(expected: str, data: bytes) -> None:
+    (fault,) = faults(data)
+    assert expected in fault
+
+
+@pytest.mark.parametrize(
+    ("expected", "document"),
+    [
         pytest.param(
             "cluster.freezes[0].to: value '2026-11-27' is wrong; it does not "
             "lie after from; write a later date or time.",

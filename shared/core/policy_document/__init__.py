@@ -14,6 +14,7 @@ from shared.core.policy_document.advice import warnings
 from shared.core.policy_document.as_written import as_written
 from shared.core.policy_document.effective import effective
 from shared.core.policy_document.faults import sentences
+from shared.core.policy_document.misplaced import another_kind
 from shared.core.policy_document.models import PolicySection
 from shared.core.policy_document.reading import read
 from shared.errors import BadPolicy
@@ -31,6 +32,8 @@ def parse(data: bytes) -> Policy:
         BadPolicy: with every fault, each a sentence with path, value and remedy.
     """
     written = read(data)
+    if sentence := another_kind(written):
+        raise BadPolicy(sentence)
     try:
         section = PolicySection.model_validate(written)
     except ValidationError as error:

@@ -4,12 +4,15 @@ Must not read documents: it words what the models found.
 """
 
 import difflib
+import re
 import reprlib
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
+
+from shared.core.policy_document.misplaced import belongs
 
 Path = tuple[int | str, ...]
 _REMEDIES: Final = {
@@ -21,6 +24,8 @@ _REMEDIES: Final = {
     "string_type": "write the name as text",
     "invalid_key": "write the name as text",
 }
+_UNQUOTED: Final = {"boolean": "true|false", "integer": "[0-9]{1,9}", "number": r"[0-9]{1,9}(\.[0-9]{1,12})?"}
+"""By type in the schema: text that is a value of it."""
 _SHORT: Final = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = 60
 
@@ -36,10 +41,17 @@ def _sentence(fault: ErrorDetails, schema: Mapping[str, Any]) -> str:
     if kind == "missing":
         return f"{where}: it is missing; write {_example(path, schema)}."
     if kind == "extra_forbidden":
-        return f"{where}: there is no such field; {_nearest(path, schema)}."
+        return f"{where}: there is no such field; {belongs(path, schema) or _nearest(path, schema)}."
     if fault["input"] is None:
         return f"{where}: it is missing; {_remedy(fault)}."
-    return f"{where}: value {_SHORT.repr(_plain(fault['input']))} is wrong; {_remedy(fault)}."
+    quotes = ", without quotes" if _is_quoted(fault["input"], _section(path, schema)) else ""
+    return f"{where}: value {_SHORT.repr(_plain(fault['input']))} is wrong; {_remedy(fault)}{quotes}."
+
+
+def _is_quoted(value: Any, field: Mapping[str, Any]) -> bool:
+    """Whether it is text that would be what the field asks for, had it no quotes."""
+    pattern = _UNQUOTED.get(field.get("type", ""), "")
+    return bool(pattern) and isinstance(value, str) and re.fullmatch(pattern, value, re.ASCII) is not None
 
 
 def _remedy(fault: ErrorDetails) -> str:

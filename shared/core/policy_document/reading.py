@@ -21,6 +21,11 @@ MOST_BYTES_OF_MANY: Final = 2 * 1024 * 1024
 MOST_VALUES: Final = 100_000
 """What the document may hold once its anchors are written out."""
 _MOST_TOLD: Final = 100
+_MENDED: Final = {
+    r"character '\t'": "indent with spaces, not with tabs",
+    "found another document": "write one document; NodePools of Karpenter are for `ebb policy import karpenter`",
+}
+"""By words of PyYAML: what to do."""
 _NUMBERS_AND_WORDS: Final = (
     ("null", re.compile(r"~|null|Null|NULL|"), "~nN\0"),
     ("bool", re.compile(r"true|True|TRUE|false|False|FALSE"), "tTfF"),
@@ -84,7 +89,7 @@ def _load_yaml(text: str) -> Any:
         _refuse_bombs(node)
         return None if node is None else loader.construct_document(node)
     except (yaml.YAMLError, ValueError, ArithmeticError) as error:
-        raise BadPolicy(f"policy: {_where(error)} cannot be read as YAML or JSON; mend it there.") from error
+        raise BadPolicy(f"policy: {_where(error)} cannot be read as YAML or JSON; {_mend(error)}.") from error
 
 
 def _load_each(text: str) -> list[Any]:
@@ -98,7 +103,7 @@ def _load_each(text: str) -> list[Any]:
             _refuse_bombs(node)
             documents.append(loader.construct_document(node))
     except (yaml.YAMLError, ValueError, ArithmeticError) as error:
-        raise BadPolicy(f"policy: {_where(error)} cannot be read as YAML or JSON; mend it there.") from error
+        raise BadPolicy(f"policy: {_where(error)} cannot be read as YAML or JSON; {_mend(error)}.") from error
     return documents
 
 
@@ -106,6 +111,12 @@ def _where(error: Exception) -> str:
     mark = getattr(error, "problem_mark", None)
     problem = _told(getattr(error, "problem", None) or str(error).splitlines()[0])
     return f"line {mark.line + 1}, column {mark.column + 1} ({problem})" if mark else f"it ({problem})"
+
+
+def _mend(error: Exception) -> str:
+    """Return what helps against the mistakes that are made most."""
+    problem = str(getattr(error, "problem", ""))
+    return next((remedy for words, remedy in _MENDED.items() if words in problem), "mend it there")
 
 
 def _told(text: str) -> str:
