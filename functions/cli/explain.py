@@ -49,10 +49,16 @@ def show(console: Console, plan: Plan, decision: NodeDecision, notes: Sequence[s
         console.print(_moves(order))
 
 
+def _requests(decision: NodeDecision) -> str:
+    said = f"cpu {percent(decision.cpu_ratio)}, memory {percent(decision.memory_ratio)}"
+    busy = decision.accelerator_ratio
+    return said if busy is None else f"{said}, accelerators {percent(busy)}"
+
+
 def _facts(plan: Plan, decision: NodeDecision) -> Table:
     facts = _grid()
     facts.add_row("pool", decision.pool or "none")
-    facts.add_row("requests", f"cpu {percent(decision.cpu_ratio)}, memory {percent(decision.memory_ratio)}")
+    facts.add_row("requests", _requests(decision))
     facts.add_row("verdict", Text(_verdict(decision), style=STYLES[decision.verdict]))
     if decision.marked_since is not None:
         facts.add_row("marked since", moment(decision.marked_since))

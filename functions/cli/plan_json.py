@@ -56,6 +56,7 @@ def _node(decision: NodeDecision) -> dict[str, Any]:
         "memory_ratio": _ratio(decision.memory_ratio),
         "movable_cpu_ratio": _ratio(decision.movable_cpu_ratio),
         "movable_memory_ratio": _ratio(decision.movable_memory_ratio),
+        "accelerator_ratio": _ratio(decision.accelerator_ratio),
         "score": _ratio(decision.score),
         "marked_since": _time(decision.marked_since),
         "removable_at": _time(decision.removable_at),

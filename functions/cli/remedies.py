@@ -50,6 +50,10 @@ REMEDIES: Final[Mapping[Reason, str]] = {
     Unremovable.POOL_DISABLED: "Set enabled: true for the pool in the policy.",
     Unremovable.POLICY_INVALID: "Run ebb policy check FILE and mend what it names.",
     Unremovable.NOT_AUTOSCALED: "Enable autoscaling on the pool.",
+    Unremovable.ATOMIC_POOL: (
+        "Nothing to do in the policy: such a group goes whole or not at all. Scale its workload to nothing, and the "
+        "autoscaler removes all of it."
+    ),
     Unremovable.POOL_AT_MINIMUM: "Lower the pool's autoscaling minimum.",
     Unremovable.POOL_UPGRADING: _NOTHING,
     Unremovable.NOT_READY: "Look at the node with kubectl describe node; it may be repaired or recreated.",
@@ -64,6 +68,9 @@ REMEDIES: Final[Mapping[Reason, str]] = {
     Unremovable.NOT_EMPTY: "Set consolidationPolicy: WhenUnderutilized if pods may be moved.",
     Unremovable.CPU_ABOVE_LIMIT: "Lower the pods' requests, or raise scaleDownCPURequestRatioLimit of the pool.",
     Unremovable.MEMORY_ABOVE_LIMIT: "Lower the pods' requests, or raise scaleDownMemoryRequestRatioLimit of the pool.",
+    Unremovable.ACCELERATOR_ABOVE_LIMIT: (
+        "Wait until fewer GPUs or TPU chips are asked for, or raise scaleDownCPURequestRatioLimit of the pool."
+    ),
     Unremovable.CONSOLIDATION_OFF: "Set consolidateAfter of the pool to a duration, for example 5m.",
     Unremovable.MARKED_RECENTLY: "Wait, or lower consolidateAfter of the pool.",
     Unremovable.TOO_FEW_UNDERUTILIZED: "Wait, or lower scaleDownRequiredUnderutilizedNodeCount of the pool.",

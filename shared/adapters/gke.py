@@ -175,7 +175,16 @@ def _pool(pool: Any) -> NodePool:
         min_per_zone=scaling.min_node_count,
         min_total=scaling.total_min_node_count,
         upgrading=pool.status.name in _AT_WORK or bool(pool.update_info.blue_green_info.phase),
+        tpu_topology=pool.placement_policy.tpu_topology,
+        queued=pool.queued_provisioning.enabled,
+        compact=_placed_together(pool.placement_policy),
+        consolidation_delay=pool.config.consolidation_delay or None,
     )
+
+
+def _placed_together(policy: Any) -> bool:
+    """Whether the nodes form one group: compact placement, or a policy of the user's own, which says no less."""
+    return policy.type_.name == "COMPACT" or bool(policy.policy_name and not policy.tpu_topology)
 
 
 class GkePools:

@@ -10,17 +10,17 @@ from datetime import datetime
 from typing import Final
 
 from shared.core import names
+from shared.core.atomic import atomic_group
 from shared.core.drainability import PASSES_BY_ITSELF, DrainContext, blockers, movable
 from shared.core.opt_outs import node_wishes
 from shared.core.plan import Blocker
 from shared.core.policy import ConsolidationPolicy, Policy, PoolPolicy
+from shared.core.pool_taints import own_taints
 from shared.core.reasons import Unremovable
 from shared.core.selectors import Taint
 from shared.core.snapshot import Node, Snapshot
 from shared.core.state import ClusterState
 
-KUBERNETES_TAINTS: Final = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
-"""Conditions of a node (not-ready, disk-pressure, shutdown …): never a pool's own, however many nodes share them."""
 OTHER_RULES: Final = frozenset({names.OUR_TAINT, names.UNSCHEDULABLE_TAINT, *names.GOING_TAINTS})
 """Taints that another rule names better."""
 
@@ -51,10 +51,7 @@ class NodeContext:
     def permanent_taints(self, pool: str) -> frozenset[Taint]:
         """Return the taints that all nodes of the pool carry: those the pool was made with (row 42)."""
         if pool not in self._permanent:
-            nodes = self.snapshot.nodes_by_pool.get(pool, ())
-            shared = frozenset.intersection(*(frozenset(node.taints) for node in nodes)) if nodes else frozenset()
-            own = (taint for taint in shared if not taint.key.startswith(KUBERNETES_TAINTS))
-            self._permanent[pool] = frozenset(own)
+            self._permanent[pool] = own_taints(self.snapshot.nodes_by_pool.get(pool, ()))
         return self._permanent[pool]
 
 
@@ -81,6 +78,12 @@ def _not_autoscaled(node: Node, context: NodeContext) -> Iterable[Blocker]:
             yield Blocker(Unremovable.POOLS_UNKNOWN, node.pool, "the GKE API does not report this pool")
     elif not pool.autoscaled:
         yield Blocker(Unremovable.NOT_AUTOSCALED, node.pool)
+
+
+def _atomic(node: Node, context: NodeContext) -> Iterable[Blocker]:
+    group = atomic_group(node, context.snapshot.pools.get(node.pool))
+    if group:
+        yield Blocker(Unremovable.ATOMIC_POOL, node.pool, group)
 
 
 def _upgrading(node: Node, context: NodeContext) -> Iterable[Blocker]:
@@ -166,6 +169,7 @@ NODE_RULES: Final[tuple[Rule, ...]] = (
     _no_pool,
     _pool_disabled,
     _not_autoscaled,
+    _atomic,
     _upgrading,
     # what state the node is in
     _not_ready,

@@ -16,6 +16,14 @@ ZONE_LABEL: Final = "topology.kubernetes.io/zone"
 REGION_LABEL: Final = "topology.kubernetes.io/region"
 HOSTNAME_LABEL: Final = "kubernetes.io/hostname"
 MACHINE_LABEL: Final = "node.kubernetes.io/instance-type"
+TPU_TOPOLOGY_LABEL: Final = "cloud.google.com/gke-tpu-topology"
+"""The shape of the slice that a TPU node belongs to, in chips: `4x8`, `2x2x4`."""
+QUEUED_KEYS: Final = ("cloud.google.com/gke-queued", "autoscaling.gke.io/provisioning-request")
+"""Labels or taints of nodes that queued provisioning brought (cluster-autoscaler's GKE build, utils/labels)."""
+PLACEMENT_LABELS: Final = ("cloud.google.com/gke-placement-group", "cloud.google.com/placement-policy-name")
+"""Labels of nodes that are placed close together: GKE's own group, or one by a policy of the user's."""
+CONSOLIDATION_DELAY_LABEL: Final = "cloud.google.com/gke-consolidation-delay-seconds"
+"""How long the autoscaler waits before it deletes an unneeded node of the pool."""
 SPOT_LABELS: Final = ("cloud.google.com/gke-spot", "cloud.google.com/gke-preemptible")
 
 AUTOSCALER_DELETING_TAINT: Final = "ToBeDeletedByClusterAutoscaler"

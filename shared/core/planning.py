@@ -99,13 +99,14 @@ def _measured(
     """Return the counts for the gates, and the excess nodes by pool and (empty key) of the whole cluster."""
     measures: dict[str, Measure] = {}
     surplus: dict[str, Fraction] = {}
+    everywhere = NOTHING
     for pool, nodes in snapshot.nodes_by_pool.items():
         own = [facts for facts in rows if facts.node.pool == pool]
         free = spare(nodes, snapshot.pods_by_node, policy.pool(pool).ignore_taints)
         measures[pool] = Measure(_underutilized(own), free)
         surplus[pool] = _excess(own, free)
-    free = spare(snapshot.nodes, snapshot.pods_by_node, frozenset())
-    surplus[""] = _excess(rows, free)
+        everywhere += free
+    surplus[""] = _excess(rows, everywhere)
     counts = standing(snapshot.nodes, snapshot.pools, state, policy, now).measured(measures)
     return counts.moves(moving(snapshot, snapshot.nodes, policy)), surplus
 
@@ -171,6 +172,7 @@ def decision(
         memory_ratio=measured.memory if measured else None,
         movable_cpu_ratio=measured.movable_cpu if measured else None,
         movable_memory_ratio=measured.movable_memory if measured else None,
+        accelerator_ratio=measured.accelerator if measured else None,
         score=measured.score if measured else None,
         marked_since=marked_since,
         removable_at=removable,

@@ -84,6 +84,10 @@ class Unremovable(Reason):
         "not_autoscaled",
         "The pool is not autoscaled: the cluster autoscaler would never delete the node.",
     )
+    ATOMIC_POOL = (
+        "atomic_pool",
+        "The cluster autoscaler removes the node only together with all others of its group.",
+    )
     POOL_AT_MINIMUM = "pool_at_minimum", "The pool or its zone is at its autoscaling minimum."
     POOL_UPGRADING = "pool_upgrading", "An upgrade of the pool is under way."
     NOT_READY = "not_ready", "The node is not Ready."
@@ -106,6 +110,10 @@ class Unremovable(Reason):
     MEMORY_ABOVE_LIMIT = (
         "memory_above_limit",
         "Memory requests are at or above scaleDownMemoryRequestRatioLimit.",
+    )
+    ACCELERATOR_ABOVE_LIMIT = (
+        "accelerator_above_limit",
+        "GPU or TPU requests are at or above scaleDownCPURequestRatioLimit.",
     )
     CONSOLIDATION_OFF = "consolidation_off", "consolidateAfter is Never."
     MARKED_RECENTLY = "marked_recently", "The node has not been under-utilised long enough."

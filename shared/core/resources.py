@@ -17,6 +17,10 @@ CPU: Final = "cpu"
 MEMORY: Final = "memory"
 EPHEMERAL_STORAGE: Final = "ephemeral-storage"
 PODS: Final = "pods"
+GPU: Final = "nvidia.com/gpu"
+TPU: Final = "google.com/tpu"
+ACCELERATORS: Final = (GPU, TPU)
+"""What GKE's device plugins offer; a node that has one of them is measured by it too."""
 
 _BINARY: Final = {"Ki": 1, "Mi": 2, "Gi": 3, "Ti": 4, "Pi": 5, "Ei": 6}
 _DECIMAL: Final = {"n": -3, "u": -2, "m": -1, "": 0, "k": 1, "M": 2, "G": 3, "T": 4, "P": 5, "E": 6}

@@ -7,7 +7,7 @@ never changes a result. Must not hold rules.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import cached_property
 from types import MappingProxyType
@@ -205,6 +205,14 @@ class NodePool:
     min_per_zone: int = 0
     min_total: int = 0
     upgrading: bool = False
+    tpu_topology: str = ""
+    """The shape of a TPU slice, in chips."""
+    queued: bool = False
+    """Whether its nodes come by queued provisioning."""
+    compact: bool = False
+    """Whether its nodes are placed close together."""
+    consolidation_delay: timedelta | None = None
+    """How long the autoscaler waits before it deletes an unneeded node; None = what its profile says."""
 
 
 @dataclass(frozen=True)

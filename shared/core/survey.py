@@ -28,6 +28,7 @@ _NOT_UNDERUTILIZED: Final = frozenset({
     Unremovable.TOO_YOUNG,
     Unremovable.CPU_ABOVE_LIMIT,
     Unremovable.MEMORY_ABOVE_LIMIT,
+    Unremovable.ACCELERATOR_ABOVE_LIMIT,
 })  # fmt: skip
 _WAIVED_FOR_EXPIRED: Final = frozenset({Unremovable.NOT_EMPTY})
 
@@ -105,11 +106,13 @@ def _reason(node: Node, settings: PoolPolicy, context: NodeContext, *, empty: bo
 
 def _too_full(measured: Usage, settings: PoolPolicy) -> tuple[Blocker, ...]:
     """Ratios must be strictly below their limits (acceptance rows 27 and 47)."""
-    ratios = {
-        Unremovable.CPU_ABOVE_LIMIT: (measured.cpu, settings.cpu_limit),
-        Unremovable.MEMORY_ABOVE_LIMIT: (measured.memory, settings.memory_limit),
+    busiest, share = max(measured.accelerators, key=lambda each: each[1], default=("", Fraction(0)))
+    details = {
+        Unremovable.CPU_ABOVE_LIMIT: _against(measured.cpu, settings.cpu_limit),
+        Unremovable.MEMORY_ABOVE_LIMIT: _against(measured.memory, settings.memory_limit),
+        Unremovable.ACCELERATOR_ABOVE_LIMIT: f"{busiest} {_against(share, settings.cpu_limit)}",
     }
-    return tuple(Blocker(reason, detail=_against(*ratios[reason])) for reason in above_limits(measured, settings))
+    return tuple(Blocker(reason, detail=details[reason]) for reason in above_limits(measured, settings))
 
 
 def _against(ratio: Fraction, limit: Fraction) -> str:

@@ -30,7 +30,12 @@ class Theme(StrEnum):
 
 
 _UNREMOVABLE: Final[dict[Theme, tuple[Unremovable, ...]]] = {
-    Theme.FULL: (Unremovable.CPU_ABOVE_LIMIT, Unremovable.MEMORY_ABOVE_LIMIT, Unremovable.NOT_EMPTY),
+    Theme.FULL: (
+        Unremovable.CPU_ABOVE_LIMIT,
+        Unremovable.MEMORY_ABOVE_LIMIT,
+        Unremovable.ACCELERATOR_ABOVE_LIMIT,
+        Unremovable.NOT_EMPTY,
+    ),
     Theme.PODS: (Unremovable.BLOCKED_BY_POD,),
     Theme.ROOM: (
         Unremovable.NO_PLACE_FOR_PODS,
@@ -62,6 +67,7 @@ _UNREMOVABLE: Final[dict[Theme, tuple[Unremovable, ...]]] = {
         Unremovable.POOL_DISABLED,
         Unremovable.POLICY_INVALID,
         Unremovable.NOT_AUTOSCALED,
+        Unremovable.ATOMIC_POOL,
         Unremovable.SCALE_DOWN_DISABLED,
         Unremovable.CONSOLIDATION_OFF,
         Unremovable.PAUSED,

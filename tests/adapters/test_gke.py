@@ -1,5 +1,6 @@
 import base64
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -53,6 +54,32 @@ def autoscaling(**changes: Any) -> dict[str, Any]:
             NodePool("a", upgrading=True),
             {**autoscaling(), "updateInfo": {"blueGreenInfo": {"phase": "DRAINING_BLUE_POOL"}}},
             id="a blue-green upgrade",
+        ),
+        pytest.param(
+            NodePool("a", tpu_topology="4x8"),
+            {**autoscaling(), "placementPolicy": {"tpuTopology": "4x8"}},
+            id="a slice of TPUs",
+        ),
+        pytest.param(
+            NodePool("a", tpu_topology="2x2x2"),
+            {**autoscaling(), "placementPolicy": {"policyName": "mine", "tpuTopology": "2x2x2"}},
+            id="a slice of TPUs by a policy of the user's",
+        ),
+        pytest.param(
+            NodePool("a", queued=True), {**autoscaling(), "queuedProvisioning": {"enabled": True}}, id="queued"
+        ),
+        pytest.param(
+            NodePool("a", compact=True), {**autoscaling(), "placementPolicy": {"type": "COMPACT"}}, id="placed close"
+        ),
+        pytest.param(
+            NodePool("a", compact=True),
+            {**autoscaling(), "placementPolicy": {"policyName": "mine"}},
+            id="placed by a policy of the user's",
+        ),
+        pytest.param(
+            NodePool("a", consolidation_delay=timedelta(hours=1)),
+            {**autoscaling(), "config": {"consolidationDelay": "3600s"}},
+            id="a delay of its own",
         ),
         pytest.param(NodePool("a"), {**autoscaling(), "status": "RUNNING", "updateInfo": {}}, id="at rest"),
     ],

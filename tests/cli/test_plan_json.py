@@ -44,6 +44,7 @@ class _Node(_Exact):
     memory_ratio: float | None
     movable_cpu_ratio: float | None
     movable_memory_ratio: float | None
+    accelerator_ratio: float | None
     score: float | None
     marked_since: datetime | None
     removable_at: datetime | None

@@ -65,6 +65,19 @@ def test_the_room_on_tainted_nodes_is_excess_where_the_taint_is_ignored(
     assert expected or verdicts(made)["n1"] == ("keep", "no_excess")
 
 
+@pytest.mark.acceptance(42)
+def test_a_pool_behind_its_own_taint_is_consolidated_like_any_other() -> None:
+    """Ten GPU nodes, an eighth full: their taint lies on all of them, and all their pods tolerate it."""
+    nodes = [node(f"n{number}", taints=(taint("nvidia.com/gpu"),)) for number in range(10)]
+    at_home = (Toleration("nvidia.com/gpu", "Exists"),)
+    pods = [pod(f"p-{each.name}", on=each.name, cpu=0.5, tolerations=at_home) for each in nodes]
+
+    made = plan(cluster(nodes, pods), policy(excess_threshold=2))
+
+    assert ordered(made) == ["n0"]
+    assert made.excess == {"a": Fraction(35, 4), "": Fraction(35, 4)}
+
+
 @pytest.mark.acceptance(26)
 def test_a_pools_excess_is_its_own_however_much_room_other_pools_have() -> None:
     small = half_full("n1", "n2", "n3", cpu=2)

@@ -8,10 +8,12 @@ from shared.core import names
 from shared.core.policy import PoolPolicy
 from shared.core.reasons import Unremovable
 from shared.core.resources import NOTHING
+from shared.core.selectors import Taint
 from shared.core.snapshot import Phase, Pod
 from shared.core.utilization import above_limits, excess, spare, usage
-from tests.builders import NOW, node, pod, resources, taint
+from tests.builders import NOW, node, our_taint, pod, resources, taint
 
+GPU = taint("nvidia.com/gpu")
 HALF = pod("web", cpu=2, memory=1.6)
 
 
@@ -143,3 +145,21 @@ def test_the_excess_is_the_least_over_cpu_and_memory(expected: Fraction, count: 
 def test_only_nodes_that_take_pods_have_something_to_spare(expected: int, change: dict[str, Any]) -> None:
     nodes = [node("n1"), node("n2"), node("n3", **change)]
     assert excess(spare(nodes, {}, frozenset({"ours"})), nodes[0]) == expected
+
+
+@pytest.mark.acceptance(42)
+@pytest.mark.parametrize(
+    ("expected", "taints"),
+    [
+        pytest.param(3, [GPU, GPU, GPU], id="the pool's own taint sets no node apart"),
+        pytest.param(1, [GPU, GPU, None], id="one that a node lacks does"),
+        pytest.param(0, [GPU, GPU, taint(GPU.key, value="old")], id="as does one that has another value there"),
+        pytest.param(0, [our_taint()] * 3, id="ours is never a pool's own"),
+        pytest.param(0, [taint(names.AUTOSCALER_DELETING_TAINT)] * 3, id="nor is the autoscaler's"),
+        pytest.param(0, [taint("node.kubernetes.io/disk-pressure")] * 3, id="nor a condition"),
+    ],
+)
+def test_what_is_free_in_a_tainted_pool_is_room_for_its_pods(expected: int, taints: list[Taint | None]) -> None:
+    nodes = [node(f"n{number}", taints=(each,) if each else ()) for number, each in enumerate(taints)]
+
+    assert excess(spare(nodes, {}), nodes[0]) == expected
