@@ -120,7 +120,9 @@ def _claim(desk: Desk, node: Node, proof: Proof, policy: Policy) -> None:
         if room_was_claimed(desk.order, proved, state, proved_anew=proof.anew):
             raise _RoomTakenError
         none_of(over_limit(desk.order, node, snapshot, state, policy, now))
-        claim = claim_for(desk.order, node, policy, snapshot.profile, now, cost_per_hour=price)
+        claim = claim_for(
+            desk.order, node, policy, snapshot.profile, now, pool=snapshot.pools.get(node.pool), cost_per_hour=price
+        )
         return granted(state, node.uid, replace(claim, turns=own_turns), longest_rate(policy), pods)
 
     after = change_cluster(desk.ports.state, desk.ports.clock, change)

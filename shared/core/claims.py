@@ -3,6 +3,7 @@
 Must not judge whether a claim may be granted (that is `gates` and `budgets`), only what the document is then.
 """
 
+import re
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from types import MappingProxyType
@@ -10,11 +11,12 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from shared.core.names import CONSOLIDATION_DELAY_LABEL
 from shared.core.orders import Order
 from shared.core.policy import DrainSettings, Policy
 from shared.core.reasons import Halt, Reason
 from shared.core.reclaimed import with_removed
-from shared.core.snapshot import Node
+from shared.core.snapshot import Node, NodePool
 from shared.core.state import Backoff, Claim, ClusterState, Start
 
 OVERRULED_FOR: Final = timedelta(hours=24)
@@ -22,16 +24,24 @@ OVERRULED_FOR: Final = timedelta(hours=24)
 NO_PODS: Final[Mapping[str, int]] = MappingProxyType({})
 _NO_BACKOFF: Final = frozenset({Halt.PAUSED, Halt.ORPHAN, Halt.BREAKER, Halt.GOING_AWAY})
 """Halts that say nothing about the node."""
+_SECONDS: Final = re.compile(r"[0-9]{1,6}", re.ASCII)
 _BY_A_PERSON: Final = frozenset({Halt.OVERRULED, Halt.RELEASED})
 
 
 def claim_for(
-    order: Order, node: Node, policy: Policy, profile: str, now: datetime, *, cost_per_hour: int = 0
+    order: Order,
+    node: Node,
+    policy: Policy,
+    profile: str,
+    now: datetime,
+    *,
+    pool: NodePool | None = None,
+    cost_per_hour: int = 0,
 ) -> Claim:
     """Return the claim that an order asks for, with the settings the drain will end with.
 
-    `profile` is the cluster's autoscaling profile, which says how long the autoscaler may take; `cost_per_hour` is
-    what the node costs, in micro-dollars.
+    `profile` is the cluster's autoscaling profile, which says how long the autoscaler may take, unless the pool or the
+    node's label says more; `cost_per_hour` is what the node costs, in micro-dollars.
     """
     return Claim(
         order_id=order.order_id,
@@ -42,11 +52,19 @@ def claim_for(
         reason=order.reason,
         origin=order.origin,
         generation=order.generation,
-        settings=policy.drain_for(profile),
+        settings=policy.drain_for(profile, autoscaler_delay(node, pool)),
         policy_hash=policy.hash,
         picture_at=order.picture_at,
         cost_per_hour=cost_per_hour,
     )
+
+
+def autoscaler_delay(node: Node, pool: NodePool | None) -> timedelta | None:
+    """Return how long the autoscaler waits with an unneeded node of the pool; None = what its profile says."""
+    said = node.labels.get(CONSOLIDATION_DELAY_LABEL, "")
+    by_label = timedelta(seconds=int(said)) if _SECONDS.fullmatch(said) else None
+    known = [delay for delay in (by_label, pool.consolidation_delay if pool else None) if delay]
+    return max(known, default=None)
 
 
 def granted(

@@ -133,6 +133,8 @@ class DrainSettings(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
 
 WATCHDOGS: Final = {"BALANCED": timedelta(minutes=25), "OPTIMIZE_UTILIZATION": timedelta(minutes=8)}
 """How long a drained node is left to the autoscaler, by autoscaling profile."""
+AFTER_THE_DELAY: Final = timedelta(minutes=15)
+"""What the autoscaler may need besides its delay: to look at the node again, to delete the machine (guide: §2.3)."""
 DEFAULT_BUDGETS: Final = (Budget(Limit(percent=10)),)
 
 
@@ -198,11 +200,15 @@ class Policy:
     def pool(self, name: str) -> PoolPolicy:
         return self.pools.get(name, self.other_pools)
 
-    def drain_for(self, profile: str) -> DrainSettings:
-        """Return the settings of a drain in a cluster of that autoscaling profile (design §6, watchdog)."""
-        if not self.watchdog_by_profile:
-            return self.drain
-        return replace(self.drain, watchdog=WATCHDOGS.get(profile, self.drain.watchdog))
+    def drain_for(self, profile: str, delay: timedelta | None = None) -> DrainSettings:
+        """Return the settings of a drain in a cluster of that autoscaling profile (design §6, watchdog).
+
+        `delay` is how long the autoscaler waits in the node's pool where that was set: the watchdog waits longer,
+        whatever the policy says, or every drain there would be given back.
+        """
+        usual = WATCHDOGS.get(profile, self.drain.watchdog) if self.watchdog_by_profile else self.drain.watchdog
+        least = delay + AFTER_THE_DELAY if delay else usual
+        return replace(self.drain, watchdog=max(usual, least))
 
     def addition_grace(self, pool: str) -> timedelta:
         """Return how long after an addition the pool is left alone."""

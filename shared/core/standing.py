@@ -60,6 +60,7 @@ class Standing:
     now: datetime
     pools: Mapping[str, PoolCounts]
     left: int
+    """Nodes that are Ready and stay once all that is leaving has left."""
     left_non_tainted: int
     starts: tuple[Start, ...]
     calendar: Calendar = field(compare=False, repr=False)
@@ -103,7 +104,7 @@ class Standing:
         return replace(
             self,
             pools={**self.pools, node.pool: _one_more(before, node, gone)},
-            left=self.left - gone,
+            left=self.left - (gone if node.ready else 0),
             left_non_tainted=self.left_non_tainted - (0 if tainted else gone),
             starts=(*self.starts, Start(self.now, node.pool, dict(self.moving.get(node.uid, {})))),
         )
@@ -132,7 +133,7 @@ def standing(
         state=state,
         now=now,
         pools=counts,
-        left=len(staying),
+        left=sum(node.ready for node in staying),
         left_non_tainted=sum(counts_as_non_tainted(node, policy) for node in staying),
         starts=state.starts,
         calendar=Calendar(now),

@@ -6,8 +6,10 @@ import msgspec
 import pytest
 
 from shared.core.claims import claim_for, granted, longest_rate, settled
-from shared.core.policy import NamespaceRate, Policy
+from shared.core.names import CONSOLIDATION_DELAY_LABEL
+from shared.core.policy import DrainSettings, NamespaceRate, Policy
 from shared.core.reasons import Halt
+from shared.core.snapshot import NodePool
 from shared.core.state import Backoff, ClusterState, Start
 from tests.builders import NOW, claim, node, order
 
@@ -92,3 +94,28 @@ def test_settling_twice_changes_nothing_the_second_time() -> None:
     once = settled(held(), "uid-n1", Halt.DEADLINE, NOW)
 
     assert settled(once, "uid-n1", Halt.DEADLINE, NOW + HOUR) == once
+
+
+@pytest.mark.parametrize(
+    ("minutes", "label", "pool", "rules"),
+    [
+        pytest.param(25, "", None, Policy(), id="the profile's"),
+        pytest.param(75, "", timedelta(hours=1), Policy(), id="a pool that waits an hour"),
+        pytest.param(75, "3600", None, Policy(), id="the same by its nodes' label"),
+        pytest.param(75, "3600", timedelta(minutes=1), Policy(), id="the longer of the two"),
+        pytest.param(25, "60", timedelta(minutes=1), Policy(), id="a pool that waits less: it may go sooner"),
+        pytest.param(25, "soon", None, Policy(), id="a label that is no number"),
+        pytest.param(75, "3600", None, Policy(drain=DrainSettings(watchdog=HOUR / 2), watchdog_by_profile=False),
+                     id="a policy that says less"),
+        pytest.param(120, "3600", None, Policy(drain=DrainSettings(watchdog=2 * HOUR), watchdog_by_profile=False),
+                     id="a policy that says more"),
+    ],
+)  # fmt: skip
+def test_the_watchdog_waits_longer_than_the_autoscaler_does_in_the_pool(
+    minutes: int, label: str, pool: timedelta | None, rules: Policy
+) -> None:
+    here = node("n1", labels={CONSOLIDATION_DELAY_LABEL: label} if label else {})
+
+    made = claim_for(order(), here, rules, "BALANCED", NOW, pool=NodePool("a", consolidation_delay=pool))
+
+    assert made.settings.watchdog == timedelta(minutes=minutes)

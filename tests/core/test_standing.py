@@ -83,6 +83,15 @@ def test_what_is_leaving_is_not_counted_as_left(expected: int, claims: dict[str,
     assert stand(nodes, claims).left == expected
 
 
+def test_a_node_that_is_not_ready_is_none_of_those_that_are_left() -> None:
+    """The pool's own count keeps it: the autoscaler holds its minimum by nodes, Ready or not."""
+    nodes = [node("n1"), node("n2"), node("n3", ready=False)]
+
+    where = stand(nodes)
+    assert (where.left, where.pool("a").left) == (2, 3)
+    assert where.with_claim(nodes[0]).left == where.with_claim(nodes[0]).with_claim(nodes[2]).left == 1
+
+
 def test_taking_a_node_is_seen_by_every_count() -> None:
     nodes = [node("n1"), node("n2"), node("n3")]
     before = stand(nodes).measured({"a": Measure(3, resources(10, 40, pods=300))})
