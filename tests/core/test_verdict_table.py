@@ -14,15 +14,16 @@ from shared.core.plan import Plan, Verdict
 from shared.core.planning import make_plan
 from shared.core.policy import Budget, ConsolidationPolicy, Freeze, Limit, NamespaceRate, Policy, Rate, Schedule
 from shared.core.reasons import Unremovable
-from shared.core.resources import NOTHING
+from shared.core.resources import GPU, NOTHING
 from shared.core.selectors import LabelSelector, PodTerm
 from shared.core.snapshot import NodePool, Pod, Snapshot, Volume
 from shared.core.state import Backoff, Breaker, ClusterState, Start
-from tests.builders import NOW, cluster, node, pod, policy, taint
+from tests.builders import NOW, cluster, node, pod, pod_class, policy, resources, taint
 from tests.core.passes import MINUTE
 
 HOUR = timedelta(hours=1)
 NONE = Limit(count=0)
+TRAINING = pod_class(owner="ReplicaSet/one", requests=resources(1, **{GPU: 6}))
 AT_NOON = Schedule("0 12 * * *", HOUR)
 NEVER_USED = {Unremovable.NO_SEARCH_LEFT}
 """Words for which there is no rule."""
@@ -63,6 +64,7 @@ TABLE: Mapping[Unremovable, Case] = {
     Unremovable.POOL_DISABLED: Case(rules=policy(enabled=False)),
     Unremovable.POLICY_INVALID: Case(rules=None),
     Unremovable.NOT_AUTOSCALED: Case(pools={"a": NodePool("a", autoscaled=False), "b": NodePool("b")}),
+    Unremovable.ATOMIC_POOL: Case(first={"labels": {names.QUEUED_KEYS[0]: "true"}}),
     Unremovable.POOLS_UNKNOWN: Case(pools={"b": NodePool("b")}),
     Unremovable.POOL_UPGRADING: Case(pools={"a": NodePool("a", upgrading=True), "b": NodePool("b")}),
     Unremovable.POOL_AT_MINIMUM: Case(pools={"a": NodePool("a", min_total=2), "b": NodePool("b")}),
@@ -78,6 +80,8 @@ TABLE: Mapping[Unremovable, Case] = {
     Unremovable.NOT_EMPTY: Case(rules=policy(consolidation_policy=ConsolidationPolicy.WHEN_EMPTY)),
     Unremovable.CPU_ABOVE_LIMIT: Case(load={"cpu": 3}),
     Unremovable.MEMORY_ABOVE_LIMIT: Case(load={"memory": 12}),
+    Unremovable.ACCELERATOR_ABOVE_LIMIT: Case(first={"allocatable": resources(4, 16, pods=110, **{GPU: 8})},
+                                              load={"kind": TRAINING}),
     Unremovable.CONSOLIDATION_OFF: Case(rules=policy(consolidate_after=None)),
     Unremovable.MARKED_RECENTLY: Case(rules=policy(consolidate_after=MINUTE)),
     Unremovable.TOO_FEW_UNDERUTILIZED: Case(rules=policy(required_count=3)),
