@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 EBB    := $(BIN)/python -m functions.cli
+PIP    := $(BIN)/python -m infra.installing
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check lint types imports unit faults real soak acceptance bench fuzz mutants fmt requirements audit schema monitoring playground clean
@@ -11,17 +12,27 @@ EBB    := $(BIN)/python -m functions.cli
 help: ## Say what each target does
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-$(VENV)/.cli: requirements.txt pyproject.toml
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[cli]'
+# Asked before anything is installed, and only then: later the environment has its own.
+define NEEDS_PYTHON
+@is=$$($(PYTHON) --version 2>&1) || is="not there"; \
+  $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+  echo "Ebb needs Python 3.11 or newer, and $(PYTHON) is $$is: name another with PYTHON=python3.12 or the like." >&2; exit 1; }
+endef
+
+$(VENV)/.cli: requirements.txt requirements.in requirements-cli.in pyproject.toml
+	$(NEEDS_PYTHON)
+	@echo "Installing what Ebb needs into $(VENV), once; this may take some minutes."
+	@$(PYTHON) -m venv $(VENV)
+	@$(PIP) --require-hashes -r requirements.txt
+	@$(PIP) -e .
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.cli
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[cli,dev]'
+	@echo "Installing what the tests need into $(VENV), once."
+	@$(PIP) -e '.[dev]'
 	@touch $@
 
-demo: $(VENV)/.cli ## Watch the whole loop on a little GKE on this machine (Python only, under a minute)
+demo: $(VENV)/.cli ## Watch the whole loop on a little GKE on this machine (Python 3.11 or newer only, about a minute)
 	@$(EBB) demo
 
 test: check unit faults real ## Run everything this machine can run, and say what it skipped and why
