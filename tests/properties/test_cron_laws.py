@@ -70,18 +70,21 @@ def fields(least: int, last: int, words: Sequence[str] = ()) -> st.SearchStrateg
     return st.lists(items(least, last, words), min_size=1, max_size=3).map(joined)
 
 
-SUNDAY_AS_7 = st.sampled_from([
-    Field("7", frozenset({0}), free=False),
-    Field("5-7", frozenset({5, 6, 0}), free=False),
-    Field("0,7", frozenset({0}), free=False),
-    Field("1-7/2", frozenset({1, 3, 5, 0}), free=False),
-])  # fmt: skip
+def only(text: str, *values: int) -> Field:
+    return Field(text, frozenset(values), free=False)
+
+
+ALL_YEAR = Field("*", frozenset(range(1, 13)), free=True)
+SUNDAY_AS_7 = st.sampled_from([only("7", 0), only("5-7", 5, 6, 0), only("0,7", 0), only("1-7/2", 1, 3, 5, 0)])
 
 
 @settings(max_examples=150, deadline=None)
 @given(fields(1, 31), fields(1, 12, MONTHS), fields(0, 6, DAYS) | SUNDAY_AS_7)
-@example(Field("13", frozenset({13}), free=False), Field("*", frozenset(range(1, 13)), free=True),
-         Field("fri", frozenset({5}), free=False))  # fmt: skip
+@example(only("13", 13), ALL_YEAR, only("fri", 5)).via("two restricted days are joined by OR")
+@example(only("1-31", *range(1, 32)), only("Jun", 6), only("mon", 1)).via("one of them names every day")
+@example(only("*/2", *range(1, 32, 2)), ALL_YEAR, only("1", 1)).via("a step restricts")
+@example(Field("*", frozenset(range(1, 32)), free=True), ALL_YEAR, only("1/2", 1, 3, 5)).via("a week ends on Saturday")
+@example(only("30", 30), only("feb", 2), Field("?", frozenset(range(7)), free=True)).via("a date that never comes")
 @pytest.mark.acceptance(65)
 def test_a_schedule_hits_on_the_dates_that_it_names(day: Field, month: Field, weekday: Field) -> None:
     """Two restricted day fields are joined by OR; a free one leaves it to the other."""
