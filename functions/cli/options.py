@@ -41,7 +41,8 @@ Dumps = Annotated[
         "--dump",
         metavar="FILE",
         rich_help_panel=_SOURCE,
-        help="What kubectl get nodes,pods,pdb,namespaces -A -o json printed; several files, folders and .gz are fine.",
+        help="What kubectl get nodes,pods,pdb,namespaces,rs,deploy,sts -A -o json printed; several files, folders and "
+        ".gz are fine, - is stdin.",
     ),
 ]
 Kubeconfig = Annotated[

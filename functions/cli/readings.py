@@ -17,6 +17,7 @@ from shared.settings import read_settings
 
 NO_GKE_API: Final = "pools are read from node labels, without minimum sizes, and counted as autoscaled."
 HOW_GKE_API: Final = " Set EBB_CLUSTER to projects/PROJECT/locations/LOCATION/clusters/NAME to ask it."
+STDIN: Final = Path("-")
 BY_LABELS: Final = PoolsReading({}, known=False)
 _GKE_CONTEXT_PARTS: Final = 4
 """gcloud names a context gke_PROJECT_LOCATION_CLUSTER; none of the three may hold an underscore."""
@@ -39,13 +40,13 @@ def from_dump(paths: tuple[Path, ...]) -> Reading:
     Raises:
         BadInput: a file is not there. BadDump: it is no dump.
     """
-    missing = [str(path) for path in paths if not path.exists()]
+    missing = [str(path) for path in paths if path != STDIN and not path.exists()]
     if missing:
         raise BadInput(f"--dump: {', '.join(missing)} does not exist.")
     from shared.adapters.kubernetes.dump import read_dump  # noqa: PLC0415 - see the module's docstring
 
     picture, now = read_dump(paths)
-    name = ", ".join(path.name for path in paths)
+    name = ", ".join("stdin" if path == STDIN else path.name for path in paths)
     return Reading(name, picture, BY_LABELS, now, f"A dump has no GKE API: {NO_GKE_API}")
 
 

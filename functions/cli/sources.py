@@ -12,7 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from functions.cli.readings import from_cluster, from_dump
+from functions.cli.readings import STDIN, from_cluster, from_dump
 from functions.cli.words import some
 from shared.adapters.prices import load
 from shared.core.policy import Policy, PoolPolicy
@@ -23,7 +23,6 @@ from shared.errors import BadInput, BadPolicy
 from shared.pictures import snapshot_of
 from shared.ports import Picture
 
-STDIN: Final = Path("-")
 WARNING: Final = "warning: "
 """How a note begins that something is odd, and not only unknown."""
 NO_POLICY: Final = "Without --policy every pool counts as enabled, with default settings."

@@ -144,6 +144,13 @@ def test_a_written_field_may_be_the_newest_time(tmp_path: Path) -> None:
     ("expected", "content"),
     [
         pytest.param("is empty; make a dump with `kubectl get nodes", b"", id="empty"),
+        pytest.param("this is YAML: use -o json", b"apiVersion: v1\nitems: []", id="YAML"),
+        pytest.param("this is YAML: use -o json", b"# nodes\n---\n\nkind: List", id="YAML below a comment"),
+        pytest.param(
+            "kubectl failed (Error from server (Forbidden): nodes is forbidden)",
+            b"Error from server (Forbidden): nodes is forbidden\nmore",
+            id="what kubectl said of a failure",
+        ),
         pytest.param("is not JSON", b"NAME STATUS\nn1 Ready", id="kubectl's table"),
         pytest.param("is not JSON", b'{"kind": "List", "items": [', id="cut off"),
         pytest.param("cannot be read", b"\x1f\x8bnot gzip", id="broken gzip"),

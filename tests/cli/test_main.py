@@ -97,6 +97,14 @@ def test_a_dump_may_come_in_several_files_and_gzipped(tmp_path: Path) -> None:
     assert json.loads(shown.stdout)["totals"]["nodes"] == 4
 
 
+@pytest.mark.parametrize("suffix", [".json", ".json.gz"])
+def test_a_dump_may_come_from_a_pipe(suffix: str, tmp_path: Path) -> None:
+    data = dumps.write(tmp_path / f"dump{suffix}", 2).read_bytes()
+    shown = CliRunner().invoke(app, ["plan", "--dump", "-"], input=data)
+    assert shown.exit_code == 0
+    assert "Cluster  stdin, " in shown.output
+
+
 def test_a_plan_of_sixty_nodes_takes_less_than_a_second(dump: Path) -> None:
     """CPU seconds of the whole process, the best of three: wall time is the machine's own business."""
 

@@ -7,6 +7,8 @@ dump's time is its newest timestamp. Whatever is malformed is named with file an
 import codecs
 import gzip
 import json
+import re
+import sys
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
@@ -23,6 +25,10 @@ from shared.ports import Picture
 COMMAND: Final = (
     "kubectl get nodes,pods,poddisruptionbudgets,namespaces,replicasets,deployments,statefulsets -A -o json > dump.json"
 )
+STDIN: Final = Path("-")
+_YAML: Final = re.compile(rb"(\s|---|#[^\n]*\n)*(apiVersion|items|kind|metadata):")
+_KUBECTL_FAILED: Final = (b"Error from server", b"error: ", b"Unable to connect")
+_MOST_SAID: Final = 200
 _GZIP: Final = b"\x1f\x8b"
 _SUFFIXES: Final = (".json", ".json.gz")
 _UNREADABLE: Final = (msgspec.MsgspecError, ValueError, RecursionError)
@@ -97,7 +103,7 @@ def _documents(file: Path) -> Iterator[bytes]:
 
 def _content(file: Path) -> bytes:
     try:
-        data = file.read_bytes()
+        data = sys.stdin.buffer.read() if file == STDIN else file.read_bytes()
         return _utf8(gzip.decompress(data) if data.startswith(_GZIP) else data)
     except (OSError, EOFError, zlib.error, ValueError) as fault:
         raise BadDump(f"{file}: cannot be read ({fault}); make a dump with `{COMMAND}`.") from fault
@@ -122,7 +128,16 @@ def _apart(file: Path, data: bytes) -> Iterator[bytes]:
             yield rest[:end].encode()
             rest = rest[end:].lstrip()
     except _UNREADABLE as fault:
-        raise BadDump(f"{file}: is not JSON ({fault}); make a dump with `{COMMAND}`.") from fault
+        raise BadDump(f"{file}: {_what(data, fault)}; make a dump with `{COMMAND}`.") from fault
+
+
+def _what(data: bytes, fault: Exception) -> str:
+    """Return what a file holds instead of JSON, as far as its beginning tells."""
+    if _YAML.match(data):
+        return "this is YAML: use -o json"
+    if data.startswith(_KUBECTL_FAILED):
+        return f"kubectl failed ({data.decode(errors='replace').splitlines()[0][:_MOST_SAID]})"
+    return f"is not JSON ({fault})"
 
 
 def _take(gathered: Gathering, file: Path, raw: bytes) -> None:
