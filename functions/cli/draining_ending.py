@@ -75,7 +75,7 @@ def ending_of(record: DrainRecord, claim: Claim | None) -> Ending | None:
     node, outcome = record.order.node, record.outcome
     if outcome in _DONE:
         return Ending(0, (f"{node}: {outcome}. {sentence((Outcome,), outcome)}", *_policy_is_dry(record)))
-    if record.objections:
+    if any(each.reason != record.why for each in record.objections):
         return Ending(WRONG, (_first(record), *_remark(record)), objections(record))
     return Ending(WRONG, (_why(record), *_remedy(record)))
 

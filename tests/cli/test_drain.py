@@ -20,7 +20,7 @@ from functions.cli.main import app
 from functions.cli.remedies import REMEDIES
 from infra.local.emulators import PubSubEmulator
 from shared.core.orders import CLAIM_WITHIN, Kind, Origin, decode
-from shared.core.reasons import Halt, PodBlock, Refusal
+from shared.core.reasons import Halt, PodBlock, Refusal, Unremovable
 from shared.core.snapshot import Volume
 from shared.core.state import DrainPhase, DrainRecord
 from shared.errors import BadInput
@@ -157,6 +157,15 @@ def test_everything_in_the_way_is_told_with_its_remedy(capsys: pytest.CaptureFix
     ]
     assert all(REMEDIES[reason] in line for reason, line in zip(BLOCKS, points, strict=False))
     assert points[2:] == ["Of ignore, gates did not count: manual.mayIgnore of the policy allows windows."]
+
+
+def test_one_thing_in_the_way_is_told_once(capsys: pytest.CaptureFixture[str]) -> None:
+    cluster = house(policy=policy(cluster_wide={"paused": True}))
+
+    assert drain(office(cluster), "n1", Wish(), wait=True) == 1
+
+    last = capsys.readouterr().out.splitlines()[-2:]
+    assert last == ["n1: refused, paused. Ebb is paused. (policy)", REMEDIES[Unremovable.PAUSED]]
 
 
 def test_a_pod_that_stops_a_drain_is_told_with_its_remedy(capsys: pytest.CaptureFixture[str]) -> None:
