@@ -15,6 +15,7 @@ from typing import Final
 from functions.cli.readings import STDIN, from_cluster, from_dump
 from functions.cli.words import some
 from shared.adapters.prices import load
+from shared.core.names import POOL_LABEL
 from shared.core.policy import Policy, PoolPolicy
 from shared.core.prices import Prices
 from shared.core.snapshot import Snapshot
@@ -34,6 +35,9 @@ ESTIMATED: Final = "Prices are estimated for machines that the price table does 
 NO_WORKLOADS: Final = (
     "No ReplicaSets, Deployments and StatefulSets are known here: rollouts are not seen, and replicas are counted by "
     "the pods that are there; add replicasets,deployments,statefulsets to the dump."
+)
+NOT_GKE: Final = (
+    f"No node carries the label {POOL_LABEL}: this does not look like GKE, and Ebb drains nothing elsewhere."
 )
 EVERY_POOL: Final = Policy(other_pools=PoolPolicy(enabled=True))
 
@@ -80,7 +84,8 @@ def gather(sources: Sources, read: Policy | None = None) -> Inputs:
     now, prices = sources.at or reading.now, load()
     snapshot = snapshot_of(reading.cluster, reading.picture, reading.pools, now, now)
     known = (NO_MARKS, *_no_workloads(reading.picture), *_estimated(snapshot, prices))
-    return Inputs(snapshot, policy, prices, (*warnings_of(policy, snapshot), *notes, reading.note, *known))
+    odd = (*warnings_of(policy, snapshot), *_elsewhere(snapshot))
+    return Inputs(snapshot, policy, prices, (*odd, *notes, reading.note, *known))
 
 
 def warnings_of(policy: Policy, snapshot: Snapshot) -> tuple[str, ...]:
@@ -130,6 +135,10 @@ def faults_of(path: Path) -> Iterator[None]:
     except BadPolicy as bad:
         plain = (fault.removeprefix("policy: ").removeprefix("file: ") for fault in bad.faults)
         raise BadPolicy(*(f"{name_of(path)}: {fault}" for fault in plain)) from bad
+
+
+def _elsewhere(snapshot: Snapshot) -> tuple[str, ...]:
+    return () if not snapshot.nodes or any(node.pool for node in snapshot.nodes) else (f"{WARNING}{NOT_GKE}",)
 
 
 def _no_workloads(picture: Picture) -> tuple[str, ...]:

@@ -58,3 +58,10 @@ def test_stdin_is_a_file_too() -> None:
     assert result.output.startswith("stdin is valid: 1 pool")
     result = CliRunner().invoke(app, ["policy", "check", "-"], input="[")
     assert result.stderr.startswith("ebb: stdin: line 1, column ")
+
+
+def test_an_empty_list_of_reasons_is_warned_about_and_stdin_is_read_once() -> None:
+    policy = "nodePools: {a: {enabled: true, disruption: {budgets: [{nodes: 1, reasons: []}]}}}"
+    result = CliRunner().invoke(app, ["policy", "check", "-"], input=policy)
+    assert result.exit_code == 0
+    assert "warning: nodePools.a.disruption.budgets[0].reasons: the list is empty" in result.output
