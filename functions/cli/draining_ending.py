@@ -38,6 +38,7 @@ HALT_REMEDIES: Final[Mapping[str, str]] = {
     Halt.EVICTION_FORBIDDEN.value: "Mend what the API server or the webhook named, then run ebb drain again.",
     Halt.SEVERAL_PDBS.value: REMEDIES[PodBlock.SEVERAL_PDBS],
     Halt.POD_BLOCKS.value: "Run ebb explain NODE to see what the pod says.",
+    Halt.POD_WAITS.value: "Run ebb drain again once the pod is done; ebb explain NODE says what it waits for.",
     Halt.REPLACEMENT_PENDING.value: "Find room for the pod: kubectl describe pod says what it lacks.",
     Halt.DEMAND.value: "Nothing to do: the room is needed.",
     Halt.BREAKER.value: "See with kubectl describe pod why the moved pod found no place; the breaker closes by itself.",

@@ -35,6 +35,7 @@ REMEDIES: Final[Mapping[Reason, str]] = {
         "Raise drain.maxGracePeriod, or set longGrace: cut for the pool if the pod may end sooner than it asks; or "
         "lower its terminationGracePeriodSeconds."
     ),
+    PodBlock.STILL_TERMINATING: _NOTHING,
     PodBlock.TOLERATES_DRAIN_TAINT: "Narrow the pod's tolerations; it tolerates every taint.",
     PodBlock.NAMES_ITS_NODE: "Let the pod choose its node by labels instead of by name.",
     PodBlock.FOREIGN_SCHEDULER: _NOT_MODELLED,

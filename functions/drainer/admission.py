@@ -18,7 +18,7 @@ from functions.drainer.claiming import (
     proved,
 )
 from functions.drainer.desk import Desk
-from functions.drainer.work import read_policy
+from functions.drainer.work import policy_in_reach, read_policy
 from shared.cas import change_cluster, read_cluster
 from shared.core.admission import needs_whole_picture, objections, over_limit, void
 from shared.core.claims import backed_off
@@ -85,7 +85,7 @@ def _admitted(desk: Desk) -> bool:
         raise Declined(refusal or Refusal.NODE_UNKNOWN)
     held = state.claims.get(node.uid)
     if held is not None:  # a crash between the claim and its record
-        claimed(desk, node, held)
+        claimed(desk, node, held, policy_in_reach(desk))
         return True
     policy = read_policy(desk)
     if policy is None:

@@ -126,10 +126,10 @@ def _claim(desk: Desk, node: Node, proof: Proof, policy: Policy) -> None:
         return granted(state, node.uid, replace(claim, turns=own_turns), longest_rate(policy), pods)
 
     after = change_cluster(desk.ports.state, desk.ports.clock, change)
-    claimed(desk, node, after.claims[node.uid])
+    claimed(desk, node, after.claims[node.uid], policy)
 
 
-def claimed(desk: Desk, node: Node, claim: Claim) -> None:
+def claimed(desk: Desk, node: Node, claim: Claim, policy: Policy | None) -> None:
     """Write what the following steps need to know; the claim itself already stands."""
     pods = movable(desk.ports.cluster.pods_on(node.name), claim.since)
     desk.ledger.write(
@@ -138,5 +138,6 @@ def claimed(desk: Desk, node: Node, claim: Claim) -> None:
         node_uid=node.uid,
         deadline=deadline(claim, pods),
         max_grace=claim.settings.max_grace,
+        rules=policy.pool(claim.pool).pod_rules if policy else None,
     )
     desk.act(Act.DRAIN, Result.ATTEMPTED, "The claim is granted.", phase=DrainPhase.CLAIMED.value)

@@ -69,7 +69,7 @@ class Eyes:
                 sharers=sharers(state.claims, self._desk.ledger.record.node_uid),
                 working=sum(not claim.drained for claim in state.claims.values()),
                 unbound=seen.unbound,
-                policy=_policy_in_reach(self._desk),
+                policy=policy_in_reach(self._desk),
                 paused=state.paused,
             )
             self._looked_at = moment
@@ -92,7 +92,7 @@ def read_policy(desk: Desk) -> Policy | None:
     return policy
 
 
-def _policy_in_reach(desk: Desk) -> Policy | None:
+def policy_in_reach(desk: Desk) -> Policy | None:
     """A drain that has begun does not hang on the policy's bucket: it ends by its claim's settings meanwhile."""
     try:
         return read_policy(desk)

@@ -17,7 +17,15 @@ from shared.core.guards import GUARDS, Guarded, is_single, too_few_available, to
 from shared.core.opt_outs import pod_wish
 from shared.core.plan import Blocker
 from shared.core.pods import is_daemon, is_finished, is_mirror
-from shared.core.policy import DrainSettings, KubeSystemPods, LocalStorage, LongGrace, PoolPolicy, SingleReplicas
+from shared.core.policy import (
+    DrainSettings,
+    KubeSystemPods,
+    LocalStorage,
+    LongGrace,
+    PodRules,
+    PoolPolicy,
+    SingleReplicas,
+)
 from shared.core.reasons import PodBlock
 from shared.core.selectors import NO_SCHEDULE, Taint
 from shared.core.snapshot import Pod, PodClass, PodDisruptionBudget, Volume
@@ -28,7 +36,9 @@ REPLICATED: Final = frozenset({"ReplicationController", "Job", "ReplicaSet", "St
 KUBE_SYSTEM: Final = "kube-system"
 STUCK_AFTER: Final = timedelta(seconds=30)
 """A pod that outlives its deletion by grace + 30 s is left to die where it is (rule LongTerminating)."""
-PASSES_BY_ITSELF: Final = frozenset({PodBlock.JOB_RUNNING, PodBlock.ROLLING_OUT, PodBlock.TOO_YOUNG_POD})
+PASSES_BY_ITSELF: Final = frozenset(
+    {PodBlock.JOB_RUNNING, PodBlock.ROLLING_OUT, PodBlock.TOO_YOUNG_POD, PodBlock.STILL_TERMINATING}
+)
 """Blocks that only ask to come again later."""
 WAITS: Final = PASSES_BY_ITSELF | {PodBlock.WAITS_FOR_COMPLETION}
 
@@ -59,11 +69,11 @@ class DrainContext:
     """
 
     disruption_budgets: tuple[PodDisruptionBudget, ...]
-    policy: PoolPolicy
+    policy: PoolPolicy | PodRules
     now: datetime
     workloads: Mapping[str, Workload] = field(default_factory=dict)
-    max_grace: timedelta = field(default=DrainSettings().max_grace)
-    """The grace that an eviction asks for at most."""
+    drain: DrainSettings = field(default_factory=DrainSettings)
+    """How long a drain lasts, and the grace that an eviction asks for at most."""
     _budgets: dict[PodClass, tuple[PodDisruptionBudget, ...]] = field(default_factory=dict, repr=False, compare=False)
     _findings: dict[PodClass, tuple[Finding, ...]] = field(default_factory=dict, repr=False, compare=False)
     _short: dict[PodClass, Finding | None] = field(default_factory=dict, repr=False, compare=False)
@@ -153,7 +163,7 @@ def _several_pdbs(spec: PodClass, context: DrainContext) -> Iterable[Finding]:
 
 def _grace_too_long(spec: PodClass, context: DrainContext) -> Iterable[Finding]:
     """GKE's autoscaler gives a pod up to an hour; a drain of ours ends in minutes."""
-    most = context.max_grace.total_seconds()
+    most = context.drain.max_grace.total_seconds()
     if context.policy.long_grace is LongGrace.KEEP and spec.grace_seconds > most:
         yield Finding(PodBlock.GRACE_TOO_LONG, f"{spec.grace_seconds} s of {most:g} s")
 
@@ -169,6 +179,17 @@ def _do_not_disrupt(pod: Pod, context: DrainContext) -> Iterable[Finding]:
     wish = pod_wish(pod.spec.annotations, pod.spec.labels, pod.started, context.now)
     if wish is not None:
         yield Finding(PodBlock.DO_NOT_DISRUPT, wish)
+
+
+def _still_terminating(pod: Pod, context: DrainContext) -> Iterable[Finding]:
+    """Whoever deleted the pod gave it longer than a drain lasts, which could only fail on it."""
+    if pod.deleting is not None and pod.deleting - context.now > longest_drain(pod.spec, context.drain):
+        yield Finding(PodBlock.STILL_TERMINATING, f"until {pod.deleting.isoformat()}")
+
+
+def longest_drain(spec: PodClass, drain: DrainSettings) -> timedelta:
+    """Return how long a drain waits for a pod of that class: the timeout and its grace, capped (acceptance row 89)."""
+    return drain.timeout + min(timedelta(seconds=spec.grace_seconds), drain.max_grace)
 
 
 def _pdb_exhausted(pod: Pod, context: DrainContext) -> Iterable[Finding]:
@@ -211,6 +232,7 @@ BLOCKING_BY_CLASS: Final[tuple[Callable[[PodClass, DrainContext], Iterable[Findi
 (`feasibility.UNMODELLED`) follow them."""
 BLOCKING_BY_POD: Final[tuple[Callable[[Pod, DrainContext], Iterable[Finding]], ...]] = (
     _do_not_disrupt,
+    _still_terminating,
     _pdb_exhausted,
     _too_few_available,
     _too_young,

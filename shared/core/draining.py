@@ -10,10 +10,10 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from shared.core.annotation import noted
-from shared.core.drainability import DrainContext, judge, movable
+from shared.core.drainability import WAITS, DrainContext, judge, movable
 from shared.core.names import AUTOSCALER_DELETING_TAINT, LEAVING_TAINTS
 from shared.core.pace import in_this_round
-from shared.core.policy import DrainSettings, Jobs, KubeSystemPods, LocalStorage, LongGrace, Policy, PoolPolicy
+from shared.core.policy import DrainSettings, PodRules, Policy
 from shared.core.reasons import Halt, Outcome, PodBlock
 from shared.core.scene import Scene
 from shared.core.snapshot import Node, Pod
@@ -25,12 +25,8 @@ CORDON_SETTLES: Final = timedelta(seconds=5)
 """A scheduler that had not yet seen the cordon may bind a pod in this time (Karpenter's MinDrainTime)."""
 NEVER: Final = frozenset({"forbidden", "several_pdbs"})
 """Answers of the eviction API that no repetition changes."""
-_AS_BEGUN: Final = PoolPolicy(
-    kube_system_pods=KubeSystemPods.EVICT,
-    local_storage=LocalStorage.EVICT,
-    long_grace=LongGrace.CUT,
-    jobs=Jobs.MOVE,
-)
+_NO_RULES: Final = PodRules()
+"""Of a drain whose record does not say how it was begun: nothing is held against it."""
 WAITS_ITS_TURN: Final = frozenset({PodBlock.PDB_EXHAUSTED, PodBlock.TOO_FEW_AVAILABLE, PodBlock.ROLLING_OUT})
 """Blocks that only delay an eviction once the drain has begun, at most until its deadline."""
 
@@ -123,13 +119,19 @@ def _late(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
     if record.deadline is None or now < record.deadline:
         return None
     budgets = {row.detail for row in record.pods.values() if row.answer == "budget" and row.detail}
-    held = sorted(budgets | _short_workloads(scene, now))
+    held = sorted(budgets | _short_workloads(record, scene, now) | _terminating(scene, now))
     return GiveBack(Halt.DEADLINE, f"held by {', '.join(held)}" if held else "")
 
 
-def _short_workloads(scene: Scene, now: datetime) -> set[str]:
+def _terminating(scene: Scene, now: datetime) -> set[str]:
+    """Return the pods that are let go already, and are not gone."""
+    going = (pod for pod in movable(scene.pods, now) if pod.deleting is not None)
+    return {f"{pod.key}, which ends by {pod.deleting:%H:%M:%S}" for pod in going}
+
+
+def _short_workloads(record: DrainRecord, scene: Scene, now: datetime) -> set[str]:
     """Return the workloads without a PDB that have too many replicas away for another to go."""
-    context = _context(scene, now)
+    context = _context(record, scene, now)
     found = (context.short_of(pod.spec) for pod in movable(scene.pods, now))
     return {finding.detail for finding in found if finding is not None}
 
@@ -182,12 +184,13 @@ def _refused_for_good(record: DrainRecord, scene: Scene, now: datetime) -> Step 
 
 
 def _pod_blocks(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
-    del record
-    context = _context(scene, now)
-    for pod in movable(scene.pods, now):
-        firm = [each for each in judge(pod, context).blockers if each.reason not in WAITS_ITS_TURN]
-        if firm and pod.deleting is None:
-            return GiveBack(Halt.POD_BLOCKS, f"{pod.key}: {firm[0].reason.value}")
+    """A pod slipped in before all had seen the cordon: one that blocks is a failure, one that merely waits is not."""
+    context = _context(record, scene, now)
+    staying = (pod for pod in movable(scene.pods, now) if pod.deleting is None)
+    found = [each for pod in staying for each in judge(pod, context).blockers if each.reason not in WAITS_ITS_TURN]
+    for each in sorted(found, key=lambda each: each.reason in WAITS):
+        why = Halt.POD_WAITS if each.reason in WAITS else Halt.POD_BLOCKS
+        return GiveBack(why, f"{each.object}: {each.reason.value}")
     return None
 
 
@@ -209,17 +212,16 @@ def _drained(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
 
 
 def _evict(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
-    due = due_now(record, scene, _context(scene, now).policy.unprotected, now)
+    due = due_now(record, scene, _context(record, scene, now).policy.unprotected, now)
     most = scene.claim.settings.max_parallel_evictions if scene.claim else 1
     now_due = in_this_round(due, record, scene.working, most, now)
     return Evict(now_due) if now_due else None
 
 
-def _context(scene: Scene, now: datetime) -> DrainContext:
-    """The planner's pod rules on what this look saw; without a policy nothing that was begun is held against it."""
-    settings = scene.policy.pool(scene.node.pool) if scene.policy and scene.node else _AS_BEGUN
+def _context(record: DrainRecord, scene: Scene, now: datetime) -> DrainContext:
+    """The planner's pod rules on what this look saw, with the settings that the drain was begun with."""
     drain = scene.claim.settings if scene.claim else DrainSettings()
-    return DrainContext(scene.disruption_budgets, settings, now, scene.workloads, drain.max_grace)
+    return DrainContext(scene.disruption_budgets, record.rules or _NO_RULES, now, scene.workloads, drain)
 
 
 Rule = Callable[[DrainRecord, Scene, datetime], Step | None]

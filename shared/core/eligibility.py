@@ -43,9 +43,7 @@ class NodeContext:
         """Return what the pod rules know on nodes of that pool."""
         if pool not in self._drain:
             budgets, workloads = self.snapshot.disruption_budgets, self.snapshot.workloads
-            self._drain[pool] = DrainContext(
-                budgets, self.policy.pool(pool), self.now, workloads, self.policy.drain.max_grace
-            )
+            self._drain[pool] = DrainContext(budgets, self.policy.pool(pool), self.now, workloads, self.policy.drain)
         return self._drain[pool]
 
     def permanent_taints(self, pool: str) -> frozenset[Taint]:

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Final
 
 from shared.core.feasibility import Finding
-from shared.core.policy import Jobs, PoolPolicy, SingleReplicas
+from shared.core.policy import Jobs, PodRules, PoolPolicy, SingleReplicas
 from shared.core.reasons import PodBlock
 from shared.core.snapshot import Pod, PodClass
 from shared.core.workloads import Workload
@@ -24,7 +24,7 @@ class Guarded:
 
     spec: PodClass
     workload: Workload
-    policy: PoolPolicy
+    policy: PoolPolicy | PodRules
     protected: bool
     """Whether a PodDisruptionBudget speaks for the pods."""
 
@@ -70,7 +70,7 @@ def too_few_available(about: Guarded) -> Finding | None:
     return Finding(PodBlock.TOO_FEW_AVAILABLE, detail) if away >= most else None
 
 
-def too_young(pod: Pod, policy: PoolPolicy, now: datetime) -> Iterable[Finding]:
+def too_young(pod: Pod, policy: PoolPolicy | PodRules, now: datetime) -> Iterable[Finding]:
     """Let a pod settle first; at exactly minimumPodAge it may go. A pod that is leaving anyway keeps nothing."""
     minimum = policy.minimum_pod_age
     if not minimum or pod.created is None or pod.deleting is not None or now - pod.created >= minimum:

@@ -131,6 +131,18 @@ class DrainSettings(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     max_parallel_evictions: int = 20
 
 
+class PodRules(msgspec.Struct, frozen=True, kw_only=True):
+    """What a pool's settings say of pods; kept in a drain's record, so that a running drain ends as it was begun."""
+
+    kube_system_pods: KubeSystemPods = KubeSystemPods.EVICT
+    local_storage: LocalStorage = LocalStorage.EVICT
+    long_grace: LongGrace = LongGrace.CUT
+    unprotected: Limit = Limit(percent=25)
+    single_replicas: SingleReplicas = SingleReplicas.MOVE
+    jobs: Jobs = Jobs.MOVE
+    minimum_pod_age: timedelta = timedelta(0)
+
+
 WATCHDOGS: Final = {"BALANCED": timedelta(minutes=25), "OPTIMIZE_UTILIZATION": timedelta(minutes=8)}
 """How long a drained node is left to the autoscaler, by autoscaling profile."""
 AFTER_THE_DELAY: Final = timedelta(minutes=15)
@@ -171,6 +183,10 @@ class PoolPolicy:
     windows: tuple[Schedule, ...] | None = None
     """Allow-list; None = always."""
     rate: Rate | None = None
+
+    @property
+    def pod_rules(self) -> PodRules:
+        return PodRules(**{name: getattr(self, name) for name in PodRules.__struct_fields__})
 
 
 @dataclass(frozen=True)

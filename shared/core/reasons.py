@@ -52,6 +52,10 @@ class PodBlock(Reason):
         "grace_too_long",
         "The pod asks for more grace than maxGracePeriod gives, and the policy cuts none (longGrace: keep).",
     )
+    STILL_TERMINATING = (
+        "still_terminating",
+        "The pod is already terminating, and was given longer than a drain lasts.",
+    )
     TOLERATES_DRAIN_TAINT = (
         "tolerates_drain_taint",
         "The pod tolerates our taint and would come back to the node.",
@@ -185,6 +189,10 @@ class Halt(Reason):
     EVICTION_FORBIDDEN = "eviction_forbidden", "The API server or a webhook refused an eviction for good."
     SEVERAL_PDBS = "several_pdbs", "More than one PodDisruptionBudget matches a pod."
     POD_BLOCKS = "pod_blocks", "A pod that may not be moved appeared on the node."
+    POD_WAITS = (
+        "pod_waits",
+        "A pod that is only to be waited for (a Job's, a young one) came before the cordon; nothing failed.",
+    )
     REPLACEMENT_PENDING = "replacement_pending", "A replacement of an evicted pod found no node."
     DEMAND = "demand", "A pod without a place would fit on the node: room is given back when demand returns."
     BREAKER = "breaker", "A pod moved from the pool found no place; what is not emptied yet is given back."

@@ -10,7 +10,7 @@ from enum import StrEnum
 import msgspec
 
 from shared.core.orders import DrainReason, Order, Origin
-from shared.core.policy import DrainSettings
+from shared.core.policy import DrainSettings, PodRules
 
 
 class Lease(msgspec.Struct, frozen=True):
@@ -187,6 +187,8 @@ class DrainRecord(msgspec.Struct, frozen=True, kw_only=True):
     deadline: datetime | None = None
     max_grace: timedelta = timedelta(minutes=8)
     """From the claim's settings: the cap on each pod's grace period."""
+    rules: PodRules | None = None
+    """What the policy said of pods when the drain was begun; None: it could not be read in that moment."""
     drained_at: datetime | None = None
     pods: dict[str, PodProgress] = {}
     """By namespace/name."""

@@ -8,7 +8,7 @@ import pytest
 
 from shared.core import names
 from shared.core.drainability import DrainContext, Kind, judge, movable
-from shared.core.policy import Jobs, KubeSystemPods, LocalStorage, LongGrace, PoolPolicy
+from shared.core.policy import DrainSettings, Jobs, KubeSystemPods, LocalStorage, LongGrace, PoolPolicy
 from shared.core.reasons import PodBlock
 from shared.core.selectors import NodeTerm, PodTerm, Requirement, Toleration
 from shared.core.snapshot import Phase, Pod, PodDisruptionBudget, Volume
@@ -241,7 +241,7 @@ def test_all_blockers_are_kept_and_the_first_names_the_verdict() -> None:
 def test_a_pod_that_asks_for_more_grace_than_the_policy_gives_keeps_its_node(
     expected: list[PodBlock], grace: int, most: int, policy: dict[str, Any]
 ) -> None:
-    known = replace(context(**policy), max_grace=timedelta(seconds=most))
+    known = replace(context(**policy), drain=DrainSettings(max_grace=timedelta(seconds=most)))
 
     found = judge(pod("p", grace_seconds=grace), known).blockers
     assert [each.reason for each in found] == expected
@@ -250,3 +250,19 @@ def test_a_pod_that_asks_for_more_grace_than_the_policy_gives_keeps_its_node(
 
 def test_a_daemon_with_a_long_grace_goes_with_its_node() -> None:
     assert blocks(pod("p", owner="DaemonSet/agent", grace_seconds=3600)) == []
+
+
+@pytest.mark.parametrize(
+    ("expected", "left"),
+    [
+        pytest.param([], timedelta(minutes=16, seconds=30), id="as long as a drain waits for it"),
+        pytest.param([PodBlock.STILL_TERMINATING], timedelta(minutes=16, seconds=31), id="a second longer"),
+    ],
+)
+def test_a_pod_that_was_given_longer_than_a_drain_lasts_keeps_its_node(
+    expected: list[PodBlock], left: timedelta
+) -> None:
+    verdict = judge(pod("p", grace_seconds=480, deleting=NOW + left), context())
+
+    assert [each.reason for each in verdict.blockers] == expected
+    assert not expected or verdict.kind is Kind.WAIT

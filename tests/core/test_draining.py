@@ -141,6 +141,12 @@ def asked(pod_name: str, answer: str, *, ago: float = 60, **changes: Any) -> dic
             id="a bare pod slipped in before the cordon",
         ),
         pytest.param(
+            GiveBack(Halt.POD_WAITS, "default/p: job_running"),
+            record("cordoned", rules=policy().pool("a").pod_rules),
+            scene(pod("p", on="n1", owner="Job/x")),
+            id="a Job's pod slipped in before the cordon",
+        ),
+        pytest.param(
             GiveBack(Halt.SEVERAL_PDBS, "default/p: two"),
             record("cordoned", pods=asked("p", "several_pdbs", detail="two")),
             scene(pod("p", on="n1")),
@@ -212,7 +218,8 @@ def test_a_pod_that_comes_late_and_asks_for_too_much_grace_ends_the_drain(
     expected: bool, own: int, drain: DrainSettings, rules: dict[str, Any]
 ) -> None:
     late = pod("p", on="n1", grace_seconds=own)
-    step = next_step(record("cordoned"), scene(late, claim=claim("n1", settings=drain), policy=policy(**rules)), LATER)
+    begun = record("cordoned", rules=policy(**rules).pool("a").pod_rules)
+    step = next_step(begun, scene(late, claim=claim("n1", settings=drain)), LATER)
 
     assert (step == Evict((late,))) is expected
     assert expected or (isinstance(step, GiveBack) and step.why is Halt.POD_BLOCKS)
