@@ -1,6 +1,7 @@
 """Where a mistake may stand: every place of a module's code that an operator has something to say to.
 
-Types, docstrings, messages and decorators are no code in this sense. Must not run anything.
+Types, docstrings, messages, decorators and how a dataclass makes its fields are no code in this sense. Must not run
+anything.
 """
 
 import ast
@@ -138,6 +139,8 @@ def _is_no_code(parent: ast.AST, field: str, child: ast.AST) -> bool:
     if isinstance(child, (ast.JoinedStr, ast.Assert, ast.Delete, ast.Import, ast.ImportFrom)):
         return True
     if isinstance(parent, ast.Expr) and isinstance(child, ast.Constant):
+        return True
+    if isinstance(child, ast.Call) and isinstance(child.func, ast.Name) and child.func.id == "field":
         return True
     return isinstance(child, ast.BinOp) and isinstance(child.op, ast.BitOr) and _is_type(child)
 

@@ -29,6 +29,7 @@ def made(text: str) -> list[Mutant]:
         pytest.param(["a → ()"], "def f() -> tuple[int, ...]:\n    return a", id="an answer"),
         pytest.param(["a → None"], "def f() -> int | None:\n    return a", id="an answer that may be missing"),
         pytest.param([], "'''Words, 1.'''\ndef f(x: int | None) -> str | None: ...", id="types and words are no code"),
+        pytest.param([], "x: int = field(default=1, repr=False)", id="how a field is made is no code"),
         pytest.param([], "Rule = Callable[[Node, str], bool | None]", id="a type's name is no code"),
     ],
 )
