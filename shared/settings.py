@@ -53,8 +53,9 @@ class Settings:
     """EBB_KUBECONFIG: a kubeconfig instead of the GKE lookup of endpoint and credentials."""
     gke_api: str = ""
     """EBB_GKE_API: an http:// address in the GKE API's place; `none` = no GKE API."""
-    step_seconds: float = 480.0
-    """EBB_STEP_SECONDS: a drain step's soft deadline; leaves time to checkpoint under the platform's limit."""
+    step_seconds: float = 25.0
+    """EBB_STEP_SECONDS: a drain step's soft deadline; short, for Pub/Sub widens a push subscription's window only with
+    acknowledgements, and what a killed step left undone is begun again after the acknowledgement deadline."""
     pass_seconds: float = 360.0
     """EBB_PASS_SECONDS: how long the planner's lease lives; longer than the function may run, for a pass that was
     killed keeps the next ones out for so long."""

@@ -2,8 +2,8 @@
 # hundred attempts. rejected: what is no order. results: how each drain ended, for whoever subscribes.
 
 locals {
-  # Pub/Sub's own limit, and the time after which an order is delivered again: every other deadline lies under it.
-  ack_deadline_seconds = 600
+  # When an order is delivered again whose request was lost: just after the drainer's own limit, at most Pub/Sub's 600.
+  ack_deadline_seconds = var.functions.drainer.timeout_seconds + 5
 
   topics = {
     dead_letters = local.dead_letters_name

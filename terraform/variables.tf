@@ -146,8 +146,8 @@ variable "functions" {
     drainer = optional(object({
       memory          = optional(string, "512Mi")
       instances       = optional(number, 25)
-      timeout_seconds = optional(number, 570)
-      step_seconds    = optional(number, 480)
+      timeout_seconds = optional(number, 55)
+      step_seconds    = optional(number, 25)
     }), {})
   })
   nullable = false
@@ -182,12 +182,12 @@ variable "functions" {
     error_message = "functions.drainer.instances: write a whole number from 1 to 100."
   }
   validation {
-    condition     = var.functions.drainer.timeout_seconds >= 120 && var.functions.drainer.timeout_seconds <= 590 && floor(var.functions.drainer.timeout_seconds) == var.functions.drainer.timeout_seconds
-    error_message = "functions.drainer.timeout_seconds: write a whole number from 120 to 590, under the 600 s after which Pub/Sub delivers again."
+    condition     = var.functions.drainer.timeout_seconds >= 45 && var.functions.drainer.timeout_seconds <= 590 && floor(var.functions.drainer.timeout_seconds) == var.functions.drainer.timeout_seconds
+    error_message = "functions.drainer.timeout_seconds: write a whole number from 45 to 590; 5 s later Pub/Sub delivers again, and it waits 600 s at most."
   }
   validation {
-    condition     = var.functions.drainer.step_seconds >= 60 && var.functions.drainer.step_seconds <= 540 && floor(var.functions.drainer.step_seconds) == var.functions.drainer.step_seconds && var.functions.drainer.step_seconds + 30 <= var.functions.drainer.timeout_seconds
-    error_message = "functions.drainer.step_seconds: write a whole number from 60 to 540, at least 30 s under drainer.timeout_seconds: a step saves and publishes its continuation after it."
+    condition     = var.functions.drainer.step_seconds >= 10 && var.functions.drainer.step_seconds <= 540 && floor(var.functions.drainer.step_seconds) == var.functions.drainer.step_seconds && var.functions.drainer.step_seconds + 30 <= var.functions.drainer.timeout_seconds
+    error_message = "functions.drainer.step_seconds: write a whole number from 10 to 540, at least 30 s under drainer.timeout_seconds: a step saves and publishes its continuation after it."
   }
 }
 

@@ -95,7 +95,7 @@ run "an_installation" {
       google_cloudfunctions2_function.drainer.service_config[0].timeout_seconds &&
       google_cloudfunctions2_function.drainer.service_config[0].timeout_seconds <
       google_pubsub_subscription.orders.ack_deadline_seconds &&
-      google_pubsub_subscription.orders.ack_deadline_seconds == 600
+      google_pubsub_subscription.orders.ack_deadline_seconds == 60
     )
     error_message = "A step ends before its function, and the function before the order comes again."
   }

@@ -2,7 +2,7 @@
 
 import sys
 
-from tests.bench import cold_start, idle_cost, planning, policies, potential, reading
+from tests.bench import cold_start, idle_cost, planning, policies, potential, push_window, reading
 
 BENCHES = {
     "cold_start": cold_start.run,
@@ -11,6 +11,7 @@ BENCHES = {
     "policies": policies.run,
     "potential": potential.run,
     "idle_cost": idle_cost.run,
+    "push_window": push_window.run,
 }
 
 

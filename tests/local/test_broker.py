@@ -15,7 +15,7 @@ TOPIC, DEAD, NAME = "projects/p/topics/t", "projects/p/topics/dead", "projects/p
 def rig(dead: str = "", attempts: int = 5, outstanding: int = 16) -> tuple[ManualClock, Broker]:
     clock = ManualClock(1000.0)
     broker = Broker(clock, {TOPIC, DEAD})
-    broker.subscribe(Subscription(NAME, TOPIC, "http://x", 60, 2, 10, dead, attempts, outstanding))
+    broker.subscribe(Subscription(NAME, TOPIC, "http://x", 60, 2, 10, dead, attempts, max_outstanding=outstanding))
     return clock, broker
 
 
@@ -112,3 +112,46 @@ def test_ticks_never_overlap_and_a_late_one_is_delayed_not_dropped() -> None:
     assert late["X-CloudScheduler-ScheduleTime"] == "1970-01-01T00:01:00Z"
     job.finished()
     assert job.due() is None
+
+
+def test_the_window_opens_with_three_and_doubles_with_each_full_round_of_acknowledgements() -> None:
+    _, broker = rig(outstanding=40)
+    for _ in range(200):
+        broker.publish(TOPIC, b"", {})
+
+    rounds = []
+    for _ in range(6):
+        pushes = broker.due()
+        rounds.append(len(pushes))
+        for push in pushes:
+            broker.settle(push.number, 204)
+
+    assert rounds == [3, 6, 12, 24, 40, 40]
+
+
+@pytest.mark.parametrize("status", [None, 503])
+def test_the_window_narrows_with_a_failure_but_never_below_its_first(status: int | None) -> None:
+    _, broker = rig()
+    for _ in range(60):
+        broker.publish(TOPIC, b"", {})
+    for _ in range(2):
+        for push in broker.due():
+            broker.settle(push.number, 204)
+    under_way, sizes = broker.due(), []
+    assert len(under_way) == 12
+
+    for push in under_way[:4]:
+        broker.settle(push.number, status)
+        sizes.append(broker.window(push.subscription))
+
+    assert sizes == [6, 3, 3, 3]
+
+
+def test_a_push_that_is_not_answered_keeps_its_place_in_the_window() -> None:
+    clock, broker = rig()
+    for _ in range(9):
+        broker.publish(TOPIC, b"", {})
+    broker.due()
+    clock.advance(59)
+
+    assert broker.due() == []

@@ -84,7 +84,7 @@ def variables(target: str, addresses: Mapping[str, Any], state: Mapping[str, str
     }
     own = {
         "plan": {"EBB_INTERVAL_SECONDS": "300", "EBB_PASS_SECONDS": "360"},
-        "drain": {"EBB_STEP_SECONDS": "480", "THREADS": "20"},
+        "drain": {"EBB_STEP_SECONDS": "25", "THREADS": "20"},
     }
     stand_ins = {
         "EBB_KUBECONFIG": addresses["kubeconfig"],

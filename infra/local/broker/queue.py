@@ -2,6 +2,10 @@
 
 Source: https://cloud.google.com/pubsub/docs/push, /handling-failures and /dead-letter-topics. Pure: `due` hands out
 pushes, `settle` takes the answers; the shell (or a simulator) carries them. Order is not promised.
+
+How many pushes of a subscription may be under way at once is its window: "a small single-digit number" at first, wider
+with every success, so that a full round of them doubles it, and narrower with every failure (push, delivery rate). How
+much narrower is not written; here it is halved, which flatters nobody.
 """
 
 import base64
@@ -34,7 +38,9 @@ class Subscription:
     max_backoff: float = 600.0
     dead_letter_topic: str = ""
     max_attempts: int = 5
-    max_outstanding: int = 16
+    first_window: int = 3
+    max_outstanding: int = 500
+    """What the endpoint itself takes at once: its instances, each with so many requests."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +104,7 @@ class Broker:
     """Every message ever published, with its topic: for tests and for `GET /_messages`."""
     _waiting: list[_Waiting] = field(default_factory=list)
     _outstanding: dict[int, _Outstanding] = field(default_factory=dict)
+    _windows: dict[str, int] = field(default_factory=dict)
     _pushes: int = 0
 
     def create_topic(self, name: str) -> None:
@@ -132,9 +139,12 @@ class Broker:
     def settle(self, number: int, status: int | None) -> None:
         """Note a delivery's answer (None: no answer). A delivery that has expired already is settled: no effect."""
         found = self._outstanding.pop(number, None)
-        if found is None or status in ACKNOWLEDGED:
+        if found is None:
             return
         waiting, subscription = found.waiting, self.subscriptions[found.waiting.subscription]
+        self._resize(subscription, succeeded=status in ACKNOWLEDGED)
+        if status in ACKNOWLEDGED:
+            return
         if subscription.dead_letter_topic and waiting.attempts >= subscription.max_attempts:
             self._bury(subscription, waiting)
             return
@@ -145,6 +155,15 @@ class Broker:
         """Nothing waits and nothing is under way."""
         return not self._waiting and not self._outstanding
 
+    def window(self, subscription: Subscription) -> int:
+        """How many of its pushes may be under way now."""
+        return min(self._windows.get(subscription.name, subscription.first_window), subscription.max_outstanding)
+
+    def _resize(self, subscription: Subscription, *, succeeded: bool) -> None:
+        window = self.window(subscription)
+        size = window + 1 if succeeded else max(window // 2, subscription.first_window)
+        self._windows[subscription.name] = min(size, subscription.max_outstanding)
+
     def _require(self, topic: str) -> None:
         if topic not in self.topics:
             raise UnknownTopicError(f"Resource not found (resource={topic.rpartition('/')[2]}).")
@@ -152,7 +171,7 @@ class Broker:
     def _start(self, item: _Waiting, now: float) -> Push | None:
         subscription = self.subscriptions[item.subscription]
         under_way = sum(other.waiting.subscription == subscription.name for other in self._outstanding.values())
-        if under_way >= subscription.max_outstanding:
+        if under_way >= self.window(subscription):
             return None
         self._waiting.remove(item)
         item.attempts += 1

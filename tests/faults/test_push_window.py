@@ -1,0 +1,46 @@
+"""Forty orders of one pass, the real functions and the little broker's push window, virtual time."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pytest
+
+from tests.faults.history import History
+from tests.faults.installation import Installation
+from tests.faults.test_write_rates import Wide
+from tests.faults.worlds import setting, workload
+from tests.telling import TOLD
+
+pytestmark = pytest.mark.slow
+NODES, ORDERS = 100, 40
+SECONDS = 150.0
+
+
+@dataclass(frozen=True)
+class Forty(Wide):
+    """One pass may take forty of a hundred nodes."""
+
+    pool: int = ORDERS
+    ceiling: int = ORDERS
+    minimum_nodes: int = 20
+
+
+def test_forty_drains_are_under_way_within_two_minutes_and_no_node_is_ordered_twice(
+    record_property: Callable[[str, object], None],
+) -> None:
+    web = workload("web", list(range(NODES)), cpu=120, pdb={"maxUnavailable": NODES})
+    base = History(setting("a hundred nodes", [web], NODES, Forty(), enabled=False))
+    ebb = Installation(base.setting, base.seed, base.faults, base.post, base.skew)
+    ebb.door.most_calls = 1_000_000
+    ebb.live(SECONDS)
+    ebb.stage.dismiss()
+
+    writes = ebb.cloud.world.record.of("state")
+    reached = {len(entry["after"].claims): entry["at"] for entry in reversed(writes)}
+    tens = {count: at - ebb.begun for count, at in sorted(reached.items()) if count % 10 == 0 < count}
+    told = ", ".join(f"{count} after {at:.0f} s" for count, at in tens.items())
+    record_property(TOLD, f"100 nodes, 40 orders behind the push window: {told}")
+    orders = [call.what for call in ebb.door.calls if call.what.startswith("publish drain") and "tick" in call.actor]
+    assert ORDERS in reached
+    assert reached[ORDERS] - ebb.begun <= 120
+    assert len(orders) == len(set(orders)) == ORDERS
