@@ -81,7 +81,7 @@ class Cluster(Protocol):
     def workloads_of(self, controllers: Iterable[str]) -> Mapping[str, Workload]:
         """Read what stands behind pods, by their `PodClass.workload`, each consistently; what is not there is missing.
 
-        The name of a pod without a controller (empty) is passed over.
+        The name of a pod without a controller (empty) is passed over; others that came along may be there too.
         """
 
     def take(self, node: Node, order_id: str, since: datetime) -> Node:

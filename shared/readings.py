@@ -5,15 +5,17 @@ time. Whoever finds somebody at it waits for him, boundedly and by the caller's 
 held for good. Whether a reading is good enough is the caller's to say. Must not know what is read.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from threading import Lock
 from typing import Final, Generic, TypeVar
 
 from shared.core.snapshot import Node, Pod, PodDisruptionBudget, Snapshot
 from shared.core.state import ClusterState
+from shared.core.turns import WORKLOADS_STAND_FOR
+from shared.core.workloads import Workload
 from shared.errors import Retryable
 
 T = TypeVar("T")
@@ -73,6 +75,39 @@ class Shared(Generic[T]):
             return fresh, False
 
 
+class SharedRows(Generic[T]):
+    """Readings of many things by name. Who misses some reads them, one call at a time, and all use what it brought."""
+
+    def __init__(self, what: str, stands_for: timedelta) -> None:
+        self._turn, self._stands_for = Turn(what), stands_for
+        self._rows: dict[str, tuple[T | None, datetime]] = {}
+
+    def get(
+        self, names: Collection[str], now: datetime, read: Callable[[Collection[str]], Mapping[str, T]], sleep: Sleep
+    ) -> tuple[Mapping[str, T], datetime]:
+        """Return what is there of these names, and a time after which all of it was read.
+
+        Raises:
+            Retryable: others have been reading for too long; and what `read` raises.
+        """
+        if self._missing(names, now):
+            with self._turn.taken(sleep):
+                if missing := self._missing(names, now):
+                    self._keep(missing, read(missing), now)
+        rows = {name: row for name in names if (row := self._rows.get(name)) is not None}
+        found = {name: value for name, (value, _) in rows.items() if value is not None}
+        return found, min((at for _, at in rows.values()), default=now)
+
+    def _missing(self, names: Collection[str], now: datetime) -> list[str]:
+        rows = self._rows
+        return [name for name in names if name not in rows or now - rows[name][1] > self._stands_for]
+
+    def _keep(self, asked: Collection[str], found: Mapping[str, T], now: datetime) -> None:
+        """Keep what came, what was asked for and is not there, and of the rest what another call may be using."""
+        young = {name: row for name, row in self._rows.items() if now - row[1] <= 2 * self._stands_for}
+        self._rows = {**young, **{name: (found.get(name), now) for name in {*asked, *found}}}
+
+
 @dataclass(frozen=True)
 class WholePicture:
     """The whole cluster, and the cluster's document as it stood just before the reading of it began."""
@@ -106,5 +141,7 @@ class SharedReadings:
     whole: Shared[WholePicture] = field(default_factory=lambda: Shared("the whole picture"))
     surroundings: Shared[Surroundings] = field(default_factory=lambda: Shared("nodes and PodDisruptionBudgets"))
     beside: Shared[Beside] = field(default_factory=lambda: Shared("PodDisruptionBudgets and pods without a node"))
+    workloads: SharedRows[Workload] = field(default_factory=lambda: SharedRows("workloads", WORKLOADS_STAND_FOR))
+    """By `PodClass.workload`."""
     proof: Turn = field(default_factory=lambda: Turn("proof of placement and claim"))
     """One order after the other, so that each proof counts the claim before it."""

@@ -1,11 +1,14 @@
 """What one instance reads together: once at a time, for all, and no wait without an end."""
 
+from collections.abc import Collection, Mapping
+from datetime import timedelta
 from threading import Event, Thread
 
 import pytest
 
 from shared.errors import Retryable
-from shared.readings import PAUSE_SECONDS, WAIT_SECONDS, Shared, Turn
+from shared.readings import PAUSE_SECONDS, WAIT_SECONDS, Shared, SharedRows, Turn
+from tests.builders import NOW
 
 
 def never_sleeps(seconds: float) -> None:
@@ -89,3 +92,50 @@ def test_a_wait_ends_after_its_time_by_the_callers_clock_and_says_for_what() -> 
         pass
 
     assert slept == [PAUSE_SECONDS] * round(WAIT_SECONDS / PAUSE_SECONDS)
+
+
+class Shelf:
+    """Rows by name, and which names each reading asked for."""
+
+    def __init__(self, **rows: int) -> None:
+        self.rows, self.asked = rows, list[list[str]]()
+
+    def __call__(self, names: Collection[str]) -> Mapping[str, int]:
+        self.asked.append(list(names))
+        return self.rows
+
+
+def test_of_many_rows_only_those_that_nobody_has_read_lately_are_read() -> None:
+    shelf, rows = Shelf(a=1, b=2), SharedRows[int]("numbers", timedelta(seconds=3))
+
+    found = [
+        rows.get(["a", "gone"], NOW, shelf, never_sleeps),
+        rows.get(["a", "b", "gone"], NOW + timedelta(seconds=3), shelf, never_sleeps),
+        rows.get(["a", "c"], NOW + timedelta(seconds=3), shelf, never_sleeps),
+        rows.get(["a"], NOW + timedelta(seconds=7), shelf, never_sleeps),
+    ]
+
+    assert shelf.asked == [["a", "gone"], ["c"], ["a"]]
+    assert found == [
+        ({"a": 1}, NOW),
+        ({"a": 1, "b": 2}, NOW),
+        ({"a": 1}, NOW + timedelta(seconds=3)),
+        ({"a": 1}, NOW + timedelta(seconds=7)),
+    ]
+
+
+def test_no_rows_are_read_for_no_names() -> None:
+    shelf, rows = Shelf(a=1), SharedRows[int]("numbers", timedelta(seconds=3))
+
+    assert (rows.get([], NOW, shelf, never_sleeps), shelf.asked) == (({}, NOW), [])
+
+
+def test_rows_that_nobody_asks_for_are_forgotten() -> None:
+    shelf, rows = Shelf(a=1), SharedRows[int]("numbers", timedelta(seconds=3))
+    rows.get(["a"], NOW, shelf, never_sleeps)
+    shelf.rows = {"b": 2}
+
+    rows.get(["b"], NOW + timedelta(seconds=7), shelf, never_sleeps)
+    rows.get(["a"], NOW, shelf, never_sleeps)
+
+    assert shelf.asked == [["a"], ["b"], ["a"]]

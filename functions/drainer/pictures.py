@@ -5,13 +5,16 @@ else needs to know where there is room. It is read at most once at a time in an 
 order does not grow with the orders beside it; ask for it as late as you can, and read the state after it.
 """
 
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Final
 
 from functions.drainer.desk import Desk
 from shared.cas import read_cluster
 from shared.core.admission import reflects
+from shared.core.snapshot import Pod
 from shared.core.state import ClusterState
+from shared.core.workloads import Workload
 from shared.pictures import snapshot_of
 from shared.ports import Ports
 from shared.readings import Beside, Surroundings, WholePicture
@@ -79,3 +82,13 @@ def beside(ports: Ports, now: datetime) -> Beside:
 
     found, _ = ports.shared.beside.get(lambda last: now - last.read_at <= BESIDE_FOR, read, ports.clock.sleep)
     return found
+
+
+def workloads(ports: Ports, pods: Iterable[Pod], now: datetime) -> tuple[Mapping[str, Workload], datetime]:
+    """Return what stands behind these pods, and a time after which all of it was read. Raises Retryable.
+
+    Drains that move pods of the same workloads read them once, and only one reads at a time: so many calls a second
+    as one after the other can be.
+    """
+    names = sorted({pod.spec.workload for pod in pods} - {""})
+    return ports.shared.workloads.get(names, now, ports.cluster.workloads_of, ports.clock.sleep)

@@ -8,7 +8,6 @@ from enum import Enum
 from typing import Any
 
 import msgspec
-from msgspec.structs import replace
 
 from functions.drainer import admission, ending
 from functions.drainer.desk import Desk
@@ -17,7 +16,7 @@ from functions.drainer.release import release
 from functions.drainer.work import look_after, work
 from shared.adapters.envelope import PushMessage, unwrap
 from shared.cas import read_cluster
-from shared.core.orders import Kind, Order, decode, echoed
+from shared.core.orders import Kind, Order, continued, decode, echoed
 from shared.core.reasons import Refusal
 from shared.core.state import DrainPhase
 from shared.errors import BadOrder, EbbError, Retryable, Stale, Terminal, Unreadable
@@ -141,7 +140,7 @@ def _continue_later(desk: Desk) -> None:
     counts if publishing fails.
     """
     desk.ledger.close(desk.time.now())
-    following = replace(desk.order, generation=desk.order.generation + 1)
+    following = continued(desk.order, desk.order.generation)
     desk.ports.orders.publish(following)
     desk.tell("drain_step", "The step's time is over; the drain goes on in a new message.", reason="continued")
 

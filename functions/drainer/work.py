@@ -60,12 +60,13 @@ class Eyes:
         if self._slow is None or moment - self._looked_at >= SLOW_LOOK.total_seconds():
             state, _, _ = read_cluster(ports.state)
             seen = pictures.beside(ports, now)
+            workloads, workloads_at = pictures.workloads(ports, movable(pods, now), now)
             self._slow = Scene(
                 node=None,
                 claim=self._claim(state.claims),
                 disruption_budgets=seen.disruption_budgets,
-                workloads=ports.cluster.workloads_of(pod.spec.workload for pod in movable(pods, now)),
-                workloads_at=now,
+                workloads=workloads,
+                workloads_at=workloads_at,
                 sharers=sharers(state.claims, self._desk.ledger.record.node_uid),
                 working=sum(not claim.drained for claim in state.claims.values()),
                 unbound=seen.unbound,

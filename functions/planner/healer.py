@@ -15,7 +15,7 @@ from shared.cas import change_cluster
 from shared.core.account import account, taken
 from shared.core.claims import settled
 from shared.core.healing import Cure, Finding
-from shared.core.orders import Kind, Order, Origin
+from shared.core.orders import Kind, Order, Origin, continued
 from shared.core.reasons import Outcome
 from shared.core.state import ClusterState, DrainPhase, DrainRecord
 from shared.errors import Gone, Retryable, Stale, Unreadable
@@ -135,7 +135,7 @@ def _continue(finding: Finding, ports: Ports, cluster: str, now: datetime) -> bo
     record = ports.state.get(drain_key(finding.order_id)).value
     if record is None or _lives(record, now):
         return False
-    ports.orders.publish(replace(record.order, generation=record.generation + 1))
+    ports.orders.publish(continued(record.order, record.generation))
     _tell(ports, finding, "The drain's step fell silent; its order was published again.")
     return True
 

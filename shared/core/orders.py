@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import Annotated, Any, Final
 
 import msgspec
+from msgspec.structs import replace
 
 from shared.errors import BadOrder
 
@@ -19,6 +20,7 @@ SCHEMA: Final = 1
 CLAIM_WITHIN: Final = timedelta(minutes=10)
 """An order that nobody claimed for so long is void; the next pass orders again."""
 
+MOST_GENERATION: Final = 1_000_000
 _YEARS: Final = range(1970, 9000)
 """A duration added to a time of these years is still a time."""
 _MOST_BYTES: Final = 64 * 1024
@@ -63,7 +65,7 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     issued_at: datetime
     expires_at: datetime
     picture_at: datetime | None = None
-    generation: Annotated[int, msgspec.Meta(ge=0, le=1_000_000)] = 0
+    generation: Annotated[int, msgspec.Meta(ge=0, le=MOST_GENERATION)] = 0
     dry_run: bool = False
     ignore: tuple[str, ...] = ()
     requested_by: str = ""
@@ -79,6 +81,15 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
 def order_id(run_id: str, node_uid: str) -> str:
     """Return the id of a pass's order for a node: the same pass asked twice gives the same order."""
     return hashlib.sha256(f"{run_id}/{node_uid}".encode()).hexdigest()[:20]
+
+
+def continued(order: Order, generation: int) -> Order:
+    """Return the order that goes on after that generation.
+
+    The last one that there may be goes on as itself: a drain that an order was accepted for can always be continued,
+    and what keeps two of its steps apart is the lease as well.
+    """
+    return replace(order, generation=min(generation + 1, MOST_GENERATION))
 
 
 def encode(order: Order) -> bytes:

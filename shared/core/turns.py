@@ -24,6 +24,8 @@ RETRY_AFTER: Final = timedelta(seconds=5)
 """How long a refused eviction rests (kubectl drain, node-refiner: 5 s)."""
 STATUS_LAG: Final = timedelta(seconds=5)
 """How long a controller may take to write into its status that a pod is away; until then we count it ourselves."""
+WORKLOADS_STAND_FOR: Final = timedelta(seconds=3)
+"""How old a workload's status may be that another drain of the same instance has read."""
 _MOVED: Final = frozenset({"granted", "gone"})
 
 
@@ -75,9 +77,9 @@ def _moved(record: DrainRecord, scene: Scene) -> Counter[str]:
 
 
 def seen_at(record: DrainRecord) -> datetime | None:
-    """Return when the status of every workload says that the pods let go are away; None: none was let go."""
+    """Return when every drain sees in the workloads' status that the pods let go are away; None: none was let go."""
     last = max((row.at for row in record.pods.values() if row.answer in _MOVED), default=None)
-    return None if last is None else last + STATUS_LAG
+    return None if last is None else last + STATUS_LAG + WORKLOADS_STAND_FOR
 
 
 def _leaving(record: DrainRecord, scene: Scene) -> Counter[str]:

@@ -153,3 +153,27 @@ def test_a_replica_set_whose_deployment_is_gone_speaks_for_itself(api: Script, c
     api.says(Say(body=controller("web-5d4f", owner="Deployment/web")), Say(404, status(404, "not found")))
 
     assert cluster.workloads_of([SET]) == {SET: Workload(SET, 3, 3, created=3)}
+
+
+@pytest.mark.parametrize(
+    ("expected", "names"),
+    [
+        pytest.param("get", [f"default/StatefulSet/s{number}" for number in range(10)], id="ten, one by one"),
+        pytest.param("/namespaces/default", [f"default/StatefulSet/s{number}" for number in range(11)], id="eleven"),
+        pytest.param("", [f"space{number}/StatefulSet/s" for number in range(11)], id="eleven namespaces, all at once"),
+    ],
+)
+def test_many_workloads_are_listed_rather_than_read_one_by_one(
+    expected: str, names: list[str], api: Script, cluster: KubernetesCluster
+) -> None:
+    pages = [Say(body={"items": []}), Say(body={"items": []}), Say(body={"items": [controller("s1")]})]
+    api.says(*([Say(body=controller("s1"))] * len(names) if expected == "get" else pages))
+
+    found = cluster.workloads_of(names)
+
+    asked = [path.partition("?")[0] for _, path in api.calls]
+    if expected == "get":
+        assert len(asked) == len(found) == len(names)
+        return
+    assert asked == [f"{APPS}{expected}/{plural}" for plural in ("replicasets", "deployments", "statefulsets")]
+    assert set(found) == {"default/StatefulSet/s1"}

@@ -8,7 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.core.orders import CLAIM_WITHIN, DrainReason, Kind, Order, Origin, decode, encode, order_id
+from shared.core.orders import (
+    CLAIM_WITHIN,
+    MOST_GENERATION,
+    DrainReason,
+    Kind,
+    Order,
+    Origin,
+    continued,
+    decode,
+    encode,
+    order_id,
+)
 from shared.errors import BadOrder
 from tests.builders import CLUSTER, NOW, order
 
@@ -161,3 +172,19 @@ def test_the_same_pass_gives_the_same_order_id_and_another_pass_another() -> Non
     assert order_id("run-1", "uid-1") == order_id("run-1", "uid-1")
     assert len({order_id("run-1", "uid-1"), order_id("run-2", "uid-1"), order_id("run-1", "uid-2")}) == 3
     assert read({"node": "gke-x", "order_id": order_id("run-1", "uid-1")}).order_id == order_id("run-1", "uid-1")
+
+
+@pytest.mark.parametrize(
+    ("expected", "generation"),
+    [
+        pytest.param(1, 0, id="the first"),
+        pytest.param(MOST_GENERATION, MOST_GENERATION - 1, id="the last but one"),
+        pytest.param(MOST_GENERATION, MOST_GENERATION, id="the last goes on as itself"),
+    ],
+)
+def test_whatever_order_is_accepted_can_be_continued(expected: int, generation: int) -> None:
+    accepted = decode(encode(order(generation=generation)), CLUSTER, "m", NOW)
+
+    following = decode(encode(continued(accepted, accepted.generation)), CLUSTER, "m", NOW)
+
+    assert following.generation == expected

@@ -25,6 +25,12 @@ from shared.errors import Gone
 _page: Final = msgspec.json.Decoder(wire.Page[wire.Controller])
 _one: Final = msgspec.json.Decoder(wire.Controller)
 
+_KINDS: Final = frozenset({REPLICA_SET, STATEFUL_SET})
+MOST_SINGLY: Final = 10
+"""More are listed: a ReplicaSet and its Deployment are two calls, and a list of a namespace three for all of them."""
+MOST_NAMESPACES: Final = 3
+"""More are listed together."""
+
 
 class Controllers:
     """The controllers of one cluster."""
@@ -32,23 +38,31 @@ class Controllers:
     def __init__(self, client: KubernetesClient) -> None:
         self._client = client
 
-    def all(self) -> Mapping[str, Workload]:
-        """List all of them. ReplicaSets first: what a Deployment says after that is at least as new."""
-        sets = self._listed("replicasets")
-        return workloads(sets, by_key(self._listed("deployments")), self._listed("statefulsets"))
+    def all(self, namespace: str = "") -> Mapping[str, Workload]:
+        """List all of them, or those of one namespace.
+
+        ReplicaSets first: what a Deployment says after that is at least as new.
+        """
+        sets = self._listed("replicasets", namespace)
+        return workloads(sets, by_key(self._listed("deployments", namespace)), self._listed("statefulsets", namespace))
 
     def of(self, controllers: Iterable[str]) -> Mapping[str, Workload]:
-        """Read those named `namespace/kind/name`, each once; what is not there, or of another kind, is left out."""
-        readers = {REPLICA_SET: self._replica_set, STATEFUL_SET: self._stateful_set}
-        found: dict[str, Workload] = {}
-        for controller in dict.fromkeys(controllers):
-            namespace, _, rest = controller.partition("/")
-            kind, _, name = rest.partition("/")
-            reader = readers.get(kind)
-            read = reader(namespace, name) if reader else None
-            if read is not None:
-                found[controller] = read
-        return found
+        """Read those named `namespace/kind/name`; what is not there, or of another kind, is left out.
+
+        Few are read one by one; many as lists, of their namespaces where these are few, and then all that is in them.
+        """
+        asked = [controller for controller in dict.fromkeys(controllers) if _kind(controller) in _KINDS]
+        namespaces = sorted({controller.partition("/")[0] for controller in asked})
+        if len(asked) <= MOST_SINGLY:
+            found = {controller: self._one(controller) for controller in asked}
+            return {controller: read for controller, read in found.items() if read is not None}
+        if len(namespaces) > MOST_NAMESPACES:
+            return self.all()
+        return {name: read for namespace in namespaces for name, read in self.all(namespace).items()}
+
+    def _one(self, controller: str) -> Workload | None:
+        namespace, kind, name = controller.split("/", 2)
+        return self._replica_set(namespace, name) if kind == REPLICA_SET else self._stateful_set(namespace, name)
 
     def _replica_set(self, namespace: str, name: str) -> Workload | None:
         found = self._get("replicasets", namespace, name)
@@ -71,8 +85,13 @@ class Controllers:
         with readable(call):
             return _one.decode(body)
 
-    def _listed(self, plural: str) -> tuple[wire.Controller, ...]:
-        return self._client.listed(Call("list", plural, f"/apis/apps/v1/{plural}"), _page, _read)
+    def _listed(self, plural: str, namespace: str) -> tuple[wire.Controller, ...]:
+        within = f"namespaces/{segment(namespace)}/" if namespace else ""
+        return self._client.listed(Call("list", plural, f"/apis/apps/v1/{within}{plural}"), _page, _read)
+
+
+def _kind(controller: str) -> str:
+    return controller.split("/", 2)[1] if controller.count("/") > 1 else ""
 
 
 def _read(items: Iterator[wire.Controller]) -> tuple[wire.Controller, ...]:
