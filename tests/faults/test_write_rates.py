@@ -2,7 +2,8 @@
 
 The worst case on purpose: thirty orders come at once, calls take no time, and each PodDisruptionBudget lets one pod of
 forty go, so that many evictions are refused at first and asked for again. The autoscaler takes the drained nodes all at
-once, and the next pass settles thirty claims and orders thirty more.
+once, and the next pass settles thirty claims and orders thirty more. What is used of a node lies above the autoscaler's
+threshold, so that it drains none of its own.
 
 Writes are patches, evictions (refused ones too) and events. Dry-run evictions are counted apart: they write nothing,
 and an order asks once for each of its pods. The figures are printed at the end of the run.
@@ -56,7 +57,7 @@ def crowd() -> Installation:
         )
         for number in range(WORKLOADS)
     ]
-    base = History(setting("three hundred nodes", each, NODES, Wide(), unneededTime=30))
+    base = History(setting("three hundred nodes", each, NODES, Wide(), unneededTime=30, threshold=0.4))
     ebb = Installation(base.setting, base.seed, base.faults, base.post, base.skew)
     ebb.door.most_calls = 1_000_000
     ebb.live(SECONDS)
