@@ -12,6 +12,7 @@ from functions.cli.policy_words import cluster_settings, pool_settings
 from functions.cli.sources import Sources, gather, name_of, parsed, read_bytes
 from functions.cli.terminal import printing
 from functions.cli.words import count
+from shared.core.expiry import expiring
 from shared.core.policy import Policy, PoolPolicy
 from shared.core.policy_document import as_written, warnings
 from shared.core.unknown_pools import unknown_pools
@@ -30,7 +31,8 @@ def run(path: Path, sources: Sources) -> None:
     inputs = gather(sources, policy) if sources.named else None
     with printing() as console:
         strange = unknown_pools(policy, inputs.snapshot).values() if inputs else ()
-        show(console, name_of(path), policy, (*as_written(data), *strange))
+        old = expiring(policy, inputs.snapshot if inputs else None)
+        show(console, name_of(path), policy, (*as_written(data), *strange, *old))
 
 
 def show(console: Console, name: str, policy: Policy, more: tuple[str, ...] = ()) -> None:

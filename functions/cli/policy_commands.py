@@ -24,7 +24,8 @@ PolicyPath = Annotated[Path, typer.Argument(metavar="FILE", help="The policy, YA
 def check(file: PolicyPath, *, dump: Dumps = None, kubeconfig: Kubeconfig = None, context: Context = None) -> None:
     """Name every fault of a policy file, or print the settings that hold for each pool.
 
-    With a dump or a kubeconfig it also warns about pools that the cluster does not have.
+    With a dump or a kubeconfig it also warns about pools that the cluster does not have, and says how many nodes
+    have expired.
     """
     from functions.cli import policy_check  # noqa: PLC0415 - pydantic and rich are not needed for the other commands
 

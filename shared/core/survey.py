@@ -11,6 +11,7 @@ from typing import Final
 
 from shared.core.drainability import avoided, movable
 from shared.core.eligibility import NODE_RULES, NodeContext, Rule, judge_node
+from shared.core.expiry import has_expired
 from shared.core.orders import DrainReason
 from shared.core.plan import Blocker
 from shared.core.policy import Policy, PoolPolicy
@@ -98,10 +99,7 @@ def holder(node: Node, state: ClusterState) -> str:
 def _reason(node: Node, settings: PoolPolicy, context: NodeContext, *, empty: bool) -> DrainReason:
     if empty:
         return DrainReason.EMPTY
-    expires = settings.expire_after
-    if expires is not None and context.now - node.created >= expires:
-        return DrainReason.EXPIRED
-    return DrainReason.UNDERUTILIZED
+    return DrainReason.EXPIRED if has_expired(node, settings, context.now) else DrainReason.UNDERUTILIZED
 
 
 def _too_full(measured: Usage, settings: PoolPolicy) -> tuple[Blocker, ...]:

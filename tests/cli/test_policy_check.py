@@ -32,6 +32,19 @@ def test_with_a_dump_it_warns_about_pools_that_are_not_there(tmp_path: Path) -> 
         assert (said in result.output.splitlines()) is bool(options)
 
 
+def test_it_says_how_many_nodes_have_expired_or_who_could_tell(tmp_path: Path) -> None:
+    file = tmp_path / "policy.yaml"
+    file.write_text("nodePools: {default-pool: {enabled: true, disruption: {expireAfter: 1s}}}")
+    dump = dumps.write(tmp_path / "dump.json", 2)
+    alone, beside = (
+        CliRunner().invoke(app, ["policy", "check", str(file), *options]).output
+        for options in ((), ("--dump", str(dump)))
+    )
+    path = "warning: nodePools.default-pool.disruption.expireAfter:"
+    assert f"{path} a node of that age goes however full it is; how many are, a cluster or" in alone
+    assert f"{path} 1 of 1 nodes are of that age, and go however full they are." in beside.replace("\n", " ")
+
+
 def test_a_plan_warns_about_pools_that_are_not_there(tmp_path: Path) -> None:
     (tmp_path / "policy.yaml").write_text("nodePools: {defualt-pool: {enabled: true}}")
     dump = dumps.write(tmp_path / "dump.json", 2)

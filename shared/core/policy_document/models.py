@@ -105,7 +105,8 @@ class DrainSection(Section):
         None,
         description="Time for the autoscaler to delete the drained node before it is given back. Default 25m, "
         "8m in the optimize-utilization profile: well above the autoscaler's own delay in each. A pool whose "
-        "consolidation delay is longer gets that and 15m.",
+        "consolidation delay is longer gets that and 15m; one that stands in a ComputeClass alone is not seen, write "
+        "it here with 15m more.",
     )
     pending_grace: PositiveDuration = default(
         "60s", "How long a replacement may stay unschedulable before the drain is given back. Default 60s."
