@@ -1,9 +1,12 @@
 """An HTTP server on loopback that says what a test scripted, and remembers what it was asked."""
 
 import json
+import socket
+import ssl
+import struct
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -21,11 +24,12 @@ class Asked:
 
 @dataclass(frozen=True)
 class Say:
-    """One scripted answer; `silent` never answers, until the server ends."""
+    """One scripted answer; `silent` never answers, until the server ends; `reset` breaks the connection instead."""
 
     code: int = 200
     body: Any = field(default_factory=dict)
     silent: bool = False
+    reset: bool = False
 
 
 class Script:
@@ -59,11 +63,14 @@ def status(code: int, message: str, *, reason: str = "", cause: tuple[str, str] 
 
 
 @contextmanager
-def scripted() -> Iterator[Script]:
+def scripted(tls: ssl.SSLContext | None = None) -> Iterator[Script]:
+    """A server for as long as the test needs it; with `tls` it speaks https."""
     over = threading.Event()
     script = Script(over)
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(script))
-    script.address = f"http://127.0.0.1:{server.server_port}"
+    server = _Server(("127.0.0.1", 0), _handler(script))
+    if tls is not None:  # the handshake is the handler's: one that fails must not hold up the others
+        server.socket = tls.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
+    script.address = f"{'https' if tls else 'http'}://127.0.0.1:{server.server_port}"
     thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     try:
@@ -73,6 +80,27 @@ def scripted() -> Iterator[Script]:
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+class _Server(ThreadingHTTPServer):
+    """Ends its open connections with itself, as a control plane that is no more does."""
+
+    def __init__(self, address: tuple[str, int], handler: type[BaseHTTPRequestHandler]) -> None:
+        super().__init__(address, handler)
+        self.open: list[socket.socket] = []
+
+    def finish_request(self, request: Any, client_address: Any) -> None:
+        self.open.append(request)
+        super().finish_request(request, client_address)
+
+    def server_close(self) -> None:
+        for each in self.open:
+            with suppress(OSError):  # it has ended by itself
+                each.shutdown(socket.SHUT_RDWR)
+        super().server_close()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing of a handshake that the client broke off."""
 
 
 def _handler(script: Script) -> type[BaseHTTPRequestHandler]:
@@ -91,8 +119,10 @@ def _handler(script: Script) -> type[BaseHTTPRequestHandler]:
                     json.loads(raw) if raw else None,
                 )
             )
-            if said.silent:
+            if said.silent or said.reset:
                 self.close_connection = True
+                if said.reset:  # an end without the closing handshake: the client reads a reset
+                    self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
                 return
             data = said.body if isinstance(said.body, bytes) else json.dumps(said.body).encode()
             self.send_response(said.code)

@@ -22,7 +22,7 @@ def api() -> Iterator[Script]:
         yield script
 
 
-def client(api: Script, **seconds: float) -> KubernetesClient:
+def client(api: Script, **seconds: Any) -> KubernetesClient:
     return KubernetesClient(access_to(api.address), **seconds)
 
 

@@ -29,12 +29,18 @@ _CONNECTIONS: Final = 32
 """More than the evictions that run in parallel, so that none waits for a connection."""
 
 
+def _nowhere_else() -> None:
+    """Of a kubeconfig: what it says of the address is the person's."""
+
+
 @dataclass(frozen=True)
 class Access:
     """A Configuration of the kubernetes package, and how to get fresh credentials into it."""
 
     configuration: Any
     renew: Callable[[], None]
+    again: Callable[[], "Access | None"] = _nowhere_else
+    """Look for the cluster once more: the access to where it is now, None where that has not changed."""
 
 
 class Credentials(Protocol):
@@ -76,13 +82,23 @@ def _load_kubeconfig(configuration: Any, path: str, context: str | None) -> None
 
 
 def from_gke(
-    endpoint: Endpoint, credentials: Credentials, request: Callable[[], Any], now: Callable[[], datetime]
+    endpoint: Endpoint,
+    credentials: Credentials,
+    request: Callable[[], Any],
+    now: Callable[[], datetime],
+    find: Callable[[], Endpoint] | None = None,
 ) -> Access:
     """Return the access to a GKE cluster with a Google token.
 
-    `request` makes google-auth's transport for a refresh. The cluster's CA stands in a temporary file for the life
-    of the instance; an endpoint without CA (the DNS endpoint) is checked against the system's.
+    `request` makes google-auth's transport for a refresh, `find` asks the GKE API where the cluster is by now. The
+    cluster's CA stands in a temporary file for the life of the instance; an endpoint without CA (the DNS endpoint) is
+    checked against the system's.
     """
+
+    def again() -> Access | None:
+        moved = find() if find else endpoint
+        return None if moved == endpoint else from_gke(moved, credentials, request, now, find)
+
     configuration = _configuration()
     configuration.host = f"https://{endpoint.host}"
     if endpoint.ca_pem:
@@ -93,13 +109,14 @@ def from_gke(
     configuration.api_key["authorization"] = "not yet asked for"
     configuration.api_key_prefix["authorization"] = "Bearer"
     configuration.refresh_api_key_hook = hook
-    return Access(configuration, partial(hook.renew, configuration))
+    return Access(configuration, partial(hook.renew, configuration), again)
 
 
-def from_google(endpoint: Endpoint) -> Access:
-    """Return the access to a GKE cluster as the identity that this process runs under.
+def from_google(find: Callable[[], Endpoint]) -> Access:
+    """Return the access to a GKE cluster as the identity that this process runs under; `find` says where it is.
 
     Raises:
+        Retryable, BadSettings: as `find`.
         Terminal: there is no such identity.
     """
     import google.auth  # noqa: PLC0415 - cold start
@@ -107,7 +124,7 @@ def from_google(endpoint: Endpoint) -> Access:
 
     with _IDENTITY.asked():
         credentials, _ = google.auth.default(scopes=SCOPES)
-    return from_gke(endpoint, credentials, Request, system_time)
+    return from_gke(find(), credentials, Request, system_time, find)
 
 
 class TokenHook:

@@ -1,10 +1,11 @@
 """Calls to the Kubernetes API: one request out, one answer or a named failure back.
 
-Configuration, authentication, TLS and connections are the kubernetes package's; its models and its own retries are
-not used. Each call has a connect and a read timeout. Must not know what the answers mean to a drain.
+Configuration, authentication, TLS and connections are the kubernetes package's (`access`, `transport`); its models and
+its own retries are not used. Each call has a connect and a read timeout. Must not know what answers mean to a drain.
 """
 
 import json
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -17,6 +18,7 @@ import msgspec
 from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.access import Access
 from shared.adapters.kubernetes.replies import Reply
+from shared.adapters.kubernetes.transport import Request, Transport
 from shared.errors import BadInput, EbbError, Gone, Retryable, Stale, Terminal
 
 CONNECT_SECONDS: Final = 5.0
@@ -59,14 +61,16 @@ class KubernetesClient:
     """One cluster's API server. Safe to use from several threads."""
 
     def __init__(
-        self, access: Access, *, connect_seconds: float = CONNECT_SECONDS, read_seconds: float = READ_SECONDS
+        self,
+        access: Access,
+        *,
+        connect_seconds: float = CONNECT_SECONDS,
+        read_seconds: float = READ_SECONDS,
+        monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
-        from kubernetes.client import ApiClient  # noqa: PLC0415 - cold start
         from urllib3 import Timeout  # noqa: PLC0415 - cold start
 
-        self._access = access
-        self._pool = ApiClient(access.configuration).rest_client.pool_manager
-        self._timeout = Timeout(connect=connect_seconds, read=read_seconds)
+        self._transport = Transport(access, Timeout(connect=connect_seconds, read=read_seconds), monotonic)
 
     def ask(self, call: Call) -> bytes:
         """Return the body of a call that succeeded.
@@ -90,7 +94,7 @@ class KubernetesClient:
         """
         reply = self._send(call)
         if reply.code == HTTPStatus.UNAUTHORIZED:
-            self._access.renew()
+            self._transport.renew()
             reply = self._send(call)
         if reply.code == HTTPStatus.UNAUTHORIZED:
             why = "fresh credentials were refused; if this lasts, check the account's access to the cluster"
@@ -101,28 +105,12 @@ class KubernetesClient:
         from kubernetes.config import ConfigException  # noqa: PLC0415 - cold start
         from urllib3.exceptions import HTTPError  # noqa: PLC0415 - cold start
 
-        url = f"{self._access.configuration.host.rstrip('/')}{call.path}"
-        body = None if call.body is None else json.dumps(call.body).encode()
         try:
-            answer = self._pool.request(
-                call.method,
-                f"{url}?{urlencode(call.query)}" if call.query else url,
-                body=body,
-                headers=self._headers(call),
-                timeout=self._timeout,
-            )
+            return Reply(*self._transport.send(_request(call)))
         except ConfigException as fault:
             raise Retryable(f"Kubernetes API, {call}", f"the kubeconfig gave no credentials ({fault})") from fault
         except (HTTPError, OSError) as fault:
             raise Retryable(f"Kubernetes API, {call}", f"no answer ({fault})") from fault
-        return Reply(answer.status, answer.data)
-
-    def _headers(self, call: Call) -> dict[str, str]:
-        headers = {"Accept": "application/json", "User-Agent": "ebb"}
-        if call.body is not None:
-            headers["Content-Type"] = _MERGE_PATCH if call.verb == "patch" else "application/json"
-        token = self._access.configuration.auth_settings().get("BearerToken")
-        return headers | {"Authorization": token["value"]} if token and token["value"] else headers
 
     def listed(self, call: Call, decoder: Pages[Item], gather: Callable[[Iterator[Item]], T]) -> T:
         """Return what `gather` makes of all items of a list, read page by page.
@@ -148,6 +136,15 @@ class KubernetesClient:
             if not page.metadata.continue_:
                 return
             query = {**query, "continue": page.metadata.continue_}
+
+
+def _request(call: Call) -> Request:
+    headers = {"Accept": "application/json", "User-Agent": "ebb"}
+    if call.body is not None:
+        headers["Content-Type"] = _MERGE_PATCH if call.verb == "patch" else "application/json"
+    target = f"{call.path}?{urlencode(call.query)}" if call.query else call.path
+    body = None if call.body is None else json.dumps(call.body).encode()
+    return Request(call.method, target, body, headers)
 
 
 @contextmanager

@@ -1,0 +1,139 @@
+"""One request to the API server and its answer, over a way in that is looked for anew when it no longer leads there.
+
+GKE rotates a cluster's CA and with it its address, and an instance may live for days. Must not know what a request
+asks for, nor what an answer means: only whether it may be sent twice.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Final
+
+from shared.adapters.kubernetes.access import Access
+from shared.errors import EbbError
+
+if TYPE_CHECKING:
+    from urllib3 import Timeout
+
+LOOK_AGAIN_AFTER: Final = 60.0
+"""Seconds between two questions where the cluster is: an API server that is down has not moved."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is sent; `target` is the path with its query."""
+
+    method: str
+    target: str
+    body: bytes | None
+    headers: Mapping[str, str]
+
+
+class Way:
+    """One address with its CA, its credentials and its connections."""
+
+    def __init__(self, access: Access) -> None:
+        from kubernetes.client import ApiClient  # noqa: PLC0415 - cold start
+
+        self.access = access
+        self._pool = ApiClient(access.configuration).rest_client.pool_manager
+
+    def ask(self, request: Request, timeout: "Timeout") -> tuple[int, bytes]:
+        """Return the answer's code and body. Raises urllib3's HTTPError, OSError and the package's ConfigException."""
+        answer = self._pool.request(
+            request.method,
+            f"{self.access.configuration.host.rstrip('/')}{request.target}",
+            body=request.body,
+            headers={**request.headers, **self._authorization()},
+            timeout=timeout,
+        )
+        return answer.status, answer.data
+
+    def _authorization(self) -> dict[str, str]:
+        token = self.access.configuration.auth_settings().get("BearerToken")
+        return {"Authorization": token["value"]} if token and token["value"] else {}
+
+
+class _Loss(Enum):
+    """How a request was lost."""
+
+    UNREACHED = "unreached"
+    """No connection, or no trust in who answers: nothing was sent."""
+    RESET = "reset"
+    """The connection broke: it may have been sent."""
+    OTHER = "other"
+
+
+def _loss(fault: Exception) -> _Loss:
+    from urllib3.exceptions import (  # noqa: PLC0415 - cold start
+        ConnectTimeoutError,
+        MaxRetryError,
+        NewConnectionError,
+        ProtocolError,
+        SSLError,
+    )
+
+    cause = fault.reason if isinstance(fault, MaxRetryError) else fault
+    if isinstance(cause, NewConnectionError | ConnectTimeoutError | SSLError):
+        return _Loss.UNREACHED
+    return _Loss.RESET if isinstance(cause, ProtocolError) else _Loss.OTHER
+
+
+class Transport:
+    """The way in that leads to the cluster now. Safe to use from several threads."""
+
+    def __init__(self, access: Access, timeout: "Timeout", monotonic: Callable[[], float] = time.monotonic) -> None:
+        self._way = Way(access)
+        self._timeout = timeout
+        self._monotonic = monotonic
+        self._lock = threading.Lock()
+        self._looked_at = float("-inf")
+
+    def renew(self) -> None:
+        """Fetch new credentials: the old ones were refused."""
+        self._way.access.renew()
+
+    def send(self, request: Request) -> tuple[int, bytes]:
+        """Return the answer's code and body; each kind of loss is got over once. Raises as `Way.ask`."""
+        from urllib3.exceptions import HTTPError  # noqa: PLC0415 - cold start
+
+        untried = {_Loss.UNREACHED, _Loss.RESET}
+        while True:
+            way = self._way
+            try:
+                return way.ask(request, self._timeout)
+            except HTTPError as fault:
+                loss = _loss(fault)
+                if loss not in untried or not self._may_repeat(loss, way, request):
+                    raise
+                untried.discard(loss)
+
+    def _may_repeat(self, loss: _Loss, way: Way, request: Request) -> bool:
+        """Whatever never left, where there is another way by now; and what only reads, when its connection was reset.
+
+        A write whose connection was reset may have been done: whoever sent it looks first.
+        """
+        return self._is_elsewhere(way) if loss is _Loss.UNREACHED else request.method == "GET"
+
+    def _is_elsewhere(self, way: Way) -> bool:
+        """Whether another way than this one leads to the cluster now; one thread asks, the others wait for it."""
+        with self._lock:
+            if self._way is not way:
+                return True
+            if self._monotonic() - self._looked_at < LOOK_AGAIN_AFTER:
+                return False
+            self._looked_at = self._monotonic()
+            access = _found_again(way.access)
+            if access is not None:
+                self._way = Way(access)
+            return access is not None
+
+
+def _found_again(access: Access) -> Access | None:
+    """Return the way in as it is now, None where it is the same or cannot be asked: the failed call says enough."""
+    try:
+        return access.again()
+    except EbbError:
+        return None
