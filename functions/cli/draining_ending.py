@@ -48,6 +48,7 @@ HALT_REMEDIES: Final[Mapping[str, str]] = {
     Halt.OVERRULED.value: "Nothing to do; after 24 h the node may go again.",
     Halt.CORDONED_BY_OTHER.value: REMEDIES[Unremovable.CORDONED_BY_OTHER],
     Halt.GOING_AWAY.value: "Nothing to do: the node goes by itself.",
+    Halt.STALE.value: "Run ebb drain again once there is room; ebb explain NODE says what is short of it.",
 }
 """By word: halts and other reasons share words and differ in what helps."""
 _OBJECTION_REMEDIES: Final[Mapping[str, str]] = {

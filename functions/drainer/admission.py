@@ -18,7 +18,7 @@ from functions.drainer.claiming import (
     proved,
 )
 from functions.drainer.desk import Desk
-from functions.drainer.work import policy_in_reach, read_policy
+from functions.drainer.policy import policy_in_reach, read_policy
 from shared.cas import change_cluster, read_cluster
 from shared.core.admission import needs_whole_picture, objections, over_limit, void
 from shared.core.claims import backed_off

@@ -18,7 +18,7 @@ from shared.core.turns import seen_at
 from shared.errors import Gone, Retryable, Stale
 
 TRIES: Final = 5
-_OUTCOMES: Final = {Halt.OVERRULED: Outcome.OVERRULED, Halt.RELEASED: Outcome.RELEASED}
+_OUTCOMES: Final = {Halt.OVERRULED: Outcome.OVERRULED, Halt.RELEASED: Outcome.RELEASED, Halt.STALE: Outcome.STALE}
 
 
 def give_back(desk: Desk, uid: str, why: Halt, detail: str = "") -> None:

@@ -12,7 +12,6 @@ from typing import Final
 from functions.drainer.desk import Desk
 from shared.cas import read_cluster
 from shared.core.admission import reflects
-from shared.core.snapshot import Pod
 from shared.core.state import ClusterState
 from shared.core.workloads import Workload
 from shared.pictures import snapshot_of
@@ -27,7 +26,7 @@ BESIDE_FOR: Final = timedelta(seconds=2)
 """The same of what each look sees: twenty drains that look every five seconds then read twice, not twenty times."""
 
 
-def whole(desk: Desk, state: ClusterState, now: datetime) -> WholePicture:
+def whole(desk: Desk, state: ClusterState, now: datetime, *, not_before: datetime | None = None) -> WholePicture:
     """Return a picture of the whole cluster that reflects `state`, read by this call or lately by another one.
 
     One that this call has waited for is as good as its own. Its snapshot's times are those of just before it began.
@@ -36,6 +35,7 @@ def whole(desk: Desk, state: ClusterState, now: datetime) -> WholePicture:
         desk: the drain's; its own claim has moved nothing yet.
         state: the cluster's document as the caller read it.
         now: the state's time of that reading.
+        not_before: what the picture must not be older than, whoever has read it.
 
     Raises:
         Retryable: a part cannot be read, or another order has been reading for too long.
@@ -44,6 +44,8 @@ def whole(desk: Desk, state: ClusterState, now: datetime) -> WholePicture:
 
     def is_good(last: WholePicture) -> bool:
         taken_at = last.snapshot.taken_at
+        if not_before is not None and taken_at < not_before:
+            return False
         return taken_at >= now or (now - taken_at <= WHOLE_FOR and reflects(last.state, state, taken_at, now, own))
 
     picture, is_shared = ports.shared.whole.get(is_good, lambda: _read(ports, desk.order.cluster), ports.clock.sleep)
@@ -73,22 +75,28 @@ def surroundings(ports: Ports, now: datetime) -> Surroundings:
     return found
 
 
-def beside(ports: Ports, now: datetime) -> Beside:
-    """Return the PodDisruptionBudgets and the pods that no node has yet. Raises Retryable."""
-    cluster = ports.cluster
+def beside(ports: Ports, now: datetime, *, shared: bool = True) -> Beside:
+    """Return the PodDisruptionBudgets and the pods that no node has yet, unless `shared` as they stand now.
+
+    Whoever counts replacements must not have read the waiting pods before the workloads' own counts.
+
+    Raises:
+        Retryable: a part cannot be read, or another order has been reading for too long.
+    """
+    cluster, age = ports.cluster, BESIDE_FOR if shared else timedelta(0)
 
     def read() -> Beside:
         return Beside(cluster.disruption_budgets(), cluster.unbound_pods(), now)
 
-    found, _ = ports.shared.beside.get(lambda last: now - last.read_at <= BESIDE_FOR, read, ports.clock.sleep)
+    found, _ = ports.shared.beside.get(lambda last: now - last.read_at <= age, read, ports.clock.sleep)
     return found
 
 
-def workloads(ports: Ports, pods: Iterable[Pod], now: datetime) -> tuple[Mapping[str, Workload], datetime]:
-    """Return what stands behind these pods, and a time after which all of it was read. Raises Retryable.
+def workloads(ports: Ports, controllers: Iterable[str], now: datetime) -> tuple[Mapping[str, Workload], datetime]:
+    """Return what stands behind pods, by `PodClass.workload`, and a time after which all was read. Raises Retryable.
 
     Drains that move pods of the same workloads read them once, and only one reads at a time: so many calls a second
     as one after the other can be.
     """
-    names = sorted({pod.spec.workload for pod in pods} - {""})
+    names = sorted(set(controllers) - {""})
     return ports.shared.workloads.get(names, now, ports.cluster.workloads_of, ports.clock.sleep)

@@ -14,7 +14,7 @@ from functions.drainer import ending
 from functions.drainer.desk import Desk
 from functions.drainer.ledger import Ledger, StepTime
 from functions.drainer.lingering import failed_at, why_kept
-from functions.drainer.work import read_policy
+from functions.drainer.policy import read_policy
 from shared.cas import read_cluster
 from shared.core.demand import is_waiting
 from shared.core.draining import must_stop, shaken

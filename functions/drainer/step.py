@@ -13,7 +13,7 @@ from functions.drainer import admission, ending
 from functions.drainer.desk import Desk
 from functions.drainer.ledger import Ledger, Overtaken
 from functions.drainer.release import release
-from functions.drainer.work import look_after, work
+from functions.drainer.work import work
 from shared.adapters.envelope import PushMessage, unwrap
 from shared.cas import read_cluster
 from shared.core.orders import Kind, Order, continued, decode, echoed
@@ -122,9 +122,6 @@ def _step(desk: Desk) -> None:
     """Do the part of the drain that its phase asks for; what is not finished goes on in a new message."""
     phase = desk.ledger.record.phase
     if phase is DrainPhase.ACCEPTED and not admission.admit(desk):
-        return
-    if phase is DrainPhase.DRAINED:
-        look_after(desk)
         return
     if phase is DrainPhase.HALTING:
         ending.go_on(desk)

@@ -5,11 +5,9 @@ Only the log and its metrics rest on these. Must not decide anything.
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Any
 
 from shared.core.state import DrainRecord, PodProgress
-
-_MOVED: Final = frozenset({"granted", "gone"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +27,7 @@ def account(record: DrainRecord, now: datetime) -> Account:
     return Account(
         draining=(emptied or now) - begun if begun is not None else None,
         deleting=now - emptied if emptied is not None else None,
-        pods_evicted=sum(row.answer in _MOVED for row in record.pods.values()),
+        pods_evicted=sum(row.moved for row in record.pods.values()),
     )
 
 

@@ -49,6 +49,8 @@ def needs_whole_picture(
         return True
     if now - order.picture_at >= FRESH_FOR or wants_room(unbound, nodes):
         return True
+    if any(at >= order.picture_at for at in _ended(state)):
+        return True
     since = [claim for claim in state.claims.values() if claim.since >= order.picture_at]
     return any(_foreign(order, claim) or now - claim.since >= CORDON_SETTLES for claim in since)
 
@@ -87,8 +89,21 @@ def room_was_claimed(order: Order, before: ClusterState, after: ClusterState, *,
 
     The planner's proof holds for all orders of its pass together; one that was made anew, for its own order alone.
     """
+    if _ended(after) - _grants(before):
+        return True
     added = (claim for uid, claim in after.claims.items() if uid not in before.claims)
     return any(proved_anew or _foreign(order, claim) for claim in added)
+
+
+def _grants(state: ClusterState) -> frozenset[datetime]:
+    """Return when drains were granted, as far as that is remembered."""
+    known = (*(start.at for start in state.starts), state.last_scale_down)
+    return frozenset(at for at in known if at is not None)
+
+
+def _ended(state: ClusterState) -> frozenset[datetime]:
+    """Return when drains were granted that have ended since: they may have moved pods, and no claim tells of it."""
+    return _grants(state) - {claim.since for claim in state.claims.values()}
 
 
 def _foreign(order: Order, claim: Claim) -> bool:
@@ -119,9 +134,12 @@ def objections(
     return objects
 
 
-def no_place(node: Node, snapshot: Snapshot, state: ClusterState, policy: Policy) -> tuple[Blocker, ...]:
-    """Prove on a whole picture that the node's pods fit, together with those of every claim that stands."""
-    headroom = {pool: policy.pool(pool).headroom_percent for pool in snapshot.nodes_by_pool}
+def no_place(node: Node, snapshot: Snapshot, state: ClusterState, policy: Policy | None) -> tuple[Blocker, ...]:
+    """Prove on a whole picture that the node's pods fit, together with those of every claim that stands.
+
+    Without a policy, as a running drain may be, no headroom is asked for.
+    """
+    headroom = {pool: policy.pool(pool).headroom_percent for pool in snapshot.nodes_by_pool} if policy else None
     departing = departing_nodes(snapshot, state) - {node.name}
     announced = announced_nodes(snapshot, departing | {node.name})
     board = Board.of(snapshot, snapshot.taken_at, departing, headroom, announced=announced)

@@ -11,7 +11,7 @@ from typing import Final
 
 from shared.core.demand import waiting
 from shared.core.reasons import Halt
-from shared.core.snapshot import Snapshot
+from shared.core.snapshot import Pod, Snapshot
 from shared.core.state import Breaker, Claim, ClusterState, DrainRecord
 
 OPEN_FOR: Final = timedelta(minutes=30)
@@ -90,20 +90,26 @@ def stranded(
 ) -> Mapping[str, Breaker]:
     """Return a breaker for each pool of which a moved pod's replacement has waited too long.
 
-    A replacement is known by its controller: a waiting pod of a workload from which a standing claim has evicted.
+    A replacement is known by its controller: a pod of a workload from which a standing claim has evicted, and that
+    waits only since that claim.
     """
-    waits = {pod.spec.workload: pod for pod in waiting(snapshot) if pod.spec.workload}
+    waits = waiting(snapshot)
     opened: dict[str, Breaker] = {}
     for claim in sorted(claims, key=lambda each: each.node):
-        for workload in sorted(moved_by(records.get(claim.order_id))):
-            pod = waits.get(workload)
-            since = pod.unschedulable_since if pod else None
-            if pod and since and now - since > claim.settings.pending_grace:
-                opened.setdefault(claim.pool, Breaker(now + OPEN_FOR, f"{pod.key} found no place after a drain"))
+        moved = moved_by(records.get(claim.order_id))
+        late = (pod for pod in waits if pod.spec.workload in moved and _waits_too_long(pod, claim, now))
+        pod = min(late, key=lambda each: each.key, default=None)
+        if pod is not None:
+            opened.setdefault(claim.pool, Breaker(now + OPEN_FOR, f"{pod.key} found no place after a drain"))
     return opened
+
+
+def _waits_too_long(pod: Pod, claim: Claim, now: datetime) -> bool:
+    since = pod.unschedulable_since
+    return since is not None and since >= claim.since and now - since > claim.settings.pending_grace
 
 
 def moved_by(record: DrainRecord | None) -> frozenset[str]:
     """Return the workloads from which a drain has evicted pods."""
     rows = record.pods.values() if record else ()
-    return frozenset(row.owner for row in rows if row.owner and row.answer in {"granted", "gone"})
+    return frozenset(row.owner for row in rows if row.owner and row.moved)

@@ -22,7 +22,7 @@ from shared.core.state import Backoff, Claim, ClusterState, Start
 OVERRULED_FOR: Final = timedelta(hours=24)
 """How long a node is left alone after a person took it back (design §5)."""
 NO_PODS: Final[Mapping[str, int]] = MappingProxyType({})
-_NO_BACKOFF: Final = frozenset({Halt.PAUSED, Halt.ORPHAN, Halt.BREAKER, Halt.GOING_AWAY, Halt.POD_WAITS})
+_NO_BACKOFF: Final = frozenset({Halt.PAUSED, Halt.ORPHAN, Halt.BREAKER, Halt.GOING_AWAY, Halt.POD_WAITS, Halt.STALE})
 """Halts that say nothing about the node."""
 _SECONDS: Final = re.compile(r"[0-9]{1,6}", re.ASCII)
 _BY_A_PERSON: Final = frozenset({Halt.OVERRULED, Halt.RELEASED})

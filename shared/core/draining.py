@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from shared.core.annotation import noted
+from shared.core.completion import drained, left, replacement_pending, replacements_start, waits_for
 from shared.core.drainability import WAITS, DrainContext, judge, movable
 from shared.core.names import AUTOSCALER_DELETING_TAINT, LEAVING_TAINTS
 from shared.core.pace import in_this_round
@@ -18,13 +19,17 @@ from shared.core.reasons import Halt, Outcome, PodBlock
 from shared.core.scene import Scene
 from shared.core.snapshot import Node, Pod
 from shared.core.state import Claim, DrainPhase, DrainRecord
-from shared.core.steps import Await, Cordon, Evict, GiveBack, Note, Settle, Step
+from shared.core.steps import Await, Cordon, Evict, GiveBack, Note, Prove, Settle, Step
 from shared.core.turns import due_now
 
 CORDON_SETTLES: Final = timedelta(seconds=5)
 """A scheduler that had not yet seen the cordon may bind a pod in this time (Karpenter's MinDrainTime)."""
 NEVER: Final = frozenset({"forbidden", "several_pdbs"})
 """Answers of the eviction API that no repetition changes."""
+BUDGET: Final = "budget"
+"""The answer that a PodDisruptionBudget allows no disruption now: nothing has been moved."""
+PROOF_STANDS_FOR: Final = timedelta(seconds=20)
+"""How old the proof made after the cordon may be at the first eviction."""
 _NO_RULES: Final = PodRules()
 """Of a drain whose record does not say how it was begun: nothing is held against it."""
 WAITS_ITS_TURN: Final = frozenset({PodBlock.PDB_EXHAUSTED, PodBlock.TOO_FEW_AVAILABLE, PodBlock.ROLLING_OUT})
@@ -104,7 +109,7 @@ def _autoscaler_deletes(record: DrainRecord, scene: Scene, now: datetime) -> Ste
     """The autoscaler moves the pods itself: we wait for the node's end, or for its failure, and evict nothing more."""
     if scene.node is None or not scene.node.has_taint(AUTOSCALER_DELETING_TAINT):
         return None
-    return _drained(record, scene, now) or Await()
+    return drained(record, scene, now) or Await()
 
 
 def _cordoned_by_other(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
@@ -118,8 +123,9 @@ def _cordoned_by_other(record: DrainRecord, scene: Scene, now: datetime) -> Step
 def _late(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
     if record.deadline is None or now < record.deadline:
         return None
-    budgets = {row.detail for row in record.pods.values() if row.answer == "budget" and row.detail}
-    held = sorted(budgets | _short_workloads(record, scene, now) | _terminating(scene, now))
+    budgets = {row.detail for row in record.pods.values() if row.answer == BUDGET and row.detail}
+    waits = _short_workloads(record, scene, now) | _terminating(scene, now) | waits_for(record, scene)
+    held = sorted(budgets | waits)
     return GiveBack(Halt.DEADLINE, f"held by {', '.join(held)}" if held else "")
 
 
@@ -194,28 +200,23 @@ def _pod_blocks(record: DrainRecord, scene: Scene, now: datetime) -> Step | None
     return None
 
 
-def _replacement_pending(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
-    """A replacement of a pod that we evicted has found no node for longer than its grace."""
-    if scene.claim is None:
-        return None
-    moved = {row.owner for row in record.pods.values() if row.owner and row.answer in {"granted", "gone"}}
-    for pod in scene.unbound:
-        since = pod.unschedulable_since
-        if since and pod.spec.workload in moved and now - since > scene.claim.settings.pending_grace:
-            return GiveBack(Halt.REPLACEMENT_PENDING, pod.key)
-    return None
-
-
-def _drained(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
-    del record
-    return None if movable(scene.pods, now) else Note(DrainPhase.DRAINED)
-
-
 def _evict(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
     due = due_now(record, scene, _context(record, scene, now).policy.unprotected, now)
     most = scene.claim.settings.max_parallel_evictions if scene.claim else 1
     now_due = in_this_round(due, record, scene.working, most, now)
-    return Evict(now_due) if now_due else None
+    if not now_due:
+        return None
+    return _unproved(record, scene, now) or Evict(now_due)
+
+
+def _unproved(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
+    """Until a pod may have moved the fit is proved on what stands now: the planner's picture is minutes old."""
+    if any(row.answer != BUDGET for row in record.pods.values()):
+        return None
+    proof = scene.proof
+    if proof is None or now - proof.at >= PROOF_STANDS_FOR:
+        return Prove()
+    return GiveBack(Halt.STALE, "; ".join(each.sentence for each in proof.against)) if proof.against else None
 
 
 def _context(record: DrainRecord, scene: Scene, now: datetime) -> DrainContext:
@@ -233,12 +234,12 @@ _RULES: Final[dict[DrainPhase, tuple[Rule, ...]]] = {
         # the world moved on without us
         _node_gone, _released, _overruled,
         # we must stop
-        _stopped, _late, _refused_for_good, _replacement_pending,
+        _stopped, _late, _refused_for_good, replacement_pending,
         # the cordon has to be seen by all before pods are counted
         _cordon_settles, _autoscaler_deletes, _pod_blocks,
         # work
-        _drained, _evict,
+        drained, _evict,
     ),
-    DrainPhase.DRAINED: (_node_gone, _released, _overruled),
+    DrainPhase.DRAINED: (_node_gone, _released, _overruled, replacement_pending, replacements_start, left),
 }  # fmt: skip
 """What may happen in each phase, in order; the first rule that speaks decides."""

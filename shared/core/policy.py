@@ -125,7 +125,7 @@ class DrainSettings(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     max_grace: timedelta = timedelta(minutes=8)
     timeout: timedelta = timedelta(minutes=8, seconds=30)
     watchdog: timedelta = timedelta(minutes=25)
-    pending_grace: timedelta = timedelta(seconds=60)
+    pending_grace: timedelta = timedelta(seconds=20)
     backoff_first: timedelta = timedelta(minutes=30)
     backoff_most: timedelta = timedelta(hours=24)
     max_parallel_evictions: int = 20

@@ -176,6 +176,7 @@ class Outcome(Reason):
     OVERRULED = "overruled", "A person uncordoned the node; it is left alone for 24 h."
     REFUSED = "refused", "The order was declined before anything was done."
     WOULD_DRAIN = "would_drain", "Dry run: everything was checked and nothing was done."
+    STALE = "stale", "The node was given back untouched: what it carries no longer has a place."
 
 
 class Halt(Reason):
@@ -202,3 +203,4 @@ class Halt(Reason):
     OVERRULED = "overruled", "A person uncordoned the node."
     CORDONED_BY_OTHER = "cordoned_by_other", "Somebody else cordoned the node before we did."
     GOING_AWAY = "going_away", "The cluster autoscaler or GKE began to remove the node before we touched it."
+    STALE = "stale", "The room that the plan counted on was taken before the first eviction; nothing was moved."

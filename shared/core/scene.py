@@ -4,11 +4,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from shared.core.plan import Blocker
 from shared.core.policy import Policy
 from shared.core.sharing import Sharers
 from shared.core.snapshot import Node, Pod, PodDisruptionBudget
 from shared.core.state import Claim
 from shared.core.workloads import Workload
+
+
+@dataclass(frozen=True)
+class Proof:
+    """Whether the pods of the node had a place elsewhere, at a moment after the cordon."""
+
+    at: datetime
+    against: tuple[Blocker, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -28,9 +37,14 @@ class Scene:
     working: int = 1
     """How many drains move pods in the cluster, this one among them: they share the API server."""
     unbound: tuple[Pod, ...] = ()
+    """Read after the workloads: of pods that came in between it is better to know too many than too few."""
     deletion_failed_at: datetime | None = None
     """When the autoscaler last failed to delete the node; read only where our cordon was cleared under our taint."""
     policy: Policy | None = None
     """None: missing or invalid; a running drain goes on with the settings of its claim."""
     paused: bool = False
     """The pause flag of the state."""
+    emptied_at: datetime | None = None
+    """Since when no look of this step has seen a pod that is to move."""
+    proof: Proof | None = None
+    """None: this step has made none."""

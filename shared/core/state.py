@@ -165,6 +165,18 @@ class PodProgress(msgspec.Struct, frozen=True, kw_only=True):
     attempts: int = 1
     at: datetime
 
+    @property
+    def moved(self) -> bool:
+        """Whether the pod is on its way out, or gone."""
+        return self.answer in {"granted", "gone"}
+
+
+class Replicas(msgspec.Struct, frozen=True, array_like=True):
+    """How many replicas of a workload have a node, and how many are available."""
+
+    bound: int
+    available: int
+
 
 class Objection(msgspec.Struct, frozen=True, omit_defaults=True):
     """One thing that stood in an order's way: the reason's word, what it is about, details."""
@@ -192,6 +204,9 @@ class DrainRecord(msgspec.Struct, frozen=True, kw_only=True):
     drained_at: datetime | None = None
     pods: dict[str, PodProgress] = {}
     """By namespace/name."""
+    before: dict[str, Replicas | None] = {}
+    """By controller (`PodClass.workload`), how each workload stood before its first eviction, written before that is
+    asked for: what may have been moved is known even if the answer was lost. None: nobody counts its replicas."""
     outcome: str = ""
     why: str = ""
     """The reason's word, for a refusal or a halt."""

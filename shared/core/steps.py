@@ -26,6 +26,11 @@ class Note:
 
 
 @dataclass(frozen=True)
+class Prove:
+    """Look at the whole cluster whether what would be moved still has a place."""
+
+
+@dataclass(frozen=True)
 class Evict:
     """Ask for the eviction of these pods, in parallel."""
 
@@ -37,6 +42,11 @@ class Await:
     """Look again after a while."""
 
     pause: timedelta = LOOK_EVERY
+
+
+@dataclass(frozen=True)
+class Leave:
+    """Nothing is left to do for this order: the node is the cluster autoscaler's."""
 
 
 @dataclass(frozen=True)
@@ -56,4 +66,4 @@ class Settle:
     detail: str = ""
 
 
-Step = Cordon | Note | Evict | Await | GiveBack | Settle
+Step = Cordon | Note | Prove | Evict | Await | Leave | GiveBack | Settle

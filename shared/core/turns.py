@@ -26,7 +26,6 @@ STATUS_LAG: Final = timedelta(seconds=5)
 """How long a controller may take to write into its status that a pod is away; until then we count it ourselves."""
 WORKLOADS_STAND_FOR: Final = timedelta(seconds=3)
 """How old a workload's status may be that another drain of the same instance has read."""
-_MOVED: Final = frozenset({"granted", "gone"})
 
 
 def due_now(record: DrainRecord, scene: Scene, unprotected: Limit, now: datetime) -> tuple[Pod, ...]:
@@ -72,13 +71,13 @@ def _is_ours(workload: Workload, scene: Scene, moved: int) -> bool:
 
 
 def _moved(record: DrainRecord, scene: Scene) -> Counter[str]:
-    rows = (row for row in record.pods.values() if row.answer in _MOVED)
+    rows = (row for row in record.pods.values() if row.moved)
     return Counter(_workload(scene, row.owner).name for row in rows)
 
 
 def seen_at(record: DrainRecord) -> datetime | None:
     """Return when every drain sees in the workloads' status that the pods let go are away; None: none was let go."""
-    last = max((row.at for row in record.pods.values() if row.answer in _MOVED), default=None)
+    last = max((row.at for row in record.pods.values() if row.moved), default=None)
     return None if last is None else last + STATUS_LAG + WORKLOADS_STAND_FOR
 
 
@@ -95,7 +94,7 @@ def _leaving(record: DrainRecord, scene: Scene) -> Counter[str]:
             found[pod.uid] = workload.name
     for row in record.pods.values():
         workload = _workload(scene, row.owner)
-        if row.answer in _MOVED and workload.away is not None and _may_be_unseen(row.at, scene.workloads_at):
+        if row.moved and workload.away is not None and _may_be_unseen(row.at, scene.workloads_at):
             found[row.uid] = workload.name
     return Counter(found.values())
 

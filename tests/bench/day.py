@@ -18,6 +18,7 @@ from shared.adapters.prices import load
 from shared.core.orders import Order, encode
 from shared.core.policy_document import parse
 from shared.core.snapshot import Node, NodePool, Pod
+from shared.core.workloads import Workload
 from shared.log import JsonLog
 from shared.ports import Ports
 from shared.settings import Settings
@@ -109,6 +110,7 @@ class Day:
         if (now.hour, now.minute) == (DUSK, 0):
             running = [each for each in self.cluster.pods.values() if _moves(each)]
             self.cluster.finish(*(each.key for number, each in enumerate(running) if number % 2))
+            self._count()
         if (now.hour, now.minute) == (DAWN, 0):
             self._grow()
 
@@ -121,6 +123,14 @@ class Day:
         for name in self.cluster.nodes:
             for _ in range(PODS_A_NODE - by_node[name]):
                 self._put_pod(name, self._born % len(self._classes))
+        self._count()
+
+    def _count(self) -> None:
+        """Let the workloads ask for as many replicas as there are; a replacement is Ready as soon as it is bound."""
+        replicas = Counter(each.spec.workload for each in self.cluster.pods.values() if _moves(each))
+        self.cluster.workloads = {
+            name: Workload(name, number, number, created=number) for name, number in replicas.items()
+        }
 
     def _add(self, fresh: Node) -> None:
         agents = (pod(f"{name}-{fresh.name}", on=fresh.name, owner=f"DaemonSet/{name}") for name in ("logs", "net"))

@@ -9,10 +9,11 @@ from shared.core.admission import needs_whole_picture, no_place, reflects, room_
 from shared.core.names import AUTOSCALER_CANDIDATE_TAINT, AUTOSCALER_DELETING_TAINT
 from shared.core.orders import Order, Origin
 from shared.core.snapshot import Node, Pod
-from shared.core.state import Claim, ClusterState
+from shared.core.state import Claim, ClusterState, Start
 from tests.builders import NOW, claim, cluster, node, order, pod, policy, taint
 
 PICTURE_AT = NOW - timedelta(seconds=60)
+START = Start(PICTURE_AT, "a")
 
 
 def ago(seconds: float, *, picture: float | None = 60) -> Claim:
@@ -116,3 +117,22 @@ def test_the_drainers_own_proof_keeps_room_for_what_the_autoscaler_moves(expecte
     found = no_place(picture.node_by_name["n1"], picture, ClusterState(), policy())
 
     assert [each.reason.value for each in found] == expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "before", "after"),
+    [
+        pytest.param(False, ClusterState(), ClusterState(), id="nobody came"),
+        pytest.param(True, ClusterState(), ClusterState(last_scale_down=NOW), id="a drain came and has ended"),
+        pytest.param(
+            False,
+            ClusterState(claims={"n2": ago(60, picture=300)}, starts=(START,)),
+            ClusterState(starts=(START,), last_scale_down=START.at),
+            id="a drain that the proof counted has ended",
+        ),
+    ],
+)
+def test_a_drain_that_came_and_ended_since_the_proof_makes_it_void(
+    expected: bool, before: ClusterState, after: ClusterState
+) -> None:
+    assert room_was_claimed(order(picture_at=PICTURE_AT), before, after) is expected

@@ -9,15 +9,18 @@ from msgspec.structs import replace
 
 from shared.core.draining import deadline, grace_seconds, next_step
 from shared.core.names import OUR_ANNOTATION
+from shared.core.plan import Blocker
 from shared.core.policy import DrainSettings, LongGrace
-from shared.core.reasons import Halt, Outcome
-from shared.core.scene import Scene
+from shared.core.reasons import Halt, Outcome, Unremovable
+from shared.core.scene import Proof, Scene
 from shared.core.snapshot import Phase
 from shared.core.state import DrainPhase, DrainRecord, PodProgress
-from shared.core.steps import Await, Cordon, Evict, GiveBack, Note, Settle
+from shared.core.steps import Await, Cordon, Evict, GiveBack, Note, Prove, Settle
 from tests.builders import NOW, claim, node, order, our_taint, pdb, pod, pod_class, policy
 
 LATER = NOW + timedelta(minutes=1)
+STAYS = pod("p", on="n1")
+NO_ROOM = Blocker(Unremovable.NO_PLACE_FOR_PODS, "default/p", "no node has room")
 UNCORDONED = node("n1", taints=(our_taint(),))
 
 
@@ -34,6 +37,7 @@ def record(phase: str, **changes: Any) -> DrainRecord:
 def scene(*pods: Any, taken: bool = True, **changes: Any) -> Scene:
     ours: dict[str, Any] = {"unschedulable": True, "taints": (our_taint(),)} if taken else {}
     given: dict[str, Any] = {"node": node("n1", **ours), "claim": claim("n1"), "pods": pods, "policy": policy()}
+    given["proof"] = Proof(LATER)
     return Scene(**{**given, **changes})
 
 
@@ -46,6 +50,10 @@ def asked(pod_name: str, answer: str, *, ago: float = 60, **changes: Any) -> dic
     at = LATER - timedelta(seconds=ago)
     row = PodProgress(uid=f"uid-{pod_name}", answer=answer, at=at, **changes)
     return {f"default/{pod_name}": row}
+
+
+def ago(seconds: float) -> Proof:
+    return Proof(LATER - timedelta(seconds=seconds))
 
 
 @pytest.mark.parametrize(
@@ -259,6 +267,47 @@ def test_the_cordon_settles_before_pods_are_counted() -> None:
     assert next_step(record("cordoned"), scene(pod("p", on="n1")), early) == Await(timedelta(seconds=3))
 
 
+@pytest.mark.parametrize(
+    ("expected", "drain", "proof"),
+    [
+        pytest.param(Prove(), record("cordoned"), None, id="no pod goes before its place is proved again"),
+        pytest.param(Evict((STAYS,)), record("cordoned"), Proof(LATER), id="it is"),
+        pytest.param(Evict((STAYS,)), record("cordoned"), ago(19), id="a moment ago"),
+        pytest.param(Prove(), record("cordoned"), ago(20), id="too long ago"),
+        pytest.param(
+            GiveBack(Halt.STALE, f"{NO_ROOM.sentence}"),
+            record("cordoned"),
+            Proof(LATER, (NO_ROOM,)),
+            id="the room was taken meanwhile",
+        ),
+        pytest.param(
+            Prove(),
+            record("cordoned", pods=asked("p", "budget", ago=5)),
+            None,
+            id="a budget kept the first eviction back",
+        ),
+        pytest.param(
+            Evict((STAYS,)),
+            record("cordoned", pods=asked("old", "granted", ago=5)),
+            Proof(LATER, (NO_ROOM,)),
+            id="once a pod has moved the drain goes on, and its replacement is watched",
+        ),
+        pytest.param(
+            Evict((STAYS,)),
+            record("cordoned", pods=asked("old", "later", ago=5)),
+            None,
+            id="an answer that was lost may have moved one",
+        ),
+    ],
+)
+def test_the_place_is_proved_once_more_before_the_first_eviction(
+    expected: Any, drain: DrainRecord, proof: Proof | None
+) -> None:
+    seen = scene(STAYS, disruption_budgets=(pdb("web", app="web"),), proof=proof)
+
+    assert next_step(drain, seen, LATER) == expected
+
+
 def test_critical_pods_go_only_after_all_ordinary_ones_are_gone() -> None:
     ordinary = pod("a", on="n1", owner="ReplicaSet/a")
     critical = pod("b", on="n1", owner="ReplicaSet/b", priority_class="system-cluster-critical")
@@ -289,27 +338,6 @@ def test_the_deadline_is_eight_and_a_half_minutes_plus_the_longest_capped_grace(
     pods = (pod("a", grace_seconds=30), pod("b", grace_seconds=3600))
 
     assert deadline(claim("n1"), pods) == NOW + timedelta(minutes=8, seconds=30) + timedelta(minutes=8)
-
-
-@pytest.mark.parametrize(
-    ("expected", "seconds"),
-    [
-        pytest.param(Note(DrainPhase.DRAINED), 60, id="within its grace the drain goes on"),
-        pytest.param(GiveBack(Halt.REPLACEMENT_PENDING, "default/new"), 61, id="past its grace the node is given back"),
-    ],
-)
-def test_a_replacement_that_finds_no_node_halts_the_drain(expected: Any, seconds: int) -> None:
-    moved = record("cordoned", pods=asked("old", "granted", owner="default/ReplicaSet/web"))
-    waiting = pod("new", unschedulable_since=LATER - timedelta(seconds=seconds))
-
-    assert expected == next_step(moved, scene(unbound=(waiting,)), LATER)
-
-
-def test_somebody_elses_pending_pod_does_not_halt_the_drain() -> None:
-    moved = record("cordoned", pods=asked("old", "granted", owner="default/ReplicaSet/web"))
-    waiting = pod("new", owner="ReplicaSet/other", unschedulable_since=NOW - timedelta(hours=1))
-
-    assert next_step(moved, scene(unbound=(waiting,)), LATER) == Note(DrainPhase.DRAINED)
 
 
 @pytest.mark.parametrize("phase", ["claimed", "cordoned"])

@@ -11,7 +11,7 @@ from tests.faults.installation import Installation
 from tests.faults.oracle import REDELIVERY, breaches, longest_cordon
 from tests.faults.replay import TAINT
 from tests.faults.weather import Post, Skew
-from tests.faults.worlds import INTERVAL, Setting
+from tests.faults.worlds import Setting
 
 Act = Callable[[Installation], None]
 
@@ -42,7 +42,7 @@ def run(history: History) -> Installation:
     for at, act in sorted(history.acts, key=lambda row: row[0]):
         ebb.live(max(0.0, at - ebb.passed))
         act(ebb)
-    ebb.live(INTERVAL)
+    ebb.live(history.setting.limits.interval)
     while not _is_over(ebb):
         ebb.live(10.0)
     ebb.stage.dismiss()
@@ -56,12 +56,12 @@ def judged(history: History) -> list[str]:
 
 def _is_over(ebb: Installation) -> bool:
     quiet = ebb.clock.now() - max((*ebb.disturbances(), ebb.begun))
-    return _rests(ebb, quiet) or quiet > longest_cordon(ebb) + 2 * INTERVAL + REDELIVERY
+    return _rests(ebb, quiet) or quiet > longest_cordon(ebb) + 2 * ebb.setting.limits.interval + REDELIVERY
 
 
 def _rests(ebb: Installation, quiet: float) -> bool:
     """Whether a whole pass has found nothing to do since the last disturbance, and nothing is left of any drain."""
-    if quiet < INTERVAL or ebb.is_busy() or ebb.is_lively() or ebb.remembered().claims:
+    if quiet < ebb.setting.limits.interval or ebb.is_busy() or ebb.is_lively() or ebb.remembered().claims:
         return False
     nodes = ebb.cloud.world.store.all("nodes")
     taints = [taint for node in nodes for taint in node["spec"].get("taints") or []]

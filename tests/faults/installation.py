@@ -43,7 +43,7 @@ from tests.faults.ports import (
 )
 from tests.faults.stage import Actor, Stage
 from tests.faults.weather import Post, Skew
-from tests.faults.worlds import INTERVAL, STEP_SECONDS, TOPIC, Setting, policy
+from tests.faults.worlds import STEP_SECONDS, TOPIC, Setting, policy
 
 PRICES = load()
 HOP = 5.0
@@ -69,7 +69,12 @@ class Installation:
         self.bus = BrokerBus(self.cloud.broker, TOPIC, self.door)
         self.diary = Diary(self.door)
         self.ports = self._ports()
-        self.settings = Settings(cluster=setting.scenario.cluster, topic=TOPIC, step_seconds=STEP_SECONDS)
+        self.settings = Settings(
+            cluster=setting.scenario.cluster,
+            topic=TOPIC,
+            step_seconds=STEP_SECONDS,
+            interval_seconds=setting.limits.interval,
+        )
         self.replies: dict[str, str] = {}
         """What each call ended with, by actor."""
         self.begun = self.clock.now()
@@ -158,7 +163,7 @@ class Installation:
         """Start what is due: the tick, new pushes, late pushes."""
         now = self.clock.now()
         if now >= self._next_tick:
-            self._next_tick += INTERVAL
+            self._next_tick += self.setting.limits.interval
             self._tick()
         for push in self.cloud.broker.due():
             self._arrived(push)

@@ -30,11 +30,13 @@ class Limits:
     timeout: float = 60.0
     max_grace: float = 10.0
     watchdog: float = 120.0
+    interval: float = INTERVAL
+    """Seconds between two ticks of the planner."""
 
     @property
     def longest_cordon(self) -> float:
         """Drain deadline, watchdog and two passes (design §2), in seconds."""
-        return self.timeout + self.max_grace + self.watchdog + 2 * INTERVAL
+        return self.timeout + self.max_grace + self.watchdog + 2 * self.interval
 
     def text(self, **changes: bool) -> str:
         """The policy document; `paused=` and `dryRun=` may be switched."""

@@ -7,6 +7,7 @@ import pytest
 from shared.core.orders import Order, Origin
 from shared.core.snapshot import Pod
 from shared.core.state import ClusterState
+from shared.core.workloads import Workload
 from shared.errors import Retryable
 from shared.ports import Eviction
 from tests.builders import NOW, claim, node, order, pod, pod_class
@@ -82,6 +83,7 @@ def test_of_two_orders_that_prove_their_place_anew_the_second_counts_the_first()
     own = [pod(f"p{index}", on=f"n{index}", cpu=2, owner=f"ReplicaSet/r{index}") for index in (1, 2)]
     full = pod("full", on="n4", cpu=3, owner="ReplicaSet/full")
     ebb = House(*(node(f"n{index}", cpu=4) for index in (1, 2, 3, 4)), *own, full, STUCK, one_instance=True)
+    ebb.cluster.workloads = {each.spec.workload: Workload(each.spec.workload, 1, 1, created=1) for each in own}
     first, second = order("n1", order_id="first"), order("n2", order_id="second")
     cluster, evict, meanwhile = ebb.cluster, ebb.cluster.evict, [lambda: ebb.drain(first)]
 

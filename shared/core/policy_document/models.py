@@ -109,7 +109,9 @@ class DrainSection(Section):
         "it here with 15m more.",
     )
     pending_grace: PositiveDuration = default(
-        "60s", "How long a replacement may stay unschedulable before the drain is given back. Default 60s."
+        "20s",
+        "How long a replacement may stay unschedulable before the node is given back. Default 20s: with the look that "
+        "finds it and the scheduler's next try, well within half a minute.",
     )
     backoff: BackoffSection = default({}, "How long a node is left alone after a failed drain.")
     max_parallel_evictions: Several = default(20, "Evictions under way at once per drain. Default 20: kind to the API.")

@@ -1,0 +1,67 @@
+"""Others take room while Ebb works: what Ebb moved finds a place, or its node is given back, whatever the interval.
+
+A rival is another team's Deployment that grows at any second between the picture and the end of the drain. It is no
+disturbance that the oracle excuses: Ebb evicted the pod that finds no place. The planner ticks every five minutes
+and the autoscaler buys nothing, so nobody but the drain itself can help in time.
+"""
+
+from dataclasses import dataclass
+
+import pytest
+
+from tests.faults.asking import ask
+from tests.faults.checking import COUNT, Tell
+from tests.faults.history import History, run
+from tests.faults.installation import Installation
+from tests.faults.oracle import breaches
+from tests.faults.waiting import MOST_UNSCHEDULABLE
+from tests.faults.waits import waits
+from tests.faults.worlds import Limits, Setting, setting, workload
+
+LONGEST_WAIT = "longest wait of a replacement, s"
+LIMITS = Limits(pool=1, ceiling=1, minimum_nodes=1, pool_minimum=0, watchdog=900.0, interval=300.0)
+OTHERS = [workload("b", [1], cpu=1450), workload("c", [2], cpu=1880)]
+RIVAL = workload("rival", [], cpu=400)
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Another team scales a Deployment."""
+
+    name: str
+    replicas: int
+
+    def __call__(self, ebb: Installation) -> None:
+        path = f"/apis/apps/v1/namespaces/default/deployments/{self.name}"
+        ask(ebb, "rival", "PATCH", path, {"spec": {"replicas": self.replicas}})
+        ebb.cloud.world.step()
+
+    def __str__(self) -> str:
+        return f"{self.name} wants {self.replicas}"
+
+
+def world(name: str, *own: dict[str, object]) -> Setting:
+    """Three nodes: what stands on the first fits, all told, only beside `b` on the second, where 480m are free."""
+    return setting(name, [*own, *OTHERS, RIVAL], nodes=3, limits=LIMITS, enabled=False)
+
+
+WORLDS = (
+    world("one pod", workload("a", [0], cpu=400)),
+    world("a stateful pod", workload("a", [0], kind="StatefulSet", cpu=400)),
+    world("two of one workload, in turns", workload("a", [0, 0], cpu=200)),
+    world("two workloads", workload("a", [0], cpu=200), workload("d", [0], cpu=200, pdb={"maxUnavailable": 1})),
+)
+MOMENTS = tuple(step / 2 for step in range(80))
+"""Every half second from the tick until well after the node is empty."""
+
+
+@pytest.mark.parametrize("setting", WORLDS, ids=lambda setting: setting.name)
+def test_a_rival_at_any_moment_leaves_no_replacement_without_a_place(setting: Setting, record_property: Tell) -> None:
+    longest, broken = 0.0, list[str]()
+    for at in MOMENTS:
+        end = run(History(setting, acts=((at, Scale("rival", 1)),)))
+        longest = max([longest, *waits(end)])
+        broken += [f"rival at {at:g} s: {each}" for each in breaches(end)]
+    record_property(COUNT, len(MOMENTS))
+    record_property(LONGEST_WAIT, longest)
+    assert (broken, longest <= MOST_UNSCHEDULABLE) == ([], True), longest
