@@ -17,6 +17,7 @@ from functions.drainer import admission, claiming, ending
 from functions.drainer.desk import Desk
 from functions.planner import passing
 from shared.adapters.kubernetes import evictions, ownership
+from shared.core import completion
 from shared.core.admission import over_limit
 from shared.core.healing import Finding, Ward, findings
 from shared.core.names import OUR_ANNOTATION, OUR_TAINT
@@ -137,8 +138,11 @@ def minimum_only_in_the_planner() -> Iterator[None]:
 
 
 @contextmanager
-def no_proof_of_placement() -> Iterator[None]:
-    """Every node's pods are said to fit somewhere, by the planner and by the drainer."""
+def no_care_for_replacements() -> Iterator[None]:
+    """Every node's pods are said to fit somewhere, by the planner and by the drainer, and nobody looks for them after.
+
+    Either alone keeps the promise: without the proof a node is given back before its pods have waited too long.
+    """
 
     def fits(board: Board, name: str) -> None:
         del board, name
@@ -147,7 +151,14 @@ def no_proof_of_placement() -> Iterator[None]:
         del board
         return defaultdict(tuple)
 
-    with swapped(Board, "try_remove", fits), swapped(Board, "moves", moves):
+    def none(*_: object) -> None:
+        return None
+
+    with (
+        swapped(Board, "try_remove", fits),
+        swapped(Board, "moves", moves),
+        swapped(completion, "stranded", none),
+    ):
         yield
 
 
@@ -159,7 +170,7 @@ MUTANTS = {
     acknowledge_before_checkpoint: 27,
     no_watchdog: 45,
     minimum_only_in_the_planner: 11,
-    no_proof_of_placement: 121,
+    no_care_for_replacements: 121,
 }
 """Each mutant with the number of the history that caught it when last looked: that one is tried first, then all."""
 

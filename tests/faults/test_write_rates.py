@@ -52,7 +52,7 @@ def crowd() -> Installation:
         workload(
             f"app{number}",
             [(number * REPLICAS + replica) % NODES for replica in range(REPLICAS)],
-            cpu=120,
+            cpu=130,  # above the autoscaler's gate, or it would take the nodes itself
             pdb={"maxUnavailable": 1},
         )
         for number in range(WORKLOADS)
