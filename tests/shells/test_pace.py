@@ -28,6 +28,7 @@ def house(others: int) -> House:
     """A node of 110 pods of sixty workloads, each with a budget, and so many other claims, drained some minutes ago."""
     nodes = [
         node("n1", cpu=64, memory=256, pods=256),
+        node("free", cpu=64, memory=256, pods=256),
         *(node(f"x{index}", cpu=64, pods=256) for index in range(others)),
     ]
     pods = [
