@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from shared.core.admission import needs_whole_picture, no_place, reflects, room_was_claimed
+from shared.core.admission import needs_whole_picture, no_place, reflects, room_was_claimed, void
 from shared.core.names import AUTOSCALER_CANDIDATE_TAINT, AUTOSCALER_DELETING_TAINT
 from shared.core.orders import Order, Origin
+from shared.core.reasons import Refusal
 from shared.core.snapshot import Node, Pod
 from shared.core.state import Claim, ClusterState, Start
 from tests.builders import NOW, claim, cluster, node, order, pod, policy, taint
@@ -136,3 +137,24 @@ def test_a_drain_that_came_and_ended_since_the_proof_makes_it_void(
     expected: bool, before: ClusterState, after: ClusterState
 ) -> None:
     assert room_was_claimed(order(picture_at=PICTURE_AT), before, after) is expected
+
+
+HOLDS = claim("n1", order_id="another")
+
+
+@pytest.mark.parametrize(
+    ("expected", "given", "state", "there"),
+    [
+        pytest.param(None, {}, ClusterState(), True, id="a young order for the node that is there"),
+        pytest.param(None, {"node_uid": ""}, ClusterState(), True, id="a person names the node alone"),
+        pytest.param(None, {"order_id": "another"}, ClusterState(claims={"uid-n1": HOLDS}), True, id="its own claim"),
+        pytest.param(Refusal.NODE_UNKNOWN, {}, ClusterState(), False, id="no such node"),
+        pytest.param(Refusal.NODE_REPLACED, {"node_uid": "uid-old"}, ClusterState(), True, id="another of that name"),
+        pytest.param(Refusal.CLAIMED_BY_OTHER, {}, ClusterState(claims={"uid-n1": HOLDS}), True, id="another's claim"),
+        pytest.param(Refusal.EXPIRED, {"expires_at": NOW}, ClusterState(), True, id="at its end it has expired"),
+    ],
+)
+def test_an_order_is_void_by_name(
+    expected: Refusal | None, given: dict[str, Any], state: ClusterState, there: bool
+) -> None:
+    assert void(order(**given), node("n1") if there else None, state, NOW) is expected

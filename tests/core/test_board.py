@@ -1,8 +1,12 @@
 """What a refusal, an exact fit, headroom and the order of the queue do to the proof of placement."""
 
+from shared.core import names
 from shared.core.placement import Board, Candidate, search
+from shared.core.selectors import LabelSelector, PodTerm, Requirement
 from shared.core.snapshot import Phase
-from tests.builders import NOW, cluster, node, pod, pod_class
+from tests.builders import NOW, cluster, node, our_taint, pod, pod_class
+
+EVERY_WEB = LabelSelector((Requirement("app", "In", ("web",)),))
 
 
 def test_a_node_refused_by_a_later_strategy_leaves_the_earlier_ones_as_they_were() -> None:
@@ -36,6 +40,29 @@ def test_headroom_is_rounded_up() -> None:
         return Board.of(picture, NOW, headroom={"a": 10}).try_remove("n1") is None
 
     assert (fits(2.999), fits(3.0)) == (True, False)
+
+
+def test_a_pool_of_which_no_headroom_is_asked_keeps_none() -> None:
+    nodes = [node("n1"), node("n2", pool="b")]
+
+    def fits(cpu: float) -> bool:
+        picture = cluster(nodes, [pod("p", on="n1", cpu=cpu)])
+        return Board.of(picture, NOW, headroom={"a": 10}).try_remove("n1") is None
+
+    assert (fits(4), fits(4.001)) == (True, False)
+
+
+def test_a_pod_of_a_departing_node_leaves_the_zone_that_it_keeps_to_itself() -> None:
+    """Once it has moved within the zone it keeps others of its kind away there, and not twice."""
+    alone = pod_class(cpu=1, anti_affinity=(PodTerm(names.ZONE_LABEL, EVERY_WEB, ("default",)),))
+    nodes = [node("n0", taints=(our_taint(),), unschedulable=True), node("n1"), node("n2")]
+
+    board = Board.of(cluster(nodes, [pod("p", on="n0", kind=alone)]), NOW, ["n0"])
+
+    assert board.homeless == ()
+    assert [(move.pod, move.node) for move in board.reservations()] == [("default/p", "n1")]
+    assert board.try_remove("n1") is None
+    assert [(move.pod, move.node) for move in board.reservations()] == [("default/p", "n2")]
 
 
 def test_pending_pods_are_given_room_by_priority_and_then_by_name() -> None:

@@ -34,6 +34,7 @@ def test_a_breaker_opens_for_a_stranded_replacement(expected: list[str], pods: l
     opened = stranded(cluster([node("n1")], pods), [held], records, NOW)
 
     assert expected == list(opened)
+    assert timedelta(minutes=30) == OPEN_FOR
     assert all(each == Breaker(NOW + OPEN_FOR, "default/new found no place after a drain") for each in opened.values())
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from shared.core.claims import claim_for, granted, longest_rate, settled
 from shared.core.names import CONSOLIDATION_DELAY_LABEL
-from shared.core.policy import DrainSettings, NamespaceRate, Policy
+from shared.core.policy import DrainSettings, Limit, NamespaceRate, Policy, PoolPolicy, Rate
 from shared.core.reasons import Halt
 from shared.core.snapshot import NodePool
 from shared.core.state import Backoff, ClusterState, Start
@@ -37,6 +37,19 @@ def test_a_grant_remembers_how_many_pods_it_moves_as_long_as_the_longest_period(
     after = granted(before, "uid-n1", claim("n1"), longest_rate(rules), {"shop": 2})
 
     assert after.starts == (Start(NOW - HOUR, "a", {"shop": 3}), Start(NOW, "a", {"shop": 2}))
+
+
+@pytest.mark.parametrize(
+    ("expected", "rules"),
+    [
+        pytest.param(HOUR, Policy(), id="the cluster's, by default"),
+        pytest.param(3 * HOUR, Policy(pools={"a": PoolPolicy(rate=Rate(Limit(count=1), 3 * HOUR))}), id="a pool's"),
+        pytest.param(4 * HOUR, Policy(other_pools=PoolPolicy(rate=Rate(Limit(count=1), 4 * HOUR))), id="all pools'"),
+        pytest.param(2 * HOUR, Policy(evictions_per_namespace=NamespaceRate(1, 2 * HOUR)), id="a namespace's"),
+    ],
+)
+def test_starts_are_remembered_for_the_longest_period_that_any_rate_counts(expected: timedelta, rules: Policy) -> None:
+    assert longest_rate(rules) == expected
 
 
 def test_a_start_of_before_pods_were_counted_is_read_and_one_without_pods_is_written_as_before() -> None:

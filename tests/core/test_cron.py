@@ -60,8 +60,9 @@ def test_a_schedule_that_is_none_is_refused_with_the_remedy(expected: str, text:
     assert expected in str(refused.value)
 
 
-def test_29_february_is_a_date() -> None:
-    assert parse_cron("0 0 29 2 *").expression == "0 0 29 2 *"
+@pytest.mark.parametrize("text", ["0 0 29 2 *", "0 0 29,30 2 *", "0 0 31 1,2 *"])
+def test_a_schedule_with_one_date_that_exists_is_one(text: str) -> None:
+    assert parse_cron(text).expression == text
 
 
 def test_an_impossible_date_with_a_weekday_hits_on_the_weekday() -> None:

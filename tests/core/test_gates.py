@@ -327,6 +327,30 @@ def test_a_pause_a_back_off_and_the_pools_minimum_can_never_be_ignored() -> None
     assert words(claim_blockers(where, N1, MANUAL, everything)) == ["paused", "backing_off", "pool_at_minimum"]
 
 
+@pytest.mark.parametrize(
+    ("expected", "word"),
+    [
+        pytest.param({"outside_windows"}, "windows", id="windows"),
+        pytest.param({"budget", "cluster_budget", "rate", "namespace_rate"}, "budgets", id="budgets"),
+        pytest.param({"frozen", "breaker_open", "minimum_nodes", "minimum_non_tainted_nodes"}, "gates", id="gates"),
+    ],
+)
+def test_each_word_of_an_order_leaves_out_its_own_gates_and_no_other(expected: set[str], word: str) -> None:
+    """Of a node against which everything speaks that a claim is asked."""
+    closed = policy(budgets=(budget(0),), windows=(), cluster_wide={
+        "freezes": (Freeze(NOW - SECOND, NOW + SECOND),), "budgets": (budget(0),), "minimum_nodes": 5,
+        "minimum_non_tainted_nodes": 5, "rate": Rate(Limit(count=0), timedelta(hours=1)), "paused": True,
+        "evictions_per_namespace": NamespaceRate(1, timedelta(hours=1)), "manual_may_ignore": frozenset({word}),
+    })  # fmt: skip
+    where = stand(closed, breakers={"a": Breaker(NOW + SECOND, "pending")}).moves({"uid-n1": {"shop": 2}})
+
+    everything, left = (
+        set(words(claim_blockers(where, N1, MANUAL, asked))) for asked in (frozenset(), frozenset({word}))
+    )
+    assert everything - left == expected
+    assert "paused" in left
+
+
 def test_a_node_that_the_autoscaler_is_deleting_is_not_part_of_what_remains() -> None:
     going = node("x", taints=(taint(names.AUTOSCALER_DELETING_TAINT),))
     where = stand(policy(cluster_wide={"minimum_nodes": 5}), (*FIVE, going))

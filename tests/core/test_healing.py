@@ -94,6 +94,20 @@ DRAINED_AT = NOW - timedelta(minutes=25)
             id="a person freed a drained node",
         ),
         pytest.param(
+            [],
+            ward(ours(), drain("drained", None, drained_at=NOW, cordoned_at=BEFORE), failed_deletions={"n1": NOW}),
+            id="the autoscaler failed to delete it and left the cordon",
+        ),
+        pytest.param(
+            [finding(Cure.CONTINUE, detail="uncordoned by the autoscaler")],
+            ward(
+                cluster([node("n1", taints=(our_taint(),))]),
+                drain("drained", None, drained_at=NOW, cordoned_at=BEFORE),
+                failed_deletions={"n1": NOW},
+            ),
+            id="it failed and took the cordon away",
+        ),
+        pytest.param(
             [finding(Cure.RELEASE, Halt.PAUSED, "paused")],
             ward(ours(), drain("drained", None, drained_at=NOW), policy=policy(cluster_wide={"paused": True})),
             id="a pause gives drained nodes back",

@@ -25,6 +25,8 @@ CAST_AI = "autoscaling.cast.ai/removal-disabled"
         pytest.param(timedelta(minutes=90), "1.5h", id="a fraction"),
         pytest.param(timedelta(milliseconds=300), "300ms", id="milliseconds"),
         pytest.param(timedelta(microseconds=5), "5µs", id="microseconds by either sign"),
+        pytest.param(timedelta(microseconds=7), "7us", id="and without"),
+        pytest.param(timedelta(microseconds=2), "2000ns", id="nanoseconds"),
         pytest.param(None, "0s", id="nothing"),
         pytest.param(None, "-1h", id="negative"),
         pytest.param(None, "30d", id="days are not Go's"),

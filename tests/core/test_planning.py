@@ -271,6 +271,7 @@ def test_without_a_policy_nothing_goes_and_no_mark_is_lost() -> None:
     assert {reason for _, reason in verdicts(made).values()} == {"policy_invalid"}
     assert made.orders == ()
     assert made.marks == old
+    assert (made.pods, made.cost) == (2, plan(half_full("n1", "n2")).cost)
 
 
 def test_changing_budgets_alone_changes_no_mark_and_no_order() -> None:

@@ -5,17 +5,44 @@ A mutant is named by file, function, what stands there and what would; one that 
 
 from typing import Final
 
+_TYPES: Final = "it never is None there; the part is for the types"
+_ORDER: Final = "a mapping's order is nobody's business; sorted, so that what is written is the same in every run"
+_CLAIMS, _SCHEDULE, _MARKS = (f"shared/core/{name}.py" for name in ("claims", "schedule", "marks"))
+
 EQUIVALENT: Final[dict[tuple[str, str, str, str], str]] = {
     (
-        "shared/core/claims.py",
+        _CLAIMS,
         "settled",
         "claim is None or why is None or why in _NO_BACKOFF",
         "claim is None or why in _NO_BACKOFF",
-    ): "a claim without a halt has returned before; the part is there for the types",
+    ): "a claim without a halt has returned before; the part is for the types",
+    (_CLAIMS, "longest_rate", "0", "1"): "what no rate counts may be remembered or not",
+    (_CLAIMS, "longest_rate", "0", "-1"): "what no rate counts may be remembered or not",
     (
-        "shared/core/schedule.py",
+        _SCHEDULE,
         "_end_of_gap",
         "local.replace(tzinfo=zone, fold=0)",
         "local.replace(tzinfo=zone)",
-    ): "a local time of a schedule has fold 0 already; written beside its twin with fold 1",
+    ): "a schedule's local time has fold 0 already; written beside its twin with fold 1",
+    (
+        _SCHEDULE,
+        "_latest_local",
+        "local.replace(fold=fold).utcoffset() or timedelta(0)",
+        "local.replace(fold=fold).utcoffset()",
+    ): _TYPES,
+    (
+        "shared/core/planning.py",
+        "_excess",
+        "excess(free, first.node) or Fraction(0)",
+        "excess(free, first.node)",
+    ): _TYPES,
+    (_MARKS, "update", "sorted(could_go.items())", "tuple(could_go.items())"): _ORDER,
+    (_MARKS, "update", "sorted(rows.items())", "tuple(rows.items())"): _ORDER,
+    ("shared/core/standing.py", "standing", "sorted(by_pool.items())", "tuple(by_pool.items())"): _ORDER,
+    (
+        "shared/core/placement/rows.py",
+        "Rows.of",
+        "kind not in self._rows or late > CATCH_UP",
+        "kind not in self._rows",
+    ): "a row that catches up is the row made anew, only later",
 }

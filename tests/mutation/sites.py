@@ -1,6 +1,6 @@
 """Where a mistake may stand: every place of a module's code that an operator has something to say to.
 
-Types, docstrings, messages, decorators and how a dataclass makes its fields are no code in this sense. Must not run
+Types, docstrings, messages, decorators and how a class makes its fields are no code in this sense. Must not run
 anything.
 """
 
@@ -81,15 +81,26 @@ def mutants(paths: Iterable[Path]) -> list[Mutant]:
 
 def of_text(path: Path, text: str) -> Iterator[Mutant]:
     tree = ast.parse(text)
+    statements = _statements(tree)
     for function, outer, parent, field, place, node in _walk(tree, "", None):
         others = [other for operator in OPERATORS for other in operator(node)]
         if isinstance(parent, ast.Return) and outer is not None:
             others += [each for each in empty_answers(outer) if ast.dump(each) != ast.dump(node)]
         line = getattr(node, "lineno", getattr(parent, "lineno", 0))
-        lines = range(line, getattr(node, "end_lineno", line) + 1) if outer is not None else range(0)
+        lines = statements[id(node)] if outer is not None else range(0)
         for other in others:
             before, after = _told(_text(node), _text(other))
             yield Mutant(path, function, lines, line, before, after, tree, parent, field, place, other)
+
+
+def _statements(tree: ast.Module) -> dict[int, range]:
+    """Return by node the lines of the statement it stands in: one that goes over several lines runs as a whole."""
+    found: dict[int, range] = {}
+    for statement in (each for each in ast.walk(tree) if isinstance(each, ast.stmt)):
+        inside: list[ast.stmt] = getattr(statement, "body", [])
+        last = max(inside[0].lineno - 1, statement.lineno) if inside else statement.end_lineno or statement.lineno
+        found.update((id(node), range(statement.lineno, last + 1)) for node in ast.walk(statement))
+    return found
 
 
 def _text(node: ast.AST) -> str:
@@ -139,6 +150,8 @@ def _is_no_code(parent: ast.AST, field: str, child: ast.AST) -> bool:
     if isinstance(child, (ast.JoinedStr, ast.Assert, ast.Delete, ast.Import, ast.ImportFrom)):
         return True
     if isinstance(parent, ast.Expr) and isinstance(child, ast.Constant):
+        return True
+    if isinstance(parent, ast.ClassDef) and field == "keywords":
         return True
     if isinstance(child, ast.Call) and isinstance(child.func, ast.Name) and child.func.id == "field":
         return True
