@@ -15,6 +15,7 @@ from typing import Generic, Protocol, TypeVar
 
 from shared.core.orders import Order
 from shared.core.policy import Policy
+from shared.core.result import DrainResult
 from shared.core.snapshot import Node, NodePool, Pod, PodDisruptionBudget
 from shared.core.state import ClusterState, DrainRecord, PoolMarks, Run
 from shared.core.workloads import Workload
@@ -201,7 +202,7 @@ class OrderBus(Protocol):
     def reject(self, data: bytes, attributes: Mapping[str, str], why: str) -> None:
         """Keep a message that is no order, where a rejected topic is configured."""
 
-    def report(self, result: Mapping[str, object]) -> None:
+    def report(self, result: DrainResult) -> None:
         """Publish a drain's result, where a results topic is configured."""
 
 

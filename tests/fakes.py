@@ -11,6 +11,7 @@ import msgspec
 
 from shared.core.orders import Order, decode, encode
 from shared.core.policy import Policy
+from shared.core.result import DrainResult
 from shared.core.snapshot import NodePool
 from shared.errors import BadPolicy, EbbError, Stale, Unreadable
 from shared.ports import Found, Key, PoolsReading
@@ -129,9 +130,9 @@ class FakeOrderBus:
         self._reach()
         self.rejected.append((data, dict(attributes), why))
 
-    def report(self, result: Mapping[str, object]) -> None:
+    def report(self, result: DrainResult) -> None:
         self._reach()
-        self.reported.append(msgspec.json.decode(msgspec.json.encode(dict(result))))
+        self.reported.append(msgspec.json.decode(msgspec.json.encode(result)))
 
     def _reach(self) -> None:
         if self.failure is not None:

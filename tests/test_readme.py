@@ -7,6 +7,7 @@ import pytest
 
 from shared.core.orders import Kind, decode
 from shared.core.policy_document import parse
+from shared.core.result import DrainResult
 from shared.settings import Settings
 from tests.builders import CLUSTER, NOW
 from tests.readme import README, written
@@ -42,6 +43,12 @@ def test_every_make_target_named_exists() -> None:
 
     assert named
     assert all(re.search(rf"^{target}:", MAKEFILE, re.MULTILINE) for target in named)
+
+
+def test_every_key_of_a_result_is_explained_and_no_other() -> None:
+    table = TEXT.partition("| result | meaning |")[2].partition("\n\n")[0]
+
+    assert re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE) == list(DrainResult.__struct_fields__)
 
 
 def test_every_variable_of_the_environment_is_explained_and_no_other() -> None:

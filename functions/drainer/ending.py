@@ -12,6 +12,7 @@ from functions.drainer.desk import Act, Desk, Result, word
 from shared.cas import change_cluster
 from shared.core.claims import moved, settled
 from shared.core.reasons import Halt, Outcome, Reason
+from shared.core.result import result_of
 from shared.core.snapshot import Node
 from shared.core.state import ClusterState, DrainPhase
 from shared.core.turns import seen_at
@@ -67,17 +68,7 @@ def finish(desk: Desk, outcome: Outcome, why: Reason | None = None, detail: str 
     desk.ledger.close(now, phase=DrainPhase.SETTLED, outcome=outcome.value, why=word(why), detail=detail, **more)
     sentence = f"{outcome.sentence} {_because(why, detail)}".strip()
     desk.tell("drain_result", sentence, outcome=outcome.value, reason=word(why), detail=detail, **desk.took(now))
-    desk.ports.orders.report(
-        {
-            "order_id": record.order.order_id,
-            "cluster": record.order.cluster,
-            "node": record.order.node,
-            "outcome": outcome.value,
-            "why": word(why),
-            "detail": detail,
-            "dry_run": record.order.dry_run,
-        }
-    )
+    desk.ports.orders.report(result_of(record.order, outcome, why, detail))
 
 
 def _because(why: Reason | None, detail: str) -> str:

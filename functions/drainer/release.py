@@ -19,7 +19,8 @@ from shared.cas import read_cluster
 from shared.core.demand import is_waiting
 from shared.core.draining import must_stop, shaken
 from shared.core.orders import Order, Origin
-from shared.core.reasons import Halt
+from shared.core.reasons import Halt, Outcome
+from shared.core.result import result_of
 from shared.core.snapshot import Node
 from shared.core.state import Claim, DrainPhase
 from shared.errors import EbbError, Gone
@@ -66,7 +67,10 @@ def _undo(case: Case, uid: str, why: Halt, detail: str) -> None:
     except KeyError:
         ending.free(desk, desk.order.node, uid, case.order_id)
         ending.settle_claim(desk, uid, case.order_id, why)
-        desk.tell("drain_result", f"{why.sentence} The node was given back.", outcome="released", reason=why.value)
+        outcome = Outcome.RELEASED
+        message = f"{why.sentence} The node was given back."
+        desk.tell("drain_result", message, outcome=outcome.value, reason=why.value)
+        desk.ports.orders.report(result_of(desk.order, outcome, why, detail))
         return
     if desk.ledger.record.phase is DrainPhase.SETTLED:
         ending.free(desk, desk.order.node, uid, case.order_id)

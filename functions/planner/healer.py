@@ -17,6 +17,7 @@ from shared.core.claims import settled
 from shared.core.healing import Cure, Finding
 from shared.core.orders import Kind, Order, Origin, continued
 from shared.core.reasons import Outcome
+from shared.core.result import DrainResult
 from shared.core.state import ClusterState, DrainPhase, DrainRecord
 from shared.errors import Gone, Retryable, Stale, Unreadable
 from shared.ports import Ports, drain_key
@@ -41,7 +42,7 @@ def heal(ports: Ports, cluster: str, found: Sequence[Finding], now: datetime) ->
     """
     attempts = _Attempts(ports)
     gone = [finding for finding in found if finding.cure is Cure.SETTLE and attempts.at(finding, _is_gone, ports)]
-    ended = [finding for finding in gone if attempts.at(finding, _end, ports, now)]
+    ended = [finding for finding in gone if attempts.at(finding, _end, ports, cluster, now)]
     if ended:
         _settle_claims(ports, ended)
     others = [finding for finding in found if finding.cure is not Cure.SETTLE]
@@ -84,9 +85,9 @@ def _is_gone(finding: Finding, ports: Ports) -> bool:
         return True
 
 
-def _end(finding: Finding, ports: Ports, now: datetime) -> bool:
+def _end(finding: Finding, ports: Ports, cluster: str, now: datetime) -> bool:
     """End the record of a drain whose node is gone, and tell; the claim goes last, so that a crash is told again."""
-    _tell_removed(ports, finding, _settle_record(ports, finding, now), now)
+    _tell_removed(ports, cluster, finding, _settle_record(ports, finding, now), now)
     return True
 
 
@@ -101,7 +102,7 @@ def _settle_claims(ports: Ports, gone: Sequence[Finding]) -> None:
     change_cluster(ports.state, ports.clock, change)
 
 
-def _tell_removed(ports: Ports, finding: Finding, record: DrainRecord | None, now: datetime) -> None:
+def _tell_removed(ports: Ports, cluster: str, finding: Finding, record: DrainRecord | None, now: datetime) -> None:
     ports.log.event(
         "drain_result",
         Outcome.REMOVED.sentence,
@@ -111,7 +112,9 @@ def _tell_removed(ports: Ports, finding: Finding, record: DrainRecord | None, no
         outcome=Outcome.REMOVED.value,
         **(taken(account(record, now)) if record else {}),
     )
-    ports.orders.report({"order_id": finding.order_id, "node": finding.node, "outcome": Outcome.REMOVED.value})
+    ports.orders.report(
+        DrainResult(order_id=finding.order_id, cluster=cluster, node=finding.node, outcome=Outcome.REMOVED)
+    )
 
 
 def _settle_record(ports: Ports, finding: Finding, now: datetime) -> DrainRecord | None:

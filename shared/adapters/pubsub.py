@@ -12,6 +12,7 @@ import msgspec
 
 from shared.adapters.google_failures import Service
 from shared.core.orders import Order, encode
+from shared.core.result import DrainResult
 
 CALL_SECONDS: Final = 10.0
 """For one publish with its retries; publishing twice is harmless, an order is at-least-once anyway."""
@@ -55,10 +56,10 @@ class PubSubOrders:
         if self._rejected_topic:
             self._send(self._rejected_topic, data, {**_ours_to_send(attributes), "why": _cut(why)})
 
-    def report(self, result: Mapping[str, object]) -> None:
+    def report(self, result: DrainResult) -> None:
         """Publish a drain's result as JSON. Raises Retryable, Terminal."""
         if self._results_topic:
-            self._send(self._results_topic, msgspec.json.encode(dict(result)), {})
+            self._send(self._results_topic, msgspec.json.encode(result), {})
 
     def _send(self, topic: str, data: bytes, attributes: Mapping[str, str]) -> None:
         message = {"data": data, "attributes": dict(attributes)}

@@ -7,6 +7,8 @@ from google.pubsub_v1 import PublisherClient, SubscriberClient
 
 from infra.local.emulators import PubSubEmulator
 from shared.adapters.pubsub import PubSubOrders
+from shared.core.reasons import Outcome
+from shared.core.result import result_of
 from shared.errors import EbbError, Retryable, Terminal
 from tests.adapters.patience import patience
 from tests.builders import order
@@ -43,7 +45,7 @@ def test_without_the_side_roads_nothing_is_sent(monkeypatch: pytest.MonkeyPatch)
         orders = PubSubOrders(TOPIC)
 
         orders.reject(b"x", {}, "why")
-        orders.report({"outcome": "removed"})
+        orders.report(result_of(order(), Outcome.REMOVED))
 
         assert service.calls == []
 

@@ -6,8 +6,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TypeVar
 
+import msgspec
+
 from shared.core.orders import Order, encode
 from shared.core.policy import Policy
+from shared.core.result import DrainResult
 from shared.ports import Found, Key
 from tests.fakes import FakeOrderBus, FakePolicySource, FakeState
 
@@ -60,8 +63,8 @@ class CountingBus(FakeOrderBus):
         self._count(len(encode(order)), deliveries=1)
         super().publish(order)
 
-    def report(self, result: Mapping[str, object]) -> None:
-        self._count(len(str(result)), deliveries=0)
+    def report(self, result: DrainResult) -> None:
+        self._count(len(msgspec.json.encode(result)), deliveries=0)
         super().report(result)
 
     def _count(self, size: int, *, deliveries: int) -> None:

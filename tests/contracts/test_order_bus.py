@@ -12,6 +12,8 @@ from google.pubsub_v1 import PublisherClient, SubscriberClient
 
 from shared.adapters.pubsub import PubSubOrders
 from shared.core.orders import Order, decode, encode
+from shared.core.reasons import Outcome
+from shared.core.result import result_of
 from shared.ports import OrderBus
 from tests.builders import CLUSTER, NOW, order
 from tests.fakes import FakeOrderBus
@@ -105,10 +107,11 @@ def test_a_rejected_message_without_data_is_kept_too(road: Road) -> None:
 
 
 def test_a_result_is_a_json_object(road: Road) -> None:
-    road.bus.report({"order_id": "order", "outcome": "removed", "at": NOW})
+    road.bus.report(result_of(order(), Outcome.REMOVED))
 
     [(data, _)] = road.results()
-    assert msgspec.json.decode(data) == {"order_id": "order", "outcome": "removed", "at": "2026-03-04T22:00:00Z"}
+    expected = {"order_id": "order", "cluster": CLUSTER, "node": "n1", "outcome": "removed"}
+    assert msgspec.json.decode(data) == {**expected, "why": "", "detail": "", "dry_run": False}
 
 
 def read(data: bytes) -> Order:

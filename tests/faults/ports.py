@@ -21,6 +21,7 @@ from shared.adapters.kubernetes.client import PAGE, Call, Item, KubernetesClient
 from shared.adapters.kubernetes.replies import Reply
 from shared.core.orders import Order, encode
 from shared.core.policy import Policy
+from shared.core.result import DrainResult
 from shared.core.state import ClusterState
 from shared.ports import Found, Key, Log, PolicySource, Pools, PoolsReading, State
 from tests.faults.door import Door
@@ -142,7 +143,7 @@ class BrokerBus:
 
     def __init__(self, broker: Broker, topic: str, door: Door) -> None:
         self._broker, self._topic, self._door = broker, topic, door
-        self.results: list[Mapping[str, object]] = []
+        self.results: list[DrainResult] = []
         self.rejected: list[str] = []
 
     def publish(self, order: Order) -> None:
@@ -155,8 +156,8 @@ class BrokerBus:
         del data, attributes
         self._door.through("reject", lambda: self.rejected.append(why))
 
-    def report(self, result: Mapping[str, object]) -> None:
-        self._door.through("report", lambda: self.results.append(dict(result)))
+    def report(self, result: DrainResult) -> None:
+        self._door.through("report", lambda: self.results.append(result))
 
 
 class ActorClock:

@@ -1,0 +1,34 @@
+"""How a drain ended, as the results topic tells it: one form, whoever saw the end, and all keys always there.
+
+Must not decide how a drain ends.
+"""
+
+import msgspec
+
+from shared.core.orders import Order
+from shared.core.reasons import Outcome, Reason
+
+
+class DrainResult(msgspec.Struct, frozen=True, kw_only=True):
+    """One message on the results topic. The README explains each key."""
+
+    order_id: str
+    cluster: str
+    node: str
+    outcome: Outcome
+    why: str = ""
+    detail: str = ""
+    dry_run: bool = False
+
+
+def result_of(order: Order, outcome: Outcome, why: Reason | None = None, detail: str = "") -> DrainResult:
+    """Return the result of the drain that an order began, or that a release ended."""
+    return DrainResult(
+        order_id=order.order_id,
+        cluster=order.cluster,
+        node=order.node,
+        outcome=outcome,
+        why=why.value if why else "",
+        detail=detail,
+        dry_run=order.dry_run,
+    )
