@@ -41,7 +41,7 @@ def _phases(record: DrainRecord, claim: Claim | None) -> Iterator[Line]:
     if record.cordoned_at is not None:
         yield Line(record.cordoned_at, DrainPhase.CORDONED.value, "the node is cordoned and carries our taint")
     if record.drained_at is not None:
-        yield Line(record.drained_at, DrainPhase.DRAINED.value, "all pods have moved; left to the cluster autoscaler")
+        yield Line(record.drained_at, DrainPhase.DRAINED.value, "all have a node again; left to the autoscaler")
     if record.phase is DrainPhase.HALTING and record.updated_at is not None:
         yield Line(record.updated_at, DrainPhase.HALTING.value, f"{record.why} {record.detail}".strip())
 

@@ -95,7 +95,7 @@ def _drained(desk: Desk, node: Node | None) -> None:
     desk.ledger.write(now, phase=DrainPhase.DRAINED, drained_at=now)
     message = "The node is drained and left to the cluster autoscaler."
     desk.act(Act.DRAIN, Result.SUCCEEDED, message, phase=DrainPhase.DRAINED.value, **desk.took(now))
-    desk.note(node, "EbbDrained", "All pods have moved; left to the cluster autoscaler.")
+    desk.note(node, "EbbDrained", "All pods have a node again; left to the cluster autoscaler.")
     ending.give_turns_up(desk)
 
 

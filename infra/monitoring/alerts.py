@@ -130,7 +130,10 @@ ALERTS: Final = (
         (
             "`deadline`: a budget that never allows a disruption; give its workload another replica, or mend it.",
             "`eviction_forbidden`: a webhook or a right; `several_pdbs`: let one budget match each pod.",
-            "`replacement_pending`: the plan met a rule that it does not know; tell the maintainers, with the dump.",
+            (
+                "`replacement_pending`: others took the room; if nobody did, the plan met a rule that it does not "
+                "know: tell the maintainers, with the dump."
+            ),
         ),
     ),
     Alert(

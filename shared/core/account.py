@@ -15,9 +15,9 @@ class Account:
     """What a drain took until now."""
 
     draining: timedelta | None
-    """From the cordon until the node was empty, or until now; None before the cordon."""
+    """From the cordon until what was moved had a node again, or until now; None before the cordon."""
     deleting: timedelta | None
-    """From the empty node until now: the autoscaler's time; None before it was empty."""
+    """From then until now: the autoscaler's time; None before."""
     pods_evicted: int
 
 

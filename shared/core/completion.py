@@ -11,15 +11,16 @@ from typing import Final
 
 from shared.core.drainability import movable
 from shared.core.reasons import Halt
-from shared.core.replacements import owed, starting, stranded, uncounted
+from shared.core.replacements import owed, starting, stranded
 from shared.core.scene import Scene
 from shared.core.state import DrainPhase, DrainRecord
 from shared.core.steps import Await, GiveBack, Leave, Note, Step
 from shared.core.turns import STATUS_LAG
 
 WATCH_EVERY: Final = timedelta(seconds=5)
-UNCOUNTED_FOR: Final = timedelta(seconds=30)
-"""How long a drained node is looked at for workloads that nobody counts: their controllers may create pods late."""
+WATCH_AT_LEAST: Final = timedelta(seconds=30)
+"""How long a drained node is looked at whatever the counts say: a controller that is late (it has just become the
+leader, or counts for nobody as a Job's does) has neither created a pod nor written that one is missing."""
 
 
 def replacement_pending(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
@@ -41,8 +42,8 @@ def replacements_start(record: DrainRecord, scene: Scene, now: datetime) -> Step
     """What was moved does not run yet as it did before."""
     if record.deadline is None or now >= record.deadline:
         return None
-    young = record.drained_at is not None and now - record.drained_at < UNCOUNTED_FOR
-    waits = owed(record, scene) or starting(record, scene) or (young and uncounted(record, scene))
+    young = record.drained_at is not None and now - record.drained_at < WATCH_AT_LEAST
+    waits = owed(record, scene) or starting(record, scene) or (young and record.before)
     return Await(WATCH_EVERY) if waits else None
 
 

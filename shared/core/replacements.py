@@ -52,11 +52,6 @@ def starting(record: DrainRecord, scene: Scene) -> tuple[str, ...]:
     return tuple(each.name for each in _moved(record, scene) if each.is_short)
 
 
-def uncounted(record: DrainRecord, scene: Scene) -> tuple[str, ...]:
-    """Return the workloads that were moved and that nobody counts."""
-    return tuple(each.name for each in _moved(record, scene) if each.before is None or each.now is None)
-
-
 def stranded(owes: Iterable[Owed], grace: timedelta, now: datetime) -> Pod | None:
     """Return a replacement that the scheduler has found no place for since longer than its grace."""
     waits = (pod for each in owes for pod in each.waiting)

@@ -173,7 +173,7 @@ def test_a_node_is_drained_once_its_pods_have_a_node_again(expected: Any, drain:
     assert next_step(drain, seen, LATER) == expected
 
 
-def drained(seconds: float = 10, **changes: Any) -> DrainRecord:
+def drained(seconds: float = 30, **changes: Any) -> DrainRecord:
     return record("drained", drained_at=LATER - timedelta(seconds=seconds), **changes)
 
 
@@ -181,6 +181,7 @@ def drained(seconds: float = 10, **changes: Any) -> DrainRecord:
     ("expected", "drain", "seen"),
     [
         pytest.param(LEAVE, drained(), scene(), id="all run as before"),
+        pytest.param(WATCH, drained(29), scene(), id="a controller may be late to say that one is missing"),
         pytest.param(WATCH, drained(), scene(workloads=web(available=3)), id="one is starting"),
         pytest.param(
             LEAVE, drained(before=Replicas(4, 3)), scene(workloads=web(available=3)), id="as many run as before"
