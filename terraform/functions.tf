@@ -10,6 +10,13 @@ locals {
   # A drain waits far more than it computes: twenty share one vCPU, each in a thread.
   drainer_concurrency = 20
 
+  # Its orders share one picture of the cluster. Measured with 20 at once: +47 MiB over an idle 92 at 500 nodes and 15,000
+  # pods, +266 at 5,000 and 150,000; TLS and what the platform itself holds come on top.
+  drainer_memory = coalesce(
+    var.functions.drainer.memory,
+    var.cluster.nodes <= 1000 ? "512Mi" : var.cluster.nodes <= 5000 ? "1Gi" : "2Gi",
+  )
+
   environment = {
     EBB_CLUSTER            = local.cluster_id
     EBB_DECISION_LOG       = var.functions.decision_log
@@ -122,7 +129,7 @@ resource "google_cloudfunctions2_function" "drainer" {
   service_config {
     service_account_email = google_service_account.accounts["drainer"].email
     available_cpu         = "1"
-    available_memory      = var.functions.drainer.memory
+    available_memory      = local.drainer_memory
     timeout_seconds       = var.functions.drainer.timeout_seconds
 
     min_instance_count               = 0

@@ -65,11 +65,12 @@ variable "build" {
 }
 
 variable "cluster" {
-  description = "The GKE Standard cluster to serve. project: where it lives, if that is another project."
+  description = "The GKE Standard cluster to serve. project: where it lives, if that is another project. nodes: how many it has at most, by which the drainer's memory is chosen."
   type = object({
     name     = string
     location = string
     project  = optional(string)
+    nodes    = optional(number, 1000)
   })
   nullable = false
 
@@ -84,6 +85,10 @@ variable "cluster" {
   validation {
     condition     = var.cluster.project == null || can(regex("^([a-z0-9.-]+:)?[a-z][a-z0-9-]{4,28}[a-z0-9]$", var.cluster.project))
     error_message = "cluster.project: write the id of a project such as my-project, not its number or display name."
+  }
+  validation {
+    condition     = var.cluster.nodes >= 1 && var.cluster.nodes <= 65000 && floor(var.cluster.nodes) == var.cluster.nodes
+    error_message = "cluster.nodes: write a whole number from 1 to 65000."
   }
 }
 
@@ -133,7 +138,7 @@ variable "encryption" {
 }
 
 variable "functions" {
-  description = "The two functions. The drainer always has 1 vCPU and works on 20 orders at once in each of its instances, so that drainer.instances = 25 is enough for 500 drains in flight."
+  description = "The two functions. The drainer always has 1 vCPU and works on 20 orders at once in each of its instances, so that drainer.instances = 25 is enough for 500 drains in flight; its memory follows cluster.nodes unless it is written."
   type = object({
     runtime      = optional(string, "python313")
     log_level    = optional(string, "INFO")
@@ -144,7 +149,7 @@ variable "functions" {
       timeout_seconds = optional(number, 300)
     }), {})
     drainer = optional(object({
-      memory          = optional(string, "512Mi")
+      memory          = optional(string)
       instances       = optional(number, 25)
       timeout_seconds = optional(number, 55)
       step_seconds    = optional(number, 25)
@@ -170,7 +175,7 @@ variable "functions" {
     error_message = "functions.planner.cpu: write 1, 2 or 4."
   }
   validation {
-    condition     = alltrue([for each in [var.functions.planner.memory, var.functions.drainer.memory] : can(regex("^(256Mi|512Mi|[1-8]Gi)$", each))])
+    condition     = alltrue([for each in [var.functions.planner.memory, coalesce(var.functions.drainer.memory, "512Mi")] : can(regex("^(256Mi|512Mi|[1-8]Gi)$", each))])
     error_message = "functions.planner.memory, functions.drainer.memory: write 256Mi, 512Mi or 1Gi to 8Gi."
   }
   validation {

@@ -107,7 +107,7 @@ ALERTS: Final = (
                       _subscription("oldest_unacked_message_age", "${orders_subscription}"), "ALIGN_MAX", "REDUCE_MAX",
                       "300s", threshold=1800, duration="300s"),
         ),
-        "A message has come again for over half an hour. A step takes at most ten minutes, and an order that nobody "
+        "A message has come again for over half an hour. A step takes about a minute at most, and an order that nobody "
         "claimed expires after ten.",
         (
             "`drain_step` lines of severity WARNING or ERROR: what makes the message come again.",

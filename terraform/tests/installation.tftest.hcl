@@ -82,6 +82,7 @@ run "an_installation" {
     condition = (
       google_cloudfunctions2_function.drainer.build_config[0].entry_point == "drain" &&
       google_cloudfunctions2_function.drainer.service_config[0].available_cpu == "1" &&
+      google_cloudfunctions2_function.drainer.service_config[0].available_memory == "512Mi" &&
       google_cloudfunctions2_function.drainer.service_config[0].max_instance_request_concurrency == 20 &&
       google_cloudfunctions2_function.drainer.service_config[0].environment_variables["THREADS"] == "20" &&
       google_cloudfunctions2_function.drainer.service_config[0].max_instance_count * 20 >= 500

@@ -188,3 +188,43 @@ run "sizes_are_chosen_and_the_deadlines_follow" {
     error_message = "Every deadline follows the one that it must exceed."
   }
 }
+
+run "a_large_cluster_has_a_larger_drainer" {
+  command = plan
+
+  variables {
+    cluster = { name = "prod", location = "europe-west1", nodes = 5000 }
+  }
+
+  assert {
+    condition     = google_cloudfunctions2_function.drainer.service_config[0].available_memory == "1Gi"
+    error_message = "The drainer's memory follows the number of nodes."
+  }
+}
+
+run "the_largest_cluster_has_the_largest_drainer" {
+  command = plan
+
+  variables {
+    cluster = { name = "prod", location = "europe-west1", nodes = 15000 }
+  }
+
+  assert {
+    condition     = google_cloudfunctions2_function.drainer.service_config[0].available_memory == "2Gi"
+    error_message = "The drainer's memory follows the number of nodes."
+  }
+}
+
+run "a_memory_that_is_written_counts" {
+  command = plan
+
+  variables {
+    cluster   = { name = "prod", location = "europe-west1", nodes = 5000 }
+    functions = { drainer = { memory = "4Gi" } }
+  }
+
+  assert {
+    condition     = google_cloudfunctions2_function.drainer.service_config[0].available_memory == "4Gi"
+    error_message = "Whoever writes the drainer's memory has it."
+  }
+}

@@ -2,7 +2,7 @@
 
 import sys
 
-from tests.bench import cold_start, idle_cost, planning, policies, potential, push_window, reading
+from tests.bench import cold_start, hop, idle_cost, orders_at_once, planning, policies, potential, push_window, reading
 
 BENCHES = {
     "cold_start": cold_start.run,
@@ -10,7 +10,9 @@ BENCHES = {
     "planning": planning.run,
     "policies": policies.run,
     "potential": potential.run,
+    "hop": hop.run,
     "idle_cost": idle_cost.run,
+    "orders_at_once": orders_at_once.run,
     "push_window": push_window.run,
 }
 

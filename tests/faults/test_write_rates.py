@@ -1,9 +1,8 @@
 """What Ebb asks of the API server and of Firestore, counted: 300 nodes, thirty drains in flight, virtual time.
 
-The worst case on purpose: thirty orders come at once, calls take no time, and each PodDisruptionBudget lets one pod of
-forty go, so that many evictions are refused at first and asked for again. The autoscaler takes the drained nodes all at
-once, and the next pass settles thirty claims and orders thirty more. What is used of a node lies above the autoscaler's
-threshold, so that it drains none of its own.
+The worst case on purpose: thirty orders come at once, behind a push window that is wide open, calls take no time, and
+each PodDisruptionBudget lets one pod of forty go, so that many evictions are refused at first and asked for again. The
+autoscaler takes the drained nodes all at once, and the next pass settles thirty claims and orders thirty more.
 
 Writes are patches, evictions (refused ones too) and events. Dry-run evictions are counted apart: they write nothing,
 and an order asks once for each of its pods. The figures are printed at the end of the run.
@@ -11,10 +10,11 @@ and an order asks once for each of its pods. The figures are printed at the end 
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
+from tests.faults.ground import SUBSCRIPTION
 from tests.faults.history import History
 from tests.faults.installation import Installation
 from tests.faults.worlds import Limits, setting, workload
@@ -57,8 +57,9 @@ def crowd() -> Installation:
         )
         for number in range(WORKLOADS)
     ]
-    base = History(setting("three hundred nodes", each, NODES, Wide(), unneededTime=30, threshold=0.4))
+    base = History(setting("three hundred nodes", each, NODES, Wide(), unneededTime=30))
     ebb = Installation(base.setting, base.seed, base.faults, base.post, base.skew)
+    ebb.cloud.broker.subscribe(replace(SUBSCRIPTION, first_window=IN_FLIGHT))
     ebb.door.most_calls = 1_000_000
     ebb.live(SECONDS)
     ebb.stage.dismiss()
