@@ -94,7 +94,8 @@ class Cluster(Protocol):
     def give_back(self, node: Node, order_id: str) -> Node:
         """Remove our taint of that order id, our annotation and `unschedulable` in one patch on the version read.
 
-        Does nothing when the node does not carry our taint of that order id. Raises Stale, Gone.
+        Does nothing when neither our taint nor, where that is gone, our annotation bears that order id. Where the taint
+        is gone and somebody else has cordoned the node since, the cordon stays. Raises Stale, Gone.
         """
 
     def evict(self, pod: Pod, grace_seconds: int, *, dry_run: bool = False) -> Eviction:

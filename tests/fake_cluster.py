@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from shared.core import names
+from shared.core.annotation import held_for
 from shared.core.selectors import Taint
 from shared.core.snapshot import Node, Phase, Pod, PodDisruptionBudget
 from shared.core.workloads import Workload
@@ -26,6 +27,7 @@ class FakeCluster:
     def __init__(self, *things: Node | Pod | PodDisruptionBudget, now: Callable[[], datetime] = lambda: NOW) -> None:
         self.now = now
         self.nodes: dict[str, Node] = {}
+        self.cordoned_by_others: set[str] = set()
         self.pods: dict[str, Pod] = {}
         self.pdbs: dict[str, PodDisruptionBudget] = {}
         self.workloads: dict[str, Workload] = {}
@@ -94,16 +96,19 @@ class FakeCluster:
             taints=(*taints, Taint(names.OUR_TAINT, "NoSchedule", order_id)),
             annotations={**standing.annotations, names.OUR_ANNOTATION: note},
         )
-        return self._store(taken)
+        stored = self._store(taken)
+        self.cordoned_by_others.discard(node.name)
+        return stored
 
     def give_back(self, node: Node, order_id: str) -> Node:
         self._called("give_back", node.name, order_id)
-        if node.drain_taint != order_id:
+        if held_for(node) != order_id:
             return node
         standing = self._unchanged(node)
         taints = tuple(taint for taint in standing.taints if taint.key != names.OUR_TAINT)
         notes = {key: value for key, value in standing.annotations.items() if key != names.OUR_ANNOTATION}
-        return self._store(replace(standing, unschedulable=False, taints=taints, annotations=notes))
+        theirs = standing.drain_taint is None and node.name in self.cordoned_by_others
+        return self._store(replace(standing, unschedulable=theirs, taints=taints, annotations=notes))
 
     def evict(self, pod: Pod, grace_seconds: int, *, dry_run: bool = False) -> Eviction:
         self._called("evict", pod.key, grace_seconds, dry_run)
@@ -170,6 +175,10 @@ class FakeCluster:
         before = self.nodes.get(node.name)
         if before is not None:
             node = replace(node, resource_version=str(int(before.resource_version) + 1))
+        if not node.unschedulable:
+            self.cordoned_by_others.discard(node.name)
+        elif before is not None and not before.unschedulable:
+            self.cordoned_by_others.add(node.name)
         self.nodes[node.name] = node
         return node
 

@@ -10,7 +10,9 @@ from typing import Any, Final
 
 from functions.drainer.desk import Act, Desk, Result, word
 from shared.cas import change_cluster
+from shared.core.annotation import held_for
 from shared.core.claims import moved, settled
+from shared.core.draining import untainted
 from shared.core.reasons import Halt, Outcome, Reason
 from shared.core.result import result_of
 from shared.core.snapshot import Node
@@ -78,9 +80,9 @@ def _because(why: Reason | None, detail: str) -> str:
 
 
 def free(desk: Desk, name: str, uid: str, order_id: str) -> Node | None:
-    """Take our taint of that order off the node; None when that node is gone.
+    """Undo what that order did to the node; None when that node is gone.
 
-    A node that does not carry the taint is left as it is: whoever removed it also decided about the cordon.
+    Where somebody has removed our taint alone, our annotation proves whose the cordon is, and it is undone too.
     """
     cluster = desk.ports.cluster
     for _ in range(TRIES):
@@ -89,7 +91,7 @@ def free(desk: Desk, name: str, uid: str, order_id: str) -> Node | None:
             if node.uid != uid:
                 return None
             desk.pool = node.pool
-            return _uncordoned(desk, node, order_id) if node.drain_taint == order_id else node
+            return _uncordoned(desk, node, order_id) if held_for(node) == order_id else node
         except Gone:
             return None
         except Stale:
@@ -118,8 +120,13 @@ def _until_seen(desk: Desk) -> None:
 
 def _uncordoned(desk: Desk, node: Node, order_id: str) -> Node:
     """Take the taint off and uncordon; attempt and success are told apart (acceptance row 103)."""
-    desk.act(Act.UNCORDON, Result.ATTEMPTED, "The node is to be uncordoned and untainted.")
+    if node.drain_taint is None and not node.unschedulable:  # all but the annotation is undone already
+        return desk.ports.cluster.give_back(node, order_id)
+    desk.act(Act.UNCORDON, Result.ATTEMPTED, f"The node is to be uncordoned and untainted. {untainted(node)}".strip())
     freed = desk.ports.cluster.give_back(node, order_id)
+    if freed.unschedulable:
+        desk.tell("drain_step", "The node stays cordoned: somebody has cordoned it since.", reason="cordoned_by_other")
+        return freed
     desk.act(Act.UNCORDON, Result.SUCCEEDED, "The node is uncordoned and free of our taint.")
     return freed
 

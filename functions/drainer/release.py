@@ -16,8 +16,9 @@ from functions.drainer.ledger import Ledger, StepTime
 from functions.drainer.lingering import failed_at, why_kept
 from functions.drainer.policy import read_policy
 from shared.cas import read_cluster
+from shared.core.annotation import held_for
 from shared.core.demand import is_waiting
-from shared.core.draining import must_stop, shaken
+from shared.core.draining import must_stop, shaken, untainted
 from shared.core.orders import Order, Origin
 from shared.core.reasons import Halt, Outcome
 from shared.core.result import result_of
@@ -55,8 +56,14 @@ def release(ports: Ports, order: Order, seconds: float) -> None:
     if not _REPEATED[why](case, read_at):
         desk.tell("drain_step", f"The release is void: {why.value} no longer holds.", reason=why.value)
         return
-    detail = why_kept(ports, node, read_at) if why is Halt.WATCHDOG and node else ""
+    detail = _detail(ports, node, why, read_at)
     _undo(case, uid, why, detail)
+
+
+def _detail(ports: Ports, node: Node | None, why: Halt, now: datetime) -> str:
+    if node is None:
+        return ""
+    return why_kept(ports, node, now) if why is Halt.WATCHDOG else untainted(node)
 
 
 def _undo(case: Case, uid: str, why: Halt, detail: str) -> None:
@@ -101,11 +108,11 @@ def _uid_by_name(claims: dict[str, Claim], name: str) -> str:
 
 
 def _named(order: Order, claim: Claim | None, node: Node | None) -> Order:
-    """A person names only the node: the claim that stands, or else the taint on the node, names the order."""
+    """A person names only the node: the claim that stands, or else what we wrote on the node, names the order."""
     if order.origin is Origin.PLANNER:
         return order
-    taint = node.drain_taint if node else None
-    return replace(order, order_id=(claim.order_id if claim else taint) or order.order_id)
+    held = held_for(node) if node else None
+    return replace(order, order_id=(claim.order_id if claim else held) or order.order_id)
 
 
 def _why(order: Order) -> Halt:

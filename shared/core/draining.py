@@ -95,7 +95,14 @@ def _taken_back(record: DrainRecord, scene: Scene, now: datetime) -> Step | None
     """The same crash, and since then a person has removed our taint: the annotation of that patch still tells."""
     del now
     note = noted(scene.node) if scene.node else None
-    return GiveBack(Halt.OVERRULED) if note and note.order_id == record.order.order_id else None
+    ours = note is not None and note.order_id == record.order.order_id
+    return GiveBack(Halt.OVERRULED, untainted(scene.node)) if scene.node and ours else None
+
+
+def untainted(node: Node) -> str:
+    """Return what happened to a node of which only our taint was removed; empty where something else did."""
+    alone = node.unschedulable and node.drain_taint is None and noted(node) is not None
+    return "Our taint was removed and the cordon was not; our annotation says whose it is." if alone else ""
 
 
 def _going_away(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
@@ -157,7 +164,7 @@ def _overruled(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
     node = scene.node
     assert node is not None  # noqa: S101 - _node_gone stands before this rule
     if node.drain_taint != record.order.order_id:
-        return GiveBack(Halt.OVERRULED)
+        return GiveBack(Halt.OVERRULED, untainted(node))
     if node.unschedulable:
         return None
     return Cordon(node) if shaken(node, scene.deletion_failed_at, record.cordoned_at) else GiveBack(Halt.OVERRULED)

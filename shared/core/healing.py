@@ -13,7 +13,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Final
 
-from shared.core.annotation import noted
+from shared.core.annotation import held_for, noted
 from shared.core.breakers import opened
 from shared.core.demand import relieved
 from shared.core.draining import must_stop, shaken
@@ -192,9 +192,9 @@ def _watchdog(ward: Ward, uid: str, claim: Claim) -> Finding | None:
 
 
 def _orphans(ward: Ward) -> Iterator[Finding]:
-    """Our taint without a living claim: also the whole cluster's nodes after the state was lost."""
+    """Our taint or annotation without a living claim: also the whole cluster's nodes after the state was lost."""
     for node in ward.snapshot.nodes:
-        order_id = node.drain_taint
+        order_id = held_for(node)
         if order_id is None or node.uid in ward.state.claims or taken_since(node, ward.snapshot.began_at):
             continue
         yield Finding(Cure.RELEASE, node.uid, node.name, order_id, Halt.ORPHAN, pool=node.pool)

@@ -9,6 +9,7 @@ import pytest
 from functions.cli.releasing import Patience, release
 from functions.cli.releasing_targets import Sight, Target, freed, look
 from functions.cli.words import moment
+from shared.core import names
 from shared.core.orders import Kind, Origin
 from shared.core.state import ClusterState
 from shared.errors import BadInput, BadSettings
@@ -201,3 +202,13 @@ def test_a_process_ends_with_its_code(
     assert ended.returncode == code, ended.stderr
     assert expected in getattr(ended, stream)
     assert "Traceback" not in ended.stderr
+
+
+def test_all_finds_a_node_whose_taint_somebody_removed_by_the_annotation() -> None:
+    note = {names.OUR_ANNOTATION: '{"order_id": "lost", "since": "2026-03-04T22:00:00Z"}'}
+    cluster = house(node("orphan", unschedulable=True, annotations=note))
+
+    assert release(office(cluster), "all", lambda: seen(cluster), Patience()) == 0
+
+    found = cluster.cluster.nodes["orphan"]
+    assert (found.unschedulable, names.OUR_ANNOTATION in found.annotations) == (False, False)

@@ -40,6 +40,12 @@ class World(Protocol):
     def touch(self, node: str) -> None:
         """Let somebody else write to the node."""
 
+    def untaint(self, node: str) -> None:
+        """Let somebody else remove all taints of the node."""
+
+    def cordon(self, node: str, *, yes: bool) -> None:
+        """Let somebody else cordon or uncordon the node."""
+
     def replace(self, node: str) -> None:
         """Let the node vanish and another one bear its name."""
 
@@ -136,6 +142,33 @@ class ClusterContract:
         after = world.cluster.give_back(world.cluster.take(self.node(world), "order-1", NOW), "order-1")
 
         assert world.cluster.give_back(after, "order-1") == after
+
+    def test_a_cordon_whose_taint_somebody_removed_is_still_undone(self, world: World) -> None:
+        world.cluster.take(self.node(world, FOREIGN), "order-1", NOW)
+        world.untaint("n1")
+
+        after = world.cluster.give_back(world.cluster.node("n1"), "order-1")
+
+        assert world.cluster.node("n1") == after
+        assert (after.unschedulable, names.OUR_ANNOTATION in after.annotations) == (False, False)
+
+    def test_a_cordon_that_somebody_set_after_ours_was_undone_stays(self, world: World) -> None:
+        world.cluster.take(self.node(world), "order-1", NOW)
+        world.untaint("n1")
+        world.cordon("n1", yes=False)
+        world.cordon("n1", yes=True)
+
+        after = world.cluster.give_back(world.cluster.node("n1"), "order-1")
+
+        assert world.cluster.node("n1") == after
+        assert (after.unschedulable, names.OUR_ANNOTATION in after.annotations) == (True, False)
+
+    def test_an_annotation_of_another_order_proves_nothing(self, world: World) -> None:
+        world.cluster.take(self.node(world), "order-1", NOW)
+        world.untaint("n1")
+        before = world.cluster.node("n1")
+
+        assert world.cluster.give_back(before, "order-2") == before
 
     def test_a_node_that_changed_since_it_was_read_is_not_taken(self, world: World) -> None:
         read = self.node(world)

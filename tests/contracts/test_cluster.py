@@ -40,6 +40,12 @@ class FakeWorld:
     def touch(self, name: str) -> None:
         self.cluster.put(replace(self.cluster.nodes[name], annotations={"touched": "yes"}))
 
+    def untaint(self, name: str) -> None:
+        self.cluster.put(replace(self.cluster.nodes[name], taints=()))
+
+    def cordon(self, name: str, *, yes: bool) -> None:
+        self.cluster.put(replace(self.cluster.nodes[name], unschedulable=yes))
+
     def replace(self, name: str) -> None:
         self.cluster.put(replace(self.cluster.nodes[name], uid="another"))
 
@@ -71,6 +77,12 @@ class LittleWorld:
     def touch(self, name: str) -> None:
         patch = {"metadata": {"annotations": {"touched": "yes"}}}
         self._bench.call("PATCH", f"/api/v1/nodes/{name}", patch, type=worlds.MERGE)
+
+    def untaint(self, name: str) -> None:
+        self._bench.call("PATCH", f"/api/v1/nodes/{name}", {"spec": {"taints": []}}, type=worlds.MERGE)
+
+    def cordon(self, name: str, *, yes: bool) -> None:
+        self._bench.call("PATCH", f"/api/v1/nodes/{name}", {"spec": {"unschedulable": yes or None}}, type=worlds.MERGE)
 
     def replace(self, name: str) -> None:
         self._bench.store.remove("nodes", "", name, "test")

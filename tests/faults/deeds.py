@@ -39,7 +39,8 @@ def _node(entry: Entry, scene: Scene) -> Iterator[str]:
     foreign = {taint for taint in {*before["taints"]} ^ {*entry["taints"]} if not taint.startswith(TAINT)}
     if foreign:
         yield f"{entry['actor']} changed taints of {entry['name']} that are not ours: {sorted(foreign)}"
-    if before["unschedulable"] and not entry["unschedulable"] and not holder(before):
+    ours = holder(before) or entry["name"] in scene.cordons
+    if before["unschedulable"] and not entry["unschedulable"] and not ours:
         yield f"{entry['actor']} undid a cordon of {entry['name']} that was not ours"
     if before["unschedulable"] and holder(entry) and not holder(before):
         yield f"{entry['actor']} took {entry['name']}, which somebody had cordoned"

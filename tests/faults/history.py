@@ -6,9 +6,11 @@ A history is a value: printed, it can be run again.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from infra.local.world.kinds import Json
 from tests.faults.door import Fault
 from tests.faults.installation import Installation
 from tests.faults.oracle import REDELIVERY, breaches, longest_cordon
+from tests.faults.ports import AGENT
 from tests.faults.replay import TAINT
 from tests.faults.weather import Post, Skew
 from tests.faults.worlds import Setting
@@ -66,4 +68,10 @@ def _rests(ebb: Installation, quiet: float) -> bool:
     nodes = ebb.cloud.world.store.all("nodes")
     taints = [taint for node in nodes for taint in node["spec"].get("taints") or []]
     ours = any(f"{taint['key']}={taint.get('value', '')}".startswith(TAINT) for taint in taints)
-    return not ours and ebb.idle_passes() > 0
+    return not ours and not any(map(_cordoned_by_ebb, nodes)) and ebb.idle_passes() > 0
+
+
+def _cordoned_by_ebb(node: Json) -> bool:
+    """Whether the cordon is Ebb's by the world's own account, whatever taints the node bears."""
+    managers: list[Json] = node["metadata"].get("managedFields") or []
+    return bool(node["spec"].get("unschedulable")) and any(each["manager"] == AGENT for each in managers)

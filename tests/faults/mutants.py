@@ -17,7 +17,7 @@ from functions.drainer import admission, claiming, ending
 from functions.drainer.desk import Desk
 from functions.planner import passing
 from shared.adapters.kubernetes import evictions, ownership
-from shared.core import completion
+from shared.core import completion, healing
 from shared.core.admission import over_limit
 from shared.core.healing import Finding, Ward, findings
 from shared.core.names import OUR_ANNOTATION, OUR_TAINT
@@ -98,15 +98,26 @@ def uncordon_without_ownership() -> Iterator[None]:
             return None
         return desk.ports.cluster.give_back(node, "") if node.uid == uid else None
 
-    def giving_back(node: Node, taints: list[dict[str, Any]], order_id: str) -> dict[str, Any]:
+    def giving_back(node: Node, raw: ownership.RawNode, order_id: str) -> dict[str, Any]:
         del order_id
-        kept = [taint for taint in taints if taint["key"] != OUR_TAINT]
+        kept = [taint for taint in raw.taints if taint["key"] != OUR_TAINT]
         return {
             "metadata": {"resourceVersion": node.resource_version, "annotations": {OUR_ANNOTATION: None}},
             "spec": {"unschedulable": False, "taints": kept},
         }
 
     with swapped(ending, "free", careless), swapped(ownership, "giving_back", giving_back):
+        yield
+
+
+@contextmanager
+def cordons_known_by_the_taint_alone() -> Iterator[None]:
+    """A cordon whose taint somebody removed is left to whoever did."""
+
+    def tainted(node: Node) -> str | None:
+        return node.drain_taint
+
+    with swapped(ending, "held_for", tainted), swapped(healing, "held_for", tainted):
         yield
 
 

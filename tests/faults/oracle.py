@@ -53,8 +53,9 @@ def _of_the_documents(end: Installation) -> Iterator[str]:
     orders begun before the state was lost: a write under way may bring their record back to life, without a claim.
     """
     for collection, type_ in (("pools", PoolMarks), ("runs", Run)):
-        end.state.all(collection, type_)
+        yield from (found.fault for found in end.state.all(collection, type_).values() if found.fault)
     state, records = end.remembered(), end.state.all("drains", DrainRecord)
+    yield from (found.fault for found in records.values() if found.fault)
     for claim in state.claims.values():
         age = end.clock.now() - max(claim.since.timestamp(), *end.disturbances(), end.begun)
         if age > longest_cordon(end):

@@ -49,6 +49,8 @@ class Scene:
     pods: dict[str, Entry] = field(default_factory=dict)
     nodes: dict[str, Entry] = field(default_factory=dict)
     once_ready: set[str] = field(default_factory=set)
+    cordons: set[str] = field(default_factory=set)
+    """Nodes whose cordon is Ebb's: set by it, and not undone since."""
     lists: dict[str, Sighting] = field(default_factory=dict)
     looks: dict[tuple[str, str], Sighting] = field(default_factory=dict)
 
@@ -68,8 +70,18 @@ class Scene:
         """Return what stands of the object that a change is about."""
         return self.pods.get(entry["uid"]) if entry["kind"] == "pods" else self.nodes.get(entry["name"])
 
+    def is_ours(self, entry: Entry) -> bool:
+        """Whether a node's change leaves a cordon of Ebb's on it, whatever taints it bears."""
+        if entry["verb"] == "delete" or not entry["unschedulable"]:
+            return False
+        before = self.nodes.get(entry["name"])
+        stood = before is not None and before["unschedulable"]
+        return entry["name"] in self.cordons if stood else is_ebb(entry["actor"])
+
     def _change(self, entry: Entry) -> None:
         kept, key = (self.pods, entry["uid"]) if entry["kind"] == "pods" else (self.nodes, entry["name"])
+        if entry["kind"] == "nodes":
+            (self.cordons.add if self.is_ours(entry) else self.cordons.discard)(key)
         if entry["verb"] == "delete":
             kept.pop(key, None)
         else:

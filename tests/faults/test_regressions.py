@@ -7,6 +7,7 @@ import pytest
 
 from tests.faults.door import KILL_AFTER, KILL_BEFORE, Call, End, Fault
 from tests.faults.history import History, judged
+from tests.faults.mutants import cordons_known_by_the_taint_alone
 from tests.faults.people import Act
 from tests.faults.plans import calls
 from tests.faults.worlds import Limits, setting, settings, workload
@@ -88,3 +89,12 @@ def test_a_node_that_a_person_took_back_before_its_cordon_was_written_down_is_le
     history = replace(base("two may go"), acts=((14.0, Act("take back", 0)), (14.0, Act("take back", 1))))
     events = acts_of(base("two may go"), "push", "create events")
     assert broken(killed(history, events)) == []
+
+
+def test_a_cordon_whose_taint_somebody_removed_is_undone() -> None:
+    untainted = [replace(base("nobody deletes"), acts=((at, Act("untaint", 0)),)) for at in (15.0, 40.0, 100.0)]
+
+    assert broken(iter(untainted)) == []
+    with cordons_known_by_the_taint_alone():
+        assert all("stood cordoned by Ebb" in fault for fault in broken(iter(untainted)))
+        assert broken(iter(untainted)) != []

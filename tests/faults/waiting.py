@@ -14,7 +14,7 @@ READS_STAND_FOR = 60.0
 
 
 class Cordons:
-    """A cordon of Ebb's may stand for the drain's deadline, the watchdog and two passes (design §2).
+    """A cordon of Ebb's, with its taint or without, may stand for deadline, watchdog and two passes (design §2).
 
     Excused is the time until the last disturbance: killed calls, lost messages and acts of people may hold up
     whatever would have ended the cordon, and it is then measured from when the disturbance ended.
@@ -28,7 +28,8 @@ class Cordons:
         """Judge one entry of the record."""
         if entry["type"] != "change" or entry["kind"] != "nodes":
             return
-        name, held = entry["name"], holder(entry) if entry["verb"] != "delete" else ""
+        name = entry["name"]
+        held = entry["verb"] != "delete" and (bool(holder(entry)) or scene.is_ours(entry))
         if held and name not in self._since:
             self._since[name] = scene.at
         if not held and name in self._since:

@@ -16,6 +16,7 @@ from infra.local.clocks import Clock, stamp
 from infra.local.selectors import matches
 from infra.local.world.index import Index
 from infra.local.world.kinds import KINDS, Json
+from infra.local.world.managers import managed
 from infra.local.world.pods import labels_of
 
 Key = tuple[str, str]
@@ -131,6 +132,9 @@ class Store:
             raise StaleError(plural, *key)
         if thing == before:
             return before
+        if plural == "nodes":
+            thing = managed(before, thing, actor)
+            meta = thing["metadata"]
         if KINDS[plural].counts_generations and thing.get("spec") != before.get("spec"):
             meta["generation"] = before["metadata"].get("generation", 0) + 1
         return self._write(plural, key, before, thing, actor)

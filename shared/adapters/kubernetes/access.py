@@ -122,9 +122,10 @@ def from_google(find: Callable[[], Endpoint]) -> Access:
     import google.auth  # noqa: PLC0415 - cold start
     from google.auth.transport.requests import Request  # noqa: PLC0415 - cold start
 
+    endpoint = find()
     with _IDENTITY.asked():
         credentials, _ = google.auth.default(scopes=SCOPES)
-    return from_gke(find(), credentials, Request, system_time, find)
+    return from_gke(endpoint, credentials, Request, system_time, find)
 
 
 class TokenHook:

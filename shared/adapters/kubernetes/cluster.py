@@ -77,14 +77,14 @@ class KubernetesCluster:
 
     def take(self, node: Node, order_id: str, since: datetime) -> Node:
         """Cordon, taint and annotate in one patch; foreign taints keep every field (timeAdded)."""
-        fresh, taints = self._fresh(node)
+        fresh, raw = self._fresh(node)
         _same_version(node, fresh)
-        return self._patch(node, ownership.taking(fresh, taints, order_id, since))
+        return self._patch(node, ownership.taking(fresh, raw.taints, order_id, since))
 
     def give_back(self, node: Node, order_id: str) -> Node:
         """Undo `take` of that order; a node that is not that order's is returned as it stands now."""
-        fresh, taints = self._fresh(node)
-        patch = ownership.giving_back(fresh, taints, order_id)
+        fresh, raw = self._fresh(node)
+        patch = ownership.giving_back(fresh, raw, order_id)
         if patch is None:
             return fresh
         _same_version(node, fresh)
@@ -142,14 +142,14 @@ class KubernetesCluster:
     def _pods(self, query: Mapping[str, str]) -> tuple[Pod, ...]:
         return self._client.listed(Call("list", "pods", "/api/v1/pods", query), _pods, _read_pods)
 
-    def _fresh(self, node: Node) -> tuple[Node, list[ownership.RawTaint]]:
+    def _fresh(self, node: Node) -> tuple[Node, ownership.RawNode]:
         call = Call("get", "nodes", _node_path(node.name))
         body = self._client.ask(call)
         with readable(call):
-            fresh, taints = translate.node(_node.decode(body)), _raw_node.decode(body).taints
+            fresh, raw = translate.node(_node.decode(body)), _raw_node.decode(body)
         if fresh.uid != node.uid:
             raise Gone(f"node {node.name}: another node bears its name now.")
-        return fresh, taints
+        return fresh, raw
 
     def _patch(self, node: Node, patch: Mapping[str, Any]) -> Node:
         return self._answered(Call("patch", "nodes", _node_path(node.name), body=patch))

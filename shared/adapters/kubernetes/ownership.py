@@ -8,27 +8,54 @@ import json
 from datetime import datetime
 from typing import Any, Final
 
+import msgspec
+
 from shared.adapters.kubernetes import wire
 from shared.core import names
+from shared.core.annotation import held_for
 from shared.core.selectors import NO_SCHEDULE
 from shared.core.snapshot import Node
 
 RawTaint = dict[str, Any]
 _TAINT: Final = names.OUR_TAINT
+_MANAGER: Final = "ebb"
+"""What the API server calls us: our User-Agent."""
 
 
 class RawSpec(wire.Partial, frozen=True):
     taints: list[RawTaint] | None = None
 
 
-class RawNode(wire.Partial, frozen=True):
-    """A node's taints with every field, e.g. timeAdded, which the core's `Taint` leaves out."""
+class Manager(wire.Partial, frozen=True):
+    """Who wrote which fields (metadata.managedFields)."""
 
+    manager: str = ""
+    fields: dict[str, Any] | None = msgspec.field(default=None, name="fieldsV1")
+
+    @property
+    def cordoned(self) -> bool:
+        return "f:unschedulable" in ((self.fields or {}).get("f:spec") or {})
+
+
+class RawMetadata(wire.Partial, frozen=True):
+    managed_fields: list[Manager] | None = None
+
+
+class RawNode(wire.Partial, frozen=True):
+    """A node's taints with every field, e.g. timeAdded, which the core's `Taint` leaves out, and who cordoned it."""
+
+    metadata: RawMetadata = RawMetadata()
     spec: RawSpec = RawSpec()
 
     @property
     def taints(self) -> list[RawTaint]:
         return self.spec.taints or []
+
+    @property
+    def cordoned_by_another(self) -> bool:
+        """Whether the API server says that somebody else set `unschedulable` last."""
+        owners = {each.manager for each in self.metadata.managed_fields or () if each.cordoned}
+        return bool(owners) and _MANAGER not in owners
 
 
 def taking(node: Node, taints: list[RawTaint], order_id: str, since: datetime) -> dict[str, Any]:
@@ -39,11 +66,17 @@ def taking(node: Node, taints: list[RawTaint], order_id: str, since: datetime) -
     return _patch(node, record, {"unschedulable": True, "taints": [*others, ours]})
 
 
-def giving_back(node: Node, taints: list[RawTaint], order_id: str) -> dict[str, Any] | None:
-    """Return the patch that makes the node schedulable and nobody's again; None where it is not that order's."""
-    kept = [taint for taint in taints if (taint.get("key"), taint.get("value", "")) != (_TAINT, order_id)]
-    if len(kept) == len(taints):
+def giving_back(node: Node, raw: RawNode, order_id: str) -> dict[str, Any] | None:
+    """Return the patch that makes the node schedulable and nobody's again; None where it is not that order's.
+
+    Where somebody has removed our taint alone, our annotation proves whose the cordon is, unless somebody has cordoned
+    the node since.
+    """
+    if held_for(node) != order_id:
         return None
+    if node.drain_taint is None and raw.cordoned_by_another:
+        return _patch(node, None, {})
+    kept = [taint for taint in raw.taints if (taint.get("key"), taint.get("value", "")) != (_TAINT, order_id)]
     return _patch(node, None, {"unschedulable": False, "taints": kept})
 
 

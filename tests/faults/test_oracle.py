@@ -1,0 +1,61 @@
+"""What the oracle sees of cordons: whose they are, with Ebb's taint and without it."""
+
+from typing import Any
+
+import pytest
+
+from tests.faults import deeds
+from tests.faults.replay import TAINT, moments
+from tests.faults.waiting import Cordons
+
+EBB, PERSON = "ebb/push-1", "person"
+LONGEST = 600.0
+
+
+def node(at: float, actor: str, *, cordoned: bool, tainted: bool = False) -> dict[str, Any]:
+    """A change of node n1, as the world's record has it."""
+    return {
+        "type": "change", "kind": "nodes", "verb": "update", "at": at, "actor": actor, "name": "n1", "uid": "u",
+        "ready": True, "unschedulable": cordoned, "taints": [f"{TAINT}order:NoSchedule"] if tainted else [],
+    }  # fmt: skip
+
+
+FRESH = node(0, "kubelet", cordoned=False)
+TAKEN = node(10, EBB, cordoned=True, tainted=True)
+UNTAINTED = node(20, PERSON, cordoned=True)
+
+
+def judged(*entries: dict[str, Any], end: float = 10_000) -> list[str]:
+    cordons = Cordons(LONGEST, [])
+    found = [
+        fault
+        for entry, scene in moments(list(entries))
+        for fault in (*cordons.of(entry, scene), *deeds.of(entry, scene))
+    ]
+    return [*found, *cordons.at_the_end(end)]
+
+
+@pytest.mark.parametrize(
+    ("expected", "entries"),
+    [
+        pytest.param(True, [FRESH, TAKEN], id="ours with our taint"),
+        pytest.param(True, [FRESH, TAKEN, UNTAINTED], id="ours whose taint somebody removed"),
+        pytest.param(False, [FRESH, TAKEN, UNTAINTED, node(30, PERSON, cordoned=False)], id="ours that somebody undid"),
+        pytest.param(False, [FRESH, node(10, PERSON, cordoned=True)], id="a person's"),
+        pytest.param(
+            False,
+            [FRESH, TAKEN, node(30, PERSON, cordoned=False), node(40, PERSON, cordoned=True)],
+            id="a person's after ours",
+        ),
+    ],
+)
+def test_a_cordon_of_ours_that_stands_for_ever_is_seen(expected: bool, entries: list[dict[str, Any]]) -> None:
+    assert any("stood cordoned" in fault for fault in judged(*entries)) is expected
+
+
+def test_only_a_cordon_of_ours_may_be_undone_without_our_taint() -> None:
+    undone = node(50, EBB, cordoned=False)
+    theirs = (node(30, PERSON, cordoned=False), node(40, PERSON, cordoned=True))
+
+    assert judged(FRESH, TAKEN, UNTAINTED, undone) == []
+    assert judged(FRESH, TAKEN, *theirs, undone) == ["ebb/push-1 undid a cordon of n1 that was not ours"]
