@@ -5,12 +5,13 @@ from typing import Any
 
 import pytest
 
-from shared.core.admission import needs_whole_picture, no_place, reflects, room_was_claimed, void
+from shared.core.admission import needs_whole_picture, no_place, objections, reflects, room_was_claimed, void
 from shared.core.names import AUTOSCALER_CANDIDATE_TAINT, AUTOSCALER_DELETING_TAINT
-from shared.core.orders import Order, Origin
+from shared.core.orders import DrainReason, Order, Origin
+from shared.core.policy import Policy
 from shared.core.reasons import Refusal
 from shared.core.snapshot import Node, Pod
-from shared.core.state import Claim, ClusterState, Start
+from shared.core.state import Backoff, Claim, ClusterState, Start
 from tests.builders import NOW, claim, cluster, node, order, pod, policy, taint
 
 PICTURE_AT = NOW - timedelta(seconds=60)
@@ -158,3 +159,34 @@ def test_an_order_is_void_by_name(
     expected: Refusal | None, given: dict[str, Any], state: ClusterState, there: bool
 ) -> None:
     assert void(order(**given), node("n1") if there else None, state, NOW) is expected
+
+
+FULL = pod("full", on="n1", cpu=3.5)
+
+
+@pytest.mark.parametrize(
+    ("expected", "given", "load", "rules"),
+    [
+        pytest.param([], {}, pod("p", on="n1"), policy(), id="nothing is against it"),
+        pytest.param(["cpu_above_limit"], {}, FULL, policy(), id="the planner's own order asks for the ratio"),
+        pytest.param([], {"reason": DrainReason.MANUAL}, FULL, policy(), id="a person's does not"),
+        pytest.param([], {"reason": DrainReason.MANUAL}, FULL, policy(consolidate_after=None), id="nor for marks"),
+        pytest.param(
+            ["pool_disabled"], {"reason": DrainReason.MANUAL}, FULL, policy(enabled=False), id="but for all else"
+        ),
+        pytest.param(["not_empty"], {"reason": DrainReason.EMPTY}, pod("p", on="n1"), policy(), id="empty no more"),
+        pytest.param(
+            [], {"reason": DrainReason.EXPIRED}, pod("p", on="n1"), policy(), id="expired or not, it is under-used"
+        ),
+    ],
+)
+def test_the_planners_rules_are_asked_again(
+    expected: list[str], given: dict[str, Any], load: Pod, rules: Policy
+) -> None:
+    """Except for a back-off, of which the claim asks."""
+    resting = ClusterState(backoffs={"uid-n1": Backoff("n1", NOW + timedelta(hours=1), timedelta(hours=1), "deadline")})
+    picture = cluster([node("n1"), node("n2")], [load])
+
+    found = objections(order(**given), picture.nodes[0], picture, resting, rules)
+
+    assert [each.reason.value for each in found] == expected

@@ -105,3 +105,20 @@ def test_the_search_goes_on_where_its_plain_ideas_end() -> None:
     rows = [Candidate(name, cost) for name, cost in zip(loads, (1, 2, 3, 2, 1), strict=True)]
 
     assert search(Board.of(cluster(map(node, loads), pods), NOW, robust=False), rows).saving == 7
+
+
+def test_a_copy_of_a_board_knows_which_nodes_are_on_their_way_out() -> None:
+    """n0 is claimed and not yet cordoned: there is room on it, and none for anybody."""
+    picture = cluster([node("n0"), node("n1")], [pod("p", on="n1", cpu=1)])
+    board = Board.of(picture, NOW, ["n0"])
+
+    assert board.copy().try_remove("n1") is not None
+    assert board.try_remove("n1") is not None
+
+
+def test_what_becomes_of_a_copy_is_nothing_to_the_board() -> None:
+    board = Board.of(cluster([node("n1"), node("n2")], [pod("p", on="n1"), pod("q", on="n2")]), NOW)
+
+    assert board.copy().try_remove("n1") is None
+    assert (board.taken, board.placements) == ((), 0)
+    assert board.try_remove("n2") is None

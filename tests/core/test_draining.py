@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from shared.core.draining import deadline, grace_seconds, next_step
-from shared.core.names import OUR_ANNOTATION
+from shared.core.draining import deadline, grace_seconds, next_step, shaken
+from shared.core.names import AUTOSCALER_DELETING_TAINT, OUR_ANNOTATION
 from shared.core.plan import Blocker
 from shared.core.policy import DrainSettings, LongGrace
 from shared.core.reasons import Halt, Outcome, Unremovable
@@ -16,7 +16,7 @@ from shared.core.scene import Proof, Scene
 from shared.core.snapshot import Phase
 from shared.core.state import DrainPhase, DrainRecord, PodProgress
 from shared.core.steps import Await, Cordon, Evict, GiveBack, Note, Prove, Settle
-from tests.builders import NOW, claim, node, order, our_taint, pdb, pod, pod_class, policy
+from tests.builders import NOW, claim, node, order, our_taint, pdb, pod, pod_class, policy, taint
 
 LATER = NOW + timedelta(minutes=1)
 STAYS = pod("p", on="n1")
@@ -346,3 +346,35 @@ def test_the_same_scene_gives_the_same_step_again(phase: str) -> None:
     drain = replace(record(phase), generation=3)
 
     assert next_step(drain, seen, LATER) == next_step(drain, seen, LATER)
+
+
+@pytest.mark.parametrize(
+    ("expected", "held"),
+    [
+        pytest.param(GiveBack(Halt.RELEASED, "the claim has been ended"), None, id="nobody holds the node"),
+        pytest.param(
+            GiveBack(Halt.RELEASED, "the claim has been ended"),
+            claim("n1", order_id="another"),
+            id="another order does",
+        ),
+    ],
+)
+def test_a_drain_whose_claim_is_no_longer_its_own_gives_back_what_it_took(expected: GiveBack, held: Any) -> None:
+    assert next_step(record("cordoned"), scene(claim=held), LATER) == expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "failed", "cordoned", "changes"),
+    [
+        pytest.param(False, None, NOW, {}, id="the autoscaler has done nothing"),
+        pytest.param(True, None, None, {"taints": (taint(AUTOSCALER_DELETING_TAINT),)}, id="it deletes the node"),
+        pytest.param(True, NOW, NOW - timedelta(seconds=1), {}, id="it failed to, since our cordon"),
+        pytest.param(True, NOW, NOW, {}, id="in its very second: events are told in whole ones"),
+        pytest.param(False, NOW, NOW + timedelta(seconds=1), {}, id="it failed before"),
+        pytest.param(False, NOW, None, {}, id="nobody knows when we cordoned"),
+    ],
+)
+def test_a_missing_cordon_is_the_autoscalers_if_it_was_at_the_node_since_ours(
+    expected: bool, failed: Any, cordoned: Any, changes: dict[str, Any]
+) -> None:
+    assert shaken(node("n1", **changes), failed, cordoned) is expected

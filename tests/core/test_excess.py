@@ -101,3 +101,13 @@ def test_a_nodes_decision_tells_the_load_with_its_daemons_and_without() -> None:
     told = made.decisions[0]
     assert (told.cpu_ratio, told.memory_ratio) == (Fraction(7, 20), Fraction(3, 8))
     assert (told.movable_cpu_ratio, told.movable_memory_ratio) == (Fraction(1, 10), Fraction(1, 8))
+
+
+def test_whom_estafette_would_count_is_told_of_each_node_whatever_else_keeps_it() -> None:
+    nodes = [node("full"), node("guarded"), node("idle"), node("other", pool="b"), node("young", created=NOW)]
+    pods = [pod("big", on="full", cpu=3.5), pod("bare", on="guarded", owner=None)]
+
+    made = plan(cluster(nodes, pods))
+
+    told = {each.name: each.underutilized for each in made.decisions}
+    assert told == {"full": False, "guarded": True, "idle": True, "other": False, "young": False}

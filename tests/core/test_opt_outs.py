@@ -23,6 +23,7 @@ CAST_AI = "autoscaling.cast.ai/removal-disabled"
     [
         pytest.param(timedelta(hours=1, minutes=30), "1h30m", id="two parts"),
         pytest.param(timedelta(minutes=90), "1.5h", id="a fraction"),
+        pytest.param(timedelta(seconds=90), "90s", id="seconds"),
         pytest.param(timedelta(milliseconds=300), "300ms", id="milliseconds"),
         pytest.param(timedelta(microseconds=5), "5µs", id="microseconds by either sign"),
         pytest.param(timedelta(microseconds=7), "7us", id="and without"),

@@ -130,3 +130,11 @@ def test_a_pod_that_is_away_already_waits_for_nobody() -> None:
         node("n1"), claim("n1"), (broken,), (), {WEB.workload: Workload(NAME, 4, 3)}, NOW, Sharers({KEY: 1}, {KEY: 1})
     )
     assert due_now(DrainRecord(order=order(), phase=DrainPhase.CORDONED), scene, Limit(percent=25), NOW) == (broken,)
+
+
+def test_of_claims_of_one_moment_one_is_older_by_its_nodes_uid() -> None:
+    """Whoever asks sees the same order; no two wait for each other."""
+    claims = {uid: claim(uid, since=NOW, turns={KEY: pods}) for uid, pods in (("a", 1), ("b", 2), ("c", 4))}
+
+    assert sharers(claims, "b") == Sharers({KEY: 1}, {KEY: 4})
+    assert sharers(claims, "gone") == Sharers()

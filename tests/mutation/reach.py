@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -34,10 +35,20 @@ class Reach:
     libraries: list[str] = field(default_factory=list)
 
     def tests_of(self, mutant: Mutant) -> list[str]:
-        """Return the tests to ask, the quickest first; of what runs at import, all that come into the file."""
+        """Return the tests to ask, the quickest first: those that run the line, and all of the module's own files.
+
+        Of code that runs at import, all that come into the file. The module's own test files are those that name it:
+        what they ask while their tables are made, no test is seen to run.
+        """
         rows = self.lines.get(mutant.file, {})
         tests = {test for line in mutant.lines or rows for test in rows.get(line, ())}
+        tests |= {test for test in self.seconds if f"from {mutant.module} import" in _text(test.split("::")[0])}
         return sorted(tests & self.seconds.keys(), key=lambda test: (self.seconds[test], test))
+
+
+@cache
+def _text(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
 
 
 def measure() -> Reach:
