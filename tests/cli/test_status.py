@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from rich.console import Console
 
 from functions.cli import status_json, status_table
-from functions.cli.status import NO_RECORD, RESULTS, Status, read_status, status_of
+from functions.cli.status import NO_RECORD, PUBLISHED, RESULTS, Status, read_status, status_of
 from infra.local.emulators import FirestoreEmulator
 from shared.adapters.clock import system_time
 from shared.adapters.firestore import FirestoreState
@@ -27,6 +27,7 @@ from shared.core.state import (
     Mark,
     PodProgress,
     PoolMarks,
+    Published,
 )
 from shared.ports import CLUSTER as CLUSTER_KEY
 from shared.ports import Key, State, drain_key, pool_key
@@ -169,6 +170,14 @@ def test_a_drained_claims_time_is_its_watchdogs() -> None:
 def test_a_claim_without_a_record_is_shown_all_the_same() -> None:
     held = ClusterState(claims={"u": claim(NAME)}, last_pass=NOW)
     assert [(row.claim.node, row.phase) for row in status(held).claims] == [(NAME, NO_RECORD)]
+
+
+def test_an_order_that_nobody_has_claimed_yet_is_shown_until_it_expires() -> None:
+    on_its_way = Published(claim=claim(NAME, since=NOW - 2 * MINUTE), expires_at=NOW + MINUTE)
+    held = ClusterState(published={"u": on_its_way}, last_pass=NOW - MINUTE)
+
+    assert [(row.phase, row.deadline) for row in status(held).claims] == [(PUBLISHED, NOW + MINUTE)]
+    assert status(replace(held, published={"u": replace(on_its_way, expires_at=NOW)})).claims == ()
 
 
 def test_a_budget_that_held_a_pod_is_forgotten_once_the_drain_is_over() -> None:
