@@ -266,3 +266,19 @@ def test_a_pod_that_was_given_longer_than_a_drain_lasts_keeps_its_node(
 
     assert [each.reason for each in verdict.blockers] == expected
     assert not expected or verdict.kind is Kind.WAIT
+
+
+@pytest.mark.parametrize(
+    ("expected", "ready", "always"),
+    [
+        pytest.param([PodBlock.PDB_EXHAUSTED], True, True, id="a Ready pod"),
+        pytest.param(
+            [PodBlock.PDB_EXHAUSTED], False, False, id="one that is not Ready, as long as nothing else is said"
+        ),
+        pytest.param([], False, True, id="one that is not Ready and may always go (unhealthyPodEvictionPolicy)"),
+    ],
+)
+def test_an_exhausted_budget_blocks_what_it_counts(expected: list[PodBlock], ready: bool, always: bool) -> None:
+    budget = pdb("all", allowed=0)
+    given = replace(budget, always_evict_unhealthy=True) if always else budget
+    assert blocks(pod("p", ready=ready), given) == expected

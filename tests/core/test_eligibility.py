@@ -188,3 +188,9 @@ def test_all_reasons_are_kept_in_the_order_of_the_rules() -> None:
 def test_potential_leaves_out_timers_and_wishes_but_no_safety_rule() -> None:
     subject = node("n1", ready=False, created=NOW)
     assert reasons(subject, settings=policy(enabled=False), rules=SAFETY_RULES) == [Unremovable.NOT_READY]
+
+
+def test_a_refusal_that_passes_with_time_says_how_far_it_is() -> None:
+    snapshot = cluster([node("n1", created=NOW - timedelta(seconds=600))])
+    (judged,) = judge_node(snapshot.nodes[0], NodeContext(snapshot, policy(), ClusterState(), NOW))
+    assert judged.detail == "600 s of 1200 s"
