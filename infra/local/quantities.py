@@ -26,6 +26,7 @@ def quantity(text: str) -> Fraction:
     return Fraction(number) * (_FACTORS[suffix] if suffix else Fraction(f"1e{exponent or 0}"))
 
 
+@lru_cache(maxsize=4096)
 def units(resource: str, text: object) -> int:
     """A whole number of units as the scheduler counts them: millicores of CPU, else units, rounded up."""
     value = quantity(str(text))

@@ -1,17 +1,18 @@
-"""Tells at the end how many histories were run, and fails a run of fewer than `FAULT_LEAST`."""
+"""Tells at the end how many histories were run and what they came to, and fails a run of fewer than `FAULT_LEAST`."""
 
 import os
+import resource
 
 import pytest
 
-from tests.faults.checking import COUNT, SEED, STRIDE
+from tests.faults.checking import SEED, STRIDE, SUMS, Sums
 
 LEAST = int(os.environ.get("FAULT_LEAST", "0"))
-_run = pytest.StashKey[list[object]]()
+_run = pytest.StashKey[Sums]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.stash[_run] = []
+    config.stash[_run] = Sums()
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -21,30 +22,39 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    count, short = _count(config), f": at least {LEAST:,} were to be run" if _is_short(config) else ""
-    if count or short:
-        terminalreporter.write_line(f"{count:,} histories, seed {SEED}, stride {STRIDE}{short}")
+    sums, short = config.stash[_run], f": at least {LEAST:,} were to be run" if _is_short(config) else ""
+    if not (sums.histories or short):
+        return
+    terminalreporter.write_line(f"{sums.histories:,} histories, seed {SEED}, stride {STRIDE}{short}")
+    excused = ", ".join(f"{name} {times:,}" for name, times in sorted(sums.excused.items())) or "none"
+    terminalreporter.write_line(f"excused in histories: {excused}")
+    terminalreporter.write_line(f"longest wait of a moved pod while Ebb held its node: {sums.longest_wait:.0f} s")
+    terminalreporter.write_line(f"CPU: {1000 * _cpu() / max(sums.histories, 1):.0f} ms a history, start-up included")
 
 
-class Counter:
+def _cpu() -> float:
+    """Seconds of this process and of its workers that have ended."""
+    used = [resource.getrusage(whose) for whose in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(each.ru_utime + each.ru_stime for each in used)
+
+
+class Adder:
     """Adds up what the tests tell; under pytest-xdist the reports come to the main process."""
 
     def __init__(self, config: pytest.Config) -> None:
-        self._counts = config.stash[_run]
+        self._sums = config.stash[_run]
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.when == "call":
-            self._counts.extend(value for name, value in report.user_properties if name == COUNT)
-
-
-def _count(config: pytest.Config) -> int:
-    return sum(told for told in config.stash[_run] if isinstance(told, int))
+            for name, told in report.user_properties:
+                if name == SUMS:
+                    self._sums.read(str(told))
 
 
 def _is_short(config: pytest.Config) -> bool:
     is_worker = hasattr(config, "workerinput")
-    return not is_worker and _count(config) < LEAST
+    return not is_worker and config.stash[_run].histories < LEAST
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    session.config.pluginmanager.register(Counter(session.config), "history-counter")
+    session.config.pluginmanager.register(Adder(session.config), "history-adder")

@@ -1,25 +1,25 @@
 """What Ebb did to nodes and pods, entry by entry: only its own cordons undone, no PDB broken, nothing deleted.
 
-An eviction must be of a pod on a node that Ebb holds, or held when the evicting call last looked: the eviction API
-knows no fencing, so one call already under way is allowed (design §2).
+An eviction must be of a pod on a node that Ebb holds, or held when the evicting call last looked (`Excuse.UNDER_WAY`).
 """
 
 from collections.abc import Iterator
 
+from tests.faults.excuses import Excuse, Excuses
 from tests.faults.replay import TAINT, Entry, Scene, call_of, holder, is_ebb
 
 
-def of(entry: Entry, scene: Scene) -> Iterator[str]:
+def of(entry: Entry, scene: Scene, excuses: Excuses) -> Iterator[str]:
     """Judge one entry of the record."""
     if entry["type"] == "eviction" and is_ebb(entry["actor"]):
-        yield from _eviction(entry, scene)
+        yield from _eviction(entry, scene, excuses)
     elif entry["type"] == "change" and entry["kind"] == "nodes" and is_ebb(entry["actor"]):
         yield from _node(entry, scene)
     elif entry["type"] == "request" and entry["verb"] == "DELETE" and is_ebb(entry["user_agent"]):
         yield f"{entry['user_agent']} asked for DELETE {entry['path']}"
 
 
-def _eviction(entry: Entry, scene: Scene) -> Iterator[str]:
+def _eviction(entry: Entry, scene: Scene, excuses: Excuses) -> Iterator[str]:
     name = f"{entry['namespace']}/{entry['name']}"
     if not entry["terminating"]:
         for budget in entry["budgets"]:
@@ -27,7 +27,7 @@ def _eviction(entry: Entry, scene: Scene) -> Iterator[str]:
                 yield f"the eviction of {name} left {budget['healthy_after']} of {budget['desired']} healthy pods"
     look = scene.looks.get((call_of(entry["actor"]), entry["node"]))
     seen = look.nodes.get(entry["node"]) if look else None
-    if not holder(scene.nodes.get(entry["node"])) and not holder(seen):
+    if not holder(scene.nodes.get(entry["node"])) and not excuses.covers(Excuse.UNDER_WAY, bool(holder(seen))):
         yield f"{entry['actor']} evicted {name} from {entry['node']}, which it does not hold"
 
 

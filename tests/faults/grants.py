@@ -1,14 +1,14 @@
 """Was a claim granted that broke a limit at the moment of the grant? Counted anew from the record (design §2).
 
-A claim rests on the nodes as its call listed them, at most FRESH seconds before the compare-and-set began: nobody can
-read the nodes and write the document in one instant, and no one can stop a write that is under way. What was listed
-earlier is no excuse: then the nodes of the moment count. Starts are counted anew once the state was lost.
+A claim rests on the nodes as its call listed them, at most FRESH seconds before the compare-and-set began
+(`Excuse.LISTED_BEFORE`). Starts are counted anew once the state was lost.
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from shared.core.state import Claim, ClusterState
+from tests.faults.excuses import Excuse, Excuses
 from tests.faults.replay import Entry, Scene, holder, is_deleting
 from tests.faults.worlds import Limits
 
@@ -30,8 +30,8 @@ class Grant:
 class Grants:
     """Judges each grant; remembers the starts, and since when the policy says no."""
 
-    def __init__(self, limits: Limits) -> None:
-        self._limits = limits
+    def __init__(self, excuses: Excuses, limits: Limits) -> None:
+        self._excuses, self._limits = excuses, limits
         self._starts: list[float] = []
         self._off_since: float | None = None
         self._raised: tuple[float, int] | None = None
@@ -66,7 +66,9 @@ class Grants:
         now = [*self._broken(grant, scene.nodes, scene), *self._forbidden(grant, scene)]
         if not now or seen is None or grant.began - seen.at > FRESH:
             return now
-        return [*self._broken(grant, seen.nodes, scene), *self._forbidden(grant, scene)]
+        then = [*self._broken(grant, seen.nodes, scene), *self._forbidden(grant, scene)]
+        self._excuses.note(Excuse.LISTED_BEFORE, not then)
+        return then
 
     def _broken(self, grant: Grant, nodes: Mapping[str, Entry], scene: Scene) -> list[str]:
         """Return the limits of nodes that the grant broke, counted on these nodes."""

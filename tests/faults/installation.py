@@ -41,6 +41,7 @@ from tests.faults.ports import (
     moment,
     one_by_one,
 )
+from tests.faults.sizes import cpu_of
 from tests.faults.stage import Actor, Stage
 from tests.faults.weather import Post, Skew
 from tests.faults.worlds import STEP_SECONDS, TOPIC, Setting, policy
@@ -61,6 +62,7 @@ class Installation:
         self.random = Random(seed)  # noqa: S311 - the order of events, not a secret
         ground = Ground.of(setting)
         self.clock, self.cloud, self.autoscaler = ground.clock, ground.cloud, ground.autoscaler
+        self.cpu = cpu_of(self.cloud.world.store)
         self.stage = Stage(self.clock, self.random)
         self.door = Door(self.stage, faults)
         self.state = FakeState(setting.scenario.cluster, now=lambda: moment(self.clock))
@@ -79,9 +81,11 @@ class Installation:
         """What each call ended with, by actor."""
         self.begun = self.clock.now()
         self.acted_at: list[float] = []
-        """When people or the post interfered."""
-        self.in_trouble: list[str] = []
-        """Nodes that GKE has begun to do something to, and will end it later."""
+        """When others than Ebb acted upon the world."""
+        self.hindered_at: list[float] = []
+        """When Ebb was kept from its work: messages lost and late, an API server that turned it away, a lost state."""
+        self.in_trouble: list[tuple[str, str]] = []
+        """What GKE has begun to do to which nodes, and will end later."""
         self.overloaded_until = self.begun
         """Until when the API server turns Ebb away."""
         self.lost_orders: set[str] = set()
@@ -169,7 +173,7 @@ class Installation:
             self._arrived(push)
         due, self._late = [row for row in self._late if row[0] <= now], [row for row in self._late if row[0] > now]
         for at, push, copy in due:
-            self.acted_at.append(at)
+            self.hindered_at.append(at)
             self._push(push, copy)
 
     def _tick(self) -> None:
@@ -200,7 +204,7 @@ class Installation:
         self._pushes += 1
         number = self._pushes
         if number in self.post.lost:
-            self.acted_at.append(self.clock.now())
+            self.hindered_at.append(self.clock.now())
             self.unanswered.pop(push.message.message_id, None)
             self.lost_orders.add(push.message.attributes.get("order_id", push.message.message_id))
             self.cloud.broker.settle(push.number, 204)
@@ -210,7 +214,9 @@ class Installation:
         copies = 2 if number in self.post.doubled else 1
         for copy in range(copies):
             self._late.append((self.clock.now() + wait + copy, push, copy))
-        if not wait:
+        if wait:
+            self.hindered_at.append(self.clock.now())
+        else:
             _, first, copy = self._late.pop(-copies)
             self._push(first, copy)
 
@@ -234,9 +240,13 @@ class Installation:
         rate = 1.0 + self.random.uniform(-skew.rate, skew.rate) if skew.rate else 1.0
         return Actor(name, rate, self.random.uniform(-skew.offset, skew.offset) if skew.offset else 0.0)
 
+    def hindrances(self) -> list[float]:
+        """When Ebb itself was kept from its work: what struck its calls, its messages, its documents."""
+        return [*self.door.struck_at, *self.hindered_at]
+
     def disturbances(self) -> list[float]:
-        """When something went wrong from outside: faults, lost and late messages, acts of people."""
-        return [*self.door.struck_at, *self.acted_at]
+        """When something went wrong from outside: hindrances, and acts of others."""
+        return [*self.hindrances(), *self.acted_at]
 
     def remembered(self) -> ClusterState:
         return self.state.get(CLUSTER).value or ClusterState()

@@ -6,18 +6,19 @@ made by substituting a port or a public function, here and nowhere else.
 
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cache
 from itertools import chain
 from typing import Any, TypeVar
 
-from functions.drainer import admission, claiming, ending
+from functions.drainer import admission, claiming, ending, eyes
 from functions.drainer.desk import Desk
 from functions.planner import passing
 from shared.adapters.kubernetes import evictions, ownership
-from shared.core import completion, healing
+from shared.core import admission as core_admission
+from shared.core import choosing, completion, healing
 from shared.core.admission import over_limit
 from shared.core.healing import Finding, Ward, findings
 from shared.core.names import OUR_ANNOTATION, OUR_TAINT
@@ -26,13 +27,15 @@ from shared.core.placement import Board
 from shared.core.plan import Blocker, Move
 from shared.core.policy import Policy
 from shared.core.reasons import Halt, Unremovable
+from shared.core.replacements import Owed
+from shared.core.scene import Scene
 from shared.core.snapshot import Node, Pod, Snapshot
-from shared.core.state import ClusterState
+from shared.core.state import ClusterState, DrainRecord
 from shared.errors import Gone
 from shared.ports import Key
 from tests.faults.history import History, judged
 from tests.faults.installation import Installation
-from tests.faults.plans import each_call, mixture
+from tests.faults.plans import deeds, each_call, mixture
 from tests.faults.ports import RecordingState
 from tests.faults.worlds import settings
 
@@ -173,15 +176,57 @@ def no_care_for_replacements() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def drained_when_empty() -> Iterator[None]:
+    """A drain is over when its node is empty, wherever the pods are."""
+
+    def nothing(record: DrainRecord, scene: Scene) -> tuple[Owed, ...]:
+        del record, scene
+        return ()
+
+    with (
+        swapped(completion, "owed", nothing),
+        swapped(completion, "starting", nothing),
+        swapped(completion, "WATCH_AT_LEAST", timedelta(0)),
+    ):
+        yield
+
+
+@contextmanager
+def no_proof_before_the_first_eviction() -> Iterator[None]:
+    """The planner's picture is believed, however much has happened since."""
+
+    def nothing(*_: object) -> tuple[Blocker, ...]:
+        return ()
+
+    with swapped(eyes, "no_place", nothing):
+        yield
+
+
+@contextmanager
+def room_of_announced_nodes_is_free() -> Iterator[None]:
+    """What the autoscaler has announced to move is nobody's."""
+
+    def nobody(snapshot: Snapshot, departing: Collection[str]) -> frozenset[str]:
+        del snapshot, departing
+        return frozenset()
+
+    with swapped(choosing, "announced_nodes", nobody), swapped(core_admission, "announced_nodes", nobody):
+        yield
+
+
 MUTANTS = {
-    claim_without_precondition: 21,
-    eviction_without_uid: 338,
-    no_revalidation: 35,
-    uncordon_without_ownership: 375,
-    acknowledge_before_checkpoint: 27,
-    no_watchdog: 45,
-    minimum_only_in_the_planner: 11,
-    no_care_for_replacements: 121,
+    claim_without_precondition: 66,
+    eviction_without_uid: 85,
+    no_revalidation: 29,
+    uncordon_without_ownership: 687,
+    acknowledge_before_checkpoint: 28,
+    no_watchdog: 9,
+    minimum_only_in_the_planner: 6,
+    no_care_for_replacements: 3,
+    drained_when_empty: 80,
+    no_proof_before_the_first_eviction: 404,
+    room_of_announced_nodes_is_free: 86,
 }
 """Each mutant with the number of the history that caught it when last looked: that one is tried first, then all."""
 
@@ -191,11 +236,23 @@ def _pauses() -> tuple[History, ...]:
     return tuple(chain.from_iterable(each_call("pause", setting) for setting in settings()))
 
 
+@cache
+def _deeds() -> tuple[History, ...]:
+    return tuple(chain.from_iterable(deeds(setting) for setting in settings()))
+
+
 def histories(first: int, most: int) -> Iterator[tuple[int, History]]:
-    """Give numbered histories, and the one of number `first` before all: mixtures and pauses in turn."""
+    """Give numbered histories, and the one of number `first` before all: mixtures, pauses and deeds in turn."""
     for number in (first, *range(1, most + 1)):
-        seed, pauses = number // 2, _pauses()
-        yield number, mixture(seed, people=seed % 3 != 0) if number % 2 else pauses[seed % len(pauses)]
+        yield number, _history(number)
+
+
+def _history(number: int) -> History:
+    seed, kind = divmod(number, 3)
+    if kind == 0:
+        return mixture(seed, people=seed % 3 != 0)
+    of_kind, apart = (_pauses(), 7) if kind == 1 else (_deeds(), 61)  # primes: all of them have their turn in time
+    return of_kind[seed * apart % len(of_kind)]
 
 
 def caught(mutant: Callable[[], Any], histories: Iterable[tuple[int, History]]) -> tuple[int, Sequence[str]]:

@@ -1,18 +1,22 @@
 """The oracle: the promise of design §2, judged from the record of a history and the documents at its end.
 
-It shares no code with Ebb's rules; a document is only decoded. Each rule says itself what it excuses.
+It shares no code with Ebb's rules; a document is only decoded. What it lets pass stands in `excuses`, all of it.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import chain
 
 from shared.core.state import DrainPhase, DrainRecord, PoolMarks, Run
 from tests.faults import deeds
+from tests.faults.excuses import Excuse, Excuses
 from tests.faults.grants import Grants
 from tests.faults.installation import Installation
-from tests.faults.replay import moments
+from tests.faults.proofs import Proofs
+from tests.faults.replay import Scene, moments
 from tests.faults.waiting import Cordons, Places
 from tests.faults.wishes import Wishes
+from tests.faults.worlds import INTERVAL
 
 PLANNER_LEASE = 360.0
 REDELIVERY = 120.0
@@ -20,7 +24,25 @@ REDELIVERY = 120.0
 
 def breaches(end: Installation) -> list[str]:
     """Return what broke the promise, in the order in which it happened; empty when it was kept."""
-    return list(dict.fromkeys([*_of_the_record(end), *_of_the_documents(end)]))
+    return judgement(end).breaches
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What broke the promise, which excuses were used, and the longest wait of a pod that Ebb moved."""
+
+    breaches: list[str]
+    excuses: Excuses
+    longest_wait: float
+
+
+def judgement(end: Installation) -> Judgement:
+    """Judge the record and the documents."""
+    excuses = Excuses()
+    hindrances, recovery = end.hindrances(), REDELIVERY + 2 * INTERVAL
+    places = Places(excuses, hindrances, recovery)
+    broke = [*_of_the_record(end, excuses, places), *_of_the_documents(end, excuses)]
+    return Judgement(list(dict.fromkeys(broke)), excuses, places.longest)
 
 
 def longest_cordon(end: Installation) -> float:
@@ -29,29 +51,31 @@ def longest_cordon(end: Installation) -> float:
     return end.setting.limits.longest_cordon + extra
 
 
-def _of_the_record(end: Installation) -> Iterator[str]:
-    grants, places, wishes = Grants(end.setting.limits), Places(), Wishes()
-    cordons = Cordons(longest_cordon(end), end.disturbances())
+def _of_the_record(end: Installation, excuses: Excuses, places: Places) -> Iterator[str]:
+    grants, wishes = Grants(excuses, end.setting.limits), Wishes(excuses)
+    cordons = Cordons(excuses, longest_cordon(end), end.disturbances())
+    proofs = Proofs(excuses, end.door.struck_at, end.cpu)
+    scene = Scene()
     for entry, scene in moments(end.cloud.world.record.entries):
         for fault in chain(
             grants.of(entry, scene),
-            deeds.of(entry, scene),
+            deeds.of(entry, scene, excuses),
             cordons.of(entry, scene),
             places.of(entry, scene),
+            proofs.of(entry, scene),
             wishes.of(entry, scene),
         ):
             yield f"{scene.at - end.begun:.1f} s: {fault}"
+    scene.at = end.clock.now()
+    yield from places.at(scene)
     yield from cordons.at_the_end(end.clock.now())
-    if not end.lost_orders:  # a release whose message was lost cannot be carried out
-        yield from wishes.not_granted({claim.order_id for claim in end.remembered().claims.values()})
+    refused = list(wishes.not_granted({claim.order_id for claim in end.remembered().claims.values()}))
+    if refused and not excuses.covers(Excuse.MESSAGE_LOST, bool(end.lost_orders)):
+        yield from refused
 
 
-def _of_the_documents(end: Installation) -> Iterator[str]:
-    """Every document decodes, no claim and no message outlives its drain, every order that was delivered is settled.
-
-    Excused are the claims of drains that are still within their time, orders whose message was lost for good, and
-    orders begun before the state was lost: a write under way may bring their record back to life, without a claim.
-    """
+def _of_the_documents(end: Installation, excuses: Excuses) -> Iterator[str]:
+    """Every document decodes, no claim and no message outlives its drain, every order that was delivered is settled."""
     for collection, type_ in (("pools", PoolMarks), ("runs", Run)):
         yield from (found.fault for found in end.state.all(collection, type_).values() if found.fault)
     state, records = end.remembered(), end.state.all("drains", DrainRecord)
@@ -67,10 +91,15 @@ def _of_the_documents(end: Installation) -> Iterator[str]:
     held = {claim.order_id for claim in state.claims.values()}
     for order_id, found in records.items():
         if found.value and found.value.phase is not DrainPhase.SETTLED and order_id not in held:
-            yield from _unsettled(end, order_id, found.value)
+            yield from _unsettled(end, order_id, found.value, excuses)
 
 
-def _unsettled(end: Installation, order_id: str, record: DrainRecord) -> Iterator[str]:
+def _unsettled(end: Installation, order_id: str, record: DrainRecord, excuses: Excuses) -> Iterator[str]:
     begun = record.begun_at.timestamp() if record.begun_at else end.begun
-    if not end.is_busy() and order_id not in end.lost_orders and begun > end.lost_state_at:
+    rows = (
+        (Excuse.AT_WORK, end.is_busy()),
+        (Excuse.MESSAGE_LOST, order_id in end.lost_orders),
+        (Excuse.FORGOTTEN, begun <= end.lost_state_at),
+    )
+    if not any(excuses.covers(*row) for row in rows):
         yield f"order {order_id} ended in phase {record.phase.value}, never settled"

@@ -19,6 +19,8 @@ from tests.faults.replay import TAINT
 from tests.faults.worlds import TOPIC, policy
 
 AGENT = "person"
+_RIVAL = "900m"
+"""The CPU of another team's pod: about what a half-empty node leaves free."""
 
 
 @dataclass(frozen=True)
@@ -36,12 +38,11 @@ class Act:
         if not nodes:
             return
         node = nodes[self.index % len(nodes)]
-        do, moves_pods = ACTS[self.name]
         about = {"node": node["metadata"]["name"], "uid": node["metadata"]["uid"], "order": _holder(node)}
         about["nodes"] = len(nodes)
-        ebb.cloud.world.record.add("act", {"act": self.name, "moves_pods": moves_pods, **about})
+        ebb.cloud.world.record.add("act", {"act": self.name, **about})
         ebb.acted_at.append(ebb.clock.now())
-        do(ebb, node)
+        ACTS[self.name](ebb, node)
         ebb.cloud.world.step()  # the controllers notice at once: their lag is not what is tested here
 
 
@@ -85,6 +86,19 @@ def _grow(ebb: Installation, node: Json) -> None:
         ask(ebb, AGENT, "PATCH", path, {"spec": {"replicas": replicas + 1}})
 
 
+def _rival(ebb: Installation, node: Json) -> None:
+    """Another team's Deployment comes and grows into the room that is free."""
+    del node
+    store = ebb.cloud.world.store
+    name = f"rival{len(store.all('deployments'))}"
+    requests = {"cpu": _RIVAL, "memory": "256Mi"}
+    container = {"name": "main", "image": "x", "resources": {"requests": requests}}
+    pod = {"containers": [container], "terminationGracePeriodSeconds": 10}
+    template = {"metadata": {"labels": {"app": name}}, "spec": pod}
+    spec = {"replicas": 1, "selector": {"matchLabels": {"app": name}}, "template": template}
+    ask(ebb, AGENT, "POST", "/apis/apps/v1/namespaces/default/deployments", {"metadata": {"name": name}, "spec": spec})
+
+
 def _send(**order: str) -> Callable[[Installation, Json], None]:
     def do(ebb: Installation, node: Json) -> None:
         ebb.cloud.broker.publish(TOPIC, msgspec.json.encode({**order, "node": node["metadata"]["name"]}), {})
@@ -126,34 +140,40 @@ def _fail_deletions(ebb: Installation, node: Json) -> None:
 def _lose(ebb: Installation, node: Json) -> None:
     del node
     ebb.state.documents.clear()
+    ebb.hindered_at.append(ebb.clock.now())
     ebb.lost_state_at = ebb.clock.now()
 
 
-ACTS: dict[str, tuple[Callable[[Installation, Json], None], bool]] = {
-    # what is done, and whether it may leave other pods without room
-    "cordon": (_cordon, False),
-    "uncordon": (_uncordon, False),
-    "untaint": (_untaint, False),
-    "take back": (_take_back, False),
-    "delete": (_delete, True),
-    "evict": (_evict, True),
-    "grow": (_grow, True),
-    "release": (_send(kind="release"), False),
-    "drain": (_send(), False),
-    "pause flag": (_flag(paused=True), False),
-    "resume flag": (_flag(paused=False), False),
-    "pause": (_policy(paused=True), False),
-    "dry run": (_policy(dryRun=True), False),
-    "resume": (_policy(), False),
-    "break policy": (_break_policy, False),
-    "fail deletions": (_fail_deletions, False),
-    "lose the state": (_lose, False),
+ACTS: dict[str, Callable[[Installation, Json], None]] = {
+    "cordon": _cordon,
+    "uncordon": _uncordon,
+    "untaint": _untaint,
+    "take back": _take_back,
+    "delete": _delete,
+    "evict": _evict,
+    "grow": _grow,
+    "rival": _rival,
+    "release": _send(kind="release"),
+    "drain": _send(),
+    "pause flag": _flag(paused=True),
+    "resume flag": _flag(paused=False),
+    "pause": _policy(paused=True),
+    "dry run": _policy(dryRun=True),
+    "resume": _policy(),
+    "break policy": _break_policy,
+    "fail deletions": _fail_deletions,
+    "lose the state": _lose,
     **provider.DEEDS,
 }
 
 
 _PEOPLE = tuple(name for name in ACTS if name not in provider.DEEDS)
-_OFTEN = (*_PEOPLE, *provider.BEGINNINGS, "cordon", "cordon", "untaint", "uncordon", "drain", "drain", "release")
+_OFTEN = (
+    *_PEOPLE,
+    *provider.BEGINNINGS,
+    *("cordon", "cordon", "untaint", "uncordon", "drain", "drain", "release"),
+    *("rival", "announce", "start") * 2,
+)
 
 
 def drawn(random: Random, most: int, within: float) -> tuple[tuple[float, Act], ...]:
@@ -168,6 +188,6 @@ def drawn(random: Random, most: int, within: float) -> tuple[tuple[float, Act], 
 
 
 def in_full(act: Act, at: float, lasts: float) -> tuple[tuple[float, Act], ...]:
-    """Return the act, and its second half after so many seconds if it has one."""
+    """Return the act, and what follows it, each after so many seconds."""
     later = provider.AFTERWARDS.get(act.name)
-    return ((at, act), (at + lasts, Act(later, act.index))) if later else ((at, act),)
+    return ((at, act), *(in_full(Act(later, act.index), at + lasts, lasts) if later else ()))

@@ -29,6 +29,8 @@ DEED = "deed"
 MOMENTS = (1.0, 4.0, 6.0, 8.0, 12.0, 30.0, 70.0)
 """Seconds: before the first claim, between claim, cordon and evictions, while pods end, when the node is empty."""
 NODES = (0, 1, 3)
+LATE = Post(late={1: 45.0})
+"""The first order comes so late that the room may have gone long ago."""
 WHILE = 25.0
 """How long a deed of two halves lasts."""
 _WRITES = ("put", "create", "patch", "publish")
@@ -54,10 +56,14 @@ def each_call(family: str, setting: Setting) -> Iterator[History]:
 
 
 def deeds(setting: Setting) -> Iterator[History]:
-    """Give every deed of GKE's at several moments of the world's history, upon several nodes."""
-    rows = product(BEGINNINGS, MOMENTS, NODES)
-    for number, (deed, at, index) in enumerate(rows):
-        yield History(setting, acts=in_full(Act(deed, index), at, WHILE), name=f"{DEED}:{setting.name}:{number}")
+    """Give every deed of GKE's, and a rival's growth, at several moments of the history and upon several nodes."""
+    rows = (
+        *product((*BEGINNINGS, "rival"), MOMENTS, NODES, (Post(),)),
+        *product(("announce", "rival"), MOMENTS, NODES, (LATE,)),
+    )
+    for number, (deed, at, index, post) in enumerate(rows):
+        acts = in_full(Act(deed, index), at, WHILE)
+        yield History(setting, acts=acts, post=post, name=f"{DEED}:{setting.name}:{number}")
 
 
 def named(name: str) -> History:

@@ -8,13 +8,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from infra.local.machines import make_node
+from infra.local.scaling.view import CANDIDATE, TO_BE_DELETED
 from infra.local.world.kinds import Json
-from infra.local.world.pods import node_of
+from infra.local.world.pods import node_of, stays_behind
 from shared.core.snapshot import NodePool
 from tests.faults.asking import ask, evict_all, patch_spec
 from tests.faults.installation import Installation
 
 AGENT = "gke"
+AUTOSCALER = "cluster-autoscaler"
 IMPENDING = {"key": "cloud.google.com/impending-node-termination", "effect": "NoSchedule"}
 OVERLOADED_FOR = 40.0
 Deed = Callable[[Installation, Json], None]
@@ -34,12 +36,12 @@ def _preempt(ebb: Installation, node: Json) -> None:
 
 def _crash(ebb: Installation, node: Json) -> None:
     ebb.cloud.world.kubelet.dead.add(node["metadata"]["name"])
-    ebb.in_trouble.append(node["metadata"]["name"])
+    ebb.in_trouble.append(("machine", node["metadata"]["name"]))
 
 
 def _make_anew(ebb: Installation, node: Json) -> None:
     """The instance group makes the machine anew: a Node of the same name with another UID."""
-    old = _troubled(ebb, node)
+    old = _troubled(ebb, "machine", node)
     _remove(ebb, old)
     meta, status = old["metadata"], {key: value for key, value in old["status"].items() if key != "conditions"}
     spec = {"providerID": old["spec"].get("providerID", "")}
@@ -56,11 +58,11 @@ def _upgrade(ebb: Installation, node: Json) -> None:
     _add(ebb, node)
     patch_spec(ebb, AGENT, node, {"unschedulable": True})
     evict_all(ebb, AGENT, node)
-    ebb.in_trouble.append(node["metadata"]["name"])
+    ebb.in_trouble.append(("upgrade", node["metadata"]["name"]))
 
 
 def _upgraded(ebb: Installation, node: Json) -> None:
-    _remove(ebb, _troubled(ebb, node))
+    _remove(ebb, _troubled(ebb, "upgrade", node))
     _pools(ebb, upgrading=False)
 
 
@@ -89,7 +91,35 @@ def _overload(ebb: Installation, node: Json) -> None:
     """The API server turns Ebb's requests away before they are read, as its priority and fairness does."""
     del node
     ebb.overloaded_until = ebb.clock.now() + OVERLOADED_FOR
-    ebb.acted_at.append(ebb.overloaded_until)
+    ebb.hindered_at += [ebb.clock.now(), ebb.overloaded_until]
+
+
+def _announce(ebb: Installation, node: Json) -> None:
+    """The autoscaler marks the node as unneeded: it is about to empty it onto the same room."""
+    _taint(ebb, node, {"key": CANDIDATE, "value": "1", "effect": "PreferNoSchedule"})
+
+
+def _start(ebb: Installation, node: Json) -> None:
+    """The autoscaler takes the node: taint and cordon, then all evictions at once. Ebb may hold it."""
+    _taint(ebb, node, {"key": TO_BE_DELETED, "value": "1", "effect": "NoSchedule"}, unschedulable=True)
+    evict_all(ebb, AUTOSCALER, node)
+    ebb.in_trouble.append(("removal", node["metadata"]["name"]))
+
+
+def _finish(ebb: Installation, node: Json) -> None:
+    """The machine is gone, or, where a pod could not be evicted, the node is given back."""
+    left = _troubled(ebb, "removal", node)
+    pods = ebb.cloud.world.store.all("pods")
+    if any(node_of(pod) == left["metadata"]["name"] and not stays_behind(pod) for pod in pods):
+        taints = [taint for taint in left["spec"].get("taints") or [] if taint["key"] != TO_BE_DELETED]
+        patch_spec(ebb, AUTOSCALER, left, {"unschedulable": None, "taints": taints})
+    else:
+        _remove(ebb, left, AUTOSCALER)
+
+
+def _taint(ebb: Installation, node: Json, taint: Json, **spec: object) -> None:
+    others = [each for each in node["spec"].get("taints") or [] if each["key"] != taint["key"]]
+    patch_spec(ebb, AUTOSCALER, node, {"taints": [*others, taint], **spec})
 
 
 def _pools(ebb: Installation, **changes: object) -> None:
@@ -97,29 +127,39 @@ def _pools(ebb: Installation, **changes: object) -> None:
     ebb.pools.pools = {name: replace(pool, **changes) for name, pool in pools.items()}  # type: ignore[arg-type] # by name
 
 
-def _troubled(ebb: Installation, node: Json) -> Json:
-    name = ebb.in_trouble.pop(0) if ebb.in_trouble else node["metadata"]["name"]
-    return ebb.cloud.world.store.find("nodes", "", name) or node
+def _troubled(ebb: Installation, what: str, node: Json) -> Json:
+    """The node of the deed's first half; the one given where there was none."""
+    begun = next((row for row in ebb.in_trouble if row[0] == what), ("", node["metadata"]["name"]))
+    ebb.in_trouble = [row for row in ebb.in_trouble if row is not begun]
+    return ebb.cloud.world.store.find("nodes", "", begun[1]) or node
 
 
-def _remove(ebb: Installation, node: Json) -> None:
+def _remove(ebb: Installation, node: Json, agent: str = AGENT) -> None:
     ebb.cloud.world.kubelet.dead.discard(node["metadata"]["name"])
-    ask(ebb, AGENT, "DELETE", f"/api/v1/nodes/{node['metadata']['name']}")
+    ask(ebb, agent, "DELETE", f"/api/v1/nodes/{node['metadata']['name']}")
 
 
-DEEDS: dict[str, tuple[Deed, bool]] = {
-    # what is done, and whether it may leave other pods without room
-    "preempt": (_preempt, True),
-    "crash": (_crash, True),
-    "make anew": (_make_anew, True),
-    "upgrade": (_upgrade, True),
-    "upgraded": (_upgraded, True),
-    "add a node": (_add, False),
-    "raise the minimum": (_raise_minimum, False),
-    "delete the pool": (_delete_pool, True),
-    "overload": (_overload, False),
+DEEDS: dict[str, Deed] = {
+    "preempt": _preempt,
+    "crash": _crash,
+    "make anew": _make_anew,
+    "upgrade": _upgrade,
+    "upgraded": _upgraded,
+    "add a node": _add,
+    "raise the minimum": _raise_minimum,
+    "delete the pool": _delete_pool,
+    "overload": _overload,
+    "announce": _announce,
+    "start": _start,
+    "finish": _finish,
 }
-AFTERWARDS = {"preempt": "make anew", "crash": "make anew", "upgrade": "upgraded"}
-"""The second half of a deed, which always comes."""
-BEGINNINGS = tuple(name for name in DEEDS if name != "upgraded")
+AFTERWARDS = {
+    "preempt": "make anew",
+    "crash": "make anew",
+    "upgrade": "upgraded",
+    "announce": "start",
+    "start": "finish",
+}
+"""What follows a deed, and always comes."""
+BEGINNINGS = tuple(name for name in DEEDS if name not in {"upgraded", "finish"})
 """What may be drawn; a node is also made anew on its own, as auto-repair does."""

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from tests.faults import deeds
+from tests.faults.excuses import Excuses
 from tests.faults.replay import TAINT, moments
 from tests.faults.waiting import Cordons
 
@@ -26,11 +27,12 @@ UNTAINTED = node(20, PERSON, cordoned=True)
 
 
 def judged(*entries: dict[str, Any], end: float = 10_000) -> list[str]:
-    cordons = Cordons(LONGEST, [])
+    excuses = Excuses()
+    cordons = Cordons(excuses, LONGEST, [])
     found = [
         fault
         for entry, scene in moments(list(entries))
-        for fault in (*cordons.of(entry, scene), *deeds.of(entry, scene))
+        for fault in (*cordons.of(entry, scene), *deeds.of(entry, scene, excuses))
     ]
     return [*found, *cordons.at_the_end(end)]
 

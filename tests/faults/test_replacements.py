@@ -1,8 +1,7 @@
 """Others take room while Ebb works: what Ebb moved finds a place, or its node is given back, whatever the interval.
 
-A rival is another team's Deployment that grows at any second between the picture and the end of the drain. It is no
-disturbance that the oracle excuses: Ebb evicted the pod that finds no place. The planner ticks every five minutes
-and the autoscaler buys nothing, so nobody but the drain itself can help in time.
+A rival is another team's Deployment that grows at any second between the picture and the end of the drain. The planner
+ticks every five minutes and the autoscaler buys nothing, so nobody but the drain itself can help in time.
 """
 
 from dataclasses import dataclass
@@ -11,10 +10,10 @@ from typing import Any
 import pytest
 
 from tests.faults.asking import ask
-from tests.faults.checking import COUNT, Tell
+from tests.faults.checking import SUMS, Sums, Tell
 from tests.faults.history import History, run
 from tests.faults.installation import Installation
-from tests.faults.oracle import breaches
+from tests.faults.oracle import judgement
 from tests.faults.waiting import MOST_UNSCHEDULABLE
 from tests.faults.waits import waits
 from tests.faults.worlds import Limits, Setting, setting, workload
@@ -61,11 +60,13 @@ MOMENTS = tuple(step / 2 for step in range(80))
 
 @pytest.mark.parametrize("setting", WORLDS, ids=lambda setting: setting.name)
 def test_a_rival_at_any_moment_leaves_no_replacement_without_a_place(setting: Setting, record_property: Tell) -> None:
-    longest, broken = 0.0, list[str]()
+    sums, longest, broken = Sums(), 0.0, list[str]()
     for at in MOMENTS:
         end = run(History(setting, acts=((at, Scale("rival", 1)),)))
+        found = judgement(end)
+        sums.add(found)
         longest = max([longest, *waits(end)])
-        broken += [f"rival at {at:g} s: {each}" for each in breaches(end)]
-    record_property(COUNT, len(MOMENTS))
+        broken += [f"rival at {at:g} s: {each}" for each in found.breaches]
+    record_property(SUMS, sums.text())
     record_property(TOLD, f"{setting.name}: a replacement waits {longest:.0f} s at most, whenever a rival comes")
     assert (broken, longest <= MOST_UNSCHEDULABLE) == ([], True), longest

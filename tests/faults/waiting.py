@@ -1,27 +1,22 @@
 """How long cordons of Ebb's stood, and how long replacements of pods that it moved found no place.
 
-Both are measured over the whole record; what excuses them is said at the rule.
+Both are measured over the whole record; what excuses them stands in `excuses`.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from shared.core.state import Claim
-from tests.faults.replay import Entry, Scene, holder, is_deleting, is_ebb
+from tests.faults.excuses import Excuse, Excuses
+from tests.faults.replay import Entry, Scene, holder, is_ebb
 
 MOST_UNSCHEDULABLE = 30.0
-READS_STAND_FOR = 60.0
-"""How old a drainer's own picture may be at the grant, where the order brings no planner's picture."""
 
 
 class Cordons:
-    """A cordon of Ebb's, with its taint or without, may stand for deadline, watchdog and two passes (design §2).
+    """A cordon of Ebb's, with its taint or without, may stand for deadline, watchdog and two passes (design §2)."""
 
-    Excused is the time until the last disturbance: killed calls, lost messages and acts of people may hold up
-    whatever would have ended the cordon, and it is then measured from when the disturbance ended.
-    """
-
-    def __init__(self, longest: float, disturbances: Sequence[float]) -> None:
-        self._longest, self._disturbances = longest, disturbances
+    def __init__(self, excuses: Excuses, longest: float, disturbances: Sequence[float]) -> None:
+        self._excuses, self._longest, self._disturbances = excuses, longest, disturbances
         self._since: dict[str, float] = {}
 
     def of(self, entry: Entry, scene: Scene) -> Iterator[str]:
@@ -40,68 +35,107 @@ class Cordons:
             yield from self._too_long(name, since, at)
 
     def _too_long(self, name: str, since: float, until: float) -> Iterator[str]:
-        excused = max((at for at in self._disturbances if at <= until), default=since)
-        age = until - max(since, excused)
-        if age > self._longest:
+        disturbed = max((at for at in self._disturbances if at <= until), default=since)
+        if until - since <= self._longest:
+            return
+        if not self._excuses.covers(Excuse.DISTURBED, until - disturbed <= self._longest):
+            age = until - max(since, disturbed)
             yield f"{name} stood cordoned by Ebb for {age:.0f} s, allowed are {self._longest:.0f} s"
 
 
-def _offers_room(node: Entry) -> bool:
-    return bool(node["ready"]) and not node["unschedulable"] and not is_deleting(node) and not holder(node)
+@dataclass
+class Episode:
+    """A workload from Ebb's first eviction until it stands again as it did."""
 
-
-def _own(grant: Entry) -> float:
-    return float(grant["began"]) - READS_STAND_FOR
+    since: float
+    size: int
+    """Its pods when that eviction was granted."""
+    moved: dict[str, str]
+    """The pods that Ebb moved, and from which node."""
 
 
 class Places:
-    """A replacement of a pod that Ebb evicted may be unschedulable for 30 s (design §2).
+    """A replacement of a pod that Ebb moved is unschedulable for at most 30 s, or the pod's node is given back (§12).
 
-    Excused is a wait before whose end somebody else took room that the proof had counted on, not earlier than the
-    proof: a node not ours that was cordoned, deleted, being deleted or lost, or pods that people added or moved.
+    Replacements are told from a workload's other pods by number: of those that came after Ebb's first eviction as many
+    count as Ebb has moved, whoever else has moved some; only what the workload asks for more than before does not.
     """
 
-    def __init__(self) -> None:
-        self._moved: dict[str, float] = {}
-        self._proved: dict[str, float] = {}
+    def __init__(self, excuses: Excuses, hindrances: Sequence[float], recovery: float) -> None:
+        self._excuses, self._recovery = excuses, recovery
+        self._hindrances = sorted(hindrances)
+        self._episodes: dict[str, Episode] = {}
+        """By owner."""
         self._since: dict[str, tuple[float, str]] = {}
-        self._taken: list[float] = []
+        """By pod: since when it is unschedulable, and its owner."""
         self._told: set[str] = set()
+        self.longest = 0.0
+        """How long any replacement waited while its pod's node was still held."""
 
     def of(self, entry: Entry, scene: Scene) -> Iterator[str]:
-        """Judge one entry of the record."""
-        for uid in [uid for uid, (since, _) in self._since.items() if scene.at - since > MOST_UNSCHEDULABLE]:
-            yield from self._too_long(uid)
-        if entry["type"] == "state":
-            for uid in entry["after"].claims.keys() - entry["before"].claims.keys():
-                claim: Claim = entry["after"].claims[uid]
-                self._proved[claim.node] = claim.picture_at.timestamp() if claim.picture_at else _own(entry)
-        elif entry["type"] == "eviction" and is_ebb(entry["actor"]) and entry["uid"] in scene.pods:
-            owner = scene.pods[entry["uid"]]["owner"]
-            self._moved.setdefault(owner, self._proved.get(entry["node"], scene.at))
-        elif entry["type"] == "act" and entry["moves_pods"]:
-            self._taken.append(scene.at)
-        elif entry["type"] == "change":
-            self._pod(entry, scene) if entry["kind"] == "pods" else self._node(entry, scene)
+        """Judge what stood until this entry of the record, then take it in."""
+        yield from self.at(scene)
+        if entry["type"] == "eviction" and is_ebb(entry["actor"]) and entry["uid"] in scene.pods:
+            self._moved(entry, scene)
+        elif entry["type"] == "change" and entry["kind"] == "pods":
+            self._pod(entry, scene)
+
+    def at(self, scene: Scene) -> Iterator[str]:
+        """Judge the moment."""
+        for owner in {owner for _, owner in self._since.values()} & self._episodes.keys() - self._told:
+            episode = self._episodes[owner]
+            waits = self._replacements(owner, episode, scene)
+            held = {name for name in episode.moved.values() if _is_held(name, scene)}
+            if not waits or not held:
+                self._excuses.note(Excuse.NODE_GONE, bool(waits) and not scene.nodes.keys() & {*episode.moved.values()})
+                continue
+            waited = scene.at - min(waits)
+            self.longest = max(self.longest, waited)
+            if waited > MOST_UNSCHEDULABLE and not self._hindered(min(waits), scene.at):
+                self._told.add(owner)
+                names = ", ".join(sorted(held))
+                yield f"a pod of {owner[:8]}, which Ebb moved, found no place for {waited:.0f} s, and Ebb holds {names}"
+
+    def _replacements(self, owner: str, episode: Episode, scene: Scene) -> list[float]:
+        """Since when the pods wait that count as moved by Ebb, the longest first."""
+        waits = sorted(at for at, whose in self._since.values() if whose == owner and at >= episode.since)
+        grown = max(0, len(_living(owner, scene)) - episode.size)
+        self._excuses.note(Excuse.GROWN, grown > 0 and bool(waits))
+        return waits[: min(len(waits) - grown, len(episode.moved))] if grown < len(waits) else []
+
+    def _hindered(self, since: float, now: float) -> bool:
+        last = max((at for at in self._hindrances if at <= now), default=float("-inf"))
+        allowed = max(since + MOST_UNSCHEDULABLE, last + self._recovery)
+        return self._excuses.covers(Excuse.HINDERED, now <= allowed)
+
+    def _moved(self, entry: Entry, scene: Scene) -> None:
+        owner = scene.pods[entry["uid"]]["owner"]
+        self._end_if_whole(owner, scene)
+        begun = Episode(scene.at, len(_living(owner, scene)), {})
+        self._episodes.setdefault(owner, begun).moved[entry["uid"]] = entry["node"]
+
+    def _end_if_whole(self, owner: str, scene: Scene) -> None:
+        """What is taken from a workload that stands again as before has nothing to do with what was moved earlier."""
+        episode, living = self._episodes.get(owner), _living(owner, scene)
+        if episode is not None and len(living) >= episode.size and all(pod["node"] for pod in living):
+            del self._episodes[owner]
+            self._told.discard(owner)
 
     def _pod(self, entry: Entry, scene: Scene) -> None:
+        before = scene.standing(entry)
+        if before is not None and not before["terminating"] and (entry["terminating"] or entry["verb"] == "delete"):
+            episode = self._episodes.get(before["owner"])
+            if episode is not None and entry["uid"] not in episode.moved:
+                self._end_if_whole(before["owner"], scene)
         if entry["verb"] != "delete" and entry["unschedulable"] and not entry["terminating"]:
             self._since.setdefault(entry["uid"], (scene.at, entry["owner"]))
         else:
             self._since.pop(entry["uid"], None)
 
-    def _node(self, entry: Entry, scene: Scene) -> None:
-        before = scene.standing(entry)
-        if is_ebb(entry["actor"]) or before is None or not _offers_room(before):
-            return
-        if entry["verb"] == "delete" or not _offers_room(entry):
-            self._taken.append(scene.at)
 
-    def _too_long(self, uid: str) -> Iterator[str]:
-        since, owner = self._since[uid]
-        proved = self._moved.get(owner)
-        if uid in self._told or proved is None:
-            return
-        self._told.add(uid)
-        if not any(proved <= at <= since + MOST_UNSCHEDULABLE for at in self._taken):
-            yield f"pod {uid[:8]} of owner {owner[:8]}, which Ebb moved, found no place for {MOST_UNSCHEDULABLE:.0f} s"
+def _is_held(name: str, scene: Scene) -> bool:
+    return bool(holder(scene.nodes.get(name))) or name in scene.cordons
+
+
+def _living(owner: str, scene: Scene) -> list[Entry]:
+    return [pod for pod in scene.pods.values() if pod["owner"] == owner and not pod["terminating"]]

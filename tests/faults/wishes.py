@@ -2,26 +2,35 @@
 
 from collections.abc import Iterator
 
+from tests.faults.excuses import Excuse, Excuses
 from tests.faults.provider import DEEDS
 from tests.faults.replay import Entry, Scene, holder, is_deleting, is_ebb
 
 _TAKES_BACK = {"uncordon", "untaint", "take back"}
-_OTHER_REASONS = {"pause", "dry run", "pause flag", "release", "grow", "evict", "delete", "lose the state", *DEEDS}
+_OTHER_REASONS = {
+    "pause",
+    "dry run",
+    "pause flag",
+    "release",
+    "grow",
+    "rival",
+    "evict",
+    "delete",
+    "lose the state",
+    *DEEDS,
+}
 """Acts for which Ebb may have given the node back before it saw that a person wanted it, or has forgotten that."""
 
 
 class Wishes:
-    """Judges both over the whole record.
+    """Judges both over the whole record."""
 
-    A node taken back is excused from being left alone if the drain may have ended for another reason that a person
-    gave, and if the autoscaler had begun to delete it: an uncordon then counts as the autoscaler's (design §5).
-    """
-
-    def __init__(self) -> None:
+    def __init__(self, excuses: Excuses) -> None:
+        self._excuses = excuses
         self._taken_back: dict[str, float] = {}
         self._shaken: set[str] = set()
         self._released: dict[str, str] = {}
-        self._excused = False
+        self._has_other_word = False
 
     def of(self, entry: Entry, scene: Scene) -> Iterator[str]:
         """Judge one entry of the record."""
@@ -40,13 +49,15 @@ class Wishes:
                 yield f"{name} was to be released, and order {order_id} holds it still"
 
     def _act(self, entry: Entry, scene: Scene) -> None:
-        self._excused = self._excused or entry["act"] in _OTHER_REASONS
+        self._has_other_word = self._has_other_word or entry["act"] in _OTHER_REASONS
         if entry["act"] in _TAKES_BACK and entry["order"]:
             self._taken_back[entry["uid"]] = scene.at
         if entry["act"] == "release" and entry["order"]:
             self._released[entry["order"]] = entry["node"]
 
     def _taken(self, entry: Entry) -> Iterator[str]:
-        uid = entry["uid"]
-        if uid in self._taken_back and uid not in self._shaken and not self._excused:
+        uid, covers = entry["uid"], self._excuses.covers
+        if uid not in self._taken_back or covers(Excuse.SHAKEN, uid in self._shaken):
+            return
+        if not covers(Excuse.OTHER_WORD, self._has_other_word):
             yield f"{entry['actor']} took {entry['name']} though a person had taken it back"

@@ -115,12 +115,24 @@ def setting(
     return Setting(name, Scenario.model_validate(body), limits)
 
 
+def _full(nodes: tuple[int, ...], cpu: int, **more: Any) -> list[dict[str, Any]]:
+    """A workload of its own on each of the nodes."""
+    return [workload(f"full{node}", [node], cpu=cpu, **more) for node in nodes]
+
+
+def _pair() -> list[dict[str, Any]]:
+    """Pods on the first node, which may go: all find room on one other node only, and not all move at once."""
+    slow = workload("slow", [0], kind="StatefulSet", cpu=500, shutdown=8)
+    return [slow, workload("other", [0, 0], cpu=250, pdb={"maxUnavailable": 1})]
+
+
 @cache
 def settings() -> tuple[Setting, ...]:
     """The worlds written by hand."""
     web = workload("web", [0, 1, 2, 3, 4], pdb={"maxUnavailable": 1})
     api = workload("api", [3, 4], pdb={"minAvailable": 1})
     db = workload("db", [1, 2], kind="StatefulSet")
+    stays = {"annotations": {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"}}
     return (
         setting("two may go", [web, api, db]),
         setting("one at a time", [web, api, db], limits=Limits(pool=1, ceiling=1)),
@@ -128,6 +140,11 @@ def settings() -> tuple[Setting, ...]:
         setting("deletion fails", [web, api], failDeletions=["web/0-4"], limits=Limits(minimum_nodes=4)),
         setting("tight", [*(workload(f"app{n}", [n, (n + 1) % 4], cpu=400) for n in range(4)), db], nodes=4,
                 limits=Limits(minimum_nodes=2)),
+        setting("little room", [*_full((1, 2), 1780), *_full((3,), 700, **stays), *_pair()], nodes=4, enabled=False,
+                limits=Limits(pool=1, ceiling=1, minimum_nodes=1, pool_minimum=0)),
+        setting("little room, and an autoscaler",
+                [*_full((1, 2), 1780), *_full((3,), 700, **stays), *_full((4,), 900), *_pair()],
+                unneededTime=200, limits=Limits(pool=1, ceiling=1, minimum_nodes=1, pool_minimum=0)),
         setting("held by a budget", [web, workload("api", [3, 4], pdb={"maxUnavailable": 0})]),
     )  # fmt: skip
 

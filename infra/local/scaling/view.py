@@ -5,7 +5,7 @@ group); a limit of the pool is either per group or total.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -62,7 +62,7 @@ class View:
     nodes: list[Json]
     pods: list[Json]
     pools: Mapping[str, Pool]
-    budgets: Sequence[Json] = ()
+    read_budgets: Callable[[], Sequence[Json]] = tuple
 
     @cached_property
     def _by_node(self) -> Mapping[str, list[Json]]:
@@ -70,6 +70,11 @@ class View:
         for pod in self.pods:
             found.setdefault(node_of(pod), []).append(pod)
         return found
+
+    @cached_property
+    def budgets(self) -> Sequence[Json]:
+        """The disruption budgets; read only if a node with pods may go."""
+        return self.read_budgets()
 
     def pods_on(self, node: Json) -> list[Json]:
         return self._by_node.get(node["metadata"]["name"], [])

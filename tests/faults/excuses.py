@@ -1,0 +1,80 @@
+"""READ FIRST for what the oracle lets pass: every excuse that there is, with its reason. No rule has one of its own.
+
+None covers a pod that Ebb moved because of what somebody else did: such a pod has a place within half a minute, or its
+node is given back, whatever others do. How often each is used is told at the end of a run.
+"""
+
+from collections import Counter
+from enum import Enum
+
+
+class Excuse(Enum):
+    """What is let pass, and why."""
+
+    HINDERED = (
+        "A moved pod waits longer, its node still held, until Ebb has recovered from what kept it from its work.",
+        "Who is killed, paused, turned away or without its message cannot look: the same end, not the same minute.",
+    )
+    NODE_GONE = (
+        "A moved pod waits, and the node that it left is gone.",
+        "Nobody can give back what the autoscaler or a person has deleted.",
+    )
+    GROWN = (
+        "As many pods of a workload wait as it asks for more than at Ebb's first eviction.",
+        "The promise is for a workload that asks for no more than before.",
+    )
+    DISTURBED = (
+        "A cordon, claim or message is measured from the last disturbance, and may be longer by lease and redelivery.",
+        "A failure, a lost message and an act of others may each begin a drain's time anew.",
+    )
+    LISTED_BEFORE = (
+        "A claim broke a limit by the nodes of the moment, not by those that its call had listed within 60 s.",
+        "Nobody can read the nodes and write a document in one instant, nor stop a write that is under way.",
+    )
+    FORGOTTEN = (
+        "An order begun before the state was lost is never settled, and a start before it is not counted.",
+        "What was lost cannot be known; a write under way may bring one record back to life.",
+    )
+    MESSAGE_LOST = (
+        "An order, or a person's release, whose message was lost for good is not carried out.",
+        "Nobody has received it.",
+    )
+    UNDER_WAY = (
+        "One eviction from a node that Ebb held when the evicting call last looked.",
+        "The eviction API knows no fencing: a call already under way cannot be stopped (design §2).",
+    )
+    AT_WORK = (
+        "An order is not settled at the end while a message is still on its way.",
+        "It may be that order's; how long a message comes again is judged by itself.",
+    )
+    SHAKEN = (
+        "Ebb takes a node again that a person took back while the autoscaler was deleting it.",
+        "An uncordon then counts as the autoscaler's, which clears cordons when a deletion fails (design §5).",
+    )
+    OTHER_WORD = (
+        "Ebb takes a node again that a person took back, where another act may have ended the drain first.",
+        "Only a drain that a person ended by it leaves the node alone for a day.",
+    )
+
+    @property
+    def what(self) -> str:
+        return self.value[0]
+
+    @property
+    def why(self) -> str:
+        return self.value[1]
+
+
+class Excuses:
+    """Counts the excuses of one history."""
+
+    def __init__(self) -> None:
+        self.used: Counter[Excuse] = Counter()
+
+    def covers(self, excuse: Excuse, holds: bool) -> bool:
+        """Return whether it holds, and count it if so. Ask only where a rule would speak otherwise."""
+        self.note(excuse, holds)
+        return holds
+
+    def note(self, excuse: Excuse, holds: bool) -> None:
+        self.used[excuse] += holds

@@ -1,0 +1,38 @@
+"""The table of excuses is whole: each has its sentences and a rule that asks for it; and the exact fit is exact."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.faults.excuses import Excuse
+from tests.faults.proofs import fit
+
+RULES = ("deeds", "grants", "oracle", "proofs", "waiting", "wishes")
+
+
+@pytest.mark.parametrize("excuse", Excuse, ids=lambda excuse: excuse.name.lower())
+def test_each_excuse_says_what_and_why_and_some_rule_asks_for_it(excuse: Excuse) -> None:
+    rules = [Path(__file__).with_name(f"{name}.py").read_text(encoding="utf-8") for name in RULES]
+    assert excuse.what.endswith(".")
+    assert excuse.why.endswith(".")
+    assert any(f"Excuse.{excuse.name}" in rule for rule in rules)
+
+
+def test_no_excuse_covers_a_moved_pod_because_of_an_act_of_others() -> None:
+    about_moved = {excuse for excuse in Excuse if "moved pod" in excuse.what}
+    assert about_moved == {Excuse.HINDERED, Excuse.NODE_GONE}
+
+
+@pytest.mark.parametrize(
+    ("expected", "sizes", "free"),
+    [
+        pytest.param(True, [], [], id="nothing needs no room"),
+        pytest.param(False, [1], [], id="no node"),
+        pytest.param(True, [3, 3, 2, 2, 2], [6, 6], id="where the largest first would fail"),
+        pytest.param(False, [3, 3, 3], [5, 5], id="enough in sum, not on one"),
+        pytest.param(False, [1], [-5, 0], id="an overbooked node"),
+    ],
+)
+def test_an_exact_fit(expected: bool, sizes: Sequence[int], free: Sequence[int]) -> None:
+    assert fit(sizes, free) is expected
