@@ -72,9 +72,9 @@ def pool_at_minimum(standing: Standing, node: Node, reason: DrainReason) -> Bloc
 
 
 def minimum_nodes(standing: Standing, node: Node, reason: DrainReason) -> Blocker | None:
-    del node, reason
+    del reason
     minimum = standing.policy.minimum_nodes
-    if standing.left - 1 >= minimum:
+    if standing.left - node.ready >= minimum:
         return None
     return Blocker(Unremovable.MINIMUM_NODES, detail=_of(standing.left, minimum))
 

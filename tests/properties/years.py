@@ -127,7 +127,7 @@ class Judge:
             and self._at_once(self.rules.ceiling, POOLS, name, reason, now)
             and self._fast(self.rules.speed, POOLS, now)
             and (own.speed is None or self._fast(own.speed, [pool], now))
-            and len(self._staying(POOLS)) - 1 >= self.rules.least
+            and len(self._staying(POOLS) - self.broken - {name}) >= self.rules.least
             and len(self._staying([pool])) - 1 >= own.least
         )
 

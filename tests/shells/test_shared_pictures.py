@@ -82,7 +82,8 @@ def test_of_two_orders_that_prove_their_place_anew_the_second_counts_the_first()
     """One pass proved both; a pod without a place makes each prove again, and by now there is room for one alone."""
     own = [pod(f"p{index}", on=f"n{index}", cpu=2, owner=f"ReplicaSet/r{index}") for index in (1, 2)]
     full = pod("full", on="n4", cpu=3, owner="ReplicaSet/full")
-    ebb = House(*(node(f"n{index}", cpu=4) for index in (1, 2, 3, 4)), *own, full, STUCK, one_instance=True)
+    nodes = [node(f"n{index}", cpu=4) for index in (1, 2, 3, 4)]
+    ebb = House(*nodes, *own, full, STUCK, one_instance=True, step_seconds=8)
     ebb.cluster.workloads = {each.spec.workload: Workload(each.spec.workload, 1, 1, created=1) for each in own}
     first, second = order("n1", order_id="first"), order("n2", order_id="second")
     cluster, evict, meanwhile = ebb.cluster, ebb.cluster.evict, [lambda: ebb.drain(first)]
