@@ -28,7 +28,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     terminalreporter.write_line(f"{sums.histories:,} histories, seed {SEED}, stride {STRIDE}{short}")
     excused = ", ".join(f"{name} {times:,}" for name, times in sorted(sums.excused.items())) or "none"
     terminalreporter.write_line(f"excused in histories: {excused}")
-    terminalreporter.write_line(f"longest wait of a moved pod while Ebb held its node: {sums.longest_wait:.0f} s")
+    terminalreporter.write_line(
+        f"longest wait of a moved pod while Ebb held its node and nothing hindered it: {sums.longest_wait:.0f} s"
+    )
     terminalreporter.write_line(f"CPU: {1000 * _cpu() / max(sums.histories, 1):.0f} ms a history, start-up included")
 
 

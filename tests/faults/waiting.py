@@ -70,7 +70,7 @@ class Places:
         """By pod: since when it is unschedulable, and its owner."""
         self._told: set[str] = set()
         self.longest = 0.0
-        """How long any replacement waited while its pod's node was still held."""
+        """How long any replacement waited while its pod's node was still held, and nothing hindered Ebb."""
 
     def of(self, entry: Entry, scene: Scene) -> Iterator[str]:
         """Judge what stood until this entry of the record, then take it in."""
@@ -89,9 +89,9 @@ class Places:
             if not waits or not held:
                 self._excuses.note(Excuse.NODE_GONE, bool(waits) and not scene.nodes.keys() & {*episode.moved.values()})
                 continue
-            waited = scene.at - min(waits)
-            self.longest = max(self.longest, waited)
-            if waited > MOST_UNSCHEDULABLE and not self._hindered(min(waits), scene.at):
+            waited, hindered = scene.at - min(waits), self._is_hindered(scene.at)
+            self.longest = max(self.longest, 0.0 if hindered else waited)
+            if waited > MOST_UNSCHEDULABLE and not self._excuses.covers(Excuse.HINDERED, hindered):
                 self._told.add(owner)
                 names = ", ".join(sorted(held))
                 yield f"a pod of {owner[:8]}, which Ebb moved, found no place for {waited:.0f} s, and Ebb holds {names}"
@@ -103,10 +103,10 @@ class Places:
         self._excuses.note(Excuse.GROWN, grown > 0 and bool(waits))
         return waits[: min(len(waits) - grown, len(episode.moved))] if grown < len(waits) else []
 
-    def _hindered(self, since: float, now: float) -> bool:
+    def _is_hindered(self, now: float) -> bool:
+        """Whether Ebb may not yet have recovered from the last hindrance."""
         last = max((at for at in self._hindrances if at <= now), default=float("-inf"))
-        allowed = max(since + MOST_UNSCHEDULABLE, last + self._recovery)
-        return self._excuses.covers(Excuse.HINDERED, now <= allowed)
+        return now <= last + self._recovery
 
     def _moved(self, entry: Entry, scene: Scene) -> None:
         owner = scene.pods[entry["uid"]]["owner"]
