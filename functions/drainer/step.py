@@ -149,6 +149,8 @@ def _leave(desk: Desk) -> None:
         return
     try:
         desk.ledger.close(desk.time.now())
+    except Stale:
+        return  # whoever was first has the record now: another step, a release, or the pass that saw the node gone
     except EbbError as error:
         desk.tell("drain_step", f"The lease will lapse by itself: {error}", severity="WARNING")
 

@@ -19,6 +19,14 @@ def is_mirror(spec: PodClass) -> bool:
     return names.MIRROR in spec.annotations
 
 
+def is_replaced(pod: Pod) -> bool:
+    """Whether the pod is on its way out and another has come for it: a ReplicaSet does not wait for the end.
+
+    A StatefulSet makes the pod anew only once it is gone, and a Job may.
+    """
+    return pod.deleting is not None and pod.spec.owner is not None and pod.spec.owner.kind == "ReplicaSet"
+
+
 def is_finished(pod: Pod) -> bool:
     """Whether the pod has run to its end and occupies nothing."""
     return pod.phase.finished

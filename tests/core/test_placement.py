@@ -187,6 +187,24 @@ def test_pods_pending_now_keep_their_place(expected: list[str], waiting: Pod) ->
 
 
 @pytest.mark.parametrize(
+    ("expected", "leaving"),
+    [
+        pytest.param([], pod("old", on="d1", cpu=2), id="it still has to go"),
+        pytest.param(["n1"], pod("old", on="d1", cpu=2, deleting=NOW), id="its replacement has come already"),
+        pytest.param(
+            [], pod("old", on="d1", cpu=2, deleting=NOW, owner="StatefulSet/db"), id="a StatefulSet waits for its end"
+        ),
+    ],
+)
+def test_a_pod_that_another_drain_is_moving_is_not_counted_twice(expected: list[str], leaving: Pod) -> None:
+    nodes = [node("d1", unschedulable=True), node("n1"), node("n2")]
+    snapshot = cluster(nodes, [leaving, pod("new", on="n2", cpu=2), pod("a", on="n1", cpu=2)])
+    subject = board(snapshot, departing=["d1"])
+    subject.try_remove("n1")
+    assert list(subject.taken) == expected
+
+
+@pytest.mark.parametrize(
     ("expected", "stranded"),
     [
         pytest.param([], pod("left", on="gone", cpu=3), id="its controller makes it anew, and it needs a place then"),

@@ -95,6 +95,21 @@ def test_a_replacement_that_never_starts_does_not_hold_a_message_beyond_the_dead
     assert ebb.record().phase is DrainPhase.DRAINED  # type: ignore[union-attr]  # the record exists
 
 
+def test_a_watch_that_the_pass_has_ended_meanwhile_says_nothing_of_its_lease() -> None:
+    ebb = house()
+
+    def the_pass_sees_the_node_gone() -> None:
+        del ebb.cluster.nodes["n1"]
+        ebb.tick()
+
+    ebb.later(45, the_pass_sees_the_node_gone)
+
+    assert ebb.drain(order()) is Reply.AGAIN
+    assert ebb.deliver(order()) is Reply.DONE
+    assert not [line for line in ebb.log.of("drain_step") if "lapse" in str(line["message"])]
+    assert ebb.record().outcome == "removed"  # type: ignore[union-attr]  # the record exists
+
+
 def test_room_taken_before_the_first_eviction_gives_the_node_back_untouched() -> None:
     ebb = house(pod("p", on="n1", kind=BIG), pdb("web", app="web"))
     rival = pod_class(owner="ReplicaSet/rival", cpu=3.5)

@@ -144,6 +144,9 @@ class Tale:
             self.seen["given back"] += 1
             why = f"given back ({line.reason}): {line.fields.get('detail', '') or line.message}"
             yield Event(line.node, why, Sign.GIVEN_BACK, "given back")
+        elif outcome == "stale":
+            self.signs[line.node] = Sign.GIVEN_BACK
+            yield Event(line.node, "given back untouched: its pods' place was taken meanwhile", Sign.GIVEN_BACK)
         elif outcome == "refused":
             yield Event(line.node, f"order declined: {line.reason}")
 

@@ -15,7 +15,7 @@ from shared.core.feasibility import Finding, is_destination, unmodelled
 from shared.core.placement.bounds import MOST, SCALE, Amounts, left, matrix, share, shares
 from shared.core.placement.exclusions import Exclusions, Occupancy
 from shared.core.placement.masks import Masks, Row
-from shared.core.pods import is_daemon, is_mirror
+from shared.core.pods import is_daemon, is_mirror, is_replaced
 from shared.core.resources import CPU, MEMORY, PODS
 from shared.core.snapshot import Pod, PodClass, Snapshot
 
@@ -61,9 +61,13 @@ class Terrain:
         return not pod.node or (pod.node not in self._ready and returns)
 
     def movable(self, node: int) -> tuple[Pod, ...]:
-        """Return the pods that were on the node in the picture and would have to leave it."""
+        """Return the pods that were on the node in the picture and need a place elsewhere.
+
+        Of one that another drain is moving the replacement may have its place already; it must not be counted twice.
+        """
         if node not in self._movable:
-            self._movable[node] = movable(self._pods[self.nodes[node].name], self._now)
+            leaving = movable(self._pods[self.nodes[node].name], self._now)
+            self._movable[node] = tuple(pod for pod in leaving if not is_replaced(pod))
         return self._movable[node]
 
     def goes_with_its_node(self, kind: int) -> bool:
