@@ -28,7 +28,7 @@ class Excuse(Enum):
         "A failure, a lost message and an act of others may each begin a drain's time anew.",
     )
     LISTED_BEFORE = (
-        "A claim broke a limit by the nodes of the moment, not by those that its call had listed within 60 s.",
+        "A claim broke a limit by the nodes of the moment, not by those that its instance had listed within 60 s.",
         "Nobody can read the nodes and write a document in one instant, nor stop a write that is under way.",
     )
     FORGOTTEN = (

@@ -1,6 +1,6 @@
 """Was a claim granted that broke a limit at the moment of the grant? Counted anew from the record (design §2).
 
-A claim rests on the nodes as its call listed them, at most FRESH seconds before the compare-and-set began
+A claim rests on the nodes as a call of its instance listed them, at most FRESH seconds before the compare-and-set began
 (`Excuse.LISTED_BEFORE`). Starts are counted anew once the state was lost.
 """
 
@@ -14,6 +14,8 @@ from tests.faults.worlds import Limits
 
 FRESH = 60.0
 HOUR = 3600.0
+DRAINER = "push-"
+"""How the names of the drainer's calls begin; all of them are of one instance."""
 
 
 @dataclass(frozen=True)
@@ -62,13 +64,14 @@ class Grants:
             self._raised = entry["at"], entry["nodes"]
 
     def _judged(self, grant: Grant, scene: Scene) -> list[str]:
-        seen = scene.lists.get(grant.call)
         now = [*self._broken(grant, scene.nodes, scene), *self._forbidden(grant, scene)]
-        if not now or seen is None or grant.began - seen.at > FRESH:
-            return now
-        then = [*self._broken(grant, seen.nodes, scene), *self._forbidden(grant, scene)]
-        self._excuses.note(Excuse.LISTED_BEFORE, not then)
-        return then
+        if not now:
+            return []
+        seen = (each for call, each in scene.lists.items() if call.startswith(DRAINER))
+        fresh = (each for each in seen if 0 <= grant.began - each.at <= FRESH)
+        then = [[*self._broken(grant, each.nodes, scene), *self._forbidden(grant, scene)] for each in fresh]
+        self._excuses.note(Excuse.LISTED_BEFORE, not all(then))
+        return min([*then, now], key=len)
 
     def _broken(self, grant: Grant, nodes: Mapping[str, Entry], scene: Scene) -> list[str]:
         """Return the limits of nodes that the grant broke, counted on these nodes."""
