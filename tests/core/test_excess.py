@@ -2,9 +2,11 @@
 
 from datetime import timedelta
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
+from shared.core.resources import NOTHING
 from shared.core.selectors import Toleration
 from shared.core.state import ClusterState
 from tests.builders import NOW, claim, cluster, node, our_taint, pod, policy, taint
@@ -120,3 +122,12 @@ def test_whom_estafette_would_count_is_told_of_each_node_whatever_else_keeps_it(
 
     told = {each.name: each.underutilized for each in made.decisions}
     assert told == {"full": False, "guarded": True, "idle": True, "other": False, "young": False}
+
+
+@pytest.mark.acceptance(24)
+@pytest.mark.parametrize("size", [{"cpu": 0}, {"memory": 0}], ids=["no CPU", "no memory"])
+def test_a_node_that_reports_half_a_size_is_told_without_any(size: dict[str, Any]) -> None:
+    told = plan(cluster([node("n1", **size), node("n2")], [pod("p", on="n1")])).decisions[0]
+
+    assert (told.allocatable, told.requested) == (NOTHING, NOTHING)
+    assert (told.cpu_ratio, told.memory_ratio, told.score) == (None, None, None)
