@@ -119,6 +119,7 @@ def test_the_drainers_own_proof_keeps_room_for_what_the_autoscaler_moves(expecte
     found = no_place(picture.node_by_name["n1"], picture, ClusterState(), policy())
 
     assert [each.reason.value for each in found] == expected
+    assert expected != ["not_empty"] or found[0].detail == "the order was for an empty node"
 
 
 @pytest.mark.parametrize(
@@ -190,3 +191,4 @@ def test_the_planners_rules_are_asked_again(
     found = objections(order(**given), picture.nodes[0], picture, resting, rules)
 
     assert [each.reason.value for each in found] == expected
+    assert expected != ["not_empty"] or found[0].detail == "the order was for an empty node"

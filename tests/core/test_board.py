@@ -1,5 +1,7 @@
 """What a refusal, an exact fit, headroom and the order of the queue do to the proof of placement."""
 
+import pytest
+
 from shared.core import names
 from shared.core.placement import Board, Candidate, search
 from shared.core.selectors import LabelSelector, PodTerm, Requirement
@@ -50,6 +52,15 @@ def test_a_pool_of_which_no_headroom_is_asked_keeps_none() -> None:
         return Board.of(picture, NOW, headroom={"a": 10}).try_remove("n1") is None
 
     assert (fits(4), fits(4.001)) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("expected", "pods"), [pytest.param(False, 1, id="one pod is all it takes"), pytest.param(True, 2, id="two are")]
+)
+def test_headroom_neither_keeps_nor_makes_room_for_the_number_of_pods(expected: bool, pods: int) -> None:
+    picture = cluster([node("n1"), node("n2", pods=pods)], [pod("p", on="n1"), pod("q", on="n2")])
+
+    assert (Board.of(picture, NOW, headroom={"a": 50}).try_remove("n1") is None) is expected
 
 
 def test_a_pod_of_a_departing_node_leaves_the_zone_that_it_keeps_to_itself() -> None:

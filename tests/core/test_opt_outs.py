@@ -26,6 +26,7 @@ CAST_AI = "autoscaling.cast.ai/removal-disabled"
         pytest.param(timedelta(seconds=90), "90s", id="seconds"),
         pytest.param(timedelta(milliseconds=300), "300ms", id="milliseconds"),
         pytest.param(timedelta(microseconds=5), "5µs", id="microseconds by either sign"),
+        pytest.param(timedelta(microseconds=6), "6\u03bcs", id="which are two"),
         pytest.param(timedelta(microseconds=7), "7us", id="and without"),
         pytest.param(timedelta(microseconds=2), "2000ns", id="nanoseconds"),
         pytest.param(None, "0s", id="nothing"),
