@@ -31,7 +31,7 @@ def work(desk: Desk) -> bool:
             scene = eyes.look_anew()
             step = next_step(desk.ledger.record, scene, desk.time.now())
         if isinstance(step, Prove) and scene.node is not None:
-            eyes.prove(scene.node, scene)
+            eyes.prove(scene.node)
         elif _done(desk, scene, step):
             return True
     return False

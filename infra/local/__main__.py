@@ -37,6 +37,7 @@ def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
     up.add_argument("--token", help="bearer token that every Kubernetes request must carry")
     up.add_argument("--folder", type=Path, help="where the kubeconfig is written (default: a temporary folder)")
     up.add_argument("--push", action="append", default=[], metavar="TOPIC=URL", help="push a topic's messages to a URL")
+    up.add_argument("--window", type=int, default=3, help="how many pushes at once a new subscription begins with")
     up.add_argument("--tick", metavar="URL", help="call this URL as a scheduler job")
     up.add_argument("--every", type=float, default=60.0, help="seconds between ticks")
     up.add_argument("--held", action="store_true", help="end also when standard input closes (its holder has ended)")
@@ -50,7 +51,9 @@ def _wire(cloud: Cloud, arguments: argparse.Namespace) -> None:
         for name in (topic, dead):
             cloud.broker.create_topic(name)
         name = topic.replace("/topics/", "/subscriptions/")
-        cloud.broker.subscribe(Subscription(name, topic, url, dead_letter_topic=dead, max_attempts=100))
+        cloud.broker.subscribe(
+            Subscription(name, topic, url, dead_letter_topic=dead, max_attempts=100, first_window=arguments.window)
+        )
     if arguments.tick:
         cloud.jobs.append(TickJob("ebb-tick", arguments.tick, arguments.every, cloud.clock))
 

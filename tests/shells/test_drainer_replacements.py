@@ -11,7 +11,7 @@ from functions.drainer.step import Reply
 from shared.core.snapshot import Phase, Pod
 from shared.core.state import ClusterState, DrainPhase, Start
 from shared.core.workloads import Workload
-from tests.builders import NOW, claim, order, pdb, pod, pod_class
+from tests.builders import NOW, claim, order, pdb, pod, pod_class, policy
 from tests.shells.drainer_house import WEB, holder, house
 from tests.shells.house import House
 
@@ -122,6 +122,16 @@ def test_room_taken_before_the_first_eviction_gives_the_node_back_untouched() ->
     assert (result["outcome"], result["reason"]) == ("stale", "stale")
     assert "default/p" in str(result["detail"])
     assert (ebb.remembered().claims, ebb.remembered().backoffs) == ({}, {})
+
+
+def test_the_headroom_is_there_for_what_happens_between_plan_and_eviction() -> None:
+    ebb = house(pod("p", on="n1", kind=BIG), pdb("web", app="web"), policy=policy(headroom_percent=25))
+    rival = pod_class(owner="ReplicaSet/rival", cpu=2.8)
+    ebb.later(3, lambda: ebb.cluster.put(*(pod(f"rival-{name}", on=name, kind=rival) for name in ("n2", "n3"))))
+
+    ebb.drain(order())
+
+    assert [call[0] for call in ebb.effects()] == ["take", "evict"]
 
 
 def test_room_that_another_drain_counts_on_is_not_free_at_the_first_eviction() -> None:
