@@ -199,7 +199,7 @@ def no_proof_before_the_first_eviction() -> Iterator[None]:
     def nothing(*_: object) -> tuple[Blocker, ...]:
         return ()
 
-    with swapped(eyes, "no_place", nothing):
+    with swapped(eyes, "lost_place", nothing):
         yield
 
 
