@@ -10,7 +10,7 @@ from typing import Final
 from functions.drainer import ending, pictures
 from functions.drainer.claiming import (
     Declined,
-    Proof,
+    JudgedBy,
     claim_at_once,
     claim_one_by_one,
     claimed,
@@ -120,7 +120,7 @@ def _node(desk: Desk) -> Node | None:
     return node
 
 
-def _revalidated(desk: Desk, node: Node, state: ClusterState, policy: Policy, now: datetime) -> Proof:
+def _revalidated(desk: Desk, node: Node, state: ClusterState, policy: Policy, now: datetime) -> JudgedBy:
     """Judge the node by the planner's rules on fresh reads; prove placement anew where the order asks for it."""
     unbound, around = pictures.beside(desk.ports, now).unbound, pictures.surroundings(desk.ports, now)
     anew = needs_whole_picture(desk.order, state, unbound, around.nodes, now)
@@ -129,7 +129,7 @@ def _revalidated(desk: Desk, node: Node, state: ClusterState, policy: Policy, no
     if seen is None or seen.uid != node.uid:
         raise Declined(Refusal.NODE_REPLACED)
     none_of(objections(desk.order, node, snapshot, state, policy))
-    return proved(desk, node, snapshot, policy) if anew else Proof(snapshot, state, anew=False)
+    return proved(desk, node, snapshot, policy) if anew else JudgedBy(snapshot, state, anew=False)
 
 
 def _partial(desk: Desk, node: Node, around: Surroundings, now: datetime) -> Snapshot:
@@ -170,7 +170,7 @@ def _back_off(desk: Desk, node: Node, policy: Policy) -> None:
     change_cluster(desk.ports.state, desk.ports.clock, change)
 
 
-def _would_drain(desk: Desk, node: Node, proof: Proof, policy: Policy, now: datetime) -> None:
+def _would_drain(desk: Desk, node: Node, proof: JudgedBy, policy: Policy, now: datetime) -> None:
     """Dry run: everything is checked, nothing is claimed, no gap or rate is touched."""
     none_of(over_limit(desk.order, node, proof.snapshot, proof.state, policy, now))
     _answer(desk)

@@ -52,7 +52,7 @@ def none_of(found: tuple[Blocker, ...]) -> None:
 
 
 @dataclass(frozen=True)
-class Proof:
+class JudgedBy:
     """What an order was judged by: the snapshot, and the document whose claims its proof of placement counts."""
 
     snapshot: Snapshot
@@ -61,18 +61,18 @@ class Proof:
     """The planner's proof did not stand: the snapshot is of the whole cluster, and holds for this order alone."""
 
 
-def proved(desk: Desk, node: Node, snapshot: Snapshot, policy: Policy) -> Proof:
+def proved(desk: Desk, node: Node, snapshot: Snapshot, policy: Policy) -> JudgedBy:
     """Prove the placement on a whole picture, together with every claim that stands by now."""
     state, _, _ = read_cluster(desk.ports.state)
     none_of(no_place(snapshot.node_by_name[node.name], snapshot, state, policy))
-    return Proof(snapshot, state, anew=True)
+    return JudgedBy(snapshot, state, anew=True)
 
 
 class _RoomTakenError(Exception):
     """Somebody was granted a claim that the proof of placement did not count."""
 
 
-def claim_one_by_one(desk: Desk, node: Node, proof: Proof, policy: Policy) -> None:
+def claim_one_by_one(desk: Desk, node: Node, proof: JudgedBy, policy: Policy) -> None:
     """Claim in turn with the other orders of this instance; where a claim came in between, prove once more.
 
     Raises:
@@ -90,7 +90,7 @@ def claim_one_by_one(desk: Desk, node: Node, proof: Proof, policy: Policy) -> No
     raise Stale(f"other claims were granted since each of {PROOFS} proofs of placement")
 
 
-def claim_at_once(desk: Desk, node: Node, proof: Proof, policy: Policy) -> None:
+def claim_at_once(desk: Desk, node: Node, proof: JudgedBy, policy: Policy) -> None:
     """Claim by the planner's proof. Raises Stale where a stranger's claim came in between."""
     try:
         _claim(desk, node, proof, policy)
@@ -98,7 +98,7 @@ def claim_at_once(desk: Desk, node: Node, proof: Proof, policy: Policy) -> None:
         raise Stale("another claim was granted since the proof of placement") from fault
 
 
-def _claim(desk: Desk, node: Node, proof: Proof, policy: Policy) -> None:
+def _claim(desk: Desk, node: Node, proof: JudgedBy, policy: Policy) -> None:
     """Budget and claim in one compare-and-set on the cluster's document.
 
     A claim that the proof did not count makes it void: one by a stranger, or any where the proof was made anew.
