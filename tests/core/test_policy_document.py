@@ -358,7 +358,14 @@ def test_what_is_hardly_meant_is_said(expected: list[str], pool: dict[str, Any])
         pytest.param("no pool is enabled", {"nodePools": {"a": {}}}, id="no pool is enabled"),
         pytest.param("write dryRun: false", {"nodePools": {"a": {"enabled": True}}}, id="dry run"),
         pytest.param("no budget limits the cluster", {"cluster": {"disruption": {"budgets": []}}}, id="no ceiling"),
+        pytest.param("drain.pendingGrace: with 31s a moved pod may wait longer than the 30s that it is promised; write 20s.",
+                     {"drain": {"pendingGrace": "31s"}}, id="a longer wait than promised"),
     ],
-)
+)  # fmt: skip
 def test_what_holds_for_the_whole_policy_is_said(expected: str, document: dict[str, Any]) -> None:
     assert any(expected in sentence for sentence in warnings(policy_of(document)))
+
+
+def test_a_pending_grace_of_half_a_minute_is_nothing_to_speak_of() -> None:
+    said = warnings(policy_of({"drain": {"pendingGrace": "30s"}}))
+    assert not any("pendingGrace" in sentence for sentence in said)

@@ -16,6 +16,9 @@ _USUAL_PASS: Final = timedelta(minutes=5)
 _AUTOSCALERS_OWN: Final = Fraction(1, 2)
 """Below it, in CPU and memory, GKE's autoscaler removes a node by itself (guide: cluster-autoscaler §2)."""
 
+_LONGEST_WAIT: Final = timedelta(seconds=30)
+"""What is promised of a pod that Ebb moved (design §2): it is not unschedulable for longer."""
+
 
 def warnings(policy: Policy) -> tuple[str, ...]:
     """Return what a person should know of a valid policy, one sentence each, with its path."""
@@ -34,6 +37,16 @@ def _cluster(policy: Policy) -> Iterator[str]:
         yield "nodePools: no pool is enabled, so nothing will ever be drained."
     elif policy.dry_run:
         yield "dryRun: it is true, so nothing is drained; write dryRun: false once the plans convince you."
+    yield from _long_wait(policy)
+
+
+def _long_wait(policy: Policy) -> Iterator[str]:
+    grace = policy.drain.pending_grace
+    if grace > _LONGEST_WAIT:
+        yield (
+            f"drain.pendingGrace: with {grace.total_seconds():g}s a moved pod may wait longer than the 30s that it is "
+            "promised; write 20s."
+        )
 
 
 def _budgets(pool: PoolPolicy) -> Iterator[str]:
