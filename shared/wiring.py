@@ -13,7 +13,7 @@ from shared.adapters.kubernetes.access import Access, from_google, from_kubeconf
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.adapters.storage import BucketPolicy, FilePolicy
-from shared.core.policy_document import parse
+from shared.core.policy_document.parsing import parse
 from shared.errors import BadSettings
 from shared.log import JsonLog
 from shared.ports import Cluster, OrderBus, PolicySource, Pools, Ports, State

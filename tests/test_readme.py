@@ -6,7 +6,7 @@ import shlex
 import pytest
 
 from shared.core.orders import Kind, decode
-from shared.core.policy_document import parse
+from shared.core.policy_document.parsing import parse
 from shared.core.result import DrainResult
 from shared.settings import Settings
 from tests.builders import CLUSTER, NOW

@@ -14,7 +14,7 @@ import yaml
 
 from shared.adapters.prices import load
 from shared.core.planning import make_plan
-from shared.core.policy_document import parse
+from shared.core.policy_document.parsing import parse
 from shared.core.snapshot import Node, Pod, Snapshot, Volume
 from shared.core.state import ClusterState, Mark, PoolMarks
 from tests.builders import NOW, cluster, node, pdb, pod, taint

@@ -14,7 +14,8 @@ from functions.cli.terminal import printing
 from functions.cli.words import count
 from shared.core.expiry import expiring
 from shared.core.policy import Policy, PoolPolicy
-from shared.core.policy_document import as_written, warnings
+from shared.core.policy_document.advice import warnings
+from shared.core.policy_document.as_written import as_written
 from shared.core.unknown_pools import unknown_pools
 
 

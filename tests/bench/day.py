@@ -16,7 +16,7 @@ from functions.planner.telling import Teller
 from functions.planner.tick import Tick, tick
 from shared.adapters.prices import load
 from shared.core.orders import Order, encode
-from shared.core.policy_document import parse
+from shared.core.policy_document.parsing import parse
 from shared.core.snapshot import Node, NodePool, Pod
 from shared.core.workloads import Workload
 from shared.log import JsonLog

@@ -6,7 +6,7 @@ from typing import Any
 from shared.core.budgets import Calendar, limit_now
 from shared.core.orders import DrainReason
 from shared.core.policy import Policy
-from shared.core.policy_document import parse
+from shared.core.policy_document.parsing import parse
 from tests.bench.telling import say, timed
 from tests.builders import NOW
 

@@ -14,7 +14,7 @@ from functions.cli.policy_bars import bars
 from functions.cli.policy_calendar import Day, Hour, Question
 from functions.cli.policy_limits import Answer, Sizes
 from functions.cli.policy_windows import show
-from shared.core.policy_document import parse
+from shared.core.policy_document.parsing import parse
 from shared.core.schedule import zone_of
 
 POLICY = """

@@ -26,8 +26,8 @@ from shared.core.policy import (
     Rate,
     Schedule,
 )
-from shared.core.policy_document import schema
 from shared.core.policy_document.documentation import rows
+from shared.core.policy_document.schema import schema
 from shared.core.policy_document.settings import CLUSTER_PATHS, DRAIN_PATHS, NO_SETTINGS, POOL_PATHS
 
 OFFICE = Schedule("0 9 * * mon-fri", timedelta(hours=8), "Europe/Amsterdam")

@@ -5,7 +5,7 @@ from collections import Counter
 from types import FrameType
 
 from shared.core.budgets import Calendar
-from shared.core.policy_document import parse
+from shared.core.policy_document.parsing import parse
 from shared.core.schedule import active
 from tests.bench.policies import BUDGETS, POOLS, document, evaluated
 from tests.builders import NOW

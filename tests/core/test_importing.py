@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shared.core.policy import Budget, Limit, Policy, PoolPolicy, Schedule
-from shared.core.policy_document import parse
 from shared.core.policy_document.importing import Imported, from_estafette, from_karpenter, from_node_refiner
 from shared.core.policy_document.importing.estafette import KEY
+from shared.core.policy_document.parsing import parse
 from shared.errors import BadPolicy
 
 MINUTE, DAY = timedelta(minutes=1), timedelta(days=1)

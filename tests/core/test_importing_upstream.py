@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from shared.core.policy import Limit, Policy, PoolPolicy
-from shared.core.policy_document import as_written, parse
+from shared.core.policy_document.as_written import as_written
 from shared.core.policy_document.importing import Imported, from_estafette, from_karpenter, from_node_refiner
+from shared.core.policy_document.parsing import parse
 from shared.errors import BadPolicy
 
 MINUTE = timedelta(minutes=1)

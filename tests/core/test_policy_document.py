@@ -24,8 +24,9 @@ from shared.core.policy import (
     Schedule,
     SingleReplicas,
 )
-from shared.core.policy_document import parse, warnings
+from shared.core.policy_document.advice import warnings
 from shared.core.policy_document.effective import required_count
+from shared.core.policy_document.parsing import parse
 
 DESIGN = """
 dryRun: true

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from shared.core.policy_document import parse
+from shared.core.policy_document.parsing import parse
 from shared.errors import BadPolicy
 
 

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from shared.core.gates import CLAIM_GATES, PASS_GATES
-from shared.core.policy_document import schema
 from shared.core.policy_document.__main__ import document
 from shared.core.policy_document.documentation import table
 from shared.core.policy_document.precedence import precedence
+from shared.core.policy_document.schema import schema
 from shared.core.reasons import Unremovable
 
 WRITTEN = Path(__file__).parents[2] / "infra" / "policy.schema.json"

@@ -11,7 +11,7 @@ import pytest
 from shared.adapters.prices import load
 from shared.core.planning import make_plan
 from shared.core.policy import Policy
-from shared.core.policy_document import parse
+from shared.core.policy_document.parsing import parse
 from shared.core.snapshot import Node, NodePool, Pod
 from shared.core.state import Claim, ClusterState, Mark, PoolMarks
 from tests.builders import NOW, claim, cluster, node, our_taint, pod

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from shared.core.policy_document import parse
+from shared.core.policy_document.parsing import parse
 from shared.core.snapshot import Snapshot
 from tests.builders import cluster, node, pod
 from tests.core.passes import marked, plan, verdicts

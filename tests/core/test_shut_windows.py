@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from shared.core.policy import Budget, Limit, Policy, PoolPolicy, Schedule
-from shared.core.policy_document import warnings
+from shared.core.policy_document.advice import warnings
 from shared.core.policy_document.shut_windows import shut_windows
 
 HOUR = timedelta(hours=1)

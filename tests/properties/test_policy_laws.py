@@ -8,9 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shared.core.policy import Policy
-from shared.core.policy_document import parse, schema, warnings
+from shared.core.policy_document.advice import warnings
 from shared.core.policy_document.effective import required_count
+from shared.core.policy_document.parsing import parse
 from shared.core.policy_document.scalars import ratio
+from shared.core.policy_document.schema import schema
 from shared.errors import BadPolicy
 
 FIELDS = sorted({name for part in (schema(), *schema()["$defs"].values()) for name in part["properties"]})

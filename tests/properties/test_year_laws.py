@@ -16,7 +16,7 @@ from shared.core.claims import claim_for, granted, longest_rate, settled
 from shared.core.orders import DrainReason
 from shared.core.plan import Blocker
 from shared.core.policy import Limit, Policy, Schedule
-from shared.core.policy_document import parse
+from shared.core.policy_document.parsing import parse
 from shared.core.reasons import Halt
 from shared.core.schedule import active
 from shared.core.snapshot import Node, NodePool

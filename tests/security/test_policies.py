@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.core.policy_document import parse
+from shared.core.policy_document.parsing import parse
 from shared.errors import BadPolicy
 from tests.builders import node
 from tests.security.secrets import ALL, leaked

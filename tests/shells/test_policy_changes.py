@@ -4,7 +4,7 @@ import pytest
 
 from functions.drainer.step import Reply
 from shared.core.policy import PoolPolicy
-from shared.core.policy_document import parse
+from shared.core.policy_document.parsing import parse
 from shared.core.state import DrainPhase
 from shared.errors import BadPolicy
 from tests.builders import node, order, pod, policy

@@ -9,7 +9,8 @@ import pytest
 import yaml
 
 from shared.core.policy import Policy
-from shared.core.policy_document import parse, schema
+from shared.core.policy_document.parsing import parse
+from shared.core.policy_document.schema import schema
 from shared.errors import BadPolicy
 from tests.readme import README
 from tests.terraform.ground import POLICY, Terraform, valued

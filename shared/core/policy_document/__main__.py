@@ -6,9 +6,9 @@ Used by `make schema`; a test holds both files in `infra/` to what this prints. 
 import json
 import sys
 
-from shared.core.policy_document import schema
 from shared.core.policy_document.documentation import table
 from shared.core.policy_document.precedence import precedence
+from shared.core.policy_document.schema import schema
 
 _PAGE = """\
 # The policy

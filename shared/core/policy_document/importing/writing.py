@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from shared.core.policy_document import parse
+from shared.core.policy_document.parsing import parse
 
 SAFE_DEFAULT: Final = "Ebb's safe default; write false once the plans convince you"
 """Why every policy that was converted begins with dryRun: true."""
