@@ -141,13 +141,16 @@ def _silent(ward: Ward, uid: str, claim: Claim) -> Finding | None:
     record = ward.records.get(claim.order_id)
     if record is None:
         return Finding(Cure.RELEASE, uid, claim.node, claim.order_id, Halt.ORPHAN, "no record of the drain can be read")
-    if record.phase in {DrainPhase.DRAINED, DrainPhase.SETTLED}:
-        return None
-    if record.lease is not None and record.lease.lives(ward.now):
-        return None
-    if record.updated_at is not None and ward.now - record.updated_at < SILENT_AFTER:
+    if record.phase in {DrainPhase.DRAINED, DrainPhase.SETTLED} or not _is_silent(record, ward.now):
         return None
     return Finding(Cure.CONTINUE, uid, claim.node, claim.order_id, detail=f"silent in phase {record.phase.value}")
+
+
+def _is_silent(record: DrainRecord, now: datetime) -> bool:
+    """Whether no step is at work, nor can be on its way any more."""
+    if record.lease is not None and record.lease.lives(now):
+        return False
+    return record.updated_at is None or now - record.updated_at >= SILENT_AFTER
 
 
 def _settled_record(ward: Ward, uid: str, claim: Claim) -> Finding | None:
@@ -191,6 +194,16 @@ def _watchdog(ward: Ward, uid: str, claim: Claim) -> Finding | None:
     return Finding(Cure.RELEASE, uid, claim.node, claim.order_id, Halt.WATCHDOG)
 
 
+def _unwatched(ward: Ward, uid: str, claim: Claim) -> Finding | None:
+    """The step that noted the node as drained was lost before it wrote so into the claim: nobody sees what it moved."""
+    record = ward.records.get(claim.order_id)
+    if record is None or record.phase is not DrainPhase.DRAINED or claim.drained is True:
+        return None
+    if not _is_silent(record, ward.now):
+        return None
+    return Finding(Cure.CONTINUE, uid, claim.node, claim.order_id, detail="silent before its claim was drained")
+
+
 def _orphans(ward: Ward) -> Iterator[Finding]:
     """Our taint or annotation without a living claim: also the whole cluster's nodes after the state was lost."""
     for node in ward.snapshot.nodes:
@@ -215,9 +228,11 @@ _CLAIM_RULES: Final[tuple[ClaimRule, ...]] = (
     _stopped,
     _demand,
     _breaker,
-    # what must go on, or has gone on too long: the watchdog before the cordon, or failing deletions would put it off
+    # what must go on, or has gone on too long: the watchdog before the cordon, or failing deletions would put it off,
+    # and before a drained node's next step, or lost messages would
     _silent,
     _taken_back,
     _watchdog,
+    _unwatched,
     _uncordoned,
 )

@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from msgspec import UNSET
 
 from shared.core.healing import Cure, Finding, Ward, findings
 from shared.core.names import OUR_ANNOTATION
@@ -19,7 +20,8 @@ ALIVE = Lease("step", NOW + timedelta(seconds=20))
 
 
 def ward(picture: Snapshot, record: DrainRecord | None = None, *, claimed: bool = True, **changes: Any) -> Ward:
-    claims = {"uid-n1": claim("n1", since=BEFORE)} if claimed else {}
+    left = record is not None and record.phase is DrainPhase.DRAINED
+    claims = {"uid-n1": claim("n1", since=BEFORE, drained=left or UNSET)} if claimed else {}
     records = {"order": record} if record else {}
     given: dict[str, Any] = {"state": ClusterState(claims=claims), "policy": policy(), **changes}
     return Ward(snapshot=picture, records=records, now=NOW, **given)
@@ -35,6 +37,11 @@ def ours(**changes: Any) -> Snapshot:
 
 def finding(cure: Cure, why: Halt | None = None, detail: str = "") -> Finding:
     return Finding(cure, "uid-n1", "n1", "order", why, detail)
+
+
+def unwatched(record: DrainRecord) -> Ward:
+    """The step that noted the node as drained never wrote so into the claim."""
+    return ward(ours(), record, state=ClusterState(claims={"uid-n1": claim("n1", since=BEFORE)}))
 
 
 def upgrading(picture: Snapshot) -> Snapshot:
@@ -56,6 +63,23 @@ DRAINED_AT = NOW - timedelta(minutes=25)
             [finding(Cure.CONTINUE, detail="silent in phase cordoned")],
             ward(ours(), drain("cordoned")),
             id="a step past its lease goes on with the next generation",
+        ),
+        pytest.param(
+            [finding(Cure.CONTINUE, detail="silent before its claim was drained")],
+            unwatched(drain("drained", drained_at=NOW)),
+            id="so does one that was lost when it had drained the node",
+        ),
+        pytest.param([], unwatched(drain("drained", ALIVE, drained_at=NOW)), id="one that watches is left alone"),
+        pytest.param(
+            [],
+            unwatched(drain("drained", None, drained_at=NOW, updated_at=NOW - timedelta(seconds=59))),
+            id="its next message may be on its way",
+        ),
+        pytest.param([], ward(ours(), drain("drained", drained_at=NOW)), id="one that has left needs no step"),
+        pytest.param(
+            [finding(Cure.RELEASE, Halt.WATCHDOG)],
+            unwatched(drain("drained", None, drained_at=DRAINED_AT)),
+            id="the watchdog waits for no message",
         ),
         pytest.param([finding(Cure.SETTLE)], ward(cluster([]), drain("drained")), id="the node is gone"),
         pytest.param(
