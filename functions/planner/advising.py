@@ -1,20 +1,28 @@
-"""Tells once a day which pools of the policy the cluster does not have; the cluster's document remembers when.
+"""Tells once a day what is odd about the policy; the cluster's document remembers when.
 
-Must not decide and must not write: what is to be remembered is returned, for a pass writes that document anyway.
+Odd are pools that the cluster does not have, and what `ebb policy check` warns of. Must not decide and must not write:
+what is to be remembered is returned, for a pass writes that document anyway.
 """
 
 from functions.planner.looking import Sight
+from shared.core.policy_document.advice import warnings
 from shared.core.state import Advised
 from shared.core.unknown_pools import is_due, unknown_pools
-from shared.ports import Ports
+from shared.ports import Log, Ports
 
 
 def advise(ports: Ports, sight: Sight) -> Advised | None:
-    """Log a line for each such pool, and return what is to be remembered; None where nothing is to be said now."""
-    policy, state = sight.policy, sight.state
-    found = unknown_pools(policy, sight.snapshot) if policy else {}
-    if not policy or not found or not is_due(state.advised, policy.hash, sight.now):
+    """Log a line for each oddity, and return what is to be remembered; None where nothing is to be said now."""
+    policy, now = sight.policy, sight.now
+    if not policy or not is_due(sight.state.advised, policy.hash, now):
         return None
-    for pool, sentence in found.items():
-        ports.log.event("policy_warning", sentence, severity="WARNING", pool=pool, reason="unknown_pool")
-    return Advised(policy.hash, sight.now)
+    unknown, hardly_meant = unknown_pools(policy, sight.snapshot), warnings(policy)
+    for pool, sentence in unknown.items():
+        _warn(ports.log, sentence, pool=pool, reason="unknown_pool")
+    for sentence in hardly_meant:
+        _warn(ports.log, sentence, reason="hardly_meant")
+    return Advised(policy.hash, now) if unknown or hardly_meant else None
+
+
+def _warn(log: Log, sentence: str, **labels: str) -> None:
+    log.event("policy_warning", sentence, severity="WARNING", **labels)

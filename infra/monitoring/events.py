@@ -128,8 +128,8 @@ EVENTS: Final = (
         ("run_id", *_DRAIN, "pool"),
         (Field("generation", Type.INTEGER, GENERATION.about, sometimes=True), POLICY_HASH),
     ),
-    Event("policy_warning", "The policy names a pool that the cluster does not have; once a day.",
-          ("run_id", "pool", "reason"), (), (POLICY_HASH,)),
+    Event("policy_warning", "Something about the policy is hardly meant, or a pool of it unknown; once a day.",
+          ("run_id", "reason"), ("pool",), (POLICY_HASH,)),
     Event("breaker", "A breaker opened: no new drain in the pool for a while.", ("run_id", "pool", "reason"), (),
           (POLICY_HASH,)),
     Event(

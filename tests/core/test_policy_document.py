@@ -359,8 +359,8 @@ def test_what_is_hardly_meant_is_said(expected: list[str], pool: dict[str, Any])
         pytest.param("no pool is enabled", {"nodePools": {"a": {}}}, id="no pool is enabled"),
         pytest.param("write dryRun: false", {"nodePools": {"a": {"enabled": True}}}, id="dry run"),
         pytest.param("no budget limits the cluster", {"cluster": {"disruption": {"budgets": []}}}, id="no ceiling"),
-        pytest.param("drain.pendingGrace: with 31s a moved pod may wait longer than the 30s that it is promised; write 20s.",
-                     {"drain": {"pendingGrace": "31s"}}, id="a longer wait than promised"),
+        pytest.param("drain.pendingGrace: with 31s a moved pod may wait longer than the 30s that it is promised; "
+                     "write 20s.", {"drain": {"pendingGrace": "31s"}}, id="a longer wait than promised"),
     ],
 )  # fmt: skip
 def test_what_holds_for_the_whole_policy_is_said(expected: str, document: dict[str, Any]) -> None:

@@ -1,16 +1,18 @@
-"""Pools of the policy that the cluster does not have are told once a day, whichever instance runs the pass."""
+"""What is odd about a policy, unknown pools and settings hardly meant, is told once a day by whichever instance."""
 
-from dataclasses import replace
+from datetime import timedelta
 
-from shared.core.policy import PoolPolicy
-from tests.builders import policy
+from shared.core.policy import DrainSettings, Policy, PoolPolicy
 from tests.shells.house import House
 from tests.shells.planner_house import house
 
+POOL = PoolPolicy(enabled=True)
+PLAIN = Policy(pools={"a": POOL}, dry_run=False, hash="plain")
+"""Nothing is odd about it."""
+
 
 def misspelt() -> House:
-    own = policy()
-    return house(policy=replace(own, pools={**own.pools, "aa": PoolPolicy(enabled=True)}))
+    return house(policy=Policy(pools={"a": POOL, "aa": POOL}, dry_run=False, hash="misspelt"))
 
 
 def told(ebb: House) -> list[tuple[str, str]]:
@@ -27,6 +29,19 @@ def test_an_unknown_pool_is_a_warning_in_the_log_of_a_pass() -> None:
     assert ebb.reasons("policy_warning") == ["unknown_pool"]
 
 
+def test_what_policy_check_warns_of_is_a_warning_in_the_log_of_a_pass() -> None:
+    patient = DrainSettings(pending_grace=timedelta(seconds=45))
+    ebb = house(policy=Policy(pools={"a": POOL}, dry_run=False, hash="patient", drain=patient))
+
+    ebb.tick()
+    ebb.pass_time(minutes=5)
+    ebb.tick()
+
+    expected = "drain.pendingGrace: with 45s a moved pod may wait longer than the 30s that it is promised; write 20s."
+    assert told(ebb) == [("WARNING", expected)]
+    assert ebb.reasons("policy_warning") == ["hardly_meant"]
+
+
 def test_it_is_told_once_a_day_whichever_instance_runs_the_pass() -> None:
     ebb = misspelt()
     for _ in range(3):
@@ -40,7 +55,7 @@ def test_it_is_told_once_a_day_whichever_instance_runs_the_pass() -> None:
 
 
 def test_what_was_told_today_costs_no_more_writes() -> None:
-    plain, odd = house(), misspelt()
+    plain, odd = house(policy=PLAIN), misspelt()
     writes = []
     for ebb in (plain, odd):
         ebb.tick()
@@ -51,7 +66,7 @@ def test_what_was_told_today_costs_no_more_writes() -> None:
     assert writes[0] == writes[1]
 
 
-def test_a_policy_without_such_a_pool_leaves_nothing_to_remember() -> None:
-    ebb = house()
+def test_a_policy_with_nothing_odd_about_it_leaves_nothing_to_remember() -> None:
+    ebb = house(policy=PLAIN)
     ebb.tick()
     assert ebb.remembered().advised is None
