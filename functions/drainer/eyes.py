@@ -14,8 +14,8 @@ from functions.drainer import pictures
 from functions.drainer.desk import Desk
 from functions.drainer.lingering import failed_at
 from functions.drainer.policy import policy_in_reach
+from functions.drainer.proving import prove
 from shared.cas import read_cluster
-from shared.core.admission import lost_place
 from shared.core.drainability import movable
 from shared.core.scene import Proof, Scene
 from shared.core.sharing import sharers
@@ -56,17 +56,8 @@ class Eyes:
         return self.look()
 
     def prove(self, node: Node) -> None:
-        """Prove on a whole picture of this moment that what is on the node has a place elsewhere.
-
-        It is younger than our cordon, and may have been read by another drain.
-        """
-        desk = self._desk
-        state, _, now = read_cluster(desk.ports.state)
-        picture = pictures.whole(desk, state, now, not_before=desk.ledger.record.cordoned_at).snapshot
-        state, _, _ = read_cluster(desk.ports.state)
-        seen = picture.node_by_name.get(node.name)
-        against = lost_place(seen, picture, state) if seen else ()
-        self._proof = Proof(desk.time.now(), against)
+        """Look at the whole cluster whether what is on the node has a place elsewhere. Raises Retryable."""
+        self._proof = prove(self._desk, node)
 
     def _see_whether_empty(self, pods: tuple[Pod, ...]) -> None:
         now = self._desk.time.now()

@@ -4,7 +4,7 @@ The world having changed is an outcome, not an error: every objection has the na
 give it. Must not act.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -140,24 +140,9 @@ def no_place(node: Node, snapshot: Snapshot, state: ClusterState, policy: Policy
     It is the plan's own proof: under every strategy, and with the headroom that the policy asks for.
     """
     headroom = {pool: policy.pool(pool).headroom_percent for pool in snapshot.nodes_by_pool}
-    return _refused(node, snapshot, state, headroom, robust=True)
-
-
-def lost_place(node: Node, snapshot: Snapshot, state: ClusterState) -> tuple[Blocker, ...]:
-    """Tell whether somebody took the room that was proved: whether the node's pods fit at all any more.
-
-    The plan's headroom and its other strategies are there for what happens between the plan and the first eviction: to
-    ask for them once more would call off drains of one pass for the mere order in which their pods move.
-    """
-    return _refused(node, snapshot, state, None, robust=False)
-
-
-def _refused(
-    node: Node, snapshot: Snapshot, state: ClusterState, headroom: Mapping[str, int] | None, *, robust: bool
-) -> tuple[Blocker, ...]:
     departing = departing_nodes(snapshot, state) - {node.name}
     announced = announced_nodes(snapshot, departing | {node.name})
-    board = Board.of(snapshot, snapshot.taken_at, departing, headroom, announced=announced, robust=robust)
+    board = Board.of(snapshot, snapshot.taken_at, departing, headroom, announced=announced)
     refused = board.try_remove(node.name)
     return (Blocker(Unremovable.NO_PLACE_FOR_PODS, refused.pod.key, refused.detail),) if refused else ()
 

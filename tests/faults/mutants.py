@@ -13,12 +13,12 @@ from functools import cache
 from itertools import chain
 from typing import Any, TypeVar
 
-from functions.drainer import admission, claiming, ending, eyes
+from functions.drainer import admission, claiming, ending, proving
 from functions.drainer.desk import Desk
 from functions.planner import passing
 from shared.adapters.kubernetes import evictions, ownership
 from shared.core import admission as core_admission
-from shared.core import choosing, completion, healing
+from shared.core import choosing, completion, healing, proof
 from shared.core.admission import over_limit
 from shared.core.healing import Finding, Ward, findings
 from shared.core.names import OUR_ANNOTATION, OUR_TAINT
@@ -199,7 +199,7 @@ def no_proof_before_the_first_eviction() -> Iterator[None]:
     def nothing(*_: object) -> tuple[Blocker, ...]:
         return ()
 
-    with swapped(eyes, "lost_place", nothing):
+    with swapped(proving, "lost_place", nothing):
         yield
 
 
@@ -211,7 +211,11 @@ def room_of_announced_nodes_is_free() -> Iterator[None]:
         del snapshot, departing
         return frozenset()
 
-    with swapped(choosing, "announced_nodes", nobody), swapped(core_admission, "announced_nodes", nobody):
+    with (
+        swapped(choosing, "announced_nodes", nobody),
+        swapped(core_admission, "announced_nodes", nobody),
+        swapped(proof, "announced_nodes", nobody),
+    ):
         yield
 
 

@@ -51,6 +51,7 @@ class Board:
         headroom: Mapping[str, int] | None = None,
         *,
         announced: Collection[str] = (),
+        closed: Collection[str] = (),
         robust: bool = True,
     ) -> "Board":
         """Set up the board.
@@ -63,12 +64,15 @@ class Board:
             headroom: by pool, the percentage of each node's allocatable that moved pods must leave free.
             announced: names of nodes that the autoscaler is about to empty itself: room is kept for their pods, or,
                 where they fit nowhere together, the node is passed over (the autoscaler cannot empty it either).
+            closed: names of nodes that nothing may be put on, and that stay as they are.
             robust: prove the fit under all strategies; otherwise under the packing one alone (`--potential`).
         """
         terrain = Terrain(snapshot, now)
         board = cls(terrain, [Arrangement(terrain, each) for each in (ROBUST if robust else POTENTIAL)])
-        board._depart(sorted(terrain.index[name] for name in departing if name in terrain.index))
-        board._keep_room(sorted(terrain.index[name] for name in announced if name in terrain.index))
+        for arrangement in board._arrangements:
+            arrangement.close(terrain.places_of(closed))
+        board._depart(terrain.places_of(departing))
+        board._keep_room(terrain.places_of(announced))
         if headroom:
             amounts = _headroom(terrain, headroom)
             for arrangement in board._arrangements:
@@ -85,6 +89,10 @@ class Board:
     def taken(self) -> tuple[str, ...]:
         """The nodes taken, in order."""
         return tuple(self.terrain.nodes[node].name for node in self._taken)
+
+    def pass_over_homeless(self) -> None:
+        """Let nodes be taken although pods of nodes on their way out have no place: they fit nowhere anyhow."""
+        self.homeless = ()
 
     def try_remove(self, name: str) -> NoPlace | None:
         """Take the node if everything on it has a place elsewhere; otherwise leave the board as it was.

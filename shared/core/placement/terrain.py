@@ -70,6 +70,10 @@ class Terrain:
             self._movable[node] = tuple(pod for pod in leaving if not is_replaced(pod))
         return self._movable[node]
 
+    def places_of(self, names: Iterable[str]) -> list[int]:
+        """Return the indices of nodes, in order; names that are not in the picture are passed over."""
+        return sorted(self.index[name] for name in names if name in self.index)
+
     def goes_with_its_node(self, kind: int) -> bool:
         """Whether the class is a DaemonSet's: it takes room where it is, and needs none once the node is gone."""
         return is_daemon(self.classes[kind])

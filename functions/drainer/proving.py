@@ -1,0 +1,51 @@
+"""The proof of placement made once more before a drain's first eviction: what it is read from. No rule lives here."""
+
+from typing import Final
+
+from functions.drainer import pictures
+from functions.drainer.desk import Desk
+from shared.cas import read_cluster
+from shared.core.proof import lost_place, may_move
+from shared.core.scene import Proof
+from shared.core.snapshot import Node
+from shared.core.state import Claim, ClusterState
+from shared.errors import Unreadable
+from shared.ports import drain_key
+
+MOST_READS: Final = 10
+"""Records of other drains that are read at once."""
+
+
+def prove(desk: Desk, node: Node) -> Proof:
+    """Prove on a whole picture of this moment that what is on the node has a place elsewhere.
+
+    It is younger than our cordon, and may have been read by another drain. Which drains move pods already is only asked
+    where the fit is not there if all of them do.
+
+    Raises:
+        Retryable: a part cannot be read.
+    """
+    state, _, now = read_cluster(desk.ports.state)
+    picture = pictures.whole(desk, state, now, not_before=desk.ledger.record.cordoned_at).snapshot
+    state, _, _ = read_cluster(desk.ports.state)
+    seen = picture.node_by_name.get(node.name)
+    if seen is None:
+        return Proof(desk.time.now())
+    against = lost_place(seen, picture, state, [claim.node for claim in state.claims.values()])
+    if against:
+        against = lost_place(seen, picture, state, _moving(desk, state))
+    return Proof(desk.time.now(), against)
+
+
+def _moving(desk: Desk, state: ClusterState) -> list[str]:
+    """Return the nodes of the other drains that move pods, each by its own record."""
+    others = [claim for claim in state.claims.values() if claim.order_id != desk.order.order_id]
+    moving = desk.ports.together(lambda claim: _moves(desk, claim), others, MOST_READS) if others else []
+    return [claim.node for claim, moves in zip(others, moving, strict=True) if moves]
+
+
+def _moves(desk: Desk, claim: Claim) -> bool:
+    try:
+        return bool(claim.drained) or may_move(desk.ports.state.get(drain_key(claim.order_id)).value)
+    except Unreadable:
+        return True
