@@ -8,9 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from shared.core.orders import DrainReason
 from shared.core.plan import NodeDecision, Plan, Verdict
-from shared.core.reasons import Reason, Unremovable
+from shared.core.reasons import DrainReason, Reason, Unremovable
 
 ORDER_SENTENCES: Final[Mapping[str, str]] = {
     DrainReason.EMPTY: "No pod would have to move.",

@@ -10,7 +10,9 @@ from fractions import Fraction
 from typing import Any, Final
 
 from functions.cli.words import dollars, dollars_a_month, rfc3339
-from shared.core.plan import Blocker, Move, NodeDecision, Plan, PlannedOrder, Potential
+from shared.core.placement.witness import Move
+from shared.core.plan import NodeDecision, Plan, PlannedOrder, Potential
+from shared.core.reasons import Blocker
 
 SCHEMA: Final = 1
 

@@ -12,8 +12,8 @@ from zoneinfo import ZoneInfo
 
 from functions.cli.policy_limits import Answer, Sizes, answer
 from shared.core.budgets import Calendar
-from shared.core.orders import DrainReason
 from shared.core.policy import Policy, Schedule
+from shared.core.reasons import DrainReason
 from shared.core.schedule import hits, instant
 
 HOURS: Final = 24

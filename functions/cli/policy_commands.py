@@ -11,7 +11,7 @@ import typer
 
 from functions.cli.options import At, Context, Dumps, Kubeconfig, instant
 from functions.cli.sources import Sources
-from shared.core.orders import DrainReason
+from shared.core.reasons import DrainReason
 
 policies = typer.Typer(no_args_is_help=True, help="Check, draw, compare and convert policies.")
 imports = typer.Typer(no_args_is_help=True, help="Convert the configuration of another consolidator into a policy.")

@@ -11,8 +11,8 @@ from typing import Final
 from functions.cli.policy_words import in_words
 from functions.cli.words import moment
 from shared.core.budgets import Calendar, freeze_in_force, limit_now, starts_left, window_open
-from shared.core.orders import DrainReason
 from shared.core.policy import Budget, Policy, Rate
+from shared.core.reasons import DrainReason
 
 _HUNDRED: Final = 100
 """So many nodes make a percentage and its number the same."""

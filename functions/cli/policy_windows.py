@@ -22,8 +22,8 @@ from functions.cli.sources import read_policy
 from functions.cli.terminal import printing
 from functions.cli.words import count, some
 from shared.adapters.clock import system_time
-from shared.core.orders import DrainReason
 from shared.core.policy import Policy
+from shared.core.reasons import DrainReason
 from shared.core.schedule import zone_of
 from shared.errors import BadInput
 

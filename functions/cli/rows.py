@@ -9,8 +9,8 @@ from datetime import datetime
 from typing import Final
 
 from functions.cli.words import clock, dollars_a_month, percent
-from shared.core.plan import Blocker, NodeDecision, Plan, Verdict
-from shared.core.reasons import PodBlock, Unremovable
+from shared.core.plan import NodeDecision, Plan, Verdict
+from shared.core.reasons import Blocker, PodBlock, Unremovable
 
 GROUPS: Final = (Verdict.ORDER, Verdict.WOULD_ORDER, Verdict.WAITING, Verdict.IN_FLIGHT, Verdict.KEEP)
 TITLES: Final = {

@@ -17,9 +17,8 @@ from shared.core.claims import claim_for, granted, longest_rate
 from shared.core.drainability import movable
 from shared.core.draining import deadline
 from shared.core.moving import moving
-from shared.core.plan import Blocker
 from shared.core.policy import Policy
-from shared.core.reasons import Reason, Refusal
+from shared.core.reasons import Blocker, Reason, Refusal
 from shared.core.sharing import turns
 from shared.core.snapshot import Node, Snapshot
 from shared.core.state import Claim, ClusterState, DrainPhase, Objection

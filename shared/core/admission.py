@@ -15,11 +15,10 @@ from shared.core.eligibility import NodeContext
 from shared.core.feasibility import could_take
 from shared.core.gates import claim_blockers
 from shared.core.moving import moving
-from shared.core.orders import DrainReason, Order, Origin
+from shared.core.orders import Order, Origin
 from shared.core.placement import Board
-from shared.core.plan import Blocker
 from shared.core.policy import Policy
-from shared.core.reasons import Refusal, Unremovable
+from shared.core.reasons import Blocker, DrainReason, Refusal, Unremovable
 from shared.core.sharing import Share, conflict, in_turns, shares
 from shared.core.snapshot import Node, Pod, Snapshot
 from shared.core.standing import standing

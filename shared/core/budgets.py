@@ -8,8 +8,8 @@ Source: Karpenter's v1 budgets (guide: budgets §3, §4).
 from collections.abc import Iterable
 from datetime import datetime
 
-from shared.core.orders import DrainReason
 from shared.core.policy import KARPENTERS_REASONS, Budget, Freeze, NamespaceRate, Rate, Schedule
+from shared.core.reasons import DrainReason
 from shared.core.schedule import active
 from shared.core.state import Start
 from shared.errors import BadInput

@@ -11,11 +11,9 @@ from typing import Final
 from shared.core import names
 from shared.core.eligibility import NodeContext
 from shared.core.gates import blockers
-from shared.core.orders import DrainReason
 from shared.core.placement import Board
-from shared.core.plan import Blocker
 from shared.core.policy import Policy
-from shared.core.reasons import Unremovable
+from shared.core.reasons import Blocker, DrainReason, Unremovable
 from shared.core.sharing import Share, conflict, in_turns, shares, turns
 from shared.core.snapshot import Snapshot
 from shared.core.standing import Standing

@@ -12,10 +12,9 @@ from enum import StrEnum
 from typing import Final
 
 from shared.core import names
-from shared.core.feasibility import Finding, unmodelled
+from shared.core.feasibility import unmodelled
 from shared.core.guards import GUARDS, Guarded, is_single, too_few_available, too_young
 from shared.core.opt_outs import pod_wish
-from shared.core.plan import Blocker
 from shared.core.pods import is_daemon, is_finished, is_mirror
 from shared.core.policy import (
     DrainSettings,
@@ -26,7 +25,7 @@ from shared.core.policy import (
     PoolPolicy,
     SingleReplicas,
 )
-from shared.core.reasons import PodBlock
+from shared.core.reasons import Blocker, Finding, PodBlock
 from shared.core.selectors import NO_SCHEDULE, Taint
 from shared.core.snapshot import Pod, PodClass, PodDisruptionBudget, Volume
 from shared.core.workloads import UNKNOWN, Workload

@@ -13,10 +13,9 @@ from shared.core import names
 from shared.core.atomic import atomic_group
 from shared.core.drainability import PASSES_BY_ITSELF, DrainContext, blockers, movable
 from shared.core.opt_outs import node_wishes
-from shared.core.plan import Blocker
 from shared.core.policy import ConsolidationPolicy, Policy, PoolPolicy
 from shared.core.pool_taints import own_taints
-from shared.core.reasons import Unremovable
+from shared.core.reasons import Blocker, Unremovable
 from shared.core.selectors import Taint
 from shared.core.snapshot import Node, Snapshot
 from shared.core.state import ClusterState

@@ -6,10 +6,10 @@ Source: kubernetes.io/docs/concepts/scheduling-eviction (filters of the default 
 """
 
 from collections.abc import Callable
-from typing import Final, NamedTuple
+from typing import Final
 
 from shared.core import names
-from shared.core.reasons import PodBlock
+from shared.core.reasons import Finding, PodBlock
 from shared.core.resources import PODS, Resources
 from shared.core.selectors import NodeTerm, tolerated
 from shared.core.snapshot import Node, Pod, PodClass
@@ -18,13 +18,6 @@ ONE_POD: Final = Resources.of({PODS: 1})
 """The place that any pod takes on its node."""
 FREE_VOLUMES: Final = frozenset({"emptyDir", "configMap", "secret", "projected", "downwardAPI", "hostPath"})
 """Volumes that no scheduler filter looks at. (Whether local data may be lost is `drainability`'s question.)"""
-
-
-class Finding(NamedTuple):
-    """One thing in a pod that blocks it, with what it is about."""
-
-    reason: PodBlock
-    detail: str = ""
 
 
 def is_destination(node: Node) -> bool:

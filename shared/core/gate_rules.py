@@ -7,10 +7,8 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 
 from shared.core.budgets import freeze_in_force, limit_now, moved_lately, starts_left, window_open
-from shared.core.orders import DrainReason
-from shared.core.plan import Blocker
 from shared.core.policy import Rate
-from shared.core.reasons import Unremovable
+from shared.core.reasons import Blocker, DrainReason, Unremovable
 from shared.core.snapshot import Node
 from shared.core.standing import Standing, counts_as_non_tainted
 from shared.core.state import Start

@@ -27,9 +27,8 @@ from shared.core.gate_rules import (
     required_count,
     time_gap,
 )
-from shared.core.orders import DrainReason
-from shared.core.plan import Blocker
 from shared.core.policy import Policy
+from shared.core.reasons import Blocker, DrainReason
 from shared.core.snapshot import Node
 from shared.core.standing import Standing
 

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from shared.core.feasibility import Finding
 from shared.core.policy import Jobs, PodRules, PoolPolicy, SingleReplicas
-from shared.core.reasons import PodBlock
+from shared.core.reasons import Finding, PodBlock
 from shared.core.snapshot import Pod, PodClass
 from shared.core.workloads import Workload
 

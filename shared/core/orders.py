@@ -14,6 +14,7 @@ from typing import Annotated, Any, Final
 import msgspec
 from msgspec.structs import replace
 
+from shared.core.reasons import DrainReason
 from shared.errors import BadOrder
 
 SCHEMA: Final = 1
@@ -37,13 +38,6 @@ _TAINT_VALUE: Final = re.compile(r"([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])
 class Kind(StrEnum):
     DRAIN = "drain"
     RELEASE = "release"
-
-
-class DrainReason(StrEnum):
-    EMPTY = "empty"
-    UNDERUTILIZED = "underutilized"
-    EXPIRED = "expired"
-    MANUAL = "manual"
 
 
 class Origin(StrEnum):

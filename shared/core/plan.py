@@ -9,8 +9,8 @@ from datetime import datetime
 from enum import StrEnum
 from fractions import Fraction
 
-from shared.core.orders import DrainReason
-from shared.core.reasons import Reason
+from shared.core.placement.witness import Move
+from shared.core.reasons import Blocker, DrainReason
 from shared.core.resources import NOTHING, Resources
 from shared.core.state import PoolMarks
 
@@ -25,22 +25,6 @@ class Verdict(StrEnum):
     WAITING = "waiting"
     """Marked, and its time has not come."""
     KEEP = "keep"
-
-
-@dataclass(frozen=True, slots=True)
-class Blocker:
-    """One thing that stands in a node's way: the reason, what it is about (`ns/pod`, a PDB, a budget), details."""
-
-    reason: Reason
-    object: str = ""
-    detail: str = ""
-
-    @property
-    def sentence(self) -> str:
-        about = (
-            f" ({', '.join(part for part in (self.object, self.detail) if part)})" if self.object or self.detail else ""
-        )
-        return f"{self.reason.sentence}{about}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +53,6 @@ class NodeDecision:
     allocatable: Resources = NOTHING
     requested: Resources = NOTHING
     """Both nothing where the node reports no allocatable CPU or memory."""
-
-
-@dataclass(frozen=True, slots=True)
-class Move:
-    """A witness of the proof: this pod has a place there."""
-
-    pod: str
-    node: str
 
 
 @dataclass(frozen=True, slots=True)

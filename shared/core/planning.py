@@ -13,12 +13,11 @@ from shared.core.choosing import Choice, announced_nodes, departing_nodes
 from shared.core.eligibility import SAFETY_RULES
 from shared.core.marks import INTERVAL, is_due, removable_at, update
 from shared.core.moving import moving
-from shared.core.orders import DrainReason
 from shared.core.placement import Board, Candidate, search
-from shared.core.plan import Blocker, NodeDecision, Plan, PlannedOrder, Potential, Verdict
+from shared.core.plan import NodeDecision, Plan, PlannedOrder, Potential, Verdict
 from shared.core.policy import Policy
 from shared.core.prices import Prices
-from shared.core.reasons import Unremovable
+from shared.core.reasons import Blocker, DrainReason, Unremovable
 from shared.core.resources import NOTHING, Resources
 from shared.core.snapshot import Snapshot
 from shared.core.standing import Measure, Standing, standing

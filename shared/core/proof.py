@@ -12,8 +12,7 @@ from typing import Final
 from shared.core.choosing import announced_nodes, departing_nodes
 from shared.core.draining import BUDGET, NEVER
 from shared.core.placement import Board
-from shared.core.plan import Blocker
-from shared.core.reasons import Unremovable
+from shared.core.reasons import Blocker, Unremovable
 from shared.core.snapshot import Node, Snapshot
 from shared.core.state import ClusterState, DrainPhase, DrainRecord
 

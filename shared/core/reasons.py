@@ -3,8 +3,9 @@
 Must not decide anything: the rules that give these reasons live in their own modules.
 """
 
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Self
+from typing import NamedTuple, Self
 
 
 class Reason(StrEnum):
@@ -17,6 +18,22 @@ class Reason(StrEnum):
         member._value_ = word
         member.sentence = sentence
         return member
+
+
+@dataclass(frozen=True, slots=True)
+class Blocker:
+    """One thing that stands in a node's way: the reason, what it is about (`ns/pod`, a PDB, a budget), details."""
+
+    reason: Reason
+    object: str = ""
+    detail: str = ""
+
+    @property
+    def sentence(self) -> str:
+        about = (
+            f" ({', '.join(part for part in (self.object, self.detail) if part)})" if self.object or self.detail else ""
+        )
+        return f"{self.reason.sentence}{about}"
 
 
 class PodBlock(Reason):
@@ -76,6 +93,13 @@ class PodBlock(Reason):
     VOLUMES = "volumes", "The pod mounts a volume whose place is not modelled."
     UNMODELLED = "unmodelled", "The pod has a scheduling rule that is not modelled."
     NO_PLACE = "no_place", "No remaining node has room for the pod under its constraints."
+
+
+class Finding(NamedTuple):
+    """One thing in a pod that blocks it, with what it is about."""
+
+    reason: PodBlock
+    detail: str = ""
 
 
 class Unremovable(Reason):
@@ -149,6 +173,15 @@ class Unremovable(Reason):
     NO_PLACE_FOR_PODS = "no_place_for_pods", "Its pods do not all fit on the remaining nodes."
     NO_SEARCH_LEFT = "no_search_left", "The search ended before this node was tried."
     POOLS_UNKNOWN = "pools_unknown", "The GKE API did not answer, so pool minimums are unknown."
+
+
+class DrainReason(StrEnum):
+    """Why a node is drained."""
+
+    EMPTY = "empty"
+    UNDERUTILIZED = "underutilized"
+    EXPIRED = "expired"
+    MANUAL = "manual"
 
 
 class Refusal(Reason):

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from shared.core.plan import Blocker
 from shared.core.policy import Policy
+from shared.core.reasons import Blocker
 from shared.core.sharing import Sharers
 from shared.core.snapshot import Node, Pod, PodDisruptionBudget
 from shared.core.state import Claim

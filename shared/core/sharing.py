@@ -15,8 +15,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from shared.core.drainability import DrainContext, movable
-from shared.core.plan import Blocker
-from shared.core.reasons import Unremovable
+from shared.core.reasons import Blocker, Unremovable
 from shared.core.snapshot import Pod
 from shared.core.state import Claim
 

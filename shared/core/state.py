@@ -9,8 +9,9 @@ from enum import StrEnum
 
 import msgspec
 
-from shared.core.orders import DrainReason, Order, Origin
+from shared.core.orders import Order, Origin
 from shared.core.policy import DrainSettings, PodRules
+from shared.core.reasons import DrainReason
 
 
 class Lease(msgspec.Struct, frozen=True):

@@ -12,10 +12,8 @@ from typing import Final
 from shared.core.drainability import avoided, movable
 from shared.core.eligibility import NODE_RULES, NodeContext, Rule, judge_node
 from shared.core.expiry import has_expired
-from shared.core.orders import DrainReason
-from shared.core.plan import Blocker
 from shared.core.policy import Policy, PoolPolicy
-from shared.core.reasons import PodBlock, Unremovable
+from shared.core.reasons import Blocker, DrainReason, PodBlock, Unremovable
 from shared.core.snapshot import Node, Snapshot
 from shared.core.state import ClusterState
 from shared.core.utilization import Usage, above_limits, usage

@@ -22,8 +22,9 @@ from shared.adapters.clock import system_time
 from shared.adapters.kubernetes.client import Call, KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.adapters.kubernetes.replies import Reply
-from shared.core.orders import DrainReason, Order, encode
+from shared.core.orders import Order, encode
 from shared.core.policy import Policy, PoolPolicy
+from shared.core.reasons import DrainReason
 from shared.core.snapshot import NodePool
 from shared.ports import Ports
 from shared.readings import SharedReadings

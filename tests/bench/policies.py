@@ -4,9 +4,9 @@ import json
 from typing import Any
 
 from shared.core.budgets import Calendar, limit_now
-from shared.core.orders import DrainReason
 from shared.core.policy import Policy
 from shared.core.policy_document.parsing import parse
+from shared.core.reasons import DrainReason
 from tests.bench.telling import say, timed
 from tests.builders import NOW
 

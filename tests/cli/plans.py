@@ -5,9 +5,9 @@ from datetime import timedelta
 from fractions import Fraction
 from typing import Any
 
-from shared.core.orders import DrainReason
-from shared.core.plan import Blocker, Move, NodeDecision, Plan, PlannedOrder, Verdict
-from shared.core.reasons import PodBlock, Unremovable
+from shared.core.placement.witness import Move
+from shared.core.plan import NodeDecision, Plan, PlannedOrder, Verdict
+from shared.core.reasons import Blocker, DrainReason, PodBlock, Unremovable
 from tests.builders import CLUSTER, NOW
 
 DOLLAR = 10**6

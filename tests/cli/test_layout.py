@@ -4,8 +4,8 @@ from hypothesis import strategies as st
 
 from functions.cli.layout import Layout, fit
 from functions.cli.rows import Row, groups
-from shared.core.plan import Blocker, Verdict
-from shared.core.reasons import Unremovable
+from shared.core.plan import Verdict
+from shared.core.reasons import Blocker, Unremovable
 from tests.cli.plans import blocked, busy, decision, plan, waiting
 
 LONG = "gke-prod-europe-west4-default-pool-1a2b3c4d-"

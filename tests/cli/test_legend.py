@@ -1,6 +1,6 @@
 from functions.cli.legend import legend
-from shared.core.plan import Blocker, Verdict
-from shared.core.reasons import PodBlock, Unremovable
+from shared.core.plan import Verdict
+from shared.core.reasons import Blocker, PodBlock, Unremovable
 from tests.cli.plans import blocked, busy, decision, in_flight, ordered, plan
 
 

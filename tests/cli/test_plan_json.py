@@ -6,7 +6,8 @@ import msgspec
 import pytest
 
 from functions.cli.plan_json import document
-from shared.core.plan import Move, Plan, Potential
+from shared.core.placement.witness import Move
+from shared.core.plan import Plan, Potential
 from tests.cli.plans import DOLLAR, of_every_kind, order, ordered, plan, waiting
 
 GOLDEN = Path(__file__).with_name("plan.golden.json")

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from functions.cli.policy_calendar import Day, Question, calendar, instants
 from functions.cli.policy_limits import Answer, Sizes, answer
 from shared.core.budgets import Calendar, limit_now, window_open
-from shared.core.orders import DrainReason
 from shared.core.policy import Budget, Freeze, Limit, Policy, PoolPolicy, Rate, Schedule
+from shared.core.reasons import DrainReason
 
 AMSTERDAM = ZoneInfo("Europe/Amsterdam")
 MONDAY = date(2026, 11, 23)

@@ -1,8 +1,8 @@
 import pytest
 
 from functions.cli.rows import groups
-from shared.core.plan import Blocker, NodeDecision, Verdict
-from shared.core.reasons import PodBlock, Unremovable
+from shared.core.plan import NodeDecision, Verdict
+from shared.core.reasons import Blocker, PodBlock, Unremovable
 from tests.cli.plans import blocked, busy, decision, in_flight, of_every_kind, order, ordered, plan, waiting
 
 

@@ -7,9 +7,9 @@ import pytest
 
 from shared.core.admission import needs_whole_picture, no_place, objections, reflects, room_was_claimed, void
 from shared.core.names import AUTOSCALER_CANDIDATE_TAINT, AUTOSCALER_DELETING_TAINT
-from shared.core.orders import DrainReason, Order, Origin
+from shared.core.orders import Order, Origin
 from shared.core.policy import Policy
-from shared.core.reasons import Refusal
+from shared.core.reasons import DrainReason, Refusal
 from shared.core.snapshot import Node, Pod
 from shared.core.state import Backoff, Claim, ClusterState, Start
 from tests.builders import NOW, claim, cluster, node, order, pod, policy, taint

@@ -3,8 +3,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from shared.core.budgets import Calendar, freeze_in_force, limit_now, starts_left, window_open
-from shared.core.orders import DrainReason
 from shared.core.policy import DEFAULT_BUDGETS, Budget, Freeze, Limit, Rate, Schedule
+from shared.core.reasons import DrainReason
 from shared.core.state import Start
 from tests.builders import NOW
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from shared.core import names
-from shared.core.orders import DrainReason
 from shared.core.plan import PlannedOrder
+from shared.core.reasons import DrainReason
 from tests.builders import NOW, cluster, node, pod, policy, taint
 from tests.core.passes import ordered, plan, verdicts
 

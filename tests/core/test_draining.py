@@ -9,9 +9,8 @@ from msgspec.structs import replace
 
 from shared.core.draining import deadline, grace_seconds, next_step, shaken
 from shared.core.names import AUTOSCALER_DELETING_TAINT, OUR_ANNOTATION
-from shared.core.plan import Blocker
 from shared.core.policy import DrainSettings, LongGrace
-from shared.core.reasons import Halt, Outcome, Unremovable
+from shared.core.reasons import Blocker, Halt, Outcome, Unremovable
 from shared.core.scene import Proof, Scene
 from shared.core.snapshot import Phase
 from shared.core.state import DrainPhase, DrainRecord, PodProgress

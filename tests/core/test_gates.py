@@ -7,10 +7,8 @@ import pytest
 
 from shared.core import names
 from shared.core.gates import blockers, claim_blockers, pass_blockers
-from shared.core.orders import DrainReason
-from shared.core.plan import Blocker
 from shared.core.policy import Budget, Freeze, Limit, NamespaceRate, Policy, Rate, Schedule
-from shared.core.reasons import Unremovable
+from shared.core.reasons import Blocker, DrainReason, Unremovable
 from shared.core.snapshot import Node, NodePool
 from shared.core.standing import Measure, Standing, standing
 from shared.core.state import Backoff, Breaker, ClusterState, Start

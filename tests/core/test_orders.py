@@ -8,18 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.core.orders import (
-    CLAIM_WITHIN,
-    MOST_GENERATION,
-    DrainReason,
-    Kind,
-    Order,
-    Origin,
-    continued,
-    decode,
-    encode,
-    order_id,
-)
+from shared.core.orders import CLAIM_WITHIN, MOST_GENERATION, Kind, Order, Origin, continued, decode, encode, order_id
+from shared.core.reasons import DrainReason
 from shared.errors import BadOrder
 from tests.builders import CLUSTER, NOW, order
 

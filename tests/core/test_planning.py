@@ -8,10 +8,10 @@ import pytest
 
 from shared.adapters.prices import load
 from shared.core.names import AUTOSCALER_CANDIDATE_TAINT
-from shared.core.orders import DrainReason
 from shared.core.plan import Verdict
 from shared.core.planning import make_plan, potential
 from shared.core.policy import ConsolidationPolicy, NamespaceRate, Policy, PoolPolicy, SingleReplicas
+from shared.core.reasons import DrainReason
 from shared.core.snapshot import NodePool
 from shared.core.state import Backoff, ClusterState, Mark
 from shared.core.workloads import Workload

@@ -8,11 +8,11 @@ import pytest
 
 from shared.adapters.prices import load
 from shared.core.gates import claim_blockers
-from shared.core.orders import DrainReason
 from shared.core.plan import Plan
 from shared.core.planning import make_plan
 from shared.core.policy import Policy
 from shared.core.policy_document.parsing import parse
+from shared.core.reasons import DrainReason
 from shared.core.resources import Resources
 from shared.core.snapshot import Snapshot
 from shared.core.standing import standing

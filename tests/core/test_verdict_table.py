@@ -9,11 +9,10 @@ import pytest
 
 from shared.adapters.prices import load
 from shared.core import names
-from shared.core.orders import DrainReason
 from shared.core.plan import Plan, Verdict
 from shared.core.planning import make_plan
 from shared.core.policy import Budget, ConsolidationPolicy, Freeze, Limit, NamespaceRate, Policy, Rate, Schedule
-from shared.core.reasons import Unremovable
+from shared.core.reasons import DrainReason, Unremovable
 from shared.core.resources import GPU, NOTHING
 from shared.core.selectors import LabelSelector, PodTerm
 from shared.core.snapshot import NodePool, Pod, Snapshot, Volume

@@ -24,9 +24,9 @@ from shared.core.healing import Finding, Ward, findings
 from shared.core.names import OUR_ANNOTATION, OUR_TAINT
 from shared.core.orders import Order
 from shared.core.placement import Board
-from shared.core.plan import Blocker, Move
+from shared.core.placement.witness import Move
 from shared.core.policy import Policy
-from shared.core.reasons import Halt, Unremovable
+from shared.core.reasons import Blocker, Halt, Unremovable
 from shared.core.replacements import Owed
 from shared.core.scene import Scene
 from shared.core.snapshot import Node, Pod, Snapshot

@@ -22,11 +22,12 @@ from shared.adapters.kubernetes.dump import read_dump
 from shared.adapters.prices import load
 from shared.core.budgets import Calendar, freeze_in_force, limit_now, window_open
 from shared.core.gauges import of_cluster
-from shared.core.orders import DrainReason, decode, encode
+from shared.core.orders import decode, encode
 from shared.core.planning import make_plan, potential
 from shared.core.policy_document.advice import warnings
 from shared.core.policy_document.importing import Imported, from_estafette, from_karpenter, from_node_refiner
 from shared.core.policy_document.parsing import parse
+from shared.core.reasons import DrainReason
 from shared.core.schedule import closes_at, next_opening
 from shared.core.state import ClusterState
 from shared.errors import BadInput

@@ -10,8 +10,8 @@ from shared.core import names
 from shared.core.budgets import limit_now
 from shared.core.gates import claim_blockers
 from shared.core.marks import changed, is_due, update
-from shared.core.orders import DrainReason
 from shared.core.policy import KARPENTERS_REASONS, Budget, Limit, NamespaceRate, Rate
+from shared.core.reasons import DrainReason
 from shared.core.snapshot import Node, NodePool
 from shared.core.standing import Standing, standing
 from shared.core.state import ClusterState, Mark, PoolMarks, Start

@@ -13,11 +13,9 @@ from hypothesis import strategies as st
 from shared.core.admission import over_limit
 from shared.core.budgets import Calendar, limit_now
 from shared.core.claims import claim_for, granted, longest_rate, settled
-from shared.core.orders import DrainReason
-from shared.core.plan import Blocker
 from shared.core.policy import Limit, Policy, Schedule
 from shared.core.policy_document.parsing import parse
-from shared.core.reasons import Halt
+from shared.core.reasons import Blocker, DrainReason, Halt
 from shared.core.schedule import active
 from shared.core.snapshot import Node, NodePool
 from shared.core.state import ClusterState

@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from shared.core.orders import DrainReason
+from shared.core.reasons import DrainReason
 from tests.properties.crons import crons
 from tests.properties.year_reference import END, MINUTE, START, Span, most
 

@@ -16,8 +16,7 @@ from shared.core.placement.arrangement import OUTSIDE, Arrangement, Attempt
 from shared.core.placement.bounds import Amounts
 from shared.core.placement.strategies import POTENTIAL, ROBUST
 from shared.core.placement.terrain import Terrain
-from shared.core.placement.witness import final_places
-from shared.core.plan import Move
+from shared.core.placement.witness import Move, final_places
 from shared.core.pods import is_daemon
 from shared.core.resources import PODS
 from shared.core.snapshot import Node, Pod, Snapshot

@@ -6,10 +6,19 @@ on from a node taken later is told with its final place only. Must not decide an
 
 from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from shared.core.placement.arrangement import Step
 from shared.core.placement.terrain import Terrain
 from shared.core.snapshot import Pod
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A witness of the proof: this pod has a place there."""
+
+    pod: str
+    node: str
 
 
 def final_places(
