@@ -10,9 +10,9 @@ All methods raise the failures of `shared.errors` and nothing else: `Retryable` 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from enum import StrEnum
 from typing import Generic, Protocol, TypeVar
 
+from shared.core.evictions import EvictionAnswer
 from shared.core.orders import Order
 from shared.core.policy import Policy
 from shared.core.result import DrainResult
@@ -37,24 +37,11 @@ class Picture:
     """By `PodClass.workload`: what stands behind ReplicaSets and StatefulSets; what could not be read is missing."""
 
 
-class Answer(StrEnum):
-    """What the eviction API said, sorted by what it means for us (guide: eviction answers)."""
-
-    GRANTED = "granted"
-    GONE = "gone"  # 404, or another pod bears the name
-    BUDGET = "budget"  # 429 with a DisruptionBudget cause: try again later
-    LATER = "later"  # other 429, 5xx, timeouts: back off
-    CONFLICT = "conflict"  # 409: look again
-    TERMINATING = "terminating"  # 403 with cause NamespaceTerminating: await its end
-    SEVERAL_PDBS = "several_pdbs"  # 500 "more than one PodDisruptionBudget": never
-    FORBIDDEN = "forbidden"  # any other 403, 422, or a webhook's denial: never
-
-
 @dataclass(frozen=True)
 class Eviction:
     """The answer for one pod; `detail` names the PDB or repeats the API's message."""
 
-    answer: Answer
+    answer: EvictionAnswer
     detail: str = ""
 
 
@@ -243,6 +230,6 @@ class Ports:
 
 
 __all__: Sequence[str] = (
-    "CLUSTER", "Answer", "Clock", "Cluster", "Eviction", "Found", "Key", "Log", "OrderBus", "Picture",
+    "CLUSTER", "Clock", "Cluster", "Eviction", "Found", "Key", "Log", "OrderBus", "Picture",
     "PolicySource", "Pools", "PoolsReading", "Ports", "State", "drain_key", "pool_key", "run_key",
 )  # fmt: skip

@@ -7,11 +7,12 @@ from datetime import datetime, timedelta
 
 from shared.core import names
 from shared.core.annotation import held_for
+from shared.core.evictions import EvictionAnswer
 from shared.core.selectors import Taint
 from shared.core.snapshot import Node, Phase, Pod, PodDisruptionBudget
 from shared.core.workloads import Workload
 from shared.errors import EbbError, Gone, Stale
-from shared.ports import Answer, Eviction, Picture
+from shared.ports import Eviction, Picture
 from tests.builders import NOW
 
 
@@ -116,11 +117,11 @@ class FakeCluster:
             return _said(self.answers[pod.key].pop(0))
         standing = self.pods.get(pod.key)
         if standing is None or standing.uid != pod.uid:
-            return Eviction(Answer.GONE)
+            return Eviction(EvictionAnswer.GONE)
         refusal = self._budget(standing, dry_run=dry_run)
         if refusal is None and not dry_run and standing.deleting is None:
             self.pods[pod.key] = replace(standing, deleting=self.now() + timedelta(seconds=grace_seconds))
-        return refusal or Eviction(Answer.GRANTED)
+        return refusal or Eviction(EvictionAnswer.GRANTED)
 
     def deletion_failed_at(self, node: str) -> datetime | None:
         self._called("deletion_failed_at", node)
@@ -148,12 +149,12 @@ class FakeCluster:
             return None
         matching = [pdb for pdb in self.pdbs.values() if pdb.matches(pod.spec)]
         if len(matching) > 1:
-            return Eviction(Answer.SEVERAL_PDBS, ", ".join(pdb.key for pdb in matching))
+            return Eviction(EvictionAnswer.SEVERAL_PDBS, ", ".join(pdb.key for pdb in matching))
         if not matching or _unhealthy_may_go(pod, matching[0]):
             return None
         pdb = matching[0]
         if pdb.disruptions_allowed <= 0 or not pdb.observed:
-            return Eviction(Answer.BUDGET, pdb.key)
+            return Eviction(EvictionAnswer.BUDGET, pdb.key)
         if not dry_run:
             self.pdbs[pdb.key] = replace(pdb, disruptions_allowed=pdb.disruptions_allowed - 1)
         return None

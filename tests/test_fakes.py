@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from shared.core import names
+from shared.core.evictions import EvictionAnswer as Answer
 from shared.core.snapshot import Phase, PodDisruptionBudget
 from shared.errors import Gone, Retryable, Stale
-from shared.ports import Answer, Cluster, Eviction
+from shared.ports import Cluster, Eviction
 from tests.builders import NOW, node, pdb, pod
 from tests.fakes import FakeCluster
 

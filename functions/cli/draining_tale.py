@@ -8,10 +8,9 @@ from datetime import datetime
 
 from functions.cli.acting_lines import Line
 from functions.cli.words import count, moment, some
+from shared.core.evictions import EvictionAnswer
 from shared.core.state import Claim, DrainPhase, DrainRecord, PodProgress
-from shared.ports import Answer
 
-_GRANTED = frozenset({Answer.GRANTED.value, Answer.GONE.value})
 _AT_WORK = frozenset({DrainPhase.CLAIMED, DrainPhase.CORDONED, DrainPhase.HALTING})
 
 
@@ -56,7 +55,7 @@ def _evictions(record: DrainRecord) -> Iterator[Line]:
 
 
 def _answer(row: PodProgress) -> str:
-    if row.answer == Answer.BUDGET:
+    if row.answer == EvictionAnswer.BUDGET:
         return f"held by PodDisruptionBudget {row.detail}"
     return f"{row.answer} {row.detail}".strip()
 
@@ -65,14 +64,16 @@ def held_by(record: DrainRecord) -> tuple[str, ...]:
     """Return the PodDisruptionBudgets that refused a pod when it was last asked for, while the drain is at work."""
     if record.phase not in _AT_WORK:
         return ()
-    return tuple(sorted({row.detail for row in record.pods.values() if row.answer == Answer.BUDGET and row.detail}))
+    return tuple(
+        sorted({row.detail for row in record.pods.values() if row.answer == EvictionAnswer.BUDGET and row.detail})
+    )
 
 
 def waiting(record: DrainRecord, now: datetime) -> Line:
     """Return what the drain waits for, for a person who has seen nothing new for a while."""
     if record.phase is DrainPhase.ACCEPTED:
         return Line(now, "waiting", "for a claim; what keeps it stands in the drainer's log")
-    granted = sum(row.answer in _GRANTED for row in record.pods.values())
+    granted = sum(row.moved for row in record.pods.values())
     parts = [f"{count(granted, 'eviction')} granted"]
     if budgets := held_by(record):
         parts.append(f"held by {some(budgets)}")

@@ -5,7 +5,6 @@ and claim together; it is made before the node is touched.
 """
 
 from datetime import datetime
-from typing import Final
 
 from functions.drainer import ending, pictures
 from functions.drainer.claiming import (
@@ -24,6 +23,7 @@ from shared.core.admission import needs_whole_picture, objections, over_limit, v
 from shared.core.claims import backed_off
 from shared.core.drainability import movable
 from shared.core.draining import grace_seconds
+from shared.core.evictions import NO_OBJECTION, REFUSED_FOR_GOOD
 from shared.core.gates import idle_words
 from shared.core.policy import Policy
 from shared.core.published import answered
@@ -32,12 +32,8 @@ from shared.core.snapshot import Node, Snapshot
 from shared.core.state import ClusterState
 from shared.errors import Gone
 from shared.pictures import snapshot_of, told
-from shared.ports import Answer, Picture
+from shared.ports import Picture
 from shared.readings import Surroundings
-
-_HARMLESS: Final = frozenset({Answer.GRANTED, Answer.GONE, Answer.TERMINATING, Answer.CONFLICT, Answer.LATER})
-"""Dry-run answers that do not foretell a failure; the real eviction will be asked again."""
-_FINAL: Final = frozenset({Answer.FORBIDDEN, Answer.SEVERAL_PDBS})
 
 
 def admit(desk: Desk) -> bool:
@@ -152,10 +148,10 @@ def _preflight(desk: Desk, node: Node, snapshot: Snapshot, policy: Policy) -> No
         pods,
         policy.drain.max_parallel_evictions,
     )
-    bad = [(pod, each) for pod, each in zip(pods, answers, strict=True) if each.answer not in _HARMLESS]
+    bad = [(pod, each) for pod, each in zip(pods, answers, strict=True) if each.answer not in NO_OBJECTION]
     if not bad:
         return
-    if any(each.answer in _FINAL for _, each in bad):
+    if any(each.answer in REFUSED_FOR_GOOD for _, each in bad):
         _back_off(desk, node, policy)
     detail = "; ".join(f"{pod.key}: {each.answer.value} {each.detail}".strip() for pod, each in bad)
     raise Declined(Refusal.PREFLIGHT, detail)

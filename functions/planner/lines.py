@@ -78,7 +78,7 @@ def cluster_state(gauges: Gauges, rest: Condition) -> dict[str, Any]:
         **pool_state(gauges),
         "unschedulable_pods": rest.unschedulable_pods,
         "oldest_mark_seconds": round(rest.oldest_mark.total_seconds()),
-        "kept": {theme.value: count for theme, count in rest.kept.items()},
+        "kept": {group.value: count for group, count in rest.kept.items()},
         "claims": rest.claims,
         "overdue_claims": rest.overdue_claims,
         "open_breakers": rest.open_breakers,

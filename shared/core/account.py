@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from shared.core.evictions import EvictionAnswer
 from shared.core.state import DrainRecord, PodProgress
 
 
@@ -40,6 +41,6 @@ def taken(took: Account) -> dict[str, Any]:
 
 def held_by_budget(before: PodProgress | None, uid: str, now: datetime) -> tuple[str, timedelta] | None:
     """Return which PodDisruptionBudget held a pod since its last answer, and for how long; None if none did."""
-    if before is None or before.uid != uid or before.answer != "budget":
+    if before is None or before.uid != uid or before.answer != EvictionAnswer.BUDGET:
         return None
     return before.detail, now - before.at

@@ -12,6 +12,7 @@ from typing import Final
 from shared.core.annotation import noted
 from shared.core.completion import drained, left, replacement_pending, replacements_start, waits_for
 from shared.core.drainability import WAITS, DrainContext, judge, movable
+from shared.core.evictions import REFUSED_FOR_GOOD, EvictionAnswer
 from shared.core.names import AUTOSCALER_DELETING_TAINT, LEAVING_TAINTS
 from shared.core.pace import in_this_round
 from shared.core.policy import DrainSettings, PodRules, Policy
@@ -24,10 +25,6 @@ from shared.core.turns import due_now
 
 CORDON_SETTLES: Final = timedelta(seconds=5)
 """A scheduler that had not yet seen the cordon may bind a pod in this time (Karpenter's MinDrainTime)."""
-NEVER: Final = frozenset({"forbidden", "several_pdbs"})
-"""Answers of the eviction API that no repetition changes."""
-BUDGET: Final = "budget"
-"""The answer that a PodDisruptionBudget allows no disruption now: nothing has been moved."""
 PROOF_STANDS_FOR: Final = timedelta(seconds=20)
 """How old the proof made after the cordon may be at the first eviction."""
 _NO_RULES: Final = PodRules()
@@ -130,7 +127,7 @@ def _cordoned_by_other(record: DrainRecord, scene: Scene, now: datetime) -> Step
 def _late(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
     if record.deadline is None or now < record.deadline:
         return None
-    budgets = {row.detail for row in record.pods.values() if row.answer == BUDGET and row.detail}
+    budgets = {row.detail for row in record.pods.values() if row.answer == EvictionAnswer.BUDGET and row.detail}
     waits = _short_workloads(record, scene, now) | _terminating(scene, now) | waits_for(record, scene)
     held = sorted(budgets | waits)
     return GiveBack(Halt.DEADLINE, f"held by {', '.join(held)}" if held else "")
@@ -190,8 +187,8 @@ def _refused_for_good(record: DrainRecord, scene: Scene, now: datetime) -> Step 
     del now
     present = {pod.uid for pod in scene.pods}
     for key, row in sorted(record.pods.items()):
-        if row.answer in NEVER and row.uid in present:
-            why = Halt.SEVERAL_PDBS if row.answer == "several_pdbs" else Halt.EVICTION_FORBIDDEN
+        if row.answer in REFUSED_FOR_GOOD and row.uid in present:
+            why = Halt.SEVERAL_PDBS if row.answer == EvictionAnswer.SEVERAL_PDBS else Halt.EVICTION_FORBIDDEN
             return GiveBack(why, f"{key}: {row.detail}")
     return None
 
@@ -218,7 +215,7 @@ def _evict(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
 
 def _unproved(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
     """Until a pod may have moved the fit is proved on what stands now: the planner's picture is minutes old."""
-    if any(row.answer != BUDGET for row in record.pods.values()):
+    if any(row.answer != EvictionAnswer.BUDGET for row in record.pods.values()):
         return None
     proof = scene.proof
     if proof is None or now - proof.at >= PROOF_STANDS_FOR:

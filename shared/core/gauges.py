@@ -13,11 +13,11 @@ from fractions import Fraction
 from shared.core.marks import INTERVAL
 from shared.core.plan import NodeDecision, Plan, Verdict
 from shared.core.prices import Prices
+from shared.core.reason_groups import GROUP_OF, ReasonGroup
 from shared.core.reclaimed import hours_since, still_saved
 from shared.core.resources import Resources, total
 from shared.core.snapshot import Snapshot
 from shared.core.state import Claim, ClusterState
-from shared.core.themes import THEME_OF, Theme
 from shared.core.utilization import is_untainted
 
 
@@ -59,8 +59,8 @@ class Condition:
     unschedulable_pods: int
     """Pods that the scheduler has found no place for."""
     oldest_mark: timedelta
-    kept: Mapping[Theme, int]
-    """How many nodes stay, by theme; all themes are named."""
+    kept: Mapping[ReasonGroup, int]
+    """How many nodes stay, by group; all groups are named."""
     claims: int
     overdue_claims: int
     """Claims older than drain deadline, watchdog and two passes: none should ever be."""
@@ -133,10 +133,10 @@ def condition(
     )
 
 
-def _kept(plan: Plan) -> dict[Theme, int]:
+def _kept(plan: Plan) -> dict[ReasonGroup, int]:
     stay = (each for each in plan.decisions if each.verdict in {Verdict.KEEP, Verdict.WAITING})
-    counts = Counter(THEME_OF.get(each.reason, Theme.TROUBLE) for each in stay)
-    return {theme: counts[theme] for theme in Theme}
+    counts = Counter(GROUP_OF.get(each.reason, ReasonGroup.TROUBLE) for each in stay)
+    return {group: counts[group] for group in ReasonGroup}
 
 
 def _overdue(claim: Claim, interval: timedelta, now: datetime) -> bool:

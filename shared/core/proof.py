@@ -10,14 +10,12 @@ from datetime import datetime
 from typing import Final
 
 from shared.core.choosing import announced_nodes, departing_nodes
-from shared.core.draining import BUDGET, NEVER
+from shared.core.evictions import STAYS
 from shared.core.placement import Board
 from shared.core.reasons import Blocker, Unremovable
 from shared.core.snapshot import Node, Snapshot
 from shared.core.state import ClusterState, DrainPhase, DrainRecord
 
-_NOT_LET_GO: Final = NEVER | {BUDGET, "conflict"}
-"""Answers of the eviction API after which the pod stays where it is."""
 _AT_WORK: Final = frozenset({DrainPhase.CORDONED, DrainPhase.DRAINED})
 
 
@@ -63,4 +61,4 @@ def may_move(record: DrainRecord | None) -> bool:
     """Whether a drain moves pods: it has let one go, or may have, or nothing is known of it."""
     if record is None:
         return True
-    return record.phase in _AT_WORK and any(row.answer not in _NOT_LET_GO for row in record.pods.values())
+    return record.phase in _AT_WORK and any(row.answer not in STAYS for row in record.pods.values())

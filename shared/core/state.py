@@ -9,6 +9,7 @@ from enum import StrEnum
 
 import msgspec
 
+from shared.core.evictions import LET_GO
 from shared.core.orders import Order, Origin
 from shared.core.policy import DrainSettings, PodRules
 from shared.core.reasons import DrainReason
@@ -160,6 +161,7 @@ class PodProgress(msgspec.Struct, frozen=True, kw_only=True):
 
     uid: str
     answer: str
+    """A word of `EvictionAnswer`, or of a newer version."""
     detail: str = ""
     owner: str = ""
     """`namespace/kind/name` of its controller: whose replacement is watched."""
@@ -169,7 +171,7 @@ class PodProgress(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def moved(self) -> bool:
         """Whether the pod is on its way out, or gone."""
-        return self.answer in {"granted", "gone"}
+        return self.answer in LET_GO
 
 
 class Replicas(msgspec.Struct, frozen=True, array_like=True):

@@ -19,19 +19,20 @@ from functions.cli.draining_ending import HALT_REMEDIES, REFUSAL_REMEDIES, endin
 from functions.cli.main import app
 from functions.cli.remedies import REMEDIES
 from infra.local.emulators import PubSubEmulator
+from shared.core.evictions import EvictionAnswer
 from shared.core.orders import CLAIM_WITHIN, Kind, Origin, decode
 from shared.core.reasons import Halt, PodBlock, Refusal, Unremovable
 from shared.core.snapshot import Volume
 from shared.core.state import DrainPhase, DrainRecord
 from shared.errors import BadInput
-from shared.ports import Answer, Eviction
+from shared.ports import Eviction
 from tests.builders import CLUSTER, NOW, node, order, pdb, pod, policy
 from tests.cli.acting_house import TOPIC, ebb, office
 from tests.shells.house import House
 
 SECONDS = 30.0
-HELD = Eviction(Answer.BUDGET, "default/web")
-GRANTED = Eviction(Answer.GRANTED)
+HELD = Eviction(EvictionAnswer.BUDGET, "default/web")
+GRANTED = Eviction(EvictionAnswer.GRANTED)
 BLOCKS = (PodBlock.NOT_REPLICATED, PodBlock.LOCAL_STORAGE)
 
 

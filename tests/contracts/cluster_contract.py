@@ -9,11 +9,12 @@ from typing import Protocol
 import pytest
 
 from shared.core import names
+from shared.core.evictions import EvictionAnswer
 from shared.core.selectors import Taint
 from shared.core.snapshot import Node, Pod
 from shared.core.workloads import Workload
 from shared.errors import Gone, Stale
-from shared.ports import Answer, Cluster
+from shared.ports import Cluster
 from tests.builders import NOW
 
 FOREIGN = Taint("dedicated", "NoSchedule", "db")
@@ -200,13 +201,13 @@ class ClusterContract:
     def test_an_evicted_pod_is_on_its_way_out(self, world: World) -> None:
         pod = self.pod(world)
 
-        assert world.cluster.evict(pod, 30).answer is Answer.GRANTED
+        assert world.cluster.evict(pod, 30).answer is EvictionAnswer.GRANTED
         assert all(each.deleting for each in world.cluster.pods_on("n1"))
 
     def test_a_dry_run_says_the_same_and_does_nothing(self, world: World) -> None:
         pod = self.pod(world)
 
-        assert world.cluster.evict(pod, 30, dry_run=True).answer is Answer.GRANTED
+        assert world.cluster.evict(pod, 30, dry_run=True).answer is EvictionAnswer.GRANTED
         assert still_there(world, pod)
 
     def test_a_budget_without_room_is_named(self, world: World) -> None:
@@ -215,26 +216,26 @@ class ClusterContract:
 
         for dry_run in (True, False):
             said = world.cluster.evict(pod, 30, dry_run=dry_run)
-            assert (said.answer, said.detail) == (Answer.BUDGET, "default/guard")
+            assert (said.answer, said.detail) == (EvictionAnswer.BUDGET, "default/guard")
 
     def test_two_budgets_over_one_pod_are_an_answer_of_their_own(self, world: World) -> None:
         pod = self.pod(world)
         world.add_budget("guard", allowed=1)
         world.add_budget("second", allowed=1)
 
-        assert world.cluster.evict(pod, 30).answer is Answer.SEVERAL_PDBS
+        assert world.cluster.evict(pod, 30).answer is EvictionAnswer.SEVERAL_PDBS
 
     def test_another_pod_under_that_name_is_left_alone(self, world: World) -> None:
         pod = self.pod(world)
         former = Pod(pod.name, "a-former-uid", pod.spec, pod.node)
 
-        assert world.cluster.evict(former, 30).answer is Answer.GONE
+        assert world.cluster.evict(former, 30).answer is EvictionAnswer.GONE
         assert still_there(world, pod)
 
     def test_a_pod_that_is_not_there_is_gone(self, world: World) -> None:
         pod = self.pod(world)
 
-        assert world.cluster.evict(Pod("web-9", "u", pod.spec), 30).answer is Answer.GONE
+        assert world.cluster.evict(Pod("web-9", "u", pod.spec), 30).answer is EvictionAnswer.GONE
 
     def test_a_note_can_be_written(self, world: World) -> None:
         node = self.node(world)

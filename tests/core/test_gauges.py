@@ -1,4 +1,4 @@
-"""A pass in numbers: pools add up to the cluster, themes name every reason, and an overdue claim is seen."""
+"""A pass in numbers: pools add up to the cluster, groups name every reason, and an overdue claim is seen."""
 
 from datetime import timedelta
 
@@ -11,10 +11,10 @@ from shared.core.gauges import Condition, condition, of_cluster, of_pool
 from shared.core.plan import Plan
 from shared.core.planning import make_plan
 from shared.core.policy import DrainSettings
+from shared.core.reason_groups import GROUP_OF, ReasonGroup
 from shared.core.reasons import PodBlock, Unremovable
 from shared.core.snapshot import Snapshot
 from shared.core.state import Breaker, ClusterState
-from shared.core.themes import THEME_OF, Theme
 from tests.builders import NOW, claim, cluster, node, pod, policy, resources
 
 MINUTE = timedelta(minutes=1)
@@ -30,8 +30,8 @@ def told(state: ClusterState) -> Condition:
 
 
 def test_every_reason_for_a_node_to_stay_has_a_theme() -> None:
-    assert THEME_OF.keys() == {reason.value for kind in (Unremovable, PodBlock) for reason in kind}
-    assert set(THEME_OF.values()) == set(Theme)
+    assert GROUP_OF.keys() == {reason.value for kind in (Unremovable, PodBlock) for reason in kind}
+    assert set(GROUP_OF.values()) == set(ReasonGroup)
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.booleans(), st.floats(0, 4)), max_size=12))
@@ -60,7 +60,7 @@ def test_without_a_policy_the_numbers_are_told_all_the_same() -> None:
     whole = of_cluster(plan, snapshot, load())
     assert (whole.nodes, whole.underutilized, whole.marked) == (1, 0, 0)
     assert whole.cpu_ratio == resources(1).cpu / resources(4).cpu
-    assert condition(plan, snapshot, ClusterState(), NOW).kept[Theme.OFF] == 1
+    assert condition(plan, snapshot, ClusterState(), NOW).kept[ReasonGroup.OFF] == 1
 
 
 def test_a_cluster_without_nodes_has_no_ratio() -> None:

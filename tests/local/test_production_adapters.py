@@ -13,7 +13,7 @@ from shared.adapters.gke import GkeCluster
 from shared.adapters.kubernetes.access import from_kubeconfig
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
-from shared.ports import Answer
+from shared.core.evictions import EvictionAnswer
 
 KINDS = ("nodes", "pods", "poddisruptionbudgets")
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
@@ -61,5 +61,5 @@ def test_a_budget_that_reads_one_holds_back_the_second_eviction(cluster: Kuberne
     pods = [pod for pod in cluster.pods_on(gke.cloud.node_names["web"][10]) if pod.name.startswith("sessions-")]
     dry = [cluster.evict(pod, 5, dry_run=True).answer for pod in pods]
     answers = [cluster.evict(pod, 5).answer for pod in pods]
-    assert dry == [Answer.GRANTED, Answer.GRANTED]
-    assert answers == [Answer.GRANTED, Answer.BUDGET]
+    assert dry == [EvictionAnswer.GRANTED, EvictionAnswer.GRANTED]
+    assert answers == [EvictionAnswer.GRANTED, EvictionAnswer.BUDGET]

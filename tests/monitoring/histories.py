@@ -12,10 +12,11 @@ import flask
 
 from functions.drainer.step import Reply
 from functions.planner.main import answer
+from shared.core.evictions import EvictionAnswer as Answer
 from shared.core.orders import Kind
 from shared.core.state import Backoff, ClusterState, DrainPhase
 from shared.errors import Terminal
-from shared.ports import Answer, Eviction
+from shared.ports import Eviction
 from shared.settings import Settings
 from tests.builders import NOW, node, order, our_taint, pdb, pod, policy
 from tests.monitoring.entries import Entry, read, written

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from infra.monitoring.queries import LAST_NIGHT, WHY_HERE
-from shared.core.themes import Theme
+from shared.core.reason_groups import ReasonGroup
 from tests.monitoring.evaluating import matches
 from tests.monitoring.generated import NAME, VALUES, alerts, dashboard, metrics
 from tests.monitoring.histories import entries, given_back, removal
@@ -79,7 +79,7 @@ def test_every_name_in_dashboard_and_alerts_is_a_metric_and_what_is_owed_is_show
         "pool_in_flight_nodes", "nodes_cordoned", "nodes_drained", "nodes_uncordoned", "reclaimed_dollars",
         "cluster_cost", "drains",
     } <= shown  # fmt: skip
-    assert {f"kept_{theme.value}" for theme in Theme} <= shown
+    assert {f"kept_{group.value}" for group in ReasonGroup} <= shown
 
 
 @pytest.mark.parametrize("tile", [pytest.param(tile, id=tile["widget"]["title"]) for tile in TILES])

@@ -10,9 +10,9 @@ from shared.adapters.kubernetes.access import from_kubeconfig
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.core import names
+from shared.core.evictions import EvictionAnswer
 from shared.core.snapshot import Pod
 from shared.errors import Gone, Stale
-from shared.ports import Answer
 from tests.builders import NOW
 from tests.real.conftest import NODES, Corner
 from tests.real.waiting import until
@@ -84,7 +84,7 @@ def test_a_budget_without_room_is_named_and_a_dry_run_says_the_same(cluster: Kub
 
     for dry_run in (True, False):
         said = cluster.evict(pod, 5, dry_run=dry_run)
-        assert (said.answer, said.detail) == (Answer.BUDGET, f"{corner.namespace}/guarded")
+        assert (said.answer, said.detail) == (EvictionAnswer.BUDGET, f"{corner.namespace}/guarded")
 
 
 def test_two_budgets_over_one_pod_are_an_answer_of_their_own(cluster: KubernetesCluster, corner: Corner) -> None:
@@ -94,23 +94,23 @@ def test_two_budgets_over_one_pod_are_an_answer_of_their_own(cluster: Kubernetes
     second["metadata"]["name"] = "second"
     corner.plane.api.create([second])
 
-    assert cluster.evict(pod, 5).answer is Answer.SEVERAL_PDBS
+    assert cluster.evict(pod, 5).answer is EvictionAnswer.SEVERAL_PDBS
 
 
 def test_another_pod_under_that_name_is_left_alone(cluster: KubernetesCluster, corner: Corner) -> None:
     pod = first_pod(cluster, corner, "renamed", replicas=1)
 
-    assert cluster.evict(Pod(pod.name, "0f0f0f0f-former", pod.spec, pod.node), 5).answer is Answer.GONE
+    assert cluster.evict(Pod(pod.name, "0f0f0f0f-former", pod.spec, pod.node), 5).answer is EvictionAnswer.GONE
     assert corner.pod(pod.name) is not None
-    assert cluster.evict(Pod("nobody", pod.uid, pod.spec), 5).answer is Answer.GONE
+    assert cluster.evict(Pod("nobody", pod.uid, pod.spec), 5).answer is EvictionAnswer.GONE
 
 
 def test_an_eviction_is_granted_in_earnest_only(cluster: KubernetesCluster, corner: Corner) -> None:
     pod = first_pod(cluster, corner, "leaving", replicas=1, grace=30)
 
-    assert cluster.evict(pod, 4, dry_run=True).answer is Answer.GRANTED
+    assert cluster.evict(pod, 4, dry_run=True).answer is EvictionAnswer.GRANTED
     assert all(each.deleting is None for each in cluster.pods_on(pod.node) if each.uid == pod.uid)
-    assert cluster.evict(pod, 4).answer is Answer.GRANTED
+    assert cluster.evict(pod, 4).answer is EvictionAnswer.GRANTED
     (leaving,) = (each for each in cluster.pods_on(pod.node) if each.uid == pod.uid)
     assert leaving.deleting is not None
 

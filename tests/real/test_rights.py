@@ -19,9 +19,10 @@ from infra.local.control_plane.manifests import deployment
 from shared.adapters.kubernetes.access import from_kubeconfig
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
+from shared.core.evictions import EvictionAnswer
 from shared.core.snapshot import Node, Pod
 from shared.errors import Stale, Terminal
-from shared.ports import Answer, Eviction
+from shared.ports import Eviction
 from tests.real.conftest import Corner
 from tests.real.least import TARGETS, least_rights, user
 from tests.real.waiting import until
@@ -110,7 +111,7 @@ def refusal(right: Right, cluster: KubernetesCluster, place: Place) -> str:
         answer = CALLS[str(right)](cluster, place)
     except Terminal as refused:
         return str(refused)
-    return answer.detail if isinstance(answer, Eviction) and answer.answer is Answer.FORBIDDEN else ""
+    return answer.detail if isinstance(answer, Eviction) and answer.answer is EvictionAnswer.FORBIDDEN else ""
 
 
 @pytest.mark.acceptance(108)

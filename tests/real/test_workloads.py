@@ -6,9 +6,9 @@ from infra.local.control_plane import ControlPlane
 from shared.adapters.kubernetes.access import from_kubeconfig
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
+from shared.core.evictions import EvictionAnswer
 from shared.core.snapshot import Pod
 from shared.core.workloads import Workload
-from shared.ports import Answer
 from tests.real.conftest import Corner
 from tests.real.waiting import until
 
@@ -37,7 +37,7 @@ def test_a_lost_replica_is_away_and_no_rollout_and_a_new_template_is_one(
     until("a deployment at rest", lambda: now() == Workload(name, 3, 3, created=3))
     assert cluster.picture().workloads[pod.spec.workload] == Workload(name, 3, 3, created=3)
 
-    assert cluster.evict(pod, 1).answer is Answer.GRANTED
+    assert cluster.evict(pod, 1).answer is EvictionAnswer.GRANTED
     until("a replica away, without a rollout", lambda: (now().away, now().rolling) == (1, False))
     until("all replicas back", lambda: now() == Workload(name, 3, 3, created=3), 60)
 

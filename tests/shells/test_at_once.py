@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
+from shared.core.evictions import EvictionAnswer
 from shared.core.policy import Budget, DrainSettings, Limit
 from shared.core.snapshot import Pod
 from shared.core.state import DrainPhase
-from shared.ports import Answer, Eviction, Picture
+from shared.ports import Eviction, Picture
 from tests.builders import node, order, pdb, pod, pod_class, policy
 from tests.shells.house import House
 
@@ -97,7 +98,7 @@ def test_the_gap_counts_from_a_drain_that_failed_too(expected: int, after: timed
         node("n1"), node("n2"), node("n3"), pod("p", on="n1", kind=WEB),
         policy=policy(cluster_wide={"time_gap": timedelta(minutes=10)}),
     )  # fmt: skip
-    ebb.cluster.answers["default/p"] = [Eviction(Answer.GRANTED), Eviction(Answer.FORBIDDEN, "webhook")]
+    ebb.cluster.answers["default/p"] = [Eviction(EvictionAnswer.GRANTED), Eviction(EvictionAnswer.FORBIDDEN, "webhook")]
     began = ebb.clock.now()
     ebb.drain(order())
     assert ebb.reasons("drain_result") == ["eviction_forbidden"]

@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 
 from functions.drainer.step import Reply
+from shared.core.evictions import EvictionAnswer
 from shared.core.state import DrainPhase
 from shared.errors import Retryable, Stale
-from shared.ports import Answer, Eviction
+from shared.ports import Eviction
 from tests.builders import NOW, node, order, pdb, pod
 from tests.shells.drainer_house import WEB, house
 
@@ -54,7 +55,7 @@ def test_the_claim_stands_before_the_node_is_touched() -> None:
 def test_a_drain_that_cannot_finish_gives_the_node_back_and_only_ours() -> None:
     ebb = house(pod("p", on="n1", kind=WEB), pdb("web", app="web"))
     ebb.cluster.put(node("n9", unschedulable=True))
-    blocked = [Eviction(Answer.GRANTED)] + [Eviction(Answer.BUDGET, "default/web")] * 200
+    blocked = [Eviction(EvictionAnswer.GRANTED)] + [Eviction(EvictionAnswer.BUDGET, "default/web")] * 200
     ebb.cluster.answers["default/p"] = list(blocked)
 
     while not (ebb.record() and ebb.record().phase is DrainPhase.SETTLED):  # type: ignore[union-attr]  # just asked

@@ -5,11 +5,12 @@ from typing import Any
 import pytest
 
 from functions.drainer.step import Reply
+from shared.core.evictions import EvictionAnswer
 from shared.core.reasons import Unremovable
 from shared.core.snapshot import Pod
 from shared.core.state import ClusterState
 from shared.errors import Retryable
-from shared.ports import Answer, Eviction
+from shared.ports import Eviction
 from tests.builders import NOW, order, pdb, pod, policy
 from tests.shells.drainer_house import WEB, house
 
@@ -94,7 +95,7 @@ def test_a_pdb_without_room_refuses_the_order_before_any_cordon() -> None:
 
 def test_a_webhook_that_would_deny_is_met_before_any_cordon() -> None:
     ebb = house()
-    ebb.cluster.answers["default/p"] = [Eviction(Answer.FORBIDDEN, "admission webhook denied")]
+    ebb.cluster.answers["default/p"] = [Eviction(EvictionAnswer.FORBIDDEN, "admission webhook denied")]
 
     ebb.drain(order())
 
@@ -115,7 +116,7 @@ def test_dry_run_checks_everything_and_writes_nothing_to_the_cluster() -> None:
 
 def test_an_eviction_that_would_be_refused_for_good_leaves_the_node_alone_for_a_while() -> None:
     ebb = house()
-    ebb.cluster.answers["default/p"] = [Eviction(Answer.FORBIDDEN, "admission webhook denied")]
+    ebb.cluster.answers["default/p"] = [Eviction(EvictionAnswer.FORBIDDEN, "admission webhook denied")]
 
     ebb.drain(order())
 

@@ -6,10 +6,11 @@ import pytest
 from msgspec.structs import replace
 
 from functions.drainer.step import Reply
+from shared.core.evictions import EvictionAnswer
 from shared.core.orders import Origin
 from shared.core.state import DrainPhase
 from shared.errors import Retryable
-from shared.ports import Answer, Eviction
+from shared.ports import Eviction
 from tests.builders import order
 from tests.shells.drainer_house import holder, house, released
 
@@ -67,7 +68,7 @@ def test_a_release_for_an_orphan_spares_a_drain_that_lives() -> None:
 
 def test_a_giving_back_that_was_cut_short_is_finished_by_the_next_message() -> None:
     ebb = house()
-    ebb.cluster.answers["default/p"] = [Eviction(Answer.GRANTED), Eviction(Answer.FORBIDDEN, "webhook")]
+    ebb.cluster.answers["default/p"] = [Eviction(EvictionAnswer.GRANTED), Eviction(EvictionAnswer.FORBIDDEN, "webhook")]
     ebb.cluster.failures["give_back"] = [Retryable("kubernetes", "timeout")]
 
     assert ebb.drain(order()) is Reply.AGAIN

@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 
 from functions.drainer.step import Reply
+from shared.core.evictions import EvictionAnswer
 from shared.core.policy import KubeSystemPods
 from shared.core.snapshot import Node, Pod
 from shared.core.state import DrainPhase
 from shared.core.workloads import Workload
 from shared.errors import Retryable
-from shared.ports import Answer, Eviction
+from shared.ports import Eviction
 from tests.builders import node, order, pdb, pod, pod_class, policy
 from tests.shells.house import House
 from tests.shells.seed_house import WEB, dies_after, evicted, house, phase
@@ -23,20 +24,20 @@ from tests.shells.seed_house import WEB, dies_after, evicted, house, phase
 @pytest.mark.parametrize(
     "answer",
     [
-        pytest.param(Answer.GONE, id="404: the pod is gone already"),
-        pytest.param(Answer.CONFLICT, id="409"),
-        pytest.param(Answer.LATER, id="503"),
-        pytest.param(Answer.BUDGET, id="429 for a PodDisruptionBudget"),
+        pytest.param(EvictionAnswer.GONE, id="404: the pod is gone already"),
+        pytest.param(EvictionAnswer.CONFLICT, id="409"),
+        pytest.param(EvictionAnswer.LATER, id="503"),
+        pytest.param(EvictionAnswer.BUDGET, id="429 for a PodDisruptionBudget"),
     ],
 )
 @pytest.mark.acceptance(86)
-def test_b4_no_passing_error_of_one_pod_ends_a_drain(answer: Answer) -> None:
+def test_b4_no_passing_error_of_one_pod_ends_a_drain(answer: EvictionAnswer) -> None:
     """B4: estafette gave a drain up at the first error, a 404 among them, and left the node half drained for good.
 
-    Put back by adding the answer's word to `draining.NEVER`.
+    Put back by adding the answer's word to `evictions.REFUSED_FOR_GOOD`.
     """
     ebb = house(*(pod(f"p{index}", on="n1", owner=f"ReplicaSet/r{index}") for index in range(3)))
-    ebb.cluster.answers["default/p0"] = [Eviction(Answer.GRANTED), Eviction(answer, "default/web")]
+    ebb.cluster.answers["default/p0"] = [Eviction(EvictionAnswer.GRANTED), Eviction(answer, "default/web")]
 
     ebb.drain(order())
 
@@ -48,7 +49,7 @@ def test_b4_no_passing_error_of_one_pod_ends_a_drain(answer: Answer) -> None:
 def test_b4_a_half_drained_node_is_drained_to_its_end_by_a_later_pass() -> None:
     """B4: nothing came back to a half-drained node. Put back by taking `_silent` out of `healing._CLAIM_RULES`."""
     ebb = house(pod("p", on="n1", kind=WEB), pod("q", on="n1", owner="ReplicaSet/other"), pdb("web", app="web"))
-    ebb.cluster.answers["default/q"] = [Eviction(Answer.GRANTED), Retryable("kubernetes", "killed")]
+    ebb.cluster.answers["default/q"] = [Eviction(EvictionAnswer.GRANTED), Retryable("kubernetes", "killed")]
     assert ebb.drain(order()) is Reply.AGAIN
 
     ebb.pass_time(minutes=5)

@@ -10,10 +10,11 @@ import pytest
 from msgspec.structs import replace as changed
 
 from shared.core import names
+from shared.core.evictions import EvictionAnswer as Answer
 from shared.core.policy import Budget, Limit
 from shared.core.snapshot import Node, Phase
 from shared.core.state import DrainPhase
-from shared.ports import Answer, Eviction
+from shared.ports import Eviction
 from tests.builders import node, order, pdb, pod, policy
 from tests.shells.seed_house import WEB, deliver_until_settled, dies_after, evicted, house, phase
 

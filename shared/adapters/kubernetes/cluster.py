@@ -15,10 +15,11 @@ from shared.adapters.kubernetes import evictions, ownership, translate, wire
 from shared.adapters.kubernetes.client import Call, KubernetesClient, readable, segment
 from shared.adapters.kubernetes.controllers import Controllers
 from shared.adapters.kubernetes.fold import PodFolder
+from shared.core.evictions import EvictionAnswer
 from shared.core.snapshot import Node, Pod, PodDisruptionBudget
 from shared.core.workloads import Workload
 from shared.errors import Gone, Retryable, Stale
-from shared.ports import Answer, Eviction, Picture
+from shared.ports import Eviction, Picture
 
 T = TypeVar("T")
 _SCALE_DOWN_FAILED: Final = "ScaleDownFailed"
@@ -98,7 +99,7 @@ class KubernetesCluster:
         try:
             reply = self._client.send(Call("create", "pods/eviction", path, query, body))
         except Retryable as outage:
-            return Eviction(Answer.LATER, str(outage))
+            return Eviction(EvictionAnswer.LATER, str(outage))
         return evictions.answer(pod, reply)
 
     def deletion_failed_at(self, node: str) -> datetime | None:

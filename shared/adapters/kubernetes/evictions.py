@@ -8,8 +8,9 @@ from http import HTTPStatus
 from typing import Any, Final
 
 from shared.adapters.kubernetes.replies import Reply
+from shared.core.evictions import EvictionAnswer
 from shared.core.snapshot import Pod
-from shared.ports import Answer, Eviction
+from shared.ports import Eviction
 
 _DENIED: Final = re.compile(r'admission webhook "[^"]+" denied the request')
 _NO_DRY_RUN: Final = "does not support dry run"
@@ -18,13 +19,13 @@ _OTHER_POD: Final = re.compile(r"Precondition failed: UID|UID in the preconditio
 _SEVERAL: Final = "more than one PodDisruptionBudget"
 _BUDGET_NAME: Final = re.compile(r"[Tt]he disruption budget (?P<name>\S+)")
 _CODES: Final = {
-    HTTPStatus.OK: Answer.GRANTED,
-    HTTPStatus.CREATED: Answer.GRANTED,
-    HTTPStatus.ACCEPTED: Answer.GRANTED,
-    HTTPStatus.NOT_FOUND: Answer.GONE,
-    HTTPStatus.REQUEST_TIMEOUT: Answer.LATER,
-    HTTPStatus.CONFLICT: Answer.CONFLICT,
-    HTTPStatus.TOO_MANY_REQUESTS: Answer.LATER,
+    HTTPStatus.OK: EvictionAnswer.GRANTED,
+    HTTPStatus.CREATED: EvictionAnswer.GRANTED,
+    HTTPStatus.ACCEPTED: EvictionAnswer.GRANTED,
+    HTTPStatus.NOT_FOUND: EvictionAnswer.GONE,
+    HTTPStatus.REQUEST_TIMEOUT: EvictionAnswer.LATER,
+    HTTPStatus.CONFLICT: EvictionAnswer.CONFLICT,
+    HTTPStatus.TOO_MANY_REQUESTS: EvictionAnswer.LATER,
 }
 """The codes whose body need not be read; any other 4xx is FORBIDDEN, any 5xx LATER."""
 
@@ -45,26 +46,26 @@ def eviction_body(pod: Pod, grace_seconds: int, *, dry_run: bool) -> dict[str, A
 def answer(pod: Pod, reply: Reply) -> Eviction:
     """Return the answer, with a detail unless the eviction was granted."""
     meaning = _meaning(reply)
-    if meaning is Answer.GRANTED:
+    if meaning is EvictionAnswer.GRANTED:
         return Eviction(meaning)
-    if meaning is Answer.BUDGET:
+    if meaning is EvictionAnswer.BUDGET:
         return Eviction(meaning, _budget(pod, reply))
     return Eviction(meaning, f"{reply.code} {reply.status.message}")
 
 
-def _meaning(reply: Reply) -> Answer:
+def _meaning(reply: Reply) -> EvictionAnswer:
     code, message = reply.code, reply.status.message
     if HTTPStatus.BAD_REQUEST <= code < HTTPStatus.INTERNAL_SERVER_ERROR and _refused_by_webhook(message):
-        return Answer.FORBIDDEN
+        return EvictionAnswer.FORBIDDEN
     if code == HTTPStatus.CONFLICT and _OTHER_POD.search(message):
-        return Answer.GONE
+        return EvictionAnswer.GONE
     if code == HTTPStatus.TOO_MANY_REQUESTS and _cause(reply, "DisruptionBudget"):
-        return Answer.BUDGET
+        return EvictionAnswer.BUDGET
     if code == HTTPStatus.FORBIDDEN and _cause(reply, "NamespaceTerminating"):
-        return Answer.TERMINATING
+        return EvictionAnswer.TERMINATING
     if code == HTTPStatus.INTERNAL_SERVER_ERROR and _SEVERAL in message:
-        return Answer.SEVERAL_PDBS
-    other = Answer.LATER if code >= HTTPStatus.INTERNAL_SERVER_ERROR else Answer.FORBIDDEN
+        return EvictionAnswer.SEVERAL_PDBS
+    other = EvictionAnswer.LATER if code >= HTTPStatus.INTERNAL_SERVER_ERROR else EvictionAnswer.FORBIDDEN
     return next((meaning for known, meaning in _CODES.items() if known == code), other)
 
 

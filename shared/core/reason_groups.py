@@ -1,4 +1,4 @@
-"""Why nodes stay, in seven words for a chart: each reason belongs to one theme.
+"""Why nodes stay, in seven words for a chart: each reason belongs to one group.
 
 A chart with a line for each of some sixty reasons says nothing, and a log-based metric has a fixed list of
 series. The exact reason stands in `node_decision`. Must not decide anything.
@@ -10,7 +10,7 @@ from typing import Final
 from shared.core.reasons import PodBlock, Unremovable
 
 
-class Theme(StrEnum):
+class ReasonGroup(StrEnum):
     """What has to change before a node may go."""
 
     FULL = "full"
@@ -29,21 +29,21 @@ class Theme(StrEnum):
     """Something is wrong or under way with the node or its pool."""
 
 
-_UNREMOVABLE: Final[dict[Theme, tuple[Unremovable, ...]]] = {
-    Theme.FULL: (
+_UNREMOVABLE: Final[dict[ReasonGroup, tuple[Unremovable, ...]]] = {
+    ReasonGroup.FULL: (
         Unremovable.CPU_ABOVE_LIMIT,
         Unremovable.MEMORY_ABOVE_LIMIT,
         Unremovable.ACCELERATOR_ABOVE_LIMIT,
         Unremovable.NOT_EMPTY,
     ),
-    Theme.PODS: (Unremovable.BLOCKED_BY_POD,),
-    Theme.ROOM: (
+    ReasonGroup.PODS: (Unremovable.BLOCKED_BY_POD,),
+    ReasonGroup.ROOM: (
         Unremovable.NO_PLACE_FOR_PODS,
         Unremovable.NO_EXCESS,
         Unremovable.TOO_FEW_UNDERUTILIZED,
         Unremovable.NO_SEARCH_LEFT,
     ),
-    Theme.LIMITS: (
+    ReasonGroup.LIMITS: (
         Unremovable.BUDGET,
         Unremovable.CLUSTER_BUDGET,
         Unremovable.RATE,
@@ -54,7 +54,7 @@ _UNREMOVABLE: Final[dict[Theme, tuple[Unremovable, ...]]] = {
         Unremovable.MINIMUM_NON_TAINTED,
         Unremovable.POOL_AT_MINIMUM,
     ),
-    Theme.TIME: (
+    ReasonGroup.TIME: (
         Unremovable.TOO_YOUNG,
         Unremovable.MARKED_RECENTLY,
         Unremovable.RECENT_ADDITION,
@@ -62,7 +62,7 @@ _UNREMOVABLE: Final[dict[Theme, tuple[Unremovable, ...]]] = {
         Unremovable.OUTSIDE_WINDOWS,
         Unremovable.FROZEN,
     ),
-    Theme.OFF: (
+    ReasonGroup.OFF: (
         Unremovable.NO_POOL,
         Unremovable.POOL_DISABLED,
         Unremovable.POLICY_INVALID,
@@ -72,7 +72,7 @@ _UNREMOVABLE: Final[dict[Theme, tuple[Unremovable, ...]]] = {
         Unremovable.CONSOLIDATION_OFF,
         Unremovable.PAUSED,
     ),
-    Theme.TROUBLE: (
+    ReasonGroup.TROUBLE: (
         Unremovable.NOT_READY,
         Unremovable.NO_ALLOCATABLE,
         Unremovable.CORDONED_BY_OTHER,
@@ -84,8 +84,8 @@ _UNREMOVABLE: Final[dict[Theme, tuple[Unremovable, ...]]] = {
         Unremovable.POOLS_UNKNOWN,
     ),
 }
-THEME_OF: Final[dict[str, Theme]] = {
-    **{block.value: Theme.PODS for block in PodBlock},
-    **{reason.value: theme for theme, reasons in _UNREMOVABLE.items() for reason in reasons},
+GROUP_OF: Final[dict[str, ReasonGroup]] = {
+    **{block.value: ReasonGroup.PODS for block in PodBlock},
+    **{reason.value: group for group, reasons in _UNREMOVABLE.items() for reason in reasons},
 }
 """By the reason's word; a test holds it to name every reason."""
