@@ -13,7 +13,7 @@ import numpy as np
 from shared.core.drainability import movable
 from shared.core.feasibility import is_destination, unmodelled
 from shared.core.placement.bounds import MOST, SCALE, Amounts, left, matrix, share, shares
-from shared.core.placement.exclusions import Exclusions, Occupancy
+from shared.core.placement.constraints.anti_affinity import Exclusions, Occupancy
 from shared.core.placement.masks import Masks, Row
 from shared.core.pods import is_daemon, is_mirror, is_replaced
 from shared.core.reasons import Finding
