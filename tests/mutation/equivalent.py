@@ -8,9 +8,7 @@ from typing import Final
 _TYPES: Final = "it never is None there; the part is for the types"
 _ORDER: Final = "a mapping's order is nobody's business; sorted, so that what is written is the same in every run"
 _CLAIMS, _SCHEDULE, _MARKS = (f"shared/core/{name}.py" for name in ("claims", "schedule", "marks"))
-_ARRANGEMENT, _STRATEGIES, _TERRAIN = (
-    f"shared/core/placement/{name}.py" for name in ("arrangement", "strategies", "terrain")
-)
+_ARRANGEMENT, _STRATEGIES = (f"shared/core/placement/{name}.py" for name in ("arrangement", "strategies"))
 
 EQUIVALENT: Final[dict[tuple[str, str, str, str], str]] = {
     (
@@ -49,12 +47,6 @@ EQUIVALENT: Final[dict[tuple[str, str, str, str], str]] = {
     (_STRATEGIES, "", "1", "2"): "a seed is as good as another",
     (_STRATEGIES, "", "2", "3"): "a seed is as good as another",
     (_STRATEGIES, "", "2", "1"): "a seed is as good as another",
-    (
-        _TERRAIN,
-        "Terrain._standing",
-        "if pod.spec in concerned",
-        "if True",
-    ): "what concerns no exclusion excludes nothing",
     (_MARKS, "update", "sorted(could_go.items())", "tuple(could_go.items())"): _ORDER,
     (_MARKS, "update", "sorted(rows.items())", "tuple(rows.items())"): _ORDER,
     ("shared/core/standing.py", "standing", "sorted(by_pool.items())", "tuple(by_pool.items())"): _ORDER,

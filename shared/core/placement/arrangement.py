@@ -1,4 +1,4 @@
-"""One way the pods might come to lie: free room, open domains, and what has been placed so far.
+"""One way the pods might come to lie: free room, what the constraints count, and what has been placed so far.
 
 Changes in place for speed; an attempt that fails leaves nothing behind, one that succeeded can be undone.
 Works on class and node indices of one `Terrain`; must not know pods by name, nor judge nodes.
@@ -53,7 +53,7 @@ class Arrangement:
         self._open = terrain.destinations.copy()
         self._ties = strategy.ties(len(terrain.nodes))
         self._key = strategy.direction * terrain.room(self._free) + self._ties
-        self._occupancy = terrain.standing.copy()
+        self._constraints = terrain.constraint_states.copy()
         self._guests: dict[int, Counter[int]] = {}
         self._rows = Rows(terrain, self._free, self._open)
 
@@ -63,7 +63,7 @@ class Arrangement:
         twin.log = list(self.log)
         for mine, own in ((self._free, twin._free), (self._open, twin._open), (self._key, twin._key)):
             own[...] = mine
-        twin._occupancy = self._occupancy.copy()
+        twin._constraints = self._constraints.copy()
         twin._guests = {node: Counter(kinds) for node, kinds in self._guests.items()}
         return twin
 
@@ -71,6 +71,7 @@ class Arrangement:
         """Take nodes out of the destinations."""
         for node in nodes:
             self._open[node] = False
+            self._constraints.close(node)
             self._rows.touch(node)
 
     def hold_back(self, amounts: Amounts) -> None:
@@ -81,20 +82,22 @@ class Arrangement:
 
     def reserve(self, kinds: Sequence[int], source: int) -> list[int]:
         """Place what can be placed, in the given order; return the classes of the pods that fit nowhere."""
-        self._settle(kinds, source, -1)
-        steps = [Step(kind, source, self._place(kind)) for kind in kinds]
+        self._leave(kinds, source)
+        steps = [Step(kind, source, self._rehome(kind, source)) for kind in kinds]
         self.log.extend(step for step in steps if step.target != OUTSIDE)
         return [step.kind for step in steps if step.target == OUTSIDE]
 
     def reserve_all(self, kinds: Sequence[int], source: int) -> bool:
-        """Place all of them, or nothing has changed."""
+        """Place all pods of a node on its way out, or nothing has changed."""
         begun = len(self.log)
+        self._constraints.close(source)
         if not self.reserve(kinds, source):
             return True
         for kind, _, target in reversed(self.log[begun:]):
             self._put(kind, target, -1)
         del self.log[begun:]
-        self._settle(kinds, source, 1)
+        self._stay(kinds, len(kinds), source)
+        self._constraints.reopen(source)
         return False
 
     def remove(self, node: int, residents: Sequence[int]) -> Attempt:
@@ -104,9 +107,9 @@ class Arrangement:
         leaving = self.strategy.order(self.terrain, [*residents, *moving_on])
         attempt = Attempt(node, leaving, guests, was_open=bool(self._open[node]))
         self.close([node])
-        self._settle(leaving, node, -1)
+        self._leave(leaving, node)
         for kind in leaving:
-            target = OUTSIDE if self.terrain.fixed(kind) else self._place(kind)
+            target = self._rehome(kind, node, movable=not self.terrain.fixed(kind))
             if target == OUTSIDE:
                 attempt.stuck = kind
                 self.undo(attempt)
@@ -121,22 +124,37 @@ class Arrangement:
             del self.log[len(self.log) - len(attempt.steps) :]
         for kind, _, target in reversed(attempt.steps):
             self._put(kind, target, -1)
-        self._settle(attempt.leaving, attempt.node, 1)
+        self._stay(attempt.leaving, len(attempt.steps) + (attempt.stuck is not None), attempt.node)
         self._open[attempt.node] = attempt.was_open
+        self._constraints.reopen(attempt.node)
         if attempt.guests:
             self._guests[attempt.node] = attempt.guests
         self._rows.touch(attempt.node)
 
     def options(self, kind: int) -> tuple[int, int]:
-        """Return how many open nodes admit a class, and how many of them have room and an open domain for it."""
+        """Return how many open nodes admit a class, and how many of them have room and may take it."""
         admitting = self.terrain.admitting(kind) & self._open
         return int(admitting.sum()), int(self._row(kind).sum())
 
-    def _settle(self, kinds: Sequence[int], node: int, pods: int) -> None:
-        """Count pods off (or back onto) the domains of the node where they were in the picture."""
-        for kind in kinds:
-            if node != OUTSIDE and self.terrain.exclusions.concerns(kind):
-                self._occupancy.add(kind, node, pods)
+    def _leave(self, kinds: Sequence[int], node: int) -> None:
+        """Tell that these pods will be evicted from the node."""
+        if node != OUTSIDE:
+            for kind in kinds:
+                self._constraints.leave(kind, node)
+
+    def _stay(self, kinds: Sequence[int], evicted: int, node: int) -> None:
+        """Take back that pods leave the node, and that so many of them were evicted."""
+        if node != OUTSIDE:
+            for kind in kinds[:evicted]:
+                self._constraints.evict(kind, node, -1)
+            for kind in kinds:
+                self._constraints.leave(kind, node, -1)
+
+    def _rehome(self, kind: int, source: int, *, movable: bool = True) -> int:
+        """Evict one of the pods that leave and place its replacement; OUTSIDE when there is no place for it."""
+        if source != OUTSIDE:
+            self._constraints.evict(kind, source)
+        return self._place(kind) if movable else OUTSIDE
 
     def _place(self, kind: int) -> int:
         """Put one pod of the class onto its best feasible node; OUTSIDE when there is none."""
@@ -157,12 +175,11 @@ class Arrangement:
         if self.strategy.direction:
             room = self.terrain.room_on(self._free, node)
             self._key[node] = self.strategy.direction * room + self._ties[node]
-        if self.terrain.exclusions.concerns(kind):
-            self._occupancy.add(kind, node, pods)
+        self._constraints.add(kind, node, pods)
         self._rows.touch(node)
 
     def _row(self, kind: int) -> Row:
-        """Return the nodes that are open, admit the class, have room for one pod of it and an open domain."""
+        """Return the nodes that are open, admit the class, have room for one pod of it and are allowed to take it."""
         row = self._rows.of(kind)
-        allowed = self._occupancy.allowed(kind) if self.terrain.exclusions.concerns(kind) else None
+        allowed = self._constraints.allowed(kind)
         return row if allowed is None else row & allowed

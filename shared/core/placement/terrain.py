@@ -13,8 +13,8 @@ import numpy as np
 from shared.core.drainability import movable
 from shared.core.feasibility import is_destination, unmodelled
 from shared.core.placement.bounds import MOST, SCALE, Amounts, left, matrix, share, shares
-from shared.core.placement.constraints.anti_affinity import Exclusions, Occupancy
-from shared.core.placement.masks import Masks, Row
+from shared.core.placement.constraints import CONSTRAINTS, ConstraintInput, Constraints, NewConstraint
+from shared.core.placement.masks import Codes, Masks, Row
 from shared.core.pods import is_daemon, is_mirror, is_replaced
 from shared.core.reasons import Finding
 from shared.core.resources import CPU, MEMORY, PODS
@@ -24,7 +24,7 @@ from shared.core.snapshot import Pod, PodClass, Snapshot
 class Terrain:
     """Nodes, pod classes and what is free where, by index. Indices follow the snapshot's order."""
 
-    def __init__(self, snapshot: Snapshot, now: datetime) -> None:
+    def __init__(self, snapshot: Snapshot, now: datetime, constraints: Sequence[NewConstraint] = CONSTRAINTS) -> None:
         self.nodes = snapshot.nodes
         self.index = {node.name: place for place, node in enumerate(self.nodes)}
         self._pods = snapshot.pods_by_node
@@ -45,13 +45,15 @@ class Terrain:
         self.requests[-1] = 1
         self.needs = tuple(_needs(column) for column in self.requests.T)
         self.allocatable = matrix([node.allocatable for node in self.nodes], self.axes, MOST)
-        self.free = self._free(bound)
+        where = np.fromiter((self.index[pod.node] for pod in bound), np.int64, len(bound))
+        kinds = np.fromiter((self.kind_of[pod.spec] for pod in bound), np.int64, len(bound))
+        self.free = self._free(bound, kinds, where)
         upgrading = {name for name, pool in snapshot.pools.items() if pool.upgrading}
         open_nodes = (is_destination(node) and node.pool not in upgrading for node in self.nodes)
         self.destinations: Row = np.fromiter(open_nodes, np.bool_, len(self.nodes))
         self.masks = Masks(self.nodes)
-        self.exclusions = Exclusions(self.classes, self.masks, snapshot.namespaces)
-        self.standing = self._standing(bound)
+        self.constraints = Constraints(constraints, ConstraintInput(snapshot, self.classes, self.masks))
+        self.constraint_states = self.constraints.states(kinds, where)
         self._fixed: dict[int, tuple[Finding, ...]] = {}
         self._admitting: dict[int, Row] = {}
         self._movable: dict[int, tuple[Pod, ...]] = {}
@@ -86,9 +88,10 @@ class Terrain:
         return self._fixed[kind]
 
     def admitting(self, kind: int) -> Row:
-        """Return the nodes whose taints and labels admit the class; the row is shared, do not write to it."""
+        """Return the nodes that admit the class, whatever lies there; the row is shared, do not write to it."""
         if kind not in self._admitting:
-            self._admitting[kind] = self.masks.of(self.classes[kind])
+            row, allowed = self.masks.of(self.classes[kind]), self.constraints.admits(kind)
+            self._admitting[kind] = row if allowed is None else row & allowed
         return self._admitting[kind]
 
     def size(self, kind: int) -> int:
@@ -123,22 +126,12 @@ class Terrain:
         count = max(len(self.nodes), 1)
         return [max(sum(row.tolist()) // count, 1) for row in self.allocatable]
 
-    def _free(self, bound: Sequence[Pod]) -> Amounts:
+    def _free(self, bound: Sequence[Pod], kinds: Codes, where: Codes) -> Amounts:
         """Return allocatable minus what the scheduler has booked; below zero where a node is overbooked."""
-        where = np.fromiter((self.index[pod.node] for pod in bound), np.int64, len(bound))
-        kinds = np.fromiter((self.kind_of[pod.spec] for pod in bound), np.int64, len(bound))
         asked = self.requests[:, kinds]
         resized = [place for place, pod in enumerate(bound) if pod.booked is not None]
         asked[:-1, resized] = matrix([bound[place].requests for place in resized], self.axes, MOST + 1)[:-1]
         return left(self.allocatable, where, asked)
-
-    def _standing(self, bound: Sequence[Pod]) -> Occupancy:
-        occupancy = Occupancy(self.exclusions)
-        concerned = {spec for spec, kind in self.kind_of.items() if self.exclusions.concerns(kind)}
-        for pod in bound:
-            if pod.spec in concerned:
-                occupancy.add(self.kind_of[pod.spec], self.index[pod.node])
-        return occupancy
 
 
 def _first_of_each(pods: Iterable[Pod]) -> Mapping[PodClass, Pod]:

@@ -1,1 +1,32 @@
-"""The scheduler's rules about what else lies on a node or in its domain, one module each."""
+"""The scheduler's rules about what else lies on a node or in its domain: one module each, `CONSTRAINTS` lists them.
+
+`Terrain` and `Arrangement` know this tuple only, so the proof of a plan, of an order and of demand ask the same rules.
+To add one:
+
+1. a module here with a `Constraint` (fixed for a picture) and its `ConstraintState` (what changes with every move);
+   `constraint.py` says what each method means, `anti_affinity` is the example;
+2. its line in `CONSTRAINTS`;
+3. its line out of `feasibility.UNMODELLED` (or its question there narrowed to what stays unmodelled);
+4. a table of its rule's cases in `tests/core/`, and a pod in `test_constraints.py` among those whose rule is modelled.
+
+Must not know resources, or why a pod moves.
+"""
+
+from typing import Final
+
+from shared.core.placement.constraints.anti_affinity import AntiAffinity
+from shared.core.placement.constraints.combined import Constraints, ConstraintStates
+from shared.core.placement.constraints.constraint import Constraint, ConstraintInput, ConstraintState, NewConstraint
+
+CONSTRAINTS: Final[tuple[NewConstraint, ...]] = (AntiAffinity,)
+"""In this order they are asked; a node must be allowed by all of them."""
+
+__all__ = (
+    "CONSTRAINTS",
+    "Constraint",
+    "ConstraintInput",
+    "ConstraintState",
+    "ConstraintStates",
+    "Constraints",
+    "NewConstraint",
+)

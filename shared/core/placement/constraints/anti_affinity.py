@@ -10,6 +10,7 @@ from typing import Final
 
 import numpy as np
 
+from shared.core.placement.constraints.constraint import Constraint, ConstraintInput, ConstraintState
 from shared.core.placement.masks import Codes, Masks, Row
 from shared.core.selectors import Labels, PodTerm
 from shared.core.snapshot import NO_LABELS, PodClass
@@ -18,17 +19,18 @@ NOWHERE: Final = -1
 """The domain of nodes without the topology key."""
 
 
-class Exclusions:
+class AntiAffinity(Constraint):
     """All anti-affinity terms of the cluster: who holds them, whom they reject, and each node's domain."""
 
-    def __init__(self, classes: Sequence[PodClass], masks: Masks, namespaces: Mapping[str, Labels]) -> None:
+    def __init__(self, given: ConstraintInput) -> None:
+        classes = given.classes
         terms = {term: place for place, term in enumerate(_terms(classes))}
-        self.domains: list[Codes] = [_domains(masks, term.topology_key) for term in terms]
+        self.domains: list[Codes] = [_domains(given.masks, term.topology_key) for term in terms]
         self._sizes = [int(codes.max(initial=NOWHERE)) + 1 for codes in self.domains]
         self.holds: list[tuple[int, ...]] = [
             tuple(sorted({terms[term] for term in spec.anti_affinity})) for spec in classes
         ]
-        self.rejected_by = _rejections(classes, tuple(terms), namespaces)
+        self.rejected_by = _rejections(classes, tuple(terms), given.snapshot.namespaces)
 
     def nodes_in(self, term: int, domains: Collection[int]) -> Row:
         """Return the nodes that lie in one of the domains."""
@@ -41,26 +43,28 @@ class Exclusions:
         """Whether any term is held by, or rejects, pods of this class."""
         return bool(self.holds[kind] or self.rejected_by[kind])
 
+    def state(self) -> "AntiAffinityState":
+        return AntiAffinityState(self)
 
-class Occupancy:
-    """How many pods in each domain hold a term, and how many it rejects. One for each arrangement.
+
+class AntiAffinityState(ConstraintState):
+    """How many pods in each domain hold a term, and how many it rejects.
 
     Only occupied domains are kept: thousands of terms by hostname would otherwise cost as much as the whole cluster.
     """
 
-    def __init__(self, exclusions: Exclusions) -> None:
-        self._of = exclusions
-        self._holders: list[dict[int, int]] = [{} for _ in exclusions.domains]
-        self._rejected: list[dict[int, int]] = [{} for _ in exclusions.domains]
+    def __init__(self, terms: AntiAffinity) -> None:
+        self._of = terms
+        self._holders: list[dict[int, int]] = [{} for _ in terms.domains]
+        self._rejected: list[dict[int, int]] = [{} for _ in terms.domains]
 
-    def copy(self) -> "Occupancy":
-        twin = Occupancy(self._of)
+    def copy(self) -> "AntiAffinityState":
+        twin = AntiAffinityState(self._of)
         twin._holders = [dict(counts) for counts in self._holders]
         twin._rejected = [dict(counts) for counts in self._rejected]
         return twin
 
     def add(self, kind: int, node: int, pods: int = 1) -> None:
-        """Count pods of a class onto a node (negative: off it)."""
         for terms, counts in ((self._of.holds[kind], self._holders), (self._of.rejected_by[kind], self._rejected)):
             for term in terms:
                 domain = int(self._of.domains[term][node])
@@ -68,7 +72,6 @@ class Occupancy:
                     _count(counts[term], domain, pods)
 
     def allowed(self, kind: int) -> Row | None:
-        """Return the nodes whose domains are open to a pod of the class; None = all."""
         barred: Row | None = None
         for terms, counts in ((self._of.holds[kind], self._rejected), (self._of.rejected_by[kind], self._holders)):
             for term in terms:

@@ -1,0 +1,78 @@
+"""All constraints as one: each is told and asked only of the pod classes that it concerns, in the tuple's order.
+
+Must not know any constraint by name.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from shared.core.placement.constraints.constraint import ConstraintInput, ConstraintState, NewConstraint
+from shared.core.placement.masks import Codes, Row
+
+
+class Constraints:
+    """The fixed part of all constraints of a picture."""
+
+    def __init__(self, makers: Sequence[NewConstraint], given: ConstraintInput) -> None:
+        self._members = tuple(make(given) for make in makers)
+        kinds = range(len(given.classes))
+        self.concerning = tuple(
+            tuple(place for place, each in enumerate(self._members) if each.concerns(kind)) for kind in kinds
+        )
+        """By class, the places of those that concern it."""
+
+    def admits(self, kind: int) -> Row | None:
+        """Return the nodes that all constraints leave the class whatever lies there; None = all."""
+        return _all([self._members[place].admits(kind) for place in self.concerning[kind]])
+
+    def states(self, kinds: Codes, nodes: Codes) -> "ConstraintStates":
+        """Return the counts with one pod of each of these classes on its node."""
+        found = ConstraintStates(self.concerning, [each.state() for each in self._members])
+        concerned = np.fromiter(map(bool, self.concerning), np.bool_, len(self.concerning))[kinds]
+        for kind, node in zip(kinds[concerned].tolist(), nodes[concerned].tolist(), strict=True):
+            found.add(kind, node)
+        return found
+
+
+class ConstraintStates(ConstraintState):
+    """The changing part of all constraints, for one arrangement."""
+
+    def __init__(self, concerning: Sequence[Sequence[int]], states: Sequence[ConstraintState]) -> None:
+        self._concerning = concerning
+        self._states = tuple(states)
+
+    def add(self, kind: int, node: int, pods: int = 1) -> None:
+        for place in self._concerning[kind]:
+            self._states[place].add(kind, node, pods)
+
+    def leave(self, kind: int, node: int, pods: int = 1) -> None:
+        for place in self._concerning[kind]:
+            self._states[place].leave(kind, node, pods)
+
+    def evict(self, kind: int, node: int, pods: int = 1) -> None:
+        for place in self._concerning[kind]:
+            self._states[place].evict(kind, node, pods)
+
+    def close(self, node: int) -> None:
+        for state in self._states:
+            state.close(node)
+
+    def reopen(self, node: int) -> None:
+        for state in self._states:
+            state.reopen(node)
+
+    def allowed(self, kind: int) -> Row | None:
+        return _all([self._states[place].allowed(kind) for place in self._concerning[kind]])
+
+    def copy(self) -> "ConstraintStates":
+        return ConstraintStates(self._concerning, [state.copy() for state in self._states])
+
+
+def _all(rows: Sequence[Row | None]) -> Row | None:
+    """Return where all rows hold; None = everywhere."""
+    found: Row | None = None
+    for row in rows:
+        if row is not None:
+            found = row if found is None else found & row
+    return found

@@ -1,0 +1,87 @@
+"""What every placement constraint offers: a part that is fixed for a picture, and a part that changes with each move.
+
+Pods are told by class and node index (`kind`, `node`), never by name; pods of one class are alike.
+Must not hold a rule of its own.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol, Self
+
+from shared.core.placement.masks import Masks, Row
+from shared.core.snapshot import PodClass, Snapshot
+
+
+@dataclass(frozen=True)
+class ConstraintInput:
+    """What a constraint is made from. A `kind` is a place in `classes`, a `node` one in the snapshot's nodes."""
+
+    snapshot: Snapshot
+    classes: Sequence[PodClass]
+    masks: Masks
+
+
+class ConstraintState(Protocol):
+    """How the pods lie, as far as one constraint counts them. One for each arrangement.
+
+    All of it is counts: the same call with the negative number of pods takes it back, and nothing else has to be kept
+    for an undo. Only pods that the constraint concerns are told. It is copied for every pass of the search and changed
+    twice for every pod placed: keep what is occupied, not a place for each node and class.
+    """
+
+    def add(self, kind: int, node: int, pods: int = 1) -> None:
+        """Count pods of a class onto a node."""
+        ...
+
+    def leave(self, kind: int, node: int, pods: int = 1) -> None:
+        """Pods will be evicted from the node; told of all that leave it before the first of them gets its new place.
+
+        They leave one after another. A rule that must hold at each of these moments counts them apart from those that
+        stay until each is evicted; for the others they are away at once.
+        """
+        self.add(kind, node, -pods)
+
+    def evict(self, kind: int, node: int, pods: int = 1) -> None:
+        """Of the pods that leave, these are gone; `allowed` is asked for their replacements next."""
+        del kind, node, pods
+
+    def close(self, node: int) -> None:
+        """The node is on its way out: it stands there cordoned for now, with what stays on it, and will be gone."""
+        del node
+
+    def reopen(self, node: int) -> None:
+        """Take back `close`."""
+        del node
+
+    def allowed(self, kind: int) -> Row | None:
+        """Return the nodes that may take one more pod of the class as the pods lie now; None = all.
+
+        Asked for every pod placed: a few passes of NumPy over the nodes, never a loop over them. A node where no pod
+        of the class may ever go is better left out by `Constraint.admits`, which is asked once.
+        """
+        ...
+
+    def copy(self) -> Self:
+        """Return an independent twin."""
+        ...
+
+
+class Constraint(Protocol):
+    """One rule of the scheduler, with all that a picture fixes for good. Nothing here changes afterwards."""
+
+    def concerns(self, kind: int) -> bool:
+        """Whether the rule binds pods of the class, or counts them for others. Of the rest it is never told."""
+        ...
+
+    def admits(self, kind: int) -> Row | None:
+        """Return the nodes that the rule leaves the class whatever lies there; None = all."""
+        del kind
+        return None
+
+    def state(self) -> ConstraintState:
+        """Return the counts of a cluster in which no pod lies anywhere yet."""
+        ...
+
+
+NewConstraint = Callable[[ConstraintInput], Constraint]
+"""How a constraint is made; its class is one."""
