@@ -83,8 +83,8 @@ class Settings:
         return match[name] if match else ""
 
 
-def read_settings(environment: Mapping[str, str]) -> Settings:
-    """Return the settings of an environment.
+def read_settings(environment: Mapping[str, str], *needed: str) -> Settings:
+    """Return the settings of an environment; besides the cluster, `needed` may not be missing.
 
     Raises:
         BadSettings: with one sentence for every variable that is missing or wrong.
@@ -94,7 +94,9 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
         for name in Settings.__dataclass_fields__
         if environment.get(f"EBB_{name.upper()}", "").strip()
     }
-    faults = [fault for check in _CHECKS for fault in check(given)]
+    missing = [name for name in ("cluster", *needed) if name not in given]
+    faults = [not_set(*missing)] if missing else []
+    faults += [fault for check in _CHECKS for fault in check(given)]
     if faults:
         raise BadSettings(*faults)
     seconds = {name: min(float(given[name]), most) for name, most in _MOST_SECONDS.items() if name in given}
@@ -102,10 +104,17 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
     return Settings(**values)
 
 
+def not_set(*names: str) -> str:
+    """Return the sentence that says which variables are missing, and where their values come from."""
+    first, *rest = (f"EBB_{name.upper()}" for name in names)
+    missing = ", nor is ".join([f"{first} is not set", *rest])
+    return f'{missing}; Terraform\'s output cli has the values: eval "$(terraform output -raw cli)".'
+
+
 def _cluster(given: Mapping[str, str]) -> list[str]:
-    if _CLUSTER.fullmatch(given.get("cluster", "")):
+    if "cluster" not in given or _CLUSTER.fullmatch(given["cluster"]):
         return []
-    return [f"EBB_CLUSTER: {given.get('cluster', '')!r} is not projects/PROJECT/locations/LOCATION/clusters/NAME."]
+    return [f"EBB_CLUSTER: {given['cluster']!r} is not projects/PROJECT/locations/LOCATION/clusters/NAME."]
 
 
 def _topics(given: Mapping[str, str]) -> list[str]:

@@ -17,7 +17,7 @@ from shared.core.policy_document.parsing import parse
 from shared.errors import BadSettings
 from shared.log import JsonLog
 from shared.ports import Cluster, OrderBus, PolicySource, Pools, Ports, State
-from shared.settings import Settings
+from shared.settings import Settings, not_set
 
 NO_GKE_API: Final = "none"
 _SQLITE: Final = "sqlite:"
@@ -90,7 +90,7 @@ def state_of(settings: Settings) -> State:
 
 def _policy(settings: Settings) -> PolicySource:
     if not settings.policy:
-        raise BadSettings("EBB_POLICY: missing; write gs://BUCKET/OBJECT or a file path.")
+        raise BadSettings(not_set("policy"))
     if settings.policy.startswith(_BUCKET):
         bucket, _, name = settings.policy.removeprefix(_BUCKET).partition("/")
         return BucketPolicy(bucket, name, parse)
@@ -105,7 +105,7 @@ def orders_of(settings: Settings) -> OrderBus:
         Terminal: there is no identity to publish with.
     """
     if not settings.topic:
-        raise BadSettings("EBB_TOPIC: missing; write projects/PROJECT/topics/TOPIC.")
+        raise BadSettings(not_set("topic"))
     from shared.adapters.pubsub import PubSubOrders  # noqa: PLC0415 - cold start
 
     return PubSubOrders(settings.topic, settings.rejected_topic, settings.results_topic)

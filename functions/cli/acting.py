@@ -49,7 +49,7 @@ def open_office(environment: Mapping[str, str]) -> Office:
         BadSettings: the environment names no cluster or no topic.
         Terminal: the state cannot be opened, or there is no identity to publish with.
     """
-    settings = read_settings(environment)
+    settings = read_settings(environment, "topic")
     orders = orders_of(settings)
     return Office(settings.cluster, settings.topic, state_of(settings), orders, SystemClock(), user_name())
 

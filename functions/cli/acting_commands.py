@@ -33,9 +33,12 @@ def drain(
 ) -> None:
     """Order the drain of one node, and tell its progress.
 
-    The drainer judges the order: PodDisruptionBudgets, budgets, windows and the proof of placement hold for it.
-    Needs the functions' variables EBB_CLUSTER, EBB_TOPIC, EBB_STATE and EBB_FIRESTORE_DATABASE.
-    Waits for the end, in a terminal or without one. With --no-wait only the order's id is printed.
+    The drainer judges the order: PodDisruptionBudgets, budgets, windows and the
+    proof of placement hold for it. Waits for the end, in a terminal or without
+    one; with --no-wait only the order's id is printed.
+
+    Needs EBB_CLUSTER, EBB_TOPIC, EBB_STATE and EBB_FIRESTORE_DATABASE, which
+    Terraform's output cli names: eval "$(terraform output -raw cli)".
 
     Exit codes:
     0 drained, removed, or would be drained; with --no-wait: published
@@ -62,8 +65,11 @@ def release(
 ) -> None:
     """Give nodes back, whoever holds them: uncordon, untaint, end the claim. Never refused.
 
-    Without --kubeconfig and EBB_KUBECONFIG the cluster is looked for with the GKE API. Needs EBB_CLUSTER, EBB_TOPIC,
-    EBB_STATE and EBB_FIRESTORE_DATABASE. Before terraform destroy: ebb pause, then ebb release all.
+    Without --kubeconfig and EBB_KUBECONFIG the cluster is asked for of the GKE
+    API. Before terraform destroy: ebb pause, then ebb release all.
+
+    Needs EBB_CLUSTER, EBB_TOPIC, EBB_STATE and EBB_FIRESTORE_DATABASE, which
+    Terraform's output cli names: eval "$(terraform output -raw cli)".
 
     Exit codes:
     0 all are free; with --no-wait: published
@@ -87,8 +93,11 @@ def status(
 ) -> None:
     """Show what a running Ebb holds and remembers: claims, marks, back-offs, breakers, the pause, the last results.
 
-    Reads only the state that EBB_CLUSTER, EBB_STATE and EBB_FIRESTORE_DATABASE name. EBB_INTERVAL_SECONDS says how far
-    apart passes are (300), and so after how long a silence to warn.
+    Reads only the state. EBB_INTERVAL_SECONDS says how far apart passes are, 300
+    if it does not, and so after how long a silence to warn.
+
+    Needs EBB_CLUSTER, EBB_STATE and EBB_FIRESTORE_DATABASE, which Terraform's
+    output cli names: eval "$(terraform output -raw cli)".
     """
     from functions.cli import status_json, status_table  # noqa: PLC0415 - no other command needs the state
     from functions.cli.pausing import switch  # noqa: PLC0415 - same

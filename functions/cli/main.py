@@ -14,13 +14,14 @@ import typer
 
 from functions.cli import acting_commands
 from functions.cli.failures import Sentences
+from functions.cli.flags import Commands
 from functions.cli.options import At, Context, Dumps, Kubeconfig, Output, PolicyFile
 from functions.cli.policy_commands import policies
 from functions.cli.sources import Sources
 
 _SETTINGS = {"help_option_names": ["-h", "--help"]}
 
-app = typer.Typer(
+app = Commands(
     name="ebb",
     cls=Sentences,
     no_args_is_help=True,
@@ -46,7 +47,8 @@ def ebb(
 ) -> None:
     """Which nodes of a GKE cluster could go, why the others stay, and what it would save.
 
-    Exit codes: 0 done, 1 something is wrong with the policy or the cluster, 2 bad use.
+    Exit codes: 0 done, 1 something is wrong with the policy or the cluster,
+    2 bad use.
     """
 
 
@@ -67,7 +69,8 @@ def plan(
 ) -> None:
     """Show what one pass of the planner would decide of every node, and why.
 
-    Changes nothing, and needs nothing installed in the cluster. Without --dump the cluster of the kubeconfig is read.
+    Changes nothing, and needs nothing installed in the cluster. Without --dump
+    the cluster of the kubeconfig is read.
     """
     from functions.cli import planning  # noqa: PLC0415 - the planner is not needed for help and refusals
 
@@ -116,8 +119,8 @@ def pause(
 ) -> None:
     """Stop all draining now: no drain starts, and drains in flight are given back. Healing goes on.
 
-    The cluster and its state are those that the functions' variables name: EBB_CLUSTER, EBB_STATE,
-    EBB_FIRESTORE_DATABASE.
+    Needs EBB_CLUSTER, EBB_STATE and EBB_FIRESTORE_DATABASE, which Terraform's
+    output cli names: eval "$(terraform output -raw cli)".
     """
     from functions.cli import pausing  # noqa: PLC0415 - no other command needs the state
 
@@ -126,7 +129,11 @@ def pause(
 
 @app.command()
 def resume() -> None:
-    """End a pause. A policy that says paused: true holds still."""
+    """End a pause. A policy that says paused: true holds still.
+
+    Needs EBB_CLUSTER, EBB_STATE and EBB_FIRESTORE_DATABASE, which Terraform's
+    output cli names: eval "$(terraform output -raw cli)".
+    """
     from functions.cli import pausing  # noqa: PLC0415 - no other command needs the state
 
     pausing.resume()

@@ -9,12 +9,15 @@ from typing import Annotated
 
 import typer
 
+from functions.cli.flags import Commands, Group
 from functions.cli.options import At, Context, Dumps, Kubeconfig, instant
 from functions.cli.sources import Sources
 from shared.core.reasons import DrainReason
 
-policies = typer.Typer(no_args_is_help=True, help="Check, draw, compare and convert policies.")
-imports = typer.Typer(no_args_is_help=True, help="Convert the configuration of another consolidator into a policy.")
+policies = Commands(cls=Group, no_args_is_help=True, help="Check, draw, compare and convert policies.")
+imports = Commands(
+    cls=Group, no_args_is_help=True, help="Convert the configuration of another consolidator into a policy."
+)
 policies.add_typer(imports, name="import")
 Given = Annotated[Path, typer.Argument(metavar="FILE", help="YAML or JSON, as kubectl prints it; - is stdin.")]
 PolicyPath = Annotated[Path, typer.Argument(metavar="FILE", help="The policy, YAML or JSON; - is stdin.")]
@@ -24,8 +27,8 @@ PolicyPath = Annotated[Path, typer.Argument(metavar="FILE", help="The policy, YA
 def check(file: PolicyPath, *, dump: Dumps = None, kubeconfig: Kubeconfig = None, context: Context = None) -> None:
     """Name every fault of a policy file, or print the settings that hold for each pool.
 
-    With a dump or a kubeconfig it also warns about pools that the cluster does not have, and says how many nodes
-    have expired.
+    With a dump or a kubeconfig it also warns about pools that the cluster does
+    not have, and says how many nodes have expired.
     """
     from functions.cli import policy_check  # noqa: PLC0415 - pydantic and rich are not needed for the other commands
 
@@ -36,7 +39,7 @@ def check(file: PolicyPath, *, dump: Dumps = None, kubeconfig: Kubeconfig = None
 def windows(
     file: PolicyPath,
     *,
-    days: Annotated[int, typer.Option("--days", min=1, max=31, help="How many days to draw.")] = 7,
+    days: Annotated[int, typer.Option("--days", metavar="N", min=1, max=31, help="How many days to draw.")] = 7,
     at: Annotated[
         datetime | None,
         typer.Option(
@@ -53,7 +56,12 @@ def windows(
         typer.Option("--time-zone", metavar="NAME", help="Whose hours to draw; else those of the schedules, or UTC."),
     ] = None,
     reason: Annotated[
-        DrainReason, typer.Option("--reason", help="Why a node would go: some budgets bind one reason only.")
+        DrainReason,
+        typer.Option(
+            "--reason",
+            metavar="REASON",
+            help=f"Why a node would go, {', '.join(DrainReason)}: some budgets bind one reason only.",
+        ),
     ] = DrainReason.UNDERUTILIZED,
 ) -> None:
     """Draw how many nodes of each pool may go in each hour, and which budget, window, freeze or rate decides."""
@@ -77,7 +85,8 @@ def diff(
 ) -> None:
     """Say which settings change from one policy to another, and which nodes' verdicts in a cluster or a dump.
 
-    Where no cluster is named and there is no kubeconfig, only the settings are compared.
+    Where no cluster is named and there is no kubeconfig, only the settings are
+    compared.
     """
     from functions.cli import policy_diff  # noqa: PLC0415 - the planner is not needed for the other commands
 
@@ -96,6 +105,7 @@ def estafette(
             metavar="SECONDS",
             min=0,
             envvar="NEEDED_MARKED_TIME_FOR_REMOVAL_SECONDS",
+            show_envvar=False,
             help="How long the process wanted a node to be marked.",
         ),
     ] = None,
@@ -106,11 +116,16 @@ def estafette(
             metavar="SECONDS",
             min=0,
             envvar="MINIMUM_NODE_AGE_SECONDS",
+            show_envvar=False,
             help="How old the process wanted a node to be.",
         ),
     ] = None,
 ) -> None:
-    """Convert estafette-k8s-node-compactor: its ConfigMap, the JSON in it, or its Helm chart's values or output."""
+    """Convert estafette-k8s-node-compactor: its ConfigMap, the JSON in it, or its Helm chart's values or output.
+
+    The two times are also read from the process's own variables,
+    NEEDED_MARKED_TIME_FOR_REMOVAL_SECONDS and MINIMUM_NODE_AGE_SECONDS.
+    """
     from functions.cli import policy_import  # noqa: PLC0415 - pydantic is not needed for help and refusals
     from shared.core.policy_document.importing import from_estafette  # noqa: PLC0415 - same
 

@@ -338,8 +338,15 @@ def test_every_way_to_be_declined_or_given_back_has_a_remedy() -> None:
 @pytest.mark.parametrize(
     ("expected", "args", "environment"),
     [
-        pytest.param("EBB_CLUSTER: '' is not projects/", ("drain", "n1"), {}, id="no cluster"),
-        pytest.param("EBB_TOPIC: missing", ("drain", "n1"), {"EBB_CLUSTER": CLUSTER}, id="no topic"),
+        pytest.param(
+            "EBB_CLUSTER is not set, nor is EBB_TOPIC; Terraform's output cli ",
+            ("drain", "n1"),
+            {},
+            id="neither cluster nor topic",
+        ),
+        pytest.param(
+            "EBB_TOPIC is not set; Terraform's output cli ", ("drain", "n1"), {"EBB_CLUSTER": CLUSTER}, id="no topic"
+        ),
         pytest.param("--timeout: 'soon'", ("drain", "n1", "--timeout", "soon"), {}, id="a timeout that is none"),
     ],
 )

@@ -85,7 +85,7 @@ def test_it_is_said_what_holds(expected: str, state: ClusterState) -> None:
 @pytest.mark.parametrize(
     ("expected", "args", "environment"),
     [
-        pytest.param("EBB_CLUSTER: '' is not projects/", ("pause",), {}, id="no cluster named"),
+        pytest.param("EBB_CLUSTER is not set; Terraform's output cli ", ("pause",), {}, id="no cluster named"),
         pytest.param(
             "--reason: write one line",
             ("pause", "--reason", "two\nlines"),

@@ -251,7 +251,7 @@ def test_a_pipe_gets_each_line_whole_and_without_colours(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("expected", "environment"),
     [
-        pytest.param((2, "ebb: EBB_CLUSTER: ''"), {}, id="no cluster"),
+        pytest.param((2, "ebb: EBB_CLUSTER is not set; "), {}, id="no cluster"),
         pytest.param(
             (1, "ebb: state file"), {"EBB_STATE": "sqlite:/gone/state.db"}, id="a state that cannot be opened"
         ),

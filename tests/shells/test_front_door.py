@@ -63,7 +63,7 @@ def client(target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
 @pytest.mark.parametrize(
     ("expected", "environment"),
     [
-        pytest.param("EBB_CLUSTER: '' is not projects/", {}, id="no cluster"),
+        pytest.param("EBB_CLUSTER is not set; ", {}, id="no cluster"),
         pytest.param("EBB_TOPIC: 't' is not projects/", {"EBB_CLUSTER": CLUSTER, "EBB_TOPIC": "t"}, id="a bad topic"),
         pytest.param(
             "EBB_STEP_SECONDS: 'soon'", {"EBB_CLUSTER": CLUSTER, "EBB_STEP_SECONDS": "soon"}, id="no number of seconds"
