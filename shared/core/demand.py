@@ -1,16 +1,20 @@
 """Demand that returns: pods without a place that would fit on a node we hold. That node is given back first.
 
-A pod counts only if the model finds it no place on an open node: where it would fit and still waits, something
-that is not modelled holds it, and a node of ours would not help. Must not act.
+Whether a pod fits is asked of the simulation that proves plans, with the held nodes opened, so that no rule of the
+scheduler is known to the one and not to the other. A pod counts only if it finds no place on an open node: where it
+would fit and still waits, something that is not modelled holds it, and a node of ours would not help. What of the pod
+itself is not modelled is not held against it: to give a node back is the safe side. Must not act.
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from shared.core.feasibility import ONE_POD, admits, is_destination
+from shared.core.feasibility import is_destination
 from shared.core.names import OUR_TAINT
+from shared.core.placement.arrangement import Arrangement
+from shared.core.placement.strategies import PACKED
+from shared.core.placement.terrain import Terrain
 from shared.core.pods import is_daemon, is_mirror
-from shared.core.resources import Resources, total
 from shared.core.snapshot import Node, Pod, Snapshot
 
 
@@ -19,18 +23,28 @@ def relieved(snapshot: Snapshot, held: Iterable[Node]) -> Mapping[str, Pod]:
 
     Nodes with the most free CPU are asked first, so that few are given back; each pod is placed once.
     """
-    room = {node.name: free(snapshot, node) for node in snapshot.nodes}
-    nodes = sorted(map(as_freed, held), key=lambda node: (-room[node.name].cpu, node.name))
+    freed = {node.name: as_freed(node) for node in held}
+    pods = waiting(snapshot)
+    if not freed or not pods:
+        return {}
+    terrain = Terrain(_with_nodes(snapshot, freed), snapshot.taken_at)
+    candidates = sorted((terrain.index[name] for name in freed), key=lambda place: (-terrain.free_cpu(place), place))
+    destinations = [place for place, node in enumerate(snapshot.nodes) if is_destination(node)]
+    arrangement = Arrangement(terrain, PACKED)
+    arrangement.open([*destinations, *candidates])
     taken: dict[str, Pod] = {}
-    for pod in waiting(snapshot):
-        need = pod.requests + ONE_POD
-        if any(is_destination(node) and _fits(pod, node, need, room) for node in snapshot.nodes):
-            continue
-        home = next((node for node in nodes if _fits(pod, node, need, room)), None)
-        if home is not None:
-            room[home.name] -= need
-            taken.setdefault(home.name, pod)
+    for pod in pods:
+        kind = terrain.kind_of[pod.spec]
+        takes = arrangement.taking(kind)
+        home = next((place for place in candidates if takes[place]), None)
+        if home is not None and not takes[destinations].any():
+            arrangement.put(kind, home)
+            taken.setdefault(terrain.nodes[home].name, pod)
     return taken
+
+
+def _with_nodes(snapshot: Snapshot, changed: Mapping[str, Node]) -> Snapshot:
+    return replace(snapshot, nodes=tuple(changed.get(node.name, node) for node in snapshot.nodes))
 
 
 def waiting(snapshot: Snapshot) -> list[Pod]:
@@ -44,19 +58,10 @@ def is_waiting(pod: Pod) -> bool:
     A DaemonSet's pod and a mirror pod are bound to their own node: no other node's room helps them.
     """
     elsewhere = not is_daemon(pod.spec) and not is_mirror(pod.spec)
-    return not pod.node and pod.unschedulable_since is not None and pod.deleting is None and elsewhere
+    wanted = pod.deleting is None and not pod.phase.finished
+    return not pod.node and pod.unschedulable_since is not None and wanted and elsewhere
 
 
 def as_freed(node: Node) -> Node:
     """Return the node as it will be when it is given back."""
     return replace(node, unschedulable=False, taints=tuple(taint for taint in node.taints if taint.key != OUR_TAINT))
-
-
-def free(snapshot: Snapshot, node: Node) -> Resources:
-    """Return what the pods on a node leave of it; amounts may be negative."""
-    pods = [pod for pod in snapshot.pods_by_node[node.name] if not pod.phase.finished]
-    return node.allocatable - total(pod.requests + ONE_POD for pod in pods)
-
-
-def _fits(pod: Pod, node: Node, need: Resources, room: Mapping[str, Resources]) -> bool:
-    return admits(pod.spec, node) and need.fits(room[node.name])

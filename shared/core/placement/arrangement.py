@@ -74,6 +74,12 @@ class Arrangement:
             self._constraints.close(node)
             self._rows.touch(node)
 
+    def open(self, nodes: Sequence[int]) -> None:
+        """Let nodes receive pods, whatever kept them from it in the picture."""
+        for node in nodes:
+            self._open[node] = True
+            self._rows.touch(node)
+
     def hold_back(self, amounts: Amounts) -> None:
         """Keep headroom free: amounts by axis and node."""
         self._free -= amounts
@@ -134,7 +140,21 @@ class Arrangement:
     def options(self, kind: int) -> tuple[int, int]:
         """Return how many open nodes admit a class, and how many of them have room and may take it."""
         admitting = self.terrain.admitting(kind) & self._open
-        return int(admitting.sum()), int(self._row(kind).sum())
+        return int(admitting.sum()), int(self.taking(kind).sum())
+
+    def taking(self, kind: int) -> Row:
+        """Return the nodes that are open, admit the class, have room for one pod of it and are allowed to take it.
+
+        The row may be shared, do not write to it.
+        """
+        row = self._rows.of(kind)
+        allowed = self._constraints.allowed(kind)
+        return row if allowed is None else row & allowed
+
+    def put(self, kind: int, node: int) -> None:
+        """Give a pod that has no node a place that `taking` showed."""
+        self._put(kind, node, 1)
+        self.log.append(Step(kind, OUTSIDE, node))
 
     def _leave(self, kinds: Sequence[int], node: int) -> None:
         """Tell that these pods will be evicted from the node."""
@@ -158,7 +178,7 @@ class Arrangement:
 
     def _place(self, kind: int) -> int:
         """Put one pod of the class onto its best feasible node; OUTSIDE when there is none."""
-        row = self._row(kind)
+        row = self.taking(kind)
         target = int(np.where(row, self._key, _NEVER).argmin()) if len(row) else OUTSIDE
         if target == OUTSIDE or not row[target]:
             return OUTSIDE
@@ -177,9 +197,3 @@ class Arrangement:
             self._key[node] = self.strategy.direction * room + self._ties[node]
         self._constraints.add(kind, node, pods)
         self._rows.touch(node)
-
-    def _row(self, kind: int) -> Row:
-        """Return the nodes that are open, admit the class, have room for one pod of it and are allowed to take it."""
-        row = self._rows.of(kind)
-        allowed = self._constraints.allowed(kind)
-        return row if allowed is None else row & allowed

@@ -115,6 +115,10 @@ class Terrain:
         """Return the same for one node."""
         return sum(share(int(free[axis, node]), int(self.allocatable[axis, node])) for axis in self.weighed)
 
+    def free_cpu(self, node: int) -> int:
+        """Return the millicores that the pods on a node leave of it; below zero where it is overbooked."""
+        return int(self.free[self.weighed[0], node])
+
     @cached_property
     def weighed(self) -> tuple[int, int]:
         """The axes of CPU and memory."""
