@@ -10,14 +10,15 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from shared.core.annotation import noted
-from shared.core.completion import drained, left, replacement_pending, replacements_start, waits_for
-from shared.core.drainability import WAITS, DrainContext, judge, movable
+from shared.core.completion import drained, left, replacement_pending, replacements_start
+from shared.core.drainability import WAITS, judge, movable
 from shared.core.evictions import REFUSED_FOR_GOOD, EvictionAnswer
+from shared.core.lateness import late
 from shared.core.names import AUTOSCALER_DELETING_TAINT, LEAVING_TAINTS
 from shared.core.pace import in_this_round
-from shared.core.policy import DrainSettings, PodRules, Policy
+from shared.core.policy import Policy
 from shared.core.reasons import Halt, Outcome, PodBlock
-from shared.core.scene import Scene
+from shared.core.scene import Scene, drain_context
 from shared.core.snapshot import Node, Pod
 from shared.core.state import Claim, DrainPhase, DrainRecord
 from shared.core.steps import Await, Cordon, Evict, GiveBack, Note, Prove, Settle, Step
@@ -27,8 +28,6 @@ CORDON_SETTLES: Final = timedelta(seconds=5)
 """A scheduler that had not yet seen the cordon may bind a pod in this time (Karpenter's MinDrainTime)."""
 PROOF_STANDS_FOR: Final = timedelta(seconds=20)
 """How old the proof made after the cordon may be at the first eviction."""
-_NO_RULES: Final = PodRules()
-"""Of a drain whose record does not say how it was begun: nothing is held against it."""
 WAITS_ITS_TURN: Final = frozenset({PodBlock.PDB_EXHAUSTED, PodBlock.TOO_FEW_AVAILABLE, PodBlock.ROLLING_OUT})
 """Blocks that only delay an eviction once the drain has begun, at most until its deadline."""
 
@@ -110,10 +109,15 @@ def _going_away(record: DrainRecord, scene: Scene, now: datetime) -> Step | None
 
 
 def _autoscaler_deletes(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
-    """The autoscaler moves the pods itself: we wait for the node's end, or for its failure, and evict nothing more."""
+    """The autoscaler moves the pods itself: we wait for the node's end, or for its failure, and evict nothing more.
+
+    Beyond the deadline no longer than it has for a node that we have drained.
+    """
     if scene.node is None or not scene.node.has_taint(AUTOSCALER_DELETING_TAINT):
         return None
-    return drained(record, scene, now) or Await()
+    most = scene.claim.settings.watchdog if scene.claim else timedelta(0)
+    given_up = record.deadline is not None and now >= record.deadline + most
+    return drained(record, scene, now) or (None if given_up else Await())
 
 
 def _cordoned_by_other(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
@@ -122,28 +126,6 @@ def _cordoned_by_other(record: DrainRecord, scene: Scene, now: datetime) -> Step
     if scene.node.unschedulable or scene.node.drain_taint is not None:
         return GiveBack(Halt.CORDONED_BY_OTHER)
     return None
-
-
-def _late(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
-    if record.deadline is None or now < record.deadline:
-        return None
-    budgets = {row.detail for row in record.pods.values() if row.answer == EvictionAnswer.BUDGET and row.detail}
-    waits = _short_workloads(record, scene, now) | _terminating(scene, now) | waits_for(record, scene)
-    held = sorted(budgets | waits)
-    return GiveBack(Halt.DEADLINE, f"held by {', '.join(held)}" if held else "")
-
-
-def _terminating(scene: Scene, now: datetime) -> set[str]:
-    """Return the pods that are let go already, and are not gone."""
-    going = (pod for pod in movable(scene.pods, now) if pod.deleting is not None)
-    return {f"{pod.key}, which ends by {pod.deleting:%H:%M:%S}" for pod in going}
-
-
-def _short_workloads(record: DrainRecord, scene: Scene, now: datetime) -> set[str]:
-    """Return the workloads without a PDB that have too many replicas away for another to go."""
-    context = _context(record, scene, now)
-    found = (context.short_of(pod.spec) for pod in movable(scene.pods, now))
-    return {finding.detail for finding in found if finding is not None}
 
 
 def _cordon(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
@@ -195,7 +177,7 @@ def _refused_for_good(record: DrainRecord, scene: Scene, now: datetime) -> Step 
 
 def _pod_blocks(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
     """A pod slipped in before all had seen the cordon: one that blocks is a failure, one that merely waits is not."""
-    context = _context(record, scene, now)
+    context = drain_context(record, scene, now)
     staying = (pod for pod in movable(scene.pods, now) if pod.deleting is None)
     found = [each for pod in staying for each in judge(pod, context).blockers if each.reason not in WAITS_ITS_TURN]
     for each in sorted(found, key=lambda each: each.reason in WAITS):
@@ -205,7 +187,8 @@ def _pod_blocks(record: DrainRecord, scene: Scene, now: datetime) -> Step | None
 
 
 def _evict(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
-    due = due_now(record, scene, _context(record, scene, now).policy.unprotected, now)
+    unprotected = drain_context(record, scene, now).policy.unprotected
+    due = due_now(record, scene, unprotected, now)
     most = scene.claim.settings.max_parallel_evictions if scene.claim else 1
     now_due = in_this_round(due, record, scene.working, most, now)
     if not now_due:
@@ -223,26 +206,22 @@ def _unproved(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
     return GiveBack(Halt.STALE, "; ".join(each.sentence for each in proof.against)) if proof.against else None
 
 
-def _context(record: DrainRecord, scene: Scene, now: datetime) -> DrainContext:
-    """The planner's pod rules on what this look saw, with the settings that the drain was begun with."""
-    drain = scene.claim.settings if scene.claim else DrainSettings()
-    return DrainContext(scene.disruption_budgets, record.rules or _NO_RULES, now, scene.workloads, drain)
-
-
 Rule = Callable[[DrainRecord, Scene, datetime], Step | None]
 _RULES: Final[dict[DrainPhase, tuple[Rule, ...]]] = {
     DrainPhase.CLAIMED: (
-        _node_gone, _released, _taken, _taken_back, _stopped, _going_away, _cordoned_by_other, _late, _cordon,
+        _node_gone, _released, _taken, _taken_back, _stopped, _going_away, _cordoned_by_other, late, _cordon,
     ),
     DrainPhase.CORDONED: (
         # the world moved on without us
         _node_gone, _released, _overruled,
         # we must stop
-        _stopped, _late, _refused_for_good, replacement_pending,
+        _stopped, _refused_for_good, replacement_pending,
         # the cordon has to be seen by all before pods are counted
-        _cordon_settles, _autoscaler_deletes, _pod_blocks,
+        _cordon_settles,
+        # the end: what is empty, or becomes so without us, is no failure at the deadline
+        _autoscaler_deletes, drained, late,
         # work
-        drained, _evict,
+        _pod_blocks, _evict,
     ),
     DrainPhase.DRAINED: (_node_gone, _released, _overruled, replacement_pending, replacements_start, left),
 }  # fmt: skip

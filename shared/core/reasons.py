@@ -215,10 +215,7 @@ class Outcome(Reason):
 class Halt(Reason):
     """Why a drain in progress is given back."""
 
-    DEADLINE = (
-        "deadline",
-        "The drain deadline passed; the blocking PodDisruptionBudget is named where there is one.",
-    )
+    DEADLINE = "deadline", "The drain deadline passed; what still held the node is named."
     PAUSED = "paused", "Ebb was paused, disabled for the pool, or set to dry run."
     EVICTION_FORBIDDEN = "eviction_forbidden", "The API server or a webhook refused an eviction for good."
     SEVERAL_PDBS = "several_pdbs", "More than one PodDisruptionBudget matches a pod."

@@ -3,13 +3,18 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Final
 
-from shared.core.policy import Policy
+from shared.core.drainability import DrainContext
+from shared.core.policy import DrainSettings, PodRules, Policy
 from shared.core.reasons import Blocker
 from shared.core.sharing import Sharers
 from shared.core.snapshot import Node, Pod, PodDisruptionBudget
-from shared.core.state import Claim
+from shared.core.state import Claim, DrainRecord
 from shared.core.workloads import Workload
+
+_NO_RULES: Final = PodRules()
+"""Of a drain whose record does not say how it was begun: nothing is held against it."""
 
 
 @dataclass(frozen=True)
@@ -48,3 +53,9 @@ class Scene:
     """Since when no look of this step has seen a pod that is to move."""
     proof: Proof | None = None
     """None: this step has made none."""
+
+
+def drain_context(record: DrainRecord, scene: Scene, now: datetime) -> DrainContext:
+    """Return the planner's pod rules on what this look saw, with the settings that the drain was begun with."""
+    drain = scene.claim.settings if scene.claim else DrainSettings()
+    return DrainContext(scene.disruption_budgets, record.rules or _NO_RULES, now, scene.workloads, drain)

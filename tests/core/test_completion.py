@@ -21,6 +21,8 @@ LATER = NOW + timedelta(minutes=1)
 SET, OTHER_SET, WEB = "default/ReplicaSet/web", "default/ReplicaSet/web-new", "default/Deployment/web"
 DRAINED, LEAVE, WATCH = Note(DrainPhase.DRAINED), Leave(), Await(timedelta(seconds=5))
 PENDING = GiveBack(Halt.REPLACEMENT_PENDING, "default/new")
+DELETED = node("n1", unschedulable=True, taints=(our_taint(), taint(AUTOSCALER_DELETING_TAINT)))
+WATCHDOG = DrainSettings().watchdog
 FOUR = Replicas(bound=4, available=4)
 
 
@@ -157,15 +159,34 @@ def scene(*unbound: Pod, **changes: Any) -> Scene:
             id="what is never created holds the node until the deadline, by name",
         ),
         pytest.param(
+            Await(), record(), scene(workloads=web(3), node=DELETED), id="the autoscaler deletes the node already"
+        ),
+        pytest.param(
+            DRAINED, record(deadline=LATER - timedelta(minutes=1)), scene(), id="no deadline makes it a failure"
+        ),
+        pytest.param(
             Await(),
-            record(),
-            scene(
-                workloads=web(3),
-                node=node(
-                    "n1", unschedulable=True, taints=(our_taint(), taint(AUTOSCALER_DELETING_TAINT))
-                ),
-            ),
-            id="the autoscaler deletes the node already",
+            record(deadline=LATER - timedelta(seconds=14)),
+            scene(workloads_at=LATER - timedelta(seconds=6)),
+            id="an empty node that owes nothing has a quarter of a minute more for its counts to be read",
+        ),
+        pytest.param(
+            GiveBack(Halt.DEADLINE, "the replicas of what was moved could not be counted"),
+            record(deadline=LATER - timedelta(seconds=15)),
+            scene(workloads_at=LATER - timedelta(seconds=6)),
+            id="and no longer",
+        ),
+        pytest.param(
+            Await(),
+            record(deadline=LATER - WATCHDOG + timedelta(seconds=1)),
+            scene(pods=(pod("last", on="n1"),), node=DELETED),
+            id="what the autoscaler deletes is no failure at its deadline",
+        ),
+        pytest.param(
+            GiveBack(Halt.DEADLINE, f"held by replacements of {WEB} (replicas without a node: 1)"),
+            record(deadline=LATER - WATCHDOG),
+            scene(workloads=web(3), node=DELETED),
+            id="unless it does not come to an end",
         ),
     ],
 )  # fmt: skip

@@ -332,6 +332,46 @@ def test_a_pdb_that_never_opens_ends_the_drain_and_is_named() -> None:
     assert next_step(held, seen, LATER) == GiveBack(Halt.DEADLINE, "held by default/web")
 
 
+@pytest.mark.parametrize(
+    ("expected", "drain", "seen"),
+    [
+        pytest.param(
+            "held by default/p, which is still there",
+            record("cordoned", deadline=LATER),
+            scene(STAYS),
+            id="a pod that has never been asked for",
+        ),
+        pytest.param(
+            "held by default/p, which is still there",
+            record("cordoned", deadline=LATER, pods=asked("gone", "budget", detail="default/web")),
+            scene(STAYS),
+            id="and no budget of a pod that is gone",
+        ),
+        pytest.param(
+            "held by default/p, which is still there",
+            record("claimed", deadline=LATER),
+            scene(STAYS, taken=False),
+            id="a pod of a node that was never cordoned",
+        ),
+        pytest.param(
+            "held by default/p0, which is still there, default/p1, which is still there, default/p2, which is still "
+            "there, default/p3, which is still there, default/p4, which is still there and 1 more",
+            record("cordoned", deadline=LATER),
+            scene(*(pod(f"p{index}", on="n1") for index in range(6))),
+            id="as many as an event can carry",
+        ),
+    ],
+)
+def test_a_drain_that_is_late_says_what_it_waits_for(expected: str, drain: DrainRecord, seen: Scene) -> None:
+    assert next_step(drain, seen, LATER) == GiveBack(Halt.DEADLINE, expected)
+
+
+def test_an_empty_node_is_cordoned_however_late() -> None:
+    seen = scene(taken=False)
+
+    assert next_step(record("claimed", deadline=NOW), seen, LATER) == Cordon(seen.node)  # type: ignore[arg-type]  # the scene has a node
+
+
 @pytest.mark.acceptance(89)
 def test_the_deadline_is_eight_and_a_half_minutes_plus_the_longest_capped_grace() -> None:
     pods = (pod("a", grace_seconds=30), pod("b", grace_seconds=3600))
