@@ -6,6 +6,7 @@ Must not stop a release: what cannot be read is said instead.
 from datetime import datetime
 
 from functions.drainer.desk import Desk
+from shared.advisory import deletion_failed_at
 from shared.core.lingering import why_it_stands
 from shared.core.snapshot import Node
 from shared.errors import EbbError
@@ -25,9 +26,4 @@ def why_kept(ports: Ports, node: Node, now: datetime) -> str:
 
 def failed_at(desk: Desk, node: Node) -> datetime | None:
     """Return when the autoscaler last failed to delete the node; what cannot be read counts as nothing said."""
-    try:
-        return desk.ports.cluster.deletion_failed_at(node.name)
-    except EbbError as error:
-        message = f"Whether the autoscaler failed on the node could not be read: {error}"
-        desk.tell("drain_step", message, severity="WARNING", reason="advice_missing")
-        return None
+    return deletion_failed_at(desk.tell, "drain_step", desk.ports.cluster, node.name)

@@ -4,21 +4,19 @@ What only advises, and each document by itself, may be unreadable without ending
 goes by what the node shows. Must not hold rules, and must not write.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TypeVar
 
+from shared.advisory import advisory, deletion_failed_at
 from shared.cas import read_cluster
 from shared.core.policy import Policy
 from shared.core.snapshot import Snapshot
 from shared.core.state import ClusterState, DrainRecord, PoolMarks
-from shared.errors import EbbError, Unreadable
+from shared.errors import Unreadable
 from shared.pictures import snapshot_of
 from shared.ports import Log, PoolsReading, Ports, drain_key
 from shared.settings import Settings
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -80,13 +78,8 @@ def _skipped(log: Log, fault: str) -> None:
 def failed_deletions(ports: Ports, snapshot: Snapshot) -> dict[str, datetime]:
     """Ask what the autoscaler said of nodes whose cordon is gone and whose taint is ours: few, or none."""
     cleared = [node.name for node in snapshot.nodes if node.drain_taint is not None and not node.unschedulable]
-    said = {name: _failed_at(ports, name) for name in cleared}
+    said = {name: deletion_failed_at(ports.log.event, "run_summary", ports.cluster, name) for name in cleared}
     return {name: at for name, at in said.items() if at is not None}
-
-
-def _failed_at(ports: Ports, node: str) -> datetime | None:
-    what = f"what the autoscaler said of {node}"
-    return advisory(ports.log, what, lambda: ports.cluster.deletion_failed_at(node), None)
 
 
 def scale_ups(ports: Ports, state: ClusterState) -> Mapping[str, datetime]:
@@ -94,14 +87,5 @@ def scale_ups(ports: Ports, state: ClusterState) -> Mapping[str, datetime]:
     nothing: Mapping[str, datetime] = {}
     if not state.claims:
         return nothing
-    return advisory(ports.log, "for which pods the autoscaler adds nodes", ports.cluster.scale_ups, nothing)
-
-
-def advisory(log: Log, what: str, read: Callable[[], T], otherwise: T) -> T:
-    """Read what is good to know; what cannot be read is said, and nothing waits for it."""
-    try:
-        return read()
-    except EbbError as fault:
-        message = f"The pass goes on without {what}: {fault}"
-        log.event("run_summary", message, severity="WARNING", reason="advice_missing")
-        return otherwise
+    what = "for which pods the autoscaler adds nodes"
+    return advisory(ports.log.event, "run_summary", what, ports.cluster.scale_ups, nothing)

@@ -24,16 +24,16 @@ class Excuse(Enum):
         "The promise is for a workload that asks for no more than before.",
     )
     DISTURBED = (
-        "A cordon, claim or message is measured from the last disturbance, and may be longer by lease and redelivery.",
-        "A failure, a lost message and an act of others may each begin a drain's time anew.",
+        "A cordon, claim or message stands longer by a lease and a redelivery, once Ebb was kept from its work.",
+        "Who was killed holds its lease until that lapses, and what was lost is delivered anew only then.",
     )
     LISTED_BEFORE = (
         "A claim broke a limit by the nodes of the moment, not by those that its instance had listed within 60 s.",
         "Nobody can read the nodes and write a document in one instant, nor stop a write that is under way.",
     )
     FORGOTTEN = (
-        "An order begun before the state was lost is never settled, and a start before it is not counted.",
-        "What was lost cannot be known; a write under way may bring one record back to life.",
+        "A start before the state was lost is not counted in the rate.",
+        "What was lost cannot be known.",
     )
     MESSAGE_LOST = (
         "An order, or a person's release, whose message was lost for good is not carried out.",
@@ -42,18 +42,6 @@ class Excuse(Enum):
     UNDER_WAY = (
         "One eviction from a node that Ebb held when the evicting call last looked.",
         "The eviction API knows no fencing: a call already under way cannot be stopped (design §2).",
-    )
-    AT_WORK = (
-        "An order is not settled at the end while a message is still on its way.",
-        "It may be that order's; how long a message comes again is judged by itself.",
-    )
-    SHAKEN = (
-        "Ebb takes a node again that a person took back while the autoscaler was deleting it.",
-        "An uncordon then counts as the autoscaler's, which clears cordons when a deletion fails (design §5).",
-    )
-    OTHER_WORD = (
-        "Ebb takes a node again that a person took back, where another act may have ended the drain first.",
-        "Only a drain that a person ended by it leaves the node alone for a day.",
     )
 
     @property

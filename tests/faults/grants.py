@@ -1,10 +1,10 @@
 """Was a claim granted that broke a limit at the moment of the grant? Counted anew from the record (design §2).
 
 A claim rests on the nodes as a call of its instance listed them, at most FRESH seconds before the compare-and-set began
-(`Excuse.LISTED_BEFORE`). Starts are counted anew once the state was lost.
+(`Excuse.LISTED_BEFORE`). Starts are counted anew once the state was lost (`Excuse.FORGOTTEN`).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from shared.core.state import Claim, ClusterState
@@ -35,6 +35,8 @@ class Grants:
     def __init__(self, excuses: Excuses, limits: Limits) -> None:
         self._excuses, self._limits = excuses, limits
         self._starts: list[float] = []
+        self._lost_at = float("-inf")
+        """When the state was lost."""
         self._off_since: float | None = None
         self._raised: tuple[float, int] | None = None
         """Since when the pool has another minimum, and which."""
@@ -55,7 +57,7 @@ class Grants:
 
     def _act(self, entry: Entry) -> None:
         if entry["act"] == "lose the state":
-            self._starts.clear()
+            self._lost_at = entry["at"]
         if entry["act"] in {"pause", "dry run"} and self._off_since is None:
             self._off_since = entry["at"]
         if entry["act"] == "resume":
@@ -101,11 +103,17 @@ class Grants:
 
     def _forbidden(self, grant: Grant, scene: Scene) -> list[str]:
         """Return what else spoke against the grant."""
-        recent = sum(at > scene.at - HOUR for at in self._starts)
+        recent = [at for at in self._starts if at > scene.at - HOUR]
+        too_many = len(recent) >= self._limits.starts_per_hour and not self._are_forgotten(recent)
         off = self._off_since is not None and grant.began - self._off_since > FRESH
         rows = (
-            (recent >= self._limits.starts_per_hour, f"{recent} starts within the hour"),
+            (too_many, f"{len(recent)} starts within the hour"),
             (grant.before.paused, "Ebb was paused"),
             (off, "the policy had said no for long"),
         )
         return [fault for broke, fault in rows if broke]
+
+    def _are_forgotten(self, starts: Sequence[float]) -> bool:
+        """Whether too few of the starts to matter came after the state was lost."""
+        known = sum(at > self._lost_at for at in starts)
+        return self._excuses.covers(Excuse.FORGOTTEN, known < self._limits.starts_per_hour)

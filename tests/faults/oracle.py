@@ -14,7 +14,7 @@ from tests.faults.grants import Grants
 from tests.faults.installation import Installation
 from tests.faults.proofs import Proofs
 from tests.faults.replay import Scene, moments
-from tests.faults.waiting import Cordons, Places
+from tests.faults.waiting import Bound, Cordons, Places
 from tests.faults.wishes import Wishes
 from tests.faults.worlds import INTERVAL
 
@@ -45,15 +45,19 @@ def judgement(end: Installation) -> Judgement:
     return Judgement(list(dict.fromkeys(broke)), excuses, places.longest)
 
 
-def longest_cordon(end: Installation) -> float:
+def bound_of(end: Installation, excuses: Excuses) -> Bound:
     """The promise's bound; once a call was killed or failed, its leases lapse first and its message comes again."""
-    extra = PLANNER_LEASE + REDELIVERY if end.disturbances() else 0.0
-    return end.setting.limits.longest_cordon + extra
+    extra = PLANNER_LEASE + REDELIVERY if end.hindrances() else 0.0
+    return Bound(excuses, end.setting.limits.longest_cordon, extra)
+
+
+def longest_cordon(end: Installation) -> float:
+    return bound_of(end, Excuses()).longest
 
 
 def _of_the_record(end: Installation, excuses: Excuses, places: Places) -> Iterator[str]:
-    grants, wishes = Grants(excuses, end.setting.limits), Wishes(excuses)
-    cordons = Cordons(excuses, longest_cordon(end), end.disturbances())
+    grants, wishes = Grants(excuses, end.setting.limits), Wishes()
+    cordons = Cordons(bound_of(end, excuses))
     proofs = Proofs(excuses, end.door.struck_at, end.cpu)
     scene = Scene()
     for entry, scene in moments(end.cloud.world.record.entries):
@@ -78,15 +82,16 @@ def _of_the_documents(end: Installation, excuses: Excuses) -> Iterator[str]:
     """Every document decodes, no claim and no message outlives its drain, every order that was delivered is settled."""
     for collection, type_ in (("pools", PoolMarks), ("runs", Run)):
         yield from (found.fault for found in end.state.all(collection, type_).values() if found.fault)
+    bound = bound_of(end, excuses)
     state, records = end.remembered(), end.state.all("drains", DrainRecord)
     yield from (found.fault for found in records.values() if found.fault)
     for claim in state.claims.values():
-        age = end.clock.now() - max(claim.since.timestamp(), *end.disturbances(), end.begun)
-        if age > longest_cordon(end):
+        age = end.clock.now() - max(claim.since.timestamp(), end.begun)
+        if bound.is_broken(age):
             yield f"the claim of {claim.node} stands for {age:.0f} s at the end"
     for message, since in end.unanswered.items():
-        age = end.clock.now() - max(since, *end.disturbances(), end.begun)
-        if age > longest_cordon(end):
+        age = end.clock.now() - since
+        if bound.is_broken(age):
             yield f"message {message} still comes again after {age:.0f} s"
     held = {claim.order_id for claim in state.claims.values()}
     for order_id, found in records.items():
@@ -95,11 +100,5 @@ def _of_the_documents(end: Installation, excuses: Excuses) -> Iterator[str]:
 
 
 def _unsettled(end: Installation, order_id: str, record: DrainRecord, excuses: Excuses) -> Iterator[str]:
-    begun = record.begun_at.timestamp() if record.begun_at else end.begun
-    rows = (
-        (Excuse.AT_WORK, end.is_busy()),
-        (Excuse.MESSAGE_LOST, order_id in end.lost_orders),
-        (Excuse.FORGOTTEN, begun <= end.lost_state_at),
-    )
-    if not any(excuses.covers(*row) for row in rows):
+    if not excuses.covers(Excuse.MESSAGE_LOST, order_id in end.lost_orders):
         yield f"order {order_id} ended in phase {record.phase.value}, never settled"

@@ -7,7 +7,7 @@ import pytest
 from tests.faults import deeds
 from tests.faults.excuses import Excuses
 from tests.faults.replay import TAINT, moments
-from tests.faults.waiting import Cordons
+from tests.faults.waiting import Bound, Cordons
 
 EBB, PERSON = "ebb/push-1", "person"
 LONGEST = 600.0
@@ -28,7 +28,7 @@ UNTAINTED = node(20, PERSON, cordoned=True)
 
 def judged(*entries: dict[str, Any], end: float = 10_000) -> list[str]:
     excuses = Excuses()
-    cordons = Cordons(excuses, LONGEST, [])
+    cordons = Cordons(Bound(excuses, LONGEST, 0))
     found = [
         fault
         for entry, scene in moments(list(entries))

@@ -12,11 +12,30 @@ from tests.faults.replay import Entry, Scene, holder, is_ebb
 MOST_UNSCHEDULABLE = 30.0
 
 
+@dataclass
+class Bound:
+    """How long a cordon, a claim and a message of Ebb's may stand; `extra` where it was kept from its work."""
+
+    excuses: Excuses
+    promised: float
+    extra: float
+
+    @property
+    def longest(self) -> float:
+        return self.promised + self.extra
+
+    def is_broken(self, seconds: float) -> bool:
+        """Whether that is too long."""
+        if seconds <= self.promised:
+            return False
+        return not self.excuses.covers(Excuse.DISTURBED, seconds <= self.longest)
+
+
 class Cordons:
     """A cordon of Ebb's, with its taint or without, may stand for deadline, watchdog and two passes (design §2)."""
 
-    def __init__(self, excuses: Excuses, longest: float, disturbances: Sequence[float]) -> None:
-        self._excuses, self._longest, self._disturbances = excuses, longest, disturbances
+    def __init__(self, bound: Bound) -> None:
+        self._bound = bound
         self._since: dict[str, float] = {}
 
     def of(self, entry: Entry, scene: Scene) -> Iterator[str]:
@@ -35,12 +54,8 @@ class Cordons:
             yield from self._too_long(name, since, at)
 
     def _too_long(self, name: str, since: float, until: float) -> Iterator[str]:
-        disturbed = max((at for at in self._disturbances if at <= until), default=since)
-        if until - since <= self._longest:
-            return
-        if not self._excuses.covers(Excuse.DISTURBED, until - disturbed <= self._longest):
-            age = until - max(since, disturbed)
-            yield f"{name} stood cordoned by Ebb for {age:.0f} s, allowed are {self._longest:.0f} s"
+        if self._bound.is_broken(until - since):
+            yield f"{name} stood cordoned by Ebb for {until - since:.0f} s, allowed are {self._bound.longest:.0f} s"
 
 
 @dataclass

@@ -92,6 +92,22 @@ def test_a_node_whose_failed_deletion_can_never_be_read_is_given_back() -> None:
     assert ebb.remembered().claims == {}
 
 
+def test_planner_and_drainer_say_of_the_same_missing_advice_the_same() -> None:
+    ebb = overdue()
+    ebb.cluster.put(with_changes(ebb.cluster.nodes["n1"], unschedulable=False))
+    ebb.cluster.failures["deletion_failed_at"] = [DENIED] * 9
+
+    ebb.tick()
+    carried_out(ebb)
+
+    said = [line for line in ebb.log.lines if line.get("reason") == "advice_missing"]
+    expected = f"Going on without what the autoscaler said of n1: {DENIED}"
+    assert {(line["event"], line["severity"], line["message"]) for line in said} == {
+        ("run_summary", "WARNING", expected),
+        ("drain_step", "WARNING", expected),
+    }
+
+
 def two_drains() -> House:
     """n1 and n2 are drained; the record of n2's drain is of another version."""
     ebb = House(
