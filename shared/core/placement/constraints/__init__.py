@@ -6,8 +6,9 @@ To add one:
 1. a module here with a `Constraint` (fixed for a picture) and its `ConstraintState` (what changes with every move);
    `constraint.py` says what each method means, `anti_affinity` is the example;
 2. its line in `CONSTRAINTS`;
-3. its line out of `feasibility.UNMODELLED` (or its question there narrowed to what stays unmodelled);
-4. a table of its rule's cases in `tests/core/`, and a pod in `test_constraints.py` among those whose rule is modelled.
+3. its line out of `feasibility.UNMODELLED`, or the question there narrowed to what stays unmodelled;
+4. a table of its cases in `tests/core/`. `test_constraints.py` lists which rules of a pod are modelled and fails until
+   1 to 3 agree with it; `tests/properties/test_constraint_laws.py` asks its laws of every line of the tuple.
 
 Must not know resources, or why a pod moves.
 """
