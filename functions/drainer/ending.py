@@ -11,7 +11,8 @@ from typing import Any, Final
 from functions.drainer.desk import Act, Desk, Result, word
 from shared.cas import change_cluster
 from shared.core.annotation import held_for
-from shared.core.claims import moved, settled
+from shared.core.claims import moved as drained
+from shared.core.claims import settled
 from shared.core.draining import untainted
 from shared.core.reasons import Halt, Outcome, Reason
 from shared.core.result import result_of
@@ -24,8 +25,8 @@ TRIES: Final = 5
 _OUTCOMES: Final = {Halt.OVERRULED: Outcome.OVERRULED, Halt.RELEASED: Outcome.RELEASED, Halt.STALE: Outcome.STALE}
 
 
-def give_back(desk: Desk, uid: str, why: Halt, detail: str = "") -> None:
-    """Uncordon and untaint the node if it is ours, back off, settle.
+def give_back(desk: Desk, uid: str, why: Halt, detail: str = "", moved: tuple[str, ...] = ()) -> None:
+    """Uncordon and untaint the node if it is ours, back off, settle; `moved` as in the step of that name.
 
     Raises:
         Retryable: the node or a document could not be written; the record says `halting`, so a later step goes on.
@@ -33,11 +34,18 @@ def give_back(desk: Desk, uid: str, why: Halt, detail: str = "") -> None:
     """
     record = desk.ledger.record
     if record.phase is not DrainPhase.HALTING:
-        desk.ledger.write(desk.time.now(), phase=DrainPhase.HALTING, node_uid=uid, why=why.value, detail=detail)
+        begun = {
+            "phase": DrainPhase.HALTING,
+            "node_uid": uid,
+            "why": why.value,
+            "detail": detail,
+            "gave_way_for": moved,
+        }
+        desk.ledger.write(desk.time.now(), **begun)
     node = free(desk, desk.order.node, uid, record.order.order_id)
     desk.note(node, "EbbGaveNodeBack", f"{why.sentence} {detail}".strip())
     _until_seen(desk)
-    settle_claim(desk, uid, record.order.order_id, why)
+    settle_claim(desk, uid, record.order.order_id, why, desk.ledger.record.gave_way_for)
     finish(desk, _OUTCOMES.get(why, Outcome.GIVEN_BACK), why, detail)
 
 
@@ -106,7 +114,7 @@ def give_turns_up(desk: Desk) -> None:
 
     def change(state: ClusterState, now: datetime) -> ClusterState:
         del now
-        return moved(state, record.node_uid, record.order.order_id)
+        return drained(state, record.node_uid, record.order.order_id)
 
     change_cluster(desk.ports.state, desk.ports.clock, change)
 
@@ -131,11 +139,11 @@ def _uncordoned(desk: Desk, node: Node, order_id: str) -> Node:
     return freed
 
 
-def settle_claim(desk: Desk, uid: str, order_id: str, why: Halt | None) -> None:
+def settle_claim(desk: Desk, uid: str, order_id: str, why: Halt | None, moved: tuple[str, ...] = ()) -> None:
     """Take the order's claim out of the budgets, with a back-off if the drain failed."""
 
     def change(state: ClusterState, now: datetime) -> ClusterState | None:
         claim = state.claims.get(uid)
-        return settled(state, uid, why, now) if claim and claim.order_id == order_id else None
+        return settled(state, uid, why, now, moved) if claim and claim.order_id == order_id else None
 
     change_cluster(desk.ports.state, desk.ports.clock, change)

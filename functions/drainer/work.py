@@ -3,18 +3,20 @@
 No rule lives here, and what is seen is `eyes`'.
 """
 
+from datetime import datetime
 from typing import Any
 
 from functions.drainer import ending
 from functions.drainer.desk import Act, Desk, Result
 from functions.drainer.eyes import Eyes
+from functions.drainer.others import with_others
 from shared.core.account import held_by_budget
 from shared.core.draining import grace_seconds, next_step
 from shared.core.replacements import with_first
 from shared.core.scene import Scene
 from shared.core.snapshot import Node, Pod
 from shared.core.state import DrainPhase, PodProgress
-from shared.core.steps import Await, Cordon, Evict, GiveBack, Leave, Note, Prove, Settle, Step
+from shared.core.steps import Await, Compare, Cordon, Evict, GiveBack, Leave, Note, Prove, Settle, Step
 from shared.errors import Gone, Stale
 from shared.ports import Eviction
 
@@ -26,15 +28,22 @@ def work(desk: Desk) -> bool:
         now = desk.time.now()
         desk.ledger.renew(now)
         scene = eyes.look()
-        step = next_step(desk.ledger.record, scene, now)
+        step = _next(desk, scene, now)
         if isinstance(step, GiveBack):  # what undoes a drain rests on what stands in this moment
             scene = eyes.look_anew()
-            step = next_step(desk.ledger.record, scene, desk.time.now())
+            step = _next(desk, scene, desk.time.now())
         if isinstance(step, Prove) and scene.node is not None:
             eyes.prove(scene.node)
         elif _done(desk, scene, step):
             return True
     return False
+
+
+def _next(desk: Desk, scene: Scene, now: datetime) -> Step:
+    step = next_step(desk.ledger.record, scene, now)
+    if isinstance(step, Compare):
+        return next_step(desk.ledger.record, with_others(desk, scene), now)
+    return step
 
 
 def _done(desk: Desk, scene: Scene, step: Step) -> bool:
@@ -54,8 +63,8 @@ def _done(desk: Desk, scene: Scene, step: Step) -> bool:
             desk.ledger.close(desk.time.now())
             ending.give_turns_up(desk)
             return True
-        case GiveBack(why, detail):
-            ending.give_back(desk, desk.ledger.record.node_uid, why, detail)
+        case GiveBack(why, detail, moved):
+            ending.give_back(desk, desk.ledger.record.node_uid, why, detail, moved)
             return True
         case Settle():
             ending.removed(desk, desk.ledger.record.node_uid)

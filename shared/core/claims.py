@@ -4,7 +4,7 @@ Must not judge whether a claim may be granted (that is `gates` and `budgets`), o
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Final
@@ -16,6 +16,7 @@ from shared.core.orders import Order
 from shared.core.policy import DrainSettings, Policy
 from shared.core.reasons import Halt, Reason
 from shared.core.reclaimed import with_removed
+from shared.core.sharing import mark
 from shared.core.snapshot import Node, NodePool
 from shared.core.state import Backoff, Claim, ClusterState, Start
 
@@ -92,10 +93,11 @@ def moved(state: ClusterState, uid: str, order_id: str) -> ClusterState:
     return replace(state, claims={**state.claims, uid: replace(claim, turns={}, drained=True)})
 
 
-def settled(state: ClusterState, uid: str, why: Halt | None, now: datetime) -> ClusterState:
+def settled(state: ClusterState, uid: str, why: Halt | None, now: datetime, moved: Iterable[str] = ()) -> ClusterState:
     """Return the document without the node's claim, and with its back-off if the drain failed.
 
-    Without a halt (`why` is None) the node is gone, and counts as reclaimed.
+    Without a halt (`why` is None) the node is gone, and counts as reclaimed. `moved` are the workloads for whose
+    replacements it is given back.
     """
     claim = state.claims.get(uid)
     ended = replace(state, claims={key: each for key, each in state.claims.items() if key != uid})
@@ -105,17 +107,24 @@ def settled(state: ClusterState, uid: str, why: Halt | None, now: datetime) -> C
         return ended
     if why in _BY_A_PERSON:
         return _with_backoff(ended, uid, Backoff(claim.node, now + OVERRULED_FOR, OVERRULED_FOR, why.value))
-    return backed_off(ended, uid, claim.node, claim.settings, why, now)
+    return backed_off(ended, uid, claim.node, claim.settings, why, now, moved)
 
 
 def backed_off(
-    state: ClusterState, uid: str, node: str, settings: DrainSettings, why: Reason, now: datetime
+    state: ClusterState,
+    uid: str,
+    node: str,
+    settings: DrainSettings,
+    why: Reason,
+    now: datetime,
+    moved: Iterable[str] = (),
 ) -> ClusterState:
     """Return the document with the node left alone: half an hour at first, doubled by each failure in a row."""
     before = state.backoffs.get(uid)
     in_a_row = before is not None and now - before.until < settings.backoff_most
     delay = min(before.delay * 2, settings.backoff_most) if before and in_a_row else settings.backoff_first
-    return _with_backoff(state, uid, Backoff(node, now + delay, delay, why.value))
+    marks = tuple(mark(workload) for workload in moved)
+    return _with_backoff(state, uid, Backoff(node, now + delay, delay, why.value, marks))
 
 
 def _with_backoff(state: ClusterState, uid: str, backoff: Backoff) -> ClusterState:

@@ -9,12 +9,14 @@ Rules of `draining`; must not act.
 from datetime import datetime, timedelta
 from typing import Final
 
+from shared.core.attribution import charged
 from shared.core.drainability import movable
 from shared.core.reasons import Halt
-from shared.core.replacements import owed, starting, stranded
+from shared.core.replacements import moved, owed, starting, stranded
 from shared.core.scene import Scene
+from shared.core.snapshot import Pod
 from shared.core.state import DrainPhase, DrainRecord
-from shared.core.steps import Await, GiveBack, Leave, Note, Step
+from shared.core.steps import Await, Compare, GiveBack, Leave, Note, Step
 from shared.core.turns import STATUS_LAG
 
 WATCH_EVERY: Final = timedelta(seconds=5)
@@ -24,11 +26,22 @@ leader, or counts for nobody as a Job's does) has neither created a pod nor writ
 
 
 def replacement_pending(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
-    """A replacement of a pod that we evicted has found no node for longer than its grace."""
-    if scene.claim is None:
+    """A replacement of a pod that was evicted has found no node for longer than its grace: a drain gives way."""
+    if scene.claim is None or _stranded(record, scene, now) is None:
         return None
-    pod = stranded(owed(record, scene), scene.claim.settings.pending_grace, now)
-    return GiveBack(Halt.REPLACEMENT_PENDING, pod.key) if pod else None
+    if scene.others is None:
+        return Compare()
+    pod = charged(record, scene.claim, scene, scene.others, now)
+    return GiveBack(Halt.REPLACEMENT_PENDING, pod.key, moved(record, scene)) if pod else None
+
+
+def place_awaited(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
+    """Another drain gives way for what has found no node: until it has one, nothing more is moved."""
+    return Await(WATCH_EVERY) if _stranded(record, scene, now) else None
+
+
+def _stranded(record: DrainRecord, scene: Scene, now: datetime) -> Pod | None:
+    return stranded(owed(record, scene), scene.claim.settings.pending_grace, now) if scene.claim else None
 
 
 def drained(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from shared.core.annotation import noted
-from shared.core.completion import drained, left, replacement_pending, replacements_start
+from shared.core.completion import drained, left, place_awaited, replacement_pending, replacements_start
 from shared.core.drainability import WAITS, judge, movable
 from shared.core.evictions import REFUSED_FOR_GOOD, EvictionAnswer
 from shared.core.lateness import late
@@ -221,7 +221,7 @@ _RULES: Final[dict[DrainPhase, tuple[Rule, ...]]] = {
         # the end: what is empty, or becomes so without us, is no failure at the deadline
         _autoscaler_deletes, drained, late,
         # work
-        _pod_blocks, _evict,
+        _pod_blocks, place_awaited, _evict,
     ),
     DrainPhase.DRAINED: (_node_gone, _released, _overruled, replacement_pending, replacements_start, left),
 }  # fmt: skip

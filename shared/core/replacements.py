@@ -47,6 +47,11 @@ def owed(record: DrainRecord, scene: Scene) -> tuple[Owed, ...]:
     return tuple(row for each in _moved(record, scene) if (row := _owed(record, scene, each)).missing > 0)
 
 
+def moved(record: DrainRecord, scene: Scene) -> tuple[str, ...]:
+    """Return the workloads of which a pod was evicted, or may have been, by name."""
+    return tuple(each.name for each in _moved(record, scene))
+
+
 def starting(record: DrainRecord, scene: Scene) -> tuple[str, ...]:
     """Return the workloads that have fewer replicas available than before their first eviction, and than they want."""
     return tuple(each.name for each in _moved(record, scene) if each.is_short)
@@ -88,7 +93,7 @@ def _moved(record: DrainRecord, scene: Scene) -> tuple[_Moved, ...]:
     """Return the workloads that were moved, by name; of the notes on a Deployment's ReplicaSets the highest counts."""
     rows: dict[str, _Moved] = {}
     for controller, before in sorted(record.before.items()):
-        workload, name = scene.workloads.get(controller, UNKNOWN), _name(scene, controller)
+        workload, name = scene.workloads.get(controller, UNKNOWN), name_of(scene, controller)
         notes = [note for note in (before, rows[name].before if name in rows else None) if note is not None]
         most = max(notes, key=lambda note: (note.bound, note.available), default=None)
         rows[name] = _Moved(name, most, _standing(scene, controller), workload.wanted)
@@ -96,33 +101,33 @@ def _moved(record: DrainRecord, scene: Scene) -> tuple[_Moved, ...]:
 
 
 def _owed(record: DrainRecord, scene: Scene, moved: _Moved) -> Owed:
-    waiting = tuple(pod for pod in _waiting(scene, moved.name) if _came_after(record.cordoned_at, pod))
-    return Owed(moved.name, len(waiting) if moved.unbound is None else moved.unbound, waiting)
+    ours = tuple(pod for pod in waiting(scene, moved.name) if came_after(record.cordoned_at, pod))
+    return Owed(moved.name, len(ours) if moved.unbound is None else moved.unbound, ours)
 
 
 def _standing(scene: Scene, controller: str) -> Replicas | None:
     workload = scene.workloads.get(controller, UNKNOWN)
     if workload.created is None or workload.available is None:
         return None
-    waiting = len(_waiting(scene, _name(scene, controller)))
-    return Replicas(bound=max(workload.created - waiting, 0), available=workload.available)
+    unbound = len(waiting(scene, name_of(scene, controller)))
+    return Replicas(bound=max(workload.created - unbound, 0), available=workload.available)
 
 
-def _name(scene: Scene, controller: str) -> str:
+def name_of(scene: Scene, controller: str) -> str:
     """Return the workload's name, which the ReplicaSets of one Deployment share."""
     return scene.workloads.get(controller, UNKNOWN).name or controller
 
 
-def _waiting(scene: Scene, name: str) -> tuple[Pod, ...]:
+def waiting(scene: Scene, name: str) -> tuple[Pod, ...]:
     """Return the workload's pods that have no node."""
     return tuple(
         pod
         for pod in scene.unbound
-        if pod.deleting is None and not pod.phase.finished and _name(scene, pod.spec.workload) == name
+        if pod.deleting is None and not pod.phase.finished and name_of(scene, pod.spec.workload) == name
     )
 
 
-def _came_after(cordoned_at: datetime | None, pod: Pod) -> bool:
-    """Whether the pod waits only since the cordon: one that waited before is no replacement of ours."""
+def came_after(cordoned_at: datetime | None, pod: Pod) -> bool:
+    """Return whether the pod waits only since the cordon: one that waited before is no replacement of ours."""
     since = pod.unschedulable_since or pod.created
     return cordoned_at is None or since is None or since >= cordoned_at - _WHOLE_SECONDS

@@ -10,7 +10,7 @@ from shared.core.policy import DrainSettings, PodRules, Policy
 from shared.core.reasons import Blocker
 from shared.core.sharing import Sharers
 from shared.core.snapshot import Node, Pod, PodDisruptionBudget
-from shared.core.state import Claim, DrainRecord
+from shared.core.state import Backoff, Claim, DrainRecord
 from shared.core.workloads import Workload
 
 _NO_RULES: Final = PodRules()
@@ -23,6 +23,22 @@ class Proof:
 
     at: datetime
     against: tuple[Blocker, ...] = ()
+
+
+@dataclass(frozen=True)
+class OtherDrain:
+    """Another drain whose claim stands: since when, and what its record says."""
+
+    since: datetime
+    record: DrainRecord
+
+
+@dataclass(frozen=True)
+class Others:
+    """What other drains do at the same time, and which nodes were given back lately."""
+
+    drains: tuple[OtherDrain, ...] = ()
+    backoffs: tuple[Backoff, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -53,6 +69,8 @@ class Scene:
     """Since when no look of this step has seen a pod that is to move."""
     proof: Proof | None = None
     """None: this step has made none."""
+    others: Others | None = None
+    """None: not read, for it is rarely needed."""
 
 
 def drain_context(record: DrainRecord, scene: Scene, now: datetime) -> DrainContext:

@@ -66,13 +66,15 @@ class Start(msgspec.Struct, frozen=True, omit_defaults=True):
     """How many pods it moves, by namespace; empty while the policy sets no evictionsPerNamespace."""
 
 
-class Backoff(msgspec.Struct, frozen=True):
+class Backoff(msgspec.Struct, frozen=True, omit_defaults=True):
     """A node that is left alone until `until`; `delay` doubles with each failure in a row."""
 
     node: str
     until: datetime
     delay: timedelta
     why: str
+    moved: tuple[str, ...] = ()
+    """Marks of the workloads for whose replacements the node was given back (`attribution`)."""
 
     @property
     def since(self) -> datetime:
@@ -214,6 +216,8 @@ class DrainRecord(msgspec.Struct, frozen=True, kw_only=True):
     why: str = ""
     """The reason's word, for a refusal or a halt."""
     detail: str = ""
+    gave_way_for: tuple[str, ...] = ()
+    """The workloads for whose replacements the node is given back."""
     objections: tuple[Objection, ...] = ()
     """All that stood in the way of an order that was refused; `why` is the first of them."""
     remark: str = ""

@@ -31,6 +31,11 @@ class Prove:
 
 
 @dataclass(frozen=True)
+class Compare:
+    """Look at what the other drains have moved: one of them may have to give its node back in our stead."""
+
+
+@dataclass(frozen=True)
 class Evict:
     """Ask for the eviction of these pods, in parallel."""
 
@@ -55,6 +60,8 @@ class GiveBack:
 
     why: Halt
     detail: str = ""
+    moved: tuple[str, ...] = ()
+    """The workloads that it has moved, where their replacements find no node: others need not give back for them."""
 
 
 @dataclass(frozen=True)
@@ -66,4 +73,4 @@ class Settle:
     detail: str = ""
 
 
-Step = Cordon | Note | Prove | Evict | Await | Leave | GiveBack | Settle
+Step = Cordon | Note | Prove | Compare | Evict | Await | Leave | GiveBack | Settle

@@ -9,7 +9,7 @@ from shared.core.draining import next_step
 from shared.core.names import AUTOSCALER_DELETING_TAINT
 from shared.core.policy import DrainSettings
 from shared.core.reasons import Halt
-from shared.core.scene import Scene
+from shared.core.scene import Others, Scene
 from shared.core.snapshot import Pod
 from shared.core.state import DrainPhase, DrainRecord, PodProgress, Replicas
 from shared.core.steps import Await, GiveBack, Leave, Note
@@ -20,7 +20,8 @@ LATER = NOW + timedelta(minutes=1)
 """A minute after the cordon."""
 SET, OTHER_SET, WEB = "default/ReplicaSet/web", "default/ReplicaSet/web-new", "default/Deployment/web"
 DRAINED, LEAVE, WATCH = Note(DrainPhase.DRAINED), Leave(), Await(timedelta(seconds=5))
-PENDING = GiveBack(Halt.REPLACEMENT_PENDING, "default/new")
+PENDING = GiveBack(Halt.REPLACEMENT_PENDING, "default/new", (WEB,))
+PENDING_UNCOUNTED = GiveBack(Halt.REPLACEMENT_PENDING, "default/new", (SET,))
 DELETED = node("n1", unschedulable=True, taints=(our_taint(), taint(AUTOSCALER_DELETING_TAINT)))
 WATCHDOG = DrainSettings().watchdog
 FOUR = Replicas(bound=4, available=4)
@@ -52,7 +53,7 @@ def scene(*unbound: Pod, **changes: Any) -> Scene:
     given: dict[str, Any] = {
         "node": node("n1", unschedulable=True, taints=(our_taint(),)), "claim": claim("n1"), "policy": policy(),
         "unbound": unbound, "workloads": web(), "workloads_at": LATER, "emptied_at": LATER - timedelta(seconds=10),
-        **changes,
+        "others": Others(), **changes,
     }  # fmt: skip
     return Scene(**given)
 
@@ -120,7 +121,7 @@ def scene(*unbound: Pod, **changes: Any) -> Scene:
         ),
         pytest.param(DRAINED, record(before=None), scene(workloads={}), id="nobody counts it, and none waits"),
         pytest.param(Await(), record(before=None), scene(waits(5), workloads={}), id="nobody counts it, one waits"),
-        pytest.param(PENDING, record(before=None), scene(waits(21), workloads={}), id="and finds no place"),
+        pytest.param(PENDING_UNCOUNTED, record(before=None), scene(waits(21), workloads={}), id="and finds no place"),
         pytest.param(
             DRAINED,
             record(before=None),
@@ -217,7 +218,9 @@ def drained(seconds: float = 30, **changes: Any) -> DrainRecord:
         ),
         pytest.param(WATCH, drained(29, before=None), scene(workloads={}), id="nobody counts it, half a minute"),
         pytest.param(LEAVE, drained(30, before=None), scene(workloads={}), id="and no longer"),
-        pytest.param(PENDING, drained(60, before=None), scene(waits(21), workloads={}), id="one that waits is seen"),
+        pytest.param(
+            PENDING_UNCOUNTED, drained(60, before=None), scene(waits(21), workloads={}), id="one that waits is seen"
+        ),
         pytest.param(GiveBack(Halt.OVERRULED), drained(), scene(node=node("n1")), id="a person takes the node back"),
     ],
 )  # fmt: skip

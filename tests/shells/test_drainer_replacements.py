@@ -8,10 +8,14 @@ import pytest
 from msgspec.structs import replace as changed
 
 from functions.drainer.step import Reply
+from shared.core.claims import settled
+from shared.core.reasons import Halt
+from shared.core.sharing import mark
 from shared.core.snapshot import Phase, Pod
-from shared.core.state import ClusterState, DrainPhase, Start
+from shared.core.state import ClusterState, DrainPhase, DrainRecord, Lease, PodProgress, Start
 from shared.core.workloads import Workload
-from tests.builders import NOW, claim, order, pdb, pod, pod_class, policy
+from shared.ports import drain_key
+from tests.builders import CLUSTER, NOW, claim, order, pdb, pod, pod_class, policy
 from tests.shells.drainer_house import WEB, holder, house
 from tests.shells.house import House
 
@@ -51,6 +55,76 @@ def test_a_node_is_given_back_within_half_a_minute_of_a_replacement_that_finds_n
     assert since is not None
     assert (ebb.clock.now() - since).total_seconds() <= MOST
     assert (holder(ebb), ebb.reasons("drain_result")) == (None, ["replacement_pending"])
+
+
+def younger_drain(ebb: House) -> None:
+    """Another instance has moved a pod of the same workload since, and is at work."""
+    now = ebb.clock.now()
+    record = DrainRecord(
+        order=order("n9", order_id="younger"),
+        phase=DrainPhase.CORDONED,
+        node_uid="uid-n9",
+        cordoned_at=NOW,
+        lease=Lease("another", now + timedelta(minutes=10)),
+        pods={"default/q": PodProgress(uid="uid-q", answer="granted", owner=WEB.workload, at=now)},
+        before={WEB.workload: None},
+    )
+    ebb.state.put(drain_key("younger"), record, None)
+    state = ebb.remembered()
+    ebb.remember(changed(state, claims={**state.claims, "uid-n9": claim("n9", order_id="younger", since=now)}))
+
+
+def younger_gives_back(ebb: House) -> None:
+    moved = (WEB.workload,)
+    ebb.remember(settled(ebb.remembered(), "uid-n9", Halt.REPLACEMENT_PENDING, ebb.clock.now(), moved))
+
+
+def test_the_youngest_drain_that_moved_a_workload_gives_way_and_the_others_stay() -> None:
+    ebb = house(pod("p", on="n1", kind=WEB), pdb("web", app="web"))
+    reborn_without_a_place(ebb)
+    ebb.later(8, lambda: younger_drain(ebb))
+    ebb.later(36, lambda: younger_gives_back(ebb))
+    ebb.later(40, lambda: ebb.cluster.put(replace(ebb.cluster.pods["default/new"], node="n2", ready=True)))
+
+    assert ebb.drain(order()) is Reply.DONE
+
+    assert (holder(ebb), ebb.reasons("drain_result")) == ("order", [])
+    assert ebb.record().phase is DrainPhase.DRAINED  # type: ignore[union-attr]  # the record exists
+
+
+def test_a_node_that_was_given_back_in_vain_is_followed_by_the_next_after_another_grace() -> None:
+    ebb = house(pod("p", on="n1", kind=WEB), pdb("web", app="web"))
+    reborn_without_a_place(ebb)
+    ebb.later(8, lambda: younger_drain(ebb))
+    ebb.later(36, lambda: younger_gives_back(ebb))
+
+    assert ebb.drain(order()) is Reply.DONE
+
+    since = ebb.cluster.pods["default/new"].unschedulable_since
+    assert since is not None
+    assert 40 < (ebb.clock.now() - since).total_seconds() <= 40 + 10
+    assert (holder(ebb), ebb.reasons("drain_result")) == (None, ["replacement_pending"])
+
+
+def test_a_node_given_back_is_remembered_with_the_workloads_it_was_given_back_for() -> None:
+    ebb = house(pod("p", on="n1", kind=WEB), pdb("web", app="web"))
+    reborn_without_a_place(ebb)
+
+    ebb.drain(order())
+
+    assert ebb.record().gave_way_for == (WEB.workload,)  # type: ignore[union-attr]  # the record exists
+    assert ebb.remembered().backoffs["uid-n1"].moved == (mark(WEB.workload),)
+
+
+def test_a_record_that_cannot_be_read_gives_no_node_back_in_our_stead() -> None:
+    ebb = house(pod("p", on="n1", kind=WEB), pdb("web", app="web"))
+    reborn_without_a_place(ebb)
+    ebb.later(8, lambda: younger_drain(ebb))
+    place = (CLUSTER, "drains", "younger")
+    ebb.later(9, lambda: ebb.state.documents.update({place: (b"{}", "1")}))
+
+    assert ebb.drain(order()) is Reply.DONE
+    assert ebb.reasons("drain_result") == ["replacement_pending"]
 
 
 def test_a_drained_node_is_looked_at_in_new_messages_until_its_replacements_run() -> None:
