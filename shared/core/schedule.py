@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from croniter import CroniterBadDateError, croniter
 
 from shared.core.cron import parse_cron
-from shared.core.policy import Schedule
+from shared.core.policy_document.values import Schedule
 from shared.errors import BadInput
 
 LOOK_AHEAD: Final = timedelta(days=9 * 366)

@@ -3,7 +3,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from shared.core.budgets import Calendar, freeze_in_force, limit_now, starts_left, window_open
-from shared.core.policy import DEFAULT_BUDGETS, Budget, Freeze, Limit, Rate, Schedule
+from shared.core.policy import Budget, Freeze, Limit, Policy, Rate, Schedule
 from shared.core.reasons import DrainReason
 from shared.core.state import Start
 from tests.builders import NOW
@@ -85,7 +85,7 @@ def test_a_person_is_not_bound_by_a_budget_for_drift_alone() -> None:
 @pytest.mark.acceptance(64)
 @pytest.mark.parametrize("hours", range(0, 168, 7))
 def test_a_budget_without_a_schedule_is_always_active(hours: int) -> None:
-    assert limit_now(DEFAULT_BUDGETS, EXPIRED, 30, Calendar(NOW + timedelta(hours=hours))) == 3
+    assert limit_now(Policy().budgets, EXPIRED, 30, Calendar(NOW + timedelta(hours=hours))) == 3
 
 
 @pytest.mark.acceptance(66)

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from shared.core.policy import (
-    DEFAULT_BUDGETS,
     Budget,
     ConsolidationPolicy,
     Freeze,
@@ -25,7 +24,7 @@ from shared.core.policy import (
     SingleReplicas,
 )
 from shared.core.policy_document.advice import warnings
-from shared.core.policy_document.effective import required_count
+from shared.core.policy_document.fields import enough_nodes
 from shared.core.policy_document.parsing import parse
 
 DESIGN = """
@@ -92,7 +91,7 @@ def disruption(**settings: Any) -> PoolPolicy:
 def test_every_setting_of_the_cluster_arrives() -> None:
     policy = parse(DESIGN.encode())
     assert policy.freezes == (Freeze(datetime(2026, 11, 26, 23, tzinfo=UTC), datetime(2026, 11, 30, 23, tzinfo=UTC)),)
-    assert (policy.budgets, policy.rate) == (DEFAULT_BUDGETS, Rate(Limit(percent=20), timedelta(hours=1)))
+    assert (policy.budgets, policy.rate) == ((Budget(Limit(percent=10)),), Rate(Limit(percent=20), timedelta(hours=1)))
     assert policy.evictions_per_namespace == NamespaceRate(20, timedelta(minutes=30))
     assert policy.manual_may_ignore == {"windows", "budgets"}
     assert (policy.drain.max_grace, policy.drain.timeout) == (timedelta(minutes=7), timedelta(minutes=9, seconds=30))
@@ -238,7 +237,7 @@ def test_no_schedule_is_invented() -> None:
 )
 def test_the_required_count_is_the_smallest_that_absorbs_one_node(expected: int, limit: str) -> None:
     pool = parse(f"nodePools: {{a: {{scaleDownCPURequestRatioLimit: {limit}}}}}".encode()).pools["a"]
-    assert pool.required_count == required_count(Fraction(limit)) == expected
+    assert pool.required_count == enough_nodes(Fraction(limit)) == expected
 
 
 def test_ratios_are_read_as_they_are_written() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from shared.core.policy import Policy
 from shared.core.policy_document.advice import warnings
-from shared.core.policy_document.effective import required_count
+from shared.core.policy_document.fields import enough_nodes
 from shared.core.policy_document.parsing import parse
 from shared.core.policy_document.scalars import ratio
 from shared.core.policy_document.schema import schema
@@ -67,7 +67,7 @@ def test_json_and_yaml_say_the_same(document: Any) -> None:
 @given(st.integers(1, 10**6))
 def test_the_required_count_is_the_smallest_that_suffices(millionths: int) -> None:
     limit = ratio(millionths / 10**6)
-    count = required_count(limit)
+    count = enough_nodes(limit)
     if limit == 1:
         assert count == 1
     else:

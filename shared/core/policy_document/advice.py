@@ -8,8 +8,10 @@ from datetime import timedelta
 from fractions import Fraction
 from typing import Final
 
-from shared.core.policy import Budget, Policy, PoolPolicy
+from shared.core.policy_document.cluster_fields import Policy
+from shared.core.policy_document.fields import PoolPolicy
 from shared.core.policy_document.shut_windows import NONE, shut_windows
+from shared.core.policy_document.values import Budget
 
 _USUAL_PASS: Final = timedelta(minutes=5)
 """The planner's usual schedule; a shorter mark means no more than the next pass."""

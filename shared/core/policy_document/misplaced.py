@@ -1,38 +1,37 @@
 """What a field or a whole file was meant for, when it is none of the policy's at that place.
 
-Must not refuse: it words a remedy for what the models refused, or names the file that another command reads.
+Must not refuse: it words a remedy for what the readers refused, or names the file that another command reads.
 """
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, Final
 
-from shared.core.policy_document.documentation import rows
+from shared.core.policy_document.document import ANY_NAME, places
+from shared.core.policy_document.faults import Path
 
 _NODE_REFINER: Final = frozenset({"drainer_enabled", "excess_nodes_threshold", "minimum_non_tainted_nodes"})
 _MOST_PLACES: Final = 2
 
 
-def belongs(path: Sequence[int | str], schema: Mapping[str, Any]) -> str:
+def belongs(path: Path) -> str:
     """Return where a field of that name belongs, as a remedy; empty where no section has one.
 
     Of several sections the one that shares most of the path is meant: `disruption` of the pool, not the cluster's.
     """
     *place, name = [str(step) for step in path if not isinstance(step, int)]
-    places = _places(json.dumps(schema, sort_keys=True)).get(name, ())
-    shared = {each: _shared(_steps(place), _steps(each)) for each in places}
-    best = [each for each in places if shared[each] == max(shared.values())][:_MOST_PLACES]
+    found = _sections().get(name, ())
+    shared = {each: _shared(_steps(place), _steps(each)) for each in found}
+    best = [each for each in found if shared[each] == max(shared.values())][:_MOST_PLACES]
     said = [_said(each, shared[each], len(place)) for each in best]
     return f"it belongs under {' or '.join(said)}" if said else ""
 
 
 @cache
-def _places(schema: str) -> Mapping[str, tuple[tuple[str, ...], ...]]:
-    """Return the sections that have a field of a name, in the document's order."""
+def _sections() -> Mapping[str, tuple[tuple[str, ...], ...]]:
+    """Return the sections that have a field of a name, in the order of their names."""
     found: dict[str, list[tuple[str, ...]]] = {}
-    for row in rows(json.loads(schema)):
-        *section, name = row.path.replace("[]", "").split(".")
+    for *section, name in sorted(places()):
         found.setdefault(name, []).append(tuple(section))
     return {name: tuple(sections) for name, sections in found.items()}
 
@@ -40,8 +39,8 @@ def _places(schema: str) -> Mapping[str, tuple[tuple[str, ...], ...]]:
 def _steps(place: Sequence[str]) -> list[str]:
     """Return a place with the pool's own name as any: `defaults` holds what a pool does."""
     if place[:1] == ["defaults"]:
-        return ["nodePools", "NAME", *place[1:]]
-    return [*place[:1], "NAME", *place[2:]] if place[:1] == ["nodePools"] else list(place)
+        return ["nodePools", ANY_NAME, *place[1:]]
+    return [*place[:1], ANY_NAME, *place[2:]] if place[:1] == ["nodePools"] else list(place)
 
 
 def _shared(one: Sequence[str], other: Sequence[str]) -> int:

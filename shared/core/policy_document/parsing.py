@@ -4,15 +4,15 @@ An estafette configuration is a policy as it stands and a Karpenter `disruption`
 Must not apply half of a document: one fault refuses the whole of it (acceptance row 8).
 """
 
-from pydantic import ValidationError
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
-from shared.core.policy import Policy
+from shared.core.policy_document.cluster_fields import Policy
+from shared.core.policy_document.document import DOCUMENT
 from shared.core.policy_document.effective import effective
-from shared.core.policy_document.faults import sentences
-from shared.core.policy_document.misplaced import another_kind
-from shared.core.policy_document.models import PolicySection
+from shared.core.policy_document.faults import Fault, Wrong
+from shared.core.policy_document.misplaced import another_kind, belongs
 from shared.core.policy_document.reading import read
-from shared.core.policy_document.schema import schema
 from shared.errors import BadPolicy
 
 
@@ -29,7 +29,13 @@ def parse(data: bytes) -> Policy:
     if sentence := another_kind(written):
         raise BadPolicy(sentence)
     try:
-        section = PolicySection.model_validate(written)
-    except ValidationError as error:
-        raise BadPolicy(*sentences(error, schema())) from error
-    return effective(section, written)
+        return effective(DOCUMENT.read(written, ()), written)
+    except Wrong as wrong:
+        raise BadPolicy(*_sentences(wrong.faults)) from wrong
+
+
+def _sentences(faults: Iterable[Fault]) -> Iterator[str]:
+    """Yield what is wrong; of a field that belongs elsewhere, where."""
+    for fault in faults:
+        elsewhere = belongs(fault.path) if fault.unknown else ""
+        yield str(replace(fault, remedy=elsewhere) if elsewhere else fault)

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from shared.core.cron import parse_cron
-from shared.core.policy import Limit
+from shared.core.policy_document.values import Limit
 from shared.core.schedule import instant, zone_of
 from shared.errors import BadInput
 
@@ -33,6 +33,13 @@ _MOST_NODES: Final = 999_999_999
 TAINT_KEY_PATTERN: Final = r"[A-Za-z0-9]([A-Za-z0-9._/-]{0,315}[A-Za-z0-9])?"
 _YEARS: Final = range(1970, 9000)
 """A zone's offset must not carry an instant out of the calendar."""
+
+
+def flag(value: Any) -> bool:
+    """Read true or false."""
+    if not isinstance(value, bool):
+        raise ValueError("write true or false")  # noqa: TRY004 - one kind of failure is gathered
+    return value
 
 
 def duration(value: Any) -> timedelta:
@@ -135,7 +142,7 @@ def threshold(value: Any) -> Fraction:
 
 def _decimal(value: Any, remedy: str) -> Decimal:
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
-        raise ValueError(remedy)  # noqa: TRY004 - pydantic gathers ValueError only
+        raise ValueError(remedy)  # noqa: TRY004 - one kind of failure is gathered
     number = Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
     exponent = number.as_tuple().exponent
     if not isinstance(exponent, int) or exponent < -_DECIMALS or abs(number) > 10**6:
@@ -146,7 +153,7 @@ def _decimal(value: Any, remedy: str) -> Decimal:
 def schedule(value: Any) -> str:
     """Read a cron schedule of five fields or a macro; it is kept as written."""
     if not isinstance(value, str):
-        raise ValueError('write a cron schedule in quotes, such as "0 9 * * mon-fri"')  # noqa: TRY004 - pydantic gathers ValueError only
+        raise ValueError('write a cron schedule in quotes, such as "0 9 * * mon-fri"')  # noqa: TRY004 - one kind of failure is gathered
     try:
         parse_cron(value)
     except BadInput as error:
@@ -166,7 +173,7 @@ def moment(value: Any) -> datetime:
     """Read a date (its first instant) or a time in ISO form; without an offset it is local to the zone beside it."""
     remedy = "write a date such as 2026-11-27, or a time such as 2026-11-27T18:00"
     if not isinstance(value, str):
-        raise ValueError(remedy)  # noqa: TRY004 - pydantic gathers ValueError only
+        raise ValueError(remedy)  # noqa: TRY004 - one kind of failure is gathered
     try:
         if re.fullmatch(r"\d{4}-\d\d-\d\d", value, re.ASCII):
             read = datetime.combine(date.fromisoformat(value), time())

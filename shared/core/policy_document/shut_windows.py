@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import Final
 
-from shared.core.policy import Budget, Limit, Schedule
+from shared.core.policy_document.values import Budget, Limit, Schedule
 from shared.core.schedule import hits, last_hit
 
 NONE: Final = frozenset({Limit(count=0), Limit(percent=0)})

@@ -1,0 +1,114 @@
+"""What the settings of a policy are made of: limits, budgets, rates, schedules, words; plain and complete.
+
+Must not read what a person writes: `scalars` and `blocks` do.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Final
+
+
+class ConsolidationPolicy(StrEnum):
+    WHEN_UNDERUTILIZED = "WhenUnderutilized"
+    WHEN_EMPTY = "WhenEmpty"
+
+
+class KubeSystemPods(StrEnum):
+    EVICT = "evict"
+    LEAVE = "leave"
+
+
+class LocalStorage(StrEnum):
+    BLOCK = "block"
+    """emptyDir and hostPath keep a node, as in estafette; safe-to-evict says otherwise per pod."""
+    EVICT = "evict"
+
+
+class SingleReplicas(StrEnum):
+    MOVE = "move"
+    AVOID = "avoid"
+    """The node goes after all others."""
+    NEVER = "never"
+
+
+class Jobs(StrEnum):
+    MOVE = "move"
+    WAIT = "wait"
+    """The node is kept while a pod of a Job runs on it: an evicted one begins again, and counts as a failure."""
+    NEVER = "never"
+
+
+class LongGrace(StrEnum):
+    """What becomes of a pod that asks for more grace than `drain.maxGracePeriod`."""
+
+    KEEP = "keep"
+    """Its node is kept: whoever asks for an hour has work to end."""
+    CUT = "cut"
+    """It is evicted with maxGracePeriod, as node-refiner does."""
+
+
+DEFAULT_ZONE: Final = "UTC"
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """A cron schedule of five fields with its zone; active for `duration` of elapsed time after each hit."""
+
+    cron: str
+    duration: timedelta
+    time_zone: str = DEFAULT_ZONE
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A number of nodes, or a share of a pool in percent (rounded up)."""
+
+    count: int | None = None
+    percent: int | None = None
+
+    def of(self, nodes: int) -> int:
+        """Return the limit for a pool of that many nodes; percent rounds up (acceptance row 61)."""
+        if self.percent is None:
+            return self.count or 0
+        return (self.percent * nodes + 99) // 100
+
+    def __str__(self) -> str:
+        return f"{self.count}" if self.percent is None else f"{self.percent}%"
+
+
+KARPENTERS_REASONS: Final = ("drifted", "unhealthy")
+"""Reasons that Karpenter has and Ebb never: a budget for them alone never matches."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """How many nodes may be in disruption at once while active; no schedule = always; no reasons = all."""
+
+    nodes: Limit
+    schedule: Schedule | None = None
+    reasons: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """How many drains may start within any period of that length."""
+
+    nodes: Limit
+    per: timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class NamespaceRate:
+    """How many pods of one namespace drains may move within any period of that length."""
+
+    pods: int
+    per: timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class Freeze:
+    """No drain starts from `start` until before `end`."""
+
+    start: datetime
+    end: datetime
