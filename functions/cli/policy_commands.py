@@ -30,7 +30,7 @@ def check(file: PolicyPath, *, dump: Dumps = None, kubeconfig: Kubeconfig = None
     With a dump or a kubeconfig it also warns about pools that the cluster does
     not have, and says how many nodes have expired.
     """
-    from functions.cli import policy_check  # noqa: PLC0415 - pydantic and rich are not needed for the other commands
+    from functions.cli import policy_check  # noqa: PLC0415 - rich is not needed for the other commands
 
     policy_check.run(file, Sources(tuple(dump or ()), kubeconfig, context))
 
@@ -126,7 +126,7 @@ def estafette(
     The two times are also read from the process's own variables,
     NEEDED_MARKED_TIME_FOR_REMOVAL_SECONDS and MINIMUM_NODE_AGE_SECONDS.
     """
-    from functions.cli import policy_import  # noqa: PLC0415 - pydantic is not needed for help and refusals
+    from functions.cli import policy_import  # noqa: PLC0415 - yaml is not needed for help and refusals
     from shared.core.policy_document.importing import from_estafette  # noqa: PLC0415 - same
 
     policy_import.run(file, lambda data: from_estafette(data, marked, age))
@@ -142,7 +142,7 @@ def node_refiner(
     ] = None,
 ) -> None:
     """Convert the ConfigMap node-refiner-cm of SAP node-refiner."""
-    from functions.cli import policy_import  # noqa: PLC0415 - pydantic is not needed for help and refusals
+    from functions.cli import policy_import  # noqa: PLC0415 - yaml is not needed for help and refusals
     from shared.core.policy_document.importing import from_node_refiner  # noqa: PLC0415 - same
 
     policy_import.run(file, lambda data: from_node_refiner(data, tuple(pool or ())))
@@ -151,7 +151,7 @@ def node_refiner(
 @imports.command()
 def karpenter(file: Given) -> None:
     """Convert Karpenter's NodePools (v1, v1beta1), one or many: their disruption block and what belongs to it."""
-    from functions.cli import policy_import  # noqa: PLC0415 - pydantic is not needed for help and refusals
+    from functions.cli import policy_import  # noqa: PLC0415 - yaml is not needed for help and refusals
     from shared.core.policy_document.importing import from_karpenter  # noqa: PLC0415 - same
 
     policy_import.run(file, from_karpenter)

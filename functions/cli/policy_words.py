@@ -1,6 +1,6 @@
 """How the settings of a policy are said: each value by its type, and what a value that is left out means there.
 
-Must not list the settings: `policy_document.settings` makes them from the policy's fields.
+Must not list the settings: the policy's fields do, and say what holds where one is left out.
 """
 
 from collections.abc import Mapping
@@ -12,41 +12,37 @@ from typing import Any, Final
 
 from functions.cli.words import moment, span
 from shared.core.policy import WATCHDOGS, Budget, Freeze, NamespaceRate, Policy, PoolPolicy, Rate, Schedule
-from shared.core.policy_document import settings
+from shared.core.policy_document.cluster_fields import CLUSTER_FIELDS, DRAIN_FIELDS
+from shared.core.policy_document.field import Field
+from shared.core.policy_document.fields import POOL_FIELDS
 
-_WATCHDOG: Final = settings.DRAIN_PATHS["watchdog"]
-_LEFT_OUT: Final[Mapping[str, str]] = {
-    "consolidateAfter": "Never",
-    "expireAfter": "Never",
-    "windows": "always",
-    "timeSinceLastAddition": "the cluster's",
-    "rate": "no limit",
-    "evictionsPerNamespace": "no limit",
-}
-"""By the last word of a path: what holds where nothing is set."""
-_EMPTY: Final[Mapping[str, str]] = {"budgets": "no limit", "windows": "never", "mayIgnore": "nothing"}
-"""By the last word of a path: what an empty list means; `none` where nothing else is said."""
-_UNITS: Final[Mapping[str, str]] = {"headroom": "%"}
+_WATCHDOG: Final = DRAIN_FIELDS["watchdog"].path
 
 
 def cluster_settings(policy: Policy) -> dict[str, str]:
     """Return all settings in force that are not a pool's, in words, by the path that the policy gives them."""
-    said = {path: _said(path, value) for path, value in settings.cluster_settings(policy).items()}
-    return {**said, _WATCHDOG: _watchdog(policy)}
+    return {
+        **dict(_said(policy, CLUSTER_FIELDS)),
+        **dict(_said(policy.drain, DRAIN_FIELDS)),
+        _WATCHDOG: _watchdog(policy),
+    }
 
 
 def pool_settings(pool: PoolPolicy) -> dict[str, str]:
     """Return one pool's settings in force, in words, by the path below its name."""
-    return {path: _said(path, value) for path, value in settings.pool_settings(pool).items()}
+    return _said(pool, POOL_FIELDS)
 
 
-def _said(path: str, value: Any) -> str:
-    name = path.rpartition(".")[2]
+def _said(settings: object, fields: Mapping[str, Field]) -> dict[str, str]:
+    return {field.path: _value(field, getattr(settings, attribute)) for attribute, field in fields.items()}
+
+
+def _value(field: Field, value: Any) -> str:
     if value is None:
-        return _LEFT_OUT.get(name, "none")
+        return field.unset
     if isinstance(value, (tuple, frozenset)) and not value:
-        return _EMPTY.get(name, "none")
-    return f"{in_words(value)}{_UNITS.get(name, '')}"
+        return field.empty
+    return f"{in_words(value)}{field.unit}"
 
 
 @singledispatch

@@ -105,7 +105,7 @@ def read_policy(path: Path) -> Policy:
 
 def parsed(path: Path, data: bytes) -> Policy:
     """Return the policy that a file holds. Raises BadPolicy with every fault, each with the file's name."""
-    from shared.core.policy_document.parsing import parse  # noqa: PLC0415 - pydantic is not needed without a policy
+    from shared.core.policy_document.parsing import parse  # noqa: PLC0415 - yaml is not needed without a policy
 
     with faults_of(path):
         return parse(data)

@@ -26,9 +26,10 @@ from shared.core.policy import (
     Rate,
     Schedule,
 )
+from shared.core.policy_document.cluster_fields import CLUSTER_FIELDS, DRAIN_FIELDS
 from shared.core.policy_document.documentation import rows
+from shared.core.policy_document.fields import POOL_FIELDS
 from shared.core.policy_document.schema import schema
-from shared.core.policy_document.settings import CLUSTER_PATHS, DRAIN_PATHS, NO_SETTINGS, POOL_PATHS
 
 OFFICE = Schedule("0 9 * * mon-fri", timedelta(hours=8), "Europe/Amsterdam")
 
@@ -117,18 +118,18 @@ def changed_pools() -> Iterator[Any]:
     hints = get_type_hints(PoolPolicy)
     for field in fields(PoolPolicy):
         value = another(getattr(PoolPolicy(), field.name), hints[field.name])
-        yield pytest.param(POOL_PATHS[field.name], replace(PoolPolicy(), **{field.name: value}), id=field.name)
+        yield pytest.param(POOL_FIELDS[field.name].path, replace(PoolPolicy(), **{field.name: value}), id=field.name)
 
 
 def changed_policies() -> Iterator[Any]:
     hints, drain = get_type_hints(Policy), get_type_hints(DrainSettings)
-    for name, path in CLUSTER_PATHS.items():
+    for name, field in CLUSTER_FIELDS.items():
         value = another(getattr(Policy(), name), hints[name])
-        yield pytest.param(path, replace(Policy(), **{name: value}), id=name)
-    for name, path in DRAIN_PATHS.items():
+        yield pytest.param(field.path, replace(Policy(), **{name: value}), id=name)
+    for name, field in DRAIN_FIELDS.items():
         value = msgspec.structs.replace(DrainSettings(), **{name: another(getattr(DrainSettings(), name), drain[name])})
-        yield pytest.param(path, Policy(drain=value, watchdog_by_profile=name != "watchdog"), id=f"drain {name}")
-    yield pytest.param(DRAIN_PATHS["watchdog"], Policy(watchdog_by_profile=False), id="watchdog_by_profile")
+        yield pytest.param(field.path, Policy(drain=value, watchdog_by_profile=name != "watchdog"), id=f"drain {name}")
+    yield pytest.param(DRAIN_FIELDS["watchdog"].path, Policy(watchdog_by_profile=False), id="watchdog_by_profile")
 
 
 def printed(policy: Policy) -> dict[str, str]:
@@ -150,10 +151,6 @@ def test_every_field_of_a_pool_is_printed_by_check_and_named_by_diff(path: str, 
 def test_every_field_of_the_cluster_is_printed_by_check_and_named_by_diff(path: str, policy: Policy) -> None:
     assert [(each.place, each.name) for each in settings(Policy(), policy)] == [("cluster", path)]
     assert printed(Policy())[path] != printed(policy)[path] == cluster_settings(policy)[path]
-
-
-def test_every_field_of_the_policy_is_a_setting_or_named_as_none() -> None:
-    assert {each.name for each in fields(Policy)} == {*CLUSTER_PATHS, *NO_SETTINGS}
 
 
 def test_settings_bear_the_paths_of_the_document_and_every_path_is_shown() -> None:

@@ -8,11 +8,12 @@ from datetime import timedelta
 from fractions import Fraction
 from typing import Final
 
-from shared.core.policy_document.cluster_fields import Policy
-from shared.core.policy_document.fields import PoolPolicy
+from shared.core.policy_document.cluster_fields import DRAIN_FIELDS, Policy
+from shared.core.policy_document.fields import POOL_FIELDS, PoolPolicy
 from shared.core.policy_document.shut_windows import NONE, shut_windows
 from shared.core.policy_document.values import Budget
 
+_BUDGET: Final = POOL_FIELDS["budgets"].default[0]["nodes"]
 _USUAL_PASS: Final = timedelta(minutes=5)
 """The planner's usual schedule; a shorter mark means no more than the next pass."""
 _AUTOSCALERS_OWN: Final = Fraction(1, 2)
@@ -47,7 +48,7 @@ def _long_wait(policy: Policy) -> Iterator[str]:
     if grace > _LONGEST_WAIT:
         yield (
             f"drain.pendingGrace: with {grace.total_seconds():g}s a moved pod may wait longer than the 30s that it is "
-            "promised; write 20s."
+            f"promised; write {DRAIN_FIELDS['pending_grace'].default}."
         )
 
 
@@ -57,7 +58,7 @@ def _budgets(pool: PoolPolicy) -> Iterator[str]:
 
 def _without_limit(budgets: tuple[Budget, ...], what: str) -> Iterator[str]:
     if not budgets:
-        yield f"disruption.budgets: the list is empty, so no budget limits {what}; leave it out for 10%."
+        yield f"disruption.budgets: the list is empty, so no budget limits {what}; leave it out for {_BUDGET}."
     elif not any(_always_for_all(each) for each in budgets):
         yield (
             f"disruption.budgets: no budget is always active for all reasons, so at some times none limits {what}; "

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from shared.core.gates import CLAIM_GATES, PASS_GATES
+from shared.core.policy_document.fields import POOL_FIELDS
 
 ASKS: Final = {
     "paused": ("paused", "`paused`, and the flag of `ebb pause`"),
@@ -31,7 +32,9 @@ ASKS: Final = {
 """By gate: the word that a verdict says, and what is asked."""
 _HEAD: Final = "| | word | asks | asked by |\n|---|---|---|---|\n"
 
-BEFORE: Final = """\
+AGE: Final = POOL_FIELDS["consolidate_after"].default
+
+BEFORE: Final = f"""\
 **The most restrictive wins.** Every setting can only hold a node back; none opens what another keeps shut. Where
 several limits are in force, the smallest counts: of all active budgets of the pool, of the cluster's, of both rates,
 of `maxNodesPerPass`. The order below only says which of the reasons is named first; all of them are shown.
@@ -43,7 +46,7 @@ of `maxNodesPerPass`. The order below only says which of the reasons is named fi
 3. **How full it is**: requests strictly below both ratio limits. estafette's limit decides which nodes may go,
    node-refiner's score (0.8 of CPU, 0.2 of memory) only which of them goes first, and the proof of placement has the
    last word.
-4. **The mark**: there is one, and one age it needs: `consolidateAfter` of the pool or of `defaults`, else 5m. Passes
+4. **The mark**: there is one, and one age it needs: `consolidateAfter` of the pool or of `defaults`, else {AGE}. Passes
    come minutes apart, so that a shorter age means the next pass.
 5. **The gates**, in this order. A claim asks its gates again at the moment of the grant, on fresh counts.
 """

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from shared.core.policy_document.faults import path_text
+from shared.core.policy_document.fields import POOL_FIELDS
 from shared.core.policy_document.importing.objects import objects, others, part
 from shared.core.policy_document.importing.writing import SAFE_DEFAULT, Imported, Noted, imported
 from shared.errors import BadPolicy
@@ -16,9 +17,10 @@ V1, V1BETA1 = "karpenter.sh/v1", "karpenter.sh/v1beta1"
 _CONSOLIDATE_AFTER: Final = {V1: "0s", V1BETA1: "15s"}
 _EXPIRE_AFTER: Final = "720h"
 _DEFAULT: Final = " was not there: Karpenter's default"
+_LIMIT: Final = POOL_FIELDS["cpu_limit"].default
 _OURS: Final = {
-    "consolidateAfter": "5m, so that a node is seen under-used in two passes",
-    "expireAfter": "Never, for nothing replaces a full node of GKE before it goes",
+    "consolidateAfter": f"{POOL_FIELDS['consolidate_after'].default}, so that a node is seen under-used in two passes",
+    "expireAfter": f"{POOL_FIELDS['expire_after'].default}, for nothing replaces a full node of GKE before it goes",
 }
 _WITHOUT_EQUIVALENT: Final = {
     "limits": "limits have no equivalent: the GKE node pool's autoscaling maximum bounds its size",
@@ -27,7 +29,10 @@ _WITHOUT_EQUIVALENT: Final = {
 }
 _ALWAYS: Final = (
     "nodePools: the names are those of the NodePools; Ebb's pools are GKE's, so rename what is called otherwise.",
-    "limits of utilisation: Karpenter has none; Ebb's defaults hold (CPU and memory requests below 0.75 of a node).",
+    (
+        "limits of utilisation: Karpenter has none; Ebb's defaults hold (CPU and memory requests below "
+        f"{_LIMIT} of a node)."
+    ),
     "expireAfter: Karpenter replaces expired nodes whatever the budgets say; Ebb within budgets and windows.",
 )
 

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
 
+from shared.core.policy_document.cluster_fields import CLUSTER_FIELDS
+from shared.core.policy_document.fields import POOL_FIELDS
 from shared.core.policy_document.importing.objects import objects, others, part
 from shared.core.policy_document.importing.writing import SAFE_DEFAULT, Imported, Noted, imported
 from shared.errors import BadInput, BadPolicy
@@ -18,11 +20,15 @@ CONFIG_MAP: Final = "node-refiner-cm"
 _TRUE: Final = frozenset({"1", "t", "T", "TRUE", "true", "True"})
 _FALSE: Final = frozenset({"0", "f", "F", "FALSE", "false", "False"})
 """The words of Go's ParseBool."""
+_BUDGET: Final = POOL_FIELDS["budgets"].default[0]["nodes"]
+_RATE: Final = CLUSTER_FIELDS["rate"].default["nodes"]
+_RATIO: Final = POOL_FIELDS["cpu_limit"].default
+_DEFAULTS: Final = "Ebb's defaults hold"
 _ALWAYS: Final = (
-    "limits: node-refiner had none for a single node; Ebb's defaults hold (see ebb policy check), such as 0.75 of CPU.",
+    f"limits: node-refiner had none for a single node; {_DEFAULTS} (see ebb policy check), such as {_RATIO} of CPU.",
     "minimums: node-refiner could end one node below them; Ebb counts what is left after the removal.",
     "excess_nodes_threshold: Ebb counts the excess in each pool, node-refiner counted it over the whole cluster.",
-    "budgets, rate: node-refiner had none; Ebb's defaults hold, 10% of a pool and of the cluster, and 20% an hour.",
+    f"budgets, rate: node-refiner had none; {_DEFAULTS}, {_BUDGET} of a pool and of the cluster, and {_RATE} an hour.",
     "taints: node-refiner passed by every tainted node; Ebb by those whose taint is not their whole pool's.",
 )
 
