@@ -7,7 +7,7 @@ EBB    := $(BIN)/python -m functions.cli
 PIP    := $(BIN)/python -m infra.installing
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types imports unit faults real soak acceptance bench fuzz mutants fmt requirements audit schema monitoring playground clean
+.PHONY: help demo test check lint types imports unit faults real soak acceptance bench fuzz mutants fmt requirements audit schema pages monitoring playground clean
 
 help: ## Say what each target does
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -61,7 +61,7 @@ real: $(VENV)/.dev ## Run the tests on a real Kubernetes control plane and Googl
 soak: $(VENV)/.dev ## Inject faults into histories of ever new seeds, until Ctrl-C
 	@$(BIN)/python -m tests.faults.soak
 
-acceptance: $(VENV)/.dev ## Print which rows of the acceptance list have a passing test
+acceptance: $(VENV)/.dev ## Print which rows of docs/acceptance.md have a passing test
 	$(BIN)/pytest -q -n 2 --dist loadfile --acceptance
 
 bench: $(VENV)/.dev ## Print the benchmarks' ratios
@@ -85,11 +85,14 @@ audit: $(VENV)/.dev ## Ask PyPI whether anything in requirements.txt has a known
 	$(BIN)/python -m pip install --quiet pip-audit
 	$(BIN)/pip-audit --strict --disable-pip --require-hashes -r requirements.txt
 
-schema: $(VENV)/.dev ## Write infra/policy.schema.json and infra/policy.md from the policy's types
+schema: $(VENV)/.dev ## Write infra/policy.schema.json and the tables of docs/policy.md from the policy's types
 	$(BIN)/python -m shared.core.policy_document > infra/policy.schema.json
-	$(BIN)/python -m shared.core.policy_document page > infra/policy.md
+	@$(BIN)/python -m tests.docs.written
 
-monitoring: $(VENV)/.dev ## Write metrics, alerts, dashboard and runbook of infra/ from the tables in infra/monitoring
+pages: $(VENV)/.dev ## Write the parts of README, docs/ and terraform/README.md that come from the code
+	@$(BIN)/python -m tests.docs.written
+
+monitoring: $(VENV)/.dev ## Write metrics, alerts, dashboard, docs/events.md and the runbook from the tables in infra/monitoring
 	@$(BIN)/python -m infra.monitoring
 
 playground: $(VENV)/.dev ## A real control plane with Ebb at work on it, left up to play with until Ctrl-C

@@ -140,14 +140,14 @@ locals {
     for section in local.policy_sections : [
       for key in try(local.policy_kinds[section.kind].required, []) : {
         path    = "${section.path}.${key}"
-        example = try(local.policy_kinds[section.kind].properties[key].examples[0], "that of infra/policy.md")
+        example = try(local.policy_kinds[section.kind].properties[key].examples[0], "that of docs/policy.md")
       } if try(section.fields[key], null) == null
     ] if can(keys(section.fields))
   ])
 
   policy_faults = concat(
     [
-      for field in local.policy_fields : "policy.${field.path}: there is no such field; infra/policy.md has all of them."
+      for field in local.policy_fields : "policy.${field.path}: there is no such field; docs/policy.md has all of them."
       if field.rule == null
     ],
     [

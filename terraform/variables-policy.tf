@@ -1,8 +1,8 @@
-# The fields have the names of infra/policy.md, which explains each with its unit and default; a field left out or null
+# The fields have the names of docs/policy.md, which explains each with its unit and default; a field left out or null
 # is absent from the document. A test holds this type against infra/policy.schema.json.
 
 variable "policy" {
-  description = "The policy, field by field as in infra/policy.md. Terraform drops a field that it does not know without a word: look at the output `policy`, or write policy_file instead."
+  description = "The policy, field by field as in docs/policy.md. Terraform drops a field that it does not know without a word: look at the output `policy`, or write policy_file instead."
   type = object({
     dryRun = optional(bool)
     paused = optional(bool)

@@ -2,12 +2,12 @@
 
 import sys
 
-from infra.monitoring import readme
+from infra.monitoring import pages
 from infra.monitoring.files import files
 
 if __name__ == "__main__":
     for path, text in files().items():
         path.write_text(text, encoding="utf-8")
         sys.stdout.write(f"{path.name} is up to date\n")
-    readme.write()
-    sys.stdout.write("README.md is up to date\n")
+    pages.write()
+    sys.stdout.write("operations.md is up to date\n")

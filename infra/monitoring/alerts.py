@@ -55,8 +55,8 @@ ALERTS: Final = (
             "Cloud Run: does the planner's revision start, has it memory enough, does it reach the control plane?",
         ),
         (
-            "`unreachable`: mend the way to the control plane, the GKE API or Firestore; the next pass goes on.",
-            "`terminal`: the message says what a person must mend.",
+            "`unreachable`: restore the way to the control plane, the GKE API or Firestore; the next pass goes on.",
+            "`terminal`: the message says what a person has to fix.",
             "Until then `ebb release all` from a laptop gives every held node back.",
         ),
     ),
@@ -72,7 +72,7 @@ ALERTS: Final = (
             "The last versions of the bucket's object.",
         ),
         (
-            "`ebb policy check FILE` on what Terraform writes; mend it and apply.",
+            "`ebb policy check FILE` on what Terraform writes; fix it and apply.",
             "In a hurry: restore the object's last good version; it is read anew at every pass.",
         ),
     ),
@@ -94,8 +94,8 @@ ALERTS: Final = (
             "`drain_step` lines with reason `retryable` or `terminal`: why it was never done.",
         ),
         (
-            "A person's message: correct and send it again (README, by message).",
-            "An order of the planner: mend what its lines say; do not replay it, orders expire on purpose.",
+            "A person's message: correct and send it again (docs/orders.md).",
+            "An order of the planner: fix what its lines say; do not replay it, orders expire on purpose.",
         ),
     ),
     Alert(
@@ -113,7 +113,7 @@ ALERTS: Final = (
             "`drain_step` lines of severity WARNING or ERROR: what makes the message come again.",
             "Does the drainer start, and does the push account have the right to call it?",
         ),
-        ("Mend what the lines say; the message is then done by itself.",),
+        ("Fix what the lines say; the message is then done by itself.",),
     ),
     Alert(
         "drain_failed",
@@ -128,11 +128,11 @@ ALERTS: Final = (
             "Blocked time by PodDisruptionBudget in the dashboard.",
         ),
         (
-            "`deadline`: a budget that never allows a disruption; give its workload another replica, or mend it.",
+            "`deadline`: a budget that never allows a disruption; give its workload another replica, or change it.",
             "`eviction_forbidden`: a webhook or a right; `several_pdbs`: let one budget match each pod.",
             (
                 "`replacement_pending`: others took the room; if nobody did, the plan met a rule that it does not "
-                "know: tell the maintainers, with the dump."
+                "know: report it to the maintainers, with the dump."
             ),
         ),
     ),
@@ -172,11 +172,11 @@ ALERTS: Final = (
                 Is("resource.labels.service_name", ("${planner}", "${drainer}")),
                 Is("metric.labels.response_code", ("500",)),
             )), "ALIGN_SUM", "REDUCE_SUM", "600s"),
-            above("a step cannot go on until somebody mends something", "faults", 600,
+            above("a step cannot go on until somebody fixes something", "faults", 600,
                   where=(Is("metric.labels.reason", ("terminal",)),)),
         ),
-        "A function met what it has no answer for, or what only a person can mend.",
+        "A function met what it has no answer for, or what only a person can fix.",
         ("Lines of severity ERROR, and the traceback beside the request that answered 500.",),
-        ("Mend what the sentence says; of a traceback tell the maintainers.",),
+        ("Fix what the sentence says; report a traceback to the maintainers.",),
     ),
 )  # fmt: skip

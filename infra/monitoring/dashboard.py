@@ -64,7 +64,7 @@ ROWS: Final = (
     (logs(LAST_NIGHT.question, LAST_NIGHT.terms),),
     (
         prose("Alerts", "\n".join(f"- **{alert.title}**: {alert.conditions[0].title}" for alert in ALERTS)
-              + "\n\nWhat to do about each stands in the alert itself and in `infra/runbook.md`."),
+              + "\n\nWhat to do about each stands in the alert itself and in `docs/operations.md`."),
     ),
 )  # fmt: skip
 

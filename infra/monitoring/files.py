@@ -1,4 +1,7 @@
-"""The files that Terraform reads, as text. `${…}` in them are filled in by templatefile; nothing else may look so."""
+"""The files that are written whole, as text: what Terraform reads, and the page of events.
+
+`${…}` in them are filled in by templatefile; nothing else may look so.
+"""
 
 import json
 from dataclasses import asdict
@@ -13,10 +16,11 @@ from infra.monitoring.dashboard import dashboard
 from infra.monitoring.metrics import METRICS
 from infra.monitoring.query import text
 from infra.monitoring.reference import reference
-from infra.monitoring.runbook import runbook, section
+from infra.monitoring.runbook import section
 from infra.monitoring.table import Kind, Metric
 
 INFRA: Final = Path(__file__).parents[1]
+DOCS: Final = INFRA.parent / "docs"
 _OPENING: Final = "# Written by `make monitoring` from the tables in infra/monitoring; do not edit it here.\n"
 
 
@@ -37,8 +41,7 @@ def files() -> dict[Path, str]:
         INFRA / "metrics.yaml": _yaml({metric.name: _metric(metric) for metric in METRICS}),
         INFRA / "alerts.yaml": _yaml({alert.key: _alert(alert) for alert in ALERTS}),
         INFRA / "dashboard.json": json.dumps(dashboard(), indent=1, ensure_ascii=False) + "\n",
-        INFRA / "runbook.md": runbook(),
-        INFRA / "events.md": reference(),
+        DOCS / "events.md": reference(),
     }
 
 

@@ -110,7 +110,7 @@ COUNTERS: Final = (
            labels={"outcome": "jsonPayload.outcome", **REASON, **POOL}),
     Metric("evictions", Kind.COUNTER, "eviction", "answers of the eviction API; pods evicted: answer=granted", "{pod}",
            labels={"answer": "jsonPayload.answer", **POOL}),
-    Metric("healed", Kind.COUNTER, "healed", "findings that a pass mended", "1", labels=REASON),
+    Metric("healed", Kind.COUNTER, "healed", "findings that a pass repaired", "1", labels=REASON),
     Metric("policy_invalid", Kind.COUNTER, "policy_invalid", "times the policy was missing or invalid", "1"),
     Metric("breakers_opened", Kind.COUNTER, "breaker", "breakers that opened", "1", labels=POOL),
     Metric("messages_rejected", Kind.COUNTER, "message_rejected", "messages that were no orders", "{message}",

@@ -1,24 +1,39 @@
-"""The reference of all lines and metrics, for whoever writes a query: infra/events.md."""
+"""The reference of all lines and metrics, for whoever writes a query: docs/events.md."""
 
 from collections.abc import Iterable
 from typing import Final
 
+from infra.monitoring.alerts import ALERTS
 from infra.monitoring.events import EVENTS
 from infra.monitoring.metrics import METRICS
 from infra.monitoring.table import Event, Field, Metric
 
 _OPENING: Final = """\
-# Lines and metrics
+# Events, metrics and alerts
 
-Written by `make monitoring` from the tables in `infra/monitoring`; do not edit it here. Each line has the labels
-`cluster` and `event`, a `severity` and a `message`; labels are `labels.…` of the entry, fields `jsonPayload.…`. CPU is
-in cores, memory in bytes, money in dollars, ratios are from 0 to 1. An asterisk: not in each line.
+Written by `make monitoring` from the tables in `infra/monitoring`; do not edit it here. The functions write one JSON
+object a line to stdout, in the form that Cloud Logging reads. Each line has the labels `cluster` and `event`, a
+`severity` and a `message`. Labels are `labels.…` of the entry, fields `jsonPayload.…`. CPU is in cores, memory in
+bytes, money in dollars, ratios are from 0 to 1. An asterisk marks what is not in every line.
+
+"""
+_EVENTS: Final = """\
+| event | what it says | labels beside `cluster` and `event` |
+|---|---|---|
+"""
+_ALERTS: Final = """
+## Alerts
+
+[The runbook](operations.md#runbook) says what each means and what to do; the alert itself carries the same text.
+
+| alert | when |
+|---|---|
 """
 _METRICS: Final = """\
 ## Metrics
 
 `logging.googleapis.com/user/NAME/…`, where NAME is Terraform's output `name`. A gauge is a distribution of which the
-mean is read, an amount one of which the sum is. Those of nodes exist only with `EBB_DECISION_LOG=all`.
+mean is read, an amount one of which the sum is. The metrics of single nodes exist only with `EBB_DECISION_LOG=all`.
 
 | metric | kind | unit | labels | what | there before as |
 |---|---|---|---|---|---|
@@ -27,15 +42,21 @@ mean is read, an amount one of which the sum is. Those of nodes exist only with 
 
 def reference() -> str:
     """Return the page."""
+    rows = "".join(f"| [`{each.name}`](#{each.name}) | {each.about} | {_labels(each)} |\n" for each in EVENTS)
     events = "\n".join(map(_event, EVENTS))
     metrics = "".join(map(_metric, METRICS))
-    return f"{_OPENING}\n{events}\n{_METRICS}{metrics}"
+    alerts = "".join(f"| {each.title} | {'; '.join(part.title for part in each.conditions)} |\n" for each in ALERTS)
+    return f"{_OPENING}{_EVENTS}{rows}\n{events}\n{_METRICS}{metrics}{_ALERTS}{alerts}"
 
 
 def _event(event: Event) -> str:
-    labels = [f"`{name}`" for name in event.labels] + [f"`{name}`*" for name in event.other_labels]
-    told = f"Labels: {', '.join(labels)}.\n" if labels else ""
-    return f"## `{event.name}`\n\n{event.about} {told}\n{_fields(event.fields)}"
+    labels = _labels(event)
+    told = f" Labels: {labels}." if labels else ""
+    return f"## `{event.name}`\n\n{event.about}{told}\n\n{_fields(event.fields)}"
+
+
+def _labels(event: Event) -> str:
+    return ", ".join((*(f"`{name}`" for name in event.labels), *(f"`{name}`*" for name in event.other_labels)))
 
 
 def _fields(fields: Iterable[Field]) -> str:

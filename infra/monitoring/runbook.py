@@ -14,13 +14,11 @@ _WORDS: Final = {
 }
 """What the tokens read like where Terraform has not filled them in."""
 _OPENING: Final = """\
-# Runbook
+This part is written by `make monitoring` from the tables in `infra/monitoring`. Each alert carries its own section.
+`CLUSTER` is `projects/P/locations/L/clusters/C`, `NAME` is Terraform's output `name`.
 
-Written by `make monitoring` from the tables in `infra/monitoring`; do not edit it here. Each alert carries its own
-section. `CLUSTER` is `projects/P/locations/L/clusters/C`, `NAME` is Terraform's output `name`.
-
-Three things to know first: what Ebb holds it gives back by itself; `ebb pause --reason TEXT` stops new drains and gives
-running ones back at once; `ebb release all` frees every node, also when nothing else works.
+Three things to know first. Ebb gives back what it holds by itself. `ebb pause --reason TEXT` stops new drains and gives
+running ones back at once. `ebb release all` frees every node, also when nothing else works.
 """
 
 
@@ -31,13 +29,13 @@ def section(alert: Alert) -> str:
 
 
 def runbook() -> str:
-    alerts = "\n".join(f"### Ebb: {alert.title}\n\n{section(alert)}" for alert in ALERTS)
+    alerts = "\n".join(f"#### Ebb: {alert.title}\n\n{section(alert)}" for alert in ALERTS)
     queries = "\n".join(map(_query, QUERIES))
-    return f"{_OPENING}\n## Queries for Cloud Logging\n\n{queries}\n## Alerts\n\n{_spelled(alerts)}"
+    return f"{_OPENING}\n### Queries for Cloud Logging\n\n{queries}\n### Alerts\n\n{_spelled(alerts)}"
 
 
 def _query(query: Query) -> str:
-    return f"### {query.question}\n\n{query.hint}\n\n```\n{_spelled(paragraph(query.terms))}\n```\n"
+    return f"#### {query.question}\n\n{query.hint}\n\n```\n{_spelled(paragraph(query.terms))}\n```\n"
 
 
 def _bullets(rows: tuple[str, ...]) -> str:

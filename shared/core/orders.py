@@ -110,7 +110,7 @@ def decode(data: bytes, cluster: str, message_id: str, published_at: datetime) -
     try:
         order = msgspec.convert({**defaults, **fields}, Order, strict=False)
     except msgspec.ValidationError as error:
-        raise BadOrder(f"order: {_fault(error)}. See the README for the fields of an order.") from error
+        raise BadOrder(f"order: {_fault(error)}. docs/orders.md has the fields of an order.") from error
     _times_checked(order)
     _id_checked(order)
     return order

@@ -10,7 +10,7 @@ from shared.core.reasons import Outcome, Reason
 
 
 class DrainResult(msgspec.Struct, frozen=True, kw_only=True):
-    """One message on the results topic. The README explains each key."""
+    """One message on the results topic. docs/orders.md explains each key."""
 
     order_id: str
     cluster: str

@@ -1,6 +1,6 @@
 """What one installation uses and costs: a simulated day of 200 nodes at a five-minute schedule, counted.
 
-`python -m tests.bench idle_cost` prints the table; `python -m tests.bench.idle_cost` also writes it to the README.
+`python -m tests.bench idle_cost` prints the table; `python -m tests.bench.idle_cost` also writes it to docs/cost.md.
 """
 
 import json
@@ -20,7 +20,7 @@ from tests.monitoring.entries import Entry, stored
 from tests.monitoring.evaluating import series
 from tests.monitoring.generated import metrics
 
-README: Final = Path(__file__).parents[2] / "README.md"
+PAGE: Final = Path(__file__).parents[2] / "docs" / "cost.md"
 START, END = "<!-- cost -->\n", "<!-- /cost -->"
 PASS_SECONDS: Final = 10
 """Assumed, not counted: reading 200 nodes and their pods over the network, and planning."""
@@ -85,7 +85,7 @@ def _metric_bytes(lines: Lines) -> int:
 
 
 def table() -> str:
-    """Return the README's table."""
+    """Return the page's table."""
     usual, everything = counted()
     head = "| what | a day, counted | free each month | beyond | a month | a month without free tier |\n"
     rows = [_row(name, ITEMS[name].what, usual) for name in ITEMS]
@@ -111,13 +111,13 @@ def _row(name: str, what: str, count: Count) -> str:
 
 
 def written(text: str) -> str:
-    """Return a README with this count's table in it."""
+    """Return the page with this count's table in it."""
     before, _, rest = text.partition(START)
     return before + START + table() + END + rest.partition(END)[2]
 
 
 def numbers(text: str) -> dict[str, float]:
-    """Return what a README's table says was counted in a day."""
+    """Return what the page's table says was counted in a day."""
     shown = text.partition(START)[2].partition(END)[0]
     rows = re.findall(r"^\| ([^|]+) \| ([\d,]+) \|", shown, re.MULTILINE)
     return {what: float(number.replace(",", "")) for what, number in rows}
@@ -129,5 +129,5 @@ def run(*, quick: bool) -> None:
 
 
 if __name__ == "__main__":
-    README.write_text(written(README.read_text(encoding="utf-8")), encoding="utf-8")
-    sys.stdout.write(f"{README.name} is up to date; counted: {json.dumps(counted()[0])}\n")
+    PAGE.write_text(written(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    sys.stdout.write(f"{PAGE.name} is up to date; counted: {json.dumps(counted()[0])}\n")

@@ -6,22 +6,16 @@ from typing import Any
 import pytest
 
 from shared.core.gates import CLAIM_GATES, PASS_GATES
-from shared.core.policy_document.__main__ import document
 from shared.core.policy_document.documentation import table
 from shared.core.policy_document.precedence import precedence
 from shared.core.policy_document.schema import schema
 from shared.core.reasons import Unremovable
 
 WRITTEN = Path(__file__).parents[2] / "infra" / "policy.schema.json"
-PAGE = WRITTEN.with_name("policy.md")
 
 
 def test_the_schema_beside_the_infrastructure_is_current() -> None:
     assert json.loads(WRITTEN.read_text(encoding="utf-8")) == schema(), "run `make schema`"
-
-
-def test_the_page_beside_the_infrastructure_is_current() -> None:
-    assert PAGE.read_text(encoding="utf-8") == document("page"), "run `make schema`"
 
 
 @pytest.mark.parametrize(

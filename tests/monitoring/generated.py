@@ -7,7 +7,7 @@ from typing import Any
 import yaml
 
 from infra.monitoring.conditions import absence_seconds
-from infra.monitoring.files import INFRA
+from infra.monitoring.files import INFRA, files
 from tests.builders import CLUSTER
 
 NAME = "ebb-c-0123456"
@@ -26,7 +26,8 @@ VALUES = {
 
 def filled(file: str, cluster: str = CLUSTER) -> str:
     """Return a file with Terraform's values in it."""
-    text = (INFRA / file).read_text(encoding="utf-8")
+    path = next((each for each in files() if each.name == file), INFRA / file)
+    text = path.read_text(encoding="utf-8")
     for name, value in {**VALUES, "cluster": cluster}.items():
         text = text.replace(f"${{{name}}}", value)
     return text

@@ -8,12 +8,13 @@ import pytest
 
 from infra.monitoring.alerts import ALERTS, FAILURES
 from infra.monitoring.conditions import MOST_ABSENCE, absence_seconds
+from infra.monitoring.runbook import runbook
 from shared.core.breakers import MOST_FAILURES
 from shared.core.reasons import Halt
 from tests.monitoring.alarm import Points, seconds, speaks
 from tests.monitoring.entries import Entry
 from tests.monitoring.evaluating import series
-from tests.monitoring.generated import VALUES, alerts, filled, metrics
+from tests.monitoring.generated import VALUES, alerts, metrics
 from tests.monitoring.histories import entries, given_back
 
 DAY = 24 * 60
@@ -108,7 +109,7 @@ def test_an_alert_says_what_it_means_and_what_to_do_within_what_is_taken(key: st
 
     assert len(content.encode()) < 10_240  # the API's limit of AlertPolicy.Documentation.content
     assert content.index("**What it means.**") < content.index("**Look at**") < content.index("**Do**")
-    assert f"### Ebb: {alerts()[key]['title']}\n" in filled("runbook.md")
+    assert f"#### Ebb: {alerts()[key]['title']}\n" in runbook()
 
 
 @pytest.mark.parametrize("key", [alert.key for alert in ALERTS])

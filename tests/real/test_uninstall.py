@@ -1,4 +1,4 @@
-"""Ebb leaves as the README says, in the middle of its drains, and no cordon, taint or annotation of it stays behind."""
+"""Ebb leaves as docs/operations.md says, in the middle of its drains, and leaves no cordon, taint or annotation."""
 
 import os
 import re
@@ -23,7 +23,8 @@ from shared.core.names import OUR_ANNOTATION, OUR_TAINT
 from shared.core.state import ClusterState
 from shared.ports import CLUSTER as CLUSTER_KEY
 from tests.fixtures_real import NewControlPlane
-from tests.readme import README
+from tests.pages import OPERATIONS, section
+from tests.pages import blocks as blocks_of
 from tests.real.installation import CLUSTER, Ground, Installation
 from tests.real.least import filled_by_hand, least_rights
 from tests.real.scene import NAMESPACE, POLICY, POOL, POOLS
@@ -47,7 +48,7 @@ class Site:
     persons_node: str
 
     def shell(self, script: str, environment: dict[str, str]) -> str:
-        """Run lines of the README as a person would, with ebb and kubectl on the PATH."""
+        """Run lines of the page as a person would, with ebb and kubectl on the PATH."""
         path = [str(Path(sys.executable).parent), str(self.plane.kubeconfig.parent / "bin"), os.environ["PATH"]]
         done = subprocess.run(
             ["sh", "-euc", script],
@@ -137,12 +138,11 @@ def state(installation: Installation) -> ClusterState:
 
 
 def blocks() -> list[str]:
-    """The commands of the README's section: leaving in order, and leaving when the functions went first."""
-    section = README.read_text(encoding="utf-8").split("## Uninstall\n")[1].split("\n## ")[0]
-    return re.findall(r"```sh\n(.*?)```", section, re.DOTALL)
+    """The commands of the page's section: leaving in order, and leaving when the functions went first."""
+    return blocks_of(section(OPERATIONS, "## Uninstall"), "sh")
 
 
-def test_the_steps_of_the_readme_leave_nothing_behind(site: Site) -> None:
+def test_the_steps_of_the_page_leave_nothing_behind(site: Site) -> None:
     before, after = blocks()[0].split(f"{DESTROY}\n")
 
     with installed(site) as ebb:

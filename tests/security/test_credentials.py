@@ -23,7 +23,7 @@ from shared.errors import EbbError
 from shared.log import JsonLog, trace_id
 from tests.adapters.scripted import Say, Script, scripted, status
 from tests.builders import CLUSTER
-from tests.readme import README
+from tests.pages import ROOT
 from tests.security.secrets import BEARER, PASSWORD, PRIVATE_KEY, leaked
 
 NODES = Call("list", "nodes", "/api/v1/nodes")
@@ -157,7 +157,7 @@ def front(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
     }
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    app = create_app(request.param, str(README.parent / "main.py"))  # type: ignore[no-untyped-call]  # no types
+    app = create_app(request.param, str(ROOT / "main.py"))  # type: ignore[no-untyped-call]  # no types
     yield app.test_client()
     sys.modules.pop("main", None)
 

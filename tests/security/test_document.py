@@ -9,9 +9,8 @@ from shared.core.orders import decode, echoed
 from shared.core.policy_document.reading import MOST_BYTES as MOST_OF_A_POLICY
 from shared.errors import BadOrder
 from tests.builders import CLUSTER, NOW
-from tests.readme import README
+from tests.pages import ROOT
 
-ROOT = README.parent
 TEXT = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
 
 

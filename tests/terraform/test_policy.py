@@ -12,12 +12,13 @@ from shared.core.policy import Policy
 from shared.core.policy_document.parsing import parse
 from shared.core.policy_document.schema import schema
 from shared.errors import BadPolicy
-from tests.readme import README
+from tests.pages import ROOT, blocks, pages
 from tests.terraform.ground import POLICY, Terraform, valued
 from tests.terraform.policies import Document, drawn, every_field
-from tests.test_readme import blocks
 
-SCENARIOS = sorted((README.parent / "tests" / "scenarios").glob("*.yaml"))
+SCENARIOS = sorted((ROOT / "tests" / "scenarios").glob("*.yaml"))
+
+SHOWN = [text for page in pages() for text in blocks(page.read_text(encoding="utf-8"), "yaml")]
 
 
 def scenario_policy(path: Path) -> Document:
@@ -46,7 +47,7 @@ TYPED: dict[str, Document] = {
     "karpenters_defaults": {"nodePools": {"a": {"enabled": True, "disruption": {}}}},
     "no_limit": {"nodePools": {"a": {"disruption": {"budgets": []}}}},
     "a_pool_with_all_defaults": {"nodePools": {"a": {}, "b-2": {"enabled": False}}},
-    **{f"readme_{number}": yaml.safe_load(text) for number, text in enumerate(blocks("yaml"))},
+    **{f"page_{number}": yaml.safe_load(text) for number, text in enumerate(SHOWN)},
     **{path.stem: scenario_policy(path) for path in SCENARIOS},
 }
 FAULTS = [
@@ -100,7 +101,7 @@ FAULTS = [
 ]
 FAULTS_OF_FILES = [
     pytest.param(
-        ["policy.dryrun: there is no such field; infra/policy.md has all of them."],
+        ["policy.dryrun: there is no such field; docs/policy.md has all of them."],
         "dryrun: false\n",
         id="a field unknown",
     ),

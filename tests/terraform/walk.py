@@ -1,15 +1,14 @@
-"""The README's section on Terraform, taken apart: its commands, its module blocks, its table of inputs.
+"""What the pages say of Terraform, taken apart: the commands of the installation and the module blocks.
 
 Must not run anything.
 """
 
-import re
 import shlex
 from dataclasses import dataclass
 
-from tests.readme import README
+from tests.pages import OPERATIONS, README, ROOT, blocks, section
 
-SECTION = README.read_text(encoding="utf-8").split("## Install with Terraform\n")[1].split("\n## ")[0]
+SECTION = section(OPERATIONS, "## Install with Terraform")
 CLOUD = "cloud:"
 """How a comment begins that names what needs a cloud."""
 
@@ -27,8 +26,7 @@ class Command:
 
 
 def commands() -> list[Command]:
-    block = re.findall(r"```sh\n(.*?)```", SECTION, re.DOTALL)[0]
-    return [_command(line) for line in block.splitlines() if line.strip()]
+    return [_command(line) for line in blocks(SECTION, "sh")[0].splitlines() if line.strip()]
 
 
 def _command(line: str) -> Command:
@@ -41,10 +39,5 @@ def _command(line: str) -> Command:
 
 
 def modules() -> list[str]:
-    return re.findall(r"```hcl\n(.*?)```", SECTION, re.DOTALL)
-
-
-def inputs() -> set[str]:
-    """Return the names in the first column of the table of inputs."""
-    table = SECTION.split("| input | meaning, default |\n|---|---|\n")[1].split("\n\n")[0]
-    return {name for row in table.splitlines() for name in re.findall(r"`([a-z_]+)`", row.split("|")[1])}
+    pages = (README, ROOT / "terraform" / "README.md")
+    return [text for page in pages for text in blocks(page.read_text(encoding="utf-8"), "hcl")]

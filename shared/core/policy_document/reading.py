@@ -64,7 +64,7 @@ def _decoded(data: bytes, most: int, load: Callable[[str], Any]) -> Any:
     except UnicodeDecodeError as error:
         raise BadPolicy(f"policy: byte {error.start} is not UTF-8; save the file as UTF-8.") from error
     except RecursionError as error:
-        raise BadPolicy("policy: it is nested too deeply; write it flat, as in the README.") from error
+        raise BadPolicy("policy: it is nested too deeply; write it flat, as in docs/policy.md.") from error
 
 
 def _load(text: str) -> Any:

@@ -1,0 +1,90 @@
+"""The inputs and outputs of a Terraform module as Markdown tables, read from its .tf files.
+
+`make pages` writes them into terraform/README.md; the descriptions are the source. It reads HCL by its lines, as
+`terraform fmt` leaves them, and knows no more of it than variables and outputs need.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+_BLOCK: Final = re.compile(r'^(variable|output) "(\w+)" \{\n(.*?)^\}$', re.DOTALL | re.MULTILINE)
+_TEXT: Final = re.compile(r'^  description = "(.*)"$', re.MULTILINE)
+_TYPE: Final = re.compile(r"^  type += (.*?)(?=^  \w)", re.DOTALL | re.MULTILINE)
+_DEFAULT: Final = re.compile(r"^  default += (.*)$", re.MULTILINE)
+_FIELD: Final = re.compile(r"(?P<name>\w+) += (?:optional\()?(?P<type>\w+(?:\(\w+\))?)(?:, (?P<default>.*?))?\)?")
+MOST_FIELDS: Final = 20
+"""A longer object has a page of its own."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One input, or one field of an input that is an object."""
+
+    name: str
+    type: str
+    default: str
+    about: str = ""
+
+
+def inputs(module: Path) -> str:
+    """Return the table of a module's inputs; the fields of an object follow it."""
+    rows = sorted(_inputs(module), key=lambda rows: rows[0].name)
+    cells = "".join(f"| `{row.name}` | {row.type} | {row.default} | {row.about} |\n" for found in rows for row in found)
+    return f"| input | type | default | meaning |\n|---|---|---|---|\n{cells}"
+
+
+def outputs(module: Path) -> str:
+    """Return the table of a module's outputs."""
+    cells = "".join(f"| `{name}` | {_about(body)} |\n" for name, body in sorted(_blocks(module, "output")))
+    return f"| output | meaning |\n|---|---|\n{cells}"
+
+
+def _inputs(module: Path) -> Iterator[list[Row]]:
+    for name, body in _blocks(module, "variable"):
+        fields = list(_fields(name, body))
+        default = _DEFAULT.search(body)
+        own = Row(
+            name,
+            "object" if "object({" in body else _type(body),
+            _shown(default[1]) if default else "required",
+            _about(body),
+        )
+        yield [own, *(fields if len(fields) <= MOST_FIELDS else ())]
+
+
+def _blocks(module: Path, kind: str) -> Iterator[tuple[str, str]]:
+    for path in sorted(module.glob("*.tf")):
+        for found, name, body in _BLOCK.findall(path.read_text(encoding="utf-8")):
+            if found == kind:
+                yield name, body
+
+
+def _about(body: str) -> str:
+    found = _TEXT.search(body)
+    return found[1].replace('\\"', '"').replace("|", "\\|") if found else ""
+
+
+def _type(body: str) -> str:
+    found = _TYPE.search(f"{body}  end")
+    return found[1].strip() if found else "any"
+
+
+def _fields(name: str, body: str) -> Iterator[Row]:
+    """Walk through the lines of an object's type; `path` is where in it a line stands."""
+    path = [name]
+    for line in map(str.strip, _type(body).splitlines()[1:]):
+        if line.startswith("}"):
+            path.pop()
+        elif line.endswith("({"):
+            path.append(line.partition(" ")[0])
+        elif found := _FIELD.fullmatch(line):
+            none = "none" if "optional(" in line else "required"
+            default = _shown(found["default"]) if found["default"] else none
+            yield Row(".".join((*path, found["name"])), found["type"], default)
+
+
+def _shown(value: str) -> str:
+    return "none" if value == "null" else f"`{value}`"

@@ -1,0 +1,97 @@
+"""Every code block of every page is tested: its commands exist, its policy parses, its orders are orders."""
+
+import re
+
+import pytest
+
+from shared.core.orders import Kind, decode
+from shared.core.policy_document.parsing import parse
+from tests.builders import CLUSTER, NOW
+from tests.docs.shell import FOREIGN, SHELL, Line, lines, unknown_to_ebb
+from tests.pages import DOCS, README, ROOT, blocks, languages, pages
+
+TAKEN = {
+    "sh": "this module",
+    "console": "this module, and tests.docs.written",
+    "yaml": "this module",
+    "hcl": "tests/terraform/test_walkthrough.py",
+    "": "tests/monitoring: queries of the runbook",
+}
+MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
+
+
+def of(program: str) -> list[Line]:
+    found = [line for line in lines() if line.program == program]
+    assert found, program
+    return found
+
+
+def named(line: Line) -> str:
+    return f"{line.page.name}: {' '.join(line.words[:4])}"
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_code_block_is_in_a_language_that_a_test_takes(page: object) -> None:
+    text = (ROOT / str(page)).read_text(encoding="utf-8")
+
+    assert languages(text) <= TAKEN.keys()
+    if "hcl" in languages(text):
+        assert page in {README, ROOT / "terraform" / "README.md"}
+    if "" in languages(text):
+        assert page in {DOCS / "operations.md", DOCS / "architecture.md"}
+
+
+def test_every_program_is_known() -> None:
+    assert {line.program for line in lines()} <= {"ebb", "make", "python", *FOREIGN, *SHELL}
+
+
+@pytest.mark.parametrize("line", of("ebb"), ids=named)
+def test_every_command_and_option_of_ebb_exists(line: Line) -> None:
+    assert unknown_to_ebb(line.words[1:]) == []
+
+
+def test_a_command_or_an_option_that_does_not_exist_is_found() -> None:
+    assert unknown_to_ebb(("plan", "--dmup", "x")) == ["--dmup"]
+    assert unknown_to_ebb(("policy", "chekc", "x")) == ["chekc", "x"]
+
+
+def test_every_make_target_that_is_named_exists() -> None:
+    texts = [page.read_text(encoding="utf-8") for page in pages()]
+    targets = {target for text in texts for target in re.findall(r"`make ([a-z]+)", text)}
+    targets |= {line.words[1] for line in of("make")}
+
+    assert {target for target in targets if not re.search(rf"^{target}:", MAKEFILE, re.MULTILINE)} == set()
+
+
+def test_every_module_that_is_started_exists() -> None:
+    texts = [page.read_text(encoding="utf-8") for page in pages()]
+    modules = {
+        name for text in texts for name in re.findall(r"python -m ((?:functions|infra|shared|tests)[\w.]*)", text)
+    }
+
+    assert modules
+    for name in modules:
+        path = ROOT / name.replace(".", "/")
+        assert path.with_suffix(".py").is_file() or (path / "__main__.py").is_file(), name
+
+
+def test_every_folder_that_terraform_is_sent_to_is_there() -> None:
+    words = [word for line in of("terraform") for word in line.words if word.startswith("-chdir=")]
+
+    assert words
+    assert [word for word in words if not (ROOT / word.removeprefix("-chdir=") / "main.tf").is_file()] == []
+
+
+POLICIES = [text for page in pages() for text in blocks(page.read_text(encoding="utf-8"), "yaml")]
+
+
+@pytest.mark.parametrize("text", POLICIES)
+def test_every_policy_shown_is_valid(text: str) -> None:
+    assert parse(text.encode()).pools["default-pool"].enabled
+
+
+def test_every_order_shown_is_an_order() -> None:
+    messages = [line.words[-1] for line in of("gcloud") if "--message" in line.words]
+
+    kinds = [decode(message.encode(), CLUSTER, "id", NOW).kind for message in messages]
+    assert kinds == [Kind.DRAIN, Kind.RELEASE]

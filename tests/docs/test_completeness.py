@@ -1,0 +1,71 @@
+"""Pages that list what the code has list all of it: rules that are not modelled, answers, rows, examples, targets."""
+
+import re
+
+from shared.core.feasibility import UNMODELLED
+from shared.core.names import NODE_OPT_OUTS, OPT_OUT_UNTIL, POD_OPT_OUTS
+from shared.core.reasons import PodBlock
+from shared.ports import Answer
+from tests.acceptance import ROWS
+from tests.pages import DOCS, ROOT, rows
+
+DECISIONS = DOCS / "decisions"
+
+
+def words(page: str, head: str, column: int = 0) -> list[str]:
+    return [cells[column].strip("`") for cells in rows((DOCS / page).read_text(encoding="utf-8"), head)]
+
+
+def test_every_rule_that_is_not_modelled_is_a_limit() -> None:
+    told = words("limits.md", "| word | rule of the pod | why it is not modelled yet |")
+
+    assert set(told) == {reason.value for reason, _ in UNMODELLED} | {PodBlock.TOLERATES_DRAIN_TAINT.value}
+
+
+def test_every_answer_of_the_eviction_api_is_explained() -> None:
+    told = words("decisions/evictions.md", "| answer | word | what the drainer does |", 1)
+
+    assert sorted(told) == sorted(answer.value for answer in Answer)
+
+
+def test_every_annotation_that_is_honoured_is_named() -> None:
+    text = (DECISIONS / "opt-outs.md").read_text(encoding="utf-8")
+    keys = {*NODE_OPT_OUTS, *POD_OPT_OUTS, OPT_OUT_UNTIL}
+
+    assert [key for key in sorted(keys) if key not in text and f"`{key.partition('/')[2]}`" not in text] == []
+
+
+def test_every_row_of_the_acceptance_list_says_what_it_means() -> None:
+    text = (DOCS / "acceptance.md").read_text(encoding="utf-8")
+    told = re.findall(r"^\| (\d+) \| (\S.*) \|$", text, re.MULTILINE)
+
+    assert [int(row) for row, _ in told] == list(range(1, ROWS + 1))
+    assert len({meaning for _, meaning in told}) == ROWS
+    target = re.search(r"^acceptance: .*", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    assert target
+    assert "docs/acceptance.md" in target[0]
+
+
+def test_every_defect_that_a_test_keeps_away_is_listed() -> None:
+    told = set(words("decisions/predecessors.md", "| defect | what happened |"))
+    text = (DECISIONS / "predecessors.md").read_text(encoding="utf-8")
+    listed = set(re.findall(r"^\| ([BN]\d+) \|", text, re.MULTILINE))
+    tests = [path.read_text(encoding="utf-8") for path in ROOT.glob("tests/**/test_seed_defects*.py")]
+    tested = {name for each in tests for name in re.findall(r'"""([BN]\d+)\b', each)}
+
+    assert tested
+    assert told <= listed
+    assert tested <= listed
+
+
+def test_every_decision_is_in_the_list_of_decisions() -> None:
+    listed = re.findall(r"\]\(([\w-]+\.md)\)", (DECISIONS / "README.md").read_text(encoding="utf-8"))
+
+    assert sorted(listed) == sorted(path.name for path in DECISIONS.glob("*.md") if path.name != "README.md")
+
+
+def test_every_example_of_the_module_has_a_page_of_its_own() -> None:
+    roots = {path.parent for path in ROOT.glob("terraform/examples/**/main.tf")}
+
+    assert roots
+    assert [root for root in sorted(roots) if not (root / "README.md").is_file()] == []

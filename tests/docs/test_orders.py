@@ -1,0 +1,98 @@
+"""docs/orders.md explains every field of an order, a result, a plan, a status and a summary, and no other."""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import msgspec
+
+from functions.cli import plan_json, status_json
+from functions.planner.lines import Report, summary
+from shared.core.orders import Order
+from shared.core.plan import Move, Plan, Potential
+from shared.core.result import DrainResult
+from tests.cli.plans import blocked, order, ordered, plan
+from tests.cli.test_status import rich_in_everything
+from tests.pages import DOCS, rows, section
+
+PAGE = DOCS / "orders.md"
+IS_OF: dict[str, Callable[[Any], bool]] = {
+    "integer": lambda value: isinstance(value, int) and not isinstance(value, bool),
+    "number": lambda value: isinstance(value, int | float) and not isinstance(value, bool),
+    "text": lambda value: isinstance(value, str),
+    "time": lambda value: bool(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", str(value))),
+    "true or false": lambda value: isinstance(value, bool),
+    "list": lambda value: isinstance(value, list),
+    "object": lambda value: isinstance(value, dict),
+}
+
+
+def table(title: str, head: str) -> dict[str, str]:
+    """Return the type of each key."""
+    found = {cells[0].strip("`"): cells[1] for cells in rows(section(PAGE, title), head)}
+    assert all(found.values())
+    return found
+
+
+def leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Return each key of a document, as the page writes it, with its value."""
+    if isinstance(value, dict):
+        for key, each in value.items():
+            yield f"{path}.{key}".lstrip("."), each
+            yield from leaves(each, f"{path}.{key}")
+    if isinstance(value, list):
+        for each in value:
+            yield from leaves(each, f"{path}[]")
+
+
+def holds(types: dict[str, str], document: dict[str, Any]) -> None:
+    found = list(leaves(document))
+    assert {key for key, _ in found} == types.keys()
+    for key, value in found:
+        word, null, _ = types[key].partition(" or null")
+        assert IS_OF[word](value) or (null and value is None), (key, value)
+
+
+def shown_plan() -> Plan:
+    return plan(ordered("n1"), blocked("n2", "shop/cart-0"), orders=[order("n1", ("shop/web-0", "n2"))])
+
+
+def test_every_field_of_an_order() -> None:
+    assert list(table("## Order", "| field | type | default | meaning |")) == list(Order.__struct_fields__)
+
+
+def test_the_defaults_of_an_order() -> None:
+    table_rows = rows(section(PAGE, "## Order"), "| field | type | default | meaning |")
+    told = {cells[0].strip("`"): cells[2] for cells in table_rows}
+    written = {
+        field.name: field.default
+        for field in msgspec.structs.fields(Order)
+        if field.default is not msgspec.NODEFAULT and field.name != "node_uid"
+    }
+    words = {"": "empty", (): "empty", None: "null", False: "false"}
+
+    assert {name: told[name].strip("`") for name in written} == {
+        name: words.get(value, str(value)) for name, value in written.items()
+    } | {"generation": "0"}
+
+
+def test_every_key_of_a_result() -> None:
+    assert list(table("## Result", "| result | type | meaning |")) == list(DrainResult.__struct_fields__)
+
+
+def test_every_key_of_the_plan() -> None:
+    potential = Potential(("n1",), 1, (Move("shop/web-0", "n2"),))
+
+    holds(table("## Plan", "| key | type | unit | meaning |"), plan_json.document(shown_plan(), potential))
+
+
+def test_every_key_of_the_status() -> None:
+    document = status_json.document(rich_in_everything())
+
+    holds(table("## Status", "| key | type | unit | meaning |"), document)
+
+
+def test_every_key_of_the_summary() -> None:
+    said = summary(plan(ordered("n1")), Report("run", (), 0, 0, 1.0))
+
+    assert set(table("## Summary", "| summary | type | unit | meaning |")) == said.keys()

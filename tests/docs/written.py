@@ -1,0 +1,100 @@
+"""The parts of the pages that are written from the code: `make pages` brings them up to date.
+
+The other generated pages have commands of their own: `make monitoring` and `python -m tests.bench.idle_cost`.
+"""
+
+import json
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from typer.testing import CliRunner
+
+from functions.cli.main import app
+from functions.cli.remedies import REMEDIES
+from infra.module_reference import inputs, outputs
+from shared.core.policy_document.documentation import table
+from shared.core.policy_document.precedence import precedence
+from shared.core.policy_document.schema import schema
+from shared.core.reasons import Halt, Outcome, PodBlock, Reason, Refusal, Unremovable
+from tests.cli import dumps
+from tests.pages import DOCS, README, ROOT, filled
+
+REASONS: Final = DOCS / "reasons.md"
+POLICY: Final = DOCS / "policy.md"
+MODULE: Final = ROOT / "terraform"
+KINDS: Final[Mapping[str, type[Reason]]] = {
+    "nodes": Unremovable,
+    "pods": PodBlock,
+    "refusals": Refusal,
+    "give-backs": Halt,
+    "outcomes": Outcome,
+}
+SAMPLE: Final = ("plan", "--dump", "cluster.json", "--potential")
+NODES: Final = 8
+
+
+def written() -> dict[Path, str]:
+    """Return the text of each page with its generated parts as they should be."""
+    return {
+        REASONS: _with(REASONS, {name: reasons(kind) for name, kind in KINDS.items()}),
+        POLICY: _with(POLICY, {"fields": table(schema()), "precedence": precedence()}),
+        README: _with(README, {"sample": f"```console\n$ ebb {' '.join(SAMPLE)}\n{sample()}```\n"}),
+        MODULE / "README.md": _with(
+            MODULE / "README.md",
+            {"inputs": inputs(MODULE), "outputs": outputs(MODULE), "rbac": inputs(MODULE / "rbac")},
+        ),
+    }
+
+
+def reasons(kind: type[Reason]) -> str:
+    """Return the table of one group of reasons; with what can be done where the CLI says it."""
+    if not any(each in REMEDIES for each in kind):
+        rows = "".join(f"| `{each.value}` | {each.sentence} |\n" for each in kind)
+        return f"| word | meaning |\n|---|---|\n{rows}"
+    rows = "".join(f"| `{each.value}` | {each.sentence} | {REMEDIES.get(each, '')} |\n" for each in kind)
+    return f"| word | meaning | what to do |\n|---|---|---|\n{rows}"
+
+
+def sample() -> str:
+    """Return what the command of the README prints of a small cluster, as a file would have it."""
+    with tempfile.TemporaryDirectory() as folder:
+        dump = Path(folder) / SAMPLE[2]
+        dump.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": _cluster()}), encoding="utf-8")
+        shown = CliRunner().invoke(app, [str(dump) if word == SAMPLE[2] else word for word in SAMPLE])
+    if shown.exit_code != 0:
+        raise RuntimeError(shown.output)
+    return shown.output
+
+
+def _cluster() -> list[dict[str, Any]]:
+    """Return a few nodes with what stands behind their pods, so that the plan has nothing to say of the dump."""
+    items = list(dumps.items(NODES))
+    replicas = sum(each["kind"] == "Pod" and each["metadata"]["labels"]["app"] == "web" for each in items)
+    return [*items, *(_workload(kind, replicas) for kind in ("ReplicaSet", "Deployment", "StatefulSet"))]
+
+
+def _workload(kind: str, replicas: int) -> dict[str, Any]:
+    counted = {"replicas": replicas, "readyReplicas": replicas, "availableReplicas": replicas}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": kind,
+        "metadata": {"namespace": "shop", "name": "web-5d4f8b", "uid": "rs-web"},
+        "spec": {"replicas": replicas, "selector": {"matchLabels": {"app": "web"}}},
+        "status": counted,
+    }
+
+
+def _with(page: Path, parts: Mapping[str, str]) -> str:
+    text = page.read_text(encoding="utf-8")
+    for name, body in parts.items():
+        text = filled(text, name, body)
+    return text
+
+
+if __name__ == "__main__":
+    for path, text in written().items():
+        path.write_text(text, encoding="utf-8")
+        sys.stdout.write(f"{path.relative_to(ROOT)} is up to date\n")

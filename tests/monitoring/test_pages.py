@@ -1,0 +1,43 @@
+"""What the pages say of the runbook, metrics and cost is what the tables and the count say."""
+
+import pytest
+
+from infra.monitoring import pages
+from infra.monitoring.metrics import METRICS
+from tests.bench.bill import ITEMS
+from tests.bench.idle_cost import PAGE, counted, numbers, table
+
+COST = PAGE.read_text(encoding="utf-8")
+OPERATIONS = pages.OPERATIONS.read_text(encoding="utf-8")
+CLOSE = 0.15
+"""How far the page may be from today's count: a rule of draining that changes moves it a little."""
+
+
+def test_the_runbook_is_that_of_the_tables() -> None:
+    assert pages.written(OPERATIONS) == OPERATIONS, "run `make monitoring`"
+
+
+def test_the_clusters_that_a_project_has_room_for_are_those_of_the_page() -> None:
+    made = sum(not metric.per_node for metric in METRICS)
+
+    assert 500 // made == 10
+    assert "500 log-based metrics (Google's limit), which is room for ten clusters" in COST
+
+
+@pytest.mark.slow
+def test_the_page_counts_what_a_simulated_day_counts() -> None:
+    said, found = numbers(COST), numbers(f"<!-- cost -->\n{table()}<!-- /cost -->")
+
+    assert said.keys() == found.keys()
+    assert {what for what in said if said[what] != pytest.approx(found[what], rel=CLOSE)} == set(), (
+        "run `python -m tests.bench.idle_cost`"
+    )
+
+
+@pytest.mark.slow
+def test_one_installation_stays_within_the_free_tiers_but_for_cents() -> None:
+    """Design: idle cost within the free tiers but for the database note."""
+    usual, _ = counted()
+
+    assert sum(ITEMS[name].dollars(usual[name]) for name in ITEMS) < 0.05
+    assert sum(ITEMS[name].dollars_at_most(usual[name]) for name in ("reads", "writes", "deletes")) < 0.50
