@@ -2,10 +2,10 @@
 
 import re
 
+from shared.core.evictions import EvictionAnswer
 from shared.core.feasibility import UNMODELLED
 from shared.core.names import NODE_OPT_OUTS, OPT_OUT_UNTIL, POD_OPT_OUTS
 from shared.core.reasons import PodBlock
-from shared.ports import Answer
 from tests.acceptance import ROWS
 from tests.pages import DOCS, ROOT, rows
 
@@ -25,7 +25,7 @@ def test_every_rule_that_is_not_modelled_is_a_limit() -> None:
 def test_every_answer_of_the_eviction_api_is_explained() -> None:
     told = words("decisions/evictions.md", "| answer | word | what the drainer does |", 1)
 
-    assert sorted(told) == sorted(answer.value for answer in Answer)
+    assert sorted(told) == sorted(answer.value for answer in EvictionAnswer)
 
 
 def test_every_annotation_that_is_honoured_is_named() -> None:

@@ -9,7 +9,8 @@ import msgspec
 from functions.cli import plan_json, status_json
 from functions.planner.lines import Report, summary
 from shared.core.orders import Order
-from shared.core.plan import Move, Plan, Potential
+from shared.core.placement.witness import Move
+from shared.core.plan import Plan, Potential
 from shared.core.result import DrainResult
 from tests.cli.plans import blocked, order, ordered, plan
 from tests.cli.test_status import rich_in_everything
