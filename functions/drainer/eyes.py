@@ -33,7 +33,6 @@ class Eyes:
         self._desk = desk
         self._slow: Scene | None = None
         self._looked_at = float("-inf")
-        self._emptied_at: datetime | None = None
         self._proof: Proof | None = None
 
     def look(self) -> Scene:
@@ -45,7 +44,7 @@ class Eyes:
             self._slow_look(pods),
             node=node,
             pods=pods,
-            emptied_at=self._emptied_at,
+            emptied_at=self._desk.ledger.record.emptied_at,
             deletion_failed_at=self._failed_at(node),
             proof=self._proof,
         )
@@ -57,11 +56,13 @@ class Eyes:
 
     def prove(self, node: Node) -> None:
         """Look at the whole cluster whether what is on the node has a place elsewhere. Raises Retryable."""
-        self._proof = prove(self._desk, node)
+        self._proof = prove(self._desk, node, self._proof)
 
     def _see_whether_empty(self, pods: tuple[Pod, ...]) -> None:
-        now = self._desk.time.now()
-        self._emptied_at = None if movable(pods, now) else self._emptied_at or now
+        now, ledger = self._desk.time.now(), self._desk.ledger
+        emptied_at = None if movable(pods, now) else ledger.record.emptied_at or now
+        if emptied_at != ledger.record.emptied_at:
+            ledger.remember(emptied_at=emptied_at)
 
     def _failed_at(self, node: Node | None) -> datetime | None:
         """Ask for the autoscaler's failures only where our cordon is gone and our taint is not."""

@@ -102,6 +102,10 @@ class Ledger:
         self._put(replace(self.record, lease=self._lease(now), **changes), now)
         return self.record
 
+    def remember(self, **changes: Any) -> None:
+        """Change the record with its next write: what is worth no write of its own, and may be lost with its step."""
+        self._record = replace(self.record, **changes)
+
     def renew(self, now: datetime) -> None:
         """Renew the lease when it is near its end. Raises Stale when we were overtaken."""
         lease = self.record.lease

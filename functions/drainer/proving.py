@@ -5,6 +5,7 @@ from typing import Final
 from functions.drainer import pictures
 from functions.drainer.desk import Desk
 from shared.cas import read_cluster
+from shared.core.evicting import PROOF_STANDS_FOR
 from shared.core.proof import lost_place, may_move
 from shared.core.scene import Proof
 from shared.core.snapshot import Node
@@ -16,17 +17,18 @@ MOST_READS: Final = 10
 """Records of other drains that are read at once."""
 
 
-def prove(desk: Desk, node: Node) -> Proof:
+def prove(desk: Desk, node: Node, last: Proof | None = None) -> Proof:
     """Prove on a whole picture of this moment that what is on the node has a place elsewhere.
 
-    It is younger than our cordon, and may have been read by another drain. Which drains move pods already is only asked
-    where the fit is not there if all of them do.
+    It is younger than our cordon, or than the end of our last proof, and may have been read by another drain. Which
+    drains move pods already is only asked where the fit is not there if all of them do.
 
     Raises:
         Retryable: a part cannot be read.
     """
     state, _, now = read_cluster(desk.ports.state)
-    picture = pictures.whole(desk, state, now, not_before=desk.ledger.record.cordoned_at).snapshot
+    not_before = last.at + PROOF_STANDS_FOR if last else desk.ledger.record.cordoned_at
+    picture = pictures.whole(desk, state, now, not_before=not_before).snapshot
     state, _, _ = read_cluster(desk.ports.state)
     seen = picture.node_by_name.get(node.name)
     if seen is None:

@@ -6,12 +6,15 @@ No rule lives here, and what is seen is `eyes`'.
 from datetime import datetime
 from typing import Any
 
+from msgspec.structs import replace as changed
+
 from functions.drainer import ending
 from functions.drainer.desk import Act, Desk, Result
 from functions.drainer.eyes import Eyes
 from functions.drainer.others import with_others
 from shared.core.account import held_by_budget
 from shared.core.draining import grace_seconds, next_step
+from shared.core.evictions import ASKED
 from shared.core.replacements import with_first
 from shared.core.scene import Scene
 from shared.core.snapshot import Node, Pod
@@ -25,18 +28,24 @@ def work(desk: Desk) -> bool:
     """Work until the drain needs nothing more from this order (True) or the soft deadline is near (False)."""
     eyes = Eyes(desk)
     while desk.time.left() > 0:
-        now = desk.time.now()
-        desk.ledger.renew(now)
-        scene = eyes.look()
-        step = _next(desk, scene, now)
-        if isinstance(step, GiveBack):  # what undoes a drain rests on what stands in this moment
-            scene = eyes.look_anew()
-            step = _next(desk, scene, desk.time.now())
+        scene, step = _look(desk, eyes)
         if isinstance(step, Prove) and scene.node is not None:
             eyes.prove(scene.node)
-        elif _done(desk, scene, step):
+            scene, step = _look(desk, eyes)  # at once, however long that took: in a new message it would be too old
+        if _done(desk, scene, step):
             return True
     return False
+
+
+def _look(desk: Desk, eyes: Eyes) -> tuple[Scene, Step]:
+    now = desk.time.now()
+    desk.ledger.renew(now)
+    scene = eyes.look()
+    step = _next(desk, scene, now)
+    if not isinstance(step, GiveBack):
+        return scene, step
+    scene = eyes.look_anew()  # what undoes a drain rests on what stands in this moment
+    return scene, _next(desk, scene, desk.time.now())
 
 
 def _next(desk: Desk, scene: Scene, now: datetime) -> Step:
@@ -64,6 +73,7 @@ def _done(desk: Desk, scene: Scene, step: Step) -> bool:
             ending.give_turns_up(desk)
             return True
         case GiveBack(why, detail, moved):
+            _tell_held(desk, scene)
             ending.give_back(desk, desk.ledger.record.node_uid, why, detail, moved)
             return True
         case Settle():
@@ -109,33 +119,39 @@ def _drained(desk: Desk, node: Node | None) -> None:
 
 
 def _evict(desk: Desk, scene: Scene, pods: tuple[Pod, ...]) -> None:
-    stood = with_first(desk.ledger.record, scene, pods)
-    desk.ledger.write(desk.time.now(), before=stood)  # the fence: fails when another step has overtaken this one
-    cluster, most = desk.ports.cluster, desk.ledger.record.max_grace
+    """Ask for evictions; what is asked is written before, for an answer may be lost with the step that asked."""
+    ledger, known = desk.ledger, desk.ledger.record.pods
+    asked = {pod.key: _asked(pod, known.get(pod.key), desk.time.now()) for pod in pods}
+    stood = with_first(ledger.record, scene, pods)
+    ledger.write(desk.time.now(), before=stood, pods={**known, **asked})  # the fence: fails when we were overtaken
+    cluster, most = desk.ports.cluster, ledger.record.max_grace
     answers = desk.ports.together(lambda pod: cluster.evict(pod, grace_seconds(pod, most)), pods, len(pods))
-    progress = dict(desk.ledger.record.pods)
-    for pod, answer in zip(pods, answers, strict=True):
-        before = progress.get(pod.key)
-        _tell_eviction(desk, pod, answer, before)
-        attempts = before.attempts + 1 if before and before.uid == pod.uid else 1
-        progress[pod.key] = _progress(desk, pod, answer, attempts)
-    desk.ledger.write(desk.time.now(), pods=progress)
+    answered: dict[str, PodProgress] = {}
+    for pod, said in zip(pods, answers, strict=True):
+        _tell_eviction(desk, pod, said, known.get(pod.key))
+        answered[pod.key] = changed(asked[pod.key], answer=said.answer.value, detail=said.detail, at=desk.time.now())
+    ledger.write(desk.time.now(), pods={**known, **answered})
+
+
+def _asked(pod: Pod, before: PodProgress | None, now: datetime) -> PodProgress:
+    attempts = before.attempts + 1 if before and before.uid == pod.uid else 1
+    return PodProgress(uid=pod.uid, answer=ASKED, owner=pod.spec.workload, attempts=attempts, at=now)
 
 
 def _tell_eviction(desk: Desk, pod: Pod, answer: Eviction, before: PodProgress | None) -> None:
     """Tell the answer, and which PodDisruptionBudget has held the pod since the answer before."""
+    said, held = answer.answer.value, _held(desk, pod, before)
+    desk.tell("eviction", f"{pod.key}: {said}", pod=pod.key, answer=said, detail=answer.detail, **held)
+
+
+def _tell_held(desk: Desk, scene: Scene) -> None:
+    """Tell of the pods that a PodDisruptionBudget has held to the end: a shut one is not asked again and again."""
+    for pod in scene.pods:
+        row = desk.ledger.record.pods.get(pod.key)
+        if row is not None and (held := _held(desk, pod, row)):
+            desk.tell("eviction", f"{pod.key}: held", pod=pod.key, answer=row.answer, detail=row.detail, **held)
+
+
+def _held(desk: Desk, pod: Pod, before: PodProgress | None) -> dict[str, Any]:
     held = held_by_budget(before, pod.uid, desk.time.now())
-    blocked: dict[str, Any] = {"pdb": held[0], "blocked_seconds": round(held[1].total_seconds(), 3)} if held else {}
-    said = answer.answer.value
-    desk.tell("eviction", f"{pod.key}: {said}", pod=pod.key, answer=said, detail=answer.detail, **blocked)
-
-
-def _progress(desk: Desk, pod: Pod, answer: Eviction, attempts: int) -> PodProgress:
-    return PodProgress(
-        uid=pod.uid,
-        answer=answer.answer.value,
-        detail=answer.detail,
-        owner=pod.spec.workload,
-        attempts=attempts,
-        at=desk.time.now(),
-    )
+    return {"pdb": held[0], "blocked_seconds": round(held[1].total_seconds(), 3)} if held else {}

@@ -12,22 +12,19 @@ from typing import Final
 from shared.core.annotation import noted
 from shared.core.completion import drained, left, place_awaited, replacement_pending, replacements_start
 from shared.core.drainability import WAITS, judge, movable
+from shared.core.evicting import evict
 from shared.core.evictions import REFUSED_FOR_GOOD, EvictionAnswer
 from shared.core.lateness import late
 from shared.core.names import AUTOSCALER_DELETING_TAINT, LEAVING_TAINTS
-from shared.core.pace import in_this_round
 from shared.core.policy import Policy
 from shared.core.reasons import Halt, Outcome, PodBlock
 from shared.core.scene import Scene, drain_context
 from shared.core.snapshot import Node, Pod
 from shared.core.state import Claim, DrainPhase, DrainRecord
-from shared.core.steps import Await, Cordon, Evict, GiveBack, Note, Prove, Settle, Step
-from shared.core.turns import due_now
+from shared.core.steps import Await, Cordon, GiveBack, Note, Settle, Step
 
 CORDON_SETTLES: Final = timedelta(seconds=5)
 """A scheduler that had not yet seen the cordon may bind a pod in this time (Karpenter's MinDrainTime)."""
-PROOF_STANDS_FOR: Final = timedelta(seconds=20)
-"""How old the proof made after the cordon may be at the first eviction."""
 WAITS_ITS_TURN: Final = frozenset({PodBlock.PDB_EXHAUSTED, PodBlock.TOO_FEW_AVAILABLE, PodBlock.ROLLING_OUT})
 """Blocks that only delay an eviction once the drain has begun, at most until its deadline."""
 
@@ -186,26 +183,6 @@ def _pod_blocks(record: DrainRecord, scene: Scene, now: datetime) -> Step | None
     return None
 
 
-def _evict(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
-    unprotected = drain_context(record, scene, now).policy.unprotected
-    due = due_now(record, scene, unprotected, now)
-    most = scene.claim.settings.max_parallel_evictions if scene.claim else 1
-    now_due = in_this_round(due, record, scene.working, most, now)
-    if not now_due:
-        return None
-    return _unproved(record, scene, now) or Evict(now_due)
-
-
-def _unproved(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
-    """Until a pod may have moved the fit is proved on what stands now: the planner's picture is minutes old."""
-    if any(row.answer != EvictionAnswer.BUDGET for row in record.pods.values()):
-        return None
-    proof = scene.proof
-    if proof is None or now - proof.at >= PROOF_STANDS_FOR:
-        return Prove()
-    return GiveBack(Halt.STALE, "; ".join(each.sentence for each in proof.against)) if proof.against else None
-
-
 Rule = Callable[[DrainRecord, Scene, datetime], Step | None]
 _RULES: Final[dict[DrainPhase, tuple[Rule, ...]]] = {
     DrainPhase.CLAIMED: (
@@ -221,7 +198,7 @@ _RULES: Final[dict[DrainPhase, tuple[Rule, ...]]] = {
         # the end: what is empty, or becomes so without us, is no failure at the deadline
         _autoscaler_deletes, drained, late,
         # work
-        _pod_blocks, place_awaited, _evict,
+        _pod_blocks, place_awaited, evict,
     ),
     DrainPhase.DRAINED: (_node_gone, _released, _overruled, replacement_pending, replacements_start, left),
 }  # fmt: skip

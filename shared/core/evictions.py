@@ -21,6 +21,8 @@ class EvictionAnswer(StrEnum):
     FORBIDDEN = "forbidden"  # any other 403, 422, or a webhook's denial: never
 
 
+ASKED: Final = "asked"
+"""In a record: the eviction is being asked for. Where it still stands in a later step its answer was lost."""
 LET_GO: Final[frozenset[str]] = frozenset({EvictionAnswer.GRANTED, EvictionAnswer.GONE})
 """The pod is on its way out, or gone."""
 REFUSED_FOR_GOOD: Final[frozenset[str]] = frozenset({EvictionAnswer.SEVERAL_PDBS, EvictionAnswer.FORBIDDEN})

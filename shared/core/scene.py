@@ -66,7 +66,7 @@ class Scene:
     paused: bool = False
     """The pause flag of the state."""
     emptied_at: datetime | None = None
-    """Since when no look of this step has seen a pod that is to move."""
+    """Since when no look of this drain has seen a pod that is to move."""
     proof: Proof | None = None
     """None: this step has made none."""
     others: Others | None = None

@@ -206,6 +206,8 @@ class DrainRecord(msgspec.Struct, frozen=True, kw_only=True):
     """From the claim's settings: the cap on each pod's grace period."""
     rules: PodRules | None = None
     """What the policy said of pods when the drain was begun; None: it could not be read in that moment."""
+    emptied_at: datetime | None = None
+    """Since when no look has seen a pod on the node that is to move, across the drain's steps."""
     drained_at: datetime | None = None
     pods: dict[str, PodProgress] = {}
     """By namespace/name."""

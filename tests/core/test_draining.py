@@ -285,6 +285,13 @@ def test_the_cordon_settles_before_pods_are_counted() -> None:
             None,
             id="a budget kept the first eviction back",
         ),
+        pytest.param(Prove(), record("cordoned", pods=asked("p", "later", ago=5)), None, id="the API was too busy"),
+        pytest.param(Prove(), record("cordoned", pods=asked("p", "conflict", ago=5)), None, id="somebody else wrote"),
+        pytest.param(Prove(), record("cordoned", pods=asked("p", "terminating", ago=5)), None, id="not yet on its way"),
+        pytest.param(Prove(), record("cordoned", pods=asked("p", "asked", ago=5)), None, id="killed before it asked"),
+        pytest.param(
+            Prove(), record("cordoned", pods=asked("old", "budget", ago=5)), None, id="a pod that went by itself"
+        ),
         pytest.param(
             Evict((STAYS,)),
             record("cordoned", pods=asked("old", "granted", ago=5)),
@@ -295,16 +302,66 @@ def test_the_cordon_settles_before_pods_are_counted() -> None:
             Evict((STAYS,)),
             record("cordoned", pods=asked("old", "later", ago=5)),
             None,
-            id="an answer that was lost may have moved one",
+            id="an answer was lost, and the pod is gone",
+        ),
+        pytest.param(
+            Evict((STAYS,)),
+            record("cordoned", pods=asked("old", "asked", ago=5)),
+            Proof(LATER, (NO_ROOM,)),
+            id="killed after it asked, and the pod is gone",
+        ),
+        pytest.param(
+            Evict((STAYS,)), record("cordoned", pods=asked("going", "asked", ago=5)), None, id="or on its way out"
         ),
     ],
 )
 def test_the_place_is_proved_once_more_before_the_first_eviction(
     expected: Any, drain: DrainRecord, proof: Proof | None
 ) -> None:
-    seen = scene(STAYS, disruption_budgets=(pdb("web", app="web"),), proof=proof)
+    going = pod("going", on="n1", deleting=LATER)
+    seen = scene(STAYS, going, disruption_budgets=(pdb("web", app="web"),), proof=proof)
 
     assert next_step(drain, seen, LATER) == expected
+
+
+HELD = asked("p", "budget", ago=5, detail="default/web")
+AWAY = pod("away", on="n1", ready=False)
+FREE = pod("free", on="n1", owner="ReplicaSet/free", labels={"app": "free"})
+
+
+@pytest.mark.parametrize(
+    ("expected", "allowed", "pods", "known", "proof"),
+    [
+        pytest.param(Await(), 0, (STAYS,), HELD, ago(60), id="its budget is shut: there is nothing to prove"),
+        pytest.param(Prove(), 1, (STAYS,), HELD, ago(60), id="it opens: the place is proved first"),
+        pytest.param(Evict((STAYS,)), 1, (STAYS,), HELD, ago(1), id="and then the pod is asked for"),
+        pytest.param(Evict((STAYS,)), 0, (STAYS,), HELD, ago(1), id="while a proof stands the pod is asked for"),
+        pytest.param(Prove(), 0, (AWAY,), asked("away", "budget", ago=5), ago(60), id="what is not Ready may go yet"),
+        pytest.param(
+            Prove(), 0, (STAYS,), asked("p", "later", ago=5), None, id="an answer that was no budget's is asked again"
+        ),
+        pytest.param(Prove(), 0, (STAYS,), {}, None, id="whose budget it is tells the first answer"),
+        pytest.param(Prove(), 0, (STAYS, FREE), HELD, ago(60), id="another pod may go"),
+        pytest.param(
+            Evict((STAYS,)), 0, (STAYS,), HELD | asked("old", "granted"), None, id="a drain that moves keeps asking"
+        ),
+    ],
+)
+def test_a_drain_that_only_a_budget_holds_proves_its_place_when_it_could_act(
+    expected: Any, allowed: int, pods: tuple[Any, ...], known: dict[str, PodProgress], proof: Proof | None
+) -> None:
+    seen = scene(*pods, disruption_budgets=(pdb("web", allowed=allowed, app="web"),), proof=proof)
+
+    assert next_step(record("cordoned", pods=known), seen, LATER) == expected
+
+
+def test_pods_whose_budget_is_shut_take_no_other_pods_turn_in_a_round() -> None:
+    """One eviction a round: the place is proved for the pod that may go, though the other one's answer is older."""
+    one = claim("n1", settings=DrainSettings(max_parallel_evictions=1))
+    known = asked("p", "budget", ago=9) | asked("free", "later", ago=5)
+    seen = scene(STAYS, FREE, claim=one, disruption_budgets=(pdb("web", allowed=0, app="web"),), proof=None)
+
+    assert next_step(record("cordoned", pods=known), seen, LATER) == Prove()
 
 
 def test_critical_pods_go_only_after_all_ordinary_ones_are_gone() -> None:
