@@ -10,6 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
+from functions.cli.reading_line import said, size_of
 from shared.adapters.clock import system_time
 from shared.errors import BadInput
 from shared.ports import Picture, PoolsReading
@@ -45,8 +46,9 @@ def from_dump(paths: tuple[Path, ...]) -> Reading:
         raise BadInput(f"--dump: {', '.join(missing)} does not exist.")
     from shared.adapters.kubernetes.dump import read_dump  # noqa: PLC0415 - see the module's docstring
 
-    picture, now = read_dump(paths)
     name = ", ".join("stdin" if path == STDIN else path.name for path in paths)
+    with said(name, size_of([path for path in paths if path != STDIN])):
+        picture, now = read_dump(paths)
     return Reading(name, picture, BY_LABELS, now, f"A dump has no GKE API: {NO_GKE_API}")
 
 
@@ -64,7 +66,8 @@ def from_cluster(kubeconfig: Path | None, context: str | None) -> Reading:
     path = str(kubeconfig or os.environ.get("EBB_KUBECONFIG", ""))
     access = from_kubeconfig(path, context)
     now = system_time()
-    picture = KubernetesCluster(KubernetesClient(access)).picture()
+    with said("the cluster"):
+        picture = KubernetesCluster(KubernetesClient(access)).picture()
     cluster, pools = _pools()
     if pools.known:
         return Reading(cluster, picture, pools, now, f"Pools are those that the GKE API names for {cluster}.")

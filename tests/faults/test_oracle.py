@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.faults import deeds
-from tests.faults.excuses import Excuses
+from tests.faults.excuses import Excuse, Excuses
 from tests.faults.replay import TAINT, moments
 from tests.faults.waiting import Bound, Cordons
 
@@ -61,3 +61,21 @@ def test_only_a_cordon_of_ours_may_be_undone_without_our_taint() -> None:
 
     assert judged(FRESH, TAKEN, UNTAINTED, undone) == []
     assert judged(FRESH, TAKEN, *theirs, undone) == ["ebb/push-1 undid a cordon of n1 that was not ours"]
+
+
+@pytest.mark.parametrize(
+    ("expected", "seconds", "extra"),
+    [
+        pytest.param((False, 0), LONGEST, 60, id="as long as promised"),
+        pytest.param(
+            (False, 1), LONGEST + 60, 60, id="a lease and a redelivery longer, where Ebb was kept from its work"
+        ),
+        pytest.param((True, 0), LONGEST + 61, 60, id="longer than that"),
+        pytest.param((True, 0), LONGEST + 1, 0, id="longer than promised where nothing went wrong"),
+    ],
+)
+def test_what_stands_longer_than_promised_is_excused_and_counted(
+    expected: tuple[bool, int], seconds: float, extra: float
+) -> None:
+    excuses = Excuses()
+    assert (Bound(excuses, LONGEST, extra).is_broken(seconds), excuses.used[Excuse.DISTURBED]) == expected
