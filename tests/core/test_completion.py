@@ -62,6 +62,9 @@ def scene(*unbound: Pod, **changes: Any) -> Scene:
     ("expected", "drain", "seen"),
     [
         pytest.param(DRAINED, record(), scene(), id="as many have a node as before"),
+        pytest.param(
+            DRAINED, record(), scene(workloads=web(available=3)), id="the node waits for no replica that only starts"
+        ),
         pytest.param(Await(), record(), scene(workloads=web(3)), id="the replacement is not created yet"),
         pytest.param(Await(), record(), scene(waits()), id="the scheduler has not looked at it yet"),
         pytest.param(Await(), record(), scene(waits(20)), id="no place for twenty seconds"),

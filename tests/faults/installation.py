@@ -143,8 +143,8 @@ class Installation:
     def _world(self) -> None:
         store = self.cloud.world.store
         if store.revision != self._seen or self.is_lively():
+            self._seen = store.revision  # what the step itself changes is for the controllers to see in the next one
             self.cloud.world.step()
-        self._seen = store.revision
         try:
             if self.autoscaler is not None:
                 self.autoscaler.step()
