@@ -15,6 +15,8 @@ _TOPIC: Final = re.compile(r"projects/[^/]+/topics/[^/]+")
 _ENDPOINTS: Final = ("auto", "dns", "private", "public")
 _LEVELS: Final = ("DEBUG", "INFO", "WARNING", "ERROR")
 _DECISION_LOGS: Final = ("changes", "all")
+LEAST_STEP_SECONDS: Final = 15
+"""A cordon settles for five seconds, and so do a workload's counts: a shorter step would mostly hand itself on."""
 MOST_STEP_SECONDS: Final = 540
 """Under the 600 s after which a Pub/Sub push is delivered again."""
 MOST_PASS_SECONDS: Final = 1800
@@ -171,4 +173,12 @@ def _is_positive(text: str) -> bool:
         return False
 
 
-_CHECKS: Final = (_cluster, _topics, _state, _policy, _choices, _gke_api, _seconds)
+def _short_step(given: Mapping[str, str]) -> list[str]:
+    text = given.get("step_seconds", "")
+    if not _is_positive(text) or float(text) >= LEAST_STEP_SECONDS:
+        return []
+    least = f"under {LEAST_STEP_SECONDS} seconds, in which a step reads the cluster, evicts and sees what became of it"
+    return [f"EBB_STEP_SECONDS: {text!r} is {least}."]
+
+
+_CHECKS: Final = (_cluster, _topics, _state, _policy, _choices, _gke_api, _seconds, _short_step)

@@ -191,8 +191,8 @@ variable "functions" {
     error_message = "functions.drainer.timeout_seconds: write a whole number from 45 to 590; 5 s later Pub/Sub delivers again, and it waits 600 s at most."
   }
   validation {
-    condition     = var.functions.drainer.step_seconds >= 10 && var.functions.drainer.step_seconds <= 540 && floor(var.functions.drainer.step_seconds) == var.functions.drainer.step_seconds && var.functions.drainer.step_seconds + 30 <= var.functions.drainer.timeout_seconds
-    error_message = "functions.drainer.step_seconds: write a whole number from 10 to 540, at least 30 s under drainer.timeout_seconds: a step saves and publishes its continuation after it."
+    condition     = var.functions.drainer.step_seconds >= 15 && var.functions.drainer.step_seconds <= 540 && floor(var.functions.drainer.step_seconds) == var.functions.drainer.step_seconds && var.functions.drainer.step_seconds + 30 <= var.functions.drainer.timeout_seconds
+    error_message = "functions.drainer.step_seconds: write a whole number from 15 to 540, at least 30 s under drainer.timeout_seconds: a step saves and publishes its continuation after it."
   }
 }
 

@@ -89,7 +89,7 @@ EVENTS: Final = (
     ),
     Event(
         "eviction",
-        "One answer of the eviction API.",
+        "One answer of the eviction API; once more as a drain gives up, of each pod that a budget holds to its end.",
         _DRAIN,
         ("pool",),
         (

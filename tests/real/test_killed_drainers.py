@@ -59,7 +59,7 @@ nodePools:
     disruption: {{consolidateAfter: 1s, expireAfter: Never, budgets: [{{nodes: {IN_FLIGHT}}}]}}
 """
 NO_MORE = POLICY.replace(f"budgets: [{{nodes: {IN_FLIGHT}}}]", "budgets: [{nodes: 0}]", 1)
-SETTINGS = {"WORKERS": "5", "EBB_STEP_SECONDS": "10", "EBB_PASS_SECONDS": "20", "BROKEN": BROKEN}
+SETTINGS = {"WORKERS": "5", "EBB_STEP_SECONDS": "15", "EBB_PASS_SECONDS": "20", "BROKEN": BROKEN}
 """Five workers of each function; steps so short that a drain goes over several messages."""
 
 
