@@ -1,0 +1,39 @@
+"""Laws of demand over arbitrary small clusters, judged pod by pod by the checker that also judges plans."""
+
+from dataclasses import replace
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shared.core.demand import as_freed, relieved
+from shared.core.pods import is_daemon
+from shared.core.snapshot import Node, Snapshot
+from tests.builders import NOW, cluster, our_taint, pod
+from tests.placement_checker import faults
+from tests.properties.clusters import clusters
+
+
+@settings(max_examples=150)
+@given(clusters(), st.integers(0, 15))
+def test_a_held_node_is_given_back_exactly_where_the_pod_fits_there_and_on_no_open_node(
+    snapshot: Snapshot, choice: int
+) -> None:
+    kind = snapshot.pods[choice % len(snapshot.pods)].spec
+    held, others = snapshot.nodes[:2], snapshot.nodes[2:]
+    pods = [*snapshot.pods, pod("waits", kind=kind, unschedulable_since=NOW)]
+    picture = cluster([*map(_held, held), *others], pods, namespaces=snapshot.namespaces)
+    freed = cluster([*map(as_freed, map(_held, held)), *others], pods, namespaces=snapshot.namespaces)
+
+    def fits(nodes: tuple[Node, ...]) -> bool:
+        return any(faults(freed, {f"{kind.namespace}/waits": each.name}, ()) == [] for each in nodes)
+
+    helps = not is_daemon(kind) and fits(held) and not fits(others)
+    found = relieved(picture, [node for node in picture.nodes if node.name in {each.name for each in held}])
+
+    assert bool(found) is helps
+    assert all(faults(freed, {each.key: name}, ()) == [] for name, each in found.items())
+
+
+def _held(node: Node) -> Node:
+    foreign = tuple(taint for taint in node.taints if taint.key != our_taint().key)
+    return replace(node, ready=True, unschedulable=True, taints=(*foreign, our_taint(node.name)))
