@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from msgspec import UNSET
 from msgspec.structs import replace as changed
 
 from functions.drainer.step import Reply
@@ -246,3 +247,18 @@ def test_a_drain_that_began_and_ended_since_the_picture_asks_for_a_new_proof(exp
 
     before_the_cordon = ebb.cluster.calls[: ebb.cluster.calls.index(("take", "n1", "order"))]
     assert expected == (("picture",) in before_the_cordon)
+
+
+def test_a_drained_node_whose_step_was_lost_is_watched_again_and_its_claim_says_so() -> None:
+    ebb = house()
+    ebb.drain(order())
+    claims = ebb.remembered().claims
+    ebb.remember(changed(ebb.remembered(), claims={"uid-n1": changed(claims["uid-n1"], drained=UNSET)}))
+    ebb.pass_time(minutes=2)
+
+    ebb.tick()
+    (again,) = [each for each in ebb.bus.published if each.order_id == "order"]
+    assert again.generation == 1
+    assert ebb.deliver(again) is Reply.DONE
+
+    assert ebb.remembered().claims["uid-n1"].drained is True
