@@ -28,7 +28,6 @@ REFUSAL_REMEDIES: Final[Mapping[str, str]] = {
     Refusal.NODE_UNKNOWN.value: "Check the name with kubectl get nodes: the node may be gone, or in another cluster.",
     Refusal.NODE_REPLACED.value: "Run ebb drain again if the node that bears the name now is meant.",
     Refusal.CLAIMED_BY_OTHER.value: _ONGOING,
-    Refusal.STALE.value: "Run ebb drain again.",
     Refusal.POLICY_INVALID.value: "Run ebb policy check FILE and mend what it names.",
     Refusal.PREFLIGHT.value: "Mend what the eviction API named, or wait until the disruption budget has room.",
 }

@@ -46,7 +46,6 @@ REMEDIES: Final[Mapping[Reason, str]] = {
     PodBlock.HOST_PORTS: "Do without the host port, for example with a Service.",
     PodBlock.VOLUMES: _NOT_MODELLED,
     PodBlock.UNMODELLED: _NOT_MODELLED,
-    PodBlock.NO_PLACE: "Lower the pod's requests or loosen its constraints; otherwise the node is needed.",
     Unremovable.NO_POOL: "Give the node its pool label back; a node outside any pool is never drained.",
     Unremovable.POOL_DISABLED: "Set enabled: true for the pool in the policy.",
     Unremovable.POLICY_INVALID: "Run ebb policy check FILE and mend what it names.",
@@ -94,6 +93,5 @@ REMEDIES: Final[Mapping[Reason, str]] = {
     ),
     Unremovable.NODES_PER_PASS: "Wait for the next pass, or raise maxNodesPerPass of the pool.",
     Unremovable.NO_PLACE_FOR_PODS: "Lower requests or loosen constraints of its pods; otherwise the node is needed.",
-    Unremovable.NO_SEARCH_LEFT: "Wait for the next pass.",
     Unremovable.POOLS_UNKNOWN: "Let the planner's service account read the GKE API (roles/container.viewer).",
 }

@@ -41,7 +41,6 @@ _UNREMOVABLE: Final[dict[ReasonGroup, tuple[Unremovable, ...]]] = {
         Unremovable.NO_PLACE_FOR_PODS,
         Unremovable.NO_EXCESS,
         Unremovable.TOO_FEW_UNDERUTILIZED,
-        Unremovable.NO_SEARCH_LEFT,
     ),
     ReasonGroup.LIMITS: (
         Unremovable.BUDGET,

@@ -92,7 +92,6 @@ class PodBlock(Reason):
     HOST_PORTS = "host_ports", "The pod binds host ports, which are not modelled."
     VOLUMES = "volumes", "The pod mounts a volume whose place is not modelled."
     UNMODELLED = "unmodelled", "The pod has a scheduling rule that is not modelled."
-    NO_PLACE = "no_place", "No remaining node has room for the pod under its constraints."
 
 
 class Finding(NamedTuple):
@@ -171,7 +170,6 @@ class Unremovable(Reason):
     )
     NODES_PER_PASS = "nodes_per_pass", "The pass has already taken maxNodesPerPass nodes of this pool."
     NO_PLACE_FOR_PODS = "no_place_for_pods", "Its pods do not all fit on the remaining nodes."
-    NO_SEARCH_LEFT = "no_search_left", "The search ended before this node was tried."
     POOLS_UNKNOWN = "pools_unknown", "The GKE API did not answer, so pool minimums are unknown."
 
 
@@ -195,7 +193,6 @@ class Refusal(Reason):
     NODE_UNKNOWN = "node_unknown", "No node of that name is in the cluster."
     NODE_REPLACED = "node_replaced", "Another node bears that name now (its UID differs)."
     CLAIMED_BY_OTHER = "claimed_by_other", "Another order holds the node."
-    STALE = "stale", "The cluster changed since the order was given; it no longer holds."
     POLICY_INVALID = "policy_invalid", "The policy is missing or invalid; nothing new is started."
     PREFLIGHT = "preflight", "An eviction was refused when tried with dryRun."
 

@@ -1,0 +1,61 @@
+"""Every reason and outcome that a person may read about is one that some rule really gives."""
+
+import ast
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pytest
+
+from shared.core import reasons
+from shared.core.reasons import Reason
+
+ROOT = Path(__file__).resolve().parents[2]
+TABLES = {"reasons.py", "reason_groups.py", "remedies.py", "draining_ending.py"}
+"""What they say of a reason is read where the reason has been given."""
+KINDS = {name: kind for name, kind in vars(reasons).items() if isinstance(kind, type) and issubclass(kind, Reason)}
+
+
+def given(tree: ast.AST) -> Iterator[tuple[str, str]]:
+    """Yield the members that code names otherwise than to compare with them: no set, no key, no loop, no comparison."""
+    for node in _parts(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in KINDS:
+            yield node.value.id, node.attr
+        yield from given(node)
+
+
+def _parts(node: ast.AST) -> Iterable[ast.AST]:
+    if isinstance(node, ast.Compare | ast.Set | ast.comprehension):
+        return ()
+    return node.values if isinstance(node, ast.Dict) else ast.iter_child_nodes(node)
+
+
+GIVEN = {
+    member
+    for folder in ("shared", "functions")
+    for path in (ROOT / folder).rglob("*.py")
+    if path.name not in TABLES
+    for member in given(ast.parse(path.read_text()))
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "member"),
+    [pytest.param(name, each.name, id=f"{name} {each.value}") for name, kind in KINDS.items() for each in kind],
+)
+def test_every_reason_is_given_somewhere(kind: str, member: str) -> None:
+    assert (kind, member) in GIVEN
+
+
+@pytest.mark.parametrize(
+    ("expected", "text"),
+    [
+        pytest.param({("Halt", "PAUSED")}, "def f(): return GiveBack(Halt.PAUSED)", id="returned"),
+        pytest.param({("Halt", "PAUSED")}, "RULES = ((Halt.PAUSED, is_paused),)", id="a table of rules"),
+        pytest.param({("Outcome", "STALE")}, "ENDS = {Halt.STALE: Outcome.STALE}", id="what a table gives"),
+        pytest.param(set(), "GROUP = frozenset({Halt.PAUSED})", id="a group"),
+        pytest.param(set(), "GROUP = frozenset(each.value for each in (Halt.PAUSED,))", id="a group of words"),
+        pytest.param(set(), "def f(why): return why is Halt.PAUSED", id="a comparison"),
+    ],
+)
+def test_what_is_only_asked_for_is_not_given(expected: set[tuple[str, str]], text: str) -> None:
+    assert set(given(ast.parse(text))) == expected
