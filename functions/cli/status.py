@@ -13,6 +13,7 @@ from functions.cli.draining_ending import why_sentence
 from functions.cli.draining_tale import held_by
 from functions.cli.words import span
 from shared.cas import read_cluster
+from shared.core.claims import open_breakers
 from shared.core.marks import INTERVAL, silence
 from shared.core.published import on_their_way
 from shared.core.state import Backoff, Breaker, Claim, ClusterState, DrainPhase, DrainRecord, PoolMarks
@@ -136,7 +137,7 @@ def status_of(
             if each.marks
         ),
         backoffs=tuple(sorted((row for row in state.backoffs.items() if row[1].until > now), key=_until)),
-        breakers=tuple(sorted(row for row in state.breakers.items() if row[1].until > now)),
+        breakers=tuple(sorted(open_breakers(state, now).items())),
         results=_results(drains.values()),
         interval=interval,
     )

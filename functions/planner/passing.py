@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import replace as with_changes
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -18,7 +18,9 @@ from functions.planner.looking import Sight, failed_deletions, look, scale_ups
 from functions.planner.publishing import publish
 from functions.planner.telling import Teller, Told
 from shared.cas import change_cluster
+from shared.core.claims import open_breakers, without_past
 from shared.core.healing import Ward, findings
+from shared.core.marks import NO_MARKS, changed_pools
 from shared.core.plan import Plan
 from shared.core.planning import make_plan
 from shared.core.policy import Policy
@@ -29,9 +31,6 @@ from shared.core.state import Advised, Breaker, ClusterState, PoolMarks
 from shared.errors import BadPolicy, EbbError, Retryable, Stale, Unreadable
 from shared.ports import PoolsReading, Ports, pool_key
 from shared.settings import Settings
-
-KEEP_EXPIRED: Final = timedelta(days=1)
-"""How long a back-off that has passed is kept, so that a failure soon after doubles it."""
 
 
 @dataclass(frozen=True)
@@ -114,8 +113,7 @@ def _open_breakers(ports: Ports, opened: Mapping[str, Breaker]) -> None:
     """Write the breakers and say so as an alert; one that is open already stays as it is."""
 
     def change(state: ClusterState, now: datetime) -> ClusterState:
-        standing = {pool: each for pool, each in state.breakers.items() if now < each.until}
-        return replace(state, breakers={**opened, **standing})
+        return replace(state, breakers={**opened, **open_breakers(state, now)})
 
     change_cluster(ports.state, ports.clock, change)
     for pool, breaker in opened.items():
@@ -125,13 +123,10 @@ def _open_breakers(ports: Ports, opened: Mapping[str, Breaker]) -> None:
 
 def _save_marks(ports: Ports, old: Mapping[str, PoolMarks], plan: Plan) -> None:
     """Write the pools whose marks changed, and only those."""
-    for pool in sorted(old.keys() | plan.marks.keys()):
-        new = plan.marks.get(pool, PoolMarks())
-        if new == old.get(pool, PoolMarks()):
-            continue
+    for pool in changed_pools(old, plan.marks):
         version = _version_of_marks(ports, pool)
         try:
-            ports.state.put(pool_key(pool), new, version)
+            ports.state.put(pool_key(pool), plan.marks.get(pool, NO_MARKS), version)
         except Stale as error:
             raise Retryable("state", f"the marks of pool {pool} were written by another planner ({error})") from error
 
@@ -152,13 +147,8 @@ def _tidy(ports: Ports, sight: Sight, advised: Advised | None) -> None:
     alive = {node.uid for node in sight.snapshot.nodes}
 
     def change(state: ClusterState, now: datetime) -> ClusterState:
-        backoffs = {
-            uid: each for uid, each in state.backoffs.items() if uid in alive and now - each.until < KEEP_EXPIRED
-        }
-        breakers = {pool: each for pool, each in state.breakers.items() if now < each.until}
         reclaimed = still_saved(state.reclaimed, sight.snapshot.nodes, sight.state.last_pass, now)
-        kept = swept(state, alive.__contains__, sight.now, now)
-        advice = advised or state.advised
-        return replace(kept, backoffs=backoffs, breakers=breakers, reclaimed=reclaimed, advised=advice)
+        kept = without_past(swept(state, alive.__contains__, sight.now, now), alive, now)
+        return replace(kept, reclaimed=reclaimed, advised=advised or state.advised)
 
     change_cluster(ports.state, ports.clock, change)

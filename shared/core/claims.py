@@ -4,7 +4,7 @@ Must not judge whether a claim may be granted (that is `gates` and `budgets`), o
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Final
@@ -18,10 +18,12 @@ from shared.core.reasons import Halt, Reason
 from shared.core.reclaimed import with_removed
 from shared.core.sharing import mark
 from shared.core.snapshot import Node, NodePool
-from shared.core.state import Backoff, Claim, ClusterState, Start
+from shared.core.state import Backoff, Breaker, Claim, ClusterState, Start
 
 OVERRULED_FOR: Final = timedelta(hours=24)
 """How long a node is left alone after a person took it back (design §5)."""
+KEEP_EXPIRED: Final = timedelta(days=1)
+"""How long a back-off that has passed is kept, so that a failure soon after doubles it."""
 NO_PODS: Final[Mapping[str, int]] = MappingProxyType({})
 _NO_BACKOFF: Final = frozenset({Halt.PAUSED, Halt.ORPHAN, Halt.BREAKER, Halt.GOING_AWAY, Halt.POD_WAITS, Halt.STALE})
 """Halts that say nothing about the node."""
@@ -125,6 +127,20 @@ def backed_off(
     delay = min(before.delay * 2, settings.backoff_most) if before and in_a_row else settings.backoff_first
     marks = tuple(mark(workload) for workload in moved)
     return _with_backoff(state, uid, Backoff(node, now + delay, delay, why.value, marks))
+
+
+def without_past(state: ClusterState, alive: Collection[str], now: datetime) -> ClusterState:
+    """Return the document without back-offs of nodes that are gone or long past, and without breakers that closed.
+
+    `alive` are the UIDs of the nodes that there are.
+    """
+    kept = {uid: each for uid, each in state.backoffs.items() if uid in alive and now - each.until < KEEP_EXPIRED}
+    return replace(state, backoffs=kept, breakers=open_breakers(state, now))
+
+
+def open_breakers(state: ClusterState, now: datetime) -> dict[str, Breaker]:
+    """Return the breakers that hold their pools now."""
+    return {pool: each for pool, each in state.breakers.items() if now < each.until}
 
 
 def _with_backoff(state: ClusterState, uid: str, backoff: Backoff) -> ClusterState:

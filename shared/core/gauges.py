@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from fractions import Fraction
 
+from shared.core.claims import open_breakers
 from shared.core.marks import INTERVAL
 from shared.core.plan import NodeDecision, Plan, Verdict
 from shared.core.prices import Prices
@@ -125,7 +126,7 @@ def condition(
         kept=_kept(plan),
         claims=len(state.claims),
         overdue_claims=sum(_overdue(claim, interval, now) for claim in state.claims.values()),
-        open_breakers=sum(now < each.until for each in state.breakers.values()),
+        open_breakers=len(open_breakers(state, now)),
         backing_off=sum(now < each.until for each in state.backoffs.values()),
         reclaimed_nodes=sum(each.nodes for each in saved),
         reclaimed_cost=sum(each.cost_per_hour for each in saved),

@@ -47,7 +47,7 @@ def update(
     return {pool: PoolMarks(marks=marks) for pool, marks in sorted(rows.items())}
 
 
-def changed(old: Mapping[str, PoolMarks], new: Mapping[str, PoolMarks]) -> tuple[str, ...]:
+def changed_pools(old: Mapping[str, PoolMarks], new: Mapping[str, PoolMarks]) -> tuple[str, ...]:
     """Return the pools whose document must be written; in a steady state none (acceptance row 32)."""
     return tuple(pool for pool in sorted({*old, *new}) if old.get(pool, NO_MARKS) != new.get(pool, NO_MARKS))
 

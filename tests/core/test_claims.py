@@ -5,15 +5,15 @@ from datetime import timedelta
 import msgspec
 import pytest
 
-from shared.core.claims import claim_for, granted, longest_rate, settled
+from shared.core.claims import claim_for, granted, longest_rate, open_breakers, settled, without_past
 from shared.core.names import CONSOLIDATION_DELAY_LABEL
 from shared.core.policy import DrainSettings, Limit, NamespaceRate, Policy, PoolPolicy, Rate
 from shared.core.reasons import Halt
 from shared.core.snapshot import NodePool
-from shared.core.state import Backoff, ClusterState, Start
+from shared.core.state import Backoff, Breaker, ClusterState, Start
 from tests.builders import NOW, claim, node, order
 
-HOUR = timedelta(hours=1)
+HOUR, SECOND = timedelta(hours=1), timedelta(seconds=1)
 
 
 def held(**backoffs: Backoff) -> ClusterState:
@@ -107,6 +107,25 @@ def test_settling_twice_changes_nothing_the_second_time() -> None:
     once = settled(held(), "uid-n1", Halt.DEADLINE, NOW)
 
     assert settled(once, "uid-n1", Halt.DEADLINE, NOW + HOUR) == once
+
+
+@pytest.mark.parametrize(
+    ("expected", "alive", "until"),
+    [
+        pytest.param(True, ["uid-n1"], HOUR, id="one that stands"),
+        pytest.param(True, ["uid-n1"], -24 * HOUR + SECOND, id="one that has passed, for a failure soon after"),
+        pytest.param(False, ["uid-n1"], -24 * HOUR, id="one that passed a day ago"),
+        pytest.param(False, [], HOUR, id="one of a node that is gone"),
+    ],
+)
+def test_a_back_off_is_remembered_as_long_as_it_may_double(expected: bool, alive: list[str], until: timedelta) -> None:
+    before = held(**{"uid-n1": Backoff("n1", NOW + until, HOUR / 2, "deadline")})
+    assert bool(without_past(before, alive, NOW).backoffs) is expected
+
+
+def test_a_breaker_is_forgotten_when_it_closes() -> None:
+    held_back = ClusterState(breakers={"a": Breaker(NOW, "past"), "b": Breaker(NOW + SECOND, "now")})
+    assert set(open_breakers(held_back, NOW)) == set(without_past(held_back, [], NOW).breakers) == {"b"}
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from shared.core.marks import changed, is_due, removable_at, update
+from shared.core.marks import changed_pools, is_due, removable_at, update
 from shared.core.state import Mark, PoolMarks
 from tests.builders import NOW
 
@@ -54,7 +54,7 @@ def test_a_mark_never_comes_of_age_where_consolidation_is_off() -> None:
 
 @pytest.mark.acceptance(32)
 def test_a_steady_state_writes_nothing() -> None:
-    assert changed(MARKED, after(MARKED, COULD_GO)) == ()
+    assert changed_pools(MARKED, after(MARKED, COULD_GO)) == ()
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_a_steady_state_writes_nothing() -> None:
 def test_only_changed_pools_are_written(
     expected: tuple[str, ...], old: Mapping[str, PoolMarks], could_go: Mapping[str, tuple[str, str]]
 ) -> None:
-    assert changed(old, after(old, could_go)) == expected
+    assert changed_pools(old, after(old, could_go)) == expected
 
 
 @pytest.mark.acceptance(5)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from shared.core import names
 from shared.core.budgets import limit_now
 from shared.core.gates import claim_blockers
-from shared.core.marks import changed, is_due, update
+from shared.core.marks import changed_pools, is_due, update
 from shared.core.policy import KARPENTERS_REASONS, Budget, Limit, NamespaceRate, Rate
 from shared.core.reasons import DrainReason
 from shared.core.snapshot import Node, NodePool
@@ -166,7 +166,7 @@ def test_an_unbroken_mark_keeps_its_time_and_a_broken_one_loses_it(passes: list[
 @given(could_go)
 def test_a_pass_that_changes_nothing_writes_nothing(possible: dict[str, tuple[str, str]]) -> None:
     first = update({}, possible, NOW, NOW, timedelta(minutes=1))
-    assert changed(first, update(first, possible, NOW + timedelta(minutes=1), NOW, timedelta(minutes=1))) == ()
+    assert changed_pools(first, update(first, possible, NOW + timedelta(minutes=1), NOW, timedelta(minutes=1))) == ()
 
 
 @given(st.integers(0, 10**6), st.integers(0, 10**6))
