@@ -70,19 +70,8 @@ class Settings:
 
     @property
     def project(self) -> str:
-        return self._part("project")
-
-    @property
-    def location(self) -> str:
-        return self._part("location")
-
-    @property
-    def cluster_name(self) -> str:
-        return self._part("name")
-
-    def _part(self, name: str) -> str:
         match = _CLUSTER.fullmatch(self.cluster)
-        return match[name] if match else ""
+        return match["project"] if match else ""
 
 
 def read_settings(environment: Mapping[str, str], *needed: str) -> Settings:

@@ -46,19 +46,12 @@ def test_an_evicted_pod_is_not_paid_for_twice() -> None:
     [
         pytest.param(Answer.GRANTED, {}, [], id="no budget"),
         pytest.param(Answer.BUDGET, {}, [pdb("a", allowed=0)], id="a budget that is used up"),
-        pytest.param(Answer.BUDGET, {}, [replace(pdb("a"), observed=False)], id="a budget not yet observed"),
         pytest.param(Answer.SEVERAL_PDBS, {}, [pdb("a"), pdb("b")], id="two budgets"),
         pytest.param(Answer.GRANTED, {}, [pdb("a", allowed=0, app="other")], id="a budget of others"),
         pytest.param(Answer.GRANTED, {}, [pdb("a", allowed=0, namespace="other")], id="a budget of another namespace"),
         pytest.param(Answer.GRANTED, {"phase": Phase.PENDING}, [pdb("a", allowed=0)], id="a pod that never ran"),
         pytest.param(Answer.GRANTED, {"phase": Phase.FAILED}, [pdb("a", allowed=0)], id="a pod that failed"),
-        pytest.param(Answer.BUDGET, {"ready": False}, [pdb("a", allowed=0)], id="an unhealthy pod of a poor workload"),
-        pytest.param(
-            Answer.GRANTED,
-            {"ready": False},
-            [replace(pdb("a", allowed=0), current_healthy=2, desired_healthy=2)],
-            id="an unhealthy pod of a healthy workload",
-        ),
+        pytest.param(Answer.BUDGET, {"ready": False}, [pdb("a", allowed=0)], id="an unhealthy pod"),
         pytest.param(
             Answer.GRANTED,
             {"ready": False},

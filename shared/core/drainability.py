@@ -8,7 +8,6 @@ pod are kept for the explanation; the first names its verdict. Must not ask whet
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from enum import StrEnum
 from typing import Final
 
 from shared.core import names
@@ -40,24 +39,6 @@ PASSES_BY_ITSELF: Final = frozenset(
 )
 """Blocks that only ask to come again later."""
 WAITS: Final = PASSES_BY_ITSELF | {PodBlock.WAITS_FOR_COMPLETION}
-
-
-class Kind(StrEnum):
-    """What is to be done with a pod when its node is drained."""
-
-    OKAY = "okay"
-    """It is evicted and needs a place."""
-    SKIP = "skip"
-    """It is not ours to move and goes with its node."""
-    WAIT = "wait"
-    """Its node waits until it has completed or settled."""
-    BLOCK = "block"
-
-
-@dataclass(frozen=True, slots=True)
-class PodVerdict:
-    kind: Kind
-    blockers: tuple[Blocker, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -253,22 +234,18 @@ def movable(pods: Iterable[Pod], now: datetime) -> tuple[Pod, ...]:
     return tuple(pod for pod in pods if not skipped(pod, now))
 
 
-def judge(pod: Pod, context: DrainContext) -> PodVerdict:
-    """Return what is to be done with the pod, with everything that blocks it."""
+def judge(pod: Pod, context: DrainContext) -> tuple[Blocker, ...]:
+    """Return everything that keeps the pod; nothing keeps one that is skipped."""
     if skipped(pod, context.now):
-        return PodVerdict(Kind.SKIP)
+        return ()
     by_pod = (finding for rule in BLOCKING_BY_POD for finding in rule(pod, context))
     findings = (*context.findings_of(pod.spec), *by_pod)
-    if not findings:
-        return PodVerdict(Kind.OKAY)
-    only_waits = all(finding.reason in WAITS for finding in findings)
-    blockers = tuple(Blocker(finding.reason, pod.key, finding.detail) for finding in findings)
-    return PodVerdict(Kind.WAIT if only_waits else Kind.BLOCK, blockers)
+    return tuple(Blocker(finding.reason, pod.key, finding.detail) for finding in findings)
 
 
 def blockers(pods: Iterable[Pod], context: DrainContext) -> tuple[Blocker, ...]:
     """Return everything that keeps these pods, in the order of the pods."""
-    return tuple(blocker for pod in pods for blocker in judge(pod, context).blockers)
+    return tuple(blocker for pod in pods for blocker in judge(pod, context))
 
 
 def avoided(pods: Iterable[Pod], context: DrainContext) -> bool:

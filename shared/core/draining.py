@@ -176,7 +176,7 @@ def _pod_blocks(record: DrainRecord, scene: Scene, now: datetime) -> Step | None
     """A pod slipped in before all had seen the cordon: one that blocks is a failure, one that merely waits is not."""
     context = drain_context(record, scene, now)
     staying = (pod for pod in movable(scene.pods, now) if pod.deleting is None)
-    found = [each for pod in staying for each in judge(pod, context).blockers if each.reason not in WAITS_ITS_TURN]
+    found = [each for pod in staying for each in judge(pod, context) if each.reason not in WAITS_ITS_TURN]
     for each in sorted(found, key=lambda each: each.reason in WAITS):
         why = Halt.POD_WAITS if each.reason in WAITS else Halt.POD_BLOCKS
         return GiveBack(why, f"{each.object}: {each.reason.value}")

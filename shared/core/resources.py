@@ -15,7 +15,6 @@ from shared.errors import BadInput
 
 CPU: Final = "cpu"
 MEMORY: Final = "memory"
-EPHEMERAL_STORAGE: Final = "ephemeral-storage"
 PODS: Final = "pods"
 GPU: Final = "nvidia.com/gpu"
 TPU: Final = "google.com/tpu"

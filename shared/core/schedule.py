@@ -17,12 +17,6 @@ from shared.core.cron import parse_cron
 from shared.core.policy_document.values import Schedule
 from shared.errors import BadInput
 
-LOOK_AHEAD: Final = timedelta(days=9 * 366)
-"""29 February may be eight years away."""
-ENDLESS: Final = 1_000
-"""A window that so many hits keep open counts as open without end."""
-FAR: Final = timedelta(days=100 * 366)
-"""So does one that is open for so long: long windows would soon leave the calendar."""
 _SECOND: Final = timedelta(seconds=1)
 
 
@@ -71,30 +65,6 @@ def hits(schedule: Schedule, after: datetime, until: datetime) -> Iterator[datet
         if hit > last:
             last = hit
             yield hit
-
-
-def next_opening(schedule: Schedule, now: datetime) -> datetime | None:
-    """Return the first hit after now, in UTC; None when none comes. Raises BadInput."""
-    return next(hits(schedule, now, now + LOOK_AHEAD), None)
-
-
-def closes_at(schedule: Schedule, now: datetime) -> datetime | None:
-    """Return when the window that is open now ends, overlaps joined.
-
-    None when no window is open, or when it stays open without end. Raises BadInput.
-    """
-    hit = last_hit(schedule, now)
-    if hit is None or now - hit >= schedule.duration:
-        return None
-    for _ in range(ENDLESS):
-        end = hit + schedule.duration
-        if end - now > FAR:
-            return None
-        latest = last_hit(schedule, end)
-        if latest is None or latest <= hit:
-            return end
-        hit = latest
-    return None
 
 
 def instant(local: datetime, zone: ZoneInfo) -> datetime:

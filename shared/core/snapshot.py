@@ -181,11 +181,6 @@ class PodDisruptionBudget:
     name: str
     selector: LabelSelector | None
     disruptions_allowed: int = 0
-    current_healthy: int = 0
-    desired_healthy: int = 0
-    expected_pods: int = 0
-    observed: bool = True
-    """Whether the status is of the current generation."""
     always_evict_unhealthy: bool = False
 
     @property

@@ -3,7 +3,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from shared.core.policy import Schedule
-from shared.core.schedule import active, closes_at, hits, last_hit, next_opening
+from shared.core.schedule import active, hits, last_hit
 from shared.errors import BadInput
 
 AMSTERDAM = "Europe/Amsterdam"
@@ -82,31 +82,6 @@ def test_a_skipped_and_a_repeated_hour_hit_once_each() -> None:
 def test_a_day_that_a_zone_skipped_hits_at_the_next_day() -> None:
     samoa = schedule("0 12 30 12 *", 1, "Pacific/Apia")
     assert last_hit(samoa, datetime(2012, 1, 5, tzinfo=UTC)) == datetime(2011, 12, 30, 10, tzinfo=UTC)
-
-
-@pytest.mark.parametrize(
-    ("expected", "given", "now"),
-    [
-        pytest.param("03-05T09:00", OFFICE, "03-04T12:00", id="the next day"),
-        pytest.param("03-09T09:00", OFFICE, "03-06T09:00", id="at a hit, the one after it"),
-    ],
-)
-def test_the_next_opening_lies_after_now(expected: str, given: Schedule, now: str) -> None:
-    assert next_opening(given, at(now)) == at(expected)
-
-
-@pytest.mark.parametrize(
-    ("expected", "given", "now"),
-    [
-        pytest.param("03-04T17:00", OFFICE, "03-04T12:00", id="a plain window"),
-        pytest.param(None, OFFICE, "03-04T17:00", id="a closed window"),
-        pytest.param("03-04T16:00", schedule("0 9-14 * * *", 2), "03-04T09:30", id="overlaps are joined"),
-        pytest.param("03-04T11:00", schedule("0 9,10 * * *", 1), "03-04T09:30", id="windows that touch are joined"),
-        pytest.param(None, schedule("@daily", 48), "03-04T12:00", id="without end"),
-    ],
-)
-def test_an_open_window_says_when_it_closes(expected: str | None, given: Schedule, now: str) -> None:
-    assert closes_at(given, at(now)) == (at(expected) if expected else None)
 
 
 def test_a_zone_that_does_not_exist_is_refused() -> None:

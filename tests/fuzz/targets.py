@@ -28,7 +28,7 @@ from shared.core.policy_document.advice import warnings
 from shared.core.policy_document.importing import Imported, from_estafette, from_karpenter, from_node_refiner
 from shared.core.policy_document.parsing import parse
 from shared.core.reasons import DrainReason
-from shared.core.schedule import closes_at, next_opening
+from shared.core.schedule import hits
 from shared.core.state import ClusterState
 from shared.errors import BadInput
 from shared.pictures import snapshot_of
@@ -65,8 +65,7 @@ def read_policy(data: bytes) -> None:
         for schedule in [*(each.schedule for each in pool.budgets if each.schedule), *(pool.windows or ())][
             :_MOST_SCHEDULES
         ]:
-            next_opening(schedule, NOW)
-            closes_at(schedule, NOW)
+            list(hits(schedule, NOW, NOW + timedelta(hours=1)))
     freeze_in_force(policy.freezes, NOW)
 
 

@@ -14,7 +14,7 @@ from shared.adapters.prices import load
 from shared.core.gauges import of_cluster
 from shared.core.placement.bounds import MOST, SCALE, left, matrix, share, shares
 from shared.core.planning import make_plan, potential
-from shared.core.resources import CPU, EPHEMERAL_STORAGE, MEMORY, PODS, Resources
+from shared.core.resources import CPU, MEMORY, PODS, Resources
 from shared.core.snapshot import Node, Pod, Snapshot
 from shared.core.state import ClusterState
 from tests.builders import NOW, cluster, node, pod, policy
@@ -29,7 +29,7 @@ amounts = st.one_of(st.sampled_from([0, 100, 4000, 16 * 1024**3]), st.sampled_fr
 @st.composite
 def vectors(draw: st.DrawFn) -> Resources:
     given_ = {CPU: draw(amounts) * draw(st.sampled_from([1, 1, 1000])), MEMORY: draw(amounts)}
-    more = {name: draw(amounts) for name in draw(st.sets(st.sampled_from([EPHEMERAL_STORAGE, "example.com/gpu"])))}
+    more = {name: draw(amounts) for name in draw(st.sets(st.sampled_from(["ephemeral-storage", "example.com/gpu"])))}
     return Resources.of({**given_, **more})
 
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shared.core.policy import Schedule
-from shared.core.schedule import active, closes_at, hits, last_hit
+from shared.core.schedule import active, hits, last_hit
 from tests.properties.crons import Written, crons
 
 MINUTE = timedelta(minutes=1)
@@ -80,18 +80,6 @@ def test_the_hits_of_a_day_are_those_that_its_clock_shows_or_skips(cron: Written
     start, end = moment.now - timedelta(hours=4), moment.now
     expected = sorted({hit for hit in reference_hits(cron, moment.change, moment.zone) if start < hit <= end})
     assert list(hits(Schedule(cron.text, MINUTE, moment.zone), start, end)) == expected
-
-
-@settings(max_examples=40)
-@given(crons, moments, st.integers(1, 600))
-def test_a_window_that_is_open_closes_when_it_says(cron: Written, moment: Moment, minutes: int) -> None:
-    schedule, now = Schedule(cron.text, timedelta(minutes=minutes), moment.zone), moment.now
-    end = closes_at(schedule, now)
-    if end is None:
-        return
-    assert active(schedule, now)
-    assert active(schedule, end - timedelta(microseconds=1))
-    assert not active(schedule, end)
 
 
 @settings(max_examples=200)

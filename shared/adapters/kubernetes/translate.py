@@ -64,9 +64,5 @@ def disruption_budget(given: wire.PodDisruptionBudget) -> PodDisruptionBudget:
         name=given.metadata.name,
         selector=label_selector(given.spec.selector),
         disruptions_allowed=status.disruptions_allowed,
-        current_healthy=status.current_healthy,
-        desired_healthy=status.desired_healthy,
-        expected_pods=status.expected_pods,
-        observed=status.observed_generation >= given.metadata.generation,
         always_evict_unhealthy=given.spec.unhealthy_pod_eviction_policy == "AlwaysAllow",
     )

@@ -154,10 +154,6 @@ class BudgetSpec(Partial, frozen=True):
 
 class BudgetStatus(Partial, frozen=True):
     disruptions_allowed: int = 0
-    current_healthy: int = 0
-    desired_healthy: int = 0
-    expected_pods: int = 0
-    observed_generation: int = 0
 
 
 class PodDisruptionBudget(Partial, frozen=True):
