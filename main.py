@@ -28,7 +28,7 @@ SETTINGS = _settings()
 @functions_framework.http
 def plan(request: flask.Request) -> ResponseReturnValue:
     """One tick of Cloud Scheduler: POST, any body → 200 and a JSON summary, or 503."""
-    from functions.planner.main import answer  # noqa: PLC0415 - a cold drainer must not pay for the planner
+    from functions.planner.main import answer
 
     return answer(request, SETTINGS)
 
@@ -36,6 +36,6 @@ def plan(request: flask.Request) -> ResponseReturnValue:
 @functions_framework.http
 def drain(request: flask.Request) -> ResponseReturnValue:
     """One Pub/Sub push: 204 when there is nothing more to do for this message, 503 when it should come again."""
-    from functions.drainer.main import answer  # noqa: PLC0415 - a cold planner must not pay for the drainer
+    from functions.drainer.main import answer
 
     return answer(request, SETTINGS)

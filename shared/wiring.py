@@ -12,8 +12,10 @@ from shared.adapters.gke import GkeCluster, GkePools, LabelPools
 from shared.adapters.kubernetes.access import Access, from_google, from_kubeconfig
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
+from shared.adapters.prices import load
 from shared.adapters.storage import BucketPolicy, FilePolicy
 from shared.core.policy_document.parsing import parse
+from shared.core.prices import Prices
 from shared.errors import BadSettings
 from shared.log import JsonLog
 from shared.ports import Cluster, OrderBus, PolicySource, Pools, Ports, State
@@ -80,10 +82,10 @@ def state_of(settings: Settings) -> State:
         Terminal: the state cannot be opened.
     """
     if settings.state.startswith(_SQLITE):
-        from shared.adapters.sqlite import SqliteState  # noqa: PLC0415 - cold start
+        from shared.adapters.sqlite import SqliteState
 
         return SqliteState(settings.state.removeprefix(_SQLITE), settings.cluster)
-    from shared.adapters.firestore import FirestoreState  # noqa: PLC0415 - cold start
+    from shared.adapters.firestore import FirestoreState
 
     return FirestoreState(settings.project, settings.firestore_database, settings.cluster)
 
@@ -97,6 +99,15 @@ def _policy(settings: Settings) -> PolicySource:
     return FilePolicy(settings.policy, parse)
 
 
+def prices_of() -> Prices:
+    """Return the prices of machines, read once an instance.
+
+    Raises:
+        BadInput: the price table that comes with Ebb cannot be read.
+    """
+    return load()
+
+
 def orders_of(settings: Settings) -> OrderBus:
     """Return the way to the drainer alone.
 
@@ -106,6 +117,6 @@ def orders_of(settings: Settings) -> OrderBus:
     """
     if not settings.topic:
         raise BadSettings(not_set("topic"))
-    from shared.adapters.pubsub import PubSubOrders  # noqa: PLC0415 - cold start
+    from shared.adapters.pubsub import PubSubOrders
 
     return PubSubOrders(settings.topic, settings.rejected_topic, settings.results_topic)

@@ -5,7 +5,6 @@ Must not hold rules: what an order may do is judged by the drainer.
 """
 
 import getpass
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -13,6 +12,7 @@ from typing import Any, Final
 from uuid import uuid4
 
 from shared.adapters.clock import SystemClock
+from shared.core.names import NODE_NAME
 from shared.core.orders import CLAIM_WITHIN, Kind, Order
 from shared.core.policy_document.scalars import positive_duration
 from shared.errors import BadInput
@@ -26,8 +26,6 @@ SILENT_AFTER: Final = timedelta(seconds=60)
 """Longer than a cold start and a first redelivery take; then something is probably amiss."""
 INTERRUPTED: Final = 130
 """What a shell reports of a command that Ctrl-C ended (128 + SIGINT)."""
-_NODE: Final = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")
-"""kubernetes, apimachinery/pkg/util/validation IsDNS1123Subdomain, as far as a typing mistake needs it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +80,7 @@ def node_name(text: str) -> str:
     Raises:
         BadInput: no node can bear it.
     """
-    if _NODE.fullmatch(text):
+    if NODE_NAME.fullmatch(text):
         return text
     raise BadInput(f"NODE: {text!r} cannot be a node's name; write it as kubectl get nodes prints it.")
 

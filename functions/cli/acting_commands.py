@@ -46,7 +46,7 @@ def drain(
     2 bad use
     130 interrupted; the drain goes on
     """
-    from functions.cli import acting, draining  # noqa: PLC0415 - no other command needs the bus
+    from functions.cli import acting, draining
 
     wish = draining.Wish(dry_run, tuple(ignore or ()), acting.duration("--timeout", timeout))
     raise typer.Exit(draining.drain(acting.open_office(os.environ), node, wish, wait=wait))
@@ -77,7 +77,7 @@ def release(
     2 bad use
     130 interrupted; the releases stand
     """
-    from functions.cli import acting, releasing, releasing_targets  # noqa: PLC0415 - no other command needs the bus
+    from functions.cli import acting, releasing, releasing_targets
 
     patience = releasing.Patience(wait, acting.duration("--timeout", timeout))
     office = acting.open_office(os.environ)
@@ -99,10 +99,10 @@ def status(
     Needs EBB_CLUSTER, EBB_STATE and EBB_FIRESTORE_DATABASE, which Terraform's
     output cli names: eval "$(terraform output -raw cli)".
     """
-    from functions.cli import status_json, status_table  # noqa: PLC0415 - no other command needs the state
-    from functions.cli.pausing import switch  # noqa: PLC0415 - same
-    from functions.cli.status import read_status  # noqa: PLC0415 - same
-    from functions.cli.terminal import printing  # noqa: PLC0415 - same
+    from functions.cli import status_json, status_table
+    from functions.cli.pausing import switch
+    from functions.cli.status import read_status
+    from functions.cli.terminal import printing
 
     where = switch()
     seen = read_status(where.cluster, where.state, where.interval)

@@ -72,7 +72,7 @@ def plan(
     Changes nothing, and needs nothing installed in the cluster. Without --dump
     the cluster of the kubeconfig is read.
     """
-    from functions.cli import planning  # noqa: PLC0415 - the planner is not needed for help and refusals
+    from functions.cli import planning
 
     sources = Sources(tuple(dump or ()), kubeconfig, context, policy, at)
     planning.show_plan(sources, output, with_potential=potential)
@@ -89,7 +89,7 @@ def explain(
     at: At = None,
 ) -> None:
     """Say all that stands in one node's way, and what can be done about it."""
-    from functions.cli import planning  # noqa: PLC0415 - the planner is not needed for help and refusals
+    from functions.cli import planning
 
     planning.show_node(Sources(tuple(dump or ()), kubeconfig, context, policy, at), node)
 
@@ -105,7 +105,7 @@ def demo(
 
     Exit code 1 if a promise was broken, or a process could not be started.
     """
-    from functions.cli.demo import run  # noqa: PLC0415 - no other command needs rich's screen
+    from functions.cli.demo import run
 
     raise typer.Exit(run.run(logs))
 
@@ -122,7 +122,7 @@ def pause(
     Needs EBB_CLUSTER, EBB_STATE and EBB_FIRESTORE_DATABASE, which Terraform's
     output cli names: eval "$(terraform output -raw cli)".
     """
-    from functions.cli import pausing  # noqa: PLC0415 - no other command needs the state
+    from functions.cli import pausing
 
     pausing.pause(reason)
 
@@ -134,7 +134,7 @@ def resume() -> None:
     Needs EBB_CLUSTER, EBB_STATE and EBB_FIRESTORE_DATABASE, which Terraform's
     output cli names: eval "$(terraform output -raw cli)".
     """
-    from functions.cli import pausing  # noqa: PLC0415 - no other command needs the state
+    from functions.cli import pausing
 
     pausing.resume()
 

@@ -12,7 +12,7 @@ from typing import Final
 from functions.cli.policy_calendar import HOURS, Day, Hour
 from functions.cli.policy_limits import Answer
 
-IN_A_FILE: Final = 5
+_CELLS_IN_A_FILE: Final = 5
 """Characters an hour has where there is no terminal to fit into."""
 _LEAST, _MOST = 3, 8
 _LONG, _SHORT = "%a %d %b ", "%a %d "
@@ -53,7 +53,7 @@ def _letter(number: int) -> str:
 def _layout(width: int | None) -> tuple[str, int]:
     """Return the form of a day's label and the width of an hour; one character closes the bar."""
     if width is None:
-        return _LONG, IN_A_FILE
+        return _LONG, _CELLS_IN_A_FILE
     roomy = (width - 12) // HOURS
     return (_LONG, min(roomy, _MOST)) if roomy > _LEAST else (_SHORT, _LEAST)
 

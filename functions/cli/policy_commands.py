@@ -30,7 +30,7 @@ def check(file: PolicyPath, *, dump: Dumps = None, kubeconfig: Kubeconfig = None
     With a dump or a kubeconfig it also warns about pools that the cluster does
     not have, and says how many nodes have expired.
     """
-    from functions.cli import policy_check  # noqa: PLC0415 - rich is not needed for the other commands
+    from functions.cli import policy_check
 
     policy_check.run(file, Sources(tuple(dump or ()), kubeconfig, context))
 
@@ -65,7 +65,7 @@ def windows(
     ] = DrainReason.UNDERUTILIZED,
 ) -> None:
     """Draw how many nodes of each pool may go in each hour, and which budget, window, freeze or rate decides."""
-    from functions.cli import policy_windows  # noqa: PLC0415 - the calendar is not needed for the other commands
+    from functions.cli import policy_windows
 
     policy_windows.run(file, policy_windows.Wish(days, at, tuple(nodes or ()), pool, time_zone, reason))
 
@@ -88,7 +88,7 @@ def diff(
     Where no cluster is named and there is no kubeconfig, only the settings are
     compared.
     """
-    from functions.cli import policy_diff  # noqa: PLC0415 - the planner is not needed for the other commands
+    from functions.cli import policy_diff
 
     sources = Sources(tuple(dump or ()), kubeconfig, context, at=at)
     policy_diff.run(old, new, sources, assume_marked=assume_marked)
@@ -126,8 +126,8 @@ def estafette(
     The two times are also read from the process's own variables,
     NEEDED_MARKED_TIME_FOR_REMOVAL_SECONDS and MINIMUM_NODE_AGE_SECONDS.
     """
-    from functions.cli import policy_import  # noqa: PLC0415 - yaml is not needed for help and refusals
-    from shared.core.policy_document.importing import from_estafette  # noqa: PLC0415 - same
+    from functions.cli import policy_import
+    from shared.core.policy_document.importing import from_estafette
 
     policy_import.run(file, lambda data: from_estafette(data, marked, age))
 
@@ -142,8 +142,8 @@ def node_refiner(
     ] = None,
 ) -> None:
     """Convert the ConfigMap node-refiner-cm of SAP node-refiner."""
-    from functions.cli import policy_import  # noqa: PLC0415 - yaml is not needed for help and refusals
-    from shared.core.policy_document.importing import from_node_refiner  # noqa: PLC0415 - same
+    from functions.cli import policy_import
+    from shared.core.policy_document.importing import from_node_refiner
 
     policy_import.run(file, lambda data: from_node_refiner(data, tuple(pool or ())))
 
@@ -151,7 +151,7 @@ def node_refiner(
 @imports.command()
 def karpenter(file: Given) -> None:
     """Convert Karpenter's NodePools (v1, v1beta1), one or many: their disruption block and what belongs to it."""
-    from functions.cli import policy_import  # noqa: PLC0415 - yaml is not needed for help and refusals
-    from shared.core.policy_document.importing import from_karpenter  # noqa: PLC0415 - same
+    from functions.cli import policy_import
+    from shared.core.policy_document.importing import from_karpenter
 
     policy_import.run(file, from_karpenter)

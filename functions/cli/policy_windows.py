@@ -33,7 +33,7 @@ WHOSE: Final = {
     DrainReason.EXPIRED: "expired nodes",
 }
 
-_YEARS: Final = range(1970, 2200)
+_YEARS_SHOWN: Final = range(1970, 2200)
 """Zone rules and calendars are sure of these."""
 
 
@@ -65,8 +65,8 @@ def run(path: Path, wish: Wish) -> None:
 def _question(policy: Policy, wish: Wish) -> Question:
     zone = _zone(policy, wish.zone)
     moment = wish.at or system_time()
-    if moment.year not in _YEARS:
-        raise BadInput(f"--at: write a time from {_YEARS[0]} to {_YEARS[-1]}.")
+    if moment.year not in _YEARS_SHOWN:
+        raise BadInput(f"--at: write a time from {_YEARS_SHOWN[0]} to {_YEARS_SHOWN[-1]}.")
     first = moment.astimezone(zone).date()
     return Question(policy, sizes(policy, wish.nodes), zone, first, wish.days, wish.reason)
 

@@ -44,7 +44,7 @@ def from_dump(paths: tuple[Path, ...]) -> Reading:
     missing = [str(path) for path in paths if path != STDIN and not path.exists()]
     if missing:
         raise BadInput(f"--dump: {', '.join(missing)} does not exist.")
-    from shared.adapters.kubernetes.dump import read_dump  # noqa: PLC0415 - see the module's docstring
+    from shared.adapters.kubernetes.dump import read_dump
 
     name = ", ".join("stdin" if path == STDIN else path.name for path in paths)
     with said(name, size_of([path for path in paths if path != STDIN])):
@@ -59,9 +59,9 @@ def from_cluster(kubeconfig: Path | None, context: str | None) -> Reading:
         BadSettings: the kubeconfig or the environment cannot be used.
         Retryable, Terminal: the cluster or the GKE API cannot be read.
     """
-    from shared.adapters.kubernetes.access import from_kubeconfig  # noqa: PLC0415 - see the module's docstring
-    from shared.adapters.kubernetes.client import KubernetesClient  # noqa: PLC0415 - same
-    from shared.adapters.kubernetes.cluster import KubernetesCluster  # noqa: PLC0415 - same
+    from shared.adapters.kubernetes.access import from_kubeconfig
+    from shared.adapters.kubernetes.client import KubernetesClient
+    from shared.adapters.kubernetes.cluster import KubernetesCluster
 
     path = str(kubeconfig or os.environ.get("EBB_KUBECONFIG", ""))
     access = from_kubeconfig(path, context)
@@ -85,7 +85,7 @@ def cluster_of(context: str) -> str:
 
 
 def _current_context(path: str) -> str:
-    from kubernetes.config import list_kube_config_contexts  # noqa: PLC0415 - see the module's docstring
+    from kubernetes.config import list_kube_config_contexts
 
     contexts: Any = list_kube_config_contexts  # the package has no types for it
     return str(contexts(path or None)[1]["name"])
@@ -98,6 +98,6 @@ def _pools() -> tuple[str, PoolsReading]:
     settings = read_settings(os.environ)
     if settings.gke_api == "none":
         return settings.cluster, BY_LABELS
-    from shared.adapters.gke import GkeCluster, GkePools  # noqa: PLC0415 - see the module's docstring
+    from shared.adapters.gke import GkeCluster, GkePools
 
     return settings.cluster, GkePools(GkeCluster(settings.cluster, api=settings.gke_api)).read()

@@ -14,7 +14,6 @@ from typing import Final
 
 from functions.cli.readings import STDIN, from_cluster, from_dump
 from functions.cli.words import some
-from shared.adapters.prices import load
 from shared.core.names import POOL_LABEL
 from shared.core.policy import Policy, PoolPolicy
 from shared.core.prices import Prices
@@ -23,6 +22,7 @@ from shared.core.unknown_pools import unknown_pools
 from shared.errors import BadInput, BadPolicy
 from shared.pictures import snapshot_of
 from shared.ports import Picture
+from shared.wiring import prices_of
 
 WARNING: Final = "warning: "
 """How a note begins that something is odd, and not only unknown."""
@@ -81,7 +81,7 @@ def gather(sources: Sources, read: Policy | None = None) -> Inputs:
     given = read if read or sources.policy is None else read_policy(sources.policy)
     policy, notes = (EVERY_POOL, (NO_POLICY,)) if given is None else (given, ())
     reading = from_dump(sources.dumps) if sources.dumps else from_cluster(sources.kubeconfig, sources.context)
-    now, prices = sources.at or reading.now, load()
+    now, prices = sources.at or reading.now, prices_of()
     snapshot = snapshot_of(reading.cluster, reading.picture, reading.pools, now, now)
     known = (NO_MARKS, *_no_workloads(reading.picture), *_estimated(snapshot, prices))
     odd = (*warnings_of(policy, snapshot), *_elsewhere(snapshot))
@@ -105,7 +105,7 @@ def read_policy(path: Path) -> Policy:
 
 def parsed(path: Path, data: bytes) -> Policy:
     """Return the policy that a file holds. Raises BadPolicy with every fault, each with the file's name."""
-    from shared.core.policy_document.parsing import parse  # noqa: PLC0415 - yaml is not needed without a policy
+    from shared.core.policy_document.parsing import parse
 
     with faults_of(path):
         return parse(data)

@@ -10,7 +10,6 @@ from typing import Final
 from msgspec.structs import replace
 
 from functions.drainer.desk import Act, Desk, Result
-from shared.adapters.prices import load
 from shared.cas import change_cluster, read_cluster
 from shared.core.admission import no_place, over_limit, room_was_claimed, shared_by
 from shared.core.claims import claim_for, granted, longest_rate
@@ -23,6 +22,7 @@ from shared.core.sharing import turns
 from shared.core.snapshot import Node, Snapshot
 from shared.core.state import Claim, ClusterState, DrainPhase, Objection
 from shared.errors import Stale
+from shared.wiring import prices_of
 
 READS_STAND_FOR: Final = timedelta(seconds=60)
 """How old the drainer's own reads may be at the grant: an instance may be paused between two calls for any time."""
@@ -103,7 +103,7 @@ def _claim(desk: Desk, node: Node, proof: JudgedBy, policy: Policy) -> None:
     A claim that the proof did not count makes it void: one by a stranger, or any where the proof was made anew.
     """
     snapshot, proved = proof.snapshot, proof.state
-    price = load().of(node).per_hour
+    price = prices_of().of(node).per_hour
     pods = moving(snapshot, (node,), policy).get(node.uid, {})
     own_turns = turns(shared_by(node, snapshot, proved, policy))
 

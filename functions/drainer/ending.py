@@ -15,14 +15,13 @@ from shared.core.claims import moved as drained
 from shared.core.claims import settled
 from shared.core.draining import untainted
 from shared.core.reasons import Halt, Outcome, Reason
-from shared.core.result import result_of
+from shared.core.result import outcome_of, result_of
 from shared.core.snapshot import Node
 from shared.core.state import ClusterState, DrainPhase
 from shared.core.turns import seen_at
 from shared.errors import Gone, Retryable, Stale
 
 TRIES: Final = 5
-_OUTCOMES: Final = {Halt.OVERRULED: Outcome.OVERRULED, Halt.RELEASED: Outcome.RELEASED, Halt.STALE: Outcome.STALE}
 
 
 def give_back(desk: Desk, uid: str, why: Halt, detail: str = "", moved: tuple[str, ...] = ()) -> None:
@@ -46,7 +45,7 @@ def give_back(desk: Desk, uid: str, why: Halt, detail: str = "", moved: tuple[st
     desk.note(node, "EbbGaveNodeBack", f"{why.sentence} {detail}".strip())
     _until_seen(desk)
     settle_claim(desk, uid, record.order.order_id, why, desk.ledger.record.gave_way_for)
-    finish(desk, _OUTCOMES.get(why, Outcome.GIVEN_BACK), why, detail)
+    finish(desk, outcome_of(why), why, detail)
 
 
 def go_on(desk: Desk) -> None:

@@ -20,8 +20,8 @@ from shared.core.annotation import held_for
 from shared.core.demand import is_waiting
 from shared.core.draining import must_stop, shaken, untainted
 from shared.core.orders import Order, Origin
-from shared.core.reasons import Halt, Outcome
-from shared.core.result import result_of
+from shared.core.reasons import Halt
+from shared.core.result import outcome_of, result_of
 from shared.core.snapshot import Node
 from shared.core.state import Claim, DrainPhase
 from shared.errors import EbbError, Gone
@@ -74,7 +74,7 @@ def _undo(case: Case, uid: str, why: Halt, detail: str) -> None:
     except KeyError:
         ending.free(desk, desk.order.node, uid, case.order_id)
         ending.settle_claim(desk, uid, case.order_id, why)
-        outcome = Outcome.RELEASED
+        outcome = outcome_of(why)
         message = f"{why.sentence} The node was given back."
         desk.tell("drain_result", message, outcome=outcome.value, reason=why.value)
         desk.ports.orders.report(result_of(desk.order, outcome, why, detail))

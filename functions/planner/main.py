@@ -15,12 +15,11 @@ from flask.typing import ResponseReturnValue
 from functions.planner.passing import Desk
 from functions.planner.telling import Teller
 from functions.planner.tick import Tick, tick
-from shared.adapters.prices import load
 from shared.errors import EbbError, Retryable, Stale
 from shared.log import JsonLog, trace_id, unforeseen
 from shared.ports import Log
 from shared.settings import Settings
-from shared.wiring import ports_of
+from shared.wiring import ports_of, prices_of
 
 SCHEDULE_HEADER: Final = "X-CloudScheduler-ScheduleTime"
 
@@ -28,7 +27,7 @@ SCHEDULE_HEADER: Final = "X-CloudScheduler-ScheduleTime"
 @cache
 def _desk(settings: Settings) -> Desk:
     """One set of clients an instance: building them anew each tick would leak connections."""
-    return Desk(ports_of(settings), settings, load(), Teller(everything=settings.decision_log == "all"))
+    return Desk(ports_of(settings), settings, prices_of(), Teller(everything=settings.decision_log == "all"))
 
 
 def answer(request: flask.Request, settings: Settings) -> ResponseReturnValue:

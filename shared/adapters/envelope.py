@@ -13,12 +13,11 @@ from typing import Any, Final
 
 import msgspec
 
+from shared.core.times import YEARS
 from shared.errors import BadOrder
 
 _LONGEST_ID: Final = 100
 """Pub/Sub's are some seventeen digits; a longer one would stand in every line about the message."""
-_YEARS: Final = range(1970, 9000)
-"""A time outside is no time at which anything was published, and adding a duration to it may overflow."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +83,7 @@ def _time(value: object) -> datetime:
         time = msgspec.convert(value, datetime)
     except msgspec.ValidationError as error:
         raise BadOrder(f"message.publishTime: {value[:40]!r} is not an RFC 3339 time.") from error
-    if time.tzinfo is None or time.year not in _YEARS:
+    if time.tzinfo is None or time.year not in YEARS:
         raise BadOrder(f"message.publishTime: {value[:40]!r} has no zone or cannot be a time of publishing.")
     return time.astimezone(UTC)
 

@@ -5,11 +5,12 @@ one (guide: Firestore). The client is imported when a state is made. Must not de
 """
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
 from shared.adapters.documents import cluster_key, from_document, path, plain_time, to_document, unescape_id
 from shared.adapters.google_failures import Service
+from shared.adapters.google_retries import CALL_SECONDS, bounds
 from shared.errors import Stale, Unreadable
 from shared.ports import Found, Key
 
@@ -17,11 +18,6 @@ if TYPE_CHECKING:
     from google.cloud.firestore import DocumentReference, DocumentSnapshot
 
 T = TypeVar("T")
-
-CALL_SECONDS: Final = 10.0
-"""For one call with its retries; a tick or step has many, and answers 503 rather than hang."""
-_FIRST_WAIT: Final = 0.1
-_LONGEST_WAIT: Final = 1.0
 
 
 class FirestoreState:
@@ -33,9 +29,7 @@ class FirestoreState:
         Raises:
             Terminal: there is no identity to ask with.
         """
-        from google.api_core.exceptions import ServiceUnavailable, TooManyRequests  # noqa: PLC0415 - cold start
-        from google.api_core.retry import Retry, if_exception_type  # noqa: PLC0415 - cold start
-        from google.cloud.firestore import Client  # noqa: PLC0415 - cold start
+        from google.cloud.firestore import Client
 
         self._cluster = cluster
         self._service = Service(
@@ -44,12 +38,7 @@ class FirestoreState:
         )
         with self._service.asked():
             self._client = Client(project=project, database=database)
-        self._bounds: dict[str, Any] = {
-            "timeout": call_seconds,
-            "retry": Retry(
-                if_exception_type(ServiceUnavailable, TooManyRequests), _FIRST_WAIT, _LONGEST_WAIT, timeout=call_seconds
-            ),
-        }
+        self._bounds = bounds(call_seconds)
 
     def get(self, key: Key[T]) -> Found[T]:
         """Read one document. Raises Retryable, or Unreadable when it does not decode."""
@@ -96,7 +85,7 @@ class FirestoreState:
         return _version(document.update(fields, option=self._unchanged_since(expected), **self._bounds))
 
     def _unchanged_since(self, version: str) -> Any:
-        from google.api_core.datetime_helpers import DatetimeWithNanoseconds  # noqa: PLC0415 - cold start
+        from google.api_core.datetime_helpers import DatetimeWithNanoseconds
 
         exact: Any = DatetimeWithNanoseconds
         return self._client.write_option(last_update_time=exact.from_rfc3339(version).timestamp_pb())

@@ -99,7 +99,7 @@ class GkeCluster:
         return description(cluster)
 
     def _read(self) -> Any:
-        from google.protobuf import json_format  # type: ignore[import-untyped]  # noqa: PLC0415 - no types; cold start
+        from google.protobuf import json_format  # type: ignore[import-untyped]  # no types
 
         try:
             with _GKE.asked():
@@ -114,15 +114,15 @@ class GkeCluster:
 
 
 def _google_client() -> Any:
-    from google.cloud.container_v1 import ClusterManagerClient  # noqa: PLC0415 - cold start
+    from google.cloud.container_v1 import ClusterManagerClient
 
     return ClusterManagerClient()
 
 
 def _local_client(api: str) -> Any:
-    from google.auth.credentials import AnonymousCredentials  # noqa: PLC0415 - cold start
-    from google.cloud.container_v1 import ClusterManagerClient  # noqa: PLC0415 - cold start
-    from google.cloud.container_v1.services.cluster_manager.transports import (  # noqa: PLC0415 - cold start
+    from google.auth.credentials import AnonymousCredentials
+    from google.cloud.container_v1 import ClusterManagerClient
+    from google.cloud.container_v1.services.cluster_manager.transports import (
         ClusterManagerRestTransport,
     )
 

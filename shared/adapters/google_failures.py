@@ -33,8 +33,8 @@ class Service:
             Stale: the precondition of a guarded call is lost.
             Terminal: no permission, no such database, topic or bucket, or a request that will never be taken.
         """
-        from google.api_core.exceptions import GoogleAPICallError, RetryError  # noqa: PLC0415 - cold start
-        from google.auth.exceptions import GoogleAuthError  # noqa: PLC0415 - cold start
+        from google.api_core.exceptions import GoogleAPICallError, RetryError
+        from google.auth.exceptions import GoogleAuthError
 
         try:
             yield
@@ -48,7 +48,7 @@ class Service:
             raise Retryable(self.what, f"no answer in time ({error})") from error
 
     def _answered(self, error: Exception, *, guarded: bool) -> EbbError:
-        from google.api_core import exceptions  # noqa: PLC0415 - cold start
+        from google.api_core import exceptions
 
         lost = (exceptions.Conflict, exceptions.FailedPrecondition, exceptions.NotFound)
         never = (exceptions.BadRequest, exceptions.Unauthorized, exceptions.Forbidden, exceptions.NotFound)
@@ -61,7 +61,7 @@ class Service:
         return Retryable(self.what, str(error))
 
     def _unidentified(self, error: Exception) -> EbbError:
-        from google.auth.exceptions import DefaultCredentialsError  # noqa: PLC0415 - cold start
+        from google.auth.exceptions import DefaultCredentialsError
 
         if isinstance(error, DefaultCredentialsError):
             first = str(error).partition(". ")[0].rstrip(".")

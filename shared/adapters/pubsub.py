@@ -6,18 +6,15 @@ service. Must not decide what is published.
 """
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
 from shared.adapters.google_failures import Service
+from shared.adapters.google_retries import CALL_SECONDS, bounds
 from shared.core.orders import Order, encode
 from shared.core.result import DrainResult
 
-CALL_SECONDS: Final = 10.0
-"""For one publish with its retries; publishing twice is harmless, an order is at-least-once anyway."""
-_FIRST_WAIT: Final = 0.1
-_LONGEST_WAIT: Final = 1.0
 _MOST_ATTRIBUTES: Final = 100
 _MOST_VALUE_BYTES: Final = 1024
 """Limits of one message (https://cloud.google.com/pubsub/quotas#resource_limits)."""
@@ -34,18 +31,12 @@ class PubSubOrders:
         Raises:
             Terminal: there is no identity to ask with.
         """
-        from google.api_core.exceptions import ServiceUnavailable, TooManyRequests  # noqa: PLC0415 - cold start
-        from google.api_core.retry import Retry, if_exception_type  # noqa: PLC0415 - cold start
-        from google.pubsub_v1 import PublisherClient  # noqa: PLC0415 - cold start
+        from google.pubsub_v1 import PublisherClient
 
         self._topic, self._rejected_topic, self._results_topic = topic, rejected_topic, results_topic
         with _service(topic).asked():
             self._client = PublisherClient()
-        passing = if_exception_type(ServiceUnavailable, TooManyRequests)
-        self._bounds: dict[str, Any] = {
-            "timeout": call_seconds,
-            "retry": Retry(passing, _FIRST_WAIT, _LONGEST_WAIT, timeout=call_seconds),
-        }
+        self._bounds = bounds(call_seconds)
 
     def publish(self, order: Order) -> None:
         """Publish and wait until the topic has it. Raises Retryable, Terminal."""

@@ -15,17 +15,13 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from shared.adapters.google_failures import Service
+from shared.adapters.google_retries import CALL_SECONDS, FIRST_WAIT, LONGEST_WAIT
 from shared.core.policy import Policy
+from shared.core.policy_document.values import MOST_POLICY_BYTES
 from shared.errors import BadPolicy, Retryable, Terminal
 
 Parse = Callable[[bytes], Policy]
 
-MOST_BYTES: Final = 1024 * 1024
-"""A policy of 1,000 pools is a tenth of this; what is larger is another file."""
-CALL_SECONDS: Final = 10.0
-"""For one attempt; no further one begins when as long has passed."""
-_FIRST_WAIT: Final = 0.1
-_LONGEST_WAIT: Final = 1.0
 _ADDRESS: Final = "https://storage.googleapis.com"
 _SCOPE: Final = "https://www.googleapis.com/auth/devstorage.read_only"
 
@@ -44,7 +40,7 @@ class FilePolicy:
     def _data(self) -> bytes:
         try:
             with self._path.open("rb") as file:
-                return file.read(MOST_BYTES + 1)
+                return file.read(MOST_POLICY_BYTES + 1)
         except (FileNotFoundError, IsADirectoryError, NotADirectoryError) as error:
             raise BadPolicy(f"policy {self._path}: no such file; write one, or correct EBB_POLICY.") from error
         except PermissionError as error:
@@ -62,7 +58,7 @@ class BucketPolicy:
         Raises:
             Terminal: there is no identity to ask with.
         """
-        from google.api_core.retry import Retry, if_transient_error  # noqa: PLC0415 - cold start
+        from google.api_core.retry import Retry, if_transient_error
 
         self._name = f"policy gs://{bucket}/{name}"
         self._parse = parse
@@ -72,7 +68,7 @@ class BucketPolicy:
         with self._service.asked():
             self._credentials = _credentials(anonymous=bool(stand_in))
         self._seconds = call_seconds
-        self._patiently = Retry(if_transient_error, _FIRST_WAIT, _LONGEST_WAIT, timeout=call_seconds)
+        self._patiently = Retry(if_transient_error, FIRST_WAIT, LONGEST_WAIT, timeout=call_seconds)
 
     def read(self) -> Policy:
         """Read and parse. Raises BadPolicy, Terminal when the object may not be read, Retryable on an outage."""
@@ -81,11 +77,11 @@ class BucketPolicy:
         return self._parse(_sized(data, self._name))
 
     def _data(self) -> bytes:
-        from google.api_core.exceptions import from_http_response  # noqa: PLC0415 - cold start
-        from google.auth.transport.requests import AuthorizedSession  # noqa: PLC0415 - cold start
+        from google.api_core.exceptions import from_http_response
+        from google.auth.transport.requests import AuthorizedSession
 
         with AuthorizedSession(self._credentials) as session:  # type: ignore[no-untyped-call]  # google's is untyped
-            part = {"Range": f"bytes=0-{MOST_BYTES}"}
+            part = {"Range": f"bytes=0-{MOST_POLICY_BYTES}"}
             answer = session.get(self._address, params={"alt": "media"}, headers=part, timeout=self._seconds)
         if answer.status_code == HTTPStatus.NOT_FOUND:
             raise BadPolicy(f"{self._name}: no such object; upload it, or correct EBB_POLICY.")
@@ -97,8 +93,8 @@ class BucketPolicy:
 
 
 def _credentials(*, anonymous: bool) -> Any:
-    import google.auth  # noqa: PLC0415 - cold start
-    from google.auth.credentials import AnonymousCredentials  # noqa: PLC0415 - cold start
+    import google.auth
+    from google.auth.credentials import AnonymousCredentials
 
     if anonymous:
         return AnonymousCredentials()  # type: ignore[no-untyped-call]  # google's is untyped
@@ -106,6 +102,6 @@ def _credentials(*, anonymous: bool) -> Any:
 
 
 def _sized(data: bytes, name: str) -> bytes:
-    if len(data) > MOST_BYTES:
-        raise BadPolicy(f"{name}: larger than {MOST_BYTES // 1024} KiB; EBB_POLICY must name a policy document.")
+    if len(data) > MOST_POLICY_BYTES:
+        raise BadPolicy(f"{name}: larger than {MOST_POLICY_BYTES // 1024} KiB; EBB_POLICY must name a policy document.")
     return data

@@ -15,9 +15,9 @@ from typing import Final
 from shared.core.reasons import Halt
 from shared.core.replacements import came_after, name_of, owed, waiting
 from shared.core.scene import OtherDrain, Others, Scene
-from shared.core.sharing import mark
 from shared.core.snapshot import Pod
 from shared.core.state import Backoff, Claim, DrainPhase, DrainRecord
+from shared.core.workloads import mark
 
 A_HOP: Final = timedelta(seconds=5)
 """How long a drain may be without a step between two of its messages; one that is for longer gives nothing back."""

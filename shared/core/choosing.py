@@ -16,9 +16,9 @@ from shared.core.policy import Policy
 from shared.core.reasons import Blocker, DrainReason, Unremovable
 from shared.core.sharing import Share, conflict, in_turns, shares, turns
 from shared.core.snapshot import Snapshot
-from shared.core.standing import Standing
+from shared.core.standing import Standing, is_leaving
 from shared.core.state import ClusterState
-from shared.core.survey import NodeFacts, holder
+from shared.core.survey import NodeFacts
 
 _URGENCY: Final = {DrainReason.EMPTY: 0, DrainReason.EXPIRED: 1, DrainReason.UNDERUTILIZED: 2}
 
@@ -77,9 +77,7 @@ class Choice:
 
 def departing_nodes(snapshot: Snapshot, state: ClusterState) -> frozenset[str]:
     """Return the nodes on their way out: claimed, with our taint, or being deleted by the autoscaler."""
-    return frozenset(
-        node.name for node in snapshot.nodes if holder(node, state) or node.has_taint(names.AUTOSCALER_DELETING_TAINT)
-    )
+    return frozenset(node.name for node in snapshot.nodes if is_leaving(node, state.claims))
 
 
 def announced_nodes(snapshot: Snapshot, departing: Collection[str]) -> frozenset[str]:

@@ -16,9 +16,9 @@ from shared.core.orders import Order
 from shared.core.policy import DrainSettings, Policy
 from shared.core.reasons import Halt, Reason
 from shared.core.reclaimed import with_removed
-from shared.core.sharing import mark
 from shared.core.snapshot import Node, NodePool
 from shared.core.state import Backoff, Breaker, Claim, ClusterState, Start
+from shared.core.workloads import mark
 
 OVERRULED_FOR: Final = timedelta(hours=24)
 """How long a node is left alone after a person took it back (design §5)."""

@@ -52,7 +52,7 @@ def _is_held(pod: Pod, record: DrainRecord, context: DrainContext) -> bool:
     """
     row = record.pods.get(pod.key)
     refused = row is not None and row.uid == pod.uid and row.answer == EvictionAnswer.BUDGET
-    return pod.ready and refused and any(each.reason is PodBlock.PDB_EXHAUSTED for each in judge(pod, context).blockers)
+    return pod.ready and refused and any(each.reason is PodBlock.PDB_EXHAUSTED for each in judge(pod, context))
 
 
 def _unproved(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:

@@ -1,9 +1,13 @@
-"""The keys that Ebb reads or writes on nodes and pods, each in one place.
+"""The keys that Ebb reads or writes on nodes and pods, each in one place, and how a node may be called.
 
 Must not hold behaviour. Adapters keep only the annotations named here, so that pods of one kind fold together.
 """
 
+import re
 from typing import Final
+
+NODE_NAME: Final = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")
+"""The name becomes a path, a field selector and a label (apimachinery/pkg/util/validation IsDNS1123Subdomain)."""
 
 OUR_TAINT: Final = "status-taint.cluster-autoscaler.kubernetes.io/ebb"
 """NoSchedule, value = order id. The autoscaler strips this prefix from its node templates and does not call

@@ -14,7 +14,9 @@ from typing import Annotated, Any, Final
 import msgspec
 from msgspec.structs import replace
 
+from shared.core.names import NODE_NAME
 from shared.core.reasons import DrainReason
+from shared.core.times import YEARS
 from shared.errors import BadOrder
 
 SCHEMA: Final = 1
@@ -22,15 +24,11 @@ CLAIM_WITHIN: Final = timedelta(minutes=10)
 """An order that nobody claimed for so long is void; the next pass orders again."""
 
 MOST_GENERATION: Final = 1_000_000
-_YEARS: Final = range(1970, 9000)
-"""A duration added to a time of these years is still a time."""
 _MOST_BYTES: Final = 64 * 1024
 """The order is kept in its drain's record, which the state takes only up to 1 MiB."""
 _MOST_ECHOED: Final = 80
 """Characters of a wrong value that its sentence repeats: enough to find it, too few for a log to be flooded."""
 _ENUM_VALUE: Final = re.compile(r"Invalid enum value '(.*)'", re.DOTALL)
-_NODE: Final = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")
-"""The name becomes a path, a field selector and a label (apimachinery/pkg/util/validation IsDNS1123Subdomain)."""
 _TAINT_VALUE: Final = re.compile(r"([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)?")
 """The order id becomes our taint's value (kubernetes, apimachinery/pkg/util/validation IsValidLabelValue)."""
 
@@ -128,8 +126,8 @@ def _times_checked(order: Order) -> None:
     for name, value in times.items():
         if value is not None and value.tzinfo is None:
             raise BadOrder(f"{name}: the time has no zone; write for example 2026-01-31T09:00:00Z.")
-        if value is not None and value.year not in _YEARS:
-            raise BadOrder(f"{name}: the year {value.year} is not one of {_YEARS.start} to {_YEARS.stop - 1}.")
+        if value is not None and value.year not in YEARS:
+            raise BadOrder(f"{name}: the year {value.year} is not one of {YEARS.start} to {YEARS.stop - 1}.")
 
 
 def _id_checked(order: Order) -> None:
@@ -156,7 +154,7 @@ def _node_named(fields: Mapping[str, Any]) -> None:
     node = fields.get("node")
     if not isinstance(node, str) or not node:
         raise BadOrder('node: missing or not a name; send for example {"node": "gke-…"}.')
-    if not _NODE.fullmatch(node):
+    if not NODE_NAME.fullmatch(node):
         raise BadOrder(f'node: {echoed(node)} cannot be a node\'s name; send for example {{"node": "gke-…"}}.')
 
 

@@ -3,10 +3,12 @@
 Must not decide how a drain ends.
 """
 
+from typing import Final
+
 import msgspec
 
 from shared.core.orders import Order
-from shared.core.reasons import Outcome, Reason
+from shared.core.reasons import Halt, Outcome, Reason
 
 
 class DrainResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -19,6 +21,14 @@ class DrainResult(msgspec.Struct, frozen=True, kw_only=True):
     why: str = ""
     detail: str = ""
     dry_run: bool = False
+
+
+_OUTCOMES: Final = {Halt.OVERRULED: Outcome.OVERRULED, Halt.RELEASED: Outcome.RELEASED, Halt.STALE: Outcome.STALE}
+
+
+def outcome_of(why: Halt) -> Outcome:
+    """Return how a drain that was given back has ended, whether or not its record still stands."""
+    return _OUTCOMES.get(why, Outcome.GIVEN_BACK)
 
 
 def result_of(order: Order, outcome: Outcome, why: Reason | None = None, detail: str = "") -> DrainResult:

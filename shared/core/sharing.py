@@ -7,8 +7,6 @@ that shares a workload is granted only while all those pods together may be away
 pods gives its turns up. Must not act.
 """
 
-import base64
-import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -18,11 +16,10 @@ from shared.core.drainability import DrainContext, movable
 from shared.core.reasons import Blocker, Unremovable
 from shared.core.snapshot import Pod
 from shared.core.state import Claim
+from shared.core.workloads import mark
 
 MOST_TURNS: Final = 2500
 """How many pods all claims together may write down: the document of 500 claims stays under 256 KiB (design §8)."""
-_MARK_LENGTH: Final = 4
-"""24 bits: two workloads that share a mark by chance are only taken for one, and wait for each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +40,6 @@ class Sharers:
 
     older: Mapping[str, int] = field(default_factory=dict)
     younger: Mapping[str, int] = field(default_factory=dict)
-
-
-def mark(workload: str) -> str:
-    """Return the short mark under which a claim remembers a workload."""
-    digest = hashlib.sha256(workload.encode()).digest()
-    return base64.urlsafe_b64encode(digest).decode()[:_MARK_LENGTH]
 
 
 def shares(pods: Iterable[Pod], context: DrainContext) -> tuple[Share, ...]:

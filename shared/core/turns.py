@@ -15,10 +15,9 @@ from typing import Final
 from shared.core.drainability import movable
 from shared.core.policy import Limit
 from shared.core.scene import Scene
-from shared.core.sharing import mark
 from shared.core.snapshot import Pod
 from shared.core.state import DrainRecord
-from shared.core.workloads import UNKNOWN, Workload
+from shared.core.workloads import UNKNOWN, Workload, mark
 
 RETRY_AFTER: Final = timedelta(seconds=5)
 """How long a refused eviction rests (kubectl drain, node-refiner: 5 s)."""

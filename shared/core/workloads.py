@@ -4,10 +4,15 @@ A workload that could not be read is `UNKNOWN`: nothing is held against it, and 
 Must not hold rules about moving pods; those are `guards` and `turns`.
 """
 
+import base64
+import hashlib
 from dataclasses import dataclass
 from typing import Final
 
 from shared.core.policy import Limit
+
+_MARK_LENGTH: Final = 4
+"""24 bits: two workloads that share a mark by chance are only taken for one, and wait for each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,3 +54,9 @@ class Workload:
 
 
 UNKNOWN: Final = Workload()
+
+
+def mark(workload: str) -> str:
+    """Return the short mark under which a claim remembers a workload."""
+    digest = hashlib.sha256(workload.encode()).digest()
+    return base64.urlsafe_b64encode(digest).decode()[:_MARK_LENGTH]

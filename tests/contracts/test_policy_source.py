@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from shared.adapters.storage import MOST_BYTES, BucketPolicy, FilePolicy
+from shared.adapters.storage import BucketPolicy, FilePolicy
 from shared.core.policy import Policy
+from shared.core.policy_document.values import MOST_POLICY_BYTES
 from shared.errors import BadPolicy
 from shared.ports import PolicySource
 from tests.fakes import FakePolicySource
@@ -103,7 +104,7 @@ def test_an_empty_policy_is_for_the_parser_to_judge(shelf: Shelf) -> None:
 
 @pytest.mark.parametrize("shelf", ["file", "bucket"], indirect=True)
 def test_something_larger_than_any_policy_is_not_parsed(shelf: Shelf) -> None:
-    shelf.lay(b"x" * (MOST_BYTES + 1))
+    shelf.lay(b"x" * (MOST_POLICY_BYTES + 1))
 
-    with pytest.raises(BadPolicy, match="larger than 1024 KiB"):
+    with pytest.raises(BadPolicy, match="larger than 256 KiB"):
         shelf.source.read()

@@ -10,10 +10,10 @@ import pytest
 from shared.core.drainability import DrainContext
 from shared.core.policy import Limit
 from shared.core.scene import Scene
-from shared.core.sharing import MOST_TURNS, Share, Sharers, conflict, in_turns, mark, sharers, shares, turns
+from shared.core.sharing import MOST_TURNS, Share, Sharers, conflict, in_turns, sharers, shares, turns
 from shared.core.state import DrainPhase, DrainRecord, PodProgress
 from shared.core.turns import due_now
-from shared.core.workloads import Workload
+from shared.core.workloads import Workload, mark
 from tests.builders import NOW, claim, node, order, pdb, pod, pod_class, policy
 
 NAME = "default/Deployment/web"

@@ -4,9 +4,8 @@ import re
 
 import pytest
 
-from shared.adapters.storage import MOST_BYTES as MOST_OF_AN_OBJECT
 from shared.core.orders import decode, echoed
-from shared.core.policy_document.reading import MOST_BYTES as MOST_OF_A_POLICY
+from shared.core.policy_document.values import MOST_POLICY_BYTES
 from shared.errors import BadOrder
 from tests.builders import CLUSTER, NOW
 from tests.pages import ROOT
@@ -24,6 +23,5 @@ def test_the_limits_are_those_of_the_code() -> None:
     assert "at most 64 KiB" in TEXT
     with pytest.raises(BadOrder, match="at most 65536"):
         decode(b" " * (64 * 1024 + 1), CLUSTER, "id", NOW)
-    assert f"at most {MOST_OF_A_POLICY // 1024} KiB" in TEXT
-    assert MOST_OF_A_POLICY <= MOST_OF_AN_OBJECT
+    assert f"at most {MOST_POLICY_BYTES // 1024} KiB" in TEXT
     assert len(echoed("x" * 1000)) == 81, "eighty characters and the mark that some are missing"

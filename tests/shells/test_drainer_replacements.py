@@ -11,10 +11,9 @@ from msgspec.structs import replace as changed
 from functions.drainer.step import Reply
 from shared.core.claims import settled
 from shared.core.reasons import Halt
-from shared.core.sharing import mark
 from shared.core.snapshot import Phase, Pod
 from shared.core.state import ClusterState, DrainPhase, DrainRecord, Lease, PodProgress, Start
-from shared.core.workloads import Workload
+from shared.core.workloads import Workload, mark
 from shared.ports import drain_key
 from tests.builders import CLUSTER, NOW, claim, order, pdb, pod, pod_class, policy
 from tests.shells.drainer_house import WEB, holder, house

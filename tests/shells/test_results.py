@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
+from shared.core.orders import Origin
 from shared.core.result import DrainResult
 from tests.builders import CLUSTER, node, order, our_taint, pdb, pod, policy
 from tests.shells.drainer_house import house, released
@@ -46,6 +47,14 @@ def without_a_record() -> House:
     return ebb
 
 
+def an_orphan_without_a_record() -> House:
+    """The same, found by the planner."""
+    ebb = house(pod("p", on="n2"), pdb("web", app="web"))
+    ebb.cluster.put(node("n1", unschedulable=True, taints=(our_taint(),)))
+    ebb.deliver(released(origin=Origin.PLANNER, why="orphan"))
+    return ebb
+
+
 @pytest.mark.parametrize(
     ("expected", "story"),
     [
@@ -54,6 +63,7 @@ def without_a_record() -> House:
         pytest.param(("released", "released", False), given_back, id="given back"),
         pytest.param(("removed", "", False), removed, id="removed"),
         pytest.param(("released", "released", False), without_a_record, id="a release without a record"),
+        pytest.param(("given_back", "orphan", False), an_orphan_without_a_record, id="an orphan without a record"),
     ],
 )
 def test_every_end_is_told_with_all_keys(expected: tuple[str, str, bool], story: Callable[[], House]) -> None:

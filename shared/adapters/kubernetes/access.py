@@ -66,8 +66,8 @@ def from_kubeconfig(path: str, context: str | None = None) -> Access:
 
 
 def _load_kubeconfig(configuration: Any, path: str, context: str | None) -> None:
-    from kubernetes.config import ConfigException, load_kube_config  # noqa: PLC0415 - cold start
-    from yaml import YAMLError  # noqa: PLC0415 - cold start
+    from kubernetes.config import ConfigException, load_kube_config
+    from yaml import YAMLError
 
     try:
         with overheard() as complaints:
@@ -119,8 +119,8 @@ def from_google(find: Callable[[], Endpoint]) -> Access:
         Retryable, BadSettings: as `find`.
         Terminal: there is no such identity.
     """
-    import google.auth  # noqa: PLC0415 - cold start
-    from google.auth.transport.requests import Request  # noqa: PLC0415 - cold start
+    import google.auth
+    from google.auth.transport.requests import Request
 
     endpoint = find()
     with _IDENTITY.asked():
@@ -161,7 +161,7 @@ class TokenHook:
 
 
 def _configuration() -> Any:
-    from kubernetes.client import Configuration  # noqa: PLC0415 - cold start
+    from kubernetes.client import Configuration
 
     configuration = Configuration()
     configuration.retries = 0

@@ -68,7 +68,7 @@ class KubernetesClient:
         read_seconds: float = READ_SECONDS,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
-        from urllib3 import Timeout  # noqa: PLC0415 - cold start
+        from urllib3 import Timeout
 
         self._transport = Transport(access, Timeout(connect=connect_seconds, read=read_seconds), monotonic)
 
@@ -102,8 +102,8 @@ class KubernetesClient:
         return reply
 
     def _send(self, call: Call) -> Reply:
-        from kubernetes.config import ConfigException  # noqa: PLC0415 - cold start
-        from urllib3.exceptions import HTTPError  # noqa: PLC0415 - cold start
+        from kubernetes.config import ConfigException
+        from urllib3.exceptions import HTTPError
 
         try:
             return Reply(*self._transport.send(_request(call)))

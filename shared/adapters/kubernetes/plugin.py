@@ -81,7 +81,7 @@ def _why(said: str) -> str:
 
 def _plugin(path: str, context: str | None) -> dict[str, Any]:
     """Return the `exec` part of the user of a context; empty where the kubeconfig does not tell."""
-    from kubernetes.config.kube_config import KUBE_CONFIG_DEFAULT_LOCATION, KubeConfigMerger  # noqa: PLC0415 - cold start
+    from kubernetes.config.kube_config import KUBE_CONFIG_DEFAULT_LOCATION, KubeConfigMerger
 
     merger: Any = KubeConfigMerger  # the package has no types for it
     try:

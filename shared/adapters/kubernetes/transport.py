@@ -35,7 +35,7 @@ class Way:
     """One address with its CA, its credentials and its connections."""
 
     def __init__(self, access: Access) -> None:
-        from kubernetes.client import ApiClient  # noqa: PLC0415 - cold start
+        from kubernetes.client import ApiClient
 
         self.access = access
         self._pool = ApiClient(access.configuration).rest_client.pool_manager
@@ -67,7 +67,7 @@ class _Loss(Enum):
 
 
 def _loss(fault: Exception) -> _Loss:
-    from urllib3.exceptions import (  # noqa: PLC0415 - cold start
+    from urllib3.exceptions import (
         ConnectTimeoutError,
         MaxRetryError,
         NewConnectionError,
@@ -97,7 +97,7 @@ class Transport:
 
     def send(self, request: Request) -> tuple[int, bytes]:
         """Return the answer's code and body; each kind of loss is got over once. Raises as `Way.ask`."""
-        from urllib3.exceptions import HTTPError  # noqa: PLC0415 - cold start
+        from urllib3.exceptions import HTTPError
 
         untried = {_Loss.UNREACHED, _Loss.RESET}
         while True:

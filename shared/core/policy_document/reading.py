@@ -13,9 +13,9 @@ from typing import Any, Final
 
 import yaml
 
+from shared.core.policy_document.values import MOST_POLICY_BYTES
 from shared.errors import BadPolicy
 
-MOST_BYTES: Final = 256 * 1024
 MOST_BYTES_OF_MANY: Final = 2 * 1024 * 1024
 """Of a file of several documents, as `kubectl` prints them, with all that the API server adds."""
 MOST_VALUES: Final = 100_000
@@ -40,7 +40,7 @@ def read(data: bytes) -> dict[Any, Any]:
     Raises:
         BadPolicy: the bytes are no such document; the sentence says where and what to do.
     """
-    document = _decoded(data, MOST_BYTES, _load)
+    document = _decoded(data, MOST_POLICY_BYTES, _load)
     if not isinstance(document, dict):
         raise BadPolicy("policy: it is empty or no mapping; write at least `nodePools: {}`.")
     return document

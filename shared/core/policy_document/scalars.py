@@ -14,6 +14,7 @@ from typing import Any, Final
 from shared.core.cron import parse_cron
 from shared.core.policy_document.values import Limit
 from shared.core.schedule import instant, zone_of
+from shared.core.times import YEARS
 from shared.errors import BadInput
 
 NEVER: Final = "Never"
@@ -31,8 +32,6 @@ LIMIT_PATTERN: Final = rf"{PERCENT_PATTERN}|[0-9]+"
 _MOST_NODES: Final = 999_999_999
 """More than any cluster has: a longer number says the same."""
 TAINT_KEY_PATTERN: Final = r"[A-Za-z0-9]([A-Za-z0-9._/-]{0,315}[A-Za-z0-9])?"
-_YEARS: Final = range(1970, 9000)
-"""A zone's offset must not carry an instant out of the calendar."""
 
 
 def flag(value: Any) -> bool:
@@ -181,7 +180,7 @@ def moment(value: Any) -> datetime:
             read = datetime.fromisoformat(value)
     except ValueError as error:
         raise ValueError(remedy) from error
-    if read.year not in _YEARS:
+    if read.year not in YEARS:
         raise ValueError(remedy)
     return read
 

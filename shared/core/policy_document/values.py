@@ -8,6 +8,9 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
 
+MOST_POLICY_BYTES: Final = 256 * 1024
+"""A policy of 1,000 pools is less than half of this; what is larger is another file."""
+
 
 class ConsolidationPolicy(StrEnum):
     WHEN_UNDERUTILIZED = "WhenUnderutilized"
