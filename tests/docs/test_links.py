@@ -8,10 +8,10 @@ import pytest
 from tests.pages import DOCS, ROOT, pages, prose
 
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
-NAMED = re.compile(r"`((?:functions|infra|shared|terraform|tests|docs)/[\w./*-]+|main\.py|[A-Z_]+\.md)`")
+NAMED = re.compile(r"`((?:functions|infra|shared|terraform|tests|docs)(?:/[\w./*-]+)?|main\.py|[A-Z_]+\.md)`")
 PAGES = [pytest.param(page, id=str(page.relative_to(ROOT))) for page in pages()]
-NOT_YET: frozenset[Path] = frozenset()
-"""Pages whose paths are not asked for yet."""
+NOT_YET: frozenset[Path] = frozenset({DOCS / "architecture.md"})
+"""Pages that describe a layout which is still being moved to: their paths are not asked for yet."""
 
 
 def anchors(page: Path) -> set[str]:
