@@ -5,7 +5,7 @@ document. Must not hold anything of its own.
 """
 
 from shared.core.policy_document.cluster_fields import WATCHDOGS, DrainSettings, Policy
-from shared.core.policy_document.fields import PodRules, PoolPolicy
+from shared.core.policy_document.fields import PoolPolicy
 from shared.core.policy_document.values import (
     KARPENTERS_REASONS,
     Budget,
@@ -17,6 +17,7 @@ from shared.core.policy_document.values import (
     LocalStorage,
     LongGrace,
     NamespaceRate,
+    PodRules,
     Rate,
     Schedule,
     SingleReplicas,

@@ -5,22 +5,33 @@ Must not know the single fields.
 
 from collections.abc import Mapping
 from dataclasses import field, fields
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypedDict, TypeVar, Unpack
 
-from shared.core.policy_document.field import Field, Shape
+from shared.core.policy_document.field import Binds, Field, Shape
 
 T = TypeVar("T")
 _DECLARED: Final = "declared"
 
 
-def setting(path: str, shape: Shape[T], default: Any, text: str, *, in_force: T | None = None, **more: Any) -> T:
+class Said(TypedDict, total=False):
+    """What a declaration may say besides; `Field` says what each means."""
+
+    binds: Binds
+    unset: str
+    empty: str
+    unit: str
+
+
+def setting(
+    path: str, shape: Shape[T], default: Any, text: str, *, in_force: T | None = None, **more: Unpack[Said]
+) -> T:
     """Declare an attribute of a dataclass; where the default is None, `in_force` is what holds when it is left out."""
     declared = Field(path, shape, text, default, **more)
     value: T = in_force if default is None else declared.initial()  # type: ignore[assignment]  # see `optional`
     return field(default=value, metadata={_DECLARED: declared})
 
 
-def optional(path: str, shape: Shape[T], text: str, **more: Any) -> T | None:
+def optional(path: str, shape: Shape[T], text: str, **more: Unpack[Said]) -> T | None:
     """Declare an attribute that holds None where it is left out."""
     value: T | None = setting(path, shape, None, text, **more)
     return value

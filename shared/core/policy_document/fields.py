@@ -9,8 +9,6 @@ from datetime import timedelta
 from fractions import Fraction
 from typing import Final
 
-import msgspec
-
 from shared.core.policy_document.blocks import BUDGETS, RATE, WINDOWS
 from shared.core.policy_document.declaring import declared, optional, setting
 from shared.core.policy_document.field import Binds
@@ -42,6 +40,7 @@ from shared.core.policy_document.values import (
     Limit,
     LocalStorage,
     LongGrace,
+    PodRules,
     Rate,
     Schedule,
     SingleReplicas,
@@ -57,21 +56,6 @@ def enough_nodes(limit: Fraction) -> int:
     """
     left = 1 - limit
     return 1 if left <= 0 else -(-left.denominator // left.numerator)
-
-
-class PodRules(msgspec.Struct, frozen=True, kw_only=True):
-    """What a pool's settings say of pods; kept in a drain's record, so that a running drain ends as it was begun.
-
-    The defaults are what holds for a drain whose record says nothing of it: nothing keeps a pod.
-    """
-
-    kube_system_pods: KubeSystemPods = KubeSystemPods.EVICT
-    local_storage: LocalStorage = LocalStorage.EVICT
-    long_grace: LongGrace = LongGrace.CUT
-    unprotected: Limit = Limit(percent=25)
-    single_replicas: SingleReplicas = SingleReplicas.MOVE
-    jobs: Jobs = Jobs.MOVE
-    minimum_pod_age: timedelta = timedelta(0)
 
 
 @dataclass(frozen=True, slots=True)

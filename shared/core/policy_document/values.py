@@ -8,6 +8,8 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
 
+import msgspec
+
 MOST_POLICY_BYTES: Final = 256 * 1024
 """A policy of 1,000 pools is less than half of this; what is larger is another file."""
 
@@ -115,3 +117,18 @@ class Freeze:
 
     start: datetime
     end: datetime
+
+
+class PodRules(msgspec.Struct, frozen=True, kw_only=True):
+    """What a pool's settings say of pods; kept in a drain's record, so that a running drain ends as it was begun.
+
+    The defaults are what holds for a drain whose record says nothing of it: nothing keeps a pod.
+    """
+
+    kube_system_pods: KubeSystemPods = KubeSystemPods.EVICT
+    local_storage: LocalStorage = LocalStorage.EVICT
+    long_grace: LongGrace = LongGrace.CUT
+    unprotected: Limit = Limit(percent=25)
+    single_replicas: SingleReplicas = SingleReplicas.MOVE
+    jobs: Jobs = Jobs.MOVE
+    minimum_pod_age: timedelta = timedelta(0)
