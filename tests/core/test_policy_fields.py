@@ -26,8 +26,6 @@ IN_OTHER_WORDS = {
     "scaleDownMemoryRequestRatioLimit": "both ratio limits",
     "disruption.consolidationPolicy": "`WhenEmpty`",
     "disruption.expireAfter": "expired nodes",
-    "disruption.windows": "*windows* are",
-    "cluster.minimumNodes": "`minimumNodes`",
 }
 """By field: how the page on precedence names it, where not by its name."""
 
@@ -72,8 +70,8 @@ def test_the_document_holds_every_field_and_no_other() -> None:
     "field", [pytest.param(field, id=name) for name, field in ALL.items() if not name.startswith("drain ")]
 )
 def test_the_page_says_who_asks_a_setting(field: Field) -> None:
-    names = (field.path, field.name, field.path.removeprefix("cluster."))
-    assert any(f"`{name}" in precedence() for name in names) or IN_OTHER_WORDS[field.path] in precedence()
+    names = (f"`{field.name}", f"`{field.path}", IN_OTHER_WORDS.get(field.path, f"`{field.path}"))
+    assert any(name in precedence() for name in names), "name it where `precedence` says what is asked when"
 
 
 @pytest.mark.parametrize(
