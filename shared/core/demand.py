@@ -25,7 +25,7 @@ def relieved(snapshot: Snapshot, held: Iterable[Node]) -> Mapping[str, Pod]:
     """
     freed = {node.name: as_freed(node) for node in held}
     pods = waiting(snapshot)
-    if not freed or not pods:
+    if not pods:
         return {}
     terrain = Terrain(_with_nodes(snapshot, freed), snapshot.taken_at)
     candidates = sorted((terrain.index[name] for name in freed), key=lambda place: (-terrain.free_cpu(place), place))

@@ -87,7 +87,11 @@ class QuietState(ConstraintState):
 
     @property
     def counts(self) -> tuple[dict[int, int], dict[int, int], set[int]]:
-        return dict(+self.loud), dict(+self.leaving), set(self.closed)
+        return _not_zero(self.loud), _not_zero(self.leaving), set(self.closed)
+
+
+def _not_zero(counts: Counter[int]) -> dict[int, int]:
+    return {place: count for place, count in counts.items() if count}
 
 
 @dataclass

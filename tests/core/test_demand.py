@@ -39,6 +39,8 @@ FULL = [node("open"), pod("big", on="open", cpu=3.5)]
         pytest.param(
             {"h1": "p1", "h2": "p2"}, [pending("p1", cpu=3), pending("p2", cpu=3)], id="two big pods take a node each"
         ),
+        pytest.param({}, [pending("p", on="open")], id="a pod that has a node by now"),
+        pytest.param({}, [pending("p", deleting=NOW)], id="a pod that is being deleted wants no node any more"),
         pytest.param({}, [pending("p", phase=Phase.FAILED)], id="a pod that has finished wants no node any more"),
         pytest.param(
             {"h1": "p"}, [pending("p", hard_spread=("rack",))], id="what is not modelled is not held against it"
@@ -59,6 +61,14 @@ def test_the_emptiest_held_node_is_asked_first() -> None:
     picture = cluster([held("h1"), held("h2")], [pod("left", on="h1", cpu=2), pending("p")])
 
     assert names(picture) == {"h2": "p"}
+
+
+def test_of_held_nodes_alike_the_first_by_name_goes_back_in_whatever_order_they_are_told() -> None:
+    nodes = [held(f"h{number}") for number in range(3)]
+
+    assert {name: each.name for name, each in relieved(cluster(nodes, [pending("p")]), reversed(nodes)).items()} == {
+        "h0": "p"
+    }
 
 
 def apart(key: str = HOSTNAME_LABEL) -> dict[str, Any]:

@@ -43,6 +43,12 @@ EQUIVALENT: Final[dict[tuple[str, str, str, str], str]] = {
         "after.astimezone(zone).replace(tzinfo=None, fold=0)",
         "after.astimezone(zone).replace(tzinfo=None)",
     ): "without a zone nothing reads fold",
+    (
+        "shared/core/demand.py",
+        "relieved",
+        "if not pods",
+        "if False",
+    ): "saves the arrays; without waiting pods nothing comes out of them either",
     (_ARRANGEMENT, "Arrangement.undo", "if attempt.guests", "if True"): "a node without guests has none either way",
     (_STRATEGIES, "", "1", "2"): "a seed is as good as another",
     (_STRATEGIES, "", "2", "3"): "a seed is as good as another",

@@ -164,11 +164,10 @@ class Arrangement:
 
     def _stay(self, kinds: Sequence[int], evicted: int, node: int) -> None:
         """Take back that pods leave the node, and that so many of them were evicted."""
-        if node != OUTSIDE:
-            for kind in kinds[:evicted]:
-                self._constraints.evict(kind, node, -1)
-            for kind in kinds:
-                self._constraints.leave(kind, node, -1)
+        for kind in kinds[:evicted]:
+            self._constraints.evict(kind, node, -1)
+        for kind in kinds:
+            self._constraints.leave(kind, node, -1)
 
     def _rehome(self, kind: int, source: int, *, movable: bool = True) -> int:
         """Evict one of the pods that leave and place its replacement; OUTSIDE when there is no place for it."""
