@@ -95,7 +95,7 @@ def _end_of_gap(local: datetime, zone: ZoneInfo) -> datetime:
 def _latest_local(now: datetime, zone: ZoneInfo) -> datetime:
     """Return a local time at or after all local times that lie at or before now (a repeated hour runs twice)."""
     local = now.astimezone(zone)
-    first, second = (local.replace(fold=fold).utcoffset() or timedelta(0) for fold in (0, 1))
+    first, second = (local.replace(fold=fold).utcoffset() or timedelta() for fold in (0, 1))
     return local.replace(tzinfo=None, fold=0) + abs(first - second) * local.fold
 
 

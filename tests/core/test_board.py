@@ -133,3 +133,8 @@ def test_what_becomes_of_a_copy_is_nothing_to_the_board() -> None:
     assert board.copy().try_remove("n1") is None
     assert (board.taken, board.placements) == ((), 0)
     assert board.try_remove("n2") is None
+
+
+def test_the_capacity_of_a_node_is_its_share_of_a_mean_node_in_cpu_and_memory() -> None:
+    subject = Board.of(cluster([node("n1", cpu=4, memory=16), node("n2", cpu=12, memory=16)]), NOW)
+    assert (subject.capacity("n1"), subject.capacity("n2")) == (15_000, 25_000)

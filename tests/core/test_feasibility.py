@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from shared.core import names
-from shared.core.feasibility import is_destination, pinned_to_one_node, unmodelled
+from shared.core.feasibility import could_take, is_destination, pinned_to_one_node, unmodelled
 from shared.core.reasons import PodBlock
 from shared.core.selectors import NodeTerm, Requirement
 from shared.core.snapshot import Node, Volume
-from tests.builders import node, our_taint, pod_class, taint
+from tests.builders import node, our_taint, pod, pod_class, taint
 
 
 def term(key: str, operator: str, *values: str, by_name: bool = False) -> NodeTerm:
@@ -67,3 +67,10 @@ def test_a_rule_that_only_the_reader_knows_blocks_as_well() -> None:
 )
 def test_only_nodes_that_stay_receive(expected: bool, subject: Node) -> None:
     assert is_destination(subject) is expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "pods"), [pytest.param(True, 1, id="one place is enough"), pytest.param(False, 0, id="no place")]
+)
+def test_a_pod_takes_one_place(expected: bool, pods: int) -> None:
+    assert could_take(node("n", pods=pods), pod("p")) is expected

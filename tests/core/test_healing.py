@@ -171,6 +171,12 @@ def test_each_sick_claim_or_node_has_one_cure(expected: list[Finding], patient: 
     assert expected == list(findings(patient))
 
 
+def test_what_is_found_of_a_claim_bears_the_pool_of_the_claim() -> None:
+    claims = {"uid-n1": claim("n1", pool="b", since=BEFORE)}
+    (found,) = findings(ward(cluster([]), state=ClusterState(claims=claims)))
+    assert (found.cure, found.pool) == (Cure.SETTLE, "b")
+
+
 def test_a_claim_younger_than_the_picture_is_left_for_the_next_pass() -> None:
     young = ClusterState(claims={"uid-n1": claim("n1", since=NOW)})
 

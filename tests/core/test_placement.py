@@ -84,6 +84,19 @@ def test_a_pod_goes_only_where_the_scheduler_would_let_it(
     assert taken(cluster([node("n1"), other], [pod("p", on="n1", **spec)]), "n1") == expected
 
 
+@pytest.mark.parametrize("picky", [pytest.param("a", id="asked first"), pytest.param("z", id="asked last")])
+@pytest.mark.parametrize(
+    ("expected", "labels"),
+    [pytest.param([], {}, id="its affinity does not match"), pytest.param(["n1"], {"disk": "ssd"}, id="it matches")],
+)
+def test_pods_that_differ_in_affinity_alone_are_told_apart(
+    expected: list[str], labels: dict[str, str], picky: str
+) -> None:
+    terms = (NodeTerm((Requirement("disk", "Exists"),)),)
+    pods = [pod("p", on="n1"), pod(picky, on="n1", node_terms=terms)]
+    assert taken(cluster([node("n1"), node("n2", labels=labels)], pods), "n1") == expected
+
+
 @pytest.mark.parametrize(
     ("expected", "mover", "stayer"),
     [

@@ -297,6 +297,16 @@ def test_potential_leaves_out_wishes_but_never_safety() -> None:
     assert found.saving > 0
 
 
+def test_potential_leaves_the_room_that_an_announced_node_is_about_to_take() -> None:
+    announced = node("m1", taints=(taint(AUTOSCALER_CANDIDATE_TAINT, "PreferNoSchedule"),))
+    pods = [pod("n", on="n1", cpu=1.5), pod("d", on="n2", cpu=2)]
+    nodes = [announced, node("n1"), node("n2")]
+    going = cluster(nodes, [*pods, pod("m", on="m1", cpu=1.5)])
+
+    assert potential(going, ClusterState(), Policy(), NOW, load()).nodes == ()
+    assert potential(cluster(nodes[1:], pods), ClusterState(), Policy(), NOW, load()).nodes == ("n1",)
+
+
 WEB = "default/ReplicaSet/web"
 ONLY_ONE = {WEB: Workload("default/Deployment/web", 1, 1)}
 

@@ -3,7 +3,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from shared.core.policy import Schedule
-from shared.core.schedule import active, hits, last_hit
+from shared.core.schedule import active, hits, instant, last_hit, zone_of
 from shared.errors import BadInput
 
 AMSTERDAM = "Europe/Amsterdam"
@@ -87,3 +87,8 @@ def test_a_day_that_a_zone_skipped_hits_at_the_next_day() -> None:
 def test_a_zone_that_does_not_exist_is_refused() -> None:
     with pytest.raises(BadInput, match="write for example UTC"):
         active(schedule("0 9 * * *", 1, "Europe/Atlantis"), at("03-04T12:00"))
+
+
+def test_a_skipped_time_is_the_first_instant_after_the_gap_whatever_its_fraction_of_a_second() -> None:
+    skipped = datetime(2026, 3, 29, 2, 30, 0, 500_000)  # noqa: DTZ001 - a local time
+    assert instant(skipped, zone_of("Europe/Amsterdam")) == datetime(2026, 3, 29, 1, tzinfo=UTC)

@@ -28,7 +28,7 @@ EQUIVALENT: Final[dict[tuple[str, str, str, str], str]] = {
     (
         _SCHEDULE,
         "_latest_local",
-        "local.replace(fold=fold).utcoffset() or timedelta(0)",
+        "local.replace(fold=fold).utcoffset() or timedelta()",
         "local.replace(fold=fold).utcoffset()",
     ): _TYPES,
     (
@@ -53,6 +53,18 @@ EQUIVALENT: Final[dict[tuple[str, str, str, str], str]] = {
     (_STRATEGIES, "", "1", "2"): "a seed is as good as another",
     (_STRATEGIES, "", "2", "3"): "a seed is as good as another",
     (_STRATEGIES, "", "2", "1"): "a seed is as good as another",
+    (
+        "shared/core/placement/terrain.py",
+        "Terrain._free",
+        "for place, pod in enumerate(bound) if pod.booked is not None",
+        "for place, pod in enumerate(bound)",
+    ): "a pod without a booking of its own asks for what its class asks for, only looked up pod by pod",
+    (
+        "shared/core/placement/masks.py",
+        "Masks.label",
+        "if key not in self._labels",
+        "if True",
+    ): "a column that is made again is the same column",
     (_MARKS, "update", "sorted(could_go.items())", "tuple(could_go.items())"): _ORDER,
     (_MARKS, "update", "sorted(rows.items())", "tuple(rows.items())"): _ORDER,
     ("shared/core/standing.py", "standing", "sorted(by_pool.items())", "tuple(by_pool.items())"): _ORDER,
