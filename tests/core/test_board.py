@@ -1,9 +1,11 @@
 """What a refusal, an exact fit, headroom and the order of the queue do to the proof of placement."""
 
+import numpy as np
 import pytest
 
 from shared.core import names
 from shared.core.placement import Board, Candidate, search
+from shared.core.placement.bounds import MOST, share, shares
 from shared.core.selectors import LabelSelector, PodTerm, Requirement
 from shared.core.snapshot import Phase
 from tests.builders import NOW, cluster, node, our_taint, pod, pod_class
@@ -138,3 +140,8 @@ def test_what_becomes_of_a_copy_is_nothing_to_the_board() -> None:
 def test_the_capacity_of_a_node_is_its_share_of_a_mean_node_in_cpu_and_memory() -> None:
     subject = Board.of(cluster([node("n1", cpu=4, memory=16), node("n2", cpu=12, memory=16)]), NOW)
     assert (subject.capacity("n1"), subject.capacity("n2")) == (15_000, 25_000)
+
+
+def test_a_node_that_offers_next_to_nothing_has_no_share_that_outgrows_64_bits() -> None:
+    free, offered = np.array([MOST, -MOST]), np.array([1, 1])
+    assert shares(free, offered).tolist() == [share(MOST, 1), share(-MOST, 1)] == [2**40, -(2**40)]

@@ -10,7 +10,7 @@ from shared.core.policy import Limit
 from shared.core.scene import Scene
 from shared.core.snapshot import Pod
 from shared.core.state import DrainPhase, DrainRecord, PodProgress
-from shared.core.turns import due_now
+from shared.core.turns import due_now, seen_at
 from shared.core.workloads import Workload
 from tests.builders import NOW, claim, node, order, pdb, pod, pod_class
 
@@ -95,3 +95,10 @@ def test_a_pdb_keeps_order_by_itself_however_many_are_away() -> None:
     seen = Scene(node("n1"), claim("n1"), pods(2), (pdb("web", app="web"),), {WEB.workload: Workload(NAME, 2, 0)})
     drain = DrainRecord(order=order(), phase=DrainPhase.CORDONED)
     assert due_now(drain, seen, QUARTER, NOW) == pods(2)
+
+
+def test_a_pod_that_was_let_go_is_seen_away_by_all_after_a_controllers_lag_and_the_age_of_a_shared_reading() -> None:
+    progress = {**let_go("p", ago=10), **let_go("q", ago=4)}
+    drain = DrainRecord(order=order(), phase=DrainPhase.CORDONED, pods=progress)
+    assert seen_at(drain) == NOW - timedelta(seconds=4) + timedelta(seconds=5 + 3)
+    assert seen_at(DrainRecord(order=order(), phase=DrainPhase.CORDONED)) is None
