@@ -1,12 +1,16 @@
 """Every code block of every page is tested: its commands exist, its policy parses, its orders are orders."""
 
 import re
+from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from functions.cli.main import app
 from shared.core.orders import Kind, decode
 from shared.core.policy_document.parsing import parse
 from tests.builders import CLUSTER, NOW
+from tests.cli import dumps
 from tests.docs.shell import FOREIGN, SHELL, Line, lines, unknown_to_ebb
 from tests.pages import DOCS, README, ROOT, blocks, languages, pages
 
@@ -31,8 +35,8 @@ def named(line: Line) -> str:
 
 
 @pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
-def test_every_code_block_is_in_a_language_that_a_test_takes(page: object) -> None:
-    text = (ROOT / str(page)).read_text(encoding="utf-8")
+def test_every_code_block_is_in_a_language_that_a_test_takes(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
 
     assert languages(text) <= TAKEN.keys()
     if "hcl" in languages(text):
@@ -95,3 +99,29 @@ def test_every_order_shown_is_an_order() -> None:
 
     kinds = [decode(message.encode(), CLUSTER, "id", NOW).kind for message in messages]
     assert kinds == [Kind.DRAIN, Kind.RELEASE]
+
+
+NODE_POOLS = """\
+apiVersion: karpenter.sh/v1beta1
+kind: NodePool
+metadata: {name: default-pool}
+spec: {disruption: {consolidationPolicy: WhenUnderutilized}}
+"""
+WITHOUT_A_CLOUD = {"plan", "explain", "policy"}
+RUN = {line.words: line for line in of("ebb") if line.words[1] in WITHOUT_A_CLOUD and line.words[0] == "ebb"}
+
+
+@pytest.mark.parametrize("line", RUN.values(), ids=named)
+def test_every_command_that_needs_only_files_works_on_them(
+    line: Line, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    dumps.write(tmp_path / "cluster.json", 8)
+    for name, text in {"policy.yaml": POLICIES[0], "old.yaml": POLICIES[0], "new.yaml": POLICIES[-1]}.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    (tmp_path / "nodepools.yaml").write_text(NODE_POOLS, encoding="utf-8")
+    words = [dumps.name_of(1) if word == "NODE" else word for word in line.words[1:]]
+
+    ended = CliRunner().invoke(app, words)
+
+    assert (ended.exit_code, bool(ended.output)) == (0, True), ended.output
