@@ -245,7 +245,7 @@ def test_a_pipe_gets_each_line_whole_and_without_colours(tmp_path: Path) -> None
     assert ended.returncode == 0, ended.stderr
     assert "\x1b" not in ended.stdout
     line = next(line for line in ended.stdout.splitlines() if "given_back" in line)
-    assert line.endswith("is named where there is one. held by shop/db")
+    assert line.endswith("what still held the node is named. held by shop/db")
 
 
 @pytest.mark.parametrize(
