@@ -6,7 +6,8 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
@@ -46,13 +47,20 @@ def _inputs(module: Path) -> Iterator[list[Row]]:
     for name, body in _blocks(module, "variable"):
         fields = list(_fields(name, body))
         default = _DEFAULT.search(body)
-        own = Row(
-            name,
-            "object" if "object({" in body else _type(body),
-            _shown(default[1]) if default else "required",
-            _about(body),
-        )
-        yield [own, *(fields if len(fields) <= MOST_FIELDS else ())]
+        kind = "object" if "object({" in body else _type(body)
+        own = Row(name, kind, _shown(default[1]) if default else "required", _about(body))
+        yield _explained(own, fields) if len(fields) <= MOST_FIELDS else [own]
+
+
+def _explained(own: Row, fields: list[Row]) -> list[Row]:
+    """Give each field its part of the description, which begins with the field's name and a colon."""
+    places = ((own.about.find(f" {row.name.partition('.')[2]}: "), row.name) for row in fields)
+    found = sorted((at, name) for at, name in places if at >= 0)
+    bounds = [*(at for at, _ in found), len(own.about)]
+    parts = (own.about[at:end] for at, end in pairwise(bounds))
+    texts = {name: part.partition(": ")[2].strip(" .") for (_, name), part in zip(found, parts, strict=True)}
+    opening = replace(own, about=own.about[: bounds[0]])
+    return [opening, *(replace(row, about=texts.get(row.name, "")) for row in fields)]
 
 
 def _blocks(module: Path, kind: str) -> Iterator[tuple[str, str]]:

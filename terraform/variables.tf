@@ -1,5 +1,5 @@
 variable "alerts" {
-  description = "Alert policies, and who hears of them. missed_passes: how many passes in a row may be missing before somebody is told."
+  description = "Alert policies, and who hears of them. enabled: whether there are any. notification_channels: full names of the channels that are told. missed_passes: how many passes in a row may be missing before somebody is told."
   type = object({
     enabled               = optional(bool, true)
     notification_channels = optional(list(string), [])
@@ -26,7 +26,7 @@ variable "apis" {
 }
 
 variable "bucket" {
-  description = "The bucket of the policy and of the functions' source. Several clusters may share one: create = false and its name."
+  description = "The bucket of the policy and of the functions' source. Several clusters may share one. create: false takes one that is there. name: its name; without one it is made of the project and the installation's name. location: where it is made; default the region."
   type = object({
     create   = optional(bool, true)
     name     = optional(string)
@@ -46,7 +46,7 @@ variable "bucket" {
 }
 
 variable "build" {
-  description = "The service account that builds the functions. Several clusters may share one: create = false and its e-mail address."
+  description = "The service account that builds the functions. Several clusters may share one. create: false takes one that is there. service_account: its e-mail address, with create = false only."
   type = object({
     create          = optional(bool, true)
     service_account = optional(string)
@@ -65,7 +65,7 @@ variable "build" {
 }
 
 variable "cluster" {
-  description = "The GKE Standard cluster to serve. project: where it lives, if that is another project. nodes: how many it has at most, by which the drainer's memory is chosen."
+  description = "The GKE Standard cluster to serve. name: its name. location: its region or zone. project: where it lives, if that is another project. nodes: how many it has at most, by which the drainer's memory is chosen."
   type = object({
     name     = string
     location = string
@@ -93,7 +93,7 @@ variable "cluster" {
 }
 
 variable "database" {
-  description = "The Firestore database of this cluster's state. It belongs to one cluster alone, so that one function's identity reaches one cluster's state; create = false takes one that is there."
+  description = "The Firestore database of the state. It belongs to this cluster alone, so that one function's identity reaches one cluster's state. create: false takes one that is there. name: its id; never the default one. location: where it is made; default the region. delete_protection: whether Google refuses to delete it."
   type = object({
     create            = optional(bool, true)
     name              = optional(string)
@@ -114,7 +114,7 @@ variable "database" {
 }
 
 variable "encryption" {
-  description = "A key of Cloud KMS, in the functions' region, that encrypts bucket, topics, database and functions; the functions also need an Artifact Registry repository that has the same key. grant = false: Google's service agents may use the key already."
+  description = "Encryption of bucket, topics, database and functions by a key of Cloud KMS. key: its full name, in the functions' region. repository: an Artifact Registry repository that has the same key, for the functions' images. grant: false if Google's service agents may use the key already."
   type = object({
     key        = optional(string)
     repository = optional(string)
@@ -138,7 +138,7 @@ variable "encryption" {
 }
 
 variable "functions" {
-  description = "The two functions. The drainer always has 1 vCPU and works on 20 orders at once in each of its instances, so that drainer.instances = 25 is enough for 500 drains in flight; its memory follows cluster.nodes unless it is written."
+  description = "The two functions. runtime: their Python. log_level: the least severity that is logged. decision_log: changes, or all for every node's verdict at every pass. planner.cpu: its vCPUs. planner.memory: its memory. planner.timeout_seconds: how long a pass may take. drainer.memory: its memory; default by cluster.nodes. drainer.instances: how many work at most, each on 20 orders at once with 1 vCPU: 25 are enough for 500 drains in flight. drainer.timeout_seconds: how long one call may take. drainer.step_seconds: how long a step works before the drain goes on in a new message."
   type = object({
     runtime      = optional(string, "python313")
     log_level    = optional(string, "INFO")
@@ -281,7 +281,7 @@ variable "region" {
 }
 
 variable "schedule" {
-  description = "How often the planner looks: every_minutes (default 5; the minute is hashed from the cluster's name). Or a cron schedule of five fields, with how far apart its hits are as a rule (every_minutes, by which marks are kept) and at most (longest_gap_minutes, by which the alert on missing passes waits)."
+  description = "How often the planner looks. every_minutes: how far apart passes are, by which marks are kept (default 5; the minute is hashed from the cluster's name). cron: five fields in its place; every_minutes then says how far apart its hits are as a rule. longest_gap_minutes: with cron, how far apart they are at most, by which the alert on missing passes waits. time_zone: of the cron schedule."
   type = object({
     every_minutes       = optional(number)
     cron                = optional(string)

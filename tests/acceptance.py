@@ -63,7 +63,7 @@ class Collector:
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         if not terminalreporter.config.getoption("--acceptance"):
             return
-        terminalreporter.section("acceptance rows")
+        terminalreporter.section("rows of docs/acceptance.md")
         for row, tests in sorted(self._rows.items()):
             worst = max(tests.values(), key=lambda word: _RANK[word])
             terminalreporter.write_line(f"{row:4}  {'shown' if worst == 'passed' else worst:8} {len(tests)} tests")

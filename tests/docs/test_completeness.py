@@ -69,3 +69,16 @@ def test_every_example_of_the_module_has_a_page_of_its_own() -> None:
 
     assert roots
     assert [root for root in sorted(roots) if not (root / "README.md").is_file()] == []
+
+
+def test_every_input_of_the_module_is_explained_with_each_of_its_fields() -> None:
+    page = (ROOT / "terraform" / "README.md").read_text(encoding="utf-8")
+    variables = {
+        name
+        for path in ROOT.glob("terraform/variables*.tf")
+        for name in re.findall(r'^variable "(\w+)"', path.read_text(encoding="utf-8"), re.MULTILINE)
+    }
+    told = {cells[0].strip("`"): cells[3] for cells in rows(page, "| input | type | default | meaning |")}
+
+    assert {name for name in told if "." not in name} == variables
+    assert [name for name, meaning in told.items() if not meaning] == []
