@@ -145,3 +145,22 @@ def test_the_capacity_of_a_node_is_its_share_of_a_mean_node_in_cpu_and_memory() 
 def test_a_node_that_offers_next_to_nothing_has_no_share_that_outgrows_64_bits() -> None:
     free, offered = np.array([MOST, -MOST]), np.array([1, 1])
     assert shares(free, offered).tolist() == [share(MOST, 1), share(-MOST, 1)] == [2**40, -(2**40)]
+
+
+def test_a_copy_knows_what_room_is_used_and_which_node_is_fullest() -> None:
+    """n1's pod fits on n4 alone and makes it the fullest, where n2's goes next; n0's no longer fits there."""
+    nodes = [*(node(f"n{number}") for number in range(4)), node("n4", labels={"disk": "ssd"})]
+    moved = pod("a", on="n1", cpu=2.5, node_selector={"disk": "ssd"})
+    rest = [
+        pod("b", on="n2", cpu=0.5),
+        pod("c", on="n3", cpu=1),
+        pod("d", on="n0", cpu=2, node_selector={"disk": "ssd"}),
+    ]
+    board = Board.of(cluster(nodes, [moved, *rest]), NOW, robust=False)
+    assert board.try_remove("n1") is None
+    twin = board.copy()
+
+    for each in (board, twin):
+        assert each.try_remove("n0") is not None
+        assert each.try_remove("n2") is None
+        assert [move.node for move in each.moves()["n2"]] == ["n4"]
