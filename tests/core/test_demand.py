@@ -35,7 +35,9 @@ FULL = [node("open"), pod("big", on="open", cpu=3.5)]
         pytest.param({}, [pending("p", cpu=0.2)], id="a pod that fits on an open node is held by something else"),
         pytest.param({}, [pending("p", cpu=9)], id="a pod that fits nowhere"),
         pytest.param({}, [pending("p", node_selector={"gpu": "yes"})], id="a pod that asks for another node"),
-        pytest.param({"h1": "p1"}, [pending("p1"), pending("p2")], id="two pods that fit on one node take one node"),
+        pytest.param(
+            {"h1": "p1"}, [pending("p1", cpu=2), pending("p2", cpu=2)], id="two pods that fit on one node take one node"
+        ),
         pytest.param(
             {"h1": "p1", "h2": "p2"}, [pending("p1", cpu=3), pending("p2", cpu=3)], id="two big pods take a node each"
         ),
