@@ -86,7 +86,7 @@ audit: $(VENV)/.dev ## Ask PyPI whether anything in requirements.txt has a known
 	$(BIN)/pip-audit --strict --disable-pip --require-hashes -r requirements.txt
 
 schema: $(VENV)/.dev ## Write infra/policy.schema.json and the tables of docs/policy.md from the policy's types
-	$(BIN)/python -m shared.core.policy_document > infra/policy.schema.json
+	$(BIN)/python -m functions.cli.policy.reference > infra/policy.schema.json
 	@$(BIN)/python -m tests.docs.written
 
 pages: $(VENV)/.dev ## Write the parts of README, docs/ and terraform/README.md that come from the code

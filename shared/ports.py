@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Generic, Protocol, TypeVar
 
-from shared.core.evictions import EvictionAnswer
-from shared.core.orders import Order
+from shared.core.cluster.snapshot import Node, NodePool, Pod, PodDisruptionBudget
+from shared.core.cluster.workloads import Workload
 from shared.core.policy import Policy
-from shared.core.result import DrainResult
-from shared.core.snapshot import Node, NodePool, Pod, PodDisruptionBudget
-from shared.core.state import ClusterState, DrainRecord, PoolMarks, Run
-from shared.core.workloads import Workload
+from shared.core.records.evictions import EvictionAnswer
+from shared.core.records.orders import Order
+from shared.core.records.result import DrainResult
+from shared.core.records.state import ClusterState, DrainRecord, PoolMarks, Run
 from shared.readings import SharedReadings
 from shared.together import Together, in_threads
 

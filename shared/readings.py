@@ -12,10 +12,10 @@ from datetime import datetime, timedelta
 from threading import Lock
 from typing import Final, Generic, TypeVar
 
-from shared.core.snapshot import Node, Pod, PodDisruptionBudget, Snapshot
-from shared.core.state import ClusterState
-from shared.core.turns import WORKLOADS_STAND_FOR
-from shared.core.workloads import Workload
+from shared.core.cluster.snapshot import Node, Pod, PodDisruptionBudget, Snapshot
+from shared.core.cluster.workloads import Workload
+from shared.core.draining.eviction_order import WORKLOADS_STAND_FOR
+from shared.core.records.state import ClusterState
 from shared.errors import Retryable
 
 T = TypeVar("T")
@@ -136,7 +136,7 @@ class Beside:
 
 @dataclass(frozen=True)
 class SharedReadings:
-    """What the orders of one instance read together; how old each may be, `functions.drainer.pictures` says."""
+    """What the orders of one instance read together; how old each may be, `functions.drainer.shared_snapshots` says."""
 
     whole: Shared[WholePicture] = field(default_factory=lambda: Shared("the whole picture"))
     surroundings: Shared[Surroundings] = field(default_factory=lambda: Shared("nodes and PodDisruptionBudgets"))

@@ -14,8 +14,8 @@ from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.adapters.prices import load
 from shared.adapters.storage import BucketPolicy, FilePolicy
-from shared.core.policy_document.parsing import parse
-from shared.core.prices import Prices
+from shared.core.planning.prices import Prices
+from shared.core.policy.parsing import parse
 from shared.errors import BadSettings
 from shared.log import JsonLog
 from shared.ports import Cluster, OrderBus, PolicySource, Pools, Ports, State

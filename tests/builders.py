@@ -5,13 +5,13 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from shared.core import names
-from shared.core.orders import Kind, Order, Origin
+from shared.core.cluster import names
+from shared.core.cluster.resources import MEMORY, PODS, Resources
+from shared.core.cluster.selectors import LabelSelector, Requirement, Taint
+from shared.core.cluster.snapshot import Node, NodePool, Owner, Pod, PodClass, PodDisruptionBudget, Snapshot
 from shared.core.policy import Policy, PoolPolicy
-from shared.core.resources import MEMORY, PODS, Resources
-from shared.core.selectors import LabelSelector, Requirement, Taint
-from shared.core.snapshot import Node, NodePool, Owner, Pod, PodClass, PodDisruptionBudget, Snapshot
-from shared.core.state import Claim
+from shared.core.records.orders import Kind, Order, Origin
+from shared.core.records.state import Claim
 
 NOW = datetime(2026, 3, 4, 22, 0, tzinfo=UTC)
 GIB = 1024**3

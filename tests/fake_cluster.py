@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from shared.core import names
-from shared.core.annotation import held_for
-from shared.core.evictions import EvictionAnswer
-from shared.core.selectors import Taint
-from shared.core.snapshot import Node, Phase, Pod, PodDisruptionBudget
-from shared.core.workloads import Workload
+from shared.core.cluster import names
+from shared.core.cluster.annotation import held_for
+from shared.core.cluster.selectors import Taint
+from shared.core.cluster.snapshot import Node, Phase, Pod, PodDisruptionBudget
+from shared.core.cluster.workloads import Workload
+from shared.core.records.evictions import EvictionAnswer
 from shared.errors import EbbError, Gone, Stale
 from shared.ports import Eviction, Picture
 from tests.builders import NOW

@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from shared.core.orders import Order, decode, encode
+from shared.core.cluster.snapshot import NodePool
 from shared.core.policy import Policy
-from shared.core.result import DrainResult
-from shared.core.snapshot import NodePool
+from shared.core.records.orders import Order, decode, encode
+from shared.core.records.result import DrainResult
 from shared.errors import BadPolicy, EbbError, Stale, Unreadable
 from shared.ports import Found, Key, PoolsReading
 from tests.builders import CLUSTER, NOW

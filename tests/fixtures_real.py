@@ -11,9 +11,9 @@ from functools import cache
 
 import pytest
 
-from infra.local.control_plane import ControlPlane
-from infra.local.control_plane.assets import BuildError, locate
-from infra.local.emulators import FirestoreEmulator, PubSubEmulator
+from tests.real.control_plane import ControlPlane
+from tests.real.control_plane.assets import BuildError, locate
+from tests.real.emulators import FirestoreEmulator, PubSubEmulator
 from tests.real.needs import NEEDS, lacking, require
 
 NewControlPlane = Callable[..., ControlPlane]

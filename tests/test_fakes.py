@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from shared.core import names
-from shared.core.evictions import EvictionAnswer as Answer
-from shared.core.snapshot import Phase, PodDisruptionBudget
+from shared.core.cluster import names
+from shared.core.cluster.snapshot import Phase, PodDisruptionBudget
+from shared.core.records.evictions import EvictionAnswer as Answer
 from shared.errors import Gone, Retryable, Stale
 from shared.ports import Cluster, Eviction
 from tests.builders import NOW, node, pdb, pod

@@ -13,10 +13,10 @@ import pytest
 import yaml
 
 from shared.adapters.prices import load
-from shared.core.planning import make_plan
-from shared.core.policy_document.parsing import parse
-from shared.core.snapshot import Node, Pod, Snapshot, Volume
-from shared.core.state import ClusterState, Mark, PoolMarks
+from shared.core.cluster.snapshot import Node, Pod, Snapshot, Volume
+from shared.core.planning.make_plan import make_plan
+from shared.core.policy.parsing import parse
+from shared.core.records.state import ClusterState, Mark, PoolMarks
 from tests.builders import NOW, cluster, node, pdb, pod, taint
 
 FILES = sorted((Path(__file__).parent / "scenarios").glob("*.yaml"))

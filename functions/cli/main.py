@@ -12,12 +12,12 @@ from typing import Annotated
 
 import typer
 
-from functions.cli import acting_commands
-from functions.cli.failures import Sentences
+from functions.cli.drains import commands as acting_commands
+from functions.cli.errors import Sentences
 from functions.cli.flags import Commands
+from functions.cli.inputs import Sources
 from functions.cli.options import At, Context, Dumps, Kubeconfig, Output, PolicyFile
-from functions.cli.policy_commands import policies
-from functions.cli.sources import Sources
+from functions.cli.policy.commands import policies
 
 _SETTINGS = {"help_option_names": ["-h", "--help"]}
 
@@ -72,7 +72,7 @@ def plan(
     Changes nothing, and needs nothing installed in the cluster. Without --dump
     the cluster of the kubeconfig is read.
     """
-    from functions.cli import planning
+    from functions.cli.plan import compute as planning
 
     sources = Sources(tuple(dump or ()), kubeconfig, context, policy, at)
     planning.show_plan(sources, output, with_potential=potential)
@@ -89,7 +89,7 @@ def explain(
     at: At = None,
 ) -> None:
     """Say all that stands in one node's way, and what can be done about it."""
-    from functions.cli import planning
+    from functions.cli.plan import compute as planning
 
     planning.show_node(Sources(tuple(dump or ()), kubeconfig, context, policy, at), node)
 
@@ -105,9 +105,9 @@ def demo(
 
     Exit code 1 if a promise was broken, or a process could not be started.
     """
-    from functions.cli.demo import run
+    from functions.cli.demo import become_the_demo
 
-    raise typer.Exit(run.run(logs))
+    become_the_demo(logs)
 
 
 @app.command()
@@ -122,7 +122,7 @@ def pause(
     Needs EBB_CLUSTER, EBB_STATE and EBB_FIRESTORE_DATABASE, which Terraform's
     output cli names: eval "$(terraform output -raw cli)".
     """
-    from functions.cli import pausing
+    from functions.cli.drains import pause as pausing
 
     pausing.pause(reason)
 
@@ -134,7 +134,7 @@ def resume() -> None:
     Needs EBB_CLUSTER, EBB_STATE and EBB_FIRESTORE_DATABASE, which Terraform's
     output cli names: eval "$(terraform output -raw cli)".
     """
-    from functions.cli import pausing
+    from functions.cli.drains import pause as pausing
 
     pausing.resume()
 

@@ -12,7 +12,7 @@ from http import HTTPStatus
 import flask
 from flask.typing import ResponseReturnValue
 
-from functions.drainer.step import Reply, receive
+from functions.drainer.receive import Reply, receive
 from shared.errors import EbbError
 from shared.log import JsonLog, trace_id, unforeseen
 from shared.ports import Log, Ports

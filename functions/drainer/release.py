@@ -10,22 +10,22 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from functions.drainer import ending
-from functions.drainer.desk import Desk
-from functions.drainer.ledger import Ledger, StepTime
-from functions.drainer.lingering import failed_at, why_kept
-from functions.drainer.policy import read_policy
-from shared.cas import read_cluster
-from shared.core.annotation import held_for
-from shared.core.demand import is_waiting
-from shared.core.draining import must_stop, shaken, untainted
-from shared.core.orders import Order, Origin
+from functions.drainer import finish as ending
+from functions.drainer.read_policy import read_policy
+from functions.drainer.session import Desk
+from functions.drainer.why_not_deleted import failed_at, why_kept
+from shared.core.cluster.annotation import held_for
+from shared.core.cluster.snapshot import Node
+from shared.core.draining.next_step import must_stop, shaken, untainted
+from shared.core.placement.demand import is_waiting
 from shared.core.reasons import Halt
-from shared.core.result import outcome_of, result_of
-from shared.core.snapshot import Node
-from shared.core.state import Claim, DrainPhase
+from shared.core.records.orders import Order, Origin
+from shared.core.records.result import outcome_of, result_of
+from shared.core.records.state import Claim, DrainPhase
 from shared.errors import EbbError, Gone
 from shared.ports import Ports
+from shared.store.compare_and_set import read_cluster
+from shared.store.drain_record import Ledger, StepTime
 
 
 class Case:

@@ -8,18 +8,18 @@ from typing import Any
 
 from msgspec.structs import replace as changed
 
-from functions.drainer import ending
-from functions.drainer.desk import Act, Desk, Result
-from functions.drainer.eyes import Eyes
-from functions.drainer.others import with_others
-from shared.core.account import held_by_budget
-from shared.core.draining import grace_seconds, next_step
-from shared.core.evictions import ASKED
-from shared.core.replacements import with_first
-from shared.core.scene import Scene
-from shared.core.snapshot import Node, Pod
-from shared.core.state import DrainPhase, PodProgress
-from shared.core.steps import Await, Compare, Cordon, Evict, GiveBack, Leave, Note, Prove, Settle, Step
+from functions.drainer import finish as ending
+from functions.drainer.observe import Eyes
+from functions.drainer.other_drains import with_others
+from functions.drainer.session import Act, Desk, Result
+from shared.core.cluster.snapshot import Node, Pod
+from shared.core.draining.drain_stats import held_by_budget
+from shared.core.draining.next_step import grace_seconds, next_step
+from shared.core.draining.observation import Scene
+from shared.core.draining.replacements import with_first
+from shared.core.draining.steps import Await, Compare, Cordon, Evict, GiveBack, Leave, Note, Prove, Settle, Step
+from shared.core.records.evictions import ASKED
+from shared.core.records.state import DrainPhase, PodProgress
 from shared.errors import Gone, Stale
 from shared.ports import Eviction
 

@@ -12,8 +12,8 @@ from typing import Final
 import flask
 from flask.typing import ResponseReturnValue
 
-from functions.planner.passing import Desk
-from functions.planner.telling import Teller
+from functions.planner.pass_log import Teller
+from functions.planner.plan_pass import Desk
 from functions.planner.tick import Tick, tick
 from shared.errors import EbbError, Retryable, Stale
 from shared.log import JsonLog, trace_id, unforeseen

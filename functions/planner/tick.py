@@ -10,11 +10,11 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from functions.planner.passing import Desk, run_pass
-from shared.cas import change_cluster
-from shared.core.state import ClusterState, Lease, Run
+from functions.planner.plan_pass import Desk, run_pass
+from shared.core.records.state import ClusterState, Lease, Run
 from shared.errors import EbbError, Stale
 from shared.ports import Ports, run_key
+from shared.store.compare_and_set import change_cluster
 
 RUNS_KEPT_FOR: Final = timedelta(days=7)
 

@@ -1,7 +1,7 @@
 """The push envelope in which Pub/Sub delivers a message over HTTP.
 
 Imports no client, so that a cold start that only refuses a message stays cheap. Must not read the order
-inside: that is `shared.core.orders`.
+inside: that is `shared.core.records.orders`.
 """
 
 import binascii
@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import msgspec
 
-from shared.core.times import YEARS
+from shared.core.policy.times import YEARS
 from shared.errors import BadOrder
 
 _LONGEST_ID: Final = 100

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from shared.adapters.google_failures import Service
-from shared.core.snapshot import NodePool
+from shared.core.cluster.snapshot import NodePool
 from shared.errors import BadSettings, Retryable, Terminal
 from shared.ports import PoolsReading
 
@@ -200,7 +200,7 @@ class GkePools:
 class LabelPools:
     """Implements `shared.ports.Pools` without a GKE API: the pools are those that node labels name.
 
-    They come from the picture, which is not read here: `shared.pictures.snapshot_of` fills them in.
+    They come from the picture, which is not read here: `shared.store.snapshots.snapshot_of` fills them in.
     """
 
     def read(self) -> PoolsReading:

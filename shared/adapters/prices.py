@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from shared.core.prices import FALLBACK, Family, Prices, Rates
+from shared.core.planning.prices import FALLBACK, Family, Prices, Rates
 from shared.errors import BadInput
 
 OWN_TABLE: Final = Path(__file__).parent.parent / "data" / "prices.yaml"

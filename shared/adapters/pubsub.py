@@ -12,8 +12,8 @@ import msgspec
 
 from shared.adapters.google_failures import Service
 from shared.adapters.google_retries import CALL_SECONDS, bounds
-from shared.core.orders import Order, encode
-from shared.core.result import DrainResult
+from shared.core.records.orders import Order, encode
+from shared.core.records.result import DrainResult
 
 _MOST_ATTRIBUTES: Final = 100
 _MOST_VALUE_BYTES: Final = 1024

@@ -17,7 +17,7 @@ from urllib.parse import quote
 from shared.adapters.google_failures import Service
 from shared.adapters.google_retries import CALL_SECONDS, FIRST_WAIT, LONGEST_WAIT
 from shared.core.policy import Policy
-from shared.core.policy_document.values import MOST_POLICY_BYTES
+from shared.core.policy.values import MOST_POLICY_BYTES
 from shared.errors import BadPolicy, Retryable, Terminal
 
 Parse = Callable[[bytes], Policy]

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.adapters.documents import cluster_key, escape_id, from_document, path, to_document, unescape_id
-from shared.core.state import ClusterState, Lease, Mark, PoolMarks, Run
+from shared.core.records.state import ClusterState, Lease, Mark, PoolMarks, Run
 from shared.errors import Unreadable
 from shared.ports import CLUSTER, drain_key, pool_key, run_key
 

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from shared.adapters.kubernetes.dump import read_dump
-from shared.core.workloads import Workload
+from shared.core.cluster.workloads import Workload
 from shared.errors import BadDump
 from tests.adapters.objects import api_node, api_pod
 

@@ -7,14 +7,14 @@ from uuid import uuid4
 import pytest
 from google.cloud import firestore
 
-from infra.local.emulators import FirestoreEmulator
 from shared.adapters.firestore import FirestoreState
-from shared.core.state import ClusterState, PoolMarks
+from shared.core.records.state import ClusterState, PoolMarks
 from shared.errors import EbbError, Retryable, Stale, Terminal
 from shared.ports import CLUSTER
 from tests.adapters.patience import patience
 from tests.builders import CLUSTER as NAME
 from tests.grpc_stand_in import GrpcStandIn
+from tests.real.emulators import FirestoreEmulator
 
 
 def state_at(host: str, monkeypatch: pytest.MonkeyPatch, call_seconds: float = 10) -> FirestoreState:

@@ -7,8 +7,8 @@ import pytest
 
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
-from shared.core import names
-from shared.core.snapshot import Node
+from shared.core.cluster import names
+from shared.core.cluster.snapshot import Node
 from shared.errors import Gone, Stale, Terminal
 from tests.adapters.objects import api_node
 from tests.adapters.scripted import Say, Script, scripted, status

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from shared.adapters.kubernetes.fold import PodFolder
-from shared.core import names
-from shared.core.selectors import NodeTerm, Requirement
+from shared.core.cluster import names
+from shared.core.cluster.selectors import NodeTerm, Requirement
 from tests.adapters.objects import api_pod, container, node_affinity, read
 
 

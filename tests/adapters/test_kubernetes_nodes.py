@@ -4,9 +4,9 @@ import msgspec
 import pytest
 
 from shared.adapters.kubernetes import translate, wire
-from shared.core.resources import NOTHING
-from shared.core.selectors import LabelSelector, Requirement, Taint
-from shared.core.snapshot import Node, PodDisruptionBudget
+from shared.core.cluster.resources import NOTHING
+from shared.core.cluster.selectors import LabelSelector, Requirement, Taint
+from shared.core.cluster.snapshot import Node, PodDisruptionBudget
 from shared.errors import BadInput
 from tests.adapters.objects import api_node
 

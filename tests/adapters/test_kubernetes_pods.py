@@ -3,10 +3,10 @@ from typing import Any
 
 import pytest
 
-from shared.core.feasibility import unmodelled
+from shared.core.cluster.selectors import LabelSelector, NodeTerm, PodTerm, Requirement, Toleration
+from shared.core.cluster.snapshot import Owner, Phase, Volume
 from shared.core.reasons import PodBlock
-from shared.core.selectors import LabelSelector, NodeTerm, PodTerm, Requirement, Toleration
-from shared.core.snapshot import Owner, Phase, Volume
+from shared.core.rules.unmodelled import unmodelled
 from tests.adapters.objects import REQUIRED, api_pod, container, node_affinity, read
 from tests.builders import resources
 

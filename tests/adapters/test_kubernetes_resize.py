@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from shared.core.resources import Resources
+from shared.core.cluster.resources import Resources
 from tests.adapters.objects import api_pod, container, read
 from tests.builders import resources
 

@@ -10,7 +10,7 @@ from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.adapters.kubernetes.workloads import replica_set, stateful_set
-from shared.core.workloads import Workload
+from shared.core.cluster.workloads import Workload
 from tests.adapters.scripted import Say, Script, scripted, status
 from tests.adapters.worlds import access_to
 

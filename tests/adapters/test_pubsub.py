@@ -5,14 +5,14 @@ from uuid import uuid4
 import pytest
 from google.pubsub_v1 import PublisherClient, SubscriberClient
 
-from infra.local.emulators import PubSubEmulator
 from shared.adapters.pubsub import PubSubOrders
 from shared.core.reasons import Outcome
-from shared.core.result import result_of
+from shared.core.records.result import result_of
 from shared.errors import EbbError, Retryable, Terminal
 from tests.adapters.patience import patience
 from tests.builders import order
 from tests.grpc_stand_in import GrpcStandIn
+from tests.real.emulators import PubSubEmulator
 
 TOPIC = "projects/p/topics/orders"
 SECONDS = 30.0

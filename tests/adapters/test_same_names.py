@@ -10,8 +10,8 @@ import pytest
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.adapters.kubernetes.dump import read_dump
-from shared.core.snapshot import Node, Pod
-from shared.core.utilization import usage
+from shared.core.cluster.snapshot import Node, Pod
+from shared.core.rules.utilization import usage
 from tests.adapters.objects import api_node, api_pod, container
 from tests.adapters.scripted import Say, scripted
 from tests.adapters.test_dump import a_node, a_pod, listed, write

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from shared.adapters.sqlite import SqliteState
-from shared.core.state import ClusterState, Lease, Run
+from shared.core.records.state import ClusterState, Lease, Run
 from shared.errors import Retryable, Stale, Terminal, Unreadable
 from shared.ports import CLUSTER, run_key
 from tests.builders import CLUSTER as NAME

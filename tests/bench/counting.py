@@ -8,9 +8,9 @@ from typing import TypeVar
 
 import msgspec
 
-from shared.core.orders import Order, encode
 from shared.core.policy import Policy
-from shared.core.result import DrainResult
+from shared.core.records.orders import Order, encode
+from shared.core.records.result import DrainResult
 from shared.ports import Found, Key
 from tests.fakes import FakeOrderBus, FakePolicySource, FakeState
 

@@ -10,15 +10,15 @@ from collections import Counter
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from functions.drainer.step import Reply, receive
-from functions.planner.passing import Desk
-from functions.planner.telling import Teller
+from functions.drainer.receive import Reply, receive
+from functions.planner.pass_log import Teller
+from functions.planner.plan_pass import Desk
 from functions.planner.tick import Tick, tick
 from shared.adapters.prices import load
-from shared.core.orders import Order, encode
-from shared.core.policy_document.parsing import parse
-from shared.core.snapshot import Node, NodePool, Pod
-from shared.core.workloads import Workload
+from shared.core.cluster.snapshot import Node, NodePool, Pod
+from shared.core.cluster.workloads import Workload
+from shared.core.policy.parsing import parse
+from shared.core.records.orders import Order, encode
 from shared.log import JsonLog
 from shared.ports import Ports
 from shared.settings import Settings

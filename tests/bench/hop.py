@@ -12,7 +12,7 @@ from tests.bench.bill import ITEMS
 from tests.bench.counting import CountingBus, CountingPolicy, CountingState
 from tests.bench.telling import say
 from tests.builders import CLUSTER, node, order, pdb, pod, policy
-from tests.shells.house import House
+from tests.functions.fixture import House
 
 GRACE: Final = timedelta(minutes=7)
 LONG: Final = 540.0

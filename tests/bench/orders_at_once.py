@@ -17,15 +17,15 @@ from pathlib import Path
 from time import monotonic, process_time, sleep
 from typing import Any, Final
 
-from functions.drainer.step import receive
+from functions.drainer.receive import receive
 from shared.adapters.clock import system_time
 from shared.adapters.kubernetes.client import Call, KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.adapters.kubernetes.replies import Reply
-from shared.core.orders import Order, encode
+from shared.core.cluster.snapshot import NodePool
 from shared.core.policy import Policy, PoolPolicy
 from shared.core.reasons import DrainReason
-from shared.core.snapshot import NodePool
+from shared.core.records.orders import Order, encode
 from shared.ports import Ports
 from shared.readings import SharedReadings
 from shared.settings import Settings

@@ -4,12 +4,12 @@ import msgspec
 
 from shared.adapters.kubernetes import translate, wire
 from shared.adapters.prices import load
-from shared.core.planning import make_plan
+from shared.core.cluster.snapshot import Snapshot
+from shared.core.planning.make_plan import make_plan
 from shared.core.policy import Budget, Limit, Policy, PoolPolicy
-from shared.core.snapshot import Snapshot
-from shared.core.state import ClusterState
-from shared.pictures import pools_by_label, snapshot_of
+from shared.core.records.state import ClusterState
 from shared.ports import Picture, PoolsReading
+from shared.store.snapshots import pools_by_label, snapshot_of
 from tests.bench import pages, reading
 from tests.bench.telling import say, timed
 from tests.builders import CLUSTER, NOW, policy

@@ -3,10 +3,10 @@
 import json
 from typing import Any
 
-from shared.core.budgets import Calendar, limit_now
 from shared.core.policy import Policy
-from shared.core.policy_document.parsing import parse
+from shared.core.policy.parsing import parse
 from shared.core.reasons import DrainReason
+from shared.core.rules.budgets import Calendar, limit_now
 from tests.bench.telling import say, timed
 from tests.builders import NOW
 

@@ -8,11 +8,11 @@ from random import Random
 import numpy as np
 
 from shared.adapters.prices import load
-from shared.core.plan import Potential
-from shared.core.planning import potential
-from shared.core.resources import PODS
-from shared.core.snapshot import Node, Pod, PodClass, Snapshot
-from shared.core.state import ClusterState
+from shared.core.cluster.resources import PODS
+from shared.core.cluster.snapshot import Node, Pod, PodClass, Snapshot
+from shared.core.planning.make_plan import potential
+from shared.core.planning.plan import Potential
+from shared.core.records.state import ClusterState
 from tests.bench.bounds import least_cost
 from tests.bench.telling import say, timed
 from tests.builders import NOW, cluster, node, pod, pod_class, policy

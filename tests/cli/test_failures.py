@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from functions.cli.failures import exit_code, spread
+from functions.cli.errors import exit_code, spread
 from shared.errors import BadDump, BadInput, BadPolicy, BadSettings, EbbError, Retryable, Terminal
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from functions.cli.readings import cluster_of
+from functions.cli.input_readers import cluster_of
 from infra.local.scenario.reading import parse
 from infra.local.shell.running import LittleGke
 from tests.adapters.scripted import Say, scripted

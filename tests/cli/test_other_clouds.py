@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from functions.cli.main import app
-from shared.core.names import POOL_LABEL
+from shared.core.cluster.names import POOL_LABEL
 from tests.cli import dumps
 
 SAID = (

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from functions.cli import readings
+from functions.cli import input_readers as readings
 from functions.cli.reading_line import LARGE, PATIENCE, said, size_of
 from tests.cli import dumps
 from tests.cli.test_main import process

@@ -8,11 +8,11 @@ from typing import Protocol
 
 import pytest
 
-from shared.core import names
-from shared.core.evictions import EvictionAnswer
-from shared.core.selectors import Taint
-from shared.core.snapshot import Node, Pod
-from shared.core.workloads import Workload
+from shared.core.cluster import names
+from shared.core.cluster.selectors import Taint
+from shared.core.cluster.snapshot import Node, Pod
+from shared.core.cluster.workloads import Workload
+from shared.core.records.evictions import EvictionAnswer
 from shared.errors import Gone, Stale
 from shared.ports import Cluster
 from tests.builders import NOW

@@ -10,8 +10,8 @@ from infra.local.exchange import Answer, Request
 from infra.local.shell.serving import HttpServer
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
-from shared.core.selectors import Taint
-from shared.core.workloads import Workload
+from shared.core.cluster.selectors import Taint
+from shared.core.cluster.workloads import Workload
 from tests.adapters.worlds import access_to
 from tests.builders import node, pdb, pod, pod_class
 from tests.contracts.cluster_contract import ClusterContract, World

@@ -9,7 +9,7 @@ import pytest
 
 from shared.adapters.storage import BucketPolicy, FilePolicy
 from shared.core.policy import Policy
-from shared.core.policy_document.values import MOST_POLICY_BYTES
+from shared.core.policy.values import MOST_POLICY_BYTES
 from shared.errors import BadPolicy
 from shared.ports import PolicySource
 from tests.fakes import FakePolicySource

@@ -11,8 +11,18 @@ import pytest
 
 from shared.adapters.firestore import FirestoreState
 from shared.adapters.sqlite import SqliteState
-from shared.core.sharing import MOST_TURNS
-from shared.core.state import Claim, ClusterState, DrainPhase, DrainRecord, Lease, Mark, PodProgress, PoolMarks, Run
+from shared.core.records.state import (
+    Claim,
+    ClusterState,
+    DrainPhase,
+    DrainRecord,
+    Lease,
+    Mark,
+    PodProgress,
+    PoolMarks,
+    Run,
+)
+from shared.core.rules.workload_limits import MOST_TURNS
 from shared.errors import Stale, Unreadable
 from shared.ports import CLUSTER, Key, State, drain_key, pool_key, run_key
 from tests.builders import claim, order

@@ -7,8 +7,8 @@ import pytest
 from typer.testing import CliRunner
 
 from functions.cli.main import app
-from shared.core.orders import Kind, decode
-from shared.core.policy_document.parsing import parse
+from shared.core.policy.parsing import parse
+from shared.core.records.orders import Kind, decode
 from tests.builders import CLUSTER, NOW
 from tests.cli import dumps
 from tests.docs.shell import FOREIGN, SHELL, Line, lines, unknown_to_ebb

@@ -2,10 +2,10 @@
 
 import re
 
-from shared.core.evictions import EvictionAnswer
-from shared.core.feasibility import UNMODELLED
-from shared.core.names import NODE_OPT_OUTS, OPT_OUT_UNTIL, POD_OPT_OUTS
+from shared.core.cluster.names import NODE_OPT_OUTS, OPT_OUT_UNTIL, POD_OPT_OUTS
 from shared.core.reasons import PodBlock
+from shared.core.records.evictions import EvictionAnswer
+from shared.core.rules.unmodelled import UNMODELLED
 from tests.acceptance import ROWS
 from tests.pages import DOCS, ROOT, rows
 

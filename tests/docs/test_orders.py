@@ -6,14 +6,15 @@ from typing import Any
 
 import msgspec
 
-from functions.cli import plan_json, status_json
-from functions.planner.lines import Report, summary
-from shared.core.orders import Order
-from shared.core.placement.witness import Move
-from shared.core.plan import Plan, Potential
-from shared.core.result import DrainResult
-from tests.cli.plans import blocked, order, ordered, plan
-from tests.cli.test_status import rich_in_everything
+from functions.cli.drains import status_json
+from functions.cli.plan import as_json as plan_json
+from functions.planner.log_lines import Report, summary
+from shared.core.placement.assignments import Move
+from shared.core.planning.plan import Plan, Potential
+from shared.core.records.orders import Order
+from shared.core.records.result import DrainResult
+from tests.cli.drains.test_status import rich_in_everything
+from tests.cli.plan.plans import blocked, order, ordered, plan
 from tests.pages import DOCS, rows, section
 
 PAGE = DOCS / "orders.md"

@@ -13,11 +13,11 @@ from typing import Any, Final
 from typer.testing import CliRunner
 
 from functions.cli.main import app
+from functions.cli.policy.reference.page import table
+from functions.cli.policy.reference.precedence import precedence
+from functions.cli.policy.reference.schema import schema
 from functions.cli.remedies import REMEDIES
 from infra.module_reference import inputs, outputs
-from shared.core.policy_document.documentation import table
-from shared.core.policy_document.precedence import precedence
-from shared.core.policy_document.schema import schema
 from shared.core.reasons import Halt, Outcome, PodBlock, Reason, Refusal, Unremovable
 from tests.cli import dumps
 from tests.pages import DOCS, README, ROOT, filled

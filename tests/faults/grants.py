@@ -7,7 +7,7 @@ A claim rests on the nodes as a call of its instance listed them, at most FRESH 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from shared.core.state import Claim, ClusterState
+from shared.core.records.state import Claim, ClusterState
 from tests.faults.excuses import Excuse, Excuses
 from tests.faults.replay import Entry, Scene, holder, is_deleting
 from tests.faults.worlds import Limits

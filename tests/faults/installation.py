@@ -10,8 +10,8 @@ from typing import Any
 
 import msgspec
 
-from functions.drainer.step import Reply, receive
-from functions.planner.passing import Desk
+from functions.drainer.receive import Reply, receive
+from functions.planner.plan_pass import Desk
 from functions.planner.tick import Tick, tick
 from infra.local.api.statuses import RefusedError
 from infra.local.broker.queue import Push
@@ -20,8 +20,8 @@ from infra.local.scaling.client import ApiError
 from infra.local.world.pods import is_ready, is_terminating, node_of
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.adapters.prices import load
-from shared.core.snapshot import NodePool
-from shared.core.state import ClusterState
+from shared.core.cluster.snapshot import NodePool
+from shared.core.records.state import ClusterState
 from shared.errors import EbbError
 from shared.ports import CLUSTER, Ports
 from shared.settings import Settings

@@ -13,24 +13,29 @@ from functools import cache
 from itertools import chain
 from typing import Any, TypeVar
 
-from functions.drainer import admission, claiming, ending, proving
-from functions.drainer.desk import Desk
-from functions.planner import passing
+from functions.drainer import admit as admission
+from functions.drainer import claim as claiming
+from functions.drainer import finish as ending
+from functions.drainer import prove as proving
+from functions.drainer.session import Desk
+from functions.planner import plan_pass as passing
 from shared.adapters.kubernetes import evictions, ownership
-from shared.core import admission as core_admission
-from shared.core import choosing, completion, healing, proof
-from shared.core.admission import over_limit
-from shared.core.healing import Finding, Ward, findings
-from shared.core.names import OUR_ANNOTATION, OUR_TAINT
-from shared.core.orders import Order
+from shared.core.cluster.names import OUR_ANNOTATION, OUR_TAINT
+from shared.core.cluster.snapshot import Node, Pod, Snapshot
+from shared.core.draining import admission as core_admission
+from shared.core.draining import completion, proof
+from shared.core.draining.admission import over_limit
+from shared.core.draining.observation import Scene
+from shared.core.draining.replacements import Owed
+from shared.core.healing import repairs as healing
+from shared.core.healing.repairs import Finding, Ward, findings
 from shared.core.placement import Board
-from shared.core.placement.witness import Move
+from shared.core.placement.assignments import Move
+from shared.core.planning import selection as choosing
 from shared.core.policy import Policy
 from shared.core.reasons import Blocker, Halt, Unremovable
-from shared.core.replacements import Owed
-from shared.core.scene import Scene
-from shared.core.snapshot import Node, Pod, Snapshot
-from shared.core.state import ClusterState, DrainRecord
+from shared.core.records.orders import Order
+from shared.core.records.state import ClusterState, DrainRecord
 from shared.errors import Gone
 from shared.ports import Key
 from tests.faults.history import History, judged

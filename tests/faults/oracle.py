@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
 
-from shared.core.state import DrainPhase, DrainRecord, PoolMarks, Run
+from shared.core.records.state import DrainPhase, DrainRecord, PoolMarks, Run
 from tests.faults import deeds
 from tests.faults.excuses import Excuse, Excuses
 from tests.faults.grants import Grants

@@ -10,19 +10,19 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from functions.planner import lines
-from functions.planner.lines import Report
-from functions.planner.telling import Teller, Told
+from functions.planner import log_lines as lines
+from functions.planner.log_lines import Report
+from functions.planner.pass_log import Teller, Told
 from infra.local.broker.queue import Broker
 from infra.local.clocks import ManualClock
 from infra.local.exchange import Handler, Request
 from infra.local.world.record import Record
 from shared.adapters.kubernetes.client import PAGE, Call, Item, KubernetesClient, Pages, readable
 from shared.adapters.kubernetes.replies import Reply
-from shared.core.orders import Order, encode
 from shared.core.policy import Policy
-from shared.core.result import DrainResult
-from shared.core.state import ClusterState
+from shared.core.records.orders import Order, encode
+from shared.core.records.result import DrainResult
+from shared.core.records.state import ClusterState
 from shared.ports import Found, Key, Log, PolicySource, Pools, PoolsReading, State
 from tests.faults.door import Door
 from tests.rights.ledger import DRAINER, LEDGER, PLANNER

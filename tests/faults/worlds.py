@@ -10,7 +10,7 @@ from typing import Any
 
 from infra.local.scenario.reading import Scenario
 from shared.core.policy import Policy
-from shared.core.policy_document.parsing import parse
+from shared.core.policy.parsing import parse
 
 TOPIC = "projects/local/topics/orders"
 INTERVAL = 90.0

@@ -15,24 +15,24 @@ from typing import Any, Final
 
 import msgspec
 
-from functions.cli import plan_json
-from functions.planner import lines
+from functions.cli.plan import as_json as plan_json
+from functions.cli.policy.importing import Imported, from_estafette, from_karpenter, from_node_refiner
+from functions.planner import log_lines as lines
 from shared.adapters.envelope import unwrap
 from shared.adapters.kubernetes.dump import read_dump
 from shared.adapters.prices import load
-from shared.core.budgets import Calendar, freeze_in_force, limit_now, window_open
-from shared.core.gauges import of_cluster
-from shared.core.orders import decode, encode
-from shared.core.planning import make_plan, potential
-from shared.core.policy_document.advice import warnings
-from shared.core.policy_document.importing import Imported, from_estafette, from_karpenter, from_node_refiner
-from shared.core.policy_document.parsing import parse
+from shared.core.planning.make_plan import make_plan, potential
+from shared.core.planning.metrics import of_cluster
+from shared.core.policy.parsing import parse
+from shared.core.policy.schedule import hits
+from shared.core.policy.warnings import warnings
 from shared.core.reasons import DrainReason
-from shared.core.schedule import hits
-from shared.core.state import ClusterState
+from shared.core.records.orders import decode, encode
+from shared.core.records.state import ClusterState
+from shared.core.rules.budgets import Calendar, freeze_in_force, limit_now, window_open
 from shared.errors import BadInput
-from shared.pictures import snapshot_of
 from shared.ports import PoolsReading
+from shared.store.snapshots import snapshot_of
 from tests.builders import CLUSTER, NOW, policy
 
 CORPUS: Final = Path(__file__).parent / "corpus"

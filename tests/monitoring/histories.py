@@ -10,17 +10,17 @@ from typing import Any
 
 import flask
 
-from functions.drainer.step import Reply
+from functions.drainer.receive import Reply
 from functions.planner.main import answer
-from shared.core.evictions import EvictionAnswer as Answer
-from shared.core.orders import Kind
-from shared.core.state import Backoff, ClusterState, DrainPhase
+from shared.core.records.evictions import EvictionAnswer as Answer
+from shared.core.records.orders import Kind
+from shared.core.records.state import Backoff, ClusterState, DrainPhase
 from shared.errors import Terminal
 from shared.ports import Eviction
 from shared.settings import Settings
 from tests.builders import NOW, node, order, our_taint, pdb, pod, policy
+from tests.functions.fixture import House
 from tests.monitoring.entries import Entry, read, written
-from tests.shells.house import House
 
 
 def house(**changes: Any) -> House:

@@ -8,15 +8,15 @@ import pytest
 
 from infra.monitoring.metrics import METRICS
 from infra.monitoring.table import Metric
-from shared.core.state import ClusterState, Mark, PoolMarks
+from shared.core.records.state import ClusterState, Mark, PoolMarks
 from shared.errors import Retryable, Stale
 from shared.ports import pool_key
 from tests.builders import GIB, NOW, claim, node, order, pod, policy
+from tests.functions.fixture import House
 from tests.monitoring.entries import Entry
 from tests.monitoring.evaluating import Series, matches, series
 from tests.monitoring.generated import metrics
 from tests.monitoring.histories import HISTORIES, entries, given_back, house, outage, removal, tick
-from tests.shells.house import House
 
 POOL_A = (("pool", "a"),)
 POOL_B = (("pool", "b"),)

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from functions.cli import plan_json
-from functions.planner import lines
+from functions.cli.plan import as_json as plan_json
+from functions.planner import log_lines as lines
 from shared.adapters.prices import load
-from shared.core.gauges import of_cluster
+from shared.core.cluster.resources import CPU, MEMORY, PODS, Resources
+from shared.core.cluster.snapshot import Node, Pod, Snapshot
 from shared.core.placement.bounds import MOST, SCALE, left, matrix, share, shares
-from shared.core.planning import make_plan, potential
-from shared.core.resources import CPU, MEMORY, PODS, Resources
-from shared.core.snapshot import Node, Pod, Snapshot
-from shared.core.state import ClusterState
+from shared.core.planning.make_plan import make_plan, potential
+from shared.core.planning.metrics import of_cluster
+from shared.core.records.state import ClusterState
 from tests.builders import NOW, cluster, node, pod, policy
 from tests.placement_checker import faults
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from shared.core.cluster.snapshot import Snapshot
+from shared.core.placement.cluster_arrays import Terrain
 from shared.core.placement.constraints import CONSTRAINTS, ConstraintInput, ConstraintState, NewConstraint
-from shared.core.placement.terrain import Terrain
-from shared.core.snapshot import Snapshot
 from tests.builders import NOW
 from tests.properties.clusters import clusters
 

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from shared.core.cron import parse_cron
 from shared.core.policy import Schedule
-from shared.core.schedule import hits
+from shared.core.policy.cron import parse_cron
+from shared.core.policy.schedule import hits
 from shared.errors import BadInput
 
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")

@@ -5,9 +5,9 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shared.core.demand import as_freed, relieved
-from shared.core.pods import is_daemon
-from shared.core.snapshot import Node, Snapshot
+from shared.core.cluster.pod_kinds import is_daemon
+from shared.core.cluster.snapshot import Node, Snapshot
+from shared.core.placement.demand import as_freed, relieved
 from tests.builders import NOW, cluster, our_taint, pod
 from tests.placement_checker import faults
 from tests.properties.clusters import clusters

@@ -6,15 +6,15 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shared.core import names
-from shared.core.budgets import limit_now
-from shared.core.gates import claim_blockers
-from shared.core.marks import changed_pools, is_due, update
+from shared.core.cluster import names
+from shared.core.cluster.snapshot import Node, NodePool
+from shared.core.planning.marks import changed_pools, is_due, update
 from shared.core.policy import KARPENTERS_REASONS, Budget, Limit, NamespaceRate, Rate
 from shared.core.reasons import DrainReason
-from shared.core.snapshot import Node, NodePool
-from shared.core.standing import Standing, standing
-from shared.core.state import ClusterState, Mark, PoolMarks, Start
+from shared.core.records.state import ClusterState, Mark, PoolMarks, Start
+from shared.core.rules.budgets import limit_now
+from shared.core.rules.counts import Standing, standing
+from shared.core.rules.gates import claim_blockers
 from tests.builders import NOW, claim, node, our_taint, policy, taint
 
 REASONS = [DrainReason.EMPTY, DrainReason.UNDERUTILIZED, DrainReason.EXPIRED]

@@ -6,10 +6,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shared.core.feasibility import admits
+from shared.core.cluster.snapshot import Node, PodClass, Snapshot
 from shared.core.placement import Board, Candidate, search
-from shared.core.placement.masks import Masks
-from shared.core.snapshot import Node, PodClass, Snapshot
+from shared.core.placement.node_filters import Masks
+from shared.core.rules.unmodelled import admits
 from tests.builders import NOW, cluster, pod, pod_class
 from tests.placement_checker import faults
 from tests.properties.clusters import classes, clusters, nodes

@@ -7,12 +7,12 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from functions.cli.policy.reference.schema import schema
 from shared.core.policy import Policy
-from shared.core.policy_document.advice import warnings
-from shared.core.policy_document.fields import enough_nodes
-from shared.core.policy_document.parsing import parse
-from shared.core.policy_document.scalars import ratio
-from shared.core.policy_document.schema import schema
+from shared.core.policy.fields import enough_nodes
+from shared.core.policy.parsing import parse
+from shared.core.policy.scalars import ratio
+from shared.core.policy.warnings import warnings
 from shared.errors import BadPolicy
 
 FIELDS = sorted({name for part in (schema(), *schema()["$defs"].values()) for name in part["properties"]})

@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from shared.core.resources import Resources
+from shared.core.cluster.resources import Resources
 from tests.adapters.objects import api_pod, read
 from tests.properties.resize_reference import by_1_36, by_1_37
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shared.core.policy import Schedule
-from shared.core.schedule import active, hits, last_hit
+from shared.core.policy.schedule import active, hits, last_hit
 from tests.properties.crons import Written, crons
 
 MINUTE = timedelta(minutes=1)

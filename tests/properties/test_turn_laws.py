@@ -11,14 +11,14 @@ from datetime import datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.core.drainability import DrainContext
+from shared.core.cluster.snapshot import Pod
+from shared.core.cluster.workloads import Workload
+from shared.core.draining.eviction_order import STATUS_LAG, due_now, seen_at
+from shared.core.draining.observation import Scene
 from shared.core.policy import Limit
-from shared.core.scene import Scene
-from shared.core.sharing import conflict, in_turns, sharers, shares, turns
-from shared.core.snapshot import Pod
-from shared.core.state import Claim, DrainPhase, DrainRecord, PodProgress
-from shared.core.turns import STATUS_LAG, due_now, seen_at
-from shared.core.workloads import Workload
+from shared.core.records.state import Claim, DrainPhase, DrainRecord, PodProgress
+from shared.core.rules.pods import DrainContext
+from shared.core.rules.workload_limits import conflict, in_turns, sharers, shares, turns
 from tests.builders import NOW, claim, node, order, pod, pod_class, policy
 
 WEB = pod_class(owner="ReplicaSet/web")

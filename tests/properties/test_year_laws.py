@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shared.core.admission import over_limit
-from shared.core.budgets import Calendar, limit_now
-from shared.core.claims import claim_for, granted, longest_rate, settled
+from shared.core.cluster.snapshot import Node, NodePool
+from shared.core.draining.admission import over_limit
 from shared.core.policy import Limit, Policy, Schedule
-from shared.core.policy_document.parsing import parse
+from shared.core.policy.parsing import parse
+from shared.core.policy.schedule import active
 from shared.core.reasons import Blocker, DrainReason, Halt
-from shared.core.schedule import active
-from shared.core.snapshot import Node, NodePool
-from shared.core.state import ClusterState
+from shared.core.records.claims import claim_for, granted, longest_rate, settled
+from shared.core.records.state import ClusterState
+from shared.core.rules.budgets import Calendar, limit_now
 from tests.builders import cluster, node, order
 from tests.properties.crons import Written, crons
 from tests.properties.year_reference import MINUTE, START, Span

@@ -12,18 +12,18 @@ from datetime import datetime, timedelta
 from threading import Barrier
 from typing import Final
 
-from functions.drainer.step import Reply, receive
+from functions.drainer.receive import Reply, receive
 from shared.adapters.clock import SystemClock, system_time
 from shared.adapters.firestore import FirestoreState
 from shared.adapters.sqlite import SqliteState
-from shared.core.orders import Origin, encode
+from shared.core.cluster.snapshot import Node
 from shared.core.policy import Budget, Limit, Policy, Rate
-from shared.core.snapshot import Node
-from shared.core.state import ClusterState, DrainRecord
+from shared.core.records.orders import Origin, encode
+from shared.core.records.state import ClusterState, DrainRecord
 from shared.ports import CLUSTER as CLUSTER_KEY
 from shared.ports import State, drain_key
 from tests.builders import CLUSTER, node, order, policy
-from tests.shells.house import House
+from tests.functions.fixture import House
 
 PATIENCE: Final = 60.0
 """How long a claimer waits for the others to stand at the line."""

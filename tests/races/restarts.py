@@ -5,16 +5,16 @@ from datetime import datetime, timedelta
 from functools import cached_property
 from uuid import uuid4
 
-from functions.planner.passing import Desk
-from functions.planner.telling import Teller
+from functions.planner.pass_log import Teller
+from functions.planner.plan_pass import Desk
 from functions.planner.tick import Tick, tick
 from shared.adapters.prices import load
 from shared.adapters.sqlite import SqliteState
 from shared.core.policy import Budget, Limit, Policy
 from shared.ports import Ports, State, drain_key
 from tests.builders import CLUSTER, node, order, pod, policy
+from tests.functions.fixture import House
 from tests.races.claimer import state_at
-from tests.shells.house import House
 
 NODES = ("n1", "n2", "n3", "n4")
 

@@ -8,12 +8,12 @@ must fail; `BROKEN` names the break. Never used but by that variable.
 import os
 from typing import Any
 
-from functions.drainer import ending
-from functions.drainer.desk import Desk
-from functions.planner import passing
+from functions.drainer import finish as ending
+from functions.drainer.session import Desk
+from functions.planner import plan_pass as passing
 from main import drain, plan
 from shared.adapters.kubernetes import evictions
-from shared.core.snapshot import Node, Pod
+from shared.core.cluster.snapshot import Node, Pod
 
 __all__ = ("drain", "plan")
 _body = evictions.eviction_body

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from infra.local.control_plane import ControlPlane
-from infra.local.control_plane.manifests import deployment, disruption_budget, nodes
+from tests.real.control_plane import ControlPlane
+from tests.real.control_plane.manifests import deployment, disruption_budget, nodes
 from tests.real.waiting import until
 
 NODES = 20

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
-from functions.cli.demo.promise import nodes, pods
-from functions.cli.demo.promise.evidence import Evidence
+from infra.local.demo.promise import nodes, pods
+from infra.local.demo.promise.evidence import Evidence
 from tests.rates import busiest, sustained
 from tests.real.record import Audit, at, by_ebb, granted, is_dry, is_write, uid_asked_for
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import yaml
 
-from infra.local.control_plane import ControlPlane
+from tests.real.control_plane import ControlPlane
 from tests.rights.words import FILE
 
 NAMESPACE = "ebb"

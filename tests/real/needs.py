@@ -13,8 +13,8 @@ from typing import Final, NoReturn
 
 import pytest
 
-from infra.local import control_plane
-from infra.local.emulators import FirestoreEmulator, PubSubEmulator
+from tests.real import control_plane
+from tests.real.emulators import FirestoreEmulator, PubSubEmulator
 
 Ask = Callable[[], str | None]
 

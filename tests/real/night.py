@@ -13,7 +13,7 @@ from random import Random
 import requests
 
 from shared.adapters.firestore import FirestoreState
-from shared.core.state import ClusterState, DrainPhase, DrainRecord
+from shared.core.records.state import ClusterState, DrainPhase, DrainRecord
 from shared.ports import CLUSTER as CLUSTER_KEY
 from tests.real.installation import CLUSTER, Installation
 from tests.real.killing import Killer

@@ -7,8 +7,8 @@ from contextlib import ExitStack
 
 import requests
 
-from infra.local.control_plane import ControlPlane, missing
-from infra.local.emulators import FirestoreEmulator, PubSubEmulator
+from tests.real.control_plane import ControlPlane, missing
+from tests.real.emulators import FirestoreEmulator, PubSubEmulator
 from tests.real.installation import Ground, Installation
 from tests.real.scene import POLICY, POOLS, populate
 

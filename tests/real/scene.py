@@ -1,8 +1,8 @@
 """The cluster of the end-to-end test and of the playground: twenty half-empty nodes, some eighty pods, PDBs."""
 
-from infra.local.control_plane.api import Api
-from infra.local.control_plane.manifests import Manifest, deployment, disruption_budget, nodes
 from infra.local.machines import Pool
+from tests.real.control_plane.api import Api
+from tests.real.control_plane.manifests import Manifest, deployment, disruption_budget, nodes
 from tests.real.waiting import until
 
 POOL = "shop"

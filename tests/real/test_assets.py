@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from infra.local.control_plane import AssetsError, assets
 from infra.local.leash import ROOT
+from tests.real.control_plane import AssetsError, assets
 
 # Answers the version question; "builds" slowly enough for two builders to meet, and counts its builds.
 FAKE_GO = """#!/bin/sh
@@ -35,7 +35,7 @@ def fake_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_two_processes_that_ask_at_the_same_time_build_once(fake_go: Path) -> None:
-    command = [sys.executable, "-m", "infra.local.control_plane", "build"]
+    command = [sys.executable, "-m", "tests.real.control_plane", "build"]
     both = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in range(2)]
     answers = {process.communicate(timeout=60)[0].strip() for process in both}
 

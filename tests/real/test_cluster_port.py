@@ -4,17 +4,17 @@ from typing import Any
 
 import pytest
 
-from infra.local.control_plane import ControlPlane
-from infra.local.control_plane.manifests import disruption_budget
 from shared.adapters.kubernetes.access import from_kubeconfig
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
-from shared.core import names
-from shared.core.evictions import EvictionAnswer
-from shared.core.snapshot import Pod
+from shared.core.cluster import names
+from shared.core.cluster.snapshot import Pod
+from shared.core.records.evictions import EvictionAnswer
 from shared.errors import Gone, Stale
 from tests.builders import NOW
 from tests.real.conftest import NODES, Corner
+from tests.real.control_plane import ControlPlane
+from tests.real.control_plane.manifests import disruption_budget
 from tests.real.waiting import until
 
 pytestmark = [pytest.mark.control_plane, pytest.mark.xdist_group("control_plane")]

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from infra.local.control_plane import MERGE_PATCH, ControlPlane
 from tests.real.conftest import NODES, Corner, is_ready
+from tests.real.control_plane import MERGE_PATCH, ControlPlane
 from tests.real.waiting import until
 
 pytestmark = [pytest.mark.control_plane, pytest.mark.xdist_group("control_plane")]

@@ -18,7 +18,7 @@ from google.cloud.pubsub_v1 import (  # type: ignore[import-untyped]  # publishe
     SubscriberClient,
 )
 
-from infra.local.emulators import FirestoreEmulator, PubSubEmulator
+from tests.real.emulators import FirestoreEmulator, PubSubEmulator
 
 pytestmark = [pytest.mark.emulator, pytest.mark.xdist_group("emulator")]
 PROJECT = "ebb-local"

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from infra.local.control_plane import ControlPlane
-from infra.local.emulators import FirestoreEmulator, PubSubEmulator
 from shared.adapters.firestore import FirestoreState
-from shared.core.names import OUR_TAINT
-from shared.core.state import ClusterState, DrainPhase, DrainRecord, PoolMarks
+from shared.core.cluster.names import OUR_TAINT
+from shared.core.records.state import ClusterState, DrainPhase, DrainRecord, PoolMarks
 from shared.ports import CLUSTER as CLUSTER_KEY
 from tests.fixtures_real import NewControlPlane
+from tests.real.control_plane import ControlPlane
+from tests.real.emulators import FirestoreEmulator, PubSubEmulator
 from tests.real.installation import CLUSTER, Ground, Installation
 from tests.real.least import TARGETS, least_rights, user
 from tests.real.scene import APPS, NO_MORE, POLICY, POOLS, REPLICAS, populate, ready_pods

@@ -17,10 +17,10 @@ from random import Random
 
 import pytest
 
-from functions.cli.demo.promise.evidence import Evidence, guards_of, limits_of
-from infra.local.control_plane import ControlPlane
-from infra.local.emulators import FirestoreEmulator, PubSubEmulator
+from infra.local.demo.promise.evidence import Evidence, guards_of, limits_of
 from tests.fixtures_real import NewControlPlane
+from tests.real.control_plane import ControlPlane
+from tests.real.emulators import FirestoreEmulator, PubSubEmulator
 from tests.real.installation import Ground, Installation
 from tests.real.judging import breaches, rates
 from tests.real.night import TICK_EVERY, Night, Planner

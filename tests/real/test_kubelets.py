@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from infra.local.control_plane import MERGE_PATCH, STRATEGIC_PATCH, ControlPlane
-from infra.local.control_plane.manifests import deployment, node, nodes, paced
 from tests.fixtures_real import NewControlPlane
 from tests.real.conftest import Corner, is_ready
+from tests.real.control_plane import MERGE_PATCH, STRATEGIC_PATCH, ControlPlane
+from tests.real.control_plane.manifests import deployment, node, nodes, paced
 from tests.real.waiting import until
 
 pytestmark = [pytest.mark.control_plane, pytest.mark.slow, pytest.mark.xdist_group("control_plane")]

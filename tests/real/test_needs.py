@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from infra.local import control_plane
-from infra.local.control_plane import AssetsError, assets
-from infra.local.emulators import EmulatorError, FirestoreEmulator, PubSubEmulator
+from tests.real import control_plane
+from tests.real.control_plane import AssetsError, assets
+from tests.real.emulators import EmulatorError, FirestoreEmulator, PubSubEmulator
 from tests.real.needs import require, skip_or_fail
 
 

@@ -13,17 +13,17 @@ from typing import Any
 
 import pytest
 
-from infra.local.control_plane import ControlPlane
-from infra.local.control_plane.api import MERGE_PATCH
-from infra.local.control_plane.manifests import deployment
 from shared.adapters.kubernetes.access import from_kubeconfig
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
-from shared.core.evictions import EvictionAnswer
-from shared.core.snapshot import Node, Pod
+from shared.core.cluster.snapshot import Node, Pod
+from shared.core.records.evictions import EvictionAnswer
 from shared.errors import Stale, Terminal
 from shared.ports import Eviction
 from tests.real.conftest import Corner
+from tests.real.control_plane import ControlPlane
+from tests.real.control_plane.api import MERGE_PATCH
+from tests.real.control_plane.manifests import deployment
 from tests.real.least import TARGETS, least_rights, user
 from tests.real.waiting import until
 from tests.rights.words import Right, filled, granted

@@ -12,7 +12,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from infra.local.emulators import FirestoreEmulator, PubSubEmulator
+from tests.real.emulators import FirestoreEmulator, PubSubEmulator
 from tests.real.needs import NEEDS, lacking
 
 ROOT = Path(__file__).parents[2]

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from infra.local.control_plane import ControlPlane
-from infra.local.control_plane.cluster import processes
-from infra.local.control_plane.layout import Layout
 from infra.local.leash import ROOT
+from tests.real.control_plane import ControlPlane
+from tests.real.control_plane.cluster import processes
+from tests.real.control_plane.layout import Layout
 from tests.real.waiting import until
 
 _LOOPBACK = {"0100007F", "0000000000000000FFFF00000100007F"}
@@ -24,7 +24,7 @@ _LISTENS = "0A"
 @pytest.mark.usefixtures("new_control_plane")
 def test_a_control_plane_ends_with_a_starter_that_was_killed() -> None:
     starter = _start(
-        "from infra.local.control_plane import ControlPlane\n"
+        "from tests.real.control_plane import ControlPlane\n"
         "with ControlPlane() as plane: print(plane.kubeconfig.parent, flush=True); input()"
     )
     folder = Path(_first_line(starter))
@@ -41,7 +41,7 @@ def test_a_control_plane_ends_with_a_starter_that_was_killed() -> None:
 @pytest.mark.usefixtures("new_firestore_emulator", "process_list")
 def test_an_emulator_ends_with_a_starter_that_was_killed() -> None:
     starter = _start(
-        "from infra.local.emulators import FirestoreEmulator\n"
+        "from tests.real.emulators import FirestoreEmulator\n"
         "with FirestoreEmulator() as emulator: print(emulator.host, flush=True); input()"
     )
     port = _first_line(starter).rpartition(":")[2]

@@ -15,16 +15,16 @@ from uuid import uuid4
 import pytest
 import requests
 
-from infra.local.control_plane import ControlPlane
-from infra.local.control_plane.manifests import deployment, nodes
-from infra.local.emulators import FirestoreEmulator, PubSubEmulator
 from shared.adapters.firestore import FirestoreState
-from shared.core.names import OUR_ANNOTATION, OUR_TAINT
-from shared.core.state import ClusterState
+from shared.core.cluster.names import OUR_ANNOTATION, OUR_TAINT
+from shared.core.records.state import ClusterState
 from shared.ports import CLUSTER as CLUSTER_KEY
 from tests.fixtures_real import NewControlPlane
 from tests.pages import OPERATIONS, section
 from tests.pages import blocks as blocks_of
+from tests.real.control_plane import ControlPlane
+from tests.real.control_plane.manifests import deployment, nodes
+from tests.real.emulators import FirestoreEmulator, PubSubEmulator
 from tests.real.installation import CLUSTER, Ground, Installation
 from tests.real.least import filled_by_hand, least_rights
 from tests.real.scene import NAMESPACE, POLICY, POOL, POOLS

@@ -2,14 +2,14 @@
 
 import pytest
 
-from infra.local.control_plane import ControlPlane
 from shared.adapters.kubernetes.access import from_kubeconfig
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
-from shared.core.evictions import EvictionAnswer
-from shared.core.snapshot import Pod
-from shared.core.workloads import Workload
+from shared.core.cluster.snapshot import Pod
+from shared.core.cluster.workloads import Workload
+from shared.core.records.evictions import EvictionAnswer
 from tests.real.conftest import Corner
+from tests.real.control_plane import ControlPlane
 from tests.real.waiting import until
 
 pytestmark = [pytest.mark.control_plane, pytest.mark.xdist_group("control_plane")]

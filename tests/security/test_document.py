@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from shared.core.orders import decode, echoed
-from shared.core.policy_document.values import MOST_POLICY_BYTES
+from shared.core.policy.values import MOST_POLICY_BYTES
+from shared.core.records.orders import decode, echoed
 from shared.errors import BadOrder
 from tests.builders import CLUSTER, NOW
 from tests.pages import ROOT

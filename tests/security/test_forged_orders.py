@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from shared.core.orders import Kind, Origin
 from shared.core.policy import Budget, Limit, Policy
-from shared.core.state import ClusterState
+from shared.core.records.orders import Kind, Origin
+from shared.core.records.state import ClusterState
 from tests.builders import NOW, claim, node, order, our_taint, pdb, pod, pod_class, policy
-from tests.shells.house import House
+from tests.functions.fixture import House
 
 IN_ITS_OWN_FAVOUR: dict[str, Any] = {
     "origin": Origin.PLANNER,

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from functions.drainer.step import Reply
+from functions.drainer.receive import Reply
 from tests.builders import node
+from tests.functions.fixture import House
 from tests.security.secrets import ALL, BEARER, PASSWORD, PRIVATE_KEY, leaked, order, push
-from tests.shells.house import House
 
 MOST_SENTENCE = 600
 """Characters of a line's message, whatever was sent."""

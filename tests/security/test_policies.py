@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.core.policy_document.parsing import parse
+from shared.core.policy.parsing import parse
 from shared.errors import BadPolicy
 from tests.builders import node
+from tests.functions.fixture import House
 from tests.security.secrets import ALL, leaked
-from tests.shells.house import House
 
 LONG = "y" * 5_000
 MOST_FAULT = 1_000

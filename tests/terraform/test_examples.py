@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from shared.core.policy_document.parsing import parse
+from shared.core.policy.parsing import parse
 from tests.terraform.ground import MODULE, Terraform
 from tests.terraform.mocked import outputs_of
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 import yaml
 
+from functions.cli.policy.reference.schema import schema
 from shared.core.policy import Policy
-from shared.core.policy_document.parsing import parse
-from shared.core.policy_document.schema import schema
+from shared.core.policy.parsing import parse
 from shared.errors import BadPolicy
 from tests.pages import ROOT, blocks, pages
 from tests.terraform.ground import POLICY, Terraform, valued

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from shared.adapters.storage import BucketPolicy
-from shared.core.policy_document.parsing import parse
+from shared.core.policy.parsing import parse
 from shared.settings import read_settings
 from tests.loopback_bucket import LoopbackBucket
 from tests.terraform.ground import Terraform, planned

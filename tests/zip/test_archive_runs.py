@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from infra.local.emulators import FirestoreEmulator
-from shared.core.names import OUR_TAINT
+from shared.core.cluster.names import OUR_TAINT
+from tests.real.emulators import FirestoreEmulator
 from tests.real.needs import skip_or_fail
 from tests.real.waiting import until
 from tests.telling import TOLD

@@ -15,9 +15,9 @@ from shared.adapters.kubernetes import evictions, ownership, translate, wire
 from shared.adapters.kubernetes.client import Call, KubernetesClient, readable, segment
 from shared.adapters.kubernetes.controllers import Controllers
 from shared.adapters.kubernetes.fold import PodFolder
-from shared.core.evictions import EvictionAnswer
-from shared.core.snapshot import Node, Pod, PodDisruptionBudget
-from shared.core.workloads import Workload
+from shared.core.cluster.snapshot import Node, Pod, PodDisruptionBudget
+from shared.core.cluster.workloads import Workload
+from shared.core.records.evictions import EvictionAnswer
 from shared.errors import Gone, Retryable, Stale
 from shared.ports import Eviction, Picture
 

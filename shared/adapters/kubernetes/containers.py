@@ -1,6 +1,6 @@
 """What the containers of a pod request and which ports of the host they take.
 
-`ContainerKey` is all that placement depends on in a container; the arithmetic is `shared.core.requests`.
+`ContainerKey` is all that placement depends on in a container; the arithmetic is `shared.core.cluster.requests`.
 """
 
 from collections.abc import Iterable
@@ -12,8 +12,8 @@ import msgspec
 
 from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.parts import Part
-from shared.core.requests import InitContainer, pod_requests
-from shared.core.resources import NOTHING, Resources
+from shared.core.cluster.requests import InitContainer, pod_requests
+from shared.core.cluster.resources import NOTHING, Resources
 
 SIDECAR: Final = "Always"
 """The restartPolicy that makes an init container a sidecar."""

@@ -19,7 +19,7 @@ from shared.adapters.kubernetes.workloads import (
     stateful_set,
     workloads,
 )
-from shared.core.workloads import Workload
+from shared.core.cluster.workloads import Workload
 from shared.errors import Gone
 
 _page: Final = msgspec.json.Decoder(wire.Page[wire.Controller])

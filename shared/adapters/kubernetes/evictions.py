@@ -8,8 +8,8 @@ from http import HTTPStatus
 from typing import Any, Final
 
 from shared.adapters.kubernetes.replies import Reply
-from shared.core.evictions import EvictionAnswer
-from shared.core.snapshot import Pod
+from shared.core.cluster.snapshot import Pod
+from shared.core.records.evictions import EvictionAnswer
 from shared.ports import Eviction
 
 _DENIED: Final = re.compile(r'admission webhook "[^"]+" denied the request')

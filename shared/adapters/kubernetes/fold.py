@@ -13,8 +13,8 @@ import msgspec
 from shared.adapters.kubernetes import containers, resize, selectors, volumes, wire
 from shared.adapters.kubernetes.containers import ContainerKey
 from shared.adapters.kubernetes.parts import Part
-from shared.core import names
-from shared.core.snapshot import Owner, Phase, Pod, PodClass
+from shared.core.cluster import names
+from shared.core.cluster.snapshot import Owner, Phase, Pod, PodClass
 
 _DAEMON_SET: Final = "DaemonSet"
 _DEFAULT_GRACE_SECONDS: Final = 30

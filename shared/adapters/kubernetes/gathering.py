@@ -14,7 +14,7 @@ import msgspec
 from shared.adapters.kubernetes import translate, wire
 from shared.adapters.kubernetes.fold import PodFolder
 from shared.adapters.kubernetes.workloads import workloads
-from shared.core.snapshot import Node, Pod, PodDisruptionBudget
+from shared.core.cluster.snapshot import Node, Pod, PodDisruptionBudget
 from shared.errors import BadInput
 from shared.ports import Picture
 

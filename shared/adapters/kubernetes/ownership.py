@@ -11,10 +11,10 @@ from typing import Any, Final
 import msgspec
 
 from shared.adapters.kubernetes import wire
-from shared.core import names
-from shared.core.annotation import held_for
-from shared.core.selectors import NO_SCHEDULE
-from shared.core.snapshot import Node
+from shared.core.cluster import names
+from shared.core.cluster.annotation import held_for
+from shared.core.cluster.selectors import NO_SCHEDULE
+from shared.core.cluster.snapshot import Node
 
 RawTaint = dict[str, Any]
 _TAINT: Final = names.OUR_TAINT

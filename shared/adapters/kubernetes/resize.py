@@ -1,4 +1,4 @@
-"""What a running pod reports of an in-place resize, read for `shared.core.occupied`, which holds the arithmetic."""
+"""What a running pod reports of an in-place resize, read for `cluster.occupied`, which holds the arithmetic."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
@@ -8,8 +8,8 @@ import msgspec
 
 from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.containers import SIDECAR, parse, requested
-from shared.core.occupied import UNREPORTED, Report, RunningContainer, RunningPod, occupied
-from shared.core.resources import Resources
+from shared.core.cluster.occupied import UNREPORTED, Report, RunningContainer, RunningPod, occupied
+from shared.core.cluster.resources import Resources
 
 _Statuses = Mapping[str, wire.ContainerStatus]
 

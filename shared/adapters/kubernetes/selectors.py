@@ -1,4 +1,4 @@
-"""Selectors, affinity, taints and tolerations: the API's words into `shared.core.selectors`.
+"""Selectors, affinity, taints and tolerations: the API's words into `shared.core.cluster.selectors`.
 
 What the core's types cannot express is returned by name and never dropped in silence. Must not match anything itself.
 """
@@ -8,7 +8,7 @@ from typing import Final
 
 from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.parts import Part
-from shared.core.selectors import LabelSelector, NodeTerm, PodTerm, Requirement, Taint, Toleration
+from shared.core.cluster.selectors import LabelSelector, NodeTerm, PodTerm, Requirement, Taint, Toleration
 
 
 class NodeSelectorTerm(wire.Partial, frozen=True):

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from shared.adapters.kubernetes import wire
-from shared.core.workloads import Workload
+from shared.core.cluster.workloads import Workload
 
 REPLICA_SET: Final = "ReplicaSet"
 DEPLOYMENT: Final = "Deployment"

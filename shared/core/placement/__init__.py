@@ -3,7 +3,7 @@
 Start at `board`. Must not decide who may be moved (`drainability`) or which node goes first (`planning`).
 """
 
-from shared.core.placement.board import Board, NoPlace
 from shared.core.placement.search import Candidate, Found, search
+from shared.core.placement.simulation import Board, NoPlace
 
 __all__ = ("Board", "Candidate", "Found", "NoPlace", "search")

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from shared.core.resources import Resources
+from shared.core.cluster.resources import Resources
 
 Amounts = NDArray[np.int64]
 SCALE: Final = 10_000

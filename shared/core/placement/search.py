@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from shared.core.placement.board import Board
+from shared.core.placement.simulation import Board
 
 STEPS: Final = 10_000
 """Pods and nodes tried before no further pass is begun; the first pass is always finished."""

@@ -11,9 +11,9 @@ from typing import Final
 
 import numpy as np
 
-from shared.core import names
+from shared.core.cluster import names
 from shared.core.placement.bounds import Amounts
-from shared.core.placement.terrain import Terrain
+from shared.core.placement.cluster_arrays import Terrain
 
 Order = Callable[[Terrain, Sequence[int]], list[int]]
 

@@ -10,10 +10,10 @@ from typing import Final
 
 import numpy as np
 
+from shared.core.cluster.selectors import Labels, PodTerm
+from shared.core.cluster.snapshot import NO_LABELS, PodClass
 from shared.core.placement.constraints.constraint import Constraint, ConstraintInput, ConstraintState
-from shared.core.placement.masks import Codes, Masks, Row
-from shared.core.selectors import Labels, PodTerm
-from shared.core.snapshot import NO_LABELS, PodClass
+from shared.core.placement.node_filters import Codes, Masks, Row
 
 NOWHERE: Final = -1
 """The domain of nodes without the topology key."""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from shared.core.placement.constraints.constraint import ConstraintInput, ConstraintState, NewConstraint
-from shared.core.placement.masks import Codes, Row
+from shared.core.placement.node_filters import Codes, Row
 
 
 class Constraints:

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, Self
 
-from shared.core.placement.masks import Masks, Row
-from shared.core.snapshot import PodClass, Snapshot
+from shared.core.cluster.snapshot import PodClass, Snapshot
+from shared.core.placement.node_filters import Masks, Row
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""The commands that talk to an installation: drain, release, pause, resume, status."""

@@ -1,0 +1,108 @@
+"""What a command needs to act on a running Ebb: the state it shares with the functions, and the way to the drainer.
+
+A person's command never touches the cluster: it publishes an order, and reads in the state what became of it.
+Must not hold rules: what an order may do is judged by the drainer.
+"""
+
+import getpass
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+from uuid import uuid4
+
+from shared.adapters.clock import SystemClock
+from shared.core.cluster.names import NODE_NAME
+from shared.core.policy.scalars import positive_duration
+from shared.core.records.orders import CLAIM_WITHIN, Kind, Order
+from shared.errors import BadInput
+from shared.ports import Clock, OrderBus, State
+from shared.settings import read_settings
+from shared.wiring import orders_of, state_of
+
+LOOK_EVERY: Final = 2.0
+"""Seconds between two looks at the state: each costs one read or two."""
+SILENT_AFTER: Final = timedelta(seconds=60)
+"""Longer than a cold start and a first redelivery take; then something is probably amiss."""
+INTERRUPTED: Final = 130
+"""What a shell reports of a command that Ctrl-C ended (128 + SIGINT)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Office:
+    """One cluster's Ebb as a person reaches it; `user` stands on the orders as who asked."""
+
+    cluster: str
+    topic: str
+    state: State
+    orders: OrderBus
+    clock: Clock
+    user: str
+
+
+def open_office(environment: Mapping[str, str]) -> Office:
+    """Return the Ebb that the environment names: EBB_CLUSTER, EBB_TOPIC, EBB_STATE, EBB_FIRESTORE_DATABASE.
+
+    Raises:
+        BadSettings: the environment names no cluster or no topic.
+        Terminal: the state cannot be opened, or there is no identity to publish with.
+    """
+    settings = read_settings(environment, "topic")
+    orders = orders_of(settings)
+    return Office(settings.cluster, settings.topic, state_of(settings), orders, SystemClock(), user_name())
+
+
+def user_name() -> str:
+    """Return who is logged in here; an order needs no identity, so a machine without one is no fault."""
+    try:
+        return getpass.getuser()
+    except (KeyError, ImportError, OSError):
+        return "unknown"
+
+
+def manual_order(office: Office, kind: Kind, node: str, now: datetime, **changes: Any) -> Order:
+    """Return a person's order with an id of its own, so that what becomes of it can be followed."""
+    return Order(
+        kind=kind,
+        order_id=f"manual-{uuid4().hex[:12]}",
+        cluster=office.cluster,
+        node=node,
+        issued_at=now,
+        expires_at=now + CLAIM_WITHIN,
+        requested_by=office.user,
+        **changes,
+    )
+
+
+def node_name(text: str) -> str:
+    """Return the name of a node as typed.
+
+    Raises:
+        BadInput: no node can bear it.
+    """
+    if NODE_NAME.fullmatch(text):
+        return text
+    raise BadInput(f"NODE: {text!r} cannot be a node's name; write it as kubectl get nodes prints it.")
+
+
+def duration(option: str, text: str) -> timedelta:
+    """Return a duration as the policy writes it.
+
+    Raises:
+        BadInput: it is none; the sentence begins with the option.
+    """
+    try:
+        return positive_duration(text)
+    except ValueError as error:
+        raise BadInput(f"{option}: {text!r}: {error}.") from error
+
+
+def what_to_check(office: Office, order_id: str, last_pass: datetime | None) -> tuple[str, ...]:
+    """Return where a person looks when the drainer does not answer, as sentences."""
+    never = "" if last_pass else " No pass was ever completed in this state: it may be another's."
+    return (
+        f"The push subscription of {office.topic}: does it exist, do its messages wait (num_undelivered_messages)?",
+        f'The drainer\'s log: lines with labels.order_id="{order_id}", and message_rejected lines.',
+        f"The word other_cluster there means that the drainer's EBB_CLUSTER is not {office.cluster}.",
+        f"EBB_STATE and EBB_FIRESTORE_DATABASE: they must name the state that the drainer writes.{never}",
+    )

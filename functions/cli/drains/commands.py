@@ -1,0 +1,116 @@
+"""What a person may type to act on a running Ebb: `ebb drain`, `ebb release`, `ebb status`.
+
+Must not do anything but read what was typed: each command's own module acts.
+"""
+
+import json
+import os
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from functions.cli.options import Output
+
+Wait = Annotated[
+    bool, typer.Option("--wait/--no-wait", help="Wait for the end and tell the progress, or only publish the order.")
+]
+
+
+def drain(
+    node: Annotated[str, typer.Argument(metavar="NODE", help="The node's whole name.")],
+    *,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Check everything, change nothing: would the node be drained?")
+    ] = False,
+    wait: Wait = True,
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option(metavar="WORD", help="windows, budgets or gates, where the policy's manual.mayIgnore allows it."),
+    ] = None,
+    timeout: Annotated[str, typer.Option(metavar="DURATION", help="How long to watch.")] = "30m",
+) -> None:
+    """Order the drain of one node, and tell its progress.
+
+    The drainer judges the order: PodDisruptionBudgets, budgets, windows and the
+    proof of placement hold for it. Waits for the end, in a terminal or without
+    one; with --no-wait only the order's id is printed.
+
+    Needs EBB_CLUSTER, EBB_TOPIC, EBB_STATE and EBB_FIRESTORE_DATABASE, which
+    Terraform's output cli names: eval "$(terraform output -raw cli)".
+
+    Exit codes:
+    0 drained, removed, or would be drained; with --no-wait: published
+    1 refused, given back, overruled, or not done after --timeout
+    2 bad use
+    130 interrupted; the drain goes on
+    """
+    from functions.cli.drains import client as acting
+    from functions.cli.drains import drain as draining
+
+    wish = draining.Wish(dry_run, tuple(ignore or ()), acting.duration("--timeout", timeout))
+    raise typer.Exit(draining.drain(acting.open_office(os.environ), node, wish, wait=wait))
+
+
+def release(
+    node: Annotated[str, typer.Argument(metavar="NODE|all", help="A node's whole name, or all that are held.")],
+    *,
+    wait: Annotated[
+        bool, typer.Option("--wait/--no-wait", help="Wait until the nodes are free, or only publish the orders.")
+    ] = True,
+    kubeconfig: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also look for nodes that carry our taint without a claim.")
+    ] = None,
+    timeout: Annotated[str, typer.Option(metavar="DURATION", help="How long to wait.")] = "5m",
+) -> None:
+    """Give nodes back, whoever holds them: uncordon, untaint, end the claim. Never refused.
+
+    Without --kubeconfig and EBB_KUBECONFIG the cluster is asked for of the GKE
+    API. Before terraform destroy: ebb pause, then ebb release all.
+
+    Needs EBB_CLUSTER, EBB_TOPIC, EBB_STATE and EBB_FIRESTORE_DATABASE, which
+    Terraform's output cli names: eval "$(terraform output -raw cli)".
+
+    Exit codes:
+    0 all are free; with --no-wait: published
+    1 one is not free in time, or unknown
+    2 bad use
+    130 interrupted; the releases stand
+    """
+    from functions.cli.drains import client as acting
+    from functions.cli.drains import release as releasing
+    from functions.cli.drains import release_targets as releasing_targets
+
+    patience = releasing.Patience(wait, acting.duration("--timeout", timeout))
+    office = acting.open_office(os.environ)
+    look = partial(releasing_targets.look, os.environ, kubeconfig)
+    raise typer.Exit(releasing.release(office, node, look, patience))
+
+
+def status(
+    *,
+    output: Annotated[
+        Output, typer.Option("--output", "-o", help="A table for eyes or JSON for tools.")
+    ] = Output.TABLE,
+) -> None:
+    """Show what a running Ebb holds and remembers: claims, marks, back-offs, breakers, the pause, the last results.
+
+    Reads only the state. EBB_INTERVAL_SECONDS says how far apart passes are, 300
+    if it does not, and so after how long a silence to warn.
+
+    Needs EBB_CLUSTER, EBB_STATE and EBB_FIRESTORE_DATABASE, which Terraform's
+    output cli names: eval "$(terraform output -raw cli)".
+    """
+    from functions.cli.drains import status_json, status_table
+    from functions.cli.drains.pause import switch
+    from functions.cli.drains.status import read_status
+    from functions.cli.terminal import printing
+
+    where = switch()
+    seen = read_status(where.cluster, where.state, where.interval)
+    if output is Output.JSON:
+        typer.echo(json.dumps(status_json.document(seen), indent=2, ensure_ascii=False))
+        return
+    with printing() as console:
+        status_table.show(console, seen)

@@ -1,0 +1,100 @@
+"""`ebb pause` and `ebb resume`: the kill switch that needs no deployment and no policy, only the state.
+
+The flag stands in the cluster's document, so that the next claim and the next step of every drain see it
+(design §6). Must not touch the cluster: giving back is the drainer's.
+"""
+
+import os
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+import typer
+from msgspec.structs import replace
+
+from functions.cli.format import count
+from shared.adapters.clock import SystemClock
+from shared.core.planning.marks import INTERVAL
+from shared.core.records.state import ClusterState
+from shared.errors import BadInput
+from shared.ports import Clock, State
+from shared.settings import read_settings
+from shared.store.compare_and_set import change_cluster
+from shared.wiring import state_of
+
+LONGEST_REASON: Final = 200
+"""It stands in the cluster's document, which every claim rewrites, and in the log line of every node."""
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """Whose flag it is, and how it is reached."""
+
+    cluster: str
+    state: State
+    clock: Clock
+    interval: timedelta = INTERVAL
+    """How far apart the planner's passes are."""
+
+
+def switch() -> Switch:
+    """Return the flag of the cluster that the environment names: EBB_CLUSTER, EBB_STATE, EBB_FIRESTORE_DATABASE.
+
+    Raises:
+        BadSettings: the environment names no cluster.
+        Terminal: the state cannot be opened.
+    """
+    settings = read_settings(os.environ)
+    return Switch(settings.cluster, state_of(settings), SystemClock(), timedelta(seconds=settings.interval_seconds))
+
+
+def pause(reason: str) -> None:
+    """Set the flag and say what holds now.
+
+    Raises:
+        BadInput: the reason is no short line.
+        Retryable, Terminal: the state does not answer.
+    """
+    if len(reason) > LONGEST_REASON or not reason.isprintable():
+        raise BadInput(f"--reason: write one line of at most {LONGEST_REASON} characters.")
+    _say(switch(), paused=True, reason=reason)
+
+
+def resume() -> None:
+    """Clear the flag and say what holds now.
+
+    Raises:
+        Retryable, Terminal: the state does not answer.
+    """
+    _say(switch(), paused=False, reason="")
+
+
+def _say(where: Switch, *, paused: bool, reason: str) -> None:
+    for sentence in set_flag(where, paused=paused, reason=reason):
+        typer.echo(sentence)
+
+
+def set_flag(where: Switch, *, paused: bool, reason: str) -> tuple[str, ...]:
+    """Set or clear the flag by compare-and-set, and return what holds now, in sentences."""
+
+    def change(before: ClusterState, now: datetime) -> ClusterState:
+        del now
+        return replace(before, paused=paused, pause_reason=reason if paused else "")
+
+    return sentences(where.cluster, change_cluster(where.state, where.clock, change))
+
+
+def sentences(cluster: str, state: ClusterState) -> tuple[str, ...]:
+    """Return what the flag means for the drains that stand."""
+    drains = count(len(state.claims), "drain")
+    if state.paused:
+        why = f" ({state.pause_reason})" if state.pause_reason else ""
+        return (
+            f"{cluster} is paused{why}.",
+            f"No drain starts; {drains} in flight: given back at the next step. Healing and marks go on.",
+            "Run ebb resume to end it.",
+        )
+    return (
+        f"{cluster} is not paused by hand; {drains} in flight.",
+        "Drains start again with the next pass, unless the policy says paused: true.",
+    )

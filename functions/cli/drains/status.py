@@ -1,0 +1,170 @@
+"""What a running Ebb remembers, for a person: claims, marks, back-offs, breakers, the pause, the last pass and results.
+
+All of it stands in the state; nothing is computed but what is past and what is not. Must not judge: the planner
+does, and `ebb explain` repeats it.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Final, TypeVar
+
+from functions.cli.drains.outcome import why_sentence
+from functions.cli.drains.progress import held_by
+from functions.cli.format import span
+from shared.core.planning.marks import INTERVAL, silence
+from shared.core.records.claims import open_breakers
+from shared.core.records.published import on_their_way
+from shared.core.records.state import Backoff, Breaker, Claim, ClusterState, DrainPhase, DrainRecord, PoolMarks
+from shared.ports import Found, State
+from shared.store.compare_and_set import read_cluster
+
+T = TypeVar("T")
+
+RESULTS: Final = 10
+"""How many ended drains are shown."""
+NO_RECORD: Final = "no_record"
+"""The phase of a claim whose drain's record is missing; healing gives its node back."""
+PUBLISHED: Final = "published"
+"""The phase of an order that no drainer has claimed yet; forgotten at its deadline."""
+_LOOK_AT: Final = "look at the planner's log and the Cloud Scheduler job"
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """One claim with what its drain's record says, or one order that is still on its way to the drainer."""
+
+    uid: str
+    claim: Claim
+    phase: str
+    held_by: tuple[str, ...] = ()
+    """PodDisruptionBudgets."""
+    deadline: datetime | None = None
+    """When the node is given back unless it is done: emptied by then, or once it is drained, deleted by then."""
+    requested_by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """A pool's marks; `oldest` is the time of the first of them."""
+
+    pool: str
+    nodes: int
+    oldest: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One drain that ended; `sentence` is its reason's, empty where the outcome says all."""
+
+    record: DrainRecord
+    ended_at: datetime
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """All of it at one time, the state's own."""
+
+    cluster: str
+    now: datetime
+    paused: bool
+    pause_reason: str
+    last_pass: datetime | None
+    claims: tuple[Held, ...]
+    marks: tuple[Marked, ...]
+    backoffs: tuple[tuple[str, Backoff], ...]
+    breakers: tuple[tuple[str, Breaker], ...]
+    results: tuple[Result, ...]
+    unreadable: tuple[str, ...] = ()
+    """Why documents were skipped, each with its name."""
+    interval: timedelta = INTERVAL
+    """How far apart passes are expected."""
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is amiss with the passes and the documents, as sentences."""
+        skipped = tuple(f"Skipped, not read: {fault}" for fault in self.unreadable)
+        return (*self._silence(), *skipped)
+
+    def _silence(self) -> tuple[str, ...]:
+        if self.last_pass is None:
+            return (f"No pass was ever completed in this state: {_LOOK_AT}.",)
+        if self.now - self.last_pass < silence(self.interval):
+            return ()
+        return (f"No pass was completed for {span(silence(self.interval))}, so all marks start anew: {_LOOK_AT}.",)
+
+
+def read_status(cluster: str, documents: State, interval: timedelta = INTERVAL) -> Status:
+    """Read the state: the cluster's document, the pools' marks and the drains' records.
+
+    Raises:
+        Retryable, Terminal: the state does not answer, or the cluster's document was not written by this version.
+    """
+    state, _, now = read_cluster(documents)
+    pools, drains = documents.all("pools", PoolMarks), documents.all("drains", DrainRecord)
+    status = status_of(cluster, state, _values(pools), _values(drains), now, interval)
+    return replace(status, unreadable=(*_faults(pools), *_faults(drains)))
+
+
+def _faults(found: Mapping[str, Found[T]]) -> tuple[str, ...]:
+    return tuple(each.fault for each in found.values() if each.fault)
+
+
+def _values(found: Mapping[str, Found[T]]) -> dict[str, T]:
+    return {id_: each.value for id_, each in found.items() if each.value is not None}
+
+
+def status_of(
+    cluster: str,
+    state: ClusterState,
+    pools: Mapping[str, PoolMarks],
+    drains: Mapping[str, DrainRecord],
+    now: datetime,
+    interval: timedelta = INTERVAL,
+) -> Status:
+    """Return what a person sees of these documents; back-offs and breakers that are over are left out."""
+    return Status(
+        cluster=cluster,
+        now=now,
+        paused=state.paused,
+        pause_reason=state.pause_reason,
+        last_pass=state.last_pass,
+        claims=_claims(state, drains, now),
+        marks=tuple(
+            Marked(pool, len(each.marks), min(mark.since for mark in each.marks.values()))
+            for pool, each in sorted(pools.items())
+            if each.marks
+        ),
+        backoffs=tuple(sorted((row for row in state.backoffs.items() if row[1].until > now), key=_until)),
+        breakers=tuple(sorted(open_breakers(state, now).items())),
+        results=_results(drains.values()),
+        interval=interval,
+    )
+
+
+def _claims(state: ClusterState, drains: Mapping[str, DrainRecord], now: datetime) -> tuple[Held, ...]:
+    rows = [_held(uid, claim, drains.get(claim.order_id)) for uid, claim in state.claims.items()]
+    rows += [Held(uid, each.claim, PUBLISHED, (), each.expires_at) for uid, each in on_their_way(state, now).items()]
+    return tuple(sorted(rows, key=lambda row: (row.claim.since, row.claim.node)))
+
+
+def _held(uid: str, claim: Claim, record: DrainRecord | None) -> Held:
+    if record is None:
+        return Held(uid, claim, NO_RECORD)
+    deadline = record.drained_at + claim.settings.watchdog if record.drained_at else record.deadline
+    return Held(uid, claim, record.phase.value, held_by(record), deadline, record.order.requested_by)
+
+
+def _until(row: tuple[str, Backoff]) -> tuple[datetime, str]:
+    return row[1].until, row[1].node
+
+
+def _results(drains: Iterable[DrainRecord]) -> tuple[Result, ...]:
+    """Return the drains that ended last, newest first."""
+    ended = [
+        Result(record, record.updated_at, why_sentence(record))
+        for record in drains
+        if record.phase is DrainPhase.SETTLED and record.updated_at is not None
+    ]
+    return tuple(sorted(ended, key=lambda row: row.ended_at, reverse=True)[:RESULTS])

@@ -1,0 +1,72 @@
+"""How amounts, shares and times are said to a person: one form each, everywhere in the CLI.
+
+Must not decide what is shown; the tables do.
+"""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from fractions import Fraction
+
+from shared.core.planning.prices import MICRO, per_month
+
+
+def dollars(micro_per_hour: int) -> Fraction:
+    """Return micro-dollars as exact dollars."""
+    return Fraction(micro_per_hour, MICRO)
+
+
+def dollars_a_month(micro_per_hour: int) -> Fraction:
+    """Return what an hourly amount of micro-dollars makes in a month, exactly."""
+    return dollars(per_month(micro_per_hour))
+
+
+def monthly(micro_per_hour: int) -> str:
+    """Return what an hourly amount of micro-dollars makes in a month: `$1,234.56`."""
+    return f"${float(dollars_a_month(micro_per_hour)):,.2f}"
+
+
+def hourly(micro_per_hour: int) -> str:
+    return f"${float(dollars(micro_per_hour)):,.2f}"
+
+
+def percent(ratio: Fraction | None) -> str:
+    """Return a ratio as whole percent, rounded down: a node just under its limit must not look as if at it."""
+    return "-" if ratio is None else f"{ratio.numerator * 100 // ratio.denominator}%"
+
+
+def count(number: int, thing: str, things: str = "") -> str:
+    """Return `1 node`, `2 nodes`; `things` is the plural where an s is not enough."""
+    return f"{number:,} {thing if number == 1 else things or f'{thing}s'}"
+
+
+def moment(time: datetime) -> str:
+    """Return a time as `2026-03-04 22:00:05 UTC`."""
+    return f"{time.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def rfc3339(time: datetime) -> str:
+    """Return a time as JSON carries it: `2026-03-04T22:00:05Z`."""
+    return time.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def clock(time: datetime, today: datetime) -> str:
+    """Return the time of day in UTC, with the date only when it is another day than `today`."""
+    there, here = time.astimezone(UTC), today.astimezone(UTC)
+    return f"{there:%H:%M}" if there.date() == here.date() else f"{there:%m-%d %H:%M}"
+
+
+def span(length: timedelta | None) -> str:
+    """Return a duration as the policy writes it: `1h30m`, `15s`, `30d`; None is `Never`."""
+    if length is None:
+        return "Never"
+    seconds = int(length.total_seconds())
+    if seconds and seconds % 86400 == 0:
+        return f"{seconds // 86400}d"
+    parts = ((seconds // 3600, "h"), (seconds % 3600 // 60, "m"), (seconds % 60, "s"))
+    return "".join(f"{number}{unit}" for number, unit in parts if number) or "0s"
+
+
+def some(names: Sequence[str], most: int = 3) -> str:
+    """Return the first names and how many more there are."""
+    rest = len(names) - most
+    return ", ".join(names[:most]) + (f" and {rest:,} more" if rest > 0 else "")

@@ -1,0 +1,150 @@
+"""What a plan rests on, gathered from where a person said: a dump or a kubeconfig, a policy file, a time.
+
+A plan made here knows nothing of earlier passes: the planner's marks and claims are its own. Each thing that
+is not known is said in a note, never guessed silently. Must not decide anything.
+"""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from functions.cli.format import some
+from functions.cli.input_readers import STDIN, from_cluster, from_dump
+from shared.core.cluster.names import POOL_LABEL
+from shared.core.cluster.snapshot import Snapshot
+from shared.core.planning.prices import Prices
+from shared.core.planning.unknown_pools import unknown_pools
+from shared.core.policy import Policy, PoolPolicy
+from shared.errors import BadInput, BadPolicy
+from shared.ports import Picture
+from shared.store.snapshots import snapshot_of
+from shared.wiring import prices_of
+
+WARNING: Final = "warning: "
+"""How a note begins that something is odd, and not only unknown."""
+NO_POLICY: Final = "Without --policy every pool counts as enabled, with default settings."
+NO_MARKS: Final = (
+    "No marks of earlier passes are known here: a node that could go waits until a mark set now is old enough; "
+    "--potential leaves the timers out."
+)
+ESTIMATED: Final = "Prices are estimated for machines that the price table does not name: {machines}."
+NO_WORKLOADS: Final = (
+    "No ReplicaSets, Deployments and StatefulSets are known here: rollouts are not seen, and replicas are counted by "
+    "the pods that are there; add replicasets,deployments,statefulsets to the dump."
+)
+NOT_GKE: Final = (
+    f"No node carries the label {POOL_LABEL}: this does not look like GKE, and Ebb drains nothing elsewhere."
+)
+EVERY_POOL: Final = Policy(other_pools=PoolPolicy(enabled=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What a person named; at most one of dumps and kubeconfig."""
+
+    dumps: tuple[Path, ...] = ()
+    kubeconfig: Path | None = None
+    context: str | None = None
+    policy: Path | None = None
+    at: datetime | None = None
+
+    @property
+    def named(self) -> bool:
+        """Whether a cluster or a dump was named."""
+        return bool(self.dumps or self.kubeconfig or self.context)
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What a plan rests on, and the notes that say what it does not know."""
+
+    snapshot: Snapshot
+    policy: Policy
+    prices: Prices
+    notes: tuple[str, ...]
+
+
+def gather(sources: Sources, read: Policy | None = None) -> Inputs:
+    """Read everything that a plan needs; `read` takes the place of the policy file that was named.
+
+    Raises:
+        BadInput: both a dump and a kubeconfig were named, or a file is not there.
+        BadDump, BadPolicy: a file does not hold what it should.
+        Retryable, Terminal: the cluster cannot be read.
+    """
+    if sources.dumps and (sources.kubeconfig or sources.context):
+        raise BadInput("--dump: a dump takes the place of the cluster; leave out --kubeconfig and --context.")
+    given = read if read or sources.policy is None else read_policy(sources.policy)
+    policy, notes = (EVERY_POOL, (NO_POLICY,)) if given is None else (given, ())
+    reading = from_dump(sources.dumps) if sources.dumps else from_cluster(sources.kubeconfig, sources.context)
+    now, prices = sources.at or reading.now, prices_of()
+    snapshot = snapshot_of(reading.cluster, reading.picture, reading.pools, now, now)
+    known = (NO_MARKS, *_no_workloads(reading.picture), *_estimated(snapshot, prices))
+    odd = (*warnings_of(policy, snapshot), *_elsewhere(snapshot))
+    return Inputs(snapshot, policy, prices, (*odd, *notes, reading.note, *known))
+
+
+def warnings_of(policy: Policy, snapshot: Snapshot) -> tuple[str, ...]:
+    """Return what is odd about a policy beside that cluster, each as a note that says it is a warning."""
+    return tuple(f"{WARNING}{sentence}" for sentence in unknown_pools(policy, snapshot).values())
+
+
+def read_policy(path: Path) -> Policy:
+    """Read and parse a policy file.
+
+    Raises:
+        BadInput: the file cannot be read.
+        BadPolicy: with every fault.
+    """
+    return parsed(path, read_bytes(path))
+
+
+def parsed(path: Path, data: bytes) -> Policy:
+    """Return the policy that a file holds. Raises BadPolicy with every fault, each with the file's name."""
+    from shared.core.policy.parsing import parse
+
+    with faults_of(path):
+        return parse(data)
+
+
+def read_bytes(path: Path) -> bytes:
+    """Return what a file holds, or stdin for `-`, which can be read once.
+
+    Raises:
+        BadInput: the file cannot be read.
+    """
+    try:
+        return sys.stdin.buffer.read() if path == STDIN else path.read_bytes()
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be read ({error.strerror}).") from error
+
+
+def name_of(path: Path) -> str:
+    return "stdin" if path == STDIN else str(path)
+
+
+@contextmanager
+def faults_of(path: Path) -> Iterator[None]:
+    """Let each fault of a document begin with its file's name: of two files one wants to know which is meant."""
+    try:
+        yield
+    except BadPolicy as bad:
+        plain = (fault.removeprefix("policy: ").removeprefix("file: ") for fault in bad.faults)
+        raise BadPolicy(*(f"{name_of(path)}: {fault}" for fault in plain)) from bad
+
+
+def _elsewhere(snapshot: Snapshot) -> tuple[str, ...]:
+    return () if not snapshot.nodes or any(node.pool for node in snapshot.nodes) else (f"{WARNING}{NOT_GKE}",)
+
+
+def _no_workloads(picture: Picture) -> tuple[str, ...]:
+    return () if picture.workloads or not picture.pods else (NO_WORKLOADS,)
+
+
+def _estimated(snapshot: Snapshot, prices: Prices) -> tuple[str, ...]:
+    machines = sorted({node.machine or "unknown" for node in snapshot.nodes if prices.of(node).estimated})
+    return (ESTIMATED.format(machines=some(machines)),) if machines else ()

@@ -1,0 +1,47 @@
+"""`ebb plan` and `ebb explain`: gather, ask the planner of the core once, print.
+
+Must not decide anything; a plan made here orders nothing, whatever its policy says.
+"""
+
+import json
+
+import typer
+
+from functions.cli.inputs import Inputs, Sources, gather
+from functions.cli.options import Output
+from functions.cli.plan import as_json as plan_json
+from functions.cli.plan import explain
+from functions.cli.plan import table as plan_table
+from functions.cli.terminal import printing
+from shared.core.planning.make_plan import make_plan, potential
+from shared.core.planning.plan import Plan, Potential
+from shared.core.records.state import ClusterState
+
+
+def show_plan(sources: Sources, output: Output, *, with_potential: bool) -> None:
+    """Print the plan as a table with notes, or as JSON with the notes on stderr."""
+    inputs = gather(sources)
+    plan, most = _plan(inputs), _potential(inputs) if with_potential else None
+    if output is Output.JSON:
+        typer.echo("\n".join(inputs.notes), err=True)
+        typer.echo(json.dumps(plan_json.document(plan, most), indent=2, ensure_ascii=False))
+        return
+    with printing() as console:
+        plan_table.show(console, plan, most, inputs.notes)
+
+
+def show_node(sources: Sources, name: str) -> None:
+    """Print one node's verdict with all its blockers and what can be done about them."""
+    inputs = gather(sources)
+    plan = _plan(inputs)
+    with printing() as console:
+        explain.show(console, plan, explain.find(plan, name), inputs.notes)
+
+
+def _plan(inputs: Inputs) -> Plan:
+    return make_plan(inputs.snapshot, ClusterState(), {}, inputs.policy, inputs.snapshot.taken_at, inputs.prices)
+
+
+def _potential(inputs: Inputs) -> Potential:
+    snapshot = inputs.snapshot
+    return potential(snapshot, ClusterState(), inputs.policy, snapshot.taken_at, inputs.prices)

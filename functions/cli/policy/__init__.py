@@ -1,0 +1,1 @@
+"""`ebb policy`: check, diff, windows, and imports of other tools' settings."""

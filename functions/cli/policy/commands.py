@@ -1,0 +1,157 @@
+"""The commands under `ebb policy`: what a person typed, turned into one call each.
+
+Modules are imported when their command is called, so that help and refusals come at once. Must not hold rules.
+"""
+
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from functions.cli.flags import Commands, Group
+from functions.cli.inputs import Sources
+from functions.cli.options import At, Context, Dumps, Kubeconfig, instant
+from shared.core.reasons import DrainReason
+
+policies = Commands(cls=Group, no_args_is_help=True, help="Check, draw, compare and convert policies.")
+imports = Commands(
+    cls=Group, no_args_is_help=True, help="Convert the configuration of another consolidator into a policy."
+)
+policies.add_typer(imports, name="import")
+Given = Annotated[Path, typer.Argument(metavar="FILE", help="YAML or JSON, as kubectl prints it; - is stdin.")]
+PolicyPath = Annotated[Path, typer.Argument(metavar="FILE", help="The policy, YAML or JSON; - is stdin.")]
+
+
+@policies.command()
+def check(file: PolicyPath, *, dump: Dumps = None, kubeconfig: Kubeconfig = None, context: Context = None) -> None:
+    """Name every fault of a policy file, or print the settings that hold for each pool.
+
+    With a dump or a kubeconfig it also warns about pools that the cluster does
+    not have, and says how many nodes have expired.
+    """
+    from functions.cli.policy import check as policy_check
+
+    policy_check.run(file, Sources(tuple(dump or ()), kubeconfig, context))
+
+
+@policies.command()
+def windows(
+    file: PolicyPath,
+    *,
+    days: Annotated[int, typer.Option("--days", metavar="N", min=1, max=31, help="How many days to draw.")] = 7,
+    at: Annotated[
+        datetime | None,
+        typer.Option(
+            "--at", metavar="TIME", parser=instant, help="Begin with this day, for example 2026-03-27T00:00Z."
+        ),
+    ] = None,
+    nodes: Annotated[
+        list[str] | None,
+        typer.Option("--nodes", metavar="POOL=N,…", help="Sizes of pools, to see numbers instead of percentages."),
+    ] = None,
+    pool: Annotated[str | None, typer.Option("--pool", metavar="NAME", help="Draw this pool only.")] = None,
+    time_zone: Annotated[
+        str | None,
+        typer.Option("--time-zone", metavar="NAME", help="Whose hours to draw; else those of the schedules, or UTC."),
+    ] = None,
+    reason: Annotated[
+        DrainReason,
+        typer.Option(
+            "--reason",
+            metavar="REASON",
+            help=f"Why a node would go, {', '.join(DrainReason)}: some budgets bind one reason only.",
+        ),
+    ] = DrainReason.UNDERUTILIZED,
+) -> None:
+    """Draw how many nodes of each pool may go in each hour, and which budget, window, freeze or rate decides."""
+    from functions.cli.policy import windows as policy_windows
+
+    policy_windows.run(file, policy_windows.Wish(days, at, tuple(nodes or ()), pool, time_zone, reason))
+
+
+@policies.command()
+def diff(
+    old: Annotated[Path, typer.Argument(metavar="OLD", help="The policy in force, YAML or JSON.")],
+    new: Annotated[Path, typer.Argument(metavar="NEW", help="The policy that is to take its place.")],
+    *,
+    dump: Dumps = None,
+    kubeconfig: Kubeconfig = None,
+    context: Context = None,
+    at: At = None,
+    assume_marked: Annotated[
+        bool, typer.Option("--assume-marked", help="Count every node that could go as marked long ago.")
+    ] = False,
+) -> None:
+    """Say which settings change from one policy to another, and which nodes' verdicts in a cluster or a dump.
+
+    Where no cluster is named and there is no kubeconfig, only the settings are
+    compared.
+    """
+    from functions.cli.policy import diff as policy_diff
+
+    sources = Sources(tuple(dump or ()), kubeconfig, context, at=at)
+    policy_diff.run(old, new, sources, assume_marked=assume_marked)
+
+
+@imports.command()
+def estafette(
+    file: Given,
+    *,
+    marked: Annotated[
+        int | None,
+        typer.Option(
+            "--needed-marked-time",
+            metavar="SECONDS",
+            min=0,
+            envvar="NEEDED_MARKED_TIME_FOR_REMOVAL_SECONDS",
+            show_envvar=False,
+            help="How long the process wanted a node to be marked.",
+        ),
+    ] = None,
+    age: Annotated[
+        int | None,
+        typer.Option(
+            "--minimum-node-age",
+            metavar="SECONDS",
+            min=0,
+            envvar="MINIMUM_NODE_AGE_SECONDS",
+            show_envvar=False,
+            help="How old the process wanted a node to be.",
+        ),
+    ] = None,
+) -> None:
+    """Convert estafette-k8s-node-compactor: its ConfigMap, the JSON in it, or its Helm chart's values or output.
+
+    The two times are also read from the process's own variables,
+    NEEDED_MARKED_TIME_FOR_REMOVAL_SECONDS and MINIMUM_NODE_AGE_SECONDS.
+    """
+    from functions.cli.policy import import_command as policy_import
+    from functions.cli.policy.importing import from_estafette
+
+    policy_import.run(file, lambda data: from_estafette(data, marked, age))
+
+
+@imports.command("node-refiner")
+def node_refiner(
+    file: Given,
+    *,
+    pool: Annotated[
+        list[str] | None,
+        typer.Option("--pool", metavar="NAME", help="A pool that Ebb may drain; node-refiner knew no pools."),
+    ] = None,
+) -> None:
+    """Convert the ConfigMap node-refiner-cm of SAP node-refiner."""
+    from functions.cli.policy import import_command as policy_import
+    from functions.cli.policy.importing import from_node_refiner
+
+    policy_import.run(file, lambda data: from_node_refiner(data, tuple(pool or ())))
+
+
+@imports.command()
+def karpenter(file: Given) -> None:
+    """Convert Karpenter's NodePools (v1, v1beta1), one or many: their disruption block and what belongs to it."""
+    from functions.cli.policy import import_command as policy_import
+    from functions.cli.policy.importing import from_karpenter
+
+    policy_import.run(file, from_karpenter)

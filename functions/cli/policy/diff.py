@@ -1,0 +1,152 @@
+"""`ebb policy diff`: which settings change from one policy to another, and which nodes' verdicts with them.
+
+The same picture is planned twice. Must not judge: the core plans, `policy_words` words the settings.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from itertools import groupby
+from pathlib import Path
+from typing import Final
+
+from rich.console import Console
+from rich.table import Table
+
+from functions.cli.format import count
+from functions.cli.inputs import NO_MARKS, Inputs, Sources, gather, read_policy, warnings_of
+from functions.cli.plan.table import show_notes
+from functions.cli.plan.view import TITLES
+from functions.cli.policy.words import cluster_settings, pool_settings
+from functions.cli.terminal import printing
+from shared.core.cluster.snapshot import Snapshot
+from shared.core.planning.make_plan import make_plan
+from shared.core.planning.plan import NodeDecision, Plan
+from shared.core.policy import Policy
+from shared.core.records.state import ClusterState, Mark, PoolMarks
+from shared.errors import BadInput
+
+MARKED: Final = "Every node that could go counts as marked long ago (--assume-marked)."
+UNMARKED: Final = (
+    "No marks are known here, so nodes wait that the planner may have marked long ago; see --assume-marked."
+)
+SETTINGS_ONLY: Final = (
+    "No cluster was named, so only settings are compared; --dump, --kubeconfig or --context compares verdicts too."
+)
+SAME: Final = "Nothing changes: the same settings hold."
+NOTHING: Final = "Nothing changes: the same settings hold, and every node keeps its verdict."
+_LONG: Final = timedelta(days=3661)
+"""Longer than any age that a policy may ask of a mark."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One thing that was so and will be otherwise; `place` is the pool of a node, or whose setting it is."""
+
+    place: str
+    name: str
+    old: str
+    new: str
+
+
+def run(old: Path, new: Path, sources: Sources, *, assume_marked: bool) -> None:
+    """Print what a change of policy would change: settings always, verdicts where a cluster or a dump was named.
+
+    Raises:
+        BadInput: a file cannot be read, both a dump and a kubeconfig were named, or an option needs one of them.
+        BadPolicy: with every fault of the first policy that has some.
+        Retryable, Terminal: the cluster cannot be read.
+    """
+    if not sources.named and (assume_marked or sources.at):
+        raise BadInput(f"{'--assume-marked' if assume_marked else '--at'}: it needs a cluster; add --dump FILE.")
+    first, other = (read_policy(each) for each in (old, new))
+    if not sources.named:
+        with printing() as console:
+            show_notes(console, [SETTINGS_ONLY])
+            show(console, settings(first, other), (), None)
+        return
+    inputs = gather(sources, first)
+    before, after = (_plan(inputs, policy, assume_marked=assume_marked) for policy in (first, other))
+    with printing() as console:
+        show_notes(console, _notes(inputs, other, MARKED if assume_marked else UNMARKED))
+        show(console, settings(first, other), verdicts(before, after), len(before.decisions))
+
+
+def _notes(inputs: Inputs, other: Policy, marks: str) -> list[str]:
+    own = [marks if note == NO_MARKS else note for note in inputs.notes]
+    return [*own, *(note for note in warnings_of(other, inputs.snapshot) if note not in own)]
+
+
+def _plan(inputs: Inputs, policy: Policy, *, assume_marked: bool) -> Plan:
+    snapshot = inputs.snapshot
+    state = ClusterState(last_pass=snapshot.taken_at) if assume_marked else ClusterState()
+    marks = all_marked(snapshot) if assume_marked else {}
+    return make_plan(snapshot, state, marks, policy, snapshot.taken_at, inputs.prices)
+
+
+def all_marked(snapshot: Snapshot) -> dict[str, PoolMarks]:
+    """Return marks of long ago for all nodes; the planner keeps those of nodes that could go."""
+    since = snapshot.taken_at - _LONG
+    return {
+        pool: PoolMarks(marks={node.uid: Mark(node.name, since) for node in nodes})
+        for pool, nodes in snapshot.nodes_by_pool.items()
+    }
+
+
+def settings(old: Policy, new: Policy) -> tuple[Change, ...]:
+    """Return the effective settings that differ: the cluster's, each pool's, and those of pools that neither names."""
+    pools = sorted({*old.pools, *new.pools})
+    sections = [("cluster", cluster_settings(old), cluster_settings(new))]
+    sections += [(f"pool {name}", pool_settings(old.pool(name)), pool_settings(new.pool(name))) for name in pools]
+    sections += [("every other pool", pool_settings(old.other_pools), pool_settings(new.other_pools))]
+    return tuple(change for place, before, after in sections for change in _differences(place, before, after))
+
+
+def _differences(place: str, old: Mapping[str, str], new: Mapping[str, str]) -> Iterable[Change]:
+    return (Change(place, name, old[name], new[name]) for name in old if old[name] != new[name])
+
+
+def verdicts(old: Plan, new: Plan) -> tuple[Change, ...]:
+    """Return the nodes of one picture whose verdict or reason differs between two plans."""
+    pairs = zip(old.decisions, new.decisions, strict=True)
+    rows = (Change(before.pool, before.name, _verdict(before), _verdict(after)) for before, after in pairs)
+    return tuple(sorted((row for row in rows if row.old != row.new), key=lambda row: (row.old, row.new, row.name)))
+
+
+def _verdict(decision: NodeDecision) -> str:
+    return ": ".join(part for part in (TITLES[decision.verdict], decision.reason) if part)
+
+
+def show(console: Console, changed: Sequence[Change], moved: Sequence[Change], nodes: int | None) -> None:
+    """Print both kinds of changes, and one line that sums up; or that nothing changes.
+
+    Without a cluster `nodes` is None: then nothing is said of verdicts.
+    """
+    if not changed and not moved:
+        console.print(SAME if nodes is None else NOTHING)
+        return
+    for place, changes in groupby(changed, key=lambda change: change.place):
+        _print(console, place, ("setting", "old", "new"), [(each.name, each.old, each.new) for each in changes])
+    if not changed:
+        console.print("No setting changes.\n")
+    for (old, new), nodes_moved in groupby(moved, key=lambda change: (change.old, change.new)):
+        rows = [(each.name, each.place or "-") for each in nodes_moved]
+        _print(console, f"{old} → {new} ({len(rows):,})", ("node", "pool"), rows)
+    console.print(f"{count(len(changed), 'setting')} would change." if nodes is None else _sum(moved, nodes))
+
+
+def _print(console: Console, title: str, columns: Sequence[str], rows: Iterable[tuple[str, ...]]) -> None:
+    console.print(title, style="bold")
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    console.print(table)
+    console.print()
+
+
+def _sum(moved: Sequence[Change], nodes: int) -> str:
+    if not moved:
+        return f"No verdict changes: all {count(nodes, 'node')} keep theirs at this moment."
+    return f"{len(moved):,} of {count(nodes, 'verdict')} would change at this moment."

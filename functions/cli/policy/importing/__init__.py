@@ -1,0 +1,12 @@
+"""From the configuration of another consolidator to a policy: bytes in, a commented document and notes out.
+
+Each value of the document says where it came from; what has no equivalent is said in a note, never dropped silently.
+Must not do I/O, and must not return a document that `parse` would refuse.
+"""
+
+from functions.cli.policy.importing.estafette import from_estafette
+from functions.cli.policy.importing.karpenter import from_karpenter
+from functions.cli.policy.importing.node_refiner import from_node_refiner
+from functions.cli.policy.importing.writing import Imported
+
+__all__ = ["Imported", "from_estafette", "from_karpenter", "from_node_refiner"]

@@ -1,0 +1,145 @@
+"""SAP node-refiner: its ConfigMap `node-refiner-cm`.
+
+Its README, its code and its shipped manifest disagree on defaults (guide: seeds §2.1, N12). A key that is not in the
+ConfigMap is taken from the code, because that is what the process did. Must not guess which pools are meant.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Final
+
+from functions.cli.policy.importing.objects import objects, others, part
+from functions.cli.policy.importing.writing import SAFE_DEFAULT, Imported, Noted, imported
+from shared.core.policy.cluster_fields import CLUSTER_FIELDS
+from shared.core.policy.fields import POOL_FIELDS
+from shared.errors import BadInput, BadPolicy
+
+CONFIG_MAP: Final = "node-refiner-cm"
+_TRUE: Final = frozenset({"1", "t", "T", "TRUE", "true", "True"})
+_FALSE: Final = frozenset({"0", "f", "F", "FALSE", "false", "False"})
+"""The words of Go's ParseBool."""
+_BUDGET: Final = POOL_FIELDS["budgets"].default[0]["nodes"]
+_RATE: Final = CLUSTER_FIELDS["rate"].default["nodes"]
+_RATIO: Final = POOL_FIELDS["cpu_limit"].default
+_DEFAULTS: Final = "Ebb's defaults hold"
+_ALWAYS: Final = (
+    f"limits: node-refiner had none for a single node; {_DEFAULTS} (see ebb policy check), such as {_RATIO} of CPU.",
+    "minimums: node-refiner could end one node below them; Ebb counts what is left after the removal.",
+    "excess_nodes_threshold: Ebb counts the excess in each pool, node-refiner counted it over the whole cluster.",
+    f"budgets, rate: node-refiner had none; {_DEFAULTS}, {_BUDGET} of a pool and of the cluster, and {_RATE} an hour.",
+    "taints: node-refiner passed by every tainted node; Ebb by those whose taint is not their whole pool's.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Key:
+    """One key: how it is read, where it goes in the policy, and the default of the code beside the other two."""
+
+    read: Callable[[str], Any]
+    path: tuple[str, str]
+    code: str
+    others: str = ""
+
+
+def _minutes(text: str) -> str:
+    return f"{_whole(text)}m"
+
+
+def _whole(text: str) -> int:
+    if not re.fullmatch(r"\+?[0-9]{1,9}", text, re.ASCII):
+        raise BadInput("write a whole number, zero or more")
+    return int(text)
+
+
+def _number(text: str) -> Decimal:
+    if not re.fullmatch(r"\+?[0-9]{1,9}(\.[0-9]{0,12})?", text, re.ASCII):
+        raise BadInput("write a number, zero or more, such as 2 or 1.5")
+    return Decimal(text)
+
+
+def _dry_run(text: str) -> bool:
+    """Whether the drainer was on or not: the first run of a policy that was just converted changes nothing."""
+    if text not in _TRUE | _FALSE:
+        raise BadInput("write true or false")
+    return True
+
+
+_README: Final = "; its README says 2"
+_KEYS: Final[Mapping[str, _Key]] = {
+    "drainer_enabled": _Key(_dry_run, ("", "dryRun"), "true", "; its shipped manifest says false"),
+    "minimum_nodes": _Key(_whole, ("cluster", "minimumNodes"), "3", _README),
+    "minimum_non_tainted_nodes": _Key(_whole, ("cluster", "minimumNonTaintedNodes"), "3", _README),
+    "time_since_last_addition": _Key(_minutes, ("cluster", "timeSinceLastAddition"), "60"),
+    "time_gap": _Key(_minutes, ("cluster", "timeGap"), "10", "; its shipped manifest says 5"),
+    "excess_nodes_threshold": _Key(_number, ("defaults", "excessNodesThreshold"), "2"),
+}
+
+
+def from_node_refiner(data: bytes, pools: Sequence[str] = ()) -> Imported:
+    """Convert a ConfigMap, or the mapping in it.
+
+    Args:
+        data: YAML or JSON.
+        pools: the pools to enable; node-refiner knew none.
+
+    Raises:
+        BadPolicy: the file holds no such ConfigMap, or values that node-refiner would not have read either.
+    """
+    things = objects(data)
+    written = _written(things)
+    policy: dict[str, Any] = {
+        "": {},
+        "cluster": {},
+        "defaults": {"enabled": Noted(value=True, because="for the pools below")},
+    }
+    faults = []
+    for name, key in _KEYS.items():
+        try:
+            policy[key.path[0]][key.path[1]] = _value(name, key, written)
+        except BadInput as error:
+            faults.append(f"{name}: value {str(written[name])[:40]!r} is wrong; {error}.")
+    if faults:
+        raise BadPolicy(*faults)
+    policy["nodePools"] = Noted({pool: {} for pool in pools}, "as asked for" if pools else "name the pools here")
+    left_out = others((each for each in things if not _is_configuration(each)), "draining")
+    notes = [*_notes(written, pools), *left_out]
+    return imported("From a ConfigMap of node-refiner.", {**policy.pop(""), **policy}, notes)
+
+
+def _written(things: list[dict[str, Any]]) -> dict[str, Any]:
+    found = [each for each in things if _is_configuration(each)]
+    if len(found) != 1:
+        raise BadPolicy(
+            f"file: it holds {len(found) or 'no'} configurations of node-refiner; give the one ConfigMap {CONFIG_MAP}."
+        )
+    return _settings(found[0])
+
+
+def _is_configuration(thing: dict[str, Any]) -> bool:
+    return bool(_settings(thing).keys() & _KEYS.keys())
+
+
+def _settings(thing: dict[str, Any]) -> dict[str, Any]:
+    return part(thing, "data") if "data" in thing else thing
+
+
+def _value(name: str, key: _Key, written: Mapping[str, Any]) -> Noted:
+    safe = f"{SAFE_DEFAULT}; " if key.read is _dry_run else ""
+    if name in written:
+        value = written[name]
+        text = (str(value).lower() if isinstance(value, bool) else str(value)).strip()
+        return Noted(key.read(text), f"{safe}{name}{f' was {text}' if safe else ''}")
+    because = f"{safe}{name} was not there: the default of node-refiner's code, {key.code}{key.others}"
+    return Noted(key.read(key.code), because)
+
+
+def _notes(written: Mapping[str, Any], pools: Sequence[str]) -> list[str]:
+    strange = sorted(str(name)[:40] for name in written.keys() - _KEYS.keys())
+    assumed = [
+        f"{name}: it is not in the ConfigMap; assumed what the code does." for name in _KEYS if name not in written
+    ]
+    unnamed = ["nodePools: node-refiner took nodes of any pool; name the pools that Ebb may drain with --pool."]
+    unknown = [f"{name!r}: node-refiner knows no such key; it is left out." for name in strange]
+    return [*assumed, *unknown, *([] if pools else unnamed), *_ALWAYS]

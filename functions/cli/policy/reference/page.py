@@ -1,0 +1,115 @@
+"""The policy's fields as a table for people, made from the JSON Schema: what editors know and what people read agree.
+
+Pure: schema in, Markdown out. Must not hold facts about single fields; those stand in the models.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from shared.core.policy.scalars import (
+    DURATION_PATTERN,
+    LIMIT_PATTERN,
+    NEVER,
+    PERCENT_PATTERN,
+    TAINT_KEY_PATTERN,
+    WINDOW_PATTERN,
+)
+
+Part = Mapping[str, Any]
+_TEXTS: Final = {
+    f"^({DURATION_PATTERN}|0)$": "duration",
+    f"^({DURATION_PATTERN})$": "duration above zero",
+    f"^({DURATION_PATTERN}|0|{NEVER})$": f"duration or `{NEVER}`",
+    f"^({WINDOW_PATTERN})$": "duration in minutes or more",
+    f"^({PERCENT_PATTERN})$": "percentage",
+    f"^({LIMIT_PATTERN})$": "number, or percentage rounded up",
+    f"^({TAINT_KEY_PATTERN})$": "key of a taint",
+}
+"""What each pattern of the schema asks for."""
+_KINDS: Final = {"boolean": "`true` or `false`", "string": "text", "object": "mapping"}
+_HEAD: Final = "| field | value | meaning | default, and why |\n|---|---|---|---|\n"
+_DEFAULT: Final = " Default "
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One field: its path, what may be written with its unit, its meaning, its default with the reason for it."""
+
+    path: str
+    value: str
+    meaning: str
+    default: str
+
+    def __str__(self) -> str:
+        return f"| `{self.path}` | {self.value} | {self.meaning} | {self.default} |"
+
+
+def table(schema: Part) -> str:
+    """Return every field of the schema as one Markdown table."""
+    return _HEAD + "\n".join(map(str, rows(schema))) + "\n"
+
+
+def rows(schema: Part) -> Iterator[Row]:
+    """Yield a row for every field, in the order of the models; `defaults` holds the fields of a pool once."""
+    yield from _fields(schema, "", schema["$defs"])
+
+
+def _fields(section: Part, path: str, sections: Part) -> Iterator[Row]:
+    for name, field in section["properties"].items():
+        part, list_of = _inner(field, sections)
+        own = f"{path}{name}"
+        yield _row(own, field, part, required=name in section.get("required", ()))
+        if name != "defaults" and "properties" in part:
+            yield from _fields(part, f"{own}{list_of}.", sections)
+
+
+def _inner(field: Part, sections: Part) -> tuple[Part, str]:
+    """Return what a field holds in the end, and how a path says that it holds many of them."""
+    part = _said(field, sections)
+    if part.get("type") == "array":
+        return {"type": "array", **_said(part["items"], sections), "list": True}, "[]"
+    if isinstance(part.get("additionalProperties"), Mapping):
+        return _said(part["additionalProperties"], sections), ".NAME"
+    return part, ""
+
+
+def _said(field: Part, sections: Part) -> Part:
+    """Return a field without the choice of leaving it out, and what it refers to."""
+    choices = [each for each in field.get("anyOf", ()) if each.get("type") != "null"]
+    part = choices[0] if len(choices) == 1 else field
+    return sections[part["$ref"].rsplit("/", 1)[-1]] if "$ref" in part else part
+
+
+def _row(path: str, field: Part, part: Part, *, required: bool) -> Row:
+    meaning, _, why = field["description"].partition(_DEFAULT)
+    value = f"list of: {_value(part)}" if part.get("list") else _value(part)
+    default = "required" if required else why.removesuffix(".") or _default(field)
+    return Row(path, value, meaning, default)
+
+
+def _default(field: Part) -> str:
+    value = field.get("default")
+    if value is None:
+        return "none"
+    text = value if isinstance(value, str) else json.dumps(value)
+    return "empty" if value in ([], {}) else f"`{text}`"
+
+
+def _value(part: Part) -> str:
+    if "properties" in part:
+        return "mapping"
+    if "enum" in part:
+        return ", ".join(f"`{word}`" for word in part["enum"])
+    patterns = [each.get("pattern") for each in (part, *part.get("anyOf", ()))]
+    said = next((_TEXTS[pattern] for pattern in patterns if pattern in _TEXTS), "")
+    return said or _number(part) or _KINDS[part["type"]]
+
+
+def _number(part: Part) -> str:
+    kind = {"integer": "whole number", "number": "decimal"}.get(part.get("type", ""), "")
+    if not kind:
+        return ""
+    lowest = f" above {part['exclusiveMinimum']}" if "exclusiveMinimum" in part else f" from {part['minimum']}"
+    return f"{kind}{lowest}" + (f" up to {part['maximum']}" if "maximum" in part else "")

@@ -1,0 +1,194 @@
+"""`ebb policy windows`: days down, hours across; how many nodes of each pool may go, and what decides it.
+
+Must not decide: `policy_calendar` asks the core. Must not cut an answer: a run too short for its number shows its
+letter, and the legend has the number.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from functions.cli.format import count, some
+from functions.cli.inputs import read_policy
+from functions.cli.policy.bars import Bars, bars, letters
+from functions.cli.policy.calendar_view import Day, Question, calendar, zones
+from functions.cli.policy.limits import Sizes
+from functions.cli.terminal import printing
+from shared.adapters.clock import system_time
+from shared.core.policy import Policy
+from shared.core.policy.schedule import zone_of
+from shared.core.reasons import DrainReason
+from shared.errors import BadInput
+
+WHOSE: Final = {
+    DrainReason.UNDERUTILIZED: "under-utilised nodes",
+    DrainReason.EMPTY: "empty nodes",
+    DrainReason.EXPIRED: "expired nodes",
+}
+
+_YEARS_SHOWN: Final = range(1970, 2200)
+"""Zone rules and calendars are sure of these."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What a person typed."""
+
+    days: int = 7
+    at: datetime | None = None
+    nodes: tuple[str, ...] = ()
+    pool: str | None = None
+    zone: str | None = None
+    reason: DrainReason = DrainReason.UNDERUTILIZED
+
+
+def run(path: Path, wish: Wish) -> None:
+    """Print the calendar of a policy file.
+
+    Raises:
+        BadInput: the file cannot be read, or an option names what is not there.
+        BadPolicy: with every fault.
+    """
+    policy = read_policy(path)
+    question = _question(policy, wish)
+    with printing() as console:
+        show(console, path.name, question, _shown(policy, wish.pool))
+
+
+def _question(policy: Policy, wish: Wish) -> Question:
+    zone = _zone(policy, wish.zone)
+    moment = wish.at or system_time()
+    if moment.year not in _YEARS_SHOWN:
+        raise BadInput(f"--at: write a time from {_YEARS_SHOWN[0]} to {_YEARS_SHOWN[-1]}.")
+    first = moment.astimezone(zone).date()
+    return Question(policy, sizes(policy, wish.nodes), zone, first, wish.days, wish.reason)
+
+
+def _zone(policy: Policy, wished: str | None) -> ZoneInfo:
+    """Return the clock to show: the wished one, the only one that the policy's schedules use, or UTC."""
+    used = zones(policy)
+    try:
+        return zone_of(wished or (used[0] if len(used) == 1 else "UTC"))
+    except BadInput as error:
+        raise BadInput(f"--time-zone: {error}.") from error
+
+
+def sizes(policy: Policy, given: Sequence[str]) -> Sizes:
+    """Read `POOL=N`; the cluster's size is known when every pool of the policy was given.
+
+    Raises:
+        BadInput: one is no such pair, or names a pool that the policy does not.
+    """
+    pairs = [pair for each in given for pair in each.split(",")]
+    found = dict(_pair(policy, pair) for pair in pairs)
+    return Sizes(found, sum(found.values()) if found.keys() == policy.pools.keys() else None)
+
+
+def _pair(policy: Policy, text: str) -> tuple[str, int]:
+    pool, _, number = text.rpartition("=")
+    if not pool or not (number.isascii() and number.isdigit() and len(number) < 7):  # noqa: PLR2004 - as in the policy
+        raise BadInput(f"--nodes: {text!r} is not POOL=N; write for example default-pool=30.")
+    _known(policy, pool, "--nodes")
+    return pool, int(number)
+
+
+def _known(policy: Policy, pool: str, option: str) -> None:
+    if pool not in policy.pools:
+        named = some(sorted(policy.pools), 5) or "none"
+        raise BadInput(f"{option}: the policy names no pool {pool!r}; its pools: {named}.")
+
+
+def _shown(policy: Policy, wished: str | None) -> tuple[str, ...]:
+    if wished is not None:
+        _known(policy, wished, "--pool")
+        return (wished,)
+    return tuple(name for name, pool in policy.pools.items() if pool.enabled)
+
+
+def show(console: Console, name: str, question: Question, pools: Sequence[str]) -> None:
+    """Print what holds at all times, then picture and legend of each pool; pools with equal days stand together."""
+    for note in notes(name, question, pools):
+        console.print(note, soft_wrap=not console.is_terminal)
+    width = console.width if console.is_terminal else None
+    days = calendar(question, pools)
+    for names in _alike(days, question.sizes):
+        console.print()
+        console.print(_title(names, question), style="bold")
+        _picture(console, bars(days[names[0]], width), days[names[0]])
+
+
+def _alike(days: Mapping[str, tuple[Day, ...]], known: Sizes) -> Iterator[tuple[str, ...]]:
+    """Yield pools with the same picture and the same size together, each set in the place of its first."""
+    rows: dict[tuple[object, ...], list[str]] = {}
+    for pool, picture in days.items():
+        rows.setdefault((known.pools.get(pool), picture), []).append(pool)
+    return map(tuple, rows.values())
+
+
+def notes(name: str, question: Question, pools: Sequence[str]) -> Iterator[str]:
+    """Yield what the pictures rest on, and what holds at all times."""
+    policy = question.policy
+    yield (
+        f"{name}: how many {WHOSE[question.reason]} may be in disruption at once, by the hour in {question.zone.key}; "
+        "ebb plan says what the moment asks besides (minimums, time gap, drains in flight)."
+    )
+    if policy.dry_run or policy.paused:
+        yield f"{'paused' if policy.paused else 'dryRun'} is true: nothing is drained at any time."
+    off = [pool for pool, settings in policy.pools.items() if not settings.enabled]
+    if off:
+        yield f"Not enabled, so that no node of theirs ever goes: {some(off, 5)}."
+    if not pools:
+        yield "No pool is enabled, so there is nothing to draw."
+    if len(zones(policy)) > 1:
+        yield f"Schedules are written for {', '.join(zones(policy))}; --time-zone NAME shows the hours of one."
+    yield from _unknown(question)
+
+
+def _unknown(question: Question) -> Iterator[str]:
+    policy, total = question.policy, question.sizes.total
+    shares = [str(each.nodes) for each in policy.budgets if each.nodes.percent is not None]
+    if policy.rate is not None and policy.rate.nodes.percent is not None:
+        shares.append(f"{policy.rate.nodes} in a time")
+    if shares and total is None:
+        yield (
+            f"The cluster's own limits ({', '.join(shares)}) are shares of all its nodes and not drawn; "
+            "give the sizes of all pools with --nodes POOL=N,POOL=N."
+        )
+
+
+def _title(names: tuple[str, ...], question: Question) -> str:
+    size = question.sizes.pools.get(names[0])
+    known = "" if size is None else f" ({count(size, 'node')}{' each' if len(names) > 1 else ''})"
+    return f"{'pool' if len(names) == 1 else 'pools'} {', '.join(names)}{known}"
+
+
+def _picture(console: Console, drawn: Bars, days: Sequence[Day]) -> None:
+    console.print(Text(drawn.ruler, style="dim"), soft_wrap=True)
+    for label, row in drawn.rows:
+        line = Text(label)
+        for text, style in row:
+            line.append(text, style)
+        console.print(line, soft_wrap=True)
+    console.print(_legend(days))
+
+
+def _legend(days: Sequence[Day]) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
+    table.add_column(no_wrap=True)
+    table.add_column(no_wrap=True, justify="right")
+    table.add_column()
+    for answer, letter in letters(days).items():
+        table.add_row(letter, answer.amount, answer.why)
+    hours = [hour for day in days for hour in day.hours]
+    if any(hour is not None and hour.changes for hour in hours):
+        table.add_row("*", "", "changes within the hour; the most restrictive is shown")
+    if None in hours:
+        table.add_row("", "", "a blank hour is one that the clock skips")
+    return table

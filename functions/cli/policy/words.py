@@ -1,0 +1,116 @@
+"""How the settings of a policy are said: each value by its type, and what a value that is left out means there.
+
+Must not list the settings: the policy's fields do, and say what holds where one is left out.
+"""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from enum import Enum
+from fractions import Fraction
+from functools import singledispatch
+from typing import Any, Final
+
+from functions.cli.format import moment, span
+from shared.core.policy import WATCHDOGS, Budget, Freeze, NamespaceRate, Policy, PoolPolicy, Rate, Schedule
+from shared.core.policy.cluster_fields import CLUSTER_FIELDS, DRAIN_FIELDS
+from shared.core.policy.field import Field
+from shared.core.policy.fields import POOL_FIELDS
+
+_WATCHDOG: Final = DRAIN_FIELDS["watchdog"].path
+
+
+def cluster_settings(policy: Policy) -> dict[str, str]:
+    """Return all settings in force that are not a pool's, in words, by the path that the policy gives them."""
+    return {
+        **dict(_said(policy, CLUSTER_FIELDS)),
+        **dict(_said(policy.drain, DRAIN_FIELDS)),
+        _WATCHDOG: _watchdog(policy),
+    }
+
+
+def pool_settings(pool: PoolPolicy) -> dict[str, str]:
+    """Return one pool's settings in force, in words, by the path below its name."""
+    return _said(pool, POOL_FIELDS)
+
+
+def _said(settings: object, fields: Mapping[str, Field]) -> dict[str, str]:
+    return {field.path: _value(field, getattr(settings, attribute)) for attribute, field in fields.items()}
+
+
+def _value(field: Field, value: Any) -> str:
+    if value is None:
+        return field.unset
+    if isinstance(value, (tuple, frozenset)) and not value:
+        return field.empty
+    return f"{in_words(value)}{field.unit}"
+
+
+@singledispatch
+def in_words(value: object) -> str:
+    """Return a setting's value the way the policy writes it, or the way it limits."""
+    return str(value)
+
+
+@in_words.register
+def _flag(value: bool) -> str:
+    return "true" if value else "false"
+
+
+@in_words.register
+def _word(value: Enum) -> str:
+    return str(value.value)
+
+
+@in_words.register
+def _duration(value: timedelta) -> str:
+    return span(value)
+
+
+@in_words.register
+def _decimal(value: Fraction) -> str:
+    return f"{float(value):g}"
+
+
+@in_words.register
+def _words(value: frozenset) -> str:  # type: ignore[type-arg]  # dispatch knows no arguments of types
+    return ", ".join(sorted(map(in_words, value)))
+
+
+@in_words.register
+def _list(value: tuple) -> str:  # type: ignore[type-arg]  # dispatch knows no arguments of types
+    return "; ".join(map(in_words, value))
+
+
+@in_words.register
+def _budget(value: Budget) -> str:
+    when = "always" if value.schedule is None else in_words(value.schedule)
+    reasons = f" for {', '.join(sorted(value.reasons))}" if value.reasons else ""
+    return f"{value.nodes} {when}{reasons}"
+
+
+@in_words.register
+def _schedule(value: Schedule) -> str:
+    return f'"{value.cron}" for {span(value.duration)} ({value.time_zone})'
+
+
+@in_words.register
+def _rate(value: Rate) -> str:
+    return f"{value.nodes} in any {span(value.per)}"
+
+
+@in_words.register
+def _namespace_rate(value: NamespaceRate) -> str:
+    return f"{value.pods} pods in any {span(value.per)}"
+
+
+@in_words.register
+def _freeze(value: Freeze) -> str:
+    return f"{moment(value.start)} to {moment(value.end)}"
+
+
+def _watchdog(policy: Policy) -> str:
+    """Return the watchdog, and what it is in each profile for which it is another."""
+    usual = policy.drain_for("BALANCED").watchdog
+    others = {name: policy.drain_for(name).watchdog for name in WATCHDOGS}
+    said = [f", {span(time)} in the {name} profile" for name, time in sorted(others.items()) if time != usual]
+    return f"{span(usual)}{''.join(said)}"

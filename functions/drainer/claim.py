@@ -1,0 +1,142 @@
+"""The claim: budget and claim in one compare-and-set, by a proof of placement that no other claim has made void.
+
+It is made before the node is touched. Must not judge by anything but the core's rules.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from msgspec.structs import replace
+
+from functions.drainer.session import Act, Desk, Result
+from shared.core.cluster.snapshot import Node, Snapshot
+from shared.core.draining.admission import no_place, over_limit, room_was_claimed, shared_by
+from shared.core.draining.next_step import deadline
+from shared.core.policy import Policy
+from shared.core.reasons import Blocker, Reason, Refusal
+from shared.core.records.claims import claim_for, granted, longest_rate
+from shared.core.records.state import Claim, ClusterState, DrainPhase, Objection
+from shared.core.rules.moved_pods import moving
+from shared.core.rules.pods import movable
+from shared.core.rules.workload_limits import turns
+from shared.errors import Stale
+from shared.store.compare_and_set import change_cluster, read_cluster
+from shared.wiring import prices_of
+
+READS_STAND_FOR: Final = timedelta(seconds=60)
+"""How old the drainer's own reads may be at the grant: an instance may be paused between two calls for any time."""
+PROOFS: Final = 5
+"""How often the placement is proved for one message before it comes again."""
+
+
+class Declined(Exception):
+    """The order is not carried out; named, so that log and record say the same."""
+
+    def __init__(self, why: Reason, detail: str = "", found: tuple[Blocker, ...] = ()) -> None:
+        super().__init__(f"{why.sentence} {detail}".strip())
+        self.why, self.detail = why, detail
+        self.found = found
+        self.remark = ""
+
+    @property
+    def objections(self) -> tuple[Objection, ...]:
+        """All that stands in the way, as the record keeps it."""
+        return tuple(Objection(each.reason.value, each.object, each.detail) for each in self.found)
+
+
+def none_of(found: tuple[Blocker, ...]) -> None:
+    if found:
+        raise Declined(found[0].reason, "; ".join(blocker.sentence for blocker in found), found)
+
+
+@dataclass(frozen=True)
+class JudgedBy:
+    """What an order was judged by: the snapshot, and the document whose claims its proof of placement counts."""
+
+    snapshot: Snapshot
+    state: ClusterState
+    anew: bool
+    """The planner's proof did not stand: the snapshot is of the whole cluster, and holds for this order alone."""
+
+
+def proved(desk: Desk, node: Node, snapshot: Snapshot, policy: Policy) -> JudgedBy:
+    """Prove the placement on a whole picture, together with every claim that stands by now."""
+    state, _, _ = read_cluster(desk.ports.state)
+    none_of(no_place(snapshot.node_by_name[node.name], snapshot, state, policy))
+    return JudgedBy(snapshot, state, anew=True)
+
+
+class _RoomTakenError(Exception):
+    """Somebody was granted a claim that the proof of placement did not count."""
+
+
+def claim_one_by_one(desk: Desk, node: Node, proof: JudgedBy, policy: Policy) -> None:
+    """Claim in turn with the other orders of this instance; where a claim came in between, prove once more.
+
+    Raises:
+        Stale: others were first every time.
+    """
+    with desk.ports.shared.proof.taken(desk.ports.clock.sleep):
+        desk.ledger.renew(desk.time.now())
+        for _ in range(PROOFS):
+            try:
+                _claim(desk, node, proof, policy)
+            except _RoomTakenError:
+                proof = proved(desk, node, proof.snapshot, policy)
+            else:
+                return
+    raise Stale(f"other claims were granted since each of {PROOFS} proofs of placement")
+
+
+def claim_at_once(desk: Desk, node: Node, proof: JudgedBy, policy: Policy) -> None:
+    """Claim by the planner's proof. Raises Stale where a stranger's claim came in between."""
+    try:
+        _claim(desk, node, proof, policy)
+    except _RoomTakenError as fault:
+        raise Stale("another claim was granted since the proof of placement") from fault
+
+
+def _claim(desk: Desk, node: Node, proof: JudgedBy, policy: Policy) -> None:
+    """Budget and claim in one compare-and-set on the cluster's document.
+
+    A claim that the proof did not count makes it void: one by a stranger, or any where the proof was made anew.
+    """
+    snapshot, proved = proof.snapshot, proof.state
+    price = prices_of().of(node).per_hour
+    pods = moving(snapshot, (node,), policy).get(node.uid, {})
+    own_turns = turns(shared_by(node, snapshot, proved, policy))
+
+    def change(state: ClusterState, now: datetime) -> ClusterState | None:
+        if (held := state.claims.get(node.uid)) is not None:
+            if held.order_id != desk.order.order_id:
+                raise Declined(Refusal.CLAIMED_BY_OTHER)
+            return None
+        if now >= desk.order.expires_at:
+            raise Declined(Refusal.EXPIRED)
+        if now - snapshot.taken_at > READS_STAND_FOR:
+            raise Stale("nodes and policy were read too long ago for a claim")
+        if room_was_claimed(desk.order, proved, state, proved_anew=proof.anew):
+            raise _RoomTakenError
+        none_of(over_limit(desk.order, node, snapshot, state, policy, now))
+        claim = claim_for(
+            desk.order, node, policy, snapshot.profile, now, pool=snapshot.pools.get(node.pool), cost_per_hour=price
+        )
+        return granted(state, node.uid, replace(claim, turns=own_turns), longest_rate(policy), pods)
+
+    after = change_cluster(desk.ports.state, desk.ports.clock, change)
+    claimed(desk, node, after.claims[node.uid], policy)
+
+
+def claimed(desk: Desk, node: Node, claim: Claim, policy: Policy | None) -> None:
+    """Write what the following steps need to know; the claim itself already stands."""
+    pods = movable(desk.ports.cluster.pods_on(node.name), claim.since)
+    desk.ledger.write(
+        desk.time.now(),
+        phase=DrainPhase.CLAIMED,
+        node_uid=node.uid,
+        deadline=deadline(claim, pods),
+        max_grace=claim.settings.max_grace,
+        rules=policy.pool(claim.pool).pod_rules if policy else None,
+    )
+    desk.act(Act.DRAIN, Result.ATTEMPTED, "The claim is granted.", phase=DrainPhase.CLAIMED.value)

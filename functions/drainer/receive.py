@@ -1,0 +1,161 @@
+"""One message: unwrap, decode, open the drain's record, do one step, say whether the message should come again.
+
+Must hold no rule of draining: it knows only what each outcome means for the message.
+"""
+
+from collections.abc import Mapping
+from enum import Enum
+from typing import Any
+
+import msgspec
+
+from functions.drainer import admit as admission
+from functions.drainer import finish as ending
+from functions.drainer.release import release
+from functions.drainer.session import Desk
+from functions.drainer.work import work
+from shared.adapters.envelope import PushMessage, unwrap
+from shared.core.reasons import Refusal
+from shared.core.records.orders import Kind, Order, continued, decode, echoed
+from shared.core.records.state import DrainPhase
+from shared.errors import BadOrder, EbbError, Retryable, Stale, Terminal, Unreadable
+from shared.ports import Ports
+from shared.settings import Settings
+from shared.store.compare_and_set import read_cluster
+from shared.store.drain_record import Ledger, Overtaken
+
+
+class Reply(Enum):
+    """What the push subscription is told."""
+
+    DONE = 204
+    """Nothing more to do for this message: done, refused, stale, old or malformed, each logged by name."""
+    AGAIN = 503
+    """The message should come again."""
+
+
+def receive(ports: Ports, settings: Settings, body: bytes, owner: str) -> Reply:
+    """Answer one push: `body` is the request's, `owner` names this call on the leases it takes."""
+    order = _decoded(ports, settings, body)
+    if order is None:
+        return Reply.DONE
+    try:
+        _carry_out(ports, settings, order, owner)
+    except (Retryable, Stale) as fault:
+        _tell(ports, order, f"The message will come again: {fault}", "WARNING", type(fault).__name__.lower())
+        return Reply.AGAIN
+    except Terminal as fault:
+        _tell(ports, order, f"The drain cannot go on until this is mended: {fault}", "ERROR", "terminal")
+        return Reply.AGAIN
+    return Reply.DONE
+
+
+def _decoded(ports: Ports, settings: Settings, body: bytes) -> Order | None:
+    message: PushMessage | None = None
+    try:
+        message = unwrap(_json(body))
+        order = decode(message.data, settings.cluster, message.message_id, message.published_at)
+    except BadOrder as fault:
+        _reject(ports, body, message, str(fault), Refusal.MALFORMED)
+        return None
+    if order.cluster != settings.cluster:
+        why = f"cluster: {echoed(order.cluster)} is not {settings.cluster!r}; publish to that cluster's topic."
+        _reject(ports, body, message, why, Refusal.OTHER_CLUSTER)
+        return None
+    return order
+
+
+def _json(body: bytes) -> object:
+    try:
+        return msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
+        raise BadOrder(f"envelope: not JSON ({fault}); the endpoint takes Pub/Sub push requests.") from fault
+
+
+def _reject(ports: Ports, body: bytes, message: PushMessage | None, why: str, refusal: Refusal) -> None:
+    """Keep the message and say why; a rejected topic that fails is said too, and the message is not repeated."""
+    data = message.data if message else body
+    attributes: Mapping[str, str] = message.attributes if message else {}
+    message_id = message.message_id if message else ""
+    ports.log.event(
+        "message_rejected", f"{refusal.sentence} {why}", severity="ERROR", reason=refusal.value, message_id=message_id
+    )
+    try:
+        ports.orders.reject(data, attributes, why)
+    except EbbError as error:
+        ports.log.event("message_rejected", f"It could not be kept: {error}", severity="ERROR", message_id=message_id)
+
+
+def _carry_out(ports: Ports, settings: Settings, order: Order, owner: str) -> None:
+    if order.kind is Kind.RELEASE:
+        release(ports, order, settings.step_seconds)
+        return
+    ledger = Ledger(ports.state, owner)
+    try:
+        time = ledger.open(order, ports.clock, settings.step_seconds)
+    except Overtaken as late:
+        refusal = Refusal.ALREADY_SETTLED if late.record.phase is DrainPhase.SETTLED else Refusal.OLD_GENERATION
+        _tell(ports, order, refusal.sentence, "INFO", refusal.value)
+        return
+    except Unreadable as fault:
+        _give_up(ports, order, fault)
+        return
+    desk = Desk(ports, order, ledger, time)
+    try:
+        _step(desk)
+    except Exception:
+        _leave(desk)
+        raise
+
+
+def _give_up(ports: Ports, order: Order, fault: Unreadable) -> None:
+    """Forget an order whose record cannot be read, unless its claim stands: then healing ends the drain first.
+
+    Raises:
+        Unreadable: the claim stands; the message comes again, perhaps to a version that can read the record.
+    """
+    if read_cluster(ports.state)[0].claim_of(order.order_id) is not None:
+        raise fault
+    _tell(ports, order, f"The order is forgotten: {fault}", "ERROR", "unreadable")
+
+
+def _step(desk: Desk) -> None:
+    """Do the part of the drain that its phase asks for; what is not finished goes on in a new message."""
+    phase = desk.ledger.record.phase
+    if phase is DrainPhase.ACCEPTED and not admission.admit(desk):
+        return
+    if phase is DrainPhase.HALTING:
+        ending.go_on(desk)
+        return
+    if not work(desk):
+        _continue_later(desk)
+
+
+def _continue_later(desk: Desk) -> None:
+    """Checkpoint, publish the continuation, then let the message be acknowledged.
+
+    The generation in the record stays ours until the continuation is opened, so that this message still
+    counts if publishing fails.
+    """
+    desk.ledger.close(desk.time.now())
+    following = continued(desk.order, desk.order.generation)
+    desk.ports.orders.publish(following)
+    desk.tell("drain_step", "The step's time is over; the drain goes on in a new message.", reason="continued")
+
+
+def _leave(desk: Desk) -> None:
+    """Give the lease up after a fault, so that the repeated message need not wait for it to lapse."""
+    record = desk.ledger.record
+    if record.lease is None or record.phase is DrainPhase.SETTLED:
+        return
+    try:
+        desk.ledger.close(desk.time.now())
+    except Stale:
+        return  # whoever was first has the record now: another step, a release, or the pass that saw the node gone
+    except EbbError as error:
+        desk.tell("drain_step", f"The lease will lapse by itself: {error}", severity="WARNING")
+
+
+def _tell(ports: Ports, order: Order, message: str, severity: str, reason: str) -> None:
+    about: dict[str, Any] = {"order_id": order.order_id, "node": order.node, "generation": order.generation}
+    ports.log.event("drain_step", message, severity=severity, reason=reason, **about)

@@ -1,0 +1,102 @@
+"""What the drains of one instance see together, and how old it may be. No rule lives here.
+
+`whole` is the one way to a picture of the whole cluster: for the proof of placement of an order, and for whatever
+else needs to know where there is room. It is read at most once at a time in an instance, so that the cost of an
+order does not grow with the orders beside it; ask for it as late as you can, and read the state after it.
+"""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+from typing import Final
+
+from functions.drainer.session import Desk
+from shared.core.cluster.workloads import Workload
+from shared.core.draining.admission import reflects
+from shared.core.records.state import ClusterState
+from shared.ports import Ports
+from shared.readings import Beside, Surroundings, WholePicture
+from shared.store.compare_and_set import read_cluster
+from shared.store.snapshots import snapshot_of
+
+WHOLE_FOR: Final = timedelta(seconds=20)
+"""How old a whole picture may be that another order has read."""
+SURROUNDINGS_FOR: Final = timedelta(seconds=5)
+"""The same of the nodes that an order's counts are made of: no longer than one order's own calls take."""
+BESIDE_FOR: Final = timedelta(seconds=2)
+"""The same of what each look sees: twenty drains that look every five seconds then read twice, not twenty times."""
+
+
+def whole(desk: Desk, state: ClusterState, now: datetime, *, not_before: datetime | None = None) -> WholePicture:
+    """Return a picture of the whole cluster that reflects `state`, read by this call or lately by another one.
+
+    One that this call has waited for is as good as its own. Its snapshot's times are those of just before it began.
+
+    Args:
+        desk: the drain's; its own claim has moved nothing yet.
+        state: the cluster's document as the caller read it.
+        now: the state's time of that reading.
+        not_before: what the picture must not be older than, whoever has read it.
+
+    Raises:
+        Retryable: a part cannot be read, or another order has been reading for too long.
+    """
+    ports, own = desk.ports, desk.order.order_id
+
+    def is_good(last: WholePicture) -> bool:
+        taken_at = last.snapshot.taken_at
+        if not_before is not None and taken_at < not_before:
+            return False
+        return taken_at >= now or (now - taken_at <= WHOLE_FOR and reflects(last.state, state, taken_at, now, own))
+
+    picture, is_shared = ports.shared.whole.get(is_good, lambda: _read(ports, desk.order.cluster), ports.clock.sleep)
+    age = max((now - picture.snapshot.taken_at).total_seconds(), 0.0)
+    how = "that another order of this instance had read" if is_shared else "read for it"
+    message = f"The proof of placement rests on a picture of the whole cluster {how}."
+    desk.tell("drain_step", message, reason="whole_picture", shared=is_shared, age_seconds=round(age, 3))
+    return picture
+
+
+def _read(ports: Ports, cluster: str) -> WholePicture:
+    state, _, began_at = read_cluster(ports.state)
+    picture = ports.cluster.picture()
+    return WholePicture(snapshot_of(cluster, picture, ports.pools.read(), began_at, began_at), state)
+
+
+def surroundings(ports: Ports, now: datetime) -> Surroundings:
+    """Return all nodes and PodDisruptionBudgets. Raises Retryable."""
+    cluster = ports.cluster
+
+    def read() -> Surroundings:
+        return Surroundings(cluster.all_nodes(), cluster.disruption_budgets(), now)
+
+    found, _ = ports.shared.surroundings.get(
+        lambda last: now - last.read_at <= SURROUNDINGS_FOR, read, ports.clock.sleep
+    )
+    return found
+
+
+def beside(ports: Ports, now: datetime, *, shared: bool = True) -> Beside:
+    """Return the PodDisruptionBudgets and the pods that no node has yet, unless `shared` as they stand now.
+
+    Whoever counts replacements must not have read the waiting pods before the workloads' own counts.
+
+    Raises:
+        Retryable: a part cannot be read, or another order has been reading for too long.
+    """
+    cluster, age = ports.cluster, BESIDE_FOR if shared else timedelta(0)
+
+    def read() -> Beside:
+        return Beside(cluster.disruption_budgets(), cluster.unbound_pods(), now)
+
+    found, _ = ports.shared.beside.get(lambda last: now - last.read_at <= age, read, ports.clock.sleep)
+    return found
+
+
+def workloads(ports: Ports, controllers: Iterable[str], now: datetime) -> tuple[Mapping[str, Workload], datetime]:
+    """Return what stands behind pods, by `PodClass.workload`, and a time after which all was read. Raises Retryable.
+
+    Drains that move pods of the same workloads read them once, and only one reads at a time: so many calls a second
+    as one after the other can be.
+    """
+    names = sorted(set(controllers) - {""})
+    return ports.shared.workloads.get(names, now, ports.cluster.workloads_of, ports.clock.sleep)

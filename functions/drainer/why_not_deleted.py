@@ -1,0 +1,29 @@
+"""Finds out what the autoscaler said of a node: why it kept it, and whether it failed on it. No rule lives here.
+
+Must not stop a release: what cannot be read is said instead.
+"""
+
+from datetime import datetime
+
+from functions.drainer.session import Desk
+from shared.core.cluster.snapshot import Node
+from shared.core.draining.why_not_deleted import why_it_stands
+from shared.errors import EbbError
+from shared.ports import Ports
+from shared.store.advisory import deletion_failed_at
+
+
+def why_kept(ports: Ports, node: Node, now: datetime) -> str:
+    """Return why the node still stands, in the autoscaler's words where it said any."""
+    cluster = ports.cluster
+    try:
+        said = cluster.deletion_failure(node.name)
+        pool = ports.pools.read().pools.get(node.pool)
+        return why_it_stands(node, cluster.pods_on(node.name), cluster.all_nodes(), pool, said, now)
+    except EbbError as error:
+        return f"Why the autoscaler kept it could not be read: {error}"
+
+
+def failed_at(desk: Desk, node: Node) -> datetime | None:
+    """Return when the autoscaler last failed to delete the node; what cannot be read counts as nothing said."""
+    return deletion_failed_at(desk.tell, "drain_step", desk.ports.cluster, node.name)

@@ -1,0 +1,130 @@
+"""The fields of a pass's log lines: values of the core in the log's units. `infra/monitoring` declares each of them.
+
+CPU is in cores, memory in bytes, money in dollars, durations in seconds, ratios from 0 to 1. Must not compute.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from shared.core.cluster.resources import Resources
+from shared.core.planning.metrics import Condition, Gauges
+from shared.core.planning.plan import NodeDecision, Plan, Verdict
+from shared.core.planning.prices import MICRO, per_month
+
+
+@dataclass(frozen=True)
+class Report:
+    """What happened besides the plan."""
+
+    run_id: str
+    published: tuple[str, ...]
+    healed: int
+    not_healed: int
+    """Findings whose mending failed; the next pass finds them again."""
+    seconds: float
+
+
+def summary(plan: Plan, report: Report) -> dict[str, Any]:
+    """Return what the function answers; the run's line says the same."""
+    return {
+        "run_id": report.run_id,
+        "verdicts": plan.counts(),
+        "orders": list(report.published),
+        "would_order": [order.node for order in plan.orders] if plan.dry_run else [],
+        "healed": report.healed,
+        "not_healed": report.not_healed,
+        "dry_run": plan.dry_run,
+        "policy_hash": plan.policy_hash,
+        "saving_per_month": dollars(per_month(plan.saving)),
+        "duration_ms": round(report.seconds * 1000),
+    }
+
+
+def sentence(plan: Plan, report: Report) -> str:
+    counts = plan.counts()
+    orders = f"{len(plan.orders)} would be ordered (dry run)" if plan.dry_run else f"{len(report.published)} ordered"
+    return (
+        f"{len(plan.decisions)} nodes: {orders}, {counts[Verdict.IN_FLIGHT.value]} in flight, "
+        f"{counts[Verdict.WAITING.value]} waiting, {counts[Verdict.KEEP.value]} kept; {_healing(report)}."
+    )
+
+
+def _healing(report: Report) -> str:
+    return f"{report.healed} healed" + (f", {report.not_healed} not" if report.not_healed else "")
+
+
+def pool_state(gauges: Gauges) -> dict[str, Any]:
+    return {
+        "nodes": gauges.nodes,
+        "ready_nodes": gauges.ready_nodes,
+        "non_tainted_nodes": gauges.non_tainted_nodes,
+        "unschedulable_nodes": gauges.unschedulable_nodes,
+        "underutilized": gauges.underutilized,
+        "marked": gauges.marked,
+        "in_flight": gauges.in_flight,
+        "pods": gauges.pods,
+        **_sizes(gauges.allocatable, gauges.requested),
+        "cpu_ratio": number(gauges.cpu_ratio),
+        "memory_ratio": number(gauges.memory_ratio),
+        "excess_nodes": number(gauges.excess),
+        "cost_per_hour": dollars(gauges.cost),
+        "saving_per_hour": dollars(gauges.saving),
+    }
+
+
+def cluster_state(gauges: Gauges, rest: Condition) -> dict[str, Any]:
+    return {
+        **pool_state(gauges),
+        "unschedulable_pods": rest.unschedulable_pods,
+        "oldest_mark_seconds": round(rest.oldest_mark.total_seconds()),
+        "kept": {group.value: count for group, count in rest.kept.items()},
+        "claims": rest.claims,
+        "overdue_claims": rest.overdue_claims,
+        "open_breakers": rest.open_breakers,
+        "backing_off": rest.backing_off,
+        "reclaimed_nodes": rest.reclaimed_nodes,
+        "reclaimed_cost_per_hour": dollars(rest.reclaimed_cost),
+        "reclaimed_node_hours": round(rest.reclaimed_nodes * rest.hours, 6),
+        "reclaimed_dollars": round(rest.reclaimed_cost * rest.hours / MICRO, 6),
+    }
+
+
+def node_decision(decision: NodeDecision) -> dict[str, Any]:
+    return {
+        "node": decision.name,
+        "pool": decision.pool,
+        "verdict": decision.verdict.value,
+        "reason": decision.reason,
+        "blockers": [
+            {"reason": each.reason.value, "object": each.object, "detail": each.detail} for each in decision.blockers
+        ],
+        **_sizes(decision.allocatable, decision.requested),
+        "cpu_ratio": number(decision.cpu_ratio),
+        "memory_ratio": number(decision.memory_ratio),
+        "score": number(decision.score),
+        "marked_since": decision.marked_since,
+        "removable_at": decision.removable_at,
+    }
+
+
+def reasons(decision: NodeDecision) -> str:
+    sentences = " ".join(blocker.sentence for blocker in decision.blockers)
+    return f"{decision.name}: {decision.verdict.value}. {sentences}".strip()
+
+
+def _sizes(allocatable: Resources, requested: Resources) -> dict[str, Any]:
+    return {
+        "allocatable_cpu": allocatable.cpu / 1000,
+        "allocatable_memory": allocatable.memory,
+        "requested_cpu": requested.cpu / 1000,
+        "requested_memory": requested.memory,
+    }
+
+
+def number(value: Fraction | None) -> float | None:
+    return None if value is None else round(float(value), 9)
+
+
+def dollars(micro: int) -> float:
+    return round(micro / MICRO, 4)

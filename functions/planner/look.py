@@ -1,0 +1,91 @@
+"""What one pass rests on: the picture, the state as it stood before it, marks and drain records.
+
+What only advises, and each document by itself, may be unreadable without ending the pass: that is said, and healing
+goes by what the node shows. Must not hold rules, and must not write.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from shared.core.cluster.snapshot import Snapshot
+from shared.core.policy import Policy
+from shared.core.records.state import ClusterState, DrainRecord, PoolMarks
+from shared.errors import Unreadable
+from shared.ports import Log, PoolsReading, Ports, drain_key
+from shared.settings import Settings
+from shared.store.advisory import advisory, deletion_failed_at
+from shared.store.compare_and_set import read_cluster
+from shared.store.snapshots import snapshot_of
+
+
+@dataclass(frozen=True)
+class Sight:
+    """What one pass rests on."""
+
+    snapshot: Snapshot
+    state: ClusterState
+    records: Mapping[str, DrainRecord]
+    """Of the claims that stand, by order id; one that cannot be read is missing."""
+    marks: Mapping[str, PoolMarks]
+    policy: Policy | None
+    now: datetime
+
+
+def look(ports: Ports, settings: Settings, policy: Policy | None, pools: PoolsReading) -> Sight:
+    """Read the cluster, and before it and after it the state. Raises Retryable or Terminal."""
+    before, _, began_at = read_cluster(ports.state)
+    picture = ports.cluster.picture()
+    marks, records = _marks(ports), _records(ports, before)
+    _, _, now = read_cluster(ports.state)
+    return Sight(
+        snapshot=snapshot_of(settings.cluster, picture, pools, began_at, now),
+        state=before,
+        records=records,
+        marks=marks,
+        policy=policy,
+        now=now,
+    )
+
+
+def _marks(ports: Ports) -> dict[str, PoolMarks]:
+    """Return the pools' marks; those of a document that does not decode begin anew."""
+    found = ports.state.all("pools", PoolMarks)
+    for each in found.values():
+        if each.fault:
+            _skipped(ports.log, each.fault)
+    return {pool: each.value or PoolMarks() for pool, each in found.items()}
+
+
+def _records(ports: Ports, state: ClusterState) -> dict[str, DrainRecord]:
+    found = {claim.order_id: record_of(ports, claim.order_id) for claim in state.claims.values()}
+    return {order: record for order, record in found.items() if record is not None}
+
+
+def record_of(ports: Ports, order_id: str) -> DrainRecord | None:
+    """Return a drain's record; None where there is none, or where this version cannot read it, which is said."""
+    try:
+        return ports.state.get(drain_key(order_id)).value
+    except Unreadable as fault:
+        _skipped(ports.log, str(fault))
+        return None
+
+
+def _skipped(log: Log, fault: str) -> None:
+    log.event("run_summary", f"Skipped, not read: {fault}", severity="ERROR", reason="unreadable")
+
+
+def failed_deletions(ports: Ports, snapshot: Snapshot) -> dict[str, datetime]:
+    """Ask what the autoscaler said of nodes whose cordon is gone and whose taint is ours: few, or none."""
+    cleared = [node.name for node in snapshot.nodes if node.drain_taint is not None and not node.unschedulable]
+    said = {name: deletion_failed_at(ports.log.event, "run_summary", ports.cluster, name) for name in cleared}
+    return {name: at for name, at in said.items() if at is not None}
+
+
+def scale_ups(ports: Ports, state: ClusterState) -> Mapping[str, datetime]:
+    """Ask for which pods the autoscaler lately added nodes; only drains that stand could have caused one."""
+    nothing: Mapping[str, datetime] = {}
+    if not state.claims:
+        return nothing
+    what = "for which pods the autoscaler adds nodes"
+    return advisory(ports.log.event, "run_summary", what, ports.cluster.scale_ups, nothing)

@@ -1,0 +1,61 @@
+"""What a pass tells: one line for the run, the cluster and each pool, and one for each node whose verdict changed.
+
+"Why did, or didn't, node X go?" is one query on `labels.node`. Unchanged verdicts are left out unless
+EBB_DECISION_LOG=all: an instance remembers the last verdicts only to save log lines, never to decide. What the
+numbers mean is `core.gauges`'; how they are written is `lines`'.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from functions.planner import log_lines as lines
+from functions.planner.log_lines import Report
+from shared.core.cluster.snapshot import Snapshot
+from shared.core.planning.metrics import condition, of_cluster, of_pool
+from shared.core.planning.plan import NodeDecision, Plan
+from shared.core.planning.prices import Prices
+from shared.core.records.state import ClusterState
+from shared.ports import Log
+
+
+@dataclass(frozen=True)
+class Told:
+    """What is told: the plan, and what it rests on."""
+
+    plan: Plan
+    snapshot: Snapshot
+    state: ClusterState
+    prices: Prices
+    now: datetime
+    interval: timedelta
+    """How far apart passes are expected."""
+
+
+class Teller:
+    """Writes a pass to the log; remembers each node's last verdict, for the sake of the log alone."""
+
+    def __init__(self, *, everything: bool) -> None:
+        self._everything = everything
+        self._last: dict[str, tuple[str, str]] = {}
+
+    def tell(self, log: Log, told: Told, report: Report) -> dict[str, Any]:
+        """Log a pass and return the summary that the function answers."""
+        plan, snapshot = told.plan, told.snapshot
+        whole = of_cluster(plan, snapshot, told.prices)
+        rest = condition(plan, snapshot, told.state, told.now, told.interval)
+        log.event("cluster_state", "The cluster as this pass saw it.", **lines.cluster_state(whole, rest))
+        for pool, nodes in snapshot.nodes_by_pool.items():
+            fields = lines.pool_state(of_pool(plan, snapshot, told.prices, pool))
+            log.event("pool_state", f"Pool {pool or '(none)'}: {len(nodes)} nodes.", pool=pool, **fields)
+        for decision in plan.decisions:
+            self._tell_node(log, decision)
+        self._last = {each.uid: (each.verdict.value, each.reason) for each in plan.decisions}
+        summary = lines.summary(plan, report)
+        log.event("run_summary", lines.sentence(plan, report), result="completed", **summary)
+        return summary
+
+    def _tell_node(self, log: Log, decision: NodeDecision) -> None:
+        unchanged = self._last.get(decision.uid) == (decision.verdict.value, decision.reason)
+        severity = "DEBUG" if unchanged and not self._everything else "INFO"
+        log.event("node_decision", lines.reasons(decision), severity=severity, **lines.node_decision(decision))

@@ -1,0 +1,154 @@
+"""One pass: heal, take a picture, plan, save the marks, publish the orders. Publishing comes last.
+
+A crash between saving and publishing loses one pass and nothing else. No rule lives here.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from dataclasses import replace as with_changes
+from datetime import datetime, timedelta
+from typing import Any
+
+from msgspec.structs import replace
+
+from functions.planner.advise import advise
+from functions.planner.heal import Healed, heal
+from functions.planner.log_lines import Report
+from functions.planner.look import Sight, failed_deletions, look, scale_ups
+from functions.planner.pass_log import Teller, Told
+from functions.planner.publish import publish
+from shared.core.healing.repairs import Ward, findings
+from shared.core.planning.make_plan import make_plan
+from shared.core.planning.marks import NO_MARKS, changed_pools
+from shared.core.planning.plan import Plan
+from shared.core.planning.prices import Prices
+from shared.core.policy import Policy
+from shared.core.records.claims import open_breakers, without_past
+from shared.core.records.published import as_planned, swept
+from shared.core.records.reclaimed import still_saved
+from shared.core.records.state import Advised, Breaker, ClusterState, PoolMarks
+from shared.errors import BadPolicy, EbbError, Retryable, Stale, Unreadable
+from shared.ports import PoolsReading, Ports, pool_key
+from shared.settings import Settings
+from shared.store.compare_and_set import change_cluster
+
+
+@dataclass(frozen=True)
+class Desk:
+    """What the planner works with in every pass."""
+
+    ports: Ports
+    settings: Settings
+    prices: Prices
+    teller: Teller
+
+
+def run_pass(desk: Desk, run_id: str) -> dict[str, Any]:
+    """Run one pass and return its summary.
+
+    Raises:
+        Retryable: something did not answer; healing may have been done all the same.
+        Terminal: a person has to mend something first; healing may have been done all the same.
+    """
+    ports, settings = desk.ports, desk.settings
+    begun = ports.clock.monotonic()
+    policy, unread = _policy(ports)
+    ports = with_changes(ports, log=ports.log.bind(policy_hash=policy.hash if policy else ""))
+    desk = with_changes(desk, ports=ports)
+    pools, unknown = _pools(ports)
+    if fault := unread or unknown:
+        _heal_only(ports, settings, policy, pools)
+        raise fault
+    sight = look(ports, settings, policy, pools)
+    healed = _heal(ports, settings, sight)
+    interval = timedelta(seconds=settings.interval_seconds)
+    counted = as_planned(sight.state, sight.now)
+    plan = make_plan(sight.snapshot, counted, sight.marks, policy, sight.now, desk.prices, interval)
+    _save_marks(ports, sight.marks, plan)
+    published = publish(ports, run_id, plan, sight)
+    _tidy(ports, sight, advise(ports, sight))
+    report = Report(run_id, published, healed.mended, healed.failed, ports.clock.monotonic() - begun)
+    told = Told(plan, sight.snapshot, sight.state, desk.prices, sight.now, interval)
+    return desk.teller.tell(ports.log, told, report)
+
+
+def _policy(ports: Ports) -> tuple[Policy | None, EbbError | None]:
+    """Return the policy, none where it is missing or invalid, and what kept it from being read."""
+    try:
+        return ports.policy.read(), None
+    except BadPolicy as fault:
+        ports.log.event("policy_invalid", f"Nothing is ordered until the policy is mended: {fault}", severity="ERROR")
+        return None, None
+    except EbbError as fault:
+        return None, fault
+
+
+def _pools(ports: Ports) -> tuple[PoolsReading, EbbError | None]:
+    """Return the pools; when the GKE API does not say them, minimums are unknown: heal only, then 503 or 500."""
+    try:
+        return ports.pools.read(), None
+    except EbbError as fault:
+        return PoolsReading({}, known=False), fault
+
+
+def _heal_only(ports: Ports, settings: Settings, policy: Policy | None, pools: PoolsReading) -> None:
+    """Healing is never switched off; what it meets itself is said, for the pass ends by the fault that led here."""
+    try:
+        _heal(ports, settings, look(ports, settings, policy, pools))
+    except EbbError as error:
+        ports.log.event("run_summary", f"Nothing could be healed either: {error}", severity="WARNING")
+
+
+def _heal(ports: Ports, settings: Settings, sight: Sight) -> Healed:
+    """Mend first: a breaker that cannot be written ends the pass, but not what stands to be given back."""
+    failed, bought = failed_deletions(ports, sight.snapshot), scale_ups(ports, sight.state)
+    ward = Ward(sight.snapshot, sight.state, sight.records, sight.policy, sight.now, failed, bought)
+    healed = heal(ports, settings.cluster, findings(ward), sight.now)
+    if ward.breakers:
+        _open_breakers(ports, ward.breakers)
+    return healed
+
+
+def _open_breakers(ports: Ports, opened: Mapping[str, Breaker]) -> None:
+    """Write the breakers and say so as an alert; one that is open already stays as it is."""
+
+    def change(state: ClusterState, now: datetime) -> ClusterState:
+        return replace(state, breakers={**opened, **open_breakers(state, now)})
+
+    change_cluster(ports.state, ports.clock, change)
+    for pool, breaker in opened.items():
+        message = f"No new drain in pool {pool} until {breaker.until.isoformat()}: {breaker.why}."
+        ports.log.event("breaker", message, severity="ERROR", pool=pool, reason="breaker_open")
+
+
+def _save_marks(ports: Ports, old: Mapping[str, PoolMarks], plan: Plan) -> None:
+    """Write the pools whose marks changed, and only those."""
+    for pool in changed_pools(old, plan.marks):
+        version = _version_of_marks(ports, pool)
+        try:
+            ports.state.put(pool_key(pool), plan.marks.get(pool, NO_MARKS), version)
+        except Stale as error:
+            raise Retryable("state", f"the marks of pool {pool} were written by another planner ({error})") from error
+
+
+def _version_of_marks(ports: Ports, pool: str) -> str | None:
+    """Return the version to write over; marks that do not decode are written over too, for they began anew."""
+    try:
+        return ports.state.get(pool_key(pool)).version
+    except Unreadable:
+        return ports.state.all("pools", PoolMarks)[pool].version
+
+
+def _tidy(ports: Ports, sight: Sight, advised: Advised | None) -> None:
+    """Forget back-offs of nodes that are gone, and breakers, back-offs, savings and orders whose time is over.
+
+    What was `advised` is remembered with it.
+    """
+    alive = {node.uid for node in sight.snapshot.nodes}
+
+    def change(state: ClusterState, now: datetime) -> ClusterState:
+        reclaimed = still_saved(state.reclaimed, sight.snapshot.nodes, sight.state.last_pass, now)
+        kept = without_past(swept(state, alive.__contains__, sight.now, now), alive, now)
+        return replace(kept, reclaimed=reclaimed, advised=advised or state.advised)
+
+    change_cluster(ports.state, ports.clock, change)

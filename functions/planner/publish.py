@@ -1,0 +1,86 @@
+"""Publishes what a pass ordered: first written down as on its way, then sent, so that the next pass orders it once.
+
+A crash in between loses this pass's orders and nothing else: what a pass that was not completed wrote down does not
+count (`core.published`). No rule lives here.
+"""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+
+from msgspec.structs import replace
+
+from functions.planner.log_lines import dollars
+from functions.planner.look import Sight
+from shared.core.draining.admission import shared_by
+from shared.core.planning.plan import Plan, PlannedOrder
+from shared.core.policy import Policy
+from shared.core.records.claims import claim_for
+from shared.core.records.orders import CLAIM_WITHIN, Order, Origin, order_id
+from shared.core.records.published import with_published
+from shared.core.records.state import ClusterState, Published
+from shared.core.rules.moved_pods import moving
+from shared.core.rules.workload_limits import turns
+from shared.ports import Ports
+from shared.store.compare_and_set import change_cluster
+
+
+def publish(ports: Ports, run_id: str, plan: Plan, sight: Sight) -> tuple[str, ...]:
+    """Publish the plan's orders and return their nodes; in dry run none.
+
+    Raises:
+        Retryable: the state or the bus does not answer; what was published is on its way all the same.
+    """
+    if plan.dry_run or not plan.orders or sight.policy is None:
+        return ()
+    orders = {planned.uid: _order(plan, planned, run_id, sight.snapshot.began_at) for planned in plan.orders}
+    _write_down(ports, _published(orders.values(), sight, sight.policy))
+    for planned in plan.orders:
+        _send(ports, orders[planned.uid], planned)
+    return tuple(planned.node for planned in plan.orders)
+
+
+def _order(plan: Plan, planned: PlannedOrder, run_id: str, picture_at: datetime) -> Order:
+    return Order(
+        order_id=order_id(run_id, planned.uid),
+        cluster=plan.cluster,
+        node=planned.node,
+        node_uid=planned.uid,
+        reason=planned.reason,
+        origin=Origin.PLANNER,
+        issued_at=plan.taken_at,
+        expires_at=plan.taken_at + CLAIM_WITHIN,
+        picture_at=picture_at,
+    )
+
+
+def _published(orders: Iterable[Order], sight: Sight, policy: Policy) -> dict[str, Published]:
+    """Return by node UID what each order will claim, as far as the planner can tell."""
+    found: dict[str, Published] = {}
+    for order in orders:
+        node = sight.snapshot.node_by_name[order.node]
+        claim = claim_for(order, node, policy, sight.snapshot.profile, order.issued_at)
+        pods = moving(sight.snapshot, (node,), policy).get(node.uid, {})
+        moves = turns(shared_by(node, sight.snapshot, sight.state, policy))
+        found[node.uid] = Published(claim=replace(claim, turns=moves), expires_at=order.expires_at, pods=dict(pods))
+    return found
+
+
+def _write_down(ports: Ports, published: Mapping[str, Published]) -> None:
+    def change(state: ClusterState, now: datetime) -> ClusterState:
+        del now
+        return with_published(state, published)
+
+    change_cluster(ports.state, ports.clock, change)
+
+
+def _send(ports: Ports, order: Order, planned: PlannedOrder) -> None:
+    ports.orders.publish(order)
+    ports.log.event(
+        "order_published",
+        f"{planned.node} is to be drained ({planned.reason.value}).",
+        order_id=order.order_id,
+        node=planned.node,
+        pool=planned.pool,
+        reason=planned.reason.value,
+        saving_per_hour=dollars(planned.saving),
+    )

@@ -1,0 +1,202 @@
+"""Turns what the functions log into what a newcomer reads: one event a line, and each node's sign.
+
+Everything told is taken from a log line or from the API; nothing is guessed. Must not print.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from infra.local.demo.logs import Line
+from infra.local.demo.signs import Sign
+
+
+@dataclass(frozen=True)
+class Event:
+    """One line of the story; `act` is the act that it opens where it is the first of its kind."""
+
+    node: str
+    text: str
+    sign: Sign = Sign.STAYS
+    act: str = ""
+
+
+@dataclass
+class Passes:
+    """What the planner said of each pass."""
+
+    nodes: dict[str, int] = field(default_factory=dict)
+    verdicts: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
+    summaries: list[Mapping[str, int]] = field(default_factory=list)
+    dollars_per_hour: list[float] = field(default_factory=list)
+
+
+class Tale:
+    """Remembers just enough to tell each thing once."""
+
+    def __init__(self) -> None:
+        self.signs: dict[str, Sign] = {}
+        self.passes = Passes()
+        self.seen: Counter[str] = Counter()
+        self._held: dict[tuple[str, str], str] = {}
+        self._kept: set[str] = set()
+        self._taken: set[str] = set()
+        self._opened: set[str] = set()
+        self._tellers: Mapping[str, Callable[[Line], Iterator[Event]]] = {
+            "cluster_state": self._state,
+            "node_decision": self._decision,
+            "run_summary": self._summary,
+            "order_published": self._published,
+            "drain_step": self._step,
+            "eviction": self._eviction,
+            "drain_result": self._result,
+            "healed": self._healed,
+            "policy_invalid": self._invalid,
+        }
+
+    def hear(self, line: Line) -> Iterator[Event]:
+        """Take one log line and give what it adds to the story."""
+        teller = self._tellers.get(line.event)
+        if teller is not None:
+            yield from teller(line)
+
+    def opens(self, act: str) -> bool:
+        """Say whether this is the first time that the act is named."""
+        first = act not in self._opened
+        self._opened.add(act)
+        return first
+
+    def autoscaler_takes(self, node: str) -> Iterator[Event]:
+        """Tell once that the autoscaler begins with a node by itself; one that Ebb has drained is no news."""
+        if self.signs.get(node) in _OURS or node in self._taken:
+            return
+        self._taken.add(node)
+        self.signs[node] = Sign.AUTOSCALER
+        text = "below the autoscaler's gate: it moves the pods by itself, and deletes the node"
+        yield Event(node, text, Sign.AUTOSCALER, "autoscaler")
+
+    def gone(self, node: str) -> Event:
+        """Tell that the node's object is no more."""
+        act = "autoscaler" if node in self._taken else "gone"
+        self.signs[node] = Sign.GONE
+        self.seen[act] += 1
+        return Event(node, "deleted by the autoscaler: no longer paid for", Sign.GONE, act)
+
+    def _state(self, line: Line) -> Iterator[Event]:
+        self.passes.nodes[line.run_id] = int(line.fields["nodes"])
+        self.passes.dollars_per_hour.append(float(line.fields["cost_per_hour"]))
+        yield from ()
+
+    def _decision(self, line: Line) -> Iterator[Event]:
+        self.passes.verdicts.setdefault(line.run_id, []).append((line.node, line.reason))
+        sign = None if line.node in self._taken else _sign(line)
+        if sign is not None:
+            self.signs[line.node] = sign
+        if sign in _TOLD and line.node not in self._kept:
+            self._kept.add(line.node)
+            yield Event(line.node, f"kept: {_why(line.fields['blockers'][0])}", sign, "marks")
+
+    def _summary(self, line: Line) -> Iterator[Event]:
+        if "verdicts" not in line.fields:
+            yield Event("", line.message)
+            return
+        counts = line.fields["verdicts"]
+        self.passes.summaries.append(counts)
+        if counts["waiting"] and not self.seen["marked"]:
+            self.seen["marked"] += 1
+            yield Event("", f"{counts['waiting']} nodes marked, {counts['keep']} kept", Sign.MARKED, "marks")
+
+    def _published(self, line: Line) -> Iterator[Event]:
+        self.signs[line.node] = Sign.ORDERED
+        yield Event(line.node, "ordered to be drained: its pods fit on other nodes", Sign.ORDERED, "orders")
+
+    def _step(self, line: Line) -> Iterator[Event]:
+        phase = line.fields.get("phase")
+        if phase == "cordoned":
+            self.signs[line.node] = Sign.DRAINING
+            yield Event(line.node, "claimed within the budgets, cordoned", Sign.DRAINING, "drains")
+        if phase == "drained":
+            self.signs[line.node] = Sign.EMPTY
+            yield Event(line.node, "drained: left to the cluster autoscaler", Sign.EMPTY)
+        if line.fields["severity"] in {"WARNING", "ERROR"} and line.reason != "stale":
+            yield Event(line.node, line.message)
+
+    def _eviction(self, line: Line) -> Iterator[Event]:
+        pod, answer, budget = line.fields["pod"], line.fields["answer"], line.fields["detail"]
+        held = self._held.pop((line.node, pod), None)
+        if answer == "budget":
+            self._held[line.node, pod] = budget
+            self.signs[line.node] = Sign.HELD
+            if held is None:
+                self.seen["held"] += 1
+                yield Event(line.node, f"PDB {budget} holds back {_name(pod)}", Sign.HELD, "held")
+        elif answer == "granted":
+            if not any(node == line.node for node, _ in self._held):
+                self.signs[line.node] = Sign.DRAINING
+            if held is not None:
+                yield Event(line.node, f"PDB {held} lets {_name(pod)} go", Sign.DRAINING)
+
+    def _result(self, line: Line) -> Iterator[Event]:
+        outcome = line.fields.get("outcome")
+        if outcome == "given_back":
+            self.signs[line.node] = Sign.GIVEN_BACK
+            self.seen["given back"] += 1
+            why = f"given back ({line.reason}): {line.fields.get('detail', '') or line.message}"
+            yield Event(line.node, why, Sign.GIVEN_BACK, "given back")
+        elif outcome == "stale":
+            self.signs[line.node] = Sign.GIVEN_BACK
+            yield Event(line.node, "given back untouched: its pods' place was taken meanwhile", Sign.GIVEN_BACK)
+        elif outcome == "refused":
+            yield Event(line.node, f"order declined: {line.reason}")
+
+    def _healed(self, line: Line) -> Iterator[Event]:
+        if line.reason != "continue":
+            yield Event(line.node, line.message)
+
+    def _invalid(self, line: Line) -> Iterator[Event]:
+        yield Event(line.node, line.message)
+
+
+def _sign(line: Line) -> Sign | None:
+    """Return the sign that a verdict gives; None where the drain itself knows better."""
+    verdict, reason = line.fields["verdict"], line.reason
+    if verdict in {"in_flight", "order"}:
+        return None
+    if verdict == "waiting":
+        return Sign.MARKED
+    blockers = line.fields["blockers"]
+    if reason == "blocked_by_pod" and blockers[0]["detail"] == "pdb_exhausted":  # for a moment only
+        return Sign.STAYS if any(each["reason"] in _FULL for each in blockers) else Sign.MARKED
+    return _KEPT.get(reason, Sign.STAYS)
+
+
+_OURS: Final = {Sign.ORDERED, Sign.DRAINING, Sign.HELD, Sign.EMPTY}
+_FULL: Final = {"cpu_above_limit", "memory_above_limit"}
+_TOLD: Final = {Sign.BLOCKED, Sign.PERSON}
+_KEPT: Final = {
+    "blocked_by_pod": Sign.BLOCKED,
+    "cordoned_by_other": Sign.PERSON,
+    "backing_off": Sign.GIVEN_BACK,
+    "budget": Sign.MARKED,
+    "cluster_budget": Sign.MARKED,
+    "nodes_per_pass": Sign.MARKED,
+    "going_away": Sign.EMPTY,
+}
+_WORDS: Final = {
+    "not_safe_to_evict": "its annotation safe-to-evict is false",
+    "not_replicated": "no controller would create it again",
+    "pdb_exhausted": "its PDB allows no eviction",
+}
+
+
+def _why(first: Mapping[str, Any]) -> str:
+    if first["reason"] == "cordoned_by_other":
+        return "a person cordoned it (cordoned_by_other)"
+    word = str(first["detail"])
+    return f"pod {first['object']} may not move: {_WORDS.get(word, word)} ({word})"
+
+
+def _name(pod: str) -> str:
+    """Return a pod's name without its namespace, which its budget's name already says."""
+    return pod.rpartition("/")[2]

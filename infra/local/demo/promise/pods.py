@@ -1,0 +1,71 @@
+"""The promises about pods: no budget broken, nobody left without a place, nothing deleted by Ebb."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from infra.local.demo.promise.evidence import Evidence, Json
+from infra.local.demo.promise.replay import is_ebb, last, moments
+
+MOST_UNSCHEDULABLE: Final = 30.0
+"""Seconds (design §2)."""
+
+
+def _healthy(pod: Json) -> bool:
+    return bool(pod["ready"]) and not pod["terminating"]
+
+
+def evictions(evidence: Evidence) -> list[Json]:
+    """Return the evictions that were granted to Ebb."""
+    return [entry for entry in evidence.entries if entry["type"] == "eviction" and is_ebb(entry["actor"])]
+
+
+def broken_budgets(evidence: Evidence) -> Iterator[str]:
+    """Count, at each eviction granted to Ebb, the healthy pods that it left of each budget."""
+    for entry, world in moments(evidence.entries):
+        if entry["type"] != "eviction" or not is_ebb(entry["actor"]):
+            continue
+        pod = world.pods.get(entry["uid"])
+        if pod is None:
+            yield f"{entry['namespace']}/{entry['name']}: evicted, but the record knows no such pod"
+            continue
+        for guard in evidence.guards:
+            if not guard.protects(pod) or not _healthy(pod):
+                continue
+            left = sum(guard.protects(each) and _healthy(each) for each in world.pods.values()) - 1
+            if left < guard.least:
+                asked = f"PDB {guard.namespace}/{guard.name} asks for {guard.least}"
+                yield f"{pod['namespace']}/{pod['name']}: its eviction left {left} healthy pods, {asked}"
+
+
+def left_without_place(evidence: Evidence) -> Iterator[str]:
+    """Find replacements of evicted pods that were unschedulable too long, and pods still Pending at the end."""
+    moved: set[str] = set()
+    since: dict[str, float] = {}
+    told: set[str] = set()
+    for entry, world in moments(evidence.entries):
+        if entry["type"] == "eviction" and is_ebb(entry["actor"]):
+            moved.add(world.pods[entry["uid"]]["owner"] if entry["uid"] in world.pods else "")
+        if entry["type"] == "change" and entry["kind"] == "pods":
+            _follow(entry, since)
+        for uid, began in since.items():
+            pod = world.pods.get(uid)
+            if uid not in told and pod and pod["owner"] in moved and entry["at"] - began > MOST_UNSCHEDULABLE:
+                told.add(uid)
+                yield f"{pod['namespace']}/{pod['name']}: unschedulable for over {MOST_UNSCHEDULABLE:.0f} s"
+    for pod in last(evidence.entries).pods.values():
+        if pod["phase"] == "Pending":
+            yield f"{pod['namespace']}/{pod['name']}: still Pending at the end"
+
+
+def _follow(entry: Json, since: dict[str, float]) -> None:
+    if entry["unschedulable"] and entry["verb"] != "delete":
+        since.setdefault(entry["uid"], entry["at"])
+    else:
+        since.pop(entry["uid"], None)
+
+
+def deleted_by_ebb(evidence: Evidence) -> Iterator[str]:
+    """Find requests of Ebb to delete anything at all."""
+    for entry in evidence.entries:
+        if entry["type"] == "request" and entry["verb"] == "DELETE" and is_ebb(entry["user_agent"]):
+            yield f"Ebb asked for DELETE {entry['path']}"

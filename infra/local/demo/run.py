@@ -1,0 +1,120 @@
+"""`ebb demo` from its start to its exit code: start, tell, check, end everything. Must not hold any of these."""
+
+import shutil
+import signal
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Final
+
+from infra.local.demo.installation import House, running
+from infra.local.demo.promise.check import Finding, check
+from infra.local.demo.promise.evidence import Evidence, Pass, guards_of, limits_of
+from infra.local.demo.screen import Screen, table
+from infra.local.demo.story import EVERY, MOST_SECONDS, Story, closing, new_story
+
+KEPT: Final = 0
+BROKEN: Final = 1
+STOPPED: Final = 130
+"""What a shell reports of a command that Ctrl-C ended."""
+_ADVERTISED_SECONDS: Final = 60
+
+
+def run(logs: Path | None) -> int:
+    """Tell the story and return the exit code: 0 when every promise was kept, 1 when one was broken.
+
+    `logs`: a folder that logs, state and the API's record are copied to at the end.
+
+    Raises:
+        Terminal: a process did not start or did not last.
+        Retryable: the little GKE did not answer.
+    """
+    begun = time.monotonic()
+    screen = Screen()
+    screen.say("Ebb on a little GKE on this machine: the two functions as they run in production,", "bold")
+    screen.say("each a process of its own, on loopback. It takes about 45 seconds; Ctrl-C ends it.", "bold")
+    try:
+        with _ended_by_signals(), tempfile.TemporaryDirectory(prefix="ebb-demo-") as name:
+            folder = Path(name)
+            try:
+                return _run(screen, folder, begun)
+            finally:
+                if logs is not None:
+                    shutil.copytree(folder, logs, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.leash"))
+    except KeyboardInterrupt:
+        screen.say("Stopped; everything that was started has been ended.")
+        return STOPPED
+
+
+def _run(screen: Screen, folder: Path, begun: float) -> int:
+    with running(folder) as house:
+        story = new_story(house, screen, folder, begun)
+        guards = guards_of(house.little.items("/apis/policy/v1/poddisruptionbudgets"), _controllers(house))
+        try:
+            story.tell()
+        except KeyboardInterrupt:
+            screen.say("Stopping: what was started is being ended.")
+            raise
+        evidence = Evidence(
+            entries=story.entries,
+            guards=guards,
+            limits=limits_of(house.policy, EVERY),
+            passes=_passes(story),
+            cordoned_by_persons=frozenset({story.persons_node}),
+        )
+        closing(story)
+    findings = (_rest(story), *check(evidence))
+    _show(screen, findings, time.monotonic() - begun)
+    return KEPT if all(finding.kept for finding in findings) else BROKEN
+
+
+def _rest(story: Story) -> Finding:
+    breaches = () if story.at_rest() else (f"after {MOST_SECONDS:.0f} s something was still under way",)
+    return Finding("The cluster came to rest", f"{story.picture.alive} nodes", breaches)
+
+
+def _controllers(house: House) -> list[dict[str, object]]:
+    return [each for kind in ("deployments", "statefulsets") for each in house.little.items(f"/apis/apps/v1/{kind}")]
+
+
+def _passes(story: Story) -> list[Pass]:
+    heard = story.tale.passes
+    return [Pass(count, heard.verdicts.get(run_id, [])) for run_id, count in heard.nodes.items()]
+
+
+def _show(screen: Screen, findings: tuple[Finding, ...], seconds: float) -> None:
+    screen.act("The promise, checked from the API server's own record by code that shares nothing with Ebb:")
+    rows = table(("promise", "looked at", "result"))
+    for finding in findings:
+        style = "green" if finding.kept else "bold red"
+        rows.add_row(finding.promise, finding.looked_at, "kept" if finding.kept else "BROKEN", style=style)
+    screen.show(rows)
+    for finding in findings:
+        for breach in finding.breaches:
+            screen.say(f"BROKEN  {finding.promise}: {breach}", "bold red")
+    kept = all(finding.kept for finding in findings)
+    screen.say()
+    result = "Every promise was kept." if kept else "A promise was broken."
+    style = "bold green" if kept else "bold red"
+    screen.say(f"{result} {seconds:.0f} s in all (bound: {_ADVERTISED_SECONDS} s).", style)
+
+
+@contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """Let SIGTERM and SIGINT end the block, so that what was started is ended.
+
+    A shell starts a background job with SIGINT ignored, and Python then leaves it so: it is asked for here.
+    """
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

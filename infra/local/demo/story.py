@@ -1,0 +1,180 @@
+"""The story: a few acts, each opened by the first event of its kind, until the cluster has come to rest.
+
+Must not start processes, and must not judge: `house` and `promise` do.
+"""
+
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from infra.local.demo.installation import POLICY, House
+from infra.local.demo.logs import Tail
+from infra.local.demo.narration import Event, Tale
+from infra.local.demo.picture import Painter, Picture
+from infra.local.demo.screen import Screen
+from infra.local.demo.signs import Sign
+from infra.local.scaling.view import TO_BE_DELETED
+from shared.errors import Terminal
+
+EVERY: Final = 2.0
+"""Seconds between two ticks: schedule times are whole seconds, and no two ticks may have the same."""
+LOOK_SECONDS: Final = 0.4
+MOST_SECONDS: Final = 120.0
+"""Several times what it takes; what stands then is judged as it stands."""
+FIRST_PASS_SECONDS: Final = 30.0
+_PERSONS_NODE: Final = 9
+_HOURS_PER_MONTH: Final = 730
+ACTS: Final = {
+    "marks": "Cloud Scheduler calls the planner. It marks the nodes that could go, and names why others stay.",
+    "orders": "The marks are old enough. The planner has proved by simulation that the pods of these nodes all fit "
+    "on what remains, and publishes drain orders, as many as the budgets allow.",
+    "drains": "The drainer claims each node against the budgets and cordons it; 5 s later it evicts the pods.",
+    "held": "PodDisruptionBudgets hold evictions back until the pods that moved before are ready again.",
+    "autoscaler": "The autoscaler works on its own beside Ebb. Pool batch is not switched on in the policy: its nodes "
+    "are left to the autoscaler alone.",
+    "gone": "Empty nodes are left to the cluster autoscaler, which deletes them. Ebb deletes nothing.",
+    "given back": "One drain cannot finish: a replacement never gets ready, so its PDB never lets the next pod go. "
+    "At the deadline the node is given back.",
+}
+
+
+@dataclass
+class Story:
+    """One telling. `tale` holds what was heard, `picture` what was last seen."""
+
+    house: House
+    screen: Screen
+    tale: Tale
+    logs: tuple[Tail, ...]
+    painter: Painter
+    begun: float
+    picture: Picture
+    record: Path
+    """Where the API's record is kept, as it grows."""
+    entries: list[Any] = field(default_factory=list)
+
+    def tell(self) -> None:
+        """Tell until the cluster is at rest, or too much time has passed. Raises Terminal when a process ended."""
+        self.opening()
+        self.house.little.cordon(self.persons_node)
+        self.house.little.schedule(self.house.plan_url, EVERY)
+        with self.screen:
+            while not self.at_rest() and self.seconds() < MOST_SECONDS:
+                time.sleep(LOOK_SECONDS)
+                self.look()
+                self.watch_over()
+
+    def watch_over(self) -> None:
+        """Raise Terminal when a function has ended, or the planner does not get a first pass done."""
+        for name, child in (("planner", self.house.planner), ("drainer", self.house.drainer)):
+            if child.ended():
+                raise Terminal(name, f"the process ended in the middle of the story.{child.last_words()}")
+        if not self.tale.passes.summaries and self.seconds() > FIRST_PASS_SECONDS:
+            said = self.house.planner.last_words()
+            raise Terminal("planner", f"it completed no pass within {FIRST_PASS_SECONDS:.0f} s.{said}")
+
+    @property
+    def persons_node(self) -> str:
+        return self.house.little.nodes_of["web"][_PERSONS_NODE]
+
+    def opening(self) -> None:
+        """Show the cluster and the policy."""
+        self.read_record()
+        self.paint()
+        self.screen.act(
+            f"A GKE cluster after its evening scale-in: {self.picture.alive} nodes, {self.picture.pods} pods, "
+            f"{self.picture.mean_share:.0%} of the CPU asked for. {self.alone}"
+        )
+        self.screen.still(self.picture, {})
+        self.screen.act(f"The policy ({POLICY}), with times made short for this demo:")
+        for line in self.house.policy.splitlines():
+            self.screen.say(f"   {line}", "cyan")
+
+    @property
+    def alone(self) -> str:
+        """Say what there is to gain beyond the autoscaler."""
+        alone = self.house.alone
+        return (
+            f"GKE's autoscaler drains and deletes nodes below {alone.gate:.0%}; the others it keeps, though their pods "
+            f"would fit on fewer. Alone it would take {alone.removed} and stop at {alone.nodes} nodes (a simulation of "
+            "this very cluster)."
+        )
+
+    def look(self) -> None:
+        """Take in what is new, tell it, and draw what stands now."""
+        self.paint()
+        for tail in self.logs:
+            for line in tail.lines():
+                for event in self.tale.hear(line):
+                    self.told(event)
+        for entry in self.read_record():
+            if entry["type"] == "change" and entry["kind"] == "nodes":
+                self.look_at(entry)
+        self.screen.move(self.picture, self.tale.signs, self.status())
+
+    def look_at(self, change: Mapping[str, Any]) -> None:
+        """Tell what the record's entry of a change says of a node."""
+        if change["verb"] == "delete":
+            self.told(self.tale.gone(change["name"]))
+        elif any(taint.startswith(TO_BE_DELETED) for taint in change["taints"]):
+            for event in self.tale.autoscaler_takes(change["name"]):
+                self.told(event)
+
+    def read_record(self) -> list[Any]:
+        news = self.house.little.news()
+        self.entries += news
+        with self.record.open("a", encoding="utf-8") as file:
+            file.writelines(f"{json.dumps(entry)}\n" for entry in news)
+        return news
+
+    def told(self, event: Event) -> None:
+        if event.act and self.tale.opens(event.act):
+            self.screen.act(ACTS[event.act])
+            if event.act == "gone" and not self.screen.moving:
+                self.screen.still(self.picture, self.tale.signs)
+        self.screen.event(self.seconds(), event.node, event.text, event.sign)
+
+    def paint(self) -> None:
+        little = self.house.little
+        self.picture = self.painter.paint(little.items("/api/v1/nodes"), little.items("/api/v1/pods"))
+
+    def seconds(self) -> float:
+        return time.monotonic() - self.begun
+
+    def status(self) -> str:
+        costs = self.tale.passes.dollars_per_hour
+        month = f", ${costs[-1] * _HOURS_PER_MONTH:,.0f} a month" if costs else ""
+        counted = f"{self.picture.alive} nodes, {self.picture.pods} pods"
+        return f" {self.seconds():4.0f} s  {counted}, {self.picture.mean_share:.0%} of CPU asked for{month} "
+
+    def at_rest(self) -> bool:
+        """Whether the last pass ordered nothing, nothing is in flight, and every pod runs."""
+        passes = self.tale.passes.summaries
+        quiet = bool(passes) and not any(passes[-1][word] for word in ("order", "in_flight", "waiting"))
+        return quiet and self.picture.unsettled == 0
+
+
+def new_story(house: House, screen: Screen, folder: Path, begun: float) -> Story:
+    """Return a story that has not begun; the functions' logs are in `folder`."""
+    logs = (Tail(folder / "planner.out"), Tail(folder / "drainer.out"))
+    return Story(house, screen, Tale(), logs, Painter(), begun, Picture((), 0, 0), folder / "record.jsonl")
+
+
+def closing(story: Story) -> None:
+    """Show the cluster as it is now and what it costs, beside what it cost before."""
+    rest = "has come to rest" if story.at_rest() else f"is not at rest after {MOST_SECONDS:.0f} s"
+    story.screen.act(
+        f"The cluster {rest}: {len(story.painter.first)} nodes before, {story.house.alone.nodes} with the autoscaler "
+        f"alone, {story.picture.alive} now{_saved(story)}."
+    )
+    story.screen.still(story.picture, {**story.tale.signs, story.persons_node: Sign.PERSON})
+
+
+def _saved(story: Story) -> str:
+    costs = story.tale.passes.dollars_per_hour
+    before, after = costs[0] * _HOURS_PER_MONTH, costs[-1] * _HOURS_PER_MONTH
+    less = f"${before - after:,.0f} a month less ({(before - after) / before:.0%})"
+    return f"; ${before:,.0f} a month before, ${after:,.0f} now: {less}, at list prices"

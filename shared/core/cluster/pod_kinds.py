@@ -1,0 +1,32 @@
+"""What kind of pod this is: the questions that several rules ask in the same words.
+
+Must not decide what follows from the answer.
+Source: cluster-autoscaler, simulator/drainability/rules (mirror, daemonset, terminal).
+"""
+
+from shared.core.cluster import names
+from shared.core.cluster.snapshot import Pod, PodClass
+
+
+def is_daemon(spec: PodClass) -> bool:
+    """Whether a DaemonSet keeps the pod on its node (or the pod's annotation says to treat it so)."""
+    by_owner = spec.owner is not None and spec.owner.kind == "DaemonSet"
+    return by_owner or spec.annotations.get(names.DAEMON_SET_POD) == "true"
+
+
+def is_mirror(spec: PodClass) -> bool:
+    """Whether the pod only mirrors a static pod of the kubelet."""
+    return names.MIRROR in spec.annotations
+
+
+def is_replaced(pod: Pod) -> bool:
+    """Whether the pod is on its way out and another has come for it: a ReplicaSet does not wait for the end.
+
+    A StatefulSet makes the pod anew only once it is gone, and a Job may.
+    """
+    return pod.deleting is not None and pod.spec.owner is not None and pod.spec.owner.kind == "ReplicaSet"
+
+
+def is_finished(pod: Pod) -> bool:
+    """Whether the pod has run to its end and occupies nothing."""
+    return pod.phase.finished

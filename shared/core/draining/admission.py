@@ -1,0 +1,162 @@
+"""May this order still be carried out? The planner's rules, asked again on fresh reads, and the claim's limits.
+
+The world having changed is an outcome, not an error: every objection has the name that the planner would
+give it. Must not act.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+from shared.core.cluster.snapshot import Node, Pod, Snapshot
+from shared.core.draining.next_step import CORDON_SETTLES
+from shared.core.placement import Board
+from shared.core.placement.demand import is_waiting
+from shared.core.planning.candidates import facts
+from shared.core.planning.selection import announced_nodes, departing_nodes
+from shared.core.policy import Policy
+from shared.core.reasons import Blocker, DrainReason, Refusal, Unremovable
+from shared.core.records.orders import Order, Origin
+from shared.core.records.state import Claim, ClusterState
+from shared.core.rules.counts import standing
+from shared.core.rules.gates import claim_blockers
+from shared.core.rules.moved_pods import moving
+from shared.core.rules.nodes import NodeContext
+from shared.core.rules.unmodelled import could_take
+from shared.core.rules.workload_limits import Share, conflict, in_turns, shares
+
+FRESH_FOR: Final = timedelta(minutes=2)
+"""How long a planner's picture stands for the proof of placement, unless a pod finds no node (design §6)."""
+_WAIVED_FOR_MANUAL: Final = frozenset(
+    {Unremovable.CPU_ABOVE_LIMIT, Unremovable.MEMORY_ABOVE_LIMIT, Unremovable.CONSOLIDATION_OFF}
+)
+"""What a manual order skips of the node rules: ratios and marks, nothing else (design §6)."""
+_CLAIM_CHECKS: Final = frozenset({Unremovable.BACKING_OFF})
+"""Asked again inside the claim's compare-and-set."""
+
+
+def needs_whole_picture(
+    order: Order, state: ClusterState, unbound: Iterable[Pod], nodes: Sequence[Node], now: datetime
+) -> bool:
+    """Whether the proof of placement has to be made anew: always for a person's order.
+
+    A planner's proof stands while it is young, no pod waits that some node could take, nobody outside that pass has
+    claimed room since its picture, and no drain of that pass has yet moved pods: the scheduler may put them elsewhere
+    than the proof did, even on this node.
+    """
+    if order.origin is not Origin.PLANNER or order.picture_at is None:
+        return True
+    if now - order.picture_at >= FRESH_FOR or wants_room(unbound, nodes):
+        return True
+    if any(at >= order.picture_at for at in _ended(state)):
+        return True
+    since = [claim for claim in state.claims.values() if claim.since >= order.picture_at]
+    return any(_foreign(order, claim) or now - claim.since >= CORDON_SETTLES for claim in since)
+
+
+def wants_room(unbound: Iterable[Pod], nodes: Sequence[Node]) -> bool:
+    """Whether the scheduler has found no node for a pod that some node could take if it were empty.
+
+    What fits nowhere even then (a selector that no node has, a GPU where there is none) takes no room from a proof.
+    Nor does a DaemonSet's pod: it competes on its own node alone, where it is full already.
+    """
+    waiting = {pod.spec: pod for pod in unbound if is_waiting(pod)}
+    return any(could_take(node, pod) for pod in waiting.values() for node in nodes)
+
+
+def reflects(before: ClusterState, state: ClusterState, taken_at: datetime, now: datetime, own: str = "") -> bool:
+    """Whether a picture still tells where pods lie.
+
+    It does not once a drain has ended since, or another one than the caller's own was granted so long ago that it may
+    have moved pods. Drains that stood already are counted by the places that their pods were given.
+
+    Args:
+        before: the document just before the picture was taken.
+        state: the document now.
+        taken_at: when that was.
+        now: the state's time.
+        own: the caller's order id.
+    """
+    if any(uid not in state.claims for uid in before.claims):
+        return False
+    since = (claim for uid, claim in state.claims.items() if uid not in before.claims and claim.order_id != own)
+    return all(claim.since >= taken_at and now - claim.since < CORDON_SETTLES for claim in since)
+
+
+def room_was_claimed(order: Order, before: ClusterState, after: ClusterState, *, proved_anew: bool = False) -> bool:
+    """Whether room was claimed since the proof that it did not count: it must be made again.
+
+    The planner's proof holds for all orders of its pass together; one that was made anew, for its own order alone.
+    """
+    if _ended(after) - _grants(before):
+        return True
+    added = (claim for uid, claim in after.claims.items() if uid not in before.claims)
+    return any(proved_anew or _foreign(order, claim) for claim in added)
+
+
+def _grants(state: ClusterState) -> frozenset[datetime]:
+    """Return when drains were granted, as far as that is remembered."""
+    known = (*(start.at for start in state.starts), state.last_scale_down)
+    return frozenset(at for at in known if at is not None)
+
+
+def _ended(state: ClusterState) -> frozenset[datetime]:
+    """Return when drains were granted that have ended since: they may have moved pods, and no claim tells of it."""
+    return _grants(state) - {claim.since for claim in state.claims.values()}
+
+
+def _foreign(order: Order, claim: Claim) -> bool:
+    return claim.picture_at is None or claim.picture_at != order.picture_at
+
+
+def void(order: Order, node: Node | None, state: ClusterState, now: datetime) -> Refusal | None:
+    """Return why an order that has no claim yet is void, whatever the policy says."""
+    if node is None:
+        return Refusal.NODE_UNKNOWN
+    if order.node_uid and order.node_uid != node.uid:
+        return Refusal.NODE_REPLACED
+    claim = state.claims.get(node.uid)
+    if claim is not None and claim.order_id != order.order_id:
+        return Refusal.CLAIMED_BY_OTHER
+    return Refusal.EXPIRED if now >= order.expires_at else None
+
+
+def objections(
+    order: Order, node: Node, snapshot: Snapshot, state: ClusterState, policy: Policy
+) -> tuple[Blocker, ...]:
+    """Return what the planner's rules have against draining this node now."""
+    found = facts(node, NodeContext(snapshot, policy, state, snapshot.taken_at))
+    waived = _WAIVED_FOR_MANUAL if order.reason is DrainReason.MANUAL else frozenset()
+    objects = tuple(each for each in found.blockers if each.reason not in waived | _CLAIM_CHECKS)
+    if order.reason is DrainReason.EMPTY and found.reason is not DrainReason.EMPTY:
+        return (*objects, Blocker(Unremovable.NOT_EMPTY, detail="the order was for an empty node"))
+    return objects
+
+
+def no_place(node: Node, snapshot: Snapshot, state: ClusterState, policy: Policy) -> tuple[Blocker, ...]:
+    """Prove on a whole picture that the node's pods fit, together with those of every claim that stands.
+
+    It is the plan's own proof: under every strategy, and with the headroom that the policy asks for.
+    """
+    headroom = {pool: policy.pool(pool).headroom_percent for pool in snapshot.nodes_by_pool}
+    departing = departing_nodes(snapshot, state) - {node.name}
+    announced = announced_nodes(snapshot, departing | {node.name})
+    board = Board.of(snapshot, snapshot.taken_at, departing, headroom, announced=announced)
+    refused = board.try_remove(node.name)
+    return (Blocker(Unremovable.NO_PLACE_FOR_PODS, refused.pod.key, refused.detail),) if refused else ()
+
+
+def over_limit(
+    order: Order, node: Node, snapshot: Snapshot, state: ClusterState, policy: Policy, now: datetime
+) -> tuple[Blocker, ...]:
+    """Return the claim's limits that are exhausted by the counts of this very document."""
+    counts = standing(snapshot.nodes, snapshot.pools, state, policy, now).moves(moving(snapshot, (node,), policy))
+    found = claim_blockers(counts, node, order.reason, frozenset(order.ignore))
+    shared = conflict(shared_by(node, snapshot, state, policy), in_turns(state.claims.values()))
+    return (*found, shared) if shared else found
+
+
+def shared_by(node: Node, snapshot: Snapshot, state: ClusterState, policy: Policy) -> tuple[Share, ...]:
+    """Return what a drain of the node moves of workloads without a PodDisruptionBudget."""
+    context = NodeContext(snapshot, policy, state, snapshot.taken_at)
+    return shares(snapshot.pods_by_node.get(node.name, ()), context.drain_context(node.pool))

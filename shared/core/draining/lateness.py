@@ -1,0 +1,56 @@
+"""When a drain has taken too long, and what it was waiting for.
+
+A node that is empty or that the autoscaler is deleting is no failure, however late: those rules stand before this one,
+and they are given some time more where it is only their counts that are not read yet.
+A rule of `draining`; must not act.
+"""
+
+from datetime import datetime, timedelta
+from typing import Final
+
+from shared.core.cluster.snapshot import Pod
+from shared.core.draining.completion import waits_for
+from shared.core.draining.observation import Scene, drain_context
+from shared.core.draining.steps import GiveBack, Step
+from shared.core.reasons import Halt
+from shared.core.records.evictions import EvictionAnswer
+from shared.core.records.state import DrainRecord
+from shared.core.rules.pods import movable
+
+COUNTS_MAY_TAKE: Final = timedelta(seconds=15)
+"""How long after its last pod's end the counts that call a node drained may be read: what a controller takes to write
+its status, the slow look, and one call that is tried again."""
+_MOST_NAMED: Final = 5
+"""The longest events are 1024 characters."""
+
+
+def late(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
+    """The deadline has passed, and something is still to be moved or owed."""
+    if record.deadline is None or now < record.deadline:
+        return None
+    held = [*_holding(record, scene, now), *sorted(waits_for(record, scene))]
+    if held:
+        return GiveBack(Halt.DEADLINE, _named(held))
+    if now < record.deadline + COUNTS_MAY_TAKE or not record.before:
+        return None
+    return GiveBack(Halt.DEADLINE, "the replicas of what was moved could not be counted")
+
+
+def _named(held: list[str]) -> str:
+    more = f" and {len(held) - _MOST_NAMED} more" if len(held) > _MOST_NAMED else ""
+    return f"held by {', '.join(held[:_MOST_NAMED])}{more}"
+
+
+def _holding(record: DrainRecord, scene: Scene, now: datetime) -> list[str]:
+    """Return what holds the pods that are still there, each once."""
+    context = drain_context(record, scene, now)
+
+    def why(pod: Pod) -> str:
+        row, short = record.pods.get(pod.key), context.short_of(pod.spec)
+        if pod.deleting is not None:
+            return f"{pod.key}, which ends by {pod.deleting:%H:%M:%S}"
+        if row is not None and row.uid == pod.uid and row.answer == EvictionAnswer.BUDGET and row.detail:
+            return row.detail
+        return short.detail if short is not None else f"{pod.key}, which is still there"
+
+    return sorted({why(pod) for pod in movable(scene.pods, now)})

@@ -1,0 +1,79 @@
+"""What the drainer sees in one look, as `draining` and `turns` judge it. Must not judge."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final
+
+from shared.core.cluster.snapshot import Node, Pod, PodDisruptionBudget
+from shared.core.cluster.workloads import Workload
+from shared.core.policy import DrainSettings, PodRules, Policy
+from shared.core.reasons import Blocker
+from shared.core.records.state import Backoff, Claim, DrainRecord
+from shared.core.rules.pods import DrainContext
+from shared.core.rules.workload_limits import Sharers
+
+_NO_RULES: Final = PodRules()
+"""Of a drain whose record does not say how it was begun: nothing is held against it."""
+
+
+@dataclass(frozen=True)
+class Proof:
+    """Whether the pods of the node had a place elsewhere, at a moment after the cordon."""
+
+    at: datetime
+    against: tuple[Blocker, ...] = ()
+
+
+@dataclass(frozen=True)
+class OtherDrain:
+    """Another drain whose claim stands: since when, and what its record says."""
+
+    since: datetime
+    record: DrainRecord
+
+
+@dataclass(frozen=True)
+class Others:
+    """What other drains do at the same time, and which nodes were given back lately."""
+
+    drains: tuple[OtherDrain, ...] = ()
+    backoffs: tuple[Backoff, ...] = ()
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What the drainer sees in one look. `node` is None when no node of that name and UID exists."""
+
+    node: Node | None
+    claim: Claim | None
+    pods: tuple[Pod, ...] = ()
+    disruption_budgets: tuple[PodDisruptionBudget, ...] = ()
+    workloads: Mapping[str, Workload] = field(default_factory=dict)
+    """What stands behind the pods, by `PodClass.workload`; what is missing is not known."""
+    workloads_at: datetime | None = None
+    """When they were read."""
+    sharers: Sharers = field(default_factory=Sharers)
+    """What the other claims move of workloads without a PodDisruptionBudget."""
+    working: int = 1
+    """How many drains move pods in the cluster, this one among them: they share the API server."""
+    unbound: tuple[Pod, ...] = ()
+    """Read after the workloads: of pods that came in between it is better to know too many than too few."""
+    deletion_failed_at: datetime | None = None
+    """When the autoscaler last failed to delete the node; read only where our cordon was cleared under our taint."""
+    policy: Policy | None = None
+    """None: missing or invalid; a running drain goes on with the settings of its claim."""
+    paused: bool = False
+    """The pause flag of the state."""
+    emptied_at: datetime | None = None
+    """Since when no look of this drain has seen a pod that is to move."""
+    proof: Proof | None = None
+    """None: this step has made none."""
+    others: Others | None = None
+    """None: not read, for it is rarely needed."""
+
+
+def drain_context(record: DrainRecord, scene: Scene, now: datetime) -> DrainContext:
+    """Return the planner's pod rules on what this look saw, with the settings that the drain was begun with."""
+    drain = scene.claim.settings if scene.claim else DrainSettings()
+    return DrainContext(scene.disruption_budgets, record.rules or _NO_RULES, now, scene.workloads, drain)

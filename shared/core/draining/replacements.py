@@ -1,0 +1,133 @@
+"""What a drain still owes: a node for as many replicas as its evictions took one from.
+
+Replacements are counted, not recognised: nothing in a pod says whose place it takes, and one that waited before the
+drain may take the place of an evicted one. So a drain notes how each workload stood when its first pod was evicted,
+and owes what is missing of that now; a workload that asks for fewer by now is owed no more than it asks for.
+Of a workload that nobody counts (a Job, a bare ReplicationController, one that is not there any more) only the pods
+that wait for a node tell anything: those that came after the cordon are owed one.
+Must not judge how long a replacement may wait, nor what follows: that is `draining`'s.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from shared.core.cluster.snapshot import Pod
+from shared.core.cluster.workloads import UNKNOWN
+from shared.core.draining.observation import Scene
+from shared.core.records.state import DrainRecord, Replicas
+
+_WHOLE_SECONDS: Final = timedelta(seconds=1)
+"""The API cuts its times to whole seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Owed:
+    """What one workload is owed."""
+
+    workload: str
+    missing: int
+    """Replicas that have no node and had one before the first eviction."""
+    waiting: tuple[Pod, ...]
+    """Its pods without a node that came after the cordon."""
+
+    def __str__(self) -> str:
+        return f"{self.workload} (replicas without a node: {self.missing})"
+
+
+def with_first(record: DrainRecord, scene: Scene, pods: Iterable[Pod]) -> dict[str, Replicas | None]:
+    """Return the record's notes, with the workloads added of which these pods are the first to be evicted."""
+    controllers = {pod.spec.workload for pod in pods}
+    return {**{controller: _standing(scene, controller) for controller in sorted(controllers)}, **record.before}
+
+
+def owed(record: DrainRecord, scene: Scene) -> tuple[Owed, ...]:
+    """Return what the workloads that were moved are owed now, by name."""
+    return tuple(row for each in _moved(record, scene) if (row := _owed(record, scene, each)).missing > 0)
+
+
+def moved(record: DrainRecord, scene: Scene) -> tuple[str, ...]:
+    """Return the workloads of which a pod was evicted, or may have been, by name."""
+    return tuple(each.name for each in _moved(record, scene))
+
+
+def starting(record: DrainRecord, scene: Scene) -> tuple[str, ...]:
+    """Return the workloads that have fewer replicas available than before their first eviction, and than they want."""
+    return tuple(each.name for each in _moved(record, scene) if each.is_short)
+
+
+def stranded(owes: Iterable[Owed], grace: timedelta, now: datetime) -> Pod | None:
+    """Return a replacement that the scheduler has found no place for since longer than its grace."""
+    waits = (pod for each in owes for pod in each.waiting)
+    late = (pod for pod in waits if pod.unschedulable_since and now - pod.unschedulable_since > grace)
+    return min(late, key=lambda pod: pod.key, default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Moved:
+    """A workload that was moved: how it stood, how it stands, and how many replicas it asks for."""
+
+    name: str
+    before: Replicas | None
+    now: Replicas | None
+    wanted: int | None
+
+    @property
+    def unbound(self) -> int | None:
+        """How many replicas have lost their node; None where nobody counts them."""
+        if self.before is None or self.now is None:
+            return None
+        return self._at_most(self.before.bound) - self.now.bound
+
+    @property
+    def is_short(self) -> bool:
+        """Whether fewer are available than were."""
+        return bool(self.before and self.now and self.now.available < self._at_most(self.before.available))
+
+    def _at_most(self, replicas: int) -> int:
+        return replicas if self.wanted is None else min(replicas, self.wanted)
+
+
+def _moved(record: DrainRecord, scene: Scene) -> tuple[_Moved, ...]:
+    """Return the workloads that were moved, by name; of the notes on a Deployment's ReplicaSets the highest counts."""
+    rows: dict[str, _Moved] = {}
+    for controller, before in sorted(record.before.items()):
+        workload, name = scene.workloads.get(controller, UNKNOWN), name_of(scene, controller)
+        notes = [note for note in (before, rows[name].before if name in rows else None) if note is not None]
+        most = max(notes, key=lambda note: (note.bound, note.available), default=None)
+        rows[name] = _Moved(name, most, _standing(scene, controller), workload.wanted)
+    return tuple(rows[name] for name in sorted(rows))
+
+
+def _owed(record: DrainRecord, scene: Scene, moved: _Moved) -> Owed:
+    ours = tuple(pod for pod in waiting(scene, moved.name) if came_after(record.cordoned_at, pod))
+    return Owed(moved.name, len(ours) if moved.unbound is None else moved.unbound, ours)
+
+
+def _standing(scene: Scene, controller: str) -> Replicas | None:
+    workload = scene.workloads.get(controller, UNKNOWN)
+    if workload.created is None or workload.available is None:
+        return None
+    unbound = len(waiting(scene, name_of(scene, controller)))
+    return Replicas(bound=max(workload.created - unbound, 0), available=workload.available)
+
+
+def name_of(scene: Scene, controller: str) -> str:
+    """Return the workload's name, which the ReplicaSets of one Deployment share."""
+    return scene.workloads.get(controller, UNKNOWN).name or controller
+
+
+def waiting(scene: Scene, name: str) -> tuple[Pod, ...]:
+    """Return the workload's pods that have no node."""
+    return tuple(
+        pod
+        for pod in scene.unbound
+        if pod.deleting is None and not pod.phase.finished and name_of(scene, pod.spec.workload) == name
+    )
+
+
+def came_after(cordoned_at: datetime | None, pod: Pod) -> bool:
+    """Return whether the pod waits only since the cordon: one that waited before is no replacement of ours."""
+    since = pod.unschedulable_since or pod.created
+    return cordoned_at is None or since is None or since >= cordoned_at - _WHOLE_SECONDS

@@ -1,0 +1,76 @@
+"""The steps of a drain, as `draining` decides them and the drainer carries them out. Must not decide or act."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+
+from shared.core.cluster.snapshot import Node, Pod
+from shared.core.reasons import Halt, Outcome, Reason
+from shared.core.records.state import DrainPhase
+
+LOOK_EVERY: Final = timedelta(seconds=1)
+
+
+@dataclass(frozen=True)
+class Cordon:
+    """Cordon and own the node."""
+
+    node: Node
+
+
+@dataclass(frozen=True)
+class Note:
+    """Write the phase reached, act on nothing: the world is already there."""
+
+    phase: DrainPhase
+
+
+@dataclass(frozen=True)
+class Prove:
+    """Look at the whole cluster whether what would be moved still has a place."""
+
+
+@dataclass(frozen=True)
+class Compare:
+    """Look at what the other drains have moved: one of them may have to give its node back in our stead."""
+
+
+@dataclass(frozen=True)
+class Evict:
+    """Ask for the eviction of these pods, in parallel."""
+
+    pods: tuple[Pod, ...]
+
+
+@dataclass(frozen=True)
+class Await:
+    """Look again after a while."""
+
+    pause: timedelta = LOOK_EVERY
+
+
+@dataclass(frozen=True)
+class Leave:
+    """Nothing is left to do for this order: the node is the cluster autoscaler's."""
+
+
+@dataclass(frozen=True)
+class GiveBack:
+    """Uncordon and untaint, back off, settle."""
+
+    why: Halt
+    detail: str = ""
+    moved: tuple[str, ...] = ()
+    """The workloads that it has moved, where their replacements find no node: others need not give back for them."""
+
+
+@dataclass(frozen=True)
+class Settle:
+    """Nothing is left to do in the cluster: write how it ended."""
+
+    outcome: Outcome
+    why: Reason | None = None
+    detail: str = ""
+
+
+Step = Cordon | Note | Prove | Compare | Evict | Await | Leave | GiveBack | Settle

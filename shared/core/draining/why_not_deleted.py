@@ -1,0 +1,63 @@
+"""Why a drained node still stands: what the cluster autoscaler said of it, or what is known to stop the autoscaler.
+
+The autoscaler's own event comes first; after it what its rules refuse (cluster-autoscaler, scaledown eligibility),
+told from the node, its pods and its pool. Where nothing can be told, that is said. Must not decide what is done.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Final
+
+from shared.core.cluster import names
+from shared.core.cluster.snapshot import Node, NodePool, Pod
+from shared.core.rules.pods import movable
+
+NOT_TOLD: Final = "The autoscaler gave no reason that could be read: see its log (Cloud Logging, noScaleDown events)."
+
+
+def why_it_stands(
+    node: Node, pods: Iterable[Pod], nodes: Sequence[Node], pool: NodePool | None, said: str, now: datetime
+) -> str:
+    """Return one sentence or two.
+
+    Args:
+        node: the drained node.
+        pods: the pods on it.
+        nodes: all nodes of the cluster.
+        pool: the node's pool as GKE knows it; None when it does not report it.
+        said: the message of the autoscaler's last ScaleDownFailed event about the node, or empty.
+        now: the state's time.
+    """
+    told = (f"The autoscaler said: {said}",) if said else ()
+    found = (*told, *_pool_keeps(node, nodes, pool), *_node_keeps(node, pods, now))
+    return " ".join(found) or NOT_TOLD
+
+
+def _pool_keeps(node: Node, nodes: Sequence[Node], pool: NodePool | None) -> Iterable[str]:
+    if pool is None:
+        yield f"GKE reports no pool {node.pool}."
+        return
+    if not pool.autoscaled:
+        yield f"Autoscaling of pool {pool.name} is off."
+    if pool.upgrading:
+        yield f"An upgrade of pool {pool.name} is under way."
+    standing = [
+        each for each in nodes if each.pool == node.pool and not each.has_taint(names.AUTOSCALER_DELETING_TAINT)
+    ]
+    in_zone = sum(each.zone == node.zone for each in standing)
+    if in_zone <= pool.min_per_zone:
+        yield f"Pool {pool.name} is at its minimum: {in_zone} nodes in {node.zone}, minimum {pool.min_per_zone}."
+    elif len(standing) <= pool.min_total:
+        yield f"Pool {pool.name} is at its minimum: {len(standing)} nodes, minimum {pool.min_total}."
+
+
+def _node_keeps(node: Node, pods: Iterable[Pod], now: datetime) -> Iterable[str]:
+    if node.annotations.get(names.SCALE_DOWN_DISABLED) == "true":
+        yield f"The node's annotation {names.SCALE_DOWN_DISABLED} is true."
+    left = movable(pods, now)
+    if left:
+        yield f"{len(left)} pods are on the node, {left[0].key} first."
+    if node.has_taint(names.AUTOSCALER_DELETING_TAINT):
+        yield "The autoscaler has begun to delete it."
+    elif node.has_taint(names.AUTOSCALER_CANDIDATE_TAINT):
+        yield "The autoscaler counts it as unneeded and has not waited long enough yet."

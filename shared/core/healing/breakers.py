@@ -1,0 +1,115 @@
+"""Circuit breakers: a pool in which our work went wrong gets no new drain for a while.
+
+Three things open one: a pod that we moved finds no place, the autoscaler buys a node for such a pod, and drains
+that fail one after another. Must not act; the planner writes breakers into the cluster's document and says so as
+an alert.
+"""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+from typing import Final
+
+from shared.core.cluster.snapshot import Pod, Snapshot
+from shared.core.placement.demand import waiting
+from shared.core.reasons import Halt
+from shared.core.records.state import Breaker, Claim, ClusterState, DrainRecord
+
+OPEN_FOR: Final = timedelta(minutes=30)
+"""As long as a first back-off: the pods' owners get time to settle."""
+MOST_FAILURES: Final = 3
+FAILURES_WITHIN: Final = timedelta(hours=1)
+_FAILURES: Final = frozenset(
+    halt.value
+    for halt in (
+        Halt.DEADLINE,
+        Halt.EVICTION_FORBIDDEN,
+        Halt.SEVERAL_PDBS,
+        Halt.POD_BLOCKS,
+        Halt.REPLACEMENT_PENDING,
+        Halt.WATCHDOG,
+    )
+)
+"""Halts that say that draining in this pool does not work just now."""
+
+
+def opened(
+    snapshot: Snapshot,
+    state: ClusterState,
+    records: Mapping[str, DrainRecord],
+    scale_ups: Mapping[str, datetime],
+    now: datetime,
+) -> Mapping[str, Breaker]:
+    """Return the breakers that open now, by pool.
+
+    `scale_ups` says for which pods (namespace/name) the autoscaler started to add a node, and when
+    (its event TriggeredScaleUp).
+    """
+    claims = state.claims.values()
+    return {
+        **failing(snapshot, state, now),
+        **bought_for(snapshot, claims, records, scale_ups, now),
+        **stranded(snapshot, claims, records, now),
+    }
+
+
+def failing(snapshot: Snapshot, state: ClusterState, now: datetime) -> Mapping[str, Breaker]:
+    """Return a breaker for each pool in which three nodes failed to drain within an hour."""
+    failures: dict[str, list[datetime]] = {}
+    for node in snapshot.nodes:
+        backoff = state.backoffs.get(node.uid)
+        if backoff is not None and backoff.why in _FAILURES and now - backoff.since < FAILURES_WITHIN:
+            failures.setdefault(node.pool, []).append(backoff.since)
+    many = {pool: max(times) for pool, times in failures.items() if len(times) >= MOST_FAILURES}
+    return {
+        pool: Breaker(newest + OPEN_FOR, f"{len(failures[pool])} drains failed within an hour")
+        for pool, newest in many.items()
+        if now < newest + OPEN_FOR
+    }
+
+
+def bought_for(
+    snapshot: Snapshot,
+    claims: Iterable[Claim],
+    records: Mapping[str, DrainRecord],
+    scale_ups: Mapping[str, datetime],
+    now: datetime,
+) -> Mapping[str, Breaker]:
+    """Return a breaker for each pool of which a moved pod made the autoscaler add a node: the plan was wrong."""
+    grown = {pod.spec.workload: (pod.key, scale_ups[pod.key]) for pod in snapshot.pods if pod.key in scale_ups}
+    found: dict[str, Breaker] = {}
+    for claim in sorted(claims, key=lambda each: each.node):
+        for workload in sorted(moved_by(records.get(claim.order_id)) & grown.keys()):
+            pod, at = grown[workload]
+            if at > claim.since:
+                found.setdefault(claim.pool, Breaker(now + OPEN_FOR, f"a node was added for {pod} after a drain"))
+    return found
+
+
+def stranded(
+    snapshot: Snapshot, claims: Iterable[Claim], records: Mapping[str, DrainRecord], now: datetime
+) -> Mapping[str, Breaker]:
+    """Return a breaker for each pool of which a moved pod's replacement has waited too long.
+
+    A replacement is known by its controller: a pod of a workload from which a standing claim has evicted, and that
+    waits only since that claim.
+    """
+    waits = waiting(snapshot)
+    opened: dict[str, Breaker] = {}
+    for claim in sorted(claims, key=lambda each: each.node):
+        moved = moved_by(records.get(claim.order_id))
+        late = (pod for pod in waits if pod.spec.workload in moved and _waits_too_long(pod, claim, now))
+        pod = min(late, key=lambda each: each.key, default=None)
+        if pod is not None:
+            opened.setdefault(claim.pool, Breaker(now + OPEN_FOR, f"{pod.key} found no place after a drain"))
+    return opened
+
+
+def _waits_too_long(pod: Pod, claim: Claim, now: datetime) -> bool:
+    since = pod.unschedulable_since
+    return since is not None and since >= claim.since and now - since > claim.settings.pending_grace
+
+
+def moved_by(record: DrainRecord | None) -> frozenset[str]:
+    """Return the workloads from which a drain has evicted pods."""
+    rows = record.pods.values() if record else ()
+    return frozenset(row.owner for row in rows if row.owner and row.moved)

@@ -1,0 +1,156 @@
+"""The picture turned into integer arrays, once for a pass; nothing here changes afterwards.
+
+Axes are the resource names that any pod asks for, and `pods`. Amounts are the scheduler's integers
+(millicores, bytes, pieces), as far as `bounds` goes. Must not hold what an arrangement changes, and must not choose.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from functools import cached_property
+
+import numpy as np
+
+from shared.core.cluster.pod_kinds import is_daemon, is_mirror, is_replaced
+from shared.core.cluster.resources import CPU, MEMORY, PODS
+from shared.core.cluster.snapshot import Pod, PodClass, Snapshot
+from shared.core.placement.bounds import MOST, SCALE, Amounts, left, matrix, share, shares
+from shared.core.placement.constraints import CONSTRAINTS, ConstraintInput, Constraints, NewConstraint
+from shared.core.placement.node_filters import Codes, Masks, Row
+from shared.core.reasons import Finding
+from shared.core.rules.pods import movable
+from shared.core.rules.unmodelled import is_destination, unmodelled
+
+
+class Terrain:
+    """Nodes, pod classes and what is free where, by index. Indices follow the snapshot's order."""
+
+    def __init__(self, snapshot: Snapshot, now: datetime, constraints: Sequence[NewConstraint] = CONSTRAINTS) -> None:
+        self.nodes = snapshot.nodes
+        self.index = {node.name: place for place, node in enumerate(self.nodes)}
+        self._pods = snapshot.pods_by_node
+        self._now = now
+        self._ready = {node.name for node in self.nodes if node.ready}
+        living = [pod for pod in snapshot.pods if not pod.phase.finished]
+        bound = [pod for pod in living if pod.node in self.index]
+        self.pending = tuple(pod for pod in living if pod.deleting is None and self._needs_a_place(pod))
+        """Pods without a node, those whose node is gone (their controllers make them anew in less than a minute), and
+        those whose node is not Ready (after five minutes they are evicted by its taint:
+        kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration, taint based evictions)."""
+        self.example: Mapping[PodClass, Pod] = _first_of_each(living)
+        """The first pod of each class, to name in an explanation."""
+        self.classes: Sequence[PodClass] = tuple(self.example)
+        self.kind_of = {spec: kind for kind, spec in enumerate(self.classes)}
+        self.axes = _axes(self.classes)
+        self.requests = matrix([spec.requests for spec in self.classes], self.axes, MOST + 1)
+        self.requests[-1] = 1
+        self.needs = tuple(_needs(column) for column in self.requests.T)
+        self.allocatable = matrix([node.allocatable for node in self.nodes], self.axes, MOST)
+        where = np.fromiter((self.index[pod.node] for pod in bound), np.int64, len(bound))
+        kinds = np.fromiter((self.kind_of[pod.spec] for pod in bound), np.int64, len(bound))
+        self.free = self._free(bound, kinds, where)
+        upgrading = {name for name, pool in snapshot.pools.items() if pool.upgrading}
+        open_nodes = (is_destination(node) and node.pool not in upgrading for node in self.nodes)
+        self.destinations: Row = np.fromiter(open_nodes, np.bool_, len(self.nodes))
+        self.masks = Masks(self.nodes)
+        self.constraints = Constraints(constraints, ConstraintInput(snapshot, self.classes, self.masks))
+        self.constraint_states = self.constraints.states(kinds, where)
+        self._fixed: dict[int, tuple[Finding, ...]] = {}
+        self._admitting: dict[int, Row] = {}
+        self._movable: dict[int, tuple[Pod, ...]] = {}
+        self._sizes: dict[int, int] = {}
+
+    def _needs_a_place(self, pod: Pod) -> bool:
+        returns = pod.spec.owner is not None and not is_daemon(pod.spec) and not is_mirror(pod.spec)
+        return not pod.node or (pod.node not in self._ready and returns)
+
+    def movable(self, node: int) -> tuple[Pod, ...]:
+        """Return the pods that were on the node in the picture and need a place elsewhere.
+
+        Of one that another drain is moving the replacement may have its place already; it must not be counted twice.
+        """
+        if node not in self._movable:
+            leaving = movable(self._pods[self.nodes[node].name], self._now)
+            self._movable[node] = tuple(pod for pod in leaving if not is_replaced(pod))
+        return self._movable[node]
+
+    def places_of(self, names: Iterable[str]) -> list[int]:
+        """Return the indices of nodes, in order; names that are not in the picture are passed over."""
+        return sorted(self.index[name] for name in names if name in self.index)
+
+    def goes_with_its_node(self, kind: int) -> bool:
+        """Whether the class is a DaemonSet's: it takes room where it is, and needs none once the node is gone."""
+        return is_daemon(self.classes[kind])
+
+    def fixed(self, kind: int) -> tuple[Finding, ...]:
+        """Return what forbids to say of this class that it fits anywhere."""
+        if kind not in self._fixed:
+            self._fixed[kind] = unmodelled(self.classes[kind])
+        return self._fixed[kind]
+
+    def admitting(self, kind: int) -> Row:
+        """Return the nodes that admit the class, whatever lies there; the row is shared, do not write to it."""
+        if kind not in self._admitting:
+            row, allowed = self.masks.of(self.classes[kind]), self.constraints.admits(kind)
+            self._admitting[kind] = row if allowed is None else row & allowed
+        return self._admitting[kind]
+
+    def size(self, kind: int) -> int:
+        """Return the class's size against a mean node: its largest share of any resource, in 1/10,000."""
+        if kind not in self._sizes:
+            shares = (amount * SCALE // self._means[axis] for axis, amount in self.needs[kind])
+            self._sizes[kind] = max(shares)
+        return self._sizes[kind]
+
+    def capacity(self, node: int) -> int:
+        """Return the sum of a node's shares of a mean node over all resources but `pods`, in 1/10,000; at least 1."""
+        offered = range(len(self.axes) - 1)
+        return max(sum(int(self.allocatable[axis, node]) * SCALE // self._means[axis] for axis in offered), 1)
+
+    def room(self, free: Amounts) -> Amounts:
+        """Return for each node the sum of its free shares of CPU and memory, in 1/10,000."""
+        cpu, memory = self.weighed
+        return shares(free[cpu], self.allocatable[cpu]) + shares(free[memory], self.allocatable[memory])
+
+    def room_on(self, free: Amounts, node: int) -> int:
+        """Return the same for one node."""
+        return sum(share(int(free[axis, node]), int(self.allocatable[axis, node])) for axis in self.weighed)
+
+    def free_cpu(self, node: int) -> int:
+        """Return the millicores that the pods on a node leave of it; below zero where it is overbooked."""
+        return int(self.free[self.weighed[0], node])
+
+    @cached_property
+    def weighed(self) -> tuple[int, int]:
+        """The axes of CPU and memory."""
+        return self.axes.index(CPU), self.axes.index(MEMORY)
+
+    @cached_property
+    def _means(self) -> list[int]:
+        """What a mean node offers, by axis; at least 1, so that what hardly any node has counts as large."""
+        count = max(len(self.nodes), 1)
+        return [max(sum(row.tolist()) // count, 1) for row in self.allocatable]
+
+    def _free(self, bound: Sequence[Pod], kinds: Codes, where: Codes) -> Amounts:
+        """Return allocatable minus what the scheduler has booked; below zero where a node is overbooked."""
+        asked = self.requests[:, kinds]
+        resized = [place for place, pod in enumerate(bound) if pod.booked is not None]
+        asked[:-1, resized] = matrix([bound[place].requests for place in resized], self.axes, MOST + 1)[:-1]
+        return left(self.allocatable, where, asked)
+
+
+def _first_of_each(pods: Iterable[Pod]) -> Mapping[PodClass, Pod]:
+    found: dict[PodClass, Pod] = {}
+    for pod in pods:
+        found.setdefault(pod.spec, pod)
+    return found
+
+
+def _axes(classes: Sequence[PodClass]) -> tuple[str, ...]:
+    """Return the resource names asked for; CPU and memory always, `pods` last."""
+    asked = {name for spec in classes for name, _ in spec.requests.amounts} | {CPU, MEMORY}
+    return (*sorted(asked - {PODS}), PODS)
+
+
+def _needs(column: Amounts) -> tuple[tuple[int, int], ...]:
+    """Return (axis, amount) of what is asked; what is not asked may be overbooked, as the scheduler allows."""
+    return tuple((int(axis), int(column[axis])) for axis in np.flatnonzero(column > 0))

@@ -1,0 +1,67 @@
+"""Demand that returns: pods without a place that would fit on a node we hold. That node is given back first.
+
+Whether a pod fits is asked of the simulation that proves plans, with the held nodes opened, so that no rule of the
+scheduler is known to the one and not to the other. A pod counts only if it finds no place on an open node: where it
+would fit and still waits, something that is not modelled holds it, and a node of ours would not help. What of the pod
+itself is not modelled is not held against it: to give a node back is the safe side. Must not act.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from shared.core.cluster.names import OUR_TAINT
+from shared.core.cluster.pod_kinds import is_daemon, is_mirror
+from shared.core.cluster.snapshot import Node, Pod, Snapshot
+from shared.core.placement.cluster_arrays import Terrain
+from shared.core.placement.packing import Arrangement
+from shared.core.placement.strategies import PACKED
+from shared.core.rules.unmodelled import is_destination
+
+
+def relieved(snapshot: Snapshot, held: Iterable[Node]) -> Mapping[str, Pod]:
+    """Return which held nodes would take a waiting pod: by node name, the first pod that it takes.
+
+    Nodes with the most free CPU are asked first, so that few are given back; each pod is placed once.
+    """
+    freed = {node.name: as_freed(node) for node in held}
+    pods = waiting(snapshot)
+    if not pods:
+        return {}
+    terrain = Terrain(_with_nodes(snapshot, freed), snapshot.taken_at)
+    candidates = sorted((terrain.index[name] for name in freed), key=lambda place: (-terrain.free_cpu(place), place))
+    destinations = [place for place, node in enumerate(snapshot.nodes) if is_destination(node)]
+    arrangement = Arrangement(terrain, PACKED)
+    arrangement.open([*destinations, *candidates])
+    taken: dict[str, Pod] = {}
+    for pod in pods:
+        kind = terrain.kind_of[pod.spec]
+        takes = arrangement.taking(kind)
+        home = next((place for place in candidates if takes[place]), None)
+        if home is not None and not takes[destinations].any():
+            arrangement.put(kind, home)
+            taken.setdefault(terrain.nodes[home].name, pod)
+    return taken
+
+
+def _with_nodes(snapshot: Snapshot, changed: Mapping[str, Node]) -> Snapshot:
+    return replace(snapshot, nodes=tuple(changed.get(node.name, node) for node in snapshot.nodes))
+
+
+def waiting(snapshot: Snapshot) -> list[Pod]:
+    """Return the pods that the scheduler has found no place for, in the snapshot's order."""
+    return [pod for pod in snapshot.pods if is_waiting(pod)]
+
+
+def is_waiting(pod: Pod) -> bool:
+    """Whether the scheduler has found no place for a pod that more nodes than one could take.
+
+    A DaemonSet's pod and a mirror pod are bound to their own node: no other node's room helps them.
+    """
+    elsewhere = not is_daemon(pod.spec) and not is_mirror(pod.spec)
+    wanted = pod.deleting is None and not pod.phase.finished
+    return not pod.node and pod.unschedulable_since is not None and wanted and elsewhere
+
+
+def as_freed(node: Node) -> Node:
+    """Return the node as it will be when it is given back."""
+    return replace(node, unschedulable=False, taints=tuple(taint for taint in node.taints if taint.key != OUR_TAINT))

@@ -1,0 +1,209 @@
+"""READ FIRST in this package. The board on which a pass plays through what would happen.
+
+A node is taken only if all its movable pods have a place together with those of every node taken before, every
+drain in flight and the pods pending now, under every strategy of `strategies` (design §7). Drained nodes still
+stand there cordoned: what stays on them keeps its domains, which also covers the time after they are gone.
+Must not decide who may be moved or which node is tried first.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+
+from shared.core.cluster.pod_kinds import is_daemon
+from shared.core.cluster.resources import PODS
+from shared.core.cluster.snapshot import Node, Pod, Snapshot
+from shared.core.placement.assignments import Move, final_places
+from shared.core.placement.bounds import Amounts
+from shared.core.placement.cluster_arrays import Terrain
+from shared.core.placement.packing import OUTSIDE, Arrangement, Attempt
+from shared.core.placement.strategies import POTENTIAL, ROBUST
+
+
+@dataclass(frozen=True)
+class NoPlace:
+    """The first pod that found no place, and what was tried."""
+
+    pod: Pod
+    detail: str
+
+
+class Board:
+    """The proof of placement, growing with each node taken. Equal pictures give equal boards."""
+
+    def __init__(self, terrain: Terrain, arrangements: Sequence[Arrangement]) -> None:
+        self.terrain = terrain
+        self._arrangements = tuple(arrangements)
+        self._departing: tuple[int, ...] = ()
+        self._taken: list[int] = []
+        self.homeless: tuple[Pod, ...] = ()
+        """Pods of nodes on their way out that have no place; while there are any, no node can be taken."""
+
+    @classmethod
+    def of(
+        cls,
+        snapshot: Snapshot,
+        now: datetime,
+        departing: Collection[str] = (),
+        headroom: Mapping[str, int] | None = None,
+        *,
+        announced: Collection[str] = (),
+        closed: Collection[str] = (),
+        robust: bool = True,
+    ) -> "Board":
+        """Set up the board.
+
+        Args:
+            snapshot: the picture; nodes sorted by name and pods by key.
+            now: the time of the picture, which tells stuck pods from dying ones.
+            departing: names of nodes on their way out (claims that stand, our taint, the autoscaler's): their movable
+                pods are placed first. Names that are not in the picture are passed over.
+            headroom: by pool, the percentage of each node's allocatable that moved pods must leave free.
+            announced: names of nodes that the autoscaler is about to empty itself: room is kept for their pods, or,
+                where they fit nowhere together, the node is passed over (the autoscaler cannot empty it either).
+            closed: names of nodes that nothing may be put on, and that stay as they are.
+            robust: prove the fit under all strategies; otherwise under the packing one alone (`--potential`).
+        """
+        terrain = Terrain(snapshot, now)
+        board = cls(terrain, [Arrangement(terrain, each) for each in (ROBUST if robust else POTENTIAL)])
+        for arrangement in board._arrangements:
+            arrangement.close(terrain.places_of(closed))
+        board._depart(terrain.places_of(departing))
+        board._keep_room(terrain.places_of(announced))
+        if headroom:
+            amounts = _headroom(terrain, headroom)
+            for arrangement in board._arrangements:
+                arrangement.hold_back(amounts)
+        return board
+
+    def copy(self) -> "Board":
+        """Return an independent board in the same position."""
+        twin = Board(self.terrain, [each.copy() for each in self._arrangements])
+        twin._departing, twin._taken, twin.homeless = self._departing, list(self._taken), self.homeless
+        return twin
+
+    @property
+    def taken(self) -> tuple[str, ...]:
+        """The nodes taken, in order."""
+        return tuple(self.terrain.nodes[node].name for node in self._taken)
+
+    def pass_over_homeless(self) -> None:
+        """Let nodes be taken although pods of nodes on their way out have no place: they fit nowhere anyhow."""
+        self.homeless = ()
+
+    def try_remove(self, name: str) -> NoPlace | None:
+        """Take the node if everything on it has a place elsewhere; otherwise leave the board as it was.
+
+        Raises:
+            KeyError: no node of that name is in the picture.
+            ValueError: the node is departing or taken already.
+        """
+        if self.homeless:
+            return NoPlace(self.homeless[0], "it leaves a node that is already on its way out, and fits nowhere")
+        node = self.terrain.index[name]
+        if node in self._departing or node in self._taken:
+            raise ValueError(f"{name} is already on its way out")
+        residents = [self.terrain.kind_of[pod.spec] for pod in self.terrain.movable(node)]
+        done: list[tuple[Arrangement, Attempt]] = []
+        for arrangement in self._arrangements:
+            attempt = arrangement.remove(node, residents)
+            if attempt.stuck is not None:
+                refusal = self._refusal(arrangement, node, attempt.stuck)
+                for earlier, success in done:
+                    earlier.undo(success)
+                return refusal
+            done.append((arrangement, attempt))
+        self._taken.append(node)
+        return None
+
+    @property
+    def placements(self) -> int:
+        """How many placements stand, under the first strategy."""
+        return len(self._arrangements[0].log)
+
+    def load(self, name: str) -> int:
+        """Return how much must move off a node in the picture: shares of a mean node, in 1/10,000."""
+        pods = self.terrain.movable(self.terrain.index[name])
+        return sum(self.terrain.size(self.terrain.kind_of[pod.spec]) for pod in pods)
+
+    def capacity(self, name: str) -> int:
+        """Return what a node offers: its shares of a mean node over all resources, summed; 1/10,000, at least 1."""
+        return self.terrain.capacity(self.terrain.index[name])
+
+    def moves(self) -> Mapping[str, tuple[Move, ...]]:
+        """Return for each node taken where its pods end up, under the first strategy; final places only."""
+        places = self._final_places()
+        return {self.terrain.nodes[node].name: self._moves(self.terrain.movable(node), places) for node in self._taken}
+
+    def reservations(self) -> tuple[Move, ...]:
+        """Return where pods that are pending now, and those of departing nodes, were given a place.
+
+        A DaemonSet's pods are left out: they keep room on their node, and go with it when it is taken.
+        """
+        pending = (pod for pod in self._pending() if not is_daemon(pod.spec))
+        departing = (pod for node in self._departing for pod in self.terrain.movable(node))
+        return self._moves((*pending, *departing), self._final_places())
+
+    def _final_places(self) -> Mapping[str, int]:
+        sources = (*self._departing, *self._taken)
+        return final_places(self.terrain, self._in_queue_order(), self._arrangements[0].log, sources)
+
+    def _moves(self, pods: Collection[Pod], places: Mapping[str, int]) -> tuple[Move, ...]:
+        placed = (pod.key for pod in pods if pod.key in places)
+        return tuple(Move(key, self.terrain.nodes[places[key]].name) for key in placed)
+
+    def _depart(self, nodes: Sequence[int]) -> None:
+        """Give a place to what is pending, as far as it has one, and then to what leaves departing nodes."""
+        self._departing = tuple(nodes)
+        queue = [self.terrain.kind_of[pod.spec] for pod in self._in_queue_order()]
+        leaving = {node: self.terrain.movable(node) for node in nodes}
+        homeless: set[int] = set()
+        for arrangement in self._arrangements:
+            arrangement.close(nodes)
+            arrangement.reserve(queue, OUTSIDE)
+            for node, pods in leaving.items():
+                homeless.update(arrangement.reserve([self.terrain.kind_of[pod.spec] for pod in pods], node))
+        found = (pod for pods in leaving.values() for pod in pods if self.terrain.kind_of[pod.spec] in homeless)
+        self.homeless = tuple(found)
+
+    def _keep_room(self, nodes: Sequence[int]) -> None:
+        """Give a place to what leaves announced nodes, under each strategy by itself."""
+        for node in nodes:
+            kinds = [self.terrain.kind_of[pod.spec] for pod in self.terrain.movable(node)]
+            kept = [arrangement.reserve_all(kinds, node) for arrangement in self._arrangements]
+            if kept[0]:
+                self._departing = (*self._departing, node)
+
+    def _in_queue_order(self) -> list[Pod]:
+        """Pods as the scheduler takes them from its queue: by priority."""
+        return sorted(self._pending(), key=lambda pod: (-pod.spec.priority, pod.key))
+
+    def _pending(self) -> Iterable[Pod]:
+        """Return what needs a place now and does not get one with its departing node."""
+        departing = {self.terrain.nodes[node].name for node in self._departing}
+        return (pod for pod in self.terrain.pending if pod.node not in departing)
+
+    def _refusal(self, arrangement: Arrangement, node: int, kind: int) -> NoPlace:
+        spec = self.terrain.classes[kind]
+        pod = next((pod for pod in self.terrain.movable(node) if pod.spec is spec), self.terrain.example[spec])
+        fixed = self.terrain.fixed(kind)
+        if fixed:
+            return NoPlace(pod, fixed[0].reason.value)
+        admitting, fitting = arrangement.options(kind)
+        return NoPlace(
+            pod, f"{admitting} nodes admit it, {fitting} have room for one; packed as: {arrangement.strategy.name}"
+        )
+
+
+def _headroom(terrain: Terrain, percent: Mapping[str, int]) -> Amounts:
+    """Return amounts by axis and node, rounded up; the number of pods is not held back."""
+
+    def share(node: Node) -> int:
+        return percent.get(node.pool, 0)
+
+    shares = np.fromiter(map(share, terrain.nodes), np.int64, len(terrain.nodes))
+    amounts = -(-terrain.allocatable * shares // 100)
+    amounts[terrain.axes.index(PODS)] = 0
+    return amounts

@@ -1,0 +1,115 @@
+"""What the pass knows of each node before anything is chosen: how full it is, what keeps it, why it could go.
+
+The same facts serve the plan, the explanation and the drainer's revalidation. Must not look at marks, gates,
+budgets or other nodes' drains.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from fractions import Fraction
+from typing import Final
+
+from shared.core.cluster.snapshot import Node, Snapshot
+from shared.core.policy import Policy, PoolPolicy
+from shared.core.reasons import Blocker, DrainReason, PodBlock, Unremovable
+from shared.core.records.state import ClusterState
+from shared.core.rules.expiry import has_expired
+from shared.core.rules.nodes import NODE_RULES, NodeContext, Rule, judge_node
+from shared.core.rules.pods import avoided, movable
+from shared.core.rules.utilization import Usage, above_limits, usage
+
+PASSING: Final = frozenset({Unremovable.BLOCKED_BY_POD, Unremovable.BACKING_OFF})
+"""Blockers that leave a mark's time alone: it is under-used all the same (estafette: pods block the pick)."""
+_NOT_UNDERUTILIZED: Final = frozenset({
+    Unremovable.NO_POOL,
+    Unremovable.POOL_DISABLED,
+    Unremovable.POLICY_INVALID,
+    Unremovable.TOO_YOUNG,
+    Unremovable.CPU_ABOVE_LIMIT,
+    Unremovable.MEMORY_ABOVE_LIMIT,
+    Unremovable.ACCELERATOR_ABOVE_LIMIT,
+})  # fmt: skip
+_WAIVED_FOR_EXPIRED: Final = frozenset({Unremovable.NOT_EMPTY})
+
+
+@dataclass(frozen=True, slots=True)
+class NodeFacts:
+    """One node as this pass sees it."""
+
+    node: Node
+    usage: Usage | None
+    reason: DrainReason
+    """Why it would go: empty, expired or underutilized."""
+    blockers: tuple[Blocker, ...]
+    claimed_by: str
+    """The order id that holds it (claim or taint), or empty."""
+    avoided: bool = False
+    """Whether it goes only after all others (singleReplicas: avoid)."""
+
+    @property
+    def underutilized(self) -> bool:
+        """Whether it earns a mark: nothing but passing blockers keeps it."""
+        return not self.claimed_by and all(
+            isinstance(each.reason, PodBlock) or each.reason in PASSING for each in self.blockers
+        )
+
+    @property
+    def below_limits(self) -> bool:
+        """Whether estafette would count it as under-utilised: ratios, age and pool, whatever else keeps it."""
+        found = {each.reason for each in self.blockers}
+        return self.usage is not None and not self.claimed_by and not found & _NOT_UNDERUTILIZED
+
+    @property
+    def candidate(self) -> bool:
+        return not self.claimed_by and not self.blockers
+
+
+def survey(
+    snapshot: Snapshot, state: ClusterState, policy: Policy, now: datetime, rules: tuple[Rule, ...] = NODE_RULES
+) -> tuple[NodeFacts, ...]:
+    """Return the facts of all nodes, in the snapshot's order."""
+    context = NodeContext(snapshot, policy, state, now)
+    return tuple(facts(node, context, rules) for node in snapshot.nodes)
+
+
+def facts(node: Node, context: NodeContext, rules: tuple[Rule, ...] = NODE_RULES) -> NodeFacts:
+    """Return the facts of one node; with the safety rules alone no ratio is held against it."""
+    pods = context.snapshot.pods_by_node[node.name]
+    settings, measured = context.policy.pool(node.pool), usage(node, pods)
+    reason = _reason(node, settings, context, empty=not movable(pods, context.now))
+    found = judge_node(node, context, rules)
+    if reason is DrainReason.EXPIRED:
+        found = tuple(each for each in found if each.reason not in _WAIVED_FOR_EXPIRED)
+    if rules is NODE_RULES and reason is DrainReason.UNDERUTILIZED and measured is not None:
+        found += _too_full(measured, settings)
+    if rules is NODE_RULES and reason is not DrainReason.EXPIRED and settings.consolidate_after is None:
+        found += (Blocker(Unremovable.CONSOLIDATION_OFF),)
+    last = avoided(pods, context.drain_context(node.pool))
+    return NodeFacts(node, measured, reason, found, holder(node, context.state), last)
+
+
+def holder(node: Node, state: ClusterState) -> str:
+    """Return the order that holds a node: by claim, or by our taint on it."""
+    claim = state.claims.get(node.uid)
+    return claim.order_id if claim else node.drain_taint or ""
+
+
+def _reason(node: Node, settings: PoolPolicy, context: NodeContext, *, empty: bool) -> DrainReason:
+    if empty:
+        return DrainReason.EMPTY
+    return DrainReason.EXPIRED if has_expired(node, settings, context.now) else DrainReason.UNDERUTILIZED
+
+
+def _too_full(measured: Usage, settings: PoolPolicy) -> tuple[Blocker, ...]:
+    """Ratios must be strictly below their limits (acceptance rows 27 and 47)."""
+    busiest, share = max(measured.accelerators, key=lambda each: each[1], default=("", Fraction(0)))
+    details = {
+        Unremovable.CPU_ABOVE_LIMIT: _against(measured.cpu, settings.cpu_limit),
+        Unremovable.MEMORY_ABOVE_LIMIT: _against(measured.memory, settings.memory_limit),
+        Unremovable.ACCELERATOR_ABOVE_LIMIT: f"{busiest} {_against(share, settings.cpu_limit)}",
+    }
+    return tuple(Blocker(reason, detail=details[reason]) for reason in above_limits(measured, settings))
+
+
+def _against(ratio: Fraction, limit: Fraction) -> str:
+    return f"{float(ratio):.1%} of {float(limit):.0%}"

@@ -1,0 +1,150 @@
+"""A pass in numbers: how many nodes, how full, what they cost, what holds Ebb back. The log tells them.
+
+These are estafette's and node-refiner's gauges and what operating Ebb needs besides. Must not decide, and must not
+round: whoever writes them does.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from fractions import Fraction
+
+from shared.core.cluster.resources import Resources, total
+from shared.core.cluster.snapshot import Snapshot
+from shared.core.planning.marks import INTERVAL
+from shared.core.planning.plan import NodeDecision, Plan, Verdict
+from shared.core.planning.prices import Prices
+from shared.core.reason_groups import GROUP_OF, ReasonGroup
+from shared.core.records.claims import open_breakers
+from shared.core.records.reclaimed import hours_since, still_saved
+from shared.core.records.state import Claim, ClusterState
+from shared.core.rules.utilization import is_untainted
+
+
+@dataclass(frozen=True, slots=True)
+class Gauges:
+    """The nodes of one pool, or of the whole cluster."""
+
+    nodes: int
+    ready_nodes: int
+    non_tainted_nodes: int
+    """Schedulable and without a taint that repels pods (node-refiner)."""
+    unschedulable_nodes: int
+    """Cordoned, by whomever."""
+    underutilized: int
+    marked: int
+    in_flight: int
+    pods: int
+    allocatable: Resources
+    requested: Resources
+    excess: Fraction | None
+    cost: int
+    """Micro-dollars per hour."""
+    saving: int
+    """Micro-dollars per hour that this pass's orders save (in dry run: would save)."""
+
+    @property
+    def cpu_ratio(self) -> Fraction | None:
+        return _share(self.requested.cpu, self.allocatable.cpu)
+
+    @property
+    def memory_ratio(self) -> Fraction | None:
+        return _share(self.requested.memory, self.allocatable.memory)
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """What else is told of the cluster once a pass."""
+
+    unschedulable_pods: int
+    """Pods that the scheduler has found no place for."""
+    oldest_mark: timedelta
+    kept: Mapping[ReasonGroup, int]
+    """How many nodes stay, by group; all groups are named."""
+    claims: int
+    overdue_claims: int
+    """Claims older than drain deadline, watchdog and two passes: none should ever be."""
+    open_breakers: int
+    backing_off: int
+    reclaimed_nodes: int
+    reclaimed_cost: int
+    """Micro-dollars per hour, as `reclaimed` counts it."""
+    hours: float
+    """Hours since the last pass: reclaimed nodes and cost times these are node-hours and money."""
+
+
+def of_cluster(plan: Plan, snapshot: Snapshot, prices: Prices) -> Gauges:
+    """Return the whole cluster's numbers; its pods include those that are bound to no node."""
+    return _gauges(plan, snapshot, prices, plan.decisions, plan.pods, plan.excess.get(""))
+
+
+def of_pool(plan: Plan, snapshot: Snapshot, prices: Prices, pool: str) -> Gauges:
+    """Return one pool's numbers."""
+    own = [each for each in plan.decisions if each.pool == pool]
+    pods = sum(len(snapshot.pods_by_node[each.name]) for each in own)
+    return _gauges(plan, snapshot, prices, own, pods, plan.excess.get(pool))
+
+
+def _gauges(
+    plan: Plan,
+    snapshot: Snapshot,
+    prices: Prices,
+    decisions: Iterable[NodeDecision],
+    pods: int,
+    excess: Fraction | None,
+) -> Gauges:
+    rows = tuple(decisions)
+    nodes = [snapshot.node_by_name[each.name] for each in rows]
+    names = {node.name for node in nodes}
+    return Gauges(
+        nodes=len(nodes),
+        ready_nodes=sum(node.ready for node in nodes),
+        non_tainted_nodes=sum(is_untainted(node) for node in nodes),
+        unschedulable_nodes=sum(node.unschedulable for node in nodes),
+        underutilized=sum(each.underutilized for each in rows),
+        marked=sum(each.marked_since is not None for each in rows),
+        in_flight=sum(each.verdict is Verdict.IN_FLIGHT for each in rows),
+        pods=pods,
+        allocatable=total(each.allocatable for each in rows),
+        requested=total(each.requested for each in rows),
+        excess=excess,
+        cost=sum(prices.of(node).per_hour for node in nodes),
+        saving=sum(order.saving for order in plan.orders if order.node in names),
+    )
+
+
+def condition(
+    plan: Plan, snapshot: Snapshot, state: ClusterState, now: datetime, interval: timedelta = INTERVAL
+) -> Condition:
+    """Return what else is told. `state` is the cluster's document as the pass began with it."""
+    saved = still_saved(state.reclaimed, snapshot.nodes, state.last_pass, now)
+    marked = [each.marked_since for each in plan.decisions if each.marked_since is not None]
+    return Condition(
+        unschedulable_pods=sum(not pod.node and pod.unschedulable_since is not None for pod in snapshot.pods),
+        oldest_mark=now - min(marked, default=now),
+        kept=_kept(plan),
+        claims=len(state.claims),
+        overdue_claims=sum(_overdue(claim, interval, now) for claim in state.claims.values()),
+        open_breakers=len(open_breakers(state, now)),
+        backing_off=sum(now < each.until for each in state.backoffs.values()),
+        reclaimed_nodes=sum(each.nodes for each in saved),
+        reclaimed_cost=sum(each.cost_per_hour for each in saved),
+        hours=hours_since(state.last_pass, now),
+    )
+
+
+def _kept(plan: Plan) -> dict[ReasonGroup, int]:
+    stay = (each for each in plan.decisions if each.verdict in {Verdict.KEEP, Verdict.WAITING})
+    counts = Counter(GROUP_OF.get(each.reason, ReasonGroup.TROUBLE) for each in stay)
+    return {group: counts[group] for group in ReasonGroup}
+
+
+def _overdue(claim: Claim, interval: timedelta, now: datetime) -> bool:
+    """Whether a claim is older than the promise allows: drain deadline, watchdog and two passes (design §2)."""
+    limits = claim.settings
+    return now - claim.since > limits.timeout + limits.max_grace + limits.watchdog + 2 * interval
+
+
+def _share(part: int, whole: int) -> Fraction | None:
+    return Fraction(part, whole) if whole > 0 else None

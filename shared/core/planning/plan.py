@@ -1,0 +1,105 @@
+"""The plan: what one pass decided of every node, and why. Each node stands in it exactly once.
+
+Must not decide: `planning` makes it, the planner acts on it, the CLI shows it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from fractions import Fraction
+
+from shared.core.cluster.resources import NOTHING, Resources
+from shared.core.placement.assignments import Move
+from shared.core.reasons import Blocker, DrainReason
+from shared.core.records.state import PoolMarks
+
+
+class Verdict(StrEnum):
+    """What happens to a node in this pass; exactly one."""
+
+    ORDER = "order"
+    WOULD_ORDER = "would_order"
+    """The same in dry run."""
+    IN_FLIGHT = "in_flight"
+    WAITING = "waiting"
+    """Marked, and its time has not come."""
+    KEEP = "keep"
+
+
+@dataclass(frozen=True, slots=True)
+class NodeDecision:
+    """One node's verdict with all that explains it. Ratios are exact; None without allocatable."""
+
+    name: str
+    uid: str
+    pool: str
+    verdict: Verdict
+    reason: str
+    """The first blocker's word; for an order its drain reason; for a drain in flight its order id."""
+    blockers: tuple[Blocker, ...] = ()
+    cpu_ratio: Fraction | None = None
+    memory_ratio: Fraction | None = None
+    movable_cpu_ratio: Fraction | None = None
+    movable_memory_ratio: Fraction | None = None
+    """Both without DaemonSet and mirror pods: what would have to move."""
+    accelerator_ratio: Fraction | None = None
+    """The highest of the node's accelerators; None on a node without one."""
+    score: Fraction | None = None
+    marked_since: datetime | None = None
+    removable_at: datetime | None = None
+    underutilized: bool = False
+    """In an enabled pool, old enough, below both ratio limits and not in flight (estafette's count)."""
+    allocatable: Resources = NOTHING
+    requested: Resources = NOTHING
+    """Both nothing where the node reports no allocatable CPU or memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedOrder:
+    """A node that goes in this pass. `saving` is in micro-dollars per hour."""
+
+    node: str
+    uid: str
+    pool: str
+    reason: DrainReason
+    saving: int = 0
+    moves: tuple[Move, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Potential:
+    """How far the cluster could shrink with only the safety rules in force. Micro-dollars per hour."""
+
+    nodes: tuple[str, ...] = ()
+    saving: int = 0
+    moves: tuple[Move, ...] = ()
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One pass's decisions. `cost` is what all nodes cost, in micro-dollars per hour."""
+
+    cluster: str
+    taken_at: datetime
+    policy_hash: str
+    dry_run: bool
+    decisions: tuple[NodeDecision, ...]
+    orders: tuple[PlannedOrder, ...] = ()
+    marks: Mapping[str, PoolMarks] = field(default_factory=dict)
+    pods: int = 0
+    cost: int = 0
+    excess: Mapping[str, Fraction] = field(default_factory=dict)
+    """Excess nodes by pool; the empty key holds the whole cluster's."""
+
+    def of(self, name: str) -> NodeDecision | None:
+        return next((decision for decision in self.decisions if decision.name == name), None)
+
+    def counts(self) -> dict[str, int]:
+        """Return how many nodes got each verdict; all verdicts are named."""
+        return {verdict.value: sum(each.verdict is verdict for each in self.decisions) for verdict in Verdict}
+
+    @property
+    def saving(self) -> int:
+        """Micro-dollars per hour that the orders save."""
+        return sum(order.saving for order in self.orders)

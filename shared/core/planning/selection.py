@@ -1,0 +1,94 @@
+"""Which of the nodes whose time has come go in this pass: gates and budgets first, then the proof of placement.
+
+Nodes are asked in the order in which they would go: empty ones, then expired ones, then the lowest score; those with
+a single replica to be avoided after all others.
+Each that is taken changes the counts and the board for those after it. Must not look at marks.
+"""
+
+from collections.abc import Collection, Sequence
+from typing import Final
+
+from shared.core.cluster import names
+from shared.core.cluster.snapshot import Snapshot
+from shared.core.placement import Board
+from shared.core.planning.candidates import NodeFacts
+from shared.core.policy import Policy
+from shared.core.reasons import Blocker, DrainReason, Unremovable
+from shared.core.records.state import ClusterState
+from shared.core.rules.counts import Standing, is_leaving
+from shared.core.rules.gates import blockers
+from shared.core.rules.nodes import NodeContext
+from shared.core.rules.workload_limits import Share, conflict, in_turns, shares, turns
+
+_URGENCY: Final = {DrainReason.EMPTY: 0, DrainReason.EXPIRED: 1, DrainReason.UNDERUTILIZED: 2}
+
+
+class Choice:
+    """The nodes taken, in order, what kept the others, and the board that proves it."""
+
+    def __init__(self, snapshot: Snapshot, state: ClusterState, policy: Policy, standing: Standing) -> None:
+        self._snapshot, self._state, self._policy = snapshot, state, policy
+        self._standing = standing
+        self._context = NodeContext(snapshot, policy, state, standing.now)
+        self._in_turns = in_turns(state.claims.values())
+        self._board: Board | None = None
+        self.taken: list[NodeFacts] = []
+        self.kept: dict[str, tuple[Blocker, ...]] = {}
+        """By node name."""
+
+    def consider(self, due: Sequence[NodeFacts]) -> None:
+        """Take what may go of the nodes whose time has come."""
+        for facts in sorted(due, key=_turn):
+            found = blockers(self._standing, facts.node, facts.reason) or self._out_of_turn(facts)
+            found = found or self._no_place(facts)
+            if found:
+                self.kept[facts.node.name] = found
+            else:
+                self._take(facts)
+
+    @property
+    def board(self) -> Board:
+        """The simulation, built when the first node gets past the gates."""
+        if self._board is None:
+            pools = {node.pool for node in self._snapshot.nodes}
+            headroom = {pool: self._policy.pool(pool).headroom_percent for pool in pools}
+            departing = departing_nodes(self._snapshot, self._state)
+            announced = announced_nodes(self._snapshot, departing)
+            self._board = Board.of(self._snapshot, self._snapshot.taken_at, departing, headroom, announced=announced)
+        return self._board
+
+    def _take(self, facts: NodeFacts) -> None:
+        self._standing = self._standing.with_claim(facts.node)
+        self._in_turns.update(turns(self._shares(facts)))
+        self.taken.append(facts)
+
+    def _out_of_turn(self, facts: NodeFacts) -> tuple[Blocker, ...]:
+        shared = conflict(self._shares(facts), self._in_turns)
+        return (shared,) if shared else ()
+
+    def _shares(self, facts: NodeFacts) -> tuple[Share, ...]:
+        pods = self._snapshot.pods_by_node[facts.node.name]
+        return shares(pods, self._context.drain_context(facts.node.pool))
+
+    def _no_place(self, facts: NodeFacts) -> tuple[Blocker, ...]:
+        refused = self.board.try_remove(facts.node.name)
+        return (Blocker(Unremovable.NO_PLACE_FOR_PODS, refused.pod.key, refused.detail),) if refused else ()
+
+
+def departing_nodes(snapshot: Snapshot, state: ClusterState) -> frozenset[str]:
+    """Return the nodes on their way out: claimed, with our taint, or being deleted by the autoscaler."""
+    return frozenset(node.name for node in snapshot.nodes if is_leaving(node, state.claims))
+
+
+def announced_nodes(snapshot: Snapshot, departing: Collection[str]) -> frozenset[str]:
+    """Return the nodes that the autoscaler has announced to empty itself: it will put their pods into the same room.
+
+    One that is not Ready is left out: its pods keep a place as those of every such node do.
+    """
+    candidates = (node for node in snapshot.nodes if node.has_taint(names.AUTOSCALER_CANDIDATE_TAINT))
+    return frozenset(node.name for node in candidates if node.ready) - frozenset(departing)
+
+
+def _turn(facts: NodeFacts) -> tuple[bool, int, object, str]:
+    score = facts.usage.score if facts.usage else 0
+    return facts.avoided, _URGENCY[facts.reason], score, facts.node.name

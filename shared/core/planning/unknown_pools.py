@@ -1,0 +1,44 @@
+"""Pools that the policy names and the cluster does not have: most often a typing mistake, which would go unheard.
+
+Must not refuse anything: one policy may serve several clusters.
+"""
+
+import difflib
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+from shared.core.cluster.snapshot import Snapshot
+from shared.core.policy import Policy
+from shared.core.records.state import Advised
+
+AGAIN_AFTER: Final = timedelta(days=1)
+_MOST_NAMED: Final = 5
+_NEAR: Final = 0.6
+
+
+def unknown_pools(policy: Policy, snapshot: Snapshot) -> dict[str, str]:
+    """Return, by the name of each such pool, the sentence that says so with the name that was perhaps meant."""
+    there = sorted({*snapshot.pools, *snapshot.nodes_by_pool} - {""})
+    return {name: _sentence(name, there, snapshot) for name in sorted(policy.pools) if name not in there}
+
+
+def _sentence(name: str, there: Sequence[str], snapshot: Snapshot) -> str:
+    missing = "the cluster has no such pool" if snapshot.pools_known else "no node here belongs to such a pool"
+    return f"nodePools.{name}: {missing}; {_instead(name, there)}."
+
+
+def _instead(name: str, there: Sequence[str]) -> str:
+    near = difflib.get_close_matches(name, there, n=1, cutoff=_NEAR)
+    if near:
+        return f"write {near[0]}, if that was meant"
+    if not there:
+        return "there is no other either"
+    rest = len(there) - _MOST_NAMED
+    more = f" and {rest:,} more" if rest > 0 else ""
+    return f"there is {', '.join(there[:_MOST_NAMED])}{more}"
+
+
+def is_due(last: Advised | None, policy_hash: str, now: datetime) -> bool:
+    """Whether it is time to say so again: of another policy at once, of the same one once a day."""
+    return last is None or last.policy_hash != policy_hash or now - last.at >= AGAIN_AFTER

@@ -1,0 +1,45 @@
+"""The policy's settings in force, under one name for those who ask them.
+
+`fields` and `cluster_fields` declare them, `values` holds what they are made of, `parsing` reads a
+document. Must not hold anything of its own.
+"""
+
+from shared.core.policy.cluster_fields import WATCHDOGS, DrainSettings, Policy
+from shared.core.policy.fields import PoolPolicy
+from shared.core.policy.values import (
+    KARPENTERS_REASONS,
+    Budget,
+    ConsolidationPolicy,
+    Freeze,
+    Jobs,
+    KubeSystemPods,
+    Limit,
+    LocalStorage,
+    LongGrace,
+    NamespaceRate,
+    PodRules,
+    Rate,
+    Schedule,
+    SingleReplicas,
+)
+
+__all__ = [
+    "KARPENTERS_REASONS",
+    "WATCHDOGS",
+    "Budget",
+    "ConsolidationPolicy",
+    "DrainSettings",
+    "Freeze",
+    "Jobs",
+    "KubeSystemPods",
+    "Limit",
+    "LocalStorage",
+    "LongGrace",
+    "NamespaceRate",
+    "PodRules",
+    "Policy",
+    "PoolPolicy",
+    "Rate",
+    "Schedule",
+    "SingleReplicas",
+]

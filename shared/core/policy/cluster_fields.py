@@ -1,0 +1,209 @@
+"""The settings that are no pool's, each declared once as in `fields`: those of the whole cluster and of a drain."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, Final
+
+import msgspec
+from msgspec.structs import replace
+
+from shared.core.policy.blocks import BUDGETS, FREEZE, NAMESPACE_RATE, RATE
+from shared.core.policy.declaring import declared, optional, setting
+from shared.core.policy.field import Binds, Field
+from shared.core.policy.fields import PoolPolicy
+from shared.core.policy.kinds import COUNT, DURATION, FLAG, IGNORABLE, POSITIVE_DURATION, SEVERAL
+from shared.core.policy.scalars import duration
+from shared.core.policy.shapes import ListOf, SetOf
+from shared.core.policy.values import Budget, Freeze, NamespaceRate, Rate
+
+_WATCHDOGS: Final = {"BALANCED": "25m", "OPTIMIZE_UTILIZATION": "8m"}
+WATCHDOGS: Final = {profile: duration(time) for profile, time in _WATCHDOGS.items()}
+"""How long a drained node is left to the autoscaler, by autoscaling profile."""
+_AFTER_THE_DELAY: Final = timedelta(minutes=15)
+"""What the autoscaler may need besides its delay: to look at the node again, to delete the machine (guide: §2.3)."""
+
+
+def _not_below_first(most: timedelta, known: Mapping[str, Any]) -> None:
+    if most < known.get("first", most):
+        raise ValueError("it is shorter than first; write a duration of at least first")
+
+
+DRAIN_FIELDS: Final[Mapping[str, Field]] = {
+    "max_grace": Field(
+        "drain.maxGracePeriod",
+        POSITIVE_DURATION,
+        "The longest grace period; see longGrace for pods that ask for more. Default {default} (node-refiner).",
+        "8m",
+        Binds.DRAIN,
+    ),
+    "timeout": Field(
+        "drain.timeout",
+        POSITIVE_DURATION,
+        "Time for a drain, to which the longest capped grace is added. Default {default} (node-refiner).",
+        "8m30s",
+        Binds.DRAIN,
+    ),
+    "watchdog": Field(
+        "drain.watchdog",
+        POSITIVE_DURATION,
+        "Time for the autoscaler to delete the drained node before it is given back. "
+        f"Default {_WATCHDOGS['BALANCED']}, {_WATCHDOGS['OPTIMIZE_UTILIZATION']} in the optimize-utilization profile: "
+        "well above the autoscaler's own delay in each. A pool whose consolidation delay is longer gets that and 15m; "
+        "one that stands in a ComputeClass alone is not seen, write it here with 15m more.",
+        None,
+        Binds.DRAIN,
+    ),
+    "pending_grace": Field(
+        "drain.pendingGrace",
+        POSITIVE_DURATION,
+        "How long a replacement may stay unschedulable before the node is given back. Default {default}: with the "
+        "look that finds it and the scheduler's next try, well within half a minute.",
+        "20s",
+        Binds.DRAIN,
+    ),
+    "backoff_first": Field(
+        "drain.backoff.first",
+        POSITIVE_DURATION,
+        "After the first failure. Default {default}; doubled with each in a row.",
+        "30m",
+        Binds.DRAIN,
+    ),
+    "backoff_most": Field(
+        "drain.backoff.most",
+        POSITIVE_DURATION,
+        "The longest time. Default {default}: a day later the world is another.",
+        "24h",
+        Binds.DRAIN,
+        check=_not_below_first,
+    ),
+    "max_parallel_evictions": Field(
+        "drain.maxParallelEvictions",
+        SEVERAL,
+        "Evictions under way at once per drain. Default {default}: kind to the API.",
+        20,
+        Binds.DRAIN,
+    ),
+}
+"""By attribute of `DrainSettings`, which is stored in claims and so declares no more than types and order."""
+
+
+class DrainSettings(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
+    """How a drain is carried out; kept in its claim, so that a running drain ends as it was begun.
+
+    Written as a list in this order, which keeps claims small: new settings are added at the end.
+    """
+
+    max_grace: timedelta = DRAIN_FIELDS["max_grace"].initial()
+    timeout: timedelta = DRAIN_FIELDS["timeout"].initial()
+    watchdog: timedelta = WATCHDOGS["BALANCED"]
+    pending_grace: timedelta = DRAIN_FIELDS["pending_grace"].initial()
+    backoff_first: timedelta = DRAIN_FIELDS["backoff_first"].initial()
+    backoff_most: timedelta = DRAIN_FIELDS["backoff_most"].initial()
+    max_parallel_evictions: int = DRAIN_FIELDS["max_parallel_evictions"].initial()
+
+
+@dataclass(frozen=True)
+class Policy:
+    """The whole policy. `hash` names the document it stems from in logs, plans and claims."""
+
+    hash: str = ""
+    dry_run: bool = setting(
+        "dryRun",
+        FLAG,
+        default=True,
+        text="Decide and report, change nothing. Default {default}: the first run is safe.",
+        binds=Binds.STEP,
+    )
+    paused: bool = setting(
+        "paused",
+        FLAG,
+        default=False,
+        text="No new drain; drains in flight are given back; healing goes on. Default {default}.",
+        binds=Binds.STEP,
+    )
+    minimum_nodes: int = setting(
+        "cluster.minimumNodes",
+        COUNT,
+        2,
+        "Nodes that must remain after a removal. Default {default} (node-refiner).",
+    )
+    minimum_non_tainted_nodes: int = setting(
+        "cluster.minimumNonTaintedNodes",
+        COUNT,
+        2,
+        "Nodes without repelling taints that must remain after a removal. Default {default} (node-refiner).",
+    )
+    time_since_last_addition: timedelta = setting(
+        "cluster.timeSinceLastAddition",
+        DURATION,
+        "60m",
+        "No drain until this long after the newest node was created. Default {default} (node-refiner): demand grows.",
+        binds=Binds.PASS,
+    )
+    time_gap: timedelta = setting(
+        "cluster.timeGap",
+        DURATION,
+        "10m",
+        "Time between the starts of drains of two passes, failed ones included. Default {default} (node-refiner).",
+        binds=Binds.PASS,
+    )
+    budgets: tuple[Budget, ...] = setting(
+        "cluster.disruption.budgets",
+        BUDGETS,
+        [{"nodes": "10%"}],
+        "Ceiling over all pools together. Default one budget of {default[0][nodes]}, as for a pool.",
+        empty="no limit",
+    )
+    rate: Rate | None = setting(
+        "cluster.rate",
+        RATE,
+        {"nodes": "20%", "per": "1h"},
+        "How many drains may start in any such period. Default {default[nodes]} an hour: no stampede.",
+        unset="no limit",
+    )
+    evictions_per_namespace: NamespaceRate | None = optional(
+        "cluster.evictionsPerNamespace",
+        NAMESPACE_RATE,
+        "How many pods of one namespace drains may move in any such period, such as {{pods: 20, per: 1h}}. "
+        "Default none: PodDisruptionBudgets guard each workload; this guards a team with many.",
+        unset="no limit",
+    )
+    freezes: tuple[Freeze, ...] = setting(
+        "cluster.freezes", ListOf(FREEZE), [], "Times in which no drain starts. Default none."
+    )
+    drain: DrainSettings = field(default_factory=DrainSettings)
+    watchdog_by_profile: bool = True
+    """Whether the drain's watchdog was left to the autoscaling profile."""
+    manual_may_ignore: frozenset[str] = setting(
+        "manual.mayIgnore",
+        SetOf(IGNORABLE),
+        ["windows"],
+        "Words that an order's `ignore` may hold: windows, budgets, gates. Default {default[0]} alone.",
+        empty="nothing",
+    )
+    pools: Mapping[str, PoolPolicy] = field(default_factory=dict)
+    other_pools: PoolPolicy = field(default_factory=PoolPolicy)
+    """What holds for a pool that the policy does not name: disabled, unless a plan asks about all pools."""
+
+    def pool(self, name: str) -> PoolPolicy:
+        return self.pools.get(name, self.other_pools)
+
+    def drain_for(self, profile: str, delay: timedelta | None = None) -> DrainSettings:
+        """Return the settings of a drain in a cluster of that autoscaling profile (design §6, watchdog).
+
+        `delay` is how long the autoscaler waits in the node's pool where that was set: the watchdog waits longer,
+        whatever the policy says, or every drain there would be given back.
+        """
+        usual = WATCHDOGS.get(profile, self.drain.watchdog) if self.watchdog_by_profile else self.drain.watchdog
+        least = delay + _AFTER_THE_DELAY if delay else usual
+        return replace(self.drain, watchdog=max(usual, least))
+
+    def addition_grace(self, pool: str) -> timedelta:
+        """Return how long after an addition the pool is left alone."""
+        own = self.pool(pool).time_since_last_addition
+        return self.time_since_last_addition if own is None else own
+
+
+CLUSTER_FIELDS: Final = declared(Policy)
+"""By attribute: the fields that are neither a pool's nor a drain's."""

@@ -1,0 +1,90 @@
+"""What one field of the policy is: its name, what it takes, its default, its sentence, and who asks it.
+
+Every fact about a field stands in one of these; what else shows it is made from it. Must not know the single fields.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final, Protocol, TypeVar
+
+from shared.core.policy.faults import Path, Wrong, missing, wrong_value
+
+T_co = TypeVar("T_co", covariant=True)
+REQUIRED: Final = object()
+"""The default of a field that must be written."""
+
+
+class Shape(Protocol[T_co]):
+    """Anything that can stand behind a name."""
+
+    def read(self, written: Any, path: Path) -> T_co:
+        """Return the value. Raises Wrong with every fault."""
+        ...
+
+
+class Binds(StrEnum):
+    """Who asks a setting, and for how long its answer holds."""
+
+    PASS = "pass"  # noqa: S105 - a pass of the planner
+    """The planner's pass alone."""
+    CLAIM = "claim"
+    """The pass, and again the claim of a drain."""
+    DRAIN = "drain"
+    """The same, and the drain keeps what held when it was claimed."""
+    STEP = "step"
+    """The same, and again every step of a drain, which is given back when the answer has changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """What the document calls it, what it takes, and all that is said of it."""
+
+    path: str
+    """Its name, below the groups in which it stands: `disruption.budgets`."""
+    shape: Shape[Any]
+    text: str
+    """What it means; `{default}` is the default."""
+    default: Any = REQUIRED
+    """As a person would write it, and read like that; None where being left out has a meaning of its own."""
+    binds: Binds = Binds.CLAIM
+    unset: str = "none"
+    """What is said where it is left out."""
+    empty: str = "none"
+    """What is said of an empty list."""
+    unit: str = ""
+    written: Callable[[Any, Mapping[str, Any]], None] | None = None
+    """Looks at what is written (None: nothing), before it is read, and at the fields before it."""
+    check: Callable[[Any, Mapping[str, Any]], None] | None = None
+    """Looks at what was read, and at the fields before it."""
+
+    @property
+    def name(self) -> str:
+        return self.path.rpartition(".")[2]
+
+    @property
+    def description(self) -> str:
+        return self.text.format(default=str(self.default).lower() if isinstance(self.default, bool) else self.default)
+
+    def initial(self) -> Any:
+        """Return the value of the default."""
+        return None if self.default is None else self.shape.read(self.default, (self.path,))
+
+    def read(self, section: Mapping[str, Any], path: Path, known: Mapping[str, Any]) -> Any:
+        """Return the field's value in a section of the document.
+
+        Raises:
+            Wrong: with every fault.
+        """
+        here, written = (*path, self.name), section.get(self.name, self.default)
+        if written is REQUIRED:
+            raise Wrong([missing(here, getattr(self.shape, "schema", {}).get("examples", ()))])
+        try:
+            if self.written:
+                self.written(written, known)
+            value = None if written is None else self.shape.read(written, here)
+            if self.check:
+                self.check(value, known)
+        except ValueError as error:
+            raise Wrong([wrong_value(here, written, str(error))]) from error
+        return value

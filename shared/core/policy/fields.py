@@ -1,0 +1,227 @@
+"""The settings of a node pool, each declared once: name in the document, what it takes, default, sentence, who asks it.
+
+The attribute is what the rules ask; schema, page, `ebb policy check` and `ebb policy diff` are made from the rest.
+A text says the default by `{default}`. Must not judge, and must not know the clock.
+"""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from fractions import Fraction
+from typing import Final
+
+from shared.core.policy.blocks import BUDGETS, RATE, WINDOWS
+from shared.core.policy.declaring import declared, optional, setting
+from shared.core.policy.field import Binds
+from shared.core.policy.kinds import (
+    CONSOLIDATION_POLICY,
+    COUNT,
+    DURATION,
+    DURATION_OR_NEVER,
+    FLAG,
+    JOBS,
+    KUBE_SYSTEM_PODS,
+    LOCAL_STORAGE,
+    LONG_GRACE,
+    NODE_LIMIT,
+    PERCENT,
+    RATIO,
+    SEVERAL,
+    SINGLE_REPLICAS,
+    TAINT_KEY,
+    THRESHOLD,
+)
+from shared.core.policy.scalars import NEVER, ratio
+from shared.core.policy.shapes import SetOf
+from shared.core.policy.values import (
+    Budget,
+    ConsolidationPolicy,
+    Jobs,
+    KubeSystemPods,
+    Limit,
+    LocalStorage,
+    LongGrace,
+    PodRules,
+    Rate,
+    Schedule,
+    SingleReplicas,
+)
+
+_RATIO_LIMIT: Final = 0.75
+
+
+def enough_nodes(limit: Fraction) -> int:
+    """Return the smallest n with n·(1 - limit) ≥ 1, in exact arithmetic; 1 where there is none (limit 1).
+
+    So many nodes just under the limit have together the room of one more (estafette's README; B14).
+    """
+    left = 1 - limit
+    return 1 if left <= 0 else -(-left.denominator // left.numerator)
+
+
+@dataclass(frozen=True, slots=True)
+class PoolPolicy:
+    """The settings of one pool, all defaults applied."""
+
+    enabled: bool = setting(
+        "enabled",
+        FLAG,
+        default=False,
+        text="Whether nodes of the pool may be drained. Default {default}: nobody is surprised.",
+        binds=Binds.STEP,
+    )
+    cpu_limit: Fraction = setting(
+        "scaleDownCPURequestRatioLimit",
+        RATIO,
+        _RATIO_LIMIT,
+        "A node is under-utilised while its CPU requests are strictly below this share of allocatable. "
+        "Default {default}.",
+    )
+    memory_limit: Fraction = setting(
+        "scaleDownMemoryRequestRatioLimit",
+        RATIO,
+        _RATIO_LIMIT,
+        "The same for memory. Default {default}: a node full of memory is not under-utilised.",
+    )
+    required_count: int = setting(
+        "scaleDownRequiredUnderutilizedNodeCount",
+        COUNT,
+        None,
+        "Under-utilised nodes needed, plus one for each drain in flight. Default the smallest n with "
+        "n·(1 - CPU limit) ≥ 1: so many nodes just under the limit absorb one. At limit 1 there is no such n: then 1.",
+        in_force=enough_nodes(ratio(_RATIO_LIMIT)),
+        binds=Binds.PASS,
+    )
+    minimum_node_age: timedelta = setting(
+        "minimumNodeAge", DURATION, "20m", "Nodes must be older than this. Default {default} (estafette)."
+    )
+    excess_threshold: Fraction = setting(
+        "excessNodesThreshold",
+        THRESHOLD,
+        2,
+        "Nodes' worth of free requests that the pool must have, decimals allowed. Default {default} (node-refiner).",
+        binds=Binds.PASS,
+    )
+    max_nodes_per_pass: int = setting(
+        "maxNodesPerPass",
+        SEVERAL,
+        1,
+        "Nodes taken of the pool in one pass. Default {default} (estafette).",
+        binds=Binds.PASS,
+    )
+    headroom_percent: int = setting(
+        "headroom",
+        PERCENT,
+        "0%",
+        "Share of each remaining node kept free in the proof of placement. Default {default}.",
+        unit="%",
+    )
+    kube_system_pods: KubeSystemPods = setting(
+        "kubeSystemPods",
+        KUBE_SYSTEM_PODS,
+        "evict",
+        "{default} (default), or leave: such a pod, DaemonSets aside, then keeps its node.",
+        binds=Binds.DRAIN,
+    )
+    local_storage: LocalStorage = setting(
+        "localStorage",
+        LOCAL_STORAGE,
+        "block",
+        "{default} (default, estafette): pods with emptyDir or hostPath keep their node; or evict.",
+        binds=Binds.DRAIN,
+    )
+    long_grace: LongGrace = setting(
+        "longGrace",
+        LONG_GRACE,
+        "keep",
+        "keep: a pod that asks for more grace than drain.maxGracePeriod keeps its node; or cut: it gets that much. "
+        "Default {default}: the autoscaler gives up to an hour, and a pod that asks for one has work to end.",
+        binds=Binds.DRAIN,
+    )
+    unprotected: Limit = setting(
+        "unprotected",
+        NODE_LIMIT,
+        "25%",
+        "How many pods of a workload without a PodDisruptionBudget may be away at once. Default {default}, at least "
+        "one, never all.",
+        binds=Binds.DRAIN,
+    )
+    single_replicas: SingleReplicas = setting(
+        "singleReplicas",
+        SINGLE_REPLICAS,
+        "move",
+        "Pods of a workload that wants one replica: move, avoid (their node goes after all others), or never. "
+        "Default {default}, as the autoscaler does.",
+        binds=Binds.DRAIN,
+    )
+    jobs: Jobs = setting(
+        "jobs",
+        JOBS,
+        "wait",
+        "Pods of Jobs: move, wait (the node stays while one runs), or never. Default {default}: an evicted one loses "
+        "its work, and counts as a failure against the Job's backoffLimit.",
+        binds=Binds.DRAIN,
+    )
+    minimum_pod_age: timedelta = setting(
+        "minimumPodAge",
+        DURATION,
+        "0s",
+        "A node with a younger pod that would have to move is kept this pass. Default {default}: any age may move.",
+        binds=Binds.DRAIN,
+    )
+    ignore_taints: frozenset[str] = setting(
+        "ignoreTaints", SetOf(TAINT_KEY), [], "Keys of taints that do not set a node apart. Default none."
+    )
+    time_since_last_addition: timedelta | None = optional(
+        "timeSinceLastAddition",
+        DURATION,
+        "The cluster's setting for this pool alone: then only its own additions count.",
+        unset="the cluster's",
+        binds=Binds.PASS,
+    )
+    rate: Rate | None = optional(
+        "rate", RATE, "How many drains of the pool may start in any such period.", unset="no limit"
+    )
+    consolidation_policy: ConsolidationPolicy = setting(
+        "disruption.consolidationPolicy",
+        CONSOLIDATION_POLICY,
+        "WhenUnderutilized",
+        "{default} (default, as in Karpenter) or WhenEmpty: only nodes without pods to move.",
+    )
+    consolidate_after: timedelta | None = setting(
+        "disruption.consolidateAfter",
+        DURATION_OR_NEVER,
+        "5m",
+        "Age that a mark needs, or Never. Default {default} (estafette), with this block or without: Karpenter's is "
+        "less.",
+        unset=NEVER,
+    )
+    expire_after: timedelta | None = setting(
+        "disruption.expireAfter",
+        DURATION_OR_NEVER,
+        NEVER,
+        "Age from which a node may go though it is full, or Never. Default {default} (estafette): on GKE nothing "
+        "replaces a full node before it goes, as Karpenter would.",
+        unset=NEVER,
+    )
+    budgets: tuple[Budget, ...] = setting(
+        "disruption.budgets",
+        BUDGETS,
+        [{"nodes": "10%"}],
+        "How many nodes may be in disruption at once. Default one of {default[0][nodes]}; an empty list is no limit.",
+        empty="no limit",
+    )
+    windows: tuple[Schedule, ...] | None = optional(
+        "disruption.windows",
+        WINDOWS,
+        "Drains start only while one of these is open. Default always.",
+        unset="always",
+        empty="never",
+    )
+
+    @property
+    def pod_rules(self) -> PodRules:
+        return PodRules(**{name: getattr(self, name) for name in PodRules.__struct_fields__})
+
+
+POOL_FIELDS: Final = declared(PoolPolicy)
+"""By attribute: the fields of a pool."""

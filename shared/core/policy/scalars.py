@@ -1,0 +1,208 @@
+"""The values that a policy holds, each read from what a person writes: durations, limits, ratios, schedules, times.
+
+Every reader takes a plain value and raises ValueError with the remedy ("write …"); the path and the value are added
+where all faults are gathered. Must not know the policy's fields.
+"""
+
+import re
+from collections.abc import Callable
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, Final
+
+from shared.core.policy.cron import parse_cron
+from shared.core.policy.schedule import instant, zone_of
+from shared.core.policy.times import YEARS
+from shared.core.policy.values import Limit
+from shared.errors import BadInput
+
+NEVER: Final = "Never"
+_SECONDS: Final = {"d": 86_400, "h": 3_600, "m": 60, "s": 1}
+_DURATION: Final = "write a duration such as 30s, 20m, 1h30m or 30d"
+DURATION_PATTERN: Final = r"(?:[0-9]{1,9}[dhms])+"
+WINDOW_PATTERN: Final = r"(?:[0-9]{1,9}[dhm])+(?:0s)?"
+_LONGEST: Final = 3_660 * _SECONDS["d"]
+_LONGEST_AGE: Final = 106_751 * _SECONDS["d"]
+"""Go's longest duration: Karpenter reads every shorter one, and 876000h is written for never."""
+_DECIMALS: Final = 12
+"""So many decimals are plenty for a ratio, and keep the arithmetic small."""
+PERCENT_PATTERN: Final = r"(?:100|[0-9]{1,2})%"
+LIMIT_PATTERN: Final = rf"{PERCENT_PATTERN}|[0-9]+"
+_MOST_NODES: Final = 999_999_999
+"""More than any cluster has: a longer number says the same."""
+TAINT_KEY_PATTERN: Final = r"[A-Za-z0-9]([A-Za-z0-9._/-]{0,315}[A-Za-z0-9])?"
+
+
+def flag(value: Any) -> bool:
+    """Read true or false."""
+    if not isinstance(value, bool):
+        raise ValueError("write true or false")  # noqa: TRY004 - one kind of failure is gathered
+    return value
+
+
+def duration(value: Any) -> timedelta:
+    """Read a duration as Go writes it, with days: `1h30m`, `15s`, `30d`; `0` is none at all."""
+    return timedelta(0) if _is_zero(value) else _length(value, DURATION_PATTERN, _DURATION)
+
+
+def _is_zero(value: Any) -> bool:
+    return not isinstance(value, bool) and value in (0, "0")
+
+
+def positive_duration(value: Any) -> timedelta:
+    """Read a duration longer than zero."""
+    length = duration(value)
+    if not length:
+        raise ValueError("write a duration longer than zero, such as 30s, 20m, 1h30m or 30d")
+    return length
+
+
+def duration_or_never(value: Any) -> timedelta | None:
+    """Read a duration, or `Never` (None)."""
+    if value == NEVER:
+        return None
+    try:
+        return timedelta(0) if _is_zero(value) else _length(value, DURATION_PATTERN, _DURATION, _LONGEST_AGE)
+    except ValueError as error:
+        raise ValueError(f"{error}, or {NEVER}") from error
+
+
+def window_duration(value: Any) -> timedelta:
+    """Read how long a window is open: minutes or more, never seconds or nothing (acceptance row 68)."""
+    remedy = "write at least 1m, in minutes, hours or days without seconds, such as 8h or 1h30m"
+    length = _length(value, WINDOW_PATTERN, remedy)
+    if not length:
+        raise ValueError(remedy)
+    return length
+
+
+def rate_period(value: Any) -> timedelta:
+    """Read the period of a rate; every start within it is remembered, so it has an end."""
+    length = window_duration(value)
+    if length > timedelta(days=7):
+        raise ValueError("write at most 7d, such as 1h")
+    return length
+
+
+def _length(value: Any, pattern: str, remedy: str, longest: int = _LONGEST) -> timedelta:
+    if not isinstance(value, str) or not re.fullmatch(pattern, value, re.ASCII):
+        raise ValueError(remedy)
+    seconds = sum(int(part[:-1]) * _SECONDS[part[-1]] for part in re.findall(r"[0-9]+[dhms]", value))
+    if seconds > longest:
+        raise ValueError(f"write at most {longest // _SECONDS['d']}d")
+    return timedelta(seconds=seconds)
+
+
+def limit(value: Any) -> Limit:
+    """Read a number of nodes or a percentage; a number may stand in quotes (IntOrString; acceptance row 60)."""
+    text = str(min(value, _MOST_NODES)) if isinstance(value, int) and not isinstance(value, bool) else value
+    if not isinstance(text, str) or not re.fullmatch(LIMIT_PATTERN, text, re.ASCII):
+        raise ValueError("write a whole number of nodes such as 5, or a percentage from 0% to 100%")
+    if text.endswith("%"):
+        return Limit(percent=int(text[:-1]))
+    digits = text.lstrip("0") or "0"
+    return Limit(count=int(digits) if len(digits) <= len(str(_MOST_NODES)) else _MOST_NODES)
+
+
+def percent(value: Any) -> int:
+    """Read a percentage from 0% to 100%."""
+    if not isinstance(value, str) or not re.fullmatch(PERCENT_PATTERN, value, re.ASCII):
+        raise ValueError("write a percentage from 0% to 100%, such as 10%")
+    return int(value[:-1])
+
+
+def whole(least: int, most: int = 1_000_000) -> Callable[[Any], int]:
+    """Return a reader of whole numbers within bounds; true and false are no numbers."""
+
+    def read(value: Any) -> int:
+        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+            raise ValueError(f"write a whole number from {least} to {most}")
+        return value
+
+    return read
+
+
+def ratio(value: Any) -> Fraction:
+    """Read a ratio above 0 and up to 1, exactly as written: 0.9 is nine tenths (acceptance row 10)."""
+    number = _decimal(value, "write a ratio above 0 and up to 1, such as 0.75")
+    if not 0 < number <= 1:
+        raise ValueError("write a ratio above 0 and up to 1, such as 0.75")
+    return Fraction(number)
+
+
+def threshold(value: Any) -> Fraction:
+    """Read a number of nodes that may have decimals, zero or more."""
+    number = _decimal(value, "write a number of nodes such as 2 or 1.5")
+    if number < 0:
+        raise ValueError("write a number of nodes such as 2 or 1.5, zero or more")
+    return Fraction(number)
+
+
+def _decimal(value: Any, remedy: str) -> Decimal:
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+        raise ValueError(remedy)  # noqa: TRY004 - one kind of failure is gathered
+    number = Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
+    exponent = number.as_tuple().exponent
+    if not isinstance(exponent, int) or exponent < -_DECIMALS or abs(number) > 10**6:
+        raise ValueError(f"{remedy}, with at most {_DECIMALS} decimals")
+    return number
+
+
+def schedule(value: Any) -> str:
+    """Read a cron schedule of five fields or a macro; it is kept as written."""
+    if not isinstance(value, str):
+        raise ValueError('write a cron schedule in quotes, such as "0 9 * * mon-fri"')  # noqa: TRY004 - one kind of failure is gathered
+    try:
+        parse_cron(value)
+    except BadInput as error:
+        raise ValueError(str(error)) from error
+    return value
+
+
+def time_zone(value: Any) -> str:
+    """Read the name of a time zone of the IANA database."""
+    try:
+        return zone_of(value).key if isinstance(value, str) else zone_of("").key
+    except BadInput as error:
+        raise ValueError(str(error)) from error
+
+
+def moment(value: Any) -> datetime:
+    """Read a date (its first instant) or a time in ISO form; without an offset it is local to the zone beside it."""
+    remedy = "write a date such as 2026-11-27, or a time such as 2026-11-27T18:00"
+    if not isinstance(value, str):
+        raise ValueError(remedy)  # noqa: TRY004 - one kind of failure is gathered
+    try:
+        if re.fullmatch(r"\d{4}-\d\d-\d\d", value, re.ASCII):
+            read = datetime.combine(date.fromisoformat(value), time())
+        else:
+            read = datetime.fromisoformat(value)
+    except ValueError as error:
+        raise ValueError(remedy) from error
+    if read.year not in YEARS:
+        raise ValueError(remedy)
+    return read
+
+
+def at(local: datetime, zone: str) -> datetime:
+    """Return a moment as an instant in UTC."""
+    return instant(local, zone_of(zone)) if local.tzinfo is None else local.astimezone(UTC)
+
+
+def taint_key(value: Any) -> str:
+    """Read the key of a taint."""
+    if not isinstance(value, str) or not re.fullmatch(TAINT_KEY_PATTERN, value, re.ASCII):
+        raise ValueError("write the key of a taint, such as example.com/dedicated, without value and effect")
+    return value
+
+
+def word_of(words: dict[str, Any]) -> Callable[[Any], Any]:
+    """Return a reader of one of those words."""
+
+    def read(value: Any) -> Any:
+        if not isinstance(value, str) or value not in words:
+            raise ValueError(f"write one of {', '.join(words)}")
+        return words[value]
+
+    return read

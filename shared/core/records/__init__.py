@@ -1,0 +1,4 @@
+"""What Ebb remembers and says: orders, results, the documents of its state, and the arithmetic on them.
+
+Must not read or write a store.
+"""

@@ -1,0 +1,154 @@
+"""The claim's arithmetic on the cluster's document: grant, settle, back off. One compare-and-set writes each.
+
+Must not judge whether a claim may be granted (that is `gates` and `budgets`), only what the document is then.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from datetime import datetime, timedelta
+from types import MappingProxyType
+from typing import Final
+
+from msgspec.structs import replace
+
+from shared.core.cluster.names import CONSOLIDATION_DELAY_LABEL
+from shared.core.cluster.snapshot import Node, NodePool
+from shared.core.cluster.workloads import mark
+from shared.core.policy import DrainSettings, Policy
+from shared.core.reasons import Halt, Reason
+from shared.core.records.orders import Order
+from shared.core.records.reclaimed import with_removed
+from shared.core.records.state import Backoff, Breaker, Claim, ClusterState, Start
+
+OVERRULED_FOR: Final = timedelta(hours=24)
+"""How long a node is left alone after a person took it back (design §5)."""
+KEEP_EXPIRED: Final = timedelta(days=1)
+"""How long a back-off that has passed is kept, so that a failure soon after doubles it."""
+NO_PODS: Final[Mapping[str, int]] = MappingProxyType({})
+_NO_BACKOFF: Final = frozenset({Halt.PAUSED, Halt.ORPHAN, Halt.BREAKER, Halt.GOING_AWAY, Halt.POD_WAITS, Halt.STALE})
+"""Halts that say nothing about the node."""
+_SECONDS: Final = re.compile(r"[0-9]{1,6}", re.ASCII)
+_BY_A_PERSON: Final = frozenset({Halt.OVERRULED, Halt.RELEASED})
+
+
+def claim_for(
+    order: Order,
+    node: Node,
+    policy: Policy,
+    profile: str,
+    now: datetime,
+    *,
+    pool: NodePool | None = None,
+    cost_per_hour: int = 0,
+) -> Claim:
+    """Return the claim that an order asks for, with the settings the drain will end with.
+
+    `profile` is the cluster's autoscaling profile, which says how long the autoscaler may take, unless the pool or the
+    node's label says more; `cost_per_hour` is what the node costs, in micro-dollars.
+    """
+    return Claim(
+        order_id=order.order_id,
+        node=node.name,
+        pool=node.pool,
+        zone=node.zone,
+        since=now,
+        reason=order.reason,
+        origin=order.origin,
+        generation=order.generation,
+        settings=policy.drain_for(profile, autoscaler_delay(node, pool)),
+        policy_hash=policy.hash,
+        picture_at=order.picture_at,
+        cost_per_hour=cost_per_hour,
+    )
+
+
+def autoscaler_delay(node: Node, pool: NodePool | None) -> timedelta | None:
+    """Return how long the autoscaler waits with an unneeded node of the pool; None = what its profile says."""
+    said = node.labels.get(CONSOLIDATION_DELAY_LABEL, "")
+    by_label = timedelta(seconds=int(said)) if _SECONDS.fullmatch(said) else None
+    known = [delay for delay in (by_label, pool.consolidation_delay if pool else None) if delay]
+    return max(known, default=None)
+
+
+def granted(
+    state: ClusterState, uid: str, claim: Claim, keep_starts: timedelta, pods: Mapping[str, int] = NO_PODS
+) -> ClusterState:
+    """Return the document with the claim, its order no longer on its way; starts older than any rate are forgotten.
+
+    `pods` are those that the drain moves, by namespace, where the policy counts them.
+    """
+    recent = tuple(start for start in state.starts if start.at > claim.since - keep_starts)
+    return replace(
+        state,
+        claims={**state.claims, uid: claim},
+        published={key: each for key, each in state.published.items() if key != uid},
+        last_scale_down=claim.since,
+        starts=(*recent, Start(claim.since, claim.pool, dict(pods))),
+    )
+
+
+def moved(state: ClusterState, uid: str, order_id: str) -> ClusterState:
+    """Return the document in which that order's claim is drained and holds no turns: its pods have moved."""
+    claim = state.claims.get(uid)
+    if claim is None or claim.order_id != order_id or claim.drained:
+        return state
+    return replace(state, claims={**state.claims, uid: replace(claim, turns={}, drained=True)})
+
+
+def settled(state: ClusterState, uid: str, why: Halt | None, now: datetime, moved: Iterable[str] = ()) -> ClusterState:
+    """Return the document without the node's claim, and with its back-off if the drain failed.
+
+    Without a halt (`why` is None) the node is gone, and counts as reclaimed. `moved` are the workloads for whose
+    replacements it is given back.
+    """
+    claim = state.claims.get(uid)
+    ended = replace(state, claims={key: each for key, each in state.claims.items() if key != uid})
+    if claim is not None and why is None:
+        return replace(ended, reclaimed=with_removed(state.reclaimed, claim, now))
+    if claim is None or why is None or why in _NO_BACKOFF:
+        return ended
+    if why in _BY_A_PERSON:
+        return _with_backoff(ended, uid, Backoff(claim.node, now + OVERRULED_FOR, OVERRULED_FOR, why.value))
+    return backed_off(ended, uid, claim.node, claim.settings, why, now, moved)
+
+
+def backed_off(
+    state: ClusterState,
+    uid: str,
+    node: str,
+    settings: DrainSettings,
+    why: Reason,
+    now: datetime,
+    moved: Iterable[str] = (),
+) -> ClusterState:
+    """Return the document with the node left alone: half an hour at first, doubled by each failure in a row."""
+    before = state.backoffs.get(uid)
+    in_a_row = before is not None and now - before.until < settings.backoff_most
+    delay = min(before.delay * 2, settings.backoff_most) if before and in_a_row else settings.backoff_first
+    marks = tuple(mark(workload) for workload in moved)
+    return _with_backoff(state, uid, Backoff(node, now + delay, delay, why.value, marks))
+
+
+def without_past(state: ClusterState, alive: Collection[str], now: datetime) -> ClusterState:
+    """Return the document without back-offs of nodes that are gone or long past, and without breakers that closed.
+
+    `alive` are the UIDs of the nodes that there are.
+    """
+    kept = {uid: each for uid, each in state.backoffs.items() if uid in alive and now - each.until < KEEP_EXPIRED}
+    return replace(state, backoffs=kept, breakers=open_breakers(state, now))
+
+
+def open_breakers(state: ClusterState, now: datetime) -> dict[str, Breaker]:
+    """Return the breakers that hold their pools now."""
+    return {pool: each for pool, each in state.breakers.items() if now < each.until}
+
+
+def _with_backoff(state: ClusterState, uid: str, backoff: Backoff) -> ClusterState:
+    return replace(state, backoffs={**state.backoffs, uid: backoff})
+
+
+def longest_rate(policy: Policy) -> timedelta:
+    """Return the longest period over which any rate counts starts or their pods."""
+    own = (pool.rate for pool in (*policy.pools.values(), policy.other_pools))
+    rates = (policy.rate, policy.evictions_per_namespace, *own)
+    return max((rate.per for rate in rates if rate), default=timedelta(0))

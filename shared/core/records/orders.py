@@ -1,0 +1,164 @@
+"""The order: one message that asks for one drain or one release, versioned, both ways.
+
+Decoding names every fault in one sentence. Must not judge whether an order is wise: that is `draining`'s.
+The format is an outside contract (design §10): a person may send `{"node": "gke-…"}` and nothing more.
+"""
+
+import hashlib
+import re
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Annotated, Any, Final
+
+import msgspec
+from msgspec.structs import replace
+
+from shared.core.cluster.names import NODE_NAME
+from shared.core.policy.times import YEARS
+from shared.core.reasons import DrainReason
+from shared.errors import BadOrder
+
+SCHEMA: Final = 1
+CLAIM_WITHIN: Final = timedelta(minutes=10)
+"""An order that nobody claimed for so long is void; the next pass orders again."""
+
+MOST_GENERATION: Final = 1_000_000
+_MOST_BYTES: Final = 64 * 1024
+"""The order is kept in its drain's record, which the state takes only up to 1 MiB."""
+_MOST_ECHOED: Final = 80
+"""Characters of a wrong value that its sentence repeats: enough to find it, too few for a log to be flooded."""
+_ENUM_VALUE: Final = re.compile(r"Invalid enum value '(.*)'", re.DOTALL)
+_TAINT_VALUE: Final = re.compile(r"([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)?")
+"""The order id becomes our taint's value (kubernetes, apimachinery/pkg/util/validation IsValidLabelValue)."""
+
+
+class Kind(StrEnum):
+    DRAIN = "drain"
+    RELEASE = "release"
+
+
+class Origin(StrEnum):
+    PLANNER = "planner"
+    MANUAL = "manual"
+
+
+class Order(msgspec.Struct, frozen=True, kw_only=True):
+    """One order. `generation` grows with each continuation and fences late duplicates."""
+
+    schema: int = SCHEMA
+    kind: Kind = Kind.DRAIN
+    order_id: str
+    cluster: str
+    node: str
+    node_uid: str = ""
+    reason: DrainReason = DrainReason.MANUAL
+    origin: Origin = Origin.MANUAL
+    issued_at: datetime
+    expires_at: datetime
+    picture_at: datetime | None = None
+    generation: Annotated[int, msgspec.Meta(ge=0, le=MOST_GENERATION)] = 0
+    dry_run: bool = False
+    ignore: tuple[str, ...] = ()
+    requested_by: str = ""
+    why: str = ""
+    """For a release by the planner: the halt it found, which the drainer looks for again before it acts."""
+
+    @property
+    def attributes(self) -> dict[str, str]:
+        """The message attributes that repeat the order for filters and eyes."""
+        return {"kind": self.kind, "cluster": self.cluster, "node": self.node, "order_id": self.order_id}
+
+
+def order_id(run_id: str, node_uid: str) -> str:
+    """Return the id of a pass's order for a node: the same pass asked twice gives the same order."""
+    return hashlib.sha256(f"{run_id}/{node_uid}".encode()).hexdigest()[:20]
+
+
+def continued(order: Order, generation: int) -> Order:
+    """Return the order that goes on after that generation.
+
+    The last one that there may be goes on as itself: a drain that an order was accepted for can always be continued,
+    and what keeps two of its steps apart is the lease as well.
+    """
+    return replace(order, generation=min(generation + 1, MOST_GENERATION))
+
+
+def encode(order: Order) -> bytes:
+    """Return the message data."""
+    return msgspec.json.encode(order)
+
+
+def decode(data: bytes, cluster: str, message_id: str, published_at: datetime) -> Order:
+    """Read message data; what a person left out is filled in from the message itself.
+
+    Raises:
+        BadOrder: the data is no order of schema 1, or lacks a node; the sentence says what to change.
+    """
+    fields = _object(data)
+    if fields.get("schema", SCHEMA) != SCHEMA:
+        raise BadOrder(f"schema: {echoed(fields['schema'])} is not known; this version reads schema {SCHEMA}.")
+    _node_named(fields)
+    defaults = {
+        "order_id": message_id,
+        "cluster": cluster,
+        "issued_at": published_at.isoformat(),
+        "expires_at": (published_at + CLAIM_WITHIN).isoformat(),
+    }
+    try:
+        order = msgspec.convert({**defaults, **fields}, Order, strict=False)
+    except msgspec.ValidationError as error:
+        raise BadOrder(f"order: {_fault(error)}. docs/orders.md has the fields of an order.") from error
+    _times_checked(order)
+    _id_checked(order)
+    return order
+
+
+def _fault(error: msgspec.ValidationError) -> str:
+    """Return what was wrong and where; a wrong word of an enumeration is repeated in part only."""
+    what, at, path = str(error).rpartition(" - at ")
+    word = _ENUM_VALUE.fullmatch(what)
+    return f"{echoed(word[1])} is no word for it{at}{path}" if word else str(error)
+
+
+def _times_checked(order: Order) -> None:
+    times = {"issued_at": order.issued_at, "expires_at": order.expires_at, "picture_at": order.picture_at}
+    for name, value in times.items():
+        if value is not None and value.tzinfo is None:
+            raise BadOrder(f"{name}: the time has no zone; write for example 2026-01-31T09:00:00Z.")
+        if value is not None and value.year not in YEARS:
+            raise BadOrder(f"{name}: the year {value.year} is not one of {YEARS.start} to {YEARS.stop - 1}.")
+
+
+def _id_checked(order: Order) -> None:
+    if not _TAINT_VALUE.fullmatch(order.order_id):
+        raise BadOrder(
+            f"order_id: {echoed(order.order_id)} cannot be a taint's value; "
+            "write at most 63 letters, digits, '-', '_' or '.', or leave it out."
+        )
+
+
+def _object(data: bytes) -> Mapping[str, Any]:
+    if len(data) > _MOST_BYTES:
+        raise BadOrder(f"message data: {len(data)} bytes; an order has a few hundred, at most {_MOST_BYTES}.")
+    try:
+        fields = msgspec.json.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise BadOrder(f'message data: not JSON ({error}); send for example {{"node": "gke-…"}}.') from error
+    if not isinstance(fields, dict):
+        raise BadOrder('message data: not a JSON object; send for example {"node": "gke-…"}.')
+    return fields
+
+
+def _node_named(fields: Mapping[str, Any]) -> None:
+    node = fields.get("node")
+    if not isinstance(node, str) or not node:
+        raise BadOrder('node: missing or not a name; send for example {"node": "gke-…"}.')
+    if not NODE_NAME.fullmatch(node):
+        raise BadOrder(f'node: {echoed(node)} cannot be a node\'s name; send for example {{"node": "gke-…"}}.')
+
+
+def echoed(value: object) -> str:
+    """Return a wrong value for a sentence: escaped, and never more than a line's part of it."""
+    text = repr(value if isinstance(value, str | int | float | bool | None) else type(value).__name__)
+    return text if len(text) <= _MOST_ECHOED else f"{text[:_MOST_ECHOED]}…"

@@ -1,0 +1,79 @@
+"""What the budgets, rates, windows and freezes of the policy allow at one moment.
+
+Numbers in, numbers out: who is in use and how many nodes count is `standing`'s, what follows from an exhausted limit
+is `gates`'. A schedule that cannot be read allows nothing (it fails closed); a parsed policy holds none such.
+Source: Karpenter's v1 budgets (guide: budgets §3, §4).
+"""
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from shared.core.policy import KARPENTERS_REASONS, Budget, Freeze, NamespaceRate, Rate, Schedule
+from shared.core.policy.schedule import active
+from shared.core.reasons import DrainReason
+from shared.core.records.state import Start
+from shared.errors import BadInput
+
+
+class Calendar:
+    """One moment, and which schedules are active then; each schedule is looked up once."""
+
+    def __init__(self, now: datetime) -> None:
+        self.now = now
+        self._active: dict[Schedule, bool | None] = {}
+
+    def active(self, schedule: Schedule | None) -> bool | None:
+        """Return whether the schedule is active; no schedule always is; None when it cannot be read."""
+        if schedule is None:
+            return True
+        if schedule not in self._active:
+            self._active[schedule] = self._look_up(schedule)
+        return self._active[schedule]
+
+    def _look_up(self, schedule: Schedule) -> bool | None:
+        try:
+            return active(schedule, self.now)
+        except BadInput:
+            return None
+
+
+def limit_now(budgets: Iterable[Budget], reason: DrainReason, nodes: int, calendar: Calendar) -> int | None:
+    """Return how many of `nodes` nodes may be in disruption at once for that reason; None = no limit.
+
+    The most restrictive active budget wins (acceptance row 70). One schedule that cannot be read makes it 0
+    for every reason (row 66).
+    """
+    rows = [(each, calendar.active(each.schedule)) for each in budgets]
+    if any(is_active is None for _, is_active in rows):
+        return 0
+    holding = (each for each, is_active in rows if is_active and applies(each, reason))
+    return min((each.nodes.of(nodes) for each in holding), default=None)
+
+
+def applies(budget: Budget, reason: DrainReason) -> bool:
+    """Return whether a budget binds drains of that reason; one of a person is bound by all (design §6)."""
+    known = budget.reasons.difference(KARPENTERS_REASONS)
+    if budget.reasons and not known:
+        return False
+    return not known or reason is DrainReason.MANUAL or reason.value in known
+
+
+def starts_left(rate: Rate, starts: Iterable[Start], nodes: int, now: datetime) -> int:
+    """Return how many drains may still start: those of the last period are taken off, never below zero."""
+    recent = sum(1 for start in starts if start.at > now - rate.per)
+    return max(rate.nodes.of(nodes) - recent, 0)
+
+
+def moved_lately(rate: NamespaceRate, starts: Iterable[Start], namespace: str, now: datetime) -> int:
+    """Return how many pods of a namespace the drains of the last period move, each counted when it was claimed."""
+    return sum(start.pods.get(namespace, 0) for start in starts if start.at > now - rate.per)
+
+
+def window_open(windows: tuple[Schedule, ...] | None, calendar: Calendar) -> bool:
+    """Return whether an allow-window is open; no list of windows = always, an empty list = never."""
+    return windows is None or any(calendar.active(window) for window in windows)
+
+
+def freeze_in_force(freezes: Iterable[Freeze], now: datetime) -> Freeze | None:
+    """Return a freeze that holds now, from its start until before its end."""
+    return next((freeze for freeze in freezes if freeze.start <= now < freeze.end), None)

@@ -1,0 +1,218 @@
+"""Where the cluster stands: the counts that planner and claim measure every limit by, made by one function for both.
+
+The planner makes a standing from its picture and adds each node it takes; the drainer's claim makes one from a fresh
+list of nodes and the state's document under compare-and-set. Must not judge: that is `gates`.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from types import MappingProxyType
+from typing import Final
+
+from shared.core.cluster import names
+from shared.core.cluster.resources import Resources
+from shared.core.cluster.snapshot import Node, NodePool
+from shared.core.policy import Policy
+from shared.core.records.state import Claim, ClusterState, Start
+from shared.core.rules.budgets import Calendar
+from shared.core.rules.utilization import is_untainted
+
+NO_ZONES: Final[Mapping[str, int]] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """What only a whole picture tells of a pool: its under-utilised nodes outside drains, and its free sums."""
+
+    underutilized: int
+    spare: Resources
+
+
+@dataclass(frozen=True, slots=True)
+class PoolCounts:
+    """One pool. `left` counts nodes that stay once all that is leaving has left."""
+
+    name: str
+    nodes: int = 0
+    """The denominator of budgets and rates."""
+    in_flight: frozenset[str] = frozenset()
+    """UIDs of claims and of nodes with our taint."""
+    in_use: frozenset[str] = frozenset()
+    """UIDs in flight, and of nodes that are not Ready."""
+    left: int = 0
+    left_by_zone: Mapping[str, int] = field(default_factory=lambda: NO_ZONES)
+    newest: datetime | None = None
+    """The latest creation of a node."""
+    limits: NodePool | None = None
+    taken: int = 0
+    """Nodes taken in this pass."""
+    measure: Measure | None = None
+
+
+@dataclass(frozen=True)
+class Standing:
+    """The counts of one moment, with the policy and the state that they are measured by."""
+
+    policy: Policy
+    state: ClusterState
+    now: datetime
+    pools: Mapping[str, PoolCounts]
+    left: int
+    """Nodes that are Ready and stay once all that is leaving has left."""
+    left_non_tainted: int
+    starts: tuple[Start, ...]
+    calendar: Calendar = field(compare=False, repr=False)
+    moving: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """How many pods a drain of a node would move, by node UID and namespace; empty where nothing asks for it."""
+
+    @property
+    def nodes(self) -> int:
+        """The denominator of the cluster-wide budgets and rate."""
+        return sum(pool.nodes for pool in self.pools.values())
+
+    @property
+    def in_use(self) -> int:
+        """Nodes in use in all pools."""
+        return sum(len(pool.in_use) for pool in self.pools.values())
+
+    @property
+    def newest(self) -> datetime | None:
+        """The latest creation of any node."""
+        return max((pool.newest for pool in self.pools.values() if pool.newest), default=None)
+
+    def pool(self, name: str) -> PoolCounts:
+        return self.pools.get(name) or PoolCounts(name)
+
+    def measured(self, measures: Mapping[str, Measure]) -> "Standing":
+        """Return the standing with what a whole picture tells of the pools."""
+        pools = {name: replace(self.pool(name), measure=measure) for name, measure in measures.items()}
+        return replace(self, pools={**self.pools, **pools})
+
+    def moves(self, moving: Mapping[str, Mapping[str, int]]) -> "Standing":
+        """Return the standing that knows what each node's drain would move."""
+        return replace(self, moving=moving)
+
+    def with_claim(self, node: Node) -> "Standing":
+        """Return the standing after that node was taken too, in the same pass."""
+        before = self.pool(node.pool)
+        if node.uid in before.in_flight:
+            return self
+        gone = 0 if is_leaving(node, before.in_flight) else 1
+        tainted = not counts_as_non_tainted(node, self.policy)
+        return replace(
+            self,
+            pools={**self.pools, node.pool: _one_more(before, node, gone)},
+            left=self.left - (gone if node.ready else 0),
+            left_non_tainted=self.left_non_tainted - (0 if tainted else gone),
+            starts=(*self.starts, Start(self.now, node.pool, dict(self.moving.get(node.uid, {})))),
+        )
+
+
+def standing(
+    nodes: Iterable[Node], pools: Mapping[str, NodePool], state: ClusterState, policy: Policy, now: datetime
+) -> Standing:
+    """Count where the cluster stands.
+
+    Args:
+        nodes: all nodes of the cluster, as of one reading.
+        pools: the pools' autoscaling limits by name.
+        state: the cluster's document.
+        policy: the policy in force.
+        now: the state's time.
+    """
+    rows = tuple(nodes)
+    by_pool: dict[str, list[Node]] = {claim.pool: [] for claim in state.claims.values()}
+    for node in rows:
+        by_pool.setdefault(node.pool, []).append(node)
+    counts = {name: _count(name, each, state.claims, pools.get(name)) for name, each in sorted(by_pool.items())}
+    staying = [node for node in rows if not is_leaving(node, state.claims)]
+    return Standing(
+        policy=policy,
+        state=state,
+        now=now,
+        pools=counts,
+        left=sum(node.ready for node in staying),
+        left_non_tainted=sum(counts_as_non_tainted(node, policy) for node in staying),
+        starts=state.starts,
+        calendar=Calendar(now),
+    )
+
+
+def is_leaving(node: Node, claimed: Iterable[str]) -> bool:
+    """Whether the node is on its way out: claimed, with our taint, or being deleted by the autoscaler."""
+    ours = node.uid in claimed or node.drain_taint is not None
+    return ours or node.has_taint(names.AUTOSCALER_DELETING_TAINT)
+
+
+def counts_as_non_tainted(node: Node, policy: Policy) -> bool:
+    """Whether the node is room for ordinary pods: schedulable, without a taint outside the pool's ignore list."""
+    return is_untainted(node, policy.pool(node.pool).ignore_taints)
+
+
+def counts_in_budgets(node: Node) -> bool:
+    """Whether the node is part of a budget's denominator (design §9).
+
+    Registered and once Ready, NotReady ones included, without those that the autoscaler is already deleting.
+    """
+    return node.once_ready and not node.has_taint(names.AUTOSCALER_DELETING_TAINT)
+
+
+def denominator(nodes: Iterable[Node], pool: str | None = None) -> int:
+    """Return how many nodes a percentage is taken of, in one pool or (None) in the cluster."""
+    return sum(counts_in_budgets(node) for node in nodes if pool in {None, node.pool})
+
+
+def in_flight(nodes: Iterable[Node], claims: Mapping[str, Claim], pool: str | None = None) -> frozenset[str]:
+    """Return the UIDs of claims and of nodes with our taint, in one pool or (None) in the cluster.
+
+    A claim counts until it is settled, also while its node is already gone.
+    """
+    claimed = (uid for uid, claim in claims.items() if pool in {None, claim.pool})
+    tainted = (node.uid for node in nodes if node.drain_taint is not None and pool in {None, node.pool})
+    return frozenset((*claimed, *tainted))
+
+
+def in_use(nodes: Sequence[Node], claims: Mapping[str, Claim], pool: str | None = None) -> frozenset[str]:
+    """Return the UIDs that use up a budget: those in flight and the NotReady nodes that count in it.
+
+    A person's cordon does not count (acceptance row 72). A node that was never Ready is still joining; like
+    Karpenter's uninitialised nodes it is on neither side.
+    """
+    broken = (n.uid for n in nodes if not n.ready and counts_in_budgets(n) and pool in {None, n.pool})
+    return in_flight(nodes, claims, pool) | frozenset(broken)
+
+
+def _count(name: str, nodes: Sequence[Node], claims: Mapping[str, Claim], limits: NodePool | None) -> PoolCounts:
+    staying = [node for node in nodes if not is_leaving(node, claims)]
+    return PoolCounts(
+        name=name,
+        nodes=denominator(nodes),
+        in_flight=in_flight(nodes, claims, name),
+        in_use=in_use(nodes, claims, name),
+        left=len(staying),
+        left_by_zone=Counter(node.zone for node in staying),
+        newest=max((node.created for node in nodes), default=None),
+        limits=limits,
+    )
+
+
+def _one_more(pool: PoolCounts, node: Node, gone: int) -> PoolCounts:
+    zones = {**pool.left_by_zone, node.zone: pool.left_by_zone.get(node.zone, 0) - gone}
+    return replace(
+        pool,
+        in_flight=pool.in_flight | {node.uid},
+        in_use=pool.in_use | {node.uid},
+        left=pool.left - gone,
+        left_by_zone=zones,
+        taken=pool.taken + 1,
+        measure=_less(pool.measure, node),
+    )
+
+
+def _less(measure: Measure | None, node: Node) -> Measure | None:
+    """The node's room is gone, its pods' requests are on the others."""
+    if measure is None:
+        return None
+    return Measure(measure.underutilized - 1, measure.spare - node.allocatable)

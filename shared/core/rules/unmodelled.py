@@ -1,0 +1,87 @@
+"""May this pod run there? What of the kube-scheduler's filters is modelled, and by what name the rest blocks.
+
+`placement` asks the same of whole clusters at once; here each rule stands alone. A pod with a rule that is
+not modelled is never assumed to fit. Must not know what else moves: that all fit together is `placement`'s.
+Source: kubernetes.io/docs/concepts/scheduling-eviction (filters of the default scheduler profile).
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+from shared.core.cluster import names
+from shared.core.cluster.resources import PODS, Resources
+from shared.core.cluster.selectors import NodeTerm, tolerated
+from shared.core.cluster.snapshot import Node, Pod, PodClass
+from shared.core.reasons import Finding, PodBlock
+
+ONE_POD: Final = Resources.of({PODS: 1})
+"""The place that any pod takes on its node."""
+FREE_VOLUMES: Final = frozenset({"emptyDir", "configMap", "secret", "projected", "downwardAPI", "hostPath"})
+"""Volumes that no scheduler filter looks at. (Whether local data may be lost is `drainability`'s question.)"""
+
+
+def is_destination(node: Node) -> bool:
+    """Whether new pods may be planned onto the node: Ready, schedulable, and not on its way out."""
+    going = node.drain_taint is not None or any(node.has_taint(key) for key in names.GOING_TAINTS)
+    return node.ready and not node.unschedulable and not going
+
+
+def admits(spec: PodClass, node: Node) -> bool:
+    """Whether taints, node selector and required node affinity let the pod onto the node."""
+    selected = all(node.labels.get(key) == value for key, value in spec.node_selector.items())
+    terms = spec.node_terms
+    wanted = terms is None or any(term.matches(node.labels, node.name) for term in terms)
+    return selected and wanted and tolerated(node.taints, spec.tolerations)
+
+
+def could_take(node: Node, pod: Pod) -> bool:
+    """Whether an open node would take the pod if nothing else lay on it."""
+    needs = pod.requests + ONE_POD
+    return is_destination(node) and needs.fits(node.allocatable) and admits(pod.spec, node)
+
+
+def _scheduler(spec: PodClass) -> str | None:
+    return None if spec.scheduler in names.SCHEDULERS else spec.scheduler
+
+
+def _volumes(spec: PodClass) -> str | None:
+    fixed = [f"{volume.kind} {volume.name}" for volume in spec.volumes if volume.kind not in FREE_VOLUMES]
+    return ", ".join(fixed) or None
+
+
+def _affinity(spec: PodClass) -> str | None:
+    return ", ".join(sorted({term.topology_key for term in spec.affinity})) or None
+
+
+def pinned_to_one_node(spec: PodClass) -> str | None:
+    """Return the one node that selector or affinity name, or None when the pod may run elsewhere."""
+    named = spec.node_selector.get(names.HOSTNAME_LABEL)
+    if named is not None:
+        return named
+    pins = {_pin(term) for term in spec.node_terms or ()}
+    return pins.pop() if len(pins) == 1 else None
+
+
+def _pin(term: NodeTerm) -> str | None:
+    asked = (*term.fields, *(each for each in term.expressions if each.key == names.HOSTNAME_LABEL))
+    return next((each.values[0] for each in asked if each.operator == "In" and len(each.values) == 1), None)
+
+
+Question = Callable[[PodClass], str | None]
+UNMODELLED: Final[tuple[tuple[PodBlock, Question], ...]] = (
+    (PodBlock.NAMES_ITS_NODE, pinned_to_one_node),
+    (PodBlock.FOREIGN_SCHEDULER, _scheduler),
+    (PodBlock.SCHEDULING_GATES, lambda spec: ", ".join(spec.scheduling_gates) or None),
+    (PodBlock.RESOURCE_CLAIMS, lambda spec: ", ".join(spec.resource_claims) or None),
+    (PodBlock.TOPOLOGY_SPREAD, lambda spec: ", ".join(spec.hard_spread) or None),
+    (PodBlock.POD_AFFINITY, _affinity),
+    (PodBlock.HOST_PORTS, lambda spec: ", ".join(spec.host_ports) or None),
+    (PodBlock.VOLUMES, _volumes),
+    (PodBlock.UNMODELLED, lambda spec: ", ".join(spec.unmodelled) or None),
+)
+
+
+def unmodelled(spec: PodClass) -> tuple[Finding, ...]:
+    """Return everything in the pod's spec that placement does not model, each by its name; empty = may be placed."""
+    asked = ((reason, question(spec)) for reason, question in UNMODELLED)
+    return tuple(Finding(reason, detail) for reason, detail in asked if detail is not None)

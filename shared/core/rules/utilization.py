@@ -1,0 +1,133 @@
+"""How full a node is by its pods' requests, and how many nodes a pool has to spare. Exact fractions, no floats.
+
+DaemonSet and kube-system pods count, as in estafette and node-refiner; a second pair of ratios leaves out what never
+moves. Must not decide: limits and thresholds are compared in `gates` and `planning`.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+from shared.core.cluster.pod_kinds import is_daemon, is_finished, is_mirror
+from shared.core.cluster.resources import ACCELERATORS, CPU, MEMORY, NOTHING, Resources, total
+from shared.core.cluster.selectors import Taint
+from shared.core.cluster.snapshot import Node, Pod
+from shared.core.policy import PoolPolicy
+from shared.core.reasons import Unremovable
+from shared.core.rules.pool_taints import own_taints
+
+CPU_WEIGHT: Final = 80
+"""node-refiner's score: 0.8 of the CPU percentage and 0.2 of the memory percentage."""
+MEMORY_WEIGHT: Final = 20
+FULL: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Requests divided by allocatable; `movable_…` without DaemonSet and mirror pods; `requested` is their sum."""
+
+    cpu: Fraction
+    memory: Fraction
+    movable_cpu: Fraction
+    movable_memory: Fraction
+    requested: Resources
+    accelerators: tuple[tuple[str, Fraction], ...] = ()
+    """Requests by allocatable of each accelerator that the node has."""
+
+    @property
+    def accelerator(self) -> Fraction | None:
+        """The highest ratio of an accelerator; None on a node without one."""
+        return max((ratio for _, ratio in self.accelerators), default=None)
+
+    @property
+    def score(self) -> Fraction:
+        """0 for an empty node, 100 for a full one: 0.8·CPU% + 0.2·RAM% (acceptance row 23).
+
+        A node with accelerators is at least as full as these are: 8 of 8 GPUs busy is 100, whatever its CPU does.
+        """
+        by_cpu_and_memory = self.cpu * CPU_WEIGHT + self.memory * MEMORY_WEIGHT
+        return max(by_cpu_and_memory, (self.accelerator or Fraction(0)) * FULL)
+
+
+def usage(node: Node, pods: Iterable[Pod]) -> Usage | None:
+    """Return how full the node is with those pods; None when it reports no allocatable CPU or memory.
+
+    Finished pods occupy nothing; terminating pods and bound ones that still pend do (acceptance rows 16, 18).
+    """
+    size = node.allocatable
+    if size.cpu <= 0 or size.memory <= 0:
+        return None
+    booked, movable = _requested(pods)
+    return Usage(
+        cpu=Fraction(booked.cpu, size.cpu),
+        memory=Fraction(booked.memory, size.memory),
+        movable_cpu=Fraction(movable.cpu, size.cpu),
+        movable_memory=Fraction(movable.memory, size.memory),
+        requested=booked,
+        accelerators=_accelerators(size, booked),
+    )
+
+
+def _accelerators(size: Resources, booked: Resources) -> tuple[tuple[str, Fraction], ...]:
+    offered = ((name, amount) for name, amount in size.amounts if name in ACCELERATORS)
+    return tuple((name, Fraction(booked.get(name), amount)) for name, amount in offered)
+
+
+def _requested(pods: Iterable[Pod]) -> tuple[Resources, Resources]:
+    """Sum what all pods book, and what those book that would have to move."""
+    present = [pod for pod in pods if not is_finished(pod)]
+    moving = [pod for pod in present if not is_daemon(pod.spec) and not is_mirror(pod.spec)]
+    return total(pod.requests for pod in present), total(pod.requests for pod in moving)
+
+
+def above_limits(used: Usage, pool: PoolPolicy) -> tuple[Unremovable, ...]:
+    """Return which ratios are at or above the pool's limits; empty = under-utilised (acceptance row 27).
+
+    Accelerators have the CPU's limit: what a node is bought for is its first measure.
+    """
+    rows = (
+        (used.cpu < pool.cpu_limit, Unremovable.CPU_ABOVE_LIMIT),
+        (used.memory < pool.memory_limit, Unremovable.MEMORY_ABOVE_LIMIT),
+        ((used.accelerator or 0) < pool.cpu_limit, Unremovable.ACCELERATOR_ABOVE_LIMIT),
+    )
+    return tuple(reason for below, reason in rows if not below)
+
+
+def spare(
+    nodes: Sequence[Node], pods_by_node: Mapping[str, Iterable[Pod]], ignored: frozenset[str] = frozenset()
+) -> Resources:
+    """Return the sum of what is free on the Ready, schedulable and untainted of those nodes.
+
+    Args:
+        nodes: all nodes of one pool; the taints that all of them carry set the pool apart, and count for no node.
+        pods_by_node: the pods bound to each node, by node name.
+        ignored: keys of taints that do not count either (the policy's list).
+    """
+    free, own = NOTHING, own_taints(nodes)
+    for node in nodes:
+        if is_untainted(node, ignored, own) and node.ready:
+            free += node.allocatable - _requested(pods_by_node.get(node.name, ()))[0]
+    return free
+
+
+def is_untainted(node: Node, ignored: frozenset[str] = frozenset(), own: frozenset[Taint] = frozenset()) -> bool:
+    """Whether new pods may come to the node without a toleration; PreferNoSchedule does not hinder them.
+
+    `own` are the taints of its whole pool: without them the answer is about the pods of that pool.
+    """
+    repelling = (taint.key for taint in node.taints if taint.repels and taint.key not in ignored and taint not in own)
+    return not node.unschedulable and not any(repelling)
+
+
+def excess(free: Resources, candidate: Node) -> Fraction | None:
+    """Return how many nodes like the candidate are to spare; None when it reports no size.
+
+    The least over CPU and memory of free sum by the candidate's size (node-refiner; acceptance row 25), and over the
+    accelerators that the candidate has: a node of busy GPUs is not to spare for its idle CPU.
+    """
+    size = candidate.allocatable
+    if size.cpu <= 0 or size.memory <= 0:
+        return None
+    counted = (CPU, MEMORY, *(name for name, _ in size.amounts if name in ACCELERATORS))
+    return min(Fraction(free.get(name), size.get(name)) for name in counted)

@@ -1,0 +1,99 @@
+"""Drains at once that move pods of one workload without a PodDisruptionBudget: who may, and who leaves room.
+
+No drain sees what another has let go in the same seconds. So a claim writes down, in the compare-and-set that grants
+it, how many pods of each such workload it moves: its turns. What keeps the promise (design §6, `unprotected`) is that
+each drain leaves room for all turns of earlier claims (`turns`); and so that no drain begins only to wait, a claim
+that shares a workload is granted only while all those pods together may be away at once. A drain that has moved its
+pods gives its turns up. Must not act.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from shared.core.cluster.snapshot import Pod
+from shared.core.cluster.workloads import mark
+from shared.core.reasons import Blocker, Unremovable
+from shared.core.records.state import Claim
+from shared.core.rules.pods import DrainContext, movable
+
+MOST_TURNS: Final = 2500
+"""How many pods all claims together may write down: the document of 500 claims stays under 256 KiB (design §8)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What one node's drain moves of one workload without a PodDisruptionBudget."""
+
+    name: str
+    pods: int
+    away: int
+    """Replicas that are not available now; 0 where that is not known."""
+    most: int
+    """Replicas that may be away at once."""
+
+
+@dataclass(frozen=True)
+class Sharers:
+    """The turns of all other claims, by mark, as one claim sees them."""
+
+    older: Mapping[str, int] = field(default_factory=dict)
+    younger: Mapping[str, int] = field(default_factory=dict)
+
+
+def shares(pods: Iterable[Pod], context: DrainContext) -> tuple[Share, ...]:
+    """Return what a drain of these pods moves of each workload that no PodDisruptionBudget keeps in order.
+
+    Of a workload that is not known one pod at a time may be away; a single replica is `singleReplicas`' alone.
+    """
+    rows: dict[str, Share] = {}
+    for pod in movable(pods, context.now):
+        about = context.guarded(pod.spec)
+        if about.protected or about.workload.single:
+            continue
+        name, away = about.workload.name or pod.spec.workload, about.workload.away
+        most = 1 if away is None else about.workload.may_be_away(context.policy.unprotected)
+        before = rows.get(name)
+        rows[name] = Share(name, before.pods + 1 if before else 1, away or 0, most)
+    return tuple(rows[name] for name in sorted(rows))
+
+
+def turns(given: Iterable[Share]) -> dict[str, int]:
+    """Return what a claim writes down: pods by the workload's mark."""
+    counted: Counter[str] = Counter()
+    for share in given:
+        counted[mark(share.name)] += share.pods
+    return dict(sorted(counted.items()))
+
+
+def in_turns(claims: Iterable[Claim]) -> Counter[str]:
+    """Return by mark how many pods these claims move, all told."""
+    total: Counter[str] = Counter()
+    for claim in claims:
+        total.update(claim.turns)
+    return total
+
+
+def conflict(wanted: Iterable[Share], held: Counter[str]) -> Blocker | None:
+    """Return the first workload of which too many pods could be away at once; `held` is by mark, of other claims."""
+    rows = tuple(wanted)
+    for share in rows:
+        others = held[mark(share.name)]
+        if others and others + share.pods + share.away > share.most:
+            detail = f"{others} pods of other drains and {share.pods} here, {share.away} away, {share.most} may be"
+            return Blocker(Unremovable.WORKLOAD_MOVING, share.name, detail)
+    if held and held.total() + sum(share.pods for share in rows) > MOST_TURNS:
+        return Blocker(Unremovable.WORKLOAD_MOVING, detail=f"{held.total()} such pods of other drains")
+    return None
+
+
+def sharers(claims: Mapping[str, Claim], uid: str) -> Sharers:
+    """Return the turns of the claims besides that of node `uid`, earlier and later ones apart."""
+    own = claims.get(uid)
+    if own is None:
+        return Sharers()
+    others = [(claim.since, key, claim) for key, claim in claims.items() if key != uid]
+    earlier = (claim for since, key, claim in others if (since, key) < (own.since, uid))
+    later = (claim for since, key, claim in others if (since, key) > (own.since, uid))
+    return Sharers(in_turns(earlier), in_turns(later))

@@ -1,0 +1,50 @@
+"""One picture of the cluster, put together from the Kubernetes API, the GKE API and the state's time.
+
+Used by the planner's pass, the drainer's revalidation and the CLI, so that all three judge the same thing.
+Must not hold rules.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+
+from shared.core.cluster.snapshot import Node, NodePool, Pod, Snapshot
+from shared.core.cluster.workloads import UNKNOWN, Workload
+from shared.ports import Picture, PoolsReading
+
+
+def snapshot_of(
+    cluster: str, picture: Picture, reading: PoolsReading, began_at: datetime, taken_at: datetime
+) -> Snapshot:
+    """Return the snapshot, sorted so that equal clusters give equal plans."""
+    return Snapshot(
+        cluster=cluster,
+        began_at=began_at,
+        taken_at=taken_at,
+        nodes=tuple(sorted(picture.nodes, key=lambda node: node.name)),
+        pods=tuple(sorted(picture.pods, key=lambda pod: pod.key)),
+        disruption_budgets=tuple(sorted(picture.disruption_budgets, key=lambda budget: budget.key)),
+        pools=reading.pools if reading.known else pools_by_label(picture.nodes),
+        pools_known=reading.known,
+        namespaces=picture.namespaces,
+        profile=reading.profile,
+        workloads={**counted(picture.pods), **picture.workloads},
+    )
+
+
+def pools_by_label(nodes: Iterable[Node]) -> Mapping[str, NodePool]:
+    """Return the pools that node labels name, counted as autoscaled from zero (`EBB_GKE_API=none`)."""
+    return {node.pool: NodePool(node.pool) for node in nodes if node.pool}
+
+
+def counted(pods: Iterable[Pod]) -> Mapping[str, Workload]:
+    """Return the workloads as their living pods alone tell them: as many wanted as there are, nothing else known."""
+    living: Counter[str] = Counter()
+    for spec, number in Counter(pod.spec for pod in pods if not pod.phase.finished).items():
+        living[spec.workload] += number
+    return {name: Workload(name, number) for name, number in living.items() if name}
+
+
+def told(pods: Iterable[Pod], known: Mapping[str, Workload]) -> Mapping[str, Workload]:
+    """Return the workloads of pods that are not all there are: what is not known must not be counted from them."""
+    return {**{pod.spec.workload: UNKNOWN for pod in pods}, **known}

@@ -1,0 +1,48 @@
+"""A house of fakes whose drainer is pushed what a person's command published, while that command waits."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from functions.cli.drains.client import Office
+from functions.drainer.receive import Reply
+from tests.builders import CLUSTER
+from tests.functions.fixture import House
+
+ROOT = Path(__file__).resolve().parents[3]
+TOPIC = "projects/p/topics/orders"
+
+
+class Subscription:
+    """Delivers one message whenever time passes and no step is at work; what is not acknowledged comes again."""
+
+    def __init__(self, house: House) -> None:
+        self._house = house
+        self._next = 0
+        self._at_work = False
+        house.clock.moves.append(self._push)
+
+    def _push(self) -> None:
+        if self._at_work or self._next >= len(self._house.bus.published):
+            return
+        self._at_work = True
+        if self._house.deliver(self._house.bus.published[self._next]) is Reply.DONE:
+            self._next += 1
+        self._at_work = False
+
+
+def office(house: House, *, pushed: bool = True, cluster: str = CLUSTER) -> Office:
+    """Return what a command works with; `pushed=False` is a topic whose subscription is missing."""
+    if pushed:
+        Subscription(house)
+    return Office(cluster, TOPIC, house.state, house.bus, house.clock, "jane")
+
+
+def ebb(*args: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run the command as its own process."""
+    inherited = {key: value for key, value in os.environ.items() if not key.startswith("EBB_")}
+    command = [sys.executable, "-m", "functions.cli", *args]
+    return subprocess.run(
+        command, capture_output=True, text=True, cwd=ROOT, env={**inherited, **environment}, timeout=60, check=False
+    )

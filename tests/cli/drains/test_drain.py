@@ -1,0 +1,397 @@
+"""`ebb drain`: what a person is told of an order, from its publishing to its end."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from google.pubsub_v1 import PublisherClient, SubscriberClient
+from typer.testing import CliRunner
+
+from functions.cli.drains import client as acting
+from functions.cli.drains.client import INTERRUPTED
+from functions.cli.drains.drain import Wish, drain
+from functions.cli.drains.outcome import HALT_REMEDIES, REFUSAL_REMEDIES, ending_of
+from functions.cli.main import app
+from functions.cli.remedies import REMEDIES
+from shared.core.cluster.snapshot import Volume
+from shared.core.reasons import Halt, PodBlock, Refusal, Unremovable
+from shared.core.records.evictions import EvictionAnswer
+from shared.core.records.orders import CLAIM_WITHIN, Kind, Origin, decode
+from shared.core.records.state import DrainPhase, DrainRecord
+from shared.errors import BadInput
+from shared.ports import Eviction
+from tests.builders import CLUSTER, NOW, node, order, pdb, pod, policy
+from tests.cli.drains.processes import TOPIC, ebb, office
+from tests.functions.fixture import House
+from tests.real.emulators import PubSubEmulator
+
+SECONDS = 30.0
+HELD = Eviction(EvictionAnswer.BUDGET, "default/web")
+GRANTED = Eviction(EvictionAnswer.GRANTED)
+BLOCKS = (PodBlock.NOT_REPLICATED, PodBlock.LOCAL_STORAGE)
+
+
+def house(*things: Any, **changes: Any) -> House:
+    own = things or (pod("p", on="n1"), pdb("web", app="web"))
+    return House(node("n1"), node("n2"), node("n3"), *own, **changes)
+
+
+def words(shown: str) -> list[str]:
+    """Return the second column of the lines that begin with a time."""
+    rows = [line.split() for line in shown.splitlines() if line[:2].isdigit()]
+    return [row[1] for row in rows]
+
+
+def test_a_drain_is_told_phase_by_phase_until_the_node_is_left_to_the_autoscaler(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    cluster = house(step_seconds=3)
+
+    assert drain(office(cluster), "n1", Wish(), wait=True) == 0
+
+    shown = capsys.readouterr().out
+    assert words(shown) == ["published", "accepted", "claimed", "cordoned", "eviction", "drained"]
+    assert "default/p granted" in shown
+    assert shown.splitlines()[-1].startswith("n1: drained. The cluster autoscaler deletes it next.")
+    assert cluster.cluster.nodes["n1"].unschedulable
+
+
+def test_the_order_is_a_persons_and_its_times_are_the_states() -> None:
+    cluster = house()
+
+    drain(office(cluster, pushed=False), "n1", Wish(dry_run=True, ignore=("windows",)), wait=False)
+
+    (sent,) = cluster.bus.published
+    assert (sent.kind, sent.origin, sent.node, sent.requested_by) == (Kind.DRAIN, Origin.MANUAL, "n1", "jane")
+    assert (sent.issued_at, sent.expires_at) == (NOW, NOW + CLAIM_WITHIN)
+    assert (sent.dry_run, sent.ignore) == (True, ("windows",))
+
+
+def test_without_waiting_only_the_orders_id_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    cluster = house()
+
+    assert drain(office(cluster, pushed=False), "n1", Wish(), wait=False) == 0
+
+    assert capsys.readouterr().out == f"{cluster.bus.published[0].order_id}\n"
+
+
+def held_for_good(cluster: House) -> None:
+    cluster.cluster.answers["default/p"] = [GRANTED, *[HELD] * 1000]
+
+
+def taken_back(cluster: House) -> None:
+    """A person uncordons the node as soon as it is cordoned."""
+
+    def uncordon() -> None:
+        mine = cluster.cluster.nodes["n1"]
+        if mine.drain_taint:
+            cluster.cluster.put(replace(mine, unschedulable=False))
+
+    cluster.clock.moves.append(uncordon)
+
+
+def nothing(cluster: House) -> None:
+    del cluster
+
+
+@pytest.mark.parametrize(
+    ("expected", "remedy", "things", "name", "happens"),
+    [
+        pytest.param("refused, node_unknown.", "kubectl get nodes", (), "n9", nothing, id="an unknown node"),
+        pytest.param(
+            "refused, cordoned_by_other.",
+            "Run kubectl uncordon n4.",
+            (node("n4", unschedulable=True),),
+            "n4",
+            nothing,
+            id="a node that a person cordoned",
+        ),
+        pytest.param(
+            "refused, blocked_by_pod.",
+            "Run the pod under a controller",
+            (pod("bare", on="n1", owner=None),),
+            "n1",
+            nothing,
+            id="a pod that may not be moved",
+        ),
+        pytest.param(
+            "given_back, deadline.", "or raise drain.timeout", (), "n1", held_for_good, id="a budget that never opens"
+        ),
+        pytest.param("overruled, overruled.", "after 24 h", (), "n1", taken_back, id="a person uncordons it"),
+    ],
+)
+def test_what_does_not_go_as_asked_is_named_with_its_remedy(
+    expected: str,
+    remedy: str,
+    things: tuple[Any, ...],
+    name: str,
+    happens: Callable[[House], None],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    cluster = house(*things)
+    happens(cluster)
+
+    assert drain(office(cluster), name, Wish(), wait=True) == 1
+
+    shown = capsys.readouterr().out
+    assert f"{name}: {expected}" in shown
+    assert remedy in shown
+
+
+def test_everything_in_the_way_is_told_with_its_remedy(capsys: pytest.CaptureFixture[str]) -> None:
+    bare = pod("bare", on="n1", owner=None)
+    data = pod("data", on="n1", volumes=(Volume("tmp", "emptyDir"),))
+    cluster = house(bare, data, policy=policy(cluster_wide={"paused": True}))
+
+    assert drain(office(cluster), "n1", Wish(ignore=("gates",)), wait=True) == 1
+
+    first, *points = capsys.readouterr().out.split("n1: ")[1].splitlines()
+    assert first == "refused, blocked_by_pod. A pod on the node may not be moved."
+    assert [line.split(":")[0] for line in points[:2]] == [
+        "  - not_replicated (default/bare, no controller)",
+        "  - local_storage (default/data, tmp)",
+    ]
+    assert all(REMEDIES[reason] in line for reason, line in zip(BLOCKS, points, strict=False))
+    assert points[2:] == ["Of ignore, gates did not count: manual.mayIgnore of the policy allows windows."]
+
+
+def test_one_thing_in_the_way_is_told_once(capsys: pytest.CaptureFixture[str]) -> None:
+    cluster = house(policy=policy(cluster_wide={"paused": True}))
+
+    assert drain(office(cluster), "n1", Wish(), wait=True) == 1
+
+    last = capsys.readouterr().out.splitlines()[-2:]
+    assert last == ["n1: refused, paused. Ebb is paused. (policy)", REMEDIES[Unremovable.PAUSED]]
+
+
+def test_a_pod_that_stops_a_drain_is_told_with_its_remedy(capsys: pytest.CaptureFixture[str]) -> None:
+    cluster = house(step_seconds=3)
+
+    def appear() -> None:
+        if cluster.cluster.nodes["n1"].drain_taint:
+            cluster.cluster.put(pod("bare", on="n1", owner=None))
+
+    cluster.clock.moves.append(appear)
+
+    assert drain(office(cluster), "n1", Wish(), wait=True) == 1
+
+    last = capsys.readouterr().out.splitlines()[-2:]
+    assert last[0].startswith("n1: given_back, pod_blocks.")
+    assert last[1] == REMEDIES[PodBlock.NOT_REPLICATED]
+
+
+def test_a_refusal_of_an_older_drainer_points_to_explain() -> None:
+    older = DrainRecord(
+        order=order("n1"), phase=DrainPhase.SETTLED, outcome="refused", why="blocked_by_pod", detail="default/bare"
+    )
+    ending = ending_of(older, None)
+    assert ending is not None
+    assert (ending.objections, ending.sentences[-1]) == ((), "Run ebb explain n1 to see what each pod says.")
+
+
+@pytest.mark.parametrize(
+    ("expected", "options"),
+    [pytest.param((1, "n9: refused, node_unknown."), (), id="waits"), pytest.param((0, ""), ("--no-wait",), id="not")],
+)
+def test_without_a_terminal_the_command_waits_unless_told_not_to(
+    expected: tuple[int, str], options: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cluster = house()
+    monkeypatch.setattr(acting, "open_office", lambda _: office(cluster))
+
+    ended = CliRunner().invoke(app, ["drain", "n9", *options])
+
+    code, told = expected
+    assert (ended.exit_code, told in ended.output) == (code, True)
+    assert (ended.output == f"{cluster.bus.published[0].order_id}\n") is bool(options)
+
+
+def test_the_budget_that_holds_a_pod_is_named_while_it_does(capsys: pytest.CaptureFixture[str]) -> None:
+    cluster = house(step_seconds=5)
+    held_for_good(cluster)
+
+    drain(office(cluster), "n1", Wish(), wait=True)
+
+    shown = capsys.readouterr().out
+    assert shown.count("default/p held by PodDisruptionBudget default/web") == 1
+    assert "0 evictions granted; held by default/web; given back at 22:09:" in shown
+    assert words(shown).count("waiting") > 5
+
+
+def test_a_node_that_vanishes_meanwhile_is_removed(capsys: pytest.CaptureFixture[str]) -> None:
+    cluster = house()
+
+    def vanish() -> None:
+        if cluster.remembered().claims:
+            cluster.cluster.nodes.pop("n1", None)
+
+    cluster.clock.moves.append(vanish)
+
+    assert drain(office(cluster), "n1", Wish(), wait=True) == 0
+
+    assert "n1: removed. The node is gone." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("expected", "asked", "policys"),
+    [
+        pytest.param(False, True, False, id="a dry run that was asked for"),
+        pytest.param(True, False, True, id="a dry run of the policy"),
+    ],
+)
+def test_a_dry_run_says_what_would_be(
+    expected: bool, asked: bool, policys: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cluster = house(policy=policy(cluster_wide={"dry_run": policys}))
+
+    assert drain(office(cluster), "n1", Wish(dry_run=asked), wait=True) == 0
+
+    shown = capsys.readouterr().out
+    assert "n1: would_drain. Dry run: everything was checked and nothing was done." in shown
+    assert ("set dryRun: false" in shown) is expected
+    assert cluster.effects() == []
+
+
+def test_words_that_the_policy_does_not_let_an_order_ignore_are_explained(capsys: pytest.CaptureFixture[str]) -> None:
+    cluster = house(policy=policy(cluster_wide={"paused": True}))
+
+    assert drain(office(cluster), "n1", Wish(ignore=("gates",)), wait=True) == 1
+
+    shown = capsys.readouterr().out
+    assert "n1: refused, paused." in shown
+    assert "Of ignore, gates did not count: manual.mayIgnore of the policy allows" in shown
+
+
+def test_an_order_that_nobody_takes_says_what_to_check_once_and_ends_as_expired(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    cluster = house()
+
+    assert drain(office(cluster, pushed=False), "n1", Wish(), wait=True) == 1
+
+    shown = capsys.readouterr().out
+    assert shown.count("Nothing has taken the order for 60 s.") == 1
+    assert f"The push subscription of {TOPIC}" in shown
+    assert f'labels.order_id="{cluster.bus.published[0].order_id}"' in shown
+    assert "No pass was ever completed in this state" in shown
+    assert f"n1: refused, expired. {Refusal.EXPIRED.sentence}" in shown
+
+
+def test_an_order_for_another_cluster_than_the_drainers_points_to_it(capsys: pytest.CaptureFixture[str]) -> None:
+    cluster = house()
+    other = "projects/p/locations/l/clusters/other"
+
+    assert drain(office(cluster, cluster=other), "n1", Wish(), wait=True) == 1
+
+    assert cluster.reasons("message_rejected") == ["other_cluster"]
+    assert f"other_cluster there means that the drainer's EBB_CLUSTER is not {other}" in capsys.readouterr().out
+
+
+def test_patience_may_end_before_the_drain(capsys: pytest.CaptureFixture[str]) -> None:
+    cluster = house(step_seconds=5)
+    held_for_good(cluster)
+
+    assert drain(office(cluster), "n1", Wish(timeout=timedelta(minutes=2)), wait=True) == 1
+
+    assert "n1: not done after 2m." in capsys.readouterr().out
+    assert cluster.remembered().claims
+
+
+def test_who_stops_watching_is_told_that_the_drain_goes_on(capsys: pytest.CaptureFixture[str]) -> None:
+    cluster = house()
+
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    cluster.clock.moves.append(interrupted)
+
+    assert drain(office(cluster, pushed=False), "n1", Wish(), wait=True) == INTERRUPTED
+    assert "goes on: ebb status shows it, ebb release n1 ends it." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("expected", "name", "wish"),
+    [
+        pytest.param(
+            "--ignore: budget is not one of budgets, gates, windows.", "n1", Wish(ignore=("budget",)), id="word"
+        ),
+        pytest.param("NODE: 'N 1' cannot be a node's name", "N 1", Wish(), id="node"),
+    ],
+)
+def test_bad_use_publishes_nothing(expected: str, name: str, wish: Wish) -> None:
+    cluster = house()
+    with pytest.raises(BadInput, match=expected):
+        drain(office(cluster), name, wish, wait=True)
+    assert cluster.bus.published == []
+
+
+def test_every_way_to_be_declined_or_given_back_has_a_remedy() -> None:
+    assert set(REFUSAL_REMEDIES) == {reason.value for reason in Refusal}
+    assert set(HALT_REMEDIES) == {reason.value for reason in Halt}
+
+
+@pytest.mark.parametrize(
+    ("expected", "args", "environment"),
+    [
+        pytest.param(
+            "EBB_CLUSTER is not set, nor is EBB_TOPIC; Terraform's output cli ",
+            ("drain", "n1"),
+            {},
+            id="neither cluster nor topic",
+        ),
+        pytest.param(
+            "EBB_TOPIC is not set; Terraform's output cli ", ("drain", "n1"), {"EBB_CLUSTER": CLUSTER}, id="no topic"
+        ),
+        pytest.param("--timeout: 'soon'", ("drain", "n1", "--timeout", "soon"), {}, id="a timeout that is none"),
+    ],
+)
+def test_what_is_missing_is_one_sentence(expected: str, args: tuple[str, ...], environment: dict[str, str]) -> None:
+    ended = ebb(*args, **environment)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr.startswith(f"ebb: {expected}")
+    assert "Traceback" not in ended.stderr
+
+
+@pytest.fixture
+def wired(
+    pubsub_emulator: PubSubEmulator, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> tuple[dict[str, str], str]:
+    """An environment with a topic of its own, and the subscription that reads it."""
+    monkeypatch.setenv("PUBSUB_EMULATOR_HOST", pubsub_emulator.host)
+    topic, subscription = (f"projects/p/{kind}/ebb-{uuid4().hex[:8]}" for kind in ("topics", "subscriptions"))
+    with PublisherClient() as topics, SubscriberClient() as readers:
+        topics.create_topic(request={"name": topic}, timeout=SECONDS)
+        readers.create_subscription(request={"name": subscription, "topic": topic}, timeout=SECONDS)
+    state = f"sqlite:{tmp_path / 'state.db'}"
+    return {"EBB_CLUSTER": CLUSTER, "EBB_TOPIC": topic, "EBB_STATE": state}, subscription
+
+
+@pytest.mark.emulator
+@pytest.mark.xdist_group("emulator")
+def test_what_the_command_publishes_decodes_as_an_order(wired: tuple[dict[str, str], str]) -> None:
+    environment, subscription = wired
+
+    ended = ebb("drain", "n1", "--no-wait", "--ignore", "windows", **environment)
+
+    assert (ended.returncode, ended.stderr) == (0, "")
+    with SubscriberClient() as readers:
+        pulled = readers.pull(request={"subscription": subscription, "max_messages": 1}, timeout=SECONDS)
+    message = pulled.received_messages[0].message
+    sent = decode(message.data, "", message.message_id, NOW)
+    assert (sent.order_id, sent.node, sent.cluster, sent.ignore) == (ended.stdout.strip(), "n1", CLUSTER, ("windows",))
+    assert dict(message.attributes) == sent.attributes
+    assert json.loads(message.data)["origin"] == "manual"
+
+
+@pytest.mark.emulator
+@pytest.mark.xdist_group("emulator")
+def test_a_process_that_waits_in_vain_ends_with_one(wired: tuple[dict[str, str], str]) -> None:
+    ended = ebb("drain", "n1", "--timeout", "1s", **wired[0])
+
+    assert (ended.returncode, ended.stderr) == (1, "")
+    assert ended.stdout.splitlines()[1] == "n1: not done after 1s."

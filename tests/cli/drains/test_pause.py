@@ -1,0 +1,100 @@
+"""`ebb pause` and `ebb resume` as a person runs them, on the state that the planner reads."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from functions.cli.drains.pause import Switch, sentences, set_flag
+from shared.adapters.sqlite import SqliteState
+from shared.core.records.state import ClusterState
+from shared.ports import CLUSTER as CLUSTER_KEY
+from shared.store.compare_and_set import read_cluster
+from tests.builders import CLUSTER, claim, node, pod
+from tests.fakes import FakeClock, FakeState
+from tests.functions.fixture import House
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def ebb(*args: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    inherited = {key: value for key, value in os.environ.items() if not key.startswith("EBB_")}
+    command = [sys.executable, "-m", "functions.cli", *args]
+    return subprocess.run(
+        command, capture_output=True, text=True, cwd=ROOT, env={**inherited, **environment}, timeout=60, check=False
+    )
+
+
+def test_a_pass_on_a_paused_state_orders_nothing_and_says_why_and_resume_ends_it(tmp_path: Path) -> None:
+    path = tmp_path / "state.db"
+    names = {"EBB_CLUSTER": CLUSTER, "EBB_STATE": f"sqlite:{path}"}
+    planner = House(*(node(f"n{number}") for number in range(3)), pod("p", on="n0", cpu=1))
+    shared = SqliteState(str(path), CLUSTER, planner.clock.now)
+    planner.state = shared  # type: ignore[assignment]  # another State, in the place of the fake one
+
+    paused = ebb("pause", "--reason", "release week", **names)
+    assert (paused.returncode, paused.stderr) == (0, "")
+    assert paused.stdout.startswith(f"{CLUSTER} is paused (release week).\n")
+    assert planner.tick()["orders"] == []
+    assert set(planner.reasons("node_decision")) == {"paused"}
+
+    resumed = ebb("resume", **names)
+    assert (resumed.returncode, resumed.stdout.splitlines()[0]) == (
+        0,
+        f"{CLUSTER} is not paused by hand; 0 drains in flight.",
+    )
+    planner.pass_time(minutes=5)
+    assert planner.tick()["orders"] != []
+
+
+def test_a_pause_leaves_the_rest_of_the_document_alone() -> None:
+    state = FakeState()
+    before = ClusterState(claims={"uid-n1": claim("n1")})
+    state.put(CLUSTER_KEY, before, None)
+    set_flag(Switch(CLUSTER, state, FakeClock()), paused=True, reason="why")
+    assert read_cluster(state)[0] == replace(before, paused=True, pause_reason="why")
+
+
+def test_a_resume_forgets_the_reason() -> None:
+    switch = Switch(CLUSTER, FakeState(), FakeClock())
+    set_flag(switch, paused=True, reason="why")
+    set_flag(switch, paused=False, reason="")
+    assert read_cluster(switch.state)[0] == ClusterState()
+
+
+@pytest.mark.parametrize(
+    ("expected", "state"),
+    [
+        pytest.param("is paused.", ClusterState(paused=True), id="a pause without a reason"),
+        pytest.param("is paused (because).", ClusterState(paused=True, pause_reason="because"), id="a reason"),
+        pytest.param(
+            "1 drain in flight: given back",
+            ClusterState(paused=True, claims={"uid-n1": claim("n1")}),
+            id="what becomes of drains",
+        ),
+        pytest.param("unless the policy says paused: true", ClusterState(), id="what may hold still"),
+    ],
+)
+def test_it_is_said_what_holds(expected: str, state: ClusterState) -> None:
+    assert expected in "\n".join(sentences(CLUSTER, state))
+
+
+@pytest.mark.parametrize(
+    ("expected", "args", "environment"),
+    [
+        pytest.param("EBB_CLUSTER is not set; Terraform's output cli ", ("pause",), {}, id="no cluster named"),
+        pytest.param(
+            "--reason: write one line",
+            ("pause", "--reason", "two\nlines"),
+            {"EBB_CLUSTER": CLUSTER, "EBB_STATE": "sqlite:state.db"},
+            id="a reason of two lines",
+        ),
+    ],
+)
+def test_bad_use_is_one_sentence(expected: str, args: tuple[str, ...], environment: dict[str, str]) -> None:
+    shown = ebb(*args, **environment)
+    assert shown.returncode == 2
+    assert shown.stderr.startswith(f"ebb: {expected}")

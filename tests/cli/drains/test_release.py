@@ -1,0 +1,214 @@
+"""`ebb release`: which nodes a release is for, when they count as free, and what is said of each."""
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from functions.cli.drains.release import Patience, release
+from functions.cli.drains.release_targets import Sight, Target, freed, look
+from functions.cli.format import moment
+from shared.core.cluster import names
+from shared.core.records.orders import Kind, Origin
+from shared.core.records.state import ClusterState
+from shared.errors import BadInput, BadSettings
+from tests.builders import CLUSTER, claim, node, order, our_taint, pod
+from tests.cli.drains.processes import TOPIC, ebb, office
+from tests.functions.fixture import House
+
+BLIND = Sight(note="The cluster is not looked at.")
+
+
+def house(*things: Any) -> House:
+    """Five nodes; n1 and n2 are drained and held by claims."""
+    made = House(*(node(f"n{number}") for number in range(1, 6)), pod("p", on="n1"), *things)
+    for name in ("n1", "n2"):
+        made.drain(order(name, order_id=f"order-{name}"))
+    made.bus.published.clear()
+    return made
+
+
+def blind() -> Sight:
+    return BLIND
+
+
+def seen(cluster: House) -> Sight:
+    return Sight(cluster.cluster, cluster.cluster.all_nodes())
+
+
+def test_a_node_that_is_held_is_free_when_its_claim_has_ended(capsys: pytest.CaptureFixture[str]) -> None:
+    cluster = house()
+
+    assert release(office(cluster), "n1", blind, Patience()) == 0
+
+    until = moment(cluster.remembered().backoffs["uid-n1"].until)
+    said = f"n1  released  A release gave the node back. It is left alone until {until}.\n"
+    assert capsys.readouterr().out == said
+    assert set(cluster.remembered().claims) == {"uid-n2"}
+    assert cluster.cluster.nodes["n1"].drain_taint is None
+
+
+def test_the_order_names_the_very_node_and_who_asked(capsys: pytest.CaptureFixture[str]) -> None:
+    cluster = house()
+
+    release(office(cluster, pushed=False), "n1", blind, Patience(wait=False))
+
+    (sent,) = cluster.bus.published
+    assert (sent.kind, sent.origin, sent.node, sent.node_uid) == (Kind.RELEASE, Origin.MANUAL, "n1", "uid-n1")
+    assert sent.requested_by == "jane"
+    assert capsys.readouterr().out == "n1  published  The release of order order-n1.\n"
+
+
+def test_all_releases_every_claim_and_every_node_with_our_taint(capsys: pytest.CaptureFixture[str]) -> None:
+    cluster = house(node("orphan", unschedulable=True, taints=(our_taint("lost"),)))
+
+    assert release(office(cluster), "all", lambda: seen(cluster), Patience()) == 0
+
+    shown = capsys.readouterr()
+    assert sorted(line.split()[0] for line in shown.out.splitlines()) == ["n1", "n2", "orphan"]
+    assert cluster.remembered().claims == {}
+    assert [each.name for each in cluster.cluster.nodes.values() if each.drain_taint or each.unschedulable] == []
+    assert "Run ebb pause first" in shown.err
+
+
+def test_without_a_cluster_all_means_the_claims_and_that_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    cluster = house(node("orphan", unschedulable=True, taints=(our_taint("lost"),)))
+
+    assert release(office(cluster), "all", blind, Patience()) == 0
+
+    assert BLIND.note in capsys.readouterr().err
+    assert cluster.cluster.nodes["orphan"].drain_taint == "lost"
+
+
+def test_a_pause_is_not_asked_for_twice(capsys: pytest.CaptureFixture[str]) -> None:
+    cluster = House(node("n1"))
+    cluster.remember(ClusterState(paused=True))
+
+    assert release(office(cluster), "all", lambda: seen(cluster), Patience()) == 0
+
+    shown = capsys.readouterr()
+    assert (shown.out, shown.err) == (
+        "Nothing to release: no claim stands, and no node carries our taint.\n",
+        "",
+    )
+
+
+@pytest.mark.parametrize(
+    ("code", "expected", "name", "sighted"),
+    [
+        pytest.param(1, "n9: node_unknown. No node of that name is in the cluster.", "n9", True, id="no such node"),
+        pytest.param(0, "n3  free  Neither a claim nor our taint holds it.", "n3", True, id="a node that is not held"),
+        pytest.param(0, "n3  published  No claim stands on it;", "n3", False, id="a node that cannot be seen"),
+    ],
+)
+def test_a_node_without_a_claim(
+    code: int, expected: str, name: str, sighted: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cluster = house()
+
+    assert release(office(cluster), name, lambda: seen(cluster) if sighted else BLIND, Patience()) == code
+
+    assert capsys.readouterr().out.startswith(expected)
+    assert len(cluster.bus.published) == (0 if sighted else 1)
+
+
+def test_a_release_that_nobody_carries_out_says_what_to_check_and_what_is_still_held(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    cluster = house()
+
+    assert release(office(cluster, pushed=False), "n1", blind, Patience(timeout=timedelta(minutes=2))) == 1
+
+    shown = capsys.readouterr().out
+    assert shown.count("1 node not free after 1m. Check") == 1
+    assert f"The push subscription of {TOPIC}" in shown
+    assert 'labels.order_id="order-n1"' in shown
+    assert shown.splitlines()[-1].startswith("n1  held  Not free after 2m;")
+
+
+def test_nodes_that_were_claimed_meanwhile_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    cluster = house()
+    desk = office(cluster)
+    moves = cluster.clock.moves
+
+    def drain_another() -> None:
+        moves.remove(drain_another)
+        cluster.drain(order("n3", order_id="late"))
+
+    moves.append(drain_another)
+
+    assert release(desk, "all", blind, Patience()) == 1
+    assert "Claimed meanwhile: n3. Run ebb pause, then ebb release all again." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("expected", "claims", "things"),
+    [
+        pytest.param(False, {"uid-n1": claim("n1")}, (node("n1"),), id="its claim stands"),
+        pytest.param(False, {}, (node("n1", taints=(our_taint(),)),), id="its taint stands"),
+        pytest.param(True, {"uid-n1": claim("n1", order_id="next")}, (node("n1"),), id="another order took it since"),
+        pytest.param(True, {}, (node("n1"),), id="neither stands"),
+        pytest.param(True, {}, (), id="the node is gone"),
+        pytest.param(True, {}, (node("n1", uid="reborn", taints=(our_taint(),)),), id="another node bears its name"),
+    ],
+)
+def test_a_node_is_free_of_claim_and_taint(expected: bool, claims: dict[str, Any], things: tuple[Any, ...]) -> None:
+    target = Target("n1", "uid-n1", "order")
+    assert freed(target, ClusterState(claims=claims), House(*things).cluster) is expected
+
+
+def test_a_kubeconfig_that_was_given_must_work(tmp_path: Path) -> None:
+    with pytest.raises(BadSettings, match="cannot be used"):
+        look({"EBB_CLUSTER": CLUSTER}, tmp_path / "none")
+
+
+def test_without_a_gke_api_and_a_kubeconfig_the_cluster_is_not_looked_at() -> None:
+    sight = look({"EBB_CLUSTER": CLUSTER, "EBB_GKE_API": "none"}, None)
+    assert (sight.cluster, sight.nodes) == (None, ())
+    assert "Give --kubeconfig" in sight.note
+
+
+def test_a_gke_api_that_does_not_answer_is_a_note_and_no_fault() -> None:
+    sight = look({"EBB_CLUSTER": CLUSTER, "EBB_GKE_API": "http://127.0.0.1:9"}, None)
+    assert sight.cluster is None
+    assert sight.note.startswith("The cluster cannot be read (GKE API")
+
+
+def test_a_name_that_no_node_can_bear_is_bad_use() -> None:
+    cluster = house()
+    with pytest.raises(BadInput, match="NODE: 'ALL'"):
+        release(office(cluster), "ALL", blind, Patience())
+
+
+@pytest.mark.parametrize(
+    ("code", "stream", "expected", "args"),
+    [
+        pytest.param(2, "stderr", "--timeout: '0'", ("n1", "--timeout", "0"), id="bad use"),
+        pytest.param(0, "stdout", "Nothing to release: no claim stands.", ("all",), id="nothing held"),
+    ],
+)
+def test_a_process_ends_with_its_code(
+    code: int, stream: str, expected: str, args: tuple[str, ...], tmp_path: Path
+) -> None:
+    environment = {
+        "EBB_CLUSTER": CLUSTER,
+        "EBB_TOPIC": TOPIC,
+        "EBB_STATE": f"sqlite:{tmp_path / 'state.db'}",
+        "EBB_GKE_API": "none",
+        "PUBSUB_EMULATOR_HOST": "127.0.0.1:9",
+    }
+    ended = ebb("release", *args, **environment)
+    assert ended.returncode == code, ended.stderr
+    assert expected in getattr(ended, stream)
+    assert "Traceback" not in ended.stderr
+
+
+def test_all_finds_a_node_whose_taint_somebody_removed_by_the_annotation() -> None:
+    note = {names.OUR_ANNOTATION: '{"order_id": "lost", "since": "2026-03-04T22:00:00Z"}'}
+    cluster = house(node("orphan", unschedulable=True, annotations=note))
+
+    assert release(office(cluster), "all", lambda: seen(cluster), Patience()) == 0
+
+    found = cluster.cluster.nodes["orphan"]
+    assert (found.unschedulable, names.OUR_ANNOTATION in found.annotations) == (False, False)

@@ -1,0 +1,302 @@
+"""`ebb status`: what the state holds, as a table for eyes and as JSON for tools."""
+
+import json
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from io import StringIO
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from msgspec.structs import replace
+from rich.console import Console
+
+from functions.cli.drains import status_json, status_table
+from functions.cli.drains.status import NO_RECORD, PUBLISHED, RESULTS, Status, read_status, status_of
+from shared.adapters.clock import system_time
+from shared.adapters.firestore import FirestoreState
+from shared.adapters.sqlite import SqliteState
+from shared.core.records.state import (
+    Backoff,
+    Breaker,
+    ClusterState,
+    DrainPhase,
+    DrainRecord,
+    Mark,
+    PodProgress,
+    PoolMarks,
+    Published,
+)
+from shared.ports import CLUSTER as CLUSTER_KEY
+from shared.ports import Key, State, drain_key, pool_key
+from tests.builders import CLUSTER, NOW, claim, node, order, pod
+from tests.cli.drains.processes import ebb
+from tests.functions.fixture import House
+from tests.real.emulators import FirestoreEmulator
+
+NAME = "gke-prod-default-pool-1a2b3c4d-x1y2"
+MINUTE = timedelta(minutes=1)
+
+
+def record(name: str = NAME, order_id: str = "order", **changes: Any) -> DrainRecord:
+    given: dict[str, Any] = {"order": order(name, order_id=order_id), "updated_at": NOW, **changes}
+    return DrainRecord(**given)
+
+
+def settled(order_id: str, minutes_ago: float = 0, **changes: Any) -> DrainRecord:
+    given: dict[str, Any] = {"phase": DrainPhase.SETTLED, "outcome": "removed", **changes}
+    return record(order_id=order_id, updated_at=NOW - minutes_ago * MINUTE, **given)
+
+
+def asked(answer: str, detail: str = "") -> PodProgress:
+    return PodProgress(uid="u", answer=answer, detail=detail, at=NOW)
+
+
+def status(
+    state: ClusterState | None = None,
+    *records: DrainRecord,
+    pools: Mapping[str, PoolMarks] | None = None,
+) -> Status:
+    drains = {each.order.order_id: each for each in records}
+    return status_of(CLUSTER, state or ClusterState(last_pass=NOW), pools or {}, drains, NOW)
+
+
+def rich_in_everything() -> Status:
+    state = ClusterState(
+        claims={"u1": claim(NAME, pool="default-pool", since=NOW - 4 * MINUTE)},
+        last_pass=NOW - 3 * MINUTE,
+        paused=True,
+        pause_reason="release week",
+        backoffs={"u2": Backoff("n2", NOW + 25 * MINUTE, 30 * MINUTE, "deadline")},
+        breakers={"spot-pool": Breaker(NOW + 9 * MINUTE, "shop/api found no place")},
+    )
+    held = record(
+        phase=DrainPhase.CORDONED,
+        deadline=NOW + 6 * MINUTE,
+        pods={"shop/db-0": asked("budget", "shop/db"), "shop/api": asked("granted")},
+    )
+    ended = settled("old", 10, outcome="given_back", why="deadline", detail="held by shop/db")
+    marks = PoolMarks(marks={"a": Mark("a", NOW - 7 * MINUTE), "b": Mark("b", NOW - MINUTE)})
+    return status(state, held, ended, pools={"default-pool": marks, "empty": PoolMarks()})
+
+
+def printed(shown: Status, width: int, *, terminal: bool = True) -> list[str]:
+    page = StringIO()
+    status_table.show(Console(file=page, width=width, force_terminal=terminal, color_system=None), shown)
+    return [line.rstrip() for line in page.getvalue().splitlines()]
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_no_line_is_wider_than_the_terminal_and_no_node_is_cut(width: int) -> None:
+    lines = printed(rich_in_everything(), width)
+    assert max(map(len, lines)) <= width
+    assert sum(NAME in line for line in lines) == 2
+
+
+@pytest.mark.parametrize("width", [80, 120])
+@pytest.mark.parametrize(
+    "expected",
+    [
+        pytest.param("Paused     yes: release week", id="the pause with its reason"),
+        pytest.param("Last pass  2026-03-04 21:57:00 UTC, 3m ago", id="how long ago the last pass was"),
+        pytest.param("21:56  cordoned  22:06  shop/db", id="a claim with phase, deadline and what holds it"),
+        pytest.param("default-pool  2      21:53, 7m ago", id="how many marks, and the oldest"),
+        pytest.param("n2    22:25  deadline", id="a back-off"),
+        pytest.param("spot-pool  22:09  shop/api found no place", id="a breaker"),
+        pytest.param("deadline: The drain deadline passed;", id="why a drain was given back"),
+    ],
+)
+def test_the_table_says(expected: str, width: int) -> None:
+    assert expected in "\n".join(printed(rich_in_everything(), width))
+
+
+def test_a_state_that_holds_nothing_says_so() -> None:
+    lines = printed(status(), 80)
+    assert [line for line in lines if line.endswith(": none")] == [
+        "Claims: none",
+        "Marks: none",
+        "Back-offs: none",
+        "Breakers: none",
+        "Last results: none",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("expected", "last_pass", "interval"),
+    [
+        pytest.param("", NOW - 14 * MINUTE, MINUTE, id="under fifteen minutes are not too long"),
+        pytest.param("No pass was completed for 15m, so all", NOW - 15 * MINUTE, MINUTE, id="a silence"),
+        pytest.param("", NOW - 29 * MINUTE, 10 * MINUTE, id="under three long intervals"),
+        pytest.param("No pass was completed for 30m, so all", NOW - 30 * MINUTE, 10 * MINUTE, id="three long ones"),
+        pytest.param("No pass was ever completed", None, MINUTE, id="never"),
+    ],
+)
+def test_a_planner_that_fell_silent_is_warned_about_when_marks_start_anew(
+    expected: str, last_pass: datetime | None, interval: timedelta
+) -> None:
+    shown = status_of(CLUSTER, ClusterState(last_pass=last_pass), {}, {}, NOW, interval)
+    assert "".join(shown.warnings)[: len(expected) or None] == expected
+    assert any("warning:" in line for line in printed(shown, 80)) is bool(shown.warnings)
+
+
+def test_status_knows_the_interval_from_the_environment(tmp_path: Path) -> None:
+    path = str(tmp_path / "state.db")
+    SqliteState(path, CLUSTER).put(CLUSTER_KEY, ClusterState(last_pass=system_time() - 20 * MINUTE), None)
+    environment = {"EBB_CLUSTER": CLUSTER, "EBB_STATE": f"sqlite:{path}"}
+    assert "No pass was completed for 15m" in ebb("status", **environment).stdout
+    assert "No pass was completed" not in ebb("status", EBB_INTERVAL_SECONDS="600", **environment).stdout
+
+
+def test_what_is_over_is_not_shown() -> None:
+    over = NOW - timedelta(seconds=1)
+    state = ClusterState(
+        backoffs={"u": Backoff("n", over, MINUTE, "deadline")}, breakers={"a": Breaker(over, "why")}, last_pass=NOW
+    )
+    assert (status(state).backoffs, status(state).breakers) == ((), ())
+
+
+def test_the_last_ten_results_are_shown_newest_first() -> None:
+    shown = status(None, *(settled(f"o{number}", number) for number in range(RESULTS + 5)))
+    assert [row.record.order.order_id for row in shown.results] == [f"o{number}" for number in range(RESULTS)]
+
+
+def test_a_drained_claims_time_is_its_watchdogs() -> None:
+    held = ClusterState(claims={"u": claim(NAME)}, last_pass=NOW)
+    drained = record(phase=DrainPhase.DRAINED, drained_at=NOW, deadline=NOW + MINUTE)
+    assert status(held, drained).claims[0].deadline == NOW + claim(NAME).settings.watchdog
+
+
+def test_a_claim_without_a_record_is_shown_all_the_same() -> None:
+    held = ClusterState(claims={"u": claim(NAME)}, last_pass=NOW)
+    assert [(row.claim.node, row.phase) for row in status(held).claims] == [(NAME, NO_RECORD)]
+
+
+def test_an_order_that_nobody_has_claimed_yet_is_shown_until_it_expires() -> None:
+    on_its_way = Published(claim=claim(NAME, since=NOW - 2 * MINUTE), expires_at=NOW + MINUTE)
+    held = ClusterState(published={"u": on_its_way}, last_pass=NOW - MINUTE)
+
+    assert [(row.phase, row.deadline) for row in status(held).claims] == [(PUBLISHED, NOW + MINUTE)]
+    assert status(replace(held, published={"u": replace(on_its_way, expires_at=NOW)})).claims == ()
+
+
+def test_a_budget_that_held_a_pod_is_forgotten_once_the_drain_is_over() -> None:
+    held = ClusterState(claims={"u": claim(NAME)}, last_pass=NOW)
+    drained = record(phase=DrainPhase.DRAINED, pods={"shop/db-0": asked("budget", "shop/db")})
+    assert status(held, drained).claims[0].held_by == ()
+
+
+def test_the_keys_of_the_json_are_stable() -> None:
+    shown = status_json.document(rich_in_everything())
+    assert list(shown) == [
+        "schema", "cluster", "read_at", "paused", "pause_reason", "last_pass", "last_pass_seconds_ago", "warnings",
+        "claims", "marks", "backoffs", "breakers", "results",
+    ]  # fmt: skip
+    assert shown["claims"] == [
+        {
+            "node": NAME,
+            "node_uid": "u1",
+            "pool": "default-pool",
+            "zone": "z",
+            "order_id": "order",
+            "reason": "underutilized",
+            "origin": "planner",
+            "requested_by": "",
+            "since": "2026-03-04T21:56:00Z",
+            "phase": "cordoned",
+            "held_by": ["shop/db"],
+            "deadline": "2026-03-04T22:06:00Z",
+        }
+    ]
+    assert shown["marks"] == [{"pool": "default-pool", "nodes": 2, "oldest": "2026-03-04T21:53:00Z"}]
+    assert list(shown["results"][0]) == [
+        "node", "order_id", "ended_at", "outcome", "reason", "sentence", "detail", "origin", "requested_by", "dry_run",
+    ]  # fmt: skip
+
+
+def test_an_empty_state_has_the_same_keys() -> None:
+    empty, full = status_json.document(status(ClusterState())), status_json.document(rich_in_everything())
+    assert list(empty) == list(full)
+    assert (empty["last_pass"], empty["last_pass_seconds_ago"]) == (None, None)
+
+
+def test_what_the_functions_wrote_is_what_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "state.db"
+    house = House(node("n1"), node("n2"), node("n3"), pod("p", on="n1"))
+    house.state = SqliteState(str(path), CLUSTER, house.clock.now)  # type: ignore[assignment]  # in the fake one's place
+    house.tick()
+    house.drain(order("n1"))
+
+    ended = ebb("status", "-o", "json", EBB_CLUSTER=CLUSTER, EBB_STATE=f"sqlite:{path}")
+
+    assert (ended.returncode, ended.stderr) == (0, "")
+    shown = json.loads(ended.stdout)
+    assert [(row["node"], row["phase"]) for row in shown["claims"]] == [("n1", "drained")]
+    assert [(row["pool"], row["nodes"]) for row in shown["marks"]] == [("a", 3)]
+    assert (shown["last_pass"], shown["paused"]) == ("2026-03-04T22:00:00Z", False)
+
+
+def test_a_pipe_gets_each_line_whole_and_without_colours(tmp_path: Path) -> None:
+    state = SqliteState(str(tmp_path / "state.db"), CLUSTER)
+    fill(state)
+
+    ended = ebb("status", EBB_CLUSTER=CLUSTER, EBB_STATE=f"sqlite:{tmp_path / 'state.db'}")
+
+    assert ended.returncode == 0, ended.stderr
+    assert "\x1b" not in ended.stdout
+    line = next(line for line in ended.stdout.splitlines() if "given_back" in line)
+    assert line.endswith("what still held the node is named. held by shop/db")
+
+
+@pytest.mark.parametrize(
+    ("expected", "environment"),
+    [
+        pytest.param((2, "ebb: EBB_CLUSTER is not set; "), {}, id="no cluster"),
+        pytest.param(
+            (1, "ebb: state file"), {"EBB_STATE": "sqlite:/gone/state.db"}, id="a state that cannot be opened"
+        ),
+    ],
+)
+def test_a_fault_is_one_sentence(expected: tuple[int, str], environment: dict[str, str]) -> None:
+    named = {"EBB_CLUSTER": CLUSTER, **environment} if environment else {}
+    ended = ebb("status", **named)
+    assert (ended.returncode, ended.stderr.startswith(expected[1])) == (expected[0], True), ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+@pytest.mark.emulator
+@pytest.mark.xdist_group("emulator")
+def test_a_state_in_firestore_is_shown_alike(
+    firestore_emulator: FirestoreEmulator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", firestore_emulator.host)
+    cluster = f"projects/p/locations/l/clusters/c{uuid4().hex[:8]}"
+    state = FirestoreState("p", "(default)", cluster)
+    fill(state)
+
+    shown = read_status(cluster, state)
+
+    assert [row.pool for row in shown.marks] == ["a"]
+    assert [row.record.outcome for row in shown.results] == ["given_back"]
+    assert [row.claim.node for row in shown.claims] == [NAME]
+
+
+def fill(state: State) -> None:
+    ended = settled("old", outcome="given_back", why="deadline", detail="held by shop/db")
+    state.put(CLUSTER_KEY, replace(ClusterState(), claims={"u": claim(NAME)}), None)
+    state.put(pool_key("a"), PoolMarks(marks={"u": Mark(NAME, NOW)}), None)
+    state.put(drain_key("old"), ended, None)
+
+
+def test_a_document_of_another_version_is_a_warning_and_hides_nothing(tmp_path: Path) -> None:
+    documents = SqliteState(str(tmp_path / "state"), CLUSTER, now=lambda: NOW)
+    claims = {"u1": claim("n1", order_id="one"), "u2": claim("n2", order_id="two")}
+    documents.put(CLUSTER_KEY, ClusterState(claims=claims, last_pass=NOW), None)
+    documents.put(drain_key("one"), record("n1", "one", phase=DrainPhase.CORDONED), None)
+    documents.put(Key("drains", "two", PoolMarks), PoolMarks(), None)
+
+    found = read_status(CLUSTER, documents)
+
+    assert [(row.claim.node, row.phase) for row in found.claims] == [("n1", "cordoned"), ("n2", NO_RECORD)]
+    (warning,) = found.warnings
+    assert "document drains 'two'" in warning

@@ -1,0 +1,85 @@
+"""Plans by hand with short defaults, for what only shows them."""
+
+from collections.abc import Iterable
+from datetime import timedelta
+from fractions import Fraction
+from typing import Any
+
+from shared.core.placement.assignments import Move
+from shared.core.planning.plan import NodeDecision, Plan, PlannedOrder, Verdict
+from shared.core.reasons import Blocker, DrainReason, PodBlock, Unremovable
+from tests.builders import CLUSTER, NOW
+
+DOLLAR = 10**6
+
+
+def decision(name: str, verdict: Verdict = Verdict.KEEP, *blockers: Blocker, **changes: Any) -> NodeDecision:
+    """A node of pool `a` at half CPU and a quarter of memory; its reason is its first blocker's."""
+    given: dict[str, Any] = {
+        "uid": f"uid-{name}",
+        "pool": "a",
+        "reason": blockers[0].reason.value if blockers else "",
+        "cpu_ratio": Fraction(1, 2),
+        "memory_ratio": Fraction(1, 4),
+        "movable_cpu_ratio": Fraction(2, 5),
+        "movable_memory_ratio": Fraction(1, 5),
+        "score": Fraction(45),
+        **changes,
+    }
+    return NodeDecision(name=name, verdict=verdict, blockers=blockers, **given)
+
+
+def ordered(name: str, **changes: Any) -> NodeDecision:
+    marks = {"marked_since": NOW - timedelta(minutes=9), "removable_at": NOW - timedelta(minutes=4)}
+    return decision(name, Verdict.WOULD_ORDER, **{"reason": "underutilized", **marks, **changes})
+
+
+def waiting(name: str, **changes: Any) -> NodeDecision:
+    marks = {"marked_since": NOW - timedelta(minutes=2), "removable_at": NOW + timedelta(minutes=3)}
+    return decision(name, Verdict.WAITING, Blocker(Unremovable.MARKED_RECENTLY), **{**marks, **changes})
+
+
+def in_flight(name: str, **changes: Any) -> NodeDecision:
+    return decision(name, Verdict.IN_FLIGHT, **{"reason": "a1b2c3d4e5f6a7b8c9d0", **changes})
+
+
+def blocked(name: str, *pods: str, by: PodBlock = PodBlock.LOCAL_STORAGE, **changes: Any) -> NodeDecision:
+    """A node that its pods keep."""
+    said = (Blocker(by, pod, "volume cache") for pod in pods)
+    return decision(name, Verdict.KEEP, Blocker(Unremovable.BLOCKED_BY_POD, pods[0]), *said, **changes)
+
+
+def busy(name: str, **changes: Any) -> NodeDecision:
+    return decision(name, Verdict.KEEP, Blocker(Unremovable.CPU_ABOVE_LIMIT, "", "81% of 75%"), **changes)
+
+
+def plan(*decisions: NodeDecision, orders: Iterable[PlannedOrder] = (), **changes: Any) -> Plan:
+    given: dict[str, Any] = {
+        "cluster": CLUSTER,
+        "taken_at": NOW,
+        "policy_hash": "",
+        "dry_run": True,
+        "pods": 20 * len(decisions),
+        "cost": len(decisions) * DOLLAR // 10,
+        **changes,
+    }
+    return Plan(decisions=decisions, orders=tuple(orders), **given)
+
+
+def order(name: str, *moves: tuple[str, str], saving: int = DOLLAR // 10) -> PlannedOrder:
+    places = tuple(Move(pod, node) for pod, node in moves)
+    return PlannedOrder(name, f"uid-{name}", "a", DrainReason.UNDERUTILIZED, saving, places)
+
+
+def of_every_kind() -> Plan:
+    """A plan in which each verdict occurs."""
+    return plan(
+        ordered("gke-c-a-1f2e-0001"),
+        waiting("gke-c-a-1f2e-0002"),
+        in_flight("gke-c-a-1f2e-0003"),
+        blocked("gke-c-b-3d4c-0004", "shop/cart-0", "shop/cart-1", pool="b"),
+        busy("gke-c-b-3d4c-0005", pool="b", cpu_ratio=Fraction(81, 100)),
+        decision("gke-c-b-3d4c-0006", Verdict.KEEP, Blocker(Unremovable.NO_ALLOCATABLE), cpu_ratio=None,
+                 memory_ratio=None, movable_cpu_ratio=None, movable_memory_ratio=None, score=None, pool="b"),
+        orders=[order("gke-c-a-1f2e-0001", ("shop/web-0", "gke-c-a-1f2e-0002"))],
+    )  # fmt: skip

@@ -1,0 +1,118 @@
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from functions.cli.plan.as_json import document
+from shared.core.placement.assignments import Move
+from shared.core.planning.plan import Plan, Potential
+from tests.cli.plan.plans import DOLLAR, of_every_kind, order, ordered, plan, waiting
+
+GOLDEN = Path(__file__).with_name("plan.golden.json")
+POTENTIAL = Potential(("gke-c-a-1f2e-0001",), DOLLAR // 3, (Move("shop/web-0", "gke-c-a-1f2e-0002"),))
+
+
+class _Exact(msgspec.Struct, forbid_unknown_fields=True):
+    """No key more and, since no field has a default, no key less."""
+
+
+class _Totals(_Exact):
+    nodes: int
+    pods: int
+    orders: int
+    marked: int
+    removable: int
+    cost_per_hour: float
+    saving_per_hour: float
+    saving_per_month: float
+
+
+class _Blocker(_Exact):
+    reason: str
+    object: str | None
+    detail: str | None
+
+
+class _Node(_Exact):
+    name: str
+    pool: str | None
+    verdict: str
+    reason: str | None
+    blockers: list[_Blocker]
+    cpu_ratio: float | None
+    memory_ratio: float | None
+    movable_cpu_ratio: float | None
+    movable_memory_ratio: float | None
+    accelerator_ratio: float | None
+    score: float | None
+    marked_since: datetime | None
+    removable_at: datetime | None
+
+
+class _Move(_Exact):
+    pod: str
+    to: str
+
+
+class _Order(_Exact):
+    node: str
+    reason: str
+    saving_per_hour: float
+    moves: list[_Move]
+
+
+class _Potential(_Exact):
+    nodes: list[str]
+    saving_per_hour: float
+    moves: list[_Move]
+
+
+class _Document(_Exact):
+    schema: int
+    cluster: str | None
+    taken_at: datetime
+    policy_hash: str | None
+    dry_run: bool
+    totals: _Totals
+    nodes: list[_Node]
+    orders: list[_Order]
+    potential: _Potential | None
+
+
+@pytest.mark.parametrize(
+    ("potential", "given"),
+    [
+        pytest.param(None, of_every_kind(), id="every verdict"),
+        pytest.param(POTENTIAL, of_every_kind(), id="with the potential"),
+        pytest.param(None, plan(cluster=""), id="an empty cluster without a name"),
+    ],
+)
+def test_the_document_has_exactly_the_keys_of_the_contract(potential: Potential | None, given: Plan) -> None:
+    text = json.dumps(document(given, potential))
+    assert msgspec.json.decode(text, type=_Document).schema == 1
+
+
+def test_the_document_is_the_golden_one() -> None:
+    assert document(of_every_kind(), POTENTIAL) == json.loads(GOLDEN.read_text())
+
+
+@pytest.mark.parametrize(
+    ("expected", "key"),
+    [
+        pytest.param(0.1235, "saving_per_hour", id="an hour's money has four decimals"),
+        pytest.param(90.1229, "saving_per_month", id="a month is 730 exact hours, rounded once"),
+        pytest.param(2, "marked", id="a mark that waits counts as marked"),
+        pytest.param(1, "removable", id="only a mark of age counts as removable"),
+        pytest.param(1, "orders", id="an order in dry run counts"),
+    ],
+)
+def test_totals_count(expected: float, key: str) -> None:
+    given = plan(ordered("n1"), waiting("n2"), orders=[order("n1", saving=123_456)])
+    assert document(given)["totals"][key] == expected
+
+
+def test_times_are_utc_with_z() -> None:
+    given = plan(taken_at=datetime(2026, 1, 31, 9, 0, tzinfo=UTC))
+    assert document(given)["taken_at"] == "2026-01-31T09:00:00Z"

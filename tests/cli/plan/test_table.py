@@ -1,0 +1,57 @@
+from io import StringIO
+
+import pytest
+from rich.console import Console
+
+from functions.cli.plan.table import show
+from shared.core.planning.plan import Plan, Potential
+from tests.cli.plan.plans import busy, of_every_kind, plan, waiting
+
+
+def _shown(given: Plan, width: int = 80, potential: Potential | None = None, notes: tuple[str, ...] = ()) -> str:
+    pages = StringIO()
+    show(Console(file=pages, width=width, force_terminal=True, color_system=None), given, potential, notes)
+    return pages.getvalue()
+
+
+def test_notes_come_first() -> None:
+    assert _shown(of_every_kind(), notes=("Without a policy.",)).splitlines()[0].strip() == "Without a policy."
+
+
+@pytest.mark.parametrize("width", [80, 120, 200])
+@pytest.mark.parametrize("nodes", [60, 1000])
+def test_every_node_has_a_line_with_its_whole_reason(width: int, nodes: int) -> None:
+    names = [f"gke-prod-europe-west4-default-pool-1a2b3c4d-{number:04x}" for number in range(nodes)]
+    lines = _shown(plan(*map(busy, names)), width).splitlines()
+    for name in names:
+        assert sum(name[-4:] in line and "cpu_above_limit" in line for line in lines) == 1
+
+
+@pytest.mark.parametrize("width", [80, 120, 200])
+def test_no_line_is_wider_than_the_terminal(width: int) -> None:
+    assert max(map(len, _shown(of_every_kind(), width).splitlines())) <= width
+
+
+@pytest.mark.parametrize(
+    "expected",
+    [
+        pytest.param("6 nodes with 120 pods", id="nodes and pods"),
+        pytest.param("$438.00 a month ($0.60 an hour)", id="what the cluster costs"),
+        pytest.param("$73.00 a month by 1 order (dry run: nothing is ordered)", id="what would be saved"),
+        pytest.param("local_storage", id="what the pods say"),
+        pytest.param("shop/cart-0 (volume cache), shop/cart-1", id="which pods say it"),
+        pytest.param("would order: 1, in flight: 1, waiting: 1, keep: 3", id="the sum"),
+    ],
+)
+def test_the_table_says(expected: str) -> None:
+    assert expected in _shown(of_every_kind(), 120)
+
+
+def test_the_potential_is_said_above_and_marked_at_each_node() -> None:
+    shown = _shown(plan(waiting("n1"), busy("n2")), 120, Potential(("n1",), 100_000))
+    assert "$73.00 a month by 1 node, 50% of the cost" in shown
+    assert [line.split()[0] for line in shown.splitlines() if "yes" in line] == ["n1"]
+
+
+def test_an_empty_cluster_is_no_table() -> None:
+    assert _shown(plan()).splitlines()[-1].startswith("Saving")

@@ -1,0 +1,163 @@
+"""Every setting of the policy is shown, by the name and in the words that the policy gives it."""
+
+from collections.abc import Iterator
+from dataclasses import fields, replace
+from datetime import UTC, datetime, timedelta
+from enum import Enum
+from fractions import Fraction
+from io import StringIO
+from typing import Any, get_args, get_type_hints
+
+import msgspec
+import pytest
+from rich.console import Console
+
+from functions.cli.policy import check as policy_check
+from functions.cli.policy.diff import settings
+from functions.cli.policy.reference.page import rows
+from functions.cli.policy.reference.schema import schema
+from functions.cli.policy.words import cluster_settings, pool_settings
+from shared.core.policy import (
+    Budget,
+    DrainSettings,
+    Freeze,
+    Limit,
+    NamespaceRate,
+    Policy,
+    PoolPolicy,
+    Rate,
+    Schedule,
+)
+from shared.core.policy.cluster_fields import CLUSTER_FIELDS, DRAIN_FIELDS
+from shared.core.policy.fields import POOL_FIELDS
+
+OFFICE = Schedule("0 9 * * mon-fri", timedelta(hours=8), "Europe/Amsterdam")
+
+
+@pytest.mark.parametrize(
+    ("expected", "setting", "pool"),
+    [
+        pytest.param("0.75", "scaleDownCPURequestRatioLimit", PoolPolicy(), id="a ratio"),
+        pytest.param("0.5", "scaleDownMemoryRequestRatioLimit", PoolPolicy(memory_limit=Fraction(1, 2)), id="a half"),
+        pytest.param("Never", "disruption.expireAfter", PoolPolicy(), id="nodes that do not expire"),
+        pytest.param("5m", "disruption.consolidateAfter", PoolPolicy(), id="the age a mark needs"),
+        pytest.param("10% always", "disruption.budgets", PoolPolicy(), id="the budget that is left out"),
+        pytest.param("no limit", "disruption.budgets", PoolPolicy(budgets=()), id="no budget"),
+        pytest.param(
+            '0 "0 9 * * mon-fri" for 8h (Europe/Amsterdam); 10 always for underutilized',
+            "disruption.budgets",
+            PoolPolicy(
+                budgets=(Budget(Limit(0), OFFICE), Budget(Limit(10), reasons=frozenset({"underutilized"}))),
+            ),
+            id="budgets with schedule and reasons",
+        ),
+        pytest.param("always", "disruption.windows", PoolPolicy(), id="no windows"),
+        pytest.param("never", "disruption.windows", PoolPolicy(windows=()), id="an empty list of windows"),
+        pytest.param(
+            '"0 9 * * mon-fri" for 8h (Europe/Amsterdam)',
+            "disruption.windows",
+            PoolPolicy(windows=(OFFICE,)),
+            id="a window",
+        ),
+        pytest.param("the cluster's", "timeSinceLastAddition", PoolPolicy(), id="what the cluster says"),
+        pytest.param("2 in any 1h", "rate", PoolPolicy(rate=Rate(Limit(2), timedelta(hours=1))), id="a pool's rate"),
+        pytest.param("25%", "unprotected", PoolPolicy(), id="workloads without a PodDisruptionBudget"),
+    ],
+)
+def test_a_pools_setting_is_said_as_the_policy_writes_it(expected: str, setting: str, pool: PoolPolicy) -> None:
+    assert pool_settings(pool)[setting] == expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "setting", "policy"),
+    [
+        pytest.param("true", "dryRun", Policy(), id="the safe default"),
+        pytest.param("20% in any 1h", "cluster.rate", Policy(), id="the rate"),
+        pytest.param("30m", "drain.backoff.first", Policy(), id="the first back-off"),
+        pytest.param("25m, 8m in the OPTIMIZE_UTILIZATION profile", "drain.watchdog", Policy(), id="the watchdog"),
+        pytest.param("none", "cluster.freezes", Policy(), id="no freeze"),
+        pytest.param(
+            "2026-11-27 00:00:00 UTC to 2026-12-01 00:00:00 UTC",
+            "cluster.freezes",
+            Policy(freezes=(Freeze(datetime(2026, 11, 27, tzinfo=UTC), datetime(2026, 12, 1, tzinfo=UTC)),)),
+            id="a freeze",
+        ),
+        pytest.param("windows", "manual.mayIgnore", Policy(), id="what a person may ignore"),
+    ],
+)
+def test_the_clusters_setting_is_said_as_the_policy_writes_it(expected: str, setting: str, policy: Policy) -> None:
+    assert cluster_settings(policy)[setting] == expected
+
+
+OTHERS: dict[Any, Any] = {
+    bool: lambda value: not value,
+    int: lambda value: value + 1,
+    timedelta: lambda value: (value or timedelta(0)) + timedelta(hours=7),
+    Fraction: lambda value: value / 3,
+    Limit: lambda value: Limit(count=(value.count or 0) + 7),
+    Rate: lambda _: Rate(Limit(count=7), timedelta(hours=7)),
+    NamespaceRate: lambda _: NamespaceRate(7, timedelta(hours=7)),
+    frozenset: lambda value: value | {"another"},
+    Budget: lambda _: (Budget(Limit(count=7)),),
+    Schedule: lambda _: (OFFICE,),
+    Freeze: lambda _: (Freeze(datetime(2026, 11, 27, tzinfo=UTC), datetime(2026, 12, 1, tzinfo=UTC)),),
+}
+"""By type: a value that differs from the one given."""
+
+
+def another(value: Any, hint: Any) -> Any:
+    """Return a value of the field's type that is not this one."""
+    kinds = [hint, *get_args(hint), *(each for part in get_args(hint) for each in get_args(part))]
+    if isinstance(value, Enum):
+        return next(each for each in type(value) if each is not value)
+    kind = frozenset if isinstance(value, frozenset) else next(each for each in kinds if each in OTHERS)
+    return OTHERS[kind](value)
+
+
+def changed_pools() -> Iterator[Any]:
+    hints = get_type_hints(PoolPolicy)
+    for field in fields(PoolPolicy):
+        value = another(getattr(PoolPolicy(), field.name), hints[field.name])
+        yield pytest.param(POOL_FIELDS[field.name].path, replace(PoolPolicy(), **{field.name: value}), id=field.name)
+
+
+def changed_policies() -> Iterator[Any]:
+    hints, drain = get_type_hints(Policy), get_type_hints(DrainSettings)
+    for name, field in CLUSTER_FIELDS.items():
+        value = another(getattr(Policy(), name), hints[name])
+        yield pytest.param(field.path, replace(Policy(), **{name: value}), id=name)
+    for name, field in DRAIN_FIELDS.items():
+        value = msgspec.structs.replace(DrainSettings(), **{name: another(getattr(DrainSettings(), name), drain[name])})
+        yield pytest.param(field.path, Policy(drain=value, watchdog_by_profile=name != "watchdog"), id=f"drain {name}")
+    yield pytest.param(DRAIN_FIELDS["watchdog"].path, Policy(watchdog_by_profile=False), id="watchdog_by_profile")
+
+
+def printed(policy: Policy) -> dict[str, str]:
+    """Return what `ebb policy check` prints, by the first word of each line."""
+    pages = StringIO()
+    policy_check.show(Console(file=pages, width=1000, color_system=None), "policy.yaml", policy)
+    lines = (line.split(maxsplit=1) for line in pages.getvalue().splitlines() if line.strip())
+    return {line[0]: line[-1].strip() for line in lines}
+
+
+@pytest.mark.parametrize(("path", "pool"), list(changed_pools()))
+def test_every_field_of_a_pool_is_printed_by_check_and_named_by_diff(path: str, pool: PoolPolicy) -> None:
+    old, new = (Policy(pools={"a": each}) for each in (PoolPolicy(), pool))
+    assert [(each.place, each.name) for each in settings(old, new)] == [("pool a", path)]
+    assert printed(old)[path] != printed(new)[path] == pool_settings(pool)[path]
+
+
+@pytest.mark.parametrize(("path", "policy"), list(changed_policies()))
+def test_every_field_of_the_cluster_is_printed_by_check_and_named_by_diff(path: str, policy: Policy) -> None:
+    assert [(each.place, each.name) for each in settings(Policy(), policy)] == [("cluster", path)]
+    assert printed(Policy())[path] != printed(policy)[path] == cluster_settings(policy)[path]
+
+
+def test_settings_bear_the_paths_of_the_document_and_every_path_is_shown() -> None:
+    written = {row.path.split("[]")[0]: row for row in rows(schema())}
+    pool = {f"nodePools.NAME.{path}" for path in pool_settings(PoolPolicy())}
+    shown = {*cluster_settings(Policy()), *pool}
+    assert shown <= written.keys()
+    mappings = {path for path, row in written.items() if any(other.startswith(f"{path}.") for other in written)}
+    parts = {path for path in written if path.rpartition(".")[0] in shown}
+    assert shown == written.keys() - (mappings - shown) - parts - {"defaults"}

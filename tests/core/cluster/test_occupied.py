@@ -1,0 +1,70 @@
+import pytest
+
+from shared.core.cluster.occupied import Report, RunningContainer, RunningPod, booked_by_1_36, booked_by_1_37, occupied
+from shared.core.cluster.resources import NOTHING, Resources
+from tests.builders import resources
+
+
+def report(allocated: float = 0, actuated: float | None = None) -> Report:
+    return Report(resources(allocated), resources(actuated or 0), tells_actuated=actuated is not None)
+
+
+def running(*reports: Report, desired: float = 2, infeasible: bool = False) -> RunningPod:
+    containers = tuple(RunningContainer(resources(desired), each) for each in reports)
+    return RunningPod(containers, infeasible=infeasible)
+
+
+def whole(said: Report, *, desired: float = 4, infeasible: bool = False, overhead: Resources = NOTHING) -> RunningPod:
+    container = RunningContainer(resources(2))
+    return RunningPod((container,), (), overhead, resources(desired), said, infeasible)
+
+
+@pytest.mark.parametrize(
+    ("by_1_36", "by_1_37", "pod"),
+    [
+        pytest.param(2, 2, running(report()), id="the kubelet has said nothing"),
+        pytest.param(2, 2, running(report(1, 1)), id="growing: the wish counts already"),
+        pytest.param(3, 3, running(report(3, 3)), id="shrinking: not yet given back"),
+        pytest.param(3, 3, running(report(1, 3)), id="allocated, not yet actuated"),
+        pytest.param(2, 3, running(report(3)), id="allocated alone is told: only 1.37 takes it"),
+        pytest.param(6, 5, running(report(1, 1), report(4, 4)), id="by container, or over the sums"),
+        pytest.param(1, 1, running(report(1, 1), infeasible=True), id="an infeasible wish does not count"),
+        pytest.param(3, 3, running(report(1, 3), infeasible=True), id="infeasible: the larger of what is reported"),
+        pytest.param(
+            2, 1, running(report(1), infeasible=True), id="infeasible, actuated not told: 1.36 takes the wish"
+        ),
+        pytest.param(3, 1, running(report(), report(1, 1), infeasible=True), id="infeasible, one container unheard of"),
+        pytest.param(4, 4, whole(report()), id="the pod's own wish stands for its containers"),
+        pytest.param(5, 5, whole(report(5, 3)), id="the pod shrinks"),
+        pytest.param(4, 4, whole(report(5)), id="the pod's actuated is not told"),
+        pytest.param(3, 3, whole(report(3, 1), infeasible=True), id="the pod's own infeasible wish"),
+        pytest.param(2, 0, whole(report(), infeasible=True, desired=0), id="infeasible, and nothing is reported"),
+        pytest.param(6, 6, whole(report(5, 5), overhead=resources(1)), id="overhead that is reported too counts twice"),
+        pytest.param(2, 5, whole(report(5, 5), desired=0), id="a report of a pod that asks as containers: only 1.37"),
+    ],
+)
+def test_what_each_scheduler_books_for_a_running_pod(by_1_36: float, by_1_37: float, pod: RunningPod) -> None:
+    assert (booked_by_1_36(pod), booked_by_1_37(pod)) == (resources(by_1_36), resources(by_1_37))
+
+
+def test_the_higher_of_the_two_is_booked_resource_by_resource() -> None:
+    """CPU is highest container by container (1.36), memory where only the allocation is told (1.37)."""
+    two = (
+        RunningContainer(resources(2, 1), Report(resources(4, 1), resources(4, 1), tells_actuated=True)),
+        RunningContainer(resources(2, 1), Report(resources(1, 1), resources(1, 1), tells_actuated=True)),
+        RunningContainer(resources(0, 1), Report(resources(0, 5))),
+    )
+    pod = RunningPod(two)
+
+    assert booked_by_1_36(pod) == resources(6, 3)
+    assert booked_by_1_37(pod) == resources(5, 7)
+    assert occupied(pod) == resources(6, 7)
+
+
+def test_only_a_sidecars_report_counts_among_init_containers_of_1_36() -> None:
+    grown = report(5, 5)
+    pod = RunningPod((), (RunningContainer(resources(1), grown),))
+    beside = RunningPod((), (RunningContainer(resources(1), grown, sidecar=True),))
+
+    assert (booked_by_1_36(pod), booked_by_1_37(pod)) == (resources(1), resources(5))
+    assert booked_by_1_36(beside) == booked_by_1_37(beside) == resources(5)

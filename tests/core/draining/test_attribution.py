@@ -1,0 +1,201 @@
+"""Which of many drains give their nodes back for replacements that wait: as many as pods wait, the youngest first."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace as with_changes
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from shared.core.cluster.snapshot import Pod
+from shared.core.cluster.workloads import Workload
+from shared.core.draining.next_step import next_step
+from shared.core.draining.observation import OtherDrain, Others, Scene
+from shared.core.draining.steps import Await, Compare, GiveBack
+from shared.core.reasons import Halt
+from shared.core.records.claims import settled
+from shared.core.records.state import Claim, ClusterState, DrainPhase, DrainRecord, Lease, PodProgress, Replicas
+from tests.builders import NOW, claim, node, order, our_taint, pod, policy
+
+SET, WEB, OTHER_SET, OTHER = "default/ReplicaSet/web", "default/Deployment/web", "default/ReplicaSet/b", "default/b"
+REPLICAS = 40
+AT = NOW + timedelta(minutes=5)
+"""When the pods begin to wait."""
+GRACE = timedelta(seconds=20)
+
+
+class Cluster:
+    """Drains of nodes n00, n01, … in the order of their claims; each has moved one pod."""
+
+    def __init__(self, drains: int, pods: Iterable[Pod], **changes: Any) -> None:
+        names = [f"n{index:02}" for index in range(drains)]
+        self.pods, self.now = tuple(pods), AT
+        claims = {f"uid-{name}": claim(name, order_id=name, since=_since(index)) for index, name in enumerate(names)}
+        self.state = ClusterState(claims=claims)
+        self.records = {name: _record(name, _since(index), **changes) for index, name in enumerate(names)}
+
+    def change(self, name: str, **changes: Any) -> None:
+        self.records[name] = replace(self.records[name], **changes)
+
+    def scene(self, name: str) -> Scene:
+        drains = tuple(
+            OtherDrain(each.since, self.records[each.node]) for each in self.state.claims.values() if each.node != name
+        )
+        missing = len(self.pods)
+        return Scene(
+            node=node(name, unschedulable=True, taints=(our_taint(name),)),
+            claim=self._claim(name),
+            policy=policy(),
+            unbound=self.pods,
+            workloads={
+                SET: Workload(WEB, REPLICAS, REPLICAS - missing, created=REPLICAS),
+                OTHER_SET: Workload(OTHER, 4, 4, created=4),
+            },
+            workloads_at=self.now,
+            emptied_at=NOW,
+            others=Others(drains, tuple(self.state.backoffs.values())),
+        )
+
+    def step(self, name: str) -> Any:
+        return next_step(self.records[name], self.scene(name), self.now)
+
+    def given_back(self) -> list[str]:
+        """Return who gives its node back in this moment, each by itself, and settle those after all have looked."""
+        found = [each.node for each in self.state.claims.values() if isinstance(self.step(each.node), GiveBack)]
+        steps = {name: self.step(name) for name in found}
+        for name in found:
+            assert steps[name].why is Halt.REPLACEMENT_PENDING
+            self.state = settled(self.state, f"uid-{name}", steps[name].why, self.now, steps[name].moved)
+        return found
+
+    def until(self, seconds: float, absent: Sequence[str] = ()) -> list[tuple[int, list[str]]]:
+        """Look every five seconds; return when which nodes were given back, in seconds of waiting."""
+        told = []
+        while self.now < AT + timedelta(seconds=seconds):
+            self.now += timedelta(seconds=5)
+            for name in self.records.keys() - set(absent):
+                self.change(name, lease=Lease("step", self.now + timedelta(seconds=30)))
+            if found := self.given_back():
+                told.append((int((self.now - AT).total_seconds()), found))
+        return told
+
+    def _claim(self, name: str) -> Claim:
+        return self.state.claims[f"uid-{name}"]
+
+
+def _since(index: int) -> datetime:
+    return NOW + timedelta(seconds=index)
+
+
+def _record(name: str, since: datetime, workload: str = SET, answer: str = "granted", **changes: Any) -> DrainRecord:
+    row = PodProgress(uid=f"uid-old-{name}", answer=answer, owner=workload, at=since + timedelta(seconds=10))
+    given: dict[str, Any] = {
+        "node_uid": f"uid-{name}", "cordoned_at": since, "deadline": NOW + timedelta(minutes=30),
+        "pods": {f"default/old-{name}": row}, "before": {workload: Replicas(REPLICAS, REPLICAS)},
+        "lease": Lease("step", AT + timedelta(minutes=10)), **changes,
+    }  # fmt: skip
+    return DrainRecord(order=order(name, order_id=name), phase=DrainPhase.CORDONED, **given)
+
+
+def waiting(count: int, since: datetime = AT, prefix: str = "new") -> list[Pod]:
+    names = (f"{prefix}-{index}" for index in range(count))
+    return [pod(name, owner="ReplicaSet/web", created=since, ready=False, unschedulable_since=since) for name in names]
+
+
+@pytest.mark.parametrize(
+    ("expected", "pods"),
+    [
+        pytest.param([(25, ["n19"]), (45, ["n18"]), (65, ["n17"])], 1, id="one pod: a node, and after each grace one"),
+        pytest.param(
+            [(25, ["n17", "n18", "n19"]), (45, ["n14", "n15", "n16"]), (65, ["n11", "n12", "n13"])], 3, id="three pods"
+        ),
+    ],
+)
+def test_of_twenty_drains_as_many_give_way_as_pods_wait_youngest_first(expected: Any, pods: int) -> None:
+    assert Cluster(20, waiting(pods)).until(65) == expected
+
+
+def test_where_the_first_node_has_helped_no_other_is_given_back() -> None:
+    cluster = Cluster(20, waiting(3))
+    first = cluster.until(25)
+    cluster.pods = ()
+
+    assert (len(first), cluster.until(120)) == (1, [])
+
+
+def test_a_drain_that_has_not_compared_itself_does_so_first() -> None:
+    cluster = Cluster(2, waiting(1))
+    cluster.now = AT + GRACE + timedelta(seconds=1)
+    seen = with_changes(cluster.scene("n00"), others=None)
+
+    assert next_step(cluster.records["n00"], seen, cluster.now) == Compare()
+
+
+def test_a_drain_in_whose_stead_another_gives_way_moves_nothing_more_meanwhile() -> None:
+    cluster = Cluster(2, waiting(1))
+    cluster.now = AT + GRACE + timedelta(seconds=1)
+    seen = with_changes(cluster.scene("n00"), pods=(pod("still-here", on="n00"),))
+
+    assert next_step(cluster.records["n00"], seen, cluster.now) == Await(timedelta(seconds=5))
+
+
+DRAINED = {"phase": DrainPhase.DRAINED, "drained_at": AT}
+
+
+@pytest.mark.parametrize(
+    ("expected", "youngest"),
+    [
+        pytest.param("n02", DRAINED, id="a drained node that is watched is in turn"),
+        pytest.param(
+            "n02",
+            {**DRAINED, "lease": None, "updated_at": AT + timedelta(seconds=20)},
+            id="its next message is on its way",
+        ),
+        pytest.param("n01", {**DRAINED, "lease": None, "updated_at": AT}, id="one that nobody watches any more is not"),
+        pytest.param("n01", {"lease": None, "updated_at": AT}, id="nor is one whose step is lost"),
+        pytest.param("n01", {"pods": {}}, id="one that may have moved a pod comes after those that have"),
+        pytest.param("n01", {"before": {}}, id="one that has moved nothing is not concerned"),
+        pytest.param("n01", {"before": {SET: Replicas(REPLICAS - 1, REPLICAS - 1)}}, id="nor one that is owed nothing"),
+        pytest.param("n01", {"cordoned_at": AT + timedelta(seconds=2)}, id="nor one that came after the pod"),
+        pytest.param(None, {"phase": DrainPhase.HALTING}, id="one that ends already is enough"),
+    ],
+)
+def test_the_youngest_that_can_help_gives_way(expected: str | None, youngest: dict[str, Any]) -> None:
+    cluster = Cluster(3, waiting(1))
+    cluster.change("n02", **youngest)
+    cluster.now = AT + timedelta(seconds=21)
+    alive = [name for name in cluster.records if cluster.records[name].lease or name == expected]
+    asked = [name for name in alive if cluster.records[name].phase is not DrainPhase.HALTING]
+
+    found = [name for name in asked if isinstance(cluster.step(name), GiveBack)]
+
+    assert found == ([expected] if expected else [])
+
+
+def test_a_drain_that_falls_silent_after_it_was_chosen_holds_up_the_others_for_one_grace() -> None:
+    cluster = Cluster(3, waiting(1))
+    cluster.now = AT + timedelta(seconds=41)
+
+    assert [name for name in ("n00", "n01", "n02") if isinstance(cluster.step(name), GiveBack)] == ["n01", "n02"]
+
+
+def test_a_node_given_back_for_another_workload_makes_nobody_wait() -> None:
+    cluster = Cluster(2, waiting(1))
+    cluster.state = ClusterState(
+        claims=cluster.state.claims,
+        backoffs=settled(
+            ClusterState(claims={"uid-x": claim("x")}), "uid-x", Halt.REPLACEMENT_PENDING, AT + GRACE, (OTHER,)
+        ).backoffs,
+    )
+
+    assert cluster.until(25) == [(25, ["n01"])]
+
+
+def test_more_pods_than_were_moved_give_no_more_nodes_back() -> None:
+    """The workload grew as well: two replicas more than before wait for a node."""
+    cluster = Cluster(20, waiting(3))
+    for name in cluster.records:
+        cluster.change(name, before={SET: Replicas(REPLICAS - 2, REPLICAS - 2)})
+
+    assert cluster.until(25) == [(25, ["n19"])]

@@ -1,0 +1,162 @@
+"""The proof before the first eviction: a drain ends as stale only for room that it needs itself.
+
+n1, n2, … are drained in the order of their claims; what is left is one node or two.
+"""
+
+from collections.abc import Collection
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from shared.core.cluster import names
+from shared.core.cluster.snapshot import Phase, Snapshot
+from shared.core.draining.proof import lost_place, may_move
+from shared.core.records.state import ClusterState, DrainPhase, DrainRecord, PodProgress
+from tests.builders import NOW, claim, cluster, node, order, our_taint, pod, taint
+
+DRAINED: dict[str, Any] = {"taints": (our_taint(),), "unschedulable": True}
+
+
+def picture(*needs: float, free: float, others: Collection[Any] = (), **last: Any) -> Snapshot:
+    """Return one node for each drain, with a pod of so many cores, and one more with so many free."""
+    drained = [node(f"n{place}", cpu=8, **DRAINED) for place, _ in enumerate(needs, 1)]
+    leaving = [pod(f"p{place}", on=f"n{place}", cpu=cpu) for place, cpu in enumerate(needs, 1)]
+    return cluster([*drained, node("rest", cpu=free, **last)], [*leaving, *others])
+
+
+def claims(count: int) -> ClusterState:
+    """The higher the number, the younger the claim, whatever order they are written in."""
+    ages = {
+        f"uid-n{place}": claim(f"n{place}", order_id=f"order-{place}", since=NOW + timedelta(seconds=place))
+        for place in reversed(range(1, count + 1))
+    }
+    return ClusterState(claims=ages)
+
+
+def stale(snapshot: Snapshot, *, moving: Collection[str] = (), claimed: int = 0) -> list[str]:
+    """Return the drains that have lost their place, each asked for itself."""
+    drains = [each for each in snapshot.nodes if each.name.startswith("n")]
+    state = claims(claimed or len(drains))
+    return [each.name for each in drains if lost_place(each, snapshot, state, moving)]
+
+
+@pytest.mark.parametrize(
+    ("expected", "snapshot"),
+    [
+        pytest.param([], picture(1, 1, 1, 1, free=4), id="there is room for all"),
+        pytest.param(["n4"], picture(1, 1, 1, 1, free=3), id="room for one less"),
+        pytest.param(["n2"], picture(1, 5, 1, 1, free=3), id="one pod fits nowhere at all"),
+        pytest.param(["n1"], picture(5, 1, 1, 1, free=3), id="that of the first claim"),
+        pytest.param(["n3"], picture(1, 1, 2, 1, free=3), id="the room that one leaves goes to the next"),
+    ],
+)
+def test_as_many_drains_are_stale_as_the_room_that_is_gone_asks_for(expected: list[str], snapshot: Snapshot) -> None:
+    assert stale(snapshot) == expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "waiting"),
+    [
+        pytest.param(["n3"], pod("w", cpu=1, phase=Phase.PENDING), id="it takes room that one of three needs"),
+        pytest.param(["n2", "n3"], pod("w", cpu=2, phase=Phase.PENDING), id="that two of three need"),
+        pytest.param([], pod("w", cpu=9, phase=Phase.PENDING), id="it fits nowhere"),
+        pytest.param(
+            [], pod("w", cpu=1, phase=Phase.PENDING, node_selector={"gpu": "a"}), id="no node has what it asks for"
+        ),
+    ],
+)
+def test_a_pending_pod_makes_stale_whose_room_it_takes(expected: list[str], waiting: Any) -> None:
+    assert stale(picture(1, 1, 1, free=3, others=[waiting])) == expected
+
+
+def test_a_pending_pod_that_fits_elsewhere_makes_nobody_stale() -> None:
+    beside = picture(1, 1, 1, free=3, others=[pod("w", cpu=1, phase=Phase.PENDING, node_selector={"gpu": "a"})])
+    elsewhere = cluster([*beside.nodes, node("gpu", cpu=1, labels={"gpu": "a"})], beside.pods)
+
+    assert stale(elsewhere) == []
+
+
+@pytest.mark.parametrize(
+    ("expected", "moving"),
+    [
+        pytest.param(["n3"], [], id="nobody evicts: the youngest has no place"),
+        pytest.param(["n3"], ["n1"], id="the eldest does"),
+        pytest.param(["n2"], ["n3"], id="the youngest does: its pods come before those that stand still"),
+    ],
+)
+def test_what_has_begun_to_move_goes_on_and_keeps_its_room(expected: list[str], moving: list[str]) -> None:
+    seen = picture(1, 1, 1, free=2)
+
+    assert [each for each in stale(seen, moving=moving) if each not in moving] == expected
+
+
+def test_a_drain_that_moves_and_has_lost_its_place_makes_nobody_else_stale() -> None:
+    assert stale(picture(9, 1, 1, free=2), moving=["n1"]) == ["n1"]
+
+
+def test_a_drain_that_moves_takes_the_room_for_what_still_fits_of_it() -> None:
+    others = [pod("p1b", on="n1", cpu=9)]
+
+    assert stale(picture(1, 1, 1, free=2, others=others), moving=["n1"]) == ["n1", "n3"]
+    assert stale(picture(1, 1, 1, free=2, others=others)) == ["n1"]
+
+
+@pytest.mark.parametrize(
+    ("expected", "others"),
+    [
+        pytest.param(True, {"q": 1.0}, id="it takes the room"),
+        pytest.param(True, {"q": 1.0, "r": 9.0}, id="as far as it fits"),
+        pytest.param(False, {"r": 9.0}, id="what fits nowhere takes none"),
+    ],
+)
+def test_what_the_autoscaler_moves_keeps_its_room(expected: bool, others: dict[str, float]) -> None:
+    deleted = node("d", cpu=16, taints=(taint(names.AUTOSCALER_DELETING_TAINT),), unschedulable=True)
+    ours = picture(1, free=1)
+    seen = cluster([*ours.nodes, deleted], [*ours.pods, *(pod(key, on="d", cpu=cpu) for key, cpu in others.items())])
+
+    assert bool(lost_place(seen.node_by_name["n1"], seen, claims(1), ())) is expected
+
+
+def test_a_claimed_node_takes_nothing_though_it_is_not_cordoned_yet() -> None:
+    """n2 is the younger claim: it is not to go before n1, and there is room on it until its cordon."""
+    seen = cluster([node("n1", **DRAINED), node("n2", cpu=8), node("rest", cpu=0.5)], [pod("p1", on="n1", cpu=1)])
+
+    assert lost_place(seen.node_by_name["n1"], seen, claims(2), ())
+
+
+def test_of_two_claims_of_one_moment_every_instance_puts_the_same_first() -> None:
+    seen = picture(1, 1, free=1)
+    state = ClusterState(claims={f"uid-{name}": claim(name, order_id=name) for name in ("n2", "n1")})
+
+    assert [bool(lost_place(each, seen, state, ())) for each in seen.nodes[:2]] == [False, True]
+
+
+def test_a_drain_whose_own_claim_is_there_no_more_comes_last() -> None:
+    seen = picture(1, 1, free=1)
+
+    assert lost_place(seen.nodes[1], seen, claims(1), ())
+    assert lost_place(seen.nodes[0], seen, ClusterState(claims={"uid-n2": claims(2).claims["uid-n2"]}), ())
+
+
+def record(phase: str, *answers: str) -> DrainRecord:
+    rows = {f"default/{each}": PodProgress(uid=f"uid-{each}", answer=each, at=NOW) for each in answers}
+    return DrainRecord(order=order(), phase=DrainPhase(phase), pods=rows)
+
+
+@pytest.mark.parametrize(
+    ("expected", "known"),
+    [
+        pytest.param(False, record("claimed"), id="its node is not cordoned"),
+        pytest.param(False, record("cordoned"), id="it has asked for nothing"),
+        pytest.param(False, record("cordoned", "budget", "conflict"), id="nothing was granted"),
+        pytest.param(True, record("cordoned", "budget", "granted"), id="a pod was let go"),
+        pytest.param(True, record("cordoned", "asked"), id="the answer is not written yet"),
+        pytest.param(True, record("cordoned", "later"), id="the answer was lost"),
+        pytest.param(True, record("drained", "granted"), id="all were"),
+        pytest.param(False, record("halting", "granted"), id="it is being given back: the others stay"),
+        pytest.param(True, None, id="nothing is known of it"),
+    ],
+)
+def test_a_drain_moves_pods_once_one_may_have_been_let_go(expected: bool, known: DrainRecord | None) -> None:
+    assert may_move(known) is expected

@@ -1,0 +1,77 @@
+"""A breaker opens where a pod that we moved finds no place, and nowhere else."""
+
+from datetime import datetime, timedelta
+
+import pytest
+
+from shared.core.cluster.snapshot import Pod
+from shared.core.healing.breakers import OPEN_FOR, bought_for, failing, stranded
+from shared.core.records.state import Backoff, Breaker, ClusterState, DrainRecord, PodProgress
+from tests.builders import NOW, claim, cluster, node, order, pod
+
+MOVED = {"default/old": PodProgress(uid="u", answer="granted", owner="default/ReplicaSet/web", at=NOW)}
+
+
+def waits(owner: str = "ReplicaSet/web", seconds: int = 21) -> Pod:
+    return pod("new", owner=owner, unschedulable_since=NOW - timedelta(seconds=seconds))
+
+
+@pytest.mark.parametrize(
+    ("expected", "pods"),
+    [
+        pytest.param(["a"], [waits()], id="a replacement waits longer than its grace"),
+        pytest.param([], [waits(seconds=20)], id="within its grace it may still be placed"),
+        pytest.param([], [waits(owner="ReplicaSet/other")], id="a pod of a workload that we did not touch"),
+        pytest.param([], [waits(seconds=61)], id="a pod that waited before the drain began"),
+        pytest.param([], [], id="nothing waits"),
+    ],
+)
+def test_a_breaker_opens_for_a_stranded_replacement(expected: list[str], pods: list[Pod]) -> None:
+    records = {"order": DrainRecord(order=order(), pods=MOVED)}
+
+    held = claim("n1", since=NOW - timedelta(seconds=60))
+
+    opened = stranded(cluster([node("n1")], pods), [held], records, NOW)
+
+    assert expected == list(opened)
+    assert timedelta(minutes=30) == OPEN_FOR
+    assert all(each == Breaker(NOW + OPEN_FOR, "default/new found no place after a drain") for each in opened.values())
+
+
+@pytest.mark.parametrize(
+    ("expected", "at"),
+    [
+        pytest.param(["a"], NOW + timedelta(seconds=1), id="after our claim the plan was wrong"),
+        pytest.param([], NOW - timedelta(seconds=1), id="before our claim it was somebody else's need"),
+        pytest.param([], None, id="no node was added"),
+    ],
+)
+def test_a_breaker_opens_when_a_node_is_bought_for_a_moved_pod(expected: list[str], at: datetime | None) -> None:
+    records = {"order": DrainRecord(order=order(), pods=MOVED)}
+    grown = {"default/new": at} if at else {}
+
+    found = bought_for(cluster([node("n1")], [pod("new", owner="ReplicaSet/web")]), [claim("n1")], records, grown, NOW)
+
+    assert expected == list(found)
+
+
+@pytest.mark.parametrize(
+    ("expected", "failures"),
+    [
+        pytest.param(["a"], [("deadline", 5), ("watchdog", 20), ("deadline", 29)], id="three within an hour"),
+        pytest.param([], [("deadline", 5), ("watchdog", 20)], id="two"),
+        pytest.param([], [("deadline", 5), ("overruled", 6), ("released", 7)], id="people are no failures"),
+        pytest.param([], [("demand", 5), ("demand", 6), ("demand", 7)], id="nor is room that was needed"),
+        pytest.param([], [("deadline", 5), ("deadline", 6), ("deadline", 61)], id="one of them long ago"),
+        pytest.param([], [("deadline", 31), ("deadline", 40), ("deadline", 50)], id="the last half an hour ago"),
+    ],
+)
+def test_a_breaker_opens_after_three_failures_in_a_pool(expected: list[str], failures: list[tuple[str, int]]) -> None:
+    nodes = [node(f"n{number}") for number in range(len(failures))]
+    rest = timedelta(minutes=30)
+    backoffs = {
+        f"uid-n{number}": Backoff(f"n{number}", NOW - timedelta(minutes=ago) + rest, rest, why)
+        for number, (why, ago) in enumerate(failures)
+    }
+
+    assert expected == list(failing(cluster(nodes), ClusterState(backoffs=backoffs), NOW))

@@ -1,0 +1,193 @@
+"""What earlier passes and drains left behind: each finding once, none on what is younger than the picture."""
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from msgspec import UNSET
+
+from shared.core.cluster.names import OUR_ANNOTATION
+from shared.core.cluster.snapshot import NodePool, Snapshot
+from shared.core.healing.repairs import Cure, Finding, Ward, findings
+from shared.core.reasons import Halt
+from shared.core.records.state import ClusterState, DrainPhase, DrainRecord, Lease
+from tests.builders import NOW, claim, cluster, node, order, our_taint, pod, policy
+
+BEFORE = NOW - timedelta(minutes=30)
+DEAD = Lease("step", NOW - timedelta(seconds=1))
+ALIVE = Lease("step", NOW + timedelta(seconds=20))
+
+
+def ward(picture: Snapshot, record: DrainRecord | None = None, *, claimed: bool = True, **changes: Any) -> Ward:
+    left = record is not None and record.phase is DrainPhase.DRAINED
+    claims = {"uid-n1": claim("n1", since=BEFORE, drained=left or UNSET)} if claimed else {}
+    records = {"order": record} if record else {}
+    given: dict[str, Any] = {"state": ClusterState(claims=claims), "policy": policy(), **changes}
+    return Ward(snapshot=picture, records=records, now=NOW, **given)
+
+
+def drain(phase: str, lease: Lease | None = DEAD, **changes: Any) -> DrainRecord:
+    return DrainRecord(order=order(), phase=DrainPhase(phase), node_uid="uid-n1", lease=lease, **changes)
+
+
+def ours(**changes: Any) -> Snapshot:
+    return cluster([node("n1", unschedulable=True, taints=(our_taint(),), **changes)])
+
+
+def finding(cure: Cure, why: Halt | None = None, detail: str = "") -> Finding:
+    return Finding(cure, "uid-n1", "n1", "order", why, detail)
+
+
+def unwatched(record: DrainRecord) -> Ward:
+    """The step that noted the node as drained never wrote so into the claim."""
+    return ward(ours(), record, state=ClusterState(claims={"uid-n1": claim("n1", since=BEFORE)}))
+
+
+def upgrading(picture: Snapshot) -> Snapshot:
+    return replace(picture, pools={"a": NodePool("a", upgrading=True)})
+
+
+def wanted(picture: Snapshot) -> Snapshot:
+    return replace(picture, pods=(pod("p", unschedulable_since=NOW),))
+
+
+DRAINED_AT = NOW - timedelta(minutes=25)
+
+
+@pytest.mark.parametrize(
+    ("expected", "patient"),
+    [
+        pytest.param([], ward(ours(), drain("cordoned", ALIVE)), id="a living step is left alone"),
+        pytest.param(
+            [finding(Cure.CONTINUE, detail="silent in phase cordoned")],
+            ward(ours(), drain("cordoned")),
+            id="a step past its lease goes on with the next generation",
+        ),
+        pytest.param(
+            [finding(Cure.CONTINUE, detail="silent before its claim was drained")],
+            unwatched(drain("drained", drained_at=NOW)),
+            id="so does one that was lost when it had drained the node",
+        ),
+        pytest.param([], unwatched(drain("drained", ALIVE, drained_at=NOW)), id="one that watches is left alone"),
+        pytest.param(
+            [],
+            unwatched(drain("drained", None, drained_at=NOW, updated_at=NOW - timedelta(seconds=59))),
+            id="its next message may be on its way",
+        ),
+        pytest.param([], ward(ours(), drain("drained", drained_at=NOW)), id="one that has left needs no step"),
+        pytest.param(
+            [finding(Cure.RELEASE, Halt.WATCHDOG)],
+            unwatched(drain("drained", None, drained_at=DRAINED_AT)),
+            id="the watchdog waits for no message",
+        ),
+        pytest.param([finding(Cure.SETTLE)], ward(cluster([]), drain("drained")), id="the node is gone"),
+        pytest.param(
+            [finding(Cure.SETTLE)],
+            ward(cluster([node("n1", uid="uid-other")]), drain("drained")),
+            id="another node bears the name",
+        ),
+        pytest.param(
+            [],
+            ward(ours(), drain("drained", None, drained_at=DRAINED_AT + timedelta(seconds=1))),
+            id="the autoscaler has time left",
+        ),
+        pytest.param(
+            [finding(Cure.RELEASE, Halt.WATCHDOG)],
+            ward(ours(), drain("drained", None, drained_at=DRAINED_AT)),
+            id="the watchdog fires",
+        ),
+        pytest.param(
+            [],
+            ward(upgrading(ours()), drain("drained", None, drained_at=DRAINED_AT)),
+            id="not while its pool is upgraded: the cordon is GKE's as well",
+        ),
+        pytest.param(
+            [finding(Cure.RELEASE, Halt.DEMAND, "default/p")],
+            ward(wanted(ours()), drain("drained", None, drained_at=NOW)),
+            id="demand returns",
+        ),
+        pytest.param(
+            [],
+            ward(upgrading(wanted(ours())), drain("drained", None, drained_at=NOW)),
+            id="while its pool is upgraded the node is no room for it",
+        ),
+        pytest.param(
+            [finding(Cure.RELEASE, Halt.OVERRULED)],
+            ward(cluster([node("n1")]), drain("drained", None, drained_at=NOW)),
+            id="a person freed a drained node",
+        ),
+        pytest.param(
+            [],
+            ward(ours(), drain("drained", None, drained_at=NOW, cordoned_at=BEFORE), failed_deletions={"n1": NOW}),
+            id="the autoscaler failed to delete it and left the cordon",
+        ),
+        pytest.param(
+            [finding(Cure.CONTINUE, detail="uncordoned by the autoscaler")],
+            ward(
+                cluster([node("n1", taints=(our_taint(),))]),
+                drain("drained", None, drained_at=NOW, cordoned_at=BEFORE),
+                failed_deletions={"n1": NOW},
+            ),
+            id="it failed and took the cordon away",
+        ),
+        pytest.param(
+            [finding(Cure.RELEASE, Halt.PAUSED, "paused")],
+            ward(ours(), drain("drained", None, drained_at=NOW), policy=policy(cluster_wide={"paused": True})),
+            id="a pause gives drained nodes back",
+        ),
+        pytest.param(
+            [finding(Cure.RELEASE, Halt.ORPHAN, "no record of the drain can be read")],
+            ward(ours()),
+            id="a claim without a record",
+        ),
+        pytest.param(
+            [finding(Cure.RELEASE, Halt.ORPHAN, "the drain had already ended")],
+            ward(ours(), drain("settled")),
+            id="a record that ended while its claim stands",
+        ),
+        pytest.param([finding(Cure.RELEASE, Halt.ORPHAN)], ward(ours(), claimed=False), id="our taint without a claim"),
+        pytest.param(
+            [],
+            ward(ours(annotations={OUR_ANNOTATION: f'{{"since": "{NOW.isoformat()}"}}'}), claimed=False),
+            id="a taint as young as the picture may have a claim we have not read",
+        ),
+        pytest.param(
+            [finding(Cure.RELEASE, Halt.ORPHAN)],
+            ward(ours(annotations={OUR_ANNOTATION: "scribble"}), claimed=False),
+            id="a scribbled annotation does not hide an orphan",
+        ),
+        pytest.param(
+            [], ward(cluster([node("n1", unschedulable=True)]), claimed=False), id="a person's cordon is not ours"
+        ),
+        pytest.param(
+            [finding(Cure.RELEASE, Halt.ORPHAN)],
+            ward(ours(), claimed=False, policy=None),
+            id="healing goes on without a policy",
+        ),
+    ],
+)
+def test_each_sick_claim_or_node_has_one_cure(expected: list[Finding], patient: Ward) -> None:
+    assert expected == list(findings(patient))
+
+
+def test_what_is_found_of_a_claim_bears_the_pool_of_the_claim() -> None:
+    claims = {"uid-n1": claim("n1", pool="b", since=BEFORE)}
+    (found,) = findings(ward(cluster([]), state=ClusterState(claims=claims)))
+    assert (found.cure, found.pool) == (Cure.SETTLE, "b")
+
+
+def test_a_claim_younger_than_the_picture_is_left_for_the_next_pass() -> None:
+    young = ClusterState(claims={"uid-n1": claim("n1", since=NOW)})
+
+    assert findings(ward(cluster([]), drain("drained"), state=young)) == ()
+
+
+def test_a_state_that_was_lost_entirely_gives_every_node_of_ours_back() -> None:
+    nodes = [node(f"n{index}", unschedulable=True, taints=(our_taint(f"o{index}"),)) for index in range(3)]
+
+    found = findings(ward(cluster(nodes), claimed=False))
+
+    assert [(each.node, each.order_id, each.why) for each in found] == [
+        (f"n{index}", f"o{index}", Halt.ORPHAN) for index in range(3)
+    ]

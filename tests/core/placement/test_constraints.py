@@ -1,0 +1,266 @@
+"""Placement constraints have one face: what the simulation tells them and asks them, shown with one on trial."""
+
+from collections import Counter
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import numpy as np
+import pytest
+
+from shared.core.cluster import names
+from shared.core.cluster.selectors import LabelSelector, PodTerm, Requirement
+from shared.core.cluster.snapshot import PodClass, Snapshot, Volume
+from shared.core.placement import Board
+from shared.core.placement.cluster_arrays import Terrain
+from shared.core.placement.constraints import CONSTRAINTS, Constraint, ConstraintInput, ConstraintState
+from shared.core.placement.constraints.combined import Constraints, ConstraintStates
+from shared.core.placement.node_filters import Row
+from shared.core.placement.packing import Arrangement
+from shared.core.placement.strategies import POTENTIAL, ROBUST
+from shared.core.rules.unmodelled import unmodelled
+from tests.builders import NOW, cluster, node, pod, pod_class
+
+LOUD = {"noise": "loud"}
+
+
+@dataclass
+class Quiet(Constraint):
+    """On trial: a node holds two loud pods at most, and a node labelled `library` none."""
+
+    given: ConstraintInput
+    made: list["QuietState"] = field(default_factory=list)
+
+    def concerns(self, kind: int) -> bool:
+        return self.given.classes[kind].labels.get("noise") == "loud"
+
+    def admits(self, kind: int) -> Row | None:
+        assert self.concerns(kind)
+        return np.array(["library" not in each.labels for each in self.given.snapshot.nodes])
+
+    def state(self) -> ConstraintState:
+        return QuietState(self)
+
+
+class QuietState(ConstraintState):
+    """`told` is all it was told in order, as a word and the node's number."""
+
+    def __init__(self, quiet: Quiet) -> None:
+        self.quiet = quiet
+        quiet.made.append(self)
+        self.loud: Counter[int] = Counter()
+        self.leaving: Counter[int] = Counter()
+        self.closed: set[int] = set()
+        self.told: list[tuple[str, int]] = []
+
+    def add(self, kind: int, node: int, pods: int = 1) -> None:
+        assert self.quiet.concerns(kind)
+        self.loud[node] += pods
+        self.told.append(("add" if pods > 0 else "take", node))
+
+    def leave(self, kind: int, node: int, pods: int = 1) -> None:
+        assert self.quiet.concerns(kind)
+        self.leaving[node] += pods
+        self.told.append(("leave" if pods > 0 else "stay", node))
+
+    def evict(self, kind: int, node: int, pods: int = 1) -> None:
+        assert self.quiet.concerns(kind)
+        self.leaving[node] -= pods
+        self.loud[node] -= pods
+        self.told.append(("evict" if pods > 0 else "restore", node))
+
+    def close(self, node: int) -> None:
+        assert node not in self.closed
+        self.closed.add(node)
+
+    def reopen(self, node: int) -> None:
+        self.closed.remove(node)
+
+    def allowed(self, kind: int) -> Row | None:
+        assert self.quiet.concerns(kind)
+        self.told.append(("asked", -1))
+        return np.array([self.loud[place] < 2 for place in range(len(self.quiet.given.snapshot.nodes))])
+
+    def copy(self) -> "QuietState":
+        twin = QuietState(self.quiet)
+        twin.loud, twin.leaving, twin.closed = Counter(self.loud), Counter(self.leaving), set(self.closed)
+        return twin
+
+    @property
+    def counts(self) -> tuple[dict[int, int], dict[int, int], set[int]]:
+        return _not_zero(self.loud), _not_zero(self.leaving), set(self.closed)
+
+
+def _not_zero(counts: Counter[int]) -> dict[int, int]:
+    return {place: count for place, count in counts.items() if count}
+
+
+@dataclass
+class Trial:
+    """A board over a picture on which the trial constraint is asked beside those of the product."""
+
+    board: Board
+    quiet: Quiet
+
+    @property
+    def state(self) -> QuietState:
+        """The first arrangement's."""
+        return self.quiet.made[1]
+
+
+def on_trial(snapshot: Snapshot, *, robust: bool = False) -> Trial:
+    made: list[Quiet] = []
+
+    def quiet(given: ConstraintInput) -> Constraint:
+        made.append(Quiet(given))
+        return made[0]
+
+    terrain = Terrain(snapshot, NOW, (*CONSTRAINTS, quiet))
+    board = Board(terrain, [Arrangement(terrain, each) for each in (ROBUST if robust else POTENTIAL)])
+    return Trial(board, made[0])
+
+
+def crowd(loud: int = 1, calm: int = 1, *, library: bool = False, cordoned: bool = False) -> Snapshot:
+    """n1 with so many loud pods, n2 and n3 with one loud and one calm pod each; n3 may be a library without."""
+    first = node("n1", unschedulable=cordoned)
+    shouting, calm_kind = pod_class(cpu=0.1, labels=LOUD), pod_class(cpu=0.1)
+    pods = [pod(f"a-loud{number}", on="n1", kind=shouting) for number in range(loud)]
+    pods += [pod(f"b-calm{number}", on="n1", kind=calm_kind) for number in range(calm)]
+    pods += [pod("c-loud", on="n2", kind=shouting), pod("d-calm", on="n2", kind=calm_kind)]
+    if not library:
+        pods += [pod("e-loud", on="n3", kind=shouting), pod("f-calm", on="n3", kind=calm_kind)]
+    return cluster([first, node("n2"), node("n3", labels={"library": "yes"} if library else {})], pods)
+
+
+@pytest.mark.parametrize(
+    ("expected", "loud", "library"),
+    [
+        pytest.param(True, 2, False, id="one more on each of two nodes"),
+        pytest.param(False, 3, False, id="no third anywhere"),
+        pytest.param(True, 1, True, id="none in the library, one beside it"),
+        pytest.param(False, 2, True, id="nor where none may ever be"),
+    ],
+)
+@pytest.mark.parametrize("robust", [False, True])
+def test_a_node_goes_only_if_every_constraint_allows_its_pods_a_place(
+    expected: bool, loud: int, library: bool, robust: bool
+) -> None:
+    trial = on_trial(crowd(loud, library=library), robust=robust)
+
+    assert (trial.board.try_remove("n1") is None) is expected
+
+
+def test_what_may_never_go_somewhere_is_left_out_before_anything_is_counted() -> None:
+    terrain = on_trial(crowd(library=True)).board.terrain
+
+    assert [terrain.admitting(kind).tolist() for kind in (0, 1)] == [[True, True, False], [True, True, True]]
+
+
+@pytest.mark.parametrize("loud", [3, 4])
+def test_a_refused_removal_takes_back_all_it_told(loud: int) -> None:
+    trial = on_trial(crowd(loud))
+    before = trial.state.counts
+
+    assert trial.board.try_remove("n1") is not None
+    assert trial.state.counts == before == ({0: loud, 1: 1, 2: 1}, {}, set())
+
+
+def test_a_removal_is_taken_back_from_every_strategy_when_a_later_one_refuses() -> None:
+    """n1's pods fit only where they are packed: n3 has the room of n1's larger pod and no more."""
+    nodes = [node("n1"), node("n2", cpu=3), node("n3", cpu=2)]
+    parts = [pod(f"{name}", on="n1", cpu=cpu, labels=LOUD) for name, cpu in (("a", 1), ("b", 1), ("c", 2))]
+    trial = on_trial(cluster(nodes, [*parts, pod("d", on="n2", cpu=1)]), robust=True)
+    states = trial.quiet.made[1:]
+    refused = trial.board.try_remove("n1")
+
+    assert refused is not None
+    assert not refused.detail.endswith("packed")
+    assert [state.counts for state in states] == [({0: 3}, {}, set())] * len(ROBUST)
+
+
+def test_all_that_leave_are_told_first_and_each_is_gone_before_its_replacement_looks_for_a_place() -> None:
+    trial = on_trial(crowd(loud=2))
+
+    assert trial.board.try_remove("n1") is None
+    told = trial.state.told
+    assert told[:2] == [("leave", 0), ("leave", 0)]
+    assert [word for word, _ in told[2:]] == ["evict", "asked", "add"] * 2
+    assert trial.state.counts == ({1: 2, 2: 2}, {}, {0})
+
+
+def test_a_copy_goes_its_own_way() -> None:
+    trial = on_trial(crowd(loud=2))
+    before = trial.state.counts
+    twin = trial.board.copy()
+
+    assert twin.try_remove("n1") is None
+    assert trial.state.counts == before
+    assert trial.board.try_remove("n1") is None
+    assert twin.moves() == trial.board.moves()
+
+
+def test_pods_without_a_node_come_from_nowhere() -> None:
+    trial = on_trial(crowd())
+    terrain = trial.board.terrain
+    arrangement = Arrangement(terrain, POTENTIAL[0])
+    state = trial.quiet.made[-1]
+
+    assert arrangement.reserve([0, 0, 0, 0], -1) == [0]
+    assert [word for word, _ in state.told] == ["asked", "add"] * 3 + ["asked"]
+
+
+@pytest.mark.parametrize(
+    ("expected", "pods"),
+    [pytest.param(({1: 2, 2: 2}, {}, {0}), 2, id="kept"), pytest.param(({0: 3, 1: 1, 2: 1}, {}, set()), 3, id="not")],
+)
+def test_room_kept_for_a_node_that_the_autoscaler_empties_is_told_wholly_or_not_at_all(
+    expected: tuple[dict[int, int], dict[int, int], set[int]], pods: int
+) -> None:
+    trial = on_trial(crowd(loud=pods, cordoned=True))
+    arrangement = Arrangement(trial.board.terrain, POTENTIAL[0])
+
+    assert arrangement.reserve_all([0] * pods, 0) is (pods == 2)
+    assert trial.quiet.made[-1].counts == expected
+
+
+EVERY = LabelSelector((Requirement("app", "In", ("web",)),))
+TERM = (PodTerm(names.HOSTNAME_LABEL, EVERY, ("default",)),)
+BY_OTHERS = {"namespace", "owner", "labels", "annotations", "requests", "node_selector", "node_terms", "tolerations"}
+"""What places a pod by the node alone, and what does not place it."""
+NO_RULE = {"priority", "priority_class", "grace_seconds", "restart_policy"}
+MODELLED: dict[str, Any] = {"anti_affinity": TERM}
+NOT_MODELLED: dict[str, Any] = {
+    "affinity": TERM,
+    "hard_spread": (names.ZONE_LABEL,),
+    "host_ports": ("0.0.0.0/TCP/80",),
+    "volumes": (Volume("data", "persistentVolumeClaim", "data"),),
+    "resource_claims": ("gpu",),
+    "scheduling_gates": ("wait",),
+    "scheduler": "mine",
+    "unmodelled": ("something else",),
+}
+
+
+def concerned(spec: PodClass) -> bool:
+    """Whether any constraint counts the pod."""
+    terrain = Terrain(cluster([node("n1")], [pod("p", on="n1", kind=spec)]), NOW)
+    return bool(terrain.constraints.concerning[0])
+
+
+def test_every_rule_of_a_pod_is_on_one_of_the_lists() -> None:
+    assert {each.name for each in fields(PodClass)} == BY_OTHERS | NO_RULE | MODELLED.keys() | NOT_MODELLED.keys()
+
+
+@pytest.mark.parametrize("rule", [*MODELLED, *NOT_MODELLED])
+def test_a_rule_that_a_constraint_models_no_longer_blocks_and_every_other_does(rule: str) -> None:
+    spec = pod_class(**{rule: (MODELLED | NOT_MODELLED)[rule]})
+
+    assert (concerned(spec), bool(unmodelled(spec))) == ((True, False) if rule in MODELLED else (False, True))
+
+
+def test_without_any_constraint_every_node_is_allowed() -> None:
+    terrain = Terrain(crowd(), NOW, ())
+
+    assert isinstance(terrain.constraints, Constraints)
+    assert isinstance(terrain.constraint_states, ConstraintStates)
+    assert terrain.constraints.admits(0) is None
+    assert terrain.constraint_states.allowed(0) is None

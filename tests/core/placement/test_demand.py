@@ -1,0 +1,152 @@
+"""Demand that returns gets the room back that we hold, and only where that would help."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from shared.core.cluster.names import HOSTNAME_LABEL, MIRROR, ZONE_LABEL
+from shared.core.cluster.selectors import LabelSelector, PodTerm, Requirement
+from shared.core.cluster.snapshot import Node, NodePool, Phase, Pod, Snapshot
+from shared.core.placement.demand import relieved
+from tests.builders import NOW, cluster, node, our_taint, pod, taint
+
+
+def held(name: str, **changes: Any) -> Node:
+    return replace(node(name), unschedulable=True, taints=(our_taint(name),), **changes)
+
+
+def pending(name: str, cpu: float = 1, **changes: Any) -> Pod:
+    return pod(name, cpu=cpu, unschedulable_since=NOW, **changes)
+
+
+def names(snapshot: Snapshot) -> dict[str, str]:
+    ours = [each for each in snapshot.nodes if each.drain_taint]
+    return {name: each.name for name, each in relieved(snapshot, ours).items()}
+
+
+FULL = [node("open"), pod("big", on="open", cpu=3.5)]
+
+
+@pytest.mark.parametrize(
+    ("expected", "waits"),
+    [
+        pytest.param({"h1": "p"}, [pending("p")], id="a pod that fits only on a held node"),
+        pytest.param({}, [pending("p", cpu=0.2)], id="a pod that fits on an open node is held by something else"),
+        pytest.param({}, [pending("p", cpu=9)], id="a pod that fits nowhere"),
+        pytest.param({}, [pending("p", node_selector={"gpu": "yes"})], id="a pod that asks for another node"),
+        pytest.param(
+            {"h1": "p1"}, [pending("p1", cpu=2), pending("p2", cpu=2)], id="two pods that fit on one node take one node"
+        ),
+        pytest.param(
+            {"h1": "p1", "h2": "p2"}, [pending("p1", cpu=3), pending("p2", cpu=3)], id="two big pods take a node each"
+        ),
+        pytest.param({}, [pending("p", on="open")], id="a pod that has a node by now"),
+        pytest.param({}, [pending("p", deleting=NOW)], id="a pod that is being deleted wants no node any more"),
+        pytest.param({}, [pending("p", phase=Phase.FAILED)], id="a pod that has finished wants no node any more"),
+        pytest.param(
+            {"h1": "p"}, [pending("p", hard_spread=("rack",))], id="what is not modelled is not held against it"
+        ),
+        pytest.param({}, [pod("p", cpu=1)], id="a pod that the scheduler has not judged yet"),
+        pytest.param({}, [pending("p", owner="DaemonSet/agent")], id="a DaemonSet's pod is bound to its own node"),
+        pytest.param({}, [pending("p", annotations={MIRROR: "x"})], id="a mirror pod is bound to its own node"),
+    ],
+)
+def test_a_held_node_is_given_back_only_for_a_pod_it_would_take(expected: dict[str, str], waits: list[Pod]) -> None:
+    open_node, big = FULL
+    picture = cluster([open_node, held("h1"), held("h2")], [big, *waits])  # type: ignore[list-item]  # one node, one pod
+
+    assert expected == names(picture)
+
+
+def test_the_emptiest_held_node_is_asked_first() -> None:
+    picture = cluster([held("h1"), held("h2")], [pod("left", on="h1", cpu=2), pending("p")])
+
+    assert names(picture) == {"h2": "p"}
+
+
+def test_of_held_nodes_alike_the_first_by_name_goes_back_in_whatever_order_they_are_told() -> None:
+    nodes = [held(f"h{number}") for number in range(3)]
+
+    assert {name: each.name for name, each in relieved(cluster(nodes, [pending("p")]), reversed(nodes)).items()} == {
+        "h0": "p"
+    }
+
+
+def apart(key: str = HOSTNAME_LABEL) -> dict[str, Any]:
+    """What keeps pods of the app `web` apart."""
+    return {"anti_affinity": (PodTerm(key, LabelSelector((Requirement("app", "In", ("web",)),)), ("default",)),)}
+
+
+@pytest.mark.parametrize(
+    ("expected", "open_pods", "waits"),
+    [
+        pytest.param(
+            {"h2": "p"}, [pod("x", on="open", cpu=3.5)], [pending("p", **apart())], id="it rejects who is there"
+        ),
+        pytest.param(
+            {"h2": "p"},
+            [pod("x", on="open", cpu=3.5)],
+            [pending("p", labels={"app": "web"})],
+            id="who is there rejects it",
+        ),
+        pytest.param({}, [], [pending("p", **apart())], id="an open node that has room and allows it"),
+        pytest.param(
+            {"h2": "p"}, [pod("x", on="open", **apart())], [pending("p", **apart())], id="open, but forbidden"
+        ),
+        pytest.param(
+            {"h2": "p1"},
+            [pod("x", on="open", **apart())],
+            [pending("p1", **apart()), pending("p2", **apart())],
+            id="two that reject each other do not both fit on one node",
+        ),
+        pytest.param(
+            {}, [pod("x", on="open", cpu=3.5)], [pending("p", **apart(ZONE_LABEL))], id="their whole zone is forbidden"
+        ),
+    ],
+)
+def test_a_held_node_is_not_given_back_for_a_pod_whose_anti_affinity_forbids_it(
+    expected: dict[str, str], open_pods: list[Pod], waits: list[Pod]
+) -> None:
+    """h1 has more room than h2, but there the last pod of the app is still on its way out."""
+    leaving = pod("leaving", on="h1", cpu=0.1, **apart())
+    other = pod("other", on="h2", cpu=1, labels={"app": "other"})
+    picture = cluster([node("open"), held("h1"), held("h2")], [leaving, other, *open_pods, *waits])
+
+    assert expected == names(picture)
+
+
+@pytest.mark.parametrize(
+    ("expected", "changes"),
+    [
+        pytest.param({}, {}, id="there it would fit"),
+        pytest.param({"h1": "p"}, {"unschedulable": True}, id="not on a cordoned one"),
+    ],
+)
+def test_an_open_node_of_a_pool_that_is_upgraded_still_takes_the_pod_today(
+    expected: dict[str, str], changes: dict[str, Any]
+) -> None:
+    upgraded = replace(node("open", pool="b"), **changes)
+    picture = cluster([upgraded, held("h1")], [pending("p")], pools={"b": NodePool("b", upgrading=True)})
+
+    assert expected == names(picture)
+
+
+@pytest.mark.parametrize(
+    ("expected", "changes"),
+    [
+        pytest.param({"h1": "p"}, {"ready": False}, id="not Ready for the moment"),
+        pytest.param({}, {"taints": (our_taint("h1"), taint("broken"))}, id="tainted by somebody else as well"),
+    ],
+)
+def test_a_held_node_takes_what_it_admits_once_our_taint_and_cordon_are_gone(
+    expected: dict[str, str], changes: dict[str, Any]
+) -> None:
+    picture = cluster([replace(held("h1"), **changes)], [pending("p")])
+
+    assert expected == names(picture)
+
+
+def test_without_waiting_pods_or_held_nodes_nothing_is_given_back() -> None:
+    assert names(cluster([held("h1")], [pod("p", on="h1")])) == {}
+    assert names(cluster([node("n1", cpu=0.5)], [pending("p")])) == {}

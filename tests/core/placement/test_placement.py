@@ -1,0 +1,329 @@
+"""The proof of placement, case by case."""
+
+from typing import Any
+
+import pytest
+
+from shared.core.cluster import names
+from shared.core.cluster.selectors import LabelSelector, NodeTerm, PodTerm, Requirement, Toleration
+from shared.core.cluster.snapshot import Node, Phase, Pod, Snapshot, Volume
+from shared.core.placement import Board, Candidate, NoPlace, search
+from tests.builders import NOW, cluster, node, our_taint, pod, pod_class, resources, taint
+
+
+def board(snapshot: Snapshot, **options: Any) -> Board:
+    return Board.of(snapshot, NOW, **options)
+
+
+def taken(snapshot: Snapshot, *order: str, **options: Any) -> list[str]:
+    """Try the nodes in order (all by name unless given); return those taken."""
+    subject = board(snapshot, **options)
+    return [name for name in order or [each.name for each in snapshot.nodes] if subject.try_remove(name) is None]
+
+
+def apart(key: str = names.HOSTNAME_LABEL, app: str = "web") -> tuple[PodTerm, ...]:
+    return (PodTerm(key, LabelSelector((Requirement("app", "In", (app,)),)), ("default",)),)
+
+
+@pytest.mark.acceptance(45)
+@pytest.mark.parametrize(
+    ("expected", "per_node", "cpu"),
+    [
+        pytest.param(0, 1, 2.2, id="five nodes with one pod of 2.2 CPU on 4: none can go"),
+        pytest.param(2, 11, 0.2, id="five nodes with eleven pods of 0.2 CPU: they fit on three"),
+    ],
+)
+def test_pods_must_fit_together_on_what_remains(expected: int, per_node: int, cpu: float) -> None:
+    kind = pod_class(cpu=cpu)
+    pods = [pod(f"p{n}-{each}", on=f"n{n}", kind=kind) for n in range(5) for each in range(per_node)]
+    assert len(taken(cluster([node(f"n{n}") for n in range(5)], pods))) == expected
+
+
+@pytest.mark.acceptance(47)
+def test_memory_counts_as_cpu_does() -> None:
+    full = [pod(f"p{n}", on=f"n{n}", cpu=0.8, memory=0.95 * 16) for n in range(3)]
+    assert taken(cluster([node(f"n{n}") for n in range(3)], full)) == []
+
+
+@pytest.mark.parametrize(
+    ("expected", "other", "spec"),
+    [
+        pytest.param(["n1"], node("n2"), {}, id="a plain pod goes to a plain node"),
+        pytest.param([], node("n2", ready=False), {}, id="not to one that is not ready"),
+        pytest.param([], node("n2", unschedulable=True), {}, id="not to one that somebody cordoned"),
+        pytest.param([], node("n2", taints=(our_taint(),)), {}, id="not to one with our taint"),
+        pytest.param(
+            [],
+            node("n2", taints=(taint(names.AUTOSCALER_CANDIDATE_TAINT, "PreferNoSchedule"),)),
+            {},
+            id="not to one going",
+        ),
+        pytest.param([], node("n2", taints=(taint("gpu"),)), {}, id="not past a taint"),
+        pytest.param(
+            ["n1"], node("n2", taints=(taint("gpu"),)), {"tolerations": (Toleration("gpu", "Exists"),)}, id="tolerated"
+        ),
+        pytest.param([], node("n2"), {"node_selector": {"disk": "ssd"}}, id="not where the selector does not match"),
+        pytest.param(["n1"], node("n2", labels={"disk": "ssd"}), {"node_selector": {"disk": "ssd"}}, id="selected"),
+        pytest.param(
+            [], node("n2"), {"node_terms": (NodeTerm((Requirement("disk", "Exists"),)),)}, id="not against affinity"
+        ),
+        pytest.param([], node("n2", pods=0), {}, id="not where the number of pods is reached"),
+        pytest.param([], node("n2"), {"requests": resources(1, gpu=1)}, id="not without the extended resource"),
+        pytest.param(
+            ["n1"],
+            node("n2", allocatable=resources(4, 16, pods=110, gpu=1)),
+            {"requests": resources(1, gpu=1)},
+            id="an extended resource that is there",
+        ),
+    ],
+)
+@pytest.mark.acceptance(41, 43)
+def test_a_pod_goes_only_where_the_scheduler_would_let_it(
+    expected: list[str], other: Node, spec: dict[str, Any]
+) -> None:
+    assert taken(cluster([node("n1"), other], [pod("p", on="n1", **spec)]), "n1") == expected
+
+
+@pytest.mark.parametrize("picky", [pytest.param("a", id="asked first"), pytest.param("z", id="asked last")])
+@pytest.mark.parametrize(
+    ("expected", "labels"),
+    [pytest.param([], {}, id="its affinity does not match"), pytest.param(["n1"], {"disk": "ssd"}, id="it matches")],
+)
+def test_pods_that_differ_in_affinity_alone_are_told_apart(
+    expected: list[str], labels: dict[str, str], picky: str
+) -> None:
+    terms = (NodeTerm((Requirement("disk", "Exists"),)),)
+    pods = [pod("p", on="n1"), pod(picky, on="n1", node_terms=terms)]
+    assert taken(cluster([node("n1"), node("n2", labels=labels)], pods), "n1") == expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "mover", "stayer"),
+    [
+        pytest.param([], {"anti_affinity": apart()}, {}, id="the mover rejects who stays"),
+        pytest.param([], {}, {"anti_affinity": apart()}, id="who stays rejects the mover"),
+        pytest.param(["n1"], {"anti_affinity": apart(app="db")}, {}, id="it means others"),
+        pytest.param(["n1"], {"anti_affinity": apart()}, {"phase": Phase.SUCCEEDED}, id="who stays has finished"),
+        pytest.param([], {"anti_affinity": apart()}, {"owner": "DaemonSet/web"}, id="who stays is a daemon"),
+        pytest.param([], {"anti_affinity": apart(names.ZONE_LABEL)}, {}, id="in the same zone"),
+        pytest.param(["n1"], {"anti_affinity": apart("rack")}, {}, id="nodes without the key are no domain"),
+    ],
+)
+def test_anti_affinity_holds_in_both_directions(
+    expected: list[str], mover: dict[str, Any], stayer: dict[str, Any]
+) -> None:
+    pods = [pod("mover", on="n1", **mover), pod("stayer", on="n2", **stayer)]
+    assert taken(cluster([node("n1"), node("n2")], pods), "n1") == expected
+
+
+def test_what_stays_on_a_cordoned_node_still_holds_its_domain() -> None:
+    daemon = pod("daemon", on="n1", owner="DaemonSet/web")
+    mover = pod("mover", on="n1", owner="ReplicaSet/x", anti_affinity=apart(names.ZONE_LABEL))
+    assert taken(cluster([node("n1"), node("n2")], [daemon, mover]), "n1") == []
+
+
+def test_a_pod_leaves_the_domain_it_moves_out_of() -> None:
+    mover = pod("mover", on="n1", anti_affinity=apart(names.ZONE_LABEL))
+    assert taken(cluster([node("n1"), node("n2")], [mover]), "n1") == ["n1"]
+
+
+def test_nodes_taken_are_no_destinations_and_their_pods_count_together() -> None:
+    pods = [pod(f"p{n}", on=f"n{n}", cpu=1.5) for n in range(4)]
+    subject = board(cluster([node(f"n{n}") for n in range(4)], pods))
+    assert [subject.try_remove(f"n{n}") is None for n in range(4)] == [True, True, False, False]
+    assert subject.taken == ("n0", "n1")
+    assert {move.node for moves in subject.moves().values() for move in moves} <= {"n2", "n3"}
+
+
+def test_a_node_that_received_pods_may_go_later_and_moves_tell_final_places_only() -> None:
+    packed = cluster([node("n1"), node("n2"), node("n3", cpu=8)], [pod("a", on="n1"), pod("b", on="n2")])
+    subject = board(packed, robust=False)
+    assert [subject.try_remove(name) for name in ("n1", "n2")] == [None, None]
+    assert {name: [(move.pod, move.node) for move in moves] for name, moves in subject.moves().items()} == {
+        "n1": [("default/a", "n3")],
+        "n2": [("default/b", "n3")],
+    }
+
+
+def test_pods_of_departing_nodes_get_their_place_first() -> None:
+    nodes = [node("n1", taints=(our_taint(),), unschedulable=True), node("n2"), node("n3")]
+    pods = [pod("going", on="n1", cpu=3), pod("b", on="n2", cpu=2), pod("c", on="n3", cpu=0.5)]
+    assert taken(cluster(nodes, pods), "n2") == ["n2"]
+    subject = board(cluster(nodes, pods), departing=["n1", "gone"])
+    assert isinstance(subject.try_remove("n2"), NoPlace)
+    assert [(move.pod, move.node) for move in subject.reservations()] == [("default/going", "n3")]
+
+
+def test_nothing_is_taken_while_a_pod_of_a_departing_node_has_no_place() -> None:
+    nodes = [node("n1", taints=(our_taint(),)), node("n2"), node("n3")]
+    subject = board(cluster(nodes, [pod("big", on="n1", cpu=5)]), departing=["n1"])
+    refusal = subject.try_remove("n2")
+    assert isinstance(refusal, NoPlace)
+    assert refusal.pod.key == "default/big"
+    assert [each.key for each in subject.homeless] == ["default/big"]
+
+
+@pytest.mark.parametrize(
+    ("expected", "announced"),
+    [
+        pytest.param([], [pod("m", on="m1", cpu=1.5)], id="its pod would take the only room"),
+        pytest.param(["n1"], [pod("m", on="m1", cpu=0.5)], id="there is room for both"),
+        pytest.param(["n1"], [pod("m", on="m1", cpu=3)], id="one that fits nowhere keeps no room"),
+        pytest.param(
+            ["n1"], [pod("m", on="m1", cpu=0.5), pod("big", on="m1", cpu=3)], id="nor does a part of such a node"
+        ),
+        pytest.param(
+            [], [pod("m", on="m1", cpu=1.5, hard_spread=("zone",))], id="room is kept for what is not modelled, too"
+        ),
+    ],
+)
+def test_an_announced_node_keeps_the_room_it_is_about_to_take(expected: list[str], announced: list[Pod]) -> None:
+    nodes = [node("m1", taints=(taint(names.AUTOSCALER_CANDIDATE_TAINT, "PreferNoSchedule"),)), node("n1"), node("n2")]
+    pods = [*announced, pod("n", on="n1", cpu=1.5), pod("d", on="n2", cpu=2)]
+    subject = board(cluster(nodes, pods), announced=["m1"])
+    assert subject.homeless == ()
+    subject.try_remove("n1")
+    assert list(subject.taken) == expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "waiting"),
+    [
+        pytest.param([], pod("waits", cpu=3, phase=Phase.PENDING), id="a pending pod keeps its place"),
+        pytest.param(["n1"], pod("waits", cpu=9, phase=Phase.PENDING), id="one that fits nowhere asks for none"),
+        pytest.param(["n1"], pod("waits", cpu=3, phase=Phase.PENDING, deleting=NOW), id="one that is deleted neither"),
+    ],
+)
+def test_pods_pending_now_keep_their_place(expected: list[str], waiting: Pod) -> None:
+    snapshot = cluster([node("n1"), node("n2")], [pod("a", on="n1", cpu=2), waiting])
+    assert taken(snapshot, "n1") == expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "leaving"),
+    [
+        pytest.param([], pod("old", on="d1", cpu=2), id="it still has to go"),
+        pytest.param(["n1"], pod("old", on="d1", cpu=2, deleting=NOW), id="its replacement has come already"),
+        pytest.param(
+            [], pod("old", on="d1", cpu=2, deleting=NOW, owner="StatefulSet/db"), id="a StatefulSet waits for its end"
+        ),
+    ],
+)
+def test_a_pod_that_another_drain_is_moving_is_not_counted_twice(expected: list[str], leaving: Pod) -> None:
+    nodes = [node("d1", unschedulable=True), node("n1"), node("n2")]
+    snapshot = cluster(nodes, [leaving, pod("new", on="n2", cpu=2), pod("a", on="n1", cpu=2)])
+    subject = board(snapshot, departing=["d1"])
+    subject.try_remove("n1")
+    assert list(subject.taken) == expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "stranded"),
+    [
+        pytest.param([], pod("left", on="gone", cpu=3), id="its controller makes it anew, and it needs a place then"),
+        pytest.param(["n1"], pod("left", on="gone", cpu=3, deleting=NOW), id="one that ends has been replaced already"),
+        pytest.param(["n1"], pod("left", on="gone", cpu=3, owner=None), id="one without a controller does not return"),
+        pytest.param(["n1"], pod("left", on="gone", cpu=3, owner="DaemonSet/x"), id="a daemon went with its node"),
+    ],
+)
+def test_pods_whose_node_is_gone_keep_a_place(expected: list[str], stranded: Pod) -> None:
+    snapshot = cluster([node("n1"), node("n2")], [pod("a", on="n1", cpu=2), stranded])
+    assert taken(snapshot, "n1") == expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "stricken"),
+    [
+        pytest.param([], pod("sick", on="n3", cpu=3), id="it comes back elsewhere when its node stays so"),
+        pytest.param(["n1"], pod("sick", on="n3", cpu=9), id="one that fits nowhere holds nobody up"),
+        pytest.param(["n1"], pod("sick", on="n3", cpu=3, owner="DaemonSet/x"), id="a daemon stays with its node"),
+    ],
+)
+def test_pods_of_a_node_that_is_not_ready_keep_a_place(expected: list[str], stricken: Pod) -> None:
+    nodes = [node("n1"), node("n2"), node("n3", cpu=12, ready=False)]
+    assert taken(cluster(nodes, [pod("a", on="n1", cpu=2), stricken]), "n1") == expected
+
+
+def test_pods_of_a_departing_node_that_is_not_ready_are_given_one_place_not_two() -> None:
+    nodes = [node("n1", taints=(our_taint(),), ready=False), node("n2")]
+    subject = board(cluster(nodes, [pod("going", on="n1", cpu=3)]), departing=["n1"])
+    assert [(move.pod, move.node) for move in subject.reservations()] == [("default/going", "n2")]
+
+
+def test_headroom_is_left_free_for_what_moves() -> None:
+    snapshot = cluster([node("n1"), node("n2")], [pod("a", on="n1", cpu=2), pod("b", on="n2", cpu=1.5)])
+    assert taken(snapshot, "n1") == ["n1"]
+    assert taken(snapshot, "n1", headroom={"a": 12}) == ["n1"]
+    assert taken(snapshot, "n1", headroom={"a": 13}) == []
+
+
+def test_a_fit_that_only_packing_finds_is_not_robust() -> None:
+    nodes = [node("n1"), node("n2", cpu=3), node("n3", cpu=2)]
+    pods = [pod("a-small", on="n1", cpu=1), pod("b-small", on="n1", cpu=1), pod("c-large", on="n1", cpu=2)]
+    split = cluster(nodes, [*pods, pod("d", on="n2", cpu=1)])
+    assert taken(split, "n1", robust=False) == ["n1"]
+    assert taken(split, "n1") == []
+
+
+def test_a_pod_with_a_rule_that_is_not_modelled_is_never_said_to_fit() -> None:
+    refusal = board(cluster([node("n1"), node("n2")], [pod("p", on="n1", host_ports=("0/TCP/80",))])).try_remove("n1")
+    assert isinstance(refusal, NoPlace)
+    assert (refusal.pod.key, refusal.detail) == ("default/p", "host_ports")
+
+
+def test_a_pending_pod_whose_place_is_not_modelled_keeps_the_node_it_may_need() -> None:
+    claim = pod("waits", phase=Phase.PENDING, volumes=(Volume("d", "persistentVolumeClaim"),))
+    subject = board(cluster([node("n1"), node("n2")], [claim]), robust=False)
+    assert [(move.pod, move.node) for move in subject.reservations()] == [("default/waits", "n1")]
+    refusal = subject.try_remove("n1")
+    assert isinstance(refusal, NoPlace)
+    assert refusal.pod.key == "default/waits"
+
+
+def test_a_pending_daemon_keeps_room_on_its_node_but_never_the_node() -> None:
+    here = (NodeTerm(fields=(Requirement("metadata.name", "In", ("n1",)),)),)
+    daemon = pod("daemon", owner="DaemonSet/x", phase=Phase.PENDING, node_terms=here, cpu=3)
+    snapshot = cluster([node("n1"), node("n2")], [daemon, pod("a", on="n2", cpu=2)])
+    assert taken(snapshot, "n1") == ["n1"]
+    assert taken(snapshot, "n2") == []
+
+
+def test_an_overbooked_resource_bars_only_who_asks_for_it() -> None:
+    nodes = [node("n1"), node("n2", cpu=1)]
+    full = pod("full", on="n2", cpu=2, memory=1)
+    assert taken(cluster(nodes, [full, pod("thrifty", on="n1", cpu=0, memory=1)]), "n1") == ["n1"]
+    assert taken(cluster(nodes, [full, pod("modest", on="n1", cpu=0.1, memory=1)]), "n1") == []
+
+
+def test_a_pod_that_stays_counts_as_booked_and_one_that_moves_as_asked() -> None:
+    nodes = [node("n1"), node("n2")]
+    grown = pod("grown", on="n2", cpu=1, booked=resources(3.5, 1))
+    assert taken(cluster(nodes, [pod("a", on="n1", cpu=1), grown]), "n1") == []
+    assert taken(
+        cluster(nodes, [pod("a", on="n1", cpu=1, booked=resources(3.5, 1)), pod("b", on="n2", cpu=3)]), "n1"
+    ) == ["n1"]
+
+
+def test_asking_twice_for_a_node_is_a_mistake() -> None:
+    subject = board(cluster([node("n1"), node("n2")]), departing=["n2"])
+    assert subject.try_remove("n1") is None
+    for name in ("n1", "n2"):
+        with pytest.raises(ValueError, match="already on its way out"):
+            subject.try_remove(name)
+
+
+def test_the_search_takes_the_money() -> None:
+    nodes = [node("cheap", cpu=4), node("dear", cpu=4), node("rest", cpu=4)]
+    pods = [pod(each.name, on=each.name, cpu=3 if each.name == "rest" else 1.2) for each in nodes]
+    rows = [Candidate("cheap", 1), Candidate("dear", 10), Candidate("rest", 1)]
+    found = search(board(cluster(nodes, pods), robust=False), rows)
+    assert (found.nodes, found.saving) == (("dear",), 10)
+
+
+def test_a_search_without_candidates_finds_nothing() -> None:
+    found = search(board(cluster([node("n1")])), [])
+    assert (found.nodes, found.saving, found.steps) == ((), 0, 0)
+
+
+def test_an_empty_cluster_has_a_board() -> None:
+    assert board(cluster([], [pod("waits", phase=Phase.PENDING)])).reservations() == ()

@@ -1,0 +1,166 @@
+"""What a refusal, an exact fit, headroom and the order of the queue do to the proof of placement."""
+
+import numpy as np
+import pytest
+
+from shared.core.cluster import names
+from shared.core.cluster.selectors import LabelSelector, PodTerm, Requirement
+from shared.core.cluster.snapshot import Phase
+from shared.core.placement import Board, Candidate, search
+from shared.core.placement.bounds import MOST, share, shares
+from tests.builders import NOW, cluster, node, our_taint, pod, pod_class
+
+EVERY_WEB = LabelSelector((Requirement("app", "In", ("web",)),))
+
+
+def test_a_node_refused_by_a_later_strategy_leaves_the_earlier_ones_as_they_were() -> None:
+    """n1's pods fit only if packed, and would fill n3 then; refused, they do not stand in the way of n2's."""
+    nodes = [node("n1"), node("n2", cpu=3), node("n3", cpu=2)]
+    parts = [pod("a-small", on="n1", cpu=1), pod("b-small", on="n1", cpu=1), pod("c-large", on="n1", cpu=2)]
+    board = Board.of(cluster(nodes, [*parts, pod("d", on="n2", cpu=1)]), NOW)
+
+    refused = board.try_remove("n1")
+
+    assert refused is not None
+    assert not refused.detail.endswith("packed")
+    assert board.try_remove("n2") is None
+    assert [(move.pod, move.node) for move in board.moves()["n2"]] == [("default/d", "n3")]
+
+
+def test_pods_that_fill_a_node_to_the_last_drop_fit_one_after_another() -> None:
+    kind = pod_class(cpu=1, memory=4)
+    pods = [pod(f"p{number}", on="n1", kind=kind) for number in range(4)]
+
+    assert Board.of(cluster([node("n1"), node("n2")], pods), NOW).try_remove("n1") is None
+    assert Board.of(cluster([node("n1"), node("n2", cpu=3.999)], pods), NOW).try_remove("n1") is not None
+
+
+def test_headroom_is_rounded_up() -> None:
+    """A tenth of 3,333 millicores is 333.3: 334 are kept, and 2,999 are left."""
+    nodes = [node("n1"), node("n2", cpu=3.333)]
+
+    def fits(cpu: float) -> bool:
+        picture = cluster(nodes, [pod("p", on="n1", cpu=cpu)])
+        return Board.of(picture, NOW, headroom={"a": 10}).try_remove("n1") is None
+
+    assert (fits(2.999), fits(3.0)) == (True, False)
+
+
+def test_a_pool_of_which_no_headroom_is_asked_keeps_none() -> None:
+    nodes = [node("n1"), node("n2", pool="b")]
+
+    def fits(cpu: float) -> bool:
+        picture = cluster(nodes, [pod("p", on="n1", cpu=cpu)])
+        return Board.of(picture, NOW, headroom={"a": 10}).try_remove("n1") is None
+
+    assert (fits(4), fits(4.001)) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("expected", "pods"), [pytest.param(False, 1, id="one pod is all it takes"), pytest.param(True, 2, id="two are")]
+)
+def test_headroom_neither_keeps_nor_makes_room_for_the_number_of_pods(expected: bool, pods: int) -> None:
+    picture = cluster([node("n1"), node("n2", pods=pods)], [pod("p", on="n1"), pod("q", on="n2")])
+
+    assert (Board.of(picture, NOW, headroom={"a": 50}).try_remove("n1") is None) is expected
+
+
+def test_a_pod_of_a_departing_node_leaves_the_zone_that_it_keeps_to_itself() -> None:
+    """Once it has moved within the zone it keeps others of its kind away there, and not twice."""
+    alone = pod_class(cpu=1, anti_affinity=(PodTerm(names.ZONE_LABEL, EVERY_WEB, ("default",)),))
+    nodes = [node("n0", taints=(our_taint(),), unschedulable=True), node("n1"), node("n2")]
+
+    board = Board.of(cluster(nodes, [pod("p", on="n0", kind=alone)]), NOW, ["n0"])
+
+    assert board.homeless == ()
+    assert [(move.pod, move.node) for move in board.reservations()] == [("default/p", "n1")]
+    assert board.try_remove("n1") is None
+    assert [(move.pod, move.node) for move in board.reservations()] == [("default/p", "n2")]
+
+
+def test_pending_pods_are_given_room_by_priority_and_then_by_name() -> None:
+    waiting = [
+        pod("a", cpu=3, phase=Phase.PENDING),
+        pod("b", cpu=3, phase=Phase.PENDING, priority=1000),
+        pod("c", cpu=3, phase=Phase.PENDING, priority=1000),
+    ]
+
+    board = Board.of(cluster([node("n1")], waiting), NOW)
+
+    assert [(move.pod, move.node) for move in board.reservations()] == [("default/b", "n1")]
+
+
+def test_of_two_sets_that_save_the_same_the_one_with_fewer_moves_is_found() -> None:
+    """One of them can go; the search meets the one with less load, which is in three pieces, first."""
+    nodes = [node("one-pod"), node("three-pods"), node("rest")]
+    parts = [pod(f"part{number}", on="three-pods", cpu=0.5) for number in range(3)]
+    pods = [pod("whole", on="one-pod", cpu=2), *parts, pod("stays", on="rest", cpu=2)]
+
+    found = search(
+        Board.of(cluster(nodes, pods), NOW, robust=False), [Candidate("one-pod", 10), Candidate("three-pods", 10)]
+    )
+
+    assert (found.nodes, found.saving, found.board.placements) == (("one-pod",), 10, 1)
+
+
+def test_packing_takes_the_largest_pods_first() -> None:
+    """Two of 3 cores and two of 1 fill two nodes of 4; the small ones first would leave 2 cores on one of them."""
+    pods = [pod(name, on="n1", cpu=cpu) for name, cpu in (("a", 1), ("b", 1), ("c", 3), ("d", 3))]
+    board = Board.of(cluster([node("n1", cpu=8), node("n2"), node("n3")], pods), NOW, robust=False)
+
+    assert board.try_remove("n1") is None
+
+
+def test_the_search_goes_on_where_its_plain_ideas_end() -> None:
+    """By load, by capacity and by money alone the nodes that are found save 6; a near miss of the first saves 7."""
+    loads = {"n0": (1, 0.5), "n1": (1,), "n2": (2,), "n3": (2.5,), "n4": (0.5, 0.5)}
+    pods = [pod(f"{name}-{place}", on=name, cpu=cpu) for name, row in loads.items() for place, cpu in enumerate(row)]
+    rows = [Candidate(name, cost) for name, cost in zip(loads, (1, 2, 3, 2, 1), strict=True)]
+
+    assert search(Board.of(cluster(map(node, loads), pods), NOW, robust=False), rows).saving == 7
+
+
+def test_a_copy_of_a_board_knows_which_nodes_are_on_their_way_out() -> None:
+    """n0 is claimed and not yet cordoned: there is room on it, and none for anybody."""
+    picture = cluster([node("n0"), node("n1")], [pod("p", on="n1", cpu=1)])
+    board = Board.of(picture, NOW, ["n0"])
+
+    assert board.copy().try_remove("n1") is not None
+    assert board.try_remove("n1") is not None
+
+
+def test_what_becomes_of_a_copy_is_nothing_to_the_board() -> None:
+    board = Board.of(cluster([node("n1"), node("n2")], [pod("p", on="n1"), pod("q", on="n2")]), NOW)
+
+    assert board.copy().try_remove("n1") is None
+    assert (board.taken, board.placements) == ((), 0)
+    assert board.try_remove("n2") is None
+
+
+def test_the_capacity_of_a_node_is_its_share_of_a_mean_node_in_cpu_and_memory() -> None:
+    subject = Board.of(cluster([node("n1", cpu=4, memory=16), node("n2", cpu=12, memory=16)]), NOW)
+    assert (subject.capacity("n1"), subject.capacity("n2")) == (15_000, 25_000)
+
+
+def test_a_node_that_offers_next_to_nothing_has_no_share_that_outgrows_64_bits() -> None:
+    free, offered = np.array([MOST, -MOST]), np.array([1, 1])
+    assert shares(free, offered).tolist() == [share(MOST, 1), share(-MOST, 1)] == [2**40, -(2**40)]
+
+
+def test_a_copy_knows_what_room_is_used_and_which_node_is_fullest() -> None:
+    """n1's pod fits on n4 alone and makes it the fullest, where n2's goes next; n0's no longer fits there."""
+    nodes = [*(node(f"n{number}") for number in range(4)), node("n4", labels={"disk": "ssd"})]
+    moved = pod("a", on="n1", cpu=2.5, node_selector={"disk": "ssd"})
+    rest = [
+        pod("b", on="n2", cpu=0.5),
+        pod("c", on="n3", cpu=1),
+        pod("d", on="n0", cpu=2, node_selector={"disk": "ssd"}),
+    ]
+    board = Board.of(cluster(nodes, [moved, *rest]), NOW, robust=False)
+    assert board.try_remove("n1") is None
+    twin = board.copy()
+
+    for each in (board, twin):
+        assert each.try_remove("n0") is not None
+        assert each.try_remove("n2") is None
+        assert [move.node for move in each.moves()["n2"]] == ["n4"]

@@ -1,0 +1,41 @@
+"""One pass over a small picture, for the tests of planning. Must not judge."""
+
+from datetime import timedelta
+from typing import Any
+
+from shared.adapters.prices import load
+from shared.core.cluster.snapshot import Snapshot
+from shared.core.planning.make_plan import make_plan
+from shared.core.planning.plan import Plan
+from shared.core.policy import Policy
+from shared.core.records.state import ClusterState, Mark, PoolMarks
+from tests.builders import NOW, cluster, node, pod, policy
+
+MINUTE = timedelta(minutes=1)
+
+
+def plan(snapshot: Snapshot, rules: Policy | None = None, **given: Any) -> Plan:
+    """Plan with the open policy and, unless given, a state whose last pass was five minutes ago."""
+    state = given.pop("state", ClusterState(last_pass=NOW - 5 * MINUTE))
+    return make_plan(snapshot, state, given.pop("marks", {}), rules or policy(), NOW, load())
+
+
+def verdicts(made: Plan) -> dict[str, tuple[str, str]]:
+    return {each.name: (each.verdict.value, each.reason) for each in made.decisions}
+
+
+def ordered(made: Plan) -> list[str]:
+    return [order.node for order in made.orders]
+
+
+def marked(*names: str, ago: timedelta = 10 * MINUTE, pool: str = "a") -> dict[str, PoolMarks]:
+    return {pool: PoolMarks(marks={f"uid-{name}": Mark(name, NOW - ago) for name in names})}
+
+
+def half_full(*names: str, cpu: float = 2, **changes: Any) -> Snapshot:
+    nodes = [node(name) for name in names]
+    return cluster(
+        nodes,
+        [pod(f"p-{name}", on=name, cpu=cpu, owner=f"ReplicaSet/{name}", labels={"app": "web"}) for name in names],
+        **changes,
+    )

@@ -1,0 +1,362 @@
+"""One pass, from picture to verdicts: each node exactly once, each with its reasons."""
+
+from datetime import timedelta
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from shared.adapters.prices import load
+from shared.core.cluster.names import AUTOSCALER_CANDIDATE_TAINT
+from shared.core.cluster.snapshot import NodePool
+from shared.core.cluster.workloads import Workload
+from shared.core.planning.make_plan import make_plan, potential
+from shared.core.planning.plan import Verdict
+from shared.core.policy import ConsolidationPolicy, NamespaceRate, Policy, PoolPolicy, SingleReplicas
+from shared.core.reasons import DrainReason
+from shared.core.records.state import Backoff, ClusterState, Mark
+from tests.builders import NOW, claim, cluster, node, our_taint, pdb, pod, policy, taint
+from tests.core.planning.passes import MINUTE, half_full, marked, plan, verdicts
+
+
+def test_every_node_stands_in_the_plan_exactly_once() -> None:
+    made = plan(cluster([node("n1"), node("n2", pool="b"), node("n3", pool=""), node("n4", ready=False)]))
+
+    assert [each.name for each in made.decisions] == ["n1", "n2", "n3", "n4"]
+
+
+@pytest.mark.parametrize(
+    ("expected", "free"),
+    [
+        pytest.param(("keep", "no_place_for_pods"), 2, id="only one of them fits: the autoscaler was first"),
+        pytest.param(("order", "underutilized"), 3, id="both fit"),
+    ],
+)
+def test_the_room_of_a_node_that_the_autoscaler_has_announced_is_not_free(
+    expected: tuple[str, str], free: float
+) -> None:
+    announced = taint(AUTOSCALER_CANDIDATE_TAINT, "PreferNoSchedule", "1")
+    nodes = [node("n1"), node("m1", taints=(announced,)), node("dest", cpu=8)]
+    pods = [pod("n", on="n1", cpu=1.5), pod("m", on="m1", cpu=1.5), pod("d", on="dest", cpu=8 - free)]
+
+    made = verdicts(plan(cluster(nodes, pods), marks=marked("n1")))
+
+    assert (made["n1"], made["m1"]) == (expected, ("keep", "going_away"))
+
+
+@pytest.mark.acceptance(1)
+def test_nodes_are_judged_by_their_own_pool() -> None:
+    pools = {"a": PoolPolicy(enabled=True), "b": PoolPolicy(enabled=False)}
+    made = plan(cluster([node("n1"), node("n2"), node("n3", pool="b")]), Policy(pools=pools))
+
+    assert [each.pool for each in made.decisions] == ["a", "a", "b"]
+    assert verdicts(made)["n3"] == ("keep", "pool_disabled")
+    assert verdicts(made)["n1"][1] == "marked_recently"
+
+
+@pytest.mark.acceptance(2)
+def test_an_idle_node_without_a_pool_label_is_reported_and_never_ordered() -> None:
+    made = plan(cluster([node("n1", pool=""), node("n2")]))
+
+    assert verdicts(made)["n1"] == ("keep", "no_pool")
+    assert "n1" not in [order.node for order in made.orders]
+
+
+@pytest.mark.acceptance(3, 4)
+def test_a_pool_that_the_policy_does_not_name_is_disabled_but_measured() -> None:
+    made = plan(half_full("n1", "n2"), policy(pool="other"))
+
+    assert {verdict for verdict, _ in verdicts(made).values()} == {"keep"}
+    assert made.orders == ()
+    assert [each.cpu_ratio for each in made.decisions] == [Fraction(1, 2)] * 2
+    assert made.excess["a"] == 1
+
+
+@pytest.mark.acceptance(5)
+def test_a_disabled_pool_with_old_marks_is_never_drained_and_loses_them() -> None:
+    made = plan(half_full("n1", "n2"), Policy(dry_run=False), marks=marked("n1", "n2", ago=60 * MINUTE))
+
+    assert made.orders == ()
+    assert made.marks["a"].marks == {}
+
+
+@pytest.mark.parametrize(
+    ("expected", "cpu", "memory"),
+    [
+        pytest.param("order", 2.999, 1, id="just below the limit goes"),
+        pytest.param("cpu_above_limit", 3, 1, id="equal to the limit stays"),
+        pytest.param("memory_above_limit", 0.8, 15.2, id="20 % CPU and 95 % memory stays"),
+    ],
+)
+@pytest.mark.acceptance(27, 47)
+def test_ratios_must_be_strictly_below_their_limits(expected: str, cpu: float, memory: float) -> None:
+    picture = cluster([node("n1"), node("n2", pool="b")], [pod("p", on="n1", cpu=cpu, memory=memory)])
+
+    decided = plan(picture).decisions[0]
+    assert expected in {decided.reason, decided.verdict.value}
+
+
+@pytest.mark.acceptance(29)
+def test_a_node_that_becomes_underused_is_marked_with_now() -> None:
+    made = plan(half_full("n1", "n2"), policy(consolidate_after=5 * MINUTE))
+
+    assert made.marks["a"].marks["uid-n1"] == Mark("n1", NOW)
+    assert made.decisions[0].verdict is Verdict.WAITING
+    assert made.decisions[0].removable_at == NOW + 5 * MINUTE
+
+
+@pytest.mark.parametrize(
+    ("expected", "seconds"),
+    [pytest.param("waiting", 299, id="299 s: not yet"), pytest.param("order", 300, id="300 s: now")],
+)
+@pytest.mark.acceptance(31)
+def test_a_node_goes_only_after_it_was_marked_long_enough(expected: str, seconds: int) -> None:
+    old = marked("n1", ago=timedelta(seconds=seconds))
+
+    made = plan(half_full("n1", "n2"), policy(consolidate_after=5 * MINUTE), marks=old)
+
+    assert made.decisions[0].verdict.value == expected
+
+
+@pytest.mark.acceptance(33)
+def test_a_node_whose_mark_falls_in_this_pass_is_not_picked_in_it() -> None:
+    made = plan(half_full("n1", "n2", cpu=3.5), marks=marked("n1", "n2", ago=60 * MINUTE))
+
+    assert made.orders == ()
+    assert made.marks["a"].marks == {}
+
+
+@pytest.mark.parametrize(
+    ("expected", "required"), [pytest.param(1, 3, id="three of three"), pytest.param(0, 4, id="three of four")]
+)
+@pytest.mark.acceptance(34)
+def test_enough_nodes_must_be_underused_at_once(expected: int, required: int) -> None:
+    made = plan(half_full("n1", "n2", "n3", cpu=1), policy(required_count=required))
+
+    assert len(made.orders) == expected
+
+
+@pytest.mark.acceptance(34, 35)
+def test_drains_in_flight_raise_the_count_that_is_needed_and_do_not_fill_it() -> None:
+    picture = half_full("n0", "n1", "n2", "n3", cpu=1)
+    flying = ClusterState(claims={"uid-n0": claim("n0")}, last_pass=NOW)
+
+    assert plan(picture, policy(required_count=3), state=flying).orders == ()
+    assert len(plan(picture, policy(required_count=2), state=flying).orders) == 1
+
+
+@pytest.mark.acceptance(36)
+def test_the_least_used_node_goes_first_and_ties_go_by_name() -> None:
+    nodes = [node(name) for name in ("n1", "n2", "n3")]
+    uneven = [pod("p1", on="n1", cpu=2), pod("p2", on="n2", cpu=1), pod("p3", on="n3", cpu=1)]
+
+    assert [order.node for order in plan(cluster(nodes, uneven)).orders] == ["n2"]
+
+
+@pytest.mark.acceptance(45)
+def test_one_big_pod_on_each_of_five_nodes_fits_nowhere_else() -> None:
+    made = plan(half_full("n1", "n2", "n3", "n4", "n5", cpu=2.2))
+
+    assert made.orders == ()
+    assert verdicts(made)["n1"] == ("keep", "no_place_for_pods")
+
+
+@pytest.mark.acceptance(45)
+def test_eleven_small_pods_on_each_of_five_nodes_do_fit() -> None:
+    names = ["n1", "n2", "n3", "n4", "n5"]
+    pods = [pod(f"p-{name}-{index}", on=name, cpu=0.2) for name in names for index in range(11)]
+
+    made = plan(cluster([node(name) for name in names], pods))
+
+    assert [order.node for order in made.orders] == ["n1"]
+    assert len(made.orders[0].moves) == 11
+
+
+@pytest.mark.acceptance(46)
+def test_a_pdb_without_room_keeps_the_node_and_its_mark() -> None:
+    picture = half_full("n1", "n2", disruption_budgets=(pdb("web", allowed=0, app="web"),))
+
+    made = plan(picture)
+
+    assert verdicts(made)["n1"] == ("keep", "blocked_by_pod")
+    assert [each.reason.value for each in made.decisions[0].blockers] == ["blocked_by_pod", "pdb_exhausted"]
+    assert made.marks["a"].marks["uid-n1"].since == NOW
+
+
+@pytest.mark.acceptance(55)
+def test_dry_run_gives_the_same_plan_and_says_would() -> None:
+    picture = half_full("n1", "n2", cpu=1)
+    real, dry = plan(picture), plan(picture, policy(cluster_wide={"dry_run": True}))
+
+    assert real.orders == dry.orders != ()
+    assert verdicts(dry)["n1"] == ("would_order", "underutilized")
+
+
+@pytest.mark.acceptance(54)
+def test_a_pool_at_its_gke_minimum_is_left_alone() -> None:
+    picture = half_full("n1", "n2", cpu=1, pools={"a": NodePool("a", min_total=2)})
+
+    assert verdicts(plan(picture))["n1"] == ("keep", "pool_at_minimum")
+
+
+@pytest.mark.acceptance(92)
+def test_a_node_that_backs_off_is_passed_over_for_another() -> None:
+    resting = ClusterState(backoffs={"uid-n1": Backoff("n1", NOW + MINUTE, MINUTE, "deadline")}, last_pass=NOW)
+
+    made = plan(half_full("n1", "n2", cpu=1), state=resting)
+
+    assert verdicts(made)["n1"] == ("keep", "backing_off")
+    assert [order.node for order in made.orders] == ["n2"]
+
+
+@pytest.mark.acceptance(99)
+def test_at_most_one_node_of_a_pool_goes_in_a_pass() -> None:
+    names = ["n1", "n2", "n3", "n4", "n5"]
+
+    assert len(plan(half_full(*names, cpu=0.1)).orders) == 1
+    assert len(plan(half_full(*names, cpu=0.1), policy(max_nodes_per_pass=3)).orders) == 3
+
+
+def test_each_node_that_stays_says_why_in_a_word_and_a_sentence() -> None:
+    picture = cluster([node("n1", ready=False), node("n2", unschedulable=True), node("n3", pool=""), node("n4")])
+
+    for decided in plan(picture).decisions:
+        words = [blocker.reason.value for blocker in decided.blockers]
+        assert decided.reason == (words[0] if words else "empty")
+        assert all(blocker.sentence.endswith((".", ")")) for blocker in decided.blockers)
+
+
+def test_an_empty_node_skips_ratios_required_count_and_excess() -> None:
+    made = plan(cluster([node("n1"), node("n2")]), policy(required_count=9, excess_threshold=9))
+
+    assert [(order.node, order.reason) for order in made.orders] == [("n1", DrainReason.EMPTY)]
+
+
+@pytest.mark.acceptance(78)
+def test_when_empty_acts_only_on_nodes_with_nothing_to_move() -> None:
+    rules = policy(consolidation_policy=ConsolidationPolicy.WHEN_EMPTY)
+    picture = cluster([node("n1"), node("n2")], [pod("d", on="n1", owner="DaemonSet/d"), pod("p", on="n2")])
+
+    made = plan(picture, rules)
+
+    assert verdicts(made) == {"n1": ("order", "empty"), "n2": ("keep", "not_empty")}
+
+
+@pytest.mark.acceptance(81)
+def test_an_expired_node_goes_without_a_mark_however_full_it_is() -> None:
+    rules = policy(expire_after=timedelta(hours=24), consolidate_after=None)
+
+    made = plan(half_full("n1", "n2", cpu=1.9), rules)
+
+    assert [(order.node, order.reason) for order in made.orders] == [("n1", DrainReason.EXPIRED)]
+
+
+def test_a_claimed_node_is_in_flight_and_its_pods_keep_their_room() -> None:
+    """n2 could take the pods of one node, but those of the claimed n0 come first."""
+    nodes = [node("n0", unschedulable=True, taints=(our_taint(),)), node("n1"), node("n2", cpu=4)]
+    pods = [pod("p0", on="n0", cpu=1.5), pod("p1", on="n1", cpu=2.5), pod("p2", on="n2", cpu=2.5)]
+    flying = ClusterState(claims={"uid-n0": claim("n0")}, last_pass=NOW)
+
+    made = plan(cluster(nodes, pods), state=flying)
+
+    assert verdicts(made)["n0"] == ("in_flight", "order")
+    assert made.orders == ()
+
+
+def test_without_a_policy_nothing_goes_and_no_mark_is_lost() -> None:
+    old = marked("n1", "n2")
+
+    made = make_plan(half_full("n1", "n2"), ClusterState(), old, None, NOW, load())
+
+    assert {reason for _, reason in verdicts(made).values()} == {"policy_invalid"}
+    assert made.orders == ()
+    assert made.marks == old
+    assert (made.pods, made.cost) == (2, plan(half_full("n1", "n2")).cost)
+
+
+def test_changing_budgets_alone_changes_no_mark_and_no_order() -> None:
+    picture, old = half_full("n1", "n2", cpu=1), marked("n1", "n2")
+    before = plan(picture, marks=old)
+
+    after = plan(picture, policy(budgets=PoolPolicy().budgets), marks=old)
+
+    assert after.marks == before.marks == old
+    assert after.orders == before.orders
+
+
+def test_potential_leaves_out_wishes_but_never_safety() -> None:
+    picture = cluster(
+        [node("n1"), node("n2"), node("n3"), node("n4")],
+        [pod("p1", on="n1", cpu=3.5), pod("p2", on="n2", cpu=0.3), pod("bare", on="n3", owner=None)],
+    )
+
+    found = potential(picture, ClusterState(), Policy(), NOW, load())
+
+    assert set(found.nodes) == {"n1", "n2", "n4"}
+    assert {(move.pod, move.node) for move in found.moves} == {("default/p1", "n3"), ("default/p2", "n3")}
+    assert found.saving > 0
+
+
+def test_potential_leaves_the_room_that_an_announced_node_is_about_to_take() -> None:
+    announced = node("m1", taints=(taint(AUTOSCALER_CANDIDATE_TAINT, "PreferNoSchedule"),))
+    pods = [pod("n", on="n1", cpu=1.5), pod("d", on="n2", cpu=2)]
+    nodes = [announced, node("n1"), node("n2")]
+    going = cluster(nodes, [*pods, pod("m", on="m1", cpu=1.5)])
+
+    assert potential(going, ClusterState(), Policy(), NOW, load()).nodes == ()
+    assert potential(cluster(nodes[1:], pods), ClusterState(), Policy(), NOW, load()).nodes == ("n1",)
+
+
+WEB = "default/ReplicaSet/web"
+ONLY_ONE = {WEB: Workload("default/Deployment/web", 1, 1)}
+
+
+def test_a_node_with_a_single_replica_to_be_avoided_goes_after_all_others() -> None:
+    pods = [pod("only", on="n1", cpu=0.2), pod("other", on="n2", cpu=2, owner="ReplicaSet/other")]
+    picture = cluster([node("n1"), node("n2"), node("n3", pool="b")], pods, workloads=ONLY_ONE)
+    avoiding = policy(single_replicas=SingleReplicas.AVOID)
+
+    assert [order.node for order in plan(picture).orders] == ["n1"]
+    assert [order.node for order in plan(picture, avoiding).orders] == ["n2"]
+
+
+def test_a_single_replica_to_be_avoided_goes_when_no_other_candidate_is_there() -> None:
+    picture = cluster([node("n1"), node("n2", pool="b")], [pod("only", on="n1")], workloads=ONLY_ONE)
+
+    made = plan(picture, policy(single_replicas=SingleReplicas.AVOID))
+
+    assert [order.node for order in made.orders] == ["n1"]
+
+
+@pytest.mark.parametrize(
+    ("expected", "subject", "changes"),
+    [
+        pytest.param("job_running", {"owner": "Job/batch"}, {}, id="a Job runs"),
+        pytest.param("too_young_pod", {}, {"minimum_pod_age": 2 * 60 * MINUTE}, id="a pod is young"),
+        pytest.param("rolling_out", {}, {}, id="a rollout is under way"),
+    ],
+)
+def test_what_passes_by_itself_keeps_the_node_for_now_and_its_mark_for_good(
+    expected: str, subject: dict[str, Any], changes: dict[str, Any]
+) -> None:
+    """`--potential` does not count it: it asks how many could go at all."""
+    rolling = {WEB: Workload("default/Deployment/web", 2, 2, rolling=expected == "rolling_out")}
+    pods = [pod("p", on="n1", **subject), pod("bare", on="n2", owner=None)]
+    picture = cluster([node("n1"), node("n2", pool="b")], pods, workloads=rolling)
+    rules, old = policy(**changes), marked("n1")
+
+    made = plan(picture, rules, marks=old)
+
+    assert verdicts(made)["n1"] == ("keep", "blocked_by_pod")
+    assert [each.reason.value for each in made.decisions[0].blockers] == ["blocked_by_pod", expected]
+    assert made.marks["a"] == old["a"]
+    assert potential(picture, ClusterState(), rules, NOW, load()).nodes == ("n1",)
+
+
+def test_no_more_pods_of_a_namespace_are_moved_in_a_pass_than_its_rate_allows() -> None:
+    limited = policy(max_nodes_per_pass=5, cluster_wide={"evictions_per_namespace": NamespaceRate(2, 60 * MINUTE)})
+
+    made = plan(half_full("n1", "n2", "n3", "n4", "n5", cpu=0.5), limited)
+
+    assert [order.node for order in made.orders] == ["n1", "n2"]
+    assert verdicts(made)["n3"] == ("keep", "namespace_rate")

@@ -1,0 +1,96 @@
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+import pytest
+
+from shared.core.planning.marks import changed_pools, is_due, removable_at, update
+from shared.core.records.state import Mark, PoolMarks
+from tests.builders import NOW
+
+MINUTE = timedelta(minutes=1)
+HOUR_AGO = NOW - timedelta(hours=1)
+MARKED = {"a": PoolMarks(marks={"u1": Mark("n1", HOUR_AGO)})}
+COULD_GO = {"u1": ("n1", "a")}
+
+
+def after(
+    old: Mapping[str, PoolMarks], could_go: Mapping[str, tuple[str, str]], last_pass: datetime | None = NOW - MINUTE
+) -> dict[str, PoolMarks]:
+    return update(old, could_go, NOW, last_pass, MINUTE)
+
+
+@pytest.mark.acceptance(29)
+def test_a_mark_begins_when_a_node_could_first_go() -> None:
+    assert after({}, COULD_GO) == {"a": PoolMarks(marks={"u1": Mark("n1", NOW)})}
+
+
+def test_an_unbroken_mark_keeps_its_time() -> None:
+    assert after(MARKED, COULD_GO) == MARKED
+
+
+@pytest.mark.acceptance(30, 33)
+def test_a_broken_mark_starts_anew() -> None:
+    recovered = after(MARKED, {})
+    assert recovered == {"a": PoolMarks()}
+    assert after(recovered, COULD_GO)["a"].marks["u1"].since == NOW
+
+
+@pytest.mark.acceptance(31)
+@pytest.mark.parametrize(
+    ("expected", "seconds"),
+    [
+        pytest.param(False, 299, id="299 s"),
+        pytest.param(True, 300, id="300 s"),
+    ],
+)
+def test_a_node_may_go_once_its_mark_is_old_enough(expected: bool, seconds: int) -> None:
+    assert is_due(Mark("n1", NOW - timedelta(seconds=seconds)), timedelta(seconds=300), NOW) is expected
+
+
+def test_a_mark_never_comes_of_age_where_consolidation_is_off() -> None:
+    mark = Mark("n1", HOUR_AGO)
+    assert (is_due(mark, None, NOW), removable_at(mark, None)) == (False, None)
+
+
+@pytest.mark.acceptance(32)
+def test_a_steady_state_writes_nothing() -> None:
+    assert changed_pools(MARKED, after(MARKED, COULD_GO)) == ()
+
+
+@pytest.mark.parametrize(
+    ("expected", "old", "could_go"),
+    [
+        pytest.param(("b",), MARKED, {**COULD_GO, "u2": ("n2", "b")}, id="a new mark in another pool"),
+        pytest.param(("a",), MARKED, {}, id="a mark lost"),
+        pytest.param(("a",), MARKED, {**COULD_GO, "u3": ("n3", "a")}, id="a second mark"),
+        pytest.param(("a",), MARKED, {"u9": ("n1", "a")}, id="a node reborn under its name"),
+        pytest.param((), {"a": PoolMarks()}, {}, id="a pool that had none"),
+    ],
+)
+def test_only_changed_pools_are_written(
+    expected: tuple[str, ...], old: Mapping[str, PoolMarks], could_go: Mapping[str, tuple[str, str]]
+) -> None:
+    assert changed_pools(old, after(old, could_go)) == expected
+
+
+@pytest.mark.acceptance(5)
+def test_a_pool_that_is_disabled_or_vanished_loses_its_marks() -> None:
+    new = after({**MARKED, "b": PoolMarks(marks={"u2": Mark("n2", HOUR_AGO)})}, {"u2": ("n2", "b")})
+    assert new["a"] == PoolMarks()
+    assert new["b"].marks["u2"].since == HOUR_AGO
+
+
+@pytest.mark.parametrize(
+    ("kept", "last_pass", "interval"),
+    [
+        pytest.param(True, timedelta(minutes=14, seconds=59), MINUTE, id="silent for just under 15 minutes"),
+        pytest.param(False, timedelta(minutes=15), MINUTE, id="silent for 15 minutes"),
+        pytest.param(True, timedelta(minutes=29), timedelta(minutes=10), id="under three long intervals"),
+        pytest.param(False, timedelta(minutes=30), timedelta(minutes=10), id="three long intervals"),
+        pytest.param(False, None, MINUTE, id="no pass was ever completed"),
+    ],
+)
+def test_marks_start_anew_after_a_long_silence(kept: bool, last_pass: timedelta | None, interval: timedelta) -> None:
+    when = None if last_pass is None else NOW - last_pass
+    new = update(MARKED, COULD_GO, NOW, when, interval)
+    assert new["a"].marks["u1"].since == (HOUR_AGO if kept else NOW)

@@ -1,0 +1,90 @@
+"""A pass in numbers: pools add up to the cluster, groups name every reason, and an overdue claim is seen."""
+
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.adapters.prices import load
+from shared.core.cluster.snapshot import Snapshot
+from shared.core.planning.make_plan import make_plan
+from shared.core.planning.metrics import Condition, condition, of_cluster, of_pool
+from shared.core.planning.plan import Plan
+from shared.core.policy import DrainSettings
+from shared.core.reason_groups import GROUP_OF, ReasonGroup
+from shared.core.reasons import PodBlock, Unremovable
+from shared.core.records.state import Breaker, ClusterState
+from tests.builders import NOW, claim, cluster, node, pod, policy, resources
+
+MINUTE = timedelta(minutes=1)
+
+
+def planned(snapshot: Snapshot, state: ClusterState | None = None) -> Plan:
+    return make_plan(snapshot, state or ClusterState(), {}, policy(), NOW, load())
+
+
+def told(state: ClusterState) -> Condition:
+    snapshot = cluster([node("n1")])
+    return condition(planned(snapshot, state), snapshot, state, NOW)
+
+
+def test_every_reason_for_a_node_to_stay_has_a_theme() -> None:
+    assert GROUP_OF.keys() == {reason.value for kind in (Unremovable, PodBlock) for reason in kind}
+    assert set(GROUP_OF.values()) == set(ReasonGroup)
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.booleans(), st.floats(0, 4)), max_size=12))
+def test_the_pools_add_up_to_the_cluster(rows: list[tuple[str, bool, float]]) -> None:
+    nodes = [node(f"n{number}", pool=pool, unschedulable=cordoned) for number, (pool, cordoned, _) in enumerate(rows)]
+    pods = [pod(f"p{number}", on=f"n{number}", cpu=cpu) for number, (_, _, cpu) in enumerate(rows)]
+    snapshot = cluster(nodes, pods)
+    plan = planned(snapshot)
+
+    whole = of_cluster(plan, snapshot, load())
+    pools = [of_pool(plan, snapshot, load(), pool) for pool in snapshot.nodes_by_pool]
+    for name in (
+        "nodes", "ready_nodes", "non_tainted_nodes", "unschedulable_nodes", "underutilized", "marked", "in_flight",
+        "pods", "cost", "saving",
+    ):  # fmt: skip
+        assert getattr(whole, name) == sum(getattr(each, name) for each in pools), name
+    assert whole.requested.cpu == sum(each.requested.cpu for each in pools)
+    assert whole.cost == plan.cost
+    assert sum(condition(plan, snapshot, ClusterState(), NOW).kept.values()) == plan.counts()["keep"]
+
+
+def test_without_a_policy_the_numbers_are_told_all_the_same() -> None:
+    snapshot = cluster([node("n1")], [pod("p", on="n1", cpu=1)])
+    plan = make_plan(snapshot, ClusterState(), {}, None, NOW, load())
+
+    whole = of_cluster(plan, snapshot, load())
+    assert (whole.nodes, whole.underutilized, whole.marked) == (1, 0, 0)
+    assert whole.cpu_ratio == resources(1).cpu / resources(4).cpu
+    assert condition(plan, snapshot, ClusterState(), NOW).kept[ReasonGroup.OFF] == 1
+
+
+def test_a_cluster_without_nodes_has_no_ratio() -> None:
+    snapshot = cluster([])
+
+    assert of_cluster(planned(snapshot), snapshot, load()).cpu_ratio is None
+
+
+@pytest.mark.parametrize(
+    ("expected", "age"),
+    [
+        pytest.param(0, 51.5, id="deadline, watchdog and two passes to the second"),
+        pytest.param(1, 52, id="longer"),
+    ],
+)
+def test_a_claim_is_overdue_after_deadline_watchdog_and_two_passes(expected: int, age: float) -> None:
+    settings = DrainSettings(timeout=8.5 * MINUTE, max_grace=8 * MINUTE, watchdog=25 * MINUTE)
+    state = ClusterState(claims={"uid-n1": claim("n1", since=NOW - age * MINUTE, settings=settings)})
+
+    assert told(state).overdue_claims == expected
+    assert told(state).claims == 1
+
+
+def test_only_a_breaker_that_is_open_counts() -> None:
+    state = ClusterState(breakers={"a": Breaker(NOW + MINUTE, "why"), "b": Breaker(NOW, "why")})
+
+    assert told(state).open_breakers == 1

@@ -1,0 +1,56 @@
+"""A pool of the policy that the cluster does not have is said with the name that was perhaps meant."""
+
+from datetime import timedelta
+
+import pytest
+
+from shared.core.cluster.snapshot import NodePool
+from shared.core.planning.unknown_pools import is_due, unknown_pools
+from shared.core.policy import Policy, PoolPolicy
+from shared.core.records.state import Advised
+from tests.builders import NOW, cluster, node
+
+DAY = timedelta(days=1)
+
+
+def named(*pools: str) -> Policy:
+    return Policy(pools={pool: PoolPolicy(enabled=True) for pool in pools})
+
+
+@pytest.mark.parametrize(
+    ("expected", "name", "there"),
+    [
+        pytest.param("write default-pool, if that was meant.", "defualt-pool", ("batch", "default-pool"), id="a slip"),
+        pytest.param("there is batch, web.", "gpu", ("web", "batch"), id="nothing near"),
+        pytest.param(
+            "there is a1, b1, c1, d1, e1 and 2 more.", "x", tuple(f"{letter}1" for letter in "abcdefg"), id="many"
+        ),
+        pytest.param("there is no other either.", "x", (), id="no pools"),
+    ],
+)
+def test_a_name_that_no_pool_bears_is_told(expected: str, name: str, there: tuple[str, ...]) -> None:
+    pools = {each: NodePool(each) for each in there}
+    found = unknown_pools(named(name, *there), cluster([], pools=pools))
+    assert found == {name: f"nodePools.{name}: the cluster has no such pool; {expected}"}
+
+
+def test_a_pool_of_which_only_nodes_are_known_is_there() -> None:
+    assert unknown_pools(named("a"), cluster([node("n1", pool="a")], pools={}, pools_known=False)) == {}
+
+
+def test_where_only_nodes_are_known_an_empty_pool_is_not_denied() -> None:
+    (sentence,) = unknown_pools(named("b"), cluster([node("n1", pool="a")], pools={}, pools_known=False)).values()
+    assert sentence == "nodePools.b: no node here belongs to such a pool; there is a."
+
+
+@pytest.mark.parametrize(
+    ("expected", "last"),
+    [
+        pytest.param(True, None, id="never told"),
+        pytest.param(True, Advised("older", NOW), id="of another policy"),
+        pytest.param(False, Advised("now", NOW - DAY + timedelta(seconds=1)), id="told today"),
+        pytest.param(True, Advised("now", NOW - DAY), id="told a day ago"),
+    ],
+)
+def test_it_is_told_once_a_day_and_of_another_policy_at_once(expected: bool, last: Advised | None) -> None:
+    assert is_due(last, "now", NOW) is expected

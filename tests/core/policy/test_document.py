@@ -1,0 +1,371 @@
+import json
+from collections.abc import Mapping
+from dataclasses import fields
+from datetime import UTC, datetime, timedelta
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from shared.core.policy import (
+    Budget,
+    ConsolidationPolicy,
+    Freeze,
+    Jobs,
+    KubeSystemPods,
+    Limit,
+    LocalStorage,
+    LongGrace,
+    NamespaceRate,
+    Policy,
+    PoolPolicy,
+    Rate,
+    Schedule,
+    SingleReplicas,
+)
+from shared.core.policy.fields import enough_nodes
+from shared.core.policy.parsing import parse
+from shared.core.policy.warnings import warnings
+
+DESIGN = """
+dryRun: true
+paused: false
+cluster:
+  minimumNodes: 2
+  minimumNonTaintedNodes: 2
+  timeSinceLastAddition: 60m
+  timeGap: 10m
+  disruption: {budgets: [{nodes: 10%}]}
+  rate: {nodes: 20%, per: 1h}
+  evictionsPerNamespace: {pods: 20, per: 30m}
+  freezes: [{from: 2026-11-27, to: 2026-12-01, timeZone: Europe/Amsterdam}]
+drain:
+  {maxGracePeriod: 7m, timeout: 9m30s, watchdog: 20m, pendingGrace: 45s, backoff: {first: 1h, most: 12h},
+   maxParallelEvictions: 5}
+manual: {mayIgnore: [windows, budgets]}
+defaults: {}
+nodePools:
+  nodepool1:
+    enabled: true
+    scaleDownCPURequestRatioLimit: 0.6
+    scaleDownMemoryRequestRatioLimit: 0.8
+    scaleDownRequiredUnderutilizedNodeCount: 5
+    minimumNodeAge: 30m
+    excessNodesThreshold: 1.5
+    maxNodesPerPass: 3
+    headroom: 5%
+    kubeSystemPods: leave
+    localStorage: evict
+    longGrace: cut
+    unprotected: 50%
+    singleReplicas: avoid
+    jobs: never
+    minimumPodAge: 10m
+    ignoreTaints: [example.com/dedicated]
+    timeSinceLastAddition: 15m
+    rate: {nodes: 3, per: 30m}
+    disruption:
+      consolidationPolicy: WhenEmpty
+      consolidateAfter: 5m
+      expireAfter: Never
+      budgets:
+        - {nodes: 0, schedule: "0 9 * * mon-fri", duration: 8h, timeZone: Europe/Amsterdam}
+        - {nodes: 10, reasons: [underutilized]}
+      windows:
+        - {schedule: "0 20 * * *", duration: 10h, timeZone: Europe/Amsterdam}
+"""
+
+
+def policy_of(document: Mapping[str, Any]) -> Policy:
+    return parse(json.dumps(document).encode())
+
+
+def pool_of(**settings: Any) -> PoolPolicy:
+    return policy_of({"nodePools": {"a": settings}}).pools["a"]
+
+
+def disruption(**settings: Any) -> PoolPolicy:
+    return pool_of(disruption=settings)
+
+
+def test_every_setting_of_the_cluster_arrives() -> None:
+    policy = parse(DESIGN.encode())
+    assert policy.freezes == (Freeze(datetime(2026, 11, 26, 23, tzinfo=UTC), datetime(2026, 11, 30, 23, tzinfo=UTC)),)
+    assert (policy.budgets, policy.rate) == ((Budget(Limit(percent=10)),), Rate(Limit(percent=20), timedelta(hours=1)))
+    assert policy.evictions_per_namespace == NamespaceRate(20, timedelta(minutes=30))
+    assert policy.manual_may_ignore == {"windows", "budgets"}
+    assert (policy.drain.max_grace, policy.drain.timeout) == (timedelta(minutes=7), timedelta(minutes=9, seconds=30))
+    assert (policy.drain.watchdog, policy.drain.pending_grace) == (timedelta(minutes=20), timedelta(seconds=45))
+    assert (policy.drain.backoff_first, policy.drain.backoff_most) == (timedelta(hours=1), timedelta(hours=12))
+    assert policy.drain.max_parallel_evictions == 5
+
+
+def test_every_setting_of_a_pool_arrives() -> None:
+    amsterdam = "Europe/Amsterdam"
+    office = Schedule("0 9 * * mon-fri", timedelta(hours=8), amsterdam)
+    assert parse(DESIGN.encode()).pools["nodepool1"] == PoolPolicy(
+        enabled=True,
+        cpu_limit=Fraction(3, 5),
+        memory_limit=Fraction(4, 5),
+        required_count=5,
+        minimum_node_age=timedelta(minutes=30),
+        excess_threshold=Fraction(3, 2),
+        max_nodes_per_pass=3,
+        headroom_percent=5,
+        kube_system_pods=KubeSystemPods.LEAVE,
+        local_storage=LocalStorage.EVICT,
+        long_grace=LongGrace.CUT,
+        unprotected=Limit(percent=50),
+        single_replicas=SingleReplicas.AVOID,
+        jobs=Jobs.NEVER,
+        minimum_pod_age=timedelta(minutes=10),
+        ignore_taints=frozenset({"example.com/dedicated"}),
+        time_since_last_addition=timedelta(minutes=15),
+        consolidation_policy=ConsolidationPolicy.WHEN_EMPTY,
+        consolidate_after=timedelta(minutes=5),
+        expire_after=None,
+        budgets=(Budget(Limit(count=0), office), Budget(Limit(count=10), None, frozenset({"underutilized"}))),
+        windows=(Schedule("0 20 * * *", timedelta(hours=10), amsterdam),),
+        rate=Rate(Limit(count=3), timedelta(minutes=30)),
+    )
+
+
+@pytest.mark.parametrize("name", [each.name for each in fields(Policy) if each.name != "hash"])
+def test_an_empty_document_is_the_policy_of_defaults(name: str) -> None:
+    assert getattr(parse(b"{}"), name) == getattr(Policy(), name)
+
+
+def test_a_pool_without_settings_is_the_pool_of_defaults() -> None:
+    assert pool_of() == PoolPolicy()
+
+
+@pytest.mark.acceptance(77)
+@pytest.mark.parametrize(
+    ("expected", "block"),
+    [
+        pytest.param("WhenUnderutilized", {}, id="default"),
+        pytest.param("WhenUnderutilized", {"consolidationPolicy": "WhenUnderutilized"}, id="v1beta1"),
+        pytest.param("WhenUnderutilized", {"consolidationPolicy": "WhenEmptyOrUnderutilized"}, id="v1"),
+        pytest.param("WhenEmpty", {"consolidationPolicy": "WhenEmpty"}, id="only empty nodes"),
+    ],
+)
+def test_karpenters_policies_keep_their_meaning(expected: str, block: dict[str, str]) -> None:
+    assert disruption(**block).consolidation_policy == expected
+
+
+def test_karpenters_v1_block_drops_in_unchanged() -> None:
+    pool = disruption(
+        consolidationPolicy="WhenEmptyOrUnderutilized",
+        consolidateAfter="0s",
+        budgets=[
+            {"nodes": "20%", "reasons": ["Empty", "Drifted"]},
+            {"nodes": "5"},
+            {"nodes": "0", "schedule": "@daily", "duration": "1h0m0s", "reasons": ["Underutilized"]},
+        ],
+    )
+    assert pool.consolidate_after == timedelta(0)
+    assert pool.budgets == (
+        Budget(Limit(percent=20), None, frozenset({"empty", "drifted"})),
+        Budget(Limit(count=5)),
+        Budget(Limit(count=0), Schedule("@daily", timedelta(hours=1)), frozenset({"underutilized"})),
+    )
+
+
+@pytest.mark.parametrize(
+    ("after", "expiry", "pool"),
+    [
+        pytest.param(timedelta(minutes=5), None, disruption(), id="a block that writes neither"),
+        pytest.param(timedelta(minutes=5), None, disruption(budgets=[{"nodes": 1}]), id="a block for its budgets"),
+        pytest.param(timedelta(minutes=5), None, pool_of(), id="no block"),
+        pytest.param(None, None, disruption(consolidateAfter="Never", expireAfter="Never"), id="Never"),
+        pytest.param(
+            timedelta(minutes=90),
+            timedelta(hours=720),
+            disruption(consolidateAfter="1h30m", expireAfter="720h"),
+            id="set",
+        ),
+    ],
+)
+def test_timers_that_are_not_written_are_estafettes_whether_there_is_a_block_or_not(
+    after: timedelta | None, expiry: timedelta | None, pool: PoolPolicy
+) -> None:
+    assert (pool.consolidate_after, pool.expire_after) == (after, expiry)
+
+
+@pytest.mark.acceptance(58, 59)
+@pytest.mark.parametrize(
+    ("expected", "pool"),
+    [
+        pytest.param((Budget(Limit(percent=10)),), pool_of(), id="no block"),
+        pytest.param((Budget(Limit(percent=10)),), disruption(), id="a block without budgets"),
+        pytest.param((), disruption(budgets=[]), id="an empty list is no limit"),
+    ],
+)
+def test_budgets_left_out_are_one_of_ten_percent(expected: tuple[Budget, ...], pool: PoolPolicy) -> None:
+    assert pool.budgets == expected
+
+
+@pytest.mark.acceptance(60)
+@pytest.mark.parametrize(
+    ("expected", "nodes"),
+    [
+        pytest.param(Limit(count=0), 0, id="0"),
+        pytest.param(Limit(percent=0), "0%", id="0%"),
+        pytest.param(Limit(percent=100), "100%", id="100%"),
+        pytest.param(Limit(count=10), "10", id="a number in quotes"),
+    ],
+)
+def test_a_budget_takes_numbers_and_percentages(expected: Limit, nodes: object) -> None:
+    assert disruption(budgets=[{"nodes": nodes}]).budgets == (Budget(expected),)
+
+
+def test_no_schedule_is_invented() -> None:
+    assert disruption(budgets=[{"nodes": "10%"}]).budgets[0].schedule is None
+
+
+@pytest.mark.acceptance(11)
+@pytest.mark.parametrize(
+    ("expected", "limit"),
+    [
+        pytest.param(10, "0.9", id="0.9 gives 10, not 11 as in floats"),
+        pytest.param(4, "0.75", id="0.75"),
+        pytest.param(3, "0.6", id="0.6"),
+        pytest.param(2, "0.5", id="0.5"),
+        pytest.param(1000, "0.999", id="0.999"),
+        pytest.param(1, "1", id="at 1 there is none"),
+    ],
+)
+def test_the_required_count_is_the_smallest_that_absorbs_one_node(expected: int, limit: str) -> None:
+    pool = parse(f"nodePools: {{a: {{scaleDownCPURequestRatioLimit: {limit}}}}}".encode()).pools["a"]
+    assert pool.required_count == enough_nodes(Fraction(limit)) == expected
+
+
+def test_ratios_are_read_as_they_are_written() -> None:
+    text = "nodePools: {a: {scaleDownCPURequestRatioLimit: 9e-1, scaleDownMemoryRequestRatioLimit: .7}}"
+    pool = parse(text.encode()).pools["a"]
+    assert (pool.cpu_limit, pool.memory_limit) == (Fraction(9, 10), Fraction(7, 10))
+
+
+def test_defaults_stand_under_each_pool_and_enable_no_other() -> None:
+    policy = policy_of(
+        {
+            "defaults": {"enabled": True, "headroom": "5%", "disruption": {"consolidateAfter": "10m", "budgets": []}},
+            "nodePools": {"a": {}, "b": {"headroom": "1%", "disruption": {"consolidateAfter": "1m"}}},
+        }
+    )
+    a, b, other = policy.pool("a"), policy.pool("b"), policy.pool("z")
+    assert (a.enabled, a.headroom_percent, a.consolidate_after) == (True, 5, timedelta(minutes=10))
+    assert (b.enabled, b.headroom_percent, b.consolidate_after, b.budgets) == (True, 1, timedelta(minutes=1), ())
+    assert (other.enabled, other.headroom_percent) == (False, 5)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("nodePools: {a: }", id="a pool with nothing behind it"),
+        pytest.param('{"nodePools": {"a": {"disruption": null, "headroom": null}}}', id="Terraform's nulls"),
+    ],
+)
+def test_null_is_the_same_as_left_out(text: str) -> None:
+    assert parse(text.encode()).pools["a"] == PoolPolicy()
+
+
+@pytest.mark.parametrize(
+    ("expected", "profile", "drain"),
+    [
+        pytest.param(25, "BALANCED", {}, id="balanced"),
+        pytest.param(8, "OPTIMIZE_UTILIZATION", {}, id="optimize-utilization"),
+        pytest.param(12, "OPTIMIZE_UTILIZATION", {"watchdog": "12m"}, id="written"),
+    ],
+)
+def test_the_watchdog_follows_the_profile_unless_it_is_written(
+    expected: int, profile: str, drain: dict[str, str]
+) -> None:
+    assert policy_of({"drain": drain}).drain_for(profile).watchdog == timedelta(minutes=expected)
+
+
+def test_the_hash_is_that_of_the_content() -> None:
+    one = parse(b"dryRun: true\nnodePools: {a: {scaleDownCPURequestRatioLimit: 0.90, enabled: true}}")
+    same = parse(b'{"nodePools": {"a": {"enabled": true, "scaleDownCPURequestRatioLimit": 0.9}}, "dryRun": true}')
+    other = parse(b"dryRun: true\nnodePools: {a: {scaleDownCPURequestRatioLimit: 0.91, enabled: true}}")
+    assert one.hash == same.hash != other.hash
+    assert len(one.hash) == 12
+
+
+ALWAYS = {"nodes": 10}
+OFFICE = {"nodes": 0, "schedule": "0 9 * * mon-fri", "duration": "8h"}
+
+
+@pytest.mark.acceptance(75, 11)
+@pytest.mark.parametrize(
+    ("expected", "pool"),
+    [
+        pytest.param([], {"disruption": {"budgets": [ALWAYS, OFFICE], "consolidateAfter": "5m"}}, id="nothing to say"),
+        pytest.param(["no budget is always active"], {"disruption": {"budgets": [OFFICE], "consolidateAfter": "5m"}},
+                     id="only a budget with a window"),
+        pytest.param(["the list is empty"], {"disruption": {"budgets": [], "consolidateAfter": "5m"}}, id="no budget"),
+        pytest.param([], {"scaleDownCPURequestRatioLimit": 0.9, "scaleDownRequiredUnderutilizedNodeCount": 10},
+                     id="0.9 and 10"),
+        pytest.param(["9 nodes just under the limit cannot absorb one of them; write at least 10."],
+                     {"scaleDownCPURequestRatioLimit": 0.9, "scaleDownRequiredUnderutilizedNodeCount": 9},
+                     id="0.9 and 9"),
+        pytest.param([], {"scaleDownCPURequestRatioLimit": 0.75, "scaleDownRequiredUnderutilizedNodeCount": 5},
+                     id="0.75 and 5"),
+        pytest.param([], {"scaleDownCPURequestRatioLimit": 0.6, "scaleDownRequiredUnderutilizedNodeCount": 3},
+                     id="0.6 and 3"),
+        pytest.param(["at 1 no number"], {"scaleDownCPURequestRatioLimit": 1}, id="a limit of 1"),
+        pytest.param(["no window ever opens"], {"disruption": {"windows": [], "consolidateAfter": "5m"}},
+                     id="an empty list of windows"),
+        pytest.param(["shorter than the time between two passes"], {"disruption": {"consolidateAfter": "15s"}},
+                     id="Karpenter's 15 s"),
+        pytest.param(["both Never"], {"disruption": {"consolidateAfter": "Never", "expireAfter": "Never"}},
+                     id="neither timer"),
+        pytest.param(["one of 0 is always active"],
+                     {"disruption": {"budgets": [{"nodes": 0}], "consolidateAfter": "5m"}},
+                     id="a budget of nothing"),
+        pytest.param(["no drain of the pool ever starts"], {"rate": {"nodes": 0, "per": "1h"}}, id="a rate of nothing"),
+        pytest.param(["0.4 leaves little to do"], {"scaleDownCPURequestRatioLimit": 0.4},
+                     id="a CPU limit below the autoscaler's own"),
+        pytest.param(["scaleDownMemoryRequestRatioLimit: 0.5"], {"scaleDownMemoryRequestRatioLimit": 0.5},
+                     id="a memory limit at the autoscaler's own"),
+        pytest.param([], {"scaleDownCPURequestRatioLimit": 0.51}, id="a limit above the autoscaler's own"),
+        pytest.param(["usually 5m"], {"disruption": {"consolidateAfter": "4m59s"}}, id="a mark shorter than a pass"),
+        pytest.param([], {"disruption": {"consolidateAfter": "5m"}}, id="a mark as long as a pass"),
+        pytest.param(["the list is empty, so no budget limits the pool"],
+                     {"disruption": {"budgets": [], "consolidateAfter": "5m"}}, id="an empty list of budgets"),
+        pytest.param(["no budget is always active for all reasons", "a budget of 0 is active whenever one is open"],
+                     {"disruption": {"consolidateAfter": "5m",
+                                     "windows": [{"schedule": "0 20 * * *", "duration": "8h"}],
+                                     "budgets": [{"nodes": 0, "schedule": "0 20 * * *", "duration": "8h"}]}},
+                     id="windows that a budget of nothing shuts"),
+        pytest.param([], {"disruption": {"consolidateAfter": "5m",
+                                         "windows": [{"schedule": "0 20 * * *", "duration": "8h"}],
+                                         "budgets": [{"nodes": 2},
+                                                     {"nodes": 0, "schedule": "0 20 * * *", "duration": "1h"}]}},
+                     id="windows that open late"),
+    ],
+)  # fmt: skip
+def test_what_is_hardly_meant_is_said(expected: list[str], pool: dict[str, Any]) -> None:
+    said = warnings(policy_of({"dryRun": False, "nodePools": {"a": {"enabled": True, **pool}}}))
+    assert len(said) == len(expected)
+    assert all(words in sentence for words, sentence in zip(expected, said, strict=True))
+    assert all(sentence.startswith("nodePools.a.") for sentence in said)
+
+
+@pytest.mark.parametrize(
+    ("expected", "document"),
+    [
+        pytest.param("no pool is enabled", {"nodePools": {"a": {}}}, id="no pool is enabled"),
+        pytest.param("write dryRun: false", {"nodePools": {"a": {"enabled": True}}}, id="dry run"),
+        pytest.param("no budget limits the cluster", {"cluster": {"disruption": {"budgets": []}}}, id="no ceiling"),
+        pytest.param("drain.pendingGrace: with 31s a moved pod may wait longer than the 30s that it is promised; "
+                     "write 20s.", {"drain": {"pendingGrace": "31s"}}, id="a longer wait than promised"),
+    ],
+)  # fmt: skip
+def test_what_holds_for_the_whole_policy_is_said(expected: str, document: dict[str, Any]) -> None:
+    assert any(expected in sentence for sentence in warnings(policy_of(document)))
+
+
+def test_a_pending_grace_of_half_a_minute_is_nothing_to_speak_of() -> None:
+    said = warnings(policy_of({"drain": {"pendingGrace": "30s"}}))
+    assert not any("pendingGrace" in sentence for sentence in said)

@@ -1,0 +1,90 @@
+"""Every fact about a field of the policy stands in its declaration: what stands beside it is held against it here."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import fields
+
+import pytest
+
+from functions.cli.policy.reference.precedence import ASKS, precedence
+from shared.core.policy import DrainSettings, PodRules, Policy, PoolPolicy
+from shared.core.policy.cluster_fields import CLUSTER_FIELDS, DRAIN_FIELDS, WATCHDOGS
+from shared.core.policy.document import DOCUMENT, places
+from shared.core.policy.field import REQUIRED, Binds, Field
+from shared.core.policy.fields import POOL_FIELDS
+from shared.core.rules.gates import CLAIM_GATES, PASS_GATES
+
+ALL: Mapping[str, Field] = {
+    **{f"pool {name}": field for name, field in POOL_FIELDS.items()},
+    **{f"drain {name}": field for name, field in DRAIN_FIELDS.items()},
+    **CLUSTER_FIELDS,
+}
+NO_SETTINGS = {"hash", "drain", "watchdog_by_profile", "pools", "other_pools"}
+"""What names the policy, what holds settings, and whose default a setting is."""
+IN_OTHER_WORDS = {
+    "scaleDownCPURequestRatioLimit": "both ratio limits",
+    "scaleDownMemoryRequestRatioLimit": "both ratio limits",
+    "disruption.consolidationPolicy": "`WhenEmpty`",
+    "disruption.expireAfter": "expired nodes",
+}
+"""By field: how the page on precedence names it, where not by its name."""
+
+
+def test_every_attribute_of_a_pool_is_declared() -> None:
+    assert list(POOL_FIELDS) == [each.name for each in fields(PoolPolicy)]
+
+
+def test_every_attribute_of_the_policy_is_declared_or_no_setting() -> None:
+    assert {each.name for each in fields(Policy)} == {*CLUSTER_FIELDS, *NO_SETTINGS}
+
+
+def test_what_a_claim_keeps_of_a_drain_is_declared_in_the_order_in_which_it_is_stored() -> None:
+    assert tuple(DRAIN_FIELDS) == DrainSettings.__struct_fields__
+    assert {name: getattr(DrainSettings(), name) for name in DRAIN_FIELDS} == {
+        name: WATCHDOGS["BALANCED"] if name == "watchdog" else field.initial() for name, field in DRAIN_FIELDS.items()
+    }
+
+
+def test_a_running_drain_keeps_the_settings_that_say_so() -> None:
+    kept = {name for name, field in POOL_FIELDS.items() if field.binds is Binds.DRAIN}
+    assert kept == set(PodRules.__struct_fields__)
+    assert {field.binds for field in DRAIN_FIELDS.values()} == {Binds.DRAIN}
+
+
+@pytest.mark.parametrize("field", [pytest.param(field, id=name) for name, field in ALL.items()])
+def test_a_sentence_says_its_default_by_the_declaration(field: Field) -> None:
+    named = re.search("default", field.text.replace("{default", ""), re.IGNORECASE)
+    assert ("{default" in field.text) == bool(named and field.default not in (None, []))
+
+
+def test_the_document_holds_every_field_and_no_other() -> None:
+    paths = [".".join(path) for path in places()]
+    pool = [f"nodePools.NAME.{field.path}" for field in POOL_FIELDS.values()]
+    other = [field.path for field in (*CLUSTER_FIELDS.values(), *DRAIN_FIELDS.values())]
+    assert len(paths) == len(set(paths))
+    assert {*pool, *other} <= set(paths)
+    assert all(field.default is not REQUIRED for field in (*ALL.values(), *DOCUMENT.fields))
+
+
+@pytest.mark.parametrize(
+    "field", [pytest.param(field, id=name) for name, field in ALL.items() if not name.startswith("drain ")]
+)
+def test_the_page_says_who_asks_a_setting(field: Field) -> None:
+    names = (f"`{field.name}", f"`{field.path}", IN_OTHER_WORDS.get(field.path, f"`{field.path}"))
+    assert any(name in precedence() for name in names), "name it where `precedence` says what is asked when"
+
+
+@pytest.mark.parametrize(
+    ("gates", "only_the_pass"),
+    [pytest.param(CLAIM_GATES, False, id="what a claim asks"), pytest.param(PASS_GATES, True, id="what a pass asks")],
+)
+def test_a_gates_settings_bind_who_asks_it(gates: tuple[object, ...], only_the_pass: bool) -> None:
+    for gate in gates:
+        named = set(re.findall("`([A-Za-z.]+)`", ASKS[gate.__name__][1]))  # type: ignore[attr-defined]
+        asked = [field for field in ALL.values() if field.path in named]
+        assert {field.binds is Binds.PASS for field in asked} <= {only_the_pass}
+
+
+def test_every_setting_that_the_pass_alone_asks_belongs_to_one_of_its_gates() -> None:
+    named = " ".join(ASKS[gate.__name__][1] for gate in PASS_GATES)
+    assert [field.path for field in ALL.values() if field.binds is Binds.PASS and field.name not in named] == []

@@ -1,0 +1,249 @@
+"""What Karpenter's API server, estafette's chart and node-refiner's manifest really look like is read, all of it."""
+
+import json
+from collections.abc import Callable
+from datetime import timedelta
+from textwrap import dedent
+from typing import Any
+
+import pytest
+
+from functions.cli.policy.as_written import as_written
+from functions.cli.policy.importing import Imported, from_estafette, from_karpenter, from_node_refiner
+from shared.core.policy import Limit, Policy, PoolPolicy
+from shared.core.policy.parsing import parse
+from shared.errors import BadPolicy
+
+MINUTE = timedelta(minutes=1)
+CONFIGURATION = '{"nodePools": {"web": {"enabled": true, "scaleDownCPURequestRatioLimit": 0.6}}}'
+
+
+def policy(found: Imported) -> Policy:
+    return parse(found.document.encode())
+
+
+def node_pool(**spec: Any) -> dict[str, Any]:
+    """A NodePool as `kubectl get --raw` prints it: in a list whose items name no kind."""
+    return {"metadata": {"name": "a"}, "spec": {"template": {"spec": {"expireAfter": "Never"}}, **spec}}
+
+
+def raw(*pools: dict[str, Any]) -> bytes:
+    return json.dumps({"apiVersion": "karpenter.sh/v1", "kind": "NodePoolList", "items": pools}).encode()
+
+
+def imported(*pools: dict[str, Any]) -> tuple[PoolPolicy, str]:
+    found = from_karpenter(raw(*pools))
+    return policy(found).pools["a"], " ".join(found.notes)
+
+
+def test_a_list_whose_items_name_no_kind_is_read() -> None:
+    pool, _ = imported(node_pool(disruption={"consolidateAfter": "1m"}))
+
+    assert (pool.enabled, pool.consolidate_after) == (True, MINUTE)
+
+
+@pytest.mark.parametrize(
+    ("expected", "spec"),
+    [
+        pytest.param("it is static (spec.replicas)", {"replicas": 5, "limits": {"nodes": 8}}, id="a static pool"),
+        pytest.param("it is static (spec.replicas)", {"replicas": 0}, id="one of no nodes"),
+        pytest.param(
+            "its template carries karpenter.sh/do-not-disrupt",
+            {"template": {"metadata": {"annotations": {"karpenter.sh/do-not-disrupt": "true"}}}},
+            id="nodes that may not be disrupted",
+        ),
+    ],
+)
+def test_what_karpenter_left_alone_stays_alone_with_a_note(expected: str, spec: dict[str, Any]) -> None:
+    pool, notes = imported(node_pool(**spec))
+
+    assert pool.enabled is False
+    assert f"nodePools.a: {expected}" in notes
+
+
+def test_an_annotation_that_says_false_forbids_nothing() -> None:
+    annotations = {"annotations": {"karpenter.sh/do-not-disrupt": "false"}}
+
+    assert imported(node_pool(template={"metadata": annotations}))[0].enabled is True
+
+
+@pytest.mark.parametrize("reason", ["Unhealthy", "Drifted"])
+def test_a_reason_that_ebb_never_has_is_read_and_never_matches(reason: str) -> None:
+    pool, _ = imported(node_pool(disruption={"budgets": [{"nodes": "0", "reasons": [reason]}, {"nodes": "1"}]}))
+
+    assert [each.reasons for each in pool.budgets] == [{reason.lower()}, set()]
+
+
+@pytest.mark.parametrize(
+    ("expected", "nodes"),
+    [
+        pytest.param(2_147_483_647, "2147483647", id="the largest of 32 bits"),
+        pytest.param(10**40, "1" + "0" * 40, id="more than any machine counts"),
+        pytest.param(10**40, 10**40, id="without quotes"),
+        pytest.param(5, "0" * 5_000 + "5", id="zeros before it"),
+    ],
+)
+def test_a_number_of_nodes_of_any_length_is_a_limit_that_never_binds_below_it(expected: int, nodes: str | int) -> None:
+    pool, _ = imported(node_pool(disruption={"budgets": [{"nodes": nodes}]}))
+
+    most = 999_999_999
+    assert pool.budgets[0].nodes == Limit(count=min(expected, most))
+
+
+@pytest.mark.parametrize(
+    ("expected", "written"),
+    [
+        pytest.param(timedelta(days=36_500), "876000h", id="a hundred years, written for never"),
+        pytest.param(timedelta(hours=2_562_024), "2562024h", id="the longest that Go reads"),
+    ],
+)
+def test_an_age_of_any_length_that_karpenter_reads_is_read(expected: timedelta, written: str) -> None:
+    pool, _ = imported(node_pool(template={"spec": {"expireAfter": written}}, disruption={"consolidateAfter": written}))
+
+    assert (pool.expire_after, pool.consolidate_after) == (expected, expected)
+
+
+def test_a_longer_age_is_refused_with_what_to_write() -> None:
+    with pytest.raises(BadPolicy, match="write at most 106751d, or Never"):
+        imported(node_pool(template={"spec": {"expireAfter": "9999999h"}}))
+
+
+def rendered(marked: str = 'value: "600"', age: str = 'value: "0"') -> bytes:
+    """The objects of estafette's chart as `helm template` prints them."""
+    return dedent(f"""\
+        # Source: estafette-k8s-node-compactor/templates/serviceaccount.yaml
+        apiVersion: v1
+        kind: ServiceAccount
+        metadata: {{name: compactor}}
+        ---
+        apiVersion: v1
+        kind: ConfigMap
+        metadata: {{name: compactor}}
+        data:
+          estafette-k8s-node-compactor-config.yaml: |
+            {CONFIGURATION}
+        ---
+        apiVersion: rbac.authorization.k8s.io/v1
+        kind: ClusterRole
+        metadata: {{name: compactor}}
+        ---
+        apiVersion: apps/v1
+        kind: Deployment
+        metadata: {{name: compactor}}
+        spec:
+          template:
+            spec:
+              containers:
+                - name: compactor
+                  env:
+                    - name: "ESTAFETTE_LOG_FORMAT"
+                      value: "plaintext"
+                    - name: "MINIMUM_NODE_AGE_SECONDS"
+                      {age}
+                    - name: "NEEDED_MARKED_TIME_FOR_REMOVAL_SECONDS"
+                      {marked}
+        """).encode()
+
+
+def values(*timers: str) -> bytes:
+    """The values of estafette's chart, as a person overrides them."""
+    return "\n".join(["configmap:", f"  compactorConfig: '{CONFIGURATION}'", *timers, "replicaCount: 1"]).encode()
+
+
+@pytest.mark.parametrize(
+    ("marked", "age", "data"),
+    [
+        pytest.param(10 * MINUTE, 0 * MINUTE, rendered(), id="what helm template prints"),
+        pytest.param(
+            7 * MINUTE,
+            60 * MINUTE,
+            values("minimumNodeAgeSeconds: 3600", "neededMarkedTimeForRemovalSeconds: 420"),
+            id="the chart's values",
+        ),
+        pytest.param(10 * MINUTE, 0 * MINUTE, values(), id="values without timers: the chart's defaults"),
+        pytest.param(5 * MINUTE, 20 * MINUTE, CONFIGURATION.encode(), id="neither: the process's defaults"),
+    ],
+)
+def test_the_timers_of_estafettes_chart_count(marked: timedelta, age: timedelta, data: bytes) -> None:
+    pool = policy(from_estafette(data)).pools["web"]
+
+    assert (pool.enabled, pool.consolidate_after, pool.minimum_node_age) == (True, marked, age)
+
+
+def test_what_a_person_gives_counts_before_the_file() -> None:
+    assert policy(from_estafette(rendered(), marked_seconds=60)).pools["web"].consolidate_after == MINUTE
+
+
+def test_a_comment_says_where_a_timer_stood() -> None:
+    assert "consolidateAfter: 600s  # NEEDED_MARKED_TIME_FOR_REMOVAL_SECONDS of the Deployment" in (
+        from_estafette(rendered()).document
+    )
+
+
+@pytest.mark.parametrize(
+    ("expected", "marked"),
+    [
+        pytest.param("value 'soon' is wrong; write a whole number of seconds", 'value: "soon"', id="no number"),
+        pytest.param(
+            "its value stands in another object",
+            "valueFrom: {configMapKeyRef: {name: x, key: y}}",
+            id="taken from elsewhere",
+        ),
+    ],
+)
+def test_a_timer_that_cannot_be_read_is_a_sentence(expected: str, marked: str) -> None:
+    with pytest.raises(BadPolicy, match=f"NEEDED_MARKED_TIME_FOR_REMOVAL_SECONDS: {expected}"):
+        from_estafette(rendered(marked))
+
+
+def test_two_deployments_that_disagree_are_a_sentence() -> None:
+    deployment = rendered('value: "60"').rpartition(b"---\n")[2]
+
+    with pytest.raises(BadPolicy, match="the file says 600s and 60s"):
+        from_estafette(rendered() + b"---\n" + deployment)
+
+
+@pytest.mark.parametrize(
+    ("expected", "convert", "data"),
+    [
+        pytest.param({"ClusterRole", "ServiceAccount"}, from_estafette, rendered(), id="estafette's chart"),
+        pytest.param(
+            {"Deployment"},
+            from_node_refiner,
+            b"{kind: ConfigMap, data: {time_gap: '5'}}\n---\n{kind: Deployment}",
+            id="node-refiner's manifest",
+        ),
+    ],
+)
+def test_other_objects_of_the_file_are_noted(
+    expected: set[str], convert: Callable[[bytes], Imported], data: bytes
+) -> None:
+    noted = {note.split("'")[1] for note in convert(data).notes if note.startswith("objects ")}
+
+    assert noted == expected
+
+
+def test_the_limits_that_hold_for_the_first_time_are_noted_for_node_refiner() -> None:
+    notes = from_node_refiner(b"{data: {time_gap: '5'}}").notes
+
+    assert any("10% of a pool and of the cluster, and 20% an hour" in note for note in notes)
+
+
+@pytest.mark.parametrize(
+    ("expected", "document"),
+    [
+        pytest.param("nodePools.a.disruption.budgets[1].reasons", "nodePools: {a: {disruption: %s}}", id="a pool"),
+        pytest.param("defaults.disruption.budgets[1].reasons", "defaults: {disruption: %s}", id="defaults"),
+        pytest.param("cluster.disruption.budgets[1].reasons", "cluster: {disruption: %s}", id="the cluster"),
+    ],
+)
+def test_an_empty_list_of_reasons_is_warned_about(expected: str, document: str) -> None:
+    data = (document % "{budgets: [{nodes: 1, reasons: [Empty]}, {nodes: 1, reasons: []}]}").encode()
+
+    assert parse(data)
+    (said,) = as_written(data)
+    assert said.startswith(f"{expected}: the list is empty, which means every reason")
+
+
+def test_a_document_without_such_a_list_needs_no_word() -> None:
+    assert as_written(b"nodePools: {a: {enabled: true}, b: {disruption: {}}}") == ()

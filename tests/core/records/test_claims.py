@@ -1,0 +1,153 @@
+"""The claim's arithmetic: grant, settle, back off."""
+
+from datetime import timedelta
+
+import msgspec
+import pytest
+
+from shared.core.cluster.names import CONSOLIDATION_DELAY_LABEL
+from shared.core.cluster.snapshot import NodePool
+from shared.core.policy import DrainSettings, Limit, NamespaceRate, Policy, PoolPolicy, Rate
+from shared.core.reasons import Halt
+from shared.core.records.claims import claim_for, granted, longest_rate, open_breakers, settled, without_past
+from shared.core.records.state import Backoff, Breaker, ClusterState, Start
+from tests.builders import NOW, claim, node, order
+
+HOUR, SECOND = timedelta(hours=1), timedelta(seconds=1)
+
+
+def held(**backoffs: Backoff) -> ClusterState:
+    return ClusterState(claims={"uid-n1": claim("n1")}, backoffs=backoffs)
+
+
+def test_a_grant_counts_in_budgets_gap_and_rate_at_once() -> None:
+    before = ClusterState(starts=(Start(NOW - 2 * HOUR, "a"), Start(NOW - HOUR / 2, "b")))
+
+    after = granted(before, "uid-n1", claim("n1"), keep_starts=HOUR)
+
+    assert after.claims == {"uid-n1": claim("n1")}
+    assert after.last_scale_down == NOW
+    assert after.starts == (Start(NOW - HOUR / 2, "b"), Start(NOW, "a"))
+
+
+def test_a_grant_remembers_how_many_pods_it_moves_as_long_as_the_longest_period() -> None:
+    rules = Policy(rate=None, evictions_per_namespace=NamespaceRate(10, 2 * HOUR))
+    before = ClusterState(starts=(Start(NOW - HOUR, "a", {"shop": 3}), Start(NOW - 2 * HOUR, "a", {"shop": 9})))
+
+    after = granted(before, "uid-n1", claim("n1"), longest_rate(rules), {"shop": 2})
+
+    assert after.starts == (Start(NOW - HOUR, "a", {"shop": 3}), Start(NOW, "a", {"shop": 2}))
+
+
+@pytest.mark.parametrize(
+    ("expected", "rules"),
+    [
+        pytest.param(HOUR, Policy(), id="the cluster's, by default"),
+        pytest.param(3 * HOUR, Policy(pools={"a": PoolPolicy(rate=Rate(Limit(count=1), 3 * HOUR))}), id="a pool's"),
+        pytest.param(4 * HOUR, Policy(other_pools=PoolPolicy(rate=Rate(Limit(count=1), 4 * HOUR))), id="all pools'"),
+        pytest.param(2 * HOUR, Policy(evictions_per_namespace=NamespaceRate(1, 2 * HOUR)), id="a namespace's"),
+    ],
+)
+def test_starts_are_remembered_for_the_longest_period_that_any_rate_counts(expected: timedelta, rules: Policy) -> None:
+    assert longest_rate(rules) == expected
+
+
+def test_a_start_of_before_pods_were_counted_is_read_and_one_without_pods_is_written_as_before() -> None:
+    old = b'{"at":"2026-03-04T22:00:00Z","pool":"a"}'
+
+    assert msgspec.json.decode(old, type=Start) == Start(NOW, "a", {})
+    assert msgspec.json.encode(Start(NOW, "a")) == old
+
+
+def test_a_claim_carries_the_settings_its_drain_will_end_with() -> None:
+    made = claim_for(order(), node("n1"), Policy(hash="h"), "OPTIMIZE_UTILIZATION", NOW)
+
+    assert (made.policy_hash, made.settings.watchdog) == ("h", timedelta(minutes=8))
+    assert (made.pool, made.zone, made.since) == ("a", "z", NOW)
+
+
+@pytest.mark.parametrize(
+    ("expected", "why", "before"),
+    [
+        pytest.param(None, None, {}, id="a removed node needs no back-off"),
+        pytest.param(None, Halt.PAUSED, {}, id="a pause says nothing about the node"),
+        pytest.param(timedelta(minutes=30), Halt.DEADLINE, {}, id="a first failure rests half an hour"),
+        pytest.param(timedelta(minutes=30), Halt.DEMAND, {}, id="room that was needed is not taken again at once"),
+        pytest.param(
+            HOUR, Halt.DEMAND, {"uid-n1": Backoff("n1", NOW, HOUR / 2, "demand")}, id="nor soon when that repeats"
+        ),
+        pytest.param(
+            HOUR, Halt.DEADLINE, {"uid-n1": Backoff("n1", NOW, HOUR / 2, "deadline")}, id="a second one doubles"
+        ),
+        pytest.param(
+            24 * HOUR, Halt.WATCHDOG, {"uid-n1": Backoff("n1", NOW, 20 * HOUR, "watchdog")}, id="never above a day"
+        ),
+        pytest.param(
+            timedelta(minutes=30),
+            Halt.DEADLINE,
+            {"uid-n1": Backoff("n1", NOW - 25 * HOUR, 20 * HOUR, "deadline")},
+            id="a failure long ago is forgotten",
+        ),
+        pytest.param(24 * HOUR, Halt.OVERRULED, {}, id="a person who takes the node back has it for a day"),
+        pytest.param(24 * HOUR, Halt.RELEASED, {}, id="a person's release likewise"),
+    ],
+)
+def test_settling_ends_the_claim_and_backs_off_by_what_happened(
+    expected: timedelta | None, why: Halt | None, before: dict[str, Backoff]
+) -> None:
+    after = settled(held(**before), "uid-n1", why, NOW)
+
+    backoff = after.backoffs.get("uid-n1")
+    assert after.claims == {}
+    assert expected == (backoff.delay if backoff else None)
+    assert backoff is None or backoff.until == NOW + backoff.delay
+
+
+def test_settling_twice_changes_nothing_the_second_time() -> None:
+    once = settled(held(), "uid-n1", Halt.DEADLINE, NOW)
+
+    assert settled(once, "uid-n1", Halt.DEADLINE, NOW + HOUR) == once
+
+
+@pytest.mark.parametrize(
+    ("expected", "alive", "until"),
+    [
+        pytest.param(True, ["uid-n1"], HOUR, id="one that stands"),
+        pytest.param(True, ["uid-n1"], -24 * HOUR + SECOND, id="one that has passed, for a failure soon after"),
+        pytest.param(False, ["uid-n1"], -24 * HOUR, id="one that passed a day ago"),
+        pytest.param(False, [], HOUR, id="one of a node that is gone"),
+    ],
+)
+def test_a_back_off_is_remembered_as_long_as_it_may_double(expected: bool, alive: list[str], until: timedelta) -> None:
+    before = held(**{"uid-n1": Backoff("n1", NOW + until, HOUR / 2, "deadline")})
+    assert bool(without_past(before, alive, NOW).backoffs) is expected
+
+
+def test_a_breaker_is_forgotten_when_it_closes() -> None:
+    held_back = ClusterState(breakers={"a": Breaker(NOW, "past"), "b": Breaker(NOW + SECOND, "now")})
+    assert set(open_breakers(held_back, NOW)) == set(without_past(held_back, [], NOW).breakers) == {"b"}
+
+
+@pytest.mark.parametrize(
+    ("minutes", "label", "pool", "rules"),
+    [
+        pytest.param(25, "", None, Policy(), id="the profile's"),
+        pytest.param(75, "", timedelta(hours=1), Policy(), id="a pool that waits an hour"),
+        pytest.param(75, "3600", None, Policy(), id="the same by its nodes' label"),
+        pytest.param(75, "3600", timedelta(minutes=1), Policy(), id="the longer of the two"),
+        pytest.param(25, "60", timedelta(minutes=1), Policy(), id="a pool that waits less: it may go sooner"),
+        pytest.param(25, "soon", None, Policy(), id="a label that is no number"),
+        pytest.param(75, "3600", None, Policy(drain=DrainSettings(watchdog=HOUR / 2), watchdog_by_profile=False),
+                     id="a policy that says less"),
+        pytest.param(120, "3600", None, Policy(drain=DrainSettings(watchdog=2 * HOUR), watchdog_by_profile=False),
+                     id="a policy that says more"),
+    ],
+)  # fmt: skip
+def test_the_watchdog_waits_longer_than_the_autoscaler_does_in_the_pool(
+    minutes: int, label: str, pool: timedelta | None, rules: Policy
+) -> None:
+    here = node("n1", labels={CONSOLIDATION_DELAY_LABEL: label} if label else {})
+
+    made = claim_for(order(), here, rules, "BALANCED", NOW, pool=NodePool("a", consolidation_delay=pool))
+
+    assert made.settings.watchdog == timedelta(minutes=minutes)

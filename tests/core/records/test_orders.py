@@ -1,0 +1,190 @@
+"""The message both ways: nothing is lost, and whatever is no order says so in a sentence."""
+
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.core.reasons import DrainReason
+from shared.core.records.orders import (
+    CLAIM_WITHIN,
+    MOST_GENERATION,
+    Kind,
+    Order,
+    Origin,
+    continued,
+    decode,
+    encode,
+    order_id,
+)
+from shared.errors import BadOrder
+from tests.builders import CLUSTER, NOW, order
+
+TIMES = st.datetimes(datetime(1971, 1, 1), datetime(8999, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001 - bounds
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
+    max_leaves=5,
+)
+FIELDS = tuple(Order.__struct_fields__)
+
+ORDERS = st.builds(
+    Order,
+    kind=st.sampled_from(Kind),
+    order_id=st.from_regex(r"[a-z0-9]{1,63}", fullmatch=True),
+    cluster=TEXT,
+    node=st.from_regex(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?", fullmatch=True),
+    node_uid=TEXT,
+    reason=st.sampled_from(DrainReason),
+    origin=st.sampled_from(Origin),
+    issued_at=TIMES,
+    expires_at=TIMES,
+    picture_at=st.none() | TIMES,
+    generation=st.integers(0, 1000),
+    dry_run=st.booleans(),
+    ignore=st.lists(TEXT, max_size=3).map(tuple),
+    requested_by=TEXT,
+)
+
+
+def read(fields: Any) -> Order:
+    return decode(msgspec.json.encode(fields), CLUSTER, "4711", NOW)
+
+
+@given(ORDERS)
+def test_an_order_survives_the_message(given_order: Order) -> None:
+    assert decode(encode(given_order), "another", "4711", NOW) == given_order
+
+
+def test_a_node_is_enough_and_the_message_supplies_the_rest() -> None:
+    assert read({"node": "gke-x"}) == Order(
+        order_id="4711",
+        cluster=CLUSTER,
+        node="gke-x",
+        issued_at=NOW,
+        expires_at=NOW + CLAIM_WITHIN,
+        reason=DrainReason.MANUAL,
+        origin=Origin.MANUAL,
+    )
+
+
+def test_a_manual_order_counts_its_expiry_from_the_publish_time() -> None:
+    amsterdam = NOW.astimezone(timezone(timedelta(hours=1)))
+
+    assert decode(b'{"node": "gke-x"}', CLUSTER, "4711", amsterdam).expires_at == NOW + timedelta(minutes=10)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "data"),
+    [
+        pytest.param("message data: not JSON", b"", id="nothing"),
+        pytest.param("message data: not JSON", b"gke-x", id="a bare word"),
+        pytest.param("message data: not JSON", b"\xff\xfe", id="no text"),
+        pytest.param("message data: not JSON", b'{"node": "\xff"}', id="text that is no UTF-8"),
+        pytest.param("message data: not JSON", b"[" * 10_000, id="nested without end"),
+        pytest.param("message data: not JSON", b'{"a":' * 10_000, id="objects nested without end"),
+        pytest.param("message data: not a JSON object", b'["gke-x"]', id="a list"),
+        pytest.param("message data: not a JSON object", b"null", id="null"),
+        pytest.param("node: missing", b"{}", id="an empty object"),
+        pytest.param("node: missing", b'{"node": ""}', id="an empty name"),
+        pytest.param("node: missing", b'{"node": ["gke-x"]}', id="a list of nodes"),
+        pytest.param(r"node: '\.\.' cannot be", b'{"node": ".."}', id="a name that leads to another path"),
+        pytest.param("node: 'a,b=c' cannot be", b'{"node": "a,b=c"}', id="a name that is a field selector"),
+        pytest.param("node: 'GKE-X' cannot be", b'{"node": "GKE-X"}', id="a name in capitals"),
+    ],
+)
+def test_what_is_no_order_says_what_to_send(sentence: str, data: bytes) -> None:
+    with pytest.raises(BadOrder, match=sentence) as caught:
+        decode(data, CLUSTER, "4711", NOW)
+
+    assert "gke-…" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "fields"),
+    [
+        pytest.param("schema: 2 is not known", {"schema": 2}, id="a later schema"),
+        pytest.param("schema: '1' is not known", {"schema": "1"}, id="a schema in quotes"),
+        pytest.param(r"'delete' is no word for it - at `\$\.kind", {"kind": "delete"}, id="an unknown kind"),
+        pytest.param(r"\$\.reason", {"reason": "bored"}, id="an unknown reason"),
+        pytest.param(r"\$\.origin", {"origin": 5}, id="an origin of the wrong type"),
+        pytest.param(r"\$\.ignore", {"ignore": "windows"}, id="ignore without a list"),
+        pytest.param(r"\$\.ignore\[1\]", {"ignore": ["windows", {}]}, id="ignore with an object in it"),
+        pytest.param(r"\$\.dry_run", {"dry_run": "perhaps"}, id="dry run neither yes nor no"),
+        pytest.param(r"\$\.generation", {"generation": "later"}, id="a generation in words"),
+        pytest.param(r"\$\.issued_at", {"issued_at": "yesterday"}, id="a time in words"),
+        pytest.param("issued_at: the time has no zone", {"issued_at": "2026-03-04T22:00:00"}, id="no zone"),
+        pytest.param("expires_at: the time has no zone", {"expires_at": "2026-03-04T22:00:00"}, id="expiry, no zone"),
+        pytest.param("picture_at: the time has no zone", {"picture_at": "2026-03-04T22:00:00"}, id="picture, no zone"),
+        pytest.param("expires_at: the year 9999", {"expires_at": "9999-12-31T23:59:59Z"}, id="the end of time"),
+        pytest.param("issued_at: the year 1", {"issued_at": "0001-01-01T00:00:00Z"}, id="the beginning of time"),
+        pytest.param("order_id: 'a/b' cannot be", {"order_id": "a/b"}, id="an id that no taint can carry"),
+        pytest.param("order_id: 'aaaa", {"order_id": "a" * 64}, id="an id too long for a taint"),
+        pytest.param("order_id: 'é' cannot be", {"order_id": "é"}, id="an id that is not ASCII"),
+        pytest.param("order_id: .* cannot be", {"order_id": "a\n"}, id="an id with a newline"),
+        pytest.param(r"\$\.generation", {"generation": -1}, id="a generation before the first"),
+        pytest.param(r"\$\.generation", {"generation": 2**70}, id="a generation that no store can hold"),
+        pytest.param("message data: 7.* bytes", {"requested_by": "x" * 70_000}, id="a message too large to keep"),
+    ],
+)
+def test_a_wrong_field_is_named(sentence: str, fields: dict[str, Any]) -> None:
+    with pytest.raises(BadOrder, match=sentence):
+        read({"node": "gke-x", **fields})
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_an_order_or_a_bad_one(data: bytes) -> None:
+    accepted_or_named(data)
+
+
+@given(st.dictionaries(st.sampled_from(FIELDS), JSON), JSON)
+def test_any_fields_are_an_order_or_a_bad_one(fields: dict[str, Any], node: Any) -> None:
+    accepted_or_named(msgspec.json.encode({"node": node, **fields}))
+    accepted_or_named(msgspec.json.encode({"node": "gke-x", **fields}))
+
+
+@given(st.sampled_from(["issued_at", "expires_at", "picture_at"]), st.integers() | st.floats(allow_nan=False))
+def test_any_number_for_a_time_is_an_order_or_a_bad_one(name: str, number: float) -> None:
+    accepted_or_named(msgspec.json.encode({"node": "gke-x", name: number}))
+
+
+def accepted_or_named(data: bytes) -> None:
+    try:
+        accepted = decode(data, CLUSTER, "4711", NOW)
+    except BadOrder:
+        return
+    assert accepted.node
+    assert accepted.issued_at.tzinfo is not None
+    assert accepted.expires_at + timedelta(days=365) > accepted.expires_at  # a core that adds never overflows
+
+
+def test_the_attributes_repeat_the_order() -> None:
+    expected = {"kind": "release", "cluster": CLUSTER, "node": "gke-x", "order_id": "order"}
+
+    assert order("gke-x", kind=Kind.RELEASE).attributes == expected
+
+
+def test_the_same_pass_gives_the_same_order_id_and_another_pass_another() -> None:
+    assert order_id("run-1", "uid-1") == order_id("run-1", "uid-1")
+    assert len({order_id("run-1", "uid-1"), order_id("run-2", "uid-1"), order_id("run-1", "uid-2")}) == 3
+    assert read({"node": "gke-x", "order_id": order_id("run-1", "uid-1")}).order_id == order_id("run-1", "uid-1")
+
+
+@pytest.mark.parametrize(
+    ("expected", "generation"),
+    [
+        pytest.param(1, 0, id="the first"),
+        pytest.param(MOST_GENERATION, MOST_GENERATION - 1, id="the last but one"),
+        pytest.param(MOST_GENERATION, MOST_GENERATION, id="the last goes on as itself"),
+    ],
+)
+def test_whatever_order_is_accepted_can_be_continued(expected: int, generation: int) -> None:
+    accepted = decode(encode(order(generation=generation)), CLUSTER, "m", NOW)
+
+    following = decode(encode(continued(accepted, accepted.generation)), CLUSTER, "m", NOW)
+
+    assert following.generation == expected

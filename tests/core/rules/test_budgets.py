@@ -1,0 +1,143 @@
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from shared.core.policy import Budget, Freeze, Limit, Policy, Rate, Schedule
+from shared.core.reasons import DrainReason
+from shared.core.records.state import Start
+from shared.core.rules.budgets import Calendar, freeze_in_force, limit_now, starts_left, window_open
+from tests.builders import NOW
+
+WEDNESDAY_NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
+WEDNESDAY_NIGHT = datetime(2026, 3, 4, 22, tzinfo=UTC)
+OFFICE_HOURS = Schedule("0 9 * * mon-fri", timedelta(hours=8))
+UNDERUTILIZED, EMPTY, EXPIRED, MANUAL = (
+    DrainReason.UNDERUTILIZED,
+    DrainReason.EMPTY,
+    DrainReason.EXPIRED,
+    DrainReason.MANUAL,
+)
+
+
+def budget(nodes: int | str, *reasons: str, schedule: Schedule | None = None) -> Budget:
+    limit = Limit(percent=int(nodes[:-1])) if isinstance(nodes, str) else Limit(count=nodes)
+    return Budget(limit, schedule, frozenset(reasons))
+
+
+@pytest.mark.acceptance(61)
+@pytest.mark.parametrize(
+    ("expected", "share", "nodes"),
+    [
+        pytest.param(1, "10%", 1, id="10% of 1"),
+        pytest.param(1, "10%", 9, id="10% of 9"),
+        pytest.param(1, "10%", 10, id="10% of 10"),
+        pytest.param(2, "10%", 11, id="10% of 11"),
+        pytest.param(1, "5%", 10, id="Karpenter: 5% of 10"),
+        pytest.param(4, "20%", 19, id="Karpenter: 20% of 19"),
+        pytest.param(0, "0%", 1000, id="nothing of many"),
+        pytest.param(0, "100%", 0, id="all of none"),
+    ],
+)
+def test_a_percentage_rounds_up(expected: int, share: str, nodes: int) -> None:
+    assert limit_now([budget(share)], UNDERUTILIZED, nodes, Calendar(NOW)) == expected
+
+
+@pytest.mark.acceptance(70, 62)
+@pytest.mark.parametrize(
+    ("expected", "now"),
+    [
+        pytest.param(0, WEDNESDAY_NOON, id="office hours: no scale-down"),
+        pytest.param(10, WEDNESDAY_NIGHT, id="every other time: ten"),
+    ],
+)
+def test_the_most_restrictive_active_budget_wins(expected: int, now: datetime) -> None:
+    seed = [budget(0, schedule=OFFICE_HOURS), budget(10)]
+    assert limit_now(seed, UNDERUTILIZED, 1000, Calendar(now)) == expected
+
+
+@pytest.mark.acceptance(75)
+@pytest.mark.parametrize(
+    ("expected", "budgets"),
+    [
+        pytest.param(None, [], id="an empty list"),
+        pytest.param(None, [budget(0, schedule=OFFICE_HOURS)], id="none active"),
+        pytest.param(None, [budget(0, "empty")], id="none for the reason"),
+        pytest.param(10, [budget(10), budget(15, "underutilized")], id="the general one is lower"),
+        pytest.param(4, [budget(10), budget(4, "underutilized")], id="the reason's own is lower"),
+        pytest.param(10, [budget(10), budget(4, "empty")], id="another reason's does not count"),
+        pytest.param(None, [budget(0, "drifted")], id="drifted never matches"),
+        pytest.param(None, [budget(0, "drifted", "unhealthy")], id="nor does unhealthy"),
+    ],
+)
+def test_no_active_budget_for_a_reason_is_no_limit(expected: int | None, budgets: list[Budget]) -> None:
+    assert limit_now(budgets, UNDERUTILIZED, 100, Calendar(WEDNESDAY_NIGHT)) == expected
+
+
+@pytest.mark.parametrize("reason", ["empty", "underutilized", "expired"])
+def test_a_person_is_bound_by_every_active_budget(reason: str) -> None:
+    assert limit_now([budget(3, reason)], MANUAL, 100, Calendar(NOW)) == 3
+
+
+def test_a_person_is_not_bound_by_a_budget_for_drift_alone() -> None:
+    assert limit_now([budget(0, "drifted")], MANUAL, 100, Calendar(NOW)) is None
+
+
+@pytest.mark.acceptance(64)
+@pytest.mark.parametrize("hours", range(0, 168, 7))
+def test_a_budget_without_a_schedule_is_always_active(hours: int) -> None:
+    assert limit_now(Policy().budgets, EXPIRED, 30, Calendar(NOW + timedelta(hours=hours))) == 3
+
+
+@pytest.mark.acceptance(66)
+@pytest.mark.parametrize("reason", [EMPTY, UNDERUTILIZED, MANUAL])
+def test_a_schedule_that_cannot_be_read_allows_nothing_for_any_reason(reason: DrainReason) -> None:
+    bad = budget(5, "empty", schedule=Schedule("@wrongly", timedelta(hours=1)))
+    assert limit_now([budget(10), bad], reason, 100, Calendar(NOW)) == 0
+
+
+@pytest.mark.parametrize(
+    ("expected", "minutes_ago"),
+    [
+        pytest.param(1, [60], id="exactly an hour ago no longer counts"),
+        pytest.param(0, [59], id="within the hour it does"),
+        pytest.param(0, [1, 2, 3], id="never below zero"),
+        pytest.param(1, [], id="nothing has started"),
+    ],
+)
+def test_a_rate_counts_the_starts_of_one_period(expected: int, minutes_ago: list[int]) -> None:
+    starts = [Start(NOW - timedelta(minutes=each), "a") for each in minutes_ago]
+    assert starts_left(Rate(Limit(percent=20), timedelta(hours=1)), starts, 5, NOW) == expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "windows"),
+    [
+        pytest.param(True, None, id="no list"),
+        pytest.param(False, (), id="an empty list"),
+        pytest.param(False, (OFFICE_HOURS,), id="a closed one"),
+        pytest.param(True, (OFFICE_HOURS, Schedule("0 20 * * *", timedelta(hours=10))), id="one of two is open"),
+        pytest.param(False, (Schedule("nonsense", timedelta(hours=1)),), id="one that cannot be read"),
+    ],
+)
+def test_windows_are_an_allow_list(expected: bool, windows: tuple[Schedule, ...] | None) -> None:
+    assert window_open(windows, Calendar(WEDNESDAY_NIGHT)) is expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "offset"),
+    [
+        pytest.param(False, -1, id="a second before"),
+        pytest.param(True, 0, id="at its start"),
+        pytest.param(True, 3599, id="its last second"),
+        pytest.param(False, 3600, id="at its end"),
+    ],
+)
+def test_a_freeze_holds_from_its_start_until_before_its_end(expected: bool, offset: int) -> None:
+    freeze = Freeze(NOW, NOW + timedelta(hours=1))
+    assert (freeze_in_force([freeze], NOW + timedelta(seconds=offset)) is freeze) is expected
+
+
+def test_a_calendar_looks_each_schedule_up_once() -> None:
+    calendar = Calendar(NOW)
+    equal = Schedule("0 9 * * mon-fri", timedelta(hours=8))
+    assert calendar.active(OFFICE_HOURS) is calendar.active(equal) is False

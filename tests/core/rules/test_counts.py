@@ -1,0 +1,122 @@
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+from shared.core.cluster import names
+from shared.core.cluster.snapshot import Node
+from shared.core.policy import Policy
+from shared.core.records.state import Claim, ClusterState
+from shared.core.rules.counts import Measure, Standing, denominator, in_use, standing
+from tests.builders import NOW, claim, node, our_taint, policy, resources, taint
+
+DELETING = taint(names.AUTOSCALER_DELETING_TAINT)
+
+
+def stand(nodes: Iterable[Node], claims: dict[str, Claim] | None = None, rules: Policy | None = None) -> Standing:
+    return standing(nodes, {}, ClusterState(claims=claims or {}), rules or policy(), NOW)
+
+
+@pytest.mark.acceptance(72)
+@pytest.mark.parametrize(
+    ("expected", "second", "claims"),
+    [
+        pytest.param(set(), node("n2"), {}, id="an idle node"),
+        pytest.param({"uid-n2"}, node("n2"), {"uid-n2": claim("n2")}, id="a claim"),
+        pytest.param({"uid-n2"}, node("n2", taints=(our_taint(),)), {}, id="our taint without a claim"),
+        pytest.param({"uid-n2"}, node("n2", ready=False), {}, id="a NotReady node"),
+        pytest.param(
+            {"uid-n2"},
+            node("n2", ready=False, taints=(our_taint(),)),
+            {"uid-n2": claim("n2")},
+            id="all three count once",
+        ),
+        pytest.param(set(), node("n2", unschedulable=True), {}, id="a person's cordon"),
+        pytest.param(set(), node("n2", ready=False, once_ready=False), {}, id="a node that is still joining"),
+        pytest.param(set(), node("n2", ready=False, taints=(DELETING,)), {}, id="one that the autoscaler deletes"),
+        pytest.param(
+            {"uid-n2"}, node("n2", taints=(DELETING, our_taint())), {}, id="one that it deletes after our drain"
+        ),
+        pytest.param({"uid-old"}, node("n2"), {"uid-old": claim("old")}, id="a claim whose node is gone"),
+        pytest.param(set(), node("n2", pool="b", ready=False), {}, id="a node of another pool"),
+    ],
+)
+def test_claims_our_taint_and_not_ready_nodes_use_up_the_budget(
+    expected: set[str], second: Node, claims: dict[str, Claim]
+) -> None:
+    assert stand([node("n1"), second], claims).pool("a").in_use == expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "change"),
+    [
+        pytest.param(2, {}, id="ready"),
+        pytest.param(2, {"ready": False}, id="not Ready now"),
+        pytest.param(1, {"ready": False, "once_ready": False}, id="never yet Ready"),
+        pytest.param(1, {"taints": (DELETING,)}, id="being deleted"),
+        pytest.param(2, {"taints": (our_taint(),)}, id="drained by us"),
+        pytest.param(1, {"pool": "b"}, id="of another pool"),
+    ],
+)
+def test_percentages_are_taken_of_nodes_that_were_once_ready(expected: int, change: dict[str, Any]) -> None:
+    nodes = [node("n1"), node("n2", **change)]
+    assert denominator(nodes, "a") == expected
+    assert stand(nodes).pool("a").nodes == expected
+
+
+def test_the_cluster_counts_all_pools() -> None:
+    nodes = [node("n1"), node("n2", pool="b", ready=False), node("n3", pool="c")]
+    claims = {"uid-n3": claim("n3", pool="c")}
+    whole = stand(nodes, claims)
+    assert (whole.nodes, whole.in_use) == (denominator(nodes), len(in_use(nodes, claims))) == (3, 2)
+
+
+@pytest.mark.parametrize(
+    ("expected", "claims"),
+    [
+        pytest.param(2, {"uid-n1": claim("n1")}, id="a claim in flight"),
+        pytest.param(3, {"uid-old": claim("old")}, id="a claim whose node is already gone takes nothing twice"),
+    ],
+)
+def test_what_is_leaving_is_not_counted_as_left(expected: int, claims: dict[str, Claim]) -> None:
+    nodes = [node("n1"), node("n2"), node("n3"), node("n4", taints=(DELETING,))]
+    assert stand(nodes, claims).left == expected
+
+
+def test_a_node_that_is_not_ready_is_none_of_those_that_are_left() -> None:
+    """The pool's own count keeps it: the autoscaler holds its minimum by nodes, Ready or not."""
+    nodes = [node("n1"), node("n2"), node("n3", ready=False)]
+
+    where = stand(nodes)
+    assert (where.left, where.pool("a").left) == (2, 3)
+    assert where.with_claim(nodes[0]).left == where.with_claim(nodes[0]).with_claim(nodes[2]).left == 1
+
+
+def test_taking_a_node_is_seen_by_every_count() -> None:
+    nodes = [node("n1"), node("n2"), node("n3")]
+    before = stand(nodes).measured({"a": Measure(3, resources(10, 40, pods=300))})
+    pool = before.with_claim(nodes[0]).pool("a")
+    assert pool.in_flight == pool.in_use == {"uid-n1"}
+    assert (pool.left, dict(pool.left_by_zone), pool.taken) == (2, {"z": 2}, 1)
+    assert pool.measure == Measure(2, resources(6, 24, pods=190))
+
+
+def test_a_node_taken_twice_counts_once() -> None:
+    once = stand([node("n1"), node("n2")]).with_claim(node("n1"))
+    assert once.with_claim(node("n1")) == once
+
+
+def test_a_claim_after_the_fact_gives_the_counts_that_were_foreseen() -> None:
+    nodes = [node("n1"), node("n2", zone="y"), node("n3", pool="b", taints=(taint("gpu"),))]
+    foreseen = stand(nodes).with_claim(nodes[1])
+    found = stand(nodes, {"uid-n2": claim("n2", zone="y")})
+    assert (foreseen.left, foreseen.left_non_tainted, foreseen.in_use) == (
+        found.left,
+        found.left_non_tainted,
+        found.in_use,
+    )
+    assert foreseen.pool("a").in_flight == found.pool("a").in_flight
+
+
+def test_a_pool_without_nodes_stands_at_nothing() -> None:
+    assert stand([]).pool("z").left == 0

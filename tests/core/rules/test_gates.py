@@ -1,0 +1,398 @@
+from collections.abc import Iterable, Mapping
+from datetime import timedelta
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from shared.core.cluster import names
+from shared.core.cluster.snapshot import Node, NodePool
+from shared.core.policy import Budget, Freeze, Limit, NamespaceRate, Policy, Rate, Schedule
+from shared.core.reasons import Blocker, DrainReason, Unremovable
+from shared.core.records.state import Backoff, Breaker, ClusterState, Start
+from shared.core.rules.counts import Measure, Standing, standing
+from shared.core.rules.gates import blockers, claim_blockers, pass_blockers
+from tests.builders import NOW, claim, node, policy, resources, taint
+
+UNDERUTILIZED, EMPTY, EXPIRED, MANUAL = (
+    DrainReason.UNDERUTILIZED,
+    DrainReason.EMPTY,
+    DrainReason.EXPIRED,
+    DrainReason.MANUAL,
+)
+FIVE = tuple(node(f"n{i}") for i in range(1, 6))
+N1 = FIVE[0]
+DAY_TIME = Schedule("0 9 * * mon-fri", timedelta(hours=8))
+SECOND = timedelta(seconds=1)
+
+
+def budget(nodes: int, *reasons: str) -> Budget:
+    return Budget(Limit(count=nodes), None, frozenset(reasons))
+
+
+def stand(
+    rules: Policy | None = None,
+    nodes: Iterable[Node] = FIVE,
+    pools: Mapping[str, NodePool] | None = None,
+    **state: Any,
+) -> Standing:
+    return standing(nodes, pools or {}, ClusterState(**state), rules or policy(), NOW)
+
+
+def words(found: Iterable[Blocker]) -> list[str]:
+    return [str(each.reason) for each in found]
+
+
+def test_an_open_policy_closes_no_gate() -> None:
+    assert blockers(stand(), N1, UNDERUTILIZED) == ()
+
+
+@pytest.mark.parametrize(
+    ("expected", "where"),
+    [
+        pytest.param("paused", stand(policy(cluster_wide={"paused": True})), id="paused by the policy"),
+        pytest.param("paused", stand(paused=True), id="paused by the flag"),
+        pytest.param(
+            "frozen", stand(policy(cluster_wide={"freezes": (Freeze(NOW - SECOND, NOW + SECOND),)})), id="frozen"
+        ),
+        pytest.param("outside_windows", stand(policy(windows=(DAY_TIME,))), id="no window is open"),
+        pytest.param("breaker_open", stand(breakers={"a": Breaker(NOW + SECOND, "pending")}), id="the breaker is open"),
+        pytest.param(
+            "backing_off",
+            stand(backoffs={"uid-n1": Backoff("n1", NOW + SECOND, SECOND, "deadline")}),
+            id="the node backs off",
+        ),
+        pytest.param("pool_at_minimum", stand(pools={"a": NodePool("a", min_per_zone=5)}), id="at the zone's minimum"),
+        pytest.param("pool_at_minimum", stand(pools={"a": NodePool("a", min_total=5)}), id="at the pool's minimum"),
+        pytest.param("minimum_nodes", stand(policy(cluster_wide={"minimum_nodes": 5})), id="minimum nodes"),
+        pytest.param(
+            "minimum_non_tainted_nodes",
+            stand(policy(cluster_wide={"minimum_non_tainted_nodes": 5})),
+            id="minimum non-tainted nodes",
+        ),
+        pytest.param("budget", stand(policy(budgets=(budget(0),))), id="the pool's budget"),
+        pytest.param("cluster_budget", stand(policy(cluster_wide={"budgets": (budget(0),)})), id="the ceiling"),
+        pytest.param(
+            "rate",
+            stand(
+                policy(cluster_wide={"rate": Rate(Limit(count=1), timedelta(hours=1))}),
+                starts=(Start(NOW - SECOND, "b"),),
+            ),
+            id="the cluster's rate",
+        ),
+        pytest.param(
+            "rate",
+            stand(policy(rate=Rate(Limit(count=1), timedelta(hours=1))), starts=(Start(NOW - SECOND, "a"),)),
+            id="the pool's rate",
+        ),
+    ],
+)
+@pytest.mark.parametrize("reason", DrainReason)
+def test_a_claim_meets_its_gates_whatever_the_reason(expected: str, where: Standing, reason: DrainReason) -> None:
+    assert words(claim_blockers(where, N1, reason)) == [expected]
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        pytest.param(stand(breakers={"a": Breaker(NOW, "pending")}), id="a breaker that has closed"),
+        pytest.param(stand(breakers={"b": Breaker(NOW + SECOND, "pending")}), id="another pool's breaker"),
+        pytest.param(stand(backoffs={"uid-n1": Backoff("n1", NOW, SECOND, "x")}), id="a back-off that has passed"),
+        pytest.param(stand(backoffs={"uid-old": Backoff("n1", NOW + SECOND, SECOND, "x")}), id="a former node's"),
+        pytest.param(
+            stand(policy(rate=Rate(Limit(count=1), timedelta(hours=1))), starts=(Start(NOW, "b"),)),
+            id="another pool's start",
+        ),
+    ],
+)
+def test_what_has_passed_or_is_of_others_closes_nothing(where: Standing) -> None:
+    assert claim_blockers(where, N1, UNDERUTILIZED) == ()
+
+
+def test_every_closed_gate_is_named_in_order() -> None:
+    shut = policy(budgets=(budget(0),), windows=(), cluster_wide={"paused": True, "minimum_nodes": 9})
+    assert words(claim_blockers(stand(shut), N1, EMPTY)) == ["paused", "outside_windows", "minimum_nodes", "budget"]
+
+
+@pytest.mark.acceptance(52)
+@pytest.mark.parametrize(
+    ("expected", "count"),
+    [
+        pytest.param(["minimum_nodes"], 2, id="two nodes and a minimum of two: none goes"),
+        pytest.param([], 3, id="three nodes: one goes"),
+    ],
+)
+def test_the_minimum_holds_after_the_removal(expected: list[str], count: int) -> None:
+    where = stand(policy(cluster_wide={"minimum_nodes": 2}), FIVE[:count])
+    assert words(claim_blockers(where, N1, EMPTY)) == expected
+
+
+@pytest.mark.acceptance(53)
+@pytest.mark.parametrize(
+    ("expected", "nodes", "ignored"),
+    [
+        pytest.param(
+            ["minimum_non_tainted_nodes"], (*FIVE[:2], node("g", taints=(taint("gpu"),))), set(), id="two left"
+        ),
+        pytest.param([], FIVE[:3], set(), id="three left"),
+        pytest.param([], (*FIVE[:2], node("g", taints=(taint("gpu"),))), {"gpu"}, id="an ignored taint is none"),
+        pytest.param(["minimum_non_tainted_nodes"], (*FIVE[:2], node("c", unschedulable=True)), set(), id="a cordon"),
+    ],
+)
+def test_the_minimum_of_non_tainted_nodes_holds_after_the_removal(
+    expected: list[str], nodes: tuple[Node, ...], ignored: set[str]
+) -> None:
+    rules = policy(ignore_taints=frozenset(ignored), cluster_wide={"minimum_non_tainted_nodes": 2})
+    assert words(claim_blockers(stand(rules, nodes), N1, EMPTY)) == expected
+
+
+def test_a_tainted_node_does_not_lower_the_number_of_non_tainted_ones() -> None:
+    tainted = node("g", taints=(taint("gpu"),))
+    where = stand(policy(cluster_wide={"minimum_non_tainted_nodes": 2}), (*FIVE[:2], tainted))
+    assert claim_blockers(where, tainted, EMPTY) == ()
+
+
+@pytest.mark.acceptance(54)
+@pytest.mark.parametrize(
+    ("expected", "limits", "claimed"),
+    [
+        pytest.param([], NodePool("a", min_per_zone=1), {}, id="one above the zone's minimum"),
+        pytest.param(
+            ["pool_at_minimum"], NodePool("a", min_per_zone=1), {"uid-n2": claim("n2")}, id="less one in flight"
+        ),
+        pytest.param([], NodePool("a", min_total=2), {}, id="one above the pool's minimum"),
+        pytest.param(["pool_at_minimum"], NodePool("a", min_total=2), {"uid-m": claim("m")}, id="less one elsewhere"),
+    ],
+)
+def test_a_pool_never_falls_below_what_the_autoscaler_keeps(
+    expected: list[str], limits: NodePool, claimed: dict[str, Any]
+) -> None:
+    nodes = (*FIVE[:2], node("m", zone="y"))
+    assert words(claim_blockers(stand(nodes=nodes, pools={"a": limits}, claims=claimed), N1, EMPTY)) == expected
+
+
+@pytest.mark.acceptance(71)
+@pytest.mark.parametrize(
+    ("expected", "state"),
+    [
+        pytest.param(["budget"], {"claims": {"uid-n2": claim("n2")}}, id="the first has not ended"),
+        pytest.param([], {"starts": (Start(NOW - SECOND, "a"),)}, id="the first has ended a second ago"),
+    ],
+)
+def test_a_budget_limits_how_many_at_once_and_not_how_fast(expected: list[str], state: dict[str, Any]) -> None:
+    assert words(claim_blockers(stand(policy(budgets=(budget(1),)), **state), N1, EMPTY)) == expected
+
+
+@pytest.mark.acceptance(73)
+def test_a_budget_is_its_pools_alone() -> None:
+    rules = policy(budgets=(budget(1),))
+    rules = Policy(**{**vars(rules), "pools": {"a": rules.pool("a"), "b": rules.pool("a")}})
+    nodes = (*FIVE, node("m", pool="b"))
+    where = stand(rules, nodes, claims={"uid-n2": claim("n2")})
+    assert words(claim_blockers(where, N1, EMPTY)) == ["budget"]
+    assert claim_blockers(where, nodes[-1], EMPTY) == ()
+
+
+def test_a_budget_for_another_reason_leaves_the_way_free() -> None:
+    where = stand(policy(budgets=(budget(0, "underutilized"),)))
+    assert words(claim_blockers(where, N1, UNDERUTILIZED)) == ["budget"]
+    assert claim_blockers(where, N1, EMPTY) == ()
+
+
+@pytest.mark.acceptance(49)
+@pytest.mark.parametrize(
+    ("expected", "minutes", "own", "newcomer"),
+    [
+        pytest.param(["recent_addition"], 59, None, "a", id="59 minutes"),
+        pytest.param([], 60, None, "a", id="60 minutes"),
+        pytest.param(["recent_addition"], 59, None, "b", id="an addition in another pool"),
+        pytest.param([], 1, timedelta(hours=1), "b", id="a pool with its own time sees its own additions only"),
+        pytest.param(["recent_addition"], 1, timedelta(hours=1), "a", id="and those it sees"),
+    ],
+)
+def test_a_recent_addition_closes_the_gate(
+    expected: list[str], minutes: int, own: timedelta | None, newcomer: str
+) -> None:
+    rules = policy(time_since_last_addition=own, cluster_wide={"time_since_last_addition": timedelta(hours=1)})
+    nodes = (*FIVE, node("new", pool=newcomer, created=NOW - timedelta(minutes=minutes)))
+    assert words(pass_blockers(stand(rules, nodes), N1, EMPTY)) == expected
+
+
+@pytest.mark.acceptance(50)
+@pytest.mark.parametrize(
+    ("expected", "ago"),
+    [
+        pytest.param(["time_gap"], timedelta(minutes=9, seconds=59), id="9:59"),
+        pytest.param([], timedelta(minutes=10), id="10:00"),
+        pytest.param([], None, id="nothing was ever drained"),
+    ],
+)
+def test_the_gap_counts_from_the_last_start(expected: list[str], ago: timedelta | None) -> None:
+    rules = policy(cluster_wide={"time_gap": timedelta(minutes=10)})
+    where = stand(rules, last_scale_down=None if ago is None else NOW - ago)
+    assert words(pass_blockers(where, N1, EMPTY)) == expected
+
+
+def test_the_orders_of_one_pass_are_one_drain_for_the_gap() -> None:
+    rules = policy(max_nodes_per_pass=2, cluster_wide={"time_gap": timedelta(minutes=10)})
+    assert pass_blockers(stand(rules).with_claim(FIVE[1]), N1, EMPTY) == ()
+
+
+@pytest.mark.acceptance(34, 35)
+@pytest.mark.parametrize(
+    ("expected", "underutilized"),
+    [
+        pytest.param(["too_few_underutilized"], 3, id="three under the limit"),
+        pytest.param([], 4, id="four under the limit"),
+    ],
+)
+def test_drains_in_flight_add_to_the_required_count(expected: list[str], underutilized: int) -> None:
+    where = stand(policy(required_count=3), claims={"uid-n5": claim("n5")})
+    measured = where.measured({"a": Measure(underutilized, resources(99, 99))})
+    assert words(pass_blockers(measured, N1, UNDERUTILIZED)) == expected
+
+
+@pytest.mark.acceptance(48)
+@pytest.mark.parametrize(
+    ("expected", "free"),
+    [
+        pytest.param(["no_excess"], 1.99, id="1.99"),
+        pytest.param([], 2.0, id="2.0"),
+    ],
+)
+def test_the_excess_must_reach_its_threshold(expected: list[str], free: float) -> None:
+    where = stand(policy(excess_threshold=Fraction(2))).measured({"a": Measure(5, resources(4 * free, 99))})
+    assert words(pass_blockers(where, N1, UNDERUTILIZED)) == expected
+
+
+@pytest.mark.acceptance(56)
+def test_a_pass_stops_when_the_excess_falls_below_the_threshold() -> None:
+    rules = policy(excess_threshold=Fraction(2), max_nodes_per_pass=9)
+    where, taken = stand(rules).measured({"a": Measure(5, resources(17, 99))}), 0
+    for each in FIVE:
+        if pass_blockers(where, each, UNDERUTILIZED):
+            break
+        where, taken = where.with_claim(each), taken + 1
+    assert taken == 3
+
+
+@pytest.mark.parametrize("reason", [EMPTY, EXPIRED, MANUAL])
+def test_empty_expired_and_manual_drains_ask_for_no_count_and_no_excess(reason: DrainReason) -> None:
+    where = stand(policy(required_count=9, excess_threshold=Fraction(9))).measured({"a": Measure(1, resources())})
+    assert pass_blockers(where, N1, reason) == ()
+
+
+@pytest.mark.acceptance(99)
+def test_one_node_of_a_pool_goes_in_a_pass() -> None:
+    where = stand(policy(budgets=(budget(5),)))
+    assert pass_blockers(where, N1, EMPTY) == ()
+    assert words(pass_blockers(where.with_claim(FIVE[1]), N1, EMPTY)) == ["nodes_per_pass"]
+
+
+def test_a_person_skips_the_gates_of_the_pass_and_no_other() -> None:
+    rules = policy(
+        required_count=9,
+        excess_threshold=Fraction(9),
+        cluster_wide={"time_gap": timedelta(days=9), "time_since_last_addition": timedelta(days=9), "minimum_nodes": 5},
+    )
+    where = stand(rules, last_scale_down=NOW).measured({"a": Measure(0, resources())})
+    assert words(blockers(where, N1, MANUAL)) == ["minimum_nodes"]
+    assert len(blockers(where, N1, UNDERUTILIZED)) == 5
+
+
+@pytest.mark.parametrize(
+    ("expected", "reason", "ignore", "allowed"),
+    [
+        pytest.param(["budget"], MANUAL, {"windows"}, {"windows"}, id="windows"),
+        pytest.param(["outside_windows"], MANUAL, {"budgets"}, {"budgets"}, id="budgets"),
+        pytest.param(["outside_windows", "budget"], MANUAL, {"budgets", "windows"}, set(), id="nothing is allowed"),
+        pytest.param(["outside_windows", "budget"], MANUAL, set(), {"windows"}, id="nothing is asked for"),
+        pytest.param(["outside_windows", "budget"], EMPTY, {"windows"}, {"windows"}, id="not a person's order"),
+    ],
+)
+def test_an_order_ignores_only_what_the_policy_allows_a_person(
+    expected: list[str], reason: DrainReason, ignore: set[str], allowed: set[str]
+) -> None:
+    rules = policy(budgets=(budget(0),), windows=(), cluster_wide={"manual_may_ignore": frozenset(allowed)})
+    assert words(claim_blockers(stand(rules), N1, reason, frozenset(ignore))) == expected
+
+
+def test_a_pause_a_back_off_and_the_pools_minimum_can_never_be_ignored() -> None:
+    everything = frozenset({"windows", "budgets", "gates"})
+    rules = policy(cluster_wide={"paused": True, "manual_may_ignore": everything})
+    backoffs = {"uid-n1": Backoff("n1", NOW + SECOND, SECOND, "deadline")}
+    where = stand(rules, pools={"a": NodePool("a", min_total=5)}, backoffs=backoffs)
+    assert words(claim_blockers(where, N1, MANUAL, everything)) == ["paused", "backing_off", "pool_at_minimum"]
+
+
+@pytest.mark.parametrize(
+    ("expected", "word"),
+    [
+        pytest.param({"outside_windows"}, "windows", id="windows"),
+        pytest.param({"budget", "cluster_budget", "rate", "namespace_rate"}, "budgets", id="budgets"),
+        pytest.param({"frozen", "breaker_open", "minimum_nodes", "minimum_non_tainted_nodes"}, "gates", id="gates"),
+    ],
+)
+def test_each_word_of_an_order_leaves_out_its_own_gates_and_no_other(expected: set[str], word: str) -> None:
+    """Of a node against which everything speaks that a claim is asked."""
+    closed = policy(budgets=(budget(0),), windows=(), cluster_wide={
+        "freezes": (Freeze(NOW - SECOND, NOW + SECOND),), "budgets": (budget(0),), "minimum_nodes": 5,
+        "minimum_non_tainted_nodes": 5, "rate": Rate(Limit(count=0), timedelta(hours=1)), "paused": True,
+        "evictions_per_namespace": NamespaceRate(1, timedelta(hours=1)), "manual_may_ignore": frozenset({word}),
+    })  # fmt: skip
+    where = stand(closed, breakers={"a": Breaker(NOW + SECOND, "pending")}).moves({"uid-n1": {"shop": 2}})
+
+    everything, left = (
+        set(words(claim_blockers(where, N1, MANUAL, asked))) for asked in (frozenset(), frozenset({word}))
+    )
+    assert everything - left == expected
+    assert "paused" in left
+
+
+def test_a_node_that_the_autoscaler_is_deleting_is_not_part_of_what_remains() -> None:
+    going = node("x", taints=(taint(names.AUTOSCALER_DELETING_TAINT),))
+    where = stand(policy(cluster_wide={"minimum_nodes": 5}), (*FIVE, going))
+    assert words(claim_blockers(where, N1, EMPTY)) == [str(Unremovable.MINIMUM_NODES)]
+
+
+SHOP = NamespaceRate(10, timedelta(hours=1))
+
+
+@pytest.mark.parametrize(
+    ("expected", "here", "moved"),
+    [
+        pytest.param("", {"shop": 4}, [Start(NOW - SECOND, "a", {"shop": 6})], id="exactly as many as may"),
+        pytest.param(
+            "6 of 10 moved, 5 here", {"shop": 5}, [Start(NOW - SECOND, "b", {"shop": 6})], id="one more than may"
+        ),
+        pytest.param("", {"shop": 5}, [Start(NOW - timedelta(hours=1), "a", {"shop": 6})], id="the hour is over"),
+        pytest.param("", {"shop": 5}, [Start(NOW - SECOND, "a", {"other": 6})], id="of another namespace"),
+        pytest.param("", {"shop": 5}, [Start(NOW - SECOND, "a")], id="a start of before they were counted"),
+        pytest.param("", {}, [Start(NOW - SECOND, "a", {"shop": 10})], id="an empty node moves nothing"),
+        pytest.param(
+            "0 of 10 moved, 11 here; more than the limit by itself, so this node never goes",
+            {"shop": 11},
+            [],
+            id="a node that alone has more is warned about",
+        ),
+    ],
+)
+@pytest.mark.parametrize("reason", DrainReason)
+def test_no_namespace_gives_up_more_pods_in_a_period_than_may(
+    expected: str, here: dict[str, int], moved: list[Start], reason: DrainReason
+) -> None:
+    rules = policy(cluster_wide={"evictions_per_namespace": SHOP})
+    where = stand(rules, starts=tuple(moved)).moves({"uid-n1": here})
+
+    found = claim_blockers(where, N1, reason)
+
+    assert [(str(each.reason), each.object, each.detail) for each in found] == (
+        [("namespace_rate", "shop", expected)] if expected else []
+    )
+
+
+def test_what_a_pass_takes_counts_for_the_namespaces_of_the_nodes_after_it() -> None:
+    rules = policy(cluster_wide={"evictions_per_namespace": SHOP})
+    where = stand(rules).moves({"uid-n1": {"shop": 6}, "uid-n2": {"shop": 6}}).with_claim(N1)
+
+    assert words(claim_blockers(where, FIVE[1], UNDERUTILIZED)) == ["namespace_rate"]

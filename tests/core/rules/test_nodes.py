@@ -1,0 +1,196 @@
+"""Which nodes may be considered at all, and by which words the others stay."""
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from shared.core.cluster import names
+from shared.core.cluster.resources import NOTHING
+from shared.core.cluster.snapshot import Node, NodePool, Pod
+from shared.core.policy import ConsolidationPolicy, Policy
+from shared.core.reasons import PodBlock, Unremovable
+from shared.core.records.state import Backoff, ClusterState
+from shared.core.rules.nodes import SAFETY_RULES, NodeContext, judge_node
+from tests.builders import NOW, cluster, node, our_taint, pod, policy, taint
+
+GPU = taint("nvidia.com/gpu", value="present")
+
+
+def reasons(subject: Node, *others: Node | Pod, settings: Policy | None = None, **context: Any) -> list[str]:
+    nodes = [subject, *(each for each in others if isinstance(each, Node))]
+    pods = [each for each in others if isinstance(each, Pod)]
+    snapshot = cluster(nodes, pods, pools=context.pop("pools", None))
+    state = context.pop("state", ClusterState())
+    judged = judge_node(subject, NodeContext(snapshot, settings or policy(), state, NOW), **context)
+    return [blocker.reason.value for blocker in judged]
+
+
+def test_a_plain_old_node_is_a_candidate() -> None:
+    assert reasons(node("n1"), pod("p", on="n1")) == []
+
+
+@pytest.mark.acceptance(2)
+def test_a_node_without_a_pool_is_never_a_candidate() -> None:
+    assert reasons(node("n1", pool=""))[0] == Unremovable.NO_POOL
+
+
+@pytest.mark.acceptance(3)
+@pytest.mark.parametrize(
+    "settings",
+    [
+        pytest.param(Policy(), id="the pool is not in the policy"),
+        pytest.param(policy("a", enabled=False), id="enabled is false, as when omitted"),
+    ],
+)
+def test_a_pool_that_the_policy_does_not_enable_is_left_alone(settings: Policy) -> None:
+    assert reasons(node("n1"), settings=settings) == [Unremovable.POOL_DISABLED]
+
+
+@pytest.mark.acceptance(110)
+def test_a_pool_without_autoscaling_is_refused_with_a_reason() -> None:
+    assert reasons(node("n1"), pools={"a": NodePool("a", autoscaled=False)}) == [Unremovable.NOT_AUTOSCALED]
+
+
+@pytest.mark.parametrize(
+    ("expected", "known"),
+    [
+        pytest.param([Unremovable.POOLS_UNKNOWN], True, id="GKE answered without it"),
+        pytest.param([], False, id="GKE was not asked"),
+    ],
+)
+def test_a_pool_that_gke_does_not_report_is_refused(expected: list[str], known: bool) -> None:
+    snapshot = replace(cluster([node("n1")]), pools={}, pools_known=known)
+    judged = judge_node(snapshot.nodes[0], NodeContext(snapshot, policy(), ClusterState(), NOW))
+    assert [blocker.reason for blocker in judged] == expected
+
+
+@pytest.mark.acceptance(24)
+@pytest.mark.parametrize(
+    "changes",
+    [
+        pytest.param({"allocatable": NOTHING}, id="no allocatable"),
+        pytest.param({"cpu": 0}, id="no CPU"),
+        pytest.param({"memory": 0}, id="no memory"),
+    ],
+)
+def test_a_node_without_allocatable_is_skipped_with_a_reason(changes: dict[str, Any]) -> None:
+    assert reasons(node("n1", **changes)) == [Unremovable.NO_ALLOCATABLE]
+
+
+@pytest.mark.acceptance(28)
+@pytest.mark.parametrize(
+    ("expected", "age"),
+    [
+        pytest.param([Unremovable.TOO_YOUNG], 1199, id="1199 s no"),
+        pytest.param([Unremovable.TOO_YOUNG], 1200, id="1200 s: strictly older is asked"),
+        pytest.param([], 1201, id="1201 s yes"),
+    ],
+)
+def test_a_node_must_be_older_than_the_minimum_age(expected: list[str], age: int) -> None:
+    assert reasons(node("n1", created=NOW - timedelta(seconds=age))) == expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "subject"),
+    [
+        pytest.param([Unremovable.CORDONED_BY_OTHER], node("n1", unschedulable=True), id="cordoned by a person"),
+        pytest.param([], node("n1", unschedulable=True, taints=(our_taint(),)), id="cordoned by us is the planner's"),
+        pytest.param([Unremovable.NOT_READY], node("n1", ready=False), id="not ready"),
+        pytest.param([Unremovable.NOT_READY], node("n1", ready=False, once_ready=False), id="it never was ready"),
+        pytest.param(
+            [Unremovable.GOING_AWAY],
+            node("n1", taints=(taint(names.AUTOSCALER_CANDIDATE_TAINT, "PreferNoSchedule"),)),
+            id="a candidate of the autoscaler",
+        ),
+        pytest.param(
+            [Unremovable.GOING_AWAY], node("n1", taints=(taint(names.AUTOSCALER_DELETING_TAINT),)), id="being deleted"
+        ),
+    ],
+)
+@pytest.mark.acceptance(41, 43)
+def test_a_node_in_another_state_says_so(expected: list[str], subject: Node) -> None:
+    assert reasons(subject) == expected
+
+
+@pytest.mark.acceptance(42)
+@pytest.mark.parametrize(
+    ("expected", "others", "ignored"),
+    [
+        pytest.param([Unremovable.TAINTED], [node("n2")], (), id="a taint of its own"),
+        pytest.param([], [node("n2", taints=(GPU,))], (), id="the pool's permanent taint"),
+        pytest.param([], [node("n2")], ("nvidia.com/gpu",), id="on the ignore list"),
+    ],
+)
+def test_a_tainted_node_is_excluded_unless_the_taint_is_known(
+    expected: list[str], others: list[Node], ignored: tuple[str, ...]
+) -> None:
+    settings = policy(ignore_taints=frozenset(ignored))
+    assert reasons(node("n1", taints=(GPU,)), *others, settings=settings) == expected
+
+
+def test_a_soft_taint_does_not_count_and_a_condition_is_never_permanent() -> None:
+    assert reasons(node("n1", taints=(taint("soft", "PreferNoSchedule"),)), node("n2")) == []
+    assert reasons(node("n1", taints=(taint("node.kubernetes.io/disk-pressure"),))) == [Unremovable.TAINTED]
+
+
+@pytest.mark.acceptance(44)
+@pytest.mark.parametrize("key", names.NODE_OPT_OUTS)
+def test_every_opt_out_of_a_node_is_honoured(key: str) -> None:
+    assert reasons(node("n1", annotations={key: "true"})) == [Unremovable.SCALE_DOWN_DISABLED]
+    assert reasons(node("n1", labels={key: "true"})) == [Unremovable.SCALE_DOWN_DISABLED]
+    assert reasons(node("n1", annotations={key: "false"})) == []
+
+
+def test_a_node_backs_off_until_its_time() -> None:
+    def at(until: timedelta) -> ClusterState:
+        return ClusterState(backoffs={"uid-n1": Backoff("n1", NOW + until, timedelta(minutes=30), "deadline")})
+
+    assert reasons(node("n1"), state=at(timedelta(seconds=1))) == [Unremovable.BACKING_OFF]
+    assert reasons(node("n1"), state=at(timedelta(0))) == []
+
+
+@pytest.mark.acceptance(37, 39)
+def test_a_blocking_pod_blocks_the_node_and_is_named() -> None:
+    held = [
+        pod("bare", on="n1", owner=None),
+        pod("held", on="n1", annotations={names.SAFE_TO_EVICT: "false"}),
+    ]
+    snapshot = cluster([node("n1")], held)
+    judged = judge_node(snapshot.nodes[0], NodeContext(snapshot, policy(), ClusterState(), NOW))
+    assert [(each.reason, each.object) for each in judged] == [
+        (Unremovable.BLOCKED_BY_POD, "default/bare"),
+        (PodBlock.NOT_REPLICATED, "default/bare"),
+        (PodBlock.NOT_SAFE_TO_EVICT, "default/held"),
+    ]
+
+
+@pytest.mark.acceptance(78)
+def test_when_empty_lets_only_daemons_be() -> None:
+    settings = policy(consolidation_policy=ConsolidationPolicy.WHEN_EMPTY)
+    assert reasons(node("n1"), pod("web", on="n1"), settings=settings) == [Unremovable.NOT_EMPTY]
+    assert reasons(node("n1"), pod("agent", on="n1", owner="DaemonSet/agent"), settings=settings) == []
+
+
+def test_all_reasons_are_kept_in_the_order_of_the_rules() -> None:
+    subject = node("n1", ready=False, unschedulable=True, created=NOW)
+    assert reasons(subject, pod("bare", on="n1", owner=None), settings=policy(enabled=False)) == [
+        "pool_disabled",
+        "not_ready",
+        "cordoned_by_other",
+        "too_young",
+        "blocked_by_pod",
+        "not_replicated",
+    ]
+
+
+def test_potential_leaves_out_timers_and_wishes_but_no_safety_rule() -> None:
+    subject = node("n1", ready=False, created=NOW)
+    assert reasons(subject, settings=policy(enabled=False), rules=SAFETY_RULES) == [Unremovable.NOT_READY]
+
+
+def test_a_refusal_that_passes_with_time_says_how_far_it_is() -> None:
+    snapshot = cluster([node("n1", created=NOW - timedelta(seconds=600))])
+    (judged,) = judge_node(snapshot.nodes[0], NodeContext(snapshot, policy(), ClusterState(), NOW))
+    assert judged.detail == "600 s of 1200 s"

@@ -1,0 +1,76 @@
+"""Each scheduling rule alone: which node a pod names, which volumes bind it, which nodes may receive."""
+
+from typing import Any
+
+import pytest
+
+from shared.core.cluster import names
+from shared.core.cluster.selectors import NodeTerm, Requirement
+from shared.core.cluster.snapshot import Node, Volume
+from shared.core.reasons import PodBlock
+from shared.core.rules.unmodelled import could_take, is_destination, pinned_to_one_node, unmodelled
+from tests.builders import node, our_taint, pod, pod_class, taint
+
+
+def term(key: str, operator: str, *values: str, by_name: bool = False) -> NodeTerm:
+    asked = (Requirement(key, operator, values),)
+    return NodeTerm(fields=asked) if by_name else NodeTerm(asked)
+
+
+@pytest.mark.parametrize(
+    ("expected", "spec"),
+    [
+        pytest.param(None, {}, id="no wish"),
+        pytest.param("n1", {"node_selector": {names.HOSTNAME_LABEL: "n1"}}, id="selector by hostname"),
+        pytest.param("n1", {"node_terms": (term("metadata.name", "In", "n1", by_name=True),)}, id="by name"),
+        pytest.param("n1", {"node_terms": (term(names.HOSTNAME_LABEL, "In", "n1"),)}, id="affinity by hostname"),
+        pytest.param(None, {"node_terms": (term(names.HOSTNAME_LABEL, "In", "n1", "n2"),)}, id="one of two hosts"),
+        pytest.param(None, {"node_terms": (term(names.HOSTNAME_LABEL, "NotIn", "n1"),)}, id="any other host"),
+        pytest.param(
+            None,
+            {"node_terms": (term(names.HOSTNAME_LABEL, "In", "n1"), term("disk", "Exists"))},
+            id="that host or any with the label",
+        ),
+    ],
+)
+def test_a_pod_that_names_one_node_is_known(expected: str | None, spec: dict[str, Any]) -> None:
+    assert pinned_to_one_node(pod_class(**spec)) == expected
+
+
+@pytest.mark.parametrize("kind", ["emptyDir", "configMap", "secret", "projected", "downwardAPI", "hostPath"])
+def test_volumes_without_a_place_do_not_bind(kind: str) -> None:
+    assert unmodelled(pod_class(volumes=(Volume("v", kind),))) == ()
+
+
+@pytest.mark.parametrize("kind", ["persistentVolumeClaim", "ephemeral", "csi", "nfs"])
+def test_all_other_volumes_block_and_are_named(kind: str) -> None:
+    assert unmodelled(pod_class(volumes=(Volume("v", kind),))) == ((PodBlock.VOLUMES, f"{kind} v"),)
+
+
+def test_a_rule_that_only_the_reader_knows_blocks_as_well() -> None:
+    assert unmodelled(pod_class(unmodelled=("runtimeClass x",))) == ((PodBlock.UNMODELLED, "runtimeClass x"),)
+
+
+@pytest.mark.parametrize(
+    ("expected", "subject"),
+    [
+        pytest.param(True, node("n"), id="a plain node"),
+        pytest.param(True, node("n", taints=(taint("gpu"),)), id="a tainted one: the pod's tolerations decide"),
+        pytest.param(False, node("n", ready=False), id="not ready"),
+        pytest.param(False, node("n", unschedulable=True), id="cordoned"),
+        pytest.param(False, node("n", taints=(our_taint(),)), id="ours"),
+        *(
+            pytest.param(False, node("n", taints=(taint(key, "PreferNoSchedule"),)), id=key)
+            for key in names.GOING_TAINTS
+        ),
+    ],
+)
+def test_only_nodes_that_stay_receive(expected: bool, subject: Node) -> None:
+    assert is_destination(subject) is expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "pods"), [pytest.param(True, 1, id="one place is enough"), pytest.param(False, 0, id="no place")]
+)
+def test_a_pod_takes_one_place(expected: bool, pods: int) -> None:
+    assert could_take(node("n", pods=pods), pod("p")) is expected

@@ -1,0 +1,165 @@
+from datetime import timedelta
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from shared.core.cluster import names
+from shared.core.cluster.resources import NOTHING
+from shared.core.cluster.selectors import Taint
+from shared.core.cluster.snapshot import Phase, Pod
+from shared.core.policy import PoolPolicy
+from shared.core.reasons import Unremovable
+from shared.core.rules.utilization import above_limits, excess, spare, usage
+from tests.builders import NOW, node, our_taint, pod, resources, taint
+
+GPU = taint("nvidia.com/gpu")
+HALF = pod("web", cpu=2, memory=1.6)
+
+
+def ratios(*pods: Pod) -> tuple[Fraction, Fraction]:
+    used = usage(node("n1"), pods)
+    assert used is not None
+    return used.cpu, used.memory
+
+
+@pytest.mark.acceptance(14, 22)
+def test_the_ratios_are_requests_by_allocatable() -> None:
+    cpu, memory = ratios(pod("p1", cpu=0.3, memory=1), pod("p2", cpu=1.1, memory=0.6))
+    assert cpu == Fraction(35, 100)
+    assert float(memory) == pytest.approx(0.1, abs=1e-9)
+
+
+@pytest.mark.acceptance(16)
+@pytest.mark.parametrize("phase", [Phase.SUCCEEDED, Phase.FAILED])
+def test_finished_pods_occupy_nothing(phase: Phase) -> None:
+    assert ratios(HALF, pod("job", cpu=1, memory=1, phase=phase)) == ratios(HALF)
+
+
+@pytest.mark.acceptance(18)
+@pytest.mark.parametrize(
+    "state",
+    [
+        pytest.param({"deleting": NOW + timedelta(seconds=30)}, id="terminating"),
+        pytest.param({"phase": Phase.PENDING}, id="bound and pending"),
+        pytest.param({"phase": Phase.UNKNOWN}, id="of unknown phase"),
+    ],
+)
+def test_pods_on_their_way_in_or_out_occupy_their_requests(state: dict[str, Any]) -> None:
+    assert ratios(pod("p", cpu=1, memory=1.6, **state)) == (Fraction(1, 4), ratios(HALF)[1])
+
+
+@pytest.mark.acceptance(17)
+@pytest.mark.parametrize(
+    ("moves", "spec"),
+    [
+        pytest.param(False, {"owner": "DaemonSet/agent"}, id="a DaemonSet's pod"),
+        pytest.param(False, {"annotations": {names.DAEMON_SET_POD: "true"}}, id="a pod annotated as one"),
+        pytest.param(False, {"annotations": {names.MIRROR: "x"}}, id="a mirror pod"),
+        pytest.param(True, {"namespace": "kube-system"}, id="a kube-system pod"),
+    ],
+)
+def test_what_never_moves_counts_in_the_ratio_and_not_in_the_movable_load(moves: bool, spec: dict[str, Any]) -> None:
+    used = usage(node("n1"), [pod("p", cpu=1, memory=4, **spec)])
+    assert used is not None
+    quarter = Fraction(1, 4)
+    assert (used.cpu, used.memory) == (quarter, quarter)
+    assert (used.movable_cpu, used.movable_memory) == ((quarter, quarter) if moves else (0, 0))
+
+
+@pytest.mark.acceptance(20)
+def test_a_container_without_requests_counts_nothing() -> None:
+    assert ratios(HALF, pod("idle", cpu=0, memory=0)) == ratios(HALF)
+
+
+def test_same_named_pods_of_two_namespaces_both_count() -> None:
+    twins = [pod("redis-0", cpu=1, memory=4, namespace=each) for each in ("a", "b")]
+    assert ratios(*twins) == (Fraction(1, 2), Fraction(1, 2))
+
+
+@pytest.mark.acceptance(23)
+def test_the_score_weighs_cpu_four_times_as_much_as_memory() -> None:
+    used = usage(node("n1"), [pod("p", cpu=2, memory=1.6)])
+    assert used is not None
+    assert float(used.score) == pytest.approx(42, abs=1e-6)
+
+
+@pytest.mark.acceptance(24)
+@pytest.mark.parametrize(
+    "allocatable",
+    [
+        pytest.param(NOTHING, id="nothing reported"),
+        pytest.param(resources(0, 16), id="no CPU"),
+        pytest.param(resources(4, 0), id="no memory"),
+    ],
+)
+def test_a_node_without_allocatable_has_no_ratio_and_no_excess(allocatable: object) -> None:
+    broken = node("n1", allocatable=allocatable)
+    assert (usage(broken, [HALF]), excess(resources(4, 16), broken)) == (None, None)
+
+
+@pytest.mark.acceptance(27, 47)
+@pytest.mark.parametrize(
+    ("expected", "cpu", "memory"),
+    [
+        pytest.param((), 2.99, 11.9, id="strictly below both"),
+        pytest.param((Unremovable.CPU_ABOVE_LIMIT,), 3, 1, id="CPU exactly at the limit"),
+        pytest.param((Unremovable.MEMORY_ABOVE_LIMIT,), 0.8, 15.2, id="20% CPU and 95% memory"),
+        pytest.param((Unremovable.CPU_ABOVE_LIMIT, Unremovable.MEMORY_ABOVE_LIMIT), 4, 16, id="both"),
+    ],
+)
+def test_a_ratio_must_lie_strictly_below_its_limit(
+    expected: tuple[Unremovable, ...], cpu: float, memory: float
+) -> None:
+    used = usage(node("n1"), [pod("p", cpu=cpu, memory=memory)])
+    assert used is not None
+    assert above_limits(used, PoolPolicy()) == expected
+
+
+@pytest.mark.acceptance(25)
+@pytest.mark.parametrize(
+    ("expected", "count", "cpu", "memory"),
+    [
+        pytest.param(Fraction(9, 4), 5, 2.2, 0.1, id="five at 55%"),
+        pytest.param(Fraction(5, 4), 4, 2.75, 0.1, id="four at 68.75%"),
+        pytest.param(Fraction(5, 4), 5, 2.2, 12, id="memory binds"),
+    ],
+)
+def test_the_excess_is_the_least_over_cpu_and_memory(expected: Fraction, count: int, cpu: float, memory: float) -> None:
+    nodes = [node(f"n{i}") for i in range(count)]
+    pods = {each.name: [pod(f"p-{each.name}", cpu=cpu, memory=memory)] for each in nodes}
+    assert excess(spare(nodes, pods), nodes[0]) == expected
+
+
+@pytest.mark.acceptance(25)
+@pytest.mark.parametrize(
+    ("expected", "change"),
+    [
+        pytest.param(2, {"taints": (taint("gpu"),)}, id="a taint"),
+        pytest.param(3, {"taints": (taint("ours"),)}, id="a taint that is ignored"),
+        pytest.param(3, {"taints": (taint("soft", "PreferNoSchedule"),)}, id="a taint that only prefers"),
+        pytest.param(2, {"unschedulable": True}, id="a cordon"),
+        pytest.param(2, {"ready": False}, id="not Ready"),
+    ],
+)
+def test_only_nodes_that_take_pods_have_something_to_spare(expected: int, change: dict[str, Any]) -> None:
+    nodes = [node("n1"), node("n2"), node("n3", **change)]
+    assert excess(spare(nodes, {}, frozenset({"ours"})), nodes[0]) == expected
+
+
+@pytest.mark.acceptance(42)
+@pytest.mark.parametrize(
+    ("expected", "taints"),
+    [
+        pytest.param(3, [GPU, GPU, GPU], id="the pool's own taint sets no node apart"),
+        pytest.param(1, [GPU, GPU, None], id="one that a node lacks does"),
+        pytest.param(0, [GPU, GPU, taint(GPU.key, value="old")], id="as does one that has another value there"),
+        pytest.param(0, [our_taint()] * 3, id="ours is never a pool's own"),
+        pytest.param(0, [taint(names.AUTOSCALER_DELETING_TAINT)] * 3, id="nor is the autoscaler's"),
+        pytest.param(0, [taint("node.kubernetes.io/disk-pressure")] * 3, id="nor a condition"),
+    ],
+)
+def test_what_is_free_in_a_tainted_pool_is_room_for_its_pods(expected: int, taints: list[Taint | None]) -> None:
+    nodes = [node(f"n{number}", taints=(each,) if each else ()) for number, each in enumerate(taints)]
+
+    assert excess(spare(nodes, {}), nodes[0]) == expected

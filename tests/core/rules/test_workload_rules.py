@@ -1,0 +1,120 @@
+"""The guards over whole workloads: what the policy may ask for, and how a node with such pods is kept."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from shared.core.cluster.snapshot import Pod, PodDisruptionBudget
+from shared.core.cluster.workloads import Workload
+from shared.core.policy import Jobs, Limit, PoolPolicy, SingleReplicas
+from shared.core.rules.pods import WAITS, DrainContext, avoided, judge
+from tests.builders import NOW, pdb, pod
+
+WEB = "default/ReplicaSet/web"
+NAME = "default/Deployment/web"
+MINUTE = timedelta(minutes=1)
+
+
+def found(
+    subject: Pod, workload: Workload | None = None, *budgets: PodDisruptionBudget, **policy: Any
+) -> tuple[str, list[str]]:
+    """Return in a word whether the pod moves, is waited for or blocks, and the words of all that keeps it."""
+    known = {subject.spec.workload: workload} if workload else {}
+    reasons = [each.reason for each in judge(subject, DrainContext(budgets, PoolPolicy(**policy), NOW, known))]
+    kind = "moves" if not reasons else "waits" if WAITS.issuperset(reasons) else "blocks"
+    return kind, [each.value for each in reasons]
+
+
+@pytest.mark.parametrize(
+    ("expected", "setting", "owner", "wanted"),
+    [
+        pytest.param([], SingleReplicas.MOVE, "ReplicaSet/web", 1, id="moved by default"),
+        pytest.param([], SingleReplicas.AVOID, "ReplicaSet/web", 1, id="avoided is a matter of order, no block"),
+        pytest.param(["single_replica"], SingleReplicas.NEVER, "ReplicaSet/web", 1, id="never moved"),
+        pytest.param(["single_replica"], SingleReplicas.NEVER, "StatefulSet/db", 1, id="nor of a StatefulSet"),
+        pytest.param([], SingleReplicas.NEVER, "ReplicaSet/web", 2, id="one of two is not single"),
+        pytest.param([], SingleReplicas.NEVER, "ReplicaSet/web", None, id="not known is not single"),
+        pytest.param([], SingleReplicas.NEVER, "Job/batch", 1, id="a Job's pod is the Job setting's"),
+    ],
+)
+def test_a_single_replica_follows_the_policy(
+    expected: list[str], setting: SingleReplicas, owner: str, wanted: int | None
+) -> None:
+    assert found(pod("p", owner=owner), Workload("w", wanted), single_replicas=setting, jobs=Jobs.MOVE)[1] == expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "setting"),
+    [
+        pytest.param(("moves", []), Jobs.MOVE, id="moved"),
+        pytest.param(("waits", ["job_running"]), Jobs.WAIT, id="waited for"),
+        pytest.param(("blocks", ["job"]), Jobs.NEVER, id="never moved"),
+    ],
+)
+def test_a_jobs_pod_follows_the_policy(expected: tuple[str, list[str]], setting: Jobs) -> None:
+    assert found(pod("p", owner="Job/batch"), jobs=setting) == expected
+
+
+def test_jobs_are_waited_for_unless_the_policy_says_otherwise() -> None:
+    assert found(pod("p", owner="Job/batch")) == ("waits", ["job_running"])
+
+
+@pytest.mark.parametrize(
+    ("expected", "minimum", "changes"),
+    [
+        pytest.param([], 0, {"created": NOW}, id="any age by default"),
+        pytest.param(["too_young_pod"], 10, {"created": NOW - 10 * MINUTE + timedelta(seconds=1)}, id="a second short"),
+        pytest.param([], 10, {"created": NOW - 10 * MINUTE}, id="at exactly that age it may go"),
+        pytest.param([], 10, {"created": NOW, "deleting": NOW}, id="a pod that is leaving keeps nothing"),
+        pytest.param([], 10, {"created": None}, id="of unknown age"),
+    ],
+)
+def test_a_young_pod_keeps_its_node_for_a_while(expected: list[str], minimum: int, changes: dict[str, Any]) -> None:
+    assert found(pod("p", **changes), minimum_pod_age=minimum * MINUTE)[1] == expected
+
+
+def test_a_young_daemon_keeps_nothing() -> None:
+    assert found(pod("p", owner="DaemonSet/agent", created=NOW), minimum_pod_age=MINUTE)[1] == []
+
+
+def test_a_workload_in_a_rollout_waits_and_is_named() -> None:
+    rolling = Workload(NAME, 3, 3, rolling=True)
+    found = judge(pod("p"), DrainContext((), PoolPolicy(), NOW, {WEB: rolling}))
+
+    assert WAITS.issuperset(each.reason for each in found)
+    assert [(each.reason.value, each.object, each.detail) for each in found] == [("rolling_out", "default/p", NAME)]
+
+
+@pytest.mark.parametrize(
+    ("expected", "available", "subject", "budgets"),
+    [
+        pytest.param([], 4, pod("p"), (), id="all there: one may go"),
+        pytest.param(["too_few_available"], 3, pod("p"), (), id="a quarter away already"),
+        pytest.param([], 3, pod("p", ready=False), (), id="the one that is away may go"),
+        pytest.param([], 3, pod("p", deleting=NOW), (), id="the one that is leaving may go"),
+        pytest.param([], 3, pod("p"), (pdb("web", app="web"),), id="a PDB speaks for itself"),
+    ],
+)
+def test_a_workload_without_a_pdb_gives_up_no_more_than_a_quarter(
+    expected: list[str], available: int, subject: Pod, budgets: tuple[PodDisruptionBudget, ...]
+) -> None:
+    assert found(subject, Workload(NAME, 4, available), *budgets)[1] == expected
+
+
+def test_the_policy_says_how_many_may_be_away() -> None:
+    assert found(pod("p"), Workload(NAME, 4, 3), unprotected=Limit(count=2))[1] == []
+
+
+def test_what_waits_and_blocks_at_once_is_a_block() -> None:
+    bare_job = pod("p", owner="Job/batch", annotations={"karpenter.sh/do-not-disrupt": "true"})
+    assert found(bare_job) == ("blocks", ["job_running", "do_not_disrupt"])
+
+
+def test_only_a_policy_that_avoids_single_replicas_sends_their_node_to_the_end() -> None:
+    def last(*pods: Pod, **policy: Any) -> bool:
+        return avoided(pods, DrainContext((), PoolPolicy(**policy), NOW, {WEB: Workload(NAME, 1)}))
+
+    assert last(pod("p"), single_replicas=SingleReplicas.AVOID)
+    assert not last(pod("p"), single_replicas=SingleReplicas.MOVE)
+    assert not last(pod("p", owner="ReplicaSet/other"), single_replicas=SingleReplicas.AVOID)

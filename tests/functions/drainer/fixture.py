@@ -1,0 +1,23 @@
+"""A little cluster with one drain in it, for the tests of the drainer. Must not judge."""
+
+from typing import Any
+
+from shared.core.records.orders import Kind
+from tests.builders import node, order, pdb, pod, pod_class
+from tests.functions.fixture import House
+
+WEB = pod_class(owner="ReplicaSet/web")
+
+
+def house(*things: Any, **changes: Any) -> House:
+    """Three nodes with room; a pod of a PDB-guarded Deployment on n1 unless things are given."""
+    own = things or (pod("p", on="n1", kind=WEB), pdb("web", app="web"))
+    return House(node("n1"), node("n2"), node("n3"), *own, **changes)
+
+
+def holder(ebb: House) -> str | None:
+    return ebb.cluster.nodes["n1"].drain_taint
+
+
+def released(**changes: Any) -> Any:
+    return order(kind=Kind.RELEASE, **changes)

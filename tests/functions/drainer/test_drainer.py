@@ -1,0 +1,113 @@
+"""A drain from cordon to its end, on fakes."""
+
+from typing import Any
+
+import pytest
+
+from functions.drainer.receive import Reply
+from shared.core.records.evictions import EvictionAnswer
+from shared.core.records.state import DrainPhase
+from shared.errors import Retryable, Stale
+from shared.ports import Eviction
+from tests.builders import NOW, node, order, pdb, pod
+from tests.functions.drainer.fixture import WEB, house
+
+
+@pytest.mark.acceptance(82, 93)
+def test_a_drain_cordons_evicts_and_leaves_the_node_to_the_autoscaler() -> None:
+    ebb = house()
+
+    assert ebb.drain(order()) is Reply.DONE
+
+    assert ebb.effects() == [("take", "n1", "order"), ("evict", "default/p", 30, False)]
+    left = ebb.cluster.nodes["n1"]
+    assert (left.unschedulable, left.drain_taint) == (True, "order")
+    assert ebb.record().phase is DrainPhase.DRAINED  # type: ignore[union-attr]  # the record exists or the test fails
+    assert set(ebb.remembered().claims) == {"uid-n1"}
+
+
+@pytest.mark.acceptance(83)
+def test_every_eviction_is_first_tried_dry_and_nothing_is_ever_deleted() -> None:
+    ebb = house()
+
+    ebb.drain(order())
+
+    kinds = [call[0] for call in ebb.cluster.calls]
+    assert kinds.index("evict") < kinds.index("take")
+    assert set(kinds) <= {
+        "node", "all_nodes", "unbound_pods", "pods_on", "disruption_budgets", "workloads_of", "picture", "take",
+        "evict", "note",
+    }  # fmt: skip
+
+
+def test_the_claim_stands_before_the_node_is_touched() -> None:
+    ebb = house()
+    ebb.cluster.failures["take"] = [Retryable("kubernetes", "timeout")]
+
+    assert ebb.drain(order()) is Reply.AGAIN
+    assert set(ebb.remembered().claims) == {"uid-n1"}
+
+    assert ebb.deliver(order(issued_at=NOW)) is Reply.DONE
+    assert ebb.cluster.nodes["n1"].drain_taint == "order"
+
+
+@pytest.mark.acceptance(90, 91)
+def test_a_drain_that_cannot_finish_gives_the_node_back_and_only_ours() -> None:
+    ebb = house(pod("p", on="n1", kind=WEB), pdb("web", app="web"))
+    ebb.cluster.put(node("n9", unschedulable=True))
+    blocked = [Eviction(EvictionAnswer.GRANTED)] + [Eviction(EvictionAnswer.BUDGET, "default/web")] * 200
+    ebb.cluster.answers["default/p"] = list(blocked)
+
+    while not (ebb.record() and ebb.record().phase is DrainPhase.SETTLED):  # type: ignore[union-attr]  # just asked
+        assert (ebb.deliver(ebb.bus.published[-1]) if ebb.bus.published else ebb.drain(order())) is Reply.DONE
+
+    freed = ebb.cluster.nodes["n1"]
+    assert (freed.unschedulable, freed.taints, dict(freed.annotations)) == (False, (), {})
+    assert ebb.cluster.nodes["n9"].unschedulable
+    record = ebb.record()
+    assert record is not None
+    assert (record.outcome, record.why, record.detail) == ("given_back", "deadline", "held by default/web")
+    assert ebb.remembered().claims == {}
+    assert ebb.remembered().backoffs["uid-n1"].why == "deadline"
+
+
+@pytest.mark.acceptance(98)
+def test_a_node_that_changed_since_it_was_read_is_read_again_not_overwritten() -> None:
+    ebb = house()
+    ebb.cluster.failures["take"] = [Stale("node n1 changed since it was read")]
+
+    ebb.drain(order())
+
+    assert [call[0] for call in ebb.effects()] == ["take", "take", "evict"]
+
+
+@pytest.mark.acceptance(98)
+def test_a_cordon_by_another_in_that_very_moment_aborts() -> None:
+    ebb = house()
+    ebb.cluster.failures["take"] = [Stale("node n1 changed since it was read")]
+    ebb.cluster.put(node("n1", unschedulable=True))
+    first_looks = [node("n1")]
+
+    def look(name: str) -> Any:
+        return first_looks.pop() if first_looks else ebb.cluster.nodes[name]
+
+    ebb.cluster.node = look  # type: ignore[method-assign]  # a person acts between our look and our patch
+    ebb.drain(order())
+
+    assert ebb.reasons("drain_result") == ["cordoned_by_other"]
+    assert ebb.cluster.nodes["n1"].unschedulable
+
+
+@pytest.mark.acceptance(97)
+def test_a_node_that_vanishes_mid_way_closes_the_drain() -> None:
+    ebb = house(pod("p", on="n1", kind=WEB, grace_seconds=20), pdb("web", app="web"))
+
+    def vanish() -> None:
+        if any(call[0] == "evict" and not call[3] for call in ebb.cluster.calls):
+            ebb.cluster.nodes.pop("n1", None)
+
+    ebb.clock.moves.append(vanish)
+    ebb.drain(order())
+
+    assert [line["outcome"] for line in ebb.log.of("drain_result")] == ["removed"]
+    assert ebb.remembered().claims == {}

@@ -1,0 +1,108 @@
+"""Messages that come twice, late, too early or broken, on fakes."""
+
+from datetime import timedelta
+
+import pytest
+
+from functions.drainer.receive import Reply
+from shared.core.records.state import DrainPhase, DrainRecord, Lease
+from shared.errors import Retryable
+from shared.ports import drain_key
+from tests.builders import NOW, order, pdb, pod
+from tests.functions.drainer.fixture import WEB, house
+
+
+@pytest.mark.acceptance(96)
+def test_a_message_delivered_twice_has_no_second_effect() -> None:
+    ebb = house()
+    ebb.drain(order())
+    once = ebb.effects()
+
+    assert ebb.drain(order()) is Reply.DONE
+    assert ebb.effects() == once
+
+
+@pytest.mark.acceptance(96)
+def test_a_delivery_of_an_older_generation_is_acknowledged_and_does_nothing() -> None:
+    ebb = house()
+    ebb.drain(order(generation=2))
+    once = ebb.effects()
+
+    assert ebb.drain(order(generation=1)) is Reply.DONE
+    assert ebb.effects() == once
+    assert "old_generation" in ebb.reasons("drain_step")
+
+
+def test_a_delivery_that_meets_a_living_step_comes_again() -> None:
+    ebb = house()
+    busy = DrainRecord(order=order(), lease=Lease("another", NOW + timedelta(seconds=30)))
+    ebb.state.put(drain_key("order"), busy, None)
+
+    assert ebb.deliver(order()) is Reply.AGAIN
+    assert ebb.effects() == []
+
+
+@pytest.mark.acceptance(89)
+def test_a_step_that_runs_out_of_time_goes_on_in_a_new_message_without_a_second_eviction() -> None:
+    ebb = house(pod("p", on="n1", kind=WEB, grace_seconds=300), pdb("web", app="web"), step_seconds=60)
+    slow = pod("slow", on="n1", owner="ReplicaSet/slow", grace_seconds=300)
+    ebb.cluster.put(slow)
+
+    assert ebb.drain(order()) is Reply.DONE
+    (following,) = ebb.bus.published
+    assert following.generation == 1
+
+    while ebb.record().phase is not DrainPhase.DRAINED:  # type: ignore[union-attr]  # the record exists
+        assert ebb.deliver(ebb.bus.published[-1]) is Reply.DONE
+    assert sorted(call for call in ebb.effects() if call[0] == "evict") == [
+        ("evict", "default/p", 30, False),
+        ("evict", "default/slow", 300, False),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("expected", "data"),
+    [
+        pytest.param("malformed", b"not json", id="no JSON"),
+        pytest.param("malformed", b"[]", id="no object"),
+        pytest.param("malformed", b"{}", id="no node"),
+        pytest.param("malformed", b'{"node": "n1", "schema": 9}', id="an unknown schema"),
+        pytest.param("malformed", b'{"node": "n1", "issued_at": "yesterday"}', id="a bad time"),
+        pytest.param("other_cluster", b'{"node": "n1", "cluster": "projects/x"}', id="another cluster"),
+    ],
+)
+def test_a_bad_message_is_acknowledged_logged_and_kept(expected: str, data: bytes) -> None:
+    ebb = house()
+
+    assert ebb.deliver(data) is Reply.DONE
+
+    assert ebb.reasons("message_rejected") == [expected]
+    assert [kept for kept, _, _ in ebb.bus.rejected] == [data]
+    assert ebb.cluster.calls == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param(b"", id="empty"),
+        pytest.param(b"not json", id="no JSON"),
+        pytest.param(b"[" * 100_000, id="endless nesting"),
+        pytest.param(b'{"message": {"data": "%%%"}}', id="no base64"),
+        pytest.param(b'{"message": {}}', id="no message id"),
+    ],
+)
+def test_a_body_that_is_no_push_is_acknowledged_and_kept_whole(body: bytes) -> None:
+    ebb = house()
+
+    assert ebb.push(body) is Reply.DONE
+
+    assert ebb.reasons("message_rejected") == ["malformed"]
+    assert [kept for kept, _, _ in ebb.bus.rejected] == [body]
+
+
+def test_a_rejected_topic_that_fails_does_not_bring_the_bad_message_back() -> None:
+    ebb = house()
+    ebb.bus.failure = Retryable("pubsub", "timeout")
+
+    assert ebb.deliver(b"not json") is Reply.DONE
+    assert len(ebb.log.of("message_rejected")) == 2

@@ -1,0 +1,51 @@
+"""Orders of a person, on fakes."""
+
+import json
+
+from functions.drainer.receive import Reply
+from shared.core.policy import Budget, Limit
+from tests.builders import node, pod, policy
+from tests.functions.drainer.fixture import holder, house
+from tests.functions.fixture import House
+
+
+def test_a_person_needs_to_name_only_the_node() -> None:
+    ebb = house()
+
+    assert ebb.deliver(json.dumps({"node": "n1"}).encode()) is Reply.DONE
+
+    assert ebb.cluster.nodes["n1"].drain_taint == "message"
+    assert ("picture",) in ebb.cluster.calls
+
+
+def test_words_that_the_policy_does_not_let_count_are_named_in_the_log_and_in_the_refusal() -> None:
+    closed = policy(budgets=(Budget(Limit(count=0)),), cluster_wide={"manual_may_ignore": frozenset({"windows"})})
+    ebb = house(policy=closed)
+
+    ebb.deliver(json.dumps({"node": "n1", "ignore": ["windows", "budgets", "nonsense"]}).encode())
+
+    said = "Of ignore, budgets, nonsense did not count: manual.mayIgnore of the policy allows windows."
+    record = ebb.record("message")
+    assert record is not None
+    assert (record.why, record.detail.endswith(said)) == ("budget", True)
+    assert [line["message"] for line in ebb.log.of("drain_step") if line["severity"] == "WARNING"] == [said]
+    assert said in ebb.log.of("drain_result")[0]["message"]
+
+
+def test_words_that_the_policy_allows_count_and_are_not_complained_of() -> None:
+    closed = policy(budgets=(Budget(Limit(count=0)),), cluster_wide={"manual_may_ignore": frozenset({"budgets"})})
+    ebb = house(policy=closed)
+
+    ebb.deliver(json.dumps({"node": "n1", "ignore": ["budgets"]}).encode())
+
+    assert holder(ebb) == "message"
+    assert "ignore_not_allowed" not in ebb.reasons("drain_step")
+
+
+def test_a_manual_drain_of_pods_that_fit_nowhere_is_refused() -> None:
+    ebb = House(node("n1"), node("n2", cpu=1), pod("p", on="n1", cpu=2))
+
+    ebb.deliver(json.dumps({"node": "n1"}).encode())
+
+    assert ebb.effects() == []
+    assert ebb.reasons("drain_result") == ["no_place_for_pods"]

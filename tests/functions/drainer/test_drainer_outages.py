@@ -1,0 +1,112 @@
+"""Outages and others' claims in the midst of a drain, on fakes."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from functions.drainer.receive import Reply
+from shared.core.cluster.snapshot import Pod
+from shared.core.records.state import ClusterState, DrainPhase
+from shared.errors import EbbError, Retryable, Stale, Terminal
+from shared.ports import Eviction, drain_key
+from tests.builders import NOW, claim, order, pdb, pod
+from tests.functions.drainer.fixture import WEB, holder, house
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        pytest.param(Retryable("kubernetes", "timeout"), id="an outage"),
+        pytest.param(Terminal("kubernetes", "403"), id="a missing permission"),
+        pytest.param(Stale("changed"), id="a lost race"),
+    ],
+)
+@pytest.mark.parametrize(
+    "call",
+    ["node", "unbound_pods", "all_nodes", "pods_on", "disruption_budgets", "workloads_of", "evict", "take", "picture"],
+)
+def test_an_outage_makes_the_message_come_again_and_the_repeat_finishes(call: str, fault: EbbError) -> None:
+    ebb = house()
+    ebb.cluster.failures[call] = [fault]
+    expected = Reply.DONE if (call, type(fault)) == ("take", Stale) else Reply.AGAIN
+
+    assert ebb.drain(order()) is expected
+    assert ebb.deliver(order()) is Reply.DONE
+    assert ebb.record().phase is DrainPhase.DRAINED  # type: ignore[union-attr]  # the record exists
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [pytest.param(Retryable("it", "timeout"), id="an outage"), pytest.param(Terminal("it", "403"), id="denied")],
+)
+def test_a_running_drain_ends_as_it_was_begun_while_the_policy_cannot_be_read(fault: EbbError) -> None:
+    ebb = house(pod("p", on="n1", owner="ReplicaSet/web", grace_seconds=60))
+    ebb.later(10, lambda: setattr(ebb.policy, "policy", fault))
+
+    assert ebb.drain(order()) is Reply.DONE
+
+    assert ebb.record().phase is DrainPhase.DRAINED  # type: ignore[union-attr]  # the record exists
+
+
+def test_nothing_is_begun_while_the_policy_cannot_be_read() -> None:
+    ebb = house()
+    ebb.policy.policy = Retryable("it", "timeout")
+
+    assert ebb.drain(order()) is Reply.AGAIN
+
+    assert (ebb.effects(), ebb.remembered().claims) == ([], {})
+
+
+@pytest.mark.parametrize(
+    ("expected", "picture_at"),
+    [
+        pytest.param(False, NOW, id="a claim of the same pass was proved together with this order"),
+        pytest.param(True, NOW - timedelta(minutes=1), id="another pass claimed room since our picture"),
+        pytest.param(True, None, id="a person claimed room since our picture"),
+    ],
+)
+def test_a_strangers_claim_since_the_picture_asks_for_a_new_proof(expected: bool, picture_at: Any) -> None:
+    ebb = house()
+    ebb.remember(ClusterState(claims={"uid-n2": claim("n2", picture_at=picture_at)}))
+
+    ebb.drain(order())
+
+    before_the_cordon = ebb.cluster.calls[: ebb.cluster.calls.index(("take", "n1", "order"))]
+    assert expected == (("picture",) in before_the_cordon)
+    assert "uid-n1" in ebb.remembered().claims
+
+
+def test_a_claim_granted_between_proof_and_grant_brings_the_message_back() -> None:
+    ebb = house()
+    look = ebb.cluster.evict
+
+    def evict(*arguments: Any, **options: Any) -> Eviction:
+        if "uid-n2" not in ebb.remembered().claims:
+            ebb.remember(ClusterState(claims={"uid-n2": claim("n2", order_id="stranger")}))
+        return look(*arguments, **options)
+
+    ebb.cluster.evict = evict  # type: ignore[method-assign]  # somebody is faster, just after our proof
+    assert ebb.drain(order()) is Reply.AGAIN
+    assert ebb.effects() == []
+
+    assert ebb.drain(order()) is Reply.DONE
+    assert holder(ebb) == "order"
+
+
+def test_a_step_that_was_overtaken_touches_nothing_more() -> None:
+    ebb = house(pod("p", on="n1", kind=WEB, grace_seconds=60), pdb("web", app="web"))
+    evicted = ebb.cluster.pods_on
+
+    def release_meanwhile(node: str) -> tuple[Pod, ...]:
+        record = ebb.record()
+        if record is not None and record.phase is DrainPhase.CORDONED:
+            found = ebb.state.get(drain_key("order"))
+            ebb.state.put(drain_key("order"), replace(record, generation=7), found.version)
+        return evicted(node)
+
+    ebb.cluster.pods_on = release_meanwhile  # type: ignore[method-assign]  # another step takes the record over
+    assert ebb.drain(order()) is Reply.AGAIN
+
+    assert [call[0] for call in ebb.effects()] == ["take"]

@@ -1,0 +1,185 @@
+"""The proof before the first eviction, as the drainer makes it: whose room counts, and what becomes of it. On fakes."""
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from msgspec import UNSET
+from msgspec.structs import replace as changed
+
+from shared.core.cluster.snapshot import Pod
+from shared.core.cluster.workloads import Workload
+from shared.core.records.evictions import EvictionAnswer
+from shared.core.records.state import DrainPhase, DrainRecord, PodProgress
+from shared.ports import Eviction, Picture, drain_key
+from tests.builders import NOW, claim, order, pdb, pod, pod_class
+from tests.functions.drainer.fixture import WEB, house
+from tests.functions.fixture import House
+
+BIG = pod_class(owner="ReplicaSet/web", cpu=1)
+GRANTED = {"default/q0": PodProgress(uid="q0", answer="granted", at=NOW)}
+
+
+def one_node_left() -> House:
+    """Beside the drain's n1 only n2 has room, for one pod."""
+    full = pod("full", on="n3", kind=pod_class(owner="ReplicaSet/full", cpu=3.5))
+    return house(pod("p", on="n1", kind=BIG), pdb("web", app="web"), full)
+
+
+def begin_another(ebb: House, needs: float, pods: Any, **its_claim: Any) -> None:
+    """Let a drain of n9 stand, with a pod of so many cores on it."""
+    other = pod("q", on="n9", kind=pod_class(owner="ReplicaSet/other", cpu=needs))
+    ebb.cluster.put(replace(ebb.cluster.nodes["n2"], name="n9", uid="uid-n9", unschedulable=True), other)
+    held = claim("n9", order_id="other", **its_claim)
+    ebb.remember(changed(ebb.remembered(), claims={**ebb.remembered().claims, "uid-n9": held}))
+    key = drain_key("other")
+    record = DrainRecord(order=order("n9", order_id="other"), phase=DrainPhase.CORDONED, pods=pods or {})
+    ebb.state.put(key, record, None)
+    if pods is None:
+        ebb.state.documents[ebb.state.cluster, key.collection, key.id] = (b'{"phase": 7}', "old")
+
+
+BEFORE, AFTER = NOW - timedelta(minutes=1), NOW + timedelta(minutes=1)
+
+
+@pytest.mark.parametrize(
+    ("expected", "needs", "pods", "its_claim"),
+    [
+        pytest.param(["stale"], 3.5, {}, {"since": BEFORE}, id="an older claim that needs the room"),
+        pytest.param([], 9, {}, {"since": BEFORE}, id="one whose pod fits nowhere"),
+        pytest.param([], 9, GRANTED, {"since": BEFORE}, id="though it moves pods"),
+        pytest.param([], 3.5, {}, {"since": AFTER}, id="a younger claim that has moved nothing"),
+        pytest.param(["stale"], 3.5, GRANTED, {"since": AFTER}, id="a younger claim that moves pods"),
+        pytest.param(["stale"], 3.5, {}, {"since": AFTER, "drained": True}, id="one of which a pod came late"),
+        pytest.param(["stale"], 3.5, None, {"since": AFTER}, id="one whose record nobody can read"),
+    ],
+)
+def test_another_drain_calls_ours_off_only_for_room_that_it_comes_first_to(
+    expected: list[str], needs: float, pods: Any, its_claim: dict[str, Any]
+) -> None:
+    ebb = one_node_left()
+    ebb.later(3, lambda: begin_another(ebb, needs, pods, **{"drained": UNSET, **its_claim}))
+
+    ebb.drain(order())
+
+    assert ebb.reasons("drain_result") == expected
+    assert ("evict" in {call[0] for call in ebb.effects()}) is not bool(expected)
+
+
+def whole_pictures(ebb: House) -> int:
+    return ebb.cluster.calls.count(("picture",))
+
+
+def test_a_pod_whose_budget_is_shut_asks_for_a_picture_only_once_it_opens() -> None:
+    ebb = house(pod("p", on="n1", kind=BIG), pdb("web", app="web"))
+    ebb.later(2, lambda: ebb.cluster.put(pdb("web", allowed=0, app="web")))
+    ebb.later(300, lambda: ebb.cluster.put(pdb("web", app="web")))
+
+    ebb.drain(order())
+    asked = [call for call in ebb.effects() if call[0] == "evict"]
+
+    assert ebb.cluster.pods.get("default/p") is None
+    assert whole_pictures(ebb) == 2
+    assert len(asked) <= 5
+
+
+def test_the_time_that_a_shut_budget_holds_a_pod_is_told_to_the_end() -> None:
+    ebb = house(pod("p", on="n1", kind=BIG), pdb("web", app="web"), step_seconds=3600)
+    ebb.later(2, lambda: ebb.cluster.put(pdb("web", allowed=0, app="web")))
+
+    ebb.drain(order())
+    (result,) = ebb.log.of("drain_result")
+    record = ebb.record()
+    assert record is not None
+    assert record.cordoned_at is not None
+    held = sum(float(str(line.get("blocked_seconds", 0))) for line in ebb.log.of("eviction"))
+
+    assert (result["reason"], result["detail"]) == ("deadline", "held by default/web")
+    assert (ebb.clock.now() - record.cordoned_at).total_seconds() - 15 <= held
+
+
+def test_a_first_round_that_moved_nothing_is_followed_by_a_new_proof() -> None:
+    ebb = house(pod("p", on="n1", kind=BIG), pdb("web", app="web"))
+    busy = Eviction(EvictionAnswer.LATER, "too many requests")
+    ebb.cluster.answers["default/p"] = [Eviction(EvictionAnswer.GRANTED), *[busy] * 6]
+    rivals = [pod(f"rival-{name}", on=name, kind=pod_class(owner="ReplicaSet/r", cpu=3.5)) for name in ("n2", "n3")]
+    ebb.later(12, lambda: ebb.cluster.put(*rivals))
+
+    ebb.drain(order())
+
+    assert ebb.reasons("drain_result") == ["stale"]
+    assert "default/p" in ebb.cluster.pods
+    assert whole_pictures(ebb) == 2
+
+
+def test_a_step_that_is_killed_before_it_wrote_the_answers_has_moved_pods_all_the_same() -> None:
+    """The room is gone by then: what was moved is watched, and the drain never says that nothing was touched."""
+    guards = (pdb("web", app="web"), pdb("second", app="second"))
+    second = pod("second", on="n1", kind=pod_class(owner="ReplicaSet/second", cpu=1, labels={"app": "second"}))
+    ebb = house(pod("p", on="n1", kind=BIG), second, *guards)
+    killed = ebb.cluster.evict
+
+    def at_the_second(given: Pod, grace: int, *, dry_run: bool = False) -> Eviction:
+        if not dry_run and given.name == "second":
+            ebb.cluster.evict = killed  # type: ignore[method-assign]  # the process is killed once
+            raise KeyboardInterrupt
+        return killed(given, grace, dry_run=dry_run)
+
+    ebb.cluster.evict = at_the_second  # type: ignore[method-assign,assignment]
+    with pytest.raises(KeyboardInterrupt):
+        ebb.drain(order())
+    rivals = [pod(f"rival-{name}", on=name, kind=pod_class(owner="ReplicaSet/r", cpu=3.5)) for name in ("n2", "n3")]
+    ebb.cluster.put(*rivals)
+    ebb.pass_time(seconds=60)
+    ebb.deliver(order(expires_at=NOW + timedelta(minutes=10)))
+
+    assert "stale" not in ebb.reasons("drain_result")
+    assert [call[1] for call in ebb.effects() if call[0] == "evict"] == ["default/p", "default/second"]
+
+
+def slow(ebb: House, seconds: float) -> None:
+    """Let reading the whole cluster take so long."""
+    read = ebb.cluster.picture
+
+    def picture() -> Picture:
+        ebb.pass_time(seconds=seconds)
+        return read()
+
+    ebb.cluster.picture = picture  # type: ignore[method-assign]
+
+
+def in_messages(ebb: House, after: float = 0) -> int:
+    """Drain n1 in as many messages as it takes, each delivered so long after the last; return how many."""
+    ebb.drain(order())
+    count = 1
+    while ebb.bus.published:
+        ebb.pass_time(seconds=after)
+        ebb.deliver(ebb.bus.published.pop())
+        count += 1
+    return count
+
+
+@pytest.mark.parametrize("seconds", [1, 11, 15, 19, 26])
+def test_a_proof_that_takes_long_is_acted_on_in_its_own_step(seconds: float) -> None:
+    ebb = house(step_seconds=25)
+    slow(ebb, seconds)
+
+    in_messages(ebb, after=30)
+
+    assert whole_pictures(ebb) == 1
+    assert "evict" in {call[0] for call in ebb.effects()}
+
+
+@pytest.mark.parametrize("seconds", [3, 5, 8, 25])
+def test_a_node_is_counted_empty_however_short_the_steps_are(seconds: float) -> None:
+    ebb = house(step_seconds=seconds)
+    ebb.cluster.workloads[WEB.workload] = Workload("default/Deployment/web", 1, 1, created=1)
+
+    in_messages(ebb)
+
+    record = ebb.record()
+    assert record is not None
+    assert record.drained_at is not None
+    assert record.emptied_at is not None
+    assert record.drained_at - record.emptied_at < timedelta(seconds=15)

@@ -1,0 +1,123 @@
+"""What the drainer refuses before it touches a node, each by name, on fakes."""
+
+from typing import Any
+
+import pytest
+
+from functions.drainer.receive import Reply
+from shared.core.cluster.snapshot import Pod
+from shared.core.reasons import Unremovable
+from shared.core.records.evictions import EvictionAnswer
+from shared.core.records.state import ClusterState
+from shared.errors import Retryable
+from shared.ports import Eviction
+from tests.builders import NOW, order, pdb, pod, policy
+from tests.functions.drainer.fixture import WEB, house
+
+
+@pytest.mark.parametrize(
+    ("expected", "changes", "things"),
+    [
+        pytest.param("node_unknown", {"node": "n9"}, (), id="no such node"),
+        pytest.param("node_replaced", {"node_uid": "uid-old"}, (), id="the node was replaced"),
+        pytest.param("blocked_by_pod", {}, (pod("bare", on="n1", owner=None),), id="a bare pod appeared"),
+        pytest.param("cpu_above_limit", {}, (pod("big", on="n1", cpu=3.5),), id="the node filled up meanwhile"),
+        pytest.param("not_empty", {"reason": "empty"}, (pod("p", on="n1"),), id="an empty node is empty no more"),
+    ],
+)
+def test_an_order_that_no_longer_holds_is_refused_by_name(
+    expected: str, changes: dict[str, Any], things: tuple[Pod, ...]
+) -> None:
+    ebb = house(*things)
+
+    assert ebb.drain(order(**changes)) is Reply.DONE
+
+    assert ebb.effects() == []
+    assert ebb.remembered().claims == {}
+    assert [(line["outcome"], line["reason"]) for line in ebb.log.of("drain_result")] == [("refused", expected)]
+
+
+def test_a_refusal_says_its_sentence_once() -> None:
+    ebb = house(policy=policy(enabled=False))
+
+    ebb.drain(order())
+
+    (line,) = ebb.log.of("drain_result")
+    assert line["message"].count(Unremovable.POOL_DISABLED.sentence) == 1
+
+
+@pytest.mark.parametrize(
+    ("expected", "rules"),
+    [
+        pytest.param("paused", policy(cluster_wide={"paused": True}), id="paused"),
+        pytest.param("pool_disabled", policy(enabled=False), id="pool disabled"),
+        pytest.param("policy_invalid", None, id="no policy"),
+        pytest.param("minimum_nodes", policy(cluster_wide={"minimum_nodes": 3}), id="at the minimum"),
+    ],
+)
+def test_the_policy_of_this_moment_decides(expected: str, rules: Any) -> None:
+    ebb = house(policy=rules)
+
+    assert ebb.drain(order()) is Reply.DONE
+
+    assert ebb.effects() == []
+    assert ebb.reasons("drain_result") == [expected]
+
+
+def test_an_order_that_nobody_claimed_in_time_expires() -> None:
+    ebb = house()
+    ebb.pass_time(minutes=10)
+
+    ebb.deliver(order())
+
+    assert ebb.reasons("drain_result") == ["expired"]
+
+
+def test_a_claim_that_is_held_never_expires() -> None:
+    ebb = house()
+    ebb.cluster.failures["take"] = [Retryable("kubernetes", "timeout")]
+    ebb.drain(order())
+    ebb.pass_time(minutes=4)
+
+    assert ebb.deliver(order(expires_at=NOW)) is Reply.DONE
+    assert ebb.cluster.nodes["n1"].drain_taint == "order"
+
+
+@pytest.mark.acceptance(46)
+def test_a_pdb_without_room_refuses_the_order_before_any_cordon() -> None:
+    ebb = house(pod("p", on="n1", kind=WEB), pdb("web", allowed=0, app="web"))
+
+    ebb.drain(order())
+
+    assert ebb.effects() == []
+    assert ebb.reasons("drain_result") == ["blocked_by_pod"]
+
+
+def test_a_webhook_that_would_deny_is_met_before_any_cordon() -> None:
+    ebb = house()
+    ebb.cluster.answers["default/p"] = [Eviction(EvictionAnswer.FORBIDDEN, "admission webhook denied")]
+
+    ebb.drain(order())
+
+    assert ebb.effects() == []
+    assert ebb.reasons("drain_result") == ["preflight"]
+
+
+@pytest.mark.acceptance(55)
+def test_dry_run_checks_everything_and_writes_nothing_to_the_cluster() -> None:
+    ebb = house(policy=policy(cluster_wide={"dry_run": True}))
+
+    assert ebb.drain(order()) is Reply.DONE
+
+    assert ebb.effects() == []
+    assert ebb.remembered() == ClusterState()
+    assert [line["outcome"] for line in ebb.log.of("drain_result")] == ["would_drain"]
+
+
+def test_an_eviction_that_would_be_refused_for_good_leaves_the_node_alone_for_a_while() -> None:
+    ebb = house()
+    ebb.cluster.answers["default/p"] = [Eviction(EvictionAnswer.FORBIDDEN, "admission webhook denied")]
+
+    ebb.drain(order())
+
+    assert ebb.remembered().backoffs["uid-n1"].why == "preflight"

@@ -1,0 +1,263 @@
+"""What the drainer does for what it moved: proves its place once more, and stays until it lives again. On fakes."""
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from msgspec import UNSET
+from msgspec.structs import replace as changed
+
+from functions.drainer.receive import Reply
+from shared.core.cluster.snapshot import Phase, Pod
+from shared.core.cluster.workloads import Workload, mark
+from shared.core.reasons import Halt
+from shared.core.records.claims import settled
+from shared.core.records.state import ClusterState, DrainPhase, DrainRecord, Lease, PodProgress, Start
+from shared.ports import drain_key
+from tests.builders import CLUSTER, NOW, claim, order, pdb, pod, pod_class, policy
+from tests.functions.drainer.fixture import WEB, holder, house
+from tests.functions.fixture import House
+
+MOST = 30.0
+"""Seconds that a replacement may wait before its node is given back (design §2)."""
+BIG = pod_class(owner="ReplicaSet/web", cpu=1)
+
+
+def reborn_without_a_place(ebb: House) -> None:
+    """The replacement of `p` comes when `p` begins to end, and the scheduler says at once that it fits nowhere."""
+
+    def look() -> None:
+        old = ebb.cluster.pods.get("default/p")
+        if old and old.deleting and "default/new" not in ebb.cluster.pods:
+            ebb.cluster.put(waiting(ebb))
+
+    ebb.clock.moves.insert(0, look)
+
+
+def waiting(ebb: House) -> Pod:
+    now = ebb.clock.now()
+    return pod("new", kind=WEB, phase=Phase.PENDING, ready=False, created=now, unschedulable_since=now)
+
+
+def counted(ebb: House, *, available: int, created: int = 1) -> None:
+    ebb.cluster.workloads[WEB.workload] = Workload("default/Deployment/web", 1, available, created=created)
+
+
+@pytest.mark.parametrize("grace", [0, 5, 30, 55, 90, 300])
+def test_a_node_is_given_back_within_half_a_minute_of_a_replacement_that_finds_no_place(grace: int) -> None:
+    ebb = house(pod("p", on="n1", kind=replace(WEB, grace_seconds=grace)), pdb("web", app="web"))
+    reborn_without_a_place(ebb)
+
+    assert ebb.drain(order()) is Reply.DONE
+
+    since = ebb.cluster.pods["default/new"].unschedulable_since
+    assert since is not None
+    assert (ebb.clock.now() - since).total_seconds() <= MOST
+    assert (holder(ebb), ebb.reasons("drain_result")) == (None, ["replacement_pending"])
+
+
+def younger_drain(ebb: House) -> None:
+    """Another instance has moved a pod of the same workload since, and is at work."""
+    now = ebb.clock.now()
+    record = DrainRecord(
+        order=order("n9", order_id="younger"),
+        phase=DrainPhase.CORDONED,
+        node_uid="uid-n9",
+        cordoned_at=NOW,
+        lease=Lease("another", now + timedelta(minutes=10)),
+        pods={"default/q": PodProgress(uid="uid-q", answer="granted", owner=WEB.workload, at=now)},
+        before={WEB.workload: None},
+    )
+    ebb.state.put(drain_key("younger"), record, None)
+    state = ebb.remembered()
+    ebb.remember(changed(state, claims={**state.claims, "uid-n9": claim("n9", order_id="younger", since=now)}))
+
+
+def younger_gives_back(ebb: House) -> None:
+    moved = (WEB.workload,)
+    ebb.remember(settled(ebb.remembered(), "uid-n9", Halt.REPLACEMENT_PENDING, ebb.clock.now(), moved))
+
+
+def test_the_youngest_drain_that_moved_a_workload_gives_way_and_the_others_stay() -> None:
+    ebb = house(pod("p", on="n1", kind=WEB), pdb("web", app="web"))
+    reborn_without_a_place(ebb)
+    ebb.later(8, lambda: younger_drain(ebb))
+    ebb.later(36, lambda: younger_gives_back(ebb))
+    ebb.later(40, lambda: ebb.cluster.put(replace(ebb.cluster.pods["default/new"], node="n2", ready=True)))
+
+    assert ebb.drain(order()) is Reply.DONE
+
+    assert (holder(ebb), ebb.reasons("drain_result")) == ("order", [])
+    assert ebb.record().phase is DrainPhase.DRAINED  # type: ignore[union-attr]  # the record exists
+
+
+def test_a_node_that_was_given_back_in_vain_is_followed_by_the_next_after_another_grace() -> None:
+    ebb = house(pod("p", on="n1", kind=WEB), pdb("web", app="web"))
+    reborn_without_a_place(ebb)
+    ebb.later(8, lambda: younger_drain(ebb))
+    ebb.later(36, lambda: younger_gives_back(ebb))
+
+    assert ebb.drain(order()) is Reply.DONE
+
+    since = ebb.cluster.pods["default/new"].unschedulable_since
+    assert since is not None
+    assert 40 < (ebb.clock.now() - since).total_seconds() <= 40 + 10
+    assert (holder(ebb), ebb.reasons("drain_result")) == (None, ["replacement_pending"])
+
+
+def test_a_node_given_back_is_remembered_with_the_workloads_it_was_given_back_for() -> None:
+    ebb = house(pod("p", on="n1", kind=WEB), pdb("web", app="web"))
+    reborn_without_a_place(ebb)
+
+    ebb.drain(order())
+
+    assert ebb.record().gave_way_for == (WEB.workload,)  # type: ignore[union-attr]  # the record exists
+    assert ebb.remembered().backoffs["uid-n1"].moved == (mark(WEB.workload),)
+
+
+def test_a_record_that_cannot_be_read_gives_no_node_back_in_our_stead() -> None:
+    ebb = house(pod("p", on="n1", kind=WEB), pdb("web", app="web"))
+    reborn_without_a_place(ebb)
+    ebb.later(8, lambda: younger_drain(ebb))
+    place = (CLUSTER, "drains", "younger")
+    ebb.later(9, lambda: ebb.state.documents.update({place: (b"{}", "1")}))
+
+    assert ebb.drain(order()) is Reply.DONE
+    assert ebb.reasons("drain_result") == ["replacement_pending"]
+
+
+def test_a_drained_node_is_looked_at_in_new_messages_until_its_replacements_run() -> None:
+    ebb = house(step_seconds=25)
+    counted(ebb, available=1)
+    ebb.later(10, lambda: counted(ebb, available=0))
+    ebb.later(70, lambda: counted(ebb, available=1))
+
+    ebb.drain(order())
+    while ebb.bus.published:
+        assert ebb.deliver(ebb.bus.published.pop()) is Reply.DONE
+
+    assert holder(ebb) == "order"
+    assert 70 <= ebb.clock.passed <= 100
+    assert ebb.record().phase is DrainPhase.DRAINED  # type: ignore[union-attr]  # the record exists
+    assert ebb.record().lease is None  # type: ignore[union-attr]  # the record exists
+
+
+def test_a_replacement_that_loses_its_node_after_all_has_the_drained_one_given_back() -> None:
+    ebb = house()
+    counted(ebb, available=1)
+    ebb.later(10, lambda: counted(ebb, available=0))
+    ebb.later(60, lambda: ebb.cluster.put(waiting(ebb)))
+
+    ebb.drain(order())
+
+    assert ebb.record().drained_at is not None  # type: ignore[union-attr]  # the record exists
+    assert (holder(ebb), ebb.reasons("drain_result")) == (None, ["replacement_pending"])
+    assert ebb.clock.passed <= 60 + MOST
+
+
+def test_a_replacement_that_never_starts_does_not_hold_a_message_beyond_the_deadline() -> None:
+    ebb = house(step_seconds=3600)
+    counted(ebb, available=1)
+    ebb.later(10, lambda: counted(ebb, available=0))
+
+    ebb.drain(order())
+
+    deadline = ebb.record().deadline  # type: ignore[union-attr]  # the record exists
+    assert deadline is not None
+    assert timedelta(0) <= ebb.clock.now() - deadline < timedelta(seconds=10)
+    assert ebb.record().phase is DrainPhase.DRAINED  # type: ignore[union-attr]  # the record exists
+
+
+def test_a_watch_that_the_pass_has_ended_meanwhile_says_nothing_of_its_lease() -> None:
+    ebb = house()
+
+    def the_pass_sees_the_node_gone() -> None:
+        del ebb.cluster.nodes["n1"]
+        ebb.tick()
+
+    ebb.later(45, the_pass_sees_the_node_gone)
+
+    assert ebb.drain(order()) is Reply.AGAIN
+    assert ebb.deliver(order()) is Reply.DONE
+    assert not [line for line in ebb.log.of("drain_step") if "lapse" in str(line["message"])]
+    assert ebb.record().outcome == "removed"  # type: ignore[union-attr]  # the record exists
+
+
+def test_room_taken_before_the_first_eviction_gives_the_node_back_untouched() -> None:
+    ebb = house(pod("p", on="n1", kind=BIG), pdb("web", app="web"))
+    rival = pod_class(owner="ReplicaSet/rival", cpu=3.5)
+    ebb.later(3, lambda: ebb.cluster.put(*(pod(f"rival-{name}", on=name, kind=rival) for name in ("n2", "n3"))))
+
+    assert ebb.drain(order()) is Reply.DONE
+
+    assert [call[0] for call in ebb.effects()] == ["take", "give_back"]
+    (result,) = ebb.log.of("drain_result")
+    assert (result["outcome"], result["reason"]) == ("stale", "stale")
+    assert "default/p" in str(result["detail"])
+    assert (ebb.remembered().claims, ebb.remembered().backoffs) == ({}, {})
+
+
+def test_the_headroom_is_there_for_what_happens_between_plan_and_eviction() -> None:
+    ebb = house(pod("p", on="n1", kind=BIG), pdb("web", app="web"), policy=policy(headroom_percent=25))
+    rival = pod_class(owner="ReplicaSet/rival", cpu=2.8)
+    ebb.later(3, lambda: ebb.cluster.put(*(pod(f"rival-{name}", on=name, kind=rival) for name in ("n2", "n3"))))
+
+    ebb.drain(order())
+
+    assert [call[0] for call in ebb.effects()] == ["take", "evict"]
+
+
+def test_room_that_another_drain_counts_on_is_not_free_at_the_first_eviction() -> None:
+    """Both fit on the one node that is left, one after the other, but not together."""
+    ebb = house(pod("p", on="n1", kind=BIG), pdb("web", app="web"))
+    full = pod_class(owner="ReplicaSet/full", cpu=3.5)
+    ebb.cluster.put(pod("full", on="n3", kind=full))
+    other = pod("q", on="n9", kind=pod_class(owner="ReplicaSet/other", cpu=3.5))
+
+    def another_drain_begins() -> None:
+        ebb.cluster.put(replace(ebb.cluster.nodes["n2"], name="n9", uid="uid-n9", unschedulable=True), other)
+        ebb.remember(_with_claim(ebb.remembered()))
+
+    ebb.later(3, another_drain_begins)
+    ebb.drain(order())
+
+    assert ebb.reasons("drain_result") == ["stale"]
+
+
+def _with_claim(state: ClusterState) -> ClusterState:
+    return changed(state, claims={**state.claims, "uid-n9": claim("n9", order_id="other")})
+
+
+@pytest.mark.parametrize(
+    ("expected", "state"),
+    [
+        pytest.param(False, ClusterState(starts=(Start(NOW - timedelta(minutes=1), "a"),)), id="an older one"),
+        pytest.param(True, ClusterState(starts=(Start(NOW, "a"),)), id="known by its start"),
+        pytest.param(True, ClusterState(last_scale_down=NOW), id="known as the last"),
+    ],
+)
+def test_a_drain_that_began_and_ended_since_the_picture_asks_for_a_new_proof(expected: bool, state: Any) -> None:
+    """It moved pods, and no claim of it is left that would tell."""
+    ebb = house()
+    ebb.remember(state)
+
+    ebb.drain(order())
+
+    before_the_cordon = ebb.cluster.calls[: ebb.cluster.calls.index(("take", "n1", "order"))]
+    assert expected == (("picture",) in before_the_cordon)
+
+
+def test_a_drained_node_whose_step_was_lost_is_watched_again_and_its_claim_says_so() -> None:
+    ebb = house()
+    ebb.drain(order())
+    claims = ebb.remembered().claims
+    ebb.remember(changed(ebb.remembered(), claims={"uid-n1": changed(claims["uid-n1"], drained=UNSET)}))
+    ebb.pass_time(minutes=2)
+
+    ebb.tick()
+    (again,) = [each for each in ebb.bus.published if each.order_id == "order"]
+    assert again.generation == 1
+    assert ebb.deliver(again) is Reply.DONE
+
+    assert ebb.remembered().claims["uid-n1"].drained is True

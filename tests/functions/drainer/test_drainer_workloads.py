@@ -1,0 +1,134 @@
+"""The drainer and the workloads of its pods: what refuses an order, what goes in turns, what a claim counts."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from functions.drainer.receive import Reply
+from shared.core.cluster.workloads import Workload
+from shared.core.policy import LongGrace, NamespaceRate, SingleReplicas
+from shared.core.records.state import DrainPhase
+from tests.builders import NOW, node, order, pod, pod_class, policy
+from tests.functions.fixture import House
+
+WEB = pod_class(owner="ReplicaSet/web")
+WORKLOAD = "default/ReplicaSet/web"
+
+
+def house(*things: Any, **changes: Any) -> House:
+    """Three nodes with room, and things; a pod that no PDB guards on n1 unless things are given."""
+    return House(node("n1"), node("n2"), node("n3"), *(things or (pod("p", on="n1", kind=WEB),)), **changes)
+
+
+def holder(ebb: House) -> str | None:
+    return ebb.cluster.nodes["n1"].drain_taint
+
+
+@pytest.mark.parametrize(
+    ("expected", "workload"),
+    [
+        pytest.param("rolling_out", Workload("default/Deployment/web", 2, 2, rolling=True), id="a rollout began"),
+        pytest.param("single_replica", Workload("default/Deployment/web", 1, 1), id="it was scaled to one"),
+        pytest.param("too_few_available", Workload("default/Deployment/web", 2, 1), id="its other replica was lost"),
+    ],
+)
+def test_what_became_of_a_workload_since_the_picture_refuses_the_order(expected: str, workload: Workload) -> None:
+    ebb = house(pod("p", on="n1"), policy=policy(single_replicas=SingleReplicas.NEVER))
+    ebb.cluster.workloads[WORKLOAD] = workload
+
+    ebb.drain(order())
+
+    (result,) = ebb.log.of("drain_result")
+    assert (result["reason"], expected in result["message"]) == ("blocked_by_pod", True)
+    assert ebb.effects() == []
+
+
+def test_a_workload_that_is_not_known_is_not_taken_for_a_single_replica() -> None:
+    ebb = house(pod("p", on="n1"), policy=policy(single_replicas=SingleReplicas.NEVER))
+
+    ebb.drain(order())
+
+    assert holder(ebb) == "order"
+
+
+def test_an_unprotected_workload_gives_up_as_many_at_once_as_the_policy_lets_be_away() -> None:
+    ebb = house(*(pod(f"p{index}", on="n1", kind=WEB) for index in range(3)))
+    ebb.cluster.workloads[WORKLOAD] = Workload("default/Deployment/web", 8, 8)
+
+    ebb.drain(order())
+
+    evicted = [call[1] for call in ebb.effects() if call[0] == "evict"]
+    assert (set(evicted[:2]), evicted[2:]) == ({"default/p0", "default/p1"}, ["default/p2"])
+    record = ebb.record()
+    assert record is not None
+    asked = [record.pods[f"default/p{index}"].at for index in range(3)]
+    assert asked[0] == asked[1] < asked[2]
+
+
+def test_workloads_are_read_every_five_seconds_at_most() -> None:
+    ebb = house(pod("p", on="n1", kind=WEB, grace_seconds=30))
+
+    ebb.drain(order())
+
+    reads = sum(call[0] == "workloads_of" for call in ebb.cluster.calls)
+    assert reads <= 2 + (ebb.clock.now() - NOW).total_seconds() / 5
+
+
+def test_a_drain_that_waited_for_lost_replicas_until_its_deadline_names_the_workload() -> None:
+    ebb = house(pod("p", on="n1", kind=WEB), pod("q", on="n1", kind=WEB))
+    ebb.cluster.workloads[WORKLOAD] = Workload("default/Deployment/web", 2, 2)
+
+    def lose_one() -> None:
+        if any(call[0] == "evict" and not call[3] for call in ebb.cluster.calls):
+            ebb.cluster.workloads[WORKLOAD] = Workload("default/Deployment/web", 2, 1)
+
+    ebb.clock.moves.append(lose_one)
+    ebb.drain(order())
+    while not (ebb.record() and ebb.record().phase is DrainPhase.SETTLED):  # type: ignore[union-attr]  # just asked
+        assert ebb.deliver(ebb.bus.published[-1]) is Reply.DONE
+
+    record = ebb.record()
+    assert record is not None
+    assert (record.why, record.detail) == ("deadline", "held by default/Deployment/web: 1 of 2 away, 1 may be")
+
+
+def test_a_claim_counts_the_pods_it_moves_and_the_next_one_is_bound_by_them() -> None:
+    rules = policy(cluster_wide={"evictions_per_namespace": NamespaceRate(1, timedelta(hours=1))})
+    ebb = house(pod("p", on="n1"), pod("q", on="n2"), policy=rules)
+
+    ebb.drain(order())
+    assert [start.pods for start in ebb.remembered().starts] == [{"default": 1}]
+
+    ebb.drain(order("n2", order_id="second"))
+    assert ebb.reasons("drain_result") == ["namespace_rate"]
+
+    ebb.pass_time(hours=1)
+    ebb.drain(order("n2", order_id="third"))
+    assert ebb.cluster.nodes["n2"].drain_taint == "third"
+
+
+def test_without_the_setting_a_claim_remembers_no_pods() -> None:
+    ebb = house()
+
+    ebb.drain(order())
+
+    assert [start.pods for start in ebb.remembered().starts] == [{}]
+
+
+@pytest.mark.acceptance(85)
+@pytest.mark.parametrize(
+    ("expected", "rules"),
+    [
+        pytest.param([], {}, id="a match of an hour keeps its node"),
+        pytest.param([480], {"long_grace": LongGrace.CUT}, id="the policy cuts it to eight minutes"),
+    ],
+)
+def test_an_hour_of_grace_is_cut_only_by_a_policy_that_says_so(expected: list[int], rules: dict[str, Any]) -> None:
+    ebb = house(
+        pod("match-7", on="n1", kind=pod_class(owner="StatefulSet/game", grace_seconds=3600)), policy=policy(**rules)
+    )
+
+    ebb.drain(order())
+
+    assert [call[2] for call in ebb.effects() if call[0] == "evict"] == expected

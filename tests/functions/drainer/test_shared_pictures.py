@@ -1,0 +1,101 @@
+"""Orders of one instance: how often the whole cluster is read for them, and whether proofs count each other."""
+
+from datetime import timedelta
+
+import pytest
+
+from shared.core.cluster.snapshot import Pod
+from shared.core.cluster.workloads import Workload
+from shared.core.records.orders import Order, Origin
+from shared.core.records.state import ClusterState
+from shared.errors import Retryable
+from shared.ports import Eviction
+from tests.builders import NOW, claim, node, order, pod, pod_class
+from tests.functions.fixture import House
+
+WEB = pod_class(owner="ReplicaSet/web")
+STUCK = pod("stuck", cpu=3, owner="ReplicaSet/stuck", unschedulable_since=NOW - timedelta(hours=1))
+
+
+def asked(name: str) -> Order:
+    """A person's question, which always needs a whole picture and changes nothing."""
+    return order(name, order_id=f"for-{name}", origin=Origin.MANUAL, reason="manual", dry_run=True)
+
+
+def house() -> House:
+    nodes = [node(f"n{index}") for index in range(1, 5)]
+    return House(*nodes, *(pod(f"p{index}", on=f"n{index}", kind=WEB) for index in (1, 2, 3)), one_instance=True)
+
+
+def pictures(ebb: House) -> int:
+    return sum(call[0] == "picture" for call in ebb.cluster.calls)
+
+
+def told(ebb: House) -> list[object]:
+    return [line["shared"] for line in ebb.log.of("drain_step") if line.get("reason") == "whole_picture"]
+
+
+def test_the_orders_of_one_instance_share_a_picture_and_the_log_counts_it() -> None:
+    ebb = house()
+
+    for name in ("n1", "n2", "n3"):
+        ebb.drain(asked(name))
+
+    assert (pictures(ebb), told(ebb)) == (1, [False, True, True])
+    assert ebb.reasons("drain_result") == [""] * 3
+
+
+@pytest.mark.parametrize(
+    ("expected", "seconds"), [pytest.param(1, 20, id="20 s"), pytest.param(2, 20.1, id="over 20 s")]
+)
+def test_a_picture_is_shared_for_twenty_seconds(expected: int, seconds: float) -> None:
+    ebb = house()
+    ebb.drain(asked("n1"))
+
+    ebb.pass_time(seconds=seconds)
+    ebb.drain(asked("n2"))
+
+    assert pictures(ebb) == expected
+
+
+def test_a_picture_is_not_shared_once_another_drain_may_have_moved_pods() -> None:
+    ebb = house()
+    ebb.drain(asked("n1"))
+    ebb.remember(ClusterState(claims={"uid-n3": claim("n3", order_id="other", since=ebb.clock.now())}))
+
+    ebb.pass_time(seconds=6)
+    ebb.drain(asked("n2"))
+
+    assert (pictures(ebb), told(ebb)) == (2, [False, False])
+
+
+def test_a_picture_that_fails_fails_its_own_order_alone() -> None:
+    ebb = house()
+    ebb.cluster.failures["picture"] = [Retryable("API", "no answer")]
+
+    replies = [ebb.drain(asked(name)).value for name in ("n1", "n2")]
+
+    assert (replies, told(ebb)) == ([503, 204], [False])
+
+
+def test_of_two_orders_that_prove_their_place_anew_the_second_counts_the_first() -> None:
+    """One pass proved both; a pod without a place makes each prove again, and by now there is room for one alone."""
+    own = [pod(f"p{index}", on=f"n{index}", cpu=2, owner=f"ReplicaSet/r{index}") for index in (1, 2)]
+    full = pod("full", on="n4", cpu=3, owner="ReplicaSet/full")
+    nodes = [node(f"n{index}", cpu=4) for index in (1, 2, 3, 4)]
+    ebb = House(*nodes, *own, full, STUCK, one_instance=True, step_seconds=8)
+    ebb.cluster.workloads = {each.spec.workload: Workload(each.spec.workload, 1, 1, created=1) for each in own}
+    first, second = order("n1", order_id="first"), order("n2", order_id="second")
+    cluster, evict, meanwhile = ebb.cluster, ebb.cluster.evict, [lambda: ebb.drain(first)]
+
+    def at_the_preflight(given: Pod, grace: int, *, dry_run: bool = False) -> Eviction:
+        if meanwhile:
+            meanwhile.pop()()
+        return evict(given, grace, dry_run=dry_run)
+
+    cluster.evict = at_the_preflight  # type: ignore[method-assign,assignment]  # the first is claimed after our proof
+    ebb.drain(second)
+
+    ends = [(line["node"], line["reason"]) for line in ebb.log.of("drain_result")]
+    assert set(ebb.remembered().claims) == {"uid-n1"}
+    assert ends == [("n2", "no_place_for_pods")]

@@ -1,0 +1,157 @@
+"""Two drains at once that move pods of one workload without a PodDisruptionBudget: never more away than may be."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from functions.drainer.receive import Reply
+from shared.core.cluster.snapshot import Node, Pod
+from shared.core.cluster.workloads import Workload
+from shared.core.records.state import ClusterState
+from shared.errors import Retryable
+from shared.ports import Eviction
+from tests.builders import node, order, pdb, pod, pod_class, policy
+from tests.functions.fixture import House
+
+WEB = pod_class(owner="ReplicaSet/web")
+KEY = WEB.workload
+FIRST, SECOND = order("n1", order_id="first"), order("n2", order_id="second")
+
+
+def house(replicas: int, *things: Any, on: tuple[str, ...] = ("n1", "n2"), **changes: Any) -> House:
+    """Four nodes, a replica of `web` on each of those named; its controller's status is written late, if at all."""
+    pods = [pod(f"p{index}", on=name, owner="ReplicaSet/web", grace_seconds=30) for index, name in enumerate(on)]
+    ebb = House(*(node(f"n{index}") for index in range(1, 5)), *pods, *things, **changes)
+    ebb.cluster.workloads[KEY] = Workload("default/Deployment/web", replicas, replicas)
+    return ebb
+
+
+def at_the_first_eviction(ebb: House, meanwhile: Callable[[], object]) -> None:
+    """Do something else in the very moment before the first eviction takes effect."""
+    cluster, own, once = ebb.cluster, ebb.cluster.evict, [meanwhile]
+
+    def evict(asked: Pod, grace: int, *, dry_run: bool = False) -> Eviction:
+        if once and not dry_run:
+            once.pop()()
+        return own(asked, grace, dry_run=dry_run)
+
+    cluster.evict = evict  # type: ignore[method-assign,assignment]  # the other drain acts between our look and our call
+
+
+def leaving(ebb: House) -> list[str]:
+    return sorted(str(call[1]) for call in ebb.effects() if call[0] == "evict")
+
+
+def test_a_second_drain_is_refused_by_name_while_the_first_moves_the_same_workload() -> None:
+    ebb = house(4)
+    at_the_first_eviction(ebb, lambda: ebb.drain(SECOND))
+
+    ebb.drain(FIRST)
+
+    assert leaving(ebb) == ["default/p0"]
+    refused = [(line["node"], line["reason"]) for line in ebb.log.of("drain_result")]
+    assert refused == [("n2", "workload_moving")]
+    assert "default/Deployment/web" in ebb.log.of("drain_result")[0]["message"]
+
+
+def test_the_second_drain_may_go_once_the_first_has_moved_its_pods() -> None:
+    ebb = house(4)
+
+    ebb.drain(FIRST)
+    ebb.drain(SECOND)
+
+    assert leaving(ebb) == ["default/p0", "default/p1"]
+    assert set(ebb.remembered().claims) == {"uid-n1", "uid-n2"}
+
+
+def test_both_go_at_once_where_so_many_may_be_away() -> None:
+    ebb = house(8)
+    at_the_first_eviction(ebb, lambda: ebb.drain(SECOND))
+
+    ebb.drain(FIRST)
+
+    assert leaving(ebb) == ["default/p0", "default/p1"]
+
+
+def test_a_replica_that_is_away_already_counts() -> None:
+    ebb = house(8)
+    ebb.cluster.workloads[KEY] = Workload("default/Deployment/web", 8, 7)
+    at_the_first_eviction(ebb, lambda: ebb.drain(SECOND))
+
+    ebb.drain(FIRST)
+
+    assert leaving(ebb) == ["default/p0"]
+
+
+def test_a_later_drain_leaves_room_for_the_earlier_one_when_the_workload_shrinks_under_both() -> None:
+    ebb = house(8, step_seconds=20)
+    take = ebb.cluster.take
+
+    def shrink_at_the_second(taken: Node, *given: Any) -> Node:
+        if taken.name == "n2":
+            ebb.cluster.workloads[KEY] = Workload("default/Deployment/web", 4, 4)
+        return take(taken, *given)
+
+    ebb.cluster.take = shrink_at_the_second  # type: ignore[method-assign,assignment]  # between claim and eviction
+    at_the_first_eviction(ebb, lambda: ebb.drain(SECOND))
+
+    ebb.drain(FIRST)
+
+    assert set(ebb.remembered().claims) == {"uid-n1", "uid-n2"}
+    assert leaving(ebb) == ["default/p0"]
+
+
+def test_what_a_pdb_guards_is_no_matter_of_turns() -> None:
+    ebb = house(4, pdb("web", allowed=2, app="web"))
+    at_the_first_eviction(ebb, lambda: ebb.drain(SECOND))
+
+    ebb.drain(FIRST)
+
+    assert leaving(ebb) == ["default/p0", "default/p1"]
+    assert ebb.remembered().claims["uid-n1"].turns == {}
+
+
+def test_a_claim_gives_its_turns_up_once_its_pods_have_moved() -> None:
+    ebb = house(4)
+    seen: list[int] = []
+    at_the_first_eviction(ebb, lambda: seen.append(len(ebb.remembered().claims["uid-n1"].turns)))
+
+    ebb.drain(FIRST)
+
+    assert (seen, ebb.remembered().claims["uid-n1"].turns) == ([1], {})
+
+
+def test_a_crash_before_the_turns_are_given_up_is_made_good_by_the_repeated_message() -> None:
+    ebb = house(4)
+    write, failures = ebb.state.put, [Retryable("state", "timeout")]
+
+    def put(key: Any, value: Any, expected: str | None) -> str:
+        given_up = isinstance(value, ClusterState) and value.claims and not value.claims["uid-n1"].turns
+        if given_up and failures:
+            raise failures.pop()
+        return write(key, value, expected)
+
+    ebb.state.put = put  # type: ignore[method-assign]  # the write that gives the turns up fails once
+    assert ebb.drain(FIRST) is Reply.AGAIN
+    assert ebb.remembered().claims["uid-n1"].turns
+
+    assert ebb.deliver(FIRST) is Reply.DONE
+    assert ebb.remembered().claims["uid-n1"].turns == {}
+
+
+@pytest.mark.parametrize(
+    ("expected", "replicas"),
+    [
+        pytest.param(["n1"], 4, id="a quarter of four is one"),
+        pytest.param(["n1", "n2"], 8, id="a quarter of eight is two"),
+    ],
+)
+def test_a_plan_takes_no_two_nodes_whose_pods_may_not_be_away_together(expected: list[str], replicas: int) -> None:
+    ebb = house(replicas, on=("n1", "n2", "n3", "n4"), policy=policy(max_nodes_per_pass=4))
+
+    ebb.tick()
+
+    assert [each.node for each in ebb.bus.published] == expected
+    kept = {line["node"]: [each["reason"] for each in line["blockers"]] for line in ebb.log.of("node_decision")}
+    assert kept["n2"] == [] if "n2" in expected else kept["n2"] == ["workload_moving"]

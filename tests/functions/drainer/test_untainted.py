@@ -1,0 +1,110 @@
+"""Somebody removes our taint and nothing else: the annotation proves whose the cordon is, and it is undone."""
+
+from dataclasses import replace
+
+import pytest
+
+from functions.drainer.receive import Reply
+from shared.core.cluster import names
+from shared.core.records.orders import Kind
+from tests.builders import NOW, node, order, pod
+from tests.functions.drainer.fixture import house, released
+from tests.functions.fixture import House
+from tests.functions.planner.fixture import begun
+from tests.functions.planner.fixture import house as planner_house
+
+SAID = "Our taint was removed and the cordon was not; our annotation says whose it is."
+
+
+def untaint(ebb: House) -> None:
+    ebb.cluster.put(replace(ebb.cluster.nodes["n1"], taints=()))
+
+
+def is_free(ebb: House) -> bool:
+    found = ebb.cluster.nodes["n1"]
+    return not found.unschedulable and found.drain_taint is None and names.OUR_ANNOTATION not in found.annotations
+
+
+def healed(ebb: House) -> None:
+    """One pass, and the releases that it publishes carried out."""
+    ebb.pass_time(minutes=5)
+    ebb.tick()
+    published, ebb.bus.published = ebb.bus.published, []
+    assert {ebb.deliver(each) for each in published if each.kind is Kind.RELEASE} <= {Reply.DONE}
+
+
+def test_in_the_midst_of_a_drain_the_node_is_given_back_whole_and_it_is_said() -> None:
+    ebb = house(pod("p", on="n1", owner="ReplicaSet/web", grace_seconds=60))
+    ebb.later(10, lambda: untaint(ebb))
+
+    assert ebb.drain(order()) is Reply.DONE
+
+    assert is_free(ebb)
+    record = ebb.record()
+    assert record is not None
+    assert (record.outcome, record.why, record.detail) == ("overruled", "overruled", SAID)
+
+
+def test_after_a_drain_the_next_pass_gives_the_node_back_whole_and_says_so() -> None:
+    ebb = planner_house()
+    begun(ebb)
+    untaint(ebb)
+
+    healed(ebb)
+
+    assert is_free(ebb)
+    assert ebb.remembered().backoffs["uid-n1"].why == "overruled"
+    assert SAID in ebb.log.of("drain_result")[-1]["message"]
+
+
+def test_a_person_who_cordons_the_node_after_undoing_ours_keeps_the_cordon() -> None:
+    ebb = planner_house()
+    begun(ebb)
+    ebb.cluster.put(replace(ebb.cluster.nodes["n1"], taints=(), unschedulable=False))
+    ebb.cluster.put(replace(ebb.cluster.nodes["n1"], unschedulable=True))
+
+    healed(ebb)
+
+    found = ebb.cluster.nodes["n1"]
+    assert (found.unschedulable, names.OUR_ANNOTATION in found.annotations) == (True, False)
+    assert ebb.remembered().claims == {}
+    assert [call for call in ebb.effects() if call[0] == "give_back"] != []
+    healed(ebb)
+    assert ebb.cluster.nodes["n1"].unschedulable, "and is never asked about again"
+
+
+@pytest.mark.parametrize("cordoned", [pytest.param(True, id="still cordoned"), pytest.param(False, id="uncordoned")])
+def test_an_annotation_without_taint_or_claim_is_cleared_away(cordoned: bool) -> None:
+    ebb = planner_house()
+    begun(ebb)
+    untaint(ebb)
+    ebb.cluster.put(replace(ebb.cluster.nodes["n1"], unschedulable=cordoned))
+    ebb.state.documents.clear()
+
+    healed(ebb)
+
+    assert is_free(ebb)
+
+
+def test_a_persons_release_finds_the_node_by_the_annotation() -> None:
+    ebb = house()
+    ebb.drain(order())
+    untaint(ebb)
+    ebb.state.documents.clear()
+
+    assert ebb.deliver(released(order_id="message", node_uid="", origin="manual")) is Reply.DONE
+
+    assert is_free(ebb)
+
+
+@pytest.mark.parametrize(
+    "note", ["{}", "not json", '{"order_id": "-no id-", "since": "2026-03-04T22:00:00Z"}', '{"order_id": "x"}']
+)
+def test_nonsense_in_the_annotation_proves_nothing(note: str) -> None:
+    ebb = planner_house()
+    ebb.cluster.put(node("n9", created=NOW, unschedulable=True, annotations={names.OUR_ANNOTATION: note}))
+
+    healed(ebb)
+
+    assert ebb.cluster.nodes["n9"].unschedulable
+    assert [call for call in ebb.effects() if call[0] == "give_back"] == []

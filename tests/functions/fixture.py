@@ -1,0 +1,134 @@
+"""A whole Ebb on fakes: one cluster, one state, one bus, and the two functions' calls upon them."""
+
+import base64
+import json
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+from msgspec.structs import replace
+
+from functions.drainer.receive import Reply, receive
+from functions.planner.pass_log import Teller
+from functions.planner.plan_pass import Desk
+from functions.planner.tick import Tick, tick
+from shared.adapters.prices import load
+from shared.core.cluster.snapshot import Node, NodePool, Pod, PodDisruptionBudget
+from shared.core.policy import Policy
+from shared.core.records.orders import Order, encode
+from shared.core.records.state import ClusterState, DrainRecord
+from shared.errors import EbbError
+from shared.ports import CLUSTER as CLUSTER_KEY
+from shared.ports import Ports, drain_key
+from shared.readings import SharedReadings
+from shared.settings import Settings
+from tests.builders import CLUSTER, policy
+from tests.fakes import FakeClock, FakeCluster, FakeLog, FakeOrderBus, FakePolicySource, FakePools, FakeState
+
+EFFECTS = {"take", "give_back"}
+
+
+class WorldClock(FakeClock):
+    """A clock that lets the world move on while somebody waits."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.moves: list[Callable[[], None]] = []
+
+    def advance(self, seconds: float) -> None:
+        super().advance(seconds)
+        for move in self.moves:
+            move()
+
+
+class House:
+    """Everything in reach of a test. Evicted pods end when their grace does."""
+
+    def __init__(
+        self,
+        *things: Node | Pod | PodDisruptionBudget,
+        policy: Policy | EbbError | None = policy(),  # noqa: B008 - an immutable value
+        step_seconds: float = 480,
+        one_instance: bool = False,
+        **pools: NodePool,
+    ) -> None:
+        self.clock = WorldClock()
+        self.clock.moves.append(self._pods_end)
+        self.cluster = FakeCluster(*things, now=self.clock.now)
+        self.state = FakeState(now=self.clock.now)
+        self.policy = FakePolicySource(policy)
+        self.bus = FakeOrderBus()
+        self.log = FakeLog()
+        self.pools = FakePools({"a": NodePool("a"), **pools})
+        self.settings = Settings(cluster=CLUSTER, step_seconds=step_seconds)
+        self._shared = SharedReadings() if one_instance else None
+        self._calls = 0
+
+    @property
+    def ports(self) -> Ports:
+        """Return what a call works with; each call is an instance of its own unless the house has only one."""
+        shared = self._shared or SharedReadings()
+        return Ports(self.cluster, self.pools, self.state, self.policy, self.bus, self.clock, self.log, shared=shared)
+
+    def tick(self, schedule_time: str = "") -> dict[str, Any]:
+        """Run one planner call."""
+        desk = Desk(self.ports, self.settings, load(), Teller(everything=True))
+        return tick(desk, Tick(owner=self._owner("tick"), schedule_time=schedule_time))
+
+    def deliver(self, order: Order | bytes, **envelope: Any) -> Reply:
+        """Push one message to the drainer."""
+        data = order if isinstance(order, bytes) else encode(order)
+        message = {
+            "data": base64.b64encode(data).decode(),
+            "messageId": "message",
+            "publishTime": self.clock.now().isoformat(),
+            **envelope,
+        }
+        return self.push(json.dumps({"message": message, "subscription": "s"}).encode())
+
+    def push(self, body: bytes) -> Reply:
+        """Post a raw request body to the drainer."""
+        return receive(self.ports, self.settings, body, self._owner("step"))
+
+    def drain(self, order: Order) -> Reply:
+        """Deliver an order issued now."""
+        now = self.clock.now()
+        return self.deliver(replace(order, issued_at=now, picture_at=now, expires_at=now + timedelta(minutes=10)))
+
+    def pass_time(self, **duration: float) -> None:
+        self.clock.advance(timedelta(**duration).total_seconds())
+
+    def later(self, seconds: float, happens: Callable[[], object]) -> None:
+        """Let something happen once, so long after the beginning."""
+        waiting = [happens]
+
+        def look() -> None:
+            if waiting and self.clock.passed >= seconds:
+                waiting.pop()()
+
+        self.clock.moves.append(look)
+
+    def remembered(self) -> ClusterState:
+        return self.state.get(CLUSTER_KEY).value or ClusterState()
+
+    def remember(self, state: ClusterState) -> None:
+        self.state.put(CLUSTER_KEY, state, self.state.get(CLUSTER_KEY).version)
+
+    def record(self, order_id: str = "order") -> DrainRecord | None:
+        return self.state.get(drain_key(order_id)).value
+
+    def effects(self) -> list[tuple[object, ...]]:
+        """Return the calls that changed the cluster, in order (dry-run evictions change nothing)."""
+        return [call for call in self.cluster.calls if call[0] in EFFECTS or (call[0] == "evict" and not call[3])]
+
+    def reasons(self, event: str) -> list[str]:
+        return [str(line.get("reason", "")) for line in self.log.of(event)]
+
+    def _pods_end(self) -> None:
+        now = self.clock.now()
+        for key in [pod.key for pod in self.cluster.pods.values() if pod.deleting and pod.deleting <= now]:
+            self.cluster.finish(key)
+
+    def _owner(self, kind: str) -> str:
+        self._calls += 1
+        return f"{kind}-{self._calls}"

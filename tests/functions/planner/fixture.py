@@ -1,0 +1,53 @@
+"""A little cluster for the tests of the planner, alone and with the drainer. Must not judge."""
+
+from datetime import timedelta
+from typing import Any
+
+from functions.drainer.receive import Reply
+from shared.core.records.state import Mark, PoolMarks
+from shared.ports import pool_key
+from tests.builders import node, pod
+from tests.functions.fixture import House
+
+MINUTE = timedelta(minutes=1)
+
+
+def house(**changes: Any) -> House:
+    """Two half-empty nodes and one that can take their pods."""
+    pods = [pod(f"p{index}", on=f"n{index}", cpu=1, owner=f"ReplicaSet/r{index}") for index in (1, 2, 3)]
+    return House(node("n1"), node("n2"), node("n3"), *pods, **changes)
+
+
+def marks(ebb: House) -> dict[str, Mark]:
+    found = ebb.state.get(pool_key("a")).value or PoolMarks()
+    return found.marks
+
+
+def deliver_and_remove(ebb: House) -> None:
+    """Deliver what is published, and let the autoscaler take drained nodes."""
+    while ebb.bus.published:
+        assert ebb.deliver(ebb.bus.published.pop(0)) is Reply.DONE
+    drained = [each for each in ebb.cluster.nodes.values() if each.drain_taint and not ebb.cluster.pods_on(each.name)]
+    for each in drained:
+        del ebb.cluster.nodes[each.name]
+
+
+def reschedule(ebb: House) -> None:
+    """Evicted pods come back at once on the emptiest open node, as a controller and a scheduler would have it."""
+    born = iter(range(10_000))
+
+    def again() -> None:
+        gone = [each for each in ebb.cluster.pods.values() if each.deleting]
+        for each in gone:
+            ebb.cluster.finish(each.key)
+            open_nodes = [name for name, one in ebb.cluster.nodes.items() if not one.unschedulable]
+            target = min(open_nodes, key=lambda name: sum(p.requests.cpu for p in ebb.cluster.pods_on(name)))
+            ebb.cluster.put(pod(f"again{next(born)}", on=target, kind=each.spec))
+
+    ebb.clock.moves.append(again)
+
+
+def begun(ebb: House) -> None:
+    """Let a tick order n1 and its drain run until its pods have moved."""
+    ebb.tick()
+    assert ebb.deliver(ebb.bus.published.pop()) is Reply.DONE

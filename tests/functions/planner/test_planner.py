@@ -1,0 +1,226 @@
+"""The planner from tick to summary, on fakes."""
+
+from dataclasses import replace as with_changes
+
+import pytest
+
+from shared.core.records.orders import Kind, order_id
+from shared.core.records.state import ClusterState, Lease, Run
+from shared.errors import EbbError, Retryable, Terminal
+from shared.ports import pool_key, run_key
+from tests.builders import NOW, node, our_taint, pod, policy
+from tests.functions.planner.fixture import MINUTE, house, marks
+
+
+def test_a_tick_marks_orders_and_says_so() -> None:
+    ebb = house()
+
+    summary = ebb.tick()
+
+    (published,) = ebb.bus.published
+    assert (published.node, published.node_uid, published.reason.value) == ("n1", "uid-n1", "underutilized")
+    assert published.expires_at - published.issued_at == 10 * MINUTE
+    assert summary["orders"] == ["n1"]
+    assert summary["verdicts"] == {"order": 1, "would_order": 0, "in_flight": 0, "waiting": 0, "keep": 2}
+    assert set(marks(ebb)) == {"uid-n1", "uid-n2", "uid-n3"}
+
+
+def test_marks_are_saved_before_orders_are_published() -> None:
+    ebb = house()
+    ebb.bus.failure = Retryable("pubsub", "timeout")
+
+    with pytest.raises(Retryable):
+        ebb.tick()
+
+    assert set(marks(ebb)) == {"uid-n1", "uid-n2", "uid-n3"}
+    assert ebb.remembered().planner is None
+
+
+@pytest.mark.acceptance(32)
+def test_a_steady_state_writes_no_marks() -> None:
+    ebb = house(policy=policy(consolidate_after=60 * MINUTE))
+    ebb.tick()
+    before = ebb.state.get(pool_key("a")).version
+
+    ebb.pass_time(minutes=5)
+    ebb.tick()
+
+    assert ebb.state.get(pool_key("a")).version == before
+
+
+@pytest.mark.acceptance(30)
+def test_a_mark_falls_when_the_node_fills_up_and_starts_anew_later() -> None:
+    ebb = house(policy=policy(consolidate_after=60 * MINUTE))
+    ebb.tick()
+    full = pod("full", on="n1", cpu=2.9)
+
+    ebb.cluster.put(full)
+    ebb.pass_time(minutes=5)
+    ebb.tick()
+    assert "uid-n1" not in marks(ebb)
+
+    ebb.cluster.finish(full.key)
+    ebb.pass_time(minutes=5)
+    ebb.tick()
+    assert marks(ebb)["uid-n1"].since == NOW + 10 * MINUTE
+
+
+@pytest.mark.parametrize(
+    ("kept", "seconds"),
+    [
+        pytest.param(True, 1200, id="passes twenty minutes apart, as expected"),
+        pytest.param(False, 300, id="three passes missing of a five-minute schedule"),
+    ],
+)
+def test_marks_outlive_three_missing_passes_of_the_interval_that_is_set(kept: bool, seconds: float) -> None:
+    ebb = house(policy=policy(consolidate_after=600 * MINUTE))
+    ebb.settings = with_changes(ebb.settings, interval_seconds=seconds)
+    ebb.tick()
+    since = marks(ebb)["uid-n1"].since
+
+    ebb.pass_time(minutes=20)
+    ebb.tick()
+
+    assert (marks(ebb)["uid-n1"].since == since) is kept
+
+
+@pytest.mark.acceptance(55)
+def test_a_dry_run_saves_marks_and_claims_publishes_and_touches_nothing() -> None:
+    ebb = house(policy=policy(cluster_wide={"dry_run": True}))
+
+    summary = ebb.tick()
+
+    assert ebb.bus.published == []
+    assert ebb.effects() == []
+    assert summary["would_order"] == ["n1"]
+    assert [line["verdict"] for line in ebb.log.of("node_decision") if line["node"] == "n1"] == ["would_order"]
+    assert ebb.remembered().claims == {}
+
+
+@pytest.mark.acceptance(7)
+def test_the_policy_is_read_anew_at_every_pass() -> None:
+    ebb = house(policy=policy(enabled=False))
+    assert ebb.tick()["orders"] == []
+
+    ebb.policy.policy = policy()
+    ebb.pass_time(minutes=5)
+
+    assert ebb.tick()["orders"] == ["n1"]
+
+
+@pytest.mark.acceptance(9)
+def test_a_missing_policy_orders_nothing_ends_well_and_says_so_loudly() -> None:
+    ebb = house(policy=None)
+
+    summary = ebb.tick()
+
+    assert (summary["orders"], ebb.bus.published, ebb.effects()) == ([], [], [])
+    assert [line["severity"] for line in ebb.log.of("policy_invalid")] == ["ERROR"]
+
+
+def test_a_repeated_tick_is_a_duplicate_and_orders_nothing_more() -> None:
+    ebb = house()
+    ebb.tick("2026-03-04T22:00:00Z")
+
+    assert ebb.tick("2026-03-04T22:00:00Z")["duplicate"] is True
+    assert len(ebb.bus.published) == 1
+
+
+def test_a_call_without_the_schedulers_header_is_its_own_run() -> None:
+    ebb = house()
+    ebb.tick()
+
+    assert "duplicate" not in ebb.tick()
+
+
+def test_a_tick_that_died_is_run_again_when_its_lease_has_lapsed() -> None:
+    ebb = house()
+    ebb.state.put(run_key("t"), Run(run_id="t", lease=Lease("dead", NOW + MINUTE)), None)
+    assert ebb.tick("t")["duplicate"] is True
+
+    ebb.pass_time(minutes=2)
+
+    assert ebb.tick("t")["orders"] == ["n1"]
+
+
+@pytest.mark.acceptance(109)
+def test_of_two_planners_only_one_acts() -> None:
+    ebb = house()
+    ebb.remember(ClusterState(planner=Lease("another", NOW + MINUTE)))
+
+    assert ebb.tick()["duplicate"] is True
+    assert ebb.cluster.calls == []
+
+
+def test_the_same_run_gives_the_same_order_ids() -> None:
+    first, second = house(), house()
+    first.tick("t")
+    second.tick("t")
+
+    assert first.bus.published[0].order_id == second.bus.published[0].order_id == order_id("t", "uid-n1")
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        pytest.param("cluster", id="the cluster does not answer"),
+        pytest.param("pools", id="the GKE API does not answer"),
+        pytest.param("policy", id="the policy's bucket does not answer"),
+    ],
+)
+def test_an_outage_ends_the_pass_and_the_retried_tick_runs_anew(broken: str) -> None:
+    ebb = house()
+    fault = Retryable(broken, "timeout")
+    good = ebb.policy.policy
+    if broken == "cluster":
+        ebb.cluster.failures["picture"] = [fault]
+    elif broken == "pools":
+        ebb.pools.failure = fault
+    else:
+        ebb.policy.policy = fault
+
+    with pytest.raises(Retryable):
+        ebb.tick("t")
+    assert ebb.bus.published == []
+
+    ebb.pools.failure, ebb.policy.policy = None, good
+    assert ebb.tick("t")["orders"] == ["n1"]
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [pytest.param(Retryable("it", "timeout"), id="an outage"), pytest.param(Terminal("it", "403"), id="denied")],
+)
+@pytest.mark.parametrize("of", ["the GKE API", "the policy's bucket"])
+def test_healing_goes_on_while_nothing_can_be_ordered(of: str, fault: EbbError) -> None:
+    ebb = house()
+    ebb.cluster.put(node("n9", unschedulable=True, taints=(our_taint("lost"),)))
+    if of == "the GKE API":
+        ebb.pools.failure = fault
+    else:
+        ebb.policy.policy = fault
+
+    with pytest.raises(type(fault)):
+        ebb.tick()
+
+    assert [(each.kind, each.node, each.why) for each in ebb.bus.published] == [(Kind.RELEASE, "n9", "orphan")]
+
+
+def test_an_autopilot_cluster_is_refused_with_a_sentence() -> None:
+    ebb = house()
+    ebb.pools.failure = Terminal("gke", "Autopilot manages its own nodes.")
+
+    with pytest.raises(Terminal, match="Autopilot"):
+        ebb.tick()
+
+
+@pytest.mark.acceptance(105)
+def test_every_pass_logs_the_cluster_its_pools_and_each_verdict() -> None:
+    ebb = house()
+    ebb.tick()
+
+    (state,) = ebb.log.of("cluster_state")
+    assert (state["nodes"], state["pods"], state["non_tainted_nodes"]) == (3, 3, 3)
+    assert [line["pool"] for line in ebb.log.of("pool_state")] == ["a"]
+    assert [line["node"] for line in ebb.log.of("node_decision")] == ["n1", "n2", "n3"]
+    assert ebb.log.of("run_summary")[0]["verdicts"]["order"] == 1

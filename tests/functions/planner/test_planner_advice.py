@@ -1,0 +1,72 @@
+"""What is odd about a policy, unknown pools and settings hardly meant, is told once a day by whichever instance."""
+
+from datetime import timedelta
+
+from shared.core.policy import DrainSettings, Policy, PoolPolicy
+from tests.functions.fixture import House
+from tests.functions.planner.fixture import house
+
+POOL = PoolPolicy(enabled=True)
+PLAIN = Policy(pools={"a": POOL}, dry_run=False, hash="plain")
+"""Nothing is odd about it."""
+
+
+def misspelt() -> House:
+    return house(policy=Policy(pools={"a": POOL, "aa": POOL}, dry_run=False, hash="misspelt"))
+
+
+def told(ebb: House) -> list[tuple[str, str]]:
+    return [(str(line["severity"]), str(line["message"])) for line in ebb.log.of("policy_warning")]
+
+
+def test_an_unknown_pool_is_a_warning_in_the_log_of_a_pass() -> None:
+    ebb = misspelt()
+
+    ebb.tick()
+
+    expected = "nodePools.aa: the cluster has no such pool; write a, if that was meant."
+    assert told(ebb) == [("WARNING", expected)]
+    assert ebb.reasons("policy_warning") == ["unknown_pool"]
+
+
+def test_what_policy_check_warns_of_is_a_warning_in_the_log_of_a_pass() -> None:
+    patient = DrainSettings(pending_grace=timedelta(seconds=45))
+    ebb = house(policy=Policy(pools={"a": POOL}, dry_run=False, hash="patient", drain=patient))
+
+    ebb.tick()
+    ebb.pass_time(minutes=5)
+    ebb.tick()
+
+    expected = "drain.pendingGrace: with 45s a moved pod may wait longer than the 30s that it is promised; write 20s."
+    assert told(ebb) == [("WARNING", expected)]
+    assert ebb.reasons("policy_warning") == ["hardly_meant"]
+
+
+def test_it_is_told_once_a_day_whichever_instance_runs_the_pass() -> None:
+    ebb = misspelt()
+    for _ in range(3):
+        ebb.tick()
+        ebb.pass_time(minutes=5)
+    assert len(told(ebb)) == 1
+
+    ebb.pass_time(minutes=24 * 60)
+    ebb.tick()
+    assert len(told(ebb)) == 2
+
+
+def test_what_was_told_today_costs_no_more_writes() -> None:
+    plain, odd = house(policy=PLAIN), misspelt()
+    writes = []
+    for ebb in (plain, odd):
+        ebb.tick()
+        ebb.pass_time(minutes=5)
+        before = ebb.state.writes
+        ebb.tick()
+        writes.append(ebb.state.writes - before)
+    assert writes[0] == writes[1]
+
+
+def test_a_policy_with_nothing_odd_about_it_leaves_nothing_to_remember() -> None:
+    ebb = house(policy=PLAIN)
+    ebb.tick()
+    assert ebb.remembered().advised is None

@@ -1,0 +1,194 @@
+"""What a pass mends: the traces of drains that died, met people, or left no room. On fakes."""
+
+from dataclasses import replace as with_changes
+from datetime import timedelta
+
+import pytest
+
+from functions.drainer.receive import Reply
+from shared.core.cluster.snapshot import NodePool
+from shared.core.records.orders import Kind
+from shared.core.records.state import ClusterState, DrainPhase
+from shared.errors import Retryable
+from tests.builders import NOW, claim, order, pod, policy
+from tests.functions.planner.fixture import begun, house
+
+
+def test_a_node_that_is_gone_is_settled_and_leaves_the_budgets() -> None:
+    ebb = house()
+    ebb.tick()
+    ebb.deliver(ebb.bus.published[0])
+    del ebb.cluster.nodes["n1"]
+    ebb.pass_time(minutes=1)
+
+    summary = ebb.tick()
+
+    assert summary["healed"] == 1
+    assert "uid-n1" not in ebb.remembered().claims
+    record = ebb.record(ebb.bus.published[0].order_id)
+    assert record is not None
+    assert (record.phase, record.outcome) == (DrainPhase.SETTLED, "removed")
+
+
+def writes_of_a_pass(gone: int) -> int:
+    """Let a pass find so many claims of nodes that are gone, and count what it writes to the state."""
+    ebb = house(policy=policy(cluster_wide={"dry_run": True}))
+    claims = {f"uid-gone{number}": claim(f"gone{number}", order_id=f"o{number}") for number in range(gone)}
+    ebb.remember(ClusterState(claims=claims))
+    ebb.pass_time(minutes=1)
+    before = ebb.state.writes
+
+    assert ebb.tick()["healed"] == gone
+    assert ebb.remembered().claims == {}
+    return ebb.state.writes - before
+
+
+def test_thirty_claims_of_nodes_that_are_gone_end_in_one_write() -> None:
+    assert writes_of_a_pass(gone=30) == writes_of_a_pass(gone=1)
+
+
+@pytest.mark.acceptance(95)
+def test_a_drain_whose_step_died_goes_on_at_the_next_pass() -> None:
+    ebb = house()
+    ebb.tick()
+    first = ebb.bus.published.pop()
+    ebb.cluster.failures["take"] = [Retryable("kubernetes", "killed")]
+    ebb.deliver(first)
+    ebb.pass_time(minutes=1)
+
+    ebb.tick()
+
+    again = next(each for each in ebb.bus.published if each.order_id == first.order_id)
+    assert again.generation == 1
+    assert ebb.deliver(again) is Reply.DONE
+    assert ebb.cluster.nodes["n1"].drain_taint == first.order_id
+
+
+@pytest.mark.acceptance(94)
+def test_a_node_that_the_autoscaler_never_takes_is_given_back_by_the_watchdog() -> None:
+    ebb = house()
+    ebb.tick()
+    ebb.deliver(ebb.bus.published.pop())
+
+    ebb.pass_time(minutes=26)
+    ebb.tick()
+    ebb.deliver(ebb.bus.published[0])
+
+    assert ebb.cluster.nodes["n1"].drain_taint is None
+    assert ebb.remembered().backoffs["uid-n1"].why == "watchdog"
+
+
+def test_a_state_lost_entirely_gives_every_node_back() -> None:
+    ebb = house()
+    ebb.tick()
+    ebb.deliver(ebb.bus.published.pop())
+    ebb.state.documents.clear()
+    ebb.pass_time(minutes=1)
+
+    ebb.tick()
+    for each in list(ebb.bus.published):
+        ebb.deliver(each)
+
+    assert ebb.cluster.nodes["n1"].drain_taint is None
+    assert not ebb.cluster.nodes["n1"].unschedulable
+
+
+def test_room_is_given_back_when_demand_returns() -> None:
+    ebb = house()
+    begun(ebb)
+    ebb.cluster.put(*(pod(f"more{number}", on=f"n{number}", cpu=2.9) for number in (2, 3)))
+    ebb.cluster.put(pod("new", cpu=2, unschedulable_since=NOW))
+    ebb.pass_time(minutes=1)
+
+    ebb.tick()
+    (release,) = [each for each in ebb.bus.published if each.kind is Kind.RELEASE]
+    assert (release.node, release.why) == ("n1", "demand")
+
+    assert ebb.deliver(release) is Reply.DONE
+    assert ebb.cluster.nodes["n1"].drain_taint is None
+    backoff = ebb.remembered().backoffs["uid-n1"]
+    assert (backoff.why, backoff.delay) == ("demand", timedelta(minutes=30))
+
+
+@pytest.mark.parametrize("why", ["demand", "watchdog"])
+def test_a_release_is_void_once_gke_has_begun_to_upgrade_the_pool(why: str) -> None:
+    ebb = house()
+    begun(ebb)
+    ebb.cluster.put(pod("p", unschedulable_since=NOW))
+    ebb.pass_time(minutes=40)
+    ebb.pools.pools = {"a": NodePool("a", upgrading=True)}
+
+    ebb.deliver(order("n1", kind=Kind.RELEASE, order_id=ebb.remembered().claims["uid-n1"].order_id, why=why))
+
+    assert ebb.cluster.nodes["n1"].unschedulable
+
+
+def test_pods_of_daemonsets_are_no_demand() -> None:
+    """One that is Pending on its own full node would free a drained node in vain, round and round."""
+    ebb = house()
+    begun(ebb)
+    ebb.cluster.put(pod("agent", owner="DaemonSet/agent", cpu=2, unschedulable_since=NOW))
+    ebb.pass_time(minutes=1)
+
+    ebb.tick()
+    assert [each for each in ebb.bus.published if each.kind is Kind.RELEASE] == []
+    ebb.deliver(order("n1", kind=Kind.RELEASE, order_id=ebb.remembered().claims["uid-n1"].order_id, why="demand"))
+    assert ebb.cluster.nodes["n1"].drain_taint is not None
+
+
+def test_a_release_for_demand_is_void_when_nothing_waits_any_more() -> None:
+    ebb = house()
+    begun(ebb)
+
+    ebb.deliver(order("n1", kind=Kind.RELEASE, order_id=ebb.remembered().claims["uid-n1"].order_id, why="demand"))
+
+    assert ebb.cluster.nodes["n1"].drain_taint is not None
+
+
+def test_a_moved_pod_that_finds_no_place_opens_the_pools_breaker() -> None:
+    ebb = house()
+    begun(ebb)
+    stuck = pod("again", owner="ReplicaSet/r1", cpu=9, unschedulable_since=ebb.clock.now())
+    ebb.cluster.put(stuck)
+    ebb.pass_time(minutes=2)
+
+    summary = ebb.tick()
+
+    assert ebb.remembered().breakers["a"].why == "default/again found no place after a drain"
+    assert [line["severity"] for line in ebb.log.of("breaker")] == ["ERROR"]
+    ebb.pass_time(minutes=1)
+    assert ebb.tick()["orders"] == []
+    assert summary["healed"] == 0, "the drained node stays with the autoscaler: its room would not help"
+
+
+def test_a_cordon_that_the_autoscaler_cleared_is_set_again_and_the_node_is_not_given_back() -> None:
+    ebb = house()
+    begun(ebb)
+    taken = ebb.cluster.nodes["n1"]
+    ebb.pass_time(minutes=1)
+    ebb.cluster.put(with_changes(taken, unschedulable=False))
+    ebb.cluster.failed_deletions["n1"] = ebb.clock.now()
+
+    ebb.pass_time(seconds=5)
+    ebb.tick()
+    (again,) = [each for each in ebb.bus.published if each.order_id == taken.drain_taint]
+    assert again.kind is Kind.DRAIN
+    assert ebb.deliver(again) is Reply.DONE
+
+    assert ebb.cluster.nodes["n1"].unschedulable
+    assert ebb.cluster.nodes["n1"].drain_taint == taken.drain_taint
+
+
+def test_a_cordon_that_a_person_cleared_gives_the_node_back_for_a_day() -> None:
+    ebb = house()
+    begun(ebb)
+    ebb.pass_time(minutes=1)
+    ebb.cluster.put(with_changes(ebb.cluster.nodes["n1"], unschedulable=False))
+
+    ebb.pass_time(seconds=5)
+    ebb.tick()
+    for each in [each for each in ebb.bus.published if each.kind is Kind.RELEASE]:
+        assert ebb.deliver(each) is Reply.DONE
+
+    assert ebb.cluster.nodes["n1"].drain_taint is None
+    assert ebb.remembered().backoffs["uid-n1"].why == "overruled"

@@ -1,0 +1,44 @@
+"""A house for the seeds' defects: what was evicted, how far a drain has come, and a step that dies."""
+
+from typing import Any
+
+from functions.drainer.receive import Reply
+from shared.core.records.state import DrainPhase
+from shared.errors import Retryable
+from tests.builders import node, pod_class
+from tests.functions.fixture import House
+
+WEB = pod_class(owner="ReplicaSet/web")
+
+
+def house(*things: Any, **changes: Any) -> House:
+    """Three nodes with room, and things."""
+    return House(node("n1"), node("n2"), node("n3"), *things, **changes)
+
+
+def evicted(ebb: House) -> list[object]:
+    return [call[1] for call in ebb.effects() if call[0] == "evict"]
+
+
+def phase(ebb: House, order_id: str = "order") -> DrainPhase | None:
+    record = ebb.record(order_id)
+    return record.phase if record else None
+
+
+def deliver_until_settled(ebb: House, order_id: str = "order") -> None:
+    while phase(ebb, order_id) is not DrainPhase.SETTLED:
+        assert ebb.deliver(ebb.bus.published[-1]) is Reply.DONE
+
+
+def dies_after(ebb: House, method: str) -> None:
+    """Kill the step once a call of a method has had its effect; the message never comes again."""
+    own, alive = getattr(ebb.cluster, method), [True]
+
+    def call(*given: Any, **more: Any) -> Any:
+        answer = own(*given, **more)
+        if alive and not more.get("dry_run"):
+            alive.pop()
+            raise Retryable("kubernetes", "killed")
+        return answer
+
+    setattr(ebb.cluster, method, call)

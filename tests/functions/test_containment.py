@@ -1,0 +1,321 @@
+"""One odd thing stops nothing else: advice that cannot be read, a document of another version, a fault of our own."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace as with_changes
+from typing import Any
+
+import msgspec
+import pytest
+
+from functions.drainer.receive import Reply
+from shared.core.cluster.resources import Resources
+from shared.core.policy import Policy
+from shared.core.records.orders import Kind, Order
+from shared.core.records.state import DrainPhase, DrainRecord, PoolMarks
+from shared.errors import EbbError, Retryable, Terminal
+from shared.ports import Key, PoolsReading, drain_key, pool_key
+from tests.builders import NOW, node, order, our_taint, pod
+from tests.functions.drainer.fixture import released
+from tests.functions.fixture import House
+from tests.functions.planner.fixture import MINUTE, begun, house, marks
+
+OUTAGE = Retryable("Kubernetes API, list events", "no answer (read timed out)")
+DENIED = Terminal("Kubernetes API, list events", "403")
+
+
+def overdue() -> House:
+    """n1 is drained, and its watchdog has gone off."""
+    ebb = house()
+    begun(ebb)
+    ebb.pass_time(minutes=30)
+    return ebb
+
+
+def of_another_version(ebb: House, key: Key[Any]) -> None:
+    """Let a document hold a word that this version does not know."""
+    found = ebb.state.get(key)
+    told = msgspec.to_builtins(found.value)
+    ebb.state.documents[ebb.state.cluster, key.collection, key.id] = (
+        json.dumps({**told, "phase": "parked", "marks": "none"}).encode(),
+        str(found.version),
+    )
+
+
+def told(ebb: House, reason: str) -> list[str]:
+    return [str(line["message"]) for line in ebb.log.lines if line.get("reason") == reason]
+
+
+def releases(ebb: House) -> set[tuple[str, str]]:
+    """Return the nodes for which a release is published, each with its reason."""
+    return {(each.node, each.why) for each in ebb.bus.published if each.kind is Kind.RELEASE}
+
+
+def carried_out(ebb: House) -> list[Reply]:
+    """Deliver the releases that are published, and lose the orders."""
+    published, ebb.bus.published = ebb.bus.published, []
+    return [ebb.deliver(each) for each in published if each.kind is Kind.RELEASE]
+
+
+@pytest.mark.parametrize("fault", [pytest.param(OUTAGE, id="an outage"), pytest.param(DENIED, id="denied")])
+def test_a_watchdog_fires_while_the_autoscalers_events_cannot_be_read(fault: EbbError) -> None:
+    ebb = overdue()
+    ebb.cluster.failures["scale_ups"] = [fault]
+
+    ebb.tick()
+
+    assert releases(ebb) == {("n1", "watchdog")}
+    (line,) = [line for line in ebb.log.lines if line.get("reason") == "advice_missing"]
+    assert line["severity"] == "WARNING"
+
+
+@pytest.mark.parametrize("fault", [pytest.param(OUTAGE, id="an outage"), pytest.param(DENIED, id="denied")])
+def test_an_orphan_whose_failed_deletion_cannot_be_read_does_not_keep_the_others_waiting(fault: EbbError) -> None:
+    ebb = overdue()
+    ebb.cluster.put(node("n4", taints=(our_taint("foreign"),)))
+    ebb.cluster.failures["deletion_failed_at"] = [fault]
+
+    ebb.tick()
+
+    assert releases(ebb) == {("n1", "watchdog"), ("n4", "orphan")}
+
+
+def test_a_node_whose_failed_deletion_can_never_be_read_is_given_back() -> None:
+    ebb = overdue()
+    ebb.cluster.put(with_changes(ebb.cluster.nodes["n1"], unschedulable=False))
+    ebb.cluster.failures["deletion_failed_at"] = [DENIED] * 9
+
+    ebb.tick()
+    assert carried_out(ebb) == [Reply.DONE]
+
+    assert ebb.cluster.nodes["n1"].drain_taint is None
+    assert ebb.remembered().claims == {}
+
+
+def test_planner_and_drainer_say_of_the_same_missing_advice_the_same() -> None:
+    ebb = overdue()
+    ebb.cluster.put(with_changes(ebb.cluster.nodes["n1"], unschedulable=False))
+    ebb.cluster.failures["deletion_failed_at"] = [DENIED] * 9
+
+    ebb.tick()
+    carried_out(ebb)
+
+    said = [line for line in ebb.log.lines if line.get("reason") == "advice_missing"]
+    expected = f"Going on without what the autoscaler said of n1: {DENIED}"
+    assert {(line["event"], line["severity"], line["message"]) for line in said} == {
+        ("run_summary", "WARNING", expected),
+        ("drain_step", "WARNING", expected),
+    }
+
+
+def two_drains() -> House:
+    """n1 and n2 are drained; the record of n2's drain is of another version."""
+    ebb = House(
+        *(node(f"n{index}") for index in (1, 2, 3, 4)), pod("p", on="n1"), pod("q", on="n2", owner="ReplicaSet/q")
+    )
+    assert ebb.drain(order()) is Reply.DONE
+    assert ebb.drain(order("n2", order_id="other")) is Reply.DONE
+    of_another_version(ebb, drain_key("other"))
+    return ebb
+
+
+def test_a_record_that_does_not_decode_is_named_and_its_node_given_back() -> None:
+    ebb = two_drains()
+    ebb.pass_time(minutes=2)
+
+    ebb.tick()
+    (line,) = [line for line in ebb.log.lines if line.get("reason") == "unreadable"]
+    assert (line["severity"], "drains 'other'" in line["message"]) == ("ERROR", True)
+    assert carried_out(ebb) == [Reply.DONE]
+
+    assert ebb.cluster.nodes["n2"].drain_taint is None
+    assert not ebb.cluster.nodes["n2"].unschedulable
+    assert [claim.node for claim in ebb.remembered().claims.values()] == ["n1"]
+
+
+def test_a_record_that_does_not_decode_does_not_keep_the_others_from_healing() -> None:
+    ebb = two_drains()
+    ebb.pass_time(minutes=40)
+
+    ebb.tick()
+
+    assert releases(ebb) == {("n1", "watchdog"), ("n2", "orphan")}
+
+
+def test_a_claim_whose_record_does_not_decode_is_settled_when_its_node_is_gone() -> None:
+    ebb = two_drains()
+    del ebb.cluster.nodes["n2"]
+    ebb.pass_time(minutes=2)
+
+    ebb.tick()
+
+    assert "uid-n2" not in ebb.remembered().claims
+
+
+@pytest.mark.parametrize(
+    "break_",
+    [
+        pytest.param(lambda ebb: setattr(ebb.pools, "failure", OUTAGE), id="the GKE API does not answer"),
+        pytest.param(lambda ebb: setattr(ebb.policy, "policy", OUTAGE), id="the policy cannot be read"),
+    ],
+)
+def test_a_pass_that_only_heals_does_so_past_a_record_that_does_not_decode(break_: Callable[[House], None]) -> None:
+    ebb = two_drains()
+    ebb.pass_time(minutes=40)
+    break_(ebb)
+
+    with pytest.raises(Retryable):
+        ebb.tick()
+
+    assert {each.node for each in ebb.bus.published} == {"n1", "n2"}
+
+
+def test_a_persons_release_needs_no_record_that_decodes() -> None:
+    ebb = two_drains()
+
+    assert ebb.deliver(released(order_id="message", node="n2", node_uid="", origin="manual")) is Reply.DONE
+
+    assert ebb.cluster.nodes["n2"].drain_taint is None
+
+
+def test_an_order_whose_record_does_not_decode_comes_again_only_while_its_claim_stands() -> None:
+    ebb = two_drains()
+    late = order("n2", order_id="other", generation=1)
+
+    assert ebb.deliver(late) is Reply.AGAIN
+    ebb.pass_time(minutes=2)
+    ebb.tick()
+    carried_out(ebb)
+    assert ebb.deliver(late) is Reply.DONE
+
+    assert [claim.node for claim in ebb.remembered().claims.values()] == ["n1"]
+
+
+def test_an_ending_that_another_version_began_is_ended_with_its_word_as_the_detail() -> None:
+    ebb = house()
+    begun(ebb)
+    (claim,) = ebb.remembered().claims.values()
+    key = drain_key(claim.order_id)
+    found = ebb.state.get(key)
+    assert found.value is not None
+    halting = msgspec.structs.replace(found.value, phase=DrainPhase.HALTING, why="word_of_tomorrow", lease=None)
+    ebb.state.put(key, halting, found.version)
+
+    assert ebb.deliver(msgspec.structs.replace(halting.order, generation=1)) is Reply.DONE
+
+    record = ebb.record(claim.order_id)
+    assert isinstance(record, DrainRecord)
+    assert (record.phase, record.why, record.detail) == (DrainPhase.SETTLED, "orphan", "word_of_tomorrow")
+    assert ebb.cluster.nodes["n1"].drain_taint is None
+
+
+def test_marks_that_do_not_decode_begin_anew_and_are_written_over() -> None:
+    ebb = house()
+    ebb.tick()
+    of_another_version(ebb, pool_key("a"))
+    ebb.pass_time(minutes=5)
+
+    ebb.tick()
+
+    assert len(told(ebb, "unreadable")) == 1
+    assert {mark.since for mark in marks(ebb).values()} == {NOW + 5 * MINUTE}
+    assert ebb.state.all("pools", PoolMarks)["a"].fault == ""
+
+
+class Refusing:
+    """A bus that refuses the orders for some nodes, with whatever failure."""
+
+    def __init__(self, ebb: House, failure: Exception, *nodes: str) -> None:
+        self._inner, self._failure, self._nodes = ebb.bus, failure, nodes
+        self.asked: list[str] = []
+        ebb.bus = self  # type: ignore[assignment]  # all that a pass asks of a bus
+        self.published, self.reported = self._inner.published, self._inner.reported
+
+    def publish(self, each: Order) -> None:
+        self.asked.append(each.node)
+        if each.node in self._nodes:
+            raise self._failure
+        self._inner.publish(each)
+
+    def report(self, result: Any) -> None:
+        self._inner.report(result)
+
+
+def orphans(*names: str) -> House:
+    """Nodes with our taint and no claim."""
+    return House(*(node(name, taints=(our_taint(f"order-{name}"),), unschedulable=True) for name in names))
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [pytest.param(DENIED, id="denied"), pytest.param(ValueError("a mistake of ours"), id="a mistake of ours")],
+)
+def test_what_cannot_be_mended_is_said_and_the_others_are(failure: Exception) -> None:
+    ebb = orphans("n1", "n2", "n3")
+    Refusing(ebb, failure, "n2")
+
+    summary = ebb.tick()
+
+    assert [each.node for each in ebb.bus.published] == ["n1", "n3"]
+    assert (summary["healed"], summary["not_healed"]) == (2, 1)
+    assert [message.startswith("n2:") for message in told(ebb, "not_healed")] == [True]
+    assert "2 healed, 1 not." in ebb.log.of("run_summary")[-1]["message"]
+
+
+def test_an_outage_is_not_waited_for_once_a_finding() -> None:
+    ebb = orphans(*(f"n{index}" for index in range(9)))
+    bus = Refusing(ebb, OUTAGE, *(f"n{index}" for index in range(9)))
+
+    with pytest.raises(Retryable):
+        ebb.tick()
+
+    assert len(bus.asked) == 3
+
+
+class Broken:
+    """A port that fails as nobody foresaw."""
+
+    def read(self) -> Policy | PoolsReading:
+        raise OverflowError("Python int too large to convert to C long")
+
+
+def test_a_fault_of_our_own_releases_lease_and_run() -> None:
+    ebb = house()
+    ebb.pools = Broken()  # type: ignore[assignment]  # it fails
+
+    for _ in range(2):  # the same tick again: neither its run nor the lease stands in the way
+        with pytest.raises(OverflowError):
+            ebb.tick("2026-03-04T22:00:00Z")
+
+    assert ebb.remembered().planner is None
+
+
+def test_a_fault_of_our_own_releases_the_drains_lease() -> None:
+    ebb = house()
+    ebb.pools = Broken()  # type: ignore[assignment]  # it fails
+
+    with pytest.raises(OverflowError):
+        ebb.drain(order())
+
+    record = ebb.record()
+    assert record is not None
+    assert record.lease is None
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        pytest.param({"cpu": 9 * 10**21}, id="cpu: 9E"),
+        pytest.param({"memory": 2 * 5 * 2**60}, id="two containers of 5Ei"),
+        pytest.param({"memory": 2**63 - 1, "example.com/dongle": 2**63 - 1}, id="the largest number that there is"),
+    ],
+)
+def test_a_pod_that_asks_for_more_than_there_is_stops_neither_planner_nor_drainer(asked: dict[str, int]) -> None:
+    typo = pod("typo", requests=Resources.of(asked), unschedulable_since=NOW)
+    ebb = house()
+    ebb.cluster.put(typo)
+
+    assert ebb.tick()["orders"] == ["n1"]
+    assert ebb.deliver(ebb.bus.published.pop()) is Reply.DONE
+
+    assert ebb.cluster.nodes["n1"].unschedulable

@@ -1,0 +1,191 @@
+"""The cluster autoscaler beside a drain: what it does to our node meanwhile, and what it says when it leaves it."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from functions.drainer.receive import Reply
+from shared.core.cluster import names
+from shared.core.cluster.selectors import Taint
+from shared.core.cluster.snapshot import NodePool
+from shared.core.cluster.workloads import Workload
+from shared.core.records.orders import Kind, Origin
+from shared.core.records.state import DrainPhase
+from shared.errors import Retryable
+from tests.builders import node, order, pod, pod_class, taint
+from tests.functions.fixture import House
+
+WEB = pod_class(owner="ReplicaSet/web")
+DELETING, CANDIDATE = (
+    taint(names.AUTOSCALER_DELETING_TAINT),
+    taint(names.AUTOSCALER_CANDIDATE_TAINT, "PreferNoSchedule"),
+)
+
+SPOT = taint("cloud.google.com/impending-node-termination")
+
+
+def house(**changes: Any) -> House:
+    """Three nodes with room and one pod to move on n1."""
+    return House(
+        node("n1"), node("n2"), node("n3"), pod("p", on="n1", owner="ReplicaSet/web", grace_seconds=20), **changes
+    )
+
+
+def two_by_two() -> House:
+    """Two replicas of a workload of four, which go one after the other."""
+    pods = (pod(f"p{index}", on="n1", owner="ReplicaSet/web", grace_seconds=20) for index in range(2))
+    ebb = House(node("n1"), node("n2"), node("n3"), *pods)
+    ebb.cluster.workloads[WEB.workload] = Workload("default/Deployment/web", 4, 4)
+    return ebb
+
+
+def overdue(ebb: House) -> None:
+    """Let the watchdog release the drained node."""
+    ebb.drain(order())
+    ebb.pass_time(minutes=26)
+    ebb.deliver(order(kind=Kind.RELEASE, origin=Origin.PLANNER, why="watchdog"))
+
+
+def test_a_node_that_the_autoscaler_kept_is_given_back_with_the_autoscalers_own_reason() -> None:
+    ebb = house()
+    ebb.cluster.failure_messages["n1"] = "failed to delete empty node: quota exceeded"
+
+    overdue(ebb)
+
+    record = ebb.record()
+    assert record is not None
+    assert (record.outcome, record.why) == ("given_back", "watchdog")
+    assert record.detail == "The autoscaler said: failed to delete empty node: quota exceeded"
+    assert record.detail in ebb.log.of("drain_result")[0]["message"]
+    assert ebb.bus.reported[0]["detail"] == record.detail
+
+
+def test_a_pool_that_was_raised_to_its_size_meanwhile_is_named_as_what_kept_the_node() -> None:
+    ebb = house()
+    ebb.drain(order())
+    ebb.pools.pools = {"a": NodePool("a", min_total=3)}
+    ebb.pass_time(minutes=26)
+
+    ebb.deliver(order(kind=Kind.RELEASE, origin=Origin.PLANNER, why="watchdog"))
+
+    record = ebb.record()
+    assert record is not None
+    assert record.detail == "Pool a is at its minimum: 3 nodes, minimum 3."
+
+
+@pytest.mark.parametrize("call", ["deletion_failure", "all_nodes"])
+def test_a_reason_that_cannot_be_read_does_not_keep_the_node(call: str) -> None:
+    ebb = house()
+    ebb.drain(order())
+    ebb.pass_time(minutes=26)
+    ebb.cluster.failures[call] = [Retryable("kubernetes", "timeout")]
+
+    assert ebb.deliver(order(kind=Kind.RELEASE, origin=Origin.PLANNER, why="watchdog")) is Reply.DONE
+
+    record = ebb.record()
+    assert record is not None
+    assert (record.phase, record.detail) == (
+        DrainPhase.SETTLED, "Why the autoscaler kept it could not be read: kubernetes: timeout",
+    )  # fmt: skip
+    assert ebb.cluster.nodes["n1"].drain_taint is None
+
+
+def at_the_first_eviction(ebb: House, meanwhile: Callable[[], object]) -> None:
+    """Do something once, as soon as an eviction has been granted."""
+    waiting = [meanwhile]
+
+    def look() -> None:
+        if waiting and any(call[0] == "evict" for call in ebb.effects()):
+            waiting.pop()()
+
+    ebb.clock.moves.append(look)
+
+
+def add_taint(ebb: House, *taints: Taint) -> None:
+    standing = ebb.cluster.nodes["n1"]
+    ebb.cluster.put(replace(standing, taints=(*standing.taints, *taints)))
+
+
+def clear_as_after_a_failure(ebb: House) -> None:
+    """The autoscaler takes its taint off and uncordons, as it does after each failed deletion."""
+    standing = ebb.cluster.nodes["n1"]
+    kept = tuple(each for each in standing.taints if each.key != names.AUTOSCALER_DELETING_TAINT)
+    ebb.cluster.put(replace(standing, taints=kept, unschedulable=False))
+    ebb.cluster.failed_deletions["n1"] = ebb.clock.now()
+
+
+def evicted(ebb: House) -> list[object]:
+    return [call[1] for call in ebb.effects() if call[0] == "evict"]
+
+
+def test_a_node_that_the_autoscaler_begins_to_delete_mid_drain_is_left_to_it_and_settled() -> None:
+    ebb = two_by_two()
+    at_the_first_eviction(ebb, lambda: add_taint(ebb, DELETING))
+    ebb.later(120, lambda: ebb.cluster.nodes.pop("n1"))
+
+    ebb.drain(order())
+
+    assert evicted(ebb) == ["default/p0"]
+    assert [line["outcome"] for line in ebb.log.of("drain_result")] == ["removed"]
+    assert ebb.remembered().claims == {}
+
+
+def test_a_drain_goes_on_under_a_new_cordon_once_the_autoscaler_has_failed_to_delete_the_node() -> None:
+    ebb = two_by_two()
+    at_the_first_eviction(ebb, lambda: add_taint(ebb, DELETING))
+    ebb.later(60, lambda: clear_as_after_a_failure(ebb))
+
+    ebb.drain(order())
+
+    assert evicted(ebb) == ["default/p0", "default/p1"]
+    assert ebb.cluster.nodes["n1"].unschedulable
+    assert ebb.record().phase is DrainPhase.DRAINED  # type: ignore[union-attr]  # the record exists
+
+
+def test_the_autoscalers_soft_taint_is_no_reason_to_stop_a_drain() -> None:
+    ebb = two_by_two()
+    at_the_first_eviction(ebb, lambda: add_taint(ebb, CANDIDATE))
+
+    ebb.drain(order())
+
+    assert evicted(ebb) == ["default/p0", "default/p1"]
+    assert ebb.record().phase is DrainPhase.DRAINED  # type: ignore[union-attr]  # the record exists
+
+
+@pytest.mark.parametrize(
+    "going", [pytest.param(DELETING, id="by the autoscaler"), pytest.param(SPOT, id="by Compute Engine")]
+)
+def test_a_node_that_is_taken_away_before_its_cordon_is_not_cordoned(going: Taint) -> None:
+    ebb = house()
+    ebb.cluster.failures["take"] = [Retryable("kubernetes", "timeout")]
+    ebb.drain(order())
+    add_taint(ebb, going)
+    touched = ebb.effects()
+
+    assert ebb.deliver(order()) is Reply.DONE
+
+    assert ebb.effects() == touched
+    assert ebb.reasons("drain_result") == ["going_away"]
+    assert (ebb.remembered().claims, ebb.remembered().backoffs) == ({}, {})
+
+
+@pytest.mark.parametrize(
+    "going",
+    [
+        pytest.param(DELETING, id="ToBeDeleted"),
+        pytest.param(CANDIDATE, id="DeletionCandidate"),
+        pytest.param(SPOT, id="impending termination"),
+        pytest.param(taint("node.cloudprovider.kubernetes.io/shutdown"), id="shut down"),
+    ],
+)
+def test_a_node_on_its_way_out_is_neither_candidate_nor_destination(going: Taint) -> None:
+    leaving = node("n1", taints=(going,))
+    ebb = House(leaving, node("n2", cpu=1), pod("p", on="n2", cpu=0.5, memory=0.1, kind=None))
+
+    ebb.tick()
+
+    assert ebb.bus.published == []
+    reasons = {line["node"]: line["reason"] for line in ebb.log.of("node_decision")}
+    assert (reasons["n1"] in {"going_away", "tainted"}, reasons["n2"]) == (True, "no_place_for_pods")

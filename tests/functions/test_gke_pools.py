@@ -1,0 +1,168 @@
+"""Pools that change under a drain: resized, deleted, no longer autoscaled; minimums at the moment of the claim."""
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from functions.drainer.receive import Reply
+from shared.core.cluster.snapshot import NodePool
+from shared.core.policy import Policy
+from shared.core.records.orders import Order
+from shared.core.records.state import ClusterState, DrainPhase
+from tests.builders import node, order, pod, pod_class, policy
+from tests.functions.fixture import House
+
+WEB = pod_class(owner="ReplicaSet/web")
+FIRST, SECOND = order("n1", order_id="first", reason="empty"), order("n2", order_id="second", reason="empty")
+
+
+def empty_nodes(rules: Policy | None = None, limits: NodePool | None = None, zones: str = "zzz") -> House:
+    """Three empty nodes."""
+    nodes = (node(f"n{index}", zone=zone) for index, zone in enumerate(zones, 1))
+    return House(*nodes, policy=rules or policy(), a=limits or NodePool("a"))
+
+
+def before_the_grant(ebb: House, meanwhile: Order) -> None:
+    """Deliver another order between a claim's read of the document and its write."""
+    put, waiting = ebb.state.put, [meanwhile]
+
+    def late(key: Any, value: Any, expected: str | None) -> str:
+        if waiting and isinstance(value, ClusterState) and value.claims:
+            ebb.drain(waiting.pop())
+        return put(key, value, expected)
+
+    ebb.state.put = late  # type: ignore[method-assign]  # two drainers race for one document
+
+
+@pytest.mark.parametrize(
+    ("expected", "made"),
+    [
+        pytest.param("pool_at_minimum", {"limits": NodePool("a", min_total=2)}, id="the pool's total minimum"),
+        pytest.param(
+            "pool_at_minimum", {"limits": NodePool("a", min_per_zone=1), "zones": "zzy"}, id="the zone's minimum"
+        ),
+        pytest.param("minimum_nodes", {"rules": policy(cluster_wide={"minimum_nodes": 2})}, id="minimumNodes"),
+        pytest.param(
+            "minimum_non_tainted_nodes",
+            {"rules": policy(cluster_wide={"minimum_non_tainted_nodes": 2})},
+            id="minimumNonTaintedNodes",
+        ),
+    ],
+)
+@pytest.mark.parametrize("racing", [pytest.param(False, id="after it"), pytest.param(True, id="in the same moment")])
+def test_of_two_orders_that_would_break_a_minimum_together_one_is_refused(
+    expected: str, made: dict[str, Any], *, racing: bool
+) -> None:
+    ebb = empty_nodes(**made)
+    if racing:
+        before_the_grant(ebb, SECOND)
+        ebb.drain(FIRST)
+    else:
+        ebb.drain(SECOND)
+        ebb.drain(FIRST)
+
+    assert [(line["node"], line["reason"]) for line in ebb.log.of("drain_result")] == [("n1", expected)]
+    assert set(ebb.remembered().claims) == {"uid-n2"}
+    assert ebb.cluster.nodes["n1"].drain_taint is None
+
+
+@pytest.mark.acceptance(54)
+def test_a_pool_at_its_minimum_is_not_cordoned_and_says_why() -> None:
+    ebb = empty_nodes(limits=NodePool("a", min_total=3))
+
+    ebb.tick()
+    ebb.drain(FIRST)
+
+    assert (ebb.bus.published, ebb.effects()) == ([], [])
+    assert {line["reason"] for line in ebb.log.of("node_decision")} == {"pool_at_minimum"}
+    assert ebb.reasons("drain_result") == ["pool_at_minimum"]
+
+
+def test_a_minimum_that_a_person_raises_between_order_and_claim_binds_the_claim() -> None:
+    ebb = empty_nodes()
+    ebb.tick()
+    ebb.pools.pools = {"a": NodePool("a", min_total=3)}
+
+    ebb.deliver(ebb.bus.published[0])
+
+    assert ebb.reasons("drain_result") == ["pool_at_minimum"]
+
+
+def test_a_pool_that_a_person_shrinks_meanwhile_counts_as_it_is_at_the_claim() -> None:
+    ebb = empty_nodes(limits=NodePool("a", min_total=2))
+    ebb.tick()
+    del ebb.cluster.nodes["n3"]
+
+    ebb.deliver(ebb.bus.published[0])
+
+    assert ebb.reasons("drain_result") == ["pool_at_minimum"]
+
+
+def test_autoscaling_that_is_switched_off_between_order_and_claim_refuses_the_order() -> None:
+    ebb = empty_nodes(limits=NodePool("a", autoscaled=False))
+
+    ebb.drain(FIRST)
+
+    assert ebb.reasons("drain_result") == ["not_autoscaled"]
+    assert ebb.effects() == []
+
+
+def test_a_node_whose_pool_lost_its_autoscaling_after_the_drain_is_given_back_and_the_record_says_why() -> None:
+    ebb = empty_nodes()
+    ebb.drain(FIRST)
+    ebb.pools.pools = {"a": NodePool("a", autoscaled=False)}
+
+    ebb.pass_time(minutes=26)
+    ebb.tick()
+    (release,) = [each for each in ebb.bus.published if each.why]
+    ebb.deliver(release)
+
+    record = ebb.record("first")
+    assert record is not None
+    assert (record.why, record.detail) == ("watchdog", "Autoscaling of pool a is off.")
+    assert not ebb.cluster.nodes["n1"].unschedulable
+
+
+@pytest.mark.parametrize(
+    "left", [pytest.param({"n2"}, id="resized by a person"), pytest.param(set(), id="deleted with its nodes")]
+)
+def test_nodes_that_go_with_a_resize_or_with_their_pool_are_settled_as_removed(left: set[str]) -> None:
+    ebb = empty_nodes()
+    ebb.drain(FIRST)
+    ebb.cluster.nodes = {name: each for name, each in ebb.cluster.nodes.items() if name in left}
+    if not left:
+        ebb.pools.pools = {}
+
+    ebb.pass_time(minutes=5)
+    ebb.tick()
+
+    record = ebb.record("first")
+    assert record is not None
+    assert (record.phase, record.outcome, ebb.remembered().claims) == (DrainPhase.SETTLED, "removed", {})
+
+
+def test_an_order_for_a_node_of_a_pool_that_gke_no_longer_reports_is_refused() -> None:
+    ebb = empty_nodes()
+    ebb.pools.pools = {}
+
+    assert ebb.drain(replace(FIRST, order_id="late")) is Reply.DONE
+
+    assert ebb.reasons("drain_result") == ["pools_unknown"]
+
+
+def test_a_drain_whose_pool_is_deleted_mid_way_ends_with_its_node() -> None:
+    ebb = House(
+        node("n1"), node("n2", pool="b"), pod("p", on="n1", owner="ReplicaSet/web", grace_seconds=60), b=NodePool("b")
+    )
+
+    def delete_pool() -> None:
+        if ebb.clock.passed > 20:
+            ebb.pools.pools = {"b": NodePool("b")}
+            ebb.cluster.nodes.pop("n1", None)
+
+    ebb.clock.moves.append(delete_pool)
+    ebb.drain(order())
+
+    assert [line["outcome"] for line in ebb.log.of("drain_result")] == ["removed"]
+    assert ebb.remembered().claims == {}

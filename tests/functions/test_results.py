@@ -1,0 +1,75 @@
+"""Whoever sees a drain end tells it in one form on the results topic, with all keys."""
+
+from collections.abc import Callable
+
+import pytest
+
+from shared.core.records.orders import Origin
+from shared.core.records.result import DrainResult
+from tests.builders import CLUSTER, node, order, our_taint, pdb, pod, policy
+from tests.functions.drainer.fixture import house, released
+from tests.functions.fixture import House
+
+
+def declined() -> House:
+    ebb = house(policy=policy(enabled=False))
+    ebb.drain(order())
+    return ebb
+
+
+def dry() -> House:
+    ebb = house()
+    ebb.drain(order(dry_run=True))
+    return ebb
+
+
+def given_back() -> House:
+    ebb = house()
+    ebb.drain(order())
+    ebb.deliver(released())
+    return ebb
+
+
+def removed() -> House:
+    """Seen by the planner."""
+    ebb = house()
+    ebb.drain(order())
+    del ebb.cluster.nodes["n1"]
+    ebb.tick()
+    return ebb
+
+
+def without_a_record() -> House:
+    """A release of a node whose drain nobody remembers."""
+    ebb = house(pod("p", on="n2"), pdb("web", app="web"))
+    ebb.cluster.put(node("n1", unschedulable=True, taints=(our_taint(),)))
+    ebb.deliver(released())
+    return ebb
+
+
+def an_orphan_without_a_record() -> House:
+    """The same, found by the planner."""
+    ebb = house(pod("p", on="n2"), pdb("web", app="web"))
+    ebb.cluster.put(node("n1", unschedulable=True, taints=(our_taint(),)))
+    ebb.deliver(released(origin=Origin.PLANNER, why="orphan"))
+    return ebb
+
+
+@pytest.mark.parametrize(
+    ("expected", "story"),
+    [
+        pytest.param(("refused", "pool_disabled", False), declined, id="declined"),
+        pytest.param(("would_drain", "", True), dry, id="dry run"),
+        pytest.param(("released", "released", False), given_back, id="given back"),
+        pytest.param(("removed", "", False), removed, id="removed"),
+        pytest.param(("released", "released", False), without_a_record, id="a release without a record"),
+        pytest.param(("given_back", "orphan", False), an_orphan_without_a_record, id="an orphan without a record"),
+    ],
+)
+def test_every_end_is_told_with_all_keys(expected: tuple[str, str, bool], story: Callable[[], House]) -> None:
+    ebb = story()
+
+    (told,) = ebb.bus.reported
+    assert list(told) == list(DrainResult.__struct_fields__)
+    assert (told["order_id"], told["cluster"], told["node"]) == ("order", CLUSTER, "n1")
+    assert (told["outcome"], told["why"], told["dry_run"]) == expected

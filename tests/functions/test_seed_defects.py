@@ -1,0 +1,214 @@
+"""Estafette's defects of draining that Ebb must not inherit, through the whole loop, each by its number.
+
+Each docstring says what the seed did, and how the defect could be put back so that its test fails.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from functions.drainer.receive import Reply
+from shared.core.cluster.snapshot import Node, Pod
+from shared.core.cluster.workloads import Workload
+from shared.core.policy import KubeSystemPods
+from shared.core.records.evictions import EvictionAnswer
+from shared.core.records.state import DrainPhase
+from shared.errors import Retryable
+from shared.ports import Eviction
+from tests.builders import node, order, pdb, pod, pod_class, policy
+from tests.functions.fixture import House
+from tests.functions.seed_fixture import WEB, dies_after, evicted, house, phase
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        pytest.param(EvictionAnswer.GONE, id="404: the pod is gone already"),
+        pytest.param(EvictionAnswer.CONFLICT, id="409"),
+        pytest.param(EvictionAnswer.LATER, id="503"),
+        pytest.param(EvictionAnswer.BUDGET, id="429 for a PodDisruptionBudget"),
+    ],
+)
+@pytest.mark.acceptance(86)
+def test_b4_no_passing_error_of_one_pod_ends_a_drain(answer: EvictionAnswer) -> None:
+    """B4: estafette gave a drain up at the first error, a 404 among them, and left the node half drained for good.
+
+    Put back by adding the answer's word to `evictions.REFUSED_FOR_GOOD`.
+    """
+    ebb = house(*(pod(f"p{index}", on="n1", owner=f"ReplicaSet/r{index}") for index in range(3)))
+    ebb.cluster.answers["default/p0"] = [Eviction(EvictionAnswer.GRANTED), Eviction(answer, "default/web")]
+
+    ebb.drain(order())
+
+    assert phase(ebb) is DrainPhase.DRAINED
+    assert set(evicted(ebb)) == {"default/p0", "default/p1", "default/p2"}
+
+
+@pytest.mark.acceptance(95)
+def test_b4_a_half_drained_node_is_drained_to_its_end_by_a_later_pass() -> None:
+    """B4: nothing came back to a half-drained node. Put back by taking `_silent` out of `healing._CLAIM_RULES`."""
+    ebb = house(pod("p", on="n1", kind=WEB), pod("q", on="n1", owner="ReplicaSet/other"), pdb("web", app="web"))
+    ebb.cluster.answers["default/q"] = [Eviction(EvictionAnswer.GRANTED), Retryable("kubernetes", "killed")]
+    assert ebb.drain(order()) is Reply.AGAIN
+
+    ebb.pass_time(minutes=5)
+    ebb.tick()
+    (again,) = [each for each in ebb.bus.published if each.order_id == "order"]
+    ebb.deliver(again)
+
+    assert phase(ebb) is DrainPhase.DRAINED
+    assert [pod for pod in ebb.cluster.pods.values() if pod.node == "n1"] == []
+
+
+@pytest.mark.acceptance(94)
+def test_b5_a_drained_node_that_nobody_deletes_is_not_in_progress_for_ever() -> None:
+    """B5: estafette's mark of progress was never taken off, and filled the pool's gate for good.
+
+    Put back by taking `_watchdog` out of `healing._CLAIM_RULES`.
+    """
+    ebb = house()
+    ebb.drain(order(reason="empty"))
+
+    ebb.pass_time(minutes=24)
+    ebb.tick()
+    assert set(ebb.remembered().claims) == {"uid-n1"}
+
+    ebb.pass_time(minutes=2)
+    ebb.tick()
+    ebb.deliver(next(each for each in ebb.bus.published if each.why == "watchdog"))
+
+    assert ebb.remembered().claims == {}
+    assert (ebb.cluster.nodes["n1"].unschedulable, ebb.reasons("drain_result")) == (False, ["watchdog"])
+
+
+def test_b5_a_drain_whose_function_was_shut_down_goes_on() -> None:
+    """B5: a shutdown mid-drain left the node in progress. Put back as the second B4."""
+    ebb = house(pod("p", on="n1", kind=WEB))
+    dies_after(ebb, "take")
+    ebb.drain(order())
+
+    ebb.pass_time(minutes=5)
+    ebb.tick()
+    ebb.deliver(next(each for each in ebb.bus.published if each.order_id == "order"))
+
+    assert phase(ebb) is DrainPhase.DRAINED
+
+
+def most_away(ebb: House, kind: str) -> list[int]:
+    """Record at every moment how many replicas are leaving; what is gone is back at once."""
+    counts: list[int] = []
+
+    def count() -> None:
+        counts.append(
+            sum(each.deleting is not None for each in ebb.cluster.pods.values() if each.spec.workload == kind)
+        )
+
+    ebb.clock.moves.append(count)
+    return counts
+
+
+def test_b6_replicas_that_share_a_node_are_never_all_away_at_once() -> None:
+    """B6: estafette deleted all replicas of a service on a node together.
+
+    Put back by returning every pod in `turns._in_turns`.
+    """
+    ebb = house(*(pod(f"p{index}", on="n1", kind=WEB) for index in range(3)))
+    ebb.cluster.workloads[WEB.workload] = Workload("default/Deployment/web", 3, 3)
+    counts = most_away(ebb, WEB.workload)
+
+    ebb.drain(order())
+
+    assert (phase(ebb), max(counts), len(evicted(ebb))) == (DrainPhase.DRAINED, 1, 3)
+
+
+@pytest.mark.parametrize(
+    ("expected", "each", "cpu"),
+    [pytest.param(0, 1, 2.2, id="one pod of 2.2 cores"), pytest.param(1, 11, 0.2, id="eleven pods of 0.2 cores")],
+)
+@pytest.mark.acceptance(45)
+def test_b6_no_node_goes_whose_pods_fit_nowhere(expected: int, each: int, cpu: float) -> None:
+    """B6: five nodes of 4 cores at 55 % passed estafette's limit, though a pod of 2.2 cores fits on none of them.
+
+    Put back by leaving `_no_place` out of `choosing.Choice.consider`.
+    """
+    nodes = [node(f"n{index}") for index in range(5)]
+    pods = [
+        pod(f"p{index}-{number}", on=f"n{index}", cpu=cpu, memory=0.1, owner=f"ReplicaSet/r{index}-{number}")
+        for index in range(5)
+        for number in range(each)
+    ]
+    ebb = House(*nodes, *pods, policy=policy(required_count=5))
+
+    ebb.tick()
+
+    assert len(ebb.bus.published) == expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "kept", "option"),
+    [
+        pytest.param(["kube-system/dns"], "", KubeSystemPods.EVICT, id="evict: it moves with all others"),
+        pytest.param([], "blocked_by_pod", KubeSystemPods.LEAVE, id="leave: its node is not drained at all"),
+    ],
+)
+@pytest.mark.acceptance(88)
+def test_b11_no_kube_system_pod_is_left_alone_on_a_drained_node(
+    expected: list[str], kept: str, option: KubeSystemPods
+) -> None:
+    """B11: estafette skipped kube-system pods: the node stayed cordoned, paid for, with the pod on it.
+
+    Put back by skipping the namespace in `drainability.INTERRUPTING`.
+    """
+    dns = pod("dns", on="n1", namespace="kube-system", owner="ReplicaSet/dns")
+    ebb = house(dns, policy=policy(kube_system_pods=option))
+
+    ebb.drain(order())
+
+    assert evicted(ebb) == expected
+    assert ebb.reasons("drain_result") == ([kept] if kept else [])
+    assert ebb.cluster.nodes["n1"].unschedulable is bool(expected)
+
+
+def while_cordoning(ebb: House, happens: Callable[[], None]) -> None:
+    take = ebb.cluster.take
+
+    def late(*given: Any) -> Node:
+        happens()
+        return take(*given)
+
+    ebb.cluster.take = late  # type: ignore[method-assign,assignment]  # something is first by a moment
+
+
+def test_b12_a_pod_that_was_bound_just_before_the_cordon_moves_too() -> None:
+    """B12: estafette listed the pods before the cordon and missed what was bound in between.
+
+    Put back by keeping the pods of the claim's look in `work.Eyes`.
+    """
+    ebb = house(pod("p", on="n1", kind=WEB), pdb("web", app="web", allowed=2))
+    while_cordoning(ebb, lambda: ebb.cluster.put(pod("late", on="n1", kind=WEB)))
+
+    ebb.drain(order())
+
+    assert sorted(map(str, evicted(ebb))) == ["default/late", "default/p"], "they go together, in either order"
+
+
+def test_b12_a_pod_reborn_under_its_name_on_another_node_is_not_evicted() -> None:
+    """B12: a delete by name hit the StatefulSet's new pod elsewhere.
+
+    Put back by asking for evictions without the UID (`evictions.body`; here the fake's comparison of UIDs).
+    """
+    db = pod_class(owner="StatefulSet/db")
+    ebb = house(pod("db-0", on="n1", kind=db))
+    own, reborn = ebb.cluster.evict, pod("db-0", on="n2", kind=db, uid="uid-reborn")
+
+    def evict(asked: Pod, grace: int, *, dry_run: bool = False) -> Eviction:
+        if not dry_run:
+            ebb.cluster.put(reborn)
+        return own(asked, grace, dry_run=dry_run)
+
+    ebb.cluster.evict = evict  # type: ignore[method-assign,assignment]  # the controller is first by a moment
+    ebb.drain(order())
+
+    assert ebb.cluster.pods["default/db-0"] == reborn
+    assert phase(ebb) is DrainPhase.DRAINED

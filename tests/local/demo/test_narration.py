@@ -1,0 +1,154 @@
+"""What the functions log becomes a story: each thing told once, and a sign for each node."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from infra.local.demo.logs import Line, Tail
+from infra.local.demo.narration import Tale
+from infra.local.demo.picture import short
+from infra.local.demo.signs import Sign
+
+NODE = "gke-demo-web-25d2cdf2-03v8"
+
+
+def line(event: str, reason: str = "", **fields: Any) -> Line:
+    return Line(event, NODE, reason, "run-1", {"severity": "INFO", "message": "…", **fields})
+
+
+def decision(verdict: str, reason: str, *blockers: tuple[str, str, str]) -> Line:
+    found = [{"reason": word, "object": about, "detail": detail} for word, about, detail in blockers]
+    return line("node_decision", reason, verdict=verdict, blockers=found)
+
+
+def eviction(answer: str, detail: str = "", pod: str = "shop/api-1") -> Line:
+    return line("eviction", pod=pod, answer=answer, detail=detail)
+
+
+def told(*lines: Line) -> list[tuple[Sign, str]]:
+    tale = Tale()
+    return [(event.sign, event.text) for each in lines for event in tale.hear(each)]
+
+
+@pytest.mark.parametrize(
+    ("story", "lines"),
+    [
+        pytest.param(
+            [
+                (
+                    Sign.BLOCKED,
+                    "kept: pod shop/x may not move: its annotation safe-to-evict is false (not_safe_to_evict)",
+                )
+            ],
+            [decision("keep", "blocked_by_pod", ("blocked_by_pod", "shop/x", "not_safe_to_evict"))] * 2,
+            id="a node kept for a pod, told once",
+        ),
+        pytest.param(
+            [(Sign.PERSON, "kept: a person cordoned it (cordoned_by_other)")],
+            [decision("keep", "cordoned_by_other", ("cordoned_by_other", "", ""))],
+            id="a person's cordon",
+        ),
+        pytest.param(
+            [],
+            [decision("keep", "blocked_by_pod", ("blocked_by_pod", "shop/x", "pdb_exhausted"))],
+            id="a budget that is empty for a moment is no story",
+        ),
+        pytest.param(
+            [(Sign.ORDERED, "ordered to be drained: its pods fit on other nodes")],
+            [line("order_published")],
+            id="an order",
+        ),
+        pytest.param(
+            [
+                (Sign.DRAINING, "claimed within the budgets, cordoned"),
+                (Sign.EMPTY, "drained: left to the cluster autoscaler"),
+            ],
+            [
+                line("drain_step", phase="claimed"),
+                line("drain_step", phase="cordoned"),
+                line("drain_step", phase="drained"),
+            ],
+            id="the steps of a drain",
+        ),
+        pytest.param(
+            [(Sign.HELD, "PDB shop/api holds back api-1"), (Sign.DRAINING, "PDB shop/api lets api-1 go")],
+            [eviction("budget", "shop/api"), eviction("budget", "shop/api"), eviction("granted")],
+            id="an eviction held back, asked for again, granted",
+        ),
+        pytest.param(
+            [(Sign.GIVEN_BACK, "given back (deadline): held by shop/sessions")],
+            [line("drain_result", "deadline", outcome="given_back", detail="held by shop/sessions")],
+            id="a node given back with the reason",
+        ),
+        pytest.param(
+            [(Sign.STAYS, "order declined: claimed_by_other")],
+            [line("drain_result", "claimed_by_other", outcome="refused")],
+            id="an order declined",
+        ),
+        pytest.param(
+            [(Sign.STAYS, "The pass ended early")],
+            [line("run_summary", message="The pass ended early")],
+            id="a pass that failed",
+        ),
+    ],
+)
+def test_log_lines_become_events(story: list[tuple[Sign, str]], lines: list[Line]) -> None:
+    assert told(*lines) == story
+
+
+@pytest.mark.parametrize(
+    ("sign", "line"),
+    [
+        pytest.param(Sign.MARKED, decision("waiting", "marked_recently"), id="marked"),
+        pytest.param(Sign.MARKED, decision("keep", "budget", ("budget", "web", "")), id="waits for the budget"),
+        pytest.param(Sign.GIVEN_BACK, decision("keep", "backing_off", ("backing_off", "", "")), id="backs off"),
+        pytest.param(Sign.STAYS, decision("keep", "cpu_above_limit", ("cpu_above_limit", "", "")), id="well used"),
+        pytest.param(Sign.EMPTY, line("drain_step", phase="drained"), id="drained"),
+    ],
+)
+def test_each_verdict_has_its_sign(sign: Sign, line: Line) -> None:
+    tale = Tale()
+    list(tale.hear(line))
+    assert tale.signs[NODE] is sign
+
+
+def test_a_drain_in_flight_keeps_the_sign_that_its_own_steps_gave() -> None:
+    tale = Tale()
+    list(tale.hear(eviction("budget", "shop/api")))
+    list(tale.hear(decision("in_flight", "order-1")))
+    assert tale.signs[NODE] is Sign.HELD
+
+
+def test_a_node_that_the_autoscaler_takes_is_told_once_and_keeps_its_sign() -> None:
+    tale = Tale()
+    first, again = list(tale.autoscaler_takes(NODE)), list(tale.autoscaler_takes(NODE))
+    list(tale.hear(decision("keep", "pool_disabled", ("pool_disabled", "", ""))))
+    assert ([event.act for event in first], again, tale.signs[NODE]) == (["autoscaler"], [], Sign.AUTOSCALER)
+    assert tale.gone(NODE).act == "autoscaler"
+
+
+def test_that_the_autoscaler_deletes_what_ebb_drained_is_the_act_of_its_own() -> None:
+    tale = Tale()
+    list(tale.hear(line("drain_step", phase="drained")))
+    assert (list(tale.autoscaler_takes(NODE)), tale.gone(NODE).act) == ([], "gone")
+
+
+def test_an_act_opens_once() -> None:
+    tale = Tale()
+    assert [tale.opens("held"), tale.opens("held")] == [True, False]
+
+
+def test_a_growing_log_is_read_line_by_whole_line(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    entry = json.dumps({"message": "m", "logging.googleapis.com/labels": {"event": "healed", "node": NODE}})
+    path.write_text(f"no JSON\n{entry}\n{entry[:9]}")
+    tail = Tail(path)
+    first = [(each.event, each.node) for each in tail.lines()]
+    path.write_text(f"no JSON\n{entry}\n{entry}\n")
+    assert (first, len(list(tail.lines())), list(tail.lines())) == ([("healed", NODE)], 1, [])
+
+
+def test_a_short_name_has_pool_and_last_part() -> None:
+    assert short("gke-demo-high-mem-25d2cdf2-03v8") == "high-mem-03v8"

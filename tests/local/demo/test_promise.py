@@ -1,0 +1,279 @@
+"""The demo's checker finds each way in which the promise can be broken, and lets a good record pass."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from infra.local.demo.promise import nodes, pods
+from infra.local.demo.promise.check import check
+from infra.local.demo.promise.evidence import Evidence, Guard, Limits, Pass, guards_of, limits_of
+from tests.cli.drains.records import LIMITS, OURS, asked, drained, evicted, evidence, node, pod
+
+Rule = Callable[[Evidence], Iterator[str]]
+THREE = (pod("a"), pod("b"), pod("c"))
+TWO_NODES = (node("n-1"), node("n-2"))
+WAITING: dict[str, Any] = {"phase": "Pending", "ready": False, "unschedulable": True, "node": ""}
+STOPPED = "ToBeDeletedByClusterAutoscaler=1:NoSchedule"
+
+
+def good() -> Evidence:
+    """A drain as it should be: one pod moves, the node goes, a person's cordon stays."""
+    return evidence(
+        *TWO_NODES,
+        *THREE,
+        node("n-2", at=0.5, actor="kubectl", unschedulable=True),
+        drained("n-1", at=1.0),
+        asked("POST", "/api/v1/namespaces/shop/pods/a/eviction"),
+        evicted("a", at=2.0),
+        pod("a", at=2.0, actor="ebb", terminating=True),
+        pod("d", at=2.1, **WAITING),
+        pod("d", at=20.0),
+        pod("a", at=20.0, verb="delete"),
+        node("n-1", at=30.0, actor="autoscaler", verb="delete"),
+        passes=[Pass(2, [("n-1", "underutilized"), ("n-2", "cordoned_by_other")])],
+        cordoned_by_persons=frozenset({"n-2"}),
+    )
+
+
+def test_a_drain_as_it_should_be_keeps_every_promise() -> None:
+    assert [finding.breaches for finding in check(good())] == [()] * 8
+
+
+def test_a_record_in_which_ebb_did_nothing_proves_nothing() -> None:
+    idle = next(finding for finding in check(evidence(*TWO_NODES)) if finding.promise == "Ebb was at work")
+    assert [breach.partition(":")[0] for breach in idle.breaches] == [
+        "no drain began",
+        "no pod was evicted",
+        "the planner made no pass",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("found", "rule", "record"),
+    [
+        pytest.param(
+            "shop/b: its eviction left 1 healthy pods, PDB shop/api asks for 2",
+            pods.broken_budgets,
+            evidence(*THREE, evicted("a"), pod("a", actor="ebb", terminating=True), evicted("b")),
+            id="an eviction while the last evicted pod is still on its way out",
+        ),
+        pytest.param(
+            "shop/a: its eviction left 1 healthy pods, PDB shop/api asks for 2",
+            pods.broken_budgets,
+            evidence(*THREE, pod("c", ready=False), evicted("a")),
+            id="an eviction while a pod is not ready",
+        ),
+        pytest.param(
+            "shop/ghost: evicted, but the record knows no such pod",
+            pods.broken_budgets,
+            evidence(*THREE, evicted("ghost")),
+            id="an eviction that cannot be judged",
+        ),
+        pytest.param(
+            "n-3: its drain began with 3 nodes of pool web in use, allowed are 2",
+            nodes.exceeded_limits,
+            evidence(*TWO_NODES, node("n-3"), node("n-4"), drained("n-1"), drained("n-2"), drained("n-3")),
+            id="a drain over the pool's budget",
+        ),
+        pytest.param(
+            "n-2: its drain began with 3 nodes of pool web in use, allowed are 2",
+            nodes.exceeded_limits,
+            evidence(*TWO_NODES, node("n-3"), node("n-3", ready=False), drained("n-1"), drained("n-2")),
+            id="a drain over the budget by a node that is not ready",
+        ),
+        pytest.param(
+            "b-1: its drain began with 2 nodes of the cluster in use, allowed are 1",
+            nodes.exceeded_limits,
+            evidence(
+                *TWO_NODES,
+                node("b-1", pool="backend"),
+                drained("n-1"),
+                drained("b-1", pool="backend"),
+                limits=replace(LIMITS, ceiling=1),
+            ),
+            id="a drain over the cluster's ceiling",
+        ),
+        pytest.param(
+            "n-2: its drain began with 2 drains within an hour, allowed are 1",
+            nodes.exceeded_limits,
+            evidence(
+                *TWO_NODES,
+                node("n-3"),
+                drained("n-1", at=0),
+                node("n-1", at=9, verb="delete"),
+                drained("n-2", at=3599),
+                limits=replace(LIMITS, starts_per_hour=1),
+            ),
+            id="one start too many within the hour",
+        ),
+        pytest.param(
+            "n-2: its drain began with 0 nodes left, the minimum is 1",
+            nodes.exceeded_limits,
+            evidence(*TWO_NODES, drained("n-1"), drained("n-2")),
+            id="a drain below the minimum of nodes",
+        ),
+        pytest.param(
+            "shop/d: unschedulable for over 30 s",
+            pods.left_without_place,
+            evidence(*THREE, evicted("a"), pod("d", at=3, **WAITING), pod("b", at=34), pod("d", at=34)),
+            id="a replacement that waited for a place too long",
+        ),
+        pytest.param(
+            "shop/d: still Pending at the end",
+            pods.left_without_place,
+            evidence(*THREE, evicted("a"), pod("d", at=3, phase="Pending", ready=False)),
+            id="a pod that is Pending at the end",
+        ),
+        pytest.param(
+            "n-1: held by Ebb for 99 s at the end, allowed are 60 s",
+            nodes.cordons_for_nothing,
+            evidence(*TWO_NODES, drained("n-1", at=1), node("n-2", at=100)),
+            id="a node held longer than deadline and watchdog",
+        ),
+        pytest.param(
+            "n-1: Ebb's taint is gone, its cordon is not",
+            nodes.cordons_for_nothing,
+            evidence(*TWO_NODES, drained("n-1"), node("n-1", at=3, actor="ebb", unschedulable=True)),
+            id="a node given back with its cordon left on",
+        ),
+        pytest.param(
+            "n-1: Ebb undid a cordon that was not its own",
+            nodes.meddling,
+            evidence(*TWO_NODES, node("n-1", actor="kubectl", unschedulable=True), node("n-1", actor="ebb")),
+            id="a person's cordon undone",
+        ),
+        pytest.param(
+            "n-1: Ebb took a node that somebody else had cordoned",
+            nodes.meddling,
+            evidence(*TWO_NODES, node("n-1", actor="kubectl", unschedulable=True), drained("n-1")),
+            id="a person's cordoned node taken",
+        ),
+        pytest.param(
+            f"n-1: Ebb changed taints that are not its own: {STOPPED}",
+            nodes.meddling,
+            evidence(*TWO_NODES, drained("n-1", taints=[OURS, STOPPED])),
+            id="a taint of the autoscaler written",
+        ),
+        pytest.param(
+            "n-1: deleted by Ebb",
+            nodes.meddling,
+            evidence(*TWO_NODES, node("n-1", actor="ebb", verb="delete")),
+            id="a node deleted",
+        ),
+        pytest.param(
+            "n-2: a person cordoned it, and it is uncordoned",
+            nodes.meddling,
+            evidence(*TWO_NODES, cordoned_by_persons=frozenset({"n-2"})),
+            id="a person's cordon gone, whoever undid it",
+        ),
+        pytest.param(
+            "Ebb asked for DELETE /api/v1/namespaces/shop/pods/a",
+            pods.deleted_by_ebb,
+            evidence(asked("DELETE", "/api/v1/namespaces/shop/pods/a", user_agent="ebb/0.1")),
+            id="a pod deleted past the Eviction API",
+        ),
+        pytest.param(
+            "pass 1: n-1 has 2 verdicts",
+            nodes.unexplained,
+            evidence(passes=[Pass(1, [("n-1", "order"), ("n-1", "rate")])]),
+            id="two verdicts for one node",
+        ),
+        pytest.param(
+            "pass 1: n-1 has no reason",
+            nodes.unexplained,
+            evidence(passes=[Pass(1, [("n-1", "")])]),
+            id="a verdict without a reason",
+        ),
+        pytest.param(
+            "pass 1: 2 nodes and verdicts for 1",
+            nodes.unexplained,
+            evidence(passes=[Pass(2, [("n-1", "rate")])]),
+            id="a node without a verdict",
+        ),
+        pytest.param(
+            "n-2: in the cluster at the end, and the last pass said nothing of it",
+            nodes.unexplained,
+            evidence(*TWO_NODES, passes=[Pass(1, [("n-1", "rate")])]),
+            id="a node of the end that nobody spoke of",
+        ),
+    ],
+)
+def test_each_breach_is_found_and_named(found: str, rule: Rule, record: Evidence) -> None:
+    assert list(rule(record)) == [found]
+
+
+@pytest.mark.parametrize(
+    ("rule", "record"),
+    [
+        pytest.param(
+            pods.broken_budgets,
+            evidence(*THREE, pod("c", ready=False), evicted("a", actor="somebody")),
+            id="an eviction that somebody else asked for",
+        ),
+        pytest.param(
+            pods.broken_budgets,
+            evidence(*THREE, pod("c", ready=False), evicted("c")),
+            id="the eviction of a pod that was not healthy anyway",
+        ),
+        pytest.param(
+            pods.left_without_place,
+            evidence(*THREE, evicted("a"), pod("d", at=3, **WAITING), pod("d", at=33)),
+            id="a replacement placed after exactly 30 s",
+        ),
+        pytest.param(
+            pods.left_without_place,
+            evidence(*THREE, evicted("a"), pod("e", at=3, owner="rs-new", **WAITING), pod("e", at=99, owner="rs-new")),
+            id="a pod of a workload that was never drained waits long",
+        ),
+        pytest.param(
+            nodes.exceeded_limits,
+            evidence(*TWO_NODES, node("n-3", ready=False), node("n-4"), drained("n-1"), drained("n-2")),
+            id="a node that is booting does not count",
+        ),
+        pytest.param(
+            nodes.cordons_for_nothing,
+            evidence(*TWO_NODES, drained("n-1"), node("n-1", at=5, actor="ebb"), node("n-2", at=999)),
+            id="a node given back whole",
+        ),
+        pytest.param(
+            pods.deleted_by_ebb,
+            evidence(asked("DELETE", "/api/v1/nodes/n-1", user_agent="ebb-demo")),
+            id="another client whose name begins alike",
+        ),
+    ],
+)
+def test_what_is_allowed_is_not_held_against_ebb(rule: Rule, record: Evidence) -> None:
+    assert list(rule(record)) == []
+
+
+def _budget(name: str, **spec: Any) -> dict[str, Any]:
+    selector = {"matchLabels": {"app": name}}
+    return {"metadata": {"namespace": "shop", "name": name}, "spec": {"selector": selector, **spec}}
+
+
+@pytest.mark.parametrize(
+    ("least", "spec"),
+    [
+        pytest.param(4, {"minAvailable": 4}, id="minAvailable as a number"),
+        pytest.param(9, {"minAvailable": "81%"}, id="minAvailable in percent rounds up"),
+        pytest.param(7, {"maxUnavailable": 3}, id="maxUnavailable as a number"),
+        pytest.param(7, {"maxUnavailable": "25%"}, id="maxUnavailable in percent rounds up"),
+    ],
+)
+def test_a_budget_asks_for_so_many_of_ten_pods(least: int, spec: dict[str, Any]) -> None:
+    controller = {"metadata": {"namespace": "shop", "name": "api"}, "spec": {"replicas": 10}}
+    assert guards_of([_budget("api", **spec)], [controller]) == (Guard("shop", "api", {"app": "api"}, least),)
+
+
+def test_the_policys_numbers_are_read_as_they_are_written() -> None:
+    text = """
+    cluster: {minimumNodes: 6, disruption: {budgets: [{nodes: 7}, {nodes: 9}]}, rate: {nodes: 30, per: 1h}}
+    drain: {timeout: 1m, maxGracePeriod: 3s, watchdog: 30s}
+    nodePools:
+      web: {disruption: {budgets: [{nodes: 5}]}}
+      free: {disruption: {budgets: []}}
+      batch: {enabled: false}
+    """
+    assert limits_of(text, interval=2.0) == Limits({"web": 5, "batch": 0}, 7, 30, 6, 97.0)

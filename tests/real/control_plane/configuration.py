@@ -1,0 +1,67 @@
+"""What kwokctl is told: which components, where they listen, how the simulated kubelets behave."""
+
+from pathlib import Path
+from typing import Literal
+
+import yaml
+
+from infra.local.ports import free_ports
+from tests.real.control_plane.assets import KUBERNETES
+from tests.real.control_plane.layout import Layout
+
+Scoring = Literal["least-allocated", "most-allocated"]
+_HERE = Path(__file__).parent
+# Hundreds of pods come back in seconds rather than minutes; the API server's priority and fairness stay on.
+_CLIENT_RATE = {"kube-api-qps": "200", "kube-api-burst": "400"}
+# As patches, because kwokctl v0.8.0 panics when its flag --extra-args is given for two components.
+_EXTRA_ARGUMENTS = {
+    # Nothing of this cluster outlives its processes, so nothing has to reach the disk.
+    "etcd": {"unsafe-no-fsync": "true"},
+    "kube-controller-manager": _CLIENT_RATE,
+    "kube-scheduler": _CLIENT_RATE,
+}
+
+# kwokctl would count down from 32767 to the first port without a listener: two clusters that start at the same
+# moment choose the same ports, and neither comes up.
+_PORTS = (
+    "etcdPort",
+    "etcdPeerPort",
+    "kubeApiserverPort",
+    "kubeControllerManagerPort",
+    "kubeSchedulerPort",
+    "kwokControllerPort",
+)
+
+
+def configuration(layout: Layout, scoring: Scoring) -> str:
+    """Return the text of kwokctl's configuration: its options, and the Stages after them."""
+    head = {
+        "apiVersion": "config.kwok.x-k8s.io/v1alpha1",
+        "kind": "KwokctlConfiguration",
+        "options": _options(layout, scoring),
+        "componentsPatches": [
+            {"name": name, "extraArgs": [{"key": key, "value": value} for key, value in extra.items()]}
+            for name, extra in _EXTRA_ARGUMENTS.items()
+        ],
+    }
+    return f"{yaml.safe_dump(head, sort_keys=False)}---\n{(_HERE / 'stages.yaml').read_text()}"
+
+
+def _options(layout: Layout, scoring: Scoring) -> dict[str, str | int]:
+    options: dict[str, str | int] = {
+        "runtime": "binary",
+        # kwokctl's default is every address of the machine, and it has no flag for this.
+        "bindAddress": "127.0.0.1",
+        "kubeVersion": KUBERNETES,
+        "kubeAuditPolicy": str(_HERE / "audit.yaml"),
+        "etcdBinary": str(layout.bin / "etcd"),
+        "kubeApiserverBinary": str(layout.bin / "kube-apiserver"),
+        "kubeControllerManagerBinary": str(layout.bin / "kube-controller-manager"),
+        "kubeSchedulerBinary": str(layout.bin / "kube-scheduler"),
+        "kubectlBinary": str(layout.bin / "kubectl"),
+        "kwokControllerBinary": str(layout.bin / "kwok"),
+    }
+    options |= dict(zip(_PORTS, free_ports(len(_PORTS)), strict=True))
+    if scoring == "most-allocated":
+        options["kubeSchedulerConfig"] = str(_HERE / "most_allocated.yaml")
+    return options

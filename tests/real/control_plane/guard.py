@@ -1,0 +1,24 @@
+"""Ends a control plane as soon as whoever started it has gone: `python -m tests.real.control_plane.guard FOLDER`.
+
+For `ControlPlane` alone: it removes the folder whole, so it is not one of the commands for people.
+"""
+
+import sys
+from pathlib import Path
+
+from infra.local import leash
+from tests.real.control_plane.cluster import destroy
+from tests.real.control_plane.layout import Layout
+
+
+def main(folder: Path) -> None:
+    leash.exit_on_sigterm()
+    try:
+        while not leash.starter_has_gone():
+            pass
+    finally:
+        destroy(Layout(folder))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,100 @@
+"""A control plane as a test or a person holds it: up inside a `with` block, gone after it, even after a crash."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from infra.local import leash
+from tests.real.control_plane import assets
+from tests.real.control_plane.api import Api
+from tests.real.control_plane.cluster import ControlPlaneError, create, destroy, run
+from tests.real.control_plane.configuration import Scoring
+from tests.real.control_plane.layout import Layout
+
+_KUBECTL_SECONDS = 60.0
+
+
+def missing(env: Mapping[str, str] = os.environ) -> str | None:
+    """Say in one sentence what keeps this machine from running a control plane, or None if nothing does."""
+    if shutil.which("ps") is None:
+        return "the command ps, which finds what is to be ended, is not on PATH: install procps"
+    return assets.missing(env)
+
+
+class ControlPlane:
+    """etcd, kube-apiserver, controller manager and scheduler on loopback, with kwok's simulated kubelets.
+
+    A guard process ends everything when this process has gone away without doing so.
+    """
+
+    def __init__(self, scoring: Scoring = "least-allocated") -> None:
+        self._scoring = scoring
+        self._guard: subprocess.Popen[bytes] | None = None
+        self._proxy: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Self:
+        binaries = assets.locate()
+        self._layout = Layout(Path(tempfile.mkdtemp(prefix="ebb-control-plane-")).resolve())
+        guard = ["-m", "tests.real.control_plane.guard", str(self._layout.folder)]
+        self._guard = leash.hold(guard, subprocess.DEVNULL)
+        try:
+            self._proxy = create(self._layout, binaries, self._scoring)
+        except ControlPlaneError:
+            self.close()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def kubeconfig(self) -> Path:
+        """An administrator's kubeconfig with a client certificate."""
+        return self._layout.kubeconfig
+
+    @property
+    def proxy_url(self) -> str:
+        """A plain-HTTP base address on loopback that reaches the API server as administrator, without TLS."""
+        url = self._layout.proxy_url()
+        if url is None:
+            raise ControlPlaneError("the control plane is not up: use it inside its `with` block")
+        return url
+
+    @property
+    def api(self) -> Api:
+        return Api(self.proxy_url)
+
+    @property
+    def logs(self) -> Path:
+        """The folder with one log file for each component."""
+        return self._layout.logs
+
+    def audit(self) -> list[dict[str, Any]]:
+        """The API server's own record so far; see `Layout.audit`."""
+        return self._layout.audit()
+
+    def kubectl(self, *arguments: str, stdin: str | None = None, seconds: float = _KUBECTL_SECONDS) -> str:
+        """Run kubectl against the control plane and return what it printed.
+
+        Raises:
+            ControlPlaneError: kubectl failed, or took longer than `seconds`.
+        """
+        command = [str(self._layout.bin / "kubectl"), f"--kubeconfig={self.kubeconfig}", *arguments]
+        return run(command, seconds, stdin=stdin)
+
+    def close(self) -> None:
+        """End every process and remove every file of the control plane; harmless when it is done already."""
+        if self._guard is None:
+            return
+        leash.let_go(self._guard)
+        self._guard = None
+        destroy(self._layout)
+        if self._proxy is not None:
+            self._proxy.wait()
