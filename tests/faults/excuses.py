@@ -32,8 +32,8 @@ class Excuse(Enum):
         "Nobody can read the nodes and write a document in one instant, nor stop a write that is under way.",
     )
     FORGOTTEN = (
-        "A start before the state was lost is not counted in the rate.",
-        "What was lost cannot be known.",
+        "Starts and uncordons before the state was lost count no more; an order begun before it is never settled.",
+        "What was lost cannot be known; a write under way may bring one record back to life.",
     )
     MESSAGE_LOST = (
         "An order, or a person's release, whose message was lost for good is not carried out.",

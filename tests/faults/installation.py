@@ -91,6 +91,7 @@ class Installation:
         self.lost_orders: set[str] = set()
         self.unanswered: dict[str, float] = {}
         """Messages that still come again, with the time of their first delivery."""
+        self.lost_state_at = float("-inf")
         self._idle_passes = 0
         self._next_tick = self.begun
         self._seen = -1

@@ -56,7 +56,7 @@ def longest_cordon(end: Installation) -> float:
 
 
 def _of_the_record(end: Installation, excuses: Excuses, places: Places) -> Iterator[str]:
-    grants, wishes = Grants(excuses, end.setting.limits), Wishes()
+    grants, wishes = Grants(excuses, end.setting.limits), Wishes(excuses)
     cordons = Cordons(bound_of(end, excuses))
     proofs = Proofs(excuses, end.door.struck_at, end.cpu)
     scene = Scene()
@@ -100,5 +100,7 @@ def _of_the_documents(end: Installation, excuses: Excuses) -> Iterator[str]:
 
 
 def _unsettled(end: Installation, order_id: str, record: DrainRecord, excuses: Excuses) -> Iterator[str]:
-    if not excuses.covers(Excuse.MESSAGE_LOST, order_id in end.lost_orders):
+    begun = record.begun_at.timestamp() if record.begun_at else end.begun
+    rows = ((Excuse.MESSAGE_LOST, order_id in end.lost_orders), (Excuse.FORGOTTEN, begun <= end.lost_state_at))
+    if not any(excuses.covers(*row) for row in rows):
         yield f"order {order_id} ended in phase {record.phase.value}, never settled"

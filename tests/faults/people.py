@@ -141,6 +141,7 @@ def _lose(ebb: Installation, node: Json) -> None:
     del node
     ebb.state.documents.clear()
     ebb.hindered_at.append(ebb.clock.now())
+    ebb.lost_state_at = ebb.clock.now()
 
 
 ACTS: dict[str, Callable[[Installation, Json], None]] = {

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from tests.faults.excuses import Excuse, Excuses
 from tests.faults.replay import Entry, Scene, holder, is_ebb
 
 _TAKES_BACK = {"uncordon", "untaint", "take back"}
@@ -10,8 +11,11 @@ _TAKES_BACK = {"uncordon", "untaint", "take back"}
 class Wishes:
     """Judges both over the whole record."""
 
-    def __init__(self) -> None:
+    def __init__(self, excuses: Excuses) -> None:
+        self._excuses = excuses
         self._taken_back: set[str] = set()
+        self._forgotten: set[str] = set()
+        """Of these, the nodes taken back before the state was lost."""
         self._released: dict[str, str] = {}
 
     def of(self, entry: Entry, scene: Scene) -> Iterator[str]:
@@ -20,7 +24,7 @@ class Wishes:
             self._act(entry)
         elif entry["type"] == "change" and entry["kind"] == "nodes" and entry["verb"] != "delete":
             taken = is_ebb(entry["actor"]) and holder(entry) and not holder(scene.standing(entry))
-            if taken and entry["uid"] in self._taken_back:
+            if taken and self._is_wanted(entry["uid"]):
                 yield f"{entry['actor']} took {entry['name']} though a person had taken it back"
 
     def not_granted(self, held: set[str]) -> Iterator[str]:
@@ -29,7 +33,13 @@ class Wishes:
             if order_id in held:
                 yield f"{name} was to be released, and order {order_id} holds it still"
 
+    def _is_wanted(self, uid: str) -> bool:
+        """Whether a person took the node back, and Ebb can still know it."""
+        return uid in self._taken_back and not self._excuses.covers(Excuse.FORGOTTEN, uid in self._forgotten)
+
     def _act(self, entry: Entry) -> None:
+        if entry["act"] == "lose the state":
+            self._forgotten |= self._taken_back
         if entry["act"] in _TAKES_BACK and entry["order"]:
             self._taken_back.add(entry["uid"])
         if entry["act"] == "release" and entry["order"]:

@@ -20,7 +20,7 @@ from coverage import CoverageData
 
 from tests.mutation.sites import ROOT, Mutant
 
-SUITES: Final = ("tests/core", "tests/test_scenarios.py", "tests/properties", "tests/shells")
+SUITES: Final = ("tests/core", "tests/test_scenarios.py", "tests/properties", "tests/functions")
 """The quick suites of the rules."""
 _NOTES: Final = "MUTATION_NOTES"
 _OURS: Final = ("shared", "tests", "functions", "infra", "main")

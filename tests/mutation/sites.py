@@ -14,9 +14,7 @@ from tests.mutation.operators import OPERATORS, empty_answers
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 CORE: Final = ROOT / "shared" / "core"
-NOT_RULES: Final = frozenset(
-    {"__init__", "names", "reasons", "plan", "prices", "gauges", "policy", "steps", "reason_groups"}
-)
+NOT_RULES: Final = frozenset({"__init__", "names", "reasons", "plan", "prices", "metrics", "steps", "reason_groups"})
 """Modules of the core that hold words, figures and forms; what they say is compared with other lists."""
 _LONGEST: Final = 80
 _AROUND: Final = 25
@@ -72,8 +70,12 @@ class Mutant:
 
 def rules() -> list[Path]:
     """Return the modules that decide: the core's rules and the placement."""
-    here = (path for path in CORE.glob("*.py") if path.stem not in NOT_RULES)
-    return sorted((*here, *(path for path in (CORE / "placement").glob("*.py") if path.stem != "__init__")))
+    return sorted(path for path in CORE.rglob("*.py") if _decides(path))
+
+
+def _decides(path: Path) -> bool:
+    """What a policy's text says is held by its own tables and a fuzzer; only when a schedule is active is a rule."""
+    return path.stem not in NOT_RULES and (path.parent.name != "policy" or path.stem in {"cron", "schedule"})
 
 
 def mutants(paths: Iterable[Path]) -> list[Mutant]:
