@@ -73,7 +73,7 @@ fuzz: $(VENV)/.dev ## Feed the readers a million almost right inputs
 mutants: $(VENV)/.dev ## Make small mistakes in the rules, and say which no test sees (SHARE=1 for all: hours)
 	$(BIN)/python -m tests.mutation --share $(or $(SHARE),0.05) --seed $(or $(SEED),0) --jobs $(or $(JOBS),2)
 
-fmt: $(VENV)/.dev ## Format the code and mend what ruff can mend
+fmt: $(VENV)/.dev ## Format the code and fix what ruff can fix
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 

@@ -1,4 +1,4 @@
-"""One decision, one line of JSON in Cloud Logging's structured form (design §10, Logs).
+"""One decision, one line of JSON in Cloud Logging's structured form (docs/events.md).
 
 Source of the special keys: https://cloud.google.com/logging/docs/structured-logging. Must not fail because
 of what it is asked to write: an odd value is written as well as it can be. No time is written: Cloud Logging

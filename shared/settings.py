@@ -33,7 +33,7 @@ _MOST_SECONDS: Final = {
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """One field per variable of the environment (design §10)."""
+    """One field per variable of the environment (docs/operations.md)."""
 
     cluster: str
     """EBB_CLUSTER: projects/P/locations/L/clusters/C."""

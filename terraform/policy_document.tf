@@ -12,7 +12,7 @@ locals {
     "/\\{\"[A-Za-z]+\":null\\}/", "{}"
   )
 
-  # Text is mended as text: decoded and encoded again, a date would become an instant, and `yes` true.
+  # Text is changed as text: decoded and encoded again, a date would become an instant, and `yes` true.
   policy_text   = var.policy_file == null ? "" : file(var.policy_file)
   policy_key    = "/(?m)^(paused|\"paused\"|'paused')[ \\t]*:.*$/"
   policy_paused = length(regexall(trim(local.policy_key, "/"), local.policy_text)) > 0

@@ -1,4 +1,4 @@
-"""Which rows of the acceptance list have a passing test: `pytest --acceptance` prints the table at the end.
+"""Which rows of docs/acceptance.md have a passing test: `pytest --acceptance` prints the table at the end.
 
 A row counts as shown only if every test that carries its number passed; a skipped test shows nothing.
 """

@@ -34,7 +34,7 @@ class Sentences(Group):
 
 
 def exit_code(failure: EbbError) -> int:
-    """Return 2 for a mistake in what was typed or given, else 1 (design §10, CLI)."""
+    """Return 2 for a mistake in what was typed or given, else 1 (docs/operations.md)."""
     return BAD_USE if isinstance(failure, BadInput) and not isinstance(failure, BadPolicy) else WRONG
 
 

@@ -29,7 +29,7 @@ REMEDIES: Final[Mapping[Reason, str]] = {
     PodBlock.JOB: "Wait until the Job completes, or set jobs: wait or move for the pool.",
     PodBlock.JOB_RUNNING: "Wait until the Job completes, or set jobs: move for the pool if its work may be repeated.",
     PodBlock.ROLLING_OUT: "Wait until kubectl rollout status says that the rollout is done; undo one that is stuck.",
-    PodBlock.TOO_FEW_AVAILABLE: "Mend the workload's other replicas, or raise unprotected for the pool.",
+    PodBlock.TOO_FEW_AVAILABLE: "Restore the workload's other replicas, or raise unprotected for the pool.",
     PodBlock.TOO_YOUNG_POD: "Wait, or lower minimumPodAge of the pool.",
     PodBlock.GRACE_TOO_LONG: (
         "Raise drain.maxGracePeriod, or set longGrace: cut for the pool if the pod may end sooner than it asks; or "
@@ -48,7 +48,7 @@ REMEDIES: Final[Mapping[Reason, str]] = {
     PodBlock.UNMODELLED: _NOT_MODELLED,
     Unremovable.NO_POOL: "Give the node its pool label back; a node outside any pool is never drained.",
     Unremovable.POOL_DISABLED: "Set enabled: true for the pool in the policy.",
-    Unremovable.POLICY_INVALID: "Run ebb policy check FILE and mend what it names.",
+    Unremovable.POLICY_INVALID: "Run ebb policy check FILE and fix what it names.",
     Unremovable.NOT_AUTOSCALED: "Enable autoscaling on the pool.",
     Unremovable.ATOMIC_POOL: (
         "Nothing to do in the policy: such a group goes whole or not at all. Scale its workload to nothing, and the "

@@ -2,7 +2,7 @@
 
 The order of writes is the promise: first the record says that the drain is being ended, then the cluster is
 put right, then the claim leaves the budgets, last the record is settled. A claim is settled only when the
-node was seen gone or free of our taint (design §6).
+node was seen gone or free of our taint (docs/decisions/claims.md).
 """
 
 from datetime import datetime
@@ -126,7 +126,7 @@ def _until_seen(desk: Desk) -> None:
 
 
 def _uncordoned(desk: Desk, node: Node, order_id: str) -> Node:
-    """Take the taint off and uncordon; attempt and success are told apart (acceptance row 103)."""
+    """Take the taint off and uncordon; attempt and success are told apart (docs/acceptance.md row 103)."""
     if node.drain_taint is None and not node.unschedulable:  # all but the annotation is undone already
         return desk.ports.cluster.give_back(node, order_id)
     desk.act(Act.UNCORDON, Result.ATTEMPTED, f"The node is to be uncordoned and untainted. {untainted(node)}".strip())

@@ -45,7 +45,7 @@ def receive(ports: Ports, settings: Settings, body: bytes, owner: str) -> Reply:
         _tell(ports, order, f"The message will come again: {fault}", "WARNING", type(fault).__name__.lower())
         return Reply.AGAIN
     except Terminal as fault:
-        _tell(ports, order, f"The drain cannot go on until this is mended: {fault}", "ERROR", "terminal")
+        _tell(ports, order, f"The drain cannot go on until this is fixed: {fault}", "ERROR", "terminal")
         return Reply.AGAIN
     return Reply.DONE
 

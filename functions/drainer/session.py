@@ -61,7 +61,7 @@ class Desk:
         )
 
     def act(self, act: Act, result: Result, message: str, **fields: Any) -> None:
-        """Tell what is done to the node: first that it is tried, then that it was done (acceptance row 103)."""
+        """Tell what is done to the node: first that it is tried, then that it was done (docs/acceptance.md row 103)."""
         self.tell("drain_step", message, act=act.value, result=result.value, **fields)
 
     def took(self, now: datetime) -> dict[str, Any]:

@@ -95,7 +95,7 @@ def _cordon(desk: Desk, node: Node) -> None:
 
 
 def _take(desk: Desk, node: Node) -> Node:
-    """Cordon and own the node; attempt and success are told apart (acceptance row 103)."""
+    """Cordon and own the node; attempt and success are told apart (docs/acceptance.md row 103)."""
     desk.act(Act.CORDON, Result.ATTEMPTED, "The node is to be cordoned.")
     taken = desk.ports.cluster.take(node, desk.order.order_id, desk.time.now())
     desk.act(Act.CORDON, Result.SUCCEEDED, "The node is cordoned and carries our taint.")

@@ -1,4 +1,4 @@
-"""Mends what earlier passes and drains left behind: settles what is gone, publishes what must go on or go back.
+"""Repairs what earlier passes and drains left behind: settles what is gone, publishes what must go on or go back.
 
 Which findings there are is `core.healing`'s; here each is looked for again on fresh reads before it is acted on.
 Must not write to the cluster.
@@ -31,12 +31,12 @@ AN_OUTAGE: Final = 3
 class Healed:
     """How many findings were acted on, and how many could not be: those are found again."""
 
-    mended: int = 0
+    repaired: int = 0
     failed: int = 0
 
 
 def heal(ports: Ports, cluster: str, found: Sequence[Finding], now: datetime) -> Healed:
-    """Mend each finding; one that cannot be mended is said, and the others still are.
+    """Repair each finding; one that cannot be repaired is said, and the others still are.
 
     Claims of nodes that are gone end together: a pass that finds thirty of them writes the cluster's document once.
     """
@@ -46,8 +46,8 @@ def heal(ports: Ports, cluster: str, found: Sequence[Finding], now: datetime) ->
     if ended:
         _settle_claims(ports, ended)
     others = [finding for finding in found if finding.cure is not Cure.SETTLE]
-    mended = sum(attempts.at(each, _CURES[each.cure], ports, cluster, now) for each in others)
-    return Healed(len(ended) + mended, attempts.failed)
+    repaired = sum(attempts.at(each, _CURES[each.cure], ports, cluster, now) for each in others)
+    return Healed(len(ended) + repaired, attempts.failed)
 
 
 class _Attempts:
@@ -62,7 +62,7 @@ class _Attempts:
         """Return what the act returns, False when it failed. Raises Retryable when everything fails: an outage."""
         try:
             done = act(finding, *arguments)
-        except Exception as fault:  # noqa: BLE001 - whatever is wrong with this one, the others are to be mended
+        except Exception as fault:  # noqa: BLE001 - whatever is wrong with this one, the others are to be repaired
             self._count(finding, fault)
             return False
         self._outages = 0

@@ -21,7 +21,7 @@ class Report:
     published: tuple[str, ...]
     healed: int
     not_healed: int
-    """Findings whose mending failed; the next pass finds them again."""
+    """Findings whose repair failed; the next pass finds them again."""
     seconds: float
 
 

@@ -31,7 +31,7 @@ def _desk(settings: Settings) -> Desk:
 
 
 def answer(request: flask.Request, settings: Settings) -> ResponseReturnValue:
-    """Answer one tick: 200 with a summary, 503 when something did not answer, 500 when a person must mend it."""
+    """Answer one tick: 200 with a summary, 503 when something did not answer, 500 when a person must fix it."""
     if request.method != "POST":
         return {"error": "Send a POST: one tick is one pass."}, 405
     call = Tick(owner=uuid.uuid4().hex, schedule_time=request.headers.get(SCHEDULE_HEADER, ""))

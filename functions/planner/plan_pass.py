@@ -48,7 +48,7 @@ def run_pass(desk: Desk, run_id: str) -> dict[str, Any]:
 
     Raises:
         Retryable: something did not answer; healing may have been done all the same.
-        Terminal: a person has to mend something first; healing may have been done all the same.
+        Terminal: a person has to fix something first; healing may have been done all the same.
     """
     ports, settings = desk.ports, desk.settings
     begun = ports.clock.monotonic()
@@ -67,7 +67,7 @@ def run_pass(desk: Desk, run_id: str) -> dict[str, Any]:
     _save_marks(ports, sight.marks, plan)
     published = publish(ports, run_id, plan, sight)
     _tidy(ports, sight, advise(ports, sight))
-    report = Report(run_id, published, healed.mended, healed.failed, ports.clock.monotonic() - begun)
+    report = Report(run_id, published, healed.repaired, healed.failed, ports.clock.monotonic() - begun)
     told = Told(plan, sight.snapshot, sight.state, desk.prices, sight.now, interval)
     return desk.teller.tell(ports.log, told, report)
 
@@ -77,7 +77,7 @@ def _policy(ports: Ports) -> tuple[Policy | None, EbbError | None]:
     try:
         return ports.policy.read(), None
     except BadPolicy as fault:
-        ports.log.event("policy_invalid", f"Nothing is ordered until the policy is mended: {fault}", severity="ERROR")
+        ports.log.event("policy_invalid", f"Nothing is ordered until the policy is fixed: {fault}", severity="ERROR")
         return None, None
     except EbbError as fault:
         return None, fault
@@ -100,7 +100,7 @@ def _heal_only(ports: Ports, settings: Settings, policy: Policy | None, pools: P
 
 
 def _heal(ports: Ports, settings: Settings, sight: Sight) -> Healed:
-    """Mend first: a breaker that cannot be written ends the pass, but not what stands to be given back."""
+    """Repair first: a breaker that cannot be written ends the pass, but not what stands to be given back."""
     failed, bought = failed_deletions(ports, sight.snapshot), scale_ups(ports, sight.state)
     ward = Ward(sight.snapshot, sight.state, sight.records, sight.policy, sight.now, failed, bought)
     healed = heal(ports, settings.cluster, findings(ward), sight.now)

@@ -1,7 +1,7 @@
 """One tick: taken once, under the planner's lease, finished or left to the next.
 
-A repeated tick is answered as a duplicate only if the first has finished or still lives (design §8). No rule
-of planning lives here.
+A repeated tick is answered as a duplicate only if the first has finished or still lives (docs/decisions/state.md). No
+rule of planning lives here.
 """
 
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ def tick(desk: Desk, call: Tick) -> dict[str, Any]:
 
     Raises:
         Retryable: cluster, GKE API or state did not answer; what was begun is safe and the next tick goes on.
-        Terminal: a person has to mend something first.
+        Terminal: a person has to fix something first.
     """
     ports, lease = desk.ports, timedelta(seconds=desk.settings.pass_seconds)
     duplicate = {"duplicate": True, "run_id": call.run_id}
@@ -70,7 +70,7 @@ def _opened(ports: Ports, call: Tick, lease: timedelta) -> bool:
 
 
 def _leased(ports: Ports, call: Tick, lease: timedelta) -> bool:
-    """Become the one planner of this cluster; False when another one lives (acceptance row 109)."""
+    """Become the one planner of this cluster; False when another one lives (docs/acceptance.md row 109)."""
 
     def change(state: ClusterState, now: datetime) -> ClusterState | None:
         if state.planner and state.planner.lives(now) and state.planner.owner != call.owner:

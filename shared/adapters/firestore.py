@@ -1,7 +1,7 @@
 """The port `State` over Firestore: compare-and-set by `create()` and update-time preconditions.
 
 Not transactions: a cold race of eight of them ended with no winner, and create or precondition has exactly
-one (guide: Firestore). The client is imported when a state is made. Must not decide what is written.
+one (docs/decisions/claims.md). The client is imported when a state is made. Must not decide what is written.
 """
 
 from collections.abc import Mapping

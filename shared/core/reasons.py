@@ -1,4 +1,4 @@
-"""Every refusal and every outcome has a name: one word and one sentence, the same in code, log, report and README.
+"""Every refusal and every outcome has a name: one word and one sentence, the same in code, log, report and docs.
 
 Must not decide anything: the rules that give these reasons live in their own modules.
 """

@@ -41,7 +41,7 @@ class Excuse(Enum):
     )
     UNDER_WAY = (
         "One eviction from a node that Ebb held when the evicting call last looked.",
-        "The eviction API knows no fencing: a call already under way cannot be stopped (design §2).",
+        "The eviction API knows no fencing: a call already under way cannot be stopped (docs/decisions/promise.md).",
     )
 
     @property

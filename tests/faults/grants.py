@@ -1,4 +1,6 @@
-"""Was a claim granted that broke a limit at the moment of the grant? Counted anew from the record (design §2).
+"""Was a claim granted that broke a limit at the moment of the grant? Counted anew from the record.
+
+See docs/decisions/promise.md.
 
 A claim rests on the nodes as a call of its instance listed them, at most FRESH seconds before the compare-and-set began
 (`Excuse.LISTED_BEFORE`). Starts are counted anew once the state was lost (`Excuse.FORGOTTEN`).

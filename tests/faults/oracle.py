@@ -1,4 +1,6 @@
-"""The oracle: the promise of design §2, judged from the record of a history and the documents at its end.
+"""The oracle: the promise, judged from the record of a history and the documents at its end.
+
+See docs/decisions/promise.md.
 
 It shares no code with Ebb's rules; a document is only decoded. What it lets pass stands in `excuses`, all of it.
 """

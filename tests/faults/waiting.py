@@ -32,7 +32,10 @@ class Bound:
 
 
 class Cordons:
-    """A cordon of Ebb's, with its taint or without, may stand for deadline, watchdog and two passes (design §2)."""
+    """A cordon of Ebb's, with its taint or without, may stand for deadline, watchdog and two passes.
+
+    See docs/decisions/promise.md.
+    """
 
     def __init__(self, bound: Bound) -> None:
         self._bound = bound
@@ -70,7 +73,7 @@ class Episode:
 
 
 class Places:
-    """A replacement of a pod that Ebb moved is unschedulable for at most 30 s, or the pod's node is given back (§12).
+    """A replacement of a pod that Ebb moved is unschedulable for at most 30 s, or the pod's node is given back.
 
     Replacements are told from a workload's other pods by number: of those that came after Ebb's first eviction as many
     count as Ebb has moved, whoever else has moved some; only what the workload asks for more than before does not.

@@ -1,4 +1,7 @@
-"""What people asked for: a release is carried out, and a node that a person took back is left alone (design §5, §6)."""
+"""What people asked for: a release is carried out, and a node that a person took back is left alone.
+
+See docs/decisions/healing.md.
+"""
 
 from collections.abc import Iterator
 

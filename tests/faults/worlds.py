@@ -35,7 +35,7 @@ class Limits:
 
     @property
     def longest_cordon(self) -> float:
-        """Drain deadline, watchdog and two passes (design §2), in seconds."""
+        """Drain deadline, watchdog and two passes (docs/decisions/promise.md), in seconds."""
         return self.timeout + self.max_grace + self.watchdog + 2 * self.interval
 
     def text(self, **changes: bool) -> str:

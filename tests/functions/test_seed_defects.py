@@ -1,6 +1,6 @@
-"""Estafette's defects of draining that Ebb must not inherit, through the whole loop, each by its number.
+"""Estafette's defects of draining through the whole loop, by number (docs/decisions/predecessors.md).
 
-Each docstring says what the seed did, and how the defect could be put back so that its test fails.
+Each docstring says what that system did, and how the defect could be put back so that its test fails.
 """
 
 from collections.abc import Callable

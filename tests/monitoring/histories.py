@@ -77,7 +77,7 @@ def given_back() -> House:
 
 
 def trouble() -> House:
-    """No policy, then a breaker, an orphan, messages that are no orders, and a drain that a person must mend."""
+    """No policy, then a breaker, an orphan, messages that are no orders, and a drain that a person must fix."""
     ebb = house(policy=None)
     tick(ebb)
     ebb.drain(order("n3", order_id="third"))

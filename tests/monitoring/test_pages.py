@@ -36,7 +36,7 @@ def test_the_page_counts_what_a_simulated_day_counts() -> None:
 
 @pytest.mark.slow
 def test_one_installation_stays_within_the_free_tiers_but_for_cents() -> None:
-    """Design: idle cost within the free tiers but for the database note."""
+    """docs/cost.md: all but Firestore's cents is free."""
     usual, _ = counted()
 
     assert sum(ITEMS[name].dollars(usual[name]) for name in ITEMS) < 0.05

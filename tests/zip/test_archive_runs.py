@@ -20,7 +20,7 @@ from tests.zip.test_contents import FUNCTIONS, terraform_variables
 
 pytestmark = pytest.mark.slow
 MOST_COLD_MIB = 120
-"""Design: the cold start of each function."""
+"""What the cold start of each function may take."""
 IMPORTS = """
 import pathlib, re, time
 before = time.process_time()

@@ -28,13 +28,13 @@ REFUSAL_REMEDIES: Final[Mapping[str, str]] = {
     Refusal.NODE_UNKNOWN.value: "Check the name with kubectl get nodes: the node may be gone, or in another cluster.",
     Refusal.NODE_REPLACED.value: "Run ebb drain again if the node that bears the name now is meant.",
     Refusal.CLAIMED_BY_OTHER.value: _ONGOING,
-    Refusal.POLICY_INVALID.value: "Run ebb policy check FILE and mend what it names.",
-    Refusal.PREFLIGHT.value: "Mend what the eviction API named, or wait until the disruption budget has room.",
+    Refusal.POLICY_INVALID.value: "Run ebb policy check FILE and fix what it names.",
+    Refusal.PREFLIGHT.value: "Fix what the eviction API named, or wait until the disruption budget has room.",
 }
 HALT_REMEDIES: Final[Mapping[str, str]] = {
     Halt.DEADLINE.value: "Give the workload more replicas or its disruption budget more room, or raise drain.timeout.",
     Halt.PAUSED.value: "Run ebb resume, or set paused, dryRun or enabled in the policy, then run ebb drain again.",
-    Halt.EVICTION_FORBIDDEN.value: "Mend what the API server or the webhook named, then run ebb drain again.",
+    Halt.EVICTION_FORBIDDEN.value: "Fix what the API server or the webhook named, then run ebb drain again.",
     Halt.SEVERAL_PDBS.value: REMEDIES[PodBlock.SEVERAL_PDBS],
     Halt.POD_BLOCKS.value: "Run ebb explain NODE to see what the pod says.",
     Halt.POD_WAITS.value: "Run ebb drain again once the pod is done; ebb explain NODE says what it waits for.",

@@ -1,4 +1,4 @@
-"""The plan as JSON, for tools: an outside contract (design §10, plan JSON).
+"""The plan as JSON, for tools: an outside contract (docs/orders.md, plan JSON).
 
 Every key is always there, null where there is nothing. Money is dollars rounded to four decimals, ratios are
 shares of one, times are RFC 3339 with Z. Must not decide anything: it only says what the plan holds.

@@ -37,7 +37,7 @@ def parse_quantity(text: str | float) -> Fraction:
     Raises:
         BadInput: the text is no quantity.
 
-    Source: kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity, acceptance row 15.
+    Source: kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity, docs/acceptance.md row 15.
     """
     match = _QUANTITY.fullmatch(str(text).strip())
     if match is None:

@@ -43,7 +43,9 @@ class Workload:
         return max(self.wanted - self.available, 0)
 
     def may_be_away(self, limit: Limit) -> int:
-        """Return how many replicas may be away at once where no PodDisruptionBudget says so (design §6).
+        """Return how many replicas may be away at once where no PodDisruptionBudget says so.
+
+        See docs/decisions/unprotected.md.
 
         Percent rounds up, as a PodDisruptionBudget's maxUnavailable does; at least one, and never all at once
         unless there is only one.

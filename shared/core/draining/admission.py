@@ -26,11 +26,14 @@ from shared.core.rules.unmodelled import could_take
 from shared.core.rules.workload_limits import Share, conflict, in_turns, shares
 
 FRESH_FOR: Final = timedelta(minutes=2)
-"""How long a planner's picture stands for the proof of placement, unless a pod finds no node (design §6)."""
+"""How long a planner's picture stands for the proof of placement, unless a pod finds no node.
+
+See docs/decisions/revalidation.md.
+"""
 _WAIVED_FOR_MANUAL: Final = frozenset(
     {Unremovable.CPU_ABOVE_LIMIT, Unremovable.MEMORY_ABOVE_LIMIT, Unremovable.CONSOLIDATION_OFF}
 )
-"""What a manual order skips of the node rules: ratios and marks, nothing else (design §6)."""
+"""What a manual order skips of the node rules: ratios and marks, nothing else (docs/decisions/manual-orders.md)."""
 _CLAIM_CHECKS: Final = frozenset({Unremovable.BACKING_OFF})
 """Asked again inside the claim's compare-and-set."""
 

@@ -1,8 +1,8 @@
-"""When a drain is over: not when its node is empty, but when what it moved lives again (design §6).
+"""When a drain is over: not when its node is empty, but when what it moved lives again (docs/decisions/completion.md).
 
 A drain stays in phase cordoned until each replacement of what it moved has a node. Then the node is noted as drained,
 and looked at until the replacements run as before, for one that is bound may be lost again. What only its owner can
-mend (a quota, an image) holds no node for ever: the drain's deadline ends both.
+fix (a quota, an image) holds no node for ever: the drain's deadline ends both.
 Rules of `draining`; must not act.
 """
 

@@ -1,9 +1,9 @@
 """Whose turn it is: which pods of a node are asked for now, and which wait until others are back.
 
 A PodDisruptionBudget keeps order among its pods by itself. A workload without one is treated as if it had the
-policy's `unprotected` for maxUnavailable, at least one at a time and never all replicas at once (design §6), also
-where other drains move pods of it (`sharing`).
-Must not act, and must not judge whether a pod may be moved at all.
+policy's `unprotected` for maxUnavailable, at least one at a time and never all replicas at once
+(docs/decisions/unprotected.md), also where other drains move pods of it (`sharing`). Must not act, and must not judge
+whether a pod may be moved at all.
 """
 
 from collections import Counter

@@ -1,7 +1,7 @@
 """One drain, seen as a reconciler: from what stands now to the one next step.
 
 `next_step` looks at the drain's record, the node as it is, the claim and the policy, and says what to do;
-asked again it gives the same answer, so a killed, doubled or late step does no harm (design §6).
+asked again it gives the same answer, so a killed, doubled or late step does no harm (docs/decisions/steps.md).
 Must not act, and must not remember: the drainer carries steps out and writes the record.
 """
 
@@ -39,12 +39,12 @@ def next_step(record: DrainRecord, scene: Scene, now: datetime) -> Step:
 
 
 def grace_seconds(pod: Pod, most: timedelta) -> int:
-    """Return the grace period to ask for: the pod's own, at most `most` (acceptance row 85)."""
+    """Return the grace period to ask for: the pod's own, at most `most` (docs/acceptance.md row 85)."""
     return min(pod.spec.grace_seconds, int(most.total_seconds()))
 
 
 def deadline(claim: Claim, pods: Iterable[Pod]) -> datetime:
-    """Return when a drain is given back: the timeout plus the longest capped grace (acceptance row 89)."""
+    """Return when a drain is given back: the timeout plus the longest capped grace (docs/acceptance.md row 89)."""
     longest = max((grace_seconds(pod, claim.settings.max_grace) for pod in pods), default=0)
     return claim.since + claim.settings.timeout + timedelta(seconds=longest)
 
@@ -134,7 +134,7 @@ def _overruled(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
     """Our taint was removed, or `unschedulable` cleared under it: a person wants the node, or the autoscaler failed.
 
     After a failed deletion the autoscaler clears `unschedulable` on nodes that it did not cordon, too; the taint
-    has kept pods away meanwhile, and the cordon is set again (design §5).
+    has kept pods away meanwhile, and the cordon is set again (docs/decisions/healing.md).
     """
     del now
     node = scene.node

@@ -1,7 +1,7 @@
-"""What earlier passes and drains left behind, and who mends it.
+"""What earlier passes and drains left behind, and who repairs it.
 
 Each finding rests on the picture and on what the state held before the picture began; whoever undoes
-something repeats the finding on fresh reads first (design §5). Healing is never switched off.
+something repeats the finding on fresh reads first (docs/decisions/healing.md). Healing is never switched off.
 Must not act: the planner settles or publishes.
 """
 
@@ -27,7 +27,7 @@ SILENT_AFTER: Final = timedelta(seconds=60)
 
 
 class Cure(StrEnum):
-    """What mends a finding."""
+    """What repairs a finding."""
 
     SETTLE = "settle"
     """The node is gone: end the claim as removed."""
@@ -39,7 +39,7 @@ class Cure(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing to mend. `why` is the halt that a release will record; None for the others."""
+    """One thing to repair. `why` is the halt that a release will record; None for the others."""
 
     cure: Cure
     uid: str
@@ -92,7 +92,7 @@ class Ward:
 
 
 def findings(ward: Ward) -> tuple[Finding, ...]:
-    """Return what is to be mended, claims first, then orphan taints; each node at most once."""
+    """Return what is to be repaired, claims first, then orphan taints; each node at most once."""
     return (*_sick_claims(ward), *_orphans(ward))
 
 

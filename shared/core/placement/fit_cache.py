@@ -1,4 +1,4 @@
-"""Which open nodes have room for one more pod of a class: remembered rows, mended node by node.
+"""Which open nodes have room for one more pod of a class: remembered rows, repaired node by node.
 
 Most placements change one node, so a row is not computed anew but catches up with the nodes touched since.
 Must not ask the constraints about other pods: those may change for many nodes at once.

@@ -1,8 +1,8 @@
 """READ FIRST in this package. The board on which a pass plays through what would happen.
 
 A node is taken only if all its movable pods have a place together with those of every node taken before, every
-drain in flight and the pods pending now, under every strategy of `strategies` (design §7). Drained nodes still
-stand there cordoned: what stays on them keeps its domains, which also covers the time after they are gone.
+drain in flight and the pods pending now, under every strategy of `strategies` (docs/decisions/robust-fit.md). Drained
+nodes still stand there cordoned: what stays on them keeps its domains, which also covers the time after they are gone.
 Must not decide who may be moved or which node is tried first.
 """
 

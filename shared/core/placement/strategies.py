@@ -1,8 +1,8 @@
 """In which order pods are placed, and which of the feasible nodes each of them gets.
 
-The kube-scheduler will not follow our packing, so a plan must hold under several of these (design §7): packed,
-as GKE's optimize-utilization profile scores; spread, as the default profile scores; and at random.
-Must not know what is feasible, and must not be random without a seed.
+The kube-scheduler will not follow our packing, so a plan must hold under several of these
+(docs/decisions/robust-fit.md): packed, as GKE's optimize-utilization profile scores; spread, as the default profile
+scores; and at random. Must not know what is feasible, and must not be random without a seed.
 """
 
 from collections.abc import Callable, Sequence

@@ -101,7 +101,7 @@ def _reason(node: Node, settings: PoolPolicy, context: NodeContext, *, empty: bo
 
 
 def _too_full(measured: Usage, settings: PoolPolicy) -> tuple[Blocker, ...]:
-    """Ratios must be strictly below their limits (acceptance rows 27 and 47)."""
+    """Ratios must be strictly below their limits (docs/acceptance.md rows 27 and 47)."""
     busiest, share = max(measured.accelerators, key=lambda each: each[1], default=("", Fraction(0)))
     details = {
         Unremovable.CPU_ABOVE_LIMIT: _against(measured.cpu, settings.cpu_limit),

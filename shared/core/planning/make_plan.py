@@ -1,4 +1,4 @@
-"""One pass: `make_plan` turns a picture and what Ebb remembers into a verdict for each node (design §5).
+"""One pass: `make_plan` turns a picture and what Ebb remembers into a verdict for each node (docs/architecture.md).
 
 Reading it from top to bottom is reading the pass: what each node is, since when it could go, whose time has
 come, which of those go now. Must not act; equal input gives an equal plan.

@@ -1,7 +1,8 @@
 """Since when a node could go: a mark is set once, keeps its time while unbroken, and is lost when broken.
 
 Must not judge whether a node could go now; that is `eligibility` and `utilization`. Source: estafette's marks
-(acceptance rows 29 to 33); with disabled pools cleared (row 5) and with a limit to silence (design §5).
+(docs/acceptance.md rows 29 to 33); with disabled pools cleared (docs/acceptance.md row 5) and with a limit to silence
+(docs/decisions/marks.md).
 """
 
 from collections.abc import Mapping
@@ -48,7 +49,7 @@ def update(
 
 
 def changed_pools(old: Mapping[str, PoolMarks], new: Mapping[str, PoolMarks]) -> tuple[str, ...]:
-    """Return the pools whose document must be written; in a steady state none (acceptance row 32)."""
+    """Return the pools whose document must be written; in a steady state none (docs/acceptance.md row 32)."""
     return tuple(pool for pool in sorted({*old, *new}) if old.get(pool, NO_MARKS) != new.get(pool, NO_MARKS))
 
 
@@ -58,6 +59,6 @@ def removable_at(mark: Mark, consolidate_after: timedelta | None) -> datetime | 
 
 
 def is_due(mark: Mark, consolidate_after: timedelta | None, now: datetime) -> bool:
-    """Whether the node has been marked long enough: at exactly that time it is (acceptance row 31)."""
+    """Whether the node has been marked long enough: at exactly that time it is (docs/acceptance.md row 31)."""
     due = removable_at(mark, consolidate_after)
     return due is not None and due <= now

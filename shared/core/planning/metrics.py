@@ -141,7 +141,10 @@ def _kept(plan: Plan) -> dict[ReasonGroup, int]:
 
 
 def _overdue(claim: Claim, interval: timedelta, now: datetime) -> bool:
-    """Whether a claim is older than the promise allows: drain deadline, watchdog and two passes (design §2)."""
+    """Whether a claim is older than the promise allows: drain deadline, watchdog and two passes.
+
+    See docs/decisions/promise.md.
+    """
     limits = claim.settings
     return now - claim.since > limits.timeout + limits.max_grace + limits.watchdog + 2 * interval
 

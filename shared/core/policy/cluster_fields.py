@@ -21,7 +21,10 @@ _WATCHDOGS: Final = {"BALANCED": "25m", "OPTIMIZE_UTILIZATION": "8m"}
 WATCHDOGS: Final = {profile: duration(time) for profile, time in _WATCHDOGS.items()}
 """How long a drained node is left to the autoscaler, by autoscaling profile."""
 _AFTER_THE_DELAY: Final = timedelta(minutes=15)
-"""What the autoscaler may need besides its delay: to look at the node again, to delete the machine (guide: §2.3)."""
+"""What the autoscaler may need besides its delay: to look at the node again, to delete the machine.
+
+See docs/decisions/watchdog.md.
+"""
 
 
 def _not_below_first(most: timedelta, known: Mapping[str, Any]) -> None:
@@ -190,7 +193,7 @@ class Policy:
         return self.pools.get(name, self.other_pools)
 
     def drain_for(self, profile: str, delay: timedelta | None = None) -> DrainSettings:
-        """Return the settings of a drain in a cluster of that autoscaling profile (design §6, watchdog).
+        """Return the settings of a drain in a cluster of that autoscaling profile (docs/decisions/watchdog.md).
 
         `delay` is how long the autoscaler waits in the node's pool where that was set: the watchdog waits longer,
         whatever the policy says, or every drain there would be given back.

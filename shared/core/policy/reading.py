@@ -116,7 +116,7 @@ def _where(error: Exception) -> str:
 def _mend(error: Exception) -> str:
     """Return what helps against the mistakes that are made most."""
     problem = str(getattr(error, "problem", ""))
-    return next((remedy for words, remedy in _MENDED.items() if words in problem), "mend it there")
+    return next((remedy for words, remedy in _MENDED.items() if words in problem), "fix it there")
 
 
 def _told(text: str) -> str:

@@ -69,7 +69,7 @@ def duration_or_never(value: Any) -> timedelta | None:
 
 
 def window_duration(value: Any) -> timedelta:
-    """Read how long a window is open: minutes or more, never seconds or nothing (acceptance row 68)."""
+    """Read how long a window is open: minutes or more, never seconds or nothing (docs/acceptance.md row 68)."""
     remedy = "write at least 1m, in minutes, hours or days without seconds, such as 8h or 1h30m"
     length = _length(value, WINDOW_PATTERN, remedy)
     if not length:
@@ -95,7 +95,7 @@ def _length(value: Any, pattern: str, remedy: str, longest: int = _LONGEST) -> t
 
 
 def limit(value: Any) -> Limit:
-    """Read a number of nodes or a percentage; a number may stand in quotes (IntOrString; acceptance row 60)."""
+    """Read a number of nodes or a percentage; a number may stand in quotes (IntOrString; docs/acceptance.md row 60)."""
     text = str(min(value, _MOST_NODES)) if isinstance(value, int) and not isinstance(value, bool) else value
     if not isinstance(text, str) or not re.fullmatch(LIMIT_PATTERN, text, re.ASCII):
         raise ValueError("write a whole number of nodes such as 5, or a percentage from 0% to 100%")
@@ -124,7 +124,7 @@ def whole(least: int, most: int = 1_000_000) -> Callable[[Any], int]:
 
 
 def ratio(value: Any) -> Fraction:
-    """Read a ratio above 0 and up to 1, exactly as written: 0.9 is nine tenths (acceptance row 10)."""
+    """Read a ratio above 0 and up to 1, exactly as written: 0.9 is nine tenths (docs/acceptance.md row 10)."""
     number = _decimal(value, "write a ratio above 0 and up to 1, such as 0.75")
     if not 0 < number <= 1:
         raise ValueError("write a ratio above 0 and up to 1, such as 0.75")

@@ -73,7 +73,7 @@ class Limit:
     percent: int | None = None
 
     def of(self, nodes: int) -> int:
-        """Return the limit for a pool of that many nodes; percent rounds up (acceptance row 61)."""
+        """Return the limit for a pool of that many nodes; percent rounds up (docs/acceptance.md row 61)."""
         if self.percent is None:
             return self.count or 0
         return (self.percent * nodes + 99) // 100

@@ -17,10 +17,10 @@ _BUDGET: Final = POOL_FIELDS["budgets"].default[0]["nodes"]
 _USUAL_PASS: Final = timedelta(minutes=5)
 """The planner's usual schedule; a shorter mark means no more than the next pass."""
 _AUTOSCALERS_OWN: Final = Fraction(1, 2)
-"""Below it, in CPU and memory, GKE's autoscaler removes a node by itself (guide: cluster-autoscaler §2)."""
+"""Below it, in CPU and memory, GKE's autoscaler removes a node by itself (docs/decisions/autoscaler.md)."""
 
 _LONGEST_WAIT: Final = timedelta(seconds=30)
-"""What is promised of a pod that Ebb moved (design §2): it is not unschedulable for longer."""
+"""What is promised of a pod that Ebb moved (docs/decisions/promise.md): it is not unschedulable for longer."""
 
 
 def warnings(policy: Policy) -> tuple[str, ...]:

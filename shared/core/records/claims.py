@@ -21,7 +21,7 @@ from shared.core.records.reclaimed import with_removed
 from shared.core.records.state import Backoff, Breaker, Claim, ClusterState, Start
 
 OVERRULED_FOR: Final = timedelta(hours=24)
-"""How long a node is left alone after a person took it back (design §5)."""
+"""How long a node is left alone after a person took it back (docs/decisions/healing.md)."""
 KEEP_EXPIRED: Final = timedelta(days=1)
 """How long a back-off that has passed is kept, so that a failure soon after doubles it."""
 NO_PODS: Final[Mapping[str, int]] = MappingProxyType({})

@@ -1,7 +1,7 @@
 """The order: one message that asks for one drain or one release, versioned, both ways.
 
 Decoding names every fault in one sentence. Must not judge whether an order is wise: that is `draining`'s.
-The format is an outside contract (design §10): a person may send `{"node": "gke-…"}` and nothing more.
+The format is an outside contract (docs/orders.md): a person may send `{"node": "gke-…"}` and nothing more.
 """
 
 import hashlib

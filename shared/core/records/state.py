@@ -1,4 +1,4 @@
-"""What Ebb remembers between two calls: four kinds of documents (design §8).
+"""What Ebb remembers between two calls: four kinds of documents (docs/decisions/state.md).
 
 The cluster's document carries all that a claim must agree with, so that one compare-and-set decides it.
 Must not do I/O: the `State` port stores these, the core computes the next value.

@@ -2,7 +2,7 @@
 
 Numbers in, numbers out: who is in use and how many nodes count is `standing`'s, what follows from an exhausted limit
 is `gates`'. A schedule that cannot be read allows nothing (it fails closed); a parsed policy holds none such.
-Source: Karpenter's v1 budgets (guide: budgets §3, §4).
+Source: Karpenter's v1 budgets (docs/decisions/budgets.md).
 """
 
 from collections.abc import Iterable
@@ -40,8 +40,8 @@ class Calendar:
 def limit_now(budgets: Iterable[Budget], reason: DrainReason, nodes: int, calendar: Calendar) -> int | None:
     """Return how many of `nodes` nodes may be in disruption at once for that reason; None = no limit.
 
-    The most restrictive active budget wins (acceptance row 70). One schedule that cannot be read makes it 0
-    for every reason (row 66).
+    The most restrictive active budget wins (docs/acceptance.md row 70). One schedule that cannot be read makes it 0
+    for every reason (docs/acceptance.md row 66).
     """
     rows = [(each, calendar.active(each.schedule)) for each in budgets]
     if any(is_active is None for _, is_active in rows):
@@ -51,7 +51,10 @@ def limit_now(budgets: Iterable[Budget], reason: DrainReason, nodes: int, calend
 
 
 def applies(budget: Budget, reason: DrainReason) -> bool:
-    """Return whether a budget binds drains of that reason; one of a person is bound by all (design §6)."""
+    """Return whether a budget binds drains of that reason; one of a person is bound by all.
+
+    See docs/decisions/manual-orders.md.
+    """
     known = budget.reasons.difference(KARPENTERS_REASONS)
     if budget.reasons and not known:
         return False

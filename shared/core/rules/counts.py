@@ -152,7 +152,7 @@ def counts_as_non_tainted(node: Node, policy: Policy) -> bool:
 
 
 def counts_in_budgets(node: Node) -> bool:
-    """Whether the node is part of a budget's denominator (design §9).
+    """Whether the node is part of a budget's denominator (docs/decisions/budgets.md).
 
     Registered and once Ready, NotReady ones included, without those that the autoscaler is already deleting.
     """
@@ -177,7 +177,7 @@ def in_flight(nodes: Iterable[Node], claims: Mapping[str, Claim], pool: str | No
 def in_use(nodes: Sequence[Node], claims: Mapping[str, Claim], pool: str | None = None) -> frozenset[str]:
     """Return the UIDs that use up a budget: those in flight and the NotReady nodes that count in it.
 
-    A person's cordon does not count (acceptance row 72). A node that was never Ready is still joining; like
+    A person's cordon does not count (docs/acceptance.md row 72). A node that was never Ready is still joining; like
     Karpenter's uninitialised nodes it is on neither side.
     """
     broken = (n.uid for n in nodes if not n.ready and counts_in_budgets(n) and pool in {None, n.pool})

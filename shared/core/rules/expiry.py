@@ -10,7 +10,7 @@ from shared.core.policy import Policy, PoolPolicy
 
 
 def has_expired(node: Node, settings: PoolPolicy, now: datetime) -> bool:
-    """Whether the node is of the pool's age of expiry (acceptance row 81)."""
+    """Whether the node is of the pool's age of expiry (docs/acceptance.md row 81)."""
     return settings.expire_after is not None and now - node.created >= settings.expire_after
 
 

@@ -55,7 +55,10 @@ def outside_windows(standing: Standing, node: Node, reason: DrainReason) -> Bloc
 
 
 def pool_at_minimum(standing: Standing, node: Node, reason: DrainReason) -> Blocker | None:
-    """Keep what the cluster autoscaler would keep: it deletes no node of a pool at its minimum (row 54)."""
+    """Keep what the cluster autoscaler would keep: it deletes no node of a pool at its minimum.
+
+    See docs/acceptance.md row 54.
+    """
     del reason
     pool = standing.pool(node.pool)
     if pool.limits is None:
@@ -90,7 +93,7 @@ def _of(left: int, minimum: int) -> str:
 
 
 def budget(standing: Standing, node: Node, reason: DrainReason) -> Blocker | None:
-    """An allowance is compared with all that is in use, whatever it is in use for (Karpenter; row 71)."""
+    """An allowance is compared with all that is in use, whatever it is in use for (docs/acceptance.md row 71)."""
     pool = standing.pool(node.pool)
     allowed = limit_now(standing.policy.pool(node.pool).budgets, reason, pool.nodes, standing.calendar)
     return _exhausted(Unremovable.BUDGET, node.pool, allowed, len(pool.in_use - {node.uid}))
@@ -140,7 +143,10 @@ def namespace_rate(standing: Standing, node: Node, reason: DrainReason) -> Block
 
 
 def recent_addition(standing: Standing, node: Node, reason: DrainReason) -> Blocker | None:
-    """A pool with its own time looks at its own additions only; at exactly that time the gate opens (row 49)."""
+    """A pool with its own time looks at its own additions only; at exactly that time the gate opens.
+
+    See docs/acceptance.md row 49.
+    """
     del reason
     own = standing.policy.pool(node.pool).time_since_last_addition is not None
     newest = standing.pool(node.pool).newest if own else standing.newest
@@ -151,7 +157,10 @@ def recent_addition(standing: Standing, node: Node, reason: DrainReason) -> Bloc
 
 
 def time_gap(standing: Standing, node: Node, reason: DrainReason) -> Blocker | None:
-    """The orders of one pass are one drain for the gap, so what this pass took does not count (row 50)."""
+    """The orders of one pass are one drain for the gap, so what this pass took does not count.
+
+    See docs/acceptance.md row 50.
+    """
     del node, reason
     last, gap = standing.state.last_scale_down, standing.policy.time_gap
     if last is None or standing.now - last >= gap:
@@ -160,7 +169,10 @@ def time_gap(standing: Standing, node: Node, reason: DrainReason) -> Blocker | N
 
 
 def required_count(standing: Standing, node: Node, reason: DrainReason) -> Blocker | None:
-    """Ask for the required count plus the drains in flight, which are not counted themselves (rows 34, 35)."""
+    """Ask for the required count plus the drains in flight, which are not counted themselves.
+
+    See docs/acceptance.md rows 34, 35.
+    """
     pool = standing.pool(node.pool)
     if pool.measure is None or reason is not DrainReason.UNDERUTILIZED:
         return None
@@ -172,7 +184,7 @@ def required_count(standing: Standing, node: Node, reason: DrainReason) -> Block
 
 
 def no_excess(standing: Standing, node: Node, reason: DrainReason) -> Blocker | None:
-    """At the threshold the gate is open (row 48)."""
+    """At the threshold the gate is open (docs/acceptance.md row 48)."""
     pool, threshold = standing.pool(node.pool), standing.policy.pool(node.pool).excess_threshold
     if pool.measure is None or reason is not DrainReason.UNDERUTILIZED:
         return None

@@ -43,7 +43,7 @@ CLAIM_GATES: Final[tuple[Gate, ...]] = (
     # how many at once, and how fast
     budget, cluster_budget, rate, namespace_rate,
 )  # fmt: skip
-"""What a claim checks again at the moment of the grant (design §6)."""
+"""What a claim checks again at the moment of the grant (docs/decisions/claims.md)."""
 PASS_GATES: Final[tuple[Gate, ...]] = (recent_addition, time_gap, required_count, no_excess, nodes_per_pass)
 """What the planner alone asks; a person's drain is not asked."""
 IGNORABLE: Final[dict[str, frozenset[Gate]]] = {

@@ -46,7 +46,10 @@ class NodeContext:
         return self._drain[pool]
 
     def permanent_taints(self, pool: str) -> frozenset[Taint]:
-        """Return the taints that all nodes of the pool carry: those the pool was made with (row 42)."""
+        """Return the taints that all nodes of the pool carry: those the pool was made with.
+
+        See docs/acceptance.md row 42.
+        """
         if pool not in self._permanent:
             self._permanent[pool] = own_taints(self.snapshot.nodes_by_pool.get(pool, ()))
         return self._permanent[pool]
@@ -66,7 +69,10 @@ def _pool_disabled(node: Node, context: NodeContext) -> Iterable[Blocker]:
 
 
 def _not_autoscaled(node: Node, context: NodeContext) -> Iterable[Blocker]:
-    """Refuse what the cluster autoscaler would not delete (row 110), and pools that GKE does not report."""
+    """Refuse what the cluster autoscaler would not delete, and pools that GKE does not report.
+
+    See docs/acceptance.md row 110.
+    """
     pool = context.snapshot.pools.get(node.pool)
     if not node.pool:
         return
@@ -124,7 +130,7 @@ def _opted_out(node: Node, context: NodeContext) -> Iterable[Blocker]:
 
 
 def _too_young(node: Node, context: NodeContext) -> Iterable[Blocker]:
-    """Ask for more than the minimum age, as estafette does (row 28)."""
+    """Ask for more than the minimum age, as estafette does (docs/acceptance.md row 28)."""
     minimum = context.settings(node).minimum_node_age
     age = context.now - node.created
     if minimum and age <= minimum:
@@ -186,7 +192,10 @@ TIMERS_AND_WISHES: Final = frozenset({_pool_disabled, _too_young, _backing_off, 
 SAFETY_RULES: Final[tuple[Rule, ...]] = tuple(
     _blocked_for_good if rule is _blocked_by_pod else rule for rule in NODE_RULES if rule not in TIMERS_AND_WISHES
 )
-"""What `--potential` keeps: it asks how many nodes could go at all, never how many could go unsafely (design §10)."""
+"""What `--potential` keeps: it asks how many nodes could go at all, never how many could go unsafely.
+
+See docs/decisions/potential.md.
+"""
 
 
 def judge_node(node: Node, context: NodeContext, rules: tuple[Rule, ...] = NODE_RULES) -> tuple[Blocker, ...]:

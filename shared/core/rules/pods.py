@@ -106,7 +106,7 @@ def _on_completion(spec: PodClass, _: DrainContext) -> Iterable[Finding]:
 
 
 def _not_replicated(spec: PodClass, _: DrainContext) -> Iterable[Finding]:
-    """Block even what is safe to evict: nothing would create the pod again (estafette, seeds guide 1.3)."""
+    """Block even what is safe to evict: nothing would create the pod again (docs/decisions/predecessors.md)."""
     if spec.owner is None:
         yield Finding(PodBlock.NOT_REPLICATED, "no controller")
     elif spec.owner.kind not in REPLICATED:
@@ -121,7 +121,7 @@ def _kube_system(spec: PodClass, context: DrainContext) -> Iterable[Finding]:
 
 
 def _local_storage(spec: PodClass, context: DrainContext) -> Iterable[Finding]:
-    """Keep local data; kube-system's is scratch space, as in estafette (seeds guide 1.3)."""
+    """Keep local data; kube-system's is scratch space, as in estafette (docs/decisions/predecessors.md)."""
     if context.policy.local_storage is LocalStorage.EVICT or _safe_to_evict(spec) or spec.namespace == KUBE_SYSTEM:
         return
     # The autoscaler splits this list at commas without trimming; so do we, or it would block where we do not.
@@ -168,7 +168,10 @@ def _still_terminating(pod: Pod, context: DrainContext) -> Iterable[Finding]:
 
 
 def longest_drain(spec: PodClass, drain: DrainSettings) -> timedelta:
-    """Return how long a drain waits for a pod of that class: the timeout and its grace, capped (acceptance row 89)."""
+    """Return how long a drain waits for a pod of that class: the timeout and its grace, capped.
+
+    See docs/acceptance.md row 89.
+    """
     return drain.timeout + min(timedelta(seconds=spec.grace_seconds), drain.max_grace)
 
 

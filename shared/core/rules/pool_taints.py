@@ -18,7 +18,10 @@ OF_ONE_NODE: Final = frozenset({names.OUR_TAINT, *names.GOING_TAINTS})
 
 
 def own_taints(nodes: Sequence[Node]) -> frozenset[Taint]:
-    """Return the taints that all nodes of a pool carry: those that the pool was made with (acceptance row 42)."""
+    """Return the taints that all nodes of a pool carry: those that the pool was made with.
+
+    See docs/acceptance.md row 42.
+    """
     shared = frozenset.intersection(*(frozenset(node.taints) for node in nodes)) if nodes else frozenset()
     return frozenset(taint for taint in shared if not _of_one_node(taint))
 

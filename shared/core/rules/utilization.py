@@ -42,7 +42,7 @@ class Usage:
 
     @property
     def score(self) -> Fraction:
-        """0 for an empty node, 100 for a full one: 0.8·CPU% + 0.2·RAM% (acceptance row 23).
+        """0 for an empty node, 100 for a full one: 0.8·CPU% + 0.2·RAM% (docs/acceptance.md row 23).
 
         A node with accelerators is at least as full as these are: 8 of 8 GPUs busy is 100, whatever its CPU does.
         """
@@ -53,7 +53,7 @@ class Usage:
 def usage(node: Node, pods: Iterable[Pod]) -> Usage | None:
     """Return how full the node is with those pods; None when it reports no allocatable CPU or memory.
 
-    Finished pods occupy nothing; terminating pods and bound ones that still pend do (acceptance rows 16, 18).
+    Finished pods occupy nothing; terminating pods and bound ones that still pend do (docs/acceptance.md rows 16, 18).
     """
     size = node.allocatable
     if size.cpu <= 0 or size.memory <= 0:
@@ -82,7 +82,7 @@ def _requested(pods: Iterable[Pod]) -> tuple[Resources, Resources]:
 
 
 def above_limits(used: Usage, pool: PoolPolicy) -> tuple[Unremovable, ...]:
-    """Return which ratios are at or above the pool's limits; empty = under-utilised (acceptance row 27).
+    """Return which ratios are at or above the pool's limits; empty = under-utilised (docs/acceptance.md row 27).
 
     Accelerators have the CPU's limit: what a node is bought for is its first measure.
     """
@@ -123,8 +123,8 @@ def is_untainted(node: Node, ignored: frozenset[str] = frozenset(), own: frozens
 def excess(free: Resources, candidate: Node) -> Fraction | None:
     """Return how many nodes like the candidate are to spare; None when it reports no size.
 
-    The least over CPU and memory of free sum by the candidate's size (node-refiner; acceptance row 25), and over the
-    accelerators that the candidate has: a node of busy GPUs is not to spare for its idle CPU.
+    The least over CPU and memory of free sum by the candidate's size (node-refiner; docs/acceptance.md row 25), and
+    over the accelerators that the candidate has: a node of busy GPUs is not to spare for its idle CPU.
     """
     size = candidate.allocatable
     if size.cpu <= 0 or size.memory <= 0:

@@ -1,8 +1,8 @@
 """Drains at once that move pods of one workload without a PodDisruptionBudget: who may, and who leaves room.
 
 No drain sees what another has let go in the same seconds. So a claim writes down, in the compare-and-set that grants
-it, how many pods of each such workload it moves: its turns. What keeps the promise (design §6, `unprotected`) is that
-each drain leaves room for all turns of earlier claims (`turns`); and so that no drain begins only to wait, a claim
+it, how many pods of each such workload it moves: its turns. What keeps the promise (docs/decisions/unprotected.md) is
+that each drain leaves room for all turns of earlier claims (`turns`); and so that no drain begins only to wait, a claim
 that shares a workload is granted only while all those pods together may be away at once. A drain that has moved its
 pods gives its turns up. Must not act.
 """
@@ -19,7 +19,10 @@ from shared.core.records.state import Claim
 from shared.core.rules.pods import DrainContext, movable
 
 MOST_TURNS: Final = 2500
-"""How many pods all claims together may write down: the document of 500 claims stays under 256 KiB (design §8)."""
+"""How many pods all claims together may write down: the document of 500 claims stays under 256 KiB.
+
+See docs/decisions/state.md.
+"""
 
 
 @dataclass(frozen=True, slots=True)

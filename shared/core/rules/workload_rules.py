@@ -60,7 +60,10 @@ GUARDS: Final[tuple[Callable[[Guarded], Iterable[Finding]], ...]] = (_single_rep
 
 
 def too_few_available(about: Guarded) -> Finding | None:
-    """Say that no Ready pod of the workload may go now, as a PodDisruptionBudget would (design §6, `unprotected`)."""
+    """Say that no Ready pod of the workload may go now, as a PodDisruptionBudget would.
+
+    See docs/decisions/unprotected.md.
+    """
     away = about.workload.away
     if about.protected or away is None:
         return None

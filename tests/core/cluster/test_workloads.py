@@ -1,4 +1,4 @@
-"""How many replicas of a workload may be away where no PodDisruptionBudget says so (design §6)."""
+"""How many replicas of a workload may be away where no PodDisruptionBudget says so (docs/decisions/unprotected.md)."""
 
 import pytest
 

@@ -1,4 +1,7 @@
-"""The drain as a reconciler: what stands now → the one next step (rows 82 to 93 where they are decisions)."""
+"""The drain as a reconciler: what stands now → the one next step.
+
+See docs/acceptance.md rows 82 to 93 where they are decisions.
+"""
 
 from dataclasses import replace as with_changes
 from datetime import timedelta

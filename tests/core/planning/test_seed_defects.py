@@ -1,4 +1,4 @@
-"""The seed systems' defects that Ebb must not inherit, each by its number and with its own example."""
+"""Defects of the systems before Ebb, by number (docs/decisions/predecessors.md), each with its own example."""
 
 import json
 from datetime import timedelta

@@ -222,7 +222,7 @@ def test_a_file_for_another_command_is_told_which(expected: str, document: objec
     [
         pytest.param("indent with spaces, not with tabs.", b"nodePools:\n\ta: {}", id="a tab"),
         pytest.param("write one document; NodePools of Karpenter are", b"a: 2\n---\nb: 3", id="several documents"),
-        pytest.param("mend it there.", b"a: [", id="anything else"),
+        pytest.param("fix it there.", b"a: [", id="anything else"),
     ],
 )
 def test_what_cannot_be_read_says_what_to_do(expected: str, data: bytes) -> None:

@@ -1,4 +1,4 @@
-"""Which setting has the word when several speak: the most restrictive wins (guide: seeds §5), row by row."""
+"""Which setting decides when several speak: the most restrictive wins (docs/policy.md), row by row."""
 
 import json
 from collections.abc import Mapping

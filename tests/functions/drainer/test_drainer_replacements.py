@@ -20,7 +20,7 @@ from tests.functions.drainer.fixture import WEB, holder, house
 from tests.functions.fixture import House
 
 MOST = 30.0
-"""Seconds that a replacement may wait before its node is given back (design §2)."""
+"""Seconds that a replacement may wait before its node is given back (docs/decisions/promise.md)."""
 BIG = pod_class(owner="ReplicaSet/web", cpu=1)
 
 

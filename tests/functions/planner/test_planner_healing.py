@@ -1,4 +1,4 @@
-"""What a pass mends: the traces of drains that died, met people, or left no room. On fakes."""
+"""What a pass repairs: the traces of drains that died, met people, or left no room. On fakes."""
 
 from dataclasses import replace as with_changes
 from datetime import timedelta

@@ -1,7 +1,7 @@
 """estafette-k8s-node-compactor: its ConfigMap, the JSON in it, or its Helm chart's values or output.
 
-Source: its `main.go` and Helm chart (guide: seeds §1.1). Must not widen what it did: a pool that it could never
-have compacted stays disabled.
+Source: its `main.go` and Helm chart (docs/decisions/predecessors.md). Must not widen what it did: a pool that it could
+never have compacted stays disabled.
 """
 
 from collections.abc import Mapping
@@ -83,7 +83,10 @@ def _configuration(thing: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _faults(where: str, settings: Any) -> list[str]:
-    """Name every value of the wrong type; estafette logged such a fault and kept the other fields (seeds: B3)."""
+    """Name every value of the wrong type; estafette logged such a fault and kept the other fields.
+
+    See docs/decisions/predecessors.md, B3.
+    """
     if not isinstance(settings, Mapping):
         return [f"{where}: it is no mapping; write its settings by name."]
     kinds = {"enabled": (bool, "true or false"), _LIMIT: (int | Decimal, "a number"), _COUNT: (int, "a whole number")}

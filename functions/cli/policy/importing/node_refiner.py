@@ -1,7 +1,7 @@
 """SAP node-refiner: its ConfigMap `node-refiner-cm`.
 
-Its README, its code and its shipped manifest disagree on defaults (guide: seeds §2.1, N12). A key that is not in the
-ConfigMap is taken from the code, because that is what the process did. Must not guess which pools are meant.
+Its README, its code and its shipped manifest disagree on defaults (docs/decisions/predecessors.md, N12). A key that is
+not in the ConfigMap is taken from the code, because that is what the process did. Must not guess which pools are meant.
 """
 
 import re

@@ -1,6 +1,6 @@
-"""Which setting has the word when several speak: the precedence in words, the gates in the order of their asking.
+"""Which setting decides when several speak: the precedence in words, the gates in the order of their asking.
 
-estafette, node-refiner and Karpenter answer this differently; here it is settled once (guide: seeds §5). The order
+estafette, node-refiner and Karpenter answer this differently; here it is settled once (docs/policy.md). The order
 of the gates is read from `gates`, so that the page cannot differ from the code. Must not decide anything.
 """
 

@@ -1,4 +1,4 @@
-"""The promise as a table: reading it is reading what is promised (README, "The promise"). Must not print."""
+"""The promise as a table: reading it is reading what is promised (docs/decisions/promise.md). Must not print."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

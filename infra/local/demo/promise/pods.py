@@ -7,7 +7,7 @@ from infra.local.demo.promise.evidence import Evidence, Json
 from infra.local.demo.promise.replay import is_ebb, last, moments
 
 MOST_UNSCHEDULABLE: Final = 30.0
-"""Seconds (design §2)."""
+"""Seconds (docs/decisions/promise.md)."""
 
 
 def _healthy(pod: Json) -> bool:
