@@ -13,8 +13,8 @@ from shared.adapters.gke import Endpoint
 from shared.adapters.kubernetes.access import Access, from_gke, from_kubeconfig
 from shared.adapters.kubernetes.client import Call, KubernetesClient
 from shared.errors import BadSettings, EbbError, Retryable, Terminal
+from tests.adapters.access import kubeconfig
 from tests.adapters.scripted import Say, Script, scripted, status
-from tests.adapters.worlds import kubeconfig
 from tests.builders import NOW
 
 GET = Call("get", "nodes", "/api/v1/nodes/n1")

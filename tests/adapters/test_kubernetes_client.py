@@ -7,9 +7,9 @@ from shared.adapters.kubernetes.access import Access, from_kubeconfig
 from shared.adapters.kubernetes.client import Call, KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.errors import EbbError, Gone, Retryable, Stale, Terminal
+from tests.adapters.access import access_to, kubeconfig
 from tests.adapters.objects import api_node, api_pod
 from tests.adapters.scripted import Say, Script, scripted, status
-from tests.adapters.worlds import access_to, kubeconfig
 from tests.local.waiting import wait_until
 
 GET = Call("get", "nodes", "/api/v1/nodes/n1")

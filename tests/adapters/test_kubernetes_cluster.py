@@ -10,9 +10,9 @@ from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.core.cluster import names
 from shared.core.cluster.snapshot import Node
 from shared.errors import Gone, Stale, Terminal
+from tests.adapters.access import access_to
 from tests.adapters.objects import api_node
 from tests.adapters.scripted import Say, Script, scripted, status
-from tests.adapters.worlds import access_to
 from tests.builders import NOW
 
 SINCE = datetime(2026, 3, 4, 22, tzinfo=UTC)

@@ -14,11 +14,11 @@ from shared.adapters.kubernetes.client import Call, KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.adapters.kubernetes.transport import LOOK_AGAIN_AFTER
 from shared.errors import EbbError, Retryable, Terminal
+from tests.adapters.access import access_to
 from tests.adapters.certificates import Authority
 from tests.adapters.objects import api_node, api_pod
 from tests.adapters.scripted import Say, Script, scripted
 from tests.adapters.test_kubernetes_access import Tokens
-from tests.adapters.worlds import access_to
 from tests.fakes import FakeClock
 
 GET = Call("get", "nodes", "/api/v1/nodes/n1")

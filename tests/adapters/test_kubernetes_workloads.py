@@ -11,8 +11,8 @@ from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.adapters.kubernetes.workloads import replica_set, stateful_set
 from shared.core.cluster.workloads import Workload
+from tests.adapters.access import access_to
 from tests.adapters.scripted import Say, Script, scripted, status
-from tests.adapters.worlds import access_to
 
 APPS = "/apis/apps/v1"
 DONE = {"type": "Progressing", "status": "True", "reason": "NewReplicaSetAvailable"}

@@ -12,10 +12,10 @@ from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.adapters.kubernetes.dump import read_dump
 from shared.core.cluster.snapshot import Node, Pod
 from shared.core.rules.utilization import usage
+from tests.adapters.access import access_to
 from tests.adapters.objects import api_node, api_pod, container
 from tests.adapters.scripted import Say, scripted
 from tests.adapters.test_dump import a_node, a_pod, listed, write
-from tests.adapters.worlds import access_to
 
 Read = tuple[Sequence[Node], Sequence[Pod]]
 Items = Sequence[dict[str, Any]]

@@ -8,7 +8,7 @@ import pytest
 from shared.adapters.storage import BucketPolicy, FilePolicy
 from shared.core.policy import Policy
 from shared.errors import BadPolicy, EbbError, Retryable, Terminal
-from tests.adapters.patience import patience
+from tests.adapters.time_limits import patience
 from tests.loopback_bucket import LoopbackBucket
 
 

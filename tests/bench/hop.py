@@ -10,9 +10,9 @@ from typing import Final
 from shared.settings import Settings
 from tests.bench.bill import ITEMS
 from tests.bench.counting import CountingBus, CountingPolicy, CountingState
-from tests.bench.telling import say
+from tests.bench.reporting import say
 from tests.builders import CLUSTER, node, order, pdb, pod, policy
-from tests.functions.fixture import House
+from tests.functions.fake_installation import House
 
 GRACE: Final = timedelta(minutes=7)
 LONG: Final = 540.0

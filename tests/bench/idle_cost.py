@@ -17,8 +17,8 @@ from infra.monitoring.metrics import BY_NAME
 from tests.bench.bill import ITEMS, PRICES_AS_OF
 from tests.bench.day import Day
 from tests.monitoring.entries import Entry, stored
-from tests.monitoring.evaluating import series
 from tests.monitoring.generated import metrics
+from tests.monitoring.log_filters import series
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "cost.md"
 START, END = "<!-- cost -->\n", "<!-- /cost -->"

@@ -30,7 +30,7 @@ from shared.ports import Ports
 from shared.readings import SharedReadings
 from shared.settings import Settings
 from tests.bench import pages
-from tests.bench.telling import say
+from tests.bench.reporting import say
 from tests.builders import CLUSTER
 from tests.fakes import FakeLog, FakeOrderBus, FakePolicySource, FakePools, FakeState
 

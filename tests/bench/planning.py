@@ -11,7 +11,7 @@ from shared.core.records.state import ClusterState
 from shared.ports import Picture, PoolsReading
 from shared.store.snapshots import pools_by_label, snapshot_of
 from tests.bench import pages, reading
-from tests.bench.telling import say, timed
+from tests.bench.reporting import say, timed
 from tests.builders import CLUSTER, NOW, policy
 
 

@@ -7,7 +7,7 @@ from shared.core.policy import Policy
 from shared.core.policy.parsing import parse
 from shared.core.reasons import DrainReason
 from shared.core.rules.budgets import Calendar, limit_now
-from tests.bench.telling import say, timed
+from tests.bench.reporting import say, timed
 from tests.builders import NOW
 
 POOLS, BUDGETS = 200, 50

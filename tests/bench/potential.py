@@ -14,7 +14,7 @@ from shared.core.planning.make_plan import potential
 from shared.core.planning.plan import Potential
 from shared.core.records.state import ClusterState
 from tests.bench.bounds import least_cost
-from tests.bench.telling import say, timed
+from tests.bench.reporting import say, timed
 from tests.builders import NOW, cluster, node, pod, pod_class, policy
 from tests.placement_checker import faults
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from infra.local.broker.queue import Broker, Push, Subscription
 from infra.local.clocks import ManualClock
-from tests.bench.telling import say
+from tests.bench.reporting import say
 
 ORDERS: Final = 40
 CLAIM_SECONDS: Final = 2.0

@@ -11,7 +11,7 @@ from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.fold import PodFolder
 from shared.core.cluster.snapshot import Pod
 from tests.bench.pages import pod_pages
-from tests.bench.telling import say
+from tests.bench.reporting import say
 
 _decoder = msgspec.json.Decoder(wire.Page[wire.Pod])
 

@@ -12,11 +12,11 @@ from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.core.cluster.selectors import Taint
 from shared.core.cluster.workloads import Workload
-from tests.adapters.worlds import access_to
+from tests.adapters.access import access_to
 from tests.builders import node, pdb, pod, pod_class
 from tests.contracts.cluster_contract import ClusterContract, World
 from tests.fakes import FakeCluster
-from tests.local import worlds
+from tests.local import virtual_cluster
 
 
 @dataclass
@@ -53,36 +53,38 @@ class FakeWorld:
 class LittleWorld:
     """The adapter over real HTTP; the world behind it moves only when a test furnishes it."""
 
-    def __init__(self, bench: worlds.Bench, cluster: KubernetesCluster) -> None:
+    def __init__(self, bench: virtual_cluster.Bench, cluster: KubernetesCluster) -> None:
         self._bench = bench
         self.cluster = cluster
 
     def add_node(self, name: str, *taints: Taint) -> None:
         given = [{"key": each.key, "value": each.value, "effect": each.effect} for each in taints]
-        self._bench.add("nodes", worlds.node(name, taints=given))
+        self._bench.add("nodes", virtual_cluster.node(name, taints=given))
         self._bench.run(2)
 
     def add_pod(self, name: str, *, on: str, app: str = "web") -> None:
-        self._bench.add("pods", worlds.pod(name, on=on, phase="Running", app=app))
+        self._bench.add("pods", virtual_cluster.pod(name, on=on, phase="Running", app=app))
 
     def add_budget(self, name: str, *, app: str = "web", allowed: int) -> None:
         pods = len(self._bench.pods(app=app))
-        self._bench.add("poddisruptionbudgets", worlds.budget(name, app, minAvailable=pods - allowed))
+        self._bench.add("poddisruptionbudgets", virtual_cluster.budget(name, app, minAvailable=pods - allowed))
         self._bench.run(1)
 
     def add_replicas(self, number: int, *, on: str) -> None:
-        self._bench.add("deployments", worlds.workload("shop", number, nodeName=on))
+        self._bench.add("deployments", virtual_cluster.workload("shop", number, nodeName=on))
         self._bench.run(10)
 
     def touch(self, name: str) -> None:
         patch = {"metadata": {"annotations": {"touched": "yes"}}}
-        self._bench.call("PATCH", f"/api/v1/nodes/{name}", patch, type=worlds.MERGE)
+        self._bench.call("PATCH", f"/api/v1/nodes/{name}", patch, type=virtual_cluster.MERGE)
 
     def untaint(self, name: str) -> None:
-        self._bench.call("PATCH", f"/api/v1/nodes/{name}", {"spec": {"taints": []}}, type=worlds.MERGE)
+        self._bench.call("PATCH", f"/api/v1/nodes/{name}", {"spec": {"taints": []}}, type=virtual_cluster.MERGE)
 
     def cordon(self, name: str, *, yes: bool) -> None:
-        self._bench.call("PATCH", f"/api/v1/nodes/{name}", {"spec": {"unschedulable": yes or None}}, type=worlds.MERGE)
+        self._bench.call(
+            "PATCH", f"/api/v1/nodes/{name}", {"spec": {"unschedulable": yes or None}}, type=virtual_cluster.MERGE
+        )
 
     def replace(self, name: str) -> None:
         self._bench.store.remove("nodes", "", name, "test")
@@ -99,11 +101,11 @@ class Stage:
     """One server for all tests, each with a world of its own behind it."""
 
     def __init__(self) -> None:
-        self.bench = worlds.Bench(nodes=[])
+        self.bench = virtual_cluster.Bench(nodes=[])
         self.server = HttpServer(self._handle, threading.Lock())
 
-    def set(self) -> worlds.Bench:
-        self.bench = worlds.Bench(nodes=[])
+    def set(self) -> virtual_cluster.Bench:
+        self.bench = virtual_cluster.Bench(nodes=[])
         return self.bench
 
     def _handle(self, request: Request) -> Answer:

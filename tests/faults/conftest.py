@@ -5,7 +5,7 @@ import resource
 
 import pytest
 
-from tests.faults.checking import SEED, STRIDE, SUMS, Sums
+from tests.faults.running import SEED, STRIDE, SUMS, Sums
 
 LEAST = int(os.environ.get("FAULT_LEAST", "0"))
 _run = pytest.StashKey[Sums]()

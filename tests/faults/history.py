@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from infra.local.world.kinds import Json
-from tests.faults.door import Fault
+from tests.faults.call_faults import Fault
 from tests.faults.installation import Installation
+from tests.faults.network_faults import Post, Skew
 from tests.faults.oracle import REDELIVERY, breaches, longest_cordon
 from tests.faults.ports import AGENT
 from tests.faults.replay import TAINT
-from tests.faults.weather import Post, Skew
 from tests.faults.worlds import Setting
 
 Act = Callable[[Installation], None]

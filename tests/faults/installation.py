@@ -26,8 +26,8 @@ from shared.errors import EbbError
 from shared.ports import CLUSTER, Ports
 from shared.settings import Settings
 from tests.fakes import FakePolicySource, FakePools, FakeState
-from tests.faults.door import Door, Fault
-from tests.faults.ground import Ground
+from tests.faults.call_faults import Door, Fault
+from tests.faults.network_faults import Post, Skew
 from tests.faults.ports import (
     ActorClock,
     BrokerBus,
@@ -41,9 +41,9 @@ from tests.faults.ports import (
     moment,
     one_by_one,
 )
+from tests.faults.settled_worlds import Ground
 from tests.faults.sizes import cpu_of
-from tests.faults.stage import Actor, Stage
-from tests.faults.weather import Post, Skew
+from tests.faults.thread_scheduler import Actor, Stage
 from tests.faults.worlds import STEP_SECONDS, TOPIC, Setting, policy
 
 PRICES = load()

@@ -38,9 +38,9 @@ from shared.core.records.orders import Order
 from shared.core.records.state import ClusterState, DrainRecord
 from shared.errors import Gone
 from shared.ports import Key
+from tests.faults.catalog import deeds, each_call, mixture
 from tests.faults.history import History, judged
 from tests.faults.installation import Installation
-from tests.faults.plans import deeds, each_call, mixture
 from tests.faults.ports import RecordingState
 from tests.faults.worlds import settings
 

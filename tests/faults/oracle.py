@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from itertools import chain
 
 from shared.core.records.state import DrainPhase, DrainRecord, PoolMarks, Run
-from tests.faults import deeds
+from tests.faults import ebb_actions
 from tests.faults.excuses import Excuse, Excuses
 from tests.faults.grants import Grants
 from tests.faults.installation import Installation
+from tests.faults.peoples_requests import Wishes
 from tests.faults.proofs import Proofs
 from tests.faults.replay import Scene, moments
-from tests.faults.waiting import Bound, Cordons, Places
-from tests.faults.wishes import Wishes
+from tests.faults.waiting_times import Bound, Cordons, Places
 from tests.faults.worlds import INTERVAL
 
 PLANNER_LEASE = 360.0
@@ -65,7 +65,7 @@ def _of_the_record(end: Installation, excuses: Excuses, places: Places) -> Itera
     for entry, scene in moments(end.cloud.world.record.entries):
         for fault in chain(
             grants.of(entry, scene),
-            deeds.of(entry, scene, excuses),
+            ebb_actions.of(entry, scene, excuses),
             cordons.of(entry, scene),
             places.of(entry, scene),
             proofs.of(entry, scene),

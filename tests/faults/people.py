@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from infra.local.world.kinds import Json
 from shared.ports import CLUSTER
 from tests.faults import provider
-from tests.faults.asking import ask, evict_all, patch_spec
+from tests.faults.api_requests import ask, evict_all, patch_spec
 from tests.faults.installation import Installation
 from tests.faults.replay import TAINT
 from tests.faults.worlds import TOPIC, policy

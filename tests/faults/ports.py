@@ -24,8 +24,8 @@ from shared.core.records.orders import Order, encode
 from shared.core.records.result import DrainResult
 from shared.core.records.state import ClusterState
 from shared.ports import Found, Key, Log, PolicySource, Pools, PoolsReading, State
-from tests.faults.door import Door
-from tests.rights.ledger import DRAINER, LEDGER, PLANNER
+from tests.faults.call_faults import Door
+from tests.rights.used_rights import DRAINER, LEDGER, PLANNER
 
 T = TypeVar("T")
 A = TypeVar("A")

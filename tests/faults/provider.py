@@ -12,7 +12,7 @@ from infra.local.scaling.view import CANDIDATE, TO_BE_DELETED
 from infra.local.world.kinds import Json
 from infra.local.world.pods import node_of, stays_behind
 from shared.core.cluster.snapshot import NodePool
-from tests.faults.asking import ask, evict_all, patch_spec
+from tests.faults.api_requests import ask, evict_all, patch_spec
 from tests.faults.installation import Installation
 
 AGENT = "gke"

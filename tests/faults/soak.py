@@ -7,8 +7,8 @@ import sys
 import time
 from itertools import count
 
-from tests.faults.checking import story
-from tests.faults.plans import mixture
+from tests.faults.catalog import mixture
+from tests.faults.running import story
 
 TELL_EVERY = 500
 

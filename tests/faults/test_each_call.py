@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.faults.checking import Tell, kept
-from tests.faults.plans import each_call
+from tests.faults.catalog import each_call
+from tests.faults.running import Tell, kept
 from tests.faults.worlds import Setting, settings
 
 PARTS = 3

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.faults.door import Fault
+from tests.faults.call_faults import Fault
 from tests.faults.history import History, run
 from tests.faults.oracle import breaches
 from tests.faults.worlds import Setting, drawn, settings

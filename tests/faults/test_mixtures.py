@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.faults.checking import SEED, Tell, kept
-from tests.faults.plans import mixture
+from tests.faults.catalog import mixture
+from tests.faults.running import SEED, Tell, kept
 
 CHUNK = 125
 

@@ -6,10 +6,10 @@ import sys
 
 import pytest
 
-from tests.faults.checking import story
+from tests.faults.catalog import deeds, each_call, mixture, named
 from tests.faults.history import History
 from tests.faults.mutants import MUTANTS, histories, no_watchdog
-from tests.faults.plans import deeds, each_call, mixture, named
+from tests.faults.running import story
 from tests.faults.worlds import settings
 
 
@@ -42,17 +42,17 @@ def test_a_name_finds_the_very_history(history: History) -> None:
 def test_a_failure_tells_the_command_that_shows_it_again() -> None:
     _, caught = next(histories(MUTANTS[no_watchdog], 1))
     with no_watchdog():
-        assert f"python -m tests.faults.again '{caught.name}'" in story(caught)
+        assert f"python -m tests.faults.rerun '{caught.name}'" in story(caught)
 
 
 def test_a_history_is_the_same_in_every_process() -> None:
-    runs = {output("tests.faults.again", "people:5", PYTHONHASHSEED=seed) for seed in ("1", "2")}
+    runs = {output("tests.faults.rerun", "people:5", PYTHONHASHSEED=seed) for seed in ("1", "2")}
     assert len(runs) == 1
     assert "The promise was kept.\nrecord " in runs.pop()[1]
 
 
 def test_a_run_of_too_few_histories_fails_and_says_so() -> None:
-    one = ("pytest", "-q", "-p", "no:cacheprovider", "tests/faults/test_deeds.py", "-k", "tight")
+    one = ("pytest", "-q", "-p", "no:cacheprovider", "tests/faults/test_provider_actions.py", "-k", "tight")
     code, told = output(*one, FAULT_STRIDE="1000", FAULT_LEAST="2", FAULT_SEED="4")
     assert code == 1
     assert "1 histories, seed 4, stride 1000: at least 2 were to be run" in told

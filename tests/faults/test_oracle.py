@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from tests.faults import deeds
+from tests.faults import ebb_actions
 from tests.faults.excuses import Excuse, Excuses
 from tests.faults.replay import TAINT, moments
-from tests.faults.waiting import Bound, Cordons
+from tests.faults.waiting_times import Bound, Cordons
 
 EBB, PERSON = "ebb/push-1", "person"
 LONGEST = 600.0
@@ -32,7 +32,7 @@ def judged(*entries: dict[str, Any], end: float = 10_000) -> list[str]:
     found = [
         fault
         for entry, scene in moments(list(entries))
-        for fault in (*cordons.of(entry, scene), *deeds.of(entry, scene, excuses))
+        for fault in (*cordons.of(entry, scene), *ebb_actions.of(entry, scene, excuses))
     ]
     return [*found, *cordons.at_the_end(end)]
 

@@ -9,7 +9,7 @@ from tests.faults.history import History
 from tests.faults.installation import Installation
 from tests.faults.test_write_rates import Wide
 from tests.faults.worlds import setting, workload
-from tests.telling import TOLD
+from tests.measured_figures import TOLD
 
 pytestmark = pytest.mark.slow
 NODES, ORDERS = 100, 40

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from tests.faults.door import KILL_AFTER, KILL_BEFORE, Call, End, Fault
+from tests.faults.call_faults import KILL_AFTER, KILL_BEFORE, Call, End, Fault
+from tests.faults.catalog import calls
 from tests.faults.history import History, judged
 from tests.faults.mutants import cordons_known_by_the_taint_alone
 from tests.faults.people import Act
-from tests.faults.plans import calls
 from tests.faults.worlds import Limits, setting, settings, workload
 
 WORLDS = {each.name: each for each in settings()}

@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from tests.faults.asking import ask
-from tests.faults.checking import SUMS, Sums, Tell
+from tests.faults.api_requests import ask
 from tests.faults.history import History, run
 from tests.faults.installation import Installation
+from tests.faults.measured_waits import waits
 from tests.faults.oracle import judgement
-from tests.faults.waiting import MOST_UNSCHEDULABLE
-from tests.faults.waits import waits
+from tests.faults.running import SUMS, Sums, Tell
+from tests.faults.waiting_times import MOST_UNSCHEDULABLE
 from tests.faults.worlds import Limits, Setting, setting, workload
-from tests.telling import TOLD
+from tests.measured_figures import TOLD
 
 LIMITS = Limits(pool=1, ceiling=1, minimum_nodes=1, pool_minimum=0, watchdog=900.0, interval=300.0)
 OTHERS = [workload("b", [1], cpu=1450), workload("c", [2], cpu=1880)]

@@ -14,12 +14,12 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from tests.faults.ground import SUBSCRIPTION
 from tests.faults.history import History
 from tests.faults.installation import Installation
+from tests.faults.settled_worlds import SUBSCRIPTION
 from tests.faults.worlds import Limits, setting, workload
+from tests.measured_figures import TOLD
 from tests.rates import busiest, sustained
-from tests.telling import TOLD
 
 pytestmark = pytest.mark.slow
 NODES, IN_FLIGHT, WORKLOADS, REPLICAS = 300, 30, 60, 40

@@ -16,9 +16,9 @@ from shared.core.records.state import DrainPhase, DrainRecord, PoolMarks
 from shared.errors import EbbError, Retryable, Terminal
 from shared.ports import Key, PoolsReading, drain_key, pool_key
 from tests.builders import NOW, node, order, our_taint, pod
-from tests.functions.drainer.fixture import released
-from tests.functions.fixture import House
-from tests.functions.planner.fixture import MINUTE, begun, house, marks
+from tests.functions.drainer.one_drain import released
+from tests.functions.fake_installation import House
+from tests.functions.planner.half_empty_nodes import MINUTE, begun, house, marks
 
 OUTAGE = Retryable("Kubernetes API, list events", "no answer (read timed out)")
 DENIED = Terminal("Kubernetes API, list events", "403")

@@ -11,7 +11,7 @@ from functions.drainer.receive import Reply
 from shared.errors import Terminal
 from tests.adapters.scripted import Say, scripted
 from tests.builders import CLUSTER, node, order
-from tests.functions.fixture import House
+from tests.functions.fake_installation import House
 from tests.functions.test_front_door import ROOT, outside
 
 SENTENCE = f"{CLUSTER} is an Autopilot cluster: its nodes are Google's, which consolidates them itself"

@@ -15,7 +15,7 @@ from shared.core.records.orders import Kind, Origin
 from shared.core.records.state import DrainPhase
 from shared.errors import Retryable
 from tests.builders import node, order, pod, pod_class, taint
-from tests.functions.fixture import House
+from tests.functions.fake_installation import House
 
 WEB = pod_class(owner="ReplicaSet/web")
 DELETING, CANDIDATE = (

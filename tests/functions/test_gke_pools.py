@@ -11,7 +11,7 @@ from shared.core.policy import Policy
 from shared.core.records.orders import Order
 from shared.core.records.state import ClusterState, DrainPhase
 from tests.builders import node, order, pod, pod_class, policy
-from tests.functions.fixture import House
+from tests.functions.fake_installation import House
 
 WEB = pod_class(owner="ReplicaSet/web")
 FIRST, SECOND = order("n1", order_id="first", reason="empty"), order("n2", order_id="second", reason="empty")

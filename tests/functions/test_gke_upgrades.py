@@ -9,7 +9,7 @@ from functions.drainer.receive import Reply
 from shared.core.cluster.snapshot import Node, NodePool
 from shared.core.records.state import DrainPhase
 from tests.builders import node, order, pod, pod_class
-from tests.functions.fixture import House
+from tests.functions.fake_installation import House
 
 WEB = pod_class(owner="ReplicaSet/web")
 UPGRADING = NodePool("a", upgrading=True)

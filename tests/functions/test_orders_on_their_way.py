@@ -6,7 +6,7 @@ from shared.core.policy import Budget, Limit
 from shared.core.records.orders import Order
 from shared.errors import Retryable
 from tests.builders import node, pod, pod_class, policy
-from tests.functions.fixture import House
+from tests.functions.fake_installation import House
 
 WEB = pod_class(owner="ReplicaSet/web")
 

@@ -7,8 +7,8 @@ import pytest
 from shared.core.records.orders import Origin
 from shared.core.records.result import DrainResult
 from tests.builders import CLUSTER, node, order, our_taint, pdb, pod, policy
-from tests.functions.drainer.fixture import house, released
-from tests.functions.fixture import House
+from tests.functions.drainer.one_drain import house, released
+from tests.functions.fake_installation import House
 
 
 def declined() -> House:

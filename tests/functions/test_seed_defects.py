@@ -17,8 +17,8 @@ from shared.core.records.state import DrainPhase
 from shared.errors import Retryable
 from shared.ports import Eviction
 from tests.builders import node, order, pdb, pod, pod_class, policy
-from tests.functions.fixture import House
-from tests.functions.seed_fixture import WEB, dies_after, evicted, house, phase
+from tests.functions.fake_installation import House
+from tests.functions.seed_installation import WEB, dies_after, evicted, house, phase
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from shared.core.records.evictions import EvictionAnswer as Answer
 from shared.core.records.state import DrainPhase
 from shared.ports import Eviction
 from tests.builders import node, order, pdb, pod, policy
-from tests.functions.seed_fixture import WEB, deliver_until_settled, dies_after, evicted, house, phase
+from tests.functions.seed_installation import WEB, deliver_until_settled, dies_after, evicted, house, phase
 
 MINUTE = timedelta(minutes=1)
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from infra.local.api.faults import Fault, Mode
-from tests.local.worlds import JSON_PATCH, MERGE, STRATEGIC, Bench, node, pod, status_of
+from tests.local.virtual_cluster import JSON_PATCH, MERGE, STRATEGIC, Bench, node, pod, status_of
 
 NODE = "/api/v1/nodes/a"
 PODS = "/api/v1/pods"

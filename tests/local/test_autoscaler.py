@@ -7,8 +7,8 @@ import pytest
 from infra.local.machines import Pool
 from infra.local.scaling.settings import AutoscalerSettings
 from infra.local.scaling.view import CANDIDATE, TO_BE_DELETED, has_taint
-from tests.local.rig import Rig, pooled
-from tests.local.worlds import pod, workload
+from tests.local.autoscaled_cluster import Rig, pooled
+from tests.local.virtual_cluster import pod, workload
 
 OURS = {"key": "status-taint.cluster-autoscaler.kubernetes.io/ebb", "value": "o1", "effect": "NoSchedule"}
 

@@ -10,8 +10,8 @@ from infra.local.scaling.settings import OPTIMIZE_UTILIZATION
 from infra.local.scaling.view import CANDIDATE, TO_BE_DELETED, has_taint
 from infra.local.world.kubelet import PREFIX
 from infra.local.world.pods import is_ready, node_of
-from tests.local.rig import QUICK, Rig, pooled
-from tests.local.worlds import budget, pod, workload
+from tests.local.autoscaled_cluster import QUICK, Rig, pooled
+from tests.local.virtual_cluster import budget, pod, workload
 
 
 def spread(rig: Rig, name: str, places: list[str], *, breaks: bool = False, **more: Any) -> None:

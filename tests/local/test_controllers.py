@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from infra.local.world.pods import is_ready, node_of
-from tests.local.worlds import Bench, budget, node, pod, workload
+from tests.local.virtual_cluster import Bench, budget, node, pod, workload
 
 
 def test_an_evicted_pod_comes_back_under_a_new_name_and_becomes_ready() -> None:

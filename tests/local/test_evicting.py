@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.local.worlds import Bench, budget, node, pod, workload
+from tests.local.virtual_cluster import Bench, budget, node, pod, workload
 
 
 def guarded(replicas: int = 3, **spec: Any) -> Bench:

@@ -10,7 +10,7 @@ from infra.local.scheduling.requests import pod_requests
 from infra.local.scheduling.scheduler import Scoring
 from infra.local.world.kinds import Json
 from infra.local.world.pods import is_unschedulable, node_of
-from tests.local.worlds import Bench, node, pod, workload
+from tests.local.virtual_cluster import Bench, node, pod, workload
 
 ZONE, HOST = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
 WEB = {"matchLabels": {"app": "web"}}

@@ -19,7 +19,7 @@ from shared.errors import Terminal
 from shared.ports import Eviction
 from shared.settings import Settings
 from tests.builders import NOW, node, order, our_taint, pdb, pod, policy
-from tests.functions.fixture import House
+from tests.functions.fake_installation import House
 from tests.monitoring.entries import Entry, read, written
 
 

@@ -13,9 +13,9 @@ from shared.core.healing.breakers import MOST_FAILURES
 from shared.core.reasons import Halt
 from tests.monitoring.alarm import Points, seconds, speaks
 from tests.monitoring.entries import Entry
-from tests.monitoring.evaluating import series
 from tests.monitoring.generated import VALUES, alerts, metrics
 from tests.monitoring.histories import entries, given_back
+from tests.monitoring.log_filters import series
 
 DAY = 24 * 60
 ALIGNERS = {"ALIGN_SUM", "ALIGN_DELTA", "ALIGN_MAX"}

@@ -9,9 +9,9 @@ import pytest
 
 from infra.monitoring.queries import LAST_NIGHT, WHY_HERE
 from shared.core.reason_groups import ReasonGroup
-from tests.monitoring.evaluating import matches
 from tests.monitoring.generated import NAME, VALUES, alerts, dashboard, metrics
 from tests.monitoring.histories import entries, given_back, removal
+from tests.monitoring.log_filters import matches
 
 TILES: list[dict[str, Any]] = dashboard()["mosaicLayout"]["tiles"]
 MOST_TILES = 100

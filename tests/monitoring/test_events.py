@@ -7,9 +7,9 @@ import pytest
 from infra.monitoring.events import EVENTS
 from infra.monitoring.table import Event
 from shared.log import LABELS
-from tests.monitoring.checking import faults
 from tests.monitoring.entries import Entry
 from tests.monitoring.histories import HISTORIES, entries, outage
+from tests.monitoring.log_checks import faults
 
 
 @pytest.fixture(scope="session")

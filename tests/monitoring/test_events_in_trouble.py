@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 
 from tests.fakes import FakeLog
+from tests.faults.catalog import mixture
 from tests.faults.history import History
 from tests.faults.installation import Installation
-from tests.faults.plans import mixture
-from tests.monitoring.checking import faults
 from tests.monitoring.entries import Entry, written
+from tests.monitoring.log_checks import faults
 
 AFTERWARDS = 3600.0
 """Seconds in which what was begun comes to its end."""

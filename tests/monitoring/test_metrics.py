@@ -12,11 +12,11 @@ from shared.core.records.state import ClusterState, Mark, PoolMarks
 from shared.errors import Retryable, Stale
 from shared.ports import pool_key
 from tests.builders import GIB, NOW, claim, node, order, pod, policy
-from tests.functions.fixture import House
+from tests.functions.fake_installation import House
 from tests.monitoring.entries import Entry
-from tests.monitoring.evaluating import Series, matches, series
 from tests.monitoring.generated import metrics
 from tests.monitoring.histories import HISTORIES, entries, given_back, house, outage, removal, tick
+from tests.monitoring.log_filters import Series, matches, series
 
 POOL_A = (("pool", "a"),)
 POOL_B = (("pool", "b"),)

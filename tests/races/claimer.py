@@ -23,7 +23,7 @@ from shared.core.records.state import ClusterState, DrainRecord
 from shared.ports import CLUSTER as CLUSTER_KEY
 from shared.ports import State, drain_key
 from tests.builders import CLUSTER, node, order, policy
-from tests.functions.fixture import House
+from tests.functions.fake_installation import House
 
 PATIENCE: Final = 60.0
 """How long a claimer waits for the others to stand at the line."""

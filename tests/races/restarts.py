@@ -13,7 +13,7 @@ from shared.adapters.sqlite import SqliteState
 from shared.core.policy import Budget, Limit, Policy
 from shared.ports import Ports, State, drain_key
 from tests.builders import CLUSTER, node, order, pod, policy
-from tests.functions.fixture import House
+from tests.functions.fake_installation import House
 from tests.races.claimer import state_at
 
 NODES = ("n1", "n2", "n3", "n4")

@@ -8,7 +8,7 @@ import pytest
 
 from shared.core.reasons import Unremovable
 from tests.races.claimer import Told, claims_in
-from tests.races.racing import open_at_once, run
+from tests.races.parallel import open_at_once, run
 
 EMULATOR = (pytest.mark.emulator, pytest.mark.xdist_group("emulator"))
 

@@ -8,7 +8,7 @@ import pytest
 
 from shared.adapters.clock import system_time
 from tests.builders import NOW
-from tests.races.racing import in_a_fresh_process as cold
+from tests.races.parallel import in_a_fresh_process as cold
 from tests.races.restarts import Call, drain, reasons
 
 MINUTE, SECOND = timedelta(minutes=1), timedelta(seconds=1)

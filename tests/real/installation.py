@@ -31,7 +31,7 @@ from infra.local.ports import free_ports
 from infra.local.scaling.client import ApiError, HttpTransport
 from infra.local.scaling.settings import AutoscalerSettings
 from infra.local.shell.serving import HttpServer
-from tests.real.pushing import Pusher
+from tests.real.pusher import Pusher
 from tests.real.waiting import until
 
 CLUSTER = "projects/local/locations/europe-west4/clusters/real"

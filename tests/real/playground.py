@@ -10,7 +10,7 @@ import requests
 from tests.real.control_plane import ControlPlane, missing
 from tests.real.emulators import FirestoreEmulator, PubSubEmulator
 from tests.real.installation import Ground, Installation
-from tests.real.scene import POLICY, POOLS, populate
+from tests.real.shop_cluster import POLICY, POOLS, populate
 
 EVERY_SECONDS = 15.0
 

@@ -13,8 +13,8 @@ from tests.fixtures_real import NewControlPlane
 from tests.real.control_plane import ControlPlane
 from tests.real.emulators import FirestoreEmulator, PubSubEmulator
 from tests.real.installation import CLUSTER, Ground, Installation
-from tests.real.least import TARGETS, least_rights, user
-from tests.real.scene import APPS, NO_MORE, POLICY, POOLS, REPLICAS, populate, ready_pods
+from tests.real.least_rights import TARGETS, least_rights, user
+from tests.real.shop_cluster import APPS, NO_MORE, POLICY, POOLS, REPLICAS, populate, ready_pods
 from tests.real.waiting import until
 
 pytestmark = [pytest.mark.control_plane, pytest.mark.slow]

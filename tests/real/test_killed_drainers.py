@@ -4,9 +4,9 @@ Everything is real: etcd, API server, scheduler, controller manager, both emulat
 judge reads the API server's own record. The seed is printed; `KILLED_DRAINERS_SEED` draws the same acts again, and
 `KILLED_DRAINERS` sets how many drains there are.
 
-That it sees something was tried with `tests/real/broken.py`. Without healing, the claims of nodes that are gone stand
-until the whole budget is used up, and no further drain ends; without giving back, a node is held for ever; without the
-UID, the record names each eviction.
+That it sees something was tried with `tests/real/broken_main.py`. Without healing, the claims of nodes that are gone
+stand until the whole budget is used up, and no further drain ends; without giving back, a node is held for ever;
+without the UID, the record names each eviction.
 """
 
 import os
@@ -19,16 +19,16 @@ import pytest
 
 from infra.local.demo.promise.evidence import Evidence, guards_of, limits_of
 from tests.fixtures_real import NewControlPlane
+from tests.measured_figures import TOLD
+from tests.real.audit_record import Audit, entries
 from tests.real.control_plane import ControlPlane
+from tests.real.disturbances import TICK_EVERY, Night, Planner
 from tests.real.emulators import FirestoreEmulator, PubSubEmulator
 from tests.real.installation import Ground, Installation
-from tests.real.judging import breaches, rates
-from tests.real.night import TICK_EVERY, Night, Planner
-from tests.real.record import Audit, entries
-from tests.real.tide import POOLS, Tide, budgets, controllers
+from tests.real.load import POOLS, Tide, budgets, controllers
+from tests.real.promise import breaches, rates
 from tests.real.waiting import until
-from tests.real.watching import Watch
-from tests.telling import TOLD
+from tests.real.watches import Watch
 
 pytestmark = [pytest.mark.control_plane, pytest.mark.slow]
 WANTED = int(os.environ.get("KILLED_DRAINERS", "200"))
@@ -85,7 +85,7 @@ def stand(
     random = Random(SEED)  # noqa: S311 - kills, not secrets
     with new_control_plane() as plane, Watch(plane.proxy_url) as watch:
         ground = Ground(plane.kubeconfig, plane.proxy_url, firestore_emulator.host, pubsub_emulator.host, "ebb-killed")
-        source = "tests/real/broken.py" if BROKEN else ""
+        source = "tests/real/broken_main.py" if BROKEN else ""
         with Installation(ground, POLICY, POOLS, SETTINGS, hands=HANDS, source=source) as ebb:
             tide = Tide(plane.api, ebb.publish, random)
             tide.rise()

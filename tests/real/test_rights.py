@@ -24,9 +24,9 @@ from tests.real.conftest import Corner
 from tests.real.control_plane import ControlPlane
 from tests.real.control_plane.api import MERGE_PATCH
 from tests.real.control_plane.manifests import deployment
-from tests.real.least import TARGETS, least_rights, user
+from tests.real.least_rights import TARGETS, least_rights, user
 from tests.real.waiting import until
-from tests.rights.words import Right, filled, granted
+from tests.rights.rbac import Right, filled, granted
 
 pytestmark = [pytest.mark.control_plane, pytest.mark.xdist_group("control_plane")]
 GRANTS = granted(filled(planner="planner", drainer="drainer"))

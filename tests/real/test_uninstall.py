@@ -26,8 +26,8 @@ from tests.real.control_plane import ControlPlane
 from tests.real.control_plane.manifests import deployment, nodes
 from tests.real.emulators import FirestoreEmulator, PubSubEmulator
 from tests.real.installation import CLUSTER, Ground, Installation
-from tests.real.least import filled_by_hand, least_rights
-from tests.real.scene import NAMESPACE, POLICY, POOL, POOLS
+from tests.real.least_rights import filled_by_hand, least_rights
+from tests.real.shop_cluster import NAMESPACE, POLICY, POOL, POOLS
 from tests.real.waiting import until
 
 pytestmark = [pytest.mark.control_plane, pytest.mark.slow]

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.rights.judging import idle, lacking
-from tests.rights.ledger import DRAINER, LEDGER, PLANNER, listen
-from tests.rights.words import filled, granted
+from tests.rights.comparison import idle, lacking
+from tests.rights.rbac import filled, granted
+from tests.rights.used_rights import DRAINER, LEDGER, PLANNER, listen
 
 _OUTPUT = "rights"
 _WHOLE = {"", "not control_plane"}

@@ -9,9 +9,9 @@ from shared.adapters.kubernetes.access import SCOPES
 from tests.faults.history import History, run
 from tests.faults.people import Act
 from tests.faults.worlds import settings
-from tests.rights.judging import idle, lacking
-from tests.rights.ledger import ANYONE, DRAINER, LEDGER, PLANNER, Ledger
-from tests.rights.words import FILE, PLACEHOLDERS, Right, filled, granted, objects, right_of
+from tests.rights.comparison import idle, lacking
+from tests.rights.rbac import FILE, PLACEHOLDERS, Right, filled, granted, objects, right_of
+from tests.rights.used_rights import ANYONE, DRAINER, LEDGER, PLANNER, Ledger
 
 GRANTS = granted(filled(planner=PLANNER, drainer=DRAINER))
 INTERFERENCES = ("uncordon", "pause", "release", "drain", "take back", "lose the state", "fail deletions")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.rights.words import FILE
+from tests.rights.rbac import FILE
 
 ROOT = FILE.parents[1]
 HARMLESS = "def test_nothing(): pass\n"

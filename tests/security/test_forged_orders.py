@@ -8,7 +8,7 @@ from shared.core.policy import Budget, Limit, Policy
 from shared.core.records.orders import Kind, Origin
 from shared.core.records.state import ClusterState
 from tests.builders import NOW, claim, node, order, our_taint, pdb, pod, pod_class, policy
-from tests.functions.fixture import House
+from tests.functions.fake_installation import House
 
 IN_ITS_OWN_FAVOUR: dict[str, Any] = {
     "origin": Origin.PLANNER,

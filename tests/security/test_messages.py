@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from functions.drainer.receive import Reply
 from tests.builders import node
-from tests.functions.fixture import House
+from tests.functions.fake_installation import House
 from tests.security.secrets import ALL, BEARER, PASSWORD, PRIVATE_KEY, leaked, order, push
 
 MOST_SENTENCE = 600

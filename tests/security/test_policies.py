@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from shared.core.policy.parsing import parse
 from shared.errors import BadPolicy
 from tests.builders import node
-from tests.functions.fixture import House
+from tests.functions.fake_installation import House
 from tests.security.secrets import ALL, leaked
 
 LONG = "y" * 5_000

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from tests.real.needs import require
-from tests.terraform import ground
-from tests.terraform.ground import Terraform
+from tests.terraform import module_runs
+from tests.terraform.module_runs import Terraform
 
 NO_PROVIDERS = (
     "Terraform finds no providers: EBB_TFMIRROR may name a folder with a mirror.sh that supplies their schemas, or "
@@ -17,14 +17,14 @@ NO_PROVIDERS = (
 @pytest.fixture(scope="session")
 def values_tool(terraform: str) -> Terraform:
     """Terraform for what needs no provider."""
-    return ground.without_providers(terraform)
+    return module_runs.without_providers(terraform)
 
 
 @pytest.fixture(scope="session")
 def tool(values_tool: Terraform) -> Terraform:
     """Terraform that finds providers."""
     try:
-        return ground.with_providers(values_tool)
+        return module_runs.with_providers(values_tool)
     except RuntimeError as failed:
         require(str(failed))
         raise
@@ -33,7 +33,7 @@ def tool(values_tool: Terraform) -> Terraform:
 @pytest.fixture(scope="session")
 def module(tool: Terraform, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the module that is ready to be tested."""
-    folder = ground.copy_of_module(tmp_path_factory.mktemp("module"))
+    folder = module_runs.copy_of_module(tmp_path_factory.mktemp("module"))
     failed = tool.init(folder)
     require(NO_PROVIDERS if failed else None)
     return folder

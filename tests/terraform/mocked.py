@@ -6,7 +6,7 @@ Must not judge the outputs.
 from pathlib import Path
 from typing import Any
 
-from tests.terraform.ground import Terraform, sentences
+from tests.terraform.module_runs import Terraform, sentences
 
 MOCKS = """
 mock_provider "google" {{

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from shared.core.policy.parsing import parse
-from tests.terraform.ground import MODULE, Terraform
 from tests.terraform.mocked import outputs_of
+from tests.terraform.module_runs import MODULE, Terraform
 
 PRIVATE = ("-var", "project=my-project", "-var", 'cluster={name="prod",location="europe-west1-b"}')
 FORMS = [

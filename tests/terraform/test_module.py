@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from tests.real.needs import skip_or_fail
-from tests.terraform.ground import MODULE, ROOT, Terraform
 from tests.terraform.linter import tflint
-from tests.zip.packing import source_files
+from tests.terraform.module_runs import MODULE, ROOT, Terraform
+from tests.zip.archive import source_files
 
 ROOTS = [".", "rbac", *sorted(str(path.parent.relative_to(MODULE)) for path in MODULE.glob("examples/**/main.tf"))]
 SUITES = [

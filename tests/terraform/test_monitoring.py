@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from infra.monitoring.files import files
-from tests.terraform.ground import MODULE, Terraform
+from tests.terraform.module_runs import MODULE, Terraform
 
 
 @pytest.mark.acceptance(107)

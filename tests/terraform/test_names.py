@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.terraform.ground import NAMES, Terraform, valued
+from tests.terraform.module_runs import NAMES, Terraform, valued
 
 CLUSTERS = 300
 LOCATIONS = ("europe-west1", "europe-west1-b", "europe-west1-c", "us-central1", "northamerica-northeast1-a")

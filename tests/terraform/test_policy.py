@@ -13,7 +13,7 @@ from shared.core.policy import Policy
 from shared.core.policy.parsing import parse
 from shared.errors import BadPolicy
 from tests.pages import ROOT, blocks, pages
-from tests.terraform.ground import POLICY, Terraform, valued
+from tests.terraform.module_runs import POLICY, Terraform, valued
 from tests.terraform.policies import Document, drawn, every_field
 
 SCENARIOS = sorted((ROOT / "tests" / "scenarios").glob("*.yaml"))

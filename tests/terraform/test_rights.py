@@ -13,7 +13,7 @@ from shared.adapters.storage import BucketPolicy
 from shared.core.policy.parsing import parse
 from shared.settings import read_settings
 from tests.loopback_bucket import LoopbackBucket
-from tests.terraform.ground import Terraform, planned
+from tests.terraform.module_runs import Terraform, planned
 
 Planned = dict[str, dict[str, Any]]
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.terraform.ground import MODULE, Terraform, refused
+from tests.terraform.module_runs import MODULE, Terraform, refused
 
 CASES: dict[str, dict[str, Any]] = yaml.safe_load((Path(__file__).parent / "refusals.yaml").read_text(encoding="utf-8"))
 Answers = dict[str, list[tuple[str, str]]]

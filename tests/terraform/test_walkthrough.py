@@ -12,9 +12,9 @@ from typer.testing import CliRunner
 from functions.cli.main import app
 from tests.cli import dumps
 from tests.pages import README
-from tests.terraform.ground import ROOT, Terraform
 from tests.terraform.mocked import outputs_of
-from tests.terraform.walk import Command, commands, modules
+from tests.terraform.module_runs import ROOT, Terraform
+from tests.terraform.walkthrough import Command, commands, modules
 
 KNOWN_FLAGS = {
     "gcloud container clusters get-credentials": {"--location"},

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.zip.packing import ROOT
+from tests.zip.archive import ROOT
 
 _NAME = re.compile(r"[-_.]+")
 _ASKED = re.compile(r"^([A-Za-z0-9_.-]+)([^#;\n]*)", re.MULTILINE)

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from shared.core.cluster.names import OUR_TAINT
+from tests.measured_figures import TOLD
 from tests.real.emulators import FirestoreEmulator
 from tests.real.needs import skip_or_fail
 from tests.real.waiting import until
-from tests.telling import TOLD
-from tests.zip.packing import archive, source_files, unpack
+from tests.zip.archive import archive, source_files, unpack
 from tests.zip.processes import STAND_INS, TARGETS, House, empty_environment, peaks, running, variables
 from tests.zip.test_contents import FUNCTIONS, terraform_variables
 

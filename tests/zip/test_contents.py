@@ -10,7 +10,7 @@ import zipfile
 from pathlib import Path
 
 from shared.settings import Settings
-from tests.zip.packing import ROOT, archive, patterns, source_files, unpack
+from tests.zip.archive import ROOT, archive, patterns, source_files, unpack
 
 FUNCTIONS = ROOT / "terraform" / "functions.tf"
 MOST_BYTES = 1024 * 1024

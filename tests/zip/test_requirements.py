@@ -5,7 +5,7 @@ import re
 import pytest
 from packaging.specifiers import SpecifierSet
 
-from tests.zip.packing import ROOT
+from tests.zip.archive import ROOT
 from tests.zip.requirements import asked, normal, pins
 
 

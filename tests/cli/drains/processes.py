@@ -8,7 +8,7 @@ from pathlib import Path
 from functions.cli.drains.client import Office
 from functions.drainer.receive import Reply
 from tests.builders import CLUSTER
-from tests.functions.fixture import House
+from tests.functions.fake_installation import House
 
 ROOT = Path(__file__).resolve().parents[3]
 TOPIC = "projects/p/topics/orders"

@@ -27,7 +27,7 @@ from shared.errors import BadInput
 from shared.ports import Eviction
 from tests.builders import CLUSTER, NOW, node, order, pdb, pod, policy
 from tests.cli.drains.processes import TOPIC, ebb, office
-from tests.functions.fixture import House
+from tests.functions.fake_installation import House
 from tests.real.emulators import PubSubEmulator
 
 SECONDS = 30.0

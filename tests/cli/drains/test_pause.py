@@ -15,7 +15,7 @@ from shared.ports import CLUSTER as CLUSTER_KEY
 from shared.store.compare_and_set import read_cluster
 from tests.builders import CLUSTER, claim, node, pod
 from tests.fakes import FakeClock, FakeState
-from tests.functions.fixture import House
+from tests.functions.fake_installation import House
 
 ROOT = Path(__file__).resolve().parents[3]
 

@@ -15,7 +15,7 @@ from shared.core.records.state import ClusterState
 from shared.errors import BadInput, BadSettings
 from tests.builders import CLUSTER, claim, node, order, our_taint, pod
 from tests.cli.drains.processes import TOPIC, ebb, office
-from tests.functions.fixture import House
+from tests.functions.fake_installation import House
 
 BLIND = Sight(note="The cluster is not looked at.")
 

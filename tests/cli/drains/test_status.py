@@ -32,7 +32,7 @@ from shared.ports import CLUSTER as CLUSTER_KEY
 from shared.ports import Key, State, drain_key, pool_key
 from tests.builders import CLUSTER, NOW, claim, node, order, pod
 from tests.cli.drains.processes import ebb
-from tests.functions.fixture import House
+from tests.functions.fake_installation import House
 from tests.real.emulators import FirestoreEmulator
 
 NAME = "gke-prod-default-pool-1a2b3c4d-x1y2"

@@ -12,7 +12,7 @@ from shared.core.records.evictions import EvictionAnswer
 from shared.core.records.state import DrainPhase
 from shared.ports import Eviction, Picture
 from tests.builders import node, order, pdb, pod, pod_class, policy
-from tests.functions.fixture import House
+from tests.functions.fake_installation import House
 
 WEB = pod_class(owner="ReplicaSet/web")
 PATIENCE = 30.0

@@ -10,7 +10,7 @@ from shared.core.records.state import DrainPhase
 from shared.errors import Retryable, Stale
 from shared.ports import Eviction
 from tests.builders import NOW, node, order, pdb, pod
-from tests.functions.drainer.fixture import WEB, house
+from tests.functions.drainer.one_drain import WEB, house
 
 
 @pytest.mark.acceptance(82, 93)

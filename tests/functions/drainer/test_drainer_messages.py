@@ -9,7 +9,7 @@ from shared.core.records.state import DrainPhase, DrainRecord, Lease
 from shared.errors import Retryable
 from shared.ports import drain_key
 from tests.builders import NOW, order, pdb, pod
-from tests.functions.drainer.fixture import WEB, house
+from tests.functions.drainer.one_drain import WEB, house
 
 
 @pytest.mark.acceptance(96)

@@ -5,8 +5,8 @@ import json
 from functions.drainer.receive import Reply
 from shared.core.policy import Budget, Limit
 from tests.builders import node, pod, policy
-from tests.functions.drainer.fixture import holder, house
-from tests.functions.fixture import House
+from tests.functions.drainer.one_drain import holder, house
+from tests.functions.fake_installation import House
 
 
 def test_a_person_needs_to_name_only_the_node() -> None:

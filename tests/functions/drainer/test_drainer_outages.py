@@ -12,7 +12,7 @@ from shared.core.records.state import ClusterState, DrainPhase
 from shared.errors import EbbError, Retryable, Stale, Terminal
 from shared.ports import Eviction, drain_key
 from tests.builders import NOW, claim, order, pdb, pod
-from tests.functions.drainer.fixture import WEB, holder, house
+from tests.functions.drainer.one_drain import WEB, holder, house
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,8 @@ from shared.core.records.evictions import EvictionAnswer
 from shared.core.records.state import DrainPhase, DrainRecord, PodProgress
 from shared.ports import Eviction, Picture, drain_key
 from tests.builders import NOW, claim, order, pdb, pod, pod_class
-from tests.functions.drainer.fixture import WEB, house
-from tests.functions.fixture import House
+from tests.functions.drainer.one_drain import WEB, house
+from tests.functions.fake_installation import House
 
 BIG = pod_class(owner="ReplicaSet/web", cpu=1)
 GRANTED = {"default/q0": PodProgress(uid="q0", answer="granted", at=NOW)}

@@ -12,7 +12,7 @@ from shared.core.records.state import ClusterState
 from shared.errors import Retryable
 from shared.ports import Eviction
 from tests.builders import NOW, order, pdb, pod, policy
-from tests.functions.drainer.fixture import WEB, house
+from tests.functions.drainer.one_drain import WEB, house
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from shared.core.records.state import DrainPhase
 from shared.errors import Retryable
 from shared.ports import Eviction
 from tests.builders import order
-from tests.functions.drainer.fixture import holder, house, released
+from tests.functions.drainer.one_drain import holder, house, released
 
 
 def test_a_release_frees_the_node_and_ends_the_claim() -> None:

@@ -16,8 +16,8 @@ from shared.core.records.claims import settled
 from shared.core.records.state import ClusterState, DrainPhase, DrainRecord, Lease, PodProgress, Start
 from shared.ports import drain_key
 from tests.builders import CLUSTER, NOW, claim, order, pdb, pod, pod_class, policy
-from tests.functions.drainer.fixture import WEB, holder, house
-from tests.functions.fixture import House
+from tests.functions.drainer.one_drain import WEB, holder, house
+from tests.functions.fake_installation import House
 
 MOST = 30.0
 """Seconds that a replacement may wait before its node is given back (docs/decisions/promise.md)."""

@@ -10,7 +10,7 @@ from shared.core.cluster.workloads import Workload
 from shared.core.policy import LongGrace, NamespaceRate, SingleReplicas
 from shared.core.records.state import DrainPhase
 from tests.builders import NOW, node, order, pod, pod_class, policy
-from tests.functions.fixture import House
+from tests.functions.fake_installation import House
 
 WEB = pod_class(owner="ReplicaSet/web")
 WORKLOAD = "default/ReplicaSet/web"

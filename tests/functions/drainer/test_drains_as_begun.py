@@ -14,8 +14,8 @@ from shared.core.policy import Jobs, KubeSystemPods, LocalStorage, LongGrace, Si
 from shared.core.records.state import DrainPhase
 from shared.errors import BadPolicy, Retryable
 from tests.builders import NOW, node, order, pdb, pod, pod_class, policy
-from tests.functions.drainer.fixture import house
-from tests.functions.fixture import House
+from tests.functions.drainer.one_drain import house
+from tests.functions.fake_installation import House
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import Any
 
 from shared.core.records.state import ClusterState, DrainPhase
 from tests.builders import claim, node, order, pdb, pod, policy
-from tests.functions.fixture import House
+from tests.functions.fake_installation import House
 
 CALL_SECONDS = 0.03
 PODS, WORKLOADS = 110, 60

@@ -9,8 +9,8 @@ from shared.core.records.state import DrainPhase
 from shared.errors import BadPolicy
 from tests.builders import node, order, pod, policy
 from tests.core.planning.passes import MINUTE
-from tests.functions.fixture import House
-from tests.functions.planner.fixture import house, marks
+from tests.functions.fake_installation import House
+from tests.functions.planner.half_empty_nodes import house, marks
 
 WIDER_BUT_FOR_ONE_FIELD = b"""
 dryRun: false

@@ -11,7 +11,7 @@ from shared.core.records.state import ClusterState
 from shared.errors import Retryable
 from shared.ports import Eviction
 from tests.builders import NOW, claim, node, order, pod, pod_class
-from tests.functions.fixture import House
+from tests.functions.fake_installation import House
 
 WEB = pod_class(owner="ReplicaSet/web")
 STUCK = pod("stuck", cpu=3, owner="ReplicaSet/stuck", unschedulable_since=NOW - timedelta(hours=1))

@@ -12,7 +12,7 @@ from shared.core.records.state import ClusterState
 from shared.errors import Retryable
 from shared.ports import Eviction
 from tests.builders import node, order, pdb, pod, pod_class, policy
-from tests.functions.fixture import House
+from tests.functions.fake_installation import House
 
 WEB = pod_class(owner="ReplicaSet/web")
 KEY = WEB.workload

@@ -8,10 +8,10 @@ from functions.drainer.receive import Reply
 from shared.core.cluster import names
 from shared.core.records.orders import Kind
 from tests.builders import NOW, node, order, pod
-from tests.functions.drainer.fixture import house, released
-from tests.functions.fixture import House
-from tests.functions.planner.fixture import begun
-from tests.functions.planner.fixture import house as planner_house
+from tests.functions.drainer.one_drain import house, released
+from tests.functions.fake_installation import House
+from tests.functions.planner.half_empty_nodes import begun
+from tests.functions.planner.half_empty_nodes import house as planner_house
 
 SAID = "Our taint was removed and the cordon was not; our annotation says whose it is."
 

@@ -9,7 +9,7 @@ from shared.core.records.state import ClusterState, Lease, Run
 from shared.errors import EbbError, Retryable, Terminal
 from shared.ports import pool_key, run_key
 from tests.builders import NOW, node, our_taint, pod, policy
-from tests.functions.planner.fixture import MINUTE, house, marks
+from tests.functions.planner.half_empty_nodes import MINUTE, house, marks
 
 
 def test_a_tick_marks_orders_and_says_so() -> None:

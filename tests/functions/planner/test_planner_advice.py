@@ -3,8 +3,8 @@
 from datetime import timedelta
 
 from shared.core.policy import DrainSettings, Policy, PoolPolicy
-from tests.functions.fixture import House
-from tests.functions.planner.fixture import house
+from tests.functions.fake_installation import House
+from tests.functions.planner.half_empty_nodes import house
 
 POOL = PoolPolicy(enabled=True)
 PLAIN = Policy(pools={"a": POOL}, dry_run=False, hash="plain")

@@ -5,8 +5,8 @@ from msgspec.structs import replace
 
 from shared.core.policy import Policy
 from tests.builders import NOW, claim, node, order, pdb, pod, policy
-from tests.functions.fixture import House
-from tests.functions.planner.fixture import MINUTE, begun, deliver_and_remove, house, reschedule
+from tests.functions.fake_installation import House
+from tests.functions.planner.half_empty_nodes import MINUTE, begun, deliver_and_remove, house, reschedule
 
 
 @pytest.mark.acceptance(56)

@@ -11,7 +11,7 @@ from shared.core.records.orders import Kind
 from shared.core.records.state import ClusterState, DrainPhase
 from shared.errors import Retryable
 from tests.builders import NOW, claim, order, pod, policy
-from tests.functions.planner.fixture import begun, house
+from tests.functions.planner.half_empty_nodes import begun, house
 
 
 def test_a_node_that_is_gone_is_settled_and_leaves_the_budgets() -> None:

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from tests.local.waiting import wait_until
-from tests.monitoring.checking import faults
 from tests.monitoring.entries import Entry, of_folder
-from tests.monitoring.evaluating import series
 from tests.monitoring.generated import metrics
+from tests.monitoring.log_checks import faults
+from tests.monitoring.log_filters import series
 
 COMMAND = [sys.executable, "-m", "functions.cli", "demo"]
 ROOT = Path(__file__).parents[3]

@@ -6,7 +6,7 @@ from functions.drainer.receive import Reply
 from shared.core.records.state import DrainPhase
 from shared.errors import Retryable
 from tests.builders import node, pod_class
-from tests.functions.fixture import House
+from tests.functions.fake_installation import House
 
 WEB = pod_class(owner="ReplicaSet/web")
 

@@ -1,4 +1,4 @@
-"""Runs one history again by the name that a failure printed: `python -m tests.faults.again NAME`.
+"""Runs one history again by the name that a failure printed: `python -m tests.faults.rerun NAME`.
 
 The digest of the record is equal on every machine and in every process: equal seeds make equal histories.
 """
@@ -6,9 +6,9 @@ The digest of the record is equal on every machine and in every process: equal s
 import sys
 from hashlib import sha256
 
-from tests.faults.checking import story
+from tests.faults.catalog import named
 from tests.faults.history import History, run
-from tests.faults.plans import named
+from tests.faults.running import story
 
 
 def digest(history: History) -> str:

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import TypeVar
 
 from shared.errors import Retryable
-from tests.faults.stage import Killed, Stage
+from tests.faults.thread_scheduler import Killed, Stage
 
 T = TypeVar("T")
 MOST_CALLS = 20_000

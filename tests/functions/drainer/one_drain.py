@@ -4,7 +4,7 @@ from typing import Any
 
 from shared.core.records.orders import Kind
 from tests.builders import node, order, pdb, pod, pod_class
-from tests.functions.fixture import House
+from tests.functions.fake_installation import House
 
 WEB = pod_class(owner="ReplicaSet/web")
 

@@ -7,7 +7,7 @@ from infra.local.machines import Pool
 from infra.local.scaling.client import DirectTransport
 from infra.local.scaling.settings import AutoscalerSettings
 from infra.local.world.kinds import Json
-from tests.local.worlds import Bench, node
+from tests.local.virtual_cluster import Bench, node
 
 QUICK = AutoscalerSettings(scan_interval=1, unneeded_time=10, deletion=3, delay_after_failure=20, delay_after_delete=0)
 

@@ -11,7 +11,7 @@ from typing import Any
 from infra.local.clocks import ManualClock
 from infra.local.world.record import Record
 from infra.local.world.store import Change
-from tests.real.watching import Seen
+from tests.real.watches import Seen
 
 Audit = Mapping[str, Any]
 EBB = "ebb"

@@ -9,7 +9,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
-from tests.rights.words import Right, right_of
+from tests.rights.rbac import Right, right_of
 
 PLANNER, DRAINER, ANYONE = "planner", "drainer", "anyone"
 _REQUEST = re.compile(rb"([A-Z]+) (\S+) HTTP/1\.1\r\n")

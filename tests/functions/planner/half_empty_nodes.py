@@ -7,7 +7,7 @@ from functions.drainer.receive import Reply
 from shared.core.records.state import Mark, PoolMarks
 from shared.ports import pool_key
 from tests.builders import node, pod
-from tests.functions.fixture import House
+from tests.functions.fake_installation import House
 
 MINUTE = timedelta(minutes=1)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import yaml
 
 from tests.real.control_plane import ControlPlane
-from tests.rights.words import FILE
+from tests.rights.rbac import FILE
 
 NAMESPACE = "ebb"
 TARGETS = {"plan": "planner", "drain": "drainer"}

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from tests.rights.ledger import ANYONE, DRAINER, PLANNER
-from tests.rights.words import FILE, Right
+from tests.rights.rbac import FILE, Right
+from tests.rights.used_rights import ANYONE, DRAINER, PLANNER
 
 Rights = Mapping[str, set[Right] | frozenset[Right]]
 _FILE = f"{FILE.parent.name}/{FILE.name}"

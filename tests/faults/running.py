@@ -62,7 +62,7 @@ def story(history: History, sums: Sums | None = None) -> str:
     if not (broke := found.breaches):
         return ""
     struck = [str(call) for call in end.door.calls if call.number in history.faults]
-    again = f"Run it again: python -m tests.faults.again '{history.name}'"
+    again = f"Run it again: python -m tests.faults.rerun '{history.name}'"
     return "\n".join([again, str(history), *struck, *(f"  BROKE {each}" for each in broke), *end.diary.lines])
 
 

@@ -5,12 +5,12 @@ from dataclasses import replace
 from itertools import islice, product
 from random import Random
 
-from tests.faults.door import KILL_AFTER, KILL_BEFORE, Call, End, Fault
+from tests.faults.call_faults import KILL_AFTER, KILL_BEFORE, Call, End, Fault
 from tests.faults.history import History, run
+from tests.faults.network_faults import Post, Skew
 from tests.faults.people import Act, in_full
 from tests.faults.people import drawn as drawn_acts
 from tests.faults.provider import BEGINNINGS
-from tests.faults.weather import Post, Skew
 from tests.faults.worlds import Setting, settings
 from tests.faults.worlds import drawn as drawn_world
 

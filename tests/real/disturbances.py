@@ -16,8 +16,8 @@ from shared.adapters.firestore import FirestoreState
 from shared.core.records.state import ClusterState, DrainPhase, DrainRecord
 from shared.ports import CLUSTER as CLUSTER_KEY
 from tests.real.installation import CLUSTER, Installation
-from tests.real.killing import Killer
-from tests.real.tide import Tide
+from tests.real.load import Tide
+from tests.real.process_killer import Killer
 
 TICK_EVERY = 12.0
 BEGINS = {"strike": 10.0, "turn": 4.0, "interfere": 15.0, "top up": 2.0, "look": 1.0}

@@ -10,7 +10,7 @@ from itertools import chain
 from infra.local.demo.promise import nodes, pods
 from infra.local.demo.promise.evidence import Evidence
 from tests.rates import busiest, sustained
-from tests.real.record import Audit, at, by_ebb, granted, is_dry, is_write, uid_asked_for
+from tests.real.audit_record import Audit, at, by_ebb, granted, is_dry, is_write, uid_asked_for
 
 
 def breaches(evidence: Evidence, audit: Sequence[Audit]) -> list[str]:
