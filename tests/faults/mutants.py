@@ -29,7 +29,7 @@ from shared.core.draining.observation import Scene
 from shared.core.draining.replacements import Owed
 from shared.core.healing import repairs as healing
 from shared.core.healing.repairs import Finding, Ward, findings
-from shared.core.placement import Board
+from shared.core.placement import Simulation
 from shared.core.placement.assignments import Move
 from shared.core.planning import selection as choosing
 from shared.core.policy import Policy
@@ -163,19 +163,19 @@ def no_care_for_replacements() -> Iterator[None]:
     Either alone keeps the promise: without the proof a node is given back before its pods have waited too long.
     """
 
-    def fits(board: Board, name: str) -> None:
-        del board, name
+    def fits(simulation: Simulation, name: str) -> None:
+        del simulation, name
 
-    def moves(board: Board) -> dict[str, tuple[Move, ...]]:
-        del board
+    def moves(simulation: Simulation) -> dict[str, tuple[Move, ...]]:
+        del simulation
         return defaultdict(tuple)
 
     def none(*_: object) -> None:
         return None
 
     with (
-        swapped(Board, "try_remove", fits),
-        swapped(Board, "moves", moves),
+        swapped(Simulation, "try_remove", fits),
+        swapped(Simulation, "moves", moves),
         swapped(completion, "stranded", none),
     ):
         yield

@@ -9,7 +9,7 @@ _TYPES: Final = "it never is None there; the part is for the types"
 _ORDER: Final = "a mapping's order is nobody's business; sorted, so that what is written is the same in every run"
 _CLAIMS, _SCHEDULE = "shared/core/records/claims.py", "shared/core/policy/schedule.py"
 _MARKS = "shared/core/planning/marks.py"
-_ARRANGEMENT, _STRATEGIES = (f"shared/core/placement/{name}.py" for name in ("packing", "strategies"))
+_PACKING, _STRATEGIES = (f"shared/core/placement/{name}.py" for name in ("packing", "strategies"))
 
 EQUIVALENT: Final[dict[tuple[str, str, str, str], str]] = {
     (
@@ -50,19 +50,19 @@ EQUIVALENT: Final[dict[tuple[str, str, str, str], str]] = {
         "if not pods",
         "if False",
     ): "saves the arrays; without waiting pods nothing comes out of them either",
-    (_ARRANGEMENT, "Arrangement.undo", "if attempt.guests", "if True"): "a node without guests has none either way",
+    (_PACKING, "Packing.undo", "if removal.relocated", "if True"): "a node that took no pods has none either way",
     (_STRATEGIES, "", "1", "2"): "a seed is as good as another",
     (_STRATEGIES, "", "2", "3"): "a seed is as good as another",
     (_STRATEGIES, "", "2", "1"): "a seed is as good as another",
     (
         "shared/core/placement/cluster_arrays.py",
-        "Terrain._free",
+        "ClusterArrays._free",
         "for place, pod in enumerate(bound) if pod.booked is not None",
         "for place, pod in enumerate(bound)",
     ): "a pod without a booking of its own asks for what its class asks for, only looked up pod by pod",
     (
         "shared/core/placement/node_filters.py",
-        "Masks.label",
+        "NodeFilters.label",
         "if key not in self._labels",
         "if True",
     ): "a column that is made again is the same column",
@@ -71,8 +71,8 @@ EQUIVALENT: Final[dict[tuple[str, str, str, str], str]] = {
     ("shared/core/rules/counts.py", "standing", "sorted(by_pool.items())", "tuple(by_pool.items())"): _ORDER,
     (
         "shared/core/placement/fit_cache.py",
-        "Rows.of",
-        "kind not in self._rows or late > CATCH_UP",
-        "kind not in self._rows",
-    ): "a row that catches up is the row made anew, only later",
+        "FitCache.of",
+        "kind not in self._masks or late > CATCH_UP",
+        "kind not in self._masks",
+    ): "a mask that catches up is the mask made anew, only later",
 }

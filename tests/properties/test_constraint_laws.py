@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.placement.cluster_arrays import Terrain
+from shared.core.placement.cluster_arrays import ClusterArrays
 from shared.core.placement.constraints import CONSTRAINTS, ConstraintInput, ConstraintState, NewConstraint
 from tests.builders import NOW
 from tests.properties.clusters import clusters
@@ -35,15 +35,15 @@ class Subject:
     """One constraint over one picture, with all that lies there counted."""
 
     def __init__(self, new: NewConstraint, snapshot: Snapshot) -> None:
-        terrain = Terrain(snapshot, NOW, ())
-        constraint = new(ConstraintInput(snapshot, terrain.classes, terrain.masks))
+        arrays = ClusterArrays(snapshot, NOW, ())
+        constraint = new(ConstraintInput(snapshot, arrays.classes, arrays.node_filters))
         self.nodes = len(snapshot.nodes)
-        self.concerned = [kind for kind in range(len(terrain.classes)) if constraint.concerns(kind)]
+        self.concerned = [kind for kind in range(len(arrays.classes)) if constraint.concerns(kind)]
         self.state = constraint.state()
         for each in snapshot.pods:
-            kind = terrain.kind_of[each.spec]
+            kind = arrays.kind_of[each.spec]
             if each.node and kind in self.concerned:
-                self.state.add(kind, terrain.index[each.node])
+                self.state.add(kind, arrays.index[each.node])
 
     def real(self, drawn: Sequence[News]) -> list[News]:
         """Fold the drawn numbers; no node is closed twice."""

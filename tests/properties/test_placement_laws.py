@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shared.core.cluster.snapshot import Node, PodClass, Snapshot
-from shared.core.placement import Board, Candidate, search
-from shared.core.placement.node_filters import Masks
+from shared.core.placement import Candidate, Simulation, search
+from shared.core.placement.node_filters import NodeFilters
 from shared.core.rules.unmodelled import admits
 from tests.builders import NOW, cluster, pod, pod_class
 from tests.placement_checker import faults
@@ -24,32 +24,32 @@ def _candidates(snapshot: Snapshot) -> list[str]:
     return [each.name for each in snapshot.nodes if each.drain_taint is None]
 
 
-def _moves(board: Board) -> dict[str, str]:
-    rows = [*board.reservations(), *(move for moves in board.moves().values() for move in moves)]
+def _moves(simulation: Simulation) -> dict[str, str]:
+    rows = [*simulation.reservations(), *(move for moves in simulation.moves().values() for move in moves)]
     return {move.pod: move.node for move in rows}
 
 
-def _play(board: Board, order: Sequence[str]) -> list[str]:
-    return [name for name in order if board.try_remove(name) is None]
+def _play(simulation: Simulation, order: Sequence[str]) -> list[str]:
+    return [name for name in order if simulation.try_remove(name) is None]
 
 
 @settings(max_examples=150)
 @given(clusters(), st.booleans())
 def test_the_witness_of_every_board_holds(snapshot: Snapshot, robust: bool) -> None:
     """A pod of a departing node that finds no place is judged as one that waits: it lies nowhere."""
-    board = Board.of(snapshot, NOW, _departing(snapshot), robust=robust)
-    _play(board, _candidates(snapshot))
-    moves = _moves(board)
-    waiting = {each.key for each in board.homeless} - moves.keys()
+    simulation = Simulation.of(snapshot, NOW, _departing(snapshot), robust=robust)
+    _play(simulation, _candidates(snapshot))
+    moves = _moves(simulation)
+    waiting = {each.key for each in simulation.unplaced} - moves.keys()
     judged = replace(snapshot, pods=tuple(each for each in snapshot.pods if each.key not in waiting))
-    assert faults(judged, moves, {*board.taken, *_departing(snapshot)}) == []
+    assert faults(judged, moves, {*simulation.taken, *_departing(snapshot)}) == []
 
 
 @settings(max_examples=100)
 @given(clusters(), st.permutations(range(7)))
 def test_a_refusal_leaves_nothing_behind(snapshot: Snapshot, order: list[int]) -> None:
     names = [each for place in order for each in _candidates(snapshot)[place : place + 1]]
-    tried, plain = (Board.of(snapshot, NOW, _departing(snapshot)) for _ in range(2))
+    tried, plain = (Simulation.of(snapshot, NOW, _departing(snapshot)) for _ in range(2))
     taken = _play(tried, names)
     assert _play(plain, taken) == taken
     assert plain.moves() == tried.moves()
@@ -62,10 +62,11 @@ def test_candidates_in_any_order_give_the_same_plan(snapshot: Snapshot, order: l
     rows = [Candidate(name, 100 + place % 2) for place, name in enumerate(_candidates(snapshot))]
     mixed = [row for place in order for row in rows[place : place + 1]]
     found, again = (
-        search(Board.of(snapshot, NOW, _departing(snapshot), robust=False), each, steps=300) for each in (rows, mixed)
+        search(Simulation.of(snapshot, NOW, _departing(snapshot), robust=False), each, steps=300)
+        for each in (rows, mixed)
     )
     assert (found.nodes, found.saving, found.steps) == (again.nodes, again.saving, again.steps)
-    assert found.board.moves() == again.board.moves()
+    assert found.simulation.moves() == again.simulation.moves()
 
 
 @settings(max_examples=100)
@@ -76,29 +77,29 @@ def test_a_node_with_a_pod_that_fits_nowhere_is_never_taken(snapshot: Snapshot, 
     stuck = pod("stuck", on="n0", kind=pod_class(**change))  # type: ignore[arg-type] # fields of a class, by name
     held = cluster(snapshot.nodes, [*snapshot.pods, stuck])
     rows = [Candidate(name, 1) for name in _candidates(held)]
-    assert "n0" not in search(Board.of(held, NOW, robust=False), rows, steps=300).nodes
+    assert "n0" not in search(Simulation.of(held, NOW, robust=False), rows, steps=300).nodes
 
 
 @settings(max_examples=100)
 @given(clusters())
 def test_more_steps_never_give_a_worse_result(snapshot: Snapshot) -> None:
     rows = [Candidate(name, 100 + place) for place, name in enumerate(_candidates(snapshot))]
-    board = Board.of(snapshot, NOW, _departing(snapshot), robust=False)
-    few, many = (search(board, rows, steps=steps) for steps in (1, 400))
+    simulation = Simulation.of(snapshot, NOW, _departing(snapshot), robust=False)
+    few, many = (search(simulation, rows, steps=steps) for steps in (1, 400))
     assert many.saving >= few.saving
-    assert board.taken == ()
+    assert simulation.taken == ()
 
 
 @settings(max_examples=100)
 @given(nodes(), classes())
 def test_masks_say_what_the_rules_say_node_by_node(rows: list[Node], kind: PodClass) -> None:
-    assert np.array_equal(Masks(rows).of(kind), [admits(kind, each) for each in rows])
+    assert np.array_equal(NodeFilters(rows).of(kind), [admits(kind, each) for each in rows])
 
 
 @settings(max_examples=100)
 @given(clusters())
 def test_what_is_proved_robustly_is_also_possible(snapshot: Snapshot) -> None:
-    board = Board.of(snapshot, NOW, _departing(snapshot))
-    taken = _play(board, _candidates(snapshot))
-    loose = Board.of(snapshot, NOW, _departing(snapshot), robust=False)
+    simulation = Simulation.of(snapshot, NOW, _departing(snapshot))
+    taken = _play(simulation, _candidates(snapshot))
+    loose = Simulation.of(snapshot, NOW, _departing(snapshot), robust=False)
     assert _play(loose, taken) == taken

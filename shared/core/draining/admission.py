@@ -10,7 +10,7 @@ from typing import Final
 
 from shared.core.cluster.snapshot import Node, Pod, Snapshot
 from shared.core.draining.next_step import CORDON_SETTLES
-from shared.core.placement import Board
+from shared.core.placement import Simulation
 from shared.core.placement.demand import is_waiting
 from shared.core.planning.candidates import facts
 from shared.core.planning.selection import announced_nodes, departing_nodes
@@ -144,8 +144,8 @@ def no_place(node: Node, snapshot: Snapshot, state: ClusterState, policy: Policy
     headroom = {pool: policy.pool(pool).headroom_percent for pool in snapshot.nodes_by_pool}
     departing = departing_nodes(snapshot, state) - {node.name}
     announced = announced_nodes(snapshot, departing | {node.name})
-    board = Board.of(snapshot, snapshot.taken_at, departing, headroom, announced=announced)
-    refused = board.try_remove(node.name)
+    simulation = Simulation.of(snapshot, snapshot.taken_at, departing, headroom, announced=announced)
+    refused = simulation.try_remove(node.name)
     return (Blocker(Unremovable.NO_PLACE_FOR_PODS, refused.pod.key, refused.detail),) if refused else ()
 
 

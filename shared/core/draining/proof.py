@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Final
 
 from shared.core.cluster.snapshot import Node, Snapshot
-from shared.core.placement import Board
+from shared.core.placement import Simulation
 from shared.core.planning.selection import announced_nodes, departing_nodes
 from shared.core.reasons import Blocker, Unremovable
 from shared.core.records.evictions import STAYS
@@ -34,11 +34,13 @@ def lost_place(node: Node, snapshot: Snapshot, state: ClusterState, moving: Coll
     claimed = departing_nodes(snapshot, state) - {node.name}
     leaving = frozenset(each for each in claimed if _leaves(snapshot.node_by_name[each], state, moving))
     announced = announced_nodes(snapshot, claimed | {node.name})
-    board = Board.of(snapshot, snapshot.taken_at, leaving, announced=announced, closed=claimed - leaving, robust=False)
-    board.pass_over_homeless()
+    simulation = Simulation.of(
+        snapshot, snapshot.taken_at, leaving, announced=announced, closed=claimed - leaving, robust=False
+    )
+    simulation.ignore_unplaced()
     for earlier in _before(node, claimed - leaving, snapshot.node_by_name, state):
-        board.try_remove(earlier)
-    refused = board.try_remove(node.name)
+        simulation.try_remove(earlier)
+    refused = simulation.try_remove(node.name)
     return (Blocker(Unremovable.NO_PLACE_FOR_PODS, refused.pod.key, refused.detail),) if refused else ()
 
 

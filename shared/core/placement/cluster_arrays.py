@@ -1,7 +1,7 @@
 """The picture turned into integer arrays, once for a pass; nothing here changes afterwards.
 
 Axes are the resource names that any pod asks for, and `pods`. Amounts are the scheduler's integers
-(millicores, bytes, pieces), as far as `bounds` goes. Must not hold what an arrangement changes, and must not choose.
+(millicores, bytes, pieces), as far as `bounds` goes. Must not hold what a packing changes, and must not choose.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,13 +15,13 @@ from shared.core.cluster.resources import CPU, MEMORY, PODS
 from shared.core.cluster.snapshot import Pod, PodClass, Snapshot
 from shared.core.placement.bounds import MOST, SCALE, Amounts, left, matrix, share, shares
 from shared.core.placement.constraints import CONSTRAINTS, ConstraintInput, Constraints, NewConstraint
-from shared.core.placement.node_filters import Codes, Masks, Row
+from shared.core.placement.node_filters import Codes, NodeFilters, NodeMask
 from shared.core.reasons import Finding
 from shared.core.rules.pods import movable
 from shared.core.rules.unmodelled import is_destination, unmodelled
 
 
-class Terrain:
+class ClusterArrays:
     """Nodes, pod classes and what is free where, by index. Indices follow the snapshot's order."""
 
     def __init__(self, snapshot: Snapshot, now: datetime, constraints: Sequence[NewConstraint] = CONSTRAINTS) -> None:
@@ -50,12 +50,12 @@ class Terrain:
         self.free = self._free(bound, kinds, where)
         upgrading = {name for name, pool in snapshot.pools.items() if pool.upgrading}
         open_nodes = (is_destination(node) and node.pool not in upgrading for node in self.nodes)
-        self.destinations: Row = np.fromiter(open_nodes, np.bool_, len(self.nodes))
-        self.masks = Masks(self.nodes)
-        self.constraints = Constraints(constraints, ConstraintInput(snapshot, self.classes, self.masks))
+        self.destinations: NodeMask = np.fromiter(open_nodes, np.bool_, len(self.nodes))
+        self.node_filters = NodeFilters(self.nodes)
+        self.constraints = Constraints(constraints, ConstraintInput(snapshot, self.classes, self.node_filters))
         self.constraint_states = self.constraints.states(kinds, where)
         self._fixed: dict[int, tuple[Finding, ...]] = {}
-        self._admitting: dict[int, Row] = {}
+        self._admitting: dict[int, NodeMask] = {}
         self._movable: dict[int, tuple[Pod, ...]] = {}
         self._sizes: dict[int, int] = {}
 
@@ -87,11 +87,11 @@ class Terrain:
             self._fixed[kind] = unmodelled(self.classes[kind])
         return self._fixed[kind]
 
-    def admitting(self, kind: int) -> Row:
-        """Return the nodes that admit the class, whatever lies there; the row is shared, do not write to it."""
+    def admitting(self, kind: int) -> NodeMask:
+        """Return the nodes that admit the class, whatever lies there; the mask is shared, do not write to it."""
         if kind not in self._admitting:
-            row, allowed = self.masks.of(self.classes[kind]), self.constraints.admits(kind)
-            self._admitting[kind] = row if allowed is None else row & allowed
+            mask, allowed = self.node_filters.of(self.classes[kind]), self.constraints.admits(kind)
+            self._admitting[kind] = mask if allowed is None else mask & allowed
         return self._admitting[kind]
 
     def size(self, kind: int) -> int:

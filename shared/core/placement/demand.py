@@ -12,8 +12,8 @@ from dataclasses import replace
 from shared.core.cluster.names import OUR_TAINT
 from shared.core.cluster.pod_kinds import is_daemon, is_mirror
 from shared.core.cluster.snapshot import Node, Pod, Snapshot
-from shared.core.placement.cluster_arrays import Terrain
-from shared.core.placement.packing import Arrangement
+from shared.core.placement.cluster_arrays import ClusterArrays
+from shared.core.placement.packing import Packing
 from shared.core.placement.strategies import PACKED
 from shared.core.rules.unmodelled import is_destination
 
@@ -27,19 +27,19 @@ def relieved(snapshot: Snapshot, held: Iterable[Node]) -> Mapping[str, Pod]:
     pods = waiting(snapshot)
     if not pods:
         return {}
-    terrain = Terrain(_with_nodes(snapshot, freed), snapshot.taken_at)
-    candidates = sorted((terrain.index[name] for name in freed), key=lambda place: (-terrain.free_cpu(place), place))
+    arrays = ClusterArrays(_with_nodes(snapshot, freed), snapshot.taken_at)
+    candidates = sorted((arrays.index[name] for name in freed), key=lambda place: (-arrays.free_cpu(place), place))
     destinations = [place for place, node in enumerate(snapshot.nodes) if is_destination(node)]
-    arrangement = Arrangement(terrain, PACKED)
-    arrangement.open([*destinations, *candidates])
+    packing = Packing(arrays, PACKED)
+    packing.open([*destinations, *candidates])
     taken: dict[str, Pod] = {}
     for pod in pods:
-        kind = terrain.kind_of[pod.spec]
-        takes = arrangement.taking(kind)
+        kind = arrays.kind_of[pod.spec]
+        takes = packing.taking(kind)
         home = next((place for place in candidates if takes[place]), None)
         if home is not None and not takes[destinations].any():
-            arrangement.put(kind, home)
-            taken.setdefault(terrain.nodes[home].name, pod)
+            packing.put(kind, home)
+            taken.setdefault(arrays.nodes[home].name, pod)
     return taken
 
 

@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from shared.core.placement.simulation import Board
+from shared.core.placement.simulation import Simulation
 
 STEPS: Final = 10_000
 """Pods and nodes tried before no further pass is begun; the first pass is always finished."""
@@ -26,50 +26,50 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Found:
-    """The best set of nodes: `board` shows where their pods go, `saving` is in micro-dollars per hour."""
+class SearchResult:
+    """The best set of nodes: `simulation` shows where their pods go, `saving` is in micro-dollars per hour."""
 
-    board: Board
+    simulation: Simulation
     nodes: tuple[str, ...]
     saving: int
     steps: int
     """Steps used."""
 
 
-def search(board: Board, candidates: Sequence[Candidate], steps: int = STEPS) -> Found:
-    """Return the set of candidates that saves most, by as few moves as were found; the board given stays as it is."""
+def search(simulation: Simulation, candidates: Sequence[Candidate], steps: int = STEPS) -> SearchResult:
+    """Return the set of candidates that saves most, by as few moves as were found; `simulation` stays as it is."""
     ranked = sorted(candidates, key=lambda each: each.name)
-    best = Found(board, (), 0, 0)
+    best = SearchResult(simulation, (), 0, 0)
     used = 0
-    for order in _orders(board, ranked):
-        found = _one_pass(board, order)
+    for order in _orders(simulation, ranked):
+        found = _one_pass(simulation, order)
         used += found.steps
         best = max(best, found, key=_merit)
         if used >= steps or not ranked:
             break
-    return Found(best.board, best.nodes, best.saving, used)
+    return SearchResult(best.simulation, best.nodes, best.saving, used)
 
 
-def _merit(found: Found) -> tuple[int, int]:
+def _merit(found: SearchResult) -> tuple[int, int]:
     """Money first, then as few moves as possible; of equals the earlier is kept."""
-    return found.saving, -found.board.placements
+    return found.saving, -found.simulation.placement_count
 
 
-def _one_pass(board: Board, order: Sequence[Candidate]) -> Found:
-    attempt = board.copy()
-    taken = [each for each in order if attempt.try_remove(each.name) is None]
-    steps = len(order) + attempt.placements - board.placements
-    return Found(attempt, tuple(each.name for each in taken), sum(each.cost for each in taken), steps)
+def _one_pass(simulation: Simulation, order: Sequence[Candidate]) -> SearchResult:
+    trial = simulation.copy()
+    taken = [each for each in order if trial.try_remove(each.name) is None]
+    steps = len(order) + trial.placement_count - simulation.placement_count
+    return SearchResult(trial, tuple(each.name for each in taken), sum(each.cost for each in taken), steps)
 
 
-def _orders(board: Board, ranked: Sequence[Candidate]) -> Iterator[Sequence[Candidate]]:
+def _orders(simulation: Simulation, ranked: Sequence[Candidate]) -> Iterator[Sequence[Candidate]]:
     """Yield orders to try without end: three plain ideas, then near misses of the first.
 
     Room is what a removal costs, money what it brings: the load that must move for each dollar; the capacity that
     is lost for each dollar (in steps of 5 %, by load within a step); money alone.
     """
-    load = {each.name: board.load(each.name) / max(each.cost, 1) for each in ranked}
-    lost = {each.name: round(20 * log(board.capacity(each.name) / max(each.cost, 1))) for each in ranked}
+    load = {each.name: simulation.load(each.name) / max(each.cost, 1) for each in ranked}
+    lost = {each.name: round(20 * log(simulation.capacity(each.name) / max(each.cost, 1))) for each in ranked}
 
     def by(key: Callable[[Candidate], tuple[float, ...]]) -> Sequence[Candidate]:
         return sorted(ranked, key=key)

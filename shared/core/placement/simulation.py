@@ -1,4 +1,4 @@
-"""READ FIRST in this package. The board on which a pass plays through what would happen.
+"""READ FIRST in this package. The simulation in which a pass plays through what would happen.
 
 A node is taken only if all its movable pods have a place together with those of every node taken before, every
 drain in flight and the pods pending now, under every strategy of `strategies` (docs/decisions/robust-fit.md). Drained
@@ -17,8 +17,8 @@ from shared.core.cluster.resources import PODS
 from shared.core.cluster.snapshot import Node, Pod, Snapshot
 from shared.core.placement.assignments import Move, final_places
 from shared.core.placement.bounds import Amounts
-from shared.core.placement.cluster_arrays import Terrain
-from shared.core.placement.packing import OUTSIDE, Arrangement, Attempt
+from shared.core.placement.cluster_arrays import ClusterArrays
+from shared.core.placement.packing import OUTSIDE, Packing, Removal
 from shared.core.placement.strategies import POTENTIAL, ROBUST
 
 
@@ -30,15 +30,15 @@ class NoPlace:
     detail: str
 
 
-class Board:
-    """The proof of placement, growing with each node taken. Equal pictures give equal boards."""
+class Simulation:
+    """The proof of placement, growing with each node taken. Equal pictures give equal simulations."""
 
-    def __init__(self, terrain: Terrain, arrangements: Sequence[Arrangement]) -> None:
-        self.terrain = terrain
-        self._arrangements = tuple(arrangements)
+    def __init__(self, arrays: ClusterArrays, packings: Sequence[Packing]) -> None:
+        self.arrays = arrays
+        self._packings = tuple(packings)
         self._departing: tuple[int, ...] = ()
         self._taken: list[int] = []
-        self.homeless: tuple[Pod, ...] = ()
+        self.unplaced: tuple[Pod, ...] = ()
         """Pods of nodes on their way out that have no place; while there are any, no node can be taken."""
 
     @classmethod
@@ -52,12 +52,12 @@ class Board:
         announced: Collection[str] = (),
         closed: Collection[str] = (),
         robust: bool = True,
-    ) -> "Board":
-        """Set up the board.
+    ) -> "Simulation":
+        """Set up the simulation.
 
         Args:
             snapshot: the picture; nodes sorted by name and pods by key.
-            now: the time of the picture, which tells stuck pods from dying ones.
+            now: the time of the picture, which tells pods that hang from those that are dying.
             departing: names of nodes on their way out (claims that stand, our taint, the autoscaler's): their movable
                 pods are placed first. Names that are not in the picture are passed over.
             headroom: by pool, the percentage of each node's allocatable that moved pods must leave free.
@@ -66,76 +66,76 @@ class Board:
             closed: names of nodes that nothing may be put on, and that stay as they are.
             robust: prove the fit under all strategies; otherwise under the packing one alone (`--potential`).
         """
-        terrain = Terrain(snapshot, now)
-        board = cls(terrain, [Arrangement(terrain, each) for each in (ROBUST if robust else POTENTIAL)])
-        for arrangement in board._arrangements:
-            arrangement.close(terrain.places_of(closed))
-        board._depart(terrain.places_of(departing))
-        board._keep_room(terrain.places_of(announced))
+        arrays = ClusterArrays(snapshot, now)
+        simulation = cls(arrays, [Packing(arrays, each) for each in (ROBUST if robust else POTENTIAL)])
+        for packing in simulation._packings:
+            packing.close(arrays.places_of(closed))
+        simulation._depart(arrays.places_of(departing))
+        simulation._keep_room(arrays.places_of(announced))
         if headroom:
-            amounts = _headroom(terrain, headroom)
-            for arrangement in board._arrangements:
-                arrangement.hold_back(amounts)
-        return board
+            amounts = _headroom(arrays, headroom)
+            for packing in simulation._packings:
+                packing.hold_back(amounts)
+        return simulation
 
-    def copy(self) -> "Board":
-        """Return an independent board in the same position."""
-        twin = Board(self.terrain, [each.copy() for each in self._arrangements])
-        twin._departing, twin._taken, twin.homeless = self._departing, list(self._taken), self.homeless
+    def copy(self) -> "Simulation":
+        """Return an independent simulation in the same position."""
+        twin = Simulation(self.arrays, [each.copy() for each in self._packings])
+        twin._departing, twin._taken, twin.unplaced = self._departing, list(self._taken), self.unplaced
         return twin
 
     @property
     def taken(self) -> tuple[str, ...]:
         """The nodes taken, in order."""
-        return tuple(self.terrain.nodes[node].name for node in self._taken)
+        return tuple(self.arrays.nodes[node].name for node in self._taken)
 
-    def pass_over_homeless(self) -> None:
+    def ignore_unplaced(self) -> None:
         """Let nodes be taken although pods of nodes on their way out have no place: they fit nowhere anyhow."""
-        self.homeless = ()
+        self.unplaced = ()
 
     def try_remove(self, name: str) -> NoPlace | None:
-        """Take the node if everything on it has a place elsewhere; otherwise leave the board as it was.
+        """Take the node if everything on it has a place elsewhere; otherwise leave the simulation as it was.
 
         Raises:
             KeyError: no node of that name is in the picture.
             ValueError: the node is departing or taken already.
         """
-        if self.homeless:
-            return NoPlace(self.homeless[0], "it leaves a node that is already on its way out, and fits nowhere")
-        node = self.terrain.index[name]
+        if self.unplaced:
+            return NoPlace(self.unplaced[0], "it leaves a node that is already on its way out, and fits nowhere")
+        node = self.arrays.index[name]
         if node in self._departing or node in self._taken:
             raise ValueError(f"{name} is already on its way out")
-        residents = [self.terrain.kind_of[pod.spec] for pod in self.terrain.movable(node)]
-        done: list[tuple[Arrangement, Attempt]] = []
-        for arrangement in self._arrangements:
-            attempt = arrangement.remove(node, residents)
-            if attempt.stuck is not None:
-                refusal = self._refusal(arrangement, node, attempt.stuck)
+        own = [self.arrays.kind_of[pod.spec] for pod in self.arrays.movable(node)]
+        done: list[tuple[Packing, Removal]] = []
+        for packing in self._packings:
+            removal = packing.remove(node, own)
+            if removal.blocked is not None:
+                refusal = self._refusal(packing, node, removal.blocked)
                 for earlier, success in done:
                     earlier.undo(success)
                 return refusal
-            done.append((arrangement, attempt))
+            done.append((packing, removal))
         self._taken.append(node)
         return None
 
     @property
-    def placements(self) -> int:
+    def placement_count(self) -> int:
         """How many placements stand, under the first strategy."""
-        return len(self._arrangements[0].log)
+        return len(self._packings[0].log)
 
     def load(self, name: str) -> int:
         """Return how much must move off a node in the picture: shares of a mean node, in 1/10,000."""
-        pods = self.terrain.movable(self.terrain.index[name])
-        return sum(self.terrain.size(self.terrain.kind_of[pod.spec]) for pod in pods)
+        pods = self.arrays.movable(self.arrays.index[name])
+        return sum(self.arrays.size(self.arrays.kind_of[pod.spec]) for pod in pods)
 
     def capacity(self, name: str) -> int:
         """Return what a node offers: its shares of a mean node over all resources, summed; 1/10,000, at least 1."""
-        return self.terrain.capacity(self.terrain.index[name])
+        return self.arrays.capacity(self.arrays.index[name])
 
     def moves(self) -> Mapping[str, tuple[Move, ...]]:
         """Return for each node taken where its pods end up, under the first strategy; final places only."""
         places = self._final_places()
-        return {self.terrain.nodes[node].name: self._moves(self.terrain.movable(node), places) for node in self._taken}
+        return {self.arrays.nodes[node].name: self._moves(self.arrays.movable(node), places) for node in self._taken}
 
     def reservations(self) -> tuple[Move, ...]:
         """Return where pods that are pending now, and those of departing nodes, were given a place.
@@ -143,36 +143,36 @@ class Board:
         A DaemonSet's pods are left out: they keep room on their node, and go with it when it is taken.
         """
         pending = (pod for pod in self._pending() if not is_daemon(pod.spec))
-        departing = (pod for node in self._departing for pod in self.terrain.movable(node))
+        departing = (pod for node in self._departing for pod in self.arrays.movable(node))
         return self._moves((*pending, *departing), self._final_places())
 
     def _final_places(self) -> Mapping[str, int]:
         sources = (*self._departing, *self._taken)
-        return final_places(self.terrain, self._in_queue_order(), self._arrangements[0].log, sources)
+        return final_places(self.arrays, self._in_queue_order(), self._packings[0].log, sources)
 
     def _moves(self, pods: Collection[Pod], places: Mapping[str, int]) -> tuple[Move, ...]:
         placed = (pod.key for pod in pods if pod.key in places)
-        return tuple(Move(key, self.terrain.nodes[places[key]].name) for key in placed)
+        return tuple(Move(key, self.arrays.nodes[places[key]].name) for key in placed)
 
     def _depart(self, nodes: Sequence[int]) -> None:
         """Give a place to what is pending, as far as it has one, and then to what leaves departing nodes."""
         self._departing = tuple(nodes)
-        queue = [self.terrain.kind_of[pod.spec] for pod in self._in_queue_order()]
-        leaving = {node: self.terrain.movable(node) for node in nodes}
-        homeless: set[int] = set()
-        for arrangement in self._arrangements:
-            arrangement.close(nodes)
-            arrangement.reserve(queue, OUTSIDE)
+        queue = [self.arrays.kind_of[pod.spec] for pod in self._in_queue_order()]
+        leaving = {node: self.arrays.movable(node) for node in nodes}
+        unplaced: set[int] = set()
+        for packing in self._packings:
+            packing.close(nodes)
+            packing.reserve(queue, OUTSIDE)
             for node, pods in leaving.items():
-                homeless.update(arrangement.reserve([self.terrain.kind_of[pod.spec] for pod in pods], node))
-        found = (pod for pods in leaving.values() for pod in pods if self.terrain.kind_of[pod.spec] in homeless)
-        self.homeless = tuple(found)
+                unplaced.update(packing.reserve([self.arrays.kind_of[pod.spec] for pod in pods], node))
+        found = (pod for pods in leaving.values() for pod in pods if self.arrays.kind_of[pod.spec] in unplaced)
+        self.unplaced = tuple(found)
 
     def _keep_room(self, nodes: Sequence[int]) -> None:
         """Give a place to what leaves announced nodes, under each strategy by itself."""
         for node in nodes:
-            kinds = [self.terrain.kind_of[pod.spec] for pod in self.terrain.movable(node)]
-            kept = [arrangement.reserve_all(kinds, node) for arrangement in self._arrangements]
+            kinds = [self.arrays.kind_of[pod.spec] for pod in self.arrays.movable(node)]
+            kept = [packing.reserve_all(kinds, node) for packing in self._packings]
             if kept[0]:
                 self._departing = (*self._departing, node)
 
@@ -182,28 +182,28 @@ class Board:
 
     def _pending(self) -> Iterable[Pod]:
         """Return what needs a place now and does not get one with its departing node."""
-        departing = {self.terrain.nodes[node].name for node in self._departing}
-        return (pod for pod in self.terrain.pending if pod.node not in departing)
+        departing = {self.arrays.nodes[node].name for node in self._departing}
+        return (pod for pod in self.arrays.pending if pod.node not in departing)
 
-    def _refusal(self, arrangement: Arrangement, node: int, kind: int) -> NoPlace:
-        spec = self.terrain.classes[kind]
-        pod = next((pod for pod in self.terrain.movable(node) if pod.spec is spec), self.terrain.example[spec])
-        fixed = self.terrain.fixed(kind)
+    def _refusal(self, packing: Packing, node: int, kind: int) -> NoPlace:
+        spec = self.arrays.classes[kind]
+        pod = next((pod for pod in self.arrays.movable(node) if pod.spec is spec), self.arrays.example[spec])
+        fixed = self.arrays.fixed(kind)
         if fixed:
             return NoPlace(pod, fixed[0].reason.value)
-        admitting, fitting = arrangement.options(kind)
+        admitting, fitting = packing.options(kind)
         return NoPlace(
-            pod, f"{admitting} nodes admit it, {fitting} have room for one; packed as: {arrangement.strategy.name}"
+            pod, f"{admitting} nodes admit it, {fitting} have room for one; packed as: {packing.strategy.name}"
         )
 
 
-def _headroom(terrain: Terrain, percent: Mapping[str, int]) -> Amounts:
+def _headroom(arrays: ClusterArrays, percent: Mapping[str, int]) -> Amounts:
     """Return amounts by axis and node, rounded up; the number of pods is not held back."""
 
     def share(node: Node) -> int:
         return percent.get(node.pool, 0)
 
-    shares = np.fromiter(map(share, terrain.nodes), np.int64, len(terrain.nodes))
-    amounts = -(-terrain.allocatable * shares // 100)
-    amounts[terrain.axes.index(PODS)] = 0
+    shares = np.fromiter(map(share, arrays.nodes), np.int64, len(arrays.nodes))
+    amounts = -(-arrays.allocatable * shares // 100)
+    amounts[arrays.axes.index(PODS)] = 0
     return amounts

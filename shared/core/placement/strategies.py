@@ -13,16 +13,16 @@ import numpy as np
 
 from shared.core.cluster import names
 from shared.core.placement.bounds import Amounts
-from shared.core.placement.cluster_arrays import Terrain
+from shared.core.placement.cluster_arrays import ClusterArrays
 
-Order = Callable[[Terrain, Sequence[int]], list[int]]
+Order = Callable[[ClusterArrays, Sequence[int]], list[int]]
 
 
 @dataclass(frozen=True)
 class Strategy:
     """`order` sorts pod classes before they are placed; among feasible nodes the smallest key wins.
 
-    A node's key is `direction` times its free shares (`Terrain.room`): 1 packs, -1 spreads, 0 leaves the choice
+    A node's key is `direction` times its free shares (`ClusterArrays.room`): 1 packs, -1 spreads, 0 leaves the choice
     to the seed. Ties go to the first node by name.
     """
 
@@ -38,17 +38,17 @@ class Strategy:
         return np.random.default_rng(self.seed).permutation(nodes).astype(np.int64)
 
 
-def _largest_first(terrain: Terrain, kinds: Sequence[int]) -> list[int]:
-    return sorted(kinds, key=lambda kind: (-terrain.size(kind), kind))
+def _largest_first(arrays: ClusterArrays, kinds: Sequence[int]) -> list[int]:
+    return sorted(kinds, key=lambda kind: (-arrays.size(kind), kind))
 
 
-def _as_evicted(terrain: Terrain, kinds: Sequence[int]) -> list[int]:
+def _as_evicted(arrays: ClusterArrays, kinds: Sequence[int]) -> list[int]:
     """Ordinary pods before critical ones, as the drainer evicts them."""
-    return sorted(kinds, key=lambda kind: (terrain.classes[kind].priority_class in names.CRITICAL_CLASSES, kind))
+    return sorted(kinds, key=lambda kind: (arrays.classes[kind].priority_class in names.CRITICAL_CLASSES, kind))
 
 
 def _shuffled(seed: int) -> Strategy:
-    def order(_: Terrain, kinds: Sequence[int]) -> list[int]:
+    def order(_: ClusterArrays, kinds: Sequence[int]) -> list[int]:
         # sorted first, so that the same set of pods is shuffled the same way however it was listed
         mixed = np.random.default_rng(seed).permutation(np.sort(np.array(kinds, np.int64)))
         return [int(kind) for kind in mixed]

@@ -11,7 +11,7 @@ from typing import Final
 
 from shared.core.cluster.resources import NOTHING, Resources
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.placement import Board, Candidate, search
+from shared.core.placement import Candidate, Simulation, search
 from shared.core.planning.candidates import NodeFacts, survey
 from shared.core.planning.marks import INTERVAL, is_due, removable_at, update
 from shared.core.planning.plan import NodeDecision, Plan, PlannedOrder, Potential, Verdict
@@ -68,10 +68,10 @@ def potential(snapshot: Snapshot, state: ClusterState, policy: Policy, now: date
     """Return how far the cluster could shrink at all: no timer, gate, budget or limit, every safety rule."""
     rows = survey(snapshot, state, policy, now, SAFETY_RULES)
     departing = departing_nodes(snapshot, state)
-    board = Board.of(snapshot, now, departing, announced=announced_nodes(snapshot, departing), robust=False)
+    simulation = Simulation.of(snapshot, now, departing, announced=announced_nodes(snapshot, departing), robust=False)
     candidates = [Candidate(facts.node.name, prices.of(facts.node).per_hour) for facts in rows if facts.candidate]
-    found = search(board, candidates)
-    moves = found.board.moves()
+    found = search(simulation, candidates)
+    moves = found.simulation.moves()
     return Potential(found.nodes, found.saving, tuple(move for name in found.nodes for move in moves[name]))
 
 
@@ -184,7 +184,7 @@ def decision(
 def _orders(choice: Choice, prices: Prices) -> tuple[PlannedOrder, ...]:
     if not choice.taken:
         return ()
-    moves = choice.board.moves()
+    moves = choice.simulation.moves()
     return tuple(
         PlannedOrder(
             node=facts.node.name,

@@ -2,7 +2,7 @@
 
 Nodes are asked in the order in which they would go: empty ones, then expired ones, then the lowest score; those with
 a single replica to be avoided after all others.
-Each that is taken changes the counts and the board for those after it. Must not look at marks.
+Each that is taken changes the counts and the simulation for those after it. Must not look at marks.
 """
 
 from collections.abc import Collection, Sequence
@@ -10,7 +10,7 @@ from typing import Final
 
 from shared.core.cluster import names
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.placement import Board
+from shared.core.placement import Simulation
 from shared.core.planning.candidates import NodeFacts
 from shared.core.policy import Policy
 from shared.core.reasons import Blocker, DrainReason, Unremovable
@@ -24,14 +24,14 @@ _URGENCY: Final = {DrainReason.EMPTY: 0, DrainReason.EXPIRED: 1, DrainReason.UND
 
 
 class Choice:
-    """The nodes taken, in order, what kept the others, and the board that proves it."""
+    """The nodes taken, in order, what kept the others, and the simulation that proves it."""
 
     def __init__(self, snapshot: Snapshot, state: ClusterState, policy: Policy, standing: Standing) -> None:
         self._snapshot, self._state, self._policy = snapshot, state, policy
         self._standing = standing
         self._context = NodeContext(snapshot, policy, state, standing.now)
         self._in_turns = in_turns(state.claims.values())
-        self._board: Board | None = None
+        self._simulation: Simulation | None = None
         self.taken: list[NodeFacts] = []
         self.kept: dict[str, tuple[Blocker, ...]] = {}
         """By node name."""
@@ -47,15 +47,17 @@ class Choice:
                 self._take(facts)
 
     @property
-    def board(self) -> Board:
+    def simulation(self) -> Simulation:
         """The simulation, built when the first node gets past the gates."""
-        if self._board is None:
+        if self._simulation is None:
             pools = {node.pool for node in self._snapshot.nodes}
             headroom = {pool: self._policy.pool(pool).headroom_percent for pool in pools}
             departing = departing_nodes(self._snapshot, self._state)
             announced = announced_nodes(self._snapshot, departing)
-            self._board = Board.of(self._snapshot, self._snapshot.taken_at, departing, headroom, announced=announced)
-        return self._board
+            self._simulation = Simulation.of(
+                self._snapshot, self._snapshot.taken_at, departing, headroom, announced=announced
+            )
+        return self._simulation
 
     def _take(self, facts: NodeFacts) -> None:
         self._standing = self._standing.with_claim(facts.node)
@@ -71,7 +73,7 @@ class Choice:
         return shares(pods, self._context.drain_context(facts.node.pool))
 
     def _no_place(self, facts: NodeFacts) -> tuple[Blocker, ...]:
-        refused = self.board.try_remove(facts.node.name)
+        refused = self.simulation.try_remove(facts.node.name)
         return (Blocker(Unremovable.NO_PLACE_FOR_PODS, refused.pod.key, refused.detail),) if refused else ()
 
 

@@ -10,12 +10,12 @@ import pytest
 from shared.core.cluster import names
 from shared.core.cluster.selectors import LabelSelector, PodTerm, Requirement
 from shared.core.cluster.snapshot import PodClass, Snapshot, Volume
-from shared.core.placement import Board
-from shared.core.placement.cluster_arrays import Terrain
+from shared.core.placement import Simulation
+from shared.core.placement.cluster_arrays import ClusterArrays
 from shared.core.placement.constraints import CONSTRAINTS, Constraint, ConstraintInput, ConstraintState
 from shared.core.placement.constraints.combined import Constraints, ConstraintStates
-from shared.core.placement.node_filters import Row
-from shared.core.placement.packing import Arrangement
+from shared.core.placement.node_filters import NodeMask
+from shared.core.placement.packing import Packing
 from shared.core.placement.strategies import POTENTIAL, ROBUST
 from shared.core.rules.unmodelled import unmodelled
 from tests.builders import NOW, cluster, node, pod, pod_class
@@ -33,7 +33,7 @@ class Quiet(Constraint):
     def concerns(self, kind: int) -> bool:
         return self.given.classes[kind].labels.get("noise") == "loud"
 
-    def admits(self, kind: int) -> Row | None:
+    def admits(self, kind: int) -> NodeMask | None:
         assert self.concerns(kind)
         return np.array(["library" not in each.labels for each in self.given.snapshot.nodes])
 
@@ -75,7 +75,7 @@ class QuietState(ConstraintState):
     def reopen(self, node: int) -> None:
         self.closed.remove(node)
 
-    def allowed(self, kind: int) -> Row | None:
+    def allowed(self, kind: int) -> NodeMask | None:
         assert self.quiet.concerns(kind)
         self.told.append(("asked", -1))
         return np.array([self.loud[place] < 2 for place in range(len(self.quiet.given.snapshot.nodes))])
@@ -96,14 +96,14 @@ def _not_zero(counts: Counter[int]) -> dict[int, int]:
 
 @dataclass
 class Trial:
-    """A board over a picture on which the trial constraint is asked beside those of the product."""
+    """A simulation over a picture on which the trial constraint is asked beside those of the product."""
 
-    board: Board
+    simulation: Simulation
     quiet: Quiet
 
     @property
     def state(self) -> QuietState:
-        """The first arrangement's."""
+        """The first packing's."""
         return self.quiet.made[1]
 
 
@@ -114,9 +114,9 @@ def on_trial(snapshot: Snapshot, *, robust: bool = False) -> Trial:
         made.append(Quiet(given))
         return made[0]
 
-    terrain = Terrain(snapshot, NOW, (*CONSTRAINTS, quiet))
-    board = Board(terrain, [Arrangement(terrain, each) for each in (ROBUST if robust else POTENTIAL)])
-    return Trial(board, made[0])
+    arrays = ClusterArrays(snapshot, NOW, (*CONSTRAINTS, quiet))
+    simulation = Simulation(arrays, [Packing(arrays, each) for each in (ROBUST if robust else POTENTIAL)])
+    return Trial(simulation, made[0])
 
 
 def crowd(loud: int = 1, calm: int = 1, *, library: bool = False, cordoned: bool = False) -> Snapshot:
@@ -146,13 +146,13 @@ def test_a_node_goes_only_if_every_constraint_allows_its_pods_a_place(
 ) -> None:
     trial = on_trial(crowd(loud, library=library), robust=robust)
 
-    assert (trial.board.try_remove("n1") is None) is expected
+    assert (trial.simulation.try_remove("n1") is None) is expected
 
 
 def test_what_may_never_go_somewhere_is_left_out_before_anything_is_counted() -> None:
-    terrain = on_trial(crowd(library=True)).board.terrain
+    arrays = on_trial(crowd(library=True)).simulation.arrays
 
-    assert [terrain.admitting(kind).tolist() for kind in (0, 1)] == [[True, True, False], [True, True, True]]
+    assert [arrays.admitting(kind).tolist() for kind in (0, 1)] == [[True, True, False], [True, True, True]]
 
 
 @pytest.mark.parametrize("loud", [3, 4])
@@ -160,7 +160,7 @@ def test_a_refused_removal_takes_back_all_it_told(loud: int) -> None:
     trial = on_trial(crowd(loud))
     before = trial.state.counts
 
-    assert trial.board.try_remove("n1") is not None
+    assert trial.simulation.try_remove("n1") is not None
     assert trial.state.counts == before == ({0: loud, 1: 1, 2: 1}, {}, set())
 
 
@@ -170,7 +170,7 @@ def test_a_removal_is_taken_back_from_every_strategy_when_a_later_one_refuses() 
     parts = [pod(f"{name}", on="n1", cpu=cpu, labels=LOUD) for name, cpu in (("a", 1), ("b", 1), ("c", 2))]
     trial = on_trial(cluster(nodes, [*parts, pod("d", on="n2", cpu=1)]), robust=True)
     states = trial.quiet.made[1:]
-    refused = trial.board.try_remove("n1")
+    refused = trial.simulation.try_remove("n1")
 
     assert refused is not None
     assert not refused.detail.endswith("packed")
@@ -180,7 +180,7 @@ def test_a_removal_is_taken_back_from_every_strategy_when_a_later_one_refuses() 
 def test_all_that_leave_are_told_first_and_each_is_gone_before_its_replacement_looks_for_a_place() -> None:
     trial = on_trial(crowd(loud=2))
 
-    assert trial.board.try_remove("n1") is None
+    assert trial.simulation.try_remove("n1") is None
     told = trial.state.told
     assert told[:2] == [("leave", 0), ("leave", 0)]
     assert [word for word, _ in told[2:]] == ["evict", "asked", "add"] * 2
@@ -190,21 +190,21 @@ def test_all_that_leave_are_told_first_and_each_is_gone_before_its_replacement_l
 def test_a_copy_goes_its_own_way() -> None:
     trial = on_trial(crowd(loud=2))
     before = trial.state.counts
-    twin = trial.board.copy()
+    twin = trial.simulation.copy()
 
     assert twin.try_remove("n1") is None
     assert trial.state.counts == before
-    assert trial.board.try_remove("n1") is None
-    assert twin.moves() == trial.board.moves()
+    assert trial.simulation.try_remove("n1") is None
+    assert twin.moves() == trial.simulation.moves()
 
 
 def test_pods_without_a_node_come_from_nowhere() -> None:
     trial = on_trial(crowd())
-    terrain = trial.board.terrain
-    arrangement = Arrangement(terrain, POTENTIAL[0])
+    arrays = trial.simulation.arrays
+    packing = Packing(arrays, POTENTIAL[0])
     state = trial.quiet.made[-1]
 
-    assert arrangement.reserve([0, 0, 0, 0], -1) == [0]
+    assert packing.reserve([0, 0, 0, 0], -1) == [0]
     assert [word for word, _ in state.told] == ["asked", "add"] * 3 + ["asked"]
 
 
@@ -216,9 +216,9 @@ def test_room_kept_for_a_node_that_the_autoscaler_empties_is_told_wholly_or_not_
     expected: tuple[dict[int, int], dict[int, int], set[int]], pods: int
 ) -> None:
     trial = on_trial(crowd(loud=pods, cordoned=True))
-    arrangement = Arrangement(trial.board.terrain, POTENTIAL[0])
+    packing = Packing(trial.simulation.arrays, POTENTIAL[0])
 
-    assert arrangement.reserve_all([0] * pods, 0) is (pods == 2)
+    assert packing.reserve_all([0] * pods, 0) is (pods == 2)
     assert trial.quiet.made[-1].counts == expected
 
 
@@ -242,8 +242,8 @@ NOT_MODELLED: dict[str, Any] = {
 
 def concerned(spec: PodClass) -> bool:
     """Whether any constraint counts the pod."""
-    terrain = Terrain(cluster([node("n1")], [pod("p", on="n1", kind=spec)]), NOW)
-    return bool(terrain.constraints.concerning[0])
+    arrays = ClusterArrays(cluster([node("n1")], [pod("p", on="n1", kind=spec)]), NOW)
+    return bool(arrays.constraints.concerning[0])
 
 
 def test_every_rule_of_a_pod_is_on_one_of_the_lists() -> None:
@@ -258,9 +258,9 @@ def test_a_rule_that_a_constraint_models_no_longer_blocks_and_every_other_does(r
 
 
 def test_without_any_constraint_every_node_is_allowed() -> None:
-    terrain = Terrain(crowd(), NOW, ())
+    arrays = ClusterArrays(crowd(), NOW, ())
 
-    assert isinstance(terrain.constraints, Constraints)
-    assert isinstance(terrain.constraint_states, ConstraintStates)
-    assert terrain.constraints.admits(0) is None
-    assert terrain.constraint_states.allowed(0) is None
+    assert isinstance(arrays.constraints, Constraints)
+    assert isinstance(arrays.constraint_states, ConstraintStates)
+    assert arrays.constraints.admits(0) is None
+    assert arrays.constraint_states.allowed(0) is None

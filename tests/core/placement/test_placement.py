@@ -7,17 +7,17 @@ import pytest
 from shared.core.cluster import names
 from shared.core.cluster.selectors import LabelSelector, NodeTerm, PodTerm, Requirement, Toleration
 from shared.core.cluster.snapshot import Node, Phase, Pod, Snapshot, Volume
-from shared.core.placement import Board, Candidate, NoPlace, search
+from shared.core.placement import Candidate, NoPlace, Simulation, search
 from tests.builders import NOW, cluster, node, our_taint, pod, pod_class, resources, taint
 
 
-def board(snapshot: Snapshot, **options: Any) -> Board:
-    return Board.of(snapshot, NOW, **options)
+def simulation(snapshot: Snapshot, **options: Any) -> Simulation:
+    return Simulation.of(snapshot, NOW, **options)
 
 
 def taken(snapshot: Snapshot, *order: str, **options: Any) -> list[str]:
     """Try the nodes in order (all by name unless given); return those taken."""
-    subject = board(snapshot, **options)
+    subject = simulation(snapshot, **options)
     return [name for name in order or [each.name for each in snapshot.nodes] if subject.try_remove(name) is None]
 
 
@@ -129,7 +129,7 @@ def test_a_pod_leaves_the_domain_it_moves_out_of() -> None:
 
 def test_nodes_taken_are_no_destinations_and_their_pods_count_together() -> None:
     pods = [pod(f"p{n}", on=f"n{n}", cpu=1.5) for n in range(4)]
-    subject = board(cluster([node(f"n{n}") for n in range(4)], pods))
+    subject = simulation(cluster([node(f"n{n}") for n in range(4)], pods))
     assert [subject.try_remove(f"n{n}") is None for n in range(4)] == [True, True, False, False]
     assert subject.taken == ("n0", "n1")
     assert {move.node for moves in subject.moves().values() for move in moves} <= {"n2", "n3"}
@@ -137,7 +137,7 @@ def test_nodes_taken_are_no_destinations_and_their_pods_count_together() -> None
 
 def test_a_node_that_received_pods_may_go_later_and_moves_tell_final_places_only() -> None:
     packed = cluster([node("n1"), node("n2"), node("n3", cpu=8)], [pod("a", on="n1"), pod("b", on="n2")])
-    subject = board(packed, robust=False)
+    subject = simulation(packed, robust=False)
     assert [subject.try_remove(name) for name in ("n1", "n2")] == [None, None]
     assert {name: [(move.pod, move.node) for move in moves] for name, moves in subject.moves().items()} == {
         "n1": [("default/a", "n3")],
@@ -149,18 +149,18 @@ def test_pods_of_departing_nodes_get_their_place_first() -> None:
     nodes = [node("n1", taints=(our_taint(),), unschedulable=True), node("n2"), node("n3")]
     pods = [pod("going", on="n1", cpu=3), pod("b", on="n2", cpu=2), pod("c", on="n3", cpu=0.5)]
     assert taken(cluster(nodes, pods), "n2") == ["n2"]
-    subject = board(cluster(nodes, pods), departing=["n1", "gone"])
+    subject = simulation(cluster(nodes, pods), departing=["n1", "gone"])
     assert isinstance(subject.try_remove("n2"), NoPlace)
     assert [(move.pod, move.node) for move in subject.reservations()] == [("default/going", "n3")]
 
 
 def test_nothing_is_taken_while_a_pod_of_a_departing_node_has_no_place() -> None:
     nodes = [node("n1", taints=(our_taint(),)), node("n2"), node("n3")]
-    subject = board(cluster(nodes, [pod("big", on="n1", cpu=5)]), departing=["n1"])
+    subject = simulation(cluster(nodes, [pod("big", on="n1", cpu=5)]), departing=["n1"])
     refusal = subject.try_remove("n2")
     assert isinstance(refusal, NoPlace)
     assert refusal.pod.key == "default/big"
-    assert [each.key for each in subject.homeless] == ["default/big"]
+    assert [each.key for each in subject.unplaced] == ["default/big"]
 
 
 @pytest.mark.parametrize(
@@ -180,8 +180,8 @@ def test_nothing_is_taken_while_a_pod_of_a_departing_node_has_no_place() -> None
 def test_an_announced_node_keeps_the_room_it_is_about_to_take(expected: list[str], announced: list[Pod]) -> None:
     nodes = [node("m1", taints=(taint(names.AUTOSCALER_CANDIDATE_TAINT, "PreferNoSchedule"),)), node("n1"), node("n2")]
     pods = [*announced, pod("n", on="n1", cpu=1.5), pod("d", on="n2", cpu=2)]
-    subject = board(cluster(nodes, pods), announced=["m1"])
-    assert subject.homeless == ()
+    subject = simulation(cluster(nodes, pods), announced=["m1"])
+    assert subject.unplaced == ()
     subject.try_remove("n1")
     assert list(subject.taken) == expected
 
@@ -212,7 +212,7 @@ def test_pods_pending_now_keep_their_place(expected: list[str], waiting: Pod) ->
 def test_a_pod_that_another_drain_is_moving_is_not_counted_twice(expected: list[str], leaving: Pod) -> None:
     nodes = [node("d1", unschedulable=True), node("n1"), node("n2")]
     snapshot = cluster(nodes, [leaving, pod("new", on="n2", cpu=2), pod("a", on="n1", cpu=2)])
-    subject = board(snapshot, departing=["d1"])
+    subject = simulation(snapshot, departing=["d1"])
     subject.try_remove("n1")
     assert list(subject.taken) == expected
 
@@ -246,7 +246,7 @@ def test_pods_of_a_node_that_is_not_ready_keep_a_place(expected: list[str], stri
 
 def test_pods_of_a_departing_node_that_is_not_ready_are_given_one_place_not_two() -> None:
     nodes = [node("n1", taints=(our_taint(),), ready=False), node("n2")]
-    subject = board(cluster(nodes, [pod("going", on="n1", cpu=3)]), departing=["n1"])
+    subject = simulation(cluster(nodes, [pod("going", on="n1", cpu=3)]), departing=["n1"])
     assert [(move.pod, move.node) for move in subject.reservations()] == [("default/going", "n2")]
 
 
@@ -266,14 +266,16 @@ def test_a_fit_that_only_packing_finds_is_not_robust() -> None:
 
 
 def test_a_pod_with_a_rule_that_is_not_modelled_is_never_said_to_fit() -> None:
-    refusal = board(cluster([node("n1"), node("n2")], [pod("p", on="n1", host_ports=("0/TCP/80",))])).try_remove("n1")
+    refusal = simulation(cluster([node("n1"), node("n2")], [pod("p", on="n1", host_ports=("0/TCP/80",))])).try_remove(
+        "n1"
+    )
     assert isinstance(refusal, NoPlace)
     assert (refusal.pod.key, refusal.detail) == ("default/p", "host_ports")
 
 
 def test_a_pending_pod_whose_place_is_not_modelled_keeps_the_node_it_may_need() -> None:
     claim = pod("waits", phase=Phase.PENDING, volumes=(Volume("d", "persistentVolumeClaim"),))
-    subject = board(cluster([node("n1"), node("n2")], [claim]), robust=False)
+    subject = simulation(cluster([node("n1"), node("n2")], [claim]), robust=False)
     assert [(move.pod, move.node) for move in subject.reservations()] == [("default/waits", "n1")]
     refusal = subject.try_remove("n1")
     assert isinstance(refusal, NoPlace)
@@ -305,7 +307,7 @@ def test_a_pod_that_stays_counts_as_booked_and_one_that_moves_as_asked() -> None
 
 
 def test_asking_twice_for_a_node_is_a_mistake() -> None:
-    subject = board(cluster([node("n1"), node("n2")]), departing=["n2"])
+    subject = simulation(cluster([node("n1"), node("n2")]), departing=["n2"])
     assert subject.try_remove("n1") is None
     for name in ("n1", "n2"):
         with pytest.raises(ValueError, match="already on its way out"):
@@ -316,14 +318,14 @@ def test_the_search_takes_the_money() -> None:
     nodes = [node("cheap", cpu=4), node("dear", cpu=4), node("rest", cpu=4)]
     pods = [pod(each.name, on=each.name, cpu=3 if each.name == "rest" else 1.2) for each in nodes]
     rows = [Candidate("cheap", 1), Candidate("dear", 10), Candidate("rest", 1)]
-    found = search(board(cluster(nodes, pods), robust=False), rows)
+    found = search(simulation(cluster(nodes, pods), robust=False), rows)
     assert (found.nodes, found.saving) == (("dear",), 10)
 
 
 def test_a_search_without_candidates_finds_nothing() -> None:
-    found = search(board(cluster([node("n1")])), [])
+    found = search(simulation(cluster([node("n1")])), [])
     assert (found.nodes, found.saving, found.steps) == ((), 0, 0)
 
 
 def test_an_empty_cluster_has_a_board() -> None:
-    assert board(cluster([], [pod("waits", phase=Phase.PENDING)])).reservations() == ()
+    assert simulation(cluster([], [pod("waits", phase=Phase.PENDING)])).reservations() == ()

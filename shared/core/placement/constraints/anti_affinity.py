@@ -13,7 +13,7 @@ import numpy as np
 from shared.core.cluster.selectors import Labels, PodTerm
 from shared.core.cluster.snapshot import NO_LABELS, PodClass
 from shared.core.placement.constraints.constraint import Constraint, ConstraintInput, ConstraintState
-from shared.core.placement.node_filters import Codes, Masks, Row
+from shared.core.placement.node_filters import Codes, NodeFilters, NodeMask
 
 NOWHERE: Final = -1
 """The domain of nodes without the topology key."""
@@ -25,14 +25,14 @@ class AntiAffinity(Constraint):
     def __init__(self, given: ConstraintInput) -> None:
         classes = given.classes
         terms = {term: place for place, term in enumerate(_terms(classes))}
-        self.domains: list[Codes] = [_domains(given.masks, term.topology_key) for term in terms]
+        self.domains: list[Codes] = [_domains(given.node_filters, term.topology_key) for term in terms]
         self._sizes = [int(codes.max(initial=NOWHERE)) + 1 for codes in self.domains]
         self.holds: list[tuple[int, ...]] = [
             tuple(sorted({terms[term] for term in spec.anti_affinity})) for spec in classes
         ]
         self.rejected_by = _rejections(classes, tuple(terms), given.snapshot.namespaces)
 
-    def nodes_in(self, term: int, domains: Collection[int]) -> Row:
+    def nodes_in(self, term: int, domains: Collection[int]) -> NodeMask:
         """Return the nodes that lie in one of the domains."""
         # one more place than domains: NOWHERE, which is the last index, falls on it
         chosen = np.zeros(self._sizes[term] + 1, np.bool_)
@@ -71,8 +71,8 @@ class AntiAffinityState(ConstraintState):
                 if domain != NOWHERE:
                     _count(counts[term], domain, pods)
 
-    def allowed(self, kind: int) -> Row | None:
-        barred: Row | None = None
+    def allowed(self, kind: int) -> NodeMask | None:
+        barred: NodeMask | None = None
         for terms, counts in ((self._of.holds[kind], self._rejected), (self._of.rejected_by[kind], self._holders)):
             for term in terms:
                 here = self._of.nodes_in(term, counts[term])
@@ -90,8 +90,8 @@ def _terms(classes: Sequence[PodClass]) -> dict[PodTerm, None]:
     return {term: None for spec in classes for term in spec.anti_affinity}
 
 
-def _domains(masks: Masks, key: str) -> Codes:
-    column = masks.label(key)
+def _domains(node_filters: NodeFilters, key: str) -> Codes:
+    column = node_filters.label(key)
     absent = column.values.index(None) if None in column.values else NOWHERE
     return np.where(column.codes == absent, NOWHERE, column.codes)
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from shared.core.placement.constraints.constraint import ConstraintInput, ConstraintState, NewConstraint
-from shared.core.placement.node_filters import Codes, Row
+from shared.core.placement.node_filters import Codes, NodeMask
 
 
 class Constraints:
@@ -22,7 +22,7 @@ class Constraints:
         )
         """By class, the places of those that concern it."""
 
-    def admits(self, kind: int) -> Row | None:
+    def admits(self, kind: int) -> NodeMask | None:
         """Return the nodes that all constraints leave the class whatever lies there; None = all."""
         return _all([self._members[place].admits(kind) for place in self.concerning[kind]])
 
@@ -36,7 +36,7 @@ class Constraints:
 
 
 class ConstraintStates(ConstraintState):
-    """The changing part of all constraints, for one arrangement."""
+    """The changing part of all constraints, for one packing."""
 
     def __init__(self, concerning: Sequence[Sequence[int]], states: Sequence[ConstraintState]) -> None:
         self._concerning = concerning
@@ -62,17 +62,17 @@ class ConstraintStates(ConstraintState):
         for state in self._states:
             state.reopen(node)
 
-    def allowed(self, kind: int) -> Row | None:
+    def allowed(self, kind: int) -> NodeMask | None:
         return _all([self._states[place].allowed(kind) for place in self._concerning[kind]])
 
     def copy(self) -> "ConstraintStates":
         return ConstraintStates(self._concerning, [state.copy() for state in self._states])
 
 
-def _all(rows: Sequence[Row | None]) -> Row | None:
-    """Return where all rows hold; None = everywhere."""
-    found: Row | None = None
-    for row in rows:
-        if row is not None:
-            found = row if found is None else found & row
+def _all(masks: Sequence[NodeMask | None]) -> NodeMask | None:
+    """Return where all masks hold; None = everywhere."""
+    found: NodeMask | None = None
+    for mask in masks:
+        if mask is not None:
+            found = mask if found is None else found & mask
     return found

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol, Self
 
 from shared.core.cluster.snapshot import PodClass, Snapshot
-from shared.core.placement.node_filters import Masks, Row
+from shared.core.placement.node_filters import NodeFilters, NodeMask
 
 
 @dataclass(frozen=True)
@@ -18,11 +18,11 @@ class ConstraintInput:
 
     snapshot: Snapshot
     classes: Sequence[PodClass]
-    masks: Masks
+    node_filters: NodeFilters
 
 
 class ConstraintState(Protocol):
-    """How the pods lie, as far as one constraint counts them. One for each arrangement.
+    """How the pods lie, as far as one constraint counts them. One for each packing.
 
     All of it is counts: the same call with the negative number of pods takes it back, and nothing else has to be kept
     for an undo. Only pods that the constraint concerns are told. It is copied for every pass of the search and changed
@@ -53,7 +53,7 @@ class ConstraintState(Protocol):
         """Take back `close`."""
         del node
 
-    def allowed(self, kind: int) -> Row | None:
+    def allowed(self, kind: int) -> NodeMask | None:
         """Return the nodes that may take one more pod of the class as the pods lie now; None = all.
 
         Asked for every pod placed: a few passes of NumPy over the nodes, never a loop over them. A node where no pod
@@ -73,7 +73,7 @@ class Constraint(Protocol):
         """Whether the rule binds pods of the class, or counts them for others. Of the rest it is never told."""
         ...
 
-    def admits(self, kind: int) -> Row | None:
+    def admits(self, kind: int) -> NodeMask | None:
         """Return the nodes that the rule leaves the class whatever lies there; None = all."""
         del kind
         return None
