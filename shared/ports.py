@@ -1,6 +1,6 @@
 """READ FIRST. What Ebb asks of the world, in its own words.
 
-The planner reads one picture (`Cluster.picture`, `Pools`), what it remembers (`State`) and what people want
+The planner reads the cluster (`Cluster.read`, `Pools`), what it remembers (`State`) and what people want
 (`PolicySource`), and gives orders (`OrderBus`). The drainer takes one order and works on one node through
 `Cluster`. Adapters implement these; tests use hand-written fakes that pass the same contract tests.
 All methods raise the failures of `shared.errors` and nothing else: `Retryable` for an outage, `Stale` or
@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Picture:
+class ClusterReading:
     """What one reading of the cluster gave: the parts of a `Snapshot` that the Kubernetes API knows."""
 
     nodes: tuple[Node, ...]
@@ -48,7 +48,7 @@ class Eviction:
 class Cluster(Protocol):
     """The Kubernetes API of the one cluster."""
 
-    def picture(self) -> Picture:
+    def read(self) -> ClusterReading:
         """Read everything: nodes first, then pods, PodDisruptionBudgets, namespaces and workloads."""
 
     def node(self, name: str) -> Node:
@@ -118,7 +118,7 @@ class Pools(Protocol):
 
 
 @dataclass(frozen=True)
-class Key(Generic[T]):
+class DocumentKey(Generic[T]):
     """Which document: a collection (`cluster`, `pools`, `drains`, `runs`), an id, and the type it holds."""
 
     collection: str
@@ -126,23 +126,23 @@ class Key(Generic[T]):
     type: type[T]
 
 
-CLUSTER = Key("cluster", "", ClusterState)
+CLUSTER_KEY = DocumentKey("cluster", "", ClusterState)
 
 
-def pool_key(pool: str) -> Key[PoolMarks]:
-    return Key("pools", pool, PoolMarks)
+def pool_key(pool: str) -> DocumentKey[PoolMarks]:
+    return DocumentKey("pools", pool, PoolMarks)
 
 
-def drain_key(order_id: str) -> Key[DrainRecord]:
-    return Key("drains", order_id, DrainRecord)
+def drain_key(order_id: str) -> DocumentKey[DrainRecord]:
+    return DocumentKey("drains", order_id, DrainRecord)
 
 
-def run_key(schedule_time: str) -> Key[Run]:
-    return Key("runs", schedule_time, Run)
+def run_key(schedule_time: str) -> DocumentKey[Run]:
+    return DocumentKey("runs", schedule_time, Run)
 
 
 @dataclass(frozen=True)
-class Found(Generic[T]):
+class StoredDocument(Generic[T]):
     """A document as it was read: None when absent. `version` is opaque; `read_at` is the store's own time."""
 
     value: T | None
@@ -155,19 +155,19 @@ class Found(Generic[T]):
 class State(Protocol):
     """The documents of one cluster, with compare-and-set and nothing else."""
 
-    def get(self, key: Key[T]) -> Found[T]:
+    def get(self, key: DocumentKey[T]) -> StoredDocument[T]:
         """Read one document, consistently. Raises Unreadable when it does not decode."""
 
-    def put(self, key: Key[T], value: T, expected: str | None) -> str:
+    def put(self, key: DocumentKey[T], value: T, expected: str | None) -> str:
         """Write if the document's version is still the expected one (None: if it does not exist).
 
         Returns the new version. Raises Stale when somebody else wrote first.
         """
 
-    def delete(self, key: Key[T], expected: str) -> None:
+    def delete(self, key: DocumentKey[T], expected: str) -> None:
         """Delete if the version is still the expected one. Raises Stale."""
 
-    def all(self, collection: str, type_: type[T]) -> Mapping[str, Found[T]]:
+    def all(self, collection: str, type_: type[T]) -> Mapping[str, StoredDocument[T]]:
         """Read a whole collection by id (`pools`, or `drains` for `ebb status`).
 
         One that does not decode does not hide the others: it is there with its fault and without a value.
@@ -230,6 +230,6 @@ class Ports:
 
 
 __all__: Sequence[str] = (
-    "CLUSTER", "Clock", "Cluster", "Eviction", "Found", "Key", "Log", "OrderBus", "Picture",
-    "PolicySource", "Pools", "PoolsReading", "Ports", "State", "drain_key", "pool_key", "run_key",
+    "CLUSTER_KEY", "Clock", "Cluster", "ClusterReading", "DocumentKey", "Eviction", "Log", "OrderBus", "PolicySource",
+    "Pools", "PoolsReading", "Ports", "State", "StoredDocument", "drain_key", "pool_key", "run_key",
 )  # fmt: skip

@@ -12,7 +12,7 @@ from shared.core.cluster.snapshot import Node, Phase, Pod, PodDisruptionBudget
 from shared.core.cluster.workloads import Workload
 from shared.core.records.evictions import EvictionAnswer
 from shared.errors import EbbError, Gone, Stale
-from shared.ports import Eviction, Picture
+from shared.ports import ClusterReading, Eviction
 from tests.builders import NOW
 
 
@@ -56,10 +56,10 @@ class FakeCluster:
         for key in keys or [pod.key for pod in self.pods.values() if pod.deleting]:
             del self.pods[key]
 
-    def picture(self) -> Picture:
-        self._called("picture")
+    def read(self) -> ClusterReading:
+        self._called("read")
         nodes, pods = tuple(self.nodes.values()), tuple(self.pods.values())
-        return Picture(nodes, pods, self._pdbs(), dict(self.namespaces), dict(self.workloads))
+        return ClusterReading(nodes, pods, self._pdbs(), dict(self.namespaces), dict(self.workloads))
 
     def node(self, name: str) -> Node:
         self._called("node", name)

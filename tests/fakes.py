@@ -14,7 +14,7 @@ from shared.core.policy import Policy
 from shared.core.records.orders import Order, decode, encode
 from shared.core.records.result import DrainResult
 from shared.errors import BadPolicy, EbbError, Stale, Unreadable
-from shared.ports import Found, Key, PoolsReading
+from shared.ports import DocumentKey, PoolsReading, StoredDocument
 from tests.builders import CLUSTER, NOW
 from tests.fake_cluster import FakeCluster
 
@@ -59,16 +59,16 @@ class FakeState:
         self.writes = 0
         self._latest = datetime.min.replace(tzinfo=UTC)
 
-    def get(self, key: Key[T]) -> Found[T]:
+    def get(self, key: DocumentKey[T]) -> StoredDocument[T]:
         self._latest = max(self._latest, self.now())
         data, version = self.documents.get(self._place(key), (None, None))
         try:
             value = None if data is None else msgspec.json.decode(data, type=key.type)
         except msgspec.DecodeError as error:
             raise Unreadable(f"document {key.collection} {key.id!r}", str(error)) from error
-        return Found(value, version, self._latest)
+        return StoredDocument(value, version, self._latest)
 
-    def put(self, key: Key[T], value: T, expected: str | None) -> str:
+    def put(self, key: DocumentKey[T], value: T, expected: str | None) -> str:
         with self._lock:
             self._check(key, expected)
             self.writes += 1
@@ -76,26 +76,26 @@ class FakeState:
             self.documents[self._place(key)] = (msgspec.json.encode(value), version)
             return version
 
-    def delete(self, key: Key[T], expected: str) -> None:
+    def delete(self, key: DocumentKey[T], expected: str) -> None:
         with self._lock:
             self._check(key, expected)
             del self.documents[self._place(key)]
 
-    def all(self, collection: str, type_: type[T]) -> Mapping[str, Found[T]]:
+    def all(self, collection: str, type_: type[T]) -> Mapping[str, StoredDocument[T]]:
         ids = [id_ for cluster, kind, id_ in self.documents if (cluster, kind) == (self.cluster, collection)]
-        return {id_: self._listed(Key(collection, id_, type_)) for id_ in ids}
+        return {id_: self._listed(DocumentKey(collection, id_, type_)) for id_ in ids}
 
-    def _listed(self, key: Key[T]) -> Found[T]:
+    def _listed(self, key: DocumentKey[T]) -> StoredDocument[T]:
         try:
             return self.get(key)
         except Unreadable as fault:
-            return Found(None, self.documents[self._place(key)][1], self._latest, fault=str(fault))
+            return StoredDocument(None, self.documents[self._place(key)][1], self._latest, fault=str(fault))
 
-    def _check(self, key: Key[Any], expected: str | None) -> None:
+    def _check(self, key: DocumentKey[Any], expected: str | None) -> None:
         if self.documents.get(self._place(key), (b"", None))[1] != expected:
             raise Stale(f"document {key.collection} {key.id!r} was written by somebody else")
 
-    def _place(self, key: Key[Any]) -> tuple[str, str, str]:
+    def _place(self, key: DocumentKey[Any]) -> tuple[str, str, str]:
         return self.cluster, key.collection, key.id
 
 

@@ -102,12 +102,12 @@ def test_scripted_answers_and_failures_come_first_and_in_order() -> None:
     web = pod("web", on="n1")
     cluster = FakeCluster(web)
     cluster.answers["default/web"] = [Eviction(Answer.CONFLICT), Retryable("api server")]
-    cluster.failures["picture"] = [Retryable("api server")]
+    cluster.failures["read"] = [Retryable("api server")]
 
     assert cluster.evict(web, 30).answer == Answer.CONFLICT
     with pytest.raises(Retryable):
         cluster.evict(web, 30)
     assert cluster.evict(web, 30).answer == Answer.GRANTED
     with pytest.raises(Retryable):
-        cluster.picture()
-    assert cluster.picture().pods == tuple(cluster.pods.values())
+        cluster.read()
+    assert cluster.read().pods == tuple(cluster.pods.values())

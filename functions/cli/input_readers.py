@@ -13,7 +13,7 @@ from typing import Any, Final
 from functions.cli.reading_line import said, size_of
 from shared.adapters.clock import system_time
 from shared.errors import BadInput
-from shared.ports import Picture, PoolsReading
+from shared.ports import ClusterReading, PoolsReading
 from shared.settings import read_settings
 
 NO_GKE_API: Final = "pools are read from node labels, without minimum sizes, and counted as autoscaled."
@@ -29,7 +29,7 @@ class Reading:
     """What was read: of which cluster, when, and a note on what its pools rest on."""
 
     cluster: str
-    picture: Picture
+    cluster_reading: ClusterReading
     pools: PoolsReading
     now: datetime
     note: str
@@ -48,8 +48,8 @@ def from_dump(paths: tuple[Path, ...]) -> Reading:
 
     name = ", ".join("stdin" if path == STDIN else path.name for path in paths)
     with said(name, size_of([path for path in paths if path != STDIN])):
-        picture, now = read_dump(paths)
-    return Reading(name, picture, BY_LABELS, now, f"A dump has no GKE API: {NO_GKE_API}")
+        cluster_reading, now = read_dump(paths)
+    return Reading(name, cluster_reading, BY_LABELS, now, f"A dump has no GKE API: {NO_GKE_API}")
 
 
 def from_cluster(kubeconfig: Path | None, context: str | None) -> Reading:
@@ -67,13 +67,13 @@ def from_cluster(kubeconfig: Path | None, context: str | None) -> Reading:
     access = from_kubeconfig(path, context)
     now = system_time()
     with said("the cluster"):
-        picture = KubernetesCluster(KubernetesClient(access)).picture()
+        cluster_reading = KubernetesCluster(KubernetesClient(access)).read()
     cluster, pools = _pools()
     if pools.known:
-        return Reading(cluster, picture, pools, now, f"Pools are those that the GKE API names for {cluster}.")
+        return Reading(cluster, cluster_reading, pools, now, f"Pools are those that the GKE API names for {cluster}.")
     name = cluster or cluster_of(context or _current_context(path))
     how = "" if cluster else HOW_GKE_API
-    return Reading(name, picture, pools, now, f"Without a GKE API {NO_GKE_API}{how}")
+    return Reading(name, cluster_reading, pools, now, f"Without a GKE API {NO_GKE_API}{how}")
 
 
 def cluster_of(context: str) -> str:

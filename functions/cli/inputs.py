@@ -20,7 +20,7 @@ from shared.core.planning.prices import Prices
 from shared.core.planning.unknown_pools import unknown_pools
 from shared.core.policy import Policy, PoolPolicy
 from shared.errors import BadInput, BadPolicy
-from shared.ports import Picture
+from shared.ports import ClusterReading
 from shared.store.snapshots import snapshot_of
 from shared.wiring import prices_of
 
@@ -82,8 +82,8 @@ def gather(sources: Sources, read: Policy | None = None) -> Inputs:
     policy, notes = (EVERY_POOL, (NO_POLICY,)) if given is None else (given, ())
     reading = from_dump(sources.dumps) if sources.dumps else from_cluster(sources.kubeconfig, sources.context)
     now, prices = sources.at or reading.now, prices_of()
-    snapshot = snapshot_of(reading.cluster, reading.picture, reading.pools, now, now)
-    known = (NO_MARKS, *_no_workloads(reading.picture), *_estimated(snapshot, prices))
+    snapshot = snapshot_of(reading.cluster, reading.cluster_reading, reading.pools, now, now)
+    known = (NO_MARKS, *_no_workloads(reading.cluster_reading), *_estimated(snapshot, prices))
     odd = (*warnings_of(policy, snapshot), *_elsewhere(snapshot))
     return Inputs(snapshot, policy, prices, (*odd, *notes, reading.note, *known))
 
@@ -141,8 +141,8 @@ def _elsewhere(snapshot: Snapshot) -> tuple[str, ...]:
     return () if not snapshot.nodes or any(node.pool for node in snapshot.nodes) else (f"{WARNING}{NOT_GKE}",)
 
 
-def _no_workloads(picture: Picture) -> tuple[str, ...]:
-    return () if picture.workloads or not picture.pods else (NO_WORKLOADS,)
+def _no_workloads(cluster_reading: ClusterReading) -> tuple[str, ...]:
+    return () if cluster_reading.workloads or not cluster_reading.pods else (NO_WORKLOADS,)
 
 
 def _estimated(snapshot: Snapshot, prices: Prices) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ from shared.core.records.state import ClusterState
 from shared.core.rules.gates import idle_words
 from shared.core.rules.pods import movable
 from shared.errors import Gone
-from shared.ports import Picture
+from shared.ports import ClusterReading
 from shared.readings import Surroundings
 from shared.store.compare_and_set import change_cluster, read_cluster
 from shared.store.snapshots import snapshot_of, told
@@ -127,9 +127,9 @@ def _partial(desk: Desk, node: Node, around: Surroundings, now: datetime) -> Sna
     pods = cluster.pods_on(node.name)
     workloads = told(pods, cluster.workloads_of(pod.spec.workload for pod in pods))
     others = [each for each in around.nodes if each.name != node.name]
-    picture = Picture((*others, node), pods, around.disruption_budgets, {}, workloads)
+    reading = ClusterReading((*others, node), pods, around.disruption_budgets, {}, workloads)
     read_at = min(around.read_at, now)
-    return snapshot_of(desk.order.cluster, picture, ports.pools.read(), read_at, read_at)
+    return snapshot_of(desk.order.cluster, reading, ports.pools.read(), read_at, read_at)
 
 
 def _preflight(desk: Desk, node: Node, snapshot: Snapshot, policy: Policy) -> None:

@@ -58,8 +58,8 @@ def whole(desk: Desk, state: ClusterState, now: datetime, *, not_before: datetim
 
 def _read(ports: Ports, cluster: str) -> WholePicture:
     state, _, began_at = read_cluster(ports.state)
-    picture = ports.cluster.picture()
-    return WholePicture(snapshot_of(cluster, picture, ports.pools.read(), began_at, began_at), state)
+    reading = ports.cluster.read()
+    return WholePicture(snapshot_of(cluster, reading, ports.pools.read(), began_at, began_at), state)
 
 
 def surroundings(ports: Ports, now: datetime) -> Surroundings:

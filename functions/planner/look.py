@@ -35,11 +35,11 @@ class Sight:
 def look(ports: Ports, settings: Settings, policy: Policy | None, pools: PoolsReading) -> Sight:
     """Read the cluster, and before it and after it the state. Raises Retryable or Terminal."""
     before, _, began_at = read_cluster(ports.state)
-    picture = ports.cluster.picture()
+    cluster_reading = ports.cluster.read()
     marks, records = _marks(ports), _records(ports, before)
     _, _, now = read_cluster(ports.state)
     return Sight(
-        snapshot=snapshot_of(settings.cluster, picture, pools, began_at, now),
+        snapshot=snapshot_of(settings.cluster, cluster_reading, pools, began_at, now),
         state=before,
         records=records,
         marks=marks,

@@ -19,7 +19,7 @@ from urllib.parse import quote, unquote
 import msgspec
 
 from shared.errors import Unreadable
-from shared.ports import Key
+from shared.ports import DocumentKey
 
 T = TypeVar("T")
 
@@ -34,7 +34,7 @@ def cluster_key(cluster: str) -> str:
     return "_".join(quote(part, safe="").replace("_", "%5F") for part in named)
 
 
-def path(cluster: str, key: Key[Any]) -> str:
+def path(cluster: str, key: DocumentKey[Any]) -> str:
     """Return the document's path in the database."""
     root = f"clusters/{cluster_key(cluster)}"
     return root if key.collection == "cluster" else f"{root}/{key.collection}/{escape_id(key.id)}"

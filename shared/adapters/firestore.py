@@ -12,7 +12,7 @@ from shared.adapters.documents import cluster_key, from_document, path, plain_ti
 from shared.adapters.google_failures import Service
 from shared.adapters.google_retries import CALL_SECONDS, bounds
 from shared.errors import Stale, Unreadable
-from shared.ports import Found, Key
+from shared.ports import DocumentKey, StoredDocument
 
 if TYPE_CHECKING:
     from google.cloud.firestore import DocumentReference, DocumentSnapshot
@@ -40,11 +40,11 @@ class FirestoreState:
             self._client = Client(project=project, database=database)
         self._bounds = bounds(call_seconds)
 
-    def get(self, key: Key[T]) -> Found[T]:
+    def get(self, key: DocumentKey[T]) -> StoredDocument[T]:
         """Read one document. Raises Retryable, or Unreadable when it does not decode."""
         return _found(self._read(key), key.type)
 
-    def put(self, key: Key[T], value: T, expected: str | None) -> str:
+    def put(self, key: DocumentKey[T], value: T, expected: str | None) -> str:
         """Write if nobody else did. Raises Stale, Retryable, Terminal.
 
         A write whose answer was lost is sent again and then meets itself; that it won is seen by its name.
@@ -60,22 +60,22 @@ class FirestoreState:
                 raise
             return _version(stands)
 
-    def delete(self, key: Key[T], expected: str) -> None:
+    def delete(self, key: DocumentKey[T], expected: str) -> None:
         """Delete if nobody wrote since. Raises Stale, Retryable, Terminal."""
         with self._service.asked(guarded=True):
             self._document(key).delete(option=self._unchanged_since(expected), **self._bounds)
 
-    def all(self, collection: str, type_: type[T]) -> Mapping[str, Found[T]]:
+    def all(self, collection: str, type_: type[T]) -> Mapping[str, StoredDocument[T]]:
         """Read a whole collection by id; a document that does not decode is named in its fault. Raises Retryable."""
         documents = self._client.collection("clusters", cluster_key(self._cluster), collection)
         with self._service.asked():
             snapshots = list(documents.stream(**self._bounds))
         return {unescape_id(each.id): _listed(each, type_) for each in snapshots}
 
-    def _document(self, key: Key[Any]) -> "DocumentReference":
+    def _document(self, key: DocumentKey[Any]) -> "DocumentReference":
         return self._client.document(path(self._cluster, key))
 
-    def _read(self, key: Key[Any]) -> "DocumentSnapshot[Any]":
+    def _read(self, key: DocumentKey[Any]) -> "DocumentSnapshot[Any]":
         with self._service.asked():
             return self._document(key).get(**self._bounds)
 
@@ -91,19 +91,19 @@ class FirestoreState:
         return self._client.write_option(last_update_time=exact.from_rfc3339(version).timestamp_pb())
 
 
-def _found(snapshot: "DocumentSnapshot[Any]", type_: type[T]) -> Found[T]:
+def _found(snapshot: "DocumentSnapshot[Any]", type_: type[T]) -> StoredDocument[T]:
     read_at = plain_time(snapshot.read_time)
     if not snapshot.exists:
-        return Found(None, None, read_at)
+        return StoredDocument(None, None, read_at)
     fields = snapshot.to_dict() or {}
-    return Found(from_document(fields, type_, snapshot.reference.path), _version(snapshot), read_at)
+    return StoredDocument(from_document(fields, type_, snapshot.reference.path), _version(snapshot), read_at)
 
 
-def _listed(snapshot: "DocumentSnapshot[Any]", type_: type[T]) -> Found[T]:
+def _listed(snapshot: "DocumentSnapshot[Any]", type_: type[T]) -> StoredDocument[T]:
     try:
         return _found(snapshot, type_)
     except Unreadable as fault:
-        return Found(None, _version(snapshot), plain_time(snapshot.read_time), fault=str(fault))
+        return StoredDocument(None, _version(snapshot), plain_time(snapshot.read_time), fault=str(fault))
 
 
 def _version(written: Any) -> str:

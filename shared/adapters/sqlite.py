@@ -16,7 +16,7 @@ import msgspec
 
 from shared.adapters.clock import system_time
 from shared.errors import Retryable, Stale, Terminal, Unreadable
-from shared.ports import Found, Key
+from shared.ports import DocumentKey, StoredDocument
 
 T = TypeVar("T")
 
@@ -56,15 +56,15 @@ class SqliteState:
         self._latest = datetime.min.replace(tzinfo=UTC)
         self._make()
 
-    def get(self, key: Key[T]) -> Found[T]:
+    def get(self, key: DocumentKey[T]) -> StoredDocument[T]:
         """Read one document. Raises Retryable, or Unreadable when it does not decode."""
         with self._open() as database:
             row = database.execute(_READ, self._id(key)).fetchone()
         if row is None:
-            return Found(None, None, self._read_at())
-        return Found(self._decode(row[0], key), row[1], self._read_at())
+            return StoredDocument(None, None, self._read_at())
+        return StoredDocument(self._decode(row[0], key), row[1], self._read_at())
 
-    def put(self, key: Key[T], value: T, expected: str | None) -> str:
+    def put(self, key: DocumentKey[T], value: T, expected: str | None) -> str:
         """Write if nobody else did, and let documents go whose time is over. Raises Stale, Retryable, Terminal."""
         version = uuid4().hex
         expire_at: datetime | None = getattr(value, "expire_at", None)
@@ -74,17 +74,20 @@ class SqliteState:
             database.execute(_DELETE_EXPIRED, (self._read_at().timestamp(),))
         return version
 
-    def delete(self, key: Key[T], expected: str) -> None:
+    def delete(self, key: DocumentKey[T], expected: str) -> None:
         """Delete if nobody wrote since. Raises Stale, Retryable, Terminal."""
         with self._change(key, expected) as database:
             database.execute(_DELETE, self._id(key))
 
-    def all(self, collection: str, type_: type[T]) -> Mapping[str, Found[T]]:
+    def all(self, collection: str, type_: type[T]) -> Mapping[str, StoredDocument[T]]:
         """Read a whole collection by id; a document that does not decode is named in its fault. Raises Retryable."""
         with self._open() as database:
             rows = database.execute(_READ_ALL, (self._cluster, collection)).fetchall()
         read_at = self._read_at()
-        return {id_: self._listed(value, Key(collection, id_, type_), version, read_at) for id_, value, version in rows}
+        return {
+            id_: self._listed(value, DocumentKey(collection, id_, type_), version, read_at)
+            for id_, value, version in rows
+        }
 
     def _make(self) -> None:
         """Make the file. Others who make it too are waited for: SQLite itself does not wait when the mode changes."""
@@ -102,7 +105,7 @@ class SqliteState:
                 return
 
     @contextmanager
-    def _change(self, key: Key[Any], expected: str | None) -> Iterator[sqlite3.Connection]:
+    def _change(self, key: DocumentKey[Any], expected: str | None) -> Iterator[sqlite3.Connection]:
         with self._open() as database:
             database.execute("BEGIN IMMEDIATE")
             row = database.execute(_READ, self._id(key)).fetchone()
@@ -126,20 +129,20 @@ class SqliteState:
             return Retryable(what, str(error))
         return Terminal(what, f"{error}. Check that EBB_STATE names a file in a folder that may be written.")
 
-    def _listed(self, data: bytes, key: Key[T], version: str, read_at: datetime) -> Found[T]:
+    def _listed(self, data: bytes, key: DocumentKey[T], version: str, read_at: datetime) -> StoredDocument[T]:
         try:
-            return Found(self._decode(data, key), version, read_at)
+            return StoredDocument(self._decode(data, key), version, read_at)
         except Unreadable as fault:
-            return Found(None, version, read_at, fault=str(fault))
+            return StoredDocument(None, version, read_at, fault=str(fault))
 
-    def _decode(self, data: bytes, key: Key[T]) -> T:
+    def _decode(self, data: bytes, key: DocumentKey[T]) -> T:
         try:
             return msgspec.json.decode(data, type=key.type)
         except msgspec.DecodeError as error:
             what = f"document {key.collection} {key.id!r} in {self._path}"
             raise Unreadable(what, f"{error}. Delete the file: nodes it knew of are then given back.") from error
 
-    def _id(self, key: Key[Any]) -> tuple[str, str, str]:
+    def _id(self, key: DocumentKey[Any]) -> tuple[str, str, str]:
         return self._cluster, key.collection, key.id
 
     def _read_at(self) -> datetime:

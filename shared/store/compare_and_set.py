@@ -9,7 +9,7 @@ from typing import Final
 
 from shared.core.records.state import ClusterState
 from shared.errors import Retryable, Stale
-from shared.ports import CLUSTER, Clock, State
+from shared.ports import CLUSTER_KEY, Clock, State
 
 TRIES: Final = 12
 FIRST_PAUSE: Final = 0.05
@@ -17,7 +17,7 @@ FIRST_PAUSE: Final = 0.05
 
 def read_cluster(state: State) -> tuple[ClusterState, str | None, datetime]:
     """Return the document (an empty one when there is none yet), its version and the state's time."""
-    found = state.get(CLUSTER)
+    found = state.get(CLUSTER_KEY)
     return found.value or ClusterState(), found.version, found.read_at
 
 
@@ -37,7 +37,7 @@ def change_cluster(
         if after is None or after == before:
             return before
         try:
-            state.put(CLUSTER, after, version)
+            state.put(CLUSTER_KEY, after, version)
         except Stale:
             clock.sleep(FIRST_PAUSE * (attempt + 1))
         else:

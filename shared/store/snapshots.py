@@ -10,25 +10,25 @@ from datetime import datetime
 
 from shared.core.cluster.snapshot import Node, NodePool, Pod, Snapshot
 from shared.core.cluster.workloads import UNKNOWN, Workload
-from shared.ports import Picture, PoolsReading
+from shared.ports import ClusterReading, PoolsReading
 
 
 def snapshot_of(
-    cluster: str, picture: Picture, reading: PoolsReading, began_at: datetime, taken_at: datetime
+    cluster: str, cluster_reading: ClusterReading, reading: PoolsReading, began_at: datetime, taken_at: datetime
 ) -> Snapshot:
     """Return the snapshot, sorted so that equal clusters give equal plans."""
     return Snapshot(
         cluster=cluster,
         began_at=began_at,
         taken_at=taken_at,
-        nodes=tuple(sorted(picture.nodes, key=lambda node: node.name)),
-        pods=tuple(sorted(picture.pods, key=lambda pod: pod.key)),
-        disruption_budgets=tuple(sorted(picture.disruption_budgets, key=lambda budget: budget.key)),
-        pools=reading.pools if reading.known else pools_by_label(picture.nodes),
+        nodes=tuple(sorted(cluster_reading.nodes, key=lambda node: node.name)),
+        pods=tuple(sorted(cluster_reading.pods, key=lambda pod: pod.key)),
+        disruption_budgets=tuple(sorted(cluster_reading.disruption_budgets, key=lambda budget: budget.key)),
+        pools=reading.pools if reading.known else pools_by_label(cluster_reading.nodes),
         pools_known=reading.known,
-        namespaces=picture.namespaces,
+        namespaces=cluster_reading.namespaces,
         profile=reading.profile,
-        workloads={**counted(picture.pods), **picture.workloads},
+        workloads={**counted(cluster_reading.pods), **cluster_reading.workloads},
     )
 
 

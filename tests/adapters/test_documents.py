@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from shared.adapters.documents import cluster_key, escape_id, from_document, path, to_document, unescape_id
 from shared.core.records.state import ClusterState, Lease, Mark, PoolMarks, Run
 from shared.errors import Unreadable
-from shared.ports import CLUSTER, drain_key, pool_key, run_key
+from shared.ports import CLUSTER_KEY, drain_key, pool_key, run_key
 
 C = "projects/p/locations/l/clusters/c"
 WHEN = datetime(2026, 3, 4, 22, 0, 0, 123456, tzinfo=UTC)
@@ -39,7 +39,7 @@ def name(project: str, location: str, cluster: str) -> str:
 @pytest.mark.parametrize(
     ("expected", "key"),
     [
-        pytest.param("clusters/p_l_c", CLUSTER, id="the cluster's own"),
+        pytest.param("clusters/p_l_c", CLUSTER_KEY, id="the cluster's own"),
         pytest.param("clusters/p_l_c/pools/a-pool", pool_key("a-pool"), id="a pool"),
         pytest.param("clusters/p_l_c/pools/%", pool_key(""), id="the nodes without a pool"),
         pytest.param("clusters/p_l_c/drains/0a1b", drain_key("0a1b"), id="a drain"),

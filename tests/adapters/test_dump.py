@@ -37,17 +37,17 @@ def write(path: Path, *documents: Any) -> Path:
 
 
 def found(*paths: Path) -> tuple[list[str], list[str]]:
-    picture, _ = read_dump(paths)
-    return [node.name for node in picture.nodes], [pod.name for pod in picture.pods]
+    reading, _ = read_dump(paths)
+    return [node.name for node in reading.nodes], [pod.name for pod in reading.pods]
 
 
 def test_a_list_of_all_kinds_is_a_picture(tmp_path: Path) -> None:
-    picture, _ = read_dump([write(tmp_path / "all.json", listed(a_node(), a_pod(), BUDGET, NAMESPACE, SERVICE))])
+    reading, _ = read_dump([write(tmp_path / "all.json", listed(a_node(), a_pod(), BUDGET, NAMESPACE, SERVICE))])
 
-    assert [node.name for node in picture.nodes] == ["n1"]
-    assert [pod.key for pod in picture.pods] == ["default/web-1"]
-    assert [budget.key for budget in picture.disruption_budgets] == ["shop/web"]
-    assert picture.namespaces == {"shop": {"team": "a"}}
+    assert [node.name for node in reading.nodes] == ["n1"]
+    assert [pod.key for pod in reading.pods] == ["default/web-1"]
+    assert [budget.key for budget in reading.disruption_budgets] == ["shop/web"]
+    assert reading.namespaces == {"shop": {"team": "a"}}
 
 
 def a_controller(kind: str, name: str, owner: str = "", **status: int) -> dict[str, Any]:
@@ -60,16 +60,16 @@ def a_controller(kind: str, name: str, owner: str = "", **status: int) -> dict[s
 def test_workloads_are_read_where_they_were_printed(tmp_path: Path) -> None:
     own = a_controller("ReplicaSet", "web-5d4f", owner="web")
     deployment = a_controller("Deployment", "web", updatedReplicas=1)
-    picture, _ = read_dump([write(tmp_path / "all.json", listed(a_node(), a_pod(), deployment, own))])
+    reading, _ = read_dump([write(tmp_path / "all.json", listed(a_node(), a_pod(), deployment, own))])
 
-    (pod,) = picture.pods
-    assert picture.workloads == {pod.spec.workload: Workload("default/Deployment/web", 2, 2, rolling=True, created=2)}
+    (pod,) = reading.pods
+    assert reading.workloads == {pod.spec.workload: Workload("default/Deployment/web", 2, 2, rolling=True, created=2)}
 
 
 def test_a_dump_without_workloads_knows_none(tmp_path: Path) -> None:
-    picture, _ = read_dump([write(tmp_path / "all.json", listed(a_node(), a_pod()))])
+    reading, _ = read_dump([write(tmp_path / "all.json", listed(a_node(), a_pod()))])
 
-    assert picture.workloads == {}
+    assert reading.workloads == {}
 
 
 def _typed(folder: Path) -> list[Path]:

@@ -10,7 +10,7 @@ from google.cloud import firestore
 from shared.adapters.firestore import FirestoreState
 from shared.core.records.state import ClusterState, PoolMarks
 from shared.errors import EbbError, Retryable, Stale, Terminal
-from shared.ports import CLUSTER
+from shared.ports import CLUSTER_KEY
 from tests.adapters.time_limits import patience
 from tests.builders import CLUSTER as NAME
 from tests.grpc_stand_in import GrpcStandIn
@@ -39,9 +39,9 @@ def test_every_refusal_is_named_in_every_call(
     with GrpcStandIn(status=status) as service:
         state = state_at(service.host, monkeypatch, call_seconds=patience(expected))
         for call in (
-            lambda: state.get(CLUSTER),
-            lambda: state.put(CLUSTER, ClusterState(), None),
-            lambda: state.put(CLUSTER, ClusterState(), "2026-03-04T22:00:00.123456Z"),
+            lambda: state.get(CLUSTER_KEY),
+            lambda: state.put(CLUSTER_KEY, ClusterState(), None),
+            lambda: state.put(CLUSTER_KEY, ClusterState(), "2026-03-04T22:00:00.123456Z"),
             lambda: state.all("pools", PoolMarks),
         ):
             with pytest.raises(expected, match=sentence):
@@ -54,7 +54,7 @@ def test_an_outage_is_named_when_the_time_is_over(monkeypatch: pytest.MonkeyPatc
         state = state_at(f"127.0.0.1:{deaf.getsockname()[1]}", monkeypatch, call_seconds=0.5)
 
         with pytest.raises(Retryable, match="Firestore database"):
-            state.get(CLUSTER)
+            state.get(CLUSTER_KEY)
 
 
 @pytest.fixture
@@ -70,12 +70,12 @@ def test_a_write_whose_answer_was_lost_still_wins(
     lossy: GrpcStandIn, monkeypatch: pytest.MonkeyPatch, *, fresh: bool
 ) -> None:
     state = state_at(lossy.host, monkeypatch)
-    expected = None if fresh else state.put(CLUSTER, ClusterState(), None)
+    expected = None if fresh else state.put(CLUSTER_KEY, ClusterState(), None)
     lossy.lost_answers = 1
 
-    version = state.put(CLUSTER, ClusterState(paused=True), expected)
+    version = state.put(CLUSTER_KEY, ClusterState(paused=True), expected)
 
-    assert (state.get(CLUSTER).value, state.get(CLUSTER).version) == (ClusterState(paused=True), version)
+    assert (state.get(CLUSTER_KEY).value, state.get(CLUSTER_KEY).version) == (ClusterState(paused=True), version)
     assert lossy.calls.count("Commit") == (2 if fresh else 3)
 
 
@@ -91,7 +91,7 @@ def test_a_document_of_another_shape_is_named(
     )
 
     with pytest.raises(Terminal, match="document clusters/p_l_c"):
-        FirestoreState("p", database, NAME).get(CLUSTER)
+        FirestoreState("p", database, NAME).get(CLUSTER_KEY)
 
 
 @pytest.mark.emulator
@@ -104,4 +104,4 @@ def test_a_document_that_somebody_else_made_is_no_win_of_ours(
     firestore.Client(project="p", database=database).document("clusters/p_l_c").set({"foreign": 1}, timeout=10)
 
     with pytest.raises(Stale):
-        FirestoreState("p", database, NAME).put(CLUSTER, ClusterState(), None)
+        FirestoreState("p", database, NAME).put(CLUSTER_KEY, ClusterState(), None)

@@ -163,7 +163,7 @@ def test_a_picture_is_nodes_then_pods_then_budgets_then_namespaces_then_workload
     namespace = {"metadata": {"name": "shop", "labels": {"team": "a"}}}
     api.says(page(api_node()), page(api_pod()), page(budget), page(namespace), page(), page(), page())
 
-    picture = KubernetesCluster(client(api)).picture()
+    reading = KubernetesCluster(client(api)).read()
 
     assert [each.path for each in api.asked] == [
         "/api/v1/nodes",
@@ -174,10 +174,10 @@ def test_a_picture_is_nodes_then_pods_then_budgets_then_namespaces_then_workload
         "/apis/apps/v1/deployments",
         "/apis/apps/v1/statefulsets",
     ]
-    assert [node.name for node in picture.nodes] == ["n1"]
-    assert [pod.key for pod in picture.pods] == ["default/web-1"]
-    assert [budget.key for budget in picture.disruption_budgets] == ["shop/web"]
-    assert picture.namespaces == {"shop": {"team": "a"}}
+    assert [node.name for node in reading.nodes] == ["n1"]
+    assert [pod.key for pod in reading.pods] == ["default/web-1"]
+    assert [budget.key for budget in reading.disruption_budgets] == ["shop/web"]
+    assert reading.namespaces == {"shop": {"team": "a"}}
 
 
 def test_a_kubeconfigs_token_is_sent(api: Script, tmp_path: Any) -> None:

@@ -28,16 +28,16 @@ def twins() -> Items:
 
 
 def from_a_dump(folder: Path) -> Read:
-    picture, _ = read_dump([write(folder / "all.json", listed(a_node(), *({**a_pod(), **each} for each in twins())))])
-    return picture.nodes, picture.pods
+    reading, _ = read_dump([write(folder / "all.json", listed(a_node(), *({**a_pod(), **each} for each in twins())))])
+    return reading.nodes, reading.pods
 
 
 def from_the_api(_: Path) -> Read:
     with scripted() as api:
         pages = [[api_node()], twins(), [], [], [], [], []]
         api.says(*(Say(body={"kind": "List", "metadata": {}, "items": list(each)}) for each in pages))
-        picture = KubernetesCluster(KubernetesClient(access_to(api.address))).picture()
-        return picture.nodes, picture.pods
+        reading = KubernetesCluster(KubernetesClient(access_to(api.address))).read()
+        return reading.nodes, reading.pods
 
 
 @pytest.mark.acceptance(21)

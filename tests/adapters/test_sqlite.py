@@ -13,14 +13,14 @@ import pytest
 from shared.adapters.sqlite import SqliteState
 from shared.core.records.state import ClusterState, Lease, Run
 from shared.errors import Retryable, Stale, Terminal, Unreadable
-from shared.ports import CLUSTER, run_key
+from shared.ports import CLUSTER_KEY, run_key
 from tests.builders import CLUSTER as NAME
 from tests.builders import NOW
 
 
 def wins(path: str, number: int) -> bool:
     try:
-        SqliteState(path, NAME).put(CLUSTER, ClusterState(planner=Lease(str(number), NOW)), None)
+        SqliteState(path, NAME).put(CLUSTER_KEY, ClusterState(planner=Lease(str(number), NOW)), None)
     except Stale:
         return False
     return True
@@ -33,9 +33,9 @@ def test_of_processes_that_race_exactly_one_wins(tmp_path: Path) -> None:
 
 
 def test_another_process_finds_what_was_written(tmp_path: Path) -> None:
-    version = SqliteState(str(tmp_path / "state"), NAME).put(CLUSTER, ClusterState(paused=True), None)
+    version = SqliteState(str(tmp_path / "state"), NAME).put(CLUSTER_KEY, ClusterState(paused=True), None)
 
-    found = SqliteState(str(tmp_path / "state"), NAME).get(CLUSTER)
+    found = SqliteState(str(tmp_path / "state"), NAME).get(CLUSTER_KEY)
 
     assert (found.value, found.version) == (ClusterState(paused=True), version)
 
@@ -44,7 +44,7 @@ def test_the_read_time_stands_still_while_the_clock_is_set_back(tmp_path: Path) 
     times = iter([NOW, NOW - timedelta(hours=1), NOW + timedelta(seconds=1)])
     state = SqliteState(str(tmp_path / "state"), NAME, now=lambda: next(times))
 
-    assert [state.get(CLUSTER).read_at for _ in range(3)] == [NOW, NOW, NOW + timedelta(seconds=1)]
+    assert [state.get(CLUSTER_KEY).read_at for _ in range(3)] == [NOW, NOW, NOW + timedelta(seconds=1)]
 
 
 def test_what_has_expired_goes_with_the_next_write(tmp_path: Path) -> None:
@@ -53,8 +53,8 @@ def test_what_has_expired_goes_with_the_next_write(tmp_path: Path) -> None:
         key = run_key(f"expires in {days} days")
         state.put(key, Run(run_id="r", lease=Lease("me", NOW), expire_at=NOW + timedelta(days=days, seconds=3)), None)
 
-    state.put(CLUSTER, ClusterState(), None)
-    state.put(CLUSTER, ClusterState(), state.get(CLUSTER).version)
+    state.put(CLUSTER_KEY, ClusterState(), None)
+    state.put(CLUSTER_KEY, ClusterState(), state.get(CLUSTER_KEY).version)
 
     assert set(state.all("runs", Run)) == {"expires in 30 days"}
 
@@ -71,7 +71,7 @@ def test_a_file_held_by_another_process_is_an_outage(tmp_path: Path) -> None:
         other.execute("BEGIN IMMEDIATE")
 
         with pytest.raises(Retryable, match="state file"):
-            state.put(CLUSTER, ClusterState(), None)
+            state.put(CLUSTER_KEY, ClusterState(), None)
 
 
 def test_a_path_that_cannot_be_opened_says_what_to_check(tmp_path: Path) -> None:
@@ -89,16 +89,16 @@ def test_a_file_that_is_no_database_says_what_to_check(tmp_path: Path) -> None:
 def test_a_document_of_another_shape_is_named(tmp_path: Path) -> None:
     path = str(tmp_path / "state")
     state = SqliteState(path, NAME)
-    state.put(CLUSTER, ClusterState(), None)
+    state.put(CLUSTER_KEY, ClusterState(), None)
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("UPDATE documents SET value = '{\"paused\": 5}'")
 
     with pytest.raises(Unreadable, match="document cluster ''"):
-        state.get(CLUSTER)
+        state.get(CLUSTER_KEY)
 
 
 def test_the_store_reads_the_machines_clock_in_utc(tmp_path: Path) -> None:
     before, read_at = SqliteState(str(tmp_path / "a"), NAME), SqliteState(str(tmp_path / "b"), NAME)
 
-    assert before.get(CLUSTER).read_at <= read_at.get(CLUSTER).read_at
-    assert read_at.get(CLUSTER).read_at.tzinfo is UTC
+    assert before.get(CLUSTER_KEY).read_at <= read_at.get(CLUSTER_KEY).read_at
+    assert read_at.get(CLUSTER_KEY).read_at.tzinfo is UTC

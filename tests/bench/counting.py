@@ -11,7 +11,7 @@ import msgspec
 from shared.core.policy import Policy
 from shared.core.records.orders import Order, encode
 from shared.core.records.result import DrainResult
-from shared.ports import Found, Key
+from shared.ports import DocumentKey, StoredDocument
 from tests.fakes import FakeOrderBus, FakePolicySource, FakeState
 
 T = TypeVar("T")
@@ -26,16 +26,16 @@ class CountingState(FakeState):
         super().__init__(cluster, now)
         self.counted: dict[str, int] = {"reads": 0, "writes": 0, "created to expire": 0}
 
-    def get(self, key: Key[T]) -> Found[T]:
+    def get(self, key: DocumentKey[T]) -> StoredDocument[T]:
         self.counted["reads"] += 1
         return super().get(key)
 
-    def put(self, key: Key[T], value: T, expected: str | None) -> str:
+    def put(self, key: DocumentKey[T], value: T, expected: str | None) -> str:
         self.counted["writes"] += 1
         self.counted["created to expire"] += expected is None and key.collection in {"runs", "drains"}
         return super().put(key, value, expected)
 
-    def all(self, collection: str, type_: type[T]) -> Mapping[str, Found[T]]:
+    def all(self, collection: str, type_: type[T]) -> Mapping[str, StoredDocument[T]]:
         found = super().all(collection, type_)
         self.counted["reads"] += 0 if found else 1
         return found

@@ -8,7 +8,7 @@ from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.make_plan import make_plan
 from shared.core.policy import Budget, Limit, Policy, PoolPolicy
 from shared.core.records.state import ClusterState
-from shared.ports import Picture, PoolsReading
+from shared.ports import ClusterReading, PoolsReading
 from shared.store.snapshots import pools_by_label, snapshot_of
 from tests.bench import pages, reading
 from tests.bench.reporting import say, timed
@@ -20,7 +20,7 @@ def run(*, quick: bool) -> None:
         decoding, _, found = reading.read(nodes, pods)
         rows = [translate.node(_decoded(row)) for row in pages.nodes(nodes)]
         pools = PoolsReading(pools_by_label(rows), known=True, profile="BALANCED")
-        snapshot = snapshot_of(CLUSTER, Picture(tuple(rows), tuple(found), (), {"default": {}}), pools, NOW, NOW)
+        snapshot = snapshot_of(CLUSTER, ClusterReading(tuple(rows), tuple(found), (), {"default": {}}), pools, NOW, NOW)
         planning, orders = _planned(snapshot)
         what = f"{nodes:,} nodes, {pods:,} pods: make_plan ({orders} orders) / decode"
         say(what, f"{planning:.2f} s / {decoding:.2f} s = {planning / decoding:.2f}", "3 at most")

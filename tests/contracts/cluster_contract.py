@@ -71,12 +71,12 @@ class ClusterContract:
         pod = self.pod(world)
         world.add_budget("guard", allowed=0)
 
-        picture = world.cluster.picture()
+        reading = world.cluster.read()
 
-        assert [node.name for node in picture.nodes] == ["n1"]
-        assert [(each.key, each.uid, each.node) for each in picture.pods] == [("default/web-1", pod.uid, "n1")]
-        assert [budget.key for budget in picture.disruption_budgets] == ["default/guard"]
-        assert "default" in picture.namespaces
+        assert [node.name for node in reading.nodes] == ["n1"]
+        assert [(each.key, each.uid, each.node) for each in reading.pods] == [("default/web-1", pod.uid, "n1")]
+        assert [budget.key for budget in reading.disruption_budgets] == ["default/guard"]
+        assert "default" in reading.namespaces
 
     def test_a_budget_says_what_it_allows_and_whom_it_means(self, world: World) -> None:
         pod = self.pod(world)
@@ -103,7 +103,7 @@ class ClusterContract:
 
         expected = Workload("default/Deployment/shop", 2, 2, created=2)
         assert world.cluster.workloads_of(pod.spec.workload for pod in pods) == {key: expected}
-        assert world.cluster.picture().workloads == {key: expected}
+        assert world.cluster.read().workloads == {key: expected}
 
     def test_a_workload_that_is_not_there_is_missing(self, world: World) -> None:
         pod = self.pod(world)

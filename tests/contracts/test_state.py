@@ -24,7 +24,7 @@ from shared.core.records.state import (
 )
 from shared.core.rules.workload_limits import MOST_TURNS
 from shared.errors import Stale, Unreadable
-from shared.ports import CLUSTER, Key, State, drain_key, pool_key, run_key
+from shared.ports import CLUSTER_KEY, DocumentKey, State, drain_key, pool_key, run_key
 from tests.builders import claim, order
 from tests.fakes import FakeState
 
@@ -58,51 +58,51 @@ def paused(*, yes: bool = True) -> ClusterState:
 
 
 def test_what_was_never_written_is_absent_and_read_at_the_stores_time(state: State) -> None:
-    found = state.get(CLUSTER)
+    found = state.get(CLUSTER_KEY)
 
     assert (found.value, found.version) == (None, None)
     assert found.read_at.utcoffset() == timedelta(0)
 
 
 def test_what_is_put_is_read_back_with_its_version(state: State) -> None:
-    version = state.put(CLUSTER, paused(), None)
+    version = state.put(CLUSTER_KEY, paused(), None)
 
-    found = state.get(CLUSTER)
+    found = state.get(CLUSTER_KEY)
 
     assert (found.value, found.version) == (paused(), version)
 
 
 def test_a_document_is_created_once(state: State) -> None:
-    state.put(CLUSTER, paused(), None)
+    state.put(CLUSTER_KEY, paused(), None)
 
     with pytest.raises(Stale):
-        state.put(CLUSTER, paused(yes=False), None)
+        state.put(CLUSTER_KEY, paused(yes=False), None)
 
-    assert state.get(CLUSTER).value == paused()
+    assert state.get(CLUSTER_KEY).value == paused()
 
 
 def test_an_old_version_never_overwrites(state: State) -> None:
-    old = state.put(CLUSTER, paused(), None)
-    state.put(CLUSTER, paused(yes=False), old)
+    old = state.put(CLUSTER_KEY, paused(), None)
+    state.put(CLUSTER_KEY, paused(yes=False), old)
 
     with pytest.raises(Stale):
-        state.put(CLUSTER, paused(), old)
+        state.put(CLUSTER_KEY, paused(), old)
 
-    assert state.get(CLUSTER).value == paused(yes=False)
+    assert state.get(CLUSTER_KEY).value == paused(yes=False)
 
 
 def test_a_version_is_of_no_use_once_the_document_is_gone(state: State) -> None:
-    version = state.put(CLUSTER, paused(), None)
-    state.delete(CLUSTER, version)
+    version = state.put(CLUSTER_KEY, paused(), None)
+    state.delete(CLUSTER_KEY, version)
 
     with pytest.raises(Stale):
-        state.put(CLUSTER, paused(), version)
+        state.put(CLUSTER_KEY, paused(), version)
 
 
 def test_every_put_gives_a_new_version_even_if_it_changes_nothing(state: State) -> None:
-    first = state.put(CLUSTER, paused(), None)
-    second = state.put(CLUSTER, paused(), first)
-    third = state.put(CLUSTER, paused(), second)
+    first = state.put(CLUSTER_KEY, paused(), None)
+    second = state.put(CLUSTER_KEY, paused(), first)
+    third = state.put(CLUSTER_KEY, paused(), second)
 
     assert len({first, second, third}) == 3
 
@@ -116,11 +116,11 @@ def test_a_put_replaces_the_whole_document(state: State) -> None:
 
 
 def test_the_read_time_never_goes_backwards(state: State) -> None:
-    times = [state.get(CLUSTER).read_at]
+    times = [state.get(CLUSTER_KEY).read_at]
     version: str | None = None
     for _ in range(5):
-        version = state.put(CLUSTER, paused(), version)
-        times.append(state.get(CLUSTER).read_at)
+        version = state.put(CLUSTER_KEY, paused(), version)
+        times.append(state.get(CLUSTER_KEY).read_at)
 
     assert times == sorted(times)
 
@@ -173,7 +173,7 @@ def test_a_whole_collection_is_read_with_versions_that_hold(state: State) -> Non
 def test_a_document_of_another_version_is_named_and_hides_no_other(state: State) -> None:
     run = Run(run_id="r", lease=Lease("me", WHEN))
     state.put(drain_key("a"), DrainRecord(order=order("gke-a")), None)
-    version = state.put(Key("drains", "b", Run), run, None)
+    version = state.put(DocumentKey("drains", "b", Run), run, None)
 
     found = state.all("drains", DrainRecord)
     with pytest.raises(Unreadable, match="drains"):
@@ -186,33 +186,33 @@ def test_a_document_of_another_version_is_named_and_hides_no_other(state: State)
 
 
 def test_a_delete_holds_only_for_the_version_read(state: State) -> None:
-    old = state.put(CLUSTER, paused(), None)
-    new = state.put(CLUSTER, paused(yes=False), old)
+    old = state.put(CLUSTER_KEY, paused(), None)
+    new = state.put(CLUSTER_KEY, paused(yes=False), old)
 
     with pytest.raises(Stale):
-        state.delete(CLUSTER, old)
-    assert state.get(CLUSTER).value == paused(yes=False)
+        state.delete(CLUSTER_KEY, old)
+    assert state.get(CLUSTER_KEY).value == paused(yes=False)
 
-    state.delete(CLUSTER, new)
-    assert state.get(CLUSTER).value is None
+    state.delete(CLUSTER_KEY, new)
+    assert state.get(CLUSTER_KEY).value is None
 
 
 def test_what_is_gone_cannot_be_deleted_again(state: State) -> None:
-    version = state.put(CLUSTER, paused(), None)
-    state.delete(CLUSTER, version)
+    version = state.put(CLUSTER_KEY, paused(), None)
+    state.delete(CLUSTER_KEY, version)
 
     with pytest.raises(Stale):
-        state.delete(CLUSTER, version)
+        state.delete(CLUSTER_KEY, version)
 
 
 def test_two_clusters_never_see_each_other(opened: Open) -> None:
     places = (("p", "l", "c"), ("q", "l", "c"), ("p", "l", "d"), ("p_l", "l", "c"), ("p", "l_l", "c"))
     states = [opened(f"projects/{project}/locations/{location}/clusters/{name}") for project, location, name in places]
     for number, each in enumerate(states):
-        each.put(CLUSTER, ClusterState(planner=Lease(str(number), WHEN)), None)
+        each.put(CLUSTER_KEY, ClusterState(planner=Lease(str(number), WHEN)), None)
         each.put(pool_key(str(number)), PoolMarks(), None)
 
-    owners = [found.planner.owner for each in states if (found := each.get(CLUSTER).value) and found.planner]
+    owners = [found.planner.owner for each in states if (found := each.get(CLUSTER_KEY).value) and found.planner]
 
     assert owners == ["0", "1", "2", "3", "4"]
     assert [list(each.all("pools", PoolMarks)) for each in states] == [["0"], ["1"], ["2"], ["3"], ["4"]]
@@ -222,12 +222,12 @@ def test_two_clusters_never_see_each_other(opened: Open) -> None:
 @pytest.mark.parametrize("fresh", [pytest.param(True, id="creating"), pytest.param(False, id="updating")])
 def test_of_eight_that_race_one_compare_and_set_exactly_one_wins(opened: Open, *, fresh: bool, equal: bool) -> None:
     cluster = f"projects/p/locations/l/clusters/{uuid4().hex[:8]}"
-    version = None if fresh else opened(cluster).put(CLUSTER, paused(), None)
+    version = None if fresh else opened(cluster).put(CLUSTER_KEY, paused(), None)
     shared = opened(cluster)
 
     def wins(number: int) -> bool:
         try:
-            shared.put(CLUSTER, ClusterState(planner=Lease("x" if equal else str(number), WHEN)), version)
+            shared.put(CLUSTER_KEY, ClusterState(planner=Lease("x" if equal else str(number), WHEN)), version)
         except Stale:
             return False
         return True
@@ -240,9 +240,9 @@ def test_the_document_of_500_claims_stays_under_256_kib(state: State) -> None:
     claims = {f"6f1c2a9e-8b7d-4c3f-9a1e-{number:012d}": full_claim(number) for number in range(500)}
     document = ClusterState(claims=claims, starts=())
 
-    state.put(CLUSTER, document, None)
+    state.put(CLUSTER_KEY, document, None)
 
-    assert state.get(CLUSTER).value == document
+    assert state.get(CLUSTER_KEY).value == document
     assert len(msgspec.json.encode(document)) < 256 * 1024
 
 
@@ -269,4 +269,4 @@ def test_a_drain_record_survives_with_all_its_parts(state: State) -> None:
     state.put(drain_key("0a"), record, None)
 
     assert state.get(drain_key("0a")).value == record
-    assert state.get(Key("drains", "0b", DrainRecord)).value is None
+    assert state.get(DocumentKey("drains", "0b", DrainRecord)).value is None

@@ -23,7 +23,7 @@ from shared.adapters.prices import load
 from shared.core.cluster.snapshot import NodePool
 from shared.core.records.state import ClusterState
 from shared.errors import EbbError
-from shared.ports import CLUSTER, Ports
+from shared.ports import CLUSTER_KEY, Ports
 from shared.settings import Settings
 from tests.fakes import FakePolicySource, FakePools, FakeState
 from tests.faults.call_faults import Door, Fault
@@ -249,7 +249,7 @@ class Installation:
         return [*self.hindrances(), *self.acted_at]
 
     def remembered(self) -> ClusterState:
-        return self.state.get(CLUSTER).value or ClusterState()
+        return self.state.get(CLUSTER_KEY).value or ClusterState()
 
     def is_busy(self) -> bool:
         """Whether a function runs or a message is on its way."""

@@ -37,7 +37,7 @@ from shared.core.reasons import Blocker, Halt, Unremovable
 from shared.core.records.orders import Order
 from shared.core.records.state import ClusterState, DrainRecord
 from shared.errors import Gone
-from shared.ports import Key
+from shared.ports import DocumentKey
 from tests.faults.catalog import deeds, each_call, mixture
 from tests.faults.history import History, judged
 from tests.faults.installation import Installation
@@ -64,7 +64,7 @@ def swapped(owner: Any, name: str, other: Any) -> Iterator[None]:
 def claim_without_precondition() -> Iterator[None]:
     put = RecordingState.put
 
-    def careless(state: RecordingState, key: Key[T], value: T, expected: str | None) -> str:
+    def careless(state: RecordingState, key: DocumentKey[T], value: T, expected: str | None) -> str:
         del expected
         return put(state, key, value, state.get(key).version)
 

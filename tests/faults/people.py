@@ -11,7 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from infra.local.world.kinds import Json
-from shared.ports import CLUSTER
+from shared.ports import CLUSTER_KEY
 from tests.faults import provider
 from tests.faults.api_requests import ask, evict_all, patch_spec
 from tests.faults.installation import Installation
@@ -109,9 +109,9 @@ def _send(**order: str) -> Callable[[Installation, Json], None]:
 def _flag(*, paused: bool) -> Callable[[Installation, Json], None]:
     def do(ebb: Installation, node: Json) -> None:
         del node
-        found = ebb.state.get(CLUSTER)
+        found = ebb.state.get(CLUSTER_KEY)
         if found.value is not None:
-            ebb.state.put(CLUSTER, replace(found.value, paused=paused), found.version)
+            ebb.state.put(CLUSTER_KEY, replace(found.value, paused=paused), found.version)
 
     return do
 

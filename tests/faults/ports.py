@@ -23,7 +23,7 @@ from shared.core.policy import Policy
 from shared.core.records.orders import Order, encode
 from shared.core.records.result import DrainResult
 from shared.core.records.state import ClusterState
-from shared.ports import Found, Key, Log, PolicySource, Pools, PoolsReading, State
+from shared.ports import DocumentKey, Log, PolicySource, Pools, PoolsReading, State, StoredDocument
 from tests.faults.call_faults import Door
 from tests.rights.used_rights import DRAINER, LEDGER, PLANNER
 
@@ -83,16 +83,16 @@ class DoorState:
     def __init__(self, inner: State, door: Door) -> None:
         self._inner, self._door = inner, door
 
-    def get(self, key: Key[T]) -> Found[T]:
+    def get(self, key: DocumentKey[T]) -> StoredDocument[T]:
         return self._door.through(f"get {key.collection} {key.id}", lambda: self._inner.get(key))
 
-    def put(self, key: Key[T], value: T, expected: str | None) -> str:
+    def put(self, key: DocumentKey[T], value: T, expected: str | None) -> str:
         return self._door.through(f"put {key.collection} {key.id}", lambda: self._inner.put(key, value, expected))
 
-    def delete(self, key: Key[T], expected: str) -> None:
+    def delete(self, key: DocumentKey[T], expected: str) -> None:
         self._door.through(f"delete {key.collection} {key.id}", lambda: self._inner.delete(key, expected))
 
-    def all(self, collection: str, type_: type[T]) -> Mapping[str, Found[T]]:
+    def all(self, collection: str, type_: type[T]) -> Mapping[str, StoredDocument[T]]:
         return self._door.through(f"all {collection}", lambda: self._inner.all(collection, type_))
 
 
@@ -102,10 +102,10 @@ class RecordingState:
     def __init__(self, inner: State, record: Record, door: Door) -> None:
         self._inner, self._record, self._door = inner, record, door
 
-    def get(self, key: Key[T]) -> Found[T]:
+    def get(self, key: DocumentKey[T]) -> StoredDocument[T]:
         return self._inner.get(key)
 
-    def put(self, key: Key[T], value: T, expected: str | None) -> str:
+    def put(self, key: DocumentKey[T], value: T, expected: str | None) -> str:
         if not isinstance(value, ClusterState):
             return self._inner.put(key, value, expected)
         before = self._inner.get(key).value
@@ -115,10 +115,10 @@ class RecordingState:
         self._record.add("state", {**call, "before": old, "after": value})
         return version
 
-    def delete(self, key: Key[T], expected: str) -> None:
+    def delete(self, key: DocumentKey[T], expected: str) -> None:
         self._inner.delete(key, expected)
 
-    def all(self, collection: str, type_: type[T]) -> Mapping[str, Found[T]]:
+    def all(self, collection: str, type_: type[T]) -> Mapping[str, StoredDocument[T]]:
         return self._inner.all(collection, type_)
 
 

@@ -18,8 +18,7 @@ from shared.core.policy import Policy
 from shared.core.records.orders import Order, encode
 from shared.core.records.state import ClusterState, DrainRecord
 from shared.errors import EbbError
-from shared.ports import CLUSTER as CLUSTER_KEY
-from shared.ports import Ports, drain_key
+from shared.ports import CLUSTER_KEY, Ports, drain_key
 from shared.readings import SharedReadings
 from shared.settings import Settings
 from tests.builders import CLUSTER, policy

@@ -14,7 +14,7 @@ from shared.core.policy import Policy
 from shared.core.records.orders import Kind, Order
 from shared.core.records.state import DrainPhase, DrainRecord, PoolMarks
 from shared.errors import EbbError, Retryable, Terminal
-from shared.ports import Key, PoolsReading, drain_key, pool_key
+from shared.ports import DocumentKey, PoolsReading, drain_key, pool_key
 from tests.builders import NOW, node, order, our_taint, pod
 from tests.functions.drainer.one_drain import released
 from tests.functions.fake_installation import House
@@ -32,7 +32,7 @@ def overdue() -> House:
     return ebb
 
 
-def of_another_version(ebb: House, key: Key[Any]) -> None:
+def of_another_version(ebb: House, key: DocumentKey[Any]) -> None:
     """Let a document hold a word that this version does not know."""
     found = ebb.state.get(key)
     told = msgspec.to_builtins(found.value)

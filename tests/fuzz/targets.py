@@ -88,8 +88,8 @@ def read_envelope(data: bytes) -> None:
 def read_dump_file(data: bytes) -> None:
     path = _file()
     path.write_bytes(data)
-    picture, now = read_dump([path])
-    assert picture.nodes
+    reading, now = read_dump([path])
+    assert reading.nodes
     assert now.tzinfo is not None
 
 
@@ -97,8 +97,8 @@ def read_and_plan(data: bytes) -> None:
     """Go the whole way from the API's words to the plan and its tellings; what was read has no excuse any more."""
     path = _file()
     path.write_bytes(data)
-    picture, now = read_dump([path])
-    snapshot = snapshot_of("c", picture, PoolsReading({}, known=False), now, now)
+    reading, now = read_dump([path])
+    snapshot = snapshot_of("c", reading, PoolsReading({}, known=False), now, now)
     plan = make_plan(snapshot, ClusterState(), {}, _EAGER, now, load())
     most = potential(snapshot, ClusterState(), _EAGER, now, load())
     json.dumps(plan_json.document(plan, most), allow_nan=False)

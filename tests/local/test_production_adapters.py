@@ -35,10 +35,10 @@ def cluster(gke: LittleGke, tmp_path: Path) -> KubernetesCluster:
 def test_the_picture_has_everything(cluster: KubernetesCluster, gke: LittleGke) -> None:
     store = gke.cloud.world.store
     there = {kind: {thing["metadata"]["name"] for thing in store.all(kind)} for kind in KINDS}
-    picture = cluster.picture()
-    read = (picture.nodes, picture.pods, picture.disruption_budgets)
+    reading = cluster.read()
+    read = (reading.nodes, reading.pods, reading.disruption_budgets)
     assert [{thing.name for thing in things} for things in read] == [there[kind] for kind in KINDS]
-    assert set(picture.namespaces) == {"back", "batch", "default", "kube-system", "shop"}
+    assert set(reading.namespaces) == {"back", "batch", "default", "kube-system", "shop"}
 
 
 def test_the_pools_are_read_with_their_limits(gke: LittleGke) -> None:

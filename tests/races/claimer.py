@@ -20,8 +20,7 @@ from shared.core.cluster.snapshot import Node
 from shared.core.policy import Budget, Limit, Policy, Rate
 from shared.core.records.orders import Origin, encode
 from shared.core.records.state import ClusterState, DrainRecord
-from shared.ports import CLUSTER as CLUSTER_KEY
-from shared.ports import State, drain_key
+from shared.ports import CLUSTER_KEY, State, drain_key
 from tests.builders import CLUSTER, node, order, policy
 from tests.functions.fake_installation import House
 

@@ -14,7 +14,7 @@ import requests
 
 from shared.adapters.firestore import FirestoreState
 from shared.core.records.state import ClusterState, DrainPhase, DrainRecord
-from shared.ports import CLUSTER as CLUSTER_KEY
+from shared.ports import CLUSTER_KEY
 from tests.real.installation import CLUSTER, Installation
 from tests.real.load import Tide
 from tests.real.process_killer import Killer

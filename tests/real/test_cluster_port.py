@@ -35,20 +35,20 @@ def first_pod(cluster: KubernetesCluster, corner: Corner, app: str, **options: A
 def test_a_picture_holds_the_nodes_and_the_pods(cluster: KubernetesCluster, corner: Corner) -> None:
     corner.run("seen", replicas=3, cpu="250m")
 
-    picture = cluster.picture()
-    pods = [pod for pod in picture.pods if pod.spec.namespace == corner.namespace]
+    reading = cluster.read()
+    pods = [pod for pod in reading.pods if pod.spec.namespace == corner.namespace]
 
-    assert len(picture.nodes) >= NODES
-    assert all(node.ready and node.once_ready and node.allocatable.cpu for node in picture.nodes)
+    assert len(reading.nodes) >= NODES
+    assert all(node.ready and node.once_ready and node.allocatable.cpu for node in reading.nodes)
     assert [(pod.requests.cpu, pod.ready, pod.booked) for pod in pods] == [(250, True, None)] * 3
     assert len({id(pod.spec) for pod in pods}) == 1, "pods of one kind share a class"
-    assert picture.namespaces[corner.namespace]["kubernetes.io/metadata.name"] == corner.namespace
+    assert reading.namespaces[corner.namespace]["kubernetes.io/metadata.name"] == corner.namespace
 
 
 def test_a_node_is_taken_and_given_back_with_foreign_taints_whole(
     cluster: KubernetesCluster, twenty_nodes: ControlPlane
 ) -> None:
-    name = max(node.name for node in cluster.picture().nodes)
+    name = max(node.name for node in cluster.read().nodes)
     twenty_nodes.kubectl("taint", "node", name, "dedicated=db:NoExecute")
     before = raw_node(twenty_nodes, name)
 
@@ -116,7 +116,7 @@ def test_an_eviction_is_granted_in_earnest_only(cluster: KubernetesCluster, corn
 
 
 def test_a_note_is_seen_in_kubectl_describe(cluster: KubernetesCluster, twenty_nodes: ControlPlane) -> None:
-    node = cluster.picture().nodes[0]
+    node = cluster.read().nodes[0]
 
     cluster.note(node, "EbbCordoned", "cordoned by order-1")
 

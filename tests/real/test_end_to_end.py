@@ -8,7 +8,7 @@ import pytest
 from shared.adapters.firestore import FirestoreState
 from shared.core.cluster.names import OUR_TAINT
 from shared.core.records.state import ClusterState, DrainPhase, DrainRecord, PoolMarks
-from shared.ports import CLUSTER as CLUSTER_KEY
+from shared.ports import CLUSTER_KEY
 from tests.fixtures_real import NewControlPlane
 from tests.real.control_plane import ControlPlane
 from tests.real.emulators import FirestoreEmulator, PubSubEmulator

@@ -35,7 +35,7 @@ def test_a_lost_replica_is_away_and_no_rollout_and_a_new_template_is_one(
         return cluster.workloads_of([pod.spec.workload])[pod.spec.workload]
 
     until("a deployment at rest", lambda: now() == Workload(name, 3, 3, created=3))
-    assert cluster.picture().workloads[pod.spec.workload] == Workload(name, 3, 3, created=3)
+    assert cluster.read().workloads[pod.spec.workload] == Workload(name, 3, 3, created=3)
 
     assert cluster.evict(pod, 1).answer is EvictionAnswer.GRANTED
     until("a replica away, without a rollout", lambda: (now().away, now().rolling) == (1, False))

@@ -2,7 +2,7 @@
 
 from shared.core.cluster.snapshot import Phase
 from shared.core.cluster.workloads import UNKNOWN, Workload
-from shared.ports import Picture, PoolsReading
+from shared.ports import ClusterReading, PoolsReading
 from shared.store.snapshots import counted, snapshot_of, told
 from tests.builders import NOW, node, pod
 
@@ -17,11 +17,12 @@ def test_workloads_are_counted_by_their_living_pods() -> None:
 
 def test_what_was_read_of_a_workload_counts_more_than_its_pods() -> None:
     read = {WEB: Workload("default/Deployment/web", 3, 2)}
-    snapshot = snapshot_of("c", Picture((node("n1"),), PODS, (), {}, read), PoolsReading({}, known=True), NOW, NOW)
+    reading = ClusterReading((node("n1"),), PODS, (), {}, read)
+    snapshot = snapshot_of("c", reading, PoolsReading({}, known=True), NOW, NOW)
     assert snapshot.workloads == {**read, DB: Workload(DB, 1)}
 
 
 def test_of_pods_that_are_not_all_there_are_nothing_is_counted() -> None:
-    partial = Picture((node("n1"),), PODS[:1], (), {}, told(PODS[:1], {}))
+    partial = ClusterReading((node("n1"),), PODS[:1], (), {}, told(PODS[:1], {}))
     snapshot = snapshot_of("c", partial, PoolsReading({}, known=True), NOW, NOW)
     assert snapshot.workloads == {WEB: UNKNOWN}

@@ -27,7 +27,7 @@ from shared.core.records.orders import Kind, Order
 from shared.core.records.state import Claim, DrainPhase, DrainRecord
 from shared.core.rules.gates import IGNORABLE
 from shared.errors import BadInput
-from shared.ports import Found, drain_key
+from shared.ports import StoredDocument, drain_key
 from shared.store.compare_and_set import read_cluster
 
 TELL_AT_LEAST: Final = timedelta(seconds=30)
@@ -127,7 +127,7 @@ class Watch:
         held = read_cluster(self._office.state)[0].claim_of(record.order.order_id)
         return held[1] if held else None
 
-    def _unseen(self, found: Found[DrainRecord]) -> Ending | None:
+    def _unseen(self, found: StoredDocument[DrainRecord]) -> Ending | None:
         """Nobody has taken the order yet."""
         if found.read_at >= self._order.expires_at:  # whoever takes it now refuses it
             return unclaimed(self._order)

@@ -16,7 +16,7 @@ from shared.core.planning.marks import INTERVAL, silence
 from shared.core.records.claims import open_breakers
 from shared.core.records.published import on_their_way
 from shared.core.records.state import Backoff, Breaker, Claim, ClusterState, DrainPhase, DrainRecord, PoolMarks
-from shared.ports import Found, State
+from shared.ports import State, StoredDocument
 from shared.store.compare_and_set import read_cluster
 
 T = TypeVar("T")
@@ -107,11 +107,11 @@ def read_status(cluster: str, documents: State, interval: timedelta = INTERVAL) 
     return replace(status, unreadable=(*_faults(pools), *_faults(drains)))
 
 
-def _faults(found: Mapping[str, Found[T]]) -> tuple[str, ...]:
+def _faults(found: Mapping[str, StoredDocument[T]]) -> tuple[str, ...]:
     return tuple(each.fault for each in found.values() if each.fault)
 
 
-def _values(found: Mapping[str, Found[T]]) -> dict[str, T]:
+def _values(found: Mapping[str, StoredDocument[T]]) -> dict[str, T]:
     return {id_: each.value for id_, each in found.items() if each.value is not None}
 
 

@@ -19,7 +19,7 @@ from shared.core.cluster.snapshot import Node, Pod, PodDisruptionBudget
 from shared.core.cluster.workloads import Workload
 from shared.core.records.evictions import EvictionAnswer
 from shared.errors import Gone, Retryable, Stale
-from shared.ports import Eviction, Picture
+from shared.ports import ClusterReading, Eviction
 
 T = TypeVar("T")
 _SCALE_DOWN_FAILED: Final = "ScaleDownFailed"
@@ -45,10 +45,10 @@ class KubernetesCluster:
         self._controllers = Controllers(client)
         self._now = now
 
-    def picture(self) -> Picture:
+    def read(self) -> ClusterReading:
         """Read nodes, then pods, PodDisruptionBudgets, namespaces and workloads."""
         listed = self._client.listed
-        return Picture(
+        return ClusterReading(
             nodes=self.all_nodes(),
             pods=self._pods({}),
             disruption_budgets=self.disruption_budgets(),

@@ -20,7 +20,7 @@ import msgspec
 from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.gathering import Gathering
 from shared.errors import BadDump, BadInput
-from shared.ports import Picture
+from shared.ports import ClusterReading
 
 COMMAND: Final = (
     "kubectl get nodes,pods,poddisruptionbudgets,namespaces,replicasets,deployments,statefulsets -A -o json > dump.json"
@@ -51,7 +51,7 @@ _document: Final = msgspec.json.Decoder(Document)
 _kind: Final = msgspec.json.Decoder(Kind)
 
 
-def read_dump(paths: Sequence[Path]) -> tuple[Picture, datetime]:
+def read_dump(paths: Sequence[Path]) -> tuple[ClusterReading, datetime]:
     """Return the picture that the files hold together, and its time. An object printed twice counts once.
 
     Raises:
@@ -63,7 +63,7 @@ def read_dump(paths: Sequence[Path]) -> tuple[Picture, datetime]:
             _take(gathered, file, raw)
     if not gathered.nodes:
         raise BadDump(_no_nodes(paths, gathered))
-    return gathered.picture(), gathered.newest
+    return gathered.read(), gathered.newest
 
 
 def _no_nodes(paths: Sequence[Path], gathered: Gathering) -> str:

@@ -16,7 +16,7 @@ from shared.adapters.kubernetes.fold import PodFolder
 from shared.adapters.kubernetes.workloads import workloads
 from shared.core.cluster.snapshot import Node, Pod, PodDisruptionBudget
 from shared.errors import BadInput
-from shared.ports import Picture
+from shared.ports import ClusterReading
 
 
 class StampedCondition(wire.Partial, frozen=True):
@@ -105,10 +105,10 @@ class Gathering:
         keep(raw)
         self.newest = max((self.newest, *stamped.times()))
 
-    def picture(self) -> Picture:
+    def read(self) -> ClusterReading:
         nodes, pods, budgets = self.nodes.values(), self.pods.values(), self.budgets.values()
         found = workloads(self.replica_sets.values(), self.deployments, self.stateful_sets.values())
-        return Picture(tuple(nodes), tuple(pods), tuple(budgets), self.namespaces, found)
+        return ClusterReading(tuple(nodes), tuple(pods), tuple(budgets), self.namespaces, found)
 
     def _node(self, raw: Bytes) -> None:
         node = translate.node(_node.decode(raw))

@@ -28,8 +28,7 @@ from shared.core.records.state import (
     PoolMarks,
     Published,
 )
-from shared.ports import CLUSTER as CLUSTER_KEY
-from shared.ports import Key, State, drain_key, pool_key
+from shared.ports import CLUSTER_KEY, DocumentKey, State, drain_key, pool_key
 from tests.builders import CLUSTER, NOW, claim, node, order, pod
 from tests.cli.drains.processes import ebb
 from tests.functions.fake_installation import House
@@ -293,7 +292,7 @@ def test_a_document_of_another_version_is_a_warning_and_hides_nothing(tmp_path: 
     claims = {"u1": claim("n1", order_id="one"), "u2": claim("n2", order_id="two")}
     documents.put(CLUSTER_KEY, ClusterState(claims=claims, last_pass=NOW), None)
     documents.put(drain_key("one"), record("n1", "one", phase=DrainPhase.CORDONED), None)
-    documents.put(Key("drains", "two", PoolMarks), PoolMarks(), None)
+    documents.put(DocumentKey("drains", "two", PoolMarks), PoolMarks(), None)
 
     found = read_status(CLUSTER, documents)
 

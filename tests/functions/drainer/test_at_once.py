@@ -10,7 +10,7 @@ from shared.core.cluster.snapshot import Pod
 from shared.core.policy import Budget, DrainSettings, Limit
 from shared.core.records.evictions import EvictionAnswer
 from shared.core.records.state import DrainPhase
-from shared.ports import Eviction, Picture
+from shared.ports import ClusterReading, Eviction
 from tests.builders import node, order, pdb, pod, pod_class, policy
 from tests.functions.fake_installation import House
 
@@ -54,14 +54,14 @@ def test_evictions_overlap_and_their_number_is_bounded() -> None:
 @pytest.mark.acceptance(109)
 def test_of_two_passes_at_once_one_acts() -> None:
     ebb = House(node("n1"), node("n2"), pod("p", on="n1", kind=WEB))
-    picture, waiting = ebb.cluster.picture, [ebb.tick]
+    picture, waiting = ebb.cluster.read, [ebb.tick]
     second: list[dict[str, Any]] = []
 
-    def while_looking() -> Picture:
+    def while_looking() -> ClusterReading:
         second.extend(waiting.pop()() for _ in waiting[:])
         return picture()
 
-    ebb.cluster.picture = while_looking  # type: ignore[method-assign]  # another tick arrives in the middle of ours
+    ebb.cluster.read = while_looking  # type: ignore[method-assign]  # another tick arrives in the middle of ours
     first = ebb.tick()
 
     assert [each["duplicate"] for each in second] == [True]

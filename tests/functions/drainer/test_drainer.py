@@ -35,7 +35,7 @@ def test_every_eviction_is_first_tried_dry_and_nothing_is_ever_deleted() -> None
     kinds = [call[0] for call in ebb.cluster.calls]
     assert kinds.index("evict") < kinds.index("take")
     assert set(kinds) <= {
-        "node", "all_nodes", "unbound_pods", "pods_on", "disruption_budgets", "workloads_of", "picture", "take",
+        "node", "all_nodes", "unbound_pods", "pods_on", "disruption_budgets", "workloads_of", "read", "take",
         "evict", "note",
     }  # fmt: skip
 

@@ -15,7 +15,7 @@ def test_a_person_needs_to_name_only_the_node() -> None:
     assert ebb.deliver(json.dumps({"node": "n1"}).encode()) is Reply.DONE
 
     assert ebb.cluster.nodes["n1"].drain_taint == "message"
-    assert ("picture",) in ebb.cluster.calls
+    assert ("read",) in ebb.cluster.calls
 
 
 def test_words_that_the_policy_does_not_let_count_are_named_in_the_log_and_in_the_refusal() -> None:

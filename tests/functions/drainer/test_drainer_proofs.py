@@ -12,7 +12,7 @@ from shared.core.cluster.snapshot import Pod
 from shared.core.cluster.workloads import Workload
 from shared.core.records.evictions import EvictionAnswer
 from shared.core.records.state import DrainPhase, DrainRecord, PodProgress
-from shared.ports import Eviction, Picture, drain_key
+from shared.ports import ClusterReading, Eviction, drain_key
 from tests.builders import NOW, claim, order, pdb, pod, pod_class
 from tests.functions.drainer.one_drain import WEB, house
 from tests.functions.fake_installation import House
@@ -68,7 +68,7 @@ def test_another_drain_calls_ours_off_only_for_room_that_it_comes_first_to(
 
 
 def whole_pictures(ebb: House) -> int:
-    return ebb.cluster.calls.count(("picture",))
+    return ebb.cluster.calls.count(("read",))
 
 
 def test_a_pod_whose_budget_is_shut_asks_for_a_picture_only_once_it_opens() -> None:
@@ -140,13 +140,13 @@ def test_a_step_that_is_killed_before_it_wrote_the_answers_has_moved_pods_all_th
 
 def slow(ebb: House, seconds: float) -> None:
     """Let reading the whole cluster take so long."""
-    read = ebb.cluster.picture
+    read = ebb.cluster.read
 
-    def picture() -> Picture:
+    def read_slowly() -> ClusterReading:
         ebb.pass_time(seconds=seconds)
         return read()
 
-    ebb.cluster.picture = picture  # type: ignore[method-assign]
+    ebb.cluster.read = read_slowly  # type: ignore[method-assign]
 
 
 def in_messages(ebb: House, after: float = 0) -> int:

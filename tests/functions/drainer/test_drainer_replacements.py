@@ -245,7 +245,7 @@ def test_a_drain_that_began_and_ended_since_the_picture_asks_for_a_new_proof(exp
     ebb.drain(order())
 
     before_the_cordon = ebb.cluster.calls[: ebb.cluster.calls.index(("take", "n1", "order"))]
-    assert expected == (("picture",) in before_the_cordon)
+    assert expected == (("read",) in before_the_cordon)
 
 
 def test_a_drained_node_whose_step_was_lost_is_watched_again_and_its_claim_says_so() -> None:

@@ -28,7 +28,7 @@ def house() -> House:
 
 
 def pictures(ebb: House) -> int:
-    return sum(call[0] == "picture" for call in ebb.cluster.calls)
+    return sum(call[0] == "read" for call in ebb.cluster.calls)
 
 
 def told(ebb: House) -> list[object]:
@@ -71,7 +71,7 @@ def test_a_picture_is_not_shared_once_another_drain_may_have_moved_pods() -> Non
 
 def test_a_picture_that_fails_fails_its_own_order_alone() -> None:
     ebb = house()
-    ebb.cluster.failures["picture"] = [Retryable("API", "no answer")]
+    ebb.cluster.failures["read"] = [Retryable("API", "no answer")]
 
     replies = [ebb.drain(asked(name)).value for name in ("n1", "n2")]
 

@@ -173,7 +173,7 @@ def test_an_outage_ends_the_pass_and_the_retried_tick_runs_anew(broken: str) -> 
     fault = Retryable(broken, "timeout")
     good = ebb.policy.policy
     if broken == "cluster":
-        ebb.cluster.failures["picture"] = [fault]
+        ebb.cluster.failures["read"] = [fault]
     elif broken == "pools":
         ebb.pools.failure = fault
     else:
