@@ -1,5 +1,5 @@
 variable "alerts" {
-  description = "Alert policies, and who hears of them. enabled: whether there are any. notification_channels: full names of the channels that are told. missed_passes: how many passes in a row may be missing before somebody is told."
+  description = "Alert policies, and who is notified. enabled: whether there are any. notification_channels: full names of the channels that are notified. missed_passes: how many passes in a row may be missing before an alert fires."
   type = object({
     enabled               = optional(bool, true)
     notification_channels = optional(list(string), [])
@@ -10,7 +10,7 @@ variable "alerts" {
 
   validation {
     condition     = var.alerts.missed_passes >= 2 && var.alerts.missed_passes <= 12 && floor(var.alerts.missed_passes) == var.alerts.missed_passes
-    error_message = "alerts.missed_passes: write a whole number from 2 to 12; a single missed pass is no news."
+    error_message = "alerts.missed_passes: write a whole number from 2 to 12; a single missed pass is normal."
   }
   validation {
     condition     = alltrue([for channel in var.alerts.notification_channels : can(regex("^projects/[^/]+/notificationChannels/[0-9]+$", channel))])

@@ -48,7 +48,7 @@ def ebb(
     """Which nodes of a GKE cluster could go, why the others stay, and what it would save.
 
     Exit codes: 0 done, 1 something is wrong with the policy or the cluster,
-    2 bad use.
+    2 wrong usage.
     """
 
 
@@ -61,13 +61,13 @@ def plan(
     policy: PolicyFile = None,
     at: At = None,
     output: Annotated[
-        Output, typer.Option("--output", "-o", help="A table for eyes or JSON for tools.")
+        Output, typer.Option("--output", "-o", help="A table for people or JSON for tools.")
     ] = Output.TABLE,
     potential: Annotated[
         bool, typer.Option("--potential", help="Also say how many nodes could go with only the safety rules in force.")
     ] = False,
 ) -> None:
-    """Show what one pass of the planner would decide of every node, and why.
+    """Show what one pass of the planner would decide for every node, and why.
 
     Changes nothing, and needs nothing installed in the cluster. Without --dump
     the cluster of the kubeconfig is read.
@@ -80,7 +80,7 @@ def plan(
 
 @app.command()
 def explain(
-    node: Annotated[str, typer.Argument(metavar="NODE", help="A node's name, or an end of it that is unmistakable.")],
+    node: Annotated[str, typer.Argument(metavar="NODE", help="A node's name, or the end of it if no other has it.")],
     *,
     dump: Dumps = None,
     kubeconfig: Kubeconfig = None,
@@ -88,7 +88,7 @@ def explain(
     policy: PolicyFile = None,
     at: At = None,
 ) -> None:
-    """Say all that stands in one node's way, and what can be done about it."""
+    """List everything that stands in one node's way, and what to do about it."""
     from functions.cli.plan import compute as planning
 
     planning.show_node(Sources(tuple(dump or ()), kubeconfig, context, policy, at), node)
@@ -101,7 +101,7 @@ def demo(
         Path | None, typer.Option("--logs", metavar="FOLDER", help="Keep what the processes wrote in this folder.")
     ] = None,
 ) -> None:
-    """Watch the whole loop on a little GKE on this machine, in under a minute. Changes nothing anywhere else.
+    """Watch the whole loop on a simulated GKE on this machine, in under a minute. Changes nothing anywhere else.
 
     Exit code 1 if a promise was broken, or a process could not be started.
     """
@@ -129,7 +129,7 @@ def pause(
 
 @app.command()
 def resume() -> None:
-    """End a pause. A policy that says paused: true holds still.
+    """End a pause. A policy that says paused: true still applies.
 
     Needs EBB_CLUSTER, EBB_STATE and EBB_FIRESTORE_DATABASE, which Terraform's
     output cli names: eval "$(terraform output -raw cli)".

@@ -1,4 +1,4 @@
-"""The alerts: when somebody is told, and what that means, what to look at, what to do. The runbook says the same."""
+"""The alerts: when they fire, what they mean, what to look at, what to do. The runbook says the same."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -46,13 +46,13 @@ ALERTS: Final = (
                       "${window_seconds}s", comparison="COMPARISON_LT", threshold=1, duration="60s",
                       missing="EVALUATION_MISSING_DATA_ACTIVE"),
         ),
-        "For ${missed_passes} intervals no pass of the planner has ended well. Nothing new is drained, and nothing is "
-        "healed either: a drain that hangs now stays as it is. One missed pass is no news and raises no alert. An "
+        "No pass of the planner has succeeded for ${missed_passes} intervals. Nothing new is drained, and nothing is "
+        "healed either: a drain that hangs now stays as it is. A single missed pass is normal and raises no alert. An "
         "installation that never had a pass raises none either: look for the first one by hand.",
         (
             "The lines of the planner: `run_summary` says why passes ended early (`unreachable`, `terminal`).",
             "Cloud Scheduler: is the job there, not paused, and what did its last attempts answer?",
-            "Cloud Run: does the planner's revision start, has it memory enough, does it reach the control plane?",
+            "Cloud Run: does the planner start, does it have enough memory, does it reach the control plane?",
         ),
         (
             "`unreachable`: restore the way to the control plane, the GKE API or Firestore; the next pass goes on.",
@@ -65,7 +65,7 @@ ALERTS: Final = (
         "policy missing or invalid",
         "ERROR",
         (above("the policy could not be used", "policy_invalid", 600),),
-        "The policy object is missing or invalid. Nothing new is drained; drains under way end as they were begun, and "
+        "The policy object is missing or invalid. Nothing new is drained; running drains end as they were begun, and "
         "healing goes on.",
         (
             "The `policy_invalid` lines: each fault with its path and remedy.",
@@ -84,14 +84,14 @@ ALERTS: Final = (
             Condition("a message went to the dead letters",
                       _subscription("dead_letter_message_count", "${orders_subscription}"), "ALIGN_SUM", "REDUCE_SUM",
                       "600s"),
-            above("a message was no order", "messages_rejected", 600),
+            above("a message was not an order", "messages_rejected", 600),
         ),
-        "A message was delivered so often in vain that Pub/Sub gave it up, or it was no order of this cluster. No node "
-        "is lost by it: the planner's passes find a drain that fell silent, and the next pass orders again.",
+        "Pub/Sub gave up on a message after too many failed deliveries, or a message was not an order for this "
+        "cluster. No node is lost: later passes find a drain that fell silent, and the next pass orders again.",
         (
             "`message_rejected` lines; what was sent is on the rejected topic.",
             "The dead letters: `gcloud pubsub subscriptions pull ${dead_letters_subscription} --limit=10`.",
-            "`drain_step` lines with reason `retryable` or `terminal`: why it was never done.",
+            "`drain_step` lines with reason `retryable` or `terminal`: why it was never carried out.",
         ),
         (
             "A person's message: correct and send it again (docs/orders.md).",
@@ -107,13 +107,13 @@ ALERTS: Final = (
                       _subscription("oldest_unacked_message_age", "${orders_subscription}"), "ALIGN_MAX", "REDUCE_MAX",
                       "300s", threshold=1800, duration="300s"),
         ),
-        "A message has come again for over half an hour. A step takes about a minute at most, and an order that nobody "
-        "claimed expires after ten.",
+        "A message has been redelivered for over half an hour. A step takes about a minute at most, and an order that "
+        "nobody claimed expires after ten.",
         (
-            "`drain_step` lines of severity WARNING or ERROR: what makes the message come again.",
+            "`drain_step` lines of severity WARNING or ERROR: why the message is redelivered.",
             "Does the drainer start, and does the push account have the right to call it?",
         ),
-        ("Fix what the lines say; the message is then done by itself.",),
+        ("Fix what the lines say; the message is then processed without further help.",),
     ),
     Alert(
         "drain_failed",
@@ -122,7 +122,7 @@ ALERTS: Final = (
         (above("more than two drains failed within six hours", "drains", 6 * HOUR, most=2,
                where=(Is("metric.labels.outcome", ("given_back",)), Is("metric.labels.reason", FAILURES))),),
         "Several drains were given back because they did not work. The nodes serve again and are left alone, half an "
-        "hour at first and longer each time; a single failure is not worth a message.",
+        "hour at first and longer each time; a single failure raises no alert.",
         (
             "`drain_result` lines: reason and detail name the pod, the PodDisruptionBudget or the webhook.",
             "Blocked time by PodDisruptionBudget in the dashboard.",
@@ -141,8 +141,8 @@ ALERTS: Final = (
         "a breaker is open",
         "ERROR",
         (above("a breaker is open", "open_breakers", 900),),
-        "In a pool our work went wrong: a moved pod found no place, a node was bought for one, or three drains failed "
-        "within an hour. No new drain starts in that pool; the breaker closes by itself.",
+        "Ebb's work went wrong in a pool: a moved pod found no place, a node was bought for one, or three drains "
+        "failed within an hour. No new drain starts in that pool; the breaker closes by itself.",
         ("The `breaker` line names the pod.", "`kubectl describe pod`: why it found no place."),
         (
             "If it opens again and again: disable the pool in the policy (`enabled: false`) and keep a dump.",
@@ -159,7 +159,7 @@ ALERTS: Final = (
             "`ebb status` shows the claim; the node's lines show what was tried last.",
             "`healed` lines: is a release published at every pass and never carried out?",
         ),
-        ("`ebb release NODE`.", "Look at the dead letters and at the drainer's errors: it does not get its work done."),
+        ("`ebb release NODE`.", "Look at the dead letters and at the drainer's errors: why does it not do its work?"),
     ),
     Alert(
         "errors",
@@ -175,7 +175,7 @@ ALERTS: Final = (
             above("a step cannot go on until somebody fixes something", "faults", 600,
                   where=(Is("metric.labels.reason", ("terminal",)),)),
         ),
-        "A function met what it has no answer for, or what only a person can fix.",
+        "A function failed in a way that it cannot handle itself, or that only a person can fix.",
         ("Lines of severity ERROR, and the traceback beside the request that answered 500.",),
         ("Fix what the sentence says; report a traceback to the maintainers.",),
     ),

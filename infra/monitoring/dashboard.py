@@ -8,7 +8,7 @@ from infra.monitoring.query import Is
 from infra.monitoring.tiles import COLUMNS, Line, Tile, amounts, card, chart, logs, placed, prose, total
 
 _THEMES: Final = {
-    "full": "used too much", "pods": "a pod may not move", "room": "no room elsewhere", "limits": "budgets, minimums",
+    "full": "too full", "pods": "a pod may not move", "room": "no room elsewhere", "limits": "budgets, minimums",
     "time": "not yet", "off": "switched off", "trouble": "trouble",
 }  # fmt: skip
 _SUCCEEDED: Final = (Is("metric.labels.result", ("succeeded",)),)
@@ -48,8 +48,8 @@ ROWS: Final = (
     (
         chart("Cost, dollars an hour", Line("cluster_cost", "cluster"), Line("reclaimed_cost", "reclaimed"),
               Line("possible_saving", "ordered, or would be")),
-        chart("Drain seconds", Line("drain_seconds", "half of them"),
-              Line("drain_seconds", "slowest 5 %", quantile="REDUCE_PERCENTILE_95"),
+        chart("Drain seconds", Line("drain_seconds", "median"),
+              Line("drain_seconds", "95th percentile", quantile="REDUCE_PERCENTILE_95"),
               Line("deletion_seconds", "the autoscaler's time")),
         amounts("Seconds blocked by PodDisruptionBudgets, in an hour", "blocked_seconds", "1h", "pdb", "s"),
     ),
@@ -58,7 +58,7 @@ ROWS: Final = (
         chart("Pods without a place, open breakers, overdue claims",
               Line("cluster_unschedulable_pods", "pods without a place"), Line("open_breakers", "open breakers"),
               Line("overdue_claims", "overdue claims")),
-        chart("Passes", Line("passes", "whole"), Line("failed_passes", by=("reason",))),
+        chart("Passes", Line("passes", "completed"), Line("failed_passes", by=("reason",))),
     ),
     (logs(f"{WHY_HERE.question} (write its name for NODE)", WHY_HERE.terms),),
     (logs(LAST_NIGHT.question, LAST_NIGHT.terms),),

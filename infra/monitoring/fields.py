@@ -18,7 +18,7 @@ GAUGES: Final = (
     Field("nodes", Type.INTEGER, "all nodes"),
     Field("ready_nodes", Type.INTEGER, "nodes that are Ready"),
     Field("non_tainted_nodes", Type.INTEGER, "schedulable nodes without a taint that repels pods"),
-    Field("unschedulable_nodes", Type.INTEGER, "cordoned nodes, by whomever"),
+    Field("unschedulable_nodes", Type.INTEGER, "cordoned nodes, whoever cordoned them"),
     Field("underutilized", Type.INTEGER, "nodes of enabled pools, old enough, below both ratio limits, not in flight"),
     Field("marked", Type.INTEGER, "nodes with a mark"),
     Field("in_flight", Type.INTEGER, "nodes that a drain holds"),

@@ -44,7 +44,7 @@ CLUSTER: Final = (
         "{node}", "node-refiner cluster_non_tainted_nodes",
     ),
     _cluster(
-        "cluster_unschedulable_nodes", "unschedulable_nodes", "cordoned nodes, by whomever", "{node}",
+        "cluster_unschedulable_nodes", "unschedulable_nodes", "cordoned nodes, whoever cordoned them", "{node}",
         "node-refiner cluster_unschedulable_nodes",
     ),
     _cluster("cluster_pods", "pods", "pods", "{pod}", "node-refiner cluster_pods"),
@@ -63,7 +63,7 @@ CLUSTER: Final = (
     _cluster("open_breakers", "open_breakers", "pools in which no drain may start", "{pool}"),
     _cluster("reclaimed_nodes", "reclaimed_nodes", "nodes removed within a day that have not come back", "{node}"),
     _cluster("reclaimed_cost", "reclaimed_cost_per_hour", "dollars an hour that those would cost", "{USD}/h"),
-    _kept("full", "used too much"),
+    _kept("full", "too full"),
     _kept("pods", "a pod on them may not be moved"),
     _kept("room", "the others have no room"),
     _kept("limits", "budgets, rates, minimums"),

@@ -30,7 +30,7 @@ LAST_NIGHT: Final = Query(
 TROUBLE: Final = Query(
     "What went wrong?",
     (*OURS, AtLeast("severity", "WARNING")),
-    "Lines that ask for somebody.",
+    "Lines that need a person's attention.",
 )
 ONE_DRAIN: Final = Query(
     "How did one drain go, step by step?",

@@ -55,14 +55,14 @@ class PodBlock(Reason):
     WAITS_FOR_COMPLETION = "waits_for_completion", "The pod asks to be left until it completes."
     SINGLE_REPLICA = (
         "single_replica",
-        "The pod is its workload's only replica, and the policy moves none such (singleReplicas: never).",
+        "The pod is its workload's only replica, and the policy moves no such pod (singleReplicas: never).",
     )
-    JOB = "job", "The pod belongs to a Job, and the policy moves none such (jobs: never)."
+    JOB = "job", "The pod belongs to a Job, and the policy moves no such pod (jobs: never)."
     JOB_RUNNING = "job_running", "The pod belongs to a Job and is left until it completes (jobs: wait)."
     ROLLING_OUT = "rolling_out", "The pod's workload is in the middle of a rollout."
     TOO_FEW_AVAILABLE = (
         "too_few_available",
-        "As many replicas of the workload, which has no PodDisruptionBudget, are away as may be (unprotected).",
+        "The workload has no PodDisruptionBudget, and no more of its replicas may be away now (unprotected).",
     )
     TOO_YOUNG_POD = "too_young_pod", "The pod is younger than minimumPodAge."
     GRACE_TOO_LONG = (
@@ -104,7 +104,7 @@ class Finding(NamedTuple):
 class Unremovable(Reason):
     """Why a node stays (eligibility, gates, marks, placement, budgets)."""
 
-    NO_POOL = "no_pool", "The node has no cloud.google.com/gke-nodepool label, so no policy speaks for it."
+    NO_POOL = "no_pool", "The node has no cloud.google.com/gke-nodepool label, so no policy applies to it."
     POOL_DISABLED = "pool_disabled", "The policy does not enable Ebb for this pool."
     POLICY_INVALID = "policy_invalid", "The policy is missing or invalid, so nothing is ordered."
     NOT_AUTOSCALED = (
@@ -191,10 +191,10 @@ class Refusal(Reason):
     OLD_GENERATION = "old_generation", "A later step of this drain has taken over."
     ALREADY_SETTLED = "already_settled", "This order has already ended."
     NODE_UNKNOWN = "node_unknown", "No node of that name is in the cluster."
-    NODE_REPLACED = "node_replaced", "Another node bears that name now (its UID differs)."
+    NODE_REPLACED = "node_replaced", "Another node has that name now (its UID differs)."
     CLAIMED_BY_OTHER = "claimed_by_other", "Another order holds the node."
     POLICY_INVALID = "policy_invalid", "The policy is missing or invalid; nothing new is started."
-    PREFLIGHT = "preflight", "An eviction was refused when tried with dryRun."
+    PREFLIGHT = "preflight", "An eviction was refused when it was tried with dryRun."
 
 
 class Outcome(Reason):
@@ -219,7 +219,7 @@ class Halt(Reason):
     POD_BLOCKS = "pod_blocks", "A pod that may not be moved appeared on the node."
     POD_WAITS = (
         "pod_waits",
-        "A pod that is only to be waited for (a Job's, a young one) came before the cordon; nothing failed.",
+        "A pod that only has to be waited for (a Job's, a young one) came before the cordon; nothing failed.",
     )
     REPLACEMENT_PENDING = "replacement_pending", "A replacement of an evicted pod found no node."
     DEMAND = "demand", "A pod without a place would fit on the node: room is given back when demand returns."

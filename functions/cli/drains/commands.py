@@ -14,7 +14,7 @@ import typer
 from functions.cli.options import Output
 
 Wait = Annotated[
-    bool, typer.Option("--wait/--no-wait", help="Wait for the end and tell the progress, or only publish the order.")
+    bool, typer.Option("--wait/--no-wait", help="Wait for the end and report progress, or only publish the order.")
 ]
 
 
@@ -31,7 +31,7 @@ def drain(
     ] = None,
     timeout: Annotated[str, typer.Option(metavar="DURATION", help="How long to watch.")] = "30m",
 ) -> None:
-    """Order the drain of one node, and tell its progress.
+    """Order the drain of one node and report its progress.
 
     The drainer judges the order: PodDisruptionBudgets, budgets, windows and the
     proof of placement hold for it. Waits for the end, in a terminal or without
@@ -43,7 +43,7 @@ def drain(
     Exit codes:
     0 drained, removed, or would be drained; with --no-wait: published
     1 refused, given back, overruled, or not done after --timeout
-    2 bad use
+    2 wrong usage
     130 interrupted; the drain goes on
     """
     from functions.cli.drains import client as acting
@@ -66,8 +66,8 @@ def release(
 ) -> None:
     """Give nodes back, whoever holds them: uncordon, untaint, end the claim. Never refused.
 
-    Without --kubeconfig and EBB_KUBECONFIG the cluster is asked for of the GKE
-    API. Before terraform destroy: ebb pause, then ebb release all.
+    Without --kubeconfig and EBB_KUBECONFIG the GKE API says where the cluster
+    is. Before terraform destroy: ebb pause, then ebb release all.
 
     Needs EBB_CLUSTER, EBB_TOPIC, EBB_STATE and EBB_FIRESTORE_DATABASE, which
     Terraform's output cli names: eval "$(terraform output -raw cli)".
@@ -75,7 +75,7 @@ def release(
     Exit codes:
     0 all are free; with --no-wait: published
     1 one is not free in time, or unknown
-    2 bad use
+    2 wrong usage
     130 interrupted; the releases stand
     """
     from functions.cli.drains import client as acting
@@ -91,7 +91,7 @@ def release(
 def status(
     *,
     output: Annotated[
-        Output, typer.Option("--output", "-o", help="A table for eyes or JSON for tools.")
+        Output, typer.Option("--output", "-o", help="A table for people or JSON for tools.")
     ] = Output.TABLE,
 ) -> None:
     """Show what a running Ebb holds and remembers: claims, marks, back-offs, breakers, the pause, the last results.
