@@ -25,7 +25,7 @@ WAIT_SECONDS: Final = 30.0
 PAUSE_SECONDS: Final = 0.1
 
 
-class Turn:
+class OneAtATime:
     """One call at a time does this; the others wait for it. `what` is named when a wait has been too long."""
 
     def __init__(self, what: str) -> None:
@@ -33,8 +33,8 @@ class Turn:
         self._lock = Lock()
 
     @contextmanager
-    def taken(self, sleep: Sleep) -> Iterator[None]:
-        """Hold the turn. Raises Retryable when others have held it for too long."""
+    def held(self, sleep: Sleep) -> Iterator[None]:
+        """Hold it. Raises Retryable when others have held it for too long."""
         for _ in range(round(WAIT_SECONDS / PAUSE_SECONDS)):
             if self._lock.acquire(blocking=False):
                 try:
@@ -46,11 +46,11 @@ class Turn:
         raise Retryable(self._what, f"other orders of this instance have been at it for {WAIT_SECONDS:.0f} s")
 
 
-class Shared(Generic[T]):
+class SharedReading(Generic[T]):
     """The newest reading of one thing. An older one is let go before the next begins, so that memory holds one."""
 
     def __init__(self, what: str) -> None:
-        self._turn = Turn(what)
+        self._reading = OneAtATime(what)
         self._last: T | None = None
 
     def get(self, is_good: Callable[[T], bool], read: Callable[[], T], sleep: Sleep) -> tuple[T, bool]:
@@ -65,7 +65,7 @@ class Shared(Generic[T]):
         if last is not None and is_good(last):
             return last, True
         del last
-        with self._turn.taken(sleep):
+        with self._reading.held(sleep):
             last = self._last
             if last is not None and is_good(last):
                 return last, True
@@ -79,7 +79,7 @@ class SharedRows(Generic[T]):
     """Readings of many things by name. Who misses some reads them, one call at a time, and all use what it brought."""
 
     def __init__(self, what: str, stands_for: timedelta) -> None:
-        self._turn, self._stands_for = Turn(what), stands_for
+        self._reading, self._stands_for = OneAtATime(what), stands_for
         self._rows: dict[str, tuple[T | None, datetime]] = {}
 
     def get(
@@ -91,7 +91,7 @@ class SharedRows(Generic[T]):
             Retryable: others have been reading for too long; and what `read` raises.
         """
         if self._missing(names, now):
-            with self._turn.taken(sleep):
+            with self._reading.held(sleep):
                 if missing := self._missing(names, now):
                     self._keep(missing, read(missing), now)
         rows = {name: row for name in names if (row := self._rows.get(name)) is not None}
@@ -117,7 +117,7 @@ class WholePicture:
 
 
 @dataclass(frozen=True)
-class Surroundings:
+class NodesAndBudgets:
     """What an order is measured by beside its own node; `read_at` is the state's time just before the reading."""
 
     nodes: tuple[Node, ...]
@@ -126,7 +126,7 @@ class Surroundings:
 
 
 @dataclass(frozen=True)
-class Beside:
+class BudgetsAndUnbound:
     """What each look of a drain sees beside its own node; `read_at` as above."""
 
     disruption_budgets: tuple[PodDisruptionBudget, ...]
@@ -138,10 +138,14 @@ class Beside:
 class SharedReadings:
     """What the orders of one instance read together; how old each may be, `functions.drainer.shared_snapshots` says."""
 
-    whole: Shared[WholePicture] = field(default_factory=lambda: Shared("the whole picture"))
-    surroundings: Shared[Surroundings] = field(default_factory=lambda: Shared("nodes and PodDisruptionBudgets"))
-    beside: Shared[Beside] = field(default_factory=lambda: Shared("PodDisruptionBudgets and pods without a node"))
+    whole: SharedReading[WholePicture] = field(default_factory=lambda: SharedReading("the whole picture"))
+    nodes_and_budgets: SharedReading[NodesAndBudgets] = field(
+        default_factory=lambda: SharedReading("nodes and PodDisruptionBudgets")
+    )
+    budgets_and_unbound: SharedReading[BudgetsAndUnbound] = field(
+        default_factory=lambda: SharedReading("PodDisruptionBudgets and pods without a node")
+    )
     workloads: SharedRows[Workload] = field(default_factory=lambda: SharedRows("workloads", WORKLOADS_STAND_FOR))
     """By `PodClass.workload`."""
-    proof: Turn = field(default_factory=lambda: Turn("proof of placement and claim"))
+    proof: OneAtATime = field(default_factory=lambda: OneAtATime("proof of placement and claim"))
     """One order after the other, so that each proof counts the claim before it."""

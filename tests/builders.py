@@ -10,7 +10,7 @@ from shared.core.cluster.resources import MEMORY, PODS, Resources
 from shared.core.cluster.selectors import LabelSelector, Requirement, Taint
 from shared.core.cluster.snapshot import Node, NodePool, Owner, Pod, PodClass, PodDisruptionBudget, Snapshot
 from shared.core.policy import Policy, PoolPolicy
-from shared.core.records.orders import Kind, Order, Origin
+from shared.core.records.orders import Order, OrderKind, Origin
 from shared.core.records.state import Claim
 
 NOW = datetime(2026, 3, 4, 22, 0, tzinfo=UTC)
@@ -131,7 +131,7 @@ def claim(node_name: str, *, pool: str = "a", order_id: str = "order", **changes
 
 def order(node_name: str = "n1", **changes: Any) -> Order:
     given: dict[str, Any] = {
-        "kind": Kind.DRAIN,
+        "kind": OrderKind.DRAIN,
         "order_id": "order",
         "cluster": CLUSTER,
         "node": node_name,

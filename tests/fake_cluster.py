@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from shared.core.cluster import names
-from shared.core.cluster.annotation import held_for
+from shared.core.cluster.annotation import holding_order
 from shared.core.cluster.selectors import Taint
 from shared.core.cluster.snapshot import Node, Phase, Pod, PodDisruptionBudget
 from shared.core.cluster.workloads import Workload
@@ -103,7 +103,7 @@ class FakeCluster:
 
     def give_back(self, node: Node, order_id: str) -> Node:
         self._called("give_back", node.name, order_id)
-        if held_for(node) != order_id:
+        if holding_order(node) != order_id:
             return node
         standing = self._unchanged(node)
         taints = tuple(taint for taint in standing.taints if taint.key != names.OUR_TAINT)

@@ -7,7 +7,7 @@ from threading import Event, Thread
 import pytest
 
 from shared.errors import Retryable
-from shared.readings import PAUSE_SECONDS, WAIT_SECONDS, Shared, SharedRows, Turn
+from shared.readings import PAUSE_SECONDS, WAIT_SECONDS, OneAtATime, SharedReading, SharedRows
 from tests.builders import NOW
 
 
@@ -16,7 +16,7 @@ def never_sleeps(seconds: float) -> None:
 
 
 def test_a_good_reading_is_used_again_and_a_bad_one_read_anew() -> None:
-    shared: Shared[int] = Shared("numbers")
+    shared: SharedReading[int] = SharedReading("numbers")
     numbers = iter(range(9))
 
     found = [
@@ -30,7 +30,7 @@ def test_a_good_reading_is_used_again_and_a_bad_one_read_anew() -> None:
 
 
 def test_many_at_once_read_once() -> None:
-    shared: Shared[int] = Shared("numbers")
+    shared: SharedReading[int] = SharedReading("numbers")
     begun, go_on = Event(), Event()
     readings: list[int] = []
     found: list[tuple[int, bool]] = []
@@ -61,7 +61,7 @@ def test_many_at_once_read_once() -> None:
 
 
 def test_a_reading_that_fails_is_tried_by_the_next() -> None:
-    shared: Shared[int] = Shared("numbers")
+    shared: SharedReading[int] = SharedReading("numbers")
 
     def fails() -> int:
         raise Retryable("API", "no answer")
@@ -73,7 +73,7 @@ def test_a_reading_that_fails_is_tried_by_the_next() -> None:
 
 
 def test_the_old_reading_is_let_go_before_the_next_begins() -> None:
-    shared: Shared[int] = Shared("numbers")
+    shared: SharedReading[int] = SharedReading("numbers")
     shared.get(lambda _: True, lambda: 1, never_sleeps)
     seen: list[object] = []
 
@@ -87,8 +87,8 @@ def test_the_old_reading_is_let_go_before_the_next_begins() -> None:
 
 
 def test_a_wait_ends_after_its_time_by_the_callers_clock_and_says_for_what() -> None:
-    turn, slept = Turn("the whole picture"), list[float]()
-    with turn.taken(never_sleeps), pytest.raises(Retryable, match=r"the whole picture.*30 s"), turn.taken(slept.append):
+    lock, slept = OneAtATime("the whole picture"), list[float]()
+    with lock.held(never_sleeps), pytest.raises(Retryable, match=r"the whole picture.*30 s"), lock.held(slept.append):
         pass
 
     assert slept == [PAUSE_SECONDS] * round(WAIT_SECONDS / PAUSE_SECONDS)

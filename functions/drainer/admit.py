@@ -6,137 +6,149 @@ and claim together; it is made before the node is touched.
 
 from datetime import datetime
 
-from functions.drainer import finish as ending
-from functions.drainer import shared_snapshots as pictures
-from functions.drainer.claim import Declined, JudgedBy, claim_at_once, claim_one_by_one, claimed, none_of, proved
+from functions.drainer import finish, shared_snapshots
+from functions.drainer.claim import (
+    Declined,
+    Revalidation,
+    claim_at_once,
+    claim_one_by_one,
+    decline_if_any,
+    prove_placement,
+    record_claim,
+)
 from functions.drainer.read_policy import policy_in_reach, read_policy
-from functions.drainer.session import Desk
+from functions.drainer.session import DrainSession
 from shared.core.cluster.snapshot import Node, Snapshot
-from shared.core.draining.admission import needs_whole_picture, objections, over_limit, void
+from shared.core.draining.admission import exceeded_limits, needs_whole_picture, objections, refusal_of
 from shared.core.draining.next_step import grace_seconds
 from shared.core.policy import Policy
 from shared.core.reasons import Outcome, Refusal
-from shared.core.records.claims import backed_off
+from shared.core.records.claims import back_off
 from shared.core.records.evictions import NO_OBJECTION, REFUSED_FOR_GOOD
-from shared.core.records.published import answered
+from shared.core.records.published import without_order
 from shared.core.records.state import ClusterState
 from shared.core.rules.gates import idle_words
 from shared.core.rules.pods import movable
 from shared.errors import Gone
 from shared.ports import ClusterReading
-from shared.readings import Surroundings
+from shared.readings import NodesAndBudgets
 from shared.store.compare_and_set import change_cluster, read_cluster
-from shared.store.snapshots import snapshot_of, told
+from shared.store.snapshots import snapshot_of, with_unknown_workloads
 
 
-def admit(desk: Desk) -> bool:
+def admit(session: DrainSession) -> bool:
     """Take the order from accepted to claimed; False when it ends here (refused, or dry run).
 
     Raises:
         Retryable: something did not answer; nothing has been done yet.
     """
     try:
-        return _admitted(desk)
+        return _admit(session)
     except Declined as refusal:
-        _answer(desk)
+        _mark_answered(session)
         detail = f"{refusal.detail} {refusal.remark}".strip()
         more = {"objections": refusal.objections, "remark": refusal.remark}
-        ending.finish(desk, Outcome.REFUSED, refusal.why, detail, **more)
+        finish.conclude(session, Outcome.REFUSED, refusal.why, detail, **more)
         return False
 
 
-def _answer(desk: Desk) -> None:
+def _mark_answered(session: DrainSession) -> None:
     """Let the planner know that this order is no longer on its way; first, so that the end of a drain is its end."""
 
     def change(state: ClusterState, now: datetime) -> ClusterState:
         del now
-        return answered(state, desk.order.order_id)
+        return without_order(state, session.order.order_id)
 
-    change_cluster(desk.ports.state, desk.ports.clock, change)
+    change_cluster(session.ports.state, session.ports.clock, change)
 
 
-def _idle_words(desk: Desk, policy: Policy) -> str:
+def _idle_words(session: DrainSession, policy: Policy) -> str:
     """Return, and log, which words of the order's `ignore` the policy does not let count."""
-    words = idle_words(desk.order.reason, desk.order.ignore, policy)
+    words = idle_words(session.order.reason, session.order.ignore, policy)
     if not words:
         return ""
     allowed = ", ".join(sorted(policy.manual_may_ignore)) or "nothing"
     sentence = f"Of ignore, {', '.join(words)} did not count: manual.mayIgnore of the policy allows {allowed}."
-    desk.tell("drain_step", sentence, severity="WARNING", reason="ignore_not_allowed")
+    session.log_event("drain_step", sentence, severity="WARNING", reason="ignore_not_allowed")
     return sentence
 
 
-def _admitted(desk: Desk) -> bool:
-    state, _, now = read_cluster(desk.ports.state)
-    node = _node(desk)
-    refusal = void(desk.order, node, state, now)
+def _admit(session: DrainSession) -> bool:
+    state, _, now = read_cluster(session.ports.state)
+    node = _read_node(session)
+    refusal = refusal_of(session.order, node, state, now)
     if node is None or refusal is not None:
         raise Declined(refusal or Refusal.NODE_UNKNOWN)
     held = state.claims.get(node.uid)
     if held is not None:  # a crash between the claim and its record
-        claimed(desk, node, held, policy_in_reach(desk))
+        record_claim(session, node, held, policy_in_reach(session))
         return True
-    policy = read_policy(desk)
+    policy = read_policy(session)
     if policy is None:
         raise Declined(Refusal.POLICY_INVALID)
-    idle = _idle_words(desk, policy)
+    idle = _idle_words(session, policy)
     try:
-        return _tried(desk, node, state, policy, now)
+        return _check_and_claim(session, node, state, policy, now)
     except Declined as declined:
         declined.remark = idle
         raise
 
 
-def _tried(desk: Desk, node: Node, state: ClusterState, policy: Policy, now: datetime) -> bool:
-    proof = _revalidated(desk, node, state, policy, now)
-    _preflight(desk, node, proof.snapshot, policy)
-    if policy.dry_run or desk.order.dry_run:
-        _would_drain(desk, node, proof, policy, now)
+def _check_and_claim(session: DrainSession, node: Node, state: ClusterState, policy: Policy, now: datetime) -> bool:
+    proof = _revalidate(session, node, state, policy, now)
+    _preflight(session, node, proof.snapshot, policy)
+    if policy.dry_run or session.order.dry_run:
+        _conclude_dry_run(session, node, proof, policy, now)
         return False
     if proof.anew:
-        claim_one_by_one(desk, node, proof, policy)
+        claim_one_by_one(session, node, proof, policy)
     else:
-        claim_at_once(desk, node, proof, policy)
+        claim_at_once(session, node, proof, policy)
     return True
 
 
-def _node(desk: Desk) -> Node | None:
+def _read_node(session: DrainSession) -> Node | None:
     try:
-        node = desk.ports.cluster.node(desk.order.node)
+        node = session.ports.cluster.node(session.order.node)
     except Gone:
         return None
-    desk.pool = node.pool
+    session.pool = node.pool
     return node
 
 
-def _revalidated(desk: Desk, node: Node, state: ClusterState, policy: Policy, now: datetime) -> JudgedBy:
+def _revalidate(session: DrainSession, node: Node, state: ClusterState, policy: Policy, now: datetime) -> Revalidation:
     """Judge the node by the planner's rules on fresh reads; prove placement anew where the order asks for it."""
-    unbound, around = pictures.beside(desk.ports, now).unbound, pictures.surroundings(desk.ports, now)
-    anew = needs_whole_picture(desk.order, state, unbound, around.nodes, now)
-    snapshot = pictures.whole(desk, state, now).snapshot if anew else _partial(desk, node, around, now)
+    unbound, around = (
+        shared_snapshots.budgets_and_unbound(session.ports, now).unbound,
+        shared_snapshots.nodes_and_budgets(session.ports, now),
+    )
+    anew = needs_whole_picture(session.order, state, unbound, around.nodes, now)
+    snapshot = (
+        shared_snapshots.whole(session, state, now).snapshot if anew else _partial_snapshot(session, node, around, now)
+    )
     seen = snapshot.node_by_name.get(node.name)
     if seen is None or seen.uid != node.uid:
         raise Declined(Refusal.NODE_REPLACED)
-    none_of(objections(desk.order, node, snapshot, state, policy))
-    return proved(desk, node, snapshot, policy) if anew else JudgedBy(snapshot, state, anew=False)
+    decline_if_any(objections(session.order, node, snapshot, state, policy))
+    return prove_placement(session, node, snapshot, policy) if anew else Revalidation(snapshot, state, anew=False)
 
 
-def _partial(desk: Desk, node: Node, around: Surroundings, now: datetime) -> Snapshot:
+def _partial_snapshot(session: DrainSession, node: Node, around: NodesAndBudgets, now: datetime) -> Snapshot:
     """All nodes for the counts, but only this node's pods: the planner's picture is young enough for the rest."""
-    cluster, ports = desk.ports.cluster, desk.ports
+    cluster, ports = session.ports.cluster, session.ports
     pods = cluster.pods_on(node.name)
-    workloads = told(pods, cluster.workloads_of(pod.spec.workload for pod in pods))
+    workloads = with_unknown_workloads(pods, cluster.workloads_of(pod.spec.workload for pod in pods))
     others = [each for each in around.nodes if each.name != node.name]
     reading = ClusterReading((*others, node), pods, around.disruption_budgets, {}, workloads)
     read_at = min(around.read_at, now)
-    return snapshot_of(desk.order.cluster, reading, ports.pools.read(), read_at, read_at)
+    return snapshot_of(session.order.cluster, reading, ports.pools.read(), read_at, read_at)
 
 
-def _preflight(desk: Desk, node: Node, snapshot: Snapshot, policy: Policy) -> None:
+def _preflight(session: DrainSession, node: Node, snapshot: Snapshot, policy: Policy) -> None:
     """Ask for every eviction with dryRun=All: webhooks and PDBs speak before anything is touched."""
     pods = movable(snapshot.pods_by_node[node.name], snapshot.taken_at)
-    most, cluster = policy.drain.max_grace, desk.ports.cluster
-    answers = desk.ports.together(
+    most, cluster = policy.drain.max_grace, session.ports.cluster
+    answers = session.ports.together(
         lambda pod: cluster.evict(pod, grace_seconds(pod, most), dry_run=True),
         pods,
         policy.drain.max_parallel_evictions,
@@ -145,22 +157,22 @@ def _preflight(desk: Desk, node: Node, snapshot: Snapshot, policy: Policy) -> No
     if not bad:
         return
     if any(each.answer in REFUSED_FOR_GOOD for _, each in bad):
-        _back_off(desk, node, policy)
+        _back_off(session, node, policy)
     detail = "; ".join(f"{pod.key}: {each.answer.value} {each.detail}".strip() for pod, each in bad)
     raise Declined(Refusal.PREFLIGHT, detail)
 
 
-def _back_off(desk: Desk, node: Node, policy: Policy) -> None:
+def _back_off(session: DrainSession, node: Node, policy: Policy) -> None:
     """An eviction that is refused for good would be refused at the next pass too: try another node meanwhile."""
 
     def change(state: ClusterState, now: datetime) -> ClusterState:
-        return backed_off(state, node.uid, node.name, policy.drain, Refusal.PREFLIGHT, now)
+        return back_off(state, node.uid, node.name, policy.drain, Refusal.PREFLIGHT, now)
 
-    change_cluster(desk.ports.state, desk.ports.clock, change)
+    change_cluster(session.ports.state, session.ports.clock, change)
 
 
-def _would_drain(desk: Desk, node: Node, proof: JudgedBy, policy: Policy, now: datetime) -> None:
+def _conclude_dry_run(session: DrainSession, node: Node, proof: Revalidation, policy: Policy, now: datetime) -> None:
     """Dry run: everything is checked, nothing is claimed, no gap or rate is touched."""
-    none_of(over_limit(desk.order, node, proof.snapshot, proof.state, policy, now))
-    _answer(desk)
-    ending.finish(desk, Outcome.WOULD_DRAIN)
+    decline_if_any(exceeded_limits(session.order, node, proof.snapshot, proof.state, policy, now))
+    _mark_answered(session)
+    finish.conclude(session, Outcome.WOULD_DRAIN)

@@ -9,13 +9,13 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from functions.drainer.session import Act, Desk, Result
+from functions.drainer.session import ActionResult, DrainSession, NodeAction
 from shared.core.cluster.snapshot import Node, Snapshot
-from shared.core.draining.admission import no_place, over_limit, room_was_claimed, shared_by
+from shared.core.draining.admission import exceeded_limits, no_place, room_was_claimed, shares_of
 from shared.core.draining.next_step import deadline
 from shared.core.policy import Policy
 from shared.core.reasons import Blocker, Reason, Refusal
-from shared.core.records.claims import claim_for, granted, longest_rate
+from shared.core.records.claims import claim_for, grant, longest_rate
 from shared.core.records.state import Claim, ClusterState, DrainPhase, Objection
 from shared.core.rules.moved_pods import moving
 from shared.core.rules.pods import movable
@@ -45,13 +45,13 @@ class Declined(Exception):
         return tuple(Objection(each.reason.value, each.object, each.detail) for each in self.found)
 
 
-def none_of(found: tuple[Blocker, ...]) -> None:
+def decline_if_any(found: tuple[Blocker, ...]) -> None:
     if found:
         raise Declined(found[0].reason, "; ".join(blocker.sentence for blocker in found), found)
 
 
 @dataclass(frozen=True)
-class JudgedBy:
+class Revalidation:
     """What an order was judged by: the snapshot, and the document whose claims its proof of placement counts."""
 
     snapshot: Snapshot
@@ -60,83 +60,85 @@ class JudgedBy:
     """The planner's proof did not stand: the snapshot is of the whole cluster, and holds for this order alone."""
 
 
-def proved(desk: Desk, node: Node, snapshot: Snapshot, policy: Policy) -> JudgedBy:
+def prove_placement(session: DrainSession, node: Node, snapshot: Snapshot, policy: Policy) -> Revalidation:
     """Prove the placement on a whole picture, together with every claim that stands by now."""
-    state, _, _ = read_cluster(desk.ports.state)
-    none_of(no_place(snapshot.node_by_name[node.name], snapshot, state, policy))
-    return JudgedBy(snapshot, state, anew=True)
+    state, _, _ = read_cluster(session.ports.state)
+    decline_if_any(no_place(snapshot.node_by_name[node.name], snapshot, state, policy))
+    return Revalidation(snapshot, state, anew=True)
 
 
 class _RoomTakenError(Exception):
     """Somebody was granted a claim that the proof of placement did not count."""
 
 
-def claim_one_by_one(desk: Desk, node: Node, proof: JudgedBy, policy: Policy) -> None:
+def claim_one_by_one(session: DrainSession, node: Node, proof: Revalidation, policy: Policy) -> None:
     """Claim in turn with the other orders of this instance; where a claim came in between, prove once more.
 
     Raises:
         Stale: others were first every time.
     """
-    with desk.ports.shared.proof.taken(desk.ports.clock.sleep):
-        desk.ledger.renew(desk.time.now())
+    with session.ports.shared.proof.held(session.ports.clock.sleep):
+        session.leased.renew(session.time.now())
         for _ in range(PROOFS):
             try:
-                _claim(desk, node, proof, policy)
+                _claim(session, node, proof, policy)
             except _RoomTakenError:
-                proof = proved(desk, node, proof.snapshot, policy)
+                proof = prove_placement(session, node, proof.snapshot, policy)
             else:
                 return
     raise Stale(f"other claims were granted since each of {PROOFS} proofs of placement")
 
 
-def claim_at_once(desk: Desk, node: Node, proof: JudgedBy, policy: Policy) -> None:
+def claim_at_once(session: DrainSession, node: Node, proof: Revalidation, policy: Policy) -> None:
     """Claim by the planner's proof. Raises Stale where a stranger's claim came in between."""
     try:
-        _claim(desk, node, proof, policy)
+        _claim(session, node, proof, policy)
     except _RoomTakenError as fault:
         raise Stale("another claim was granted since the proof of placement") from fault
 
 
-def _claim(desk: Desk, node: Node, proof: JudgedBy, policy: Policy) -> None:
+def _claim(session: DrainSession, node: Node, proof: Revalidation, policy: Policy) -> None:
     """Budget and claim in one compare-and-set on the cluster's document.
 
     A claim that the proof did not count makes it void: one by a stranger, or any where the proof was made anew.
     """
-    snapshot, proved = proof.snapshot, proof.state
+    snapshot, counted = proof.snapshot, proof.state
     price = prices_of().of(node).per_hour
     pods = moving(snapshot, (node,), policy).get(node.uid, {})
-    own_turns = turns(shared_by(node, snapshot, proved, policy))
+    own_turns = turns(shares_of(node, snapshot, counted, policy))
 
     def change(state: ClusterState, now: datetime) -> ClusterState | None:
         if (held := state.claims.get(node.uid)) is not None:
-            if held.order_id != desk.order.order_id:
+            if held.order_id != session.order.order_id:
                 raise Declined(Refusal.CLAIMED_BY_OTHER)
             return None
-        if now >= desk.order.expires_at:
+        if now >= session.order.expires_at:
             raise Declined(Refusal.EXPIRED)
         if now - snapshot.taken_at > READS_STAND_FOR:
             raise Stale("nodes and policy were read too long ago for a claim")
-        if room_was_claimed(desk.order, proved, state, proved_anew=proof.anew):
+        if room_was_claimed(session.order, counted, state, proved_anew=proof.anew):
             raise _RoomTakenError
-        none_of(over_limit(desk.order, node, snapshot, state, policy, now))
+        decline_if_any(exceeded_limits(session.order, node, snapshot, state, policy, now))
         claim = claim_for(
-            desk.order, node, policy, snapshot.profile, now, pool=snapshot.pools.get(node.pool), cost_per_hour=price
+            session.order, node, policy, snapshot.profile, now, pool=snapshot.pools.get(node.pool), cost_per_hour=price
         )
-        return granted(state, node.uid, replace(claim, turns=own_turns), longest_rate(policy), pods)
+        return grant(state, node.uid, replace(claim, moving_pods=own_turns), longest_rate(policy), pods)
 
-    after = change_cluster(desk.ports.state, desk.ports.clock, change)
-    claimed(desk, node, after.claims[node.uid], policy)
+    after = change_cluster(session.ports.state, session.ports.clock, change)
+    record_claim(session, node, after.claims[node.uid], policy)
 
 
-def claimed(desk: Desk, node: Node, claim: Claim, policy: Policy | None) -> None:
+def record_claim(session: DrainSession, node: Node, claim: Claim, policy: Policy | None) -> None:
     """Write what the following steps need to know; the claim itself already stands."""
-    pods = movable(desk.ports.cluster.pods_on(node.name), claim.since)
-    desk.ledger.write(
-        desk.time.now(),
+    pods = movable(session.ports.cluster.pods_on(node.name), claim.since)
+    session.leased.write(
+        session.time.now(),
         phase=DrainPhase.CLAIMED,
         node_uid=node.uid,
         deadline=deadline(claim, pods),
         max_grace=claim.settings.max_grace,
         rules=policy.pool(claim.pool).pod_rules if policy else None,
     )
-    desk.act(Act.DRAIN, Result.ATTEMPTED, "The claim is granted.", phase=DrainPhase.CLAIMED.value)
+    session.log_action(
+        NodeAction.DRAIN, ActionResult.ATTEMPTED, "The claim is granted.", phase=DrainPhase.CLAIMED.value
+    )

@@ -10,93 +10,95 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from functions.drainer import shared_snapshots as pictures
+from functions.drainer import shared_snapshots
 from functions.drainer.prove import prove
 from functions.drainer.read_policy import policy_in_reach
-from functions.drainer.session import Desk
+from functions.drainer.session import DrainSession
 from functions.drainer.why_not_deleted import failed_at
 from shared.core.cluster.snapshot import Node, Pod
-from shared.core.draining.observation import Proof, Scene
+from shared.core.draining.observation import Observation, Proof
 from shared.core.records.state import Claim
 from shared.core.rules.pods import movable
 from shared.core.rules.workload_limits import sharers
 from shared.errors import Gone
 from shared.store.compare_and_set import read_cluster
 
-SLOW_LOOK: Final = timedelta(seconds=5)
+SLOW_READS_STAND_FOR: Final = timedelta(seconds=5)
 
 
-class Eyes:
+class Observer:
     """What the drainer sees; the slow parts are remembered for a few seconds."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
-        self._slow: Scene | None = None
-        self._looked_at = float("-inf")
+    def __init__(self, session: DrainSession) -> None:
+        self._session = session
+        self._slow: Observation | None = None
+        self._read_at = float("-inf")
         self._proof: Proof | None = None
 
-    def look(self) -> Scene:
-        """Return the scene of this moment. Raises Retryable when a part cannot be read."""
-        node = self._node()
-        pods = self._desk.ports.cluster.pods_on(node.name) if node else ()
-        self._see_whether_empty(pods)
+    def observe(self) -> Observation:
+        """Return the observation of this moment. Raises Retryable when a part cannot be read."""
+        node = self._read_node()
+        pods = self._session.ports.cluster.pods_on(node.name) if node else ()
+        self._remember_emptiness(pods)
         return replace(
-            self._slow_look(pods),
+            self._slow_reads(pods),
             node=node,
             pods=pods,
-            emptied_at=self._desk.ledger.record.emptied_at,
+            emptied_at=self._session.record.emptied_at,
             deletion_failed_at=self._failed_at(node),
             proof=self._proof,
         )
 
-    def look_anew(self) -> Scene:
-        """Return the scene with nothing remembered. Raises Retryable when a part cannot be read."""
-        self._looked_at = float("-inf")
-        return self.look()
+    def observe_anew(self) -> Observation:
+        """Return the observation with nothing remembered. Raises Retryable when a part cannot be read."""
+        self._read_at = float("-inf")
+        return self.observe()
 
     def prove(self, node: Node) -> None:
         """Look at the whole cluster whether what is on the node has a place elsewhere. Raises Retryable."""
-        self._proof = prove(self._desk, node, self._proof)
+        self._proof = prove(self._session, node, self._proof)
 
-    def _see_whether_empty(self, pods: tuple[Pod, ...]) -> None:
-        now, ledger = self._desk.time.now(), self._desk.ledger
-        emptied_at = None if movable(pods, now) else ledger.record.emptied_at or now
-        if emptied_at != ledger.record.emptied_at:
-            ledger.remember(emptied_at=emptied_at)
+    def _remember_emptiness(self, pods: tuple[Pod, ...]) -> None:
+        now, leased = self._session.time.now(), self._session.leased
+        emptied_at = None if movable(pods, now) else leased.record.emptied_at or now
+        if emptied_at != leased.record.emptied_at:
+            leased.remember(emptied_at=emptied_at)
 
     def _failed_at(self, node: Node | None) -> datetime | None:
         """Ask for the autoscaler's failures only where our cordon is gone and our taint is not."""
         cleared = node is not None and node.drain_taint is not None and not node.unschedulable
-        return failed_at(self._desk, node) if node and cleared else None
+        return failed_at(self._session, node) if node and cleared else None
 
-    def _node(self) -> Node | None:
-        record = self._desk.ledger.record
+    def _read_node(self) -> Node | None:
+        record = self._session.record
         try:
-            node = self._desk.ports.cluster.node(record.order.node)
+            node = self._session.ports.cluster.node(record.order.node)
         except Gone:
             return None
         return node if node.uid == record.node_uid else None
 
-    def _slow_look(self, pods: tuple[Pod, ...]) -> Scene:
-        ports, now = self._desk.ports, self._desk.time.now()
+    def _slow_reads(self, pods: tuple[Pod, ...]) -> Observation:
+        ports, now = self._session.ports, self._session.time.now()
         moment = ports.clock.monotonic()
-        if self._slow is None or moment - self._looked_at >= SLOW_LOOK.total_seconds():
+        if self._slow is None or moment - self._read_at >= SLOW_READS_STAND_FOR.total_seconds():
             state, _, _ = read_cluster(ports.state)
-            workloads, workloads_at = pictures.workloads(ports, self._controllers(pods), now)
-            seen = pictures.beside(ports, self._desk.time.now(), shared=not self._desk.ledger.record.before)
-            self._slow = Scene(
+            workloads, workloads_at = shared_snapshots.workloads(ports, self._controllers(pods), now)
+            seen = shared_snapshots.budgets_and_unbound(
+                ports, self._session.time.now(), shared=not self._session.record.before
+            )
+            self._slow = Observation(
                 node=None,
                 claim=self._claim(state.claims),
                 disruption_budgets=seen.disruption_budgets,
                 workloads=workloads,
                 workloads_at=workloads_at,
-                sharers=sharers(state.claims, self._desk.ledger.record.node_uid),
+                sharers=sharers(state.claims, self._session.record.node_uid),
                 working=sum(not claim.drained for claim in state.claims.values()),
                 unbound=seen.unbound,
-                policy=policy_in_reach(self._desk),
+                policy=policy_in_reach(self._session),
                 paused=state.paused,
             )
-            self._looked_at = moment
+            self._read_at = moment
         return self._slow
 
     def _controllers(self, pods: tuple[Pod, ...]) -> Iterator[str]:
@@ -104,14 +106,14 @@ class Eyes:
 
         The latter tells which waiting pods are of a Deployment that was moved: of its other ReplicaSets.
         """
-        moved = self._desk.ledger.record.before
-        yield from (pod.spec.workload for pod in movable(pods, self._desk.time.now()))
+        moved = self._session.record.before
+        yield from (pod.spec.workload for pod in movable(pods, self._session.time.now()))
         yield from moved
         namespaces = {controller.partition("/")[0] for controller in moved}
         waiting = self._slow.unbound if self._slow else ()
         yield from (pod.spec.workload for pod in waiting if pod.spec.namespace in namespaces)
 
     def _claim(self, claims: dict[str, Claim]) -> Claim | None:
-        claim = claims.get(self._desk.ledger.record.node_uid)
-        self._desk.pool = claim.pool if claim else self._desk.pool
+        claim = claims.get(self._session.record.node_uid)
+        self._session.pool = claim.pool if claim else self._session.pool
         return claim

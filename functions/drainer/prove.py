@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from functions.drainer import shared_snapshots as pictures
-from functions.drainer.session import Desk
+from functions.drainer import shared_snapshots
+from functions.drainer.session import DrainSession
 from shared.core.cluster.snapshot import Node
 from shared.core.draining.evicting import PROOF_STANDS_FOR
 from shared.core.draining.observation import Proof
@@ -17,7 +17,7 @@ MOST_READS: Final = 10
 """Records of other drains that are read at once."""
 
 
-def prove(desk: Desk, node: Node, last: Proof | None = None) -> Proof:
+def prove(session: DrainSession, node: Node, last: Proof | None = None) -> Proof:
     """Prove on a whole picture of this moment that what is on the node has a place elsewhere.
 
     It is younger than our cordon, or than the end of our last proof, and may have been read by another drain. Which
@@ -26,28 +26,28 @@ def prove(desk: Desk, node: Node, last: Proof | None = None) -> Proof:
     Raises:
         Retryable: a part cannot be read.
     """
-    state, _, now = read_cluster(desk.ports.state)
-    not_before = last.at + PROOF_STANDS_FOR if last else desk.ledger.record.cordoned_at
-    picture = pictures.whole(desk, state, now, not_before=not_before).snapshot
-    state, _, _ = read_cluster(desk.ports.state)
+    state, _, now = read_cluster(session.ports.state)
+    not_before = last.at + PROOF_STANDS_FOR if last else session.record.cordoned_at
+    picture = shared_snapshots.whole(session, state, now, not_before=not_before).snapshot
+    state, _, _ = read_cluster(session.ports.state)
     seen = picture.node_by_name.get(node.name)
     if seen is None:
-        return Proof(desk.time.now())
+        return Proof(session.time.now())
     against = lost_place(seen, picture, state, [claim.node for claim in state.claims.values()])
     if against:
-        against = lost_place(seen, picture, state, _moving(desk, state))
-    return Proof(desk.time.now(), against)
+        against = lost_place(seen, picture, state, _moving(session, state))
+    return Proof(session.time.now(), against)
 
 
-def _moving(desk: Desk, state: ClusterState) -> list[str]:
+def _moving(session: DrainSession, state: ClusterState) -> list[str]:
     """Return the nodes of the other drains that move pods, each by its own record."""
-    others = [claim for claim in state.claims.values() if claim.order_id != desk.order.order_id]
-    moving = desk.ports.together(lambda claim: _moves(desk, claim), others, MOST_READS) if others else []
+    others = [claim for claim in state.claims.values() if claim.order_id != session.order.order_id]
+    moving = session.ports.together(lambda claim: _moves(session, claim), others, MOST_READS) if others else []
     return [claim.node for claim, moves in zip(others, moving, strict=True) if moves]
 
 
-def _moves(desk: Desk, claim: Claim) -> bool:
+def _moves(session: DrainSession, claim: Claim) -> bool:
     try:
-        return bool(claim.drained) or may_move(desk.ports.state.get(drain_key(claim.order_id)).value)
+        return bool(claim.drained) or may_move(session.ports.state.get(drain_key(claim.order_id)).value)
     except Unreadable:
         return True

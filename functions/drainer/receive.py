@@ -9,20 +9,19 @@ from typing import Any
 
 import msgspec
 
-from functions.drainer import admit as admission
-from functions.drainer import finish as ending
+from functions.drainer import admit, finish
 from functions.drainer.release import release
-from functions.drainer.session import Desk
+from functions.drainer.session import DrainSession
 from functions.drainer.work import work
 from shared.adapters.envelope import PushMessage, unwrap
 from shared.core.reasons import Refusal
-from shared.core.records.orders import Kind, Order, continued, decode, echoed
+from shared.core.records.orders import Order, OrderKind, continuation, decode, echoed
 from shared.core.records.state import DrainPhase
 from shared.errors import BadOrder, EbbError, Retryable, Stale, Terminal, Unreadable
 from shared.ports import Ports
 from shared.settings import Settings
 from shared.store.compare_and_set import read_cluster
-from shared.store.drain_record import Ledger, Overtaken
+from shared.store.drain_record import LeasedRecord, Overtaken
 
 
 class Reply(Enum):
@@ -36,21 +35,21 @@ class Reply(Enum):
 
 def receive(ports: Ports, settings: Settings, body: bytes, owner: str) -> Reply:
     """Answer one push: `body` is the request's, `owner` names this call on the leases it takes."""
-    order = _decoded(ports, settings, body)
+    order = _decode_or_reject(ports, settings, body)
     if order is None:
         return Reply.DONE
     try:
         _carry_out(ports, settings, order, owner)
     except (Retryable, Stale) as fault:
-        _tell(ports, order, f"The message will come again: {fault}", "WARNING", type(fault).__name__.lower())
+        _log(ports, order, f"The message will come again: {fault}", "WARNING", type(fault).__name__.lower())
         return Reply.AGAIN
     except Terminal as fault:
-        _tell(ports, order, f"The drain cannot go on until this is fixed: {fault}", "ERROR", "terminal")
+        _log(ports, order, f"The drain cannot go on until this is fixed: {fault}", "ERROR", "terminal")
         return Reply.AGAIN
     return Reply.DONE
 
 
-def _decoded(ports: Ports, settings: Settings, body: bytes) -> Order | None:
+def _decode_or_reject(ports: Ports, settings: Settings, body: bytes) -> Order | None:
     message: PushMessage | None = None
     try:
         message = unwrap(_json(body))
@@ -87,28 +86,28 @@ def _reject(ports: Ports, body: bytes, message: PushMessage | None, why: str, re
 
 
 def _carry_out(ports: Ports, settings: Settings, order: Order, owner: str) -> None:
-    if order.kind is Kind.RELEASE:
+    if order.kind is OrderKind.RELEASE:
         release(ports, order, settings.step_seconds)
         return
-    ledger = Ledger(ports.state, owner)
+    leased = LeasedRecord(ports.state, owner)
     try:
-        time = ledger.open(order, ports.clock, settings.step_seconds)
+        time = leased.open(order, ports.clock, settings.step_seconds)
     except Overtaken as late:
         refusal = Refusal.ALREADY_SETTLED if late.record.phase is DrainPhase.SETTLED else Refusal.OLD_GENERATION
-        _tell(ports, order, refusal.sentence, "INFO", refusal.value)
+        _log(ports, order, refusal.sentence, "INFO", refusal.value)
         return
     except Unreadable as fault:
-        _give_up(ports, order, fault)
+        _forget(ports, order, fault)
         return
-    desk = Desk(ports, order, ledger, time)
+    session = DrainSession(ports, order, leased, time)
     try:
-        _step(desk)
+        _step(session)
     except Exception:
-        _leave(desk)
+        _give_lease_up(session)
         raise
 
 
-def _give_up(ports: Ports, order: Order, fault: Unreadable) -> None:
+def _forget(ports: Ports, order: Order, fault: Unreadable) -> None:
     """Forget an order whose record cannot be read, unless its claim stands: then healing ends the drain first.
 
     Raises:
@@ -116,46 +115,46 @@ def _give_up(ports: Ports, order: Order, fault: Unreadable) -> None:
     """
     if read_cluster(ports.state)[0].claim_of(order.order_id) is not None:
         raise fault
-    _tell(ports, order, f"The order is forgotten: {fault}", "ERROR", "unreadable")
+    _log(ports, order, f"The order is forgotten: {fault}", "ERROR", "unreadable")
 
 
-def _step(desk: Desk) -> None:
+def _step(session: DrainSession) -> None:
     """Do the part of the drain that its phase asks for; what is not finished goes on in a new message."""
-    phase = desk.ledger.record.phase
-    if phase is DrainPhase.ACCEPTED and not admission.admit(desk):
+    phase = session.record.phase
+    if phase is DrainPhase.ACCEPTED and not admit.admit(session):
         return
     if phase is DrainPhase.HALTING:
-        ending.go_on(desk)
+        finish.resume(session)
         return
-    if not work(desk):
-        _continue_later(desk)
+    if not work(session):
+        _continue_later(session)
 
 
-def _continue_later(desk: Desk) -> None:
+def _continue_later(session: DrainSession) -> None:
     """Checkpoint, publish the continuation, then let the message be acknowledged.
 
     The generation in the record stays ours until the continuation is opened, so that this message still
     counts if publishing fails.
     """
-    desk.ledger.close(desk.time.now())
-    following = continued(desk.order, desk.order.generation)
-    desk.ports.orders.publish(following)
-    desk.tell("drain_step", "The step's time is over; the drain goes on in a new message.", reason="continued")
+    session.leased.close(session.time.now())
+    following = continuation(session.order, session.order.generation)
+    session.ports.orders.publish(following)
+    session.log_event("drain_step", "The step's time is over; the drain goes on in a new message.", reason="continued")
 
 
-def _leave(desk: Desk) -> None:
+def _give_lease_up(session: DrainSession) -> None:
     """Give the lease up after a fault, so that the repeated message need not wait for it to lapse."""
-    record = desk.ledger.record
+    record = session.record
     if record.lease is None or record.phase is DrainPhase.SETTLED:
         return
     try:
-        desk.ledger.close(desk.time.now())
+        session.leased.close(session.time.now())
     except Stale:
         return  # whoever was first has the record now: another step, a release, or the pass that saw the node gone
     except EbbError as error:
-        desk.tell("drain_step", f"The lease will lapse by itself: {error}", severity="WARNING")
+        session.log_event("drain_step", f"The lease will lapse by itself: {error}", severity="WARNING")
 
 
-def _tell(ports: Ports, order: Order, message: str, severity: str, reason: str) -> None:
+def _log(ports: Ports, order: Order, message: str, severity: str, reason: str) -> None:
     about: dict[str, Any] = {"order_id": order.order_id, "node": order.node, "generation": order.generation}
     ports.log.event("drain_step", message, severity=severity, reason=reason, **about)

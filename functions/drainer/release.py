@@ -10,13 +10,13 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from functions.drainer import finish as ending
+from functions.drainer import finish
 from functions.drainer.read_policy import read_policy
-from functions.drainer.session import Desk
+from functions.drainer.session import DrainSession
 from functions.drainer.why_not_deleted import failed_at, why_kept
-from shared.core.cluster.annotation import held_for
+from shared.core.cluster.annotation import holding_order
 from shared.core.cluster.snapshot import Node
-from shared.core.draining.next_step import must_stop, shaken, untainted
+from shared.core.draining.next_step import must_stop, uncordoned_by_autoscaler, untainted
 from shared.core.placement.demand import is_waiting
 from shared.core.reasons import Halt
 from shared.core.records.orders import Order, Origin
@@ -25,39 +25,41 @@ from shared.core.records.state import Claim, DrainPhase
 from shared.errors import EbbError, Gone
 from shared.ports import Ports
 from shared.store.compare_and_set import read_cluster
-from shared.store.drain_record import Ledger, StepTime
+from shared.store.drain_record import LeasedRecord, StepTime
 
 
-class Case:
+class ReleaseContext:
     """What a release finds when it looks: the node, the claim that stands on it, the drain's record."""
 
-    def __init__(self, desk: Desk, node: Node | None, claim: Claim | None, *, paused: bool) -> None:
-        self.desk, self.node, self.claim, self.paused = desk, node, claim, paused
+    def __init__(self, session: DrainSession, node: Node | None, claim: Claim | None, *, paused: bool) -> None:
+        self.session, self.node, self.claim, self.paused = session, node, claim, paused
 
     @property
     def order_id(self) -> str:
-        return self.desk.order.order_id
+        return self.session.order.order_id
 
 
 def release(ports: Ports, order: Order, seconds: float) -> None:
     """Carry a release out. Raises Retryable or Stale when the message should come again."""
     state, _, read_at = read_cluster(ports.state)
-    node = _node(ports, order)
+    node = _read_node(ports, order)
     uid = order.node_uid or (node.uid if node else "") or _uid_by_name(state.claims, order.node)
     claim = state.claims.get(uid)
-    named = _named(order, claim, node)
-    desk = Desk(ports, named, Ledger(ports.state, f"release-{order.order_id}"), StepTime(read_at, ports.clock, seconds))
-    desk.pool = claim.pool if claim else node.pool if node else ""
-    case = Case(desk, node, claim, paused=state.paused)
-    if _is_ending(case):  # what was found is no longer there to be found again: the ending itself has undone it
-        ending.go_on(desk)
+    named = _with_order_id(order, claim, node)
+    session = DrainSession(
+        ports, named, LeasedRecord(ports.state, f"release-{order.order_id}"), StepTime(read_at, ports.clock, seconds)
+    )
+    session.pool = claim.pool if claim else node.pool if node else ""
+    context = ReleaseContext(session, node, claim, paused=state.paused)
+    if _is_ending(context):  # what was found is no longer there to be found again: the ending itself has undone it
+        finish.resume(session)
         return
-    why = _why(order)
-    if not _REPEATED[why](case, read_at):
-        desk.tell("drain_step", f"The release is void: {why.value} no longer holds.", reason=why.value)
+    why = _reason(order)
+    if not _STILL_HOLDS[why](context, read_at):
+        session.log_event("drain_step", f"The release is void: {why.value} no longer holds.", reason=why.value)
         return
     detail = _detail(ports, node, why, read_at)
-    _undo(case, uid, why, detail)
+    _give_back(context, uid, why, detail)
 
 
 def _detail(ports: Ports, node: Node | None, why: Halt, now: datetime) -> str:
@@ -66,36 +68,36 @@ def _detail(ports: Ports, node: Node | None, why: Halt, now: datetime) -> str:
     return why_kept(ports, node, now) if why is Halt.WATCHDOG else untainted(node)
 
 
-def _undo(case: Case, uid: str, why: Halt, detail: str) -> None:
+def _give_back(context: ReleaseContext, uid: str, why: Halt, detail: str) -> None:
     """End the drain through its record where there is one; else only free the node."""
-    desk = case.desk
+    session = context.session
     try:
-        desk.ledger.seize(case.order_id)
+        session.leased.seize(context.order_id)
     except KeyError:
-        ending.free(desk, desk.order.node, uid, case.order_id)
-        ending.settle_claim(desk, uid, case.order_id, why)
+        finish.restore_node(session, session.order.node, uid, context.order_id)
+        finish.settle_claim(session, uid, context.order_id, why)
         outcome = outcome_of(why)
         message = f"{why.sentence} The node was given back."
-        desk.tell("drain_result", message, outcome=outcome.value, reason=why.value)
-        desk.ports.orders.report(result_of(desk.order, outcome, why, detail))
+        session.log_event("drain_result", message, outcome=outcome.value, reason=why.value)
+        session.ports.orders.report(result_of(session.order, outcome, why, detail))
         return
-    if desk.ledger.record.phase is DrainPhase.SETTLED:
-        ending.free(desk, desk.order.node, uid, case.order_id)
-        ending.settle_claim(desk, uid, case.order_id, why)
+    if session.record.phase is DrainPhase.SETTLED:
+        finish.restore_node(session, session.order.node, uid, context.order_id)
+        finish.settle_claim(session, uid, context.order_id, why)
         return
-    ending.give_back(desk, uid, why, detail)
+    finish.give_back(session, uid, why, detail)
 
 
-def _is_ending(case: Case) -> bool:
+def _is_ending(context: ReleaseContext) -> bool:
     """Whether a step died while it ended this very drain."""
     try:
-        case.desk.ledger.seize(case.order_id)
+        context.session.leased.seize(context.order_id)
     except KeyError:
         return False
-    return case.desk.ledger.record.phase is DrainPhase.HALTING
+    return context.session.record.phase is DrainPhase.HALTING
 
 
-def _node(ports: Ports, order: Order) -> Node | None:
+def _read_node(ports: Ports, order: Order) -> Node | None:
     try:
         node = ports.cluster.node(order.node)
     except Gone:
@@ -107,90 +109,90 @@ def _uid_by_name(claims: dict[str, Claim], name: str) -> str:
     return next((uid for uid, claim in sorted(claims.items()) if claim.node == name), "")
 
 
-def _named(order: Order, claim: Claim | None, node: Node | None) -> Order:
+def _with_order_id(order: Order, claim: Claim | None, node: Node | None) -> Order:
     """A person names only the node: the claim that stands, or else what we wrote on the node, names the order."""
     if order.origin is Origin.PLANNER:
         return order
-    held = held_for(node) if node else None
+    held = holding_order(node) if node else None
     return replace(order, order_id=(claim.order_id if claim else held) or order.order_id)
 
 
-def _why(order: Order) -> Halt:
+def _reason(order: Order) -> Halt:
     if order.origin is Origin.PLANNER and order.why in set(Halt):
         return next(halt for halt in Halt if halt.value == order.why)
     return Halt.RELEASED
 
 
-def _always(case: Case, now: datetime) -> bool:
-    del case, now
+def _always(context: ReleaseContext, now: datetime) -> bool:
+    del context, now
     return True
 
 
-def _orphaned(case: Case, now: datetime) -> bool:
+def _orphaned(context: ReleaseContext, now: datetime) -> bool:
     """No living drain stands behind the taint or the claim."""
     del now
-    if case.claim is None or case.claim.order_id != case.order_id:
+    if context.claim is None or context.claim.order_id != context.order_id:
         return True
     try:
-        case.desk.ledger.seize(case.order_id)
+        context.session.leased.seize(context.order_id)
     except KeyError:
         return True
-    return case.desk.ledger.record.phase is DrainPhase.SETTLED
+    return context.session.record.phase is DrainPhase.SETTLED
 
 
-def _still_stopped(case: Case, now: datetime) -> bool:
+def _still_stopped(context: ReleaseContext, now: datetime) -> bool:
     del now
-    if case.claim is None:
+    if context.claim is None:
         return False
-    return bool(must_stop(read_policy(case.desk), case.claim.pool, paused=case.paused))
+    return bool(must_stop(read_policy(context.session), context.claim.pool, paused=context.paused))
 
 
-def _still_overruled(case: Case, now: datetime) -> bool:
+def _still_overruled(context: ReleaseContext, now: datetime) -> bool:
     """A person took the taint or the cordon off, and it was not the autoscaler that failed on the node."""
     del now
-    node = case.node
-    if node is None or node.drain_taint != case.order_id:
+    node = context.node
+    if node is None or node.drain_taint != context.order_id:
         return True
-    return not node.unschedulable and not shaken(
-        node, failed_at(case.desk, node), case.claim.since if case.claim else None
+    return not node.unschedulable and not uncordoned_by_autoscaler(
+        node, failed_at(context.session, node), context.claim.since if context.claim else None
     )
 
 
-def _still_wanted(case: Case, now: datetime) -> bool:
+def _still_wanted(context: ReleaseContext, now: datetime) -> bool:
     """Some pod still waits for a place."""
     del now
-    return case.claim is not None and any(map(is_waiting, case.desk.ports.cluster.unbound_pods()))
+    return context.claim is not None and any(map(is_waiting, context.session.ports.cluster.unbound_pods()))
 
 
-def _still_demanded(case: Case, now: datetime) -> bool:
+def _still_demanded(context: ReleaseContext, now: datetime) -> bool:
     """Some pod still waits, and GKE has not begun to empty the pool's nodes itself."""
-    return _still_wanted(case, now) and not _upgrades(case)
+    return _still_wanted(context, now) and not _upgrades(context)
 
 
-def _upgrades(case: Case) -> bool:
+def _upgrades(context: ReleaseContext) -> bool:
     """Whether GKE upgrades the pool: then its cordon is GKE's, too. Unknown, when it cannot be asked, is no."""
     try:
-        pool = case.desk.ports.pools.read().pools.get(case.desk.pool)
+        pool = context.session.ports.pools.read().pools.get(context.session.pool)
     except EbbError:
         return False
     return pool is not None and pool.upgrading
 
 
-def _still_overdue(case: Case, now: datetime) -> bool:
+def _still_overdue(context: ReleaseContext, now: datetime) -> bool:
     """Drained, and the autoscaler has had its time."""
-    if case.claim is None or case.node is None:
+    if context.claim is None or context.node is None:
         return False
     try:
-        case.desk.ledger.seize(case.order_id)
+        context.session.leased.seize(context.order_id)
     except KeyError:
         return False
-    record = case.desk.ledger.record
+    record = context.session.record
     drained = record.phase is DrainPhase.DRAINED and record.drained_at is not None
-    overdue = drained and now - (record.drained_at or now) >= case.claim.settings.watchdog
-    return overdue and not _upgrades(case)
+    overdue = drained and now - (record.drained_at or now) >= context.claim.settings.watchdog
+    return overdue and not _upgrades(context)
 
 
-_REPEATED: Final[dict[Halt, Callable[[Case, datetime], bool]]] = {
+_STILL_HOLDS: Final[dict[Halt, Callable[[ReleaseContext, datetime], bool]]] = {
     **dict.fromkeys(Halt, _always),
     Halt.ORPHAN: _orphaned,
     Halt.PAUSED: _still_stopped,

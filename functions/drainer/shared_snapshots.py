@@ -9,30 +9,32 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Final
 
-from functions.drainer.session import Desk
+from functions.drainer.session import DrainSession
 from shared.core.cluster.workloads import Workload
-from shared.core.draining.admission import reflects
+from shared.core.draining.admission import still_reflects
 from shared.core.records.state import ClusterState
 from shared.ports import Ports
-from shared.readings import Beside, Surroundings, WholePicture
+from shared.readings import BudgetsAndUnbound, NodesAndBudgets, WholePicture
 from shared.store.compare_and_set import read_cluster
 from shared.store.snapshots import snapshot_of
 
 WHOLE_FOR: Final = timedelta(seconds=20)
 """How old a whole picture may be that another order has read."""
-SURROUNDINGS_FOR: Final = timedelta(seconds=5)
+NODES_AND_BUDGETS_FOR: Final = timedelta(seconds=5)
 """The same of the nodes that an order's counts are made of: no longer than one order's own calls take."""
-BESIDE_FOR: Final = timedelta(seconds=2)
+BUDGETS_AND_UNBOUND_FOR: Final = timedelta(seconds=2)
 """The same of what each look sees: twenty drains that look every five seconds then read twice, not twenty times."""
 
 
-def whole(desk: Desk, state: ClusterState, now: datetime, *, not_before: datetime | None = None) -> WholePicture:
+def whole(
+    session: DrainSession, state: ClusterState, now: datetime, *, not_before: datetime | None = None
+) -> WholePicture:
     """Return a picture of the whole cluster that reflects `state`, read by this call or lately by another one.
 
     One that this call has waited for is as good as its own. Its snapshot's times are those of just before it began.
 
     Args:
-        desk: the drain's; its own claim has moved nothing yet.
+        session: the drain's; its own claim has moved nothing yet.
         state: the cluster's document as the caller read it.
         now: the state's time of that reading.
         not_before: what the picture must not be older than, whoever has read it.
@@ -40,19 +42,21 @@ def whole(desk: Desk, state: ClusterState, now: datetime, *, not_before: datetim
     Raises:
         Retryable: a part cannot be read, or another order has been reading for too long.
     """
-    ports, own = desk.ports, desk.order.order_id
+    ports, own = session.ports, session.order.order_id
 
     def is_good(last: WholePicture) -> bool:
         taken_at = last.snapshot.taken_at
         if not_before is not None and taken_at < not_before:
             return False
-        return taken_at >= now or (now - taken_at <= WHOLE_FOR and reflects(last.state, state, taken_at, now, own))
+        return taken_at >= now or (
+            now - taken_at <= WHOLE_FOR and still_reflects(last.state, state, taken_at, now, own)
+        )
 
-    picture, is_shared = ports.shared.whole.get(is_good, lambda: _read(ports, desk.order.cluster), ports.clock.sleep)
+    picture, is_shared = ports.shared.whole.get(is_good, lambda: _read(ports, session.order.cluster), ports.clock.sleep)
     age = max((now - picture.snapshot.taken_at).total_seconds(), 0.0)
     how = "that another order of this instance had read" if is_shared else "read for it"
     message = f"The proof of placement rests on a picture of the whole cluster {how}."
-    desk.tell("drain_step", message, reason="whole_picture", shared=is_shared, age_seconds=round(age, 3))
+    session.log_event("drain_step", message, reason="whole_picture", shared=is_shared, age_seconds=round(age, 3))
     return picture
 
 
@@ -62,20 +66,20 @@ def _read(ports: Ports, cluster: str) -> WholePicture:
     return WholePicture(snapshot_of(cluster, reading, ports.pools.read(), began_at, began_at), state)
 
 
-def surroundings(ports: Ports, now: datetime) -> Surroundings:
+def nodes_and_budgets(ports: Ports, now: datetime) -> NodesAndBudgets:
     """Return all nodes and PodDisruptionBudgets. Raises Retryable."""
     cluster = ports.cluster
 
-    def read() -> Surroundings:
-        return Surroundings(cluster.all_nodes(), cluster.disruption_budgets(), now)
+    def read() -> NodesAndBudgets:
+        return NodesAndBudgets(cluster.all_nodes(), cluster.disruption_budgets(), now)
 
-    found, _ = ports.shared.surroundings.get(
-        lambda last: now - last.read_at <= SURROUNDINGS_FOR, read, ports.clock.sleep
+    found, _ = ports.shared.nodes_and_budgets.get(
+        lambda last: now - last.read_at <= NODES_AND_BUDGETS_FOR, read, ports.clock.sleep
     )
     return found
 
 
-def beside(ports: Ports, now: datetime, *, shared: bool = True) -> Beside:
+def budgets_and_unbound(ports: Ports, now: datetime, *, shared: bool = True) -> BudgetsAndUnbound:
     """Return the PodDisruptionBudgets and the pods that no node has yet, unless `shared` as they stand now.
 
     Whoever counts replacements must not have read the waiting pods before the workloads' own counts.
@@ -83,12 +87,12 @@ def beside(ports: Ports, now: datetime, *, shared: bool = True) -> Beside:
     Raises:
         Retryable: a part cannot be read, or another order has been reading for too long.
     """
-    cluster, age = ports.cluster, BESIDE_FOR if shared else timedelta(0)
+    cluster, age = ports.cluster, BUDGETS_AND_UNBOUND_FOR if shared else timedelta(0)
 
-    def read() -> Beside:
-        return Beside(cluster.disruption_budgets(), cluster.unbound_pods(), now)
+    def read() -> BudgetsAndUnbound:
+        return BudgetsAndUnbound(cluster.disruption_budgets(), cluster.unbound_pods(), now)
 
-    found, _ = ports.shared.beside.get(lambda last: now - last.read_at <= age, read, ports.clock.sleep)
+    found, _ = ports.shared.budgets_and_unbound.get(lambda last: now - last.read_at <= age, read, ports.clock.sleep)
     return found
 
 

@@ -5,7 +5,7 @@ Must not stop a release: what cannot be read is said instead.
 
 from datetime import datetime
 
-from functions.drainer.session import Desk
+from functions.drainer.session import DrainSession
 from shared.core.cluster.snapshot import Node
 from shared.core.draining.why_not_deleted import why_it_stands
 from shared.errors import EbbError
@@ -24,6 +24,6 @@ def why_kept(ports: Ports, node: Node, now: datetime) -> str:
         return f"Why the autoscaler kept it could not be read: {error}"
 
 
-def failed_at(desk: Desk, node: Node) -> datetime | None:
+def failed_at(session: DrainSession, node: Node) -> datetime | None:
     """Return when the autoscaler last failed to delete the node; what cannot be read counts as nothing said."""
-    return deletion_failed_at(desk.tell, "drain_step", desk.ports.cluster, node.name)
+    return deletion_failed_at(session.log_event, "drain_step", session.ports.cluster, node.name)

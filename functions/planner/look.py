@@ -14,7 +14,7 @@ from shared.core.records.state import ClusterState, DrainRecord, PoolMarks
 from shared.errors import Unreadable
 from shared.ports import Log, PoolsReading, Ports, drain_key
 from shared.settings import Settings
-from shared.store.advisory import advisory, deletion_failed_at
+from shared.store.advisory import deletion_failed_at, read_optional
 from shared.store.compare_and_set import read_cluster
 from shared.store.snapshots import snapshot_of
 
@@ -88,4 +88,4 @@ def scale_ups(ports: Ports, state: ClusterState) -> Mapping[str, datetime]:
     if not state.claims:
         return nothing
     what = "for which pods the autoscaler adds nodes"
-    return advisory(ports.log.event, "run_summary", what, ports.cluster.scale_ups, nothing)
+    return read_optional(ports.log.event, "run_summary", what, ports.cluster.scale_ups, nothing)

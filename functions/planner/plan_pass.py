@@ -17,14 +17,14 @@ from functions.planner.log_lines import Report
 from functions.planner.look import Sight, failed_deletions, look, scale_ups
 from functions.planner.pass_log import Teller, Told
 from functions.planner.publish import publish
-from shared.core.healing.repairs import Ward, findings
+from shared.core.healing.repairs import HealingInput, find_repairs
 from shared.core.planning.make_plan import make_plan
 from shared.core.planning.marks import NO_MARKS, changed_pools
 from shared.core.planning.plan import Plan
 from shared.core.planning.prices import Prices
 from shared.core.policy import Policy
 from shared.core.records.claims import open_breakers, without_past
-from shared.core.records.published import as_planned, swept
+from shared.core.records.published import as_planned, without_void
 from shared.core.records.reclaimed import still_saved
 from shared.core.records.state import Advised, Breaker, ClusterState, PoolMarks
 from shared.errors import BadPolicy, EbbError, Retryable, Stale, Unreadable
@@ -102,8 +102,8 @@ def _heal_only(ports: Ports, settings: Settings, policy: Policy | None, pools: P
 def _heal(ports: Ports, settings: Settings, sight: Sight) -> Healed:
     """Repair first: a breaker that cannot be written ends the pass, but not what stands to be given back."""
     failed, bought = failed_deletions(ports, sight.snapshot), scale_ups(ports, sight.state)
-    ward = Ward(sight.snapshot, sight.state, sight.records, sight.policy, sight.now, failed, bought)
-    healed = heal(ports, settings.cluster, findings(ward), sight.now)
+    ward = HealingInput(sight.snapshot, sight.state, sight.records, sight.policy, sight.now, failed, bought)
+    healed = heal(ports, settings.cluster, find_repairs(ward), sight.now)
     if ward.breakers:
         _open_breakers(ports, ward.breakers)
     return healed
@@ -148,7 +148,7 @@ def _tidy(ports: Ports, sight: Sight, advised: Advised | None) -> None:
 
     def change(state: ClusterState, now: datetime) -> ClusterState:
         reclaimed = still_saved(state.reclaimed, sight.snapshot.nodes, sight.state.last_pass, now)
-        kept = without_past(swept(state, alive.__contains__, sight.now, now), alive, now)
+        kept = without_past(without_void(state, alive.__contains__, sight.now, now), alive, now)
         return replace(kept, reclaimed=reclaimed, advised=advised or state.advised)
 
     change_cluster(ports.state, ports.clock, change)

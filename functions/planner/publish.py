@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from functions.planner.log_lines import dollars
 from functions.planner.look import Sight
-from shared.core.draining.admission import shared_by
+from shared.core.draining.admission import shares_of
 from shared.core.planning.plan import Plan, PlannedOrder
 from shared.core.policy import Policy
 from shared.core.records.claims import claim_for
@@ -60,8 +60,10 @@ def _published(orders: Iterable[Order], sight: Sight, policy: Policy) -> dict[st
         node = sight.snapshot.node_by_name[order.node]
         claim = claim_for(order, node, policy, sight.snapshot.profile, order.issued_at)
         pods = moving(sight.snapshot, (node,), policy).get(node.uid, {})
-        moves = turns(shared_by(node, sight.snapshot, sight.state, policy))
-        found[node.uid] = Published(claim=replace(claim, turns=moves), expires_at=order.expires_at, pods=dict(pods))
+        moves = turns(shares_of(node, sight.snapshot, sight.state, policy))
+        found[node.uid] = Published(
+            claim=replace(claim, moving_pods=moves), expires_at=order.expires_at, pods=dict(pods)
+        )
     return found
 
 

@@ -58,7 +58,7 @@ def _opened(ports: Ports, call: Tick, lease: timedelta) -> bool:
     key = run_key(call.run_id)
     found = ports.state.get(key)
     run = found.value
-    if run is not None and (run.finished is not None or run.lease.lives(found.read_at)):
+    if run is not None and (run.finished is not None or run.lease.is_held(found.read_at)):
         return False
     now = found.read_at
     mine = Run(run_id=call.run_id, lease=Lease(call.owner, now + lease), expire_at=now + RUNS_KEPT_FOR)
@@ -73,7 +73,7 @@ def _leased(ports: Ports, call: Tick, lease: timedelta) -> bool:
     """Become the one planner of this cluster; False when another one lives (docs/acceptance.md row 109)."""
 
     def change(state: ClusterState, now: datetime) -> ClusterState | None:
-        if state.planner and state.planner.lives(now) and state.planner.owner != call.owner:
+        if state.planner and state.planner.is_held(now) and state.planner.owner != call.owner:
             return None
         return replace(state, planner=Lease(call.owner, now + lease))
 

@@ -13,22 +13,22 @@ from shared.ports import Cluster
 T = TypeVar("T")
 
 
-class Say(Protocol):
+class LogEvent(Protocol):
     """Writes a line of the log."""
 
     def __call__(self, event: str, message: str, *, severity: str, **fields: object) -> None: ...
 
 
-def advisory(say: Say, event: str, what: str, read: Callable[[], T], otherwise: T) -> T:
+def read_optional(log_event: LogEvent, event: str, what: str, read: Callable[[], T], otherwise: T) -> T:
     """Return what was read; what cannot be read is said, and nothing waits for it."""
     try:
         return read()
     except EbbError as fault:
-        say(event, f"Going on without {what}: {fault}", severity="WARNING", reason="advice_missing")
+        log_event(event, f"Going on without {what}: {fault}", severity="WARNING", reason="advice_missing")
         return otherwise
 
 
-def deletion_failed_at(say: Say, event: str, cluster: Cluster, node: str) -> datetime | None:
+def deletion_failed_at(log_event: LogEvent, event: str, cluster: Cluster, node: str) -> datetime | None:
     """Return when the autoscaler last failed to delete the node; what cannot be read counts as nothing said."""
     what = f"what the autoscaler said of {node}"
-    return advisory(say, event, what, lambda: cluster.deletion_failed_at(node), None)
+    return read_optional(log_event, event, what, lambda: cluster.deletion_failed_at(node), None)

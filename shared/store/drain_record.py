@@ -50,7 +50,7 @@ class StepTime:
         self._clock.sleep(max(0.0, min(pause.total_seconds(), self.left())))
 
 
-class Ledger:
+class LeasedRecord:
     """One drain's record, its version and our lease on it."""
 
     def __init__(self, state: State, owner: str) -> None:
@@ -61,7 +61,7 @@ class Ledger:
     @property
     def record(self) -> DrainRecord:
         if self._record is None:
-            raise AssertionError("the ledger is used before it is opened")
+            raise AssertionError("the record is used before it is opened")
         return self._record
 
     def open(self, order: Order, clock: Clock, seconds: float) -> StepTime:
@@ -77,7 +77,7 @@ class Ledger:
         record = found.value or DrainRecord(order=order, node_uid=order.node_uid, begun_at=found.read_at)
         if record.phase is DrainPhase.SETTLED or record.generation > order.generation:
             raise Overtaken(record)
-        if record.lease and record.lease.lives(found.read_at) and record.lease.owner != self._owner:
+        if record.lease and record.lease.is_held(found.read_at) and record.lease.owner != self._owner:
             raise Busy("drain", f"another step of order {order.order_id} is at work until {record.lease.until}")
         self._version, self._record = found.version, record
         self._put(replace(record, generation=order.generation, lease=self._lease(found.read_at)), found.read_at)

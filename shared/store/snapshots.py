@@ -28,7 +28,7 @@ def snapshot_of(
         pools_known=reading.known,
         namespaces=cluster_reading.namespaces,
         profile=reading.profile,
-        workloads={**counted(cluster_reading.pods), **cluster_reading.workloads},
+        workloads={**workloads_by_pods(cluster_reading.pods), **cluster_reading.workloads},
     )
 
 
@@ -37,7 +37,7 @@ def pools_by_label(nodes: Iterable[Node]) -> Mapping[str, NodePool]:
     return {node.pool: NodePool(node.pool) for node in nodes if node.pool}
 
 
-def counted(pods: Iterable[Pod]) -> Mapping[str, Workload]:
+def workloads_by_pods(pods: Iterable[Pod]) -> Mapping[str, Workload]:
     """Return the workloads as their living pods alone tell them: as many wanted as there are, nothing else known."""
     living: Counter[str] = Counter()
     for spec, number in Counter(pod.spec for pod in pods if not pod.phase.finished).items():
@@ -45,6 +45,6 @@ def counted(pods: Iterable[Pod]) -> Mapping[str, Workload]:
     return {name: Workload(name, number) for name, number in living.items() if name}
 
 
-def told(pods: Iterable[Pod], known: Mapping[str, Workload]) -> Mapping[str, Workload]:
+def with_unknown_workloads(pods: Iterable[Pod], known: Mapping[str, Workload]) -> Mapping[str, Workload]:
     """Return the workloads of pods that are not all there are: what is not known must not be counted from them."""
     return {**{pod.spec.workload: UNKNOWN for pod in pods}, **known}

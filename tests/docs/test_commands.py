@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from functions.cli.main import app
 from shared.core.policy.parsing import parse
-from shared.core.records.orders import Kind, decode
+from shared.core.records.orders import OrderKind, decode
 from tests.builders import CLUSTER, NOW
 from tests.cli import dumps
 from tests.docs.shell import FOREIGN, SHELL, Line, lines, unknown_to_ebb
@@ -98,7 +98,7 @@ def test_every_order_shown_is_an_order() -> None:
     messages = [line.words[-1] for line in of("gcloud") if "--message" in line.words]
 
     kinds = [decode(message.encode(), CLUSTER, "id", NOW).kind for message in messages]
-    assert kinds == [Kind.DRAIN, Kind.RELEASE]
+    assert kinds == [OrderKind.DRAIN, OrderKind.RELEASE]
 
 
 NODE_POOLS = """\

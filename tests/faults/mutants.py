@@ -13,22 +13,19 @@ from functools import cache
 from itertools import chain
 from typing import Any, TypeVar
 
-from functions.drainer import admit as admission
-from functions.drainer import claim as claiming
-from functions.drainer import finish as ending
-from functions.drainer import prove as proving
-from functions.drainer.session import Desk
+from functions.drainer import admit, claim, finish, prove
+from functions.drainer.session import DrainSession
 from functions.planner import plan_pass as passing
 from shared.adapters.kubernetes import evictions, ownership
 from shared.core.cluster.names import OUR_ANNOTATION, OUR_TAINT
 from shared.core.cluster.snapshot import Node, Pod, Snapshot
 from shared.core.draining import admission as core_admission
 from shared.core.draining import completion, proof
-from shared.core.draining.admission import over_limit
-from shared.core.draining.observation import Scene
+from shared.core.draining.admission import exceeded_limits
+from shared.core.draining.observation import Observation
 from shared.core.draining.replacements import Owed
 from shared.core.healing import repairs as healing
-from shared.core.healing.repairs import Finding, Ward, findings
+from shared.core.healing.repairs import HealingInput, Repair, find_repairs
 from shared.core.placement import Simulation
 from shared.core.placement.assignments import Move
 from shared.core.planning import selection as choosing
@@ -90,7 +87,7 @@ def no_revalidation() -> Iterator[None]:
     def nothing(*_: object) -> tuple[Blocker, ...]:
         return ()
 
-    with swapped(admission, "objections", nothing), swapped(claiming, "no_place", nothing):
+    with swapped(admit, "objections", nothing), swapped(claim, "no_place", nothing):
         yield
 
 
@@ -98,13 +95,13 @@ def no_revalidation() -> Iterator[None]:
 def uncordon_without_ownership() -> Iterator[None]:
     """Whatever the node carries is ours; the patch still rests on the version read."""
 
-    def careless(desk: Desk, name: str, uid: str, order_id: str) -> Node | None:
+    def careless(session: DrainSession, name: str, uid: str, order_id: str) -> Node | None:
         del order_id
         try:
-            node = desk.ports.cluster.node(name)
+            node = session.ports.cluster.node(name)
         except Gone:
             return None
-        return desk.ports.cluster.give_back(node, "") if node.uid == uid else None
+        return session.ports.cluster.give_back(node, "") if node.uid == uid else None
 
     def giving_back(node: Node, raw: ownership.RawNode, order_id: str) -> dict[str, Any]:
         del order_id
@@ -114,7 +111,7 @@ def uncordon_without_ownership() -> Iterator[None]:
             "spec": {"unschedulable": False, "taints": kept},
         }
 
-    with swapped(ending, "free", careless), swapped(ownership, "giving_back", giving_back):
+    with swapped(finish, "restore_node", careless), swapped(ownership, "giving_back", giving_back):
         yield
 
 
@@ -125,7 +122,7 @@ def cordons_known_by_the_taint_alone() -> Iterator[None]:
     def tainted(node: Node) -> str | None:
         return node.drain_taint
 
-    with swapped(ending, "held_for", tainted), swapped(healing, "held_for", tainted):
+    with swapped(finish, "holding_order", tainted), swapped(healing, "holding_order", tainted):
         yield
 
 
@@ -137,10 +134,10 @@ def acknowledge_before_checkpoint() -> Iterator[None]:
 
 @contextmanager
 def no_watchdog() -> Iterator[None]:
-    def blind(ward: Ward) -> tuple[Finding, ...]:
-        return tuple(each for each in findings(ward) if each.why is not Halt.WATCHDOG)
+    def blind(inputs: HealingInput) -> tuple[Repair, ...]:
+        return tuple(each for each in find_repairs(inputs) if each.why is not Halt.WATCHDOG)
 
-    with swapped(passing, "findings", blind):
+    with swapped(passing, "find_repairs", blind):
         yield
 
 
@@ -149,10 +146,10 @@ def minimum_only_in_the_planner() -> Iterator[None]:
     def lenient(
         order: Order, node: Node, snapshot: Snapshot, state: ClusterState, policy: Policy, now: datetime
     ) -> tuple[Blocker, ...]:
-        found = over_limit(order, node, snapshot, state, policy, now)
+        found = exceeded_limits(order, node, snapshot, state, policy, now)
         return tuple(each for each in found if each.reason not in _MINIMUMS)
 
-    with swapped(claiming, "over_limit", lenient):
+    with swapped(claim, "exceeded_limits", lenient):
         yield
 
 
@@ -176,7 +173,7 @@ def no_care_for_replacements() -> Iterator[None]:
     with (
         swapped(Simulation, "try_remove", fits),
         swapped(Simulation, "moves", moves),
-        swapped(completion, "stranded", none),
+        swapped(completion, "overdue_replacement", none),
     ):
         yield
 
@@ -185,13 +182,13 @@ def no_care_for_replacements() -> Iterator[None]:
 def drained_when_empty() -> Iterator[None]:
     """A drain is over when its node is empty, wherever the pods are."""
 
-    def nothing(record: DrainRecord, scene: Scene) -> tuple[Owed, ...]:
-        del record, scene
+    def nothing(record: DrainRecord, observed: Observation) -> tuple[Owed, ...]:
+        del record, observed
         return ()
 
     with (
         swapped(completion, "owed", nothing),
-        swapped(completion, "starting", nothing),
+        swapped(completion, "short_of_replicas", nothing),
         swapped(completion, "WATCH_AT_LEAST", timedelta(0)),
     ):
         yield
@@ -204,7 +201,7 @@ def no_proof_before_the_first_eviction() -> Iterator[None]:
     def nothing(*_: object) -> tuple[Blocker, ...]:
         return ()
 
-    with swapped(proving, "lost_place", nothing):
+    with swapped(prove, "lost_place", nothing):
         yield
 
 

@@ -11,7 +11,7 @@ import pytest
 from functions.drainer.receive import Reply
 from shared.core.cluster.resources import Resources
 from shared.core.policy import Policy
-from shared.core.records.orders import Kind, Order
+from shared.core.records.orders import Order, OrderKind
 from shared.core.records.state import DrainPhase, DrainRecord, PoolMarks
 from shared.errors import EbbError, Retryable, Terminal
 from shared.ports import DocumentKey, PoolsReading, drain_key, pool_key
@@ -48,13 +48,13 @@ def told(ebb: House, reason: str) -> list[str]:
 
 def releases(ebb: House) -> set[tuple[str, str]]:
     """Return the nodes for which a release is published, each with its reason."""
-    return {(each.node, each.why) for each in ebb.bus.published if each.kind is Kind.RELEASE}
+    return {(each.node, each.why) for each in ebb.bus.published if each.kind is OrderKind.RELEASE}
 
 
 def carried_out(ebb: House) -> list[Reply]:
     """Deliver the releases that are published, and lose the orders."""
     published, ebb.bus.published = ebb.bus.published, []
-    return [ebb.deliver(each) for each in published if each.kind is Kind.RELEASE]
+    return [ebb.deliver(each) for each in published if each.kind is OrderKind.RELEASE]
 
 
 @pytest.mark.parametrize("fault", [pytest.param(OUTAGE, id="an outage"), pytest.param(DENIED, id="denied")])

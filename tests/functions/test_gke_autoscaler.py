@@ -11,7 +11,7 @@ from shared.core.cluster import names
 from shared.core.cluster.selectors import Taint
 from shared.core.cluster.snapshot import NodePool
 from shared.core.cluster.workloads import Workload
-from shared.core.records.orders import Kind, Origin
+from shared.core.records.orders import OrderKind, Origin
 from shared.core.records.state import DrainPhase
 from shared.errors import Retryable
 from tests.builders import node, order, pod, pod_class, taint
@@ -45,7 +45,7 @@ def overdue(ebb: House) -> None:
     """Let the watchdog release the drained node."""
     ebb.drain(order())
     ebb.pass_time(minutes=26)
-    ebb.deliver(order(kind=Kind.RELEASE, origin=Origin.PLANNER, why="watchdog"))
+    ebb.deliver(order(kind=OrderKind.RELEASE, origin=Origin.PLANNER, why="watchdog"))
 
 
 def test_a_node_that_the_autoscaler_kept_is_given_back_with_the_autoscalers_own_reason() -> None:
@@ -68,7 +68,7 @@ def test_a_pool_that_was_raised_to_its_size_meanwhile_is_named_as_what_kept_the_
     ebb.pools.pools = {"a": NodePool("a", min_total=3)}
     ebb.pass_time(minutes=26)
 
-    ebb.deliver(order(kind=Kind.RELEASE, origin=Origin.PLANNER, why="watchdog"))
+    ebb.deliver(order(kind=OrderKind.RELEASE, origin=Origin.PLANNER, why="watchdog"))
 
     record = ebb.record()
     assert record is not None
@@ -82,7 +82,7 @@ def test_a_reason_that_cannot_be_read_does_not_keep_the_node(call: str) -> None:
     ebb.pass_time(minutes=26)
     ebb.cluster.failures[call] = [Retryable("kubernetes", "timeout")]
 
-    assert ebb.deliver(order(kind=Kind.RELEASE, origin=Origin.PLANNER, why="watchdog")) is Reply.DONE
+    assert ebb.deliver(order(kind=OrderKind.RELEASE, origin=Origin.PLANNER, why="watchdog")) is Reply.DONE
 
     record = ebb.record()
     assert record is not None

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace as changed
 
 from functions.drainer.receive import Reply
-from shared.core.records.orders import Kind, Origin
+from shared.core.records.orders import OrderKind, Origin
 from shared.core.records.state import DrainPhase
 from tests.builders import node, order, pod, pod_class, taint
 from tests.functions.fake_installation import House
@@ -95,7 +95,7 @@ def test_a_late_release_for_the_old_node_leaves_the_one_that_bears_its_name_now_
     ebb.cluster.put(replace(ebb.cluster.nodes["n1"], unschedulable=True))
 
     ebb.pass_time(minutes=26)
-    ebb.deliver(order(kind=Kind.RELEASE, origin=Origin.PLANNER, why="watchdog"))
+    ebb.deliver(order(kind=OrderKind.RELEASE, origin=Origin.PLANNER, why="watchdog"))
 
     assert ebb.cluster.nodes["n1"].unschedulable
 

@@ -13,7 +13,7 @@ import flask
 from functions.drainer.receive import Reply
 from functions.planner.main import answer
 from shared.core.records.evictions import EvictionAnswer as Answer
-from shared.core.records.orders import Kind
+from shared.core.records.orders import OrderKind
 from shared.core.records.state import Backoff, ClusterState, DrainPhase
 from shared.errors import Terminal
 from shared.ports import Eviction
@@ -100,7 +100,7 @@ def release() -> House:
     """A person frees a node of which Ebb remembers nothing."""
     ebb = house()
     ebb.cluster.put(replace(node("n1"), unschedulable=True, taints=(our_taint("lost"),)))
-    ebb.deliver(order(kind=Kind.RELEASE, order_id="lost"))
+    ebb.deliver(order(kind=OrderKind.RELEASE, order_id="lost"))
     return ebb
 
 

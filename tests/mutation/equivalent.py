@@ -14,7 +14,7 @@ _PACKING, _STRATEGIES = (f"shared/core/placement/{name}.py" for name in ("packin
 EQUIVALENT: Final[dict[tuple[str, str, str, str], str]] = {
     (
         _CLAIMS,
-        "settled",
+        "settle",
         "claim is None or why is None or why in _NO_BACKOFF",
         "claim is None or why in _NO_BACKOFF",
     ): "a claim without a halt has returned before; the part is for the types",

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from shared.core.cluster.snapshot import Pod
 from shared.core.cluster.workloads import Workload
-from shared.core.draining.eviction_order import STATUS_LAG, due_now, seen_at
-from shared.core.draining.observation import Scene
+from shared.core.draining.eviction_order import STATUS_LAG, counted_at, due_now
+from shared.core.draining.observation import Observation
 from shared.core.policy import Limit
 from shared.core.records.state import Claim, DrainPhase, DrainRecord, PodProgress
 from shared.core.rules.pods import DrainContext
@@ -39,7 +39,7 @@ class World:
     history: list[tuple[datetime, int]] = field(default_factory=lambda: [(NOW - timedelta(hours=1), 0)])
     claims: dict[str, Claim] = field(default_factory=dict)
     records: dict[str, DrainRecord] = field(default_factory=dict)
-    looks: dict[str, Scene] = field(default_factory=dict)
+    looks: dict[str, Observation] = field(default_factory=dict)
 
     @property
     def most(self) -> int:
@@ -62,7 +62,7 @@ class World:
         wanted = shares(self.on[name], context)
         if name in self.records or conflict(wanted, in_turns(self.claims.values())) is not None:
             return
-        self.claims[name] = claim(name, turns=turns(wanted), since=self.now)
+        self.claims[name] = claim(name, moving_pods=turns(wanted), since=self.now)
         self.records[name] = DrainRecord(order=order(name), phase=DrainPhase.CORDONED)
 
     def step(self, name: str, lag: int) -> None:
@@ -77,17 +77,19 @@ class World:
         self.on[name] = [each for each in self.on[name] if each.key not in rows]
         self.set_away(self.away + len(due))
 
-    def _look(self, name: str, lag: int) -> Scene:
+    def _look(self, name: str, lag: int) -> Observation:
         slow = self.looks.get(name)
         if slow is None or slow.workloads_at is None or self.now - slow.workloads_at >= SLOW_LOOK:
             seen, others = {WEB.workload: self.status(lag)}, sharers(self.claims, name)
-            slow = Scene(node(name), self.claims[name], (), (), seen, self.now, others)
+            slow = Observation(node(name), self.claims[name], (), (), seen, self.now, others)
             self.looks[name] = slow
-        return Scene(slow.node, slow.claim, tuple(self.on[name]), (), slow.workloads, slow.workloads_at, slow.sharers)
+        return Observation(
+            slow.node, slow.claim, tuple(self.on[name]), (), slow.workloads, slow.workloads_at, slow.sharers
+        )
 
     def end(self, name: str) -> None:
         """Give the turns up, once what was let go is seen."""
-        seen = seen_at(self.records[name]) if name in self.claims else None
+        seen = counted_at(self.records[name]) if name in self.claims else None
         if name in self.claims and (seen is None or self.now >= seen):
             del self.claims[name]
 

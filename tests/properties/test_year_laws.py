@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shared.core.cluster.snapshot import Node, NodePool
-from shared.core.draining.admission import over_limit
+from shared.core.draining.admission import exceeded_limits
 from shared.core.policy import Limit, Policy, Schedule
 from shared.core.policy.parsing import parse
 from shared.core.policy.schedule import active
 from shared.core.reasons import Blocker, DrainReason, Halt
-from shared.core.records.claims import claim_for, granted, longest_rate, settled
+from shared.core.records.claims import claim_for, grant, longest_rate, settle
 from shared.core.records.state import ClusterState
 from shared.core.rules.budgets import Calendar, limit_now
 from tests.builders import cluster, node, order
@@ -50,14 +50,14 @@ class World:
         """Ask for a claim as the drainer does inside its compare-and-set."""
         wanted, target = order(name, reason=reason), self.nodes[name]
         snapshot = cluster(self.nodes.values(), pools=self.pools, now=now)
-        refused = over_limit(wanted, target, snapshot, self.state, self.policy, now)
+        refused = exceeded_limits(wanted, target, snapshot, self.state, self.policy, now)
         if not refused:
             claim = claim_for(wanted, target, self.policy, "BALANCED", now)
-            self.state = granted(self.state, target.uid, claim, longest_rate(self.policy))
+            self.state = grant(self.state, target.uid, claim, longest_rate(self.policy))
         return refused
 
     def settle(self, name: str, now: datetime, *, removed: bool) -> None:
-        self.state = settled(self.state, f"uid-{name}", None if removed else Halt.PAUSED, now)
+        self.state = settle(self.state, f"uid-{name}", None if removed else Halt.PAUSED, now)
         if removed:
             del self.nodes[name]
 

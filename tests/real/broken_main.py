@@ -8,8 +8,8 @@ must fail; `BROKEN` names the break. Never used but by that variable.
 import os
 from typing import Any
 
-from functions.drainer import finish as ending
-from functions.drainer.session import Desk
+from functions.drainer import finish
+from functions.drainer.session import DrainSession
 from functions.planner import plan_pass as passing
 from main import drain, plan
 from shared.adapters.kubernetes import evictions
@@ -23,9 +23,9 @@ def _no_finding(*_: object) -> tuple[()]:
     return ()
 
 
-def _leave_it(desk: Desk, name: str, *_: object) -> Node:
+def _leave_it(session: DrainSession, name: str, *_: object) -> Node:
     """Say that the node was given back, and do nothing."""
-    return desk.ports.cluster.node(name)
+    return session.ports.cluster.node(name)
 
 
 def _whoever_bears_the_name(pod: Pod, grace_seconds: int, *, dry_run: bool) -> dict[str, Any]:
@@ -35,8 +35,8 @@ def _whoever_bears_the_name(pod: Pod, grace_seconds: int, *, dry_run: bool) -> d
 
 
 _BREAKS: dict[str, tuple[Any, str, Any]] = {
-    "no_healing": (passing, "findings", _no_finding),
-    "no_giving_back": (ending, "free", _leave_it),
+    "no_healing": (passing, "find_repairs", _no_finding),
+    "no_giving_back": (finish, "restore_node", _leave_it),
     "no_uid": (evictions, "eviction_body", _whoever_bears_the_name),
 }
 setattr(*_BREAKS[os.environ["BROKEN"]])

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from shared.core.policy import Budget, Limit, Policy
-from shared.core.records.orders import Kind, Origin
+from shared.core.records.orders import OrderKind, Origin
 from shared.core.records.state import ClusterState
 from tests.builders import NOW, claim, node, order, our_taint, pdb, pod, pod_class, policy
 from tests.functions.fake_installation import House
@@ -66,6 +66,6 @@ def test_no_order_exceeds_a_budget_that_the_policy_does_not_let_people_ignore(ex
 
 def test_a_forged_release_gives_no_cordon_of_a_person_back() -> None:
     ebb = house(node("n1", unschedulable=True))
-    ebb.drain(order(kind=Kind.RELEASE, origin=Origin.PLANNER, why="orphan"))
+    ebb.drain(order(kind=OrderKind.RELEASE, origin=Origin.PLANNER, why="orphan"))
     assert ebb.effects() == []
     assert ebb.cluster.nodes["n1"].unschedulable

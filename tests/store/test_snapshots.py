@@ -3,7 +3,7 @@
 from shared.core.cluster.snapshot import Phase
 from shared.core.cluster.workloads import UNKNOWN, Workload
 from shared.ports import ClusterReading, PoolsReading
-from shared.store.snapshots import counted, snapshot_of, told
+from shared.store.snapshots import snapshot_of, with_unknown_workloads, workloads_by_pods
 from tests.builders import NOW, node, pod
 
 WEB, DB = "default/ReplicaSet/web", "default/StatefulSet/db"
@@ -12,7 +12,7 @@ PODS = (pod("web-1"), pod("web-2"), pod("db-0", owner="StatefulSet/db"), pod("ba
 
 def test_workloads_are_counted_by_their_living_pods() -> None:
     finished = pod("web-0", phase=Phase.FAILED)
-    assert counted((*PODS, finished)) == {WEB: Workload(WEB, 2), DB: Workload(DB, 1)}
+    assert workloads_by_pods((*PODS, finished)) == {WEB: Workload(WEB, 2), DB: Workload(DB, 1)}
 
 
 def test_what_was_read_of_a_workload_counts_more_than_its_pods() -> None:
@@ -23,6 +23,6 @@ def test_what_was_read_of_a_workload_counts_more_than_its_pods() -> None:
 
 
 def test_of_pods_that_are_not_all_there_are_nothing_is_counted() -> None:
-    partial = ClusterReading((node("n1"),), PODS[:1], (), {}, told(PODS[:1], {}))
+    partial = ClusterReading((node("n1"),), PODS[:1], (), {}, with_unknown_workloads(PODS[:1], {}))
     snapshot = snapshot_of("c", partial, PoolsReading({}, known=True), NOW, NOW)
     assert snapshot.workloads == {WEB: UNKNOWN}

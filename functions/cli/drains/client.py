@@ -14,7 +14,7 @@ from uuid import uuid4
 from shared.adapters.clock import SystemClock
 from shared.core.cluster.names import NODE_NAME
 from shared.core.policy.scalars import positive_duration
-from shared.core.records.orders import CLAIM_WITHIN, Kind, Order
+from shared.core.records.orders import CLAIM_WITHIN, Order, OrderKind
 from shared.errors import BadInput
 from shared.ports import Clock, OrderBus, State
 from shared.settings import read_settings
@@ -60,7 +60,7 @@ def user_name() -> str:
         return "unknown"
 
 
-def manual_order(office: Office, kind: Kind, node: str, now: datetime, **changes: Any) -> Order:
+def manual_order(office: Office, kind: OrderKind, node: str, now: datetime, **changes: Any) -> Order:
     """Return a person's order with an id of its own, so that what becomes of it can be followed."""
     return Order(
         kind=kind,

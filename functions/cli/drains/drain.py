@@ -23,7 +23,7 @@ from functions.cli.drains.client import (
 from functions.cli.drains.lines import Line, point, say, show
 from functions.cli.drains.outcome import Ending, ending_of, goes_on, unclaimed, unfinished
 from functions.cli.drains.progress import Tale, published, waiting
-from shared.core.records.orders import Kind, Order
+from shared.core.records.orders import Order, OrderKind
 from shared.core.records.state import Claim, DrainPhase, DrainRecord
 from shared.core.rules.gates import IGNORABLE
 from shared.errors import BadInput
@@ -81,7 +81,7 @@ def order_for(office: Office, node: str, wish: Wish) -> Order:
         raise BadInput(f"--ignore: {', '.join(unknown)} is not one of {', '.join(sorted(IGNORABLE))}.")
     name = node_name(node)
     _, _, now = read_cluster(office.state)
-    return manual_order(office, Kind.DRAIN, name, now, dry_run=wish.dry_run, ignore=wish.ignore)
+    return manual_order(office, OrderKind.DRAIN, name, now, dry_run=wish.dry_run, ignore=wish.ignore)
 
 
 class Watch:

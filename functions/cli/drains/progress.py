@@ -79,7 +79,7 @@ def waiting(record: DrainRecord, now: datetime) -> Line:
         parts.append(f"held by {some(budgets)}")
     if record.deadline:
         parts.append(f"given back at {record.deadline:%H:%M:%S}")
-    if record.lease is None or not record.lease.lives(now):
+    if record.lease is None or not record.lease.is_held(now):
         parts.append("no step is at work: a new message or the planner's next pass goes on")
     return Line(now, "waiting", "; ".join(parts))
 

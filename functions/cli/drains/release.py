@@ -23,7 +23,7 @@ from functions.cli.drains.release_targets import Look, Sight, Target, claimed, f
 from functions.cli.errors import WRONG
 from functions.cli.format import count, some, span
 from shared.core.reasons import Refusal
-from shared.core.records.orders import Kind
+from shared.core.records.orders import OrderKind
 from shared.core.records.state import ClusterState
 from shared.store.compare_and_set import read_cluster
 
@@ -128,7 +128,9 @@ class Releasing:
         """Publish one order a node. Raises Retryable, Terminal."""
         _, _, now = read_cluster(self._office.state)
         for target in self._left:
-            self._office.orders.publish(manual_order(self._office, Kind.RELEASE, target.node, now, node_uid=target.uid))
+            self._office.orders.publish(
+                manual_order(self._office, OrderKind.RELEASE, target.node, now, node_uid=target.uid)
+            )
 
     def wait(self, timeout: timedelta) -> bool:
         """Print one line a node as it comes free; False when the patience ended with nodes still held.

@@ -10,7 +10,7 @@ from typing import Final
 
 from functions.cli.drains.outcome import sentence
 from functions.cli.format import moment
-from shared.core.cluster.annotation import held_for
+from shared.core.cluster.annotation import holding_order
 from shared.core.cluster.snapshot import Node
 from shared.core.reasons import Outcome
 from shared.core.records.state import ClusterState, DrainRecord
@@ -73,7 +73,7 @@ def claimed(state: ClusterState) -> tuple[Target, ...]:
 
 def tainted(nodes: Iterable[Node], state: ClusterState) -> tuple[Target, ...]:
     """Return the nodes that carry our taint, or where that was removed our annotation, without a claim; by name."""
-    held = ((node, held_for(node)) for node in nodes)
+    held = ((node, holding_order(node)) for node in nodes)
     rows = (Target(node.name, node.uid, order) for node, order in held if order is not None)
     return tuple(sorted((row for row in rows if row.uid not in state.claims), key=lambda target: target.node))
 
@@ -93,7 +93,7 @@ def freed(target: Target, state: ClusterState, cluster: Cluster | None) -> bool:
         node = cluster.node(target.node)
     except Gone:
         return True
-    return node.uid != target.uid or held_for(node) != target.order_id
+    return node.uid != target.uid or holding_order(node) != target.order_id
 
 
 def _record(documents: State, order_id: str) -> DrainRecord | None:

@@ -12,7 +12,7 @@ import msgspec
 
 from shared.adapters.kubernetes import wire
 from shared.core.cluster import names
-from shared.core.cluster.annotation import held_for
+from shared.core.cluster.annotation import holding_order
 from shared.core.cluster.selectors import NO_SCHEDULE
 from shared.core.cluster.snapshot import Node
 
@@ -72,7 +72,7 @@ def giving_back(node: Node, raw: RawNode, order_id: str) -> dict[str, Any] | Non
     Where somebody has removed our taint alone, our annotation proves whose the cordon is, unless somebody has cordoned
     the node since.
     """
-    if held_for(node) != order_id:
+    if holding_order(node) != order_id:
         return None
     if node.drain_taint is None and raw.cordoned_by_another:
         return _patch(node, None, {})

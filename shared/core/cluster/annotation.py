@@ -13,7 +13,7 @@ from shared.core.cluster.names import OUR_ANNOTATION
 from shared.core.cluster.snapshot import Node
 
 
-class Noted(msgspec.Struct, frozen=True):
+class DrainAnnotation(msgspec.Struct, frozen=True):
     """The annotation's content."""
 
     since: Annotated[datetime, msgspec.Meta(tz=True)]
@@ -21,17 +21,17 @@ class Noted(msgspec.Struct, frozen=True):
     """What may be a taint's value: an order id is one."""
 
 
-def noted(node: Node) -> Noted | None:
+def read_annotation(node: Node) -> DrainAnnotation | None:
     """Return what the annotation says; None without one, or where somebody has written nonsense into it."""
     try:
-        return msgspec.json.decode(node.annotations.get(OUR_ANNOTATION, ""), type=Noted)
+        return msgspec.json.decode(node.annotations.get(OUR_ANNOTATION, ""), type=DrainAnnotation)
     except msgspec.DecodeError:
         return None
 
 
-def held_for(node: Node) -> str | None:
+def holding_order(node: Node) -> str | None:
     """Return the order that the node is held for: by our taint, or where that is gone by our annotation."""
     if node.drain_taint is not None:
         return node.drain_taint
-    note = noted(node)
+    note = read_annotation(node)
     return (note.order_id or None) if note else None

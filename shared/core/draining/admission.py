@@ -67,7 +67,7 @@ def wants_room(unbound: Iterable[Pod], nodes: Sequence[Node]) -> bool:
     return any(could_take(node, pod) for pod in waiting.values() for node in nodes)
 
 
-def reflects(before: ClusterState, state: ClusterState, taken_at: datetime, now: datetime, own: str = "") -> bool:
+def still_reflects(before: ClusterState, state: ClusterState, taken_at: datetime, now: datetime, own: str = "") -> bool:
     """Whether a picture still tells where pods lie.
 
     It does not once a drain has ended since, or another one than the caller's own was granted so long ago that it may
@@ -112,7 +112,7 @@ def _foreign(order: Order, claim: Claim) -> bool:
     return claim.picture_at is None or claim.picture_at != order.picture_at
 
 
-def void(order: Order, node: Node | None, state: ClusterState, now: datetime) -> Refusal | None:
+def refusal_of(order: Order, node: Node | None, state: ClusterState, now: datetime) -> Refusal | None:
     """Return why an order that has no claim yet is void, whatever the policy says."""
     if node is None:
         return Refusal.NODE_UNKNOWN
@@ -149,17 +149,17 @@ def no_place(node: Node, snapshot: Snapshot, state: ClusterState, policy: Policy
     return (Blocker(Unremovable.NO_PLACE_FOR_PODS, refused.pod.key, refused.detail),) if refused else ()
 
 
-def over_limit(
+def exceeded_limits(
     order: Order, node: Node, snapshot: Snapshot, state: ClusterState, policy: Policy, now: datetime
 ) -> tuple[Blocker, ...]:
     """Return the claim's limits that are exhausted by the counts of this very document."""
     counts = standing(snapshot.nodes, snapshot.pools, state, policy, now).moves(moving(snapshot, (node,), policy))
     found = claim_blockers(counts, node, order.reason, frozenset(order.ignore))
-    shared = conflict(shared_by(node, snapshot, state, policy), in_turns(state.claims.values()))
+    shared = conflict(shares_of(node, snapshot, state, policy), in_turns(state.claims.values()))
     return (*found, shared) if shared else found
 
 
-def shared_by(node: Node, snapshot: Snapshot, state: ClusterState, policy: Policy) -> tuple[Share, ...]:
+def shares_of(node: Node, snapshot: Snapshot, state: ClusterState, policy: Policy) -> tuple[Share, ...]:
     """Return what a drain of the node moves of workloads without a PodDisruptionBudget."""
     context = NodeContext(snapshot, policy, state, snapshot.taken_at)
     return shares(snapshot.pods_by_node.get(node.name, ()), context.drain_context(node.pool))

@@ -14,20 +14,22 @@ from typing import Final
 
 from shared.core.cluster.snapshot import Pod
 from shared.core.cluster.workloads import mark
-from shared.core.draining.observation import OtherDrain, Others, Scene
+from shared.core.draining.observation import Observation, OtherDrain, OtherDrains
 from shared.core.draining.replacements import came_after, name_of, owed, waiting
 from shared.core.reasons import Halt
 from shared.core.records.state import Backoff, Claim, DrainPhase, DrainRecord
 
-A_HOP: Final = timedelta(seconds=5)
+BETWEEN_MESSAGES: Final = timedelta(seconds=5)
 """How long a drain may be without a step between two of its messages; one that is for longer gives nothing back."""
 
 
-def charged(record: DrainRecord, claim: Claim, scene: Scene, others: Others, now: datetime) -> Pod | None:
+def pod_given_way_for(
+    record: DrainRecord, claim: Claim, observed: Observation, others: OtherDrains, now: datetime
+) -> Pod | None:
     """Return the waiting pod for which this drain gives its node back; None where it is for others to."""
     drains = (OtherDrain(claim.since, record), *(each for each in others.drains if _is_at_work(each.record, now)))
-    for row in owed(record, scene):
-        for pod, chosen in _by_pod(row.workload, drains, scene, others.backoffs, claim.settings.pending_grace, now):
+    for row in owed(record, observed):
+        for pod, chosen in _by_pod(row.workload, drains, observed, others.backoffs, claim.settings.pending_grace, now):
             if chosen.record is record:
                 return pod
     return None
@@ -36,18 +38,20 @@ def charged(record: DrainRecord, claim: Claim, scene: Scene, others: Others, now
 def _by_pod(
     workload: str,
     drains: Iterable[OtherDrain],
-    scene: Scene,
+    observed: Observation,
     backoffs: Iterable[Backoff],
     grace: timedelta,
     now: datetime,
 ) -> Iterator[tuple[Pod, OtherDrain]]:
     """Yield who gives way for which pod of a workload: the pods in the order in which they began to wait."""
-    owing = {each.record.order.order_id: (each, _missing(each.record, scene, workload)) for each in drains}
-    left = sorted((each for each, missing in owing.values() if missing), key=lambda each: _rank(each, scene, workload))
-    late = [pod for pod in _late(scene, workload, grace, now) if any(_may_owe(each, pod) for each in left)]
+    owing = {each.record.order.order_id: (each, _missing(each.record, observed, workload)) for each in drains}
+    left = sorted(
+        (each for each, missing in owing.values() if missing), key=lambda each: _rank(each, observed, workload)
+    )
+    late = [pod for pod in _late(observed, workload, grace, now) if any(_may_owe(each, pod) for each in left)]
     late = late[: max((missing for _, missing in owing.values()), default=0)]
-    given = _given(backoffs, workload, late)
-    for pod in chain.from_iterable(repeat(each, _turns(each, grace, now)) for each in late):
+    given = _given_back_since(backoffs, workload, late)
+    for pod in chain.from_iterable(repeat(each, _drains_due(each, grace, now)) for each in late):
         chosen = next((each for each in left if _may_owe(each, pod)), None)
         if given > 0:
             given -= 1
@@ -56,27 +60,27 @@ def _by_pod(
             yield pod, chosen
 
 
-def _rank(drain: OtherDrain, scene: Scene, workload: str) -> tuple[bool, bool, float, str]:
+def _rank(drain: OtherDrain, observed: Observation, workload: str) -> tuple[bool, bool, float, str]:
     """Order drains: what ends already, then what has moved a pod for certain; of those the youngest claim first.
 
     The youngest is the likeliest cause, and gives up the least.
     """
     record = drain.record
-    certain = any(row.moved and name_of(scene, row.owner) == workload for row in record.pods.values())
+    certain = any(row.moved and name_of(observed, row.owner) == workload for row in record.pods.values())
     ends = record.phase is DrainPhase.HALTING
     return not ends, not certain, -drain.since.timestamp(), record.order.order_id
 
 
-def _missing(record: DrainRecord, scene: Scene, workload: str) -> int:
-    return sum(row.missing for row in owed(record, scene) if row.workload == workload)
+def _missing(record: DrainRecord, observed: Observation, workload: str) -> int:
+    return sum(row.missing for row in owed(record, observed) if row.workload == workload)
 
 
-def _late(scene: Scene, workload: str, grace: timedelta, now: datetime) -> list[Pod]:
-    pods = [pod for pod in waiting(scene, workload) if _turns(pod, grace, now)]
+def _late(observed: Observation, workload: str, grace: timedelta, now: datetime) -> list[Pod]:
+    pods = [pod for pod in waiting(observed, workload) if _drains_due(pod, grace, now)]
     return sorted(pods, key=lambda pod: (pod.unschedulable_since or now, pod.key))
 
 
-def _turns(pod: Pod, grace: timedelta, now: datetime) -> int:
+def _drains_due(pod: Pod, grace: timedelta, now: datetime) -> int:
     """Return how many drains are to have given way for a pod by now: one for each grace that has passed."""
     if pod.unschedulable_since is None:
         return 0
@@ -88,7 +92,7 @@ def _may_owe(drain: OtherDrain, pod: Pod) -> bool:
     return came_after(drain.record.cordoned_at, pod)
 
 
-def _given(backoffs: Iterable[Backoff], workload: str, late: Iterable[Pod]) -> int:
+def _given_back_since(backoffs: Iterable[Backoff], workload: str, late: Iterable[Pod]) -> int:
     """Count the nodes that were given back for the workload since the first of these pods began to wait."""
     first = min((pod.unschedulable_since for pod in late if pod.unschedulable_since), default=None)
     own = (each for each in backoffs if each.why == Halt.REPLACEMENT_PENDING.value and mark(workload) in each.moved)
@@ -99,6 +103,6 @@ def _is_at_work(record: DrainRecord, now: datetime) -> bool:
     """Whether a step looks at the drain, or may any moment: one that has left its node to the autoscaler does not."""
     if record.phase is DrainPhase.SETTLED:
         return False
-    if record.lease is not None and record.lease.lives(now):
+    if record.lease is not None and record.lease.is_held(now):
         return True
-    return record.updated_at is not None and now - record.updated_at < A_HOP
+    return record.updated_at is not None and now - record.updated_at < BETWEEN_MESSAGES

@@ -10,11 +10,11 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from shared.core.cluster.snapshot import Pod
-from shared.core.draining.attribution import charged
+from shared.core.draining.attribution import pod_given_way_for
 from shared.core.draining.eviction_order import STATUS_LAG
-from shared.core.draining.observation import Scene
-from shared.core.draining.replacements import moved, owed, starting, stranded
-from shared.core.draining.steps import Await, Compare, GiveBack, Leave, Note, Step
+from shared.core.draining.observation import Observation
+from shared.core.draining.replacements import moved_workloads, overdue_replacement, owed, short_of_replicas
+from shared.core.draining.steps import Await, Compare, GiveBack, LeaveToAutoscaler, RecordPhase, Step
 from shared.core.reasons import Halt
 from shared.core.records.state import DrainPhase, DrainRecord
 from shared.core.rules.pods import movable
@@ -25,55 +25,59 @@ WATCH_AT_LEAST: Final = timedelta(seconds=30)
 leader, or counts for nobody as a Job's does) has neither created a pod nor written that one is missing."""
 
 
-def replacement_pending(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
+def replacement_pending(record: DrainRecord, observed: Observation, now: datetime) -> Step | None:
     """A replacement of a pod that was evicted has found no node for longer than its grace: a drain gives way."""
-    if scene.claim is None or _stranded(record, scene, now) is None:
+    if observed.claim is None or _overdue(record, observed, now) is None:
         return None
-    if scene.others is None:
+    if observed.others is None:
         return Compare()
-    pod = charged(record, scene.claim, scene, scene.others, now)
-    return GiveBack(Halt.REPLACEMENT_PENDING, pod.key, moved(record, scene)) if pod else None
+    pod = pod_given_way_for(record, observed.claim, observed, observed.others, now)
+    return GiveBack(Halt.REPLACEMENT_PENDING, pod.key, moved_workloads(record, observed)) if pod else None
 
 
-def place_awaited(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
+def place_awaited(record: DrainRecord, observed: Observation, now: datetime) -> Step | None:
     """Another drain gives way for what has found no node: until it has one, nothing more is moved."""
-    return Await(WATCH_EVERY) if _stranded(record, scene, now) else None
+    return Await(WATCH_EVERY) if _overdue(record, observed, now) else None
 
 
-def _stranded(record: DrainRecord, scene: Scene, now: datetime) -> Pod | None:
-    return stranded(owed(record, scene), scene.claim.settings.pending_grace, now) if scene.claim else None
+def _overdue(record: DrainRecord, observed: Observation, now: datetime) -> Pod | None:
+    return (
+        overdue_replacement(owed(record, observed), observed.claim.settings.pending_grace, now)
+        if observed.claim
+        else None
+    )
 
 
-def drained(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
+def drained(record: DrainRecord, observed: Observation, now: datetime) -> Step | None:
     """Nothing is left to move, and what was moved has a node."""
-    if movable(scene.pods, now):
+    if movable(observed.pods, now):
         return None
-    return Note(DrainPhase.DRAINED) if _is_counted(record, scene) and not owed(record, scene) else None
+    return RecordPhase(DrainPhase.DRAINED) if _is_counted(record, observed) and not owed(record, observed) else None
 
 
-def replacements_start(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
+def replacements_start(record: DrainRecord, observed: Observation, now: datetime) -> Step | None:
     """What was moved does not run yet as it did before."""
     if record.deadline is None or now >= record.deadline:
         return None
     young = record.drained_at is not None and now - record.drained_at < WATCH_AT_LEAST
-    waits = owed(record, scene) or starting(record, scene) or (young and record.before)
+    waits = owed(record, observed) or short_of_replicas(record, observed) or (young and record.before)
     return Await(WATCH_EVERY) if waits else None
 
 
-def left(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
+def leave(record: DrainRecord, observed: Observation, now: datetime) -> Step | None:
     """The autoscaler's turn, and the planner's passes."""
-    del record, scene, now
-    return Leave()
+    del record, observed, now
+    return LeaveToAutoscaler()
 
 
-def waits_for(record: DrainRecord, scene: Scene) -> set[str]:
+def waits_for(record: DrainRecord, observed: Observation) -> set[str]:
     """Return what a drain that is late still waits for, of replacements."""
-    return {f"replacements of {each}" for each in owed(record, scene)}
+    return {f"replacements of {each}" for each in owed(record, observed)}
 
 
-def _is_counted(record: DrainRecord, scene: Scene) -> bool:
+def _is_counted(record: DrainRecord, observed: Observation) -> bool:
     """Whether the counts are so new that they tell the last pod's end; where nothing was moved nothing is counted."""
     if all(before is None for before in record.before.values()):
         return True
-    read, emptied = scene.workloads_at, scene.emptied_at
+    read, emptied = observed.workloads_at, observed.emptied_at
     return read is not None and emptied is not None and read - emptied >= STATUS_LAG

@@ -12,7 +12,7 @@ from shared.core.records.state import DrainRecord, PodProgress
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class DrainStats:
     """What a drain took until now."""
 
     draining: timedelta | None
@@ -22,17 +22,17 @@ class Account:
     pods_evicted: int
 
 
-def account(record: DrainRecord, now: datetime) -> Account:
+def stats_of(record: DrainRecord, now: datetime) -> DrainStats:
     """Return what a drain took, from its record."""
     emptied, begun = record.drained_at, record.cordoned_at
-    return Account(
+    return DrainStats(
         draining=(emptied or now) - begun if begun is not None else None,
         deleting=now - emptied if emptied is not None else None,
         pods_evicted=sum(row.moved for row in record.pods.values()),
     )
 
 
-def taken(took: Account) -> dict[str, Any]:
+def log_fields(took: DrainStats) -> dict[str, Any]:
     """Return an account as the fields of a log line; what is not known yet is left out."""
     seconds = {"drain_seconds": took.draining, "deletion_seconds": took.deleting}
     known = {name: round(value.total_seconds(), 3) for name, value in seconds.items() if value is not None}

@@ -14,7 +14,7 @@ from typing import Final
 
 from shared.core.cluster.snapshot import Pod
 from shared.core.cluster.workloads import UNKNOWN, Workload, mark
-from shared.core.draining.observation import Scene
+from shared.core.draining.observation import Observation
 from shared.core.policy import Limit
 from shared.core.records.state import DrainRecord
 from shared.core.rules.pods import movable
@@ -27,12 +27,12 @@ WORKLOADS_STAND_FOR: Final = timedelta(seconds=3)
 """How old a workload's status may be that another drain of the same instance has read."""
 
 
-def due_now(record: DrainRecord, scene: Scene, unprotected: Limit, now: datetime) -> tuple[Pod, ...]:
+def due_now(record: DrainRecord, observed: Observation, unprotected: Limit, now: datetime) -> tuple[Pod, ...]:
     """Return the pods to ask for now: ordinary ones before critical ones, each group gone before the next."""
-    leaving = movable(scene.pods, now)
+    leaving = movable(observed.pods, now)
     group = [pod for pod in leaving if not pod.spec.critical] or list(leaving)
     asked = [pod for pod in group if pod.deleting is None and _rested(record, pod, now)]
-    return tuple(_in_turns(asked, record, scene, unprotected))
+    return tuple(_in_order(asked, record, observed, unprotected))
 
 
 def _rested(record: DrainRecord, pod: Pod, now: datetime) -> bool:
@@ -40,60 +40,60 @@ def _rested(record: DrainRecord, pod: Pod, now: datetime) -> bool:
     return row is None or row.uid != pod.uid or now - row.at >= RETRY_AFTER
 
 
-def _in_turns(asked: Iterable[Pod], record: DrainRecord, scene: Scene, unprotected: Limit) -> Iterable[Pod]:
+def _in_order(asked: Iterable[Pod], record: DrainRecord, observed: Observation, unprotected: Limit) -> Iterable[Pod]:
     """Let go what a PDB orders, what is away anyway (not Ready), and of the rest as many as may be away."""
-    leaving, moved = _leaving(record, scene), _moved(record, scene)
+    leaving, moved = _leaving(record, observed), _moved(record, observed)
     for pod in sorted(asked, key=lambda each: each.key):
-        workload = _workload(scene, pod.spec.workload)
-        guarded = any(pdb.matches(pod.spec) for pdb in scene.disruption_budgets)
+        workload = _workload(observed, pod.spec.workload)
+        guarded = any(pdb.matches(pod.spec) for pdb in observed.disruption_budgets)
         if guarded or (workload.away is not None and not pod.ready):
             yield pod
-        elif _has_room(workload, scene, unprotected, leaving[workload.name]) and _is_ours(
-            workload, scene, moved[workload.name]
+        elif _has_room(workload, observed, unprotected, leaving[workload.name]) and _is_within_claim(
+            workload, observed, moved[workload.name]
         ):
             leaving[workload.name] += 1
             moved[workload.name] += 1
             yield pod
 
 
-def _has_room(workload: Workload, scene: Scene, unprotected: Limit, leaving: int) -> bool:
+def _has_room(workload: Workload, observed: Observation, unprotected: Limit, leaving: int) -> bool:
     """Leave room for all that earlier drains move: what they let go in these seconds is seen by nobody else yet."""
-    others = scene.sharers.older.get(mark(workload.name), 0)
+    others = observed.sharers.older.get(mark(workload.name), 0)
     return leaving + (workload.away or 0) + others < workload.may_be_away(unprotected)
 
 
-def _is_ours(workload: Workload, scene: Scene, moved: int) -> bool:
+def _is_within_claim(workload: Workload, observed: Observation, moved: int) -> bool:
     """Later drains leave room for as many as our claim wrote down; what came to the node since then waits for them."""
     key = mark(workload.name)
-    written = scene.claim.turns.get(key, 0) if scene.claim else 0
-    return moved < written or not scene.sharers.younger.get(key, 0)
+    written = observed.claim.moving_pods.get(key, 0) if observed.claim else 0
+    return moved < written or not observed.sharers.younger.get(key, 0)
 
 
-def _moved(record: DrainRecord, scene: Scene) -> Counter[str]:
+def _moved(record: DrainRecord, observed: Observation) -> Counter[str]:
     rows = (row for row in record.pods.values() if row.moved)
-    return Counter(_workload(scene, row.owner).name for row in rows)
+    return Counter(_workload(observed, row.owner).name for row in rows)
 
 
-def seen_at(record: DrainRecord) -> datetime | None:
+def counted_at(record: DrainRecord) -> datetime | None:
     """Return when every drain sees in the workloads' status that the pods let go are away; None: none was let go."""
     last = max((row.at for row in record.pods.values() if row.moved), default=None)
     return None if last is None else last + STATUS_LAG + WORKLOADS_STAND_FOR
 
 
-def _leaving(record: DrainRecord, scene: Scene) -> Counter[str]:
+def _leaving(record: DrainRecord, observed: Observation) -> Counter[str]:
     """Count by workload the pods that are leaving and that its status may still count as available.
 
     Of a workload whose status is known these are pods on their way out that are still Ready (a StatefulSet counts
     them until they are not) and those let go too shortly before it was read. Of any other, all on their way out.
     """
     found: dict[str, str] = {}
-    for pod in scene.pods:
-        workload = _workload(scene, pod.spec.workload)
+    for pod in observed.pods:
+        workload = _workload(observed, pod.spec.workload)
         if pod.deleting is not None and (pod.ready or workload.away is None):
             found[pod.uid] = workload.name
     for row in record.pods.values():
-        workload = _workload(scene, row.owner)
-        if row.moved and workload.away is not None and _may_be_unseen(row.at, scene.workloads_at):
+        workload = _workload(observed, row.owner)
+        if row.moved and workload.away is not None and _may_be_unseen(row.at, observed.workloads_at):
             found[row.uid] = workload.name
     return Counter(found.values())
 
@@ -102,7 +102,7 @@ def _may_be_unseen(at: datetime, read_at: datetime | None) -> bool:
     return read_at is None or at > read_at - STATUS_LAG
 
 
-def _workload(scene: Scene, controller: str) -> Workload:
+def _workload(observed: Observation, controller: str) -> Workload:
     """Return what is known; ReplicaSets of one Deployment share its name and so are counted together."""
-    known = scene.workloads.get(controller, UNKNOWN)
+    known = observed.workloads.get(controller, UNKNOWN)
     return known if known.name else replace(known, name=controller)

@@ -10,7 +10,7 @@ from typing import Final
 
 from shared.core.cluster.snapshot import Pod
 from shared.core.draining.completion import waits_for
-from shared.core.draining.observation import Scene, drain_context
+from shared.core.draining.observation import Observation, drain_context
 from shared.core.draining.steps import GiveBack, Step
 from shared.core.reasons import Halt
 from shared.core.records.evictions import EvictionAnswer
@@ -24,11 +24,11 @@ _MOST_NAMED: Final = 5
 """The longest events are 1024 characters."""
 
 
-def late(record: DrainRecord, scene: Scene, now: datetime) -> Step | None:
+def late(record: DrainRecord, observed: Observation, now: datetime) -> Step | None:
     """The deadline has passed, and something is still to be moved or owed."""
     if record.deadline is None or now < record.deadline:
         return None
-    held = [*_holding(record, scene, now), *sorted(waits_for(record, scene))]
+    held = [*_holding(record, observed, now), *sorted(waits_for(record, observed))]
     if held:
         return GiveBack(Halt.DEADLINE, _named(held))
     if now < record.deadline + COUNTS_MAY_TAKE or not record.before:
@@ -41,9 +41,9 @@ def _named(held: list[str]) -> str:
     return f"held by {', '.join(held[:_MOST_NAMED])}{more}"
 
 
-def _holding(record: DrainRecord, scene: Scene, now: datetime) -> list[str]:
+def _holding(record: DrainRecord, observed: Observation, now: datetime) -> list[str]:
     """Return what holds the pods that are still there, each once."""
-    context = drain_context(record, scene, now)
+    context = drain_context(record, observed, now)
 
     def why(pod: Pod) -> str:
         row, short = record.pods.get(pod.key), context.short_of(pod.spec)
@@ -53,4 +53,4 @@ def _holding(record: DrainRecord, scene: Scene, now: datetime) -> list[str]:
             return row.detail
         return short.detail if short is not None else f"{pod.key}, which is still there"
 
-    return sorted({why(pod) for pod in movable(scene.pods, now)})
+    return sorted({why(pod) for pod in movable(observed.pods, now)})

@@ -1,4 +1,4 @@
-"""What the drainer sees in one look, as `draining` and `turns` judge it. Must not judge."""
+"""What the drainer sees in one look, as the rules of a drain judge it. Must not judge."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -34,7 +34,7 @@ class OtherDrain:
 
 
 @dataclass(frozen=True)
-class Others:
+class OtherDrains:
     """What other drains do at the same time, and which nodes were given back lately."""
 
     drains: tuple[OtherDrain, ...] = ()
@@ -42,7 +42,7 @@ class Others:
 
 
 @dataclass(frozen=True)
-class Scene:
+class Observation:
     """What the drainer sees in one look. `node` is None when no node of that name and UID exists."""
 
     node: Node | None
@@ -69,11 +69,11 @@ class Scene:
     """Since when no look of this drain has seen a pod that is to move."""
     proof: Proof | None = None
     """None: this step has made none."""
-    others: Others | None = None
+    others: OtherDrains | None = None
     """None: not read, for it is rarely needed."""
 
 
-def drain_context(record: DrainRecord, scene: Scene, now: datetime) -> DrainContext:
+def drain_context(record: DrainRecord, observed: Observation, now: datetime) -> DrainContext:
     """Return the planner's pod rules on what this look saw, with the settings that the drain was begun with."""
-    drain = scene.claim.settings if scene.claim else DrainSettings()
-    return DrainContext(scene.disruption_budgets, record.rules or _NO_RULES, now, scene.workloads, drain)
+    drain = observed.claim.settings if observed.claim else DrainSettings()
+    return DrainContext(observed.disruption_budgets, record.rules or _NO_RULES, now, observed.workloads, drain)

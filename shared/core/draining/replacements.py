@@ -15,7 +15,7 @@ from typing import Final
 
 from shared.core.cluster.snapshot import Pod
 from shared.core.cluster.workloads import UNKNOWN
-from shared.core.draining.observation import Scene
+from shared.core.draining.observation import Observation
 from shared.core.records.state import DrainRecord, Replicas
 
 _WHOLE_SECONDS: Final = timedelta(seconds=1)
@@ -36,28 +36,30 @@ class Owed:
         return f"{self.workload} (replicas without a node: {self.missing})"
 
 
-def with_first(record: DrainRecord, scene: Scene, pods: Iterable[Pod]) -> dict[str, Replicas | None]:
+def with_baselines(record: DrainRecord, observed: Observation, pods: Iterable[Pod]) -> dict[str, Replicas | None]:
     """Return the record's notes, with the workloads added of which these pods are the first to be evicted."""
     controllers = {pod.spec.workload for pod in pods}
-    return {**{controller: _standing(scene, controller) for controller in sorted(controllers)}, **record.before}
+    return {**{controller: _replicas(observed, controller) for controller in sorted(controllers)}, **record.before}
 
 
-def owed(record: DrainRecord, scene: Scene) -> tuple[Owed, ...]:
+def owed(record: DrainRecord, observed: Observation) -> tuple[Owed, ...]:
     """Return what the workloads that were moved are owed now, by name."""
-    return tuple(row for each in _moved(record, scene) if (row := _owed(record, scene, each)).missing > 0)
+    return tuple(
+        row for each in _moved_workloads(record, observed) if (row := _owed(record, observed, each)).missing > 0
+    )
 
 
-def moved(record: DrainRecord, scene: Scene) -> tuple[str, ...]:
+def moved_workloads(record: DrainRecord, observed: Observation) -> tuple[str, ...]:
     """Return the workloads of which a pod was evicted, or may have been, by name."""
-    return tuple(each.name for each in _moved(record, scene))
+    return tuple(each.name for each in _moved_workloads(record, observed))
 
 
-def starting(record: DrainRecord, scene: Scene) -> tuple[str, ...]:
+def short_of_replicas(record: DrainRecord, observed: Observation) -> tuple[str, ...]:
     """Return the workloads that have fewer replicas available than before their first eviction, and than they want."""
-    return tuple(each.name for each in _moved(record, scene) if each.is_short)
+    return tuple(each.name for each in _moved_workloads(record, observed) if each.is_short)
 
 
-def stranded(owes: Iterable[Owed], grace: timedelta, now: datetime) -> Pod | None:
+def overdue_replacement(owes: Iterable[Owed], grace: timedelta, now: datetime) -> Pod | None:
     """Return a replacement that the scheduler has found no place for since longer than its grace."""
     waits = (pod for each in owes for pod in each.waiting)
     late = (pod for pod in waits if pod.unschedulable_since and now - pod.unschedulable_since > grace)
@@ -65,7 +67,7 @@ def stranded(owes: Iterable[Owed], grace: timedelta, now: datetime) -> Pod | Non
 
 
 @dataclass(frozen=True, slots=True)
-class _Moved:
+class _MovedWorkload:
     """A workload that was moved: how it stood, how it stands, and how many replicas it asks for."""
 
     name: str
@@ -89,41 +91,41 @@ class _Moved:
         return replicas if self.wanted is None else min(replicas, self.wanted)
 
 
-def _moved(record: DrainRecord, scene: Scene) -> tuple[_Moved, ...]:
+def _moved_workloads(record: DrainRecord, observed: Observation) -> tuple[_MovedWorkload, ...]:
     """Return the workloads that were moved, by name; of the notes on a Deployment's ReplicaSets the highest counts."""
-    rows: dict[str, _Moved] = {}
+    rows: dict[str, _MovedWorkload] = {}
     for controller, before in sorted(record.before.items()):
-        workload, name = scene.workloads.get(controller, UNKNOWN), name_of(scene, controller)
+        workload, name = observed.workloads.get(controller, UNKNOWN), name_of(observed, controller)
         notes = [note for note in (before, rows[name].before if name in rows else None) if note is not None]
         most = max(notes, key=lambda note: (note.bound, note.available), default=None)
-        rows[name] = _Moved(name, most, _standing(scene, controller), workload.wanted)
+        rows[name] = _MovedWorkload(name, most, _replicas(observed, controller), workload.wanted)
     return tuple(rows[name] for name in sorted(rows))
 
 
-def _owed(record: DrainRecord, scene: Scene, moved: _Moved) -> Owed:
-    ours = tuple(pod for pod in waiting(scene, moved.name) if came_after(record.cordoned_at, pod))
+def _owed(record: DrainRecord, observed: Observation, moved: _MovedWorkload) -> Owed:
+    ours = tuple(pod for pod in waiting(observed, moved.name) if came_after(record.cordoned_at, pod))
     return Owed(moved.name, len(ours) if moved.unbound is None else moved.unbound, ours)
 
 
-def _standing(scene: Scene, controller: str) -> Replicas | None:
-    workload = scene.workloads.get(controller, UNKNOWN)
+def _replicas(observed: Observation, controller: str) -> Replicas | None:
+    workload = observed.workloads.get(controller, UNKNOWN)
     if workload.created is None or workload.available is None:
         return None
-    unbound = len(waiting(scene, name_of(scene, controller)))
+    unbound = len(waiting(observed, name_of(observed, controller)))
     return Replicas(bound=max(workload.created - unbound, 0), available=workload.available)
 
 
-def name_of(scene: Scene, controller: str) -> str:
+def name_of(observed: Observation, controller: str) -> str:
     """Return the workload's name, which the ReplicaSets of one Deployment share."""
-    return scene.workloads.get(controller, UNKNOWN).name or controller
+    return observed.workloads.get(controller, UNKNOWN).name or controller
 
 
-def waiting(scene: Scene, name: str) -> tuple[Pod, ...]:
+def waiting(observed: Observation, name: str) -> tuple[Pod, ...]:
     """Return the workload's pods that have no node."""
     return tuple(
         pod
-        for pod in scene.unbound
-        if pod.deleting is None and not pod.phase.finished and name_of(scene, pod.spec.workload) == name
+        for pod in observed.unbound
+        if pod.deleting is None and not pod.phase.finished and name_of(observed, pod.spec.workload) == name
     )
 
 

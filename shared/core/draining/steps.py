@@ -19,7 +19,7 @@ class Cordon:
 
 
 @dataclass(frozen=True)
-class Note:
+class RecordPhase:
     """Write the phase reached, act on nothing: the world is already there."""
 
     phase: DrainPhase
@@ -50,7 +50,7 @@ class Await:
 
 
 @dataclass(frozen=True)
-class Leave:
+class LeaveToAutoscaler:
     """Nothing is left to do for this order: the node is the cluster autoscaler's."""
 
 
@@ -73,4 +73,4 @@ class Settle:
     detail: str = ""
 
 
-Step = Cordon | Note | Prove | Compare | Evict | Await | Leave | GiveBack | Settle
+Step = Cordon | RecordPhase | Prove | Compare | Evict | Await | LeaveToAutoscaler | GiveBack | Settle

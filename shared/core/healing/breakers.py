@@ -32,7 +32,7 @@ _FAILURES: Final = frozenset(
 """Halts that say that draining in this pool does not work just now."""
 
 
-def opened(
+def breakers_to_open(
     snapshot: Snapshot,
     state: ClusterState,
     records: Mapping[str, DrainRecord],
@@ -46,13 +46,13 @@ def opened(
     """
     claims = state.claims.values()
     return {
-        **failing(snapshot, state, now),
-        **bought_for(snapshot, claims, records, scale_ups, now),
-        **stranded(snapshot, claims, records, now),
+        **after_failures(snapshot, state, now),
+        **after_scale_ups(snapshot, claims, records, scale_ups, now),
+        **after_stranded_pods(snapshot, claims, records, now),
     }
 
 
-def failing(snapshot: Snapshot, state: ClusterState, now: datetime) -> Mapping[str, Breaker]:
+def after_failures(snapshot: Snapshot, state: ClusterState, now: datetime) -> Mapping[str, Breaker]:
     """Return a breaker for each pool in which three nodes failed to drain within an hour."""
     failures: dict[str, list[datetime]] = {}
     for node in snapshot.nodes:
@@ -67,7 +67,7 @@ def failing(snapshot: Snapshot, state: ClusterState, now: datetime) -> Mapping[s
     }
 
 
-def bought_for(
+def after_scale_ups(
     snapshot: Snapshot,
     claims: Iterable[Claim],
     records: Mapping[str, DrainRecord],
@@ -78,14 +78,14 @@ def bought_for(
     grown = {pod.spec.workload: (pod.key, scale_ups[pod.key]) for pod in snapshot.pods if pod.key in scale_ups}
     found: dict[str, Breaker] = {}
     for claim in sorted(claims, key=lambda each: each.node):
-        for workload in sorted(moved_by(records.get(claim.order_id)) & grown.keys()):
+        for workload in sorted(evicted_workloads(records.get(claim.order_id)) & grown.keys()):
             pod, at = grown[workload]
             if at > claim.since:
                 found.setdefault(claim.pool, Breaker(now + OPEN_FOR, f"a node was added for {pod} after a drain"))
     return found
 
 
-def stranded(
+def after_stranded_pods(
     snapshot: Snapshot, claims: Iterable[Claim], records: Mapping[str, DrainRecord], now: datetime
 ) -> Mapping[str, Breaker]:
     """Return a breaker for each pool of which a moved pod's replacement has waited too long.
@@ -94,14 +94,14 @@ def stranded(
     waits only since that claim.
     """
     waits = waiting(snapshot)
-    opened: dict[str, Breaker] = {}
+    found: dict[str, Breaker] = {}
     for claim in sorted(claims, key=lambda each: each.node):
-        moved = moved_by(records.get(claim.order_id))
+        moved = evicted_workloads(records.get(claim.order_id))
         late = (pod for pod in waits if pod.spec.workload in moved and _waits_too_long(pod, claim, now))
         pod = min(late, key=lambda each: each.key, default=None)
         if pod is not None:
-            opened.setdefault(claim.pool, Breaker(now + OPEN_FOR, f"{pod.key} found no place after a drain"))
-    return opened
+            found.setdefault(claim.pool, Breaker(now + OPEN_FOR, f"{pod.key} found no place after a drain"))
+    return found
 
 
 def _waits_too_long(pod: Pod, claim: Claim, now: datetime) -> bool:
@@ -109,7 +109,7 @@ def _waits_too_long(pod: Pod, claim: Claim, now: datetime) -> bool:
     return since is not None and since >= claim.since and now - since > claim.settings.pending_grace
 
 
-def moved_by(record: DrainRecord | None) -> frozenset[str]:
+def evicted_workloads(record: DrainRecord | None) -> frozenset[str]:
     """Return the workloads from which a drain has evicted pods."""
     rows = record.pods.values() if record else ()
     return frozenset(row.owner for row in rows if row.owner and row.moved)

@@ -13,10 +13,10 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Final
 
-from shared.core.cluster.annotation import held_for, noted
+from shared.core.cluster.annotation import holding_order, read_annotation
 from shared.core.cluster.snapshot import Node, Pod, Snapshot
-from shared.core.draining.next_step import must_stop, shaken
-from shared.core.healing.breakers import opened
+from shared.core.draining.next_step import must_stop, uncordoned_by_autoscaler
+from shared.core.healing.breakers import breakers_to_open
 from shared.core.placement.demand import relieved
 from shared.core.policy import Policy
 from shared.core.reasons import Halt
@@ -26,7 +26,7 @@ SILENT_AFTER: Final = timedelta(seconds=60)
 """A step that ended well has published its continuation by then."""
 
 
-class Cure(StrEnum):
+class RepairKind(StrEnum):
     """What repairs a finding."""
 
     SETTLE = "settle"
@@ -38,10 +38,10 @@ class Cure(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Repair:
     """One thing to repair. `why` is the halt that a release will record; None for the others."""
 
-    cure: Cure
+    kind: RepairKind
     uid: str
     node: str
     order_id: str
@@ -51,7 +51,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Ward:
+class HealingInput:
     """What healing looks at: one picture, the state as it stood before it, the records of the standing claims."""
 
     snapshot: Snapshot
@@ -68,7 +68,7 @@ class Ward:
     @cached_property
     def breakers(self) -> Mapping[str, Breaker]:
         """Breakers that open in this pass, by pool."""
-        return opened(self.snapshot, self.state, self.records, self.scale_ups, self.now)
+        return breakers_to_open(self.snapshot, self.state, self.records, self.scale_ups, self.now)
 
     @cached_property
     def relieved(self) -> Mapping[str, Pod]:
@@ -91,135 +91,137 @@ class Ward:
         return claim.since < self.snapshot.began_at
 
 
-def findings(ward: Ward) -> tuple[Finding, ...]:
+def find_repairs(inputs: HealingInput) -> tuple[Repair, ...]:
     """Return what is to be repaired, claims first, then orphan taints; each node at most once."""
-    return (*_sick_claims(ward), *_orphans(ward))
+    return (*_claim_repairs(inputs), *_orphan_repairs(inputs))
 
 
-def _sick_claims(ward: Ward) -> Iterator[Finding]:
-    for uid, claim in sorted(ward.state.claims.items()):
-        if not ward.settled_before(claim):
+def _claim_repairs(inputs: HealingInput) -> Iterator[Repair]:
+    for uid, claim in sorted(inputs.state.claims.items()):
+        if not inputs.settled_before(claim):
             continue
         for rule in _CLAIM_RULES:
-            finding = rule(ward, uid, claim)
-            if finding is not None:
-                yield with_changes(finding, pool=claim.pool)
+            repair = rule(inputs, uid, claim)
+            if repair is not None:
+                yield with_changes(repair, pool=claim.pool)
                 break
 
 
-def _removed(ward: Ward, uid: str, claim: Claim) -> Finding | None:
-    if ward.node(uid, claim) is not None:
+def _removed(inputs: HealingInput, uid: str, claim: Claim) -> Repair | None:
+    if inputs.node(uid, claim) is not None:
         return None
-    return Finding(Cure.SETTLE, uid, claim.node, claim.order_id)
+    return Repair(RepairKind.SETTLE, uid, claim.node, claim.order_id)
 
 
-def _stopped(ward: Ward, uid: str, claim: Claim) -> Finding | None:
+def _stopped(inputs: HealingInput, uid: str, claim: Claim) -> Repair | None:
     """A drained node has no step that would notice a pause: the pass does."""
-    word = must_stop(ward.policy, claim.pool, paused=ward.state.paused)
+    word = must_stop(inputs.policy, claim.pool, paused=inputs.state.paused)
     if not word:
         return None
-    return Finding(Cure.RELEASE, uid, claim.node, claim.order_id, Halt.PAUSED, word)
+    return Repair(RepairKind.RELEASE, uid, claim.node, claim.order_id, Halt.PAUSED, word)
 
 
-def _demand(ward: Ward, uid: str, claim: Claim) -> Finding | None:
+def _demand(inputs: HealingInput, uid: str, claim: Claim) -> Repair | None:
     """Demand has returned: the room that this node is goes first (before any new node is bought)."""
-    pod = ward.relieved.get(claim.node)
+    pod = inputs.relieved.get(claim.node)
     if pod is None:
         return None
-    return Finding(Cure.RELEASE, uid, claim.node, claim.order_id, Halt.DEMAND, pod.key)
+    return Repair(RepairKind.RELEASE, uid, claim.node, claim.order_id, Halt.DEMAND, pod.key)
 
 
-def _breaker(ward: Ward, uid: str, claim: Claim) -> Finding | None:
+def _breaker(inputs: HealingInput, uid: str, claim: Claim) -> Repair | None:
     """A pod that we moved is stranded: what is not emptied yet is given back, its room helps at once."""
-    record, breaker = ward.records.get(claim.order_id), ward.breakers.get(claim.pool)
+    record, breaker = inputs.records.get(claim.order_id), inputs.breakers.get(claim.pool)
     if breaker is None or record is None or record.phase is DrainPhase.DRAINED:
         return None
-    return Finding(Cure.RELEASE, uid, claim.node, claim.order_id, Halt.BREAKER, breaker.why)
+    return Repair(RepairKind.RELEASE, uid, claim.node, claim.order_id, Halt.BREAKER, breaker.why)
 
 
-def _silent(ward: Ward, uid: str, claim: Claim) -> Finding | None:
-    record = ward.records.get(claim.order_id)
+def _silent(inputs: HealingInput, uid: str, claim: Claim) -> Repair | None:
+    record = inputs.records.get(claim.order_id)
     if record is None:
-        return Finding(Cure.RELEASE, uid, claim.node, claim.order_id, Halt.ORPHAN, "no record of the drain can be read")
-    if record.phase in {DrainPhase.DRAINED, DrainPhase.SETTLED} or not _is_silent(record, ward.now):
+        return Repair(
+            RepairKind.RELEASE, uid, claim.node, claim.order_id, Halt.ORPHAN, "no record of the drain can be read"
+        )
+    if record.phase in {DrainPhase.DRAINED, DrainPhase.SETTLED} or not _is_silent(record, inputs.now):
         return None
-    return Finding(Cure.CONTINUE, uid, claim.node, claim.order_id, detail=f"silent in phase {record.phase.value}")
+    return Repair(RepairKind.CONTINUE, uid, claim.node, claim.order_id, detail=f"silent in phase {record.phase.value}")
 
 
 def _is_silent(record: DrainRecord, now: datetime) -> bool:
     """Whether no step is at work, nor can be on its way any more."""
-    if record.lease is not None and record.lease.lives(now):
+    if record.lease is not None and record.lease.is_held(now):
         return False
     return record.updated_at is None or now - record.updated_at >= SILENT_AFTER
 
 
-def _settled_record(ward: Ward, uid: str, claim: Claim) -> Finding | None:
+def _settled_record(inputs: HealingInput, uid: str, claim: Claim) -> Repair | None:
     """The record says it ended, the claim still stands: the step died between the two writes."""
-    record = ward.records.get(claim.order_id)
+    record = inputs.records.get(claim.order_id)
     if record is None or record.phase is not DrainPhase.SETTLED:
         return None
-    return Finding(Cure.RELEASE, uid, claim.node, claim.order_id, Halt.ORPHAN, "the drain had already ended")
+    return Repair(RepairKind.RELEASE, uid, claim.node, claim.order_id, Halt.ORPHAN, "the drain had already ended")
 
 
-def _taken_back(ward: Ward, uid: str, claim: Claim) -> Finding | None:
+def _taken_back(inputs: HealingInput, uid: str, claim: Claim) -> Repair | None:
     """A person removed our taint or the cordon of a drained node."""
-    node, record = ward.node(uid, claim), ward.records.get(claim.order_id)
+    node, record = inputs.node(uid, claim), inputs.records.get(claim.order_id)
     if node is None or record is None or record.phase is not DrainPhase.DRAINED:
         return None
-    if node.drain_taint == claim.order_id and (node.unschedulable or _shaken_by_autoscaler(ward, node, record)):
+    if node.drain_taint == claim.order_id and (node.unschedulable or _cleared_by_autoscaler(inputs, node, record)):
         return None
-    return Finding(Cure.RELEASE, uid, claim.node, claim.order_id, Halt.OVERRULED)
+    return Repair(RepairKind.RELEASE, uid, claim.node, claim.order_id, Halt.OVERRULED)
 
 
-def _uncordoned(ward: Ward, uid: str, claim: Claim) -> Finding | None:
+def _cordon_lost(inputs: HealingInput, uid: str, claim: Claim) -> Repair | None:
     """The autoscaler failed to delete a drained node and cleared its cordon, which is to be set again."""
-    node, record = ward.node(uid, claim), ward.records.get(claim.order_id)
+    node, record = inputs.node(uid, claim), inputs.records.get(claim.order_id)
     if node is None or record is None or record.phase is not DrainPhase.DRAINED or node.unschedulable:
         return None
-    if not _shaken_by_autoscaler(ward, node, record):
+    if not _cleared_by_autoscaler(inputs, node, record):
         return None
-    return Finding(Cure.CONTINUE, uid, claim.node, claim.order_id, detail="uncordoned by the autoscaler")
+    return Repair(RepairKind.CONTINUE, uid, claim.node, claim.order_id, detail="uncordoned by the autoscaler")
 
 
-def _shaken_by_autoscaler(ward: Ward, node: Node, record: DrainRecord) -> bool:
-    return shaken(node, ward.failed_deletions.get(node.name), record.cordoned_at)
+def _cleared_by_autoscaler(inputs: HealingInput, node: Node, record: DrainRecord) -> bool:
+    return uncordoned_by_autoscaler(node, inputs.failed_deletions.get(node.name), record.cordoned_at)
 
 
-def _watchdog(ward: Ward, uid: str, claim: Claim) -> Finding | None:
-    record = ward.records.get(claim.order_id)
+def _watchdog(inputs: HealingInput, uid: str, claim: Claim) -> Repair | None:
+    record = inputs.records.get(claim.order_id)
     if record is None or record.phase is not DrainPhase.DRAINED or record.drained_at is None:
         return None
-    if ward.now - record.drained_at < claim.settings.watchdog or ward.upgrades(claim.pool):
+    if inputs.now - record.drained_at < claim.settings.watchdog or inputs.upgrades(claim.pool):
         return None
-    return Finding(Cure.RELEASE, uid, claim.node, claim.order_id, Halt.WATCHDOG)
+    return Repair(RepairKind.RELEASE, uid, claim.node, claim.order_id, Halt.WATCHDOG)
 
 
-def _unwatched(ward: Ward, uid: str, claim: Claim) -> Finding | None:
+def _unwatched(inputs: HealingInput, uid: str, claim: Claim) -> Repair | None:
     """The step that noted the node as drained was lost before it wrote so into the claim: nobody sees what it moved."""
-    record = ward.records.get(claim.order_id)
+    record = inputs.records.get(claim.order_id)
     if record is None or record.phase is not DrainPhase.DRAINED or claim.drained is True:
         return None
-    if not _is_silent(record, ward.now):
+    if not _is_silent(record, inputs.now):
         return None
-    return Finding(Cure.CONTINUE, uid, claim.node, claim.order_id, detail="silent before its claim was drained")
+    return Repair(RepairKind.CONTINUE, uid, claim.node, claim.order_id, detail="silent before its claim was drained")
 
 
-def _orphans(ward: Ward) -> Iterator[Finding]:
+def _orphan_repairs(inputs: HealingInput) -> Iterator[Repair]:
     """Our taint or annotation without a living claim: also the whole cluster's nodes after the state was lost."""
-    for node in ward.snapshot.nodes:
-        order_id = held_for(node)
-        if order_id is None or node.uid in ward.state.claims or taken_since(node, ward.snapshot.began_at):
+    for node in inputs.snapshot.nodes:
+        order_id = holding_order(node)
+        if order_id is None or node.uid in inputs.state.claims or taken_since(node, inputs.snapshot.began_at):
             continue
-        yield Finding(Cure.RELEASE, node.uid, node.name, order_id, Halt.ORPHAN, pool=node.pool)
+        yield Repair(RepairKind.RELEASE, node.uid, node.name, order_id, Halt.ORPHAN, pool=node.pool)
 
 
 def taken_since(node: Node, began_at: datetime) -> bool:
     """Whether our annotation is as young as the picture: its claim may be younger than the state we read."""
-    note = noted(node)
+    note = read_annotation(node)
     return note is not None and note.since >= began_at
 
 
-ClaimRule = Callable[[Ward, str, Claim], Finding | None]
+ClaimRule = Callable[[HealingInput, str, Claim], Repair | None]
 _CLAIM_RULES: Final[tuple[ClaimRule, ...]] = (
     # what has already ended
     _removed,
@@ -234,5 +236,5 @@ _CLAIM_RULES: Final[tuple[ClaimRule, ...]] = (
     _taken_back,
     _watchdog,
     _unwatched,
-    _uncordoned,
+    _cordon_lost,
 )

@@ -70,7 +70,7 @@ def autoscaler_delay(node: Node, pool: NodePool | None) -> timedelta | None:
     return max(known, default=None)
 
 
-def granted(
+def grant(
     state: ClusterState, uid: str, claim: Claim, keep_starts: timedelta, pods: Mapping[str, int] = NO_PODS
 ) -> ClusterState:
     """Return the document with the claim, its order no longer on its way; starts older than any rate are forgotten.
@@ -87,15 +87,15 @@ def granted(
     )
 
 
-def moved(state: ClusterState, uid: str, order_id: str) -> ClusterState:
-    """Return the document in which that order's claim is drained and holds no turns: its pods have moved."""
+def mark_drained(state: ClusterState, uid: str, order_id: str) -> ClusterState:
+    """Return the document in which that order's claim is drained and moves no pods any more."""
     claim = state.claims.get(uid)
     if claim is None or claim.order_id != order_id or claim.drained:
         return state
-    return replace(state, claims={**state.claims, uid: replace(claim, turns={}, drained=True)})
+    return replace(state, claims={**state.claims, uid: replace(claim, moving_pods={}, drained=True)})
 
 
-def settled(state: ClusterState, uid: str, why: Halt | None, now: datetime, moved: Iterable[str] = ()) -> ClusterState:
+def settle(state: ClusterState, uid: str, why: Halt | None, now: datetime, moved: Iterable[str] = ()) -> ClusterState:
     """Return the document without the node's claim, and with its back-off if the drain failed.
 
     Without a halt (`why` is None) the node is gone, and counts as reclaimed. `moved` are the workloads for whose
@@ -109,10 +109,10 @@ def settled(state: ClusterState, uid: str, why: Halt | None, now: datetime, move
         return ended
     if why in _BY_A_PERSON:
         return _with_backoff(ended, uid, Backoff(claim.node, now + OVERRULED_FOR, OVERRULED_FOR, why.value))
-    return backed_off(ended, uid, claim.node, claim.settings, why, now, moved)
+    return back_off(ended, uid, claim.node, claim.settings, why, now, moved)
 
 
-def backed_off(
+def back_off(
     state: ClusterState,
     uid: str,
     node: str,

@@ -33,7 +33,7 @@ _TAINT_VALUE: Final = re.compile(r"([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])
 """The order id becomes our taint's value (kubernetes, apimachinery/pkg/util/validation IsValidLabelValue)."""
 
 
-class Kind(StrEnum):
+class OrderKind(StrEnum):
     DRAIN = "drain"
     RELEASE = "release"
 
@@ -47,7 +47,7 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     """One order. `generation` grows with each continuation and fences late duplicates."""
 
     schema: int = SCHEMA
-    kind: Kind = Kind.DRAIN
+    kind: OrderKind = OrderKind.DRAIN
     order_id: str
     cluster: str
     node: str
@@ -75,7 +75,7 @@ def order_id(run_id: str, node_uid: str) -> str:
     return hashlib.sha256(f"{run_id}/{node_uid}".encode()).hexdigest()[:20]
 
 
-def continued(order: Order, generation: int) -> Order:
+def continuation(order: Order, generation: int) -> Order:
     """Return the order that goes on after that generation.
 
     The last one that there may be goes on as itself: a drain that an order was accepted for can always be continued,

@@ -18,13 +18,13 @@ def with_published(state: ClusterState, orders: Mapping[str, Published]) -> Clus
     return replace(state, published={**state.published, **orders}) if orders else state
 
 
-def answered(state: ClusterState, order_id: str) -> ClusterState:
+def without_order(state: ClusterState, order_id: str) -> ClusterState:
     """Return the document without an order that was claimed or refused."""
     kept = {uid: each for uid, each in state.published.items() if each.claim.order_id != order_id}
     return state if len(kept) == len(state.published) else replace(state, published=kept)
 
 
-def swept(state: ClusterState, is_alive: Callable[[str], bool], begun: datetime, now: datetime) -> ClusterState:
+def without_void(state: ClusterState, is_alive: Callable[[str], bool], begun: datetime, now: datetime) -> ClusterState:
     """Return the document without what no longer counts; the last thing that a pass that began at `begun` asks for.
 
     Orders of a pass that was not completed go: whether they were published nobody knows, and the next pass, this one,

@@ -21,7 +21,7 @@ class Lease(msgspec.Struct, frozen=True):
     owner: str
     until: datetime
 
-    def lives(self, now: datetime) -> bool:
+    def is_held(self, now: datetime) -> bool:
         return now < self.until
 
 
@@ -40,7 +40,7 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
     policy_hash: str = ""
     picture_at: datetime | None = None
     """The picture that proved its place: claims of one pass were proved together. None: proved by itself."""
-    turns: dict[str, int] = {}
+    moving_pods: dict[str, int] = msgspec.field(name="turns", default_factory=dict)
     """How many pods it moves of each workload without a PDB, by the workload's mark (`sharing`); empty once drained."""
     drained: bool | msgspec.UnsetType = msgspec.UNSET
     """Its pods have moved: it only waits for the autoscaler. Only written where it is so, to save room."""

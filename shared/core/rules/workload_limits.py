@@ -74,7 +74,7 @@ def in_turns(claims: Iterable[Claim]) -> Counter[str]:
     """Return by mark how many pods these claims move, all told."""
     total: Counter[str] = Counter()
     for claim in claims:
-        total.update(claim.turns)
+        total.update(claim.moving_pods)
     return total
 
 

@@ -21,7 +21,7 @@ from functions.cli.remedies import REMEDIES
 from shared.core.cluster.snapshot import Volume
 from shared.core.reasons import Halt, PodBlock, Refusal, Unremovable
 from shared.core.records.evictions import EvictionAnswer
-from shared.core.records.orders import CLAIM_WITHIN, Kind, Origin, decode
+from shared.core.records.orders import CLAIM_WITHIN, OrderKind, Origin, decode
 from shared.core.records.state import DrainPhase, DrainRecord
 from shared.errors import BadInput
 from shared.ports import Eviction
@@ -67,7 +67,7 @@ def test_the_order_is_a_persons_and_its_times_are_the_states() -> None:
     drain(office(cluster, pushed=False), "n1", Wish(dry_run=True, ignore=("windows",)), wait=False)
 
     (sent,) = cluster.bus.published
-    assert (sent.kind, sent.origin, sent.node, sent.requested_by) == (Kind.DRAIN, Origin.MANUAL, "n1", "jane")
+    assert (sent.kind, sent.origin, sent.node, sent.requested_by) == (OrderKind.DRAIN, Origin.MANUAL, "n1", "jane")
     assert (sent.issued_at, sent.expires_at) == (NOW, NOW + CLAIM_WITHIN)
     assert (sent.dry_run, sent.ignore) == (True, ("windows",))
 

@@ -10,7 +10,7 @@ from functions.cli.drains.release import Patience, release
 from functions.cli.drains.release_targets import Sight, Target, freed, look
 from functions.cli.format import moment
 from shared.core.cluster import names
-from shared.core.records.orders import Kind, Origin
+from shared.core.records.orders import OrderKind, Origin
 from shared.core.records.state import ClusterState
 from shared.errors import BadInput, BadSettings
 from tests.builders import CLUSTER, claim, node, order, our_taint, pod
@@ -55,7 +55,7 @@ def test_the_order_names_the_very_node_and_who_asked(capsys: pytest.CaptureFixtu
     release(office(cluster, pushed=False), "n1", blind, Patience(wait=False))
 
     (sent,) = cluster.bus.published
-    assert (sent.kind, sent.origin, sent.node, sent.node_uid) == (Kind.RELEASE, Origin.MANUAL, "n1", "uid-n1")
+    assert (sent.kind, sent.origin, sent.node, sent.node_uid) == (OrderKind.RELEASE, Origin.MANUAL, "n1", "uid-n1")
     assert sent.requested_by == "jane"
     assert capsys.readouterr().out == "n1  published  The release of order order-n1.\n"
 

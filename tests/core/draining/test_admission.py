@@ -7,7 +7,14 @@ import pytest
 
 from shared.core.cluster.names import AUTOSCALER_CANDIDATE_TAINT, AUTOSCALER_DELETING_TAINT
 from shared.core.cluster.snapshot import Node, Pod
-from shared.core.draining.admission import needs_whole_picture, no_place, objections, reflects, room_was_claimed, void
+from shared.core.draining.admission import (
+    needs_whole_picture,
+    no_place,
+    objections,
+    refusal_of,
+    room_was_claimed,
+    still_reflects,
+)
 from shared.core.policy import Policy
 from shared.core.reasons import DrainReason, Refusal
 from shared.core.records.orders import Order, Origin
@@ -84,7 +91,7 @@ def test_a_picture_is_told_from_one_that_drains_have_outdated(
 ) -> None:
     taken_at = NOW - timedelta(seconds=10)
 
-    assert reflects(ClusterState(claims=before), ClusterState(claims=after), taken_at, NOW, "mine") is expected
+    assert still_reflects(ClusterState(claims=before), ClusterState(claims=after), taken_at, NOW, "mine") is expected
 
 
 @pytest.mark.parametrize(
@@ -159,7 +166,7 @@ HOLDS = claim("n1", order_id="another")
 def test_an_order_is_void_by_name(
     expected: Refusal | None, given: dict[str, Any], state: ClusterState, there: bool
 ) -> None:
-    assert void(order(**given), node("n1") if there else None, state, NOW) is expected
+    assert refusal_of(order(**given), node("n1") if there else None, state, NOW) is expected
 
 
 FULL = pod("full", on="n1", cpu=3.5)

@@ -11,10 +11,10 @@ from msgspec.structs import replace
 from shared.core.cluster.snapshot import Pod
 from shared.core.cluster.workloads import Workload
 from shared.core.draining.next_step import next_step
-from shared.core.draining.observation import OtherDrain, Others, Scene
+from shared.core.draining.observation import Observation, OtherDrain, OtherDrains
 from shared.core.draining.steps import Await, Compare, GiveBack
 from shared.core.reasons import Halt
-from shared.core.records.claims import settled
+from shared.core.records.claims import settle
 from shared.core.records.state import Claim, ClusterState, DrainPhase, DrainRecord, Lease, PodProgress, Replicas
 from tests.builders import NOW, claim, node, order, our_taint, pod, policy
 
@@ -38,12 +38,12 @@ class Cluster:
     def change(self, name: str, **changes: Any) -> None:
         self.records[name] = replace(self.records[name], **changes)
 
-    def scene(self, name: str) -> Scene:
+    def observed(self, name: str) -> Observation:
         drains = tuple(
             OtherDrain(each.since, self.records[each.node]) for each in self.state.claims.values() if each.node != name
         )
         missing = len(self.pods)
-        return Scene(
+        return Observation(
             node=node(name, unschedulable=True, taints=(our_taint(name),)),
             claim=self._claim(name),
             policy=policy(),
@@ -54,11 +54,11 @@ class Cluster:
             },
             workloads_at=self.now,
             emptied_at=NOW,
-            others=Others(drains, tuple(self.state.backoffs.values())),
+            others=OtherDrains(drains, tuple(self.state.backoffs.values())),
         )
 
     def step(self, name: str) -> Any:
-        return next_step(self.records[name], self.scene(name), self.now)
+        return next_step(self.records[name], self.observed(name), self.now)
 
     def given_back(self) -> list[str]:
         """Return who gives its node back in this moment, each by itself, and settle those after all have looked."""
@@ -66,7 +66,7 @@ class Cluster:
         steps = {name: self.step(name) for name in found}
         for name in found:
             assert steps[name].why is Halt.REPLACEMENT_PENDING
-            self.state = settled(self.state, f"uid-{name}", steps[name].why, self.now, steps[name].moved)
+            self.state = settle(self.state, f"uid-{name}", steps[name].why, self.now, steps[name].moved)
         return found
 
     def until(self, seconds: float, absent: Sequence[str] = ()) -> list[tuple[int, list[str]]]:
@@ -127,7 +127,7 @@ def test_where_the_first_node_has_helped_no_other_is_given_back() -> None:
 def test_a_drain_that_has_not_compared_itself_does_so_first() -> None:
     cluster = Cluster(2, waiting(1))
     cluster.now = AT + GRACE + timedelta(seconds=1)
-    seen = with_changes(cluster.scene("n00"), others=None)
+    seen = with_changes(cluster.observed("n00"), others=None)
 
     assert next_step(cluster.records["n00"], seen, cluster.now) == Compare()
 
@@ -135,7 +135,7 @@ def test_a_drain_that_has_not_compared_itself_does_so_first() -> None:
 def test_a_drain_in_whose_stead_another_gives_way_moves_nothing_more_meanwhile() -> None:
     cluster = Cluster(2, waiting(1))
     cluster.now = AT + GRACE + timedelta(seconds=1)
-    seen = with_changes(cluster.scene("n00"), pods=(pod("still-here", on="n00"),))
+    seen = with_changes(cluster.observed("n00"), pods=(pod("still-here", on="n00"),))
 
     assert next_step(cluster.records["n00"], seen, cluster.now) == Await(timedelta(seconds=5))
 
@@ -184,7 +184,7 @@ def test_a_node_given_back_for_another_workload_makes_nobody_wait() -> None:
     cluster = Cluster(2, waiting(1))
     cluster.state = ClusterState(
         claims=cluster.state.claims,
-        backoffs=settled(
+        backoffs=settle(
             ClusterState(claims={"uid-x": claim("x")}), "uid-x", Halt.REPLACEMENT_PENDING, AT + GRACE, (OTHER,)
         ).backoffs,
     )

@@ -9,8 +9,8 @@ from shared.core.cluster.names import AUTOSCALER_DELETING_TAINT
 from shared.core.cluster.snapshot import Pod
 from shared.core.cluster.workloads import Workload
 from shared.core.draining.next_step import next_step
-from shared.core.draining.observation import Others, Scene
-from shared.core.draining.steps import Await, GiveBack, Leave, Note
+from shared.core.draining.observation import Observation, OtherDrains
+from shared.core.draining.steps import Await, GiveBack, LeaveToAutoscaler, RecordPhase
 from shared.core.policy import DrainSettings
 from shared.core.reasons import Halt
 from shared.core.records.state import DrainPhase, DrainRecord, PodProgress, Replicas
@@ -19,7 +19,7 @@ from tests.builders import NOW, claim, node, order, our_taint, pod, policy, tain
 LATER = NOW + timedelta(minutes=1)
 """A minute after the cordon."""
 SET, OTHER_SET, WEB = "default/ReplicaSet/web", "default/ReplicaSet/web-new", "default/Deployment/web"
-DRAINED, LEAVE, WATCH = Note(DrainPhase.DRAINED), Leave(), Await(timedelta(seconds=5))
+DRAINED, LEAVE, WATCH = RecordPhase(DrainPhase.DRAINED), LeaveToAutoscaler(), Await(timedelta(seconds=5))
 PENDING = GiveBack(Halt.REPLACEMENT_PENDING, "default/new", (WEB,))
 PENDING_UNCOUNTED = GiveBack(Halt.REPLACEMENT_PENDING, "default/new", (SET,))
 DELETED = node("n1", unschedulable=True, taints=(our_taint(), taint(AUTOSCALER_DELETING_TAINT)))
@@ -48,153 +48,155 @@ def waits(seconds: float | None = None, name: str = "new", **changes: Any) -> Po
     return pod(name, unschedulable_since=since, **given)
 
 
-def scene(*unbound: Pod, **changes: Any) -> Scene:
+def observed(*unbound: Pod, **changes: Any) -> Observation:
     """The node is empty for ten seconds, and everything has been read in this moment."""
     given: dict[str, Any] = {
         "node": node("n1", unschedulable=True, taints=(our_taint(),)), "claim": claim("n1"), "policy": policy(),
         "unbound": unbound, "workloads": web(), "workloads_at": LATER, "emptied_at": LATER - timedelta(seconds=10),
-        "others": Others(), **changes,
+        "others": OtherDrains(), **changes,
     }  # fmt: skip
-    return Scene(**given)
+    return Observation(**given)
 
 
 @pytest.mark.parametrize(
     ("expected", "drain", "seen"),
     [
-        pytest.param(DRAINED, record(), scene(), id="as many have a node as before"),
+        pytest.param(DRAINED, record(), observed(), id="as many have a node as before"),
         pytest.param(
-            DRAINED, record(), scene(workloads=web(available=3)), id="the node waits for no replica that only starts"
+            DRAINED, record(), observed(workloads=web(available=3)), id="the node waits for no replica that only starts"
         ),
-        pytest.param(Await(), record(), scene(workloads=web(3)), id="the replacement is not created yet"),
-        pytest.param(Await(), record(), scene(waits()), id="the scheduler has not looked at it yet"),
-        pytest.param(Await(), record(), scene(waits(20)), id="no place for twenty seconds"),
-        pytest.param(PENDING, record(), scene(waits(21)), id="no place for longer"),
+        pytest.param(Await(), record(), observed(workloads=web(3)), id="the replacement is not created yet"),
+        pytest.param(Await(), record(), observed(waits()), id="the scheduler has not looked at it yet"),
+        pytest.param(Await(), record(), observed(waits(20)), id="no place for twenty seconds"),
+        pytest.param(PENDING, record(), observed(waits(21)), id="no place for longer"),
         pytest.param(
-            DRAINED, record(), scene(workloads=web(3, wanted=3)), id="it asks for fewer by now and is owed none"
+            DRAINED, record(), observed(workloads=web(3, wanted=3)), id="it asks for fewer by now and is owed none"
         ),
         pytest.param(
             DRAINED,
             record(before=Replicas(bound=3, available=3)),
-            scene(workloads=web(3)),
+            observed(workloads=web(3)),
             id="one was never created before, either",
         ),
         pytest.param(
             DRAINED,
             record(before=Replicas(bound=3, available=3)),
-            scene(waits(3600)),
+            observed(waits(3600)),
             id="a pod waited before the drain, and waits on",
         ),
         pytest.param(
             DRAINED,
             record(before=Replicas(bound=3, available=3)),
-            scene(waits(40)),
+            observed(waits(40)),
             id="a pod that waited before took the place, and the replacement waits in its stead",
         ),
         pytest.param(
             Await(),
             record(),
-            scene(waits(3600)),
+            observed(waits(3600)),
             id="one that waited before is no replacement to fail on",
         ),
         pytest.param(
             PENDING,
             record(),
-            scene(waits(21), waits(21, "new-2"), waits(21, "new-3"), workloads=web(6, wanted=6)),
+            observed(waits(21), waits(21, "new-2"), waits(21, "new-3"), workloads=web(6, wanted=6)),
             id="it grew meanwhile, and has a node fewer than before",
         ),
         pytest.param(
             DRAINED,
             record(),
-            scene(waits(21), waits(21, "new-2"), workloads=web(6, wanted=6)),
+            observed(waits(21), waits(21, "new-2"), workloads=web(6, wanted=6)),
             id="it grew meanwhile, and as many as before have a node",
         ),
         pytest.param(
             PENDING,
             record(),
-            scene(
+            observed(
                 waits(21, owner="ReplicaSet/web-new"), workloads={**web(), OTHER_SET: Workload(WEB, 4, 3, created=4)}
             ),
             id="the replacement is of another ReplicaSet of the same Deployment",
         ),
         pytest.param(
-            DRAINED, record(), scene(waits(60, owner="ReplicaSet/other")), id="a stranger's pod waits"
+            DRAINED, record(), observed(waits(60, owner="ReplicaSet/other")), id="a stranger's pod waits"
         ),
         pytest.param(
-            DRAINED, record(), scene(waits(60, deleting=LATER)), id="a waiting pod that is being deleted is none"
+            DRAINED, record(), observed(waits(60, deleting=LATER)), id="a waiting pod that is being deleted is none"
         ),
-        pytest.param(DRAINED, record(before=None), scene(workloads={}), id="nobody counts it, and none waits"),
-        pytest.param(Await(), record(before=None), scene(waits(5), workloads={}), id="nobody counts it, one waits"),
-        pytest.param(PENDING_UNCOUNTED, record(before=None), scene(waits(21), workloads={}), id="and finds no place"),
+        pytest.param(DRAINED, record(before=None), observed(workloads={}), id="nobody counts it, none waits"),
+        pytest.param(Await(), record(before=None), observed(waits(5), workloads={}), id="nobody counts it, one waits"),
+        pytest.param(PENDING_UNCOUNTED, record(before=None), observed(waits(21), workloads={}), id="and finds none"),
         pytest.param(
             DRAINED,
             record(before=None),
-            scene(waits(3600), workloads={}),
+            observed(waits(3600), workloads={}),
             id="nobody counts it, and the waiting one is older than the cordon",
         ),
         pytest.param(
-            DRAINED, record(), scene(workloads={}), id="the workload was deleted meanwhile and is owed none"
+            DRAINED, record(), observed(workloads={}), id="the workload was deleted meanwhile and is owed none"
         ),
         pytest.param(
             Await(),
             record(),
-            scene(emptied_at=LATER - timedelta(seconds=4)),
+            observed(emptied_at=LATER - timedelta(seconds=4)),
             id="the counts may not tell the last pod's end yet",
         ),
         pytest.param(
             Await(),
             record(),
-            scene(workloads_at=LATER - timedelta(seconds=6)),
+            observed(workloads_at=LATER - timedelta(seconds=6)),
             id="the counts were read before they could",
         ),
         pytest.param(
             DRAINED, DrainRecord(order=order(), phase=DrainPhase.CORDONED, node_uid="uid-n1", cordoned_at=NOW),
-            scene(emptied_at=LATER), id="a node from which nothing was moved is drained at once",
+            observed(emptied_at=LATER), id="a node from which nothing was moved is drained at once",
         ),
         pytest.param(
             PENDING,
             record(),
-            scene(waits(21), pods=(pod("last", on="n1", deleting=LATER + timedelta(minutes=5)),)),
+            observed(waits(21), pods=(pod("last", on="n1", deleting=LATER + timedelta(minutes=5)),)),
             id="nobody waits for the last pod's long end",
         ),
         pytest.param(
             GiveBack(Halt.DEADLINE, f"held by replacements of {WEB} (replicas without a node: 1)"),
             record(deadline=LATER),
-            scene(workloads=web(3)),
+            observed(workloads=web(3)),
             id="what is never created holds the node until the deadline, by name",
         ),
         pytest.param(
-            Await(), record(), scene(workloads=web(3), node=DELETED), id="the autoscaler deletes the node already"
+            Await(), record(), observed(workloads=web(3), node=DELETED), id="the autoscaler deletes the node already"
         ),
         pytest.param(
-            DRAINED, record(deadline=LATER - timedelta(minutes=1)), scene(), id="no deadline makes it a failure"
+            DRAINED, record(deadline=LATER - timedelta(minutes=1)), observed(), id="no deadline makes it a failure"
         ),
         pytest.param(
             Await(),
             record(deadline=LATER - timedelta(seconds=14)),
-            scene(workloads_at=LATER - timedelta(seconds=6)),
+            observed(workloads_at=LATER - timedelta(seconds=6)),
             id="an empty node that owes nothing has a quarter of a minute more for its counts to be read",
         ),
         pytest.param(
             GiveBack(Halt.DEADLINE, "the replicas of what was moved could not be counted"),
             record(deadline=LATER - timedelta(seconds=15)),
-            scene(workloads_at=LATER - timedelta(seconds=6)),
+            observed(workloads_at=LATER - timedelta(seconds=6)),
             id="and no longer",
         ),
         pytest.param(
             Await(),
             record(deadline=LATER - WATCHDOG + timedelta(seconds=1)),
-            scene(pods=(pod("last", on="n1"),), node=DELETED),
+            observed(pods=(pod("last", on="n1"),), node=DELETED),
             id="what the autoscaler deletes is no failure at its deadline",
         ),
         pytest.param(
             GiveBack(Halt.DEADLINE, f"held by replacements of {WEB} (replicas without a node: 1)"),
             record(deadline=LATER - WATCHDOG),
-            scene(workloads=web(3), node=DELETED),
+            observed(workloads=web(3), node=DELETED),
             id="unless it does not come to an end",
         ),
     ],
 )  # fmt: skip
-def test_a_node_is_drained_once_its_pods_have_a_node_again(expected: Any, drain: DrainRecord, seen: Scene) -> None:
+def test_a_node_is_drained_once_its_pods_have_a_node_again(
+    expected: Any, drain: DrainRecord, seen: Observation
+) -> None:
     assert next_step(drain, seen, LATER) == expected
 
 
@@ -205,30 +207,30 @@ def drained(seconds: float = 30, **changes: Any) -> DrainRecord:
 @pytest.mark.parametrize(
     ("expected", "drain", "seen"),
     [
-        pytest.param(LEAVE, drained(), scene(), id="all run as before"),
-        pytest.param(WATCH, drained(29), scene(), id="a controller may be late to say that one is missing"),
-        pytest.param(WATCH, drained(), scene(workloads=web(available=3)), id="one is starting"),
+        pytest.param(LEAVE, drained(), observed(), id="all run as before"),
+        pytest.param(WATCH, drained(29), observed(), id="a controller may be late to say that one is missing"),
+        pytest.param(WATCH, drained(), observed(workloads=web(available=3)), id="one is starting"),
         pytest.param(
-            LEAVE, drained(before=Replicas(4, 3)), scene(workloads=web(available=3)), id="as many run as before"
+            LEAVE, drained(before=Replicas(4, 3)), observed(workloads=web(available=3)), id="as many run as before"
         ),
         pytest.param(
-            LEAVE, drained(), scene(workloads=web(3, wanted=3, available=3)), id="it asks for fewer by now"
+            LEAVE, drained(), observed(workloads=web(3, wanted=3, available=3)), id="it asks for fewer by now"
         ),
-        pytest.param(WATCH, drained(), scene(waits(5), workloads=web(available=3)), id="one has lost its node again"),
-        pytest.param(PENDING, drained(), scene(waits(21), workloads=web(available=3)), id="and finds no other"),
+        pytest.param(WATCH, drained(), observed(waits(5), workloads=web(available=3)), id="one lost its node again"),
+        pytest.param(PENDING, drained(), observed(waits(21), workloads=web(available=3)), id="and finds no other"),
         pytest.param(
-            LEAVE, drained(deadline=LATER), scene(workloads=web(available=3)), id="the drain's deadline ends the watch"
+            LEAVE, drained(deadline=LATER), observed(workloads=web(available=3)), id="the deadline ends the watch"
         ),
-        pytest.param(WATCH, drained(29, before=None), scene(workloads={}), id="nobody counts it, half a minute"),
-        pytest.param(LEAVE, drained(30, before=None), scene(workloads={}), id="and no longer"),
+        pytest.param(WATCH, drained(29, before=None), observed(workloads={}), id="nobody counts it, half a minute"),
+        pytest.param(LEAVE, drained(30, before=None), observed(workloads={}), id="and no longer"),
         pytest.param(
-            PENDING_UNCOUNTED, drained(60, before=None), scene(waits(21), workloads={}), id="one that waits is seen"
+            PENDING_UNCOUNTED, drained(60, before=None), observed(waits(21), workloads={}), id="one that waits is seen"
         ),
-        pytest.param(GiveBack(Halt.OVERRULED), drained(), scene(node=node("n1")), id="a person takes the node back"),
+        pytest.param(GiveBack(Halt.OVERRULED), drained(), observed(node=node("n1")), id="a person takes the node back"),
     ],
 )  # fmt: skip
 def test_a_drained_node_is_looked_at_until_its_pods_run_as_before(
-    expected: Any, drain: DrainRecord, seen: Scene
+    expected: Any, drain: DrainRecord, seen: Observation
 ) -> None:
     assert next_step(drain, seen, LATER) == expected
 

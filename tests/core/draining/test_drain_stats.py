@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from shared.core.draining.drain_stats import account, held_by_budget, taken
+from shared.core.draining.drain_stats import held_by_budget, log_fields, stats_of
 from shared.core.records.state import DrainRecord, PodProgress
 from tests.builders import NOW, order
 
@@ -37,7 +37,7 @@ def row(answer: str, **changes: Any) -> PodProgress:
     ],
 )
 def test_an_account_says_what_is_known(expected: dict[str, float], drain: DrainRecord) -> None:
-    assert taken(account(drain, NOW)) == expected
+    assert log_fields(stats_of(drain, NOW)) == expected
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import pytest
 
 from shared.core.cluster.snapshot import Pod
 from shared.core.cluster.workloads import Workload
-from shared.core.draining.eviction_order import due_now, seen_at
-from shared.core.draining.observation import Scene
+from shared.core.draining.eviction_order import counted_at, due_now
+from shared.core.draining.observation import Observation
 from shared.core.policy import Limit
 from shared.core.records.state import DrainPhase, DrainRecord, PodProgress
 from tests.builders import NOW, claim, node, order, pdb, pod, pod_class
@@ -26,7 +26,7 @@ def pods(number: int, **changes: Any) -> tuple[Pod, ...]:
 def due(*present: Pod, workload: Workload | None = None, limit: Limit = QUARTER, **record: Any) -> list[str]:
     """Return the names of the pods whose turn it is; the workload was read just now."""
     known = {WEB.workload: workload, OTHER.workload: workload} if workload else {}
-    seen = Scene(node("n1"), claim("n1"), present, workloads=known, workloads_at=NOW)
+    seen = Observation(node("n1"), claim("n1"), present, workloads=known, workloads_at=NOW)
     drain = DrainRecord(order=order(), phase=DrainPhase.CORDONED, **record)
     return [each.name for each in due_now(drain, seen, limit, NOW)]
 
@@ -92,7 +92,7 @@ def test_the_replica_sets_of_one_deployment_share_what_may_be_away() -> None:
 
 
 def test_a_pdb_keeps_order_by_itself_however_many_are_away() -> None:
-    seen = Scene(node("n1"), claim("n1"), pods(2), (pdb("web", app="web"),), {WEB.workload: Workload(NAME, 2, 0)})
+    seen = Observation(node("n1"), claim("n1"), pods(2), (pdb("web", app="web"),), {WEB.workload: Workload(NAME, 2, 0)})
     drain = DrainRecord(order=order(), phase=DrainPhase.CORDONED)
     assert due_now(drain, seen, QUARTER, NOW) == pods(2)
 
@@ -100,5 +100,5 @@ def test_a_pdb_keeps_order_by_itself_however_many_are_away() -> None:
 def test_a_pod_that_was_let_go_is_seen_away_by_all_after_a_controllers_lag_and_the_age_of_a_shared_reading() -> None:
     progress = {**let_go("p", ago=10), **let_go("q", ago=4)}
     drain = DrainRecord(order=order(), phase=DrainPhase.CORDONED, pods=progress)
-    assert seen_at(drain) == NOW - timedelta(seconds=4) + timedelta(seconds=5 + 3)
-    assert seen_at(DrainRecord(order=order(), phase=DrainPhase.CORDONED)) is None
+    assert counted_at(drain) == NOW - timedelta(seconds=4) + timedelta(seconds=5 + 3)
+    assert counted_at(DrainRecord(order=order(), phase=DrainPhase.CORDONED)) is None

@@ -12,9 +12,9 @@ from msgspec.structs import replace
 
 from shared.core.cluster.names import AUTOSCALER_DELETING_TAINT, OUR_ANNOTATION
 from shared.core.cluster.snapshot import Phase
-from shared.core.draining.next_step import deadline, grace_seconds, next_step, shaken
-from shared.core.draining.observation import Proof, Scene
-from shared.core.draining.steps import Await, Cordon, Evict, GiveBack, Note, Prove, Settle
+from shared.core.draining.next_step import deadline, grace_seconds, next_step, uncordoned_by_autoscaler
+from shared.core.draining.observation import Observation, Proof
+from shared.core.draining.steps import Await, Cordon, Evict, GiveBack, Prove, RecordPhase, Settle
 from shared.core.policy import DrainSettings, LongGrace
 from shared.core.reasons import Blocker, Halt, Outcome, Unremovable
 from shared.core.records.state import DrainPhase, DrainRecord, PodProgress
@@ -36,11 +36,11 @@ def record(phase: str, **changes: Any) -> DrainRecord:
     return DrainRecord(order=order(), phase=DrainPhase(phase), **given)
 
 
-def scene(*pods: Any, taken: bool = True, **changes: Any) -> Scene:
+def observed(*pods: Any, taken: bool = True, **changes: Any) -> Observation:
     ours: dict[str, Any] = {"unschedulable": True, "taints": (our_taint(),)} if taken else {}
     given: dict[str, Any] = {"node": node("n1", **ours), "claim": claim("n1"), "pods": pods, "policy": policy()}
     given["proof"] = Proof(LATER)
-    return Scene(**{**given, **changes})
+    return Observation(**{**given, **changes})
 
 
 def noted_by(order_id: str) -> dict[str, str]:
@@ -62,129 +62,134 @@ def ago(seconds: float) -> Proof:
     ("expected", "drain", "seen"),
     [
         pytest.param(
-            Settle(Outcome.REMOVED), record("claimed"), scene(node=None), id="the node vanished before the cordon"
+            Settle(Outcome.REMOVED), record("claimed"), observed(node=None), id="the node vanished before the cordon"
         ),
         pytest.param(
-            Settle(Outcome.REMOVED), record("cordoned"), scene(node=None), id="the node vanished while draining"
+            Settle(Outcome.REMOVED), record("cordoned"), observed(node=None), id="the node vanished while draining"
         ),
         pytest.param(
-            Note(DrainPhase.CORDONED), record("claimed"), scene(), id="a crash between the patch and its record"
+            RecordPhase(DrainPhase.CORDONED),
+            record("claimed"),
+            observed(),
+            id="a crash between the patch and its record",
         ),
         pytest.param(
             GiveBack(Halt.OVERRULED),
             record("claimed"),
-            scene(node=node("n1", annotations=noted_by(order().order_id))),
+            observed(node=node("n1", annotations=noted_by(order().order_id))),
             id="a person took the node back after such a crash",
         ),
         pytest.param(
             Cordon(node("n1", annotations=noted_by("earlier"))),
             record("claimed"),
-            scene(node=node("n1", annotations=noted_by("earlier"))),
+            observed(node=node("n1", annotations=noted_by("earlier"))),
             id="an earlier order's annotation says nothing about this one",
         ),
         pytest.param(
             GiveBack(Halt.CORDONED_BY_OTHER),
             record("claimed"),
-            scene(node=node("n1", unschedulable=True)),
+            observed(node=node("n1", unschedulable=True)),
             id="a person cordoned the node first",
         ),
         pytest.param(
             GiveBack(Halt.RELEASED, "the claim has been ended"),
             record("cordoned"),
-            scene(claim=None),
+            observed(claim=None),
             id="released meanwhile",
         ),
         pytest.param(
             GiveBack(Halt.OVERRULED),
             record("cordoned"),
-            scene(taken=False),
+            observed(taken=False),
             id="a person took our taint and cordon off",
         ),
         pytest.param(
             GiveBack(Halt.OVERRULED),
             record("cordoned"),
-            scene(node=node("n1", taints=(our_taint(),))),
+            observed(node=node("n1", taints=(our_taint(),))),
             id="the cordon was cleared under our taint",
         ),
         pytest.param(
             Cordon(UNCORDONED),
             record("cordoned"),
-            scene(node=UNCORDONED, deletion_failed_at=NOW),
+            observed(node=UNCORDONED, deletion_failed_at=NOW),
             id="the autoscaler cleared the cordon after a failed deletion",
         ),
         pytest.param(
             GiveBack(Halt.OVERRULED),
             record("cordoned"),
-            scene(node=UNCORDONED, deletion_failed_at=NOW - timedelta(minutes=5)),
+            observed(node=UNCORDONED, deletion_failed_at=NOW - timedelta(minutes=5)),
             id="a failure from before our cordon does not excuse a person",
         ),
         pytest.param(
             Cordon(UNCORDONED),
             record("drained"),
-            scene(node=UNCORDONED, deletion_failed_at=NOW),
+            observed(node=UNCORDONED, deletion_failed_at=NOW),
             id="and when drained",
         ),
-        pytest.param(GiveBack(Halt.PAUSED, "pause flag"), record("cordoned"), scene(paused=True), id="paused by flag"),
+        pytest.param(
+            GiveBack(Halt.PAUSED, "pause flag"), record("cordoned"), observed(paused=True), id="paused by flag"
+        ),
         pytest.param(
             GiveBack(Halt.PAUSED, "dryRun"),
             record("cordoned"),
-            scene(policy=policy(cluster_wide={"dry_run": True})),
+            observed(policy=policy(cluster_wide={"dry_run": True})),
             id="switched to dry run",
         ),
         pytest.param(
             GiveBack(Halt.PAUSED, "enabled: false"),
             record("cordoned"),
-            scene(policy=policy(enabled=False)),
+            observed(policy=policy(enabled=False)),
             id="the pool was disabled",
         ),
-        pytest.param(Note(DrainPhase.DRAINED), record("cordoned"), scene(), id="nothing left to move"),
+        pytest.param(RecordPhase(DrainPhase.DRAINED), record("cordoned"), observed(), id="nothing left to move"),
         pytest.param(
-            Note(DrainPhase.DRAINED),
+            RecordPhase(DrainPhase.DRAINED),
             record("cordoned"),
-            scene(policy=None),
+            observed(policy=None),
             id="an invalid policy does not stop a running drain",
         ),
         pytest.param(
             GiveBack(Halt.POD_BLOCKS, "default/bare: not_replicated"),
             record("cordoned"),
-            scene(pod("bare", on="n1", owner=None)),
+            observed(pod("bare", on="n1", owner=None)),
             id="a bare pod slipped in before the cordon",
         ),
         pytest.param(
             GiveBack(Halt.POD_WAITS, "default/p: job_running"),
             record("cordoned", rules=policy().pool("a").pod_rules),
-            scene(pod("p", on="n1", owner="Job/x")),
+            observed(pod("p", on="n1", owner="Job/x")),
             id="a Job's pod slipped in before the cordon",
         ),
         pytest.param(
             GiveBack(Halt.SEVERAL_PDBS, "default/p: two"),
             record("cordoned", pods=asked("p", "several_pdbs", detail="two")),
-            scene(pod("p", on="n1")),
+            observed(pod("p", on="n1")),
             id="two PDBs match a pod",
         ),
         pytest.param(
             GiveBack(Halt.EVICTION_FORBIDDEN, "default/p: webhook"),
             record("cordoned", pods=asked("p", "forbidden", detail="webhook")),
-            scene(pod("p", on="n1")),
+            observed(pod("p", on="n1")),
             id="a webhook denied an eviction",
         ),
         pytest.param(
-            Note(DrainPhase.DRAINED),
+            RecordPhase(DrainPhase.DRAINED),
             record("cordoned", pods=asked("p", "forbidden", detail="webhook")),
-            scene(),
+            observed(),
             id="a denied pod that went by itself does not halt",
         ),
     ],
 )
-def test_each_scene_has_one_next_step(expected: Any, drain: DrainRecord, seen: Scene) -> None:
+def test_each_scene_has_one_next_step(expected: Any, drain: DrainRecord, seen: Observation) -> None:
     assert expected == next_step(drain, seen, LATER)
 
 
 @pytest.mark.acceptance(82)
 def test_the_node_is_cordoned_before_any_pod_is_evicted() -> None:
-    seen = scene(pod("p", on="n1"), taken=False)
+    seen = observed(pod("p", on="n1"), taken=False)
 
-    assert next_step(record("claimed"), seen, LATER) == Cordon(seen.node)  # type: ignore[arg-type]  # the scene has a node
+    assert next_step(record("claimed"), seen, LATER) == Cordon(seen.node)  # type: ignore[arg-type]  # a node was seen
 
 
 @pytest.mark.acceptance(84)
@@ -192,7 +197,7 @@ def test_pods_are_evicted_together_and_the_number_is_bounded() -> None:
     web = pod_class(owner="ReplicaSet/web", labels={"app": "web"})
     pods = [pod(f"p{index}", on="n1", kind=web) for index in range(5)]
     bounded = claim("n1", settings=DrainSettings(max_parallel_evictions=3))
-    seen = scene(*pods, disruption_budgets=(pdb("web", allowed=5, app="web"),), claim=bounded)
+    seen = observed(*pods, disruption_budgets=(pdb("web", allowed=5, app="web"),), claim=bounded)
 
     assert next_step(record("cordoned"), seen, LATER) == Evict(tuple(pods[:3]))
 
@@ -229,7 +234,7 @@ def test_a_pod_that_comes_late_and_asks_for_too_much_grace_ends_the_drain(
 ) -> None:
     late = pod("p", on="n1", grace_seconds=own)
     begun = record("cordoned", rules=policy(**rules).pool("a").pod_rules)
-    step = next_step(begun, scene(late, claim=claim("n1", settings=drain)), LATER)
+    step = next_step(begun, observed(late, claim=claim("n1", settings=drain)), LATER)
 
     assert (step == Evict((late,))) is expected
     assert expected or (isinstance(step, GiveBack) and step.why is Halt.POD_BLOCKS)
@@ -238,7 +243,7 @@ def test_a_pod_that_comes_late_and_asks_for_too_much_grace_ends_the_drain(
 @pytest.mark.acceptance(86)
 def test_a_refused_eviction_rests_five_seconds_before_it_is_asked_again() -> None:
     waiting = pod("p", on="n1")
-    seen = scene(waiting, disruption_budgets=(pdb("web", allowed=0, app="web"),))
+    seen = observed(waiting, disruption_budgets=(pdb("web", allowed=0, app="web"),))
 
     assert next_step(record("cordoned", pods=asked("p", "budget", ago=4.9)), seen, LATER) == Await()
     assert next_step(record("cordoned", pods=asked("p", "budget", ago=5)), seen, LATER) == Evict((waiting,))
@@ -247,7 +252,7 @@ def test_a_refused_eviction_rests_five_seconds_before_it_is_asked_again() -> Non
 @pytest.mark.acceptance(86)
 def test_a_pod_reborn_under_its_name_is_another_pod() -> None:
     reborn = with_changes(pod("p", on="n1"), uid="uid-second")
-    seen = scene(reborn, disruption_budgets=(pdb("web", app="web"),))
+    seen = observed(reborn, disruption_budgets=(pdb("web", app="web"),))
 
     assert next_step(record("cordoned", pods=asked("p", "granted", ago=4)), seen, LATER) == Evict((reborn,))
 
@@ -260,13 +265,13 @@ def test_daemon_set_mirror_and_finished_pods_are_left() -> None:
         pod("done", on="n1", owner="Job/batch", phase=Phase.SUCCEEDED),
     )
 
-    assert next_step(record("cordoned"), scene(*left), LATER) == Note(DrainPhase.DRAINED)
+    assert next_step(record("cordoned"), observed(*left), LATER) == RecordPhase(DrainPhase.DRAINED)
 
 
 def test_the_cordon_settles_before_pods_are_counted() -> None:
     early = NOW + timedelta(seconds=2)
 
-    assert next_step(record("cordoned"), scene(pod("p", on="n1")), early) == Await(timedelta(seconds=3))
+    assert next_step(record("cordoned"), observed(pod("p", on="n1")), early) == Await(timedelta(seconds=3))
 
 
 @pytest.mark.parametrize(
@@ -322,7 +327,7 @@ def test_the_place_is_proved_once_more_before_the_first_eviction(
     expected: Any, drain: DrainRecord, proof: Proof | None
 ) -> None:
     going = pod("going", on="n1", deleting=LATER)
-    seen = scene(STAYS, going, disruption_budgets=(pdb("web", app="web"),), proof=proof)
+    seen = observed(STAYS, going, disruption_budgets=(pdb("web", app="web"),), proof=proof)
 
     assert next_step(drain, seen, LATER) == expected
 
@@ -353,7 +358,7 @@ FREE = pod("free", on="n1", owner="ReplicaSet/free", labels={"app": "free"})
 def test_a_drain_that_only_a_budget_holds_proves_its_place_when_it_could_act(
     expected: Any, allowed: int, pods: tuple[Any, ...], known: dict[str, PodProgress], proof: Proof | None
 ) -> None:
-    seen = scene(*pods, disruption_budgets=(pdb("web", allowed=allowed, app="web"),), proof=proof)
+    seen = observed(*pods, disruption_budgets=(pdb("web", allowed=allowed, app="web"),), proof=proof)
 
     assert next_step(record("cordoned", pods=known), seen, LATER) == expected
 
@@ -362,7 +367,7 @@ def test_pods_whose_budget_is_shut_take_no_other_pods_turn_in_a_round() -> None:
     """One eviction a round: the place is proved for the pod that may go, though the other one's answer is older."""
     one = claim("n1", settings=DrainSettings(max_parallel_evictions=1))
     known = asked("p", "budget", ago=9) | asked("free", "later", ago=5)
-    seen = scene(STAYS, FREE, claim=one, disruption_budgets=(pdb("web", allowed=0, app="web"),), proof=None)
+    seen = observed(STAYS, FREE, claim=one, disruption_budgets=(pdb("web", allowed=0, app="web"),), proof=None)
 
     assert next_step(record("cordoned", pods=known), seen, LATER) == Prove()
 
@@ -372,22 +377,22 @@ def test_critical_pods_go_only_after_all_ordinary_ones_are_gone() -> None:
     critical = pod("b", on="n1", owner="ReplicaSet/b", priority_class="system-cluster-critical")
     on_its_way = with_changes(ordinary, deleting=LATER)
 
-    assert next_step(record("cordoned"), scene(ordinary, critical), LATER) == Evict((ordinary,))
-    assert next_step(record("cordoned"), scene(on_its_way, critical), LATER) == Await()
-    assert next_step(record("cordoned"), scene(critical), LATER) == Evict((critical,))
+    assert next_step(record("cordoned"), observed(ordinary, critical), LATER) == Evict((ordinary,))
+    assert next_step(record("cordoned"), observed(on_its_way, critical), LATER) == Await()
+    assert next_step(record("cordoned"), observed(critical), LATER) == Evict((critical,))
 
 
 def test_a_workload_without_a_pdb_never_gives_up_two_pods_at_once() -> None:
     web = pod_class(owner="ReplicaSet/web")
     pods = (pod("a", on="n1", kind=web), pod("b", on="n1", kind=web))
 
-    assert next_step(record("cordoned"), scene(*pods), LATER) == Evict(pods[:1])
+    assert next_step(record("cordoned"), observed(*pods), LATER) == Evict(pods[:1])
 
 
 @pytest.mark.acceptance(90)
 def test_a_pdb_that_never_opens_ends_the_drain_and_is_named() -> None:
     held = record("cordoned", pods=asked("p", "budget", detail="default/web"), deadline=LATER)
-    seen = scene(pod("p", on="n1"), disruption_budgets=(pdb("web", allowed=0, app="web"),))
+    seen = observed(pod("p", on="n1"), disruption_budgets=(pdb("web", allowed=0, app="web"),))
 
     assert next_step(held, seen, LATER) == GiveBack(Halt.DEADLINE, "held by default/web")
 
@@ -398,38 +403,38 @@ def test_a_pdb_that_never_opens_ends_the_drain_and_is_named() -> None:
         pytest.param(
             "held by default/p, which is still there",
             record("cordoned", deadline=LATER),
-            scene(STAYS),
+            observed(STAYS),
             id="a pod that has never been asked for",
         ),
         pytest.param(
             "held by default/p, which is still there",
             record("cordoned", deadline=LATER, pods=asked("gone", "budget", detail="default/web")),
-            scene(STAYS),
+            observed(STAYS),
             id="and no budget of a pod that is gone",
         ),
         pytest.param(
             "held by default/p, which is still there",
             record("claimed", deadline=LATER),
-            scene(STAYS, taken=False),
+            observed(STAYS, taken=False),
             id="a pod of a node that was never cordoned",
         ),
         pytest.param(
             "held by default/p0, which is still there, default/p1, which is still there, default/p2, which is still "
             "there, default/p3, which is still there, default/p4, which is still there and 1 more",
             record("cordoned", deadline=LATER),
-            scene(*(pod(f"p{index}", on="n1") for index in range(6))),
+            observed(*(pod(f"p{index}", on="n1") for index in range(6))),
             id="as many as an event can carry",
         ),
     ],
 )
-def test_a_drain_that_is_late_says_what_it_waits_for(expected: str, drain: DrainRecord, seen: Scene) -> None:
+def test_a_drain_that_is_late_says_what_it_waits_for(expected: str, drain: DrainRecord, seen: Observation) -> None:
     assert next_step(drain, seen, LATER) == GiveBack(Halt.DEADLINE, expected)
 
 
 def test_an_empty_node_is_cordoned_however_late() -> None:
-    seen = scene(taken=False)
+    seen = observed(taken=False)
 
-    assert next_step(record("claimed", deadline=NOW), seen, LATER) == Cordon(seen.node)  # type: ignore[arg-type]  # the scene has a node
+    assert next_step(record("claimed", deadline=NOW), seen, LATER) == Cordon(seen.node)  # type: ignore[arg-type]  # a node was seen
 
 
 @pytest.mark.acceptance(89)
@@ -441,7 +446,7 @@ def test_the_deadline_is_eight_and_a_half_minutes_plus_the_longest_capped_grace(
 
 @pytest.mark.parametrize("phase", ["claimed", "cordoned"])
 def test_the_same_scene_gives_the_same_step_again(phase: str) -> None:
-    seen = scene(pod("p", on="n1"), taken=phase == "cordoned")
+    seen = observed(pod("p", on="n1"), taken=phase == "cordoned")
     drain = replace(record(phase), generation=3)
 
     assert next_step(drain, seen, LATER) == next_step(drain, seen, LATER)
@@ -459,7 +464,7 @@ def test_the_same_scene_gives_the_same_step_again(phase: str) -> None:
     ],
 )
 def test_a_drain_whose_claim_is_no_longer_its_own_gives_back_what_it_took(expected: GiveBack, held: Any) -> None:
-    assert next_step(record("cordoned"), scene(claim=held), LATER) == expected
+    assert next_step(record("cordoned"), observed(claim=held), LATER) == expected
 
 
 @pytest.mark.parametrize(
@@ -476,4 +481,4 @@ def test_a_drain_whose_claim_is_no_longer_its_own_gives_back_what_it_took(expect
 def test_a_missing_cordon_is_the_autoscalers_if_it_was_at_the_node_since_ours(
     expected: bool, failed: Any, cordoned: Any, changes: dict[str, Any]
 ) -> None:
-    assert shaken(node("n1", **changes), failed, cordoned) is expected
+    assert uncordoned_by_autoscaler(node("n1", **changes), failed, cordoned) is expected

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from shared.core.cluster.snapshot import Pod
-from shared.core.healing.breakers import OPEN_FOR, bought_for, failing, stranded
+from shared.core.healing.breakers import OPEN_FOR, after_failures, after_scale_ups, after_stranded_pods
 from shared.core.records.state import Backoff, Breaker, ClusterState, DrainRecord, PodProgress
 from tests.builders import NOW, claim, cluster, node, order, pod
 
@@ -31,7 +31,7 @@ def test_a_breaker_opens_for_a_stranded_replacement(expected: list[str], pods: l
 
     held = claim("n1", since=NOW - timedelta(seconds=60))
 
-    opened = stranded(cluster([node("n1")], pods), [held], records, NOW)
+    opened = after_stranded_pods(cluster([node("n1")], pods), [held], records, NOW)
 
     assert expected == list(opened)
     assert timedelta(minutes=30) == OPEN_FOR
@@ -50,7 +50,9 @@ def test_a_breaker_opens_when_a_node_is_bought_for_a_moved_pod(expected: list[st
     records = {"order": DrainRecord(order=order(), pods=MOVED)}
     grown = {"default/new": at} if at else {}
 
-    found = bought_for(cluster([node("n1")], [pod("new", owner="ReplicaSet/web")]), [claim("n1")], records, grown, NOW)
+    found = after_scale_ups(
+        cluster([node("n1")], [pod("new", owner="ReplicaSet/web")]), [claim("n1")], records, grown, NOW
+    )
 
     assert expected == list(found)
 
@@ -74,4 +76,4 @@ def test_a_breaker_opens_after_three_failures_in_a_pool(expected: list[str], fai
         for number, (why, ago) in enumerate(failures)
     }
 
-    assert expected == list(failing(cluster(nodes), ClusterState(backoffs=backoffs), NOW))
+    assert expected == list(after_failures(cluster(nodes), ClusterState(backoffs=backoffs), NOW))

@@ -9,7 +9,7 @@ from msgspec import UNSET
 
 from shared.core.cluster.names import OUR_ANNOTATION
 from shared.core.cluster.snapshot import NodePool, Snapshot
-from shared.core.healing.repairs import Cure, Finding, Ward, findings
+from shared.core.healing.repairs import HealingInput, Repair, RepairKind, find_repairs
 from shared.core.reasons import Halt
 from shared.core.records.state import ClusterState, DrainPhase, DrainRecord, Lease
 from tests.builders import NOW, claim, cluster, node, order, our_taint, pod, policy
@@ -19,12 +19,14 @@ DEAD = Lease("step", NOW - timedelta(seconds=1))
 ALIVE = Lease("step", NOW + timedelta(seconds=20))
 
 
-def ward(picture: Snapshot, record: DrainRecord | None = None, *, claimed: bool = True, **changes: Any) -> Ward:
+def inputs(
+    picture: Snapshot, record: DrainRecord | None = None, *, claimed: bool = True, **changes: Any
+) -> HealingInput:
     left = record is not None and record.phase is DrainPhase.DRAINED
     claims = {"uid-n1": claim("n1", since=BEFORE, drained=left or UNSET)} if claimed else {}
     records = {"order": record} if record else {}
     given: dict[str, Any] = {"state": ClusterState(claims=claims), "policy": policy(), **changes}
-    return Ward(snapshot=picture, records=records, now=NOW, **given)
+    return HealingInput(snapshot=picture, records=records, now=NOW, **given)
 
 
 def drain(phase: str, lease: Lease | None = DEAD, **changes: Any) -> DrainRecord:
@@ -35,13 +37,13 @@ def ours(**changes: Any) -> Snapshot:
     return cluster([node("n1", unschedulable=True, taints=(our_taint(),), **changes)])
 
 
-def finding(cure: Cure, why: Halt | None = None, detail: str = "") -> Finding:
-    return Finding(cure, "uid-n1", "n1", "order", why, detail)
+def repair(kind: RepairKind, why: Halt | None = None, detail: str = "") -> Repair:
+    return Repair(kind, "uid-n1", "n1", "order", why, detail)
 
 
-def unwatched(record: DrainRecord) -> Ward:
+def unwatched(record: DrainRecord) -> HealingInput:
     """The step that noted the node as drained never wrote so into the claim."""
-    return ward(ours(), record, state=ClusterState(claims={"uid-n1": claim("n1", since=BEFORE)}))
+    return inputs(ours(), record, state=ClusterState(claims={"uid-n1": claim("n1", since=BEFORE)}))
 
 
 def upgrading(picture: Snapshot) -> Snapshot:
@@ -58,14 +60,14 @@ DRAINED_AT = NOW - timedelta(minutes=25)
 @pytest.mark.parametrize(
     ("expected", "patient"),
     [
-        pytest.param([], ward(ours(), drain("cordoned", ALIVE)), id="a living step is left alone"),
+        pytest.param([], inputs(ours(), drain("cordoned", ALIVE)), id="a living step is left alone"),
         pytest.param(
-            [finding(Cure.CONTINUE, detail="silent in phase cordoned")],
-            ward(ours(), drain("cordoned")),
+            [repair(RepairKind.CONTINUE, detail="silent in phase cordoned")],
+            inputs(ours(), drain("cordoned")),
             id="a step past its lease goes on with the next generation",
         ),
         pytest.param(
-            [finding(Cure.CONTINUE, detail="silent before its claim was drained")],
+            [repair(RepairKind.CONTINUE, detail="silent before its claim was drained")],
             unwatched(drain("drained", drained_at=NOW)),
             id="so does one that was lost when it had drained the node",
         ),
@@ -75,56 +77,56 @@ DRAINED_AT = NOW - timedelta(minutes=25)
             unwatched(drain("drained", None, drained_at=NOW, updated_at=NOW - timedelta(seconds=59))),
             id="its next message may be on its way",
         ),
-        pytest.param([], ward(ours(), drain("drained", drained_at=NOW)), id="one that has left needs no step"),
+        pytest.param([], inputs(ours(), drain("drained", drained_at=NOW)), id="one that has left needs no step"),
         pytest.param(
-            [finding(Cure.RELEASE, Halt.WATCHDOG)],
+            [repair(RepairKind.RELEASE, Halt.WATCHDOG)],
             unwatched(drain("drained", None, drained_at=DRAINED_AT)),
             id="the watchdog waits for no message",
         ),
-        pytest.param([finding(Cure.SETTLE)], ward(cluster([]), drain("drained")), id="the node is gone"),
+        pytest.param([repair(RepairKind.SETTLE)], inputs(cluster([]), drain("drained")), id="the node is gone"),
         pytest.param(
-            [finding(Cure.SETTLE)],
-            ward(cluster([node("n1", uid="uid-other")]), drain("drained")),
+            [repair(RepairKind.SETTLE)],
+            inputs(cluster([node("n1", uid="uid-other")]), drain("drained")),
             id="another node bears the name",
         ),
         pytest.param(
             [],
-            ward(ours(), drain("drained", None, drained_at=DRAINED_AT + timedelta(seconds=1))),
+            inputs(ours(), drain("drained", None, drained_at=DRAINED_AT + timedelta(seconds=1))),
             id="the autoscaler has time left",
         ),
         pytest.param(
-            [finding(Cure.RELEASE, Halt.WATCHDOG)],
-            ward(ours(), drain("drained", None, drained_at=DRAINED_AT)),
+            [repair(RepairKind.RELEASE, Halt.WATCHDOG)],
+            inputs(ours(), drain("drained", None, drained_at=DRAINED_AT)),
             id="the watchdog fires",
         ),
         pytest.param(
             [],
-            ward(upgrading(ours()), drain("drained", None, drained_at=DRAINED_AT)),
+            inputs(upgrading(ours()), drain("drained", None, drained_at=DRAINED_AT)),
             id="not while its pool is upgraded: the cordon is GKE's as well",
         ),
         pytest.param(
-            [finding(Cure.RELEASE, Halt.DEMAND, "default/p")],
-            ward(wanted(ours()), drain("drained", None, drained_at=NOW)),
+            [repair(RepairKind.RELEASE, Halt.DEMAND, "default/p")],
+            inputs(wanted(ours()), drain("drained", None, drained_at=NOW)),
             id="demand returns",
         ),
         pytest.param(
             [],
-            ward(upgrading(wanted(ours())), drain("drained", None, drained_at=NOW)),
+            inputs(upgrading(wanted(ours())), drain("drained", None, drained_at=NOW)),
             id="while its pool is upgraded the node is no room for it",
         ),
         pytest.param(
-            [finding(Cure.RELEASE, Halt.OVERRULED)],
-            ward(cluster([node("n1")]), drain("drained", None, drained_at=NOW)),
+            [repair(RepairKind.RELEASE, Halt.OVERRULED)],
+            inputs(cluster([node("n1")]), drain("drained", None, drained_at=NOW)),
             id="a person freed a drained node",
         ),
         pytest.param(
             [],
-            ward(ours(), drain("drained", None, drained_at=NOW, cordoned_at=BEFORE), failed_deletions={"n1": NOW}),
+            inputs(ours(), drain("drained", None, drained_at=NOW, cordoned_at=BEFORE), failed_deletions={"n1": NOW}),
             id="the autoscaler failed to delete it and left the cordon",
         ),
         pytest.param(
-            [finding(Cure.CONTINUE, detail="uncordoned by the autoscaler")],
-            ward(
+            [repair(RepairKind.CONTINUE, detail="uncordoned by the autoscaler")],
+            inputs(
                 cluster([node("n1", taints=(our_taint(),))]),
                 drain("drained", None, drained_at=NOW, cordoned_at=BEFORE),
                 failed_deletions={"n1": NOW},
@@ -132,61 +134,63 @@ DRAINED_AT = NOW - timedelta(minutes=25)
             id="it failed and took the cordon away",
         ),
         pytest.param(
-            [finding(Cure.RELEASE, Halt.PAUSED, "paused")],
-            ward(ours(), drain("drained", None, drained_at=NOW), policy=policy(cluster_wide={"paused": True})),
+            [repair(RepairKind.RELEASE, Halt.PAUSED, "paused")],
+            inputs(ours(), drain("drained", None, drained_at=NOW), policy=policy(cluster_wide={"paused": True})),
             id="a pause gives drained nodes back",
         ),
         pytest.param(
-            [finding(Cure.RELEASE, Halt.ORPHAN, "no record of the drain can be read")],
-            ward(ours()),
+            [repair(RepairKind.RELEASE, Halt.ORPHAN, "no record of the drain can be read")],
+            inputs(ours()),
             id="a claim without a record",
         ),
         pytest.param(
-            [finding(Cure.RELEASE, Halt.ORPHAN, "the drain had already ended")],
-            ward(ours(), drain("settled")),
+            [repair(RepairKind.RELEASE, Halt.ORPHAN, "the drain had already ended")],
+            inputs(ours(), drain("settled")),
             id="a record that ended while its claim stands",
         ),
-        pytest.param([finding(Cure.RELEASE, Halt.ORPHAN)], ward(ours(), claimed=False), id="our taint without a claim"),
+        pytest.param(
+            [repair(RepairKind.RELEASE, Halt.ORPHAN)], inputs(ours(), claimed=False), id="our taint without a claim"
+        ),
         pytest.param(
             [],
-            ward(ours(annotations={OUR_ANNOTATION: f'{{"since": "{NOW.isoformat()}"}}'}), claimed=False),
+            inputs(ours(annotations={OUR_ANNOTATION: f'{{"since": "{NOW.isoformat()}"}}'}), claimed=False),
             id="a taint as young as the picture may have a claim we have not read",
         ),
         pytest.param(
-            [finding(Cure.RELEASE, Halt.ORPHAN)],
-            ward(ours(annotations={OUR_ANNOTATION: "scribble"}), claimed=False),
+            [repair(RepairKind.RELEASE, Halt.ORPHAN)],
+            inputs(ours(annotations={OUR_ANNOTATION: "scribble"}), claimed=False),
             id="a scribbled annotation does not hide an orphan",
         ),
         pytest.param(
-            [], ward(cluster([node("n1", unschedulable=True)]), claimed=False), id="a person's cordon is not ours"
+            [], inputs(cluster([node("n1", unschedulable=True)]), claimed=False), id="a person's cordon is not ours"
         ),
         pytest.param(
-            [finding(Cure.RELEASE, Halt.ORPHAN)],
-            ward(ours(), claimed=False, policy=None),
+            [repair(RepairKind.RELEASE, Halt.ORPHAN)],
+            inputs(ours(), claimed=False, policy=None),
             id="healing goes on without a policy",
         ),
     ],
 )
-def test_each_sick_claim_or_node_has_one_cure(expected: list[Finding], patient: Ward) -> None:
-    assert expected == list(findings(patient))
+def test_each_sick_claim_or_node_has_one_cure(expected: list[Repair], patient: HealingInput) -> None:
+    assert expected == list(find_repairs(patient))
 
 
 def test_what_is_found_of_a_claim_bears_the_pool_of_the_claim() -> None:
     claims = {"uid-n1": claim("n1", pool="b", since=BEFORE)}
-    (found,) = findings(ward(cluster([]), state=ClusterState(claims=claims)))
-    assert (found.cure, found.pool) == (Cure.SETTLE, "b")
+    (found,) = find_repairs(inputs(cluster([]), state=ClusterState(claims=claims)))
+    assert (found.kind, found.pool) == (RepairKind.SETTLE, "b")
 
 
 def test_a_claim_younger_than_the_picture_is_left_for_the_next_pass() -> None:
     young = ClusterState(claims={"uid-n1": claim("n1", since=NOW)})
 
-    assert findings(ward(cluster([]), drain("drained"), state=young)) == ()
+    assert find_repairs(inputs(cluster([]), drain("drained"), state=young)) == ()
 
 
 def test_a_state_that_was_lost_entirely_gives_every_node_of_ours_back() -> None:
     nodes = [node(f"n{index}", unschedulable=True, taints=(our_taint(f"o{index}"),)) for index in range(3)]
 
-    found = findings(ward(cluster(nodes), claimed=False))
+    found = find_repairs(inputs(cluster(nodes), claimed=False))
 
     assert [(each.node, each.order_id, each.why) for each in found] == [
         (f"n{index}", f"o{index}", Halt.ORPHAN) for index in range(3)

@@ -9,7 +9,7 @@ from shared.core.cluster.names import CONSOLIDATION_DELAY_LABEL
 from shared.core.cluster.snapshot import NodePool
 from shared.core.policy import DrainSettings, Limit, NamespaceRate, Policy, PoolPolicy, Rate
 from shared.core.reasons import Halt
-from shared.core.records.claims import claim_for, granted, longest_rate, open_breakers, settled, without_past
+from shared.core.records.claims import claim_for, grant, longest_rate, open_breakers, settle, without_past
 from shared.core.records.state import Backoff, Breaker, ClusterState, Start
 from tests.builders import NOW, claim, node, order
 
@@ -23,7 +23,7 @@ def held(**backoffs: Backoff) -> ClusterState:
 def test_a_grant_counts_in_budgets_gap_and_rate_at_once() -> None:
     before = ClusterState(starts=(Start(NOW - 2 * HOUR, "a"), Start(NOW - HOUR / 2, "b")))
 
-    after = granted(before, "uid-n1", claim("n1"), keep_starts=HOUR)
+    after = grant(before, "uid-n1", claim("n1"), keep_starts=HOUR)
 
     assert after.claims == {"uid-n1": claim("n1")}
     assert after.last_scale_down == NOW
@@ -34,7 +34,7 @@ def test_a_grant_remembers_how_many_pods_it_moves_as_long_as_the_longest_period(
     rules = Policy(rate=None, evictions_per_namespace=NamespaceRate(10, 2 * HOUR))
     before = ClusterState(starts=(Start(NOW - HOUR, "a", {"shop": 3}), Start(NOW - 2 * HOUR, "a", {"shop": 9})))
 
-    after = granted(before, "uid-n1", claim("n1"), longest_rate(rules), {"shop": 2})
+    after = grant(before, "uid-n1", claim("n1"), longest_rate(rules), {"shop": 2})
 
     assert after.starts == (Start(NOW - HOUR, "a", {"shop": 3}), Start(NOW, "a", {"shop": 2}))
 
@@ -95,7 +95,7 @@ def test_a_claim_carries_the_settings_its_drain_will_end_with() -> None:
 def test_settling_ends_the_claim_and_backs_off_by_what_happened(
     expected: timedelta | None, why: Halt | None, before: dict[str, Backoff]
 ) -> None:
-    after = settled(held(**before), "uid-n1", why, NOW)
+    after = settle(held(**before), "uid-n1", why, NOW)
 
     backoff = after.backoffs.get("uid-n1")
     assert after.claims == {}
@@ -104,9 +104,9 @@ def test_settling_ends_the_claim_and_backs_off_by_what_happened(
 
 
 def test_settling_twice_changes_nothing_the_second_time() -> None:
-    once = settled(held(), "uid-n1", Halt.DEADLINE, NOW)
+    once = settle(held(), "uid-n1", Halt.DEADLINE, NOW)
 
-    assert settled(once, "uid-n1", Halt.DEADLINE, NOW + HOUR) == once
+    assert settle(once, "uid-n1", Halt.DEADLINE, NOW + HOUR) == once
 
 
 @pytest.mark.parametrize(

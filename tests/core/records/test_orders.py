@@ -12,10 +12,10 @@ from shared.core.reasons import DrainReason
 from shared.core.records.orders import (
     CLAIM_WITHIN,
     MOST_GENERATION,
-    Kind,
     Order,
+    OrderKind,
     Origin,
-    continued,
+    continuation,
     decode,
     encode,
     order_id,
@@ -34,7 +34,7 @@ FIELDS = tuple(Order.__struct_fields__)
 
 ORDERS = st.builds(
     Order,
-    kind=st.sampled_from(Kind),
+    kind=st.sampled_from(OrderKind),
     order_id=st.from_regex(r"[a-z0-9]{1,63}", fullmatch=True),
     cluster=TEXT,
     node=st.from_regex(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?", fullmatch=True),
@@ -165,7 +165,7 @@ def accepted_or_named(data: bytes) -> None:
 def test_the_attributes_repeat_the_order() -> None:
     expected = {"kind": "release", "cluster": CLUSTER, "node": "gke-x", "order_id": "order"}
 
-    assert order("gke-x", kind=Kind.RELEASE).attributes == expected
+    assert order("gke-x", kind=OrderKind.RELEASE).attributes == expected
 
 
 def test_the_same_pass_gives_the_same_order_id_and_another_pass_another() -> None:
@@ -185,6 +185,6 @@ def test_the_same_pass_gives_the_same_order_id_and_another_pass_another() -> Non
 def test_whatever_order_is_accepted_can_be_continued(expected: int, generation: int) -> None:
     accepted = decode(encode(order(generation=generation)), CLUSTER, "m", NOW)
 
-    following = decode(encode(continued(accepted, accepted.generation)), CLUSTER, "m", NOW)
+    following = decode(encode(continuation(accepted, accepted.generation)), CLUSTER, "m", NOW)
 
     assert following.generation == expected

@@ -6,8 +6,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from shared.core.records.claims import granted
-from shared.core.records.published import answered, as_planned, on_their_way, swept, with_published
+from shared.core.records.claims import grant
+from shared.core.records.published import as_planned, on_their_way, with_published, without_order, without_void
 from shared.core.records.state import Claim, ClusterState, Published
 from tests.builders import NOW, claim
 
@@ -40,12 +40,14 @@ def test_an_order_is_on_its_way_until_it_is_claimed_or_expires(expected: list[st
 
 
 def test_the_planner_counts_an_order_on_its_way_as_the_claim_it_asks_for() -> None:
-    before = state(published(turns={"web": 2}), claims={"uid-n2": claim("n2")}, last_scale_down=ISSUED - timedelta(1))
+    before = state(
+        published(moving_pods={"web": 2}), claims={"uid-n2": claim("n2")}, last_scale_down=ISSUED - timedelta(1)
+    )
 
     counted = as_planned(before, NOW)
 
     assert set(counted.claims) == {"uid-n1", "uid-n2"}
-    assert counted.claims["uid-n1"].turns == {"web": 2}
+    assert counted.claims["uid-n1"].moving_pods == {"web": 2}
     assert counted.last_scale_down == ISSUED
     assert [(start.at, start.pool, start.pods) for start in counted.starts] == [(ISSUED, "a", {"default": 3})]
 
@@ -59,12 +61,12 @@ def test_nothing_on_its_way_changes_nothing() -> None:
 @pytest.mark.parametrize(
     ("expected", "after"),
     [
-        pytest.param([], lambda given: answered(given, "for-n1"), id="refused"),
-        pytest.param(["uid-n1"], lambda given: answered(given, "for-n2"), id="another one refused"),
-        pytest.param([], lambda given: granted(given, "uid-n1", claim("n1"), timedelta(0)), id="claimed"),
-        pytest.param([], lambda given: granted(given, "uid-n1", claim("n1", order_id="x"), timedelta(0)),
+        pytest.param([], lambda given: without_order(given, "for-n1"), id="refused"),
+        pytest.param(["uid-n1"], lambda given: without_order(given, "for-n2"), id="another one refused"),
+        pytest.param([], lambda given: grant(given, "uid-n1", claim("n1"), timedelta(0)), id="claimed"),
+        pytest.param([], lambda given: grant(given, "uid-n1", claim("n1", order_id="x"), timedelta(0)),
                      id="its node claimed by somebody else"),
-        pytest.param(["uid-n1"], lambda given: granted(given, "uid-n2", claim("n2"), timedelta(0)), id="another claim"),
+        pytest.param(["uid-n1"], lambda given: grant(given, "uid-n2", claim("n2"), timedelta(0)), id="another claim"),
     ],
 )  # fmt: skip
 def test_an_answer_takes_the_order_off_its_way(expected: list[str], after: Any) -> None:
@@ -82,7 +84,7 @@ def test_an_answer_takes_the_order_off_its_way(expected: list[str], after: Any) 
     ],
 )
 def test_a_pass_sweeps_what_no_longer_counts(expected: list[str], given: ClusterState, alive: bool) -> None:
-    assert list(swept(given, lambda _: alive, NOW, NOW).published) == expected
+    assert list(without_void(given, lambda _: alive, NOW, NOW).published) == expected
 
 
 def test_a_document_of_an_older_version_has_no_order_on_its_way() -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from shared.core.cluster.snapshot import Node
 from shared.core.reasons import Halt
-from shared.core.records.claims import settled
+from shared.core.records.claims import settle
 from shared.core.records.reclaimed import COUNTS_FOR, hours_since, still_saved, with_removed
 from shared.core.records.state import ClusterState, Reclaimed
 from tests.builders import NOW, claim, node
@@ -40,9 +40,9 @@ def test_a_removed_node_is_kept_with_its_cost_by_pool_and_hour() -> None:
 def test_only_a_node_that_is_gone_counts_and_it_counts_once(expected: int, why: Halt | None) -> None:
     state = ClusterState(claims={"uid-n1": claim("n1")})
 
-    once = settled(state, "uid-n1", why, NOW)
+    once = settle(state, "uid-n1", why, NOW)
     assert sum(each.nodes for each in once.reclaimed) == expected
-    assert settled(once, "uid-n1", why, NOW).reclaimed == once.reclaimed
+    assert settle(once, "uid-n1", why, NOW).reclaimed == once.reclaimed
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 from shared.core.cluster.workloads import Workload, mark
 from shared.core.draining.eviction_order import due_now
-from shared.core.draining.observation import Scene
+from shared.core.draining.observation import Observation
 from shared.core.policy import Limit
 from shared.core.records.state import DrainPhase, DrainRecord, PodProgress
 from shared.core.rules.pods import DrainContext
@@ -87,10 +87,10 @@ def test_claims_write_down_no_more_pods_than_the_document_has_room_for() -> None
 def test_a_claim_sees_the_turns_of_earlier_and_of_later_claims_apart() -> None:
     minute = timedelta(minutes=1)
     claims = {
-        "old": claim("n1", turns={KEY: 1}, since=NOW - minute),
-        "own": claim("n2", turns={KEY: 2}),
-        "new": claim("n3", turns={KEY: 4}, since=NOW + minute),
-        "own twin": claim("n4", turns={KEY: 8}),
+        "old": claim("n1", moving_pods={KEY: 1}, since=NOW - minute),
+        "own": claim("n2", moving_pods={KEY: 2}),
+        "new": claim("n3", moving_pods={KEY: 4}, since=NOW + minute),
+        "own twin": claim("n4", moving_pods={KEY: 8}),
     }
     assert sharers(claims, "own") == Sharers({KEY: 1}, {KEY: 12})
     assert in_turns(claims.values()) == Counter({KEY: 15})
@@ -117,24 +117,24 @@ def let_go(number: int) -> dict[str, PodProgress]:
 )
 def test_earlier_drains_go_first_and_each_keeps_to_what_it_wrote_down(expected: int, seen: Sharers, gone: int) -> None:
     present = tuple(pod(f"p{index}", on="n1", kind=WEB) for index in range(4))
-    own = claim("n1", turns=turns([Share(NAME, 2, 0, 2)]))
-    scene = Scene(node("n1"), own, present, (), {WEB.workload: Workload(NAME, 8, 8)}, NOW, seen)
+    own = claim("n1", moving_pods=turns([Share(NAME, 2, 0, 2)]))
+    observed = Observation(node("n1"), own, present, (), {WEB.workload: Workload(NAME, 8, 8)}, NOW, seen)
     record = DrainRecord(order=order(), phase=DrainPhase.CORDONED, pods=let_go(gone))
 
-    assert len(due_now(record, scene, Limit(percent=25), NOW)) == expected
+    assert len(due_now(record, observed, Limit(percent=25), NOW)) == expected
 
 
 def test_a_pod_that_is_away_already_waits_for_nobody() -> None:
     broken = replace(pod("p", on="n1", kind=WEB), ready=False)
-    scene = Scene(
+    observed = Observation(
         node("n1"), claim("n1"), (broken,), (), {WEB.workload: Workload(NAME, 4, 3)}, NOW, Sharers({KEY: 1}, {KEY: 1})
     )
-    assert due_now(DrainRecord(order=order(), phase=DrainPhase.CORDONED), scene, Limit(percent=25), NOW) == (broken,)
+    assert due_now(DrainRecord(order=order(), phase=DrainPhase.CORDONED), observed, Limit(percent=25), NOW) == (broken,)
 
 
 def test_of_claims_of_one_moment_one_is_older_by_its_nodes_uid() -> None:
     """Whoever asks sees the same order; no two wait for each other."""
-    claims = {uid: claim(uid, since=NOW, turns={KEY: pods}) for uid, pods in (("a", 1), ("b", 2), ("c", 4))}
+    claims = {uid: claim(uid, since=NOW, moving_pods={KEY: pods}) for uid, pods in (("a", 1), ("b", 2), ("c", 4))}
 
     assert sharers(claims, "b") == Sharers({KEY: 1}, {KEY: 4})
     assert sharers(claims, "gone") == Sharers()

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from shared.core.records.orders import Kind
+from shared.core.records.orders import OrderKind
 from tests.builders import node, order, pdb, pod, pod_class
 from tests.functions.fake_installation import House
 
@@ -20,4 +20,4 @@ def holder(ebb: House) -> str | None:
 
 
 def released(**changes: Any) -> Any:
-    return order(kind=Kind.RELEASE, **changes)
+    return order(kind=OrderKind.RELEASE, **changes)

@@ -12,7 +12,7 @@ from functions.drainer.receive import Reply
 from shared.core.cluster.snapshot import Phase, Pod
 from shared.core.cluster.workloads import Workload, mark
 from shared.core.reasons import Halt
-from shared.core.records.claims import settled
+from shared.core.records.claims import settle
 from shared.core.records.state import ClusterState, DrainPhase, DrainRecord, Lease, PodProgress, Start
 from shared.ports import drain_key
 from tests.builders import CLUSTER, NOW, claim, order, pdb, pod, pod_class, policy
@@ -76,7 +76,7 @@ def younger_drain(ebb: House) -> None:
 
 def younger_gives_back(ebb: House) -> None:
     moved = (WEB.workload,)
-    ebb.remember(settled(ebb.remembered(), "uid-n9", Halt.REPLACEMENT_PENDING, ebb.clock.now(), moved))
+    ebb.remember(settle(ebb.remembered(), "uid-n9", Halt.REPLACEMENT_PENDING, ebb.clock.now(), moved))
 
 
 def test_the_youngest_drain_that_moved_a_workload_gives_way_and_the_others_stay() -> None:

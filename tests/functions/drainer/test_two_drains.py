@@ -109,17 +109,17 @@ def test_what_a_pdb_guards_is_no_matter_of_turns() -> None:
     ebb.drain(FIRST)
 
     assert leaving(ebb) == ["default/p0", "default/p1"]
-    assert ebb.remembered().claims["uid-n1"].turns == {}
+    assert ebb.remembered().claims["uid-n1"].moving_pods == {}
 
 
 def test_a_claim_gives_its_turns_up_once_its_pods_have_moved() -> None:
     ebb = house(4)
     seen: list[int] = []
-    at_the_first_eviction(ebb, lambda: seen.append(len(ebb.remembered().claims["uid-n1"].turns)))
+    at_the_first_eviction(ebb, lambda: seen.append(len(ebb.remembered().claims["uid-n1"].moving_pods)))
 
     ebb.drain(FIRST)
 
-    assert (seen, ebb.remembered().claims["uid-n1"].turns) == ([1], {})
+    assert (seen, ebb.remembered().claims["uid-n1"].moving_pods) == ([1], {})
 
 
 def test_a_crash_before_the_turns_are_given_up_is_made_good_by_the_repeated_message() -> None:
@@ -127,17 +127,17 @@ def test_a_crash_before_the_turns_are_given_up_is_made_good_by_the_repeated_mess
     write, failures = ebb.state.put, [Retryable("state", "timeout")]
 
     def put(key: Any, value: Any, expected: str | None) -> str:
-        given_up = isinstance(value, ClusterState) and value.claims and not value.claims["uid-n1"].turns
+        given_up = isinstance(value, ClusterState) and value.claims and not value.claims["uid-n1"].moving_pods
         if given_up and failures:
             raise failures.pop()
         return write(key, value, expected)
 
     ebb.state.put = put  # type: ignore[method-assign]  # the write that gives the turns up fails once
     assert ebb.drain(FIRST) is Reply.AGAIN
-    assert ebb.remembered().claims["uid-n1"].turns
+    assert ebb.remembered().claims["uid-n1"].moving_pods
 
     assert ebb.deliver(FIRST) is Reply.DONE
-    assert ebb.remembered().claims["uid-n1"].turns == {}
+    assert ebb.remembered().claims["uid-n1"].moving_pods == {}
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from functions.drainer.receive import Reply
 from shared.core.cluster import names
-from shared.core.records.orders import Kind
+from shared.core.records.orders import OrderKind
 from tests.builders import NOW, node, order, pod
 from tests.functions.drainer.one_drain import house, released
 from tests.functions.fake_installation import House
@@ -30,7 +30,7 @@ def healed(ebb: House) -> None:
     ebb.pass_time(minutes=5)
     ebb.tick()
     published, ebb.bus.published = ebb.bus.published, []
-    assert {ebb.deliver(each) for each in published if each.kind is Kind.RELEASE} <= {Reply.DONE}
+    assert {ebb.deliver(each) for each in published if each.kind is OrderKind.RELEASE} <= {Reply.DONE}
 
 
 def test_in_the_midst_of_a_drain_the_node_is_given_back_whole_and_it_is_said() -> None:

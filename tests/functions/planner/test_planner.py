@@ -4,7 +4,7 @@ from dataclasses import replace as with_changes
 
 import pytest
 
-from shared.core.records.orders import Kind, order_id
+from shared.core.records.orders import OrderKind, order_id
 from shared.core.records.state import ClusterState, Lease, Run
 from shared.errors import EbbError, Retryable, Terminal
 from shared.ports import pool_key, run_key
@@ -203,7 +203,7 @@ def test_healing_goes_on_while_nothing_can_be_ordered(of: str, fault: EbbError) 
     with pytest.raises(type(fault)):
         ebb.tick()
 
-    assert [(each.kind, each.node, each.why) for each in ebb.bus.published] == [(Kind.RELEASE, "n9", "orphan")]
+    assert [(each.kind, each.node, each.why) for each in ebb.bus.published] == [(OrderKind.RELEASE, "n9", "orphan")]
 
 
 def test_an_autopilot_cluster_is_refused_with_a_sentence() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from functions.drainer.receive import Reply
 from shared.core.cluster.snapshot import NodePool
-from shared.core.records.orders import Kind
+from shared.core.records.orders import OrderKind
 from shared.core.records.state import ClusterState, DrainPhase
 from shared.errors import Retryable
 from tests.builders import NOW, claim, order, pod, policy
@@ -101,7 +101,7 @@ def test_room_is_given_back_when_demand_returns() -> None:
     ebb.pass_time(minutes=1)
 
     ebb.tick()
-    (release,) = [each for each in ebb.bus.published if each.kind is Kind.RELEASE]
+    (release,) = [each for each in ebb.bus.published if each.kind is OrderKind.RELEASE]
     assert (release.node, release.why) == ("n1", "demand")
 
     assert ebb.deliver(release) is Reply.DONE
@@ -118,7 +118,7 @@ def test_a_release_is_void_once_gke_has_begun_to_upgrade_the_pool(why: str) -> N
     ebb.pass_time(minutes=40)
     ebb.pools.pools = {"a": NodePool("a", upgrading=True)}
 
-    ebb.deliver(order("n1", kind=Kind.RELEASE, order_id=ebb.remembered().claims["uid-n1"].order_id, why=why))
+    ebb.deliver(order("n1", kind=OrderKind.RELEASE, order_id=ebb.remembered().claims["uid-n1"].order_id, why=why))
 
     assert ebb.cluster.nodes["n1"].unschedulable
 
@@ -131,8 +131,8 @@ def test_pods_of_daemonsets_are_no_demand() -> None:
     ebb.pass_time(minutes=1)
 
     ebb.tick()
-    assert [each for each in ebb.bus.published if each.kind is Kind.RELEASE] == []
-    ebb.deliver(order("n1", kind=Kind.RELEASE, order_id=ebb.remembered().claims["uid-n1"].order_id, why="demand"))
+    assert [each for each in ebb.bus.published if each.kind is OrderKind.RELEASE] == []
+    ebb.deliver(order("n1", kind=OrderKind.RELEASE, order_id=ebb.remembered().claims["uid-n1"].order_id, why="demand"))
     assert ebb.cluster.nodes["n1"].drain_taint is not None
 
 
@@ -140,7 +140,7 @@ def test_a_release_for_demand_is_void_when_nothing_waits_any_more() -> None:
     ebb = house()
     begun(ebb)
 
-    ebb.deliver(order("n1", kind=Kind.RELEASE, order_id=ebb.remembered().claims["uid-n1"].order_id, why="demand"))
+    ebb.deliver(order("n1", kind=OrderKind.RELEASE, order_id=ebb.remembered().claims["uid-n1"].order_id, why="demand"))
 
     assert ebb.cluster.nodes["n1"].drain_taint is not None
 
@@ -172,7 +172,7 @@ def test_a_cordon_that_the_autoscaler_cleared_is_set_again_and_the_node_is_not_g
     ebb.pass_time(seconds=5)
     ebb.tick()
     (again,) = [each for each in ebb.bus.published if each.order_id == taken.drain_taint]
-    assert again.kind is Kind.DRAIN
+    assert again.kind is OrderKind.DRAIN
     assert ebb.deliver(again) is Reply.DONE
 
     assert ebb.cluster.nodes["n1"].unschedulable
@@ -187,7 +187,7 @@ def test_a_cordon_that_a_person_cleared_gives_the_node_back_for_a_day() -> None:
 
     ebb.pass_time(seconds=5)
     ebb.tick()
-    for each in [each for each in ebb.bus.published if each.kind is Kind.RELEASE]:
+    for each in [each for each in ebb.bus.published if each.kind is OrderKind.RELEASE]:
         assert ebb.deliver(each) is Reply.DONE
 
     assert ebb.cluster.nodes["n1"].drain_taint is None
