@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-from functions.cli.reading_line import said, size_of
+from functions.cli.reading_line import reading_line, size_of
 from shared.adapters.clock import system_time
 from shared.errors import BadInput
 from shared.ports import ClusterReading, PoolsReading
@@ -47,7 +47,7 @@ def from_dump(paths: tuple[Path, ...]) -> Reading:
     from shared.adapters.kubernetes.dump import read_dump
 
     name = ", ".join("stdin" if path == STDIN else path.name for path in paths)
-    with said(name, size_of([path for path in paths if path != STDIN])):
+    with reading_line(name, size_of([path for path in paths if path != STDIN])):
         cluster_reading, now = read_dump(paths)
     return Reading(name, cluster_reading, BY_LABELS, now, f"A dump has no GKE API: {NO_GKE_API}")
 
@@ -66,7 +66,7 @@ def from_cluster(kubeconfig: Path | None, context: str | None) -> Reading:
     path = str(kubeconfig or os.environ.get("EBB_KUBECONFIG", ""))
     access = from_kubeconfig(path, context)
     now = system_time()
-    with said("the cluster"):
+    with reading_line("the cluster"):
         cluster_reading = KubernetesCluster(KubernetesClient(access)).read()
     cluster, pools = _pools()
     if pools.known:

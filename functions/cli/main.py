@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from functions.cli.drains import commands as acting_commands
+from functions.cli.drains.commands import drain, release, status
 from functions.cli.errors import Sentences
 from functions.cli.flags import Commands
 from functions.cli.inputs import Sources
@@ -72,10 +72,10 @@ def plan(
     Changes nothing, and needs nothing installed in the cluster. Without --dump
     the cluster of the kubeconfig is read.
     """
-    from functions.cli.plan import compute as planning
+    from functions.cli.plan.compute import show_plan
 
     sources = Sources(tuple(dump or ()), kubeconfig, context, policy, at)
-    planning.show_plan(sources, output, with_potential=potential)
+    show_plan(sources, output, with_potential=potential)
 
 
 @app.command()
@@ -89,9 +89,9 @@ def explain(
     at: At = None,
 ) -> None:
     """List everything that stands in one node's way, and what to do about it."""
-    from functions.cli.plan import compute as planning
+    from functions.cli.plan.compute import show_node
 
-    planning.show_node(Sources(tuple(dump or ()), kubeconfig, context, policy, at), node)
+    show_node(Sources(tuple(dump or ()), kubeconfig, context, policy, at), node)
 
 
 @app.command()
@@ -122,9 +122,9 @@ def pause(
     Needs EBB_CLUSTER, EBB_STATE and EBB_FIRESTORE_DATABASE, which Terraform's
     output cli names: eval "$(terraform output -raw cli)".
     """
-    from functions.cli.drains import pause as pausing
+    from functions.cli.drains.pause import set_pause
 
-    pausing.pause(reason)
+    set_pause(reason)
 
 
 @app.command()
@@ -134,12 +134,12 @@ def resume() -> None:
     Needs EBB_CLUSTER, EBB_STATE and EBB_FIRESTORE_DATABASE, which Terraform's
     output cli names: eval "$(terraform output -raw cli)".
     """
-    from functions.cli.drains import pause as pausing
+    from functions.cli.drains.pause import end_pause
 
-    pausing.resume()
+    end_pause()
 
 
-for command in (acting_commands.status, acting_commands.drain, acting_commands.release):
+for command in (status, drain, release):
     app.command()(command)
 
 

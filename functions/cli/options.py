@@ -1,9 +1,9 @@
 """The options that several commands share, each with the sentence that the help prints.
 
-Must not read what they name: `sources` does.
+Must not read what they name: `inputs` does.
 """
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -33,6 +33,20 @@ def instant(text: str) -> datetime:
     if time is None or time.tzinfo is None:
         raise BadInput(f"--at: {text!r} is not a time with its zone; write for example 2026-01-31T09:00:00Z.")
     return time
+
+
+def duration(option: str, text: str) -> timedelta:
+    """Return a duration as the policy writes it.
+
+    Raises:
+        BadInput: it is none; the sentence begins with the option.
+    """
+    from shared.core.policy.scalars import positive_duration
+
+    try:
+        return positive_duration(text)
+    except ValueError as error:
+        raise BadInput(f"{option}: {text!r}: {error}.") from error
 
 
 Dumps = Annotated[

@@ -20,12 +20,12 @@ _MIB: Final = 1024 * 1024
 
 
 @contextmanager
-def said(what: str, size: int = 0, after: Callable[[float, Callable[[], None]], Any] = Timer) -> Iterator[None]:
+def reading_line(what: str, size: int = 0, after: Callable[[float, Callable[[], None]], Any] = Timer) -> Iterator[None]:
     """Say what is read while it is: at once where it is large, else when it takes long; only in a terminal."""
     if not sys.stderr.isatty():
         yield
         return
-    timer = after(0 if size >= LARGE else PATIENCE, lambda: typer.echo(f"Reading {_told(what, size)} …", err=True))
+    timer = after(0 if size >= LARGE else PATIENCE, lambda: typer.echo(f"Reading {_shown(what, size)} …", err=True))
     timer.daemon = True
     timer.start()
     try:
@@ -34,7 +34,7 @@ def said(what: str, size: int = 0, after: Callable[[float, Callable[[], None]], 
         timer.cancel()
 
 
-def _told(what: str, size: int) -> str:
+def _shown(what: str, size: int) -> str:
     return f"{what} ({max(size // _MIB, 1):,} MiB)" if size else what
 
 

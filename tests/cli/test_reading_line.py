@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from functions.cli import input_readers as readings
-from functions.cli.reading_line import LARGE, PATIENCE, said, size_of
+from functions.cli.reading_line import LARGE, PATIENCE, reading_line, size_of
 from tests.cli import dumps
 from tests.cli.test_main import process
 
@@ -63,7 +63,7 @@ def test_a_terminal_is_told_what_is_read(
     expected: str, seconds: float, size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     terminal, watches = terminal_of(monkeypatch), Watches()
-    with said("night.json", size, watches):
+    with reading_line("night.json", size, watches):
         (watch,) = watches.made
         assert (watch.seconds, watch.cancelled, watch.daemon) == (seconds, False, True)
         watch.act()
@@ -73,7 +73,7 @@ def test_a_terminal_is_told_what_is_read(
 
 def test_a_failure_ends_the_watch_too(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal, watches = terminal_of(monkeypatch), Watches()
-    with pytest.raises(ValueError, match="no dump"), said("night.json", 0, watches):
+    with pytest.raises(ValueError, match="no dump"), reading_line("night.json", 0, watches):
         raise ValueError("no dump")
     assert watches.made[0].cancelled
     assert terminal.getvalue() == ""
@@ -82,7 +82,7 @@ def test_a_failure_ends_the_watch_too(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_file_is_told_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     stream, watches = io.StringIO(), Watches()
     monkeypatch.setattr(sys, "stderr", stream)
-    with said("night.json", LARGE, watches):
+    with reading_line("night.json", LARGE, watches):
         pass
     assert watches.made == []
 
@@ -102,7 +102,7 @@ def large(folder: Path) -> Path:
 
 def test_a_large_dump_is_named_with_its_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = terminal_of(monkeypatch)
-    monkeypatch.setattr(readings, "said", lambda what, size: said(what, size, AtOnce))
+    monkeypatch.setattr(readings, "reading_line", lambda what, size: reading_line(what, size, AtOnce))
     readings.from_dump((large(tmp_path),))
     assert terminal.getvalue() == "Reading night.json (32 MiB) …\n"
 

@@ -13,14 +13,13 @@ from uuid import uuid4
 
 from shared.adapters.clock import SystemClock
 from shared.core.cluster.names import NODE_NAME
-from shared.core.policy.scalars import positive_duration
 from shared.core.records.orders import CLAIM_WITHIN, Order, OrderKind
 from shared.errors import BadInput
 from shared.ports import Clock, OrderBus, State
 from shared.settings import read_settings
 from shared.wiring import orders_of, state_of
 
-LOOK_EVERY: Final = 2.0
+POLL_SECONDS: Final = 2.0
 """Seconds between two looks at the state: each costs one read or two."""
 SILENT_AFTER: Final = timedelta(seconds=60)
 """Longer than a cold start and a first redelivery take; then something is probably amiss."""
@@ -29,7 +28,7 @@ INTERRUPTED: Final = 130
 
 
 @dataclass(frozen=True, slots=True)
-class Office:
+class Installation:
     """One cluster's Ebb as a person reaches it; `user` stands on the orders as who asked."""
 
     cluster: str
@@ -40,7 +39,7 @@ class Office:
     user: str
 
 
-def open_office(environment: Mapping[str, str]) -> Office:
+def open_installation(environment: Mapping[str, str]) -> Installation:
     """Return the Ebb that the environment names: EBB_CLUSTER, EBB_TOPIC, EBB_STATE, EBB_FIRESTORE_DATABASE.
 
     Raises:
@@ -49,7 +48,7 @@ def open_office(environment: Mapping[str, str]) -> Office:
     """
     settings = read_settings(environment, "topic")
     orders = orders_of(settings)
-    return Office(settings.cluster, settings.topic, state_of(settings), orders, SystemClock(), user_name())
+    return Installation(settings.cluster, settings.topic, state_of(settings), orders, SystemClock(), user_name())
 
 
 def user_name() -> str:
@@ -60,16 +59,16 @@ def user_name() -> str:
         return "unknown"
 
 
-def manual_order(office: Office, kind: OrderKind, node: str, now: datetime, **changes: Any) -> Order:
+def manual_order(installation: Installation, kind: OrderKind, node: str, now: datetime, **changes: Any) -> Order:
     """Return a person's order with an id of its own, so that what becomes of it can be followed."""
     return Order(
         kind=kind,
         order_id=f"manual-{uuid4().hex[:12]}",
-        cluster=office.cluster,
+        cluster=installation.cluster,
         node=node,
         issued_at=now,
         expires_at=now + CLAIM_WITHIN,
-        requested_by=office.user,
+        requested_by=installation.user,
         **changes,
     )
 
@@ -85,24 +84,13 @@ def node_name(text: str) -> str:
     raise BadInput(f"NODE: {text!r} cannot be a node's name; write it as kubectl get nodes prints it.")
 
 
-def duration(option: str, text: str) -> timedelta:
-    """Return a duration as the policy writes it.
-
-    Raises:
-        BadInput: it is none; the sentence begins with the option.
-    """
-    try:
-        return positive_duration(text)
-    except ValueError as error:
-        raise BadInput(f"{option}: {text!r}: {error}.") from error
-
-
-def what_to_check(office: Office, order_id: str, last_pass: datetime | None) -> tuple[str, ...]:
+def what_to_check(installation: Installation, order_id: str, last_pass: datetime | None) -> tuple[str, ...]:
     """Return where a person looks when the drainer does not answer, as sentences."""
     never = "" if last_pass else " No pass was ever completed in this state: it may be another's."
+    topic = installation.topic
     return (
-        f"The push subscription of {office.topic}: does it exist, do its messages wait (num_undelivered_messages)?",
+        f"The push subscription of {topic}: does it exist, do its messages wait (num_undelivered_messages)?",
         f'The drainer\'s log: lines with labels.order_id="{order_id}", and message_rejected lines.',
-        f"The word other_cluster there means that the drainer's EBB_CLUSTER is not {office.cluster}.",
+        f"The word other_cluster there means that the drainer's EBB_CLUSTER is not {installation.cluster}.",
         f"EBB_STATE and EBB_FIRESTORE_DATABASE: they must name the state that the drainer writes.{never}",
     )

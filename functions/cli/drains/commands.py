@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from functions.cli.options import Output
+from functions.cli.options import Output, duration
 
 Wait = Annotated[
     bool, typer.Option("--wait/--no-wait", help="Wait for the end and report progress, or only publish the order.")
@@ -46,11 +46,11 @@ def drain(
     2 wrong usage
     130 interrupted; the drain goes on
     """
-    from functions.cli.drains import client as acting
-    from functions.cli.drains import drain as draining
+    from functions.cli.drains.client import open_installation
+    from functions.cli.drains.drain import DrainOptions, order_drain
 
-    wish = draining.Wish(dry_run, tuple(ignore or ()), acting.duration("--timeout", timeout))
-    raise typer.Exit(draining.drain(acting.open_office(os.environ), node, wish, wait=wait))
+    options = DrainOptions(dry_run, tuple(ignore or ()), duration("--timeout", timeout))
+    raise typer.Exit(order_drain(open_installation(os.environ), node, options, wait=wait))
 
 
 def release(
@@ -78,14 +78,13 @@ def release(
     2 wrong usage
     130 interrupted; the releases stand
     """
-    from functions.cli.drains import client as acting
-    from functions.cli.drains import release as releasing
-    from functions.cli.drains import release_targets as releasing_targets
+    from functions.cli.drains.client import open_installation
+    from functions.cli.drains.release import ReleaseOptions, order_release
+    from functions.cli.drains.release_targets import read_nodes
 
-    patience = releasing.Patience(wait, acting.duration("--timeout", timeout))
-    office = acting.open_office(os.environ)
-    look = partial(releasing_targets.look, os.environ, kubeconfig)
-    raise typer.Exit(releasing.release(office, node, look, patience))
+    options = ReleaseOptions(wait, duration("--timeout", timeout))
+    nodes = partial(read_nodes, os.environ, kubeconfig)
+    raise typer.Exit(order_release(open_installation(os.environ), node, nodes, options))
 
 
 def status(
@@ -103,14 +102,14 @@ def status(
     output cli names: eval "$(terraform output -raw cli)".
     """
     from functions.cli.drains import status_json, status_table
-    from functions.cli.drains.pause import switch
+    from functions.cli.drains.pause import open_switch
     from functions.cli.drains.status import read_status
     from functions.cli.terminal import printing
 
-    where = switch()
-    seen = read_status(where.cluster, where.state, where.interval)
+    switch = open_switch()
+    status_now = read_status(switch.cluster, switch.state, switch.interval)
     if output is Output.JSON:
-        typer.echo(json.dumps(status_json.document(seen), indent=2, ensure_ascii=False))
+        typer.echo(json.dumps(status_json.document(status_now), indent=2, ensure_ascii=False))
         return
     with printing() as console:
-        status_table.show(console, seen)
+        status_table.show(console, status_now)

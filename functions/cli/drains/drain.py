@@ -13,16 +13,16 @@ import typer
 
 from functions.cli.drains.client import (
     INTERRUPTED,
-    LOOK_EVERY,
+    POLL_SECONDS,
     SILENT_AFTER,
-    Office,
+    Installation,
     manual_order,
     node_name,
     what_to_check,
 )
-from functions.cli.drains.lines import Line, point, say, show
 from functions.cli.drains.outcome import Ending, ending_of, goes_on, unclaimed, unfinished
-from functions.cli.drains.progress import Tale, published, waiting
+from functions.cli.drains.progress import Progress, ProgressLine, published_line, waiting_line
+from functions.cli.terminal import print_point, print_progress, print_sentence
 from shared.core.records.orders import Order, OrderKind
 from shared.core.records.state import Claim, DrainPhase, DrainRecord
 from shared.core.rules.gates import IGNORABLE
@@ -30,13 +30,13 @@ from shared.errors import BadInput
 from shared.ports import StoredDocument, drain_key
 from shared.store.compare_and_set import read_cluster
 
-TELL_AT_LEAST: Final = timedelta(seconds=30)
+PRINT_AT_LEAST: Final = timedelta(seconds=30)
 """A person who waits hears something this often."""
 _UNCLAIMED: Final = frozenset({DrainPhase.ACCEPTED, DrainPhase.SETTLED})
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class DrainOptions:
     """What a person asked for beside the node."""
 
     dry_run: bool = False
@@ -45,52 +45,62 @@ class Wish:
     """How long to watch; longer than an order waits for its claim and a drain for its deadline."""
 
 
-def drain(office: Office, node: str, wish: Wish, *, wait: bool) -> int:
+def order_drain(installation: Installation, node: str, options: DrainOptions, *, wait: bool) -> int:
     """Publish the order and return the exit code; with `wait` tell the progress until its end.
 
     Raises:
         BadInput: no node bears such a name, or `ignore` has a word that no order may leave out.
         Retryable, Terminal: the state or the topic does not answer.
     """
-    order = order_for(office, node, wish)
-    office.orders.publish(order)
+    order = order_for(installation, node, options)
+    installation.orders.publish(order)
     if not wait:
         typer.echo(order.order_id)
         return 0
-    show(published(order.order_id, office.topic, order.issued_at))
+    print_line(published_line(order.order_id, installation.topic, order.issued_at))
     try:
-        ending = Watch(office, order, wish.timeout).follow()
+        ending = DrainWatch(installation, order, options.timeout).follow()
     except KeyboardInterrupt:
         ending = Ending(INTERRUPTED, goes_on(order))
-    say(ending.sentences[0])
+    print_sentence(ending.sentences[0])
     for objection in ending.objections:
-        point(objection)
+        print_point(objection)
     for sentence in ending.sentences[1:]:
-        say(sentence)
+        print_sentence(sentence)
     return ending.code
 
 
-def order_for(office: Office, node: str, wish: Wish) -> Order:
+def order_for(installation: Installation, node: str, options: DrainOptions) -> Order:
     """Return the order; its times are the state's, by which the drainer will judge them.
 
     Raises:
         BadInput: no node bears such a name, or `ignore` has a word that no order may leave out.
     """
-    unknown = [word for word in wish.ignore if word not in IGNORABLE]
+    unknown = [word for word in options.ignore if word not in IGNORABLE]
     if unknown:
         raise BadInput(f"--ignore: {', '.join(unknown)} is not one of {', '.join(sorted(IGNORABLE))}.")
     name = node_name(node)
-    _, _, now = read_cluster(office.state)
-    return manual_order(office, OrderKind.DRAIN, name, now, dry_run=wish.dry_run, ignore=wish.ignore)
+    _, _, now = read_cluster(installation.state)
+    return manual_order(installation, OrderKind.DRAIN, name, now, dry_run=options.dry_run, ignore=options.ignore)
 
 
-class Watch:
+def print_line(line: ProgressLine) -> None:
+    print_progress(line.at, line.word, line.text)
+
+
+class DrainWatch:
     """One order's progress, told line by line."""
 
-    def __init__(self, office: Office, order: Order, timeout: timedelta, tell: Callable[[Line], None] = show) -> None:
-        self._office, self._order, self._timeout, self._tell = office, order, timeout, tell
-        self._tale = Tale()
-        self._told_at = order.issued_at
+    def __init__(
+        self,
+        installation: Installation,
+        order: Order,
+        timeout: timedelta,
+        show: Callable[[ProgressLine], None] = print_line,
+    ) -> None:
+        self._installation, self._order, self._timeout, self._show = installation, order, timeout, show
+        self._progress = Progress()
+        self._printed_at = order.issued_at
         self._advised = False
 
     def follow(self) -> Ending:
@@ -100,44 +110,44 @@ class Watch:
             Retryable, Terminal: the state does not answer.
         """
         while True:
-            found = self._office.state.get(drain_key(self._order.order_id))
-            ending = self._seen(found.value, found.read_at) if found.value else self._unseen(found)
+            found = self._installation.state.get(drain_key(self._order.order_id))
+            ending = self._report(found.value, found.read_at) if found.value else self._check_delivery(found)
             if ending is not None:
                 return ending
             if found.read_at - self._order.issued_at >= self._timeout:
                 return unfinished(self._order, self._timeout)
-            self._office.clock.sleep(LOOK_EVERY)
+            self._installation.clock.sleep(POLL_SECONDS)
 
-    def _seen(self, record: DrainRecord, now: datetime) -> Ending | None:
+    def _report(self, record: DrainRecord, now: datetime) -> Ending | None:
         claim = self._claim(record)
-        news = self._tale.news(record, claim)
-        for line in news:
-            self._tell(line)
+        new_lines = self._progress.new_lines(record, claim)
+        for line in new_lines:
+            self._show(line)
         ending = ending_of(record, claim)
-        if news:
-            self._told_at = now
-        elif ending is None and now - self._told_at >= TELL_AT_LEAST:
-            self._told_at = now
-            self._tell(waiting(record, now))
+        if new_lines:
+            self._printed_at = now
+        elif ending is None and now - self._printed_at >= PRINT_AT_LEAST:
+            self._printed_at = now
+            self._show(waiting_line(record, now))
         return ending
 
     def _claim(self, record: DrainRecord) -> Claim | None:
         if record.phase in _UNCLAIMED:
             return None
-        held = read_cluster(self._office.state)[0].claim_of(record.order.order_id)
+        held = read_cluster(self._installation.state)[0].claim_of(record.order.order_id)
         return held[1] if held else None
 
-    def _unseen(self, found: StoredDocument[DrainRecord]) -> Ending | None:
+    def _check_delivery(self, found: StoredDocument[DrainRecord]) -> Ending | None:
         """Nobody has taken the order yet."""
         if found.read_at >= self._order.expires_at:  # whoever takes it now refuses it
             return unclaimed(self._order)
         if not self._advised and found.read_at - self._order.issued_at >= SILENT_AFTER:
             self._advised = True
-            self._advise()
+            self._print_what_to_check()
         return None
 
-    def _advise(self) -> None:
-        say(f"Nothing has taken the order for {SILENT_AFTER.total_seconds():.0f} s. Check")
-        last_pass = read_cluster(self._office.state)[0].last_pass
-        for sentence in what_to_check(self._office, self._order.order_id, last_pass):
-            point(sentence)
+    def _print_what_to_check(self) -> None:
+        print_sentence(f"Nothing has taken the order for {SILENT_AFTER.total_seconds():.0f} s. Check")
+        last_pass = read_cluster(self._installation.state)[0].last_pass
+        for sentence in what_to_check(self._installation, self._order.order_id, last_pass):
+            print_point(sentence)

@@ -27,7 +27,7 @@ LONGEST_REASON: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Switch:
+class PauseSwitch:
     """Whose flag it is, and how it is reached."""
 
     cluster: str
@@ -37,7 +37,7 @@ class Switch:
     """How far apart the planner's passes are."""
 
 
-def switch() -> Switch:
+def open_switch() -> PauseSwitch:
     """Return the flag of the cluster that the environment names: EBB_CLUSTER, EBB_STATE, EBB_FIRESTORE_DATABASE.
 
     Raises:
@@ -45,10 +45,12 @@ def switch() -> Switch:
         Terminal: the state cannot be opened.
     """
     settings = read_settings(os.environ)
-    return Switch(settings.cluster, state_of(settings), SystemClock(), timedelta(seconds=settings.interval_seconds))
+    return PauseSwitch(
+        settings.cluster, state_of(settings), SystemClock(), timedelta(seconds=settings.interval_seconds)
+    )
 
 
-def pause(reason: str) -> None:
+def set_pause(reason: str) -> None:
     """Set the flag and say what holds now.
 
     Raises:
@@ -57,31 +59,31 @@ def pause(reason: str) -> None:
     """
     if len(reason) > LONGEST_REASON or not reason.isprintable():
         raise BadInput(f"--reason: write one line of at most {LONGEST_REASON} characters.")
-    _say(switch(), paused=True, reason=reason)
+    _set_and_print(open_switch(), paused=True, reason=reason)
 
 
-def resume() -> None:
+def end_pause() -> None:
     """Clear the flag and say what holds now.
 
     Raises:
         Retryable, Terminal: the state does not answer.
     """
-    _say(switch(), paused=False, reason="")
+    _set_and_print(open_switch(), paused=False, reason="")
 
 
-def _say(where: Switch, *, paused: bool, reason: str) -> None:
-    for sentence in set_flag(where, paused=paused, reason=reason):
+def _set_and_print(switch: PauseSwitch, *, paused: bool, reason: str) -> None:
+    for sentence in set_flag(switch, paused=paused, reason=reason):
         typer.echo(sentence)
 
 
-def set_flag(where: Switch, *, paused: bool, reason: str) -> tuple[str, ...]:
+def set_flag(switch: PauseSwitch, *, paused: bool, reason: str) -> tuple[str, ...]:
     """Set or clear the flag by compare-and-set, and return what holds now, in sentences."""
 
     def change(before: ClusterState, now: datetime) -> ClusterState:
         del now
         return replace(before, paused=paused, pause_reason=reason if paused else "")
 
-    return sentences(where.cluster, change_cluster(where.state, where.clock, change))
+    return sentences(switch.cluster, change_cluster(switch.state, switch.clock, change))
 
 
 def sentences(cluster: str, state: ClusterState) -> tuple[str, ...]:

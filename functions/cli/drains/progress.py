@@ -1,12 +1,12 @@
 """A drain's record as lines for a person: each phase with its time, each answer of the eviction API once.
 
-Pure: a record in, lines out. Must not judge how the drain stands; `draining_ending` says how it ended.
+Pure: a record in, lines out. Must not judge how the drain stands; `outcome` says how it ended.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import datetime
 
-from functions.cli.drains.lines import Line
 from functions.cli.format import count, moment, some
 from shared.core.records.evictions import EvictionAnswer
 from shared.core.records.state import Claim, DrainPhase, DrainRecord, PodProgress
@@ -14,44 +14,55 @@ from shared.core.records.state import Claim, DrainPhase, DrainRecord, PodProgres
 _AT_WORK = frozenset({DrainPhase.CLAIMED, DrainPhase.CORDONED, DrainPhase.HALTING})
 
 
-class Tale:
+@dataclass(frozen=True, slots=True)
+class ProgressLine:
+    """What happened when: the phase's or answer's own word, and what it means here."""
+
+    at: datetime
+    word: str
+    text: str
+
+
+class Progress:
     """Remembers which lines were told, so that every look tells only what is new."""
 
     def __init__(self) -> None:
-        self._told: set[tuple[str, str]] = set()
+        self._given: set[tuple[str, str]] = set()
 
-    def news(self, record: DrainRecord, claim: Claim | None) -> tuple[Line, ...]:
+    def new_lines(self, record: DrainRecord, claim: Claim | None) -> tuple[ProgressLine, ...]:
         """Return what was not told yet, oldest first; `claim` is the one that the drain holds, if it does."""
-        fresh = [line for line in lines(record, claim) if (line.word, line.text) not in self._told]
-        self._told |= {(line.word, line.text) for line in fresh}
+        fresh = [line for line in progress_lines(record, claim) if (line.word, line.text) not in self._given]
+        self._given |= {(line.word, line.text) for line in fresh}
         return tuple(fresh)
 
 
-def lines(record: DrainRecord, claim: Claim | None) -> tuple[Line, ...]:
+def progress_lines(record: DrainRecord, claim: Claim | None) -> tuple[ProgressLine, ...]:
     """Return all that the record tells, oldest first."""
     return tuple(sorted((*_phases(record, claim), *_evictions(record)), key=lambda line: line.at))
 
 
-def _phases(record: DrainRecord, claim: Claim | None) -> Iterator[Line]:
+def _phases(record: DrainRecord, claim: Claim | None) -> Iterator[ProgressLine]:
     if record.begun_at is not None:
-        yield Line(record.begun_at, DrainPhase.ACCEPTED.value, "the drainer judges the order on fresh reads")
+        yield ProgressLine(record.begun_at, DrainPhase.ACCEPTED.value, "the drainer judges the order on fresh reads")
     if claim is not None:
-        yield Line(claim.since, DrainPhase.CLAIMED.value, f"pool {claim.pool}, zone {claim.zone}{_until(record)}")
+        yield ProgressLine(
+            claim.since, DrainPhase.CLAIMED.value, f"pool {claim.pool}, zone {claim.zone}{_until(record)}"
+        )
     if record.cordoned_at is not None:
-        yield Line(record.cordoned_at, DrainPhase.CORDONED.value, "the node is cordoned and carries our taint")
+        yield ProgressLine(record.cordoned_at, DrainPhase.CORDONED.value, "the node is cordoned and carries our taint")
     if record.drained_at is not None:
-        yield Line(record.drained_at, DrainPhase.DRAINED.value, "all have a node again; left to the autoscaler")
+        yield ProgressLine(record.drained_at, DrainPhase.DRAINED.value, "all have a node again; left to the autoscaler")
     if record.phase is DrainPhase.HALTING and record.updated_at is not None:
-        yield Line(record.updated_at, DrainPhase.HALTING.value, f"{record.why} {record.detail}".strip())
+        yield ProgressLine(record.updated_at, DrainPhase.HALTING.value, f"{record.why} {record.detail}".strip())
 
 
 def _until(record: DrainRecord) -> str:
     return f"; given back unless drained by {record.deadline:%H:%M:%S}" if record.deadline else ""
 
 
-def _evictions(record: DrainRecord) -> Iterator[Line]:
+def _evictions(record: DrainRecord) -> Iterator[ProgressLine]:
     for key, row in sorted(record.pods.items()):
-        yield Line(row.at, "eviction", f"{key} {_answer(row)}")
+        yield ProgressLine(row.at, "eviction", f"{key} {_answer(row)}")
 
 
 def _answer(row: PodProgress) -> str:
@@ -69,10 +80,10 @@ def held_by(record: DrainRecord) -> tuple[str, ...]:
     )
 
 
-def waiting(record: DrainRecord, now: datetime) -> Line:
+def waiting_line(record: DrainRecord, now: datetime) -> ProgressLine:
     """Return what the drain waits for, for a person who has seen nothing new for a while."""
     if record.phase is DrainPhase.ACCEPTED:
-        return Line(now, "waiting", "for a claim; what keeps it stands in the drainer's log")
+        return ProgressLine(now, "waiting", "for a claim; what keeps it stands in the drainer's log")
     granted = sum(row.moved for row in record.pods.values())
     parts = [f"{count(granted, 'eviction')} granted"]
     if budgets := held_by(record):
@@ -81,9 +92,9 @@ def waiting(record: DrainRecord, now: datetime) -> Line:
         parts.append(f"given back at {record.deadline:%H:%M:%S}")
     if record.lease is None or not record.lease.is_held(now):
         parts.append("no step is at work: a new message or the planner's next pass goes on")
-    return Line(now, "waiting", "; ".join(parts))
+    return ProgressLine(now, "waiting", "; ".join(parts))
 
 
-def published(order_id: str, topic: str, at: datetime) -> Line:
+def published_line(order_id: str, topic: str, at: datetime) -> ProgressLine:
     """Return the first line."""
-    return Line(at, "published", f"order {order_id} to {topic}, {moment(at)}")
+    return ProgressLine(at, "published", f"order {order_id} to {topic}, {moment(at)}")

@@ -10,18 +10,26 @@ from typing import Final
 
 from functions.cli.drains.client import (
     INTERRUPTED,
-    LOOK_EVERY,
+    POLL_SECONDS,
     SILENT_AFTER,
-    Office,
+    Installation,
     manual_order,
     node_name,
     what_to_check,
 )
-from functions.cli.drains.lines import point, say, warn
 from functions.cli.drains.outcome import REFUSAL_REMEDIES
-from functions.cli.drains.release_targets import Look, Sight, Target, claimed, freed, tainted, told
+from functions.cli.drains.release_targets import (
+    ReadNodes,
+    ReleaseTarget,
+    VisibleNodes,
+    claimed_targets,
+    freed_line,
+    is_free,
+    tainted_targets,
+)
 from functions.cli.errors import WRONG
 from functions.cli.format import count, some, span
+from functions.cli.terminal import print_point, print_sentence, print_warning
 from shared.core.reasons import Refusal
 from shared.core.records.orders import OrderKind
 from shared.core.records.state import ClusterState
@@ -34,102 +42,110 @@ _NOT_PAUSED: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class ReleaseOptions:
     """Whether and how long a person waits."""
 
     wait: bool = True
     timeout: timedelta = timedelta(minutes=5)
 
 
-def release(office: Office, name: str, look: Look, patience: Patience) -> int:
+def order_release(installation: Installation, name: str, read_nodes: ReadNodes, options: ReleaseOptions) -> int:
     """Release one node, or with `all` every node that is held, and return the exit code.
 
     Raises:
         BadInput: no node bears such a name.
         Retryable, Terminal: the state, the topic or the cluster that was asked for does not answer.
     """
-    return _all(office, look(), patience) if name == ALL else _one(office, node_name(name), look, patience)
+    return (
+        _release_all(installation, read_nodes(), options)
+        if name == ALL
+        else _release_one(installation, node_name(name), read_nodes, options)
+    )
 
 
-def _all(office: Office, sight: Sight, patience: Patience) -> int:
-    state, _, _ = read_cluster(office.state)
-    targets = (*claimed(state), *tainted(sight.nodes, state))
-    for note in (sight.note, "" if state.paused else _NOT_PAUSED):
+def _release_all(installation: Installation, visible: VisibleNodes, options: ReleaseOptions) -> int:
+    state, _, _ = read_cluster(installation.state)
+    targets = (*claimed_targets(state), *tainted_targets(visible.nodes, state))
+    for note in (visible.note, "" if state.paused else _NOT_PAUSED):
         if note:
-            warn(note)
+            print_warning(note)
     if not targets:
-        say("Nothing to release: no claim stands" + (", and no node carries our taint." if sight.cluster else "."))
+        print_sentence(
+            "Nothing to release: no claim stands" + (", and no node carries our taint." if visible.cluster else ".")
+        )
         return 0
-    code = _carry_out(office, targets, sight, patience)
-    return _newcomers(office, targets) or code if patience.wait else code
+    code = _publish_and_wait(installation, targets, visible, options)
+    return _print_newly_claimed(installation, targets) or code if options.wait else code
 
 
-def _newcomers(office: Office, targets: Sequence[Target]) -> int:
+def _print_newly_claimed(installation: Installation, targets: Sequence[ReleaseTarget]) -> int:
     """Say which nodes were claimed while the others were being released."""
     known = {target.order_id for target in targets}
-    others = [each.node for each in claimed(read_cluster(office.state)[0]) if each.order_id not in known]
+    others = [each.node for each in claimed_targets(read_cluster(installation.state)[0]) if each.order_id not in known]
     if not others:
         return 0
-    say(f"Claimed meanwhile: {some(others)}. Run ebb pause, then ebb release all again.")
+    print_sentence(f"Claimed meanwhile: {some(others)}. Run ebb pause, then ebb release all again.")
     return WRONG
 
 
-def _one(office: Office, name: str, look: Look, patience: Patience) -> int:
-    state, _, _ = read_cluster(office.state)
-    held = [target for target in claimed(state) if target.node == name]
+def _release_one(installation: Installation, name: str, read_nodes: ReadNodes, options: ReleaseOptions) -> int:
+    state, _, _ = read_cluster(installation.state)
+    held = [target for target in claimed_targets(state) if target.node == name]
     if held:
-        return _carry_out(office, held, Sight(), patience)
-    sight = look()
-    if sight.cluster is None:
-        return _unseen(office, name, sight)
-    node = next((each for each in sight.nodes if each.name == name), None)
+        return _publish_and_wait(installation, held, VisibleNodes(), options)
+    visible = read_nodes()
+    if visible.cluster is None:
+        return _release_unseen(installation, name, visible)
+    node = next((each for each in visible.nodes if each.name == name), None)
     if node is None:
         word = Refusal.NODE_UNKNOWN
-        say(f"{name}: {word.value}. {word.sentence} {REFUSAL_REMEDIES[word.value]}")
+        print_sentence(f"{name}: {word.value}. {word.sentence} {REFUSAL_REMEDIES[word.value]}")
         return WRONG
-    held = list(tainted((node,), state))
+    held = list(tainted_targets((node,), state))
     if not held:
-        say(f"{name}  free  Neither a claim nor our taint holds it.")
+        print_sentence(f"{name}  free  Neither a claim nor our taint holds it.")
         return 0
-    return _carry_out(office, held, sight, patience)
+    return _publish_and_wait(installation, held, visible, options)
 
 
-def _unseen(office: Office, name: str, sight: Sight) -> int:
+def _release_unseen(installation: Installation, name: str, visible: VisibleNodes) -> int:
     """Publish for a node of which nothing is known here: the drainer frees it if it carries our taint."""
-    warn(sight.note)
-    Releasing(office, (Target(name),), sight).publish()
-    say(f"{name}  published  No claim stands on it; if it carries our taint, the drainer removes it.")
+    print_warning(visible.note)
+    ReleaseWatch(installation, (ReleaseTarget(name),), visible).publish()
+    print_sentence(f"{name}  published  No claim stands on it; if it carries our taint, the drainer removes it.")
     return 0
 
 
-def _carry_out(office: Office, targets: Sequence[Target], sight: Sight, patience: Patience) -> int:
-    releasing = Releasing(office, targets, sight)
-    releasing.publish()
-    if not patience.wait:
+def _publish_and_wait(
+    installation: Installation, targets: Sequence[ReleaseTarget], visible: VisibleNodes, options: ReleaseOptions
+) -> int:
+    watch = ReleaseWatch(installation, targets, visible)
+    watch.publish()
+    if not options.wait:
         for target in targets:
-            say(f"{target.node}  published  The release of order {target.order_id}.")
+            print_sentence(f"{target.node}  published  The release of order {target.order_id}.")
         return 0
     try:
-        return 0 if releasing.wait(patience.timeout) else WRONG
+        return 0 if watch.wait(options.timeout) else WRONG
     except KeyboardInterrupt:
-        say("The releases stand: ebb status shows what is still held.")
+        print_sentence("The releases stand: ebb status shows what is still held.")
         return INTERRUPTED
 
 
-class Releasing:
+class ReleaseWatch:
     """Release orders that were published, watched until their nodes are free."""
 
-    def __init__(self, office: Office, targets: Sequence[Target], sight: Sight) -> None:
-        self._office, self._cluster = office, sight.cluster
+    def __init__(self, installation: Installation, targets: Sequence[ReleaseTarget], visible: VisibleNodes) -> None:
+        self._installation, self._cluster = installation, visible.cluster
         self._left = list(targets)
         self._advised = False
 
     def publish(self) -> None:
         """Publish one order a node. Raises Retryable, Terminal."""
-        _, _, now = read_cluster(self._office.state)
+        _, _, now = read_cluster(self._installation.state)
         for target in self._left:
-            self._office.orders.publish(
-                manual_order(self._office, OrderKind.RELEASE, target.node, now, node_uid=target.uid)
+            self._installation.orders.publish(
+                manual_order(self._installation, OrderKind.RELEASE, target.node, now, node_uid=target.uid)
             )
 
     def wait(self, timeout: timedelta) -> bool:
@@ -138,29 +154,31 @@ class Releasing:
         Raises:
             Retryable, Terminal: the state or the cluster does not answer.
         """
-        begun = self._office.clock.monotonic()
+        begun = self._installation.clock.monotonic()
         while True:
-            state, _, _ = read_cluster(self._office.state)
-            self._tell_free(state)
-            passed = timedelta(seconds=self._office.clock.monotonic() - begun)
+            state, _, _ = read_cluster(self._installation.state)
+            self._print_freed(state)
+            passed = timedelta(seconds=self._installation.clock.monotonic() - begun)
             if not self._left or passed >= timeout:
                 break
-            self._advise(state, passed)
-            self._office.clock.sleep(LOOK_EVERY)
+            self._print_what_to_check(state, passed)
+            self._installation.clock.sleep(POLL_SECONDS)
         for target in self._left:
-            say(f"{target.node}  held  Not free after {span(timeout)}; the release stands, ebb status shows the drain.")
+            print_sentence(
+                f"{target.node}  held  Not free after {span(timeout)}; the release stands, ebb status shows the drain."
+            )
         return not self._left
 
-    def _tell_free(self, state: ClusterState) -> None:
-        for target in [each for each in self._left if freed(each, state, self._cluster)]:
-            say(told(target, state, self._office.state))
+    def _print_freed(self, state: ClusterState) -> None:
+        for target in [each for each in self._left if is_free(each, state, self._cluster)]:
+            print_sentence(freed_line(target, state, self._installation.state))
             self._left.remove(target)
 
-    def _advise(self, state: ClusterState, passed: timedelta) -> None:
+    def _print_what_to_check(self, state: ClusterState, passed: timedelta) -> None:
         if self._advised or passed < SILENT_AFTER:
             return
         self._advised = True
-        say(f"{count(len(self._left), 'node')} not free after {span(SILENT_AFTER)}. Check")
+        print_sentence(f"{count(len(self._left), 'node')} not free after {span(SILENT_AFTER)}. Check")
         held_by = self._left[0].order_id  # the drainer logs a person's release under the order that it ends
-        for sentence in what_to_check(self._office, held_by, state.last_pass):
-            point(sentence)
+        for sentence in what_to_check(self._installation, held_by, state.last_pass):
+            print_point(sentence)

@@ -25,7 +25,7 @@ _ONLY_CLAIMS: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class ReleaseTarget:
     """One node that is held: by a claim, or by our taint alone. Without `order_id` nobody knows whether it is."""
 
     node: str
@@ -34,7 +34,7 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class VisibleNodes:
     """The cluster's nodes, as far as this machine can see them; `note` says why not."""
 
     cluster: Cluster | None = None
@@ -42,10 +42,10 @@ class Sight:
     note: str = ""
 
 
-Look = Callable[[], Sight]
+ReadNodes = Callable[[], VisibleNodes]
 
 
-def look(environment: Mapping[str, str], kubeconfig: Path | None) -> Sight:
+def read_nodes(environment: Mapping[str, str], kubeconfig: Path | None) -> VisibleNodes:
     """Read the nodes by the kubeconfig that was given, else as the GKE API says, else not at all.
 
     Raises:
@@ -55,30 +55,30 @@ def look(environment: Mapping[str, str], kubeconfig: Path | None) -> Sight:
     given = str(kubeconfig) if kubeconfig else settings.kubeconfig
     if given:
         cluster = cluster_of(replace(settings, kubeconfig=given))
-        return Sight(cluster, cluster.all_nodes())
+        return VisibleNodes(cluster, cluster.all_nodes())
     if settings.gke_api == NO_GKE_API:
-        return Sight(note=f"The cluster is not looked at (EBB_GKE_API=none): {_ONLY_CLAIMS}.")
+        return VisibleNodes(note=f"The cluster is not looked at (EBB_GKE_API=none): {_ONLY_CLAIMS}.")
     try:
         cluster = cluster_of(settings)
-        return Sight(cluster, cluster.all_nodes())
+        return VisibleNodes(cluster, cluster.all_nodes())
     except (BadSettings, Retryable, Terminal) as failure:
-        return Sight(note=f"The cluster cannot be read ({failure}): {_ONLY_CLAIMS}.")
+        return VisibleNodes(note=f"The cluster cannot be read ({failure}): {_ONLY_CLAIMS}.")
 
 
-def claimed(state: ClusterState) -> tuple[Target, ...]:
+def claimed_targets(state: ClusterState) -> tuple[ReleaseTarget, ...]:
     """Return the nodes that the state holds a claim for, by name."""
-    rows = (Target(claim.node, uid, claim.order_id) for uid, claim in state.claims.items())
+    rows = (ReleaseTarget(claim.node, uid, claim.order_id) for uid, claim in state.claims.items())
     return tuple(sorted(rows, key=lambda target: target.node))
 
 
-def tainted(nodes: Iterable[Node], state: ClusterState) -> tuple[Target, ...]:
+def tainted_targets(nodes: Iterable[Node], state: ClusterState) -> tuple[ReleaseTarget, ...]:
     """Return the nodes that carry our taint, or where that was removed our annotation, without a claim; by name."""
     held = ((node, holding_order(node)) for node in nodes)
-    rows = (Target(node.name, node.uid, order) for node, order in held if order is not None)
+    rows = (ReleaseTarget(node.name, node.uid, order) for node, order in held if order is not None)
     return tuple(sorted((row for row in rows if row.uid not in state.claims), key=lambda target: target.node))
 
 
-def freed(target: Target, state: ClusterState, cluster: Cluster | None) -> bool:
+def is_free(target: ReleaseTarget, state: ClusterState, cluster: Cluster | None) -> bool:
     """Whether neither that claim nor our taint of that order stands; without a cluster the claim's end says both.
 
     Raises:
@@ -104,7 +104,7 @@ def _record(documents: State, order_id: str) -> DrainRecord | None:
         return None
 
 
-def told(target: Target, state: ClusterState, documents: State) -> str:
+def freed_line(target: ReleaseTarget, state: ClusterState, documents: State) -> str:
     """Return the line of a node that is free: how its drain ended, and until when it is left alone."""
     record = _record(documents, target.order_id)
     outcome = record.outcome if record and record.outcome else Outcome.RELEASED.value

@@ -31,7 +31,7 @@ _LOOK_AT: Final = "look at the planner's log and the Cloud Scheduler job"
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class HeldNode:
     """One claim with what its drain's record says, or one order that is still on its way to the drainer."""
 
     uid: str
@@ -45,7 +45,7 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True)
-class Marked:
+class MarkedPool:
     """A pool's marks; `oldest` is the time of the first of them."""
 
     pool: str
@@ -54,7 +54,7 @@ class Marked:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class EndedDrain:
     """One drain that ended; `sentence` is its reason's, empty where the outcome says all."""
 
     record: DrainRecord
@@ -63,7 +63,7 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
+class InstallationStatus:
     """All of it at one time, the state's own."""
 
     cluster: str
@@ -71,11 +71,11 @@ class Status:
     paused: bool
     pause_reason: str
     last_pass: datetime | None
-    claims: tuple[Held, ...]
-    marks: tuple[Marked, ...]
+    claims: tuple[HeldNode, ...]
+    marks: tuple[MarkedPool, ...]
     backoffs: tuple[tuple[str, Backoff], ...]
     breakers: tuple[tuple[str, Breaker], ...]
-    results: tuple[Result, ...]
+    results: tuple[EndedDrain, ...]
     unreadable: tuple[str, ...] = ()
     """Why documents were skipped, each with its name."""
     interval: timedelta = INTERVAL
@@ -95,7 +95,7 @@ class Status:
         return (f"No pass was completed for {span(silence(self.interval))}, so all marks start anew: {_LOOK_AT}.",)
 
 
-def read_status(cluster: str, documents: State, interval: timedelta = INTERVAL) -> Status:
+def read_status(cluster: str, documents: State, interval: timedelta = INTERVAL) -> InstallationStatus:
     """Read the state: the cluster's document, the pools' marks and the drains' records.
 
     Raises:
@@ -122,9 +122,9 @@ def status_of(
     drains: Mapping[str, DrainRecord],
     now: datetime,
     interval: timedelta = INTERVAL,
-) -> Status:
+) -> InstallationStatus:
     """Return what a person sees of these documents; back-offs and breakers that are over are left out."""
-    return Status(
+    return InstallationStatus(
         cluster=cluster,
         now=now,
         paused=state.paused,
@@ -132,7 +132,7 @@ def status_of(
         last_pass=state.last_pass,
         claims=_claims(state, drains, now),
         marks=tuple(
-            Marked(pool, len(each.marks), min(mark.since for mark in each.marks.values()))
+            MarkedPool(pool, len(each.marks), min(mark.since for mark in each.marks.values()))
             for pool, each in sorted(pools.items())
             if each.marks
         ),
@@ -143,27 +143,29 @@ def status_of(
     )
 
 
-def _claims(state: ClusterState, drains: Mapping[str, DrainRecord], now: datetime) -> tuple[Held, ...]:
-    rows = [_held(uid, claim, drains.get(claim.order_id)) for uid, claim in state.claims.items()]
-    rows += [Held(uid, each.claim, PUBLISHED, (), each.expires_at) for uid, each in on_their_way(state, now).items()]
+def _claims(state: ClusterState, drains: Mapping[str, DrainRecord], now: datetime) -> tuple[HeldNode, ...]:
+    rows = [_held_node(uid, claim, drains.get(claim.order_id)) for uid, claim in state.claims.items()]
+    rows += [
+        HeldNode(uid, each.claim, PUBLISHED, (), each.expires_at) for uid, each in on_their_way(state, now).items()
+    ]
     return tuple(sorted(rows, key=lambda row: (row.claim.since, row.claim.node)))
 
 
-def _held(uid: str, claim: Claim, record: DrainRecord | None) -> Held:
+def _held_node(uid: str, claim: Claim, record: DrainRecord | None) -> HeldNode:
     if record is None:
-        return Held(uid, claim, NO_RECORD)
+        return HeldNode(uid, claim, NO_RECORD)
     deadline = record.drained_at + claim.settings.watchdog if record.drained_at else record.deadline
-    return Held(uid, claim, record.phase.value, held_by(record), deadline, record.order.requested_by)
+    return HeldNode(uid, claim, record.phase.value, held_by(record), deadline, record.order.requested_by)
 
 
 def _until(row: tuple[str, Backoff]) -> tuple[datetime, str]:
     return row[1].until, row[1].node
 
 
-def _results(drains: Iterable[DrainRecord]) -> tuple[Result, ...]:
+def _results(drains: Iterable[DrainRecord]) -> tuple[EndedDrain, ...]:
     """Return the drains that ended last, newest first."""
     ended = [
-        Result(record, record.updated_at, why_sentence(record))
+        EndedDrain(record, record.updated_at, why_sentence(record))
         for record in drains
         if record.phase is DrainPhase.SETTLED and record.updated_at is not None
     ]

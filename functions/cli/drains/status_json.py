@@ -6,13 +6,13 @@ Must not leave a key out where there is nothing to say: it is null, or an empty 
 from datetime import datetime
 from typing import Any, Final
 
-from functions.cli.drains.status import Held, Result, Status
+from functions.cli.drains.status import EndedDrain, HeldNode, InstallationStatus
 from functions.cli.format import rfc3339
 
 SCHEMA: Final = 1
 
 
-def document(status: Status) -> dict[str, Any]:
+def document(status: InstallationStatus) -> dict[str, Any]:
     """Return the status as what json.dumps takes."""
     ago = None if status.last_pass is None else int((status.now - status.last_pass).total_seconds())
     return {
@@ -35,7 +35,7 @@ def document(status: Status) -> dict[str, Any]:
     }
 
 
-def _claim(row: Held) -> dict[str, Any]:
+def _claim(row: HeldNode) -> dict[str, Any]:
     claim = row.claim
     return {
         "node": claim.node,
@@ -53,7 +53,7 @@ def _claim(row: Held) -> dict[str, Any]:
     }
 
 
-def _result(row: Result) -> dict[str, Any]:
+def _result(row: EndedDrain) -> dict[str, Any]:
     record = row.record
     return {
         "node": record.order.node,

@@ -12,7 +12,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from functions.cli.drains.status import Held, Result, Status
+from functions.cli.drains.status import EndedDrain, HeldNode, InstallationStatus
 from functions.cli.format import clock, moment, span
 
 _ROOM_FOR_ALL: Final = 110
@@ -22,7 +22,7 @@ _UNDER: Final = 13
 """Under the outcome, after the time."""
 
 
-def show(console: Console, status: Status) -> None:
+def show(console: Console, status: InstallationStatus) -> None:
     """Print the whole status."""
     console.print(_head(status))
     for warning in status.warnings:
@@ -48,7 +48,7 @@ def _part(console: Console, title: str, what: RenderableType | None) -> None:
     console.print(what)
 
 
-def _head(status: Status) -> Table:
+def _head(status: InstallationStatus) -> Table:
     head = Table.grid(padding=(0, _GAP, 0, 0))
     head.add_column(no_wrap=True, style="bold")
     head.add_column(overflow="fold")
@@ -59,7 +59,7 @@ def _head(status: Status) -> Table:
     return head
 
 
-def _last_pass(status: Status) -> str:
+def _last_pass(status: InstallationStatus) -> str:
     return "never" if status.last_pass is None else f"{moment(status.last_pass)}, {_ago(status.now, status.last_pass)}"
 
 
@@ -71,14 +71,14 @@ def _ago(now: datetime, then: datetime) -> str:
     return f"{span(passed)} ago"
 
 
-def _paused(status: Status) -> Text:
+def _paused(status: InstallationStatus) -> Text:
     if not status.paused:
         return Text("no (not by hand; the policy may say so)")
     reason = f": {status.pause_reason}" if status.pause_reason else ""
     return Text(f"yes{reason}", style="bold yellow")
 
 
-def _claims(status: Status, *, wide: bool) -> Table:
+def _claims(status: InstallationStatus, *, wide: bool) -> Table:
     titles = ("node", "pool", "since", "phase", "until", "held by")
     table = _table(title for title in titles if wide or title != "pool")
     for row in status.claims:
@@ -88,11 +88,11 @@ def _claims(status: Status, *, wide: bool) -> Table:
     return table
 
 
-def _deadline(row: Held, now: datetime) -> str:
+def _deadline(row: HeldNode, now: datetime) -> str:
     return clock(row.deadline, now) if row.deadline else ""
 
 
-def _marks(status: Status) -> Table:
+def _marks(status: InstallationStatus) -> Table:
     table = _table(("pool", "nodes", "oldest"))
     for row in status.marks:
         oldest = f"{clock(row.oldest, status.now)}, {_ago(status.now, row.oldest)}"
@@ -100,21 +100,21 @@ def _marks(status: Status) -> Table:
     return table
 
 
-def _backoffs(status: Status) -> Table:
+def _backoffs(status: InstallationStatus) -> Table:
     table = _table(("node", "until", "why"))
     for _, row in status.backoffs:
         table.add_row(*_texts(row.node, clock(row.until, status.now), row.why))
     return table
 
 
-def _breakers(status: Status) -> Table:
+def _breakers(status: InstallationStatus) -> Table:
     table = _table(("pool", "until", "why"))
     for pool, row in status.breakers:
         table.add_row(*_texts(pool, clock(row.until, status.now), row.why))
     return table
 
 
-def _results(status: Status, *, wide: bool) -> RenderableType:
+def _results(status: InstallationStatus, *, wide: bool) -> RenderableType:
     if wide:
         table = _table(("ended", "outcome", "node", "why"))
         for row in status.results:
@@ -128,11 +128,11 @@ def _results(status: Status, *, wide: bool) -> RenderableType:
     return Group(*lines)
 
 
-def _ended(row: Result, now: datetime) -> tuple[str, str, str]:
+def _ended(row: EndedDrain, now: datetime) -> tuple[str, str, str]:
     return f"{clock(row.ended_at, now):>11}", f"{row.record.outcome:<11}", row.record.order.node
 
 
-def _why(row: Result) -> str:
+def _why(row: EndedDrain) -> str:
     word = f"{row.record.why}: {row.sentence}" if row.record.why else ""
     by = f"by {row.record.order.requested_by}" if row.record.order.requested_by else ""
     return " · ".join(part for part in (word, by) if part)

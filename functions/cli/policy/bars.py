@@ -10,7 +10,7 @@ from string import ascii_lowercase
 from typing import Final
 
 from functions.cli.policy.calendar_view import HOURS, Day, Hour
-from functions.cli.policy.limits import Answer
+from functions.cli.policy.limits import NodeLimit
 
 _CELLS_IN_A_FILE: Final = 5
 """Characters an hour has where there is no terminal to fit into."""
@@ -39,10 +39,10 @@ def bars(days: Sequence[Day], width: int | None) -> Bars:
     return Bars(ruler, tuple((day.date.strftime(label), tuple(_bar(day, keys, hour))) for day in days))
 
 
-def letters(days: Sequence[Day]) -> dict[Answer, str]:
-    """Return a letter for each answer, in the order of their appearance."""
-    found = dict.fromkeys(hour.answer for day in days for hour in day.hours if hour is not None)
-    return {answer: _letter(number) for number, answer in enumerate(found)}
+def letters(days: Sequence[Day]) -> dict[NodeLimit, str]:
+    """Return a letter for each limit, in the order of their appearance."""
+    found = dict.fromkeys(hour.limit for day in days for hour in day.hours if hour is not None)
+    return {limit: _letter(number) for number, limit in enumerate(found)}
 
 
 def _letter(number: int) -> str:
@@ -58,24 +58,24 @@ def _layout(width: int | None) -> tuple[str, int]:
     return (_LONG, min(roomy, _MOST)) if roomy > _LEAST else (_SHORT, _LEAST)
 
 
-def _bar(day: Day, keys: Mapping[Answer, str], width: int) -> Iterator[Piece]:
-    for answer, run in groupby(day.hours, key=lambda hour: hour.answer if hour else None):
+def _bar(day: Day, keys: Mapping[NodeLimit, str], width: int) -> Iterator[Piece]:
+    for limit, run in groupby(day.hours, key=lambda hour: hour.limit if hour else None):
         hours = [hour for hour in run if hour is not None]
-        if answer is None or not hours:
+        if limit is None or not hours:
             skipped = day.hours.count(None)
             yield f"│{' ' * (skipped * width - 1)}", ""
         else:
-            yield f"│{_stretch(answer, keys[answer], hours, width)}", _SHUT_STYLE if answer.none else _OPEN_STYLE
+            yield f"│{_stretch(limit, keys[limit], hours, width)}", _SHUT_STYLE if limit.none else _OPEN_STYLE
     yield "│", ""
 
 
-def _stretch(answer: Answer, key: str, hours: Sequence[Hour], width: int) -> str:
+def _stretch(limit: NodeLimit, key: str, hours: Sequence[Hour], width: int) -> str:
     """Return a run of hours: its number and letter where there is room, and a mark at the end of each mixed hour."""
-    fill = _SHUT if answer.none else _OPEN
+    fill = _SHUT if limit.none else _OPEN
     marks = {(number + 1) * width - 2 for number, hour in enumerate(hours) if hour.changes}
     text = [_CHANGES if place in marks else fill for place in range(len(hours) * width - 1)]
     room = min(marks, default=len(text))
-    for words in (f"{answer.amount} {key} ", f"{answer.amount} {key}", f"{answer.amount}{key}", key):
+    for words in (f"{limit.amount} {key} ", f"{limit.amount} {key}", f"{limit.amount}{key}", key):
         if len(words) <= room:
             text[: len(words)] = words
             break

@@ -1,6 +1,6 @@
 """How many nodes the policy lets go in each hour, and which of its words decides: the picture behind `policy windows`.
 
-Every answer is asked of the core's own functions, at each instant at which it could change. Must not know the
+Every limit is asked of the core's own functions, at each instant at which it could change. Must not know the
 terminal, and must not hold a rule of its own.
 """
 
@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from functions.cli.policy.limits import Answer, Sizes, answer
+from functions.cli.policy.limits import NodeLimit, Sizes, node_limit
 from shared.core.policy import Policy, Schedule
 from shared.core.policy.schedule import hits, instant
 from shared.core.reasons import DrainReason
@@ -35,9 +35,9 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Hour:
-    """One hour of the clock: the most restrictive answer in it, and whether there are others."""
+    """One hour of the clock: the most restrictive limit in it, and whether there are others."""
 
-    answer: Answer
+    limit: NodeLimit
     changes: bool = False
 
 
@@ -50,10 +50,10 @@ class Day:
 
 
 @dataclass
-class _Answers:
-    """The answers of each hour of one day, for one pool."""
+class _HourLimits:
+    """The limits of each hour of one day, for one pool."""
 
-    by_hour: dict[int, list[Answer]] = field(default_factory=dict)
+    by_hour: dict[int, list[NodeLimit]] = field(default_factory=dict)
 
     def hours(self) -> tuple[Hour | None, ...]:
         return tuple(_hour(self.by_hour.get(number, [])) for number in range(HOURS))
@@ -64,8 +64,8 @@ def calendar(question: Question, pools: Sequence[str]) -> Mapping[str, tuple[Day
     rows: dict[str, list[Day]] = {pool: [] for pool in pools}
     for number in range(question.days):
         day = question.first + timedelta(days=number)
-        for pool, answers in _day(question, day, pools).items():
-            rows[pool].append(Day(day, answers.hours()))
+        for pool, limits in _day(question, day, pools).items():
+            rows[pool].append(Day(day, limits.hours()))
     return {pool: tuple(days) for pool, days in rows.items()}
 
 
@@ -81,18 +81,18 @@ def schedules(policy: Policy) -> frozenset[Schedule]:
     return frozenset((*windows, *(budget.schedule for budget in budgets if budget.schedule is not None)))
 
 
-def _day(question: Question, day: date, pools: Sequence[str]) -> dict[str, _Answers]:
-    found = {pool: _Answers() for pool in pools}
+def _day(question: Question, day: date, pools: Sequence[str]) -> dict[str, _HourLimits]:
+    found = {pool: _HourLimits() for pool in pools}
     for moment in instants(question, day):
         hour, now = moment.astimezone(question.zone).hour, Calendar(moment)
         for pool in pools:
-            said = answer(question.policy, pool, question.sizes, question.reason, now)
-            found[pool].by_hour.setdefault(hour, []).append(said)
+            limit = node_limit(question.policy, pool, question.sizes, question.reason, now)
+            found[pool].by_hour.setdefault(hour, []).append(limit)
     return found
 
 
 def instants(question: Question, day: date) -> tuple[datetime, ...]:
-    """Return the instants of a day at which an hour begins or an answer could change, in order."""
+    """Return the instants of a day at which an hour begins or a limit could change, in order."""
     begin, end = (instant(datetime.combine(each, time()), question.zone) for each in (day, day + timedelta(days=1)))
     edges = (each for each in _edges(question.policy, begin, end) if begin <= each < end)
     return tuple(sorted({*_hours(begin, end, question.zone), *edges}))
@@ -117,6 +117,6 @@ def _edges(policy: Policy, begin: datetime, end: datetime) -> Iterator[datetime]
         yield from (freeze.start.astimezone(UTC), freeze.end.astimezone(UTC))
 
 
-def _hour(answers: Iterable[Answer]) -> Hour | None:
-    rows = list(answers)
-    return Hour(min(rows, key=Answer.rank), len(set(rows)) > 1) if rows else None
+def _hour(limits: Iterable[NodeLimit]) -> Hour | None:
+    rows = list(limits)
+    return Hour(min(rows, key=NodeLimit.rank), len(set(rows)) > 1) if rows else None

@@ -3,23 +3,26 @@
 Must not parse: `shared.core.policy.parsing` does, and its faults reach the user as they are.
 """
 
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
 from functions.cli.format import count
 from functions.cli.inputs import Sources, gather, name_of, parsed, read_bytes
-from functions.cli.policy.as_written import as_written
 from functions.cli.policy.words import cluster_settings, pool_settings
 from functions.cli.terminal import printing
 from shared.core.planning.unknown_pools import unknown_pools
 from shared.core.policy import Policy, PoolPolicy
+from shared.core.policy.faults import path_text
+from shared.core.policy.reading import read
 from shared.core.policy.warnings import warnings
 from shared.core.rules.expiry import expiring
 
 
-def run(path: Path, sources: Sources) -> None:
+def print_check(path: Path, sources: Sources) -> None:
     """Print what a policy file amounts to, with what is odd about it beside the cluster or the dump that was named.
 
     Raises:
@@ -33,7 +36,7 @@ def run(path: Path, sources: Sources) -> None:
     with printing() as console:
         strange = unknown_pools(policy, inputs.snapshot).values() if inputs else ()
         old = expiring(policy, inputs.snapshot if inputs else None)
-        show(console, name_of(path), policy, (*as_written(data), *strange, *old))
+        show(console, name_of(path), policy, (*written_warnings(data), *strange, *old))
 
 
 def show(console: Console, name: str, policy: Policy, more: tuple[str, ...] = ()) -> None:
@@ -69,3 +72,29 @@ def _settings(title: str, rows: dict[str, str]) -> Table:
     for name, value in rows.items():
         table.add_row(name, value)
     return table
+
+
+def written_warnings(data: bytes) -> tuple[str, ...]:
+    """Return what a person should know of how a valid document is written, one sentence each, with its path.
+
+    Raises:
+        BadPolicy: the bytes are no document.
+    """
+    written = read(data)
+    holders: dict[tuple[str, ...], Any] = {("cluster",): written.get("cluster"), ("defaults",): written.get("defaults")}
+    holders |= {("nodePools", name): pool for name, pool in (written.get("nodePools") or {}).items()}
+    return tuple(sentence for path, holder in holders.items() for sentence in _empty_reasons(path, holder))
+
+
+def _empty_reasons(path: tuple[str, ...], holder: Any) -> Iterator[str]:
+    """Karpenter's API takes an empty list for all reasons; a person may have meant none."""
+    for index, budget in enumerate(_written_budgets(holder)):
+        if budget.get("reasons") == []:
+            where = path_text((*path, "disruption", "budgets", index, "reasons"))
+            yield f"{where}: the list is empty, which means every reason; leave it out, or name those that it binds."
+
+
+def _written_budgets(holder: Any) -> list[Mapping[str, Any]]:
+    block = holder.get("disruption") if isinstance(holder, Mapping) else None
+    rows = block.get("budgets") if isinstance(block, Mapping) else None
+    return rows if isinstance(rows, list) else []

@@ -3,16 +3,20 @@
 Modules are imported when their command is called, so that help and refusals come at once. Must not hold rules.
 """
 
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from functions.cli.flags import Commands, Group
-from functions.cli.inputs import Sources
+from functions.cli.inputs import Sources, faults_of, read_bytes
 from functions.cli.options import At, Context, Dumps, Kubeconfig, instant
 from shared.core.reasons import DrainReason
+
+if TYPE_CHECKING:
+    from functions.cli.policy.importing import Imported
 
 policies = Commands(cls=Group, no_args_is_help=True, help="Check, draw, compare and convert policies.")
 imports = Commands(
@@ -30,9 +34,9 @@ def check(file: PolicyPath, *, dump: Dumps = None, kubeconfig: Kubeconfig = None
     With a dump or a kubeconfig it also warns about pools that the cluster does
     not have, and says how many nodes have expired.
     """
-    from functions.cli.policy import check as policy_check
+    from functions.cli.policy.check import print_check
 
-    policy_check.run(file, Sources(tuple(dump or ()), kubeconfig, context))
+    print_check(file, Sources(tuple(dump or ()), kubeconfig, context))
 
 
 @policies.command()
@@ -65,9 +69,9 @@ def windows(
     ] = DrainReason.UNDERUTILIZED,
 ) -> None:
     """Draw how many nodes of each pool may go in each hour, and which budget, window, freeze or rate decides."""
-    from functions.cli.policy import windows as policy_windows
+    from functions.cli.policy.windows import WindowsOptions, print_windows
 
-    policy_windows.run(file, policy_windows.Wish(days, at, tuple(nodes or ()), pool, time_zone, reason))
+    print_windows(file, WindowsOptions(days, at, tuple(nodes or ()), pool, time_zone, reason))
 
 
 @policies.command()
@@ -88,10 +92,10 @@ def diff(
     Where no cluster is named and there is no kubeconfig, only the settings are
     compared.
     """
-    from functions.cli.policy import diff as policy_diff
+    from functions.cli.policy.diff import print_diff
 
     sources = Sources(tuple(dump or ()), kubeconfig, context, at=at)
-    policy_diff.run(old, new, sources, assume_marked=assume_marked)
+    print_diff(old, new, sources, assume_marked=assume_marked)
 
 
 @imports.command()
@@ -126,10 +130,9 @@ def estafette(
     The two times are also read from the process's own variables,
     NEEDED_MARKED_TIME_FOR_REMOVAL_SECONDS and MINIMUM_NODE_AGE_SECONDS.
     """
-    from functions.cli.policy import import_command as policy_import
     from functions.cli.policy.importing import from_estafette
 
-    policy_import.run(file, lambda data: from_estafette(data, marked, age))
+    _print_imported(file, lambda data: from_estafette(data, marked, age))
 
 
 @imports.command("node-refiner")
@@ -142,16 +145,28 @@ def node_refiner(
     ] = None,
 ) -> None:
     """Convert the ConfigMap node-refiner-cm of SAP node-refiner."""
-    from functions.cli.policy import import_command as policy_import
     from functions.cli.policy.importing import from_node_refiner
 
-    policy_import.run(file, lambda data: from_node_refiner(data, tuple(pool or ())))
+    _print_imported(file, lambda data: from_node_refiner(data, tuple(pool or ())))
 
 
 @imports.command()
 def karpenter(file: Given) -> None:
     """Convert Karpenter's NodePools (v1, v1beta1), one or many: their disruption block and what belongs to it."""
-    from functions.cli.policy import import_command as policy_import
     from functions.cli.policy.importing import from_karpenter
 
-    policy_import.run(file, from_karpenter)
+    _print_imported(file, from_karpenter)
+
+
+def _print_imported(path: Path, convert: "Callable[[bytes], Imported]") -> None:
+    """Print the converted policy.
+
+    Raises:
+        BadInput: the file cannot be read.
+        BadPolicy: with every fault.
+    """
+    with faults_of(path):
+        found = convert(read_bytes(path))
+    for note in found.notes:
+        typer.echo(f"note: {note}", err=True)
+    typer.echo(found.document, nl=False)

@@ -1,6 +1,6 @@
 """`ebb policy diff`: which settings change from one policy to another, and which nodes' verdicts with them.
 
-The same picture is planned twice. Must not judge: the core plans, `policy_words` words the settings.
+The same picture is planned twice. Must not judge: the core plans, `words` writes the settings.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -40,7 +40,7 @@ _LONG: Final = timedelta(days=3661)
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class PolicyChange:
     """One thing that was so and will be otherwise; `place` is the pool of a node, or whose setting it is."""
 
     place: str
@@ -49,7 +49,7 @@ class Change:
     new: str
 
 
-def run(old: Path, new: Path, sources: Sources, *, assume_marked: bool) -> None:
+def print_diff(old: Path, new: Path, sources: Sources, *, assume_marked: bool) -> None:
     """Print what a change of policy would change: settings always, verdicts where a cluster or a dump was named.
 
     Raises:
@@ -93,7 +93,7 @@ def all_marked(snapshot: Snapshot) -> dict[str, PoolMarks]:
     }
 
 
-def settings(old: Policy, new: Policy) -> tuple[Change, ...]:
+def settings(old: Policy, new: Policy) -> tuple[PolicyChange, ...]:
     """Return the effective settings that differ: the cluster's, each pool's, and those of pools that neither names."""
     pools = sorted({*old.pools, *new.pools})
     sections = [("cluster", cluster_settings(old), cluster_settings(new))]
@@ -102,14 +102,14 @@ def settings(old: Policy, new: Policy) -> tuple[Change, ...]:
     return tuple(change for place, before, after in sections for change in _differences(place, before, after))
 
 
-def _differences(place: str, old: Mapping[str, str], new: Mapping[str, str]) -> Iterable[Change]:
-    return (Change(place, name, old[name], new[name]) for name in old if old[name] != new[name])
+def _differences(place: str, old: Mapping[str, str], new: Mapping[str, str]) -> Iterable[PolicyChange]:
+    return (PolicyChange(place, name, old[name], new[name]) for name in old if old[name] != new[name])
 
 
-def verdicts(old: Plan, new: Plan) -> tuple[Change, ...]:
+def verdicts(old: Plan, new: Plan) -> tuple[PolicyChange, ...]:
     """Return the nodes of one picture whose verdict or reason differs between two plans."""
     pairs = zip(old.decisions, new.decisions, strict=True)
-    rows = (Change(before.pool, before.name, _verdict(before), _verdict(after)) for before, after in pairs)
+    rows = (PolicyChange(before.pool, before.name, _verdict(before), _verdict(after)) for before, after in pairs)
     return tuple(sorted((row for row in rows if row.old != row.new), key=lambda row: (row.old, row.new, row.name)))
 
 
@@ -117,7 +117,7 @@ def _verdict(decision: NodeDecision) -> str:
     return ": ".join(part for part in (TITLES[decision.verdict], decision.reason) if part)
 
 
-def show(console: Console, changed: Sequence[Change], moved: Sequence[Change], nodes: int | None) -> None:
+def show(console: Console, changed: Sequence[PolicyChange], moved: Sequence[PolicyChange], nodes: int | None) -> None:
     """Print both kinds of changes, and one line that sums up; or that nothing changes.
 
     Without a cluster `nodes` is None: then nothing is said of verdicts.
@@ -146,7 +146,7 @@ def _print(console: Console, title: str, columns: Sequence[str], rows: Iterable[
     console.print()
 
 
-def _sum(moved: Sequence[Change], nodes: int) -> str:
+def _sum(moved: Sequence[PolicyChange], nodes: int) -> str:
     if not moved:
         return f"No verdict changes: all {count(nodes, 'node')} keep theirs at this moment."
     return f"{len(moved):,} of {count(nodes, 'verdict')} would change at this moment."

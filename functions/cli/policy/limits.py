@@ -28,7 +28,7 @@ class Sizes:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class NodeLimit:
     """At most so many nodes, and (of a pool of unknown size) at most that share; both None is no limit."""
 
     count: int | None
@@ -51,7 +51,7 @@ class Answer:
         return (min(known, default=float("inf")), -len(known))
 
 
-def answer(policy: Policy, pool: str, sizes: Sizes, reason: DrainReason, calendar: Calendar) -> Answer:
+def node_limit(policy: Policy, pool: str, sizes: Sizes, reason: DrainReason, calendar: Calendar) -> NodeLimit:
     """Return how many nodes of the pool may go at the calendar's moment: the smallest of all limits, first named."""
     limits = tuple(_limits(policy, pool, sizes, reason, calendar))
     counts = [each for each in limits if each.count is not None]
@@ -59,20 +59,20 @@ def answer(policy: Policy, pool: str, sizes: Sizes, reason: DrainReason, calenda
     least = min(counts, key=lambda each: each.count or 0, default=None)
     share = min(shares, key=lambda each: each.percent or 0, default=None)
     if least is None or share is None:
-        return least or share or Answer(None, None, "nothing limits it")
+        return least or share or NodeLimit(None, None, "nothing limits it")
     if least.none:
         return least
-    return Answer(least.count, share.percent, f"the smaller of {least.why} and {share.why}")
+    return NodeLimit(least.count, share.percent, f"the smaller of {least.why} and {share.why}")
 
 
-def _limits(policy: Policy, pool: str, sizes: Sizes, reason: DrainReason, calendar: Calendar) -> Iterator[Answer]:
+def _limits(policy: Policy, pool: str, sizes: Sizes, reason: DrainReason, calendar: Calendar) -> Iterator[NodeLimit]:
     """Yield every limit in force, in the order of the gates (`gates.CLAIM_GATES`)."""
     own = policy.pool(pool)
     freeze = freeze_in_force(policy.freezes, calendar.now)
     if freeze is not None:
-        yield Answer(0, None, f"freeze until {moment(freeze.end)}")
+        yield NodeLimit(0, None, f"freeze until {moment(freeze.end)}")
     if not window_open(own.windows, calendar):
-        yield Answer(0, None, "no window is open")
+        yield NodeLimit(0, None, "no window is open")
     nodes = sizes.pools.get(pool)
     yield from _budgets(own.budgets, "budget", nodes, reason, calendar)
     yield from _of_cluster(_budgets(policy.budgets, "cluster budget", sizes.total, reason, calendar))
@@ -80,14 +80,14 @@ def _limits(policy: Policy, pool: str, sizes: Sizes, reason: DrainReason, calend
     yield from _rate(own.rate, "rate", nodes, calendar)
 
 
-def _of_cluster(limits: Iterable[Answer]) -> Iterator[Answer]:
+def _of_cluster(limits: Iterable[NodeLimit]) -> Iterator[NodeLimit]:
     """Leave out a share of a cluster of unknown size: it says nothing of one pool."""
     return (each for each in limits if each.count is not None)
 
 
 def _budgets(
     budgets: tuple[Budget, ...], word: str, nodes: int | None, reason: DrainReason, calendar: Calendar
-) -> Iterator[Answer]:
+) -> Iterator[NodeLimit]:
     if nodes is not None:
         yield from _decisive(budgets, word, nodes, reason, calendar)
         return
@@ -98,23 +98,23 @@ def _budgets(
 
 def _decisive(
     budgets: Iterable[Budget], word: str, nodes: int, reason: DrainReason, calendar: Calendar
-) -> Iterator[Answer]:
+) -> Iterator[NodeLimit]:
     """Yield the limit of these budgets, if there is one, with the first budget that sets it alone."""
     rows = tuple(budgets)
     limit = limit_now(rows, reason, nodes, calendar)
     if limit is not None:
         decides = next(each for each in rows if limit_now((each,), reason, nodes, calendar) == limit)
-        yield Answer(limit, None, f"{word} {in_words(decides)}")
+        yield NodeLimit(limit, None, f"{word} {in_words(decides)}")
 
 
-def _rate(rate: Rate | None, word: str, nodes: int | None, calendar: Calendar) -> Iterator[Answer]:
+def _rate(rate: Rate | None, word: str, nodes: int | None, calendar: Calendar) -> Iterator[NodeLimit]:
     if rate is None:
         return
     limit = starts_left(rate, (), _HUNDRED if nodes is None else nodes, calendar.now)
-    found = Answer(limit, None, f"{word} {in_words(rate)}")
+    found = NodeLimit(limit, None, f"{word} {in_words(rate)}")
     yield _as_share(found) if nodes is None and rate.nodes.percent is not None else found
 
 
-def _as_share(answer: Answer) -> Answer:
+def _as_share(node_limit: NodeLimit) -> NodeLimit:
     """Return a limit of a hundred nodes as the percentage that it is; none of them is none of any number."""
-    return answer if answer.none else Answer(None, answer.count, answer.why)
+    return node_limit if node_limit.none else NodeLimit(None, node_limit.count, node_limit.why)

@@ -1,6 +1,6 @@
 """`ebb policy windows`: days down, hours across; how many nodes of each pool may go, and what decides it.
 
-Must not decide: `policy_calendar` asks the core. Must not cut an answer: a run too short for its number shows its
+Must not decide: `calendar_view` asks the core. Must not cut a limit: a run too short for its number shows its
 letter, and the legend has the number.
 """
 
@@ -38,7 +38,7 @@ _YEARS_SHOWN: Final = range(1970, 2200)
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class WindowsOptions:
     """What a person typed."""
 
     days: int = 7
@@ -49,7 +49,7 @@ class Wish:
     reason: DrainReason = DrainReason.UNDERUTILIZED
 
 
-def run(path: Path, wish: Wish) -> None:
+def print_windows(path: Path, options: WindowsOptions) -> None:
     """Print the calendar of a policy file.
 
     Raises:
@@ -57,25 +57,25 @@ def run(path: Path, wish: Wish) -> None:
         BadPolicy: with every fault.
     """
     policy = read_policy(path)
-    question = _question(policy, wish)
+    question = _question(policy, options)
     with printing() as console:
-        show(console, path.name, question, _shown(policy, wish.pool))
+        show(console, path.name, question, _shown(policy, options.pool))
 
 
-def _question(policy: Policy, wish: Wish) -> Question:
-    zone = _zone(policy, wish.zone)
-    moment = wish.at or system_time()
+def _question(policy: Policy, options: WindowsOptions) -> Question:
+    zone = _zone(policy, options.zone)
+    moment = options.at or system_time()
     if moment.year not in _YEARS_SHOWN:
         raise BadInput(f"--at: write a time from {_YEARS_SHOWN[0]} to {_YEARS_SHOWN[-1]}.")
     first = moment.astimezone(zone).date()
-    return Question(policy, sizes(policy, wish.nodes), zone, first, wish.days, wish.reason)
+    return Question(policy, sizes(policy, options.nodes), zone, first, options.days, options.reason)
 
 
-def _zone(policy: Policy, wished: str | None) -> ZoneInfo:
+def _zone(policy: Policy, named: str | None) -> ZoneInfo:
     """Return the clock to show: the wished one, the only one that the policy's schedules use, or UTC."""
     used = zones(policy)
     try:
-        return zone_of(wished or (used[0] if len(used) == 1 else "UTC"))
+        return zone_of(named or (used[0] if len(used) == 1 else "UTC"))
     except BadInput as error:
         raise BadInput(f"--time-zone: {error}.") from error
 
@@ -105,10 +105,10 @@ def _known(policy: Policy, pool: str, option: str) -> None:
         raise BadInput(f"{option}: the policy names no pool {pool!r}; its pools: {named}.")
 
 
-def _shown(policy: Policy, wished: str | None) -> tuple[str, ...]:
-    if wished is not None:
-        _known(policy, wished, "--pool")
-        return (wished,)
+def _shown(policy: Policy, named: str | None) -> tuple[str, ...]:
+    if named is not None:
+        _known(policy, named, "--pool")
+        return (named,)
     return tuple(name for name, pool in policy.pools.items() if pool.enabled)
 
 
@@ -184,8 +184,8 @@ def _legend(days: Sequence[Day]) -> Table:
     table.add_column(no_wrap=True)
     table.add_column(no_wrap=True, justify="right")
     table.add_column()
-    for answer, letter in letters(days).items():
-        table.add_row(letter, answer.amount, answer.why)
+    for limit, letter in letters(days).items():
+        table.add_row(letter, limit.amount, limit.why)
     hours = [hour for day in days for hour in day.hours]
     if any(hour is not None and hour.changes for hour in hours):
         table.add_row("*", "", "changes within the hour; the most restrictive is shown")

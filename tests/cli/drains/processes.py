@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from functions.cli.drains.client import Office
+from functions.cli.drains.client import Installation
 from functions.drainer.receive import Reply
 from tests.builders import CLUSTER
 from tests.functions.fake_installation import House
@@ -32,11 +32,11 @@ class Subscription:
         self._at_work = False
 
 
-def office(house: House, *, pushed: bool = True, cluster: str = CLUSTER) -> Office:
+def installation_of(house: House, *, pushed: bool = True, cluster: str = CLUSTER) -> Installation:
     """Return what a command works with; `pushed=False` is a topic whose subscription is missing."""
     if pushed:
         Subscription(house)
-    return Office(cluster, TOPIC, house.state, house.bus, house.clock, "jane")
+    return Installation(cluster, TOPIC, house.state, house.bus, house.clock, "jane")
 
 
 def ebb(*args: str, **environment: str) -> subprocess.CompletedProcess[str]:

@@ -12,9 +12,9 @@ import pytest
 from google.pubsub_v1 import PublisherClient, SubscriberClient
 from typer.testing import CliRunner
 
-from functions.cli.drains import client as acting
+from functions.cli.drains import client
 from functions.cli.drains.client import INTERRUPTED
-from functions.cli.drains.drain import Wish, drain
+from functions.cli.drains.drain import DrainOptions, order_drain
 from functions.cli.drains.outcome import HALT_REMEDIES, REFUSAL_REMEDIES, ending_of
 from functions.cli.main import app
 from functions.cli.remedies import REMEDIES
@@ -26,7 +26,7 @@ from shared.core.records.state import DrainPhase, DrainRecord
 from shared.errors import BadInput
 from shared.ports import Eviction
 from tests.builders import CLUSTER, NOW, node, order, pdb, pod, policy
-from tests.cli.drains.processes import TOPIC, ebb, office
+from tests.cli.drains.processes import TOPIC, ebb, installation_of
 from tests.functions.fake_installation import House
 from tests.real.emulators import PubSubEmulator
 
@@ -52,7 +52,7 @@ def test_a_drain_is_told_phase_by_phase_until_the_node_is_left_to_the_autoscaler
 ) -> None:
     cluster = house(step_seconds=3)
 
-    assert drain(office(cluster), "n1", Wish(), wait=True) == 0
+    assert order_drain(installation_of(cluster), "n1", DrainOptions(), wait=True) == 0
 
     shown = capsys.readouterr().out
     assert words(shown) == ["published", "accepted", "claimed", "cordoned", "eviction", "drained"]
@@ -64,7 +64,9 @@ def test_a_drain_is_told_phase_by_phase_until_the_node_is_left_to_the_autoscaler
 def test_the_order_is_a_persons_and_its_times_are_the_states() -> None:
     cluster = house()
 
-    drain(office(cluster, pushed=False), "n1", Wish(dry_run=True, ignore=("windows",)), wait=False)
+    order_drain(
+        installation_of(cluster, pushed=False), "n1", DrainOptions(dry_run=True, ignore=("windows",)), wait=False
+    )
 
     (sent,) = cluster.bus.published
     assert (sent.kind, sent.origin, sent.node, sent.requested_by) == (OrderKind.DRAIN, Origin.MANUAL, "n1", "jane")
@@ -75,7 +77,7 @@ def test_the_order_is_a_persons_and_its_times_are_the_states() -> None:
 def test_without_waiting_only_the_orders_id_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     cluster = house()
 
-    assert drain(office(cluster, pushed=False), "n1", Wish(), wait=False) == 0
+    assert order_drain(installation_of(cluster, pushed=False), "n1", DrainOptions(), wait=False) == 0
 
     assert capsys.readouterr().out == f"{cluster.bus.published[0].order_id}\n"
 
@@ -136,7 +138,7 @@ def test_what_does_not_go_as_asked_is_named_with_its_remedy(
     cluster = house(*things)
     happens(cluster)
 
-    assert drain(office(cluster), name, Wish(), wait=True) == 1
+    assert order_drain(installation_of(cluster), name, DrainOptions(), wait=True) == 1
 
     shown = capsys.readouterr().out
     assert f"{name}: {expected}" in shown
@@ -148,7 +150,7 @@ def test_everything_in_the_way_is_told_with_its_remedy(capsys: pytest.CaptureFix
     data = pod("data", on="n1", volumes=(Volume("tmp", "emptyDir"),))
     cluster = house(bare, data, policy=policy(cluster_wide={"paused": True}))
 
-    assert drain(office(cluster), "n1", Wish(ignore=("gates",)), wait=True) == 1
+    assert order_drain(installation_of(cluster), "n1", DrainOptions(ignore=("gates",)), wait=True) == 1
 
     first, *points = capsys.readouterr().out.split("n1: ")[1].splitlines()
     assert first == "refused, blocked_by_pod. A pod on the node may not be moved."
@@ -163,7 +165,7 @@ def test_everything_in_the_way_is_told_with_its_remedy(capsys: pytest.CaptureFix
 def test_one_thing_in_the_way_is_told_once(capsys: pytest.CaptureFixture[str]) -> None:
     cluster = house(policy=policy(cluster_wide={"paused": True}))
 
-    assert drain(office(cluster), "n1", Wish(), wait=True) == 1
+    assert order_drain(installation_of(cluster), "n1", DrainOptions(), wait=True) == 1
 
     last = capsys.readouterr().out.splitlines()[-2:]
     assert last == ["n1: refused, paused. Ebb is paused. (policy)", REMEDIES[Unremovable.PAUSED]]
@@ -178,7 +180,7 @@ def test_a_pod_that_stops_a_drain_is_told_with_its_remedy(capsys: pytest.Capture
 
     cluster.clock.moves.append(appear)
 
-    assert drain(office(cluster), "n1", Wish(), wait=True) == 1
+    assert order_drain(installation_of(cluster), "n1", DrainOptions(), wait=True) == 1
 
     last = capsys.readouterr().out.splitlines()[-2:]
     assert last[0].startswith("n1: given_back, pod_blocks.")
@@ -202,7 +204,7 @@ def test_without_a_terminal_the_command_waits_unless_told_not_to(
     expected: tuple[int, str], options: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cluster = house()
-    monkeypatch.setattr(acting, "open_office", lambda _: office(cluster))
+    monkeypatch.setattr(client, "open_installation", lambda _: installation_of(cluster))
 
     ended = CliRunner().invoke(app, ["drain", "n9", *options])
 
@@ -215,7 +217,7 @@ def test_the_budget_that_holds_a_pod_is_named_while_it_does(capsys: pytest.Captu
     cluster = house(step_seconds=5)
     held_for_good(cluster)
 
-    drain(office(cluster), "n1", Wish(), wait=True)
+    order_drain(installation_of(cluster), "n1", DrainOptions(), wait=True)
 
     shown = capsys.readouterr().out
     assert shown.count("default/p held by PodDisruptionBudget default/web") == 1
@@ -232,7 +234,7 @@ def test_a_node_that_vanishes_meanwhile_is_removed(capsys: pytest.CaptureFixture
 
     cluster.clock.moves.append(vanish)
 
-    assert drain(office(cluster), "n1", Wish(), wait=True) == 0
+    assert order_drain(installation_of(cluster), "n1", DrainOptions(), wait=True) == 0
 
     assert "n1: removed. The node is gone." in capsys.readouterr().out
 
@@ -249,7 +251,7 @@ def test_a_dry_run_says_what_would_be(
 ) -> None:
     cluster = house(policy=policy(cluster_wide={"dry_run": policys}))
 
-    assert drain(office(cluster), "n1", Wish(dry_run=asked), wait=True) == 0
+    assert order_drain(installation_of(cluster), "n1", DrainOptions(dry_run=asked), wait=True) == 0
 
     shown = capsys.readouterr().out
     assert "n1: would_drain. Dry run: everything was checked and nothing was done." in shown
@@ -260,7 +262,7 @@ def test_a_dry_run_says_what_would_be(
 def test_words_that_the_policy_does_not_let_an_order_ignore_are_explained(capsys: pytest.CaptureFixture[str]) -> None:
     cluster = house(policy=policy(cluster_wide={"paused": True}))
 
-    assert drain(office(cluster), "n1", Wish(ignore=("gates",)), wait=True) == 1
+    assert order_drain(installation_of(cluster), "n1", DrainOptions(ignore=("gates",)), wait=True) == 1
 
     shown = capsys.readouterr().out
     assert "n1: refused, paused." in shown
@@ -272,7 +274,7 @@ def test_an_order_that_nobody_takes_says_what_to_check_once_and_ends_as_expired(
 ) -> None:
     cluster = house()
 
-    assert drain(office(cluster, pushed=False), "n1", Wish(), wait=True) == 1
+    assert order_drain(installation_of(cluster, pushed=False), "n1", DrainOptions(), wait=True) == 1
 
     shown = capsys.readouterr().out
     assert shown.count("Nothing has taken the order for 60 s.") == 1
@@ -286,7 +288,7 @@ def test_an_order_for_another_cluster_than_the_drainers_points_to_it(capsys: pyt
     cluster = house()
     other = "projects/p/locations/l/clusters/other"
 
-    assert drain(office(cluster, cluster=other), "n1", Wish(), wait=True) == 1
+    assert order_drain(installation_of(cluster, cluster=other), "n1", DrainOptions(), wait=True) == 1
 
     assert cluster.reasons("message_rejected") == ["other_cluster"]
     assert f"other_cluster there means that the drainer's EBB_CLUSTER is not {other}" in capsys.readouterr().out
@@ -296,7 +298,7 @@ def test_patience_may_end_before_the_drain(capsys: pytest.CaptureFixture[str]) -
     cluster = house(step_seconds=5)
     held_for_good(cluster)
 
-    assert drain(office(cluster), "n1", Wish(timeout=timedelta(minutes=2)), wait=True) == 1
+    assert order_drain(installation_of(cluster), "n1", DrainOptions(timeout=timedelta(minutes=2)), wait=True) == 1
 
     assert "n1: not done after 2m." in capsys.readouterr().out
     assert cluster.remembered().claims
@@ -310,23 +312,23 @@ def test_who_stops_watching_is_told_that_the_drain_goes_on(capsys: pytest.Captur
 
     cluster.clock.moves.append(interrupted)
 
-    assert drain(office(cluster, pushed=False), "n1", Wish(), wait=True) == INTERRUPTED
+    assert order_drain(installation_of(cluster, pushed=False), "n1", DrainOptions(), wait=True) == INTERRUPTED
     assert "goes on: ebb status shows it, ebb release n1 ends it." in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
-    ("expected", "name", "wish"),
+    ("expected", "name", "options"),
     [
         pytest.param(
-            "--ignore: budget is not one of budgets, gates, windows.", "n1", Wish(ignore=("budget",)), id="word"
+            "--ignore: budget is not one of budgets, gates, windows.", "n1", DrainOptions(ignore=("budget",)), id="word"
         ),
-        pytest.param("NODE: 'N 1' cannot be a node's name", "N 1", Wish(), id="node"),
+        pytest.param("NODE: 'N 1' cannot be a node's name", "N 1", DrainOptions(), id="node"),
     ],
 )
-def test_bad_use_publishes_nothing(expected: str, name: str, wish: Wish) -> None:
+def test_bad_use_publishes_nothing(expected: str, name: str, options: DrainOptions) -> None:
     cluster = house()
     with pytest.raises(BadInput, match=expected):
-        drain(office(cluster), name, wish, wait=True)
+        order_drain(installation_of(cluster), name, options, wait=True)
     assert cluster.bus.published == []
 
 

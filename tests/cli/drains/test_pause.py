@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from functions.cli.drains.pause import Switch, sentences, set_flag
+from functions.cli.drains.pause import PauseSwitch, sentences, set_flag
 from shared.adapters.sqlite import SqliteState
 from shared.core.records.state import ClusterState
 from shared.ports import CLUSTER_KEY
@@ -54,12 +54,12 @@ def test_a_pause_leaves_the_rest_of_the_document_alone() -> None:
     state = FakeState()
     before = ClusterState(claims={"uid-n1": claim("n1")})
     state.put(CLUSTER_KEY, before, None)
-    set_flag(Switch(CLUSTER, state, FakeClock()), paused=True, reason="why")
+    set_flag(PauseSwitch(CLUSTER, state, FakeClock()), paused=True, reason="why")
     assert read_cluster(state)[0] == replace(before, paused=True, pause_reason="why")
 
 
 def test_a_resume_forgets_the_reason() -> None:
-    switch = Switch(CLUSTER, FakeState(), FakeClock())
+    switch = PauseSwitch(CLUSTER, FakeState(), FakeClock())
     set_flag(switch, paused=True, reason="why")
     set_flag(switch, paused=False, reason="")
     assert read_cluster(switch.state)[0] == ClusterState()

@@ -6,18 +6,18 @@ from typing import Any
 
 import pytest
 
-from functions.cli.drains.release import Patience, release
-from functions.cli.drains.release_targets import Sight, Target, freed, look
+from functions.cli.drains.release import ReleaseOptions, order_release
+from functions.cli.drains.release_targets import ReleaseTarget, VisibleNodes, is_free, read_nodes
 from functions.cli.format import moment
 from shared.core.cluster import names
 from shared.core.records.orders import OrderKind, Origin
 from shared.core.records.state import ClusterState
 from shared.errors import BadInput, BadSettings
 from tests.builders import CLUSTER, claim, node, order, our_taint, pod
-from tests.cli.drains.processes import TOPIC, ebb, office
+from tests.cli.drains.processes import TOPIC, ebb, installation_of
 from tests.functions.fake_installation import House
 
-BLIND = Sight(note="The cluster is not looked at.")
+BLIND = VisibleNodes(note="The cluster is not looked at.")
 
 
 def house(*things: Any) -> House:
@@ -29,18 +29,18 @@ def house(*things: Any) -> House:
     return made
 
 
-def blind() -> Sight:
+def blind() -> VisibleNodes:
     return BLIND
 
 
-def seen(cluster: House) -> Sight:
-    return Sight(cluster.cluster, cluster.cluster.all_nodes())
+def seen(cluster: House) -> VisibleNodes:
+    return VisibleNodes(cluster.cluster, cluster.cluster.all_nodes())
 
 
 def test_a_node_that_is_held_is_free_when_its_claim_has_ended(capsys: pytest.CaptureFixture[str]) -> None:
     cluster = house()
 
-    assert release(office(cluster), "n1", blind, Patience()) == 0
+    assert order_release(installation_of(cluster), "n1", blind, ReleaseOptions()) == 0
 
     until = moment(cluster.remembered().backoffs["uid-n1"].until)
     said = f"n1  released  A release gave the node back. It is left alone until {until}.\n"
@@ -52,7 +52,7 @@ def test_a_node_that_is_held_is_free_when_its_claim_has_ended(capsys: pytest.Cap
 def test_the_order_names_the_very_node_and_who_asked(capsys: pytest.CaptureFixture[str]) -> None:
     cluster = house()
 
-    release(office(cluster, pushed=False), "n1", blind, Patience(wait=False))
+    order_release(installation_of(cluster, pushed=False), "n1", blind, ReleaseOptions(wait=False))
 
     (sent,) = cluster.bus.published
     assert (sent.kind, sent.origin, sent.node, sent.node_uid) == (OrderKind.RELEASE, Origin.MANUAL, "n1", "uid-n1")
@@ -63,7 +63,7 @@ def test_the_order_names_the_very_node_and_who_asked(capsys: pytest.CaptureFixtu
 def test_all_releases_every_claim_and_every_node_with_our_taint(capsys: pytest.CaptureFixture[str]) -> None:
     cluster = house(node("orphan", unschedulable=True, taints=(our_taint("lost"),)))
 
-    assert release(office(cluster), "all", lambda: seen(cluster), Patience()) == 0
+    assert order_release(installation_of(cluster), "all", lambda: seen(cluster), ReleaseOptions()) == 0
 
     shown = capsys.readouterr()
     assert sorted(line.split()[0] for line in shown.out.splitlines()) == ["n1", "n2", "orphan"]
@@ -75,7 +75,7 @@ def test_all_releases_every_claim_and_every_node_with_our_taint(capsys: pytest.C
 def test_without_a_cluster_all_means_the_claims_and_that_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     cluster = house(node("orphan", unschedulable=True, taints=(our_taint("lost"),)))
 
-    assert release(office(cluster), "all", blind, Patience()) == 0
+    assert order_release(installation_of(cluster), "all", blind, ReleaseOptions()) == 0
 
     assert BLIND.note in capsys.readouterr().err
     assert cluster.cluster.nodes["orphan"].drain_taint == "lost"
@@ -85,7 +85,7 @@ def test_a_pause_is_not_asked_for_twice(capsys: pytest.CaptureFixture[str]) -> N
     cluster = House(node("n1"))
     cluster.remember(ClusterState(paused=True))
 
-    assert release(office(cluster), "all", lambda: seen(cluster), Patience()) == 0
+    assert order_release(installation_of(cluster), "all", lambda: seen(cluster), ReleaseOptions()) == 0
 
     shown = capsys.readouterr()
     assert (shown.out, shown.err) == (
@@ -107,7 +107,10 @@ def test_a_node_without_a_claim(
 ) -> None:
     cluster = house()
 
-    assert release(office(cluster), name, lambda: seen(cluster) if sighted else BLIND, Patience()) == code
+    assert (
+        order_release(installation_of(cluster), name, lambda: seen(cluster) if sighted else BLIND, ReleaseOptions())
+        == code
+    )
 
     assert capsys.readouterr().out.startswith(expected)
     assert len(cluster.bus.published) == (0 if sighted else 1)
@@ -118,7 +121,10 @@ def test_a_release_that_nobody_carries_out_says_what_to_check_and_what_is_still_
 ) -> None:
     cluster = house()
 
-    assert release(office(cluster, pushed=False), "n1", blind, Patience(timeout=timedelta(minutes=2))) == 1
+    assert (
+        order_release(installation_of(cluster, pushed=False), "n1", blind, ReleaseOptions(timeout=timedelta(minutes=2)))
+        == 1
+    )
 
     shown = capsys.readouterr().out
     assert shown.count("1 node not free after 1m. Check") == 1
@@ -129,7 +135,7 @@ def test_a_release_that_nobody_carries_out_says_what_to_check_and_what_is_still_
 
 def test_nodes_that_were_claimed_meanwhile_are_named(capsys: pytest.CaptureFixture[str]) -> None:
     cluster = house()
-    desk = office(cluster)
+    desk = installation_of(cluster)
     moves = cluster.clock.moves
 
     def drain_another() -> None:
@@ -138,7 +144,7 @@ def test_nodes_that_were_claimed_meanwhile_are_named(capsys: pytest.CaptureFixtu
 
     moves.append(drain_another)
 
-    assert release(desk, "all", blind, Patience()) == 1
+    assert order_release(desk, "all", blind, ReleaseOptions()) == 1
     assert "Claimed meanwhile: n3. Run ebb pause, then ebb release all again." in capsys.readouterr().out
 
 
@@ -154,31 +160,31 @@ def test_nodes_that_were_claimed_meanwhile_are_named(capsys: pytest.CaptureFixtu
     ],
 )
 def test_a_node_is_free_of_claim_and_taint(expected: bool, claims: dict[str, Any], things: tuple[Any, ...]) -> None:
-    target = Target("n1", "uid-n1", "order")
-    assert freed(target, ClusterState(claims=claims), House(*things).cluster) is expected
+    target = ReleaseTarget("n1", "uid-n1", "order")
+    assert is_free(target, ClusterState(claims=claims), House(*things).cluster) is expected
 
 
 def test_a_kubeconfig_that_was_given_must_work(tmp_path: Path) -> None:
     with pytest.raises(BadSettings, match="cannot be used"):
-        look({"EBB_CLUSTER": CLUSTER}, tmp_path / "none")
+        read_nodes({"EBB_CLUSTER": CLUSTER}, tmp_path / "none")
 
 
 def test_without_a_gke_api_and_a_kubeconfig_the_cluster_is_not_looked_at() -> None:
-    sight = look({"EBB_CLUSTER": CLUSTER, "EBB_GKE_API": "none"}, None)
-    assert (sight.cluster, sight.nodes) == (None, ())
-    assert "Give --kubeconfig" in sight.note
+    visible = read_nodes({"EBB_CLUSTER": CLUSTER, "EBB_GKE_API": "none"}, None)
+    assert (visible.cluster, visible.nodes) == (None, ())
+    assert "Give --kubeconfig" in visible.note
 
 
 def test_a_gke_api_that_does_not_answer_is_a_note_and_no_fault() -> None:
-    sight = look({"EBB_CLUSTER": CLUSTER, "EBB_GKE_API": "http://127.0.0.1:9"}, None)
-    assert sight.cluster is None
-    assert sight.note.startswith("The cluster cannot be read (GKE API")
+    visible = read_nodes({"EBB_CLUSTER": CLUSTER, "EBB_GKE_API": "http://127.0.0.1:9"}, None)
+    assert visible.cluster is None
+    assert visible.note.startswith("The cluster cannot be read (GKE API")
 
 
 def test_a_name_that_no_node_can_bear_is_bad_use() -> None:
     cluster = house()
     with pytest.raises(BadInput, match="NODE: 'ALL'"):
-        release(office(cluster), "ALL", blind, Patience())
+        order_release(installation_of(cluster), "ALL", blind, ReleaseOptions())
 
 
 @pytest.mark.parametrize(
@@ -208,7 +214,7 @@ def test_all_finds_a_node_whose_taint_somebody_removed_by_the_annotation() -> No
     note = {names.OUR_ANNOTATION: '{"order_id": "lost", "since": "2026-03-04T22:00:00Z"}'}
     cluster = house(node("orphan", unschedulable=True, annotations=note))
 
-    assert release(office(cluster), "all", lambda: seen(cluster), Patience()) == 0
+    assert order_release(installation_of(cluster), "all", lambda: seen(cluster), ReleaseOptions()) == 0
 
     found = cluster.cluster.nodes["orphan"]
     assert (found.unschedulable, names.OUR_ANNOTATION in found.annotations) == (False, False)

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from rich.console import Console
 
 from functions.cli.drains import status_json, status_table
-from functions.cli.drains.status import NO_RECORD, PUBLISHED, RESULTS, Status, read_status, status_of
+from functions.cli.drains.status import NO_RECORD, PUBLISHED, RESULTS, InstallationStatus, read_status, status_of
 from shared.adapters.clock import system_time
 from shared.adapters.firestore import FirestoreState
 from shared.adapters.sqlite import SqliteState
@@ -56,12 +56,12 @@ def status(
     state: ClusterState | None = None,
     *records: DrainRecord,
     pools: Mapping[str, PoolMarks] | None = None,
-) -> Status:
+) -> InstallationStatus:
     drains = {each.order.order_id: each for each in records}
     return status_of(CLUSTER, state or ClusterState(last_pass=NOW), pools or {}, drains, NOW)
 
 
-def rich_in_everything() -> Status:
+def rich_in_everything() -> InstallationStatus:
     state = ClusterState(
         claims={"u1": claim(NAME, pool="default-pool", since=NOW - 4 * MINUTE)},
         last_pass=NOW - 3 * MINUTE,
@@ -80,7 +80,7 @@ def rich_in_everything() -> Status:
     return status(state, held, ended, pools={"default-pool": marks, "empty": PoolMarks()})
 
 
-def printed(shown: Status, width: int, *, terminal: bool = True) -> list[str]:
+def printed(shown: InstallationStatus, width: int, *, terminal: bool = True) -> list[str]:
     page = StringIO()
     status_table.show(Console(file=page, width=width, force_terminal=terminal, color_system=None), shown)
     return [line.rstrip() for line in page.getvalue().splitlines()]

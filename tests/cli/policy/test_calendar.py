@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from functions.cli.policy.calendar_view import Day, Question, calendar, instants
-from functions.cli.policy.limits import Answer, Sizes, answer
+from functions.cli.policy.limits import NodeLimit, Sizes, node_limit
 from shared.core.policy import Budget, Freeze, Limit, Policy, PoolPolicy, Rate, Schedule
 from shared.core.reasons import DrainReason
 from shared.core.rules.budgets import Calendar, limit_now, window_open
@@ -31,8 +31,8 @@ def days(given: Policy, first: date = MONDAY, number: int = 1, sizes: Sizes | No
 
 
 def amounts(day: Day) -> list[str]:
-    """The hours of a day in words: a mark where the answer changes, an empty word where the clock skips one."""
-    return ["" if hour is None else f"{hour.answer.amount}{'*' if hour.changes else ''}" for hour in day.hours]
+    """The hours of a day in words: a mark where the limit changes, an empty word where the clock skips one."""
+    return ["" if hour is None else f"{hour.limit.amount}{'*' if hour.changes else ''}" for hour in day.hours]
 
 
 def test_a_budget_of_office_hours_shuts_the_hours_from_nine_to_seventeen() -> None:
@@ -68,48 +68,50 @@ def test_on_the_days_of_a_clock_change(expected: list[str], day: date) -> None:
 @pytest.mark.parametrize(
     ("expected", "given", "sizes"),
     [
-        pytest.param(Answer(None, 10, "budget 10% always"), policy(TEN), Sizes(), id="a share of an unknown pool"),
-        pytest.param(Answer(3, None, "budget 10% always"), policy(TEN), Sizes({"a": 30}), id="a share of thirty"),
+        pytest.param(NodeLimit(None, 10, "budget 10% always"), policy(TEN), Sizes(), id="a share of an unknown pool"),
+        pytest.param(NodeLimit(3, None, "budget 10% always"), policy(TEN), Sizes({"a": 30}), id="a share of thirty"),
         pytest.param(
-            Answer(2, 10, "the smaller of budget 2 always and budget 10% always"),
+            NodeLimit(2, 10, "the smaller of budget 2 always and budget 10% always"),
             policy(TWO, TEN), Sizes(), id="a number and a share of an unknown pool"),
-        pytest.param(Answer(2, None, "budget 2 always"), policy(TEN, TWO), Sizes({"a": 30}), id="the smaller of both"),
-        pytest.param(Answer(None, None, "nothing limits it"), policy(), Sizes(), id="no limit"),
         pytest.param(
-            Answer(0, None, "budget 0% always"), policy(Budget(Limit(percent=0))), Sizes(), id="a share of nothing"),
-        pytest.param(Answer(0, None, "no window is open"), policy(TWO, windows=()), Sizes(), id="no window"),
+            NodeLimit(2, None, "budget 2 always"),
+            policy(TEN, TWO), Sizes({"a": 30}), id="the smaller of both"),
+        pytest.param(NodeLimit(None, None, "nothing limits it"), policy(), Sizes(), id="no limit"),
         pytest.param(
-            Answer(0, None, "freeze until 2026-11-28 00:00:00 UTC"),
+            NodeLimit(0, None, "budget 0% always"), policy(Budget(Limit(percent=0))), Sizes(), id="a share of nothing"),
+        pytest.param(NodeLimit(0, None, "no window is open"), policy(TWO, windows=()), Sizes(), id="no window"),
+        pytest.param(
+            NodeLimit(0, None, "freeze until 2026-11-28 00:00:00 UTC"),
             policy(TWO, windows=(), cluster={"freezes": (Freeze(datetime(2026, 11, 1, tzinfo=UTC),
                                                                 datetime(2026, 11, 28, tzinfo=UTC)),)}),
             Sizes(), id="a freeze before a window, in the order of the gates"),
         pytest.param(
-            Answer(1, None, "rate 1 in any 1h"),
+            NodeLimit(1, None, "rate 1 in any 1h"),
             policy(TWO, rate=Rate(Limit(1), timedelta(hours=1))), Sizes(), id="a rate below the budget"),
         pytest.param(
-            Answer(None, 5, "rate 5% in any 1h"),
+            NodeLimit(None, 5, "rate 5% in any 1h"),
             policy(TEN, rate=Rate(Limit(percent=5), timedelta(hours=1))), Sizes(), id="a rate that is a share"),
-        pytest.param(Answer(2, None, "budget 2 always"), policy(TWO, cluster={"budgets": (TEN,)}), Sizes({"a": 5}),
+        pytest.param(NodeLimit(2, None, "budget 2 always"), policy(TWO, cluster={"budgets": (TEN,)}), Sizes({"a": 5}),
                      id="a share of a cluster of unknown size says nothing"),
         pytest.param(
-            Answer(1, None, "cluster budget 10% always"), policy(TWO, cluster={"budgets": (TEN,)}),
+            NodeLimit(1, None, "cluster budget 10% always"), policy(TWO, cluster={"budgets": (TEN,)}),
             Sizes({"a": 5}, 5), id="a share of a cluster of known size"),
         pytest.param(
-            Answer(0, None, "cluster budget 0 always"), policy(TEN, cluster={"budgets": (Budget(Limit(0)),)}),
+            NodeLimit(0, None, "cluster budget 0 always"), policy(TEN, cluster={"budgets": (Budget(Limit(0)),)}),
             Sizes(), id="nothing in the whole cluster"),
         pytest.param(
-            Answer(None, 10, "budget 10% always"),
+            NodeLimit(None, 10, "budget 10% always"),
             policy(Budget(Limit(1), reasons=frozenset({"expired"})), TEN), Sizes(), id="a budget of another reason"),
     ],
 )  # fmt: skip
-def test_what_decides_is_named(expected: Answer, given: Policy, sizes: Sizes) -> None:
+def test_what_decides_is_named(expected: NodeLimit, given: Policy, sizes: Sizes) -> None:
     noon = Calendar(datetime(2026, 11, 23, 12, tzinfo=UTC))
-    assert answer(given, "a", sizes, DrainReason.UNDERUTILIZED, noon) == expected
+    assert node_limit(given, "a", sizes, DrainReason.UNDERUTILIZED, noon) == expected
 
 
 def test_of_equal_limits_the_first_gate_is_named() -> None:
     given = policy(TWO, cluster={"budgets": (TWO,)})
-    found = answer(given, "a", Sizes(), DrainReason.UNDERUTILIZED, Calendar(datetime(2026, 11, 23, tzinfo=UTC)))
+    found = node_limit(given, "a", Sizes(), DrainReason.UNDERUTILIZED, Calendar(datetime(2026, 11, 23, tzinfo=UTC)))
     assert found.why == "budget 2 always"
 
 
@@ -141,5 +143,5 @@ def test_no_minute_of_a_day_is_more_restrictive_than_its_hour(
     allowed = budget if window_open(windows, now) else 0
     shown = days(given, day)[0].hours[local.hour]
     assert shown is not None
-    assert (shown.answer.count or 0) <= allowed
-    assert shown.changes or shown.answer.count == allowed
+    assert (shown.limit.count or 0) <= allowed
+    assert shown.changes or shown.limit.count == allowed

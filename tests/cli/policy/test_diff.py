@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from functions.cli.main import app
-from functions.cli.policy.diff import NOTHING, SAME, SETTINGS_ONLY, Change, all_marked, settings, verdicts
+from functions.cli.policy.diff import NOTHING, SAME, SETTINGS_ONLY, PolicyChange, all_marked, settings, verdicts
 from shared.core.planning.plan import Verdict
 from shared.core.policy import Policy, PoolPolicy
 from tests.builders import cluster, node
@@ -28,37 +28,40 @@ NEW = OLD.replace("web-pool: {enabled: true}", "web-pool: {enabled: false}")
     [
         pytest.param((), Policy(hash="a"), Policy(hash="b"), id="nothing but the hash"),
         pytest.param(
-            (Change("cluster", "dryRun", "true", "false"),), Policy(), Policy(dry_run=False), id="the cluster's"
+            (PolicyChange("cluster", "dryRun", "true", "false"),), Policy(), Policy(dry_run=False), id="the cluster's"
         ),
         pytest.param(
-            (Change("pool a", "enabled", "true", "false"),), Policy(pools={"a": ON}), Policy(), id="a pool left out"
+            (PolicyChange("pool a", "enabled", "true", "false"),),
+            Policy(pools={"a": ON}),
+            Policy(),
+            id="a pool left out",
         ),
         pytest.param(
-            (Change("pool a", "enabled", "false", "true"),), Policy(), Policy(pools={"a": ON}), id="a new pool"
+            (PolicyChange("pool a", "enabled", "false", "true"),), Policy(), Policy(pools={"a": ON}), id="a new pool"
         ),
         pytest.param((), Policy(pools={"a": OFF}), Policy(), id="a disabled pool left out"),
         pytest.param(
-            (Change("pool a", "disruption.consolidateAfter", "5m", "10m"),),
+            (PolicyChange("pool a", "disruption.consolidateAfter", "5m", "10m"),),
             Policy(pools={"a": ON}),
             Policy(pools={"a": replace(ON, consolidate_after=timedelta(minutes=10))}),
             id="a timer",
         ),
         pytest.param(
-            (Change("every other pool", "headroom", "0%", "5%"),),
+            (PolicyChange("every other pool", "headroom", "0%", "5%"),),
             Policy(),
             Policy(other_pools=PoolPolicy(headroom_percent=5)),
             id="what holds for pools that are not named",
         ),
     ],
 )
-def test_the_settings_that_differ_are_named(expected: tuple[Change, ...], old: Policy, new: Policy) -> None:
+def test_the_settings_that_differ_are_named(expected: tuple[PolicyChange, ...], old: Policy, new: Policy) -> None:
     assert settings(old, new) == expected
 
 
 def test_the_verdicts_that_differ_are_named_and_no_other() -> None:
     before = plan(ordered("n1"), busy("n2"), decision("n3", Verdict.IN_FLIGHT, reason="order"))
     after = plan(busy("n1"), busy("n2"), decision("n3", Verdict.IN_FLIGHT, reason="order"))
-    assert verdicts(before, after) == (Change("a", "n1", "would order: underutilized", "keep: cpu_above_limit"),)
+    assert verdicts(before, after) == (PolicyChange("a", "n1", "would order: underutilized", "keep: cpu_above_limit"),)
 
 
 def test_marks_of_long_ago_are_older_than_any_policy_may_ask() -> None:

@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 from functions.cli.main import app
 from functions.cli.policy.bars import bars
 from functions.cli.policy.calendar_view import Day, Hour, Question
-from functions.cli.policy.limits import Answer, Sizes
+from functions.cli.policy.limits import NodeLimit, Sizes
 from functions.cli.policy.windows import show
 from shared.core.policy.parsing import parse
 from shared.core.policy.schedule import zone_of
@@ -37,7 +37,7 @@ nodePools:
   off: {}
 """
 AT = ("--at", "2026-11-23T12:00:00Z")
-OPEN, SHUT = Answer(3, None, "budget 3 always"), Answer(0, None, "no window is open")
+OPEN, SHUT = NodeLimit(3, None, "budget 3 always"), NodeLimit(0, None, "no window is open")
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from functions.cli.policy.as_written import as_written
+from functions.cli.policy.check import written_warnings
 from functions.cli.policy.importing import Imported, from_estafette, from_karpenter, from_node_refiner
 from shared.core.policy import Limit, Policy, PoolPolicy
 from shared.core.policy.parsing import parse
@@ -241,9 +241,9 @@ def test_an_empty_list_of_reasons_is_warned_about(expected: str, document: str) 
     data = (document % "{budgets: [{nodes: 1, reasons: [Empty]}, {nodes: 1, reasons: []}]}").encode()
 
     assert parse(data)
-    (said,) = as_written(data)
+    (said,) = written_warnings(data)
     assert said.startswith(f"{expected}: the list is empty, which means every reason")
 
 
 def test_a_document_without_such_a_list_needs_no_word() -> None:
-    assert as_written(b"nodePools: {a: {enabled: true}, b: {disruption: {}}}") == ()
+    assert written_warnings(b"nodePools: {a: {enabled: true}, b: {disruption: {}}}") == ()

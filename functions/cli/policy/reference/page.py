@@ -34,7 +34,7 @@ _DEFAULT: Final = " Default "
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class FieldRow:
     """One field: its path, what may be written with its unit, its meaning, its default with the reason for it."""
 
     path: str
@@ -51,12 +51,12 @@ def table(schema: Part) -> str:
     return _HEAD + "\n".join(map(str, rows(schema))) + "\n"
 
 
-def rows(schema: Part) -> Iterator[Row]:
+def rows(schema: Part) -> Iterator[FieldRow]:
     """Yield a row for every field, in the order of the models; `defaults` holds the fields of a pool once."""
     yield from _fields(schema, "", schema["$defs"])
 
 
-def _fields(section: Part, path: str, sections: Part) -> Iterator[Row]:
+def _fields(section: Part, path: str, sections: Part) -> Iterator[FieldRow]:
     for name, field in section["properties"].items():
         part, list_of = _inner(field, sections)
         own = f"{path}{name}"
@@ -82,11 +82,11 @@ def _said(field: Part, sections: Part) -> Part:
     return sections[part["$ref"].rsplit("/", 1)[-1]] if "$ref" in part else part
 
 
-def _row(path: str, field: Part, part: Part, *, required: bool) -> Row:
+def _row(path: str, field: Part, part: Part, *, required: bool) -> FieldRow:
     meaning, _, why = field["description"].partition(_DEFAULT)
     value = f"list of: {_value(part)}" if part.get("list") else _value(part)
     default = "required" if required else why.removesuffix(".") or _default(field)
-    return Row(path, value, meaning, default)
+    return FieldRow(path, value, meaning, default)
 
 
 def _default(field: Part) -> str:
