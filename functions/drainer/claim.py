@@ -11,15 +11,15 @@ from msgspec.structs import replace
 
 from functions.drainer.session import ActionResult, DrainSession, NodeAction
 from shared.core.cluster.snapshot import Node, Snapshot
-from shared.core.draining.admission import exceeded_limits, no_place, room_was_claimed, shares_of
+from shared.core.draining.admission import exceeded_limits, no_place, room_was_claimed, workload_moves_of
 from shared.core.draining.next_step import deadline
 from shared.core.policy import Policy
 from shared.core.reasons import Blocker, Reason, Refusal
 from shared.core.records.claims import claim_for, grant, longest_rate
 from shared.core.records.state import Claim, ClusterState, DrainPhase, Objection
-from shared.core.rules.moved_pods import moving
+from shared.core.rules.moved_pods import count_moved_pods
 from shared.core.rules.pods import movable
-from shared.core.rules.workload_limits import turns
+from shared.core.rules.workload_limits import moving_pods
 from shared.errors import Stale
 from shared.store.compare_and_set import change_cluster, read_cluster
 from shared.wiring import prices_of
@@ -104,8 +104,8 @@ def _claim(session: DrainSession, node: Node, proof: Revalidation, policy: Polic
     """
     snapshot, counted = proof.snapshot, proof.state
     price = prices_of().of(node).per_hour
-    pods = moving(snapshot, (node,), policy).get(node.uid, {})
-    own_turns = turns(shares_of(node, snapshot, counted, policy))
+    pods = count_moved_pods(snapshot, (node,), policy).get(node.uid, {})
+    own_turns = moving_pods(workload_moves_of(node, snapshot, counted, policy))
 
     def change(state: ClusterState, now: datetime) -> ClusterState | None:
         if (held := state.claims.get(node.uid)) is not None:

@@ -19,7 +19,7 @@ from shared.core.cluster.snapshot import Node, Pod
 from shared.core.draining.observation import Observation, Proof
 from shared.core.records.state import Claim
 from shared.core.rules.pods import movable
-from shared.core.rules.workload_limits import sharers
+from shared.core.rules.workload_limits import other_claims
 from shared.errors import Gone
 from shared.store.compare_and_set import read_cluster
 
@@ -92,7 +92,7 @@ class Observer:
                 disruption_budgets=seen.disruption_budgets,
                 workloads=workloads,
                 workloads_at=workloads_at,
-                sharers=sharers(state.claims, self._session.record.node_uid),
+                other_claims=other_claims(state.claims, self._session.record.node_uid),
                 working=sum(not claim.drained for claim in state.claims.values()),
                 unbound=seen.unbound,
                 policy=policy_in_reach(self._session),

@@ -4,19 +4,19 @@ Odd are pools that the cluster does not have, and what `ebb policy check` warns 
 what is to be remembered is returned, for a pass writes that document anyway.
 """
 
-from functions.planner.look import Sight
+from functions.planner.pass_inputs import PassInputs
 from shared.core.planning.unknown_pools import is_due, unknown_pools
 from shared.core.policy.warnings import warnings
 from shared.core.records.state import Advised
 from shared.ports import Log, Ports
 
 
-def advise(ports: Ports, sight: Sight) -> Advised | None:
+def advise(ports: Ports, inputs: PassInputs) -> Advised | None:
     """Log a line for each oddity, and return what is to be remembered; None where nothing is to be said now."""
-    policy, now = sight.policy, sight.now
-    if not policy or not is_due(sight.state.advised, policy.hash, now):
+    policy, now = inputs.policy, inputs.now
+    if not policy or not is_due(inputs.state.advised, policy.hash, now):
         return None
-    unknown, hardly_meant = unknown_pools(policy, sight.snapshot), warnings(policy)
+    unknown, hardly_meant = unknown_pools(policy, inputs.snapshot), warnings(policy)
     for pool, sentence in unknown.items():
         _warn(ports.log, sentence, pool=pool, reason="unknown_pool")
     for sentence in hardly_meant:

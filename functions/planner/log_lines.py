@@ -8,13 +8,13 @@ from fractions import Fraction
 from typing import Any
 
 from shared.core.cluster.resources import Resources
-from shared.core.planning.metrics import Condition, Gauges
+from shared.core.planning.metrics import ClusterMetrics, NodeMetrics
 from shared.core.planning.plan import NodeDecision, Plan, Verdict
 from shared.core.planning.prices import MICRO, per_month
 
 
 @dataclass(frozen=True)
-class Report:
+class PassReport:
     """What happened besides the plan."""
 
     run_id: str
@@ -25,7 +25,7 @@ class Report:
     seconds: float
 
 
-def summary(plan: Plan, report: Report) -> dict[str, Any]:
+def summary(plan: Plan, report: PassReport) -> dict[str, Any]:
     """Return what the function answers; the run's line says the same."""
     return {
         "run_id": report.run_id,
@@ -41,7 +41,7 @@ def summary(plan: Plan, report: Report) -> dict[str, Any]:
     }
 
 
-def sentence(plan: Plan, report: Report) -> str:
+def sentence(plan: Plan, report: PassReport) -> str:
     counts = plan.counts()
     orders = f"{len(plan.orders)} would be ordered (dry run)" if plan.dry_run else f"{len(report.published)} ordered"
     return (
@@ -50,43 +50,43 @@ def sentence(plan: Plan, report: Report) -> str:
     )
 
 
-def _healing(report: Report) -> str:
+def _healing(report: PassReport) -> str:
     return f"{report.healed} healed" + (f", {report.not_healed} not" if report.not_healed else "")
 
 
-def pool_state(gauges: Gauges) -> dict[str, Any]:
+def pool_state(metrics: NodeMetrics) -> dict[str, Any]:
     return {
-        "nodes": gauges.nodes,
-        "ready_nodes": gauges.ready_nodes,
-        "non_tainted_nodes": gauges.non_tainted_nodes,
-        "unschedulable_nodes": gauges.unschedulable_nodes,
-        "underutilized": gauges.underutilized,
-        "marked": gauges.marked,
-        "in_flight": gauges.in_flight,
-        "pods": gauges.pods,
-        **_sizes(gauges.allocatable, gauges.requested),
-        "cpu_ratio": number(gauges.cpu_ratio),
-        "memory_ratio": number(gauges.memory_ratio),
-        "excess_nodes": number(gauges.excess),
-        "cost_per_hour": dollars(gauges.cost),
-        "saving_per_hour": dollars(gauges.saving),
+        "nodes": metrics.nodes,
+        "ready_nodes": metrics.ready_nodes,
+        "non_tainted_nodes": metrics.non_tainted_nodes,
+        "unschedulable_nodes": metrics.unschedulable_nodes,
+        "underutilized": metrics.underutilized,
+        "marked": metrics.marked,
+        "in_flight": metrics.in_flight,
+        "pods": metrics.pods,
+        **_sizes(metrics.allocatable, metrics.requested),
+        "cpu_ratio": number(metrics.cpu_ratio),
+        "memory_ratio": number(metrics.memory_ratio),
+        "excess_nodes": number(metrics.excess),
+        "cost_per_hour": dollars(metrics.cost),
+        "saving_per_hour": dollars(metrics.saving),
     }
 
 
-def cluster_state(gauges: Gauges, rest: Condition) -> dict[str, Any]:
+def cluster_state(metrics: NodeMetrics, cluster: ClusterMetrics) -> dict[str, Any]:
     return {
-        **pool_state(gauges),
-        "unschedulable_pods": rest.unschedulable_pods,
-        "oldest_mark_seconds": round(rest.oldest_mark.total_seconds()),
-        "kept": {group.value: count for group, count in rest.kept.items()},
-        "claims": rest.claims,
-        "overdue_claims": rest.overdue_claims,
-        "open_breakers": rest.open_breakers,
-        "backing_off": rest.backing_off,
-        "reclaimed_nodes": rest.reclaimed_nodes,
-        "reclaimed_cost_per_hour": dollars(rest.reclaimed_cost),
-        "reclaimed_node_hours": round(rest.reclaimed_nodes * rest.hours, 6),
-        "reclaimed_dollars": round(rest.reclaimed_cost * rest.hours / MICRO, 6),
+        **pool_state(metrics),
+        "unschedulable_pods": cluster.unschedulable_pods,
+        "oldest_mark_seconds": round(cluster.oldest_mark.total_seconds()),
+        "kept": {group.value: count for group, count in cluster.kept.items()},
+        "claims": cluster.claims,
+        "overdue_claims": cluster.overdue_claims,
+        "open_breakers": cluster.open_breakers,
+        "backing_off": cluster.backing_off,
+        "reclaimed_nodes": cluster.reclaimed_nodes,
+        "reclaimed_cost_per_hour": dollars(cluster.reclaimed_cost),
+        "reclaimed_node_hours": round(cluster.reclaimed_nodes * cluster.hours, 6),
+        "reclaimed_dollars": round(cluster.reclaimed_cost * cluster.hours / MICRO, 6),
     }
 
 

@@ -12,8 +12,8 @@ from typing import Final
 import flask
 from flask.typing import ResponseReturnValue
 
-from functions.planner.pass_log import Teller
-from functions.planner.plan_pass import Desk
+from functions.planner.pass_log import PassLog
+from functions.planner.plan_pass import PlannerDeps
 from functions.planner.tick import Tick, tick
 from shared.errors import EbbError, Retryable, Stale
 from shared.log import JsonLog, trace_id, unforeseen
@@ -25,9 +25,9 @@ SCHEDULE_HEADER: Final = "X-CloudScheduler-ScheduleTime"
 
 
 @cache
-def _desk(settings: Settings) -> Desk:
+def _deps(settings: Settings) -> PlannerDeps:
     """One set of clients an instance: building them anew each tick would leak connections."""
-    return Desk(ports_of(settings), settings, prices_of(), Teller(everything=settings.decision_log == "all"))
+    return PlannerDeps(ports_of(settings), settings, prices_of(), PassLog(everything=settings.decision_log == "all"))
 
 
 def answer(request: flask.Request, settings: Settings) -> ResponseReturnValue:
@@ -38,8 +38,8 @@ def answer(request: flask.Request, settings: Settings) -> ResponseReturnValue:
     log: Log = JsonLog(sys.stdout, settings.log_level, settings.cluster, settings.project)
     log = log.bind(run_id=call.run_id, trace=trace_id(dict(request.headers)))
     try:
-        desk = _desk(settings)
-        return tick(replace(desk, ports=replace(desk.ports, log=log)), call), 200
+        deps = _deps(settings)
+        return tick(replace(deps, ports=replace(deps.ports, log=log)), call), 200
     except (Retryable, Stale) as fault:
         log.event("run_summary", f"The pass ended early: {fault}", severity="WARNING", reason="unreachable")
         return {"error": str(fault), "run_id": call.run_id}, 503

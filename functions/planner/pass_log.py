@@ -2,7 +2,7 @@
 
 "Why did, or didn't, node X go?" is one query on `labels.node`. Unchanged verdicts are left out unless
 EBB_DECISION_LOG=all: an instance remembers the last verdicts only to save log lines, never to decide. What the
-numbers mean is `core.gauges`'; how they are written is `lines`'.
+numbers mean is `planning.metrics`'; how they are written is `log_lines`'.
 """
 
 from dataclasses import dataclass
@@ -10,9 +10,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from functions.planner import log_lines as lines
-from functions.planner.log_lines import Report
+from functions.planner.log_lines import PassReport
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.planning.metrics import condition, of_cluster, of_pool
+from shared.core.planning.metrics import cluster_metrics, node_metrics, pool_metrics
 from shared.core.planning.plan import NodeDecision, Plan
 from shared.core.planning.prices import Prices
 from shared.core.records.state import ClusterState
@@ -20,7 +20,7 @@ from shared.ports import Log
 
 
 @dataclass(frozen=True)
-class Told:
+class PassOutcome:
     """What is told: the plan, and what it rests on."""
 
     plan: Plan
@@ -32,30 +32,30 @@ class Told:
     """How far apart passes are expected."""
 
 
-class Teller:
+class PassLog:
     """Writes a pass to the log; remembers each node's last verdict, for the sake of the log alone."""
 
     def __init__(self, *, everything: bool) -> None:
         self._everything = everything
         self._last: dict[str, tuple[str, str]] = {}
 
-    def tell(self, log: Log, told: Told, report: Report) -> dict[str, Any]:
+    def write(self, log: Log, outcome: PassOutcome, report: PassReport) -> dict[str, Any]:
         """Log a pass and return the summary that the function answers."""
-        plan, snapshot = told.plan, told.snapshot
-        whole = of_cluster(plan, snapshot, told.prices)
-        rest = condition(plan, snapshot, told.state, told.now, told.interval)
-        log.event("cluster_state", "The cluster as this pass saw it.", **lines.cluster_state(whole, rest))
+        plan, snapshot = outcome.plan, outcome.snapshot
+        whole = node_metrics(plan, snapshot, outcome.prices)
+        cluster = cluster_metrics(plan, snapshot, outcome.state, outcome.now, outcome.interval)
+        log.event("cluster_state", "The cluster as this pass saw it.", **lines.cluster_state(whole, cluster))
         for pool, nodes in snapshot.nodes_by_pool.items():
-            fields = lines.pool_state(of_pool(plan, snapshot, told.prices, pool))
+            fields = lines.pool_state(pool_metrics(plan, snapshot, outcome.prices, pool))
             log.event("pool_state", f"Pool {pool or '(none)'}: {len(nodes)} nodes.", pool=pool, **fields)
         for decision in plan.decisions:
-            self._tell_node(log, decision)
+            self._write_decision(log, decision)
         self._last = {each.uid: (each.verdict.value, each.reason) for each in plan.decisions}
         summary = lines.summary(plan, report)
         log.event("run_summary", lines.sentence(plan, report), result="completed", **summary)
         return summary
 
-    def _tell_node(self, log: Log, decision: NodeDecision) -> None:
+    def _write_decision(self, log: Log, decision: NodeDecision) -> None:
         unchanged = self._last.get(decision.uid) == (decision.verdict.value, decision.reason)
         severity = "DEBUG" if unchanged and not self._everything else "INFO"
         log.event("node_decision", lines.reasons(decision), severity=severity, **lines.node_decision(decision))

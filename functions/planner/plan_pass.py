@@ -13,9 +13,9 @@ from msgspec.structs import replace
 
 from functions.planner.advise import advise
 from functions.planner.heal import Healed, heal
-from functions.planner.log_lines import Report
-from functions.planner.look import Sight, failed_deletions, look, scale_ups
-from functions.planner.pass_log import Teller, Told
+from functions.planner.log_lines import PassReport
+from functions.planner.pass_inputs import PassInputs, failed_deletions, read_inputs, scale_ups
+from functions.planner.pass_log import PassLog, PassOutcome
 from functions.planner.publish import publish
 from shared.core.healing.repairs import HealingInput, find_repairs
 from shared.core.planning.make_plan import make_plan
@@ -34,45 +34,45 @@ from shared.store.compare_and_set import change_cluster
 
 
 @dataclass(frozen=True)
-class Desk:
+class PlannerDeps:
     """What the planner works with in every pass."""
 
     ports: Ports
     settings: Settings
     prices: Prices
-    teller: Teller
+    pass_log: PassLog
 
 
-def run_pass(desk: Desk, run_id: str) -> dict[str, Any]:
+def run_pass(deps: PlannerDeps, run_id: str) -> dict[str, Any]:
     """Run one pass and return its summary.
 
     Raises:
         Retryable: something did not answer; healing may have been done all the same.
         Terminal: a person has to fix something first; healing may have been done all the same.
     """
-    ports, settings = desk.ports, desk.settings
+    ports, settings = deps.ports, deps.settings
     begun = ports.clock.monotonic()
-    policy, unread = _policy(ports)
+    policy, unread = _read_policy(ports)
     ports = with_changes(ports, log=ports.log.bind(policy_hash=policy.hash if policy else ""))
-    desk = with_changes(desk, ports=ports)
-    pools, unknown = _pools(ports)
+    deps = with_changes(deps, ports=ports)
+    pools, unknown = _read_pools(ports)
     if fault := unread or unknown:
         _heal_only(ports, settings, policy, pools)
         raise fault
-    sight = look(ports, settings, policy, pools)
-    healed = _heal(ports, settings, sight)
+    inputs = read_inputs(ports, settings, policy, pools)
+    healed = _heal(ports, settings, inputs)
     interval = timedelta(seconds=settings.interval_seconds)
-    counted = as_planned(sight.state, sight.now)
-    plan = make_plan(sight.snapshot, counted, sight.marks, policy, sight.now, desk.prices, interval)
-    _save_marks(ports, sight.marks, plan)
-    published = publish(ports, run_id, plan, sight)
-    _tidy(ports, sight, advise(ports, sight))
-    report = Report(run_id, published, healed.repaired, healed.failed, ports.clock.monotonic() - begun)
-    told = Told(plan, sight.snapshot, sight.state, desk.prices, sight.now, interval)
-    return desk.teller.tell(ports.log, told, report)
+    counted = as_planned(inputs.state, inputs.now)
+    plan = make_plan(inputs.snapshot, counted, inputs.marks, policy, inputs.now, deps.prices, interval)
+    _save_marks(ports, inputs.marks, plan)
+    published = publish(ports, run_id, plan, inputs)
+    _tidy(ports, inputs, advise(ports, inputs))
+    report = PassReport(run_id, published, healed.repaired, healed.failed, ports.clock.monotonic() - begun)
+    outcome = PassOutcome(plan, inputs.snapshot, inputs.state, deps.prices, inputs.now, interval)
+    return deps.pass_log.write(ports.log, outcome, report)
 
 
-def _policy(ports: Ports) -> tuple[Policy | None, EbbError | None]:
+def _read_policy(ports: Ports) -> tuple[Policy | None, EbbError | None]:
     """Return the policy, none where it is missing or invalid, and what kept it from being read."""
     try:
         return ports.policy.read(), None
@@ -83,7 +83,7 @@ def _policy(ports: Ports) -> tuple[Policy | None, EbbError | None]:
         return None, fault
 
 
-def _pools(ports: Ports) -> tuple[PoolsReading, EbbError | None]:
+def _read_pools(ports: Ports) -> tuple[PoolsReading, EbbError | None]:
     """Return the pools; when the GKE API does not say them, minimums are unknown: heal only, then 503 or 500."""
     try:
         return ports.pools.read(), None
@@ -94,16 +94,16 @@ def _pools(ports: Ports) -> tuple[PoolsReading, EbbError | None]:
 def _heal_only(ports: Ports, settings: Settings, policy: Policy | None, pools: PoolsReading) -> None:
     """Healing is never switched off; what it meets itself is said, for the pass ends by the fault that led here."""
     try:
-        _heal(ports, settings, look(ports, settings, policy, pools))
+        _heal(ports, settings, read_inputs(ports, settings, policy, pools))
     except EbbError as error:
         ports.log.event("run_summary", f"Nothing could be healed either: {error}", severity="WARNING")
 
 
-def _heal(ports: Ports, settings: Settings, sight: Sight) -> Healed:
+def _heal(ports: Ports, settings: Settings, inputs: PassInputs) -> Healed:
     """Repair first: a breaker that cannot be written ends the pass, but not what stands to be given back."""
-    failed, bought = failed_deletions(ports, sight.snapshot), scale_ups(ports, sight.state)
-    ward = HealingInput(sight.snapshot, sight.state, sight.records, sight.policy, sight.now, failed, bought)
-    healed = heal(ports, settings.cluster, find_repairs(ward), sight.now)
+    failed, bought = failed_deletions(ports, inputs.snapshot), scale_ups(ports, inputs.state)
+    ward = HealingInput(inputs.snapshot, inputs.state, inputs.records, inputs.policy, inputs.now, failed, bought)
+    healed = heal(ports, settings.cluster, find_repairs(ward), inputs.now)
     if ward.breakers:
         _open_breakers(ports, ward.breakers)
     return healed
@@ -139,16 +139,16 @@ def _version_of_marks(ports: Ports, pool: str) -> str | None:
         return ports.state.all("pools", PoolMarks)[pool].version
 
 
-def _tidy(ports: Ports, sight: Sight, advised: Advised | None) -> None:
+def _tidy(ports: Ports, inputs: PassInputs, advised: Advised | None) -> None:
     """Forget back-offs of nodes that are gone, and breakers, back-offs, savings and orders whose time is over.
 
     What was `advised` is remembered with it.
     """
-    alive = {node.uid for node in sight.snapshot.nodes}
+    alive = {node.uid for node in inputs.snapshot.nodes}
 
     def change(state: ClusterState, now: datetime) -> ClusterState:
-        reclaimed = still_saved(state.reclaimed, sight.snapshot.nodes, sight.state.last_pass, now)
-        kept = without_past(without_void(state, alive.__contains__, sight.now, now), alive, now)
+        reclaimed = still_saved(state.reclaimed, inputs.snapshot.nodes, inputs.state.last_pass, now)
+        kept = without_past(without_void(state, alive.__contains__, inputs.now, now), alive, now)
         return replace(kept, reclaimed=reclaimed, advised=advised or state.advised)
 
     change_cluster(ports.state, ports.clock, change)

@@ -10,30 +10,30 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from functions.planner.log_lines import dollars
-from functions.planner.look import Sight
-from shared.core.draining.admission import shares_of
+from functions.planner.pass_inputs import PassInputs
+from shared.core.draining.admission import workload_moves_of
 from shared.core.planning.plan import Plan, PlannedOrder
 from shared.core.policy import Policy
 from shared.core.records.claims import claim_for
 from shared.core.records.orders import CLAIM_WITHIN, Order, Origin, order_id
 from shared.core.records.published import with_published
 from shared.core.records.state import ClusterState, Published
-from shared.core.rules.moved_pods import moving
-from shared.core.rules.workload_limits import turns
+from shared.core.rules.moved_pods import count_moved_pods
+from shared.core.rules.workload_limits import moving_pods
 from shared.ports import Ports
 from shared.store.compare_and_set import change_cluster
 
 
-def publish(ports: Ports, run_id: str, plan: Plan, sight: Sight) -> tuple[str, ...]:
+def publish(ports: Ports, run_id: str, plan: Plan, inputs: PassInputs) -> tuple[str, ...]:
     """Publish the plan's orders and return their nodes; in dry run none.
 
     Raises:
         Retryable: the state or the bus does not answer; what was published is on its way all the same.
     """
-    if plan.dry_run or not plan.orders or sight.policy is None:
+    if plan.dry_run or not plan.orders or inputs.policy is None:
         return ()
-    orders = {planned.uid: _order(plan, planned, run_id, sight.snapshot.began_at) for planned in plan.orders}
-    _write_down(ports, _published(orders.values(), sight, sight.policy))
+    orders = {planned.uid: _order(plan, planned, run_id, inputs.snapshot.began_at) for planned in plan.orders}
+    _write_down(ports, _claims_to_come(orders.values(), inputs, inputs.policy))
     for planned in plan.orders:
         _send(ports, orders[planned.uid], planned)
     return tuple(planned.node for planned in plan.orders)
@@ -53,14 +53,14 @@ def _order(plan: Plan, planned: PlannedOrder, run_id: str, picture_at: datetime)
     )
 
 
-def _published(orders: Iterable[Order], sight: Sight, policy: Policy) -> dict[str, Published]:
+def _claims_to_come(orders: Iterable[Order], inputs: PassInputs, policy: Policy) -> dict[str, Published]:
     """Return by node UID what each order will claim, as far as the planner can tell."""
     found: dict[str, Published] = {}
     for order in orders:
-        node = sight.snapshot.node_by_name[order.node]
-        claim = claim_for(order, node, policy, sight.snapshot.profile, order.issued_at)
-        pods = moving(sight.snapshot, (node,), policy).get(node.uid, {})
-        moves = turns(shares_of(node, sight.snapshot, sight.state, policy))
+        node = inputs.snapshot.node_by_name[order.node]
+        claim = claim_for(order, node, policy, inputs.snapshot.profile, order.issued_at)
+        pods = count_moved_pods(inputs.snapshot, (node,), policy).get(node.uid, {})
+        moves = moving_pods(workload_moves_of(node, inputs.snapshot, inputs.state, policy))
         found[node.uid] = Published(
             claim=replace(claim, moving_pods=moves), expires_at=order.expires_at, pods=dict(pods)
         )

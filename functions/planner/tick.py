@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from functions.planner.plan_pass import Desk, run_pass
+from functions.planner.plan_pass import PlannerDeps, run_pass
 from shared.core.records.state import ClusterState, Lease, Run
 from shared.errors import EbbError, Stale
 from shared.ports import Ports, run_key
@@ -31,21 +31,21 @@ class Tick:
         return self.schedule_time or self.owner
 
 
-def tick(desk: Desk, call: Tick) -> dict[str, Any]:
+def tick(deps: PlannerDeps, call: Tick) -> dict[str, Any]:
     """Run one pass and return its summary, or `{"duplicate": true}`.
 
     Raises:
         Retryable: cluster, GKE API or state did not answer; what was begun is safe and the next tick goes on.
         Terminal: a person has to fix something first.
     """
-    ports, lease = desk.ports, timedelta(seconds=desk.settings.pass_seconds)
+    ports, lease = deps.ports, timedelta(seconds=deps.settings.pass_seconds)
     duplicate = {"duplicate": True, "run_id": call.run_id}
-    if not _opened(ports, call, lease):
+    if not _open_run(ports, call, lease):
         return duplicate
     try:
-        if not _leased(ports, call, lease):
+        if not _take_lease(ports, call, lease):
             return duplicate
-        summary = run_pass(desk, call.run_id)
+        summary = run_pass(deps, call.run_id)
     except Exception:
         _give_up(ports, call)
         raise
@@ -53,7 +53,7 @@ def tick(desk: Desk, call: Tick) -> dict[str, Any]:
     return summary
 
 
-def _opened(ports: Ports, call: Tick, lease: timedelta) -> bool:
+def _open_run(ports: Ports, call: Tick, lease: timedelta) -> bool:
     """Take this tick's own document; False when another call has it."""
     key = run_key(call.run_id)
     found = ports.state.get(key)
@@ -69,7 +69,7 @@ def _opened(ports: Ports, call: Tick, lease: timedelta) -> bool:
     return True
 
 
-def _leased(ports: Ports, call: Tick, lease: timedelta) -> bool:
+def _take_lease(ports: Ports, call: Tick, lease: timedelta) -> bool:
     """Become the one planner of this cluster; False when another one lives (docs/acceptance.md row 109)."""
 
     def change(state: ClusterState, now: datetime) -> ClusterState | None:

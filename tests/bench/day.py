@@ -11,8 +11,8 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from functions.drainer.receive import Reply, receive
-from functions.planner.pass_log import Teller
-from functions.planner.plan_pass import Desk
+from functions.planner.pass_log import PassLog
+from functions.planner.plan_pass import PlannerDeps
 from functions.planner.tick import Tick, tick
 from shared.adapters.prices import load
 from shared.core.cluster.snapshot import Node, NodePool, Pod
@@ -60,7 +60,7 @@ class Day:
         pools = FakePools({f"pool-{number}": NodePool(f"pool-{number}") for number in range(POOLS)})
         log = JsonLog(self.stream, "DEBUG", CLUSTER, "p")
         self.ports = Ports(self.cluster, pools, self.state, self.policy, self.bus, self.clock, log)
-        self._teller = Teller(everything=False)
+        self._teller = PassLog(everything=False)
         self._classes = [pod_class(owner=f"ReplicaSet/web-{number}", cpu=_SIZE, memory=1) for number in range(60)]
         self._empty_since: dict[str, datetime] = {}
         self._looked_at = start
@@ -91,7 +91,7 @@ class Day:
         self.requests["planner"] += 1
         at = self.clock.now().isoformat()
         ports = replace(self.ports, log=self.ports.log.bind(run_id=at))
-        desk = Desk(ports, self.settings, load(), self._teller)
+        desk = PlannerDeps(ports, self.settings, load(), self._teller)
         tick(desk, Tick(owner=at, schedule_time=at))
 
     def _deliver(self, order: Order) -> int:

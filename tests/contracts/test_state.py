@@ -22,7 +22,7 @@ from shared.core.records.state import (
     PoolMarks,
     Run,
 )
-from shared.core.rules.workload_limits import MOST_TURNS
+from shared.core.rules.workload_limits import MOST_MOVING_PODS
 from shared.errors import Stale, Unreadable
 from shared.ports import CLUSTER_KEY, DocumentKey, State, drain_key, pool_key, run_key
 from tests.builders import claim, order
@@ -255,7 +255,7 @@ def full_claim(number: int) -> Claim:
         order_id=f"{number:020x}",
         policy_hash="0" * 12,
         picture_at=WHEN,
-        turns={f"{index:04}": 1 for index in range(MOST_TURNS // 500)},
+        turns={f"{index:04}": 1 for index in range(MOST_MOVING_PODS // 500)},
     )
 
 

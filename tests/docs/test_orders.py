@@ -8,7 +8,7 @@ import msgspec
 
 from functions.cli.drains import status_json
 from functions.cli.plan import as_json as plan_json
-from functions.planner.log_lines import Report, summary
+from functions.planner.log_lines import PassReport, summary
 from shared.core.placement.assignments import Move
 from shared.core.planning.plan import Plan, Potential
 from shared.core.records.orders import Order
@@ -95,6 +95,6 @@ def test_every_key_of_the_status() -> None:
 
 
 def test_every_key_of_the_summary() -> None:
-    said = summary(plan(ordered("n1")), Report("run", (), 0, 0, 1.0))
+    said = summary(plan(ordered("n1")), PassReport("run", (), 0, 0, 1.0))
 
     assert set(table("## Summary", "| summary | type | unit | meaning |")) == said.keys()

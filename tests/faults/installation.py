@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from functions.drainer.receive import Reply, receive
-from functions.planner.plan_pass import Desk
+from functions.planner.plan_pass import PlannerDeps
 from functions.planner.tick import Tick, tick
 from infra.local.api.statuses import RefusedError
 from infra.local.broker.queue import Push
@@ -179,7 +179,7 @@ class Installation:
     def _tick(self) -> None:
         self._ticks += 1
         name = f"tick-{self._ticks}"
-        desk = Desk(self.ports, self.settings, PRICES, Silent(everything=False))
+        desk = PlannerDeps(self.ports, self.settings, PRICES, Silent(everything=False))
         call = Tick(owner=name, schedule_time=str(int(self.clock.now())))
 
         def act() -> None:

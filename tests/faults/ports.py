@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 import msgspec
 
 from functions.planner import log_lines as lines
-from functions.planner.log_lines import Report
-from functions.planner.pass_log import Teller, Told
+from functions.planner.log_lines import PassReport
+from functions.planner.pass_log import PassLog, PassOutcome
 from infra.local.broker.queue import Broker
 from infra.local.clocks import ManualClock
 from infra.local.exchange import Handler, Request
@@ -198,10 +198,10 @@ class Diary:
         return self
 
 
-class Silent(Teller):
+class Silent(PassLog):
     """Writes no lines of a pass, which nobody would read here."""
 
-    def tell(self, log: Log, told: Told, report: Report) -> dict[str, Any]:
+    def write(self, log: Log, told: PassOutcome, report: PassReport) -> dict[str, Any]:
         del log
         return lines.summary(told.plan, report)
 

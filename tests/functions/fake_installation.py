@@ -9,8 +9,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from functions.drainer.receive import Reply, receive
-from functions.planner.pass_log import Teller
-from functions.planner.plan_pass import Desk
+from functions.planner.pass_log import PassLog
+from functions.planner.plan_pass import PlannerDeps
 from functions.planner.tick import Tick, tick
 from shared.adapters.prices import load
 from shared.core.cluster.snapshot import Node, NodePool, Pod, PodDisruptionBudget
@@ -71,7 +71,7 @@ class House:
 
     def tick(self, schedule_time: str = "") -> dict[str, Any]:
         """Run one planner call."""
-        desk = Desk(self.ports, self.settings, load(), Teller(everything=True))
+        desk = PlannerDeps(self.ports, self.settings, load(), PassLog(everything=True))
         return tick(desk, Tick(owner=self._owner("tick"), schedule_time=schedule_time))
 
     def deliver(self, order: Order | bytes, **envelope: Any) -> Reply:

@@ -22,7 +22,7 @@ from shared.adapters.envelope import unwrap
 from shared.adapters.kubernetes.dump import read_dump
 from shared.adapters.prices import load
 from shared.core.planning.make_plan import make_plan, potential
-from shared.core.planning.metrics import of_cluster
+from shared.core.planning.metrics import node_metrics
 from shared.core.policy.parsing import parse
 from shared.core.policy.schedule import hits
 from shared.core.policy.warnings import warnings
@@ -104,7 +104,7 @@ def read_and_plan(data: bytes) -> None:
     json.dumps(plan_json.document(plan, most), allow_nan=False)
     for decision in plan.decisions:
         json.dumps(lines.node_decision(decision), allow_nan=False, default=str)
-    json.dumps(lines.pool_state(of_cluster(plan, snapshot, load())), allow_nan=False)
+    json.dumps(lines.pool_state(node_metrics(plan, snapshot, load())), allow_nan=False)
 
 
 @cache

@@ -68,7 +68,7 @@ EQUIVALENT: Final[dict[tuple[str, str, str, str], str]] = {
     ): "a column that is made again is the same column",
     (_MARKS, "update", "sorted(could_go.items())", "tuple(could_go.items())"): _ORDER,
     (_MARKS, "update", "sorted(rows.items())", "tuple(rows.items())"): _ORDER,
-    ("shared/core/rules/counts.py", "standing", "sorted(by_pool.items())", "tuple(by_pool.items())"): _ORDER,
+    ("shared/core/rules/counts.py", "count_nodes", "sorted(by_pool.items())", "tuple(by_pool.items())"): _ORDER,
     (
         "shared/core/placement/fit_cache.py",
         "FitCache.of",

@@ -15,7 +15,7 @@ from shared.core.cluster.resources import CPU, MEMORY, PODS, Resources
 from shared.core.cluster.snapshot import Node, Pod, Snapshot
 from shared.core.placement.bounds import MOST, SCALE, left, matrix, share, shares
 from shared.core.planning.make_plan import make_plan, potential
-from shared.core.planning.metrics import of_cluster
+from shared.core.planning.metrics import node_metrics
 from shared.core.records.state import ClusterState
 from tests.builders import NOW, cluster, node, pod, policy
 from tests.placement_checker import faults
@@ -69,7 +69,7 @@ def test_a_plan_of_any_amounts_holds_in_exact_arithmetic_and_can_be_told(snapsho
     ):
         assert faults(snapshot, {move.pod: move.node for move in moves}, gone) == []
     assert json.dumps(plan_json.document(plan, most), allow_nan=False)
-    told = [*map(lines.node_decision, plan.decisions), lines.pool_state(of_cluster(plan, snapshot, prices))]
+    told = [*map(lines.node_decision, plan.decisions), lines.pool_state(node_metrics(plan, snapshot, prices))]
     assert json.dumps(told, allow_nan=False, default=str)
 
 

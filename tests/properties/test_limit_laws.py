@@ -13,7 +13,7 @@ from shared.core.policy import KARPENTERS_REASONS, Budget, Limit, NamespaceRate,
 from shared.core.reasons import DrainReason
 from shared.core.records.state import ClusterState, Mark, PoolMarks, Start
 from shared.core.rules.budgets import limit_now
-from shared.core.rules.counts import Standing, standing
+from shared.core.rules.counts import NodeCounts, count_nodes
 from shared.core.rules.gates import claim_blockers
 from tests.builders import NOW, claim, node, our_taint, policy, taint
 
@@ -47,7 +47,7 @@ def nodes(draw: st.DrawFn, name: str) -> Node:
 
 
 @st.composite
-def standings(draw: st.DrawFn) -> tuple[list[Node], Standing]:
+def standings(draw: st.DrawFn) -> tuple[list[Node], NodeCounts]:
     rows = [draw(nodes(f"n{i}")) for i in range(draw(st.integers(0, 8)))]
     claimed = draw(st.sets(st.sampled_from([*(each.name for each in rows), "gone"]), max_size=3))
     pool_of = {each.name: each.pool for each in rows}
@@ -71,17 +71,17 @@ def standings(draw: st.DrawFn) -> tuple[list[Node], Standing]:
         for _ in range(3)
     )
     state = ClusterState(claims=claims, starts=draw(st.sampled_from([(), starts])))
-    moving = {each.uid: draw(namespaces) for each in rows}
-    return rows, standing(rows, pools, state, rules, NOW).moves(moving)
+    moved_pods = {each.uid: draw(namespaces) for each in rows}
+    return rows, count_nodes(rows, pools, state, rules, NOW).with_moved_pods(moved_pods)
 
 
-def free(rows: list[Node], where: Standing) -> list[Node]:
+def free(rows: list[Node], where: NodeCounts) -> list[Node]:
     return [each for each in rows if each.uid not in where.pool(each.pool).in_flight]
 
 
 @settings(max_examples=200)
 @given(standings(), st.sampled_from(REASONS))
-def test_a_claim_never_exceeds_a_limit(drawn: tuple[list[Node], Standing], reason: DrainReason) -> None:
+def test_a_claim_never_exceeds_a_limit(drawn: tuple[list[Node], NodeCounts], reason: DrainReason) -> None:
     rows, where = drawn
     for each in free(rows, where):
         if claim_blockers(where, each, reason):
@@ -90,7 +90,7 @@ def test_a_claim_never_exceeds_a_limit(drawn: tuple[list[Node], Standing], reaso
         assert within_limits(where, each, reason)
 
 
-def within_limits(where: Standing, taken: Node, reason: DrainReason) -> bool:
+def within_limits(where: NodeCounts, taken: Node, reason: DrainReason) -> bool:
     pool, rules = where.pool(taken.pool), where.policy
     allowed = limit_now(rules.pool(taken.pool).budgets, reason, pool.nodes, where.calendar)
     ceiling = limit_now(rules.budgets, reason, where.nodes, where.calendar)
@@ -109,26 +109,26 @@ def within_limits(where: Standing, taken: Node, reason: DrainReason) -> bool:
     )
 
 
-def namespaces_within(where: Standing, taken: Node) -> bool:
+def namespaces_within(where: NodeCounts, taken: Node) -> bool:
     limit = where.policy.evictions_per_namespace
     recent = [start.pods for start in where.starts if start.at > NOW - timedelta(hours=1)]
-    moved = {name: sum(pods.get(name, 0) for pods in recent) for name in where.moving[taken.uid]}
+    moved = {name: sum(pods.get(name, 0) for pods in recent) for name in where.moved_pods[taken.uid]}
     return limit is None or all(number <= limit.pods for number in moved.values())
 
 
 @settings(max_examples=150)
 @given(standings())
-def test_what_is_foreseen_of_a_claim_is_what_is_found_after_it(drawn: tuple[list[Node], Standing]) -> None:
+def test_what_is_foreseen_of_a_claim_is_what_is_found_after_it(drawn: tuple[list[Node], NodeCounts]) -> None:
     rows, where = drawn
     claims, rules, pools = dict(where.state.claims), where.policy, {"a": NodePool("a"), "b": NodePool("b")}
     for each in free(rows, where):
         where = where.with_claim(each)
         claims[each.uid] = claim(each.name, pool=each.pool, zone=each.zone)
-    found = standing(rows, pools, ClusterState(claims=claims), rules, NOW)
+    found = count_nodes(rows, pools, ClusterState(claims=claims), rules, NOW)
     assert summary(where) == summary(found)
 
 
-def summary(where: Standing) -> list[object]:
+def summary(where: NodeCounts) -> list[object]:
     pools = [
         (
             each.name,

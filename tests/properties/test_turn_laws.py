@@ -18,7 +18,7 @@ from shared.core.draining.observation import Observation
 from shared.core.policy import Limit
 from shared.core.records.state import Claim, DrainPhase, DrainRecord, PodProgress
 from shared.core.rules.pods import DrainContext
-from shared.core.rules.workload_limits import conflict, in_turns, sharers, shares, turns
+from shared.core.rules.workload_limits import all_moving_pods, conflict, moving_pods, other_claims, workload_moves
 from tests.builders import NOW, claim, node, order, pod, pod_class, policy
 
 WEB = pod_class(owner="ReplicaSet/web")
@@ -59,10 +59,10 @@ class World:
         """Ask for a claim: one compare-and-set on all claims, on reads that may be up to a minute old."""
         settings = policy(unprotected=self.limit).pool("a")
         context = DrainContext((), settings, self.now, {WEB.workload: self.status(15 * lag)})
-        wanted = shares(self.on[name], context)
-        if name in self.records or conflict(wanted, in_turns(self.claims.values())) is not None:
+        wanted = workload_moves(self.on[name], context)
+        if name in self.records or conflict(wanted, all_moving_pods(self.claims.values())) is not None:
             return
-        self.claims[name] = claim(name, moving_pods=turns(wanted), since=self.now)
+        self.claims[name] = claim(name, moving_pods=moving_pods(wanted), since=self.now)
         self.records[name] = DrainRecord(order=order(name), phase=DrainPhase.CORDONED)
 
     def step(self, name: str, lag: int) -> None:
@@ -80,11 +80,11 @@ class World:
     def _look(self, name: str, lag: int) -> Observation:
         slow = self.looks.get(name)
         if slow is None or slow.workloads_at is None or self.now - slow.workloads_at >= SLOW_LOOK:
-            seen, others = {WEB.workload: self.status(lag)}, sharers(self.claims, name)
+            seen, others = {WEB.workload: self.status(lag)}, other_claims(self.claims, name)
             slow = Observation(node(name), self.claims[name], (), (), seen, self.now, others)
             self.looks[name] = slow
         return Observation(
-            slow.node, slow.claim, tuple(self.on[name]), (), slow.workloads, slow.workloads_at, slow.sharers
+            slow.node, slow.claim, tuple(self.on[name]), (), slow.workloads, slow.workloads_at, slow.other_claims
         )
 
     def end(self, name: str) -> None:

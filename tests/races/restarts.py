@@ -5,8 +5,8 @@ from datetime import datetime, timedelta
 from functools import cached_property
 from uuid import uuid4
 
-from functions.planner.pass_log import Teller
-from functions.planner.plan_pass import Desk
+from functions.planner.pass_log import PassLog
+from functions.planner.plan_pass import PlannerDeps
 from functions.planner.tick import Tick, tick
 from shared.adapters.prices import load
 from shared.adapters.sqlite import SqliteState
@@ -66,7 +66,7 @@ class ColdHouse(House):
 def reasons(call: Call) -> dict[str, str]:
     """Run one pass of the planner and return the word that each node's verdict rests on."""
     house = ColdHouse(call)
-    tick(Desk(house.ports, house.settings, load(), Teller(everything=True)), Tick(owner=uuid4().hex))
+    tick(PlannerDeps(house.ports, house.settings, load(), PassLog(everything=True)), Tick(owner=uuid4().hex))
     lines = house.log.of("node_decision")
     return {str(line["node"]): str(line["verdict" if line["verdict"] == "order" else "reason"]) for line in lines}
 

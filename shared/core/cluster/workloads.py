@@ -1,7 +1,7 @@
 """The controllers behind pods: how many replicas each wants, how many are there, and whether it is being rolled out.
 
 A workload that could not be read is `UNKNOWN`: nothing is held against it, and nothing is promised of it.
-Must not hold rules about moving pods; those are `guards` and `turns`.
+Must not hold rules about moving pods; those are `rules.workload_rules` and `rules.workload_limits`.
 """
 
 import base64

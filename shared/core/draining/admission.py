@@ -12,18 +12,18 @@ from shared.core.cluster.snapshot import Node, Pod, Snapshot
 from shared.core.draining.next_step import CORDON_SETTLES
 from shared.core.placement import Simulation
 from shared.core.placement.demand import is_waiting
-from shared.core.planning.candidates import facts
+from shared.core.planning.candidates import assess_node
 from shared.core.planning.selection import announced_nodes, departing_nodes
 from shared.core.policy import Policy
 from shared.core.reasons import Blocker, DrainReason, Refusal, Unremovable
 from shared.core.records.orders import Order, Origin
 from shared.core.records.state import Claim, ClusterState
-from shared.core.rules.counts import standing
+from shared.core.rules.counts import count_nodes
 from shared.core.rules.gates import claim_blockers
-from shared.core.rules.moved_pods import moving
+from shared.core.rules.moved_pods import count_moved_pods
 from shared.core.rules.nodes import NodeContext
 from shared.core.rules.unmodelled import could_take
-from shared.core.rules.workload_limits import Share, conflict, in_turns, shares
+from shared.core.rules.workload_limits import WorkloadMove, all_moving_pods, conflict, workload_moves
 
 FRESH_FOR: Final = timedelta(minutes=2)
 """How long a planner's picture stands for the proof of placement, unless a pod finds no node.
@@ -128,7 +128,7 @@ def objections(
     order: Order, node: Node, snapshot: Snapshot, state: ClusterState, policy: Policy
 ) -> tuple[Blocker, ...]:
     """Return what the planner's rules have against draining this node now."""
-    found = facts(node, NodeContext(snapshot, policy, state, snapshot.taken_at))
+    found = assess_node(node, NodeContext(snapshot, policy, state, snapshot.taken_at))
     waived = _WAIVED_FOR_MANUAL if order.reason is DrainReason.MANUAL else frozenset()
     objects = tuple(each for each in found.blockers if each.reason not in waived | _CLAIM_CHECKS)
     if order.reason is DrainReason.EMPTY and found.reason is not DrainReason.EMPTY:
@@ -153,13 +153,14 @@ def exceeded_limits(
     order: Order, node: Node, snapshot: Snapshot, state: ClusterState, policy: Policy, now: datetime
 ) -> tuple[Blocker, ...]:
     """Return the claim's limits that are exhausted by the counts of this very document."""
-    counts = standing(snapshot.nodes, snapshot.pools, state, policy, now).moves(moving(snapshot, (node,), policy))
+    moved = count_moved_pods(snapshot, (node,), policy)
+    counts = count_nodes(snapshot.nodes, snapshot.pools, state, policy, now).with_moved_pods(moved)
     found = claim_blockers(counts, node, order.reason, frozenset(order.ignore))
-    shared = conflict(shares_of(node, snapshot, state, policy), in_turns(state.claims.values()))
+    shared = conflict(workload_moves_of(node, snapshot, state, policy), all_moving_pods(state.claims.values()))
     return (*found, shared) if shared else found
 
 
-def shares_of(node: Node, snapshot: Snapshot, state: ClusterState, policy: Policy) -> tuple[Share, ...]:
+def workload_moves_of(node: Node, snapshot: Snapshot, state: ClusterState, policy: Policy) -> tuple[WorkloadMove, ...]:
     """Return what a drain of the node moves of workloads without a PodDisruptionBudget."""
     context = NodeContext(snapshot, policy, state, snapshot.taken_at)
-    return shares(snapshot.pods_by_node.get(node.name, ()), context.drain_context(node.pool))
+    return workload_moves(snapshot.pods_by_node.get(node.name, ()), context.drain_context(node.pool))

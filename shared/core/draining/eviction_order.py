@@ -58,7 +58,7 @@ def _in_order(asked: Iterable[Pod], record: DrainRecord, observed: Observation, 
 
 def _has_room(workload: Workload, observed: Observation, unprotected: Limit, leaving: int) -> bool:
     """Leave room for all that earlier drains move: what they let go in these seconds is seen by nobody else yet."""
-    others = observed.sharers.older.get(mark(workload.name), 0)
+    others = observed.other_claims.older.get(mark(workload.name), 0)
     return leaving + (workload.away or 0) + others < workload.may_be_away(unprotected)
 
 
@@ -66,7 +66,7 @@ def _is_within_claim(workload: Workload, observed: Observation, moved: int) -> b
     """Later drains leave room for as many as our claim wrote down; what came to the node since then waits for them."""
     key = mark(workload.name)
     written = observed.claim.moving_pods.get(key, 0) if observed.claim else 0
-    return moved < written or not observed.sharers.younger.get(key, 0)
+    return moved < written or not observed.other_claims.younger.get(key, 0)
 
 
 def _moved(record: DrainRecord, observed: Observation) -> Counter[str]:

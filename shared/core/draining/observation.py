@@ -11,7 +11,7 @@ from shared.core.policy import DrainSettings, PodRules, Policy
 from shared.core.reasons import Blocker
 from shared.core.records.state import Backoff, Claim, DrainRecord
 from shared.core.rules.pods import DrainContext
-from shared.core.rules.workload_limits import Sharers
+from shared.core.rules.workload_limits import OtherClaims
 
 _NO_RULES: Final = PodRules()
 """Of a drain whose record does not say how it was begun: nothing is held against it."""
@@ -53,7 +53,7 @@ class Observation:
     """What stands behind the pods, by `PodClass.workload`; what is missing is not known."""
     workloads_at: datetime | None = None
     """When they were read."""
-    sharers: Sharers = field(default_factory=Sharers)
+    other_claims: OtherClaims = field(default_factory=OtherClaims)
     """What the other claims move of workloads without a PodDisruptionBudget."""
     working: int = 1
     """How many drains move pods in the cluster, this one among them: they share the API server."""

@@ -33,7 +33,7 @@ _WAIVED_FOR_EXPIRED: Final = frozenset({Unremovable.NOT_EMPTY})
 
 
 @dataclass(frozen=True, slots=True)
-class NodeFacts:
+class AssessedNode:
     """One node as this pass sees it."""
 
     node: Node
@@ -60,19 +60,19 @@ class NodeFacts:
         return self.usage is not None and not self.claimed_by and not found & _NOT_UNDERUTILIZED
 
     @property
-    def candidate(self) -> bool:
+    def is_candidate(self) -> bool:
         return not self.claimed_by and not self.blockers
 
 
-def survey(
+def assess_nodes(
     snapshot: Snapshot, state: ClusterState, policy: Policy, now: datetime, rules: tuple[Rule, ...] = NODE_RULES
-) -> tuple[NodeFacts, ...]:
+) -> tuple[AssessedNode, ...]:
     """Return the facts of all nodes, in the snapshot's order."""
     context = NodeContext(snapshot, policy, state, now)
-    return tuple(facts(node, context, rules) for node in snapshot.nodes)
+    return tuple(assess_node(node, context, rules) for node in snapshot.nodes)
 
 
-def facts(node: Node, context: NodeContext, rules: tuple[Rule, ...] = NODE_RULES) -> NodeFacts:
+def assess_node(node: Node, context: NodeContext, rules: tuple[Rule, ...] = NODE_RULES) -> AssessedNode:
     """Return the facts of one node; with the safety rules alone no ratio is held against it."""
     pods = context.snapshot.pods_by_node[node.name]
     settings, measured = context.policy.pool(node.pool), usage(node, pods)
@@ -85,7 +85,7 @@ def facts(node: Node, context: NodeContext, rules: tuple[Rule, ...] = NODE_RULES
     if rules is NODE_RULES and reason is not DrainReason.EXPIRED and settings.consolidate_after is None:
         found += (Blocker(Unremovable.CONSOLIDATION_OFF),)
     last = avoided(pods, context.drain_context(node.pool))
-    return NodeFacts(node, measured, reason, found, holder(node, context.state), last)
+    return AssessedNode(node, measured, reason, found, holder(node, context.state), last)
 
 
 def holder(node: Node, state: ClusterState) -> str:

@@ -12,16 +12,16 @@ from typing import Final
 from shared.core.cluster.resources import NOTHING, Resources
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import Candidate, Simulation, search
-from shared.core.planning.candidates import NodeFacts, survey
+from shared.core.planning.candidates import AssessedNode, assess_nodes
 from shared.core.planning.marks import INTERVAL, is_due, removable_at, update
 from shared.core.planning.plan import NodeDecision, Plan, PlannedOrder, Potential, Verdict
 from shared.core.planning.prices import Prices
-from shared.core.planning.selection import Choice, announced_nodes, departing_nodes
+from shared.core.planning.selection import Selection, announced_nodes, departing_nodes
 from shared.core.policy import Policy
 from shared.core.reasons import Blocker, DrainReason, Unremovable
 from shared.core.records.state import ClusterState, Mark, PoolMarks
-from shared.core.rules.counts import Measure, Standing, standing
-from shared.core.rules.moved_pods import moving
+from shared.core.rules.counts import NodeCounts, PoolMeasure, count_nodes
+from shared.core.rules.moved_pods import count_moved_pods
 from shared.core.rules.nodes import SAFETY_RULES
 from shared.core.rules.utilization import excess, spare
 
@@ -43,20 +43,20 @@ def make_plan(
     """
     if policy is None:
         return _without_policy(snapshot, state, marks, now, prices)
-    rows = survey(snapshot, state, policy, now)
+    rows = assess_nodes(snapshot, state, policy, now)
     updated = update(marks, _could_go(rows), now, state.last_pass, interval)
-    due = [facts for facts in rows if facts.candidate and _is_due(facts, updated, policy, now)]
-    measured, surplus = _measured(snapshot, state, policy, rows, now)
-    choice = Choice(snapshot, state, policy, measured)
-    choice.consider(due)
-    decide = _Decider(policy, updated, choice, now)
+    due = [assessed for assessed in rows if assessed.is_candidate and _is_due(assessed, updated, policy, now)]
+    measured, surplus = _counts_and_excess(snapshot, state, policy, rows, now)
+    selection = Selection(snapshot, state, policy, measured)
+    selection.consider(due)
+    decide = _Decider(policy, updated, selection, now)
     return Plan(
         cluster=snapshot.cluster,
         taken_at=snapshot.taken_at,
         policy_hash=policy.hash,
         dry_run=policy.dry_run,
-        decisions=tuple(decide(facts) for facts in rows),
-        orders=_orders(choice, prices),
+        decisions=tuple(decide(assessed) for assessed in rows),
+        orders=_orders(selection, prices),
         marks=updated,
         pods=len(snapshot.pods),
         cost=_cost(snapshot, prices),
@@ -66,104 +66,106 @@ def make_plan(
 
 def potential(snapshot: Snapshot, state: ClusterState, policy: Policy, now: datetime, prices: Prices) -> Potential:
     """Return how far the cluster could shrink at all: no timer, gate, budget or limit, every safety rule."""
-    rows = survey(snapshot, state, policy, now, SAFETY_RULES)
+    rows = assess_nodes(snapshot, state, policy, now, SAFETY_RULES)
     departing = departing_nodes(snapshot, state)
     simulation = Simulation.of(snapshot, now, departing, announced=announced_nodes(snapshot, departing), robust=False)
-    candidates = [Candidate(facts.node.name, prices.of(facts.node).per_hour) for facts in rows if facts.candidate]
+    candidates = [
+        Candidate(assessed.node.name, prices.of(assessed.node).per_hour) for assessed in rows if assessed.is_candidate
+    ]
     found = search(simulation, candidates)
     moves = found.simulation.moves()
     return Potential(found.nodes, found.saving, tuple(move for name in found.nodes for move in moves[name]))
 
 
-def _could_go(rows: Iterable[NodeFacts]) -> dict[str, tuple[str, str]]:
-    return {facts.node.uid: (facts.node.name, facts.node.pool) for facts in rows if facts.underutilized}
+def _could_go(rows: Iterable[AssessedNode]) -> dict[str, tuple[str, str]]:
+    return {assessed.node.uid: (assessed.node.name, assessed.node.pool) for assessed in rows if assessed.underutilized}
 
 
-def _is_due(facts: NodeFacts, marks: Mapping[str, PoolMarks], policy: Policy, now: datetime) -> bool:
+def _is_due(assessed: AssessedNode, marks: Mapping[str, PoolMarks], policy: Policy, now: datetime) -> bool:
     """An expired node's time is its age; any other's is its mark."""
-    if facts.reason is DrainReason.EXPIRED:
+    if assessed.reason is DrainReason.EXPIRED:
         return True
-    mark = mark_of(facts, marks)
-    return mark is not None and is_due(mark, policy.pool(facts.node.pool).consolidate_after, now)
+    mark = mark_of(assessed, marks)
+    return mark is not None and is_due(mark, policy.pool(assessed.node.pool).consolidate_after, now)
 
 
-def mark_of(facts: NodeFacts, marks: Mapping[str, PoolMarks]) -> Mark | None:
-    pool = marks.get(facts.node.pool)
-    return pool.marks.get(facts.node.uid) if pool else None
+def mark_of(assessed: AssessedNode, marks: Mapping[str, PoolMarks]) -> Mark | None:
+    pool = marks.get(assessed.node.pool)
+    return pool.marks.get(assessed.node.uid) if pool else None
 
 
-def _measured(
-    snapshot: Snapshot, state: ClusterState, policy: Policy, rows: Sequence[NodeFacts], now: datetime
-) -> tuple[Standing, dict[str, Fraction]]:
+def _counts_and_excess(
+    snapshot: Snapshot, state: ClusterState, policy: Policy, rows: Sequence[AssessedNode], now: datetime
+) -> tuple[NodeCounts, dict[str, Fraction]]:
     """Return the counts for the gates, and the excess nodes by pool and (empty key) of the whole cluster."""
-    measures: dict[str, Measure] = {}
+    measures: dict[str, PoolMeasure] = {}
     surplus: dict[str, Fraction] = {}
     everywhere = NOTHING
     for pool, nodes in snapshot.nodes_by_pool.items():
-        own = [facts for facts in rows if facts.node.pool == pool]
+        own = [assessed for assessed in rows if assessed.node.pool == pool]
         free = spare(nodes, snapshot.pods_by_node, policy.pool(pool).ignore_taints)
-        measures[pool] = Measure(_underutilized(own), free)
+        measures[pool] = PoolMeasure(_underutilized(own), free)
         surplus[pool] = _excess(own, free)
         everywhere += free
     surplus[""] = _excess(rows, everywhere)
-    counts = standing(snapshot.nodes, snapshot.pools, state, policy, now).measured(measures)
-    return counts.moves(moving(snapshot, snapshot.nodes, policy)), surplus
+    counts = count_nodes(snapshot.nodes, snapshot.pools, state, policy, now).with_measures(measures)
+    return counts.with_moved_pods(count_moved_pods(snapshot, snapshot.nodes, policy)), surplus
 
 
-def _underutilized(rows: Iterable[NodeFacts]) -> int:
-    return sum(facts.underutilized and facts.reason is not DrainReason.EXPIRED for facts in rows)
+def _underutilized(rows: Iterable[AssessedNode]) -> int:
+    return sum(assessed.underutilized and assessed.reason is not DrainReason.EXPIRED for assessed in rows)
 
 
-def _excess(rows: Sequence[NodeFacts], free: Resources) -> Fraction:
+def _excess(rows: Sequence[AssessedNode], free: Resources) -> Fraction:
     """Excess in units of the node that would go first (node-refiner: the least used one)."""
-    measured = [facts for facts in rows if facts.usage and not facts.claimed_by]
+    measured = [assessed for assessed in rows if assessed.usage and not assessed.claimed_by]
     if not measured:
         return Fraction(0)
-    first = min(measured, key=lambda facts: (facts.usage.score if facts.usage else 0, facts.node.name))
+    first = min(measured, key=lambda assessed: (assessed.usage.score if assessed.usage else 0, assessed.node.name))
     return excess(free, first.node) or Fraction(0)
 
 
 class _Decider:
     """Says the verdict of each node, once everything is known."""
 
-    def __init__(self, policy: Policy, marks: Mapping[str, PoolMarks], choice: Choice, now: datetime) -> None:
-        self._policy, self._marks, self._choice, self._now = policy, marks, choice, now
-        self._taken = {facts.node.name for facts in choice.taken}
+    def __init__(self, policy: Policy, marks: Mapping[str, PoolMarks], selection: Selection, now: datetime) -> None:
+        self._policy, self._marks, self._selection, self._now = policy, marks, selection, now
+        self._taken = {assessed.node.name for assessed in selection.taken}
 
-    def __call__(self, facts: NodeFacts) -> NodeDecision:
-        verdict, found = self._verdict(facts)
-        mark = mark_of(facts, self._marks)
-        after = self._policy.pool(facts.node.pool).consolidate_after
+    def __call__(self, assessed: AssessedNode) -> NodeDecision:
+        verdict, found = self._verdict(assessed)
+        mark = mark_of(assessed, self._marks)
+        after = self._policy.pool(assessed.node.pool).consolidate_after
         return decision(
-            facts, verdict, found, mark.since if mark else None, removable_at(mark, after) if mark else None
+            assessed, verdict, found, mark.since if mark else None, removable_at(mark, after) if mark else None
         )
 
-    def _verdict(self, facts: NodeFacts) -> tuple[Verdict, tuple[Blocker, ...]]:
-        if facts.claimed_by:
+    def _verdict(self, assessed: AssessedNode) -> tuple[Verdict, tuple[Blocker, ...]]:
+        if assessed.claimed_by:
             return Verdict.IN_FLIGHT, ()
-        if facts.blockers:
-            return Verdict.KEEP, facts.blockers
-        if facts.node.name in self._taken:
+        if assessed.blockers:
+            return Verdict.KEEP, assessed.blockers
+        if assessed.node.name in self._taken:
             return (Verdict.WOULD_ORDER if self._policy.dry_run else Verdict.ORDER), ()
-        if not _is_due(facts, self._marks, self._policy, self._now):
+        if not _is_due(assessed, self._marks, self._policy, self._now):
             return Verdict.WAITING, (Blocker(Unremovable.MARKED_RECENTLY),)
-        return Verdict.KEEP, self._choice.kept[facts.node.name]
+        return Verdict.KEEP, self._selection.kept[assessed.node.name]
 
 
 def decision(
-    facts: NodeFacts,
+    assessed: AssessedNode,
     verdict: Verdict,
     found: tuple[Blocker, ...],
     marked_since: datetime | None = None,
     removable: datetime | None = None,
 ) -> NodeDecision:
     """Return a node's decision; the first blocker names it."""
-    first = found[0].reason.value if found else facts.claimed_by or facts.reason.value
-    measured = facts.usage
+    first = found[0].reason.value if found else assessed.claimed_by or assessed.reason.value
+    measured = assessed.usage
     return NodeDecision(
-        name=facts.node.name,
-        uid=facts.node.uid,
-        pool=facts.node.pool,
+        name=assessed.node.name,
+        uid=assessed.node.uid,
+        pool=assessed.node.pool,
         verdict=verdict,
         reason=first,
         blockers=found,
@@ -175,26 +177,26 @@ def decision(
         score=measured.score if measured else None,
         marked_since=marked_since,
         removable_at=removable,
-        underutilized=facts.below_limits,
-        allocatable=facts.node.allocatable if measured else NOTHING,
+        underutilized=assessed.below_limits,
+        allocatable=assessed.node.allocatable if measured else NOTHING,
         requested=measured.requested if measured else NOTHING,
     )
 
 
-def _orders(choice: Choice, prices: Prices) -> tuple[PlannedOrder, ...]:
-    if not choice.taken:
+def _orders(selection: Selection, prices: Prices) -> tuple[PlannedOrder, ...]:
+    if not selection.taken:
         return ()
-    moves = choice.simulation.moves()
+    moves = selection.simulation.moves()
     return tuple(
         PlannedOrder(
-            node=facts.node.name,
-            uid=facts.node.uid,
-            pool=facts.node.pool,
-            reason=facts.reason,
-            saving=prices.of(facts.node).per_hour,
-            moves=moves[facts.node.name],
+            node=assessed.node.name,
+            uid=assessed.node.uid,
+            pool=assessed.node.pool,
+            reason=assessed.reason,
+            saving=prices.of(assessed.node).per_hour,
+            moves=moves[assessed.node.name],
         )
-        for facts in choice.taken
+        for assessed in selection.taken
     )
 
 
@@ -202,15 +204,17 @@ def _without_policy(
     snapshot: Snapshot, state: ClusterState, marks: Mapping[str, PoolMarks], now: datetime, prices: Prices
 ) -> Plan:
     invalid = (Blocker(Unremovable.POLICY_INVALID),)
-    rows = survey(snapshot, state, NO_POLICY, now)
+    rows = assess_nodes(snapshot, state, NO_POLICY, now)
     return Plan(
         cluster=snapshot.cluster,
         taken_at=snapshot.taken_at,
         policy_hash="",
         dry_run=True,
         decisions=tuple(
-            decision(facts, Verdict.IN_FLIGHT, ()) if facts.claimed_by else decision(facts, Verdict.KEEP, invalid)
-            for facts in rows
+            decision(assessed, Verdict.IN_FLIGHT, ())
+            if assessed.claimed_by
+            else decision(assessed, Verdict.KEEP, invalid)
+            for assessed in rows
         ),
         marks=marks,
         pods=len(snapshot.pods),

@@ -23,7 +23,7 @@ from shared.core.rules.utilization import is_untainted
 
 
 @dataclass(frozen=True, slots=True)
-class Gauges:
+class NodeMetrics:
     """The nodes of one pool, or of the whole cluster."""
 
     nodes: int
@@ -54,7 +54,7 @@ class Gauges:
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class ClusterMetrics:
     """What else is told of the cluster once a pass."""
 
     unschedulable_pods: int
@@ -74,30 +74,30 @@ class Condition:
     """Hours since the last pass: reclaimed nodes and cost times these are node-hours and money."""
 
 
-def of_cluster(plan: Plan, snapshot: Snapshot, prices: Prices) -> Gauges:
+def node_metrics(plan: Plan, snapshot: Snapshot, prices: Prices) -> NodeMetrics:
     """Return the whole cluster's numbers; its pods include those that are bound to no node."""
-    return _gauges(plan, snapshot, prices, plan.decisions, plan.pods, plan.excess.get(""))
+    return _metrics_of(plan, snapshot, prices, plan.decisions, plan.pods, plan.excess.get(""))
 
 
-def of_pool(plan: Plan, snapshot: Snapshot, prices: Prices, pool: str) -> Gauges:
+def pool_metrics(plan: Plan, snapshot: Snapshot, prices: Prices, pool: str) -> NodeMetrics:
     """Return one pool's numbers."""
     own = [each for each in plan.decisions if each.pool == pool]
     pods = sum(len(snapshot.pods_by_node[each.name]) for each in own)
-    return _gauges(plan, snapshot, prices, own, pods, plan.excess.get(pool))
+    return _metrics_of(plan, snapshot, prices, own, pods, plan.excess.get(pool))
 
 
-def _gauges(
+def _metrics_of(
     plan: Plan,
     snapshot: Snapshot,
     prices: Prices,
     decisions: Iterable[NodeDecision],
     pods: int,
     excess: Fraction | None,
-) -> Gauges:
+) -> NodeMetrics:
     rows = tuple(decisions)
     nodes = [snapshot.node_by_name[each.name] for each in rows]
     names = {node.name for node in nodes}
-    return Gauges(
+    return NodeMetrics(
         nodes=len(nodes),
         ready_nodes=sum(node.ready for node in nodes),
         non_tainted_nodes=sum(is_untainted(node) for node in nodes),
@@ -114,18 +114,18 @@ def _gauges(
     )
 
 
-def condition(
+def cluster_metrics(
     plan: Plan, snapshot: Snapshot, state: ClusterState, now: datetime, interval: timedelta = INTERVAL
-) -> Condition:
+) -> ClusterMetrics:
     """Return what else is told. `state` is the cluster's document as the pass began with it."""
     saved = still_saved(state.reclaimed, snapshot.nodes, state.last_pass, now)
     marked = [each.marked_since for each in plan.decisions if each.marked_since is not None]
-    return Condition(
+    return ClusterMetrics(
         unschedulable_pods=sum(not pod.node and pod.unschedulable_since is not None for pod in snapshot.pods),
         oldest_mark=now - min(marked, default=now),
         kept=_kept(plan),
         claims=len(state.claims),
-        overdue_claims=sum(_overdue(claim, interval, now) for claim in state.claims.values()),
+        overdue_claims=sum(_is_overdue(claim, interval, now) for claim in state.claims.values()),
         open_breakers=len(open_breakers(state, now)),
         backing_off=sum(now < each.until for each in state.backoffs.values()),
         reclaimed_nodes=sum(each.nodes for each in saved),
@@ -140,7 +140,7 @@ def _kept(plan: Plan) -> dict[ReasonGroup, int]:
     return {group: counts[group] for group in ReasonGroup}
 
 
-def _overdue(claim: Claim, interval: timedelta, now: datetime) -> bool:
+def _is_overdue(claim: Claim, interval: timedelta, now: datetime) -> bool:
     """Whether a claim is older than the promise allows: drain deadline, watchdog and two passes.
 
     See docs/decisions/promise.md.

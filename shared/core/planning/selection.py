@@ -11,40 +11,40 @@ from typing import Final
 from shared.core.cluster import names
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import Simulation
-from shared.core.planning.candidates import NodeFacts
+from shared.core.planning.candidates import AssessedNode
 from shared.core.policy import Policy
 from shared.core.reasons import Blocker, DrainReason, Unremovable
 from shared.core.records.state import ClusterState
-from shared.core.rules.counts import Standing, is_leaving
+from shared.core.rules.counts import NodeCounts, is_leaving
 from shared.core.rules.gates import blockers
 from shared.core.rules.nodes import NodeContext
-from shared.core.rules.workload_limits import Share, conflict, in_turns, shares, turns
+from shared.core.rules.workload_limits import WorkloadMove, all_moving_pods, conflict, moving_pods, workload_moves
 
 _URGENCY: Final = {DrainReason.EMPTY: 0, DrainReason.EXPIRED: 1, DrainReason.UNDERUTILIZED: 2}
 
 
-class Choice:
+class Selection:
     """The nodes taken, in order, what kept the others, and the simulation that proves it."""
 
-    def __init__(self, snapshot: Snapshot, state: ClusterState, policy: Policy, standing: Standing) -> None:
+    def __init__(self, snapshot: Snapshot, state: ClusterState, policy: Policy, counts: NodeCounts) -> None:
         self._snapshot, self._state, self._policy = snapshot, state, policy
-        self._standing = standing
-        self._context = NodeContext(snapshot, policy, state, standing.now)
-        self._in_turns = in_turns(state.claims.values())
+        self._counts = counts
+        self._context = NodeContext(snapshot, policy, state, counts.now)
+        self._moving_pods = all_moving_pods(state.claims.values())
         self._simulation: Simulation | None = None
-        self.taken: list[NodeFacts] = []
+        self.taken: list[AssessedNode] = []
         self.kept: dict[str, tuple[Blocker, ...]] = {}
         """By node name."""
 
-    def consider(self, due: Sequence[NodeFacts]) -> None:
+    def consider(self, due: Sequence[AssessedNode]) -> None:
         """Take what may go of the nodes whose time has come."""
-        for facts in sorted(due, key=_turn):
-            found = blockers(self._standing, facts.node, facts.reason) or self._out_of_turn(facts)
-            found = found or self._no_place(facts)
+        for assessed in sorted(due, key=_removal_order):
+            found = blockers(self._counts, assessed.node, assessed.reason) or self._workload_limit(assessed)
+            found = found or self._no_place(assessed)
             if found:
-                self.kept[facts.node.name] = found
+                self.kept[assessed.node.name] = found
             else:
-                self._take(facts)
+                self._take(assessed)
 
     @property
     def simulation(self) -> Simulation:
@@ -59,21 +59,21 @@ class Choice:
             )
         return self._simulation
 
-    def _take(self, facts: NodeFacts) -> None:
-        self._standing = self._standing.with_claim(facts.node)
-        self._in_turns.update(turns(self._shares(facts)))
-        self.taken.append(facts)
+    def _take(self, assessed: AssessedNode) -> None:
+        self._counts = self._counts.with_claim(assessed.node)
+        self._moving_pods.update(moving_pods(self._workload_moves(assessed)))
+        self.taken.append(assessed)
 
-    def _out_of_turn(self, facts: NodeFacts) -> tuple[Blocker, ...]:
-        shared = conflict(self._shares(facts), self._in_turns)
+    def _workload_limit(self, assessed: AssessedNode) -> tuple[Blocker, ...]:
+        shared = conflict(self._workload_moves(assessed), self._moving_pods)
         return (shared,) if shared else ()
 
-    def _shares(self, facts: NodeFacts) -> tuple[Share, ...]:
-        pods = self._snapshot.pods_by_node[facts.node.name]
-        return shares(pods, self._context.drain_context(facts.node.pool))
+    def _workload_moves(self, assessed: AssessedNode) -> tuple[WorkloadMove, ...]:
+        pods = self._snapshot.pods_by_node[assessed.node.name]
+        return workload_moves(pods, self._context.drain_context(assessed.node.pool))
 
-    def _no_place(self, facts: NodeFacts) -> tuple[Blocker, ...]:
-        refused = self.simulation.try_remove(facts.node.name)
+    def _no_place(self, assessed: AssessedNode) -> tuple[Blocker, ...]:
+        refused = self.simulation.try_remove(assessed.node.name)
         return (Blocker(Unremovable.NO_PLACE_FOR_PODS, refused.pod.key, refused.detail),) if refused else ()
 
 
@@ -91,6 +91,6 @@ def announced_nodes(snapshot: Snapshot, departing: Collection[str]) -> frozenset
     return frozenset(node.name for node in candidates if node.ready) - frozenset(departing)
 
 
-def _turn(facts: NodeFacts) -> tuple[bool, int, object, str]:
-    score = facts.usage.score if facts.usage else 0
-    return facts.avoided, _URGENCY[facts.reason], score, facts.node.name
+def _removal_order(assessed: AssessedNode) -> tuple[bool, int, object, str]:
+    score = assessed.usage.score if assessed.usage else 0
+    return assessed.avoided, _URGENCY[assessed.reason], score, assessed.node.name

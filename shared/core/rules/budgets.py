@@ -1,6 +1,6 @@
 """What the budgets, rates, windows and freezes of the policy allow at one moment.
 
-Numbers in, numbers out: who is in use and how many nodes count is `standing`'s, what follows from an exhausted limit
+Numbers in, numbers out: who is in use and how many nodes count is `counts`', what follows from an exhausted limit
 is `gates`'. A schedule that cannot be read allows nothing (it fails closed); a parsed policy holds none such.
 Source: Karpenter's v1 budgets (docs/decisions/budgets.md).
 """

@@ -1,7 +1,7 @@
-"""Where the cluster stands: the counts that planner and claim measure every limit by, made by one function for both.
+"""How many nodes there are, leave and stay: the counts that planner and claim measure every limit by.
 
-The planner makes a standing from its picture and adds each node it takes; the drainer's claim makes one from a fresh
-list of nodes and the state's document under compare-and-set. Must not judge: that is `gates`.
+One function makes them for both. The planner does so from its picture and adds each node it takes; the drainer's claim
+from a fresh list of nodes and the state's document under compare-and-set. Must not judge: that is `gates`.
 """
 
 from collections import Counter
@@ -23,7 +23,7 @@ NO_ZONES: Final[Mapping[str, int]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
+class PoolMeasure:
     """What only a whole picture tells of a pool: its under-utilised nodes outside drains, and its free sums."""
 
     underutilized: int
@@ -48,11 +48,11 @@ class PoolCounts:
     limits: NodePool | None = None
     taken: int = 0
     """Nodes taken in this pass."""
-    measure: Measure | None = None
+    measure: PoolMeasure | None = None
 
 
 @dataclass(frozen=True)
-class Standing:
+class NodeCounts:
     """The counts of one moment, with the policy and the state that they are measured by."""
 
     policy: Policy
@@ -64,7 +64,7 @@ class Standing:
     left_non_tainted: int
     starts: tuple[Start, ...]
     calendar: Calendar = field(compare=False, repr=False)
-    moving: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    moved_pods: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """How many pods a drain of a node would move, by node UID and namespace; empty where nothing asks for it."""
 
     @property
@@ -85,17 +85,17 @@ class Standing:
     def pool(self, name: str) -> PoolCounts:
         return self.pools.get(name) or PoolCounts(name)
 
-    def measured(self, measures: Mapping[str, Measure]) -> "Standing":
-        """Return the standing with what a whole picture tells of the pools."""
+    def with_measures(self, measures: Mapping[str, PoolMeasure]) -> "NodeCounts":
+        """Return the counts with what a whole picture tells of the pools."""
         pools = {name: replace(self.pool(name), measure=measure) for name, measure in measures.items()}
         return replace(self, pools={**self.pools, **pools})
 
-    def moves(self, moving: Mapping[str, Mapping[str, int]]) -> "Standing":
-        """Return the standing that knows what each node's drain would move."""
-        return replace(self, moving=moving)
+    def with_moved_pods(self, moved_pods: Mapping[str, Mapping[str, int]]) -> "NodeCounts":
+        """Return the counts that know what each node's drain would move."""
+        return replace(self, moved_pods=moved_pods)
 
-    def with_claim(self, node: Node) -> "Standing":
-        """Return the standing after that node was taken too, in the same pass."""
+    def with_claim(self, node: Node) -> "NodeCounts":
+        """Return the counts after that node was taken too, in the same pass."""
         before = self.pool(node.pool)
         if node.uid in before.in_flight:
             return self
@@ -106,14 +106,14 @@ class Standing:
             pools={**self.pools, node.pool: _one_more(before, node, gone)},
             left=self.left - (gone if node.ready else 0),
             left_non_tainted=self.left_non_tainted - (0 if tainted else gone),
-            starts=(*self.starts, Start(self.now, node.pool, dict(self.moving.get(node.uid, {})))),
+            starts=(*self.starts, Start(self.now, node.pool, dict(self.moved_pods.get(node.uid, {})))),
         )
 
 
-def standing(
+def count_nodes(
     nodes: Iterable[Node], pools: Mapping[str, NodePool], state: ClusterState, policy: Policy, now: datetime
-) -> Standing:
-    """Count where the cluster stands.
+) -> NodeCounts:
+    """Count the nodes of the cluster.
 
     Args:
         nodes: all nodes of the cluster, as of one reading.
@@ -128,7 +128,7 @@ def standing(
         by_pool.setdefault(node.pool, []).append(node)
     counts = {name: _count(name, each, state.claims, pools.get(name)) for name, each in sorted(by_pool.items())}
     staying = [node for node in rows if not is_leaving(node, state.claims)]
-    return Standing(
+    return NodeCounts(
         policy=policy,
         state=state,
         now=now,
@@ -211,8 +211,8 @@ def _one_more(pool: PoolCounts, node: Node, gone: int) -> PoolCounts:
     )
 
 
-def _less(measure: Measure | None, node: Node) -> Measure | None:
+def _less(measure: PoolMeasure | None, node: Node) -> PoolMeasure | None:
     """The node's room is gone, its pods' requests are on the others."""
     if measure is None:
         return None
-    return Measure(measure.underutilized - 1, measure.spare - node.allocatable)
+    return PoolMeasure(measure.underutilized - 1, measure.spare - node.allocatable)

@@ -38,7 +38,7 @@ def go_duration(text: str) -> timedelta | None:
         return timedelta.max
 
 
-def opted_out(annotations: Labels, keys: Iterable[str], started: datetime | None, now: datetime) -> str | None:
+def opt_out_key(annotations: Labels, keys: Iterable[str], started: datetime | None, now: datetime) -> str | None:
     """Return the key of the annotation that protects a pod now, or None.
 
     `true` (or the bare key) protects for good; a positive Go duration protects until that long after the pod's
@@ -57,16 +57,16 @@ def _protects(value: str, started: datetime | None, now: datetime) -> bool:
     return started is None or now - started < duration
 
 
-def pod_wish(annotations: Labels, labels: Labels, started: datetime | None, now: datetime) -> str | None:
+def pod_opt_out(annotations: Labels, labels: Labels, started: datetime | None, now: datetime) -> str | None:
     """Return the annotation or label, as `key=value`, by which a pod is left alone now; None without one."""
-    key = opted_out(annotations, names.POD_OPT_OUTS, started, now) if annotations else None
+    key = opt_out_key(annotations, names.POD_OPT_OUTS, started, now) if annotations else None
     if key is not None:
         return f"{key}={annotations[key]}"
     label = next((key for key in names.POD_OPT_OUT_LABELS if labels.get(key) == "true"), None)
     return f"{label}=true" if label else _until(annotations, labels, now)
 
 
-def node_wishes(annotations: Labels, labels: Labels, now: datetime) -> tuple[str, ...]:
+def node_opt_outs(annotations: Labels, labels: Labels, now: datetime) -> tuple[str, ...]:
     """Return all annotations and labels, as `key=value`, by which a node is left alone now.
 
     On nodes only the exact word `true` counts, as for Karpenter and for the cluster autoscaler.

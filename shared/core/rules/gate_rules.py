@@ -11,56 +11,56 @@ from shared.core.policy import Rate
 from shared.core.reasons import Blocker, DrainReason, Unremovable
 from shared.core.records.state import Start
 from shared.core.rules.budgets import freeze_in_force, limit_now, moved_lately, starts_left, window_open
-from shared.core.rules.counts import Standing, counts_as_non_tainted
+from shared.core.rules.counts import NodeCounts, counts_as_non_tainted
 from shared.core.rules.utilization import excess
 
-Gate = Callable[[Standing, Node, DrainReason], Blocker | None]
+Gate = Callable[[NodeCounts, Node, DrainReason], Blocker | None]
 
 
-def paused(standing: Standing, node: Node, reason: DrainReason) -> Blocker | None:
+def paused(counts: NodeCounts, node: Node, reason: DrainReason) -> Blocker | None:
     del node, reason
-    if standing.policy.paused:
+    if counts.policy.paused:
         return Blocker(Unremovable.PAUSED, detail="policy")
-    state = standing.state
+    state = counts.state
     why = f": {state.pause_reason}" if state.pause_reason else ""
     return Blocker(Unremovable.PAUSED, detail=f"pause flag{why}") if state.paused else None
 
 
-def frozen(standing: Standing, node: Node, reason: DrainReason) -> Blocker | None:
+def frozen(counts: NodeCounts, node: Node, reason: DrainReason) -> Blocker | None:
     del node, reason
-    freeze = freeze_in_force(standing.policy.freezes, standing.now)
+    freeze = freeze_in_force(counts.policy.freezes, counts.now)
     return Blocker(Unremovable.FROZEN, detail=f"until {freeze.end.isoformat()}") if freeze else None
 
 
-def breaker_open(standing: Standing, node: Node, reason: DrainReason) -> Blocker | None:
+def breaker_open(counts: NodeCounts, node: Node, reason: DrainReason) -> Blocker | None:
     del reason
-    breaker = standing.state.breakers.get(node.pool)
-    if breaker is None or breaker.until <= standing.now:
+    breaker = counts.state.breakers.get(node.pool)
+    if breaker is None or breaker.until <= counts.now:
         return None
     return Blocker(Unremovable.BREAKER_OPEN, node.pool, f"{breaker.why}; until {breaker.until.isoformat()}")
 
 
-def backing_off(standing: Standing, node: Node, reason: DrainReason) -> Blocker | None:
+def backing_off(counts: NodeCounts, node: Node, reason: DrainReason) -> Blocker | None:
     del reason
-    backoff = standing.state.backoffs.get(node.uid)
-    if backoff is None or backoff.until <= standing.now:
+    backoff = counts.state.backoffs.get(node.uid)
+    if backoff is None or backoff.until <= counts.now:
         return None
     return Blocker(Unremovable.BACKING_OFF, detail=f"{backoff.why}; until {backoff.until.isoformat()}")
 
 
-def outside_windows(standing: Standing, node: Node, reason: DrainReason) -> Blocker | None:
+def outside_windows(counts: NodeCounts, node: Node, reason: DrainReason) -> Blocker | None:
     del reason
-    is_open = window_open(standing.policy.pool(node.pool).windows, standing.calendar)
+    is_open = window_open(counts.policy.pool(node.pool).windows, counts.calendar)
     return None if is_open else Blocker(Unremovable.OUTSIDE_WINDOWS, node.pool)
 
 
-def pool_at_minimum(standing: Standing, node: Node, reason: DrainReason) -> Blocker | None:
+def pool_at_minimum(counts: NodeCounts, node: Node, reason: DrainReason) -> Blocker | None:
     """Keep what the cluster autoscaler would keep: it deletes no node of a pool at its minimum.
 
     See docs/acceptance.md row 54.
     """
     del reason
-    pool = standing.pool(node.pool)
+    pool = counts.pool(node.pool)
     if pool.limits is None:
         return None
     in_zone = pool.left_by_zone.get(node.zone, 0)
@@ -72,18 +72,18 @@ def pool_at_minimum(standing: Standing, node: Node, reason: DrainReason) -> Bloc
     return None
 
 
-def minimum_nodes(standing: Standing, node: Node, reason: DrainReason) -> Blocker | None:
+def minimum_nodes(counts: NodeCounts, node: Node, reason: DrainReason) -> Blocker | None:
     del reason
-    minimum = standing.policy.minimum_nodes
-    if standing.left - node.ready >= minimum:
+    minimum = counts.policy.minimum_nodes
+    if counts.left - node.ready >= minimum:
         return None
-    return Blocker(Unremovable.MINIMUM_NODES, detail=_of(standing.left, minimum))
+    return Blocker(Unremovable.MINIMUM_NODES, detail=_of(counts.left, minimum))
 
 
-def minimum_non_tainted(standing: Standing, node: Node, reason: DrainReason) -> Blocker | None:
+def minimum_non_tainted(counts: NodeCounts, node: Node, reason: DrainReason) -> Blocker | None:
     del reason
-    minimum, left = standing.policy.minimum_non_tainted_nodes, standing.left_non_tainted
-    if left - 1 >= minimum or not counts_as_non_tainted(node, standing.policy):
+    minimum, left = counts.policy.minimum_non_tainted_nodes, counts.left_non_tainted
+    if left - 1 >= minimum or not counts_as_non_tainted(node, counts.policy):
         return None
     return Blocker(Unremovable.MINIMUM_NON_TAINTED, detail=_of(left, minimum))
 
@@ -92,16 +92,16 @@ def _of(left: int, minimum: int) -> str:
     return f"{left} nodes left, minimum {minimum}"
 
 
-def budget(standing: Standing, node: Node, reason: DrainReason) -> Blocker | None:
+def budget(counts: NodeCounts, node: Node, reason: DrainReason) -> Blocker | None:
     """An allowance is compared with all that is in use, whatever it is in use for (docs/acceptance.md row 71)."""
-    pool = standing.pool(node.pool)
-    allowed = limit_now(standing.policy.pool(node.pool).budgets, reason, pool.nodes, standing.calendar)
+    pool = counts.pool(node.pool)
+    allowed = limit_now(counts.policy.pool(node.pool).budgets, reason, pool.nodes, counts.calendar)
     return _exhausted(Unremovable.BUDGET, node.pool, allowed, len(pool.in_use - {node.uid}))
 
 
-def cluster_budget(standing: Standing, node: Node, reason: DrainReason) -> Blocker | None:
-    used = standing.in_use - (1 if node.uid in standing.pool(node.pool).in_use else 0)
-    allowed = limit_now(standing.policy.budgets, reason, standing.nodes, standing.calendar)
+def cluster_budget(counts: NodeCounts, node: Node, reason: DrainReason) -> Blocker | None:
+    used = counts.in_use - (1 if node.uid in counts.pool(node.pool).in_use else 0)
+    allowed = limit_now(counts.policy.budgets, reason, counts.nodes, counts.calendar)
     return _exhausted(Unremovable.CLUSTER_BUDGET, "", allowed, used)
 
 
@@ -111,15 +111,15 @@ def _exhausted(word: Unremovable, about: str, allowed: int | None, used: int) ->
     return Blocker(word, about, f"{used} of {allowed} nodes in use")
 
 
-def rate(standing: Standing, node: Node, reason: DrainReason) -> Blocker | None:
+def rate(counts: NodeCounts, node: Node, reason: DrainReason) -> Blocker | None:
     del reason
-    pool = standing.pool(node.pool)
-    own = [start for start in standing.starts if start.pool == node.pool]
+    pool = counts.pool(node.pool)
+    own = [start for start in counts.starts if start.pool == node.pool]
     rows = (
-        (standing.policy.rate, standing.starts, standing.nodes, ""),
-        (standing.policy.pool(node.pool).rate, own, pool.nodes, node.pool),
+        (counts.policy.rate, counts.starts, counts.nodes, ""),
+        (counts.policy.pool(node.pool).rate, own, pool.nodes, node.pool),
     )
-    spent = (about for rate, starts, nodes, about in rows if _spent(rate, starts, nodes, standing.now))
+    spent = (about for rate, starts, nodes, about in rows if _spent(rate, starts, nodes, counts.now))
     about = next(spent, None)
     return None if about is None else Blocker(Unremovable.RATE, about)
 
@@ -128,64 +128,64 @@ def _spent(rate: Rate | None, starts: Iterable[Start], nodes: int, now: datetime
     return rate is not None and starts_left(rate, starts, nodes, now) == 0
 
 
-def namespace_rate(standing: Standing, node: Node, reason: DrainReason) -> Blocker | None:
+def namespace_rate(counts: NodeCounts, node: Node, reason: DrainReason) -> Blocker | None:
     """Each namespace on the node must have room for all its pods there: a drain cannot stop in the middle."""
     del reason
-    limit = standing.policy.evictions_per_namespace
+    limit = counts.policy.evictions_per_namespace
     if limit is None:
         return None
-    for namespace, pods in sorted(standing.moving.get(node.uid, {}).items()):
-        done = moved_lately(limit, standing.starts, namespace, standing.now)
+    for namespace, pods in sorted(counts.moved_pods.get(node.uid, {}).items()):
+        done = moved_lately(limit, counts.starts, namespace, counts.now)
         if done + pods > limit.pods:
             alone = "; more than the limit by itself, so this node never goes" if pods > limit.pods else ""
             return Blocker(Unremovable.NAMESPACE_RATE, namespace, f"{done} of {limit.pods} moved, {pods} here{alone}")
     return None
 
 
-def recent_addition(standing: Standing, node: Node, reason: DrainReason) -> Blocker | None:
+def recent_addition(counts: NodeCounts, node: Node, reason: DrainReason) -> Blocker | None:
     """A pool with its own time looks at its own additions only; at exactly that time the gate opens.
 
     See docs/acceptance.md row 49.
     """
     del reason
-    own = standing.policy.pool(node.pool).time_since_last_addition is not None
-    newest = standing.pool(node.pool).newest if own else standing.newest
-    grace = standing.policy.addition_grace(node.pool)
-    if newest is None or standing.now - newest >= grace:
+    own = counts.policy.pool(node.pool).time_since_last_addition is not None
+    newest = counts.pool(node.pool).newest if own else counts.newest
+    grace = counts.policy.addition_grace(node.pool)
+    if newest is None or counts.now - newest >= grace:
         return None
     return Blocker(Unremovable.RECENT_ADDITION, node.pool if own else "", f"until {(newest + grace).isoformat()}")
 
 
-def time_gap(standing: Standing, node: Node, reason: DrainReason) -> Blocker | None:
+def time_gap(counts: NodeCounts, node: Node, reason: DrainReason) -> Blocker | None:
     """The orders of one pass are one drain for the gap, so what this pass took does not count.
 
     See docs/acceptance.md row 50.
     """
     del node, reason
-    last, gap = standing.state.last_scale_down, standing.policy.time_gap
-    if last is None or standing.now - last >= gap:
+    last, gap = counts.state.last_scale_down, counts.policy.time_gap
+    if last is None or counts.now - last >= gap:
         return None
     return Blocker(Unremovable.TIME_GAP, detail=f"until {(last + gap).isoformat()}")
 
 
-def required_count(standing: Standing, node: Node, reason: DrainReason) -> Blocker | None:
+def required_count(counts: NodeCounts, node: Node, reason: DrainReason) -> Blocker | None:
     """Ask for the required count plus the drains in flight, which are not counted themselves.
 
     See docs/acceptance.md rows 34, 35.
     """
-    pool = standing.pool(node.pool)
+    pool = counts.pool(node.pool)
     if pool.measure is None or reason is not DrainReason.UNDERUTILIZED:
         return None
-    needed = standing.policy.pool(node.pool).required_count + len(pool.in_flight)
+    needed = counts.policy.pool(node.pool).required_count + len(pool.in_flight)
     if pool.measure.underutilized >= needed:
         return None
     detail = f"{pool.measure.underutilized} under-utilised of {needed} needed"
     return Blocker(Unremovable.TOO_FEW_UNDERUTILIZED, node.pool, detail)
 
 
-def no_excess(standing: Standing, node: Node, reason: DrainReason) -> Blocker | None:
+def no_excess(counts: NodeCounts, node: Node, reason: DrainReason) -> Blocker | None:
     """At the threshold the gate is open (docs/acceptance.md row 48)."""
-    pool, threshold = standing.pool(node.pool), standing.policy.pool(node.pool).excess_threshold
+    pool, threshold = counts.pool(node.pool), counts.policy.pool(node.pool).excess_threshold
     if pool.measure is None or reason is not DrainReason.UNDERUTILIZED:
         return None
     found = excess(pool.measure.spare, node)
@@ -195,8 +195,8 @@ def no_excess(standing: Standing, node: Node, reason: DrainReason) -> Blocker | 
     return Blocker(Unremovable.NO_EXCESS, node.pool, detail)
 
 
-def nodes_per_pass(standing: Standing, node: Node, reason: DrainReason) -> Blocker | None:
+def nodes_per_pass(counts: NodeCounts, node: Node, reason: DrainReason) -> Blocker | None:
     del reason
-    most = standing.policy.pool(node.pool).max_nodes_per_pass
-    full = standing.pool(node.pool).taken >= most
+    most = counts.policy.pool(node.pool).max_nodes_per_pass
+    full = counts.pool(node.pool).taken >= most
     return Blocker(Unremovable.NODES_PER_PASS, node.pool, f"{most}") if full else None

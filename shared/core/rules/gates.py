@@ -10,7 +10,7 @@ from typing import Final
 from shared.core.cluster.snapshot import Node
 from shared.core.policy import Policy
 from shared.core.reasons import Blocker, DrainReason
-from shared.core.rules.counts import Standing
+from shared.core.rules.counts import NodeCounts
 from shared.core.rules.gate_rules import (
     Gate,
     backing_off,
@@ -58,28 +58,28 @@ Never a pause, a back-off, or the pool's own minimum: the autoscaler would not d
 
 
 def claim_blockers(
-    standing: Standing, node: Node, reason: DrainReason, ignore: frozenset[str] = NO_WORDS
+    counts: NodeCounts, node: Node, reason: DrainReason, ignore: frozenset[str] = NO_WORDS
 ) -> tuple[Blocker, ...]:
     """Return every closed gate that a claim must respect, in order; empty = the claim may be granted.
 
     Args:
-        standing: the counts without this node's claim.
+        counts: those without this node's claim.
         node: the node to be taken.
         reason: why; a person's drain is bound by every active budget whatever its reasons.
         ignore: the order's words; they count for a person's drain and where the policy allows them.
     """
-    skipped = _skipped(standing, reason, ignore)
-    return _closed((gate for gate in CLAIM_GATES if gate not in skipped), standing, node, reason)
+    skipped = _skipped(counts, reason, ignore)
+    return _closed((gate for gate in CLAIM_GATES if gate not in skipped), counts, node, reason)
 
 
-def pass_blockers(standing: Standing, node: Node, reason: DrainReason) -> tuple[Blocker, ...]:
+def pass_blockers(counts: NodeCounts, node: Node, reason: DrainReason) -> tuple[Blocker, ...]:
     """Return every closed gate that is the planner's alone; empty for a person's drain."""
-    return () if reason is DrainReason.MANUAL else _closed(PASS_GATES, standing, node, reason)
+    return () if reason is DrainReason.MANUAL else _closed(PASS_GATES, counts, node, reason)
 
 
-def blockers(standing: Standing, node: Node, reason: DrainReason) -> tuple[Blocker, ...]:
+def blockers(counts: NodeCounts, node: Node, reason: DrainReason) -> tuple[Blocker, ...]:
     """Return every closed gate for a candidate of a pass, those of the claim first."""
-    return (*claim_blockers(standing, node, reason), *pass_blockers(standing, node, reason))
+    return (*claim_blockers(counts, node, reason), *pass_blockers(counts, node, reason))
 
 
 def idle_words(reason: DrainReason, ignore: Iterable[str], policy: Policy) -> tuple[str, ...]:
@@ -88,13 +88,13 @@ def idle_words(reason: DrainReason, ignore: Iterable[str], policy: Policy) -> tu
     return tuple(sorted(set(ignore) - counting))
 
 
-def _closed(gates: Iterable[Gate], standing: Standing, node: Node, reason: DrainReason) -> tuple[Blocker, ...]:
-    found = (gate(standing, node, reason) for gate in gates)
+def _closed(gates: Iterable[Gate], counts: NodeCounts, node: Node, reason: DrainReason) -> tuple[Blocker, ...]:
+    found = (gate(counts, node, reason) for gate in gates)
     return tuple(blocker for blocker in found if blocker is not None)
 
 
-def _skipped(standing: Standing, reason: DrainReason, ignore: frozenset[str]) -> frozenset[Gate]:
+def _skipped(counts: NodeCounts, reason: DrainReason, ignore: frozenset[str]) -> frozenset[Gate]:
     if reason is not DrainReason.MANUAL:
         return frozenset()
-    allowed = ignore & standing.policy.manual_may_ignore
+    allowed = ignore & counts.policy.manual_may_ignore
     return frozenset(gate for word in allowed for gate in IGNORABLE.get(word, ()))

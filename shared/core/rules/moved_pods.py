@@ -12,7 +12,7 @@ from shared.core.policy import Policy
 from shared.core.rules.pods import movable
 
 
-def moving(snapshot: Snapshot, nodes: Iterable[Node], policy: Policy) -> Mapping[str, Mapping[str, int]]:
+def count_moved_pods(snapshot: Snapshot, nodes: Iterable[Node], policy: Policy) -> Mapping[str, Mapping[str, int]]:
     """Return by node UID and namespace how many pods would move; empty while no setting asks for it."""
     if policy.evictions_per_namespace is None:
         return {}

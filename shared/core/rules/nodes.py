@@ -16,7 +16,7 @@ from shared.core.policy import ConsolidationPolicy, Policy, PoolPolicy
 from shared.core.reasons import Blocker, Unremovable
 from shared.core.records.state import ClusterState
 from shared.core.rules.atomic_pools import atomic_group
-from shared.core.rules.do_not_disrupt import node_wishes
+from shared.core.rules.do_not_disrupt import node_opt_outs
 from shared.core.rules.pods import PASSES_BY_ITSELF, DrainContext, blockers, movable
 from shared.core.rules.pool_taints import own_taints
 
@@ -125,8 +125,8 @@ def _tainted(node: Node, context: NodeContext) -> Iterable[Blocker]:
 
 
 def _opted_out(node: Node, context: NodeContext) -> Iterable[Blocker]:
-    for wish in node_wishes(node.annotations, node.labels, context.now):
-        yield Blocker(Unremovable.SCALE_DOWN_DISABLED, wish)
+    for opt_out in node_opt_outs(node.annotations, node.labels, context.now):
+        yield Blocker(Unremovable.SCALE_DOWN_DISABLED, opt_out)
 
 
 def _too_young(node: Node, context: NodeContext) -> Iterable[Blocker]:

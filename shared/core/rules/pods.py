@@ -25,9 +25,9 @@ from shared.core.policy import (
     SingleReplicas,
 )
 from shared.core.reasons import Blocker, Finding, PodBlock
-from shared.core.rules.do_not_disrupt import pod_wish
+from shared.core.rules.do_not_disrupt import pod_opt_out
 from shared.core.rules.unmodelled import unmodelled
-from shared.core.rules.workload_rules import GUARDS, Guarded, is_single, too_few_available, too_young
+from shared.core.rules.workload_rules import WORKLOAD_RULES, WorkloadContext, is_single, too_few_available, too_young
 
 REPLICATED: Final = frozenset({"ReplicationController", "Job", "ReplicaSet", "StatefulSet"})
 """Controllers that create a pod again; others the cluster autoscaler does not trust to (rule Replicated)."""
@@ -74,19 +74,19 @@ class DrainContext:
         """Return what blocks every pod of a class, in the order of the rules."""
         if spec not in self._findings:
             own = (finding for rule in BLOCKING_BY_CLASS for finding in rule(spec, self))
-            guards = (finding for guard in GUARDS for finding in guard(self.guarded(spec)))
+            guards = (finding for guard in WORKLOAD_RULES for finding in guard(self.workload_context(spec)))
             self._findings[spec] = (*own, *guards, *unmodelled(spec))
         return self._findings[spec]
 
     def short_of(self, spec: PodClass) -> Finding | None:
         """Return what keeps every Ready pod of a class while too many of its workload are away."""
         if spec not in self._short:
-            self._short[spec] = too_few_available(self.guarded(spec))
+            self._short[spec] = too_few_available(self.workload_context(spec))
         return self._short[spec]
 
-    def guarded(self, spec: PodClass) -> Guarded:
+    def workload_context(self, spec: PodClass) -> WorkloadContext:
         workload = self.workloads.get(spec.workload, UNKNOWN)
-        return Guarded(spec, workload, self.policy, protected=bool(self.budgets_of(spec)))
+        return WorkloadContext(spec, workload, self.policy, protected=bool(self.budgets_of(spec)))
 
 
 def _long_terminating(pod: Pod, now: datetime) -> bool:
@@ -156,9 +156,9 @@ def _comes_back(spec: PodClass, _: DrainContext) -> Iterable[Finding]:
 
 
 def _do_not_disrupt(pod: Pod, context: DrainContext) -> Iterable[Finding]:
-    wish = pod_wish(pod.spec.annotations, pod.spec.labels, pod.started, context.now)
-    if wish is not None:
-        yield Finding(PodBlock.DO_NOT_DISRUPT, wish)
+    opt_out = pod_opt_out(pod.spec.annotations, pod.spec.labels, pod.started, context.now)
+    if opt_out is not None:
+        yield Finding(PodBlock.DO_NOT_DISRUPT, opt_out)
 
 
 def _still_terminating(pod: Pod, context: DrainContext) -> Iterable[Finding]:
@@ -211,8 +211,8 @@ BLOCKING_BY_CLASS: Final[tuple[Callable[[PodClass, DrainContext], Iterable[Findi
     _grace_too_long,
     _comes_back,
 )
-"""What blocks all pods of a kind; the workload's guards (`guards.GUARDS`) and what the placement does not model
-(`feasibility.UNMODELLED`) follow them."""
+"""What blocks all pods of a kind; the rules of its workload (`WORKLOAD_RULES`) and what the placement does not model
+(`unmodelled.UNMODELLED`) follow them."""
 BLOCKING_BY_POD: Final[tuple[Callable[[Pod, DrainContext], Iterable[Finding]], ...]] = (
     _do_not_disrupt,
     _still_terminating,
@@ -255,5 +255,5 @@ def avoided(pods: Iterable[Pod], context: DrainContext) -> bool:
     """Whether the node of these pods goes after all others, for a single replica on it (singleReplicas: avoid)."""
     if context.policy.single_replicas is not SingleReplicas.AVOID:
         return False
-    rows = (context.guarded(pod.spec) for pod in movable(pods, context.now))
+    rows = (context.workload_context(pod.spec) for pod in movable(pods, context.now))
     return any(is_single(each.spec, each.workload) for each in rows)

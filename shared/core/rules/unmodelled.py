@@ -17,7 +17,7 @@ from shared.core.reasons import Finding, PodBlock
 ONE_POD: Final = Resources.of({PODS: 1})
 """The place that any pod takes on its node."""
 FREE_VOLUMES: Final = frozenset({"emptyDir", "configMap", "secret", "projected", "downwardAPI", "hostPath"})
-"""Volumes that no scheduler filter looks at. (Whether local data may be lost is `drainability`'s question.)"""
+"""Volumes that no scheduler filter looks at. (Whether local data may be lost is `rules.pods`' question.)"""
 
 
 def is_destination(node: Node) -> bool:

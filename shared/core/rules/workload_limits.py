@@ -1,10 +1,10 @@
 """Drains at once that move pods of one workload without a PodDisruptionBudget: who may, and who leaves room.
 
 No drain sees what another has let go in the same seconds. So a claim writes down, in the compare-and-set that grants
-it, how many pods of each such workload it moves: its turns. What keeps the promise (docs/decisions/unprotected.md) is
-that each drain leaves room for all turns of earlier claims (`turns`); and so that no drain begins only to wait, a claim
-that shares a workload is granted only while all those pods together may be away at once. A drain that has moved its
-pods gives its turns up. Must not act.
+it, how many pods of each such workload it moves. What keeps the promise (docs/decisions/unprotected.md) is that each
+drain leaves room for the moving pods of earlier claims (`draining.eviction_order`); and so that no drain begins only to
+wait, a claim that shares a workload is granted only while all those pods together may be away at once. A drain that has
+moved its pods takes them off its claim. Must not act.
 """
 
 from collections import Counter
@@ -18,7 +18,7 @@ from shared.core.reasons import Blocker, Unremovable
 from shared.core.records.state import Claim
 from shared.core.rules.pods import DrainContext, movable
 
-MOST_TURNS: Final = 2500
+MOST_MOVING_PODS: Final = 2500
 """How many pods all claims together may write down: the document of 500 claims stays under 256 KiB.
 
 See docs/decisions/state.md.
@@ -26,7 +26,7 @@ See docs/decisions/state.md.
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class WorkloadMove:
     """What one node's drain moves of one workload without a PodDisruptionBudget."""
 
     name: str
@@ -38,31 +38,31 @@ class Share:
 
 
 @dataclass(frozen=True)
-class Sharers:
-    """The turns of all other claims, by mark, as one claim sees them."""
+class OtherClaims:
+    """The moving pods of all other claims, by mark, as one claim sees them."""
 
     older: Mapping[str, int] = field(default_factory=dict)
     younger: Mapping[str, int] = field(default_factory=dict)
 
 
-def shares(pods: Iterable[Pod], context: DrainContext) -> tuple[Share, ...]:
+def workload_moves(pods: Iterable[Pod], context: DrainContext) -> tuple[WorkloadMove, ...]:
     """Return what a drain of these pods moves of each workload that no PodDisruptionBudget keeps in order.
 
     Of a workload that is not known one pod at a time may be away; a single replica is `singleReplicas`' alone.
     """
-    rows: dict[str, Share] = {}
+    rows: dict[str, WorkloadMove] = {}
     for pod in movable(pods, context.now):
-        about = context.guarded(pod.spec)
+        about = context.workload_context(pod.spec)
         if about.protected or about.workload.single:
             continue
         name, away = about.workload.name or pod.spec.workload, about.workload.away
         most = 1 if away is None else about.workload.may_be_away(context.policy.unprotected)
         before = rows.get(name)
-        rows[name] = Share(name, before.pods + 1 if before else 1, away or 0, most)
+        rows[name] = WorkloadMove(name, before.pods + 1 if before else 1, away or 0, most)
     return tuple(rows[name] for name in sorted(rows))
 
 
-def turns(given: Iterable[Share]) -> dict[str, int]:
+def moving_pods(given: Iterable[WorkloadMove]) -> dict[str, int]:
     """Return what a claim writes down: pods by the workload's mark."""
     counted: Counter[str] = Counter()
     for share in given:
@@ -70,7 +70,7 @@ def turns(given: Iterable[Share]) -> dict[str, int]:
     return dict(sorted(counted.items()))
 
 
-def in_turns(claims: Iterable[Claim]) -> Counter[str]:
+def all_moving_pods(claims: Iterable[Claim]) -> Counter[str]:
     """Return by mark how many pods these claims move, all told."""
     total: Counter[str] = Counter()
     for claim in claims:
@@ -78,7 +78,7 @@ def in_turns(claims: Iterable[Claim]) -> Counter[str]:
     return total
 
 
-def conflict(wanted: Iterable[Share], held: Counter[str]) -> Blocker | None:
+def conflict(wanted: Iterable[WorkloadMove], held: Counter[str]) -> Blocker | None:
     """Return the first workload of which too many pods could be away at once; `held` is by mark, of other claims."""
     rows = tuple(wanted)
     for share in rows:
@@ -86,17 +86,17 @@ def conflict(wanted: Iterable[Share], held: Counter[str]) -> Blocker | None:
         if others and others + share.pods + share.away > share.most:
             detail = f"{others} pods of other drains and {share.pods} here, {share.away} away, {share.most} may be"
             return Blocker(Unremovable.WORKLOAD_MOVING, share.name, detail)
-    if held and held.total() + sum(share.pods for share in rows) > MOST_TURNS:
+    if held and held.total() + sum(share.pods for share in rows) > MOST_MOVING_PODS:
         return Blocker(Unremovable.WORKLOAD_MOVING, detail=f"{held.total()} such pods of other drains")
     return None
 
 
-def sharers(claims: Mapping[str, Claim], uid: str) -> Sharers:
-    """Return the turns of the claims besides that of node `uid`, earlier and later ones apart."""
+def other_claims(claims: Mapping[str, Claim], uid: str) -> OtherClaims:
+    """Return the moving pods of the claims besides that of node `uid`, earlier and later ones apart."""
     own = claims.get(uid)
     if own is None:
-        return Sharers()
+        return OtherClaims()
     others = [(claim.since, key, claim) for key, claim in claims.items() if key != uid]
     earlier = (claim for since, key, claim in others if (since, key) < (own.since, uid))
     later = (claim for since, key, claim in others if (since, key) > (own.since, uid))
-    return Sharers(in_turns(earlier), in_turns(later))
+    return OtherClaims(all_moving_pods(earlier), all_moving_pods(later))

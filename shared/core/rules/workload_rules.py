@@ -1,7 +1,7 @@
-"""The guards that a policy may set over whole workloads: single replicas, Jobs, young pods, rollouts, lost replicas.
+"""The rules that a policy may set for whole workloads: single replicas, Jobs, young pods, rollouts, lost replicas.
 
 Users of Karpenter and of the cluster autoscaler have long asked for them; each answers for itself alone. A workload
-that is not known is not guarded. Must not ask whether there is room elsewhere.
+that is not known is not kept. Must not ask whether there is room elsewhere.
 """
 
 from collections.abc import Callable, Iterable
@@ -18,7 +18,7 @@ JOB: Final = "Job"
 
 
 @dataclass(frozen=True, slots=True)
-class Guarded:
+class WorkloadContext:
     """Pods of one kind, what stands behind them, and the settings of the node's pool."""
 
     spec: PodClass
@@ -37,38 +37,42 @@ def is_single(spec: PodClass, workload: Workload) -> bool:
     return workload.single and not _is_job(spec)
 
 
-def _single_replica(about: Guarded) -> Iterable[Finding]:
-    if about.policy.single_replicas is SingleReplicas.NEVER and is_single(about.spec, about.workload):
-        yield Finding(PodBlock.SINGLE_REPLICA, about.workload.name)
+def _single_replica(context: WorkloadContext) -> Iterable[Finding]:
+    if context.policy.single_replicas is SingleReplicas.NEVER and is_single(context.spec, context.workload):
+        yield Finding(PodBlock.SINGLE_REPLICA, context.workload.name)
 
 
-def _job(about: Guarded) -> Iterable[Finding]:
+def _job(context: WorkloadContext) -> Iterable[Finding]:
     """Keep the work done so far: an evicted pod begins again, and a Job that allows no failure fails for good."""
-    if about.spec.owner is None or not _is_job(about.spec) or about.policy.jobs is Jobs.MOVE:
+    if context.spec.owner is None or not _is_job(context.spec) or context.policy.jobs is Jobs.MOVE:
         return
-    reason = PodBlock.JOB if about.policy.jobs is Jobs.NEVER else PodBlock.JOB_RUNNING
-    yield Finding(reason, about.spec.owner.name)
+    reason = PodBlock.JOB if context.policy.jobs is Jobs.NEVER else PodBlock.JOB_RUNNING
+    yield Finding(reason, context.spec.owner.name)
 
 
-def _rolling_out(about: Guarded) -> Iterable[Finding]:
-    if about.workload.rolling:
-        yield Finding(PodBlock.ROLLING_OUT, about.workload.name)
+def _rolling_out(context: WorkloadContext) -> Iterable[Finding]:
+    if context.workload.rolling:
+        yield Finding(PodBlock.ROLLING_OUT, context.workload.name)
 
 
-GUARDS: Final[tuple[Callable[[Guarded], Iterable[Finding]], ...]] = (_single_replica, _job, _rolling_out)
-"""What guards all pods of a kind."""
+WORKLOAD_RULES: Final[tuple[Callable[[WorkloadContext], Iterable[Finding]], ...]] = (
+    _single_replica,
+    _job,
+    _rolling_out,
+)
+"""What keeps all pods of a kind."""
 
 
-def too_few_available(about: Guarded) -> Finding | None:
+def too_few_available(context: WorkloadContext) -> Finding | None:
     """Say that no Ready pod of the workload may go now, as a PodDisruptionBudget would.
 
     See docs/decisions/unprotected.md.
     """
-    away = about.workload.away
-    if about.protected or away is None:
+    away = context.workload.away
+    if context.protected or away is None:
         return None
-    most = about.workload.may_be_away(about.policy.unprotected)
-    detail = f"{about.workload.name}: {away} of {about.workload.wanted} away, {most} may be"
+    most = context.workload.may_be_away(context.policy.unprotected)
+    detail = f"{context.workload.name}: {away} of {context.workload.wanted} away, {most} may be"
     return Finding(PodBlock.TOO_FEW_AVAILABLE, detail) if away >= most else None
 
 

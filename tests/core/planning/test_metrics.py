@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from shared.adapters.prices import load
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.make_plan import make_plan
-from shared.core.planning.metrics import Condition, condition, of_cluster, of_pool
+from shared.core.planning.metrics import ClusterMetrics, cluster_metrics, node_metrics, pool_metrics
 from shared.core.planning.plan import Plan
 from shared.core.policy import DrainSettings
 from shared.core.reason_groups import GROUP_OF, ReasonGroup
@@ -24,9 +24,9 @@ def planned(snapshot: Snapshot, state: ClusterState | None = None) -> Plan:
     return make_plan(snapshot, state or ClusterState(), {}, policy(), NOW, load())
 
 
-def told(state: ClusterState) -> Condition:
+def told(state: ClusterState) -> ClusterMetrics:
     snapshot = cluster([node("n1")])
-    return condition(planned(snapshot, state), snapshot, state, NOW)
+    return cluster_metrics(planned(snapshot, state), snapshot, state, NOW)
 
 
 def test_every_reason_for_a_node_to_stay_has_a_theme() -> None:
@@ -41,8 +41,8 @@ def test_the_pools_add_up_to_the_cluster(rows: list[tuple[str, bool, float]]) ->
     snapshot = cluster(nodes, pods)
     plan = planned(snapshot)
 
-    whole = of_cluster(plan, snapshot, load())
-    pools = [of_pool(plan, snapshot, load(), pool) for pool in snapshot.nodes_by_pool]
+    whole = node_metrics(plan, snapshot, load())
+    pools = [pool_metrics(plan, snapshot, load(), pool) for pool in snapshot.nodes_by_pool]
     for name in (
         "nodes", "ready_nodes", "non_tainted_nodes", "unschedulable_nodes", "underutilized", "marked", "in_flight",
         "pods", "cost", "saving",
@@ -50,23 +50,23 @@ def test_the_pools_add_up_to_the_cluster(rows: list[tuple[str, bool, float]]) ->
         assert getattr(whole, name) == sum(getattr(each, name) for each in pools), name
     assert whole.requested.cpu == sum(each.requested.cpu for each in pools)
     assert whole.cost == plan.cost
-    assert sum(condition(plan, snapshot, ClusterState(), NOW).kept.values()) == plan.counts()["keep"]
+    assert sum(cluster_metrics(plan, snapshot, ClusterState(), NOW).kept.values()) == plan.counts()["keep"]
 
 
 def test_without_a_policy_the_numbers_are_told_all_the_same() -> None:
     snapshot = cluster([node("n1")], [pod("p", on="n1", cpu=1)])
     plan = make_plan(snapshot, ClusterState(), {}, None, NOW, load())
 
-    whole = of_cluster(plan, snapshot, load())
+    whole = node_metrics(plan, snapshot, load())
     assert (whole.nodes, whole.underutilized, whole.marked) == (1, 0, 0)
     assert whole.cpu_ratio == resources(1).cpu / resources(4).cpu
-    assert condition(plan, snapshot, ClusterState(), NOW).kept[ReasonGroup.OFF] == 1
+    assert cluster_metrics(plan, snapshot, ClusterState(), NOW).kept[ReasonGroup.OFF] == 1
 
 
 def test_a_cluster_without_nodes_has_no_ratio() -> None:
     snapshot = cluster([])
 
-    assert of_cluster(planned(snapshot), snapshot, load()).cpu_ratio is None
+    assert node_metrics(planned(snapshot), snapshot, load()).cpu_ratio is None
 
 
 @pytest.mark.parametrize(

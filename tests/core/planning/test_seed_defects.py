@@ -15,7 +15,7 @@ from shared.core.policy import Policy
 from shared.core.policy.parsing import parse
 from shared.core.reasons import DrainReason
 from shared.core.records.state import ClusterState, Mark, PoolMarks
-from shared.core.rules.counts import standing
+from shared.core.rules.counts import count_nodes
 from shared.core.rules.gates import claim_blockers
 from shared.errors import BadPolicy
 from tests.builders import GIB, NOW, cluster, node, pod, policy
@@ -117,7 +117,7 @@ def test_b14_the_required_count_is_exact(expected: int, limit: float) -> None:
 def test_n8_the_minimum_holds_after_the_removal(expected: list[str], count: int) -> None:
     """N8: node-refiner compared before the removal, so that a minimum of 2 let the second node go."""
     nodes = [node(f"n{i}") for i in range(count)]
-    where = standing(nodes, {}, ClusterState(), policy(cluster_wide={"minimum_nodes": 2}), NOW)
+    where = count_nodes(nodes, {}, ClusterState(), policy(cluster_wide={"minimum_nodes": 2}), NOW)
 
     assert [each.reason for each in claim_blockers(where, nodes[0], DrainReason.EMPTY)] == expected
 

@@ -7,14 +7,14 @@ from shared.core.cluster import names
 from shared.core.cluster.snapshot import Node
 from shared.core.policy import Policy
 from shared.core.records.state import Claim, ClusterState
-from shared.core.rules.counts import Measure, Standing, denominator, in_use, standing
+from shared.core.rules.counts import NodeCounts, PoolMeasure, count_nodes, denominator, in_use
 from tests.builders import NOW, claim, node, our_taint, policy, resources, taint
 
 DELETING = taint(names.AUTOSCALER_DELETING_TAINT)
 
 
-def stand(nodes: Iterable[Node], claims: dict[str, Claim] | None = None, rules: Policy | None = None) -> Standing:
-    return standing(nodes, {}, ClusterState(claims=claims or {}), rules or policy(), NOW)
+def stand(nodes: Iterable[Node], claims: dict[str, Claim] | None = None, rules: Policy | None = None) -> NodeCounts:
+    return count_nodes(nodes, {}, ClusterState(claims=claims or {}), rules or policy(), NOW)
 
 
 @pytest.mark.acceptance(72)
@@ -94,11 +94,11 @@ def test_a_node_that_is_not_ready_is_none_of_those_that_are_left() -> None:
 
 def test_taking_a_node_is_seen_by_every_count() -> None:
     nodes = [node("n1"), node("n2"), node("n3")]
-    before = stand(nodes).measured({"a": Measure(3, resources(10, 40, pods=300))})
+    before = stand(nodes).with_measures({"a": PoolMeasure(3, resources(10, 40, pods=300))})
     pool = before.with_claim(nodes[0]).pool("a")
     assert pool.in_flight == pool.in_use == {"uid-n1"}
     assert (pool.left, dict(pool.left_by_zone), pool.taken) == (2, {"z": 2}, 1)
-    assert pool.measure == Measure(2, resources(6, 24, pods=190))
+    assert pool.measure == PoolMeasure(2, resources(6, 24, pods=190))
 
 
 def test_a_node_taken_twice_counts_once() -> None:

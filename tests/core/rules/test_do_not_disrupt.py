@@ -8,7 +8,7 @@ import pytest
 from shared.core.cluster import names
 from shared.core.policy import PoolPolicy
 from shared.core.records.state import ClusterState
-from shared.core.rules.do_not_disrupt import go_duration, opted_out
+from shared.core.rules.do_not_disrupt import go_duration, opt_out_key
 from shared.core.rules.nodes import NodeContext, judge_node
 from shared.core.rules.pods import DrainContext, judge
 from tests.builders import NOW, cluster, node, pod, policy
@@ -55,7 +55,7 @@ def test_durations_are_read_as_go_reads_them(expected: timedelta | None, text: s
 )
 def test_a_wish_protects_as_long_as_it_says(expected: str | None, value: str, minutes: int | None) -> None:
     started = None if minutes is None else NOW - timedelta(minutes=minutes)
-    assert opted_out({"key": value}, ("other", "key"), started, NOW) == expected
+    assert opt_out_key({"key": value}, ("other", "key"), started, NOW) == expected
 
 
 @pytest.mark.acceptance(44)

@@ -10,7 +10,7 @@ from shared.core.cluster.snapshot import Node, NodePool
 from shared.core.policy import Budget, Freeze, Limit, NamespaceRate, Policy, Rate, Schedule
 from shared.core.reasons import Blocker, DrainReason, Unremovable
 from shared.core.records.state import Backoff, Breaker, ClusterState, Start
-from shared.core.rules.counts import Measure, Standing, standing
+from shared.core.rules.counts import NodeCounts, PoolMeasure, count_nodes
 from shared.core.rules.gates import blockers, claim_blockers, pass_blockers
 from tests.builders import NOW, claim, node, policy, resources, taint
 
@@ -35,8 +35,8 @@ def stand(
     nodes: Iterable[Node] = FIVE,
     pools: Mapping[str, NodePool] | None = None,
     **state: Any,
-) -> Standing:
-    return standing(nodes, pools or {}, ClusterState(**state), rules or policy(), NOW)
+) -> NodeCounts:
+    return count_nodes(nodes, pools or {}, ClusterState(**state), rules or policy(), NOW)
 
 
 def words(found: Iterable[Blocker]) -> list[str]:
@@ -88,7 +88,7 @@ def test_an_open_policy_closes_no_gate() -> None:
     ],
 )
 @pytest.mark.parametrize("reason", DrainReason)
-def test_a_claim_meets_its_gates_whatever_the_reason(expected: str, where: Standing, reason: DrainReason) -> None:
+def test_a_claim_meets_its_gates_whatever_the_reason(expected: str, where: NodeCounts, reason: DrainReason) -> None:
     assert words(claim_blockers(where, N1, reason)) == [expected]
 
 
@@ -105,7 +105,7 @@ def test_a_claim_meets_its_gates_whatever_the_reason(expected: str, where: Stand
         ),
     ],
 )
-def test_what_has_passed_or_is_of_others_closes_nothing(where: Standing) -> None:
+def test_what_has_passed_or_is_of_others_closes_nothing(where: NodeCounts) -> None:
     assert claim_blockers(where, N1, UNDERUTILIZED) == ()
 
 
@@ -248,7 +248,7 @@ def test_the_orders_of_one_pass_are_one_drain_for_the_gap() -> None:
 )
 def test_drains_in_flight_add_to_the_required_count(expected: list[str], underutilized: int) -> None:
     where = stand(policy(required_count=3), claims={"uid-n5": claim("n5")})
-    measured = where.measured({"a": Measure(underutilized, resources(99, 99))})
+    measured = where.with_measures({"a": PoolMeasure(underutilized, resources(99, 99))})
     assert words(pass_blockers(measured, N1, UNDERUTILIZED)) == expected
 
 
@@ -261,14 +261,14 @@ def test_drains_in_flight_add_to_the_required_count(expected: list[str], underut
     ],
 )
 def test_the_excess_must_reach_its_threshold(expected: list[str], free: float) -> None:
-    where = stand(policy(excess_threshold=Fraction(2))).measured({"a": Measure(5, resources(4 * free, 99))})
+    where = stand(policy(excess_threshold=Fraction(2))).with_measures({"a": PoolMeasure(5, resources(4 * free, 99))})
     assert words(pass_blockers(where, N1, UNDERUTILIZED)) == expected
 
 
 @pytest.mark.acceptance(56)
 def test_a_pass_stops_when_the_excess_falls_below_the_threshold() -> None:
     rules = policy(excess_threshold=Fraction(2), max_nodes_per_pass=9)
-    where, taken = stand(rules).measured({"a": Measure(5, resources(17, 99))}), 0
+    where, taken = stand(rules).with_measures({"a": PoolMeasure(5, resources(17, 99))}), 0
     for each in FIVE:
         if pass_blockers(where, each, UNDERUTILIZED):
             break
@@ -278,7 +278,9 @@ def test_a_pass_stops_when_the_excess_falls_below_the_threshold() -> None:
 
 @pytest.mark.parametrize("reason", [EMPTY, EXPIRED, MANUAL])
 def test_empty_expired_and_manual_drains_ask_for_no_count_and_no_excess(reason: DrainReason) -> None:
-    where = stand(policy(required_count=9, excess_threshold=Fraction(9))).measured({"a": Measure(1, resources())})
+    where = stand(policy(required_count=9, excess_threshold=Fraction(9))).with_measures(
+        {"a": PoolMeasure(1, resources())}
+    )
     assert pass_blockers(where, N1, reason) == ()
 
 
@@ -295,7 +297,7 @@ def test_a_person_skips_the_gates_of_the_pass_and_no_other() -> None:
         excess_threshold=Fraction(9),
         cluster_wide={"time_gap": timedelta(days=9), "time_since_last_addition": timedelta(days=9), "minimum_nodes": 5},
     )
-    where = stand(rules, last_scale_down=NOW).measured({"a": Measure(0, resources())})
+    where = stand(rules, last_scale_down=NOW).with_measures({"a": PoolMeasure(0, resources())})
     assert words(blockers(where, N1, MANUAL)) == ["minimum_nodes"]
     assert len(blockers(where, N1, UNDERUTILIZED)) == 5
 
@@ -340,7 +342,7 @@ def test_each_word_of_an_order_leaves_out_its_own_gates_and_no_other(expected: s
         "minimum_non_tainted_nodes": 5, "rate": Rate(Limit(count=0), timedelta(hours=1)), "paused": True,
         "evictions_per_namespace": NamespaceRate(1, timedelta(hours=1)), "manual_may_ignore": frozenset({word}),
     })  # fmt: skip
-    where = stand(closed, breakers={"a": Breaker(NOW + SECOND, "pending")}).moves({"uid-n1": {"shop": 2}})
+    where = stand(closed, breakers={"a": Breaker(NOW + SECOND, "pending")}).with_moved_pods({"uid-n1": {"shop": 2}})
 
     everything, left = (
         set(words(claim_blockers(where, N1, MANUAL, asked))) for asked in (frozenset(), frozenset({word}))
@@ -382,7 +384,7 @@ def test_no_namespace_gives_up_more_pods_in_a_period_than_may(
     expected: str, here: dict[str, int], moved: list[Start], reason: DrainReason
 ) -> None:
     rules = policy(cluster_wide={"evictions_per_namespace": SHOP})
-    where = stand(rules, starts=tuple(moved)).moves({"uid-n1": here})
+    where = stand(rules, starts=tuple(moved)).with_moved_pods({"uid-n1": here})
 
     found = claim_blockers(where, N1, reason)
 
@@ -393,6 +395,6 @@ def test_no_namespace_gives_up_more_pods_in_a_period_than_may(
 
 def test_what_a_pass_takes_counts_for_the_namespaces_of_the_nodes_after_it() -> None:
     rules = policy(cluster_wide={"evictions_per_namespace": SHOP})
-    where = stand(rules).moves({"uid-n1": {"shop": 6}, "uid-n2": {"shop": 6}}).with_claim(N1)
+    where = stand(rules).with_moved_pods({"uid-n1": {"shop": 6}, "uid-n2": {"shop": 6}}).with_claim(N1)
 
     assert words(claim_blockers(where, FIVE[1], UNDERUTILIZED)) == ["namespace_rate"]

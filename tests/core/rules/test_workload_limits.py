@@ -13,7 +13,16 @@ from shared.core.draining.observation import Observation
 from shared.core.policy import Limit
 from shared.core.records.state import DrainPhase, DrainRecord, PodProgress
 from shared.core.rules.pods import DrainContext
-from shared.core.rules.workload_limits import MOST_TURNS, Share, Sharers, conflict, in_turns, sharers, shares, turns
+from shared.core.rules.workload_limits import (
+    MOST_MOVING_PODS,
+    OtherClaims,
+    WorkloadMove,
+    all_moving_pods,
+    conflict,
+    moving_pods,
+    other_claims,
+    workload_moves,
+)
 from tests.builders import NOW, claim, node, order, pdb, pod, pod_class, policy
 
 NAME = "default/Deployment/web"
@@ -21,24 +30,30 @@ WEB, NEW = pod_class(owner="ReplicaSet/web"), pod_class(owner="ReplicaSet/web-ne
 KEY = mark(NAME)
 
 
-def shared(*kinds: Any, workload: Workload | None = None, budgets: tuple[Any, ...] = ()) -> tuple[Share, ...]:
+def shared(*kinds: Any, workload: Workload | None = None, budgets: tuple[Any, ...] = ()) -> tuple[WorkloadMove, ...]:
     pods = [pod(f"p{index}", on="n1", kind=kind) for index, kind in enumerate(kinds)]
     known = {kind.workload: workload for kind in kinds} if workload else {}
-    return shares(pods, DrainContext(budgets, policy().pool("a"), NOW, known))
+    return workload_moves(pods, DrainContext(budgets, policy().pool("a"), NOW, known))
 
 
 @pytest.mark.parametrize(
     ("expected", "found"),
     [
         pytest.param(
-            (Share(NAME, 2, 1, 2),), shared(WEB, WEB, workload=Workload(NAME, 8, 7)), id="two of eight, one is away"
+            (WorkloadMove(NAME, 2, 1, 2),),
+            shared(WEB, WEB, workload=Workload(NAME, 8, 7)),
+            id="two of eight, one is away",
         ),
         pytest.param(
-            (Share(NAME, 2, 0, 1),), shared(WEB, NEW, workload=Workload(NAME, 4, 4)), id="ReplicaSets of one Deployment"
+            (WorkloadMove(NAME, 2, 0, 1),),
+            shared(WEB, NEW, workload=Workload(NAME, 4, 4)),
+            id="ReplicaSets of one Deployment",
         ),
-        pytest.param((Share(WEB.workload, 1, 0, 1),), shared(WEB), id="not known: one at a time"),
+        pytest.param((WorkloadMove(WEB.workload, 1, 0, 1),), shared(WEB), id="not known: one at a time"),
         pytest.param(
-            (Share(NAME, 1, 0, 1),), shared(WEB, workload=Workload(NAME, 8)), id="its status not known: one at a time"
+            (WorkloadMove(NAME, 1, 0, 1),),
+            shared(WEB, workload=Workload(NAME, 8)),
+            id="its status not known: one at a time",
         ),
         pytest.param((), shared(WEB, workload=Workload(NAME, 1, 1)), id="a single replica is singleReplicas' alone"),
         pytest.param((), shared(WEB, budgets=(pdb("web", app="web"),)), id="a PodDisruptionBudget speaks for it"),
@@ -46,7 +61,7 @@ def shared(*kinds: Any, workload: Workload | None = None, budgets: tuple[Any, ..
     ],
 )
 def test_a_drain_shares_what_it_moves_of_workloads_without_a_pdb(
-    expected: tuple[Share, ...], found: tuple[Share, ...]
+    expected: tuple[WorkloadMove, ...], found: tuple[WorkloadMove, ...]
 ) -> None:
     assert found == expected
 
@@ -54,23 +69,23 @@ def test_a_drain_shares_what_it_moves_of_workloads_without_a_pdb(
 @pytest.mark.parametrize(
     ("expected", "wanted", "held"),
     [
-        pytest.param(True, Share(NAME, 9, 0, 1), 0, id="alone, however many: they go in turns"),
-        pytest.param(True, Share(NAME, 1, 0, 2), 1, id="all together may be away"),
-        pytest.param(False, Share(NAME, 1, 0, 1), 1, id="one too many"),
-        pytest.param(False, Share(NAME, 1, 1, 2), 1, id="one is away already"),
-        pytest.param(False, Share(NAME, 2, 0, 4), 3, id="the other holds most of it"),
+        pytest.param(True, WorkloadMove(NAME, 9, 0, 1), 0, id="alone, however many: they go in turns"),
+        pytest.param(True, WorkloadMove(NAME, 1, 0, 2), 1, id="all together may be away"),
+        pytest.param(False, WorkloadMove(NAME, 1, 0, 1), 1, id="one too many"),
+        pytest.param(False, WorkloadMove(NAME, 1, 1, 2), 1, id="one is away already"),
+        pytest.param(False, WorkloadMove(NAME, 2, 0, 4), 3, id="the other holds most of it"),
     ],
 )
 def test_a_workload_is_shared_only_while_all_pods_together_may_be_away(
     expected: bool,
-    wanted: Share,
+    wanted: WorkloadMove,
     held: int,
 ) -> None:
     assert (conflict([wanted], Counter({KEY: held} if held else {})) is None) is expected
 
 
 def test_a_refusal_names_the_workload_and_the_numbers() -> None:
-    found = conflict([Share(NAME, 2, 1, 3)], Counter({KEY: 1}))
+    found = conflict([WorkloadMove(NAME, 2, 1, 3)], Counter({KEY: 1}))
 
     assert found is not None
     assert (found.reason, found.object) == ("workload_moving", NAME)
@@ -78,10 +93,10 @@ def test_a_refusal_names_the_workload_and_the_numbers() -> None:
 
 
 def test_claims_write_down_no_more_pods_than_the_document_has_room_for() -> None:
-    held = Counter({mark(f"w{index}"): 10 for index in range(MOST_TURNS // 10 - 1)})
+    held = Counter({mark(f"w{index}"): 10 for index in range(MOST_MOVING_PODS // 10 - 1)})
 
-    assert conflict([Share("other", 10, 0, 1)], held) is None
-    assert conflict([Share("other", 11, 0, 1)], held) is not None
+    assert conflict([WorkloadMove("other", 10, 0, 1)], held) is None
+    assert conflict([WorkloadMove("other", 11, 0, 1)], held) is not None
 
 
 def test_a_claim_sees_the_turns_of_earlier_and_of_later_claims_apart() -> None:
@@ -92,8 +107,8 @@ def test_a_claim_sees_the_turns_of_earlier_and_of_later_claims_apart() -> None:
         "new": claim("n3", moving_pods={KEY: 4}, since=NOW + minute),
         "own twin": claim("n4", moving_pods={KEY: 8}),
     }
-    assert sharers(claims, "own") == Sharers({KEY: 1}, {KEY: 12})
-    assert in_turns(claims.values()) == Counter({KEY: 15})
+    assert other_claims(claims, "own") == OtherClaims({KEY: 1}, {KEY: 12})
+    assert all_moving_pods(claims.values()) == Counter({KEY: 15})
 
 
 def let_go(number: int) -> dict[str, PodProgress]:
@@ -106,18 +121,20 @@ def let_go(number: int) -> dict[str, PodProgress]:
 @pytest.mark.parametrize(
     ("expected", "seen", "gone"),
     [
-        pytest.param(2, Sharers(), 0, id="nobody else: as many as may be away"),
-        pytest.param(1, Sharers(older={KEY: 1}), 0, id="room is left for an earlier drain"),
-        pytest.param(0, Sharers(older={KEY: 2}), 0, id="an earlier drain may need all of it"),
-        pytest.param(2, Sharers(younger={KEY: 1}), 0, id="a later drain leaves the room to us"),
-        pytest.param(1, Sharers(younger={KEY: 1}), 1, id="what the claim wrote down is nearly used up"),
-        pytest.param(0, Sharers(younger={KEY: 1}), 2, id="pods that came since then wait for the later drain"),
-        pytest.param(2, Sharers(), 2, id="and go once there is none"),
+        pytest.param(2, OtherClaims(), 0, id="nobody else: as many as may be away"),
+        pytest.param(1, OtherClaims(older={KEY: 1}), 0, id="room is left for an earlier drain"),
+        pytest.param(0, OtherClaims(older={KEY: 2}), 0, id="an earlier drain may need all of it"),
+        pytest.param(2, OtherClaims(younger={KEY: 1}), 0, id="a later drain leaves the room to us"),
+        pytest.param(1, OtherClaims(younger={KEY: 1}), 1, id="what the claim wrote down is nearly used up"),
+        pytest.param(0, OtherClaims(younger={KEY: 1}), 2, id="pods that came since then wait for the later drain"),
+        pytest.param(2, OtherClaims(), 2, id="and go once there is none"),
     ],
 )
-def test_earlier_drains_go_first_and_each_keeps_to_what_it_wrote_down(expected: int, seen: Sharers, gone: int) -> None:
+def test_earlier_drains_go_first_and_each_keeps_to_what_it_wrote_down(
+    expected: int, seen: OtherClaims, gone: int
+) -> None:
     present = tuple(pod(f"p{index}", on="n1", kind=WEB) for index in range(4))
-    own = claim("n1", moving_pods=turns([Share(NAME, 2, 0, 2)]))
+    own = claim("n1", moving_pods=moving_pods([WorkloadMove(NAME, 2, 0, 2)]))
     observed = Observation(node("n1"), own, present, (), {WEB.workload: Workload(NAME, 8, 8)}, NOW, seen)
     record = DrainRecord(order=order(), phase=DrainPhase.CORDONED, pods=let_go(gone))
 
@@ -127,7 +144,13 @@ def test_earlier_drains_go_first_and_each_keeps_to_what_it_wrote_down(expected: 
 def test_a_pod_that_is_away_already_waits_for_nobody() -> None:
     broken = replace(pod("p", on="n1", kind=WEB), ready=False)
     observed = Observation(
-        node("n1"), claim("n1"), (broken,), (), {WEB.workload: Workload(NAME, 4, 3)}, NOW, Sharers({KEY: 1}, {KEY: 1})
+        node("n1"),
+        claim("n1"),
+        (broken,),
+        (),
+        {WEB.workload: Workload(NAME, 4, 3)},
+        NOW,
+        OtherClaims({KEY: 1}, {KEY: 1}),
     )
     assert due_now(DrainRecord(order=order(), phase=DrainPhase.CORDONED), observed, Limit(percent=25), NOW) == (broken,)
 
@@ -136,5 +159,5 @@ def test_of_claims_of_one_moment_one_is_older_by_its_nodes_uid() -> None:
     """Whoever asks sees the same order; no two wait for each other."""
     claims = {uid: claim(uid, since=NOW, moving_pods={KEY: pods}) for uid, pods in (("a", 1), ("b", 2), ("c", 4))}
 
-    assert sharers(claims, "b") == Sharers({KEY: 1}, {KEY: 4})
-    assert sharers(claims, "gone") == Sharers()
+    assert other_claims(claims, "b") == OtherClaims({KEY: 1}, {KEY: 4})
+    assert other_claims(claims, "gone") == OtherClaims()

@@ -20,7 +20,7 @@ from shared.store.snapshots import snapshot_of
 
 
 @dataclass(frozen=True)
-class Sight:
+class PassInputs:
     """What one pass rests on."""
 
     snapshot: Snapshot
@@ -32,13 +32,13 @@ class Sight:
     now: datetime
 
 
-def look(ports: Ports, settings: Settings, policy: Policy | None, pools: PoolsReading) -> Sight:
+def read_inputs(ports: Ports, settings: Settings, policy: Policy | None, pools: PoolsReading) -> PassInputs:
     """Read the cluster, and before it and after it the state. Raises Retryable or Terminal."""
     before, _, began_at = read_cluster(ports.state)
     cluster_reading = ports.cluster.read()
-    marks, records = _marks(ports), _records(ports, before)
+    marks, records = _read_marks(ports), _read_records(ports, before)
     _, _, now = read_cluster(ports.state)
-    return Sight(
+    return PassInputs(
         snapshot=snapshot_of(settings.cluster, cluster_reading, pools, began_at, now),
         state=before,
         records=records,
@@ -48,16 +48,16 @@ def look(ports: Ports, settings: Settings, policy: Policy | None, pools: PoolsRe
     )
 
 
-def _marks(ports: Ports) -> dict[str, PoolMarks]:
+def _read_marks(ports: Ports) -> dict[str, PoolMarks]:
     """Return the pools' marks; those of a document that does not decode begin anew."""
     found = ports.state.all("pools", PoolMarks)
     for each in found.values():
         if each.fault:
-            _skipped(ports.log, each.fault)
+            _log_skipped(ports.log, each.fault)
     return {pool: each.value or PoolMarks() for pool, each in found.items()}
 
 
-def _records(ports: Ports, state: ClusterState) -> dict[str, DrainRecord]:
+def _read_records(ports: Ports, state: ClusterState) -> dict[str, DrainRecord]:
     found = {claim.order_id: record_of(ports, claim.order_id) for claim in state.claims.values()}
     return {order: record for order, record in found.items() if record is not None}
 
@@ -67,11 +67,11 @@ def record_of(ports: Ports, order_id: str) -> DrainRecord | None:
     try:
         return ports.state.get(drain_key(order_id)).value
     except Unreadable as fault:
-        _skipped(ports.log, str(fault))
+        _log_skipped(ports.log, str(fault))
         return None
 
 
-def _skipped(log: Log, fault: str) -> None:
+def _log_skipped(log: Log, fault: str) -> None:
     log.event("run_summary", f"Skipped, not read: {fault}", severity="ERROR", reason="unreadable")
 
 
