@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from functions.drainer.session import ActionResult, DrainSession, NodeAction
 from shared.core.cluster.snapshot import Node, Snapshot
 from shared.core.draining.admission import exceeded_limits, no_place, room_was_claimed, workload_moves_of
-from shared.core.draining.next_step import deadline
+from shared.core.draining.lateness import deadline
 from shared.core.policy import Policy
 from shared.core.reasons import Blocker, Reason, Refusal
 from shared.core.records.claims import claim_for, grant, longest_rate

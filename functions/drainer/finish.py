@@ -11,8 +11,8 @@ from typing import Any, Final
 from functions.drainer.session import ActionResult, DrainSession, NodeAction, reason_word
 from shared.core.cluster.annotation import holding_order
 from shared.core.cluster.snapshot import Node
+from shared.core.draining.cordon import untainted
 from shared.core.draining.eviction_order import counted_at
-from shared.core.draining.next_step import untainted
 from shared.core.reasons import Halt, Outcome, Reason
 from shared.core.records.claims import mark_drained, settle
 from shared.core.records.result import outcome_of, result_of

@@ -16,7 +16,8 @@ from functions.drainer.session import DrainSession
 from functions.drainer.why_not_deleted import failed_at, why_kept
 from shared.core.cluster.annotation import holding_order
 from shared.core.cluster.snapshot import Node
-from shared.core.draining.next_step import must_stop, uncordoned_by_autoscaler, untainted
+from shared.core.draining.cordon import uncordoned_by_autoscaler, untainted
+from shared.core.draining.next_step import must_stop
 from shared.core.placement.demand import is_waiting
 from shared.core.reasons import Halt
 from shared.core.records.orders import Order, Origin

@@ -14,7 +14,8 @@ from functions.drainer.other_drains import with_others
 from functions.drainer.session import ActionResult, DrainSession, NodeAction
 from shared.core.cluster.snapshot import Node, Pod
 from shared.core.draining.drain_stats import held_by_budget
-from shared.core.draining.next_step import grace_seconds, next_step
+from shared.core.draining.lateness import grace_seconds
+from shared.core.draining.next_step import next_step
 from shared.core.draining.observation import Observation
 from shared.core.draining.replacements import with_baselines
 from shared.core.draining.steps import (

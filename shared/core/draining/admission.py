@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from shared.core.cluster.snapshot import Node, Pod, Snapshot
-from shared.core.draining.next_step import CORDON_SETTLES
+from shared.core.draining.cordon import CORDON_SETTLES
 from shared.core.placement import Simulation
 from shared.core.placement.demand import is_waiting
 from shared.core.planning.candidates import assess_node

@@ -1,38 +1,59 @@
-"""Which pods are asked for now, and whether their place has to be proved first.
+"""Which pods are asked for now, which forbid it, and whether their place has to be proved first.
 
 The planner's picture is minutes old at the first eviction. So until a pod has moved the fit is proved on what stands
 now, right before something could be moved; from then on the drain goes on, and what was moved is watched.
-A rule of `draining`; must not act.
+Rules of `next_step`; must not act.
 """
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Final
 
 from shared.core.cluster.snapshot import Pod
-from shared.core.draining.eviction_order import due_now
-from shared.core.draining.observation import Observation, drain_context
-from shared.core.draining.pace import in_this_round
+from shared.core.draining.eviction_order import due_now, in_this_round
+from shared.core.draining.observation import Drain, Observation
 from shared.core.draining.steps import Evict, GiveBack, Prove, Step
 from shared.core.reasons import Halt, PodBlock
-from shared.core.records.evictions import STAYS, EvictionAnswer
+from shared.core.records.evictions import REFUSED_FOR_GOOD, STAYS, EvictionAnswer
 from shared.core.records.state import DrainRecord
-from shared.core.rules.pods import DrainContext, judge
+from shared.core.rules.pods import WAITS, judge, movable
 
 PROOF_STANDS_FOR: Final = timedelta(seconds=20)
 """How old the proof made after the cordon may be at the first eviction."""
+ONLY_DELAYS: Final = frozenset({PodBlock.PDB_EXHAUSTED, PodBlock.TOO_FEW_AVAILABLE, PodBlock.ROLLING_OUT})
+"""Blocks that only delay an eviction once the drain has begun, at most until its deadline."""
 
 
-def evict(record: DrainRecord, observed: Observation, now: datetime) -> Step | None:
+def evict(drain: Drain) -> Step | None:
     """Ask for the pods whose turn it is; the first one goes only where there is room now."""
-    context = drain_context(record, observed, now)
-    due = due_now(record, observed, context.policy.unprotected, now)
-    sure = has_moved(record, observed) or _is_proved(observed, now)
+    record, observed, now = drain.record, drain.observed, drain.now
+    due = due_now(record, observed, drain.pod_rules.policy.unprotected, now)
+    sure = has_moved(record, observed) or _is_proved(drain)
     most = observed.claim.settings.max_parallel_evictions if observed.claim else 1
-    asked = (pod for pod in due if sure or not _is_held(pod, record, context))
+    asked = (pod for pod in due if sure or not _is_held(pod, drain))
     now_due = in_this_round(asked, record, observed.working, most, now)
     if not now_due:
         return None
-    return _unproved(record, observed, now) or Evict(now_due)
+    return _unproved(drain) or Evict(now_due)
+
+
+def refused_for_good(drain: Drain) -> Step | None:
+    """The eviction API has refused a pod in a way that no repetition changes."""
+    present = {pod.uid for pod in drain.observed.pods}
+    for key, row in sorted(drain.record.pods.items()):
+        if row.answer in REFUSED_FOR_GOOD and row.uid in present:
+            why = Halt.SEVERAL_PDBS if row.answer == EvictionAnswer.SEVERAL_PDBS else Halt.EVICTION_FORBIDDEN
+            return GiveBack(why, f"{key}: {row.detail}")
+    return None
+
+
+def pod_blocks(drain: Drain) -> Step | None:
+    """A pod slipped in before all had seen the cordon: one that blocks is a failure, one that merely waits is not."""
+    staying = (pod for pod in movable(drain.observed.pods, drain.now) if pod.deleting is None)
+    found = [each for pod in staying for each in judge(pod, drain.pod_rules) if each.reason not in ONLY_DELAYS]
+    for each in sorted(found, key=lambda each: each.reason in WAITS):
+        why = Halt.POD_WAITS if each.reason in WAITS else Halt.POD_BLOCKS
+        return GiveBack(why, f"{each.object}: {each.reason.value}")
+    return None
 
 
 def has_moved(record: DrainRecord, observed: Observation) -> bool:
@@ -45,25 +66,26 @@ def has_moved(record: DrainRecord, observed: Observation) -> bool:
     return any(row.moved or (row.answer not in STAYS and row.uid not in staying) for row in rows)
 
 
-def _is_held(pod: Pod, record: DrainRecord, context: DrainContext) -> bool:
+def _is_held(pod: Pod, drain: Drain) -> bool:
     """Whether a budget has refused the pod and is shut: until it opens no proof is worth its reading.
 
     Some budgets let a pod go that is not Ready whatever they allow.
     """
-    row = record.pods.get(pod.key)
+    row = drain.record.pods.get(pod.key)
     refused = row is not None and row.uid == pod.uid and row.answer == EvictionAnswer.BUDGET
-    return pod.ready and refused and any(each.reason is PodBlock.PDB_EXHAUSTED for each in judge(pod, context))
+    return pod.ready and refused and any(each.reason is PodBlock.PDB_EXHAUSTED for each in judge(pod, drain.pod_rules))
 
 
-def _unproved(record: DrainRecord, observed: Observation, now: datetime) -> Step | None:
+def _unproved(drain: Drain) -> Step | None:
     """Until a pod has moved the fit is proved on what stands now: the planner's picture is minutes old."""
-    if has_moved(record, observed):
+    if has_moved(drain.record, drain.observed):
         return None
-    if observed.proof is None or not _is_proved(observed, now):
+    if drain.observed.proof is None or not _is_proved(drain):
         return Prove()
-    against = observed.proof.against
+    against = drain.observed.proof.against
     return GiveBack(Halt.STALE, "; ".join(each.sentence for each in against)) if against else None
 
 
-def _is_proved(observed: Observation, now: datetime) -> bool:
-    return observed.proof is not None and now - observed.proof.at < PROOF_STANDS_FOR
+def _is_proved(drain: Drain) -> bool:
+    proof = drain.observed.proof
+    return proof is not None and drain.now - proof.at < PROOF_STANDS_FOR

@@ -2,8 +2,12 @@
 
 A PodDisruptionBudget keeps order among its pods by itself. A workload without one is treated as if it had the
 policy's `unprotected` for maxUnavailable, at least one at a time and never all replicas at once
-(docs/decisions/unprotected.md), also where other drains move pods of it (`sharing`). Must not act, and must not judge
-whether a pod may be moved at all.
+(docs/decisions/unprotected.md), also where other drains move pods of it.
+
+All drains in flight together stay kind to the API server: each takes its share of a round by the number of claims
+whose pods have not moved yet, so nobody has to talk to anybody. What was asked for least recently comes first: pods
+whose budget stays closed never keep others from being asked for.
+Must not act, and must not judge whether a pod may be moved at all.
 """
 
 from collections import Counter
@@ -25,6 +29,11 @@ STATUS_LAG: Final = timedelta(seconds=5)
 """How long a controller may take to write into its status that a pod is away; until then we count it ourselves."""
 WORKLOADS_STAND_FOR: Final = timedelta(seconds=3)
 """How old a workload's status may be that another drain of the same instance has read."""
+ROUND: Final = timedelta(seconds=3)
+"""Each round writes the drain's record twice, and Firestore sustains one write a second to a document
+(https://cloud.google.com/firestore/docs/best-practices)."""
+EVICTIONS_A_ROUND: Final = 36
+"""Of all drains together: twelve a second, which leaves room for cordons and events under twenty writes a second."""
 
 
 def due_now(record: DrainRecord, observed: Observation, unprotected: Limit, now: datetime) -> tuple[Pod, ...]:
@@ -106,3 +115,24 @@ def _workload(observed: Observation, controller: str) -> Workload:
     """Return what is known; ReplicaSets of one Deployment share its name and so are counted together."""
     known = observed.workloads.get(controller, UNKNOWN)
     return known if known.name else replace(known, name=controller)
+
+
+def in_this_round(due: Iterable[Pod], record: DrainRecord, working: int, most: int, now: datetime) -> tuple[Pod, ...]:
+    """Return the pods to ask for now: none until a round has passed, then the drain's share, at most `most`."""
+    if any(now - row.at < ROUND for row in record.pods.values()):
+        return ()
+    return tuple(sorted(due, key=lambda pod: _asked_at(pod, record))[: min(share_of_round(working), most)])
+
+
+def share_of_round(working: int) -> int:
+    """Return how many evictions each of so many drains may ask for in a round.
+
+    At least one. More than 36 that move pods at once are only where budgets allow them, in clusters whose API server
+    is larger too.
+    """
+    return max(1, EVICTIONS_A_ROUND // max(working, 1))
+
+
+def _asked_at(pod: Pod, record: DrainRecord) -> float:
+    row = record.pods.get(pod.key)
+    return row.at.timestamp() if row is not None and row.uid == pod.uid else 0.0

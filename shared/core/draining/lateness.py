@@ -1,20 +1,21 @@
-"""When a drain has taken too long, and what it was waiting for.
+"""How long a drain may take, when it has taken too long, and what it was waiting for.
 
 A node that is empty or that the autoscaler is deleting is no failure, however late: those rules stand before this one,
 and they are given some time more where it is only their counts that are not read yet.
 A rule of `draining`; must not act.
 """
 
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Final
 
 from shared.core.cluster.snapshot import Pod
 from shared.core.draining.completion import waits_for
-from shared.core.draining.observation import Observation, drain_context
+from shared.core.draining.observation import Drain
 from shared.core.draining.steps import GiveBack, Step
 from shared.core.reasons import Halt
 from shared.core.records.evictions import EvictionAnswer
-from shared.core.records.state import DrainRecord
+from shared.core.records.state import Claim
 from shared.core.rules.pods import movable
 
 COUNTS_MAY_TAKE: Final = timedelta(seconds=15)
@@ -24,11 +25,23 @@ _MOST_NAMED: Final = 5
 """The longest events are 1024 characters."""
 
 
-def late(record: DrainRecord, observed: Observation, now: datetime) -> Step | None:
+def grace_seconds(pod: Pod, most: timedelta) -> int:
+    """Return the grace period to ask for: the pod's own, at most `most` (docs/acceptance.md row 85)."""
+    return min(pod.spec.grace_seconds, int(most.total_seconds()))
+
+
+def deadline(claim: Claim, pods: Iterable[Pod]) -> datetime:
+    """Return when a drain is given back: the timeout plus the longest capped grace (docs/acceptance.md row 89)."""
+    longest = max((grace_seconds(pod, claim.settings.max_grace) for pod in pods), default=0)
+    return claim.since + claim.settings.timeout + timedelta(seconds=longest)
+
+
+def late(drain: Drain) -> Step | None:
     """The deadline has passed, and something is still to be moved or owed."""
+    record, now = drain.record, drain.now
     if record.deadline is None or now < record.deadline:
         return None
-    held = [*_holding(record, observed, now), *sorted(waits_for(record, observed))]
+    held = [*_holding(drain), *sorted(waits_for(drain))]
     if held:
         return GiveBack(Halt.DEADLINE, _named(held))
     if now < record.deadline + COUNTS_MAY_TAKE or not record.before:
@@ -41,9 +54,9 @@ def _named(held: list[str]) -> str:
     return f"held by {', '.join(held[:_MOST_NAMED])}{more}"
 
 
-def _holding(record: DrainRecord, observed: Observation, now: datetime) -> list[str]:
+def _holding(drain: Drain) -> list[str]:
     """Return what holds the pods that are still there, each once."""
-    context = drain_context(record, observed, now)
+    record, context = drain.record, drain.pod_rules
 
     def why(pod: Pod) -> str:
         row, short = record.pods.get(pod.key), context.short_of(pod.spec)
@@ -53,4 +66,4 @@ def _holding(record: DrainRecord, observed: Observation, now: datetime) -> list[
             return row.detail
         return short.detail if short is not None else f"{pod.key}, which is still there"
 
-    return sorted({why(pod) for pod in movable(observed.pods, now)})
+    return sorted({why(pod) for pod in movable(drain.observed.pods, drain.now)})

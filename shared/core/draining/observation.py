@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from typing import Final
 
 from shared.core.cluster.snapshot import Node, Pod, PodDisruptionBudget
@@ -73,7 +74,27 @@ class Observation:
     """None: not read, for it is rarely needed."""
 
 
-def drain_context(record: DrainRecord, observed: Observation, now: datetime) -> DrainContext:
-    """Return the planner's pod rules on what this look saw, with the settings that the drain was begun with."""
-    drain = observed.claim.settings if observed.claim else DrainSettings()
-    return DrainContext(observed.disruption_budgets, record.rules or _NO_RULES, now, observed.workloads, drain)
+@dataclass(frozen=True)
+class Drain:
+    """One drain as a rule sees it: what is written of it, what stands, and when."""
+
+    record: DrainRecord
+    observed: Observation
+    now: datetime
+
+    @property
+    def order_id(self) -> str:
+        return self.record.order.order_id
+
+    @property
+    def node(self) -> Node:
+        """The node, for the rules that follow the one which settles a drain without a node."""
+        assert self.observed.node is not None  # noqa: S101 - `node_gone` stands before every rule that asks
+        return self.observed.node
+
+    @cached_property
+    def pod_rules(self) -> DrainContext:
+        """The planner's pod rules on what was seen, with the settings that the drain was begun with."""
+        seen = self.observed
+        settings = seen.claim.settings if seen.claim else DrainSettings()
+        return DrainContext(seen.disruption_budgets, self.record.rules or _NO_RULES, self.now, seen.workloads, settings)

@@ -15,7 +15,8 @@ from typing import Final
 
 from shared.core.cluster.annotation import holding_order, read_annotation
 from shared.core.cluster.snapshot import Node, Pod, Snapshot
-from shared.core.draining.next_step import must_stop, uncordoned_by_autoscaler
+from shared.core.draining.cordon import uncordoned_by_autoscaler
+from shared.core.draining.next_step import must_stop
 from shared.core.healing.breakers import breakers_to_open
 from shared.core.placement.demand import relieved
 from shared.core.policy import Policy

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.core.cluster.snapshot import Pod
-from shared.core.draining.pace import EVICTIONS_A_ROUND, ROUND, in_this_round, share
+from shared.core.draining.eviction_order import EVICTIONS_A_ROUND, ROUND, in_this_round, share_of_round
 from shared.core.policy import DrainSettings
 from shared.core.records.state import DrainPhase, DrainRecord, PodProgress
 from tests.builders import NOW, order, pod
@@ -47,12 +47,12 @@ def test_a_drain_asks_for_its_share(expected: list[str], record: DrainRecord, wo
 
 @given(st.integers(min_value=0, max_value=EVICTIONS_A_ROUND))
 def test_all_drains_together_stay_within_the_rate(working: int) -> None:
-    assert share(working) >= 1
-    assert working * share(working) <= EVICTIONS_A_ROUND
+    assert share_of_round(working) >= 1
+    assert working * share_of_round(working) <= EVICTIONS_A_ROUND
 
 
 def test_a_full_node_is_asked_empty_within_its_deadline_however_many_drain() -> None:
-    assert 110 * ROUND / share(10_000) < DrainSettings().timeout
+    assert 110 * ROUND / share_of_round(10_000) < DrainSettings().timeout
 
 
 def test_every_pod_is_asked_for_however_long_others_are_refused() -> None:

@@ -1,0 +1,111 @@
+"""Whose the node is: what a drain does about its cordon and its taint, and when the node is no longer its own.
+
+Rules of `next_step`; must not act.
+"""
+
+from datetime import datetime, timedelta
+from typing import Final
+
+from shared.core.cluster.annotation import read_annotation
+from shared.core.cluster.names import AUTOSCALER_DELETING_TAINT, LEAVING_TAINTS
+from shared.core.cluster.snapshot import Node
+from shared.core.draining.completion import drained
+from shared.core.draining.observation import Drain
+from shared.core.draining.steps import Await, Cordon, GiveBack, RecordPhase, Settle, Step
+from shared.core.reasons import Halt, Outcome
+from shared.core.records.state import DrainPhase
+
+CORDON_SETTLES: Final = timedelta(seconds=5)
+"""A scheduler that had not yet seen the cordon may bind a pod in this time (Karpenter's MinDrainTime)."""
+
+
+def node_gone(drain: Drain) -> Step | None:
+    """Nothing is left to drain. It stands before every rule that asks for the node."""
+    return Settle(Outcome.REMOVED) if drain.observed.node is None else None
+
+
+def released(drain: Drain) -> Step | None:
+    """Somebody has ended the claim."""
+    claim = drain.observed.claim
+    held = claim is not None and claim.order_id == drain.order_id
+    return None if held else GiveBack(Halt.RELEASED, "the claim has been ended")
+
+
+def already_cordoned(drain: Drain) -> Step | None:
+    """A crash between the patch and its record: the node already carries our taint."""
+    return RecordPhase(DrainPhase.CORDONED) if drain.node.drain_taint == drain.order_id else None
+
+
+def taken_back(drain: Drain) -> Step | None:
+    """The same crash, and since then a person has removed our taint: the annotation of that patch still tells."""
+    note = read_annotation(drain.node)
+    ours = note is not None and note.order_id == drain.order_id
+    return GiveBack(Halt.OVERRULED, untainted(drain.node)) if ours else None
+
+
+def untainted(node: Node) -> str:
+    """Return what happened to a node of which only our taint was removed; empty where something else did."""
+    alone = node.unschedulable and node.drain_taint is None and read_annotation(node) is not None
+    return "Our taint was removed and the cordon was not; our annotation says whose it is." if alone else ""
+
+
+def going_away(drain: Drain) -> Step | None:
+    """Somebody else takes the node away in this moment: it is not ours to cordon."""
+    taint = next((key for key in LEAVING_TAINTS if drain.node.has_taint(key)), None)
+    return GiveBack(Halt.GOING_AWAY, taint) if taint else None
+
+
+def cordoned_by_other(drain: Drain) -> Step | None:
+    """The node is cordoned, or tainted by another order."""
+    if drain.node.unschedulable or drain.node.drain_taint is not None:
+        return GiveBack(Halt.CORDONED_BY_OTHER)
+    return None
+
+
+def cordon(drain: Drain) -> Step | None:
+    """Nothing stands in the way."""
+    return Cordon(drain.node)
+
+
+def cordon_settles(drain: Drain) -> Step | None:
+    """The cordon has to be seen by all before pods are counted."""
+    settled_at = (drain.record.cordoned_at or drain.now) + CORDON_SETTLES
+    return Await(settled_at - drain.now) if drain.now < settled_at else None
+
+
+def overruled(drain: Drain) -> Step | None:
+    """Our taint was removed, or `unschedulable` cleared under it: a person wants the node, or the autoscaler failed.
+
+    After a failed deletion the autoscaler clears `unschedulable` on nodes that it did not cordon, too; the taint
+    has kept pods away meanwhile, and the cordon is set again (docs/decisions/healing.md).
+    """
+    node = drain.node
+    if node.drain_taint != drain.order_id:
+        return GiveBack(Halt.OVERRULED, untainted(node))
+    if node.unschedulable:
+        return None
+    cleared = uncordoned_by_autoscaler(node, drain.observed.deletion_failed_at, drain.record.cordoned_at)
+    return Cordon(node) if cleared else GiveBack(Halt.OVERRULED)
+
+
+def uncordoned_by_autoscaler(node: Node, failed_at: datetime | None, cordoned_at: datetime | None) -> bool:
+    """Return whether it was the autoscaler that cleared a cordon: it is deleting the node, or failed to since.
+
+    Events carry whole seconds, so a failure in the very second of the cordon counts.
+    """
+    if node.has_taint(AUTOSCALER_DELETING_TAINT):
+        return True
+    return failed_at is not None and cordoned_at is not None and failed_at > cordoned_at - timedelta(seconds=1)
+
+
+def autoscaler_deletes(drain: Drain) -> Step | None:
+    """The autoscaler moves the pods itself: we wait for the node's end, or for its failure, and evict nothing more.
+
+    Beyond the deadline no longer than it has for a node that we have drained.
+    """
+    if not drain.node.has_taint(AUTOSCALER_DELETING_TAINT):
+        return None
+    deadline, claim = drain.record.deadline, drain.observed.claim
+    most = claim.settings.watchdog if claim else timedelta(0)
+    given_up = deadline is not None and drain.now >= deadline + most
+    return drained(drain) or (None if given_up else Await())
