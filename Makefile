@@ -32,7 +32,7 @@ $(VENV)/.dev: $(VENV)/.cli
 	@$(PIP) -e '.[dev]'
 	@touch $@
 
-demo: $(VENV)/.cli ## Watch the whole loop on a little GKE on this machine (Python 3.11 or newer only, about a minute)
+demo: $(VENV)/.cli ## Watch the whole loop on a simulated GKE on this machine (Python 3.11 or newer only, about a minute)
 	@$(EBB) demo
 
 test: check unit faults real ## Run everything this machine can run, and say what it skipped and why
@@ -85,7 +85,7 @@ audit: $(VENV)/.dev ## Ask PyPI whether anything in requirements.txt has a known
 	$(BIN)/python -m pip install --quiet pip-audit
 	$(BIN)/pip-audit --strict --disable-pip --require-hashes -r requirements.txt
 
-schema: $(VENV)/.dev ## Write infra/policy.schema.json and the tables of docs/policy.md from the policy's types
+schema: $(VENV)/.dev ## Write infra/policy.schema.json and the tables of docs/policy.md from the policy's fields
 	$(BIN)/python -m functions.cli.policy.reference > infra/policy.schema.json
 	@$(BIN)/python -m tests.docs.written
 

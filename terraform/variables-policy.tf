@@ -2,7 +2,7 @@
 # is absent from the document. A test holds this type against infra/policy.schema.json.
 
 variable "policy" {
-  description = "The policy, field by field as in docs/policy.md. Terraform drops a field that it does not know without a word: look at the output `policy`, or write policy_file instead."
+  description = "The policy, field by field as in docs/policy.md. Terraform silently drops a field that it does not know: look at the output `policy`, or write policy_file instead."
   type = object({
     dryRun = optional(bool)
     paused = optional(bool)

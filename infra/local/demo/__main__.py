@@ -13,7 +13,7 @@ _COULD_NOT = 1
 
 def main(words: Sequence[str] | None = None) -> int:
     """Run the demo and return its exit code; a process that does not start is one sentence on stderr."""
-    parser = argparse.ArgumentParser(prog="ebb demo", description="Watch the whole loop on a little GKE.")
+    parser = argparse.ArgumentParser(prog="ebb demo", description="Watch the whole loop on a simulated GKE.")
     parser.add_argument("--logs", type=Path, metavar="FOLDER", help="keep what the processes wrote in this folder")
     try:
         return run(parser.parse_args(words).logs)
