@@ -5,12 +5,12 @@ A test records a line with `record_property(TOLD, line)`, which reaches the main
 
 import pytest
 
-TOLD = "told"
+MEASURED = "told"
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     reports = [report for kind in ("passed", "failed") for report in terminalreporter.stats.get(kind, [])]
-    lines = [line for report in reports for name, line in report.user_properties if name == TOLD]
+    lines = [line for report in reports for name, line in report.user_properties if name == MEASURED]
     if lines:
         terminalreporter.section("measured")
     for line in lines:

@@ -12,7 +12,7 @@ from tests.bench.bill import ITEMS
 from tests.bench.counting import CountingBus, CountingPolicy, CountingState
 from tests.bench.reporting import say
 from tests.builders import CLUSTER, node, order, pdb, pod, policy
-from tests.functions.fake_installation import House
+from tests.functions.fake_ebb import FakeEbb
 
 GRACE: Final = timedelta(minutes=7)
 LONG: Final = 540.0
@@ -22,7 +22,7 @@ Used = dict[str, float]
 def used(step_seconds: float) -> tuple[Used, int]:
     """Return what is billed for the drain, what it asks of the Kubernetes API, and its hops."""
     slow = pod("p", on="n1", owner="ReplicaSet/web", grace_seconds=int(GRACE.total_seconds()))
-    ebb = House(
+    ebb = FakeEbb(
         *(node(f"n{index}") for index in range(1, 5)), slow, pdb("web", app="web"),
         step_seconds=step_seconds, one_instance=True,
     )  # fmt: skip

@@ -33,7 +33,7 @@ class Steps:
 
 
 @dataclass
-class Night:
+class WindowRun:
     """The orders of one pass and what has become of them."""
 
     steps: Steps
@@ -87,9 +87,9 @@ class Night:
             self._broker.settle(push.number, 204)
 
 
-def night(steps: Steps, seconds: float = 1800.0) -> Night:
+def run_window(steps: Steps, seconds: float = 1800.0) -> WindowRun:
     """Return how it went."""
-    found = Night(steps)
+    found = WindowRun(steps)
     found.run(seconds)
     return found
 
@@ -103,7 +103,7 @@ def run(*, quick: bool) -> None:
         ("25 s", Steps(25)),
         ("25 s, the first ends with the claim", Steps(25, after_claim=True)),
     ):
-        went = night(steps)
+        went = run_window(steps)
         by_time = " ".join(f"{at}s:{went.under_way(at)}" for at in AT)
         last = went.all_by()
         end = f"all {ORDERS} by {last:.0f} s" if last is not None else "not all in half an hour"

@@ -53,7 +53,7 @@ class FakeWorld:
 class LittleWorld:
     """The adapter over real HTTP; the world behind it moves only when a test furnishes it."""
 
-    def __init__(self, bench: virtual_cluster.Bench, cluster: KubernetesCluster) -> None:
+    def __init__(self, bench: virtual_cluster.VirtualCluster, cluster: KubernetesCluster) -> None:
         self._bench = bench
         self.cluster = cluster
 
@@ -101,11 +101,11 @@ class Stage:
     """One server for all tests, each with a world of its own behind it."""
 
     def __init__(self) -> None:
-        self.bench = virtual_cluster.Bench(nodes=[])
+        self.bench = virtual_cluster.VirtualCluster(nodes=[])
         self.server = HttpServer(self._handle, threading.Lock())
 
-    def set(self) -> virtual_cluster.Bench:
-        self.bench = virtual_cluster.Bench(nodes=[])
+    def set(self) -> virtual_cluster.VirtualCluster:
+        self.bench = virtual_cluster.VirtualCluster(nodes=[])
         return self.bench
 
     def _handle(self, request: Request) -> Answer:

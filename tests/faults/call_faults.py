@@ -1,4 +1,4 @@
-"""The one door through which every outside call goes: counted, recorded, and failed where the plan says so.
+"""The one gate through which every outside call goes: counted, recorded, and failed where the plan says so.
 
 A fault strikes a call by its number in the history. Must not know what the call means.
 """
@@ -9,14 +9,14 @@ from enum import StrEnum
 from typing import TypeVar
 
 from shared.errors import Retryable
-from tests.faults.thread_scheduler import Killed, Stage
+from tests.faults.thread_scheduler import Killed, ThreadScheduler
 
 T = TypeVar("T")
 MOST_CALLS = 20_000
 """A small history makes some hundreds; more means that somebody goes round in circles without sleeping."""
 
 
-class End(StrEnum):
+class CallEnd(StrEnum):
     """What comes of the call in the end."""
 
     GO = "go"
@@ -25,10 +25,10 @@ class End(StrEnum):
 
 
 @dataclass(frozen=True)
-class Fault:
+class CallFault:
     """Wait, perhaps take effect, wait, then end; seconds of virtual time."""
 
-    end: End = End.GO
+    end: CallEnd = CallEnd.GO
     effect: bool = True
     before: float = 0.0
     after: float = 0.0
@@ -38,12 +38,12 @@ class Fault:
         return f"{self.end.value} {'with' if self.effect else 'without'} effect, {waits}"
 
 
-KILL_BEFORE = Fault(End.KILL, effect=False)
-KILL_AFTER = Fault(End.KILL)
+KILL_BEFORE = CallFault(CallEnd.KILL, effect=False)
+KILL_AFTER = CallFault(CallEnd.KILL)
 
 
 @dataclass(frozen=True)
-class Call:
+class OutsideCall:
     """One outside call as it began."""
 
     number: int
@@ -52,12 +52,12 @@ class Call:
     what: str
 
 
-class Door:
+class CallGate:
     """Counts the calls of one history and carries out its faults."""
 
-    def __init__(self, stage: Stage, faults: Mapping[int, Fault]) -> None:
-        self.stage, self.faults = stage, faults
-        self.calls: list[Call] = []
+    def __init__(self, threads: ThreadScheduler, faults: Mapping[int, CallFault]) -> None:
+        self.threads, self.faults = threads, faults
+        self.calls: list[OutsideCall] = []
         self.most_calls = MOST_CALLS
         self.struck_at: list[float] = []
         """When faults struck, and when they ended."""
@@ -65,41 +65,41 @@ class Door:
     @property
     def actor(self) -> str:
         """Return the name of the call that runs now; empty between calls."""
-        return self.stage.current.name if self.stage.current else ""
+        return self.threads.current.name if self.threads.current else ""
 
     def began_at(self) -> float:
         """Return when the call under way of the actor that runs now began."""
         return next(call.at for call in reversed(self.calls) if call.actor == self.actor)
 
-    def through(self, what: str, act: Callable[[], T], *, can_fail: bool = True) -> T:
+    def call(self, what: str, act: Callable[[], T], *, can_fail: bool = True) -> T:
         """Carry out one outside call. Raises Killed where the plan says so, and Retryable if such a call can fail."""
-        actor = self.stage.current
+        actor = self.threads.current
         assert actor is not None
         if actor.killed:
             raise Killed
-        self.stage.pause()
-        call = Call(len(self.calls), self.stage.clock.now(), actor.name, what)
+        self.threads.pause()
+        call = OutsideCall(len(self.calls), self.threads.clock.now(), actor.name, what)
         self.calls.append(call)
         if call.number >= self.most_calls:
             raise AssertionError(f"{actor.name} goes round in circles at {what}")
         fault = self.faults.get(call.number)
-        if fault is not None and fault.end is End.FAIL and not can_fail:
-            fault = replace(fault, end=End.GO, effect=True)
+        if fault is not None and fault.end is CallEnd.FAIL and not can_fail:
+            fault = replace(fault, end=CallEnd.GO, effect=True)
         return act() if fault is None else self._faulty(fault, what, act)
 
-    def _faulty(self, fault: Fault, what: str, act: Callable[[], T]) -> T:
-        actor = self.stage.current
+    def _faulty(self, fault: CallFault, what: str, act: Callable[[], T]) -> T:
+        actor = self.threads.current
         assert actor is not None
-        self.struck_at.append(self.stage.clock.now())
+        self.struck_at.append(self.threads.clock.now())
         if fault.before:
-            self.stage.pause(fault.before)
+            self.threads.pause(fault.before)
         done = [act()] if fault.effect else []
         if fault.after:
-            self.stage.pause(fault.after)
-        self.struck_at.append(self.stage.clock.now())
-        if fault.end is End.KILL:
+            self.threads.pause(fault.after)
+        self.struck_at.append(self.threads.clock.now())
+        if fault.end is CallEnd.KILL:
             actor.killed = True
             raise Killed
-        if fault.end is End.FAIL or not done:
+        if fault.end is CallEnd.FAIL or not done:
             raise Retryable(what, "no answer")
         return done[0]

@@ -5,9 +5,9 @@ from dataclasses import replace
 from itertools import islice, product
 from random import Random
 
-from tests.faults.call_faults import KILL_AFTER, KILL_BEFORE, Call, End, Fault
+from tests.faults.call_faults import KILL_AFTER, KILL_BEFORE, CallEnd, CallFault, OutsideCall
 from tests.faults.history import History, run
-from tests.faults.network_faults import Post, Skew
+from tests.faults.network_faults import ClockSkew, MessageFaults
 from tests.faults.people import Act, in_full
 from tests.faults.people import drawn as drawn_acts
 from tests.faults.provider import BEGINNINGS
@@ -18,32 +18,32 @@ WAITS = (0.0, 0.0, 3.0, 12.0, 35.0, 70.0, 200.0)
 """Seconds that a call is late: shorter and longer than a look, a lease, an acknowledgement, a drain."""
 FAMILIES = {
     "kill": (KILL_BEFORE, KILL_AFTER),
-    "failure": (Fault(End.FAIL, effect=False), Fault(End.FAIL, after=30.0)),
-    "pause": (Fault(before=100.0), Fault(after=100.0)),
+    "failure": (CallFault(CallEnd.FAIL, effect=False), CallFault(CallEnd.FAIL, after=30.0)),
+    "pause": (CallFault(before=100.0), CallFault(after=100.0)),
 }
 """What is done to every call in turn: a kill before it and after its effect; a failure without effect and half a
 minute after its effect; a pause past the lease before it and after its effect, after which it goes on."""
 MIXTURES = {"mixture": False, "people": True}
 """Whether people interfere."""
-DEED = "deed"
+PROVIDER_ACTION = "provider"
 MOMENTS = (1.0, 4.0, 6.0, 8.0, 12.0, 30.0, 70.0)
 """Seconds: before the first claim, between claim, cordon and evictions, while pods end, when the node is empty."""
 NODES = (0, 1, 3)
-LATE = Post(late={1: 45.0})
+LATE = MessageFaults(late={1: 45.0})
 """The first order comes so late that the room may have gone long ago."""
 WHILE = 25.0
-"""How long a deed of two halves lasts."""
+"""How long an action of two halves lasts."""
 _WRITES = ("put", "create", "patch", "publish")
 
 
-_calls: dict[tuple[str, int], tuple[Call, ...]] = {}
+_calls: dict[tuple[str, int], tuple[OutsideCall, ...]] = {}
 
 
-def calls(base: History) -> tuple[Call, ...]:
+def calls(base: History) -> tuple[OutsideCall, ...]:
     """Return the outside calls of a world's history without faults; each is run once in a process."""
     key = (base.setting.name, base.seed)
     if key not in _calls:
-        _calls[key] = tuple(run(base).door.calls)
+        _calls[key] = tuple(run(base).call_gate.calls)
     return _calls[key]
 
 
@@ -55,19 +55,21 @@ def each_call(family: str, setting: Setting) -> Iterator[History]:
             yield replace(base, faults={call.number: fault}, name=f"{family}:{setting.name}:{2 * call.number + half}")
 
 
-def deeds(setting: Setting) -> Iterator[History]:
-    """Give every deed of GKE's, and a rival's growth, at several moments of the history and upon several nodes."""
+def provider_actions(setting: Setting) -> Iterator[History]:
+    """Give every action of GKE, and a rival's growth, at several moments of the history and upon several nodes."""
     rows = (
-        *product((*BEGINNINGS, "rival"), MOMENTS, NODES, (Post(),)),
+        *product((*BEGINNINGS, "rival"), MOMENTS, NODES, (MessageFaults(),)),
         *product(("announce", "rival"), MOMENTS, NODES, (LATE,)),
     )
-    for number, (deed, at, index, post) in enumerate(rows):
-        acts = in_full(Act(deed, index), at, WHILE)
-        yield History(setting, acts=acts, post=post, name=f"{DEED}:{setting.name}:{number}")
+    for number, (action, at, index, message_faults) in enumerate(rows):
+        acts = in_full(Act(action, index), at, WHILE)
+        yield History(
+            setting, acts=acts, message_faults=message_faults, name=f"{PROVIDER_ACTION}:{setting.name}:{number}"
+        )
 
 
-def named(name: str) -> History:
-    """Return the history of that name: `mixture:SEED`, `people:SEED`, `deed:WORLD:NUMBER` or `FAMILY:WORLD:NUMBER`.
+def history_named(name: str) -> History:
+    """Return the history of that name: `mixture:SEED`, `people:SEED`, `provider:WORLD:NUMBER` or `FAMILY:WORLD:NUMBER`.
 
     Raises:
         KeyError: there is no such family or world.
@@ -78,7 +80,11 @@ def named(name: str) -> History:
         return mixture(int(rest), people=MIXTURES[family])
     world, _, number = rest.rpartition(":")
     setting = {each.name: each for each in settings()}[world]
-    return next(islice(deeds(setting) if family == DEED else each_call(family, setting), int(number), None))
+    return next(
+        islice(
+            provider_actions(setting) if family == PROVIDER_ACTION else each_call(family, setting), int(number), None
+        )
+    )
 
 
 def mixture(seed: int, *, people: bool) -> History:
@@ -92,22 +98,22 @@ def mixture(seed: int, *, people: bool) -> History:
     return replace(
         base,
         faults={call.number: _fault(random) for call in chosen},
-        post=_post(random),
-        skew=random.choice((Skew(), Skew(offset=1000.0), Skew(offset=1000.0, rate=0.05))),
+        message_faults=_message_faults(random),
+        clock_skew=random.choice((ClockSkew(), ClockSkew(offset=1000.0), ClockSkew(offset=1000.0, rate=0.05))),
         acts=drawn_acts(random, 3, 240.0) if people else (),
         name=f"{'people' if people else 'mixture'}:{seed}",
     )
 
 
-def _fault(random: Random) -> Fault:
-    end = random.choice(list(End))
-    effect = end is End.GO or random.random() < 0.5
-    return Fault(end, effect, random.choice(WAITS), random.choice(WAITS) if effect else 0.0)
+def _fault(random: Random) -> CallFault:
+    end = random.choice(list(CallEnd))
+    effect = end is CallEnd.GO or random.random() < 0.5
+    return CallFault(end, effect, random.choice(WAITS), random.choice(WAITS) if effect else 0.0)
 
 
-def _post(random: Random) -> Post:
+def _message_faults(random: Random) -> MessageFaults:
     numbers = range(1, 7)
-    return Post(
+    return MessageFaults(
         lost=frozenset(number for number in numbers if random.random() < 0.08),
         doubled=frozenset(number for number in numbers if random.random() < 0.15),
         late={number: random.choice((5.0, 40.0, 100.0, 300.0)) for number in numbers if random.random() < 0.2},

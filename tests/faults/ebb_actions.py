@@ -6,40 +6,40 @@ An eviction must be of a pod on a node that Ebb holds, or held when the evicting
 from collections.abc import Iterator
 
 from tests.faults.excuses import Excuse, Excuses
-from tests.faults.replay import TAINT, Entry, Scene, call_of, holder, is_ebb
+from tests.faults.replay import TAINT, Entry, ReplayedCluster, call_of, holder, is_ebb
 
 
-def of(entry: Entry, scene: Scene, excuses: Excuses) -> Iterator[str]:
+def of(entry: Entry, cluster: ReplayedCluster, excuses: Excuses) -> Iterator[str]:
     """Judge one entry of the record."""
     if entry["type"] == "eviction" and is_ebb(entry["actor"]):
-        yield from _eviction(entry, scene, excuses)
+        yield from _eviction(entry, cluster, excuses)
     elif entry["type"] == "change" and entry["kind"] == "nodes" and is_ebb(entry["actor"]):
-        yield from _node(entry, scene)
+        yield from _node(entry, cluster)
     elif entry["type"] == "request" and entry["verb"] == "DELETE" and is_ebb(entry["user_agent"]):
         yield f"{entry['user_agent']} asked for DELETE {entry['path']}"
 
 
-def _eviction(entry: Entry, scene: Scene, excuses: Excuses) -> Iterator[str]:
+def _eviction(entry: Entry, cluster: ReplayedCluster, excuses: Excuses) -> Iterator[str]:
     name = f"{entry['namespace']}/{entry['name']}"
     if not entry["terminating"]:
         for budget in entry["budgets"]:
             if budget["broken"]:
                 yield f"the eviction of {name} left {budget['healthy_after']} of {budget['desired']} healthy pods"
-    look = scene.looks.get((call_of(entry["actor"]), entry["node"]))
+    look = cluster.looks.get((call_of(entry["actor"]), entry["node"]))
     seen = look.nodes.get(entry["node"]) if look else None
-    if not holder(scene.nodes.get(entry["node"])) and not excuses.covers(Excuse.UNDER_WAY, bool(holder(seen))):
+    if not holder(cluster.nodes.get(entry["node"])) and not excuses.covers(Excuse.UNDER_WAY, bool(holder(seen))):
         yield f"{entry['actor']} evicted {name} from {entry['node']}, which it does not hold"
 
 
-def _node(entry: Entry, scene: Scene) -> Iterator[str]:
-    before = scene.standing(entry)
+def _node(entry: Entry, cluster: ReplayedCluster) -> Iterator[str]:
+    before = cluster.before_change(entry)
     if entry["verb"] == "delete" or before is None:
         yield f"{entry['actor']}: {entry['verb']} of node {entry['name']}"
         return
     foreign = {taint for taint in {*before["taints"]} ^ {*entry["taints"]} if not taint.startswith(TAINT)}
     if foreign:
         yield f"{entry['actor']} changed taints of {entry['name']} that are not ours: {sorted(foreign)}"
-    ours = holder(before) or entry["name"] in scene.cordons
+    ours = holder(before) or entry["name"] in cluster.cordons
     if before["unschedulable"] and not entry["unschedulable"] and not ours:
         yield f"{entry['actor']} undid a cordon of {entry['name']} that was not ours"
     if before["unschedulable"] and holder(entry) and not holder(before):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from shared.core.records.state import Claim, ClusterState
 from tests.faults.excuses import Excuse, Excuses
-from tests.faults.replay import Entry, Scene, holder, is_deleting
+from tests.faults.replay import Entry, ReplayedCluster, holder, is_deleting
 from tests.faults.worlds import Limits
 
 FRESH = 60.0
@@ -43,7 +43,7 @@ class Grants:
         self._raised: tuple[float, int] | None = None
         """Since when the pool has another minimum, and which."""
 
-    def of(self, entry: Entry, scene: Scene) -> Iterator[str]:
+    def of(self, entry: Entry, cluster: ReplayedCluster) -> Iterator[str]:
         """Judge one entry of the record."""
         if entry["type"] == "act":
             self._act(entry)
@@ -53,9 +53,9 @@ class Grants:
         after: ClusterState = entry["after"]
         for uid in sorted(after.claims.keys() - before.claims.keys()):
             grant = Grant(uid, after.claims[uid], before, entry["actor"], entry["began"])
-            for fault in self._judged(grant, scene):
+            for fault in self._judged(grant, cluster):
                 yield f"claim of {grant.claim.node} by {grant.call}: {fault}"
-            self._starts.append(scene.at)
+            self._starts.append(cluster.at)
 
     def _act(self, entry: Entry) -> None:
         if entry["act"] == "lose the state":
@@ -67,25 +67,25 @@ class Grants:
         if entry["act"] == "raise the minimum":
             self._raised = entry["at"], entry["nodes"]
 
-    def _judged(self, grant: Grant, scene: Scene) -> list[str]:
-        now = [*self._broken(grant, scene.nodes, scene), *self._forbidden(grant, scene)]
+    def _judged(self, grant: Grant, cluster: ReplayedCluster) -> list[str]:
+        now = [*self._broken(grant, cluster.nodes, cluster), *self._forbidden(grant, cluster)]
         if not now:
             return []
-        seen = (each for call, each in scene.lists.items() if call.startswith(DRAINER))
+        seen = (each for call, each in cluster.lists.items() if call.startswith(DRAINER))
         fresh = (each for each in seen if 0 <= grant.began - each.at <= FRESH)
-        then = [[*self._broken(grant, each.nodes, scene), *self._forbidden(grant, scene)] for each in fresh]
+        then = [[*self._broken(grant, each.nodes, cluster), *self._forbidden(grant, cluster)] for each in fresh]
         self._excuses.note(Excuse.LISTED_BEFORE, not all(then))
         return min([*then, now], key=len)
 
-    def _broken(self, grant: Grant, nodes: Mapping[str, Entry], scene: Scene) -> list[str]:
+    def _broken(self, grant: Grant, nodes: Mapping[str, Entry], cluster: ReplayedCluster) -> list[str]:
         """Return the limits of nodes that the grant broke, counted on these nodes."""
         limits, node = self._limits, nodes.get(grant.claim.node)
-        standing = [each for each in nodes.values() if each["uid"] != grant.uid]
+        before_change = [each for each in nodes.values() if each["uid"] != grant.uid]
         held = {uid for uid in grant.before.claims if uid != grant.uid} | {
-            each["uid"] for each in standing if holder(each)
+            each["uid"] for each in before_change if holder(each)
         }
-        staying = [each for each in standing if not is_deleting(each)]
-        lost = {each["uid"] for each in staying if not each["ready"] and each["uid"] in scene.once_ready}
+        staying = [each for each in before_change if not is_deleting(each)]
+        lost = {each["uid"] for each in staying if not each["ready"] and each["uid"] in cluster.once_ready}
         minimum = self._pool_minimum(grant)
         left, used = sum(each["uid"] not in held for each in staying), len(held | lost)
         rows = (
@@ -103,9 +103,9 @@ class Grants:
             return self._limits.pool_minimum
         return self._raised[1]
 
-    def _forbidden(self, grant: Grant, scene: Scene) -> list[str]:
+    def _forbidden(self, grant: Grant, cluster: ReplayedCluster) -> list[str]:
         """Return what else spoke against the grant."""
-        recent = [at for at in self._starts if at > scene.at - HOUR]
+        recent = [at for at in self._starts if at > cluster.at - HOUR]
         too_many = len(recent) >= self._limits.starts_per_hour and not self._are_forgotten(recent)
         off = self._off_since is not None and grant.began - self._off_since > FRESH
         rows = (

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from infra.local.world.kinds import Json
-from tests.faults.call_faults import Fault
+from tests.faults.call_faults import CallFault
 from tests.faults.installation import Installation
-from tests.faults.network_faults import Post, Skew
+from tests.faults.network_faults import ClockSkew, MessageFaults
 from tests.faults.oracle import REDELIVERY, breaches, longest_cordon
 from tests.faults.ports import AGENT
 from tests.faults.replay import TAINT
@@ -24,34 +24,33 @@ class History:
 
     setting: Setting
     seed: int = 0
-    faults: Mapping[int, Fault] = field(default_factory=dict)
-    post: Post = field(default_factory=Post)
-    skew: Skew = field(default_factory=Skew)
+    faults: Mapping[int, CallFault] = field(default_factory=dict)
+    message_faults: MessageFaults = field(default_factory=MessageFaults)
+    clock_skew: ClockSkew = field(default_factory=ClockSkew)
     acts: tuple[tuple[float, Act], ...] = ()
     name: str = ""
 
     def __str__(self) -> str:
         faults = ", ".join(f"call {number}: {fault}" for number, fault in sorted(self.faults.items()))
         acts = ", ".join(f"{at:g} s: {act}" for at, act in self.acts)
-        return (
-            f"world {self.setting.name!r}, seed {self.seed}, faults [{faults}], {self.post}, {self.skew}, acts [{acts}]"
-        )
+        world = f"world {self.setting.name!r}, seed {self.seed}"
+        return f"{world}, faults [{faults}], {self.message_faults}, {self.clock_skew}, acts [{acts}]"
 
 
 def run(history: History) -> Installation:
     """Let the history happen, then the world run quietly until nothing is left to do or all bounds have passed."""
-    ebb = Installation(history.setting, history.seed, history.faults, history.post, history.skew)
+    ebb = Installation(history.setting, history.seed, history.faults, history.message_faults, history.clock_skew)
     for at, act in sorted(history.acts, key=lambda row: row[0]):
         ebb.live(max(0.0, at - ebb.passed))
         act(ebb)
     ebb.live(history.setting.limits.interval)
     while not _is_over(ebb):
         ebb.live(10.0)
-    ebb.stage.dismiss()
+    ebb.threads.dismiss()
     return ebb
 
 
-def judged(history: History) -> list[str]:
+def breaches_of(history: History) -> list[str]:
     """Return what the history broke."""
     return breaches(run(history))
 

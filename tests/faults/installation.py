@@ -1,6 +1,6 @@
 """Ebb installed on the little GKE, in one process and virtual time: planner ticks, broker pushes, the world's seconds.
 
-Nothing here judges; what may go wrong on the way (lost, doubled and late messages) is asked of the `Post`.
+Nothing here judges; what may go wrong on the way (lost, doubled and late messages) is asked of the `MessageFaults`.
 """
 
 from collections.abc import Mapping
@@ -26,24 +26,24 @@ from shared.errors import EbbError
 from shared.ports import CLUSTER_KEY, Ports
 from shared.settings import Settings
 from tests.fakes import FakePolicySource, FakePools, FakeState
-from tests.faults.call_faults import Door, Fault
-from tests.faults.network_faults import Post, Skew
+from tests.faults.call_faults import CallFault, CallGate
+from tests.faults.network_faults import ClockSkew, MessageFaults
 from tests.faults.ports import (
     ActorClock,
     BrokerBus,
-    Diary,
     DirectClient,
-    DoorPolicy,
-    DoorPools,
-    DoorState,
+    GatedPolicy,
+    GatedPools,
+    GatedState,
+    HistoryLog,
     RecordingState,
     Silent,
     moment,
     one_by_one,
 )
-from tests.faults.settled_worlds import Ground
+from tests.faults.settled_worlds import SettledWorld
 from tests.faults.sizes import cpu_of
-from tests.faults.thread_scheduler import Actor, Stage
+from tests.faults.thread_scheduler import Actor, ThreadScheduler
 from tests.faults.worlds import STEP_SECONDS, TOPIC, Setting, policy
 
 PRICES = load()
@@ -57,19 +57,26 @@ class Installation:
     acknowledges_first = False
     """How a careless subscriber would do it; only the mutants switch this on."""
 
-    def __init__(self, setting: Setting, seed: int, faults: Mapping[int, Fault], post: Post, skew: Skew) -> None:
-        self.setting, self.post, self.skew = setting, post, skew
+    def __init__(
+        self,
+        setting: Setting,
+        seed: int,
+        faults: Mapping[int, CallFault],
+        message_faults: MessageFaults,
+        clock_skew: ClockSkew,
+    ) -> None:
+        self.setting, self.message_faults, self.clock_skew = setting, message_faults, clock_skew
         self.random = Random(seed)  # noqa: S311 - the order of events, not a secret
-        ground = Ground.of(setting)
-        self.clock, self.cloud, self.autoscaler = ground.clock, ground.cloud, ground.autoscaler
+        settled = SettledWorld.of(setting)
+        self.clock, self.cloud, self.autoscaler = settled.clock, settled.cloud, settled.autoscaler
         self.cpu = cpu_of(self.cloud.world.store)
-        self.stage = Stage(self.clock, self.random)
-        self.door = Door(self.stage, faults)
+        self.threads = ThreadScheduler(self.clock, self.random)
+        self.call_gate = CallGate(self.threads, faults)
         self.state = FakeState(setting.scenario.cluster, now=lambda: moment(self.clock))
         self.policy = FakePolicySource(policy(setting.limits.text()))
         self.pools = FakePools({"web": NodePool("web", min_per_zone=setting.limits.pool_minimum)})
-        self.bus = BrokerBus(self.cloud.broker, TOPIC, self.door)
-        self.diary = Diary(self.door)
+        self.bus = BrokerBus(self.cloud.broker, TOPIC, self.call_gate)
+        self.log = HistoryLog(self.call_gate)
         self.ports = self._ports()
         self.settings = Settings(
             cluster=setting.scenario.cluster,
@@ -102,13 +109,13 @@ class Installation:
 
     def _ports(self) -> Ports:
         return Ports(
-            cluster=KubernetesCluster(DirectClient(self._answer, self.door), lambda: moment(self.clock)),
-            pools=DoorPools(self.pools, self.door),
-            state=DoorState(RecordingState(self.state, self.cloud.world.record, self.door), self.door),
-            policy=DoorPolicy(self.policy, self.door),
+            cluster=KubernetesCluster(DirectClient(self._answer, self.call_gate), lambda: moment(self.clock)),
+            pools=GatedPools(self.pools, self.call_gate),
+            state=GatedState(RecordingState(self.state, self.cloud.world.record, self.call_gate), self.call_gate),
+            policy=GatedPolicy(self.policy, self.call_gate),
             orders=self.bus,
-            clock=ActorClock(self.door),
-            log=self.diary,
+            clock=ActorClock(self.call_gate),
+            log=self.log,
             together=one_by_one,
         )
 
@@ -133,11 +140,11 @@ class Installation:
     def _step(self, most: float) -> None:
         """Go on by a second, or by a hop while nothing goes on."""
         self._dispatch()
-        self.stage.run()
+        self.threads.run()
         until = min(most, self.clock.now() + (1.0 if self.is_busy() or self.is_lively() else HOP))
-        while (due := self.stage.wakes_at()) is not None and due < until:
+        while (due := self.threads.wakes_at()) is not None and due < until:
             self.clock.advance(max(0.0, due - self.clock.now()))
-            self.stage.run()
+            self.threads.run()
         self.clock.advance(until - self.clock.now())
         self._world()
 
@@ -188,7 +195,7 @@ class Installation:
             except EbbError as fault:
                 self.replies[name] = f"failed: {fault}"
 
-        self.stage.start(self._actor(name), act)
+        self.threads.start(self._actor(name), act)
 
     def _passed(self, name: str, summary: Mapping[str, Any]) -> None:
         self.replies[name] = "duplicate" if "duplicate" in summary else "pass"
@@ -203,15 +210,15 @@ class Installation:
     def _arrived(self, push: Push) -> None:
         self._pushes += 1
         number = self._pushes
-        if number in self.post.lost:
+        if number in self.message_faults.lost:
             self.hindered_at.append(self.clock.now())
             self.unanswered.pop(push.message.message_id, None)
             self.lost_orders.add(push.message.attributes.get("order_id", push.message.message_id))
             self.cloud.broker.settle(push.number, 204)
             return
         self.unanswered.setdefault(push.message.message_id, self.clock.now())
-        wait = self.post.late.get(number, 0.0)
-        copies = 2 if number in self.post.doubled else 1
+        wait = self.message_faults.late.get(number, 0.0)
+        copies = 2 if number in self.message_faults.doubled else 1
         for copy in range(copies):
             self._late.append((self.clock.now() + wait + copy, push, copy))
         if wait:
@@ -233,16 +240,18 @@ class Installation:
 
         if self.acknowledges_first:
             self.cloud.broker.settle(push.number, Reply.DONE.value)
-        self.stage.start(self._actor(name), act)
+        self.threads.start(self._actor(name), act)
 
     def _actor(self, name: str) -> Actor:
-        skew = self.skew
-        rate = 1.0 + self.random.uniform(-skew.rate, skew.rate) if skew.rate else 1.0
-        return Actor(name, rate, self.random.uniform(-skew.offset, skew.offset) if skew.offset else 0.0)
+        clock_skew = self.clock_skew
+        rate = 1.0 + self.random.uniform(-clock_skew.rate, clock_skew.rate) if clock_skew.rate else 1.0
+        return Actor(
+            name, rate, self.random.uniform(-clock_skew.offset, clock_skew.offset) if clock_skew.offset else 0.0
+        )
 
     def hindrances(self) -> list[float]:
         """When Ebb itself was kept from its work: what struck its calls, its messages, its documents."""
-        return [*self.door.struck_at, *self.hindered_at]
+        return [*self.call_gate.struck_at, *self.hindered_at]
 
     def disturbances(self) -> list[float]:
         """When something went wrong from outside: hindrances, and acts of others."""
@@ -253,4 +262,4 @@ class Installation:
 
     def is_busy(self) -> bool:
         """Whether a function runs or a message is on its way."""
-        return bool(self.stage.actors or self._late or not self.cloud.broker.idle())
+        return bool(self.threads.actors or self._late or not self.cloud.broker.idle())

@@ -6,7 +6,7 @@ from tests.faults.installation import Installation
 from tests.faults.replay import Entry, is_ebb, moments
 
 
-def waits(end: Installation) -> list[float]:
+def measured_waits(end: Installation) -> list[float]:
     """Return how long each pod of a workload that Ebb has evicted from was unschedulable, in seconds, longest first."""
     return sorted(_waits(end), reverse=True)
 
@@ -14,15 +14,15 @@ def waits(end: Installation) -> list[float]:
 def _waits(end: Installation) -> Iterator[float]:
     moved: set[str] = set()
     since: dict[str, float] = {}
-    for entry, scene in moments(end.cloud.world.record.entries):
-        if entry["type"] == "eviction" and is_ebb(entry["actor"]) and entry["uid"] in scene.pods:
-            moved.add(scene.pods[entry["uid"]]["owner"])
+    for entry, cluster in moments(end.cloud.world.record.entries):
+        if entry["type"] == "eviction" and is_ebb(entry["actor"]) and entry["uid"] in cluster.pods:
+            moved.add(cluster.pods[entry["uid"]]["owner"])
         if entry["type"] != "change" or entry["kind"] != "pods" or entry["owner"] not in moved:
             continue
         if _finds_no_place(entry):
-            since.setdefault(entry["uid"], scene.at)
+            since.setdefault(entry["uid"], cluster.at)
         elif entry["uid"] in since:
-            yield scene.at - since.pop(entry["uid"])
+            yield cluster.at - since.pop(entry["uid"])
     yield from (end.clock.now() - at for at in since.values())
 
 

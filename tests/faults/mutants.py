@@ -35,8 +35,8 @@ from shared.core.records.orders import Order
 from shared.core.records.state import ClusterState, DrainRecord
 from shared.errors import Gone
 from shared.ports import DocumentKey
-from tests.faults.catalog import deeds, each_call, mixture
-from tests.faults.history import History, judged
+from tests.faults.catalog import each_call, mixture, provider_actions
+from tests.faults.history import History, breaches_of
 from tests.faults.installation import Installation
 from tests.faults.ports import RecordingState
 from tests.faults.worlds import settings
@@ -243,12 +243,12 @@ def _pauses() -> tuple[History, ...]:
 
 
 @cache
-def _deeds() -> tuple[History, ...]:
-    return tuple(chain.from_iterable(deeds(setting) for setting in settings()))
+def _provider_actions() -> tuple[History, ...]:
+    return tuple(chain.from_iterable(provider_actions(setting) for setting in settings()))
 
 
 def histories(first: int, most: int) -> Iterator[tuple[int, History]]:
-    """Give numbered histories, and the one of number `first` before all: mixtures, pauses and deeds in turn."""
+    """Give numbered histories, and the one of number `first` before all: mixtures, pauses and GKE in turn."""
     for number in (first, *range(1, most + 1)):
         yield number, _history(number)
 
@@ -257,7 +257,9 @@ def _history(number: int) -> History:
     seed, kind = divmod(number, 3)
     if kind == 0:
         return mixture(seed, people=seed % 3 != 0)
-    of_kind, apart = (_pauses(), 7) if kind == 1 else (_deeds(), 61)  # primes: all of them have their turn in time
+    of_kind, apart = (
+        (_pauses(), 7) if kind == 1 else (_provider_actions(), 61)
+    )  # primes: all of them have their turn in time
     return of_kind[seed * apart % len(of_kind)]
 
 
@@ -265,7 +267,7 @@ def caught(mutant: Callable[[], Any], histories: Iterable[tuple[int, History]]) 
     """Return the number of the history that caught the mutant, and by what; (0, ()) when none did."""
     for number, history in histories:
         with mutant():
-            found = judged(history)
+            found = breaches_of(history)
         if found:
             return number, found
     return 0, ()
@@ -273,13 +275,13 @@ def caught(mutant: Callable[[], Any], histories: Iterable[tuple[int, History]]) 
 
 def main(most: int) -> int:
     """Try every mutant; return 1 if one of them got through."""
-    through = 0
+    call = 0
     for mutant, first in MUTANTS.items():
         number, found = caught(mutant, histories(first, most))
-        through += not found
+        call += not found
         said = f"caught by history {number}: {found[0]}" if found else f"NOT caught by {most} histories"
         print(f"{mutant.__name__.replace('_', ' ')}: {said}", flush=True)  # noqa: T201 - a command's output
-    return 1 if through else 0
+    return 1 if call else 0
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
-class Post:
+class MessageFaults:
     """What befalls the pushes, by their number in the history: lost, doubled, late (seconds)."""
 
     lost: frozenset[int] = frozenset()
@@ -14,7 +14,7 @@ class Post:
 
 
 @dataclass(frozen=True)
-class Skew:
+class ClockSkew:
     """How far the instances' clocks are off: every call draws its own offset and rate."""
 
     offset: float = 0.0

@@ -14,10 +14,10 @@ from tests.faults import ebb_actions
 from tests.faults.excuses import Excuse, Excuses
 from tests.faults.grants import Grants
 from tests.faults.installation import Installation
-from tests.faults.peoples_requests import Wishes
+from tests.faults.peoples_requests import PeoplesRequests
 from tests.faults.proofs import Proofs
-from tests.faults.replay import Scene, moments
-from tests.faults.waiting_times import Bound, Cordons, Places
+from tests.faults.replay import ReplayedCluster, moments
+from tests.faults.waiting_times import Bound, CordonTimes, WaitingTimes
 from tests.faults.worlds import INTERVAL
 
 PLANNER_LEASE = 360.0
@@ -42,7 +42,7 @@ def judgement(end: Installation) -> Judgement:
     """Judge the record and the documents."""
     excuses = Excuses()
     hindrances, recovery = end.hindrances(), REDELIVERY + 2 * INTERVAL
-    places = Places(excuses, hindrances, recovery)
+    places = WaitingTimes(excuses, hindrances, recovery)
     broke = [*_of_the_record(end, excuses, places), *_of_the_documents(end, excuses)]
     return Judgement(list(dict.fromkeys(broke)), excuses, places.longest)
 
@@ -57,25 +57,25 @@ def longest_cordon(end: Installation) -> float:
     return bound_of(end, Excuses()).longest
 
 
-def _of_the_record(end: Installation, excuses: Excuses, places: Places) -> Iterator[str]:
-    grants, wishes = Grants(excuses, end.setting.limits), Wishes(excuses)
-    cordons = Cordons(bound_of(end, excuses))
-    proofs = Proofs(excuses, end.door.struck_at, end.cpu)
-    scene = Scene()
-    for entry, scene in moments(end.cloud.world.record.entries):
+def _of_the_record(end: Installation, excuses: Excuses, places: WaitingTimes) -> Iterator[str]:
+    grants, requests = Grants(excuses, end.setting.limits), PeoplesRequests(excuses)
+    cordons = CordonTimes(bound_of(end, excuses))
+    proofs = Proofs(excuses, end.call_gate.struck_at, end.cpu)
+    cluster = ReplayedCluster()
+    for entry, cluster in moments(end.cloud.world.record.entries):
         for fault in chain(
-            grants.of(entry, scene),
-            ebb_actions.of(entry, scene, excuses),
-            cordons.of(entry, scene),
-            places.of(entry, scene),
-            proofs.of(entry, scene),
-            wishes.of(entry, scene),
+            grants.of(entry, cluster),
+            ebb_actions.of(entry, cluster, excuses),
+            cordons.of(entry, cluster),
+            places.of(entry, cluster),
+            proofs.of(entry, cluster),
+            requests.of(entry, cluster),
         ):
-            yield f"{scene.at - end.begun:.1f} s: {fault}"
-    scene.at = end.clock.now()
-    yield from places.at(scene)
+            yield f"{cluster.at - end.begun:.1f} s: {fault}"
+    cluster.at = end.clock.now()
+    yield from places.at(cluster)
     yield from cordons.at_the_end(end.clock.now())
-    refused = list(wishes.not_granted({claim.order_id for claim in end.remembered().claims.values()}))
+    refused = list(requests.not_granted({claim.order_id for claim in end.remembered().claims.values()}))
     if refused and not excuses.covers(Excuse.MESSAGE_LOST, bool(end.lost_orders)):
         yield from refused
 

@@ -163,11 +163,11 @@ ACTS: dict[str, Callable[[Installation, Json], None]] = {
     "break policy": _break_policy,
     "fail deletions": _fail_deletions,
     "lose the state": _lose,
-    **provider.DEEDS,
+    **provider.PROVIDER_ACTIONS,
 }
 
 
-_PEOPLE = tuple(name for name in ACTS if name not in provider.DEEDS)
+_PEOPLE = tuple(name for name in ACTS if name not in provider.PROVIDER_ACTIONS)
 _OFTEN = (
     *_PEOPLE,
     *provider.BEGINNINGS,

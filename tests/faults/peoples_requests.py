@@ -6,12 +6,12 @@ See docs/decisions/healing.md.
 from collections.abc import Iterator
 
 from tests.faults.excuses import Excuse, Excuses
-from tests.faults.replay import Entry, Scene, holder, is_ebb
+from tests.faults.replay import Entry, ReplayedCluster, holder, is_ebb
 
 _TAKES_BACK = {"uncordon", "untaint", "take back"}
 
 
-class Wishes:
+class PeoplesRequests:
     """Judges both over the whole record."""
 
     def __init__(self, excuses: Excuses) -> None:
@@ -21,12 +21,12 @@ class Wishes:
         """Of these, the nodes taken back before the state was lost."""
         self._released: dict[str, str] = {}
 
-    def of(self, entry: Entry, scene: Scene) -> Iterator[str]:
+    def of(self, entry: Entry, cluster: ReplayedCluster) -> Iterator[str]:
         """Judge one entry of the record."""
         if entry["type"] == "act":
             self._act(entry)
         elif entry["type"] == "change" and entry["kind"] == "nodes" and entry["verb"] != "delete":
-            taken = is_ebb(entry["actor"]) and holder(entry) and not holder(scene.standing(entry))
+            taken = is_ebb(entry["actor"]) and holder(entry) and not holder(cluster.before_change(entry))
             if taken and self._is_wanted(entry["uid"]):
                 yield f"{entry['actor']} took {entry['name']} though a person had taken it back"
 

@@ -1,4 +1,4 @@
-"""Ebb's ports over the little GKE, every call through the door: the production Kubernetes adapter, documents in
+"""Ebb's ports over the little GKE, every call through the call gate: the production Kubernetes adapter, documents in
 memory, the little broker. Must not hold rules, neither Ebb's nor the oracle's.
 """
 
@@ -24,8 +24,8 @@ from shared.core.records.orders import Order, encode
 from shared.core.records.result import DrainResult
 from shared.core.records.state import ClusterState
 from shared.ports import DocumentKey, Log, PolicySource, Pools, PoolsReading, State, StoredDocument
-from tests.faults.call_faults import Door
-from tests.rights.used_rights import DRAINER, LEDGER, PLANNER
+from tests.faults.call_faults import CallGate
+from tests.rights.used_rights import DRAINER, PLANNER, USED_RIGHTS
 
 T = TypeVar("T")
 A = TypeVar("A")
@@ -43,8 +43,8 @@ def moment(clock: ManualClock) -> datetime:
 class DirectClient(KubernetesClient):
     """Carries each request to the API's handler in this process instead of over a socket."""
 
-    def __init__(self, handler: Handler, door: Door) -> None:
-        self._handler, self._door = handler, door
+    def __init__(self, handler: Handler, call_gate: CallGate) -> None:
+        self._handler, self._call_gate = handler, call_gate
         self._read: dict[tuple[bytes, object], Any] = {}
 
     def listed(self, call: Call, decoder: Pages[Item], gather: Callable[[Iterator[Item]], T]) -> T:
@@ -62,10 +62,10 @@ class DirectClient(KubernetesClient):
     def send(self, call: Call) -> Reply:
         kind = "application/merge-patch+json" if call.verb == "patch" else "application/json"
         body = b"" if call.body is None else msgspec.json.encode(call.body)
-        headers = {"content-type": kind, "user-agent": f"{AGENT}/{self._door.actor}"}
+        headers = {"content-type": kind, "user-agent": f"{AGENT}/{self._call_gate.actor}"}
         request = Request(call.method, urlsplit(call.path).path, call.query, headers, body)
-        LEDGER.note(_IDENTITIES[self._door.actor.partition("-")[0]], request.method, request.path)
-        return self._door.through(f"{call} {_place(call)}", lambda: self._reply(request))
+        USED_RIGHTS.note(_IDENTITIES[self._call_gate.actor.partition("-")[0]], request.method, request.path)
+        return self._call_gate.call(f"{call} {_place(call)}", lambda: self._reply(request))
 
     def _reply(self, request: Request) -> Reply:
         answer = self._handler(request)
@@ -77,30 +77,30 @@ def _place(call: Call) -> str:
     return selector or call.path.rpartition("/")[2]
 
 
-class DoorState:
-    """Another State behind the door."""
+class GatedState:
+    """Another State behind the call gate."""
 
-    def __init__(self, inner: State, door: Door) -> None:
-        self._inner, self._door = inner, door
+    def __init__(self, inner: State, call_gate: CallGate) -> None:
+        self._inner, self._call_gate = inner, call_gate
 
     def get(self, key: DocumentKey[T]) -> StoredDocument[T]:
-        return self._door.through(f"get {key.collection} {key.id}", lambda: self._inner.get(key))
+        return self._call_gate.call(f"get {key.collection} {key.id}", lambda: self._inner.get(key))
 
     def put(self, key: DocumentKey[T], value: T, expected: str | None) -> str:
-        return self._door.through(f"put {key.collection} {key.id}", lambda: self._inner.put(key, value, expected))
+        return self._call_gate.call(f"put {key.collection} {key.id}", lambda: self._inner.put(key, value, expected))
 
     def delete(self, key: DocumentKey[T], expected: str) -> None:
-        self._door.through(f"delete {key.collection} {key.id}", lambda: self._inner.delete(key, expected))
+        self._call_gate.call(f"delete {key.collection} {key.id}", lambda: self._inner.delete(key, expected))
 
     def all(self, collection: str, type_: type[T]) -> Mapping[str, StoredDocument[T]]:
-        return self._door.through(f"all {collection}", lambda: self._inner.all(collection, type_))
+        return self._call_gate.call(f"all {collection}", lambda: self._inner.all(collection, type_))
 
 
 class RecordingState:
     """Puts every write of the cluster's document into the world's record, in order with what else happens."""
 
-    def __init__(self, inner: State, record: Record, door: Door) -> None:
-        self._inner, self._record, self._door = inner, record, door
+    def __init__(self, inner: State, record: Record, call_gate: CallGate) -> None:
+        self._inner, self._record, self._call_gate = inner, record, call_gate
 
     def get(self, key: DocumentKey[T]) -> StoredDocument[T]:
         return self._inner.get(key)
@@ -111,7 +111,7 @@ class RecordingState:
         before = self._inner.get(key).value
         version = self._inner.put(key, value, expected)
         old = before if isinstance(before, ClusterState) else ClusterState()
-        call = {"actor": self._door.actor, "began": self._door.began_at()}
+        call = {"actor": self._call_gate.actor, "began": self._call_gate.began_at()}
         self._record.add("state", {**call, "before": old, "after": value})
         return version
 
@@ -122,27 +122,27 @@ class RecordingState:
         return self._inner.all(collection, type_)
 
 
-class DoorPolicy:
-    def __init__(self, inner: PolicySource, door: Door) -> None:
-        self._inner, self._door = inner, door
+class GatedPolicy:
+    def __init__(self, inner: PolicySource, call_gate: CallGate) -> None:
+        self._inner, self._call_gate = inner, call_gate
 
     def read(self) -> Policy:
-        return self._door.through("read policy", self._inner.read)
+        return self._call_gate.call("read policy", self._inner.read)
 
 
-class DoorPools:
-    def __init__(self, inner: Pools, door: Door) -> None:
-        self._inner, self._door = inner, door
+class GatedPools:
+    def __init__(self, inner: Pools, call_gate: CallGate) -> None:
+        self._inner, self._call_gate = inner, call_gate
 
     def read(self) -> PoolsReading:
-        return self._door.through("read pools", self._inner.read)
+        return self._call_gate.call("read pools", self._inner.read)
 
 
 class BrokerBus:
     """The OrderBus over the little broker; results are kept, a rejected message is dropped."""
 
-    def __init__(self, broker: Broker, topic: str, door: Door) -> None:
-        self._broker, self._topic, self._door = broker, topic, door
+    def __init__(self, broker: Broker, topic: str, call_gate: CallGate) -> None:
+        self._broker, self._topic, self._call_gate = broker, topic, call_gate
         self.results: list[DrainResult] = []
         self.rejected: list[str] = []
 
@@ -150,50 +150,50 @@ class BrokerBus:
         def send() -> None:
             self._broker.publish(self._topic, encode(order), order.attributes)
 
-        self._door.through(f"publish {order.kind.value} {order.node}", send)
+        self._call_gate.call(f"publish {order.kind.value} {order.node}", send)
 
     def reject(self, data: bytes, attributes: Mapping[str, str], why: str) -> None:
         del data, attributes
-        self._door.through("reject", lambda: self.rejected.append(why))
+        self._call_gate.call("reject", lambda: self.rejected.append(why))
 
     def report(self, result: DrainResult) -> None:
-        self._door.through("report", lambda: self.results.append(result))
+        self._call_gate.call("report", lambda: self.results.append(result))
 
 
 class ActorClock:
     """The clock of the instance that runs: its offset and rate are the actor's."""
 
-    def __init__(self, door: Door) -> None:
-        self._door = door
+    def __init__(self, call_gate: CallGate) -> None:
+        self._call_gate = call_gate
 
     def monotonic(self) -> float:
-        actor = self._door.stage.current
+        actor = self._call_gate.threads.current
         assert actor is not None
-        return actor.offset + self._door.stage.clock.now() * actor.rate
+        return actor.offset + self._call_gate.threads.clock.now() * actor.rate
 
     def sleep(self, seconds: float) -> None:
-        actor = self._door.stage.current
+        actor = self._call_gate.threads.current
         assert actor is not None
         lasts = max(0.0, seconds) / actor.rate
-        self._door.through("sleep", lambda: self._door.stage.pause(lasts), can_fail=False)
+        self._call_gate.call("sleep", lambda: self._call_gate.threads.pause(lasts), can_fail=False)
 
 
-class Diary:
+class HistoryLog:
     """Keeps what Ebb told, for the story of a history that failed."""
 
-    def __init__(self, door: Door, lines: list[str] | None = None) -> None:
-        self._door = door
+    def __init__(self, call_gate: CallGate, lines: list[str] | None = None) -> None:
+        self._call_gate = call_gate
         self.lines: list[str] = [] if lines is None else lines
 
     def event(self, event: str, message: str, *, severity: str = "INFO", **fields: object) -> None:
         del fields
-        actor = self._door.stage.current
+        actor = self._call_gate.threads.current
         if event in _MANY:
             return
         if severity != "DEBUG" and actor is not None and not actor.killed:
-            self.lines.append(f"{self._door.stage.clock.now():.1f} {actor.name} {event}: {message}")
+            self.lines.append(f"{self._call_gate.threads.clock.now():.1f} {actor.name} {event}: {message}")
 
-    def bind(self, **fields: object) -> "Diary":
+    def bind(self, **fields: object) -> "HistoryLog":
         del fields
         return self
 
@@ -207,6 +207,6 @@ class Silent(PassLog):
 
 
 def one_by_one(act: Callable[[A], B], items: Sequence[A], most: int) -> list[B]:
-    """`Ports.together` of a simulator: in order, each call through the door."""
+    """`Ports.together` of a simulator: in order, each call through the call gate."""
     del most
     return [act(item) for item in items]

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 
 from tests.faults.excuses import Excuse, Excuses
-from tests.faults.replay import Entry, Scene, holder, is_deleting, is_ebb
+from tests.faults.replay import Entry, ReplayedCluster, holder, is_deleting, is_ebb
 
 STANDS_FOR = 25.0
 """Seconds for which a proof stands, and in which reads and the first evictions are made."""
@@ -22,52 +22,52 @@ class Proofs:
         self._excuses, self._hindrances, self._cpu = excuses, hindrances, cpu
         self._begun: set[tuple[str, str]] = set()
         """Drains that have evicted: node and order."""
-        self._moments: deque[Scene] = deque()
+        self._moments: deque[ReplayedCluster] = deque()
         """How it stood, change by change."""
 
-    def of(self, entry: Entry, scene: Scene) -> Iterator[str]:
+    def of(self, entry: Entry, cluster: ReplayedCluster) -> Iterator[str]:
         """Judge one entry of the record."""
         if entry["type"] == "change":
-            self._moments.append(Scene(scene.at, dict(scene.pods), dict(scene.nodes)))
-            while self._moments[0].at < scene.at - STANDS_FOR:
+            self._moments.append(ReplayedCluster(cluster.at, dict(cluster.pods), dict(cluster.nodes)))
+            while self._moments[0].at < cluster.at - STANDS_FOR:
                 self._moments.popleft()
         elif entry["type"] == "eviction" and is_ebb(entry["actor"]):
-            yield from self._eviction(entry["node"], scene)
+            yield from self._eviction(entry["node"], cluster)
 
-    def _eviction(self, name: str, scene: Scene) -> Iterator[str]:
-        drain = name, holder(scene.nodes.get(name))
+    def _eviction(self, name: str, cluster: ReplayedCluster) -> Iterator[str]:
+        drain = name, holder(cluster.nodes.get(name))
         if drain in self._begun:
             return
         self._begun.add(drain)
-        if any(self._fits(name, moment) for moment in (scene, *reversed(self._moments)) if name in moment.nodes):
+        if any(self._fits(name, moment) for moment in (cluster, *reversed(self._moments)) if name in moment.nodes):
             return
-        hindered = any(scene.at - STANDS_FOR <= at <= scene.at for at in self._hindrances)
+        hindered = any(cluster.at - STANDS_FOR <= at <= cluster.at for at in self._hindrances)
         if not self._excuses.covers(Excuse.HINDERED, hindered):
             yield f"the first eviction from {name} rested on room that had been gone for {STANDS_FOR:.0f} s"
 
-    def _fits(self, name: str, scene: Scene) -> bool:
+    def _fits(self, name: str, cluster: ReplayedCluster) -> bool:
         """Whether what is on the node fits elsewhere, beside what one announced node would move if it can."""
-        own, announced = self._leaving(name, scene), [each for each in self._announced(scene) if each != name]
-        free = self._free(scene, {name, *announced})
-        also = self._leaving(announced[0], scene) if len(announced) == 1 else []
+        own, announced = self._leaving(name, cluster), [each for each in self._announced(cluster) if each != name]
+        free = self._free(cluster, {name, *announced})
+        also = self._leaving(announced[0], cluster) if len(announced) == 1 else []
         return fit([*own, *also], free) or (not fit(also, free) and fit(own, free))
 
-    def _announced(self, scene: Scene) -> list[str]:
-        nodes = ((name, node) for name, node in scene.nodes.items() if node["ready"] and not holder(node))
+    def _announced(self, cluster: ReplayedCluster) -> list[str]:
+        nodes = ((name, node) for name, node in cluster.nodes.items() if node["ready"] and not holder(node))
         return [name for name, node in nodes if any(taint.startswith(ANNOUNCED) for taint in node["taints"])]
 
-    def _leaving(self, name: str, scene: Scene) -> list[int]:
-        pods = scene.pods.items()
+    def _leaving(self, name: str, cluster: ReplayedCluster) -> list[int]:
+        pods = cluster.pods.items()
         return [self._cpu[uid] for uid, pod in pods if pod["node"] == name and not pod["terminating"] and pod["owner"]]
 
-    def _free(self, scene: Scene, leaving: set[str]) -> list[int]:
+    def _free(self, cluster: ReplayedCluster, leaving: set[str]) -> list[int]:
         open_nodes = (
             (name, node)
-            for name, node in scene.nodes.items()
+            for name, node in cluster.nodes.items()
             if node["ready"] and not node["unschedulable"] and not holder(node) and not is_deleting(node)
         )
         free = {name: self._cpu[node["uid"]] for name, node in open_nodes if name not in leaving}
-        for uid, pod in scene.pods.items():
+        for uid, pod in cluster.pods.items():
             if pod["node"] in free:
                 free[pod["node"]] -= self._cpu[uid]
         return list(free.values())

@@ -1,6 +1,6 @@
 """What GKE does while Ebb works: preemption, repair, upgrades, resizing, deleted pools, an overloaded API server.
 
-Some deeds have a second half that follows later (`AFTERWARDS`), and it befalls the node of the first. Must not use
+Some actions have a second half that follows later (`AFTERWARDS`), and it befalls the node of the first. Must not use
 Ebb's adapters.
 """
 
@@ -19,7 +19,7 @@ AGENT = "gke"
 AUTOSCALER = "cluster-autoscaler"
 IMPENDING = {"key": "cloud.google.com/impending-node-termination", "effect": "NoSchedule"}
 OVERLOADED_FOR = 40.0
-Deed = Callable[[Installation, Json], None]
+ProviderAction = Callable[[Installation, Json], None]
 
 
 def _preempt(ebb: Installation, node: Json) -> None:
@@ -128,7 +128,7 @@ def _pools(ebb: Installation, **changes: object) -> None:
 
 
 def _troubled(ebb: Installation, what: str, node: Json) -> Json:
-    """The node of the deed's first half; the one given where there was none."""
+    """The node of the action's first half; the one given where there was none."""
     begun = next((row for row in ebb.in_trouble if row[0] == what), ("", node["metadata"]["name"]))
     ebb.in_trouble = [row for row in ebb.in_trouble if row is not begun]
     return ebb.cloud.world.store.find("nodes", "", begun[1]) or node
@@ -139,7 +139,7 @@ def _remove(ebb: Installation, node: Json, agent: str = AGENT) -> None:
     ask(ebb, agent, "DELETE", f"/api/v1/nodes/{node['metadata']['name']}")
 
 
-DEEDS: dict[str, Deed] = {
+PROVIDER_ACTIONS: dict[str, ProviderAction] = {
     "preempt": _preempt,
     "crash": _crash,
     "make anew": _make_anew,
@@ -160,6 +160,6 @@ AFTERWARDS = {
     "announce": "start",
     "start": "finish",
 }
-"""What follows a deed, and always comes."""
-BEGINNINGS = tuple(name for name in DEEDS if name not in {"upgraded", "finish"})
+"""What follows an action, and always comes."""
+BEGINNINGS = tuple(name for name in PROVIDER_ACTIONS if name not in {"upgraded", "finish"})
 """What may be drawn; a node is also made anew on its own, as auto-repair does."""

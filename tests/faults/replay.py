@@ -42,7 +42,7 @@ class Sighting:
 
 
 @dataclass
-class Scene:
+class ReplayedCluster:
     """Pods by UID and nodes by name before the entry at hand; sightings by call (and node)."""
 
     at: float = 0.0
@@ -66,7 +66,7 @@ class Scene:
         ):
             self._seen(entry)
 
-    def standing(self, entry: Entry) -> Entry | None:
+    def before_change(self, entry: Entry) -> Entry | None:
         """Return what stands of the object that a change is about."""
         return self.pods.get(entry["uid"]) if entry["kind"] == "pods" else self.nodes.get(entry["name"])
 
@@ -99,10 +99,10 @@ class Scene:
             self.looks[(call, name)] = Sighting(self.at, {name: found} if found else {})
 
 
-def moments(entries: list[Any]) -> Iterator[tuple[Entry, Scene]]:
-    """Give each entry with the scene as it stood before it; the scene is one object, moving on."""
-    scene = Scene()
+def moments(entries: list[Any]) -> Iterator[tuple[Entry, ReplayedCluster]]:
+    """Give each entry with the cluster as it stood before it; the cluster is one object, moving on."""
+    cluster = ReplayedCluster()
     for entry in entries:
-        scene.at = entry["at"]
-        yield entry, scene
-        scene.take(entry)
+        cluster.at = entry["at"]
+        yield entry, cluster
+        cluster.take(entry)

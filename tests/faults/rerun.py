@@ -6,22 +6,22 @@ The digest of the record is equal on every machine and in every process: equal s
 import sys
 from hashlib import sha256
 
-from tests.faults.catalog import named
+from tests.faults.catalog import history_named
 from tests.faults.history import History, run
-from tests.faults.running import story
+from tests.faults.running import describe_failure
 
 
 def digest(history: History) -> str:
     """Return a short word for everything that happened in the history."""
     end = run(history)
-    told = "\n".join([*map(str, end.cloud.world.record.entries), *map(str, end.door.calls), *end.diary.lines])
+    told = "\n".join([*map(str, end.cloud.world.record.entries), *map(str, end.call_gate.calls), *end.log.lines])
     return sha256(told.encode()).hexdigest()[:16]
 
 
 def main(name: str) -> int:
     """Tell the history's story if it broke the promise; return 1 then."""
-    history = named(name)
-    told = story(history)
+    history = history_named(name)
+    told = describe_failure(history)
     print(f"{told or 'The promise was kept.'}\nrecord {digest(history)}")  # noqa: T201 - a command's output
     return 1 if told else 0
 

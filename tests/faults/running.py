@@ -20,11 +20,11 @@ from tests.faults.oracle import Judgement, judgement
 STRIDE = int(os.environ.get("FAULT_STRIDE", "9"))
 SEED = int(os.environ.get("FAULT_SEED", "0"))
 """The first seed of the mixtures; those of the other histories are always the same."""
-TOLD = 3
+MOST_FAILURES = 3
 SUMS = "histories"
 """The property by which a test tells how many histories it has run, and what they came to."""
 
-Tell = Callable[[str, object], None]
+Record = Callable[[str, object], None]
 """pytest's `record_property`."""
 
 
@@ -53,7 +53,7 @@ class Sums:
         return json.dumps([self.histories, self.excused, self.longest_wait])
 
 
-def story(history: History, sums: Sums | None = None) -> str:
+def describe_failure(history: History, sums: Sums | None = None) -> str:
     """Run a history and return what broke and what Ebb told, empty if it kept the promise."""
     end = run(history)
     found = judgement(end)
@@ -61,18 +61,18 @@ def story(history: History, sums: Sums | None = None) -> str:
         sums.add(found)
     if not (broke := found.breaches):
         return ""
-    struck = [str(call) for call in end.door.calls if call.number in history.faults]
+    struck = [str(call) for call in end.call_gate.calls if call.number in history.faults]
     again = f"Run it again: python -m tests.faults.rerun '{history.name}'"
-    return "\n".join([again, str(history), *struck, *(f"  BROKE {each}" for each in broke), *end.diary.lines])
+    return "\n".join([again, str(history), *struck, *(f"  BROKE {each}" for each in broke), *end.log.lines])
 
 
-def kept(histories: Iterable[History], tell: Tell, part: int = 0, parts: int = 1) -> None:
+def assert_kept(histories: Iterable[History], tell: Record, part: int = 0, parts: int = 1) -> None:
     """Run one of so many equal parts of the histories; fail with the stories of those that broke the promise."""
     sums, told = Sums(), list[str]()
     for history in islice(histories, part * STRIDE, None, parts * STRIDE):
-        found = story(history, sums)
+        found = describe_failure(history, sums)
         told += [found] if found else []
-        if len(told) == TOLD:
+        if len(told) == MOST_FAILURES:
             break
     tell(SUMS, sums.text())
     if told:

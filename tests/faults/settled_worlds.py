@@ -17,7 +17,7 @@ _built: dict[int, tuple[Setting, bytes]] = {}
 
 
 @dataclass(frozen=True)
-class Ground:
+class SettledWorld:
     """Everything of a history that is not Ebb's."""
 
     clock: ManualClock
@@ -25,15 +25,15 @@ class Ground:
     autoscaler: Autoscaler | None
 
     @classmethod
-    def of(cls, setting: Setting) -> "Ground":
+    def of(cls, setting: Setting) -> "SettledWorld":
         """Return a fresh copy of the setting's world as it stands when the history begins."""
         if id(setting) not in _built:
             _built[id(setting)] = setting, pickle.dumps(cls._new(setting), pickle.HIGHEST_PROTOCOL)
-        ground: Ground = pickle.loads(_built[id(setting)][1])  # noqa: S301 - what this process has just written
-        return ground
+        settled: SettledWorld = pickle.loads(_built[id(setting)][1])  # noqa: S301 - what this process has just written
+        return settled
 
     @classmethod
-    def _new(cls, setting: Setting) -> "Ground":
+    def _new(cls, setting: Setting) -> "SettledWorld":
         clock = ManualClock()
         cloud = Cloud(setting.scenario, clock)
         cloud.broker.subscribe(SUBSCRIPTION)

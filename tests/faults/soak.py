@@ -8,7 +8,7 @@ import time
 from itertools import count
 
 from tests.faults.catalog import mixture
-from tests.faults.running import story
+from tests.faults.running import describe_failure
 
 TELL_EVERY = 500
 
@@ -20,7 +20,7 @@ def main(arguments: list[str]) -> int:
     broken, begun = 0, time.monotonic()
     try:
         for number, seed in enumerate(seeds, 1):
-            told = story(mixture(seed, people=seed % 2 == 0))
+            told = describe_failure(mixture(seed, people=seed % 2 == 0))
             if told:
                 broken += 1
                 print(f"seed {seed}: {told}\n", flush=True)  # noqa: T201 - a command's output

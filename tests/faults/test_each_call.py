@@ -3,7 +3,7 @@
 import pytest
 
 from tests.faults.catalog import each_call
-from tests.faults.running import Tell, kept
+from tests.faults.running import Record, assert_kept
 from tests.faults.worlds import Setting, settings
 
 PARTS = 3
@@ -21,6 +21,6 @@ PARTS = 3
     ],
 )
 def test_nothing_that_happens_at_a_call_breaks_the_promise(
-    family: str, setting: Setting, part: int, record_property: Tell
+    family: str, setting: Setting, part: int, record_property: Record
 ) -> None:
-    kept(each_call(family, setting), record_property, part, PARTS)
+    assert_kept(each_call(family, setting), record_property, part, PARTS)

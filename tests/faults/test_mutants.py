@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.faults.history import judged
+from tests.faults.history import breaches_of
 from tests.faults.mutants import MOST, MUTANTS, caught, histories
 
 
@@ -15,4 +15,6 @@ def test_every_mutant_is_caught(mutant: Callable[[], Any], first: int) -> None:
     number, found = caught(mutant, histories(first, MOST))
     assert found, f"{mutant.__name__} got through {MOST} histories"
     _, history = next(histories(number, 0))
-    assert judged(history) == [], "Ebb as it is breaks the promise in that history too: it says nothing of the mutant"
+    assert breaches_of(history) == [], (
+        "Ebb as it is breaks the promise in that history too: it says nothing of the mutant"
+    )

@@ -6,10 +6,10 @@ import sys
 
 import pytest
 
-from tests.faults.catalog import deeds, each_call, mixture, named
+from tests.faults.catalog import each_call, history_named, mixture, provider_actions
 from tests.faults.history import History
 from tests.faults.mutants import MUTANTS, histories, no_watchdog
-from tests.faults.running import story
+from tests.faults.running import describe_failure
 from tests.faults.worlds import settings
 
 
@@ -32,17 +32,17 @@ def output(*command: str, **environment: str) -> tuple[int, str]:
         pytest.param(mixture(7, people=False), id="a mixture"),
         pytest.param(mixture(7, people=True), id="a mixture with people"),
         pytest.param([*each_call("pause", settings()[1])][12], id="a pause"),
-        pytest.param([*deeds(settings()[2])][3], id="a deed of GKE's"),
+        pytest.param([*provider_actions(settings()[2])][3], id="an action of GKE"),
     ],
 )
 def test_a_name_finds_the_very_history(history: History) -> None:
-    assert named(history.name) == history
+    assert history_named(history.name) == history
 
 
 def test_a_failure_tells_the_command_that_shows_it_again() -> None:
     _, caught = next(histories(MUTANTS[no_watchdog], 1))
     with no_watchdog():
-        assert f"python -m tests.faults.rerun '{caught.name}'" in story(caught)
+        assert f"python -m tests.faults.rerun '{caught.name}'" in describe_failure(caught)
 
 
 def test_a_history_is_the_same_in_every_process() -> None:

@@ -7,7 +7,7 @@ import pytest
 from tests.faults import ebb_actions
 from tests.faults.excuses import Excuse, Excuses
 from tests.faults.replay import TAINT, moments
-from tests.faults.waiting_times import Bound, Cordons
+from tests.faults.waiting_times import Bound, CordonTimes
 
 EBB, PERSON = "ebb/push-1", "person"
 LONGEST = 600.0
@@ -28,11 +28,11 @@ UNTAINTED = node(20, PERSON, cordoned=True)
 
 def judged(*entries: dict[str, Any], end: float = 10_000) -> list[str]:
     excuses = Excuses()
-    cordons = Cordons(Bound(excuses, LONGEST, 0))
+    cordons = CordonTimes(Bound(excuses, LONGEST, 0))
     found = [
         fault
-        for entry, scene in moments(list(entries))
-        for fault in (*cordons.of(entry, scene), *ebb_actions.of(entry, scene, excuses))
+        for entry, cluster in moments(list(entries))
+        for fault in (*cordons.of(entry, cluster), *ebb_actions.of(entry, cluster, excuses))
     ]
     return [*found, *cordons.at_the_end(end)]
 

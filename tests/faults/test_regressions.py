@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from tests.faults.call_faults import KILL_AFTER, KILL_BEFORE, Call, End, Fault
+from tests.faults.call_faults import KILL_AFTER, KILL_BEFORE, CallEnd, CallFault, OutsideCall
 from tests.faults.catalog import calls
-from tests.faults.history import History, judged
+from tests.faults.history import History, breaches_of
 from tests.faults.mutants import cordons_known_by_the_taint_alone
 from tests.faults.people import Act
 from tests.faults.worlds import Limits, setting, settings, workload
@@ -22,16 +22,16 @@ def base(world: str) -> History:
 def broken(histories: Iterator[History]) -> list[str]:
     tried = list(histories)
     assert tried, "no such call: the history no longer holds what this test is about"
-    return [f"{history}: {fault}" for history in tried for fault in judged(history)]
+    return [f"{history}: {fault}" for history in tried for fault in breaches_of(history)]
 
 
-def killed(history: History, chosen: list[Call]) -> Iterator[History]:
+def killed(history: History, chosen: list[OutsideCall]) -> Iterator[History]:
     for call in chosen:
         yield replace(history, faults={call.number: KILL_BEFORE})
         yield replace(history, faults={call.number: KILL_AFTER})
 
 
-def acts_of(history: History, actor: str, what: str) -> list[Call]:
+def acts_of(history: History, actor: str, what: str) -> list[OutsideCall]:
     return [call for call in calls(history) if call.actor.startswith(actor) and call.what.startswith(what)]
 
 
@@ -51,14 +51,14 @@ def test_a_release_that_dies_while_it_ends_a_drain_is_finished_when_it_comes_aga
 def test_a_step_that_was_overtaken_and_then_finds_its_node_gone_ends_no_claim() -> None:
     history = base("two may go")
     looks = acts_of(history, "push", "get nodes")
-    assert broken(replace(history, faults={look.number: Fault(before=100.0)}) for look in looks) == []
+    assert broken(replace(history, faults={look.number: CallFault(before=100.0)}) for look in looks) == []
 
 
 @pytest.mark.parametrize("wait", [70.0, 100.0, 200.0])
 def test_a_step_that_slept_before_its_claim_heeds_what_people_said_meanwhile(wait: float) -> None:
     history = replace(base("two may go"), acts=((4.0, Act("pause")), (4.0, Act("delete", 4))))
     tries = acts_of(base("two may go"), "push", "create pods/eviction")[:4]
-    assert broken(replace(history, faults={call.number: Fault(before=wait)}) for call in tries) == []
+    assert broken(replace(history, faults={call.number: CallFault(before=wait)}) for call in tries) == []
 
 
 @pytest.mark.parametrize(("delay", "deletion"), [(30, 15), (60, 30), (75, 10), (75, 15)])
@@ -67,13 +67,13 @@ def test_an_autoscaler_that_fails_for_ever_does_not_put_the_watchdog_off(delay: 
     web = workload("web", [0, 1, 2, 3, 4], pdb={"maxUnavailable": 1})
     times = {"scanInterval": 5, "unneededTime": 10, "delayAfterFailure": delay, "deletion": deletion}
     failing = setting("fails", [web], limits=Limits(minimum_nodes=4), failDeletions=["web/0-4"], **times)
-    assert judged(History(failing)) == []
+    assert breaches_of(History(failing)) == []
 
 
 def test_a_write_of_the_claim_that_fails_after_its_effect_is_no_second_claim() -> None:
     history = base("one at a time")
     writes = acts_of(history, "push", "put cluster")
-    late = Fault(End.FAIL, after=30.0)
+    late = CallFault(CallEnd.FAIL, after=30.0)
     assert broken(replace(history, faults={call.number: late}) for call in writes) == []
 
 

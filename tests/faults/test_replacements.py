@@ -12,12 +12,12 @@ import pytest
 from tests.faults.api_requests import ask
 from tests.faults.history import History, run
 from tests.faults.installation import Installation
-from tests.faults.measured_waits import waits
+from tests.faults.measured_waits import measured_waits
 from tests.faults.oracle import judgement
-from tests.faults.running import SUMS, Sums, Tell
+from tests.faults.running import SUMS, Record, Sums
 from tests.faults.waiting_times import MOST_UNSCHEDULABLE
 from tests.faults.worlds import Limits, Setting, setting, workload
-from tests.measured_figures import TOLD
+from tests.measured_figures import MEASURED
 
 LIMITS = Limits(pool=1, ceiling=1, minimum_nodes=1, pool_minimum=0, watchdog=900.0, interval=300.0)
 OTHERS = [workload("b", [1], cpu=1450), workload("c", [2], cpu=1880)]
@@ -59,14 +59,14 @@ MOMENTS = tuple(step / 2 for step in range(80))
 
 
 @pytest.mark.parametrize("setting", WORLDS, ids=lambda setting: setting.name)
-def test_a_rival_at_any_moment_leaves_no_replacement_without_a_place(setting: Setting, record_property: Tell) -> None:
+def test_a_rival_at_any_moment_leaves_no_replacement_without_a_place(setting: Setting, record_property: Record) -> None:
     sums, longest, broken = Sums(), 0.0, list[str]()
     for at in MOMENTS:
         end = run(History(setting, acts=((at, Scale("rival", 1)),)))
         found = judgement(end)
         sums.add(found)
-        longest = max([longest, *waits(end)])
+        longest = max([longest, *measured_waits(end)])
         broken += [f"rival at {at:g} s: {each}" for each in found.breaches]
     record_property(SUMS, sums.text())
-    record_property(TOLD, f"{setting.name}: a replacement waits {longest:.0f} s at most, whenever a rival comes")
+    record_property(MEASURED, f"{setting.name}: a replacement waits {longest:.0f} s at most, whenever a rival comes")
     assert (broken, longest <= MOST_UNSCHEDULABLE) == ([], True), longest

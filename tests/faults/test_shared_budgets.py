@@ -35,7 +35,7 @@ def world(kind: str, **times: Any) -> Setting:
 def test_two_drains_under_one_budget_take_turns_and_both_end(kind: str, times: dict[str, Any]) -> None:
     end = run(History(world(kind, **times)))
 
-    told = [str(line) for line in end.diary.lines]
+    told = [str(line) for line in end.log.lines]
     drained = [line for line in told if "left to the cluster autoscaler" in line]
     assert any(": budget" in line for line in told), "they were never in each other's way"
     assert (judgement(end).breaches, len(drained) >= 2) == ([], True)

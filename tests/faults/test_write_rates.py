@@ -18,7 +18,7 @@ from tests.faults.history import History
 from tests.faults.installation import Installation
 from tests.faults.settled_worlds import SUBSCRIPTION
 from tests.faults.worlds import Limits, setting, workload
-from tests.measured_figures import TOLD
+from tests.measured_figures import MEASURED
 from tests.rates import busiest, sustained
 
 pytestmark = pytest.mark.slow
@@ -58,11 +58,11 @@ def crowd() -> Installation:
         for number in range(WORKLOADS)
     ]
     base = History(setting("three hundred nodes", each, NODES, Wide(), unneededTime=30))
-    ebb = Installation(base.setting, base.seed, base.faults, base.post, base.skew)
+    ebb = Installation(base.setting, base.seed, base.faults, base.message_faults, base.clock_skew)
     ebb.cloud.broker.subscribe(replace(SUBSCRIPTION, first_window=IN_FLIGHT))
-    ebb.door.most_calls = 1_000_000
+    ebb.call_gate.most_calls = 1_000_000
     ebb.live(SECONDS)
-    ebb.stage.dismiss()
+    ebb.threads.dismiss()
     assert most_claims(ebb) == IN_FLIGHT, "the worst case has thirty drains in flight"
     return ebb
 
@@ -76,8 +76,8 @@ def test_the_api_server_gets_at_most_twenty_writes_a_second(crowd: Installation,
     asked = [entry for entry in crowd.cloud.world.record.of("request") if entry["verb"] in WRITING and by_ebb(entry)]
     writes = [entry["at"] for entry in asked if not entry["dry_run"]]
     dry = [entry["at"] for entry in asked if entry["dry_run"]]
-    record_property(TOLD, figures("writes", writes))
-    record_property(TOLD, figures("dry-run evictions", dry))
+    record_property(MEASURED, figures("writes", writes))
+    record_property(MEASURED, figures("dry-run evictions", dry))
 
     assert sustained(writes, 10) <= MOST_WRITES
     assert sustained([*writes, *dry], 60) <= MOST_WRITES
@@ -86,12 +86,12 @@ def test_the_api_server_gets_at_most_twenty_writes_a_second(crowd: Installation,
 def test_each_document_gets_at_most_one_write_a_second(crowd: Installation, record_property: Tell) -> None:
     """In each stretch of a minute, attempts that somebody else's write made void included."""
     documents: dict[str, list[float]] = defaultdict(list)
-    for call in crowd.door.calls:
+    for call in crowd.call_gate.calls:
         if call.what.startswith("put "):
             documents[call.what].append(call.at)
     drains = (at for what, at in documents.items() if "drains" in what)
-    record_property(TOLD, figures("writes of the cluster's document", documents["put cluster "]))
-    record_property(TOLD, figures("writes of the busiest drain's", max(drains, key=lambda at: busiest(at, 60))))
+    record_property(MEASURED, figures("writes of the cluster's document", documents["put cluster "]))
+    record_property(MEASURED, figures("writes of the busiest drain's", max(drains, key=lambda at: busiest(at, 60))))
 
     assert {what for what, at in documents.items() if sustained(at, 60) > MOST_DOCUMENT_WRITES} == set()
 

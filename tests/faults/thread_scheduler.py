@@ -32,7 +32,7 @@ class Actor:
         self.turn.acquire()
 
 
-class Stage:
+class ThreadScheduler:
     """All actors and their time."""
 
     def __init__(self, clock: ManualClock, random: Random) -> None:
@@ -97,7 +97,7 @@ class Stage:
 
     def _wait_for_all(self) -> None:
         if not self._main.acquire(timeout=_PATIENCE):
-            raise RuntimeError("an actor does not hand over: it waits for something outside the stage")
+            raise RuntimeError("an actor does not hand over: it waits for something outside the scheduler")
 
     def _live(self, actor: Actor, act: Callable[[], None]) -> None:
         actor.turn.acquire()

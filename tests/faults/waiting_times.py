@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tests.faults.excuses import Excuse, Excuses
-from tests.faults.replay import Entry, Scene, holder, is_ebb
+from tests.faults.replay import Entry, ReplayedCluster, holder, is_ebb
 
 MOST_UNSCHEDULABLE = 30.0
 
@@ -31,7 +31,7 @@ class Bound:
         return not self.excuses.covers(Excuse.DISTURBED, seconds <= self.longest)
 
 
-class Cordons:
+class CordonTimes:
     """A cordon of Ebb's, with its taint or without, may stand for deadline, watchdog and two passes.
 
     See docs/decisions/promise.md.
@@ -41,16 +41,16 @@ class Cordons:
         self._bound = bound
         self._since: dict[str, float] = {}
 
-    def of(self, entry: Entry, scene: Scene) -> Iterator[str]:
+    def of(self, entry: Entry, cluster: ReplayedCluster) -> Iterator[str]:
         """Judge one entry of the record."""
         if entry["type"] != "change" or entry["kind"] != "nodes":
             return
         name = entry["name"]
-        held = entry["verb"] != "delete" and (bool(holder(entry)) or scene.is_ours(entry))
+        held = entry["verb"] != "delete" and (bool(holder(entry)) or cluster.is_ours(entry))
         if held and name not in self._since:
-            self._since[name] = scene.at
+            self._since[name] = cluster.at
         if not held and name in self._since:
-            yield from self._too_long(name, self._since.pop(name), scene.at)
+            yield from self._too_long(name, self._since.pop(name), cluster.at)
 
     def at_the_end(self, at: float) -> Iterator[str]:
         for name, since in self._since.items():
@@ -72,7 +72,7 @@ class Episode:
     """The pods that Ebb moved, and from which node."""
 
 
-class Places:
+class WaitingTimes:
     """A replacement of a pod that Ebb moved is unschedulable for at most 30 s, or the pod's node is given back.
 
     Replacements are told from a workload's other pods by number: of those that came after Ebb's first eviction as many
@@ -90,34 +90,36 @@ class Places:
         self.longest = 0.0
         """How long any replacement waited while its pod's node was still held, and nothing hindered Ebb."""
 
-    def of(self, entry: Entry, scene: Scene) -> Iterator[str]:
+    def of(self, entry: Entry, cluster: ReplayedCluster) -> Iterator[str]:
         """Judge what stood until this entry of the record, then take it in."""
-        yield from self.at(scene)
-        if entry["type"] == "eviction" and is_ebb(entry["actor"]) and entry["uid"] in scene.pods:
-            self._moved(entry, scene)
+        yield from self.at(cluster)
+        if entry["type"] == "eviction" and is_ebb(entry["actor"]) and entry["uid"] in cluster.pods:
+            self._moved(entry, cluster)
         elif entry["type"] == "change" and entry["kind"] == "pods":
-            self._pod(entry, scene)
+            self._pod(entry, cluster)
 
-    def at(self, scene: Scene) -> Iterator[str]:
+    def at(self, cluster: ReplayedCluster) -> Iterator[str]:
         """Judge the moment."""
         for owner in {owner for _, owner in self._since.values()} & self._episodes.keys() - self._told:
             episode = self._episodes[owner]
-            waits = self._replacements(owner, episode, scene)
-            held = {name for name in episode.moved.values() if _is_held(name, scene)}
+            waits = self._replacements(owner, episode, cluster)
+            held = {name for name in episode.moved.values() if _is_held(name, cluster)}
             if not waits or not held:
-                self._excuses.note(Excuse.NODE_GONE, bool(waits) and not scene.nodes.keys() & {*episode.moved.values()})
+                self._excuses.note(
+                    Excuse.NODE_GONE, bool(waits) and not cluster.nodes.keys() & {*episode.moved.values()}
+                )
                 continue
-            waited, hindered = scene.at - min(waits), self._is_hindered(scene.at)
+            waited, hindered = cluster.at - min(waits), self._is_hindered(cluster.at)
             self.longest = max(self.longest, 0.0 if hindered else waited)
             if waited > MOST_UNSCHEDULABLE and not self._excuses.covers(Excuse.HINDERED, hindered):
                 self._told.add(owner)
                 names = ", ".join(sorted(held))
                 yield f"a pod of {owner[:8]}, which Ebb moved, found no place for {waited:.0f} s, and Ebb holds {names}"
 
-    def _replacements(self, owner: str, episode: Episode, scene: Scene) -> list[float]:
+    def _replacements(self, owner: str, episode: Episode, cluster: ReplayedCluster) -> list[float]:
         """Since when the pods wait that count as moved by Ebb, the longest first."""
         waits = sorted(at for at, whose in self._since.values() if whose == owner and at >= episode.since)
-        grown = max(0, len(_living(owner, scene)) - episode.size)
+        grown = max(0, len(_living(owner, cluster)) - episode.size)
         self._excuses.note(Excuse.GROWN, grown > 0 and bool(waits))
         return waits[: min(len(waits) - grown, len(episode.moved))] if grown < len(waits) else []
 
@@ -126,34 +128,34 @@ class Places:
         last = max((at for at in self._hindrances if at <= now), default=float("-inf"))
         return now <= last + self._recovery
 
-    def _moved(self, entry: Entry, scene: Scene) -> None:
-        owner = scene.pods[entry["uid"]]["owner"]
-        self._end_if_whole(owner, scene)
-        begun = Episode(scene.at, len(_living(owner, scene)), {})
+    def _moved(self, entry: Entry, cluster: ReplayedCluster) -> None:
+        owner = cluster.pods[entry["uid"]]["owner"]
+        self._end_if_whole(owner, cluster)
+        begun = Episode(cluster.at, len(_living(owner, cluster)), {})
         self._episodes.setdefault(owner, begun).moved[entry["uid"]] = entry["node"]
 
-    def _end_if_whole(self, owner: str, scene: Scene) -> None:
+    def _end_if_whole(self, owner: str, cluster: ReplayedCluster) -> None:
         """What is taken from a workload that stands again as before has nothing to do with what was moved earlier."""
-        episode, living = self._episodes.get(owner), _living(owner, scene)
+        episode, living = self._episodes.get(owner), _living(owner, cluster)
         if episode is not None and len(living) >= episode.size and all(pod["node"] for pod in living):
             del self._episodes[owner]
             self._told.discard(owner)
 
-    def _pod(self, entry: Entry, scene: Scene) -> None:
-        before = scene.standing(entry)
+    def _pod(self, entry: Entry, cluster: ReplayedCluster) -> None:
+        before = cluster.before_change(entry)
         if before is not None and not before["terminating"] and (entry["terminating"] or entry["verb"] == "delete"):
             episode = self._episodes.get(before["owner"])
             if episode is not None and entry["uid"] not in episode.moved:
-                self._end_if_whole(before["owner"], scene)
+                self._end_if_whole(before["owner"], cluster)
         if entry["verb"] != "delete" and entry["unschedulable"] and not entry["terminating"]:
-            self._since.setdefault(entry["uid"], (scene.at, entry["owner"]))
+            self._since.setdefault(entry["uid"], (cluster.at, entry["owner"]))
         else:
             self._since.pop(entry["uid"], None)
 
 
-def _is_held(name: str, scene: Scene) -> bool:
-    return bool(holder(scene.nodes.get(name))) or name in scene.cordons
+def _is_held(name: str, cluster: ReplayedCluster) -> bool:
+    return bool(holder(cluster.nodes.get(name))) or name in cluster.cordons
 
 
-def _living(owner: str, scene: Scene) -> list[Entry]:
-    return [pod for pod in scene.pods.values() if pod["owner"] == owner and not pod["terminating"]]
+def _living(owner: str, cluster: ReplayedCluster) -> list[Entry]:
+    return [pod for pod in cluster.pods.values() if pod["owner"] == owner and not pod["terminating"]]

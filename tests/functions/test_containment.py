@@ -17,22 +17,22 @@ from shared.errors import EbbError, Retryable, Terminal
 from shared.ports import DocumentKey, PoolsReading, drain_key, pool_key
 from tests.builders import NOW, node, order, our_taint, pod
 from tests.functions.drainer.one_drain import released
-from tests.functions.fake_installation import House
-from tests.functions.planner.half_empty_nodes import MINUTE, begun, house, marks
+from tests.functions.fake_ebb import FakeEbb
+from tests.functions.planner.half_empty_nodes import MINUTE, begun, fake_ebb, marks
 
 OUTAGE = Retryable("Kubernetes API, list events", "no answer (read timed out)")
 DENIED = Terminal("Kubernetes API, list events", "403")
 
 
-def overdue() -> House:
+def overdue() -> FakeEbb:
     """n1 is drained, and its watchdog has gone off."""
-    ebb = house()
+    ebb = fake_ebb()
     begun(ebb)
     ebb.pass_time(minutes=30)
     return ebb
 
 
-def of_another_version(ebb: House, key: DocumentKey[Any]) -> None:
+def of_another_version(ebb: FakeEbb, key: DocumentKey[Any]) -> None:
     """Let a document hold a word that this version does not know."""
     found = ebb.state.get(key)
     told = msgspec.to_builtins(found.value)
@@ -42,16 +42,16 @@ def of_another_version(ebb: House, key: DocumentKey[Any]) -> None:
     )
 
 
-def told(ebb: House, reason: str) -> list[str]:
+def told(ebb: FakeEbb, reason: str) -> list[str]:
     return [str(line["message"]) for line in ebb.log.lines if line.get("reason") == reason]
 
 
-def releases(ebb: House) -> set[tuple[str, str]]:
+def releases(ebb: FakeEbb) -> set[tuple[str, str]]:
     """Return the nodes for which a release is published, each with its reason."""
     return {(each.node, each.why) for each in ebb.bus.published if each.kind is OrderKind.RELEASE}
 
 
-def carried_out(ebb: House) -> list[Reply]:
+def carried_out(ebb: FakeEbb) -> list[Reply]:
     """Deliver the releases that are published, and lose the orders."""
     published, ebb.bus.published = ebb.bus.published, []
     return [ebb.deliver(each) for each in published if each.kind is OrderKind.RELEASE]
@@ -108,9 +108,9 @@ def test_planner_and_drainer_say_of_the_same_missing_advice_the_same() -> None:
     }
 
 
-def two_drains() -> House:
+def two_drains() -> FakeEbb:
     """n1 and n2 are drained; the record of n2's drain is of another version."""
-    ebb = House(
+    ebb = FakeEbb(
         *(node(f"n{index}") for index in (1, 2, 3, 4)), pod("p", on="n1"), pod("q", on="n2", owner="ReplicaSet/q")
     )
     assert ebb.drain(order()) is Reply.DONE
@@ -159,7 +159,7 @@ def test_a_claim_whose_record_does_not_decode_is_settled_when_its_node_is_gone()
         pytest.param(lambda ebb: setattr(ebb.policy, "policy", OUTAGE), id="the policy cannot be read"),
     ],
 )
-def test_a_pass_that_only_heals_does_so_past_a_record_that_does_not_decode(break_: Callable[[House], None]) -> None:
+def test_a_pass_that_only_heals_does_so_past_a_record_that_does_not_decode(break_: Callable[[FakeEbb], None]) -> None:
     ebb = two_drains()
     ebb.pass_time(minutes=40)
     break_(ebb)
@@ -192,7 +192,7 @@ def test_an_order_whose_record_does_not_decode_comes_again_only_while_its_claim_
 
 
 def test_an_ending_that_another_version_began_is_ended_with_its_word_as_the_detail() -> None:
-    ebb = house()
+    ebb = fake_ebb()
     begun(ebb)
     (claim,) = ebb.remembered().claims.values()
     key = drain_key(claim.order_id)
@@ -210,7 +210,7 @@ def test_an_ending_that_another_version_began_is_ended_with_its_word_as_the_deta
 
 
 def test_marks_that_do_not_decode_begin_anew_and_are_written_over() -> None:
-    ebb = house()
+    ebb = fake_ebb()
     ebb.tick()
     of_another_version(ebb, pool_key("a"))
     ebb.pass_time(minutes=5)
@@ -225,7 +225,7 @@ def test_marks_that_do_not_decode_begin_anew_and_are_written_over() -> None:
 class Refusing:
     """A bus that refuses the orders for some nodes, with whatever failure."""
 
-    def __init__(self, ebb: House, failure: Exception, *nodes: str) -> None:
+    def __init__(self, ebb: FakeEbb, failure: Exception, *nodes: str) -> None:
         self._inner, self._failure, self._nodes = ebb.bus, failure, nodes
         self.asked: list[str] = []
         ebb.bus = self  # type: ignore[assignment]  # all that a pass asks of a bus
@@ -241,9 +241,9 @@ class Refusing:
         self._inner.report(result)
 
 
-def orphans(*names: str) -> House:
+def orphans(*names: str) -> FakeEbb:
     """Nodes with our taint and no claim."""
-    return House(*(node(name, taints=(our_taint(f"order-{name}"),), unschedulable=True) for name in names))
+    return FakeEbb(*(node(name, taints=(our_taint(f"order-{name}"),), unschedulable=True) for name in names))
 
 
 @pytest.mark.parametrize(
@@ -280,7 +280,7 @@ class Broken:
 
 
 def test_a_fault_of_our_own_releases_lease_and_run() -> None:
-    ebb = house()
+    ebb = fake_ebb()
     ebb.pools = Broken()  # type: ignore[assignment]  # it fails
 
     for _ in range(2):  # the same tick again: neither its run nor the lease stands in the way
@@ -291,7 +291,7 @@ def test_a_fault_of_our_own_releases_lease_and_run() -> None:
 
 
 def test_a_fault_of_our_own_releases_the_drains_lease() -> None:
-    ebb = house()
+    ebb = fake_ebb()
     ebb.pools = Broken()  # type: ignore[assignment]  # it fails
 
     with pytest.raises(OverflowError):
@@ -312,7 +312,7 @@ def test_a_fault_of_our_own_releases_the_drains_lease() -> None:
 )
 def test_a_pod_that_asks_for_more_than_there_is_stops_neither_planner_nor_drainer(asked: dict[str, int]) -> None:
     typo = pod("typo", requests=Resources.of(asked), unschedulable_since=NOW)
-    ebb = house()
+    ebb = fake_ebb()
     ebb.cluster.put(typo)
 
     assert ebb.tick()["orders"] == ["n1"]

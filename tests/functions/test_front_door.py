@@ -19,7 +19,7 @@ from tests.builders import CLUSTER, NOW
 
 ROOT = Path(__file__).parents[2]
 _WORK = {"plan": "tick", "drain": "receive"}
-"""What each door calls."""
+"""What each entry point calls."""
 
 
 def outside(tmp_path: Path) -> dict[str, str]:

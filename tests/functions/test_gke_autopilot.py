@@ -11,7 +11,7 @@ from functions.drainer.receive import Reply
 from shared.errors import Terminal
 from tests.adapters.scripted import Say, scripted
 from tests.builders import CLUSTER, node, order
-from tests.functions.fake_installation import House
+from tests.functions.fake_ebb import FakeEbb
 from tests.functions.test_front_door import ROOT, outside
 
 SENTENCE = f"{CLUSTER} is an Autopilot cluster: its nodes are Google's, which consolidates them itself"
@@ -42,7 +42,7 @@ def test_a_pass_over_an_autopilot_cluster_is_a_500_with_the_sentence(
 
 
 def test_an_order_for_a_node_of_an_autopilot_cluster_touches_nothing_and_says_why() -> None:
-    ebb = House(node("n1"), node("n2"))
+    ebb = FakeEbb(node("n1"), node("n2"))
     ebb.pools.failure = Terminal(f"{CLUSTER} is an Autopilot cluster", "its nodes are Google's")
 
     assert ebb.drain(order()) is Reply.AGAIN

@@ -15,7 +15,7 @@ from shared.core.records.orders import OrderKind, Origin
 from shared.core.records.state import DrainPhase
 from shared.errors import Retryable
 from tests.builders import node, order, pod, pod_class, taint
-from tests.functions.fake_installation import House
+from tests.functions.fake_ebb import FakeEbb
 
 WEB = pod_class(owner="ReplicaSet/web")
 DELETING, CANDIDATE = (
@@ -26,22 +26,22 @@ DELETING, CANDIDATE = (
 SPOT = taint("cloud.google.com/impending-node-termination")
 
 
-def house(**changes: Any) -> House:
+def fake_ebb(**changes: Any) -> FakeEbb:
     """Three nodes with room and one pod to move on n1."""
-    return House(
+    return FakeEbb(
         node("n1"), node("n2"), node("n3"), pod("p", on="n1", owner="ReplicaSet/web", grace_seconds=20), **changes
     )
 
 
-def two_by_two() -> House:
+def two_by_two() -> FakeEbb:
     """Two replicas of a workload of four, which go one after the other."""
     pods = (pod(f"p{index}", on="n1", owner="ReplicaSet/web", grace_seconds=20) for index in range(2))
-    ebb = House(node("n1"), node("n2"), node("n3"), *pods)
+    ebb = FakeEbb(node("n1"), node("n2"), node("n3"), *pods)
     ebb.cluster.workloads[WEB.workload] = Workload("default/Deployment/web", 4, 4)
     return ebb
 
 
-def overdue(ebb: House) -> None:
+def overdue(ebb: FakeEbb) -> None:
     """Let the watchdog release the drained node."""
     ebb.drain(order())
     ebb.pass_time(minutes=26)
@@ -49,7 +49,7 @@ def overdue(ebb: House) -> None:
 
 
 def test_a_node_that_the_autoscaler_kept_is_given_back_with_the_autoscalers_own_reason() -> None:
-    ebb = house()
+    ebb = fake_ebb()
     ebb.cluster.failure_messages["n1"] = "failed to delete empty node: quota exceeded"
 
     overdue(ebb)
@@ -63,7 +63,7 @@ def test_a_node_that_the_autoscaler_kept_is_given_back_with_the_autoscalers_own_
 
 
 def test_a_pool_that_was_raised_to_its_size_meanwhile_is_named_as_what_kept_the_node() -> None:
-    ebb = house()
+    ebb = fake_ebb()
     ebb.drain(order())
     ebb.pools.pools = {"a": NodePool("a", min_total=3)}
     ebb.pass_time(minutes=26)
@@ -77,7 +77,7 @@ def test_a_pool_that_was_raised_to_its_size_meanwhile_is_named_as_what_kept_the_
 
 @pytest.mark.parametrize("call", ["deletion_failure", "all_nodes"])
 def test_a_reason_that_cannot_be_read_does_not_keep_the_node(call: str) -> None:
-    ebb = house()
+    ebb = fake_ebb()
     ebb.drain(order())
     ebb.pass_time(minutes=26)
     ebb.cluster.failures[call] = [Retryable("kubernetes", "timeout")]
@@ -92,7 +92,7 @@ def test_a_reason_that_cannot_be_read_does_not_keep_the_node(call: str) -> None:
     assert ebb.cluster.nodes["n1"].drain_taint is None
 
 
-def at_the_first_eviction(ebb: House, meanwhile: Callable[[], object]) -> None:
+def at_the_first_eviction(ebb: FakeEbb, meanwhile: Callable[[], object]) -> None:
     """Do something once, as soon as an eviction has been granted."""
     waiting = [meanwhile]
 
@@ -103,12 +103,12 @@ def at_the_first_eviction(ebb: House, meanwhile: Callable[[], object]) -> None:
     ebb.clock.moves.append(look)
 
 
-def add_taint(ebb: House, *taints: Taint) -> None:
+def add_taint(ebb: FakeEbb, *taints: Taint) -> None:
     standing = ebb.cluster.nodes["n1"]
     ebb.cluster.put(replace(standing, taints=(*standing.taints, *taints)))
 
 
-def clear_as_after_a_failure(ebb: House) -> None:
+def clear_as_after_a_failure(ebb: FakeEbb) -> None:
     """The autoscaler takes its taint off and uncordons, as it does after each failed deletion."""
     standing = ebb.cluster.nodes["n1"]
     kept = tuple(each for each in standing.taints if each.key != names.AUTOSCALER_DELETING_TAINT)
@@ -116,7 +116,7 @@ def clear_as_after_a_failure(ebb: House) -> None:
     ebb.cluster.failed_deletions["n1"] = ebb.clock.now()
 
 
-def evicted(ebb: House) -> list[object]:
+def evicted(ebb: FakeEbb) -> list[object]:
     return [call[1] for call in ebb.effects() if call[0] == "evict"]
 
 
@@ -158,7 +158,7 @@ def test_the_autoscalers_soft_taint_is_no_reason_to_stop_a_drain() -> None:
     "going", [pytest.param(DELETING, id="by the autoscaler"), pytest.param(SPOT, id="by Compute Engine")]
 )
 def test_a_node_that_is_taken_away_before_its_cordon_is_not_cordoned(going: Taint) -> None:
-    ebb = house()
+    ebb = fake_ebb()
     ebb.cluster.failures["take"] = [Retryable("kubernetes", "timeout")]
     ebb.drain(order())
     add_taint(ebb, going)
@@ -182,7 +182,7 @@ def test_a_node_that_is_taken_away_before_its_cordon_is_not_cordoned(going: Tain
 )
 def test_a_node_on_its_way_out_is_neither_candidate_nor_destination(going: Taint) -> None:
     leaving = node("n1", taints=(going,))
-    ebb = House(leaving, node("n2", cpu=1), pod("p", on="n2", cpu=0.5, memory=0.1, kind=None))
+    ebb = FakeEbb(leaving, node("n2", cpu=1), pod("p", on="n2", cpu=0.5, memory=0.1, kind=None))
 
     ebb.tick()
 

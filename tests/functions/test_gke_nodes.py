@@ -9,35 +9,35 @@ from functions.drainer.receive import Reply
 from shared.core.records.orders import OrderKind, Origin
 from shared.core.records.state import DrainPhase
 from tests.builders import node, order, pod, pod_class, taint
-from tests.functions.fake_installation import House
+from tests.functions.fake_ebb import FakeEbb
 
 WEB = pod_class(owner="ReplicaSet/web")
 NOT_READY = taint("node.kubernetes.io/not-ready", "NoExecute")
 
 
-def house(grace: int = 60) -> House:
-    return House(node("n1"), node("n2"), node("n3"), pod("p", on="n1", owner="ReplicaSet/web", grace_seconds=grace))
+def fake_ebb(grace: int = 60) -> FakeEbb:
+    return FakeEbb(node("n1"), node("n2"), node("n3"), pod("p", on="n1", owner="ReplicaSet/web", grace_seconds=grace))
 
 
-def preempted(ebb: House) -> None:
+def preempted(ebb: FakeEbb) -> None:
     """The VM is gone: the node stops answering, its pods neither end nor start."""
     ebb.cluster.put(replace(ebb.cluster.nodes["n1"], ready=False, taints=(*ebb.cluster.nodes["n1"].taints, NOT_READY)))
 
 
-def gone(ebb: House) -> None:
+def gone(ebb: FakeEbb) -> None:
     """The node object goes, and its pods with it."""
     del ebb.cluster.nodes["n1"]
     ebb.cluster.finish(*(pod.key for pod in ebb.cluster.pods.values() if pod.node == "n1"))
 
 
-def reborn(ebb: House) -> None:
+def reborn(ebb: FakeEbb) -> None:
     """Auto-repair and upgrades make the node anew under its old name; a pod lands on it at once."""
     gone(ebb)
     ebb.cluster.put(node("n1", uid="uid-reborn"), pod("new", on="n1", kind=WEB))
 
 
 def test_a_spot_node_that_is_preempted_mid_drain_is_settled_as_removed_when_its_object_goes() -> None:
-    ebb = house()
+    ebb = fake_ebb()
     ebb.later(20, lambda: preempted(ebb))
     ebb.later(40, lambda: gone(ebb))
 
@@ -48,7 +48,7 @@ def test_a_spot_node_that_is_preempted_mid_drain_is_settled_as_removed_when_its_
 
 
 def test_a_node_that_stays_dead_is_given_back_at_the_deadline_and_not_kept_for_ever() -> None:
-    ebb = house(grace=480)
+    ebb = fake_ebb(grace=480)
     ebb.later(20, lambda: preempted(ebb))
     ebb.clock.moves[0] = lambda: None  # nothing on a dead node ends
 
@@ -62,7 +62,7 @@ def test_a_node_that_stays_dead_is_given_back_at_the_deadline_and_not_kept_for_e
 
 @pytest.mark.acceptance(97)
 def test_a_node_reborn_under_its_old_name_mid_drain_is_not_ours() -> None:
-    ebb = house()
+    ebb = fake_ebb()
     ebb.later(20, lambda: reborn(ebb))
 
     ebb.drain(order())
@@ -75,7 +75,7 @@ def test_a_node_reborn_under_its_old_name_mid_drain_is_not_ours() -> None:
 
 @pytest.mark.acceptance(97)
 def test_a_node_reborn_after_its_drain_is_settled_by_the_next_pass_and_never_touched() -> None:
-    ebb = house()
+    ebb = fake_ebb()
     ebb.drain(order())
     reborn(ebb)
     touched = ebb.effects()
@@ -89,7 +89,7 @@ def test_a_node_reborn_after_its_drain_is_settled_by_the_next_pass_and_never_tou
 
 @pytest.mark.acceptance(97)
 def test_a_late_release_for_the_old_node_leaves_the_one_that_bears_its_name_now_alone() -> None:
-    ebb = house()
+    ebb = fake_ebb()
     ebb.drain(order())
     reborn(ebb)
     ebb.cluster.put(replace(ebb.cluster.nodes["n1"], unschedulable=True))
@@ -101,7 +101,7 @@ def test_a_late_release_for_the_old_node_leaves_the_one_that_bears_its_name_now_
 
 
 def test_an_order_for_the_old_node_is_refused_by_the_uid_of_the_new_one() -> None:
-    ebb = house()
+    ebb = fake_ebb()
     reborn(ebb)
 
     ebb.drain(changed(order(), node_uid="uid-n1"))

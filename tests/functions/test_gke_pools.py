@@ -11,19 +11,19 @@ from shared.core.policy import Policy
 from shared.core.records.orders import Order
 from shared.core.records.state import ClusterState, DrainPhase
 from tests.builders import node, order, pod, pod_class, policy
-from tests.functions.fake_installation import House
+from tests.functions.fake_ebb import FakeEbb
 
 WEB = pod_class(owner="ReplicaSet/web")
 FIRST, SECOND = order("n1", order_id="first", reason="empty"), order("n2", order_id="second", reason="empty")
 
 
-def empty_nodes(rules: Policy | None = None, limits: NodePool | None = None, zones: str = "zzz") -> House:
+def empty_nodes(rules: Policy | None = None, limits: NodePool | None = None, zones: str = "zzz") -> FakeEbb:
     """Three empty nodes."""
     nodes = (node(f"n{index}", zone=zone) for index, zone in enumerate(zones, 1))
-    return House(*nodes, policy=rules or policy(), a=limits or NodePool("a"))
+    return FakeEbb(*nodes, policy=rules or policy(), a=limits or NodePool("a"))
 
 
-def before_the_grant(ebb: House, meanwhile: Order) -> None:
+def before_the_grant(ebb: FakeEbb, meanwhile: Order) -> None:
     """Deliver another order between a claim's read of the document and its write."""
     put, waiting = ebb.state.put, [meanwhile]
 
@@ -152,7 +152,7 @@ def test_an_order_for_a_node_of_a_pool_that_gke_no_longer_reports_is_refused() -
 
 
 def test_a_drain_whose_pool_is_deleted_mid_way_ends_with_its_node() -> None:
-    ebb = House(
+    ebb = FakeEbb(
         node("n1"), node("n2", pool="b"), pod("p", on="n1", owner="ReplicaSet/web", grace_seconds=60), b=NodePool("b")
     )
 

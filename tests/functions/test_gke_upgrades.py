@@ -9,18 +9,18 @@ from functions.drainer.receive import Reply
 from shared.core.cluster.snapshot import Node, NodePool
 from shared.core.records.state import DrainPhase
 from tests.builders import node, order, pod, pod_class
-from tests.functions.fake_installation import House
+from tests.functions.fake_ebb import FakeEbb
 
 WEB = pod_class(owner="ReplicaSet/web")
 UPGRADING = NodePool("a", upgrading=True)
 
 
-def decisions(ebb: House) -> dict[str, str]:
+def decisions(ebb: FakeEbb) -> dict[str, str]:
     return {line["node"]: line["reason"] for line in ebb.log.of("node_decision")}
 
 
 def test_no_node_of_a_pool_that_is_upgraded_is_ordered() -> None:
-    ebb = House(node("n1"), node("n2"), pod("p", on="n1", kind=WEB), a=UPGRADING)
+    ebb = FakeEbb(node("n1"), node("n2"), pod("p", on="n1", kind=WEB), a=UPGRADING)
 
     ebb.tick()
 
@@ -30,7 +30,7 @@ def test_no_node_of_a_pool_that_is_upgraded_is_ordered() -> None:
 
 def test_no_pod_is_planned_onto_a_pool_that_is_upgraded() -> None:
     """Its nodes are cordoned and made anew one after another: the pod would have to move again."""
-    ebb = House(node("n1"), node("n2", pool="b"), pod("p", on="n1", kind=WEB), b=NodePool("b", upgrading=True))
+    ebb = FakeEbb(node("n1"), node("n2", pool="b"), pod("p", on="n1", kind=WEB), b=NodePool("b", upgrading=True))
 
     ebb.tick()
 
@@ -39,7 +39,7 @@ def test_no_pod_is_planned_onto_a_pool_that_is_upgraded() -> None:
 
 
 def test_a_node_that_the_upgrade_has_cordoned_is_neither_candidate_nor_destination() -> None:
-    ebb = House(node("n1"), node("n2", unschedulable=True), pod("p", on="n1", kind=WEB))
+    ebb = FakeEbb(node("n1"), node("n2", unschedulable=True), pod("p", on="n1", kind=WEB))
 
     ebb.tick()
 
@@ -48,7 +48,7 @@ def test_a_node_that_the_upgrade_has_cordoned_is_neither_candidate_nor_destinati
 
 
 def test_an_upgrade_that_begins_between_order_and_claim_refuses_the_order() -> None:
-    ebb = House(node("n1"), node("n2"), node("n3"), pod("p", on="n1", kind=WEB), a=UPGRADING)
+    ebb = FakeEbb(node("n1"), node("n2"), node("n3"), pod("p", on="n1", kind=WEB), a=UPGRADING)
 
     ebb.drain(order())
 
@@ -57,7 +57,7 @@ def test_an_upgrade_that_begins_between_order_and_claim_refuses_the_order() -> N
 
 
 def test_a_drain_in_flight_when_an_upgrade_begins_ends_as_it_was_begun() -> None:
-    ebb = House(node("n1"), node("n2"), node("n3"), pod("p", on="n1", owner="ReplicaSet/web", grace_seconds=60))
+    ebb = FakeEbb(node("n1"), node("n2"), node("n3"), pod("p", on="n1", owner="ReplicaSet/web", grace_seconds=60))
     ebb.later(10, lambda: setattr(ebb.pools, "pools", {"a": UPGRADING}))
 
     assert ebb.drain(order()) is Reply.DONE
@@ -66,7 +66,7 @@ def test_a_drain_in_flight_when_an_upgrade_begins_ends_as_it_was_begun() -> None
 
 
 def test_a_drained_node_that_the_upgrade_makes_anew_is_settled_and_the_new_one_is_left_alone() -> None:
-    ebb = House(node("n1"), node("n2"), node("n3"), pod("p", on="n1", kind=WEB))
+    ebb = FakeEbb(node("n1"), node("n2"), node("n3"), pod("p", on="n1", kind=WEB))
     ebb.drain(order())
     ebb.pools.pools = {"a": UPGRADING}
     del ebb.cluster.nodes["n1"]
@@ -81,7 +81,7 @@ def test_a_drained_node_that_the_upgrade_makes_anew_is_settled_and_the_new_one_i
 
 @pytest.mark.acceptance(91)
 def test_a_node_that_the_upgrade_cordons_before_we_do_is_left_cordoned() -> None:
-    ebb = House(node("n1"), node("n2"), node("n3"), pod("p", on="n1", kind=WEB))
+    ebb = FakeEbb(node("n1"), node("n2"), node("n3"), pod("p", on="n1", kind=WEB))
     take = ebb.cluster.take
 
     def late(*given: Any) -> Node:

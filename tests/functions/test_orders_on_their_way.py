@@ -6,32 +6,32 @@ from shared.core.policy import Budget, Limit
 from shared.core.records.orders import Order
 from shared.errors import Retryable
 from tests.builders import node, pod, pod_class, policy
-from tests.functions.fake_installation import House
+from tests.functions.fake_ebb import FakeEbb
 
 WEB = pod_class(owner="ReplicaSet/web")
 
 
-def house(nodes: int = 6, budget: int = 2) -> House:
+def fake_ebb(nodes: int = 6, budget: int = 2) -> FakeEbb:
     """Nodes that may all go, two at a time, two in a pass."""
     many = policy(budgets=(Budget(Limit(count=budget)),), max_nodes_per_pass=2)
-    return House(*(node(f"n{index}") for index in range(nodes)), policy=many)
+    return FakeEbb(*(node(f"n{index}") for index in range(nodes)), policy=many)
 
 
-def later(ebb: House, minutes: float = 5) -> dict[str, object]:
+def later(ebb: FakeEbb, minutes: float = 5) -> dict[str, object]:
     ebb.pass_time(minutes=minutes)
     return ebb.tick()
 
 
-def ordered(ebb: House) -> list[str]:
+def ordered(ebb: FakeEbb) -> list[str]:
     return sorted(each.node for each in ebb.bus.published)
 
 
-def verdicts(ebb: House, verdict: str) -> set[str]:
+def verdicts(ebb: FakeEbb, verdict: str) -> set[str]:
     return {str(line["node"]) for line in ebb.log.of("node_decision") if line["verdict"] == verdict}
 
 
 def test_a_node_whose_order_waits_is_not_ordered_again() -> None:
-    ebb = house()
+    ebb = fake_ebb()
     ebb.tick()
     ebb.log.lines.clear()
 
@@ -42,7 +42,7 @@ def test_a_node_whose_order_waits_is_not_ordered_again() -> None:
 
 
 def test_orders_on_their_way_use_up_the_budget_but_only_the_planners() -> None:
-    ebb = house(budget=3)
+    ebb = fake_ebb(budget=3)
     ebb.tick()
     later(ebb)
 
@@ -54,7 +54,7 @@ def test_orders_on_their_way_use_up_the_budget_but_only_the_planners() -> None:
 
 
 def test_a_refused_order_frees_its_node_for_the_next_pass() -> None:
-    ebb = house()
+    ebb = fake_ebb()
     ebb.tick()
     first, _ = ebb.bus.published
     ebb.cluster.put(node(first.node, unschedulable=True))
@@ -69,7 +69,7 @@ def test_a_refused_order_frees_its_node_for_the_next_pass() -> None:
 
 
 def test_an_order_that_was_lost_is_given_again_once_it_has_expired() -> None:
-    ebb = house()
+    ebb = fake_ebb()
     ebb.tick()
     ebb.bus.published.clear()
     later(ebb)
@@ -81,7 +81,7 @@ def test_an_order_that_was_lost_is_given_again_once_it_has_expired() -> None:
 
 
 def test_a_pass_that_dies_between_writing_and_publishing_loses_that_pass_alone() -> None:
-    ebb = house()
+    ebb = fake_ebb()
     publish = ebb.bus.publish
     fails = [Retryable("bus", "no answer")]
 
@@ -109,7 +109,7 @@ def test_room_that_an_order_on_its_way_was_proved_with_is_not_given_away_again()
     nodes = [node(f"n{index}", cpu=4) for index in (1, 2, 3, 4)]
     full = [pod(f"full{index}", on=f"n{index}", cpu=2, owner=f"ReplicaSet/f{index}") for index in (3, 4)]
     rules = policy(budgets=(Budget(Limit(count=4)),), max_nodes_per_pass=1, required_count=0)
-    ebb = House(*nodes, *own, *full, policy=rules)
+    ebb = FakeEbb(*nodes, *own, *full, policy=rules)
     ebb.tick()
     assert ordered(ebb) == ["n1"]
 
@@ -122,7 +122,7 @@ def test_room_that_an_order_on_its_way_was_proved_with_is_not_given_away_again()
 
 def test_the_time_gap_counts_from_an_order_on_its_way() -> None:
     gap = policy(budgets=(Budget(Limit(count=4)),), cluster_wide={"time_gap": timedelta(minutes=7)})
-    ebb = House(*(node(f"n{index}") for index in range(5)), policy=gap)
+    ebb = FakeEbb(*(node(f"n{index}") for index in range(5)), policy=gap)
     ebb.tick()
     later(ebb)
     assert len(ebb.bus.published) == 1

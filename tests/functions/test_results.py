@@ -7,49 +7,49 @@ import pytest
 from shared.core.records.orders import Origin
 from shared.core.records.result import DrainResult
 from tests.builders import CLUSTER, node, order, our_taint, pdb, pod, policy
-from tests.functions.drainer.one_drain import house, released
-from tests.functions.fake_installation import House
+from tests.functions.drainer.one_drain import fake_ebb, released
+from tests.functions.fake_ebb import FakeEbb
 
 
-def declined() -> House:
-    ebb = house(policy=policy(enabled=False))
+def declined() -> FakeEbb:
+    ebb = fake_ebb(policy=policy(enabled=False))
     ebb.drain(order())
     return ebb
 
 
-def dry() -> House:
-    ebb = house()
+def dry() -> FakeEbb:
+    ebb = fake_ebb()
     ebb.drain(order(dry_run=True))
     return ebb
 
 
-def given_back() -> House:
-    ebb = house()
+def given_back() -> FakeEbb:
+    ebb = fake_ebb()
     ebb.drain(order())
     ebb.deliver(released())
     return ebb
 
 
-def removed() -> House:
+def removed() -> FakeEbb:
     """Seen by the planner."""
-    ebb = house()
+    ebb = fake_ebb()
     ebb.drain(order())
     del ebb.cluster.nodes["n1"]
     ebb.tick()
     return ebb
 
 
-def without_a_record() -> House:
+def without_a_record() -> FakeEbb:
     """A release of a node whose drain nobody remembers."""
-    ebb = house(pod("p", on="n2"), pdb("web", app="web"))
+    ebb = fake_ebb(pod("p", on="n2"), pdb("web", app="web"))
     ebb.cluster.put(node("n1", unschedulable=True, taints=(our_taint(),)))
     ebb.deliver(released())
     return ebb
 
 
-def an_orphan_without_a_record() -> House:
+def an_orphan_without_a_record() -> FakeEbb:
     """The same, found by the planner."""
-    ebb = house(pod("p", on="n2"), pdb("web", app="web"))
+    ebb = fake_ebb(pod("p", on="n2"), pdb("web", app="web"))
     ebb.cluster.put(node("n1", unschedulable=True, taints=(our_taint(),)))
     ebb.deliver(released(origin=Origin.PLANNER, why="orphan"))
     return ebb
@@ -66,7 +66,7 @@ def an_orphan_without_a_record() -> House:
         pytest.param(("given_back", "orphan", False), an_orphan_without_a_record, id="an orphan without a record"),
     ],
 )
-def test_every_end_is_told_with_all_keys(expected: tuple[str, str, bool], story: Callable[[], House]) -> None:
+def test_every_end_is_told_with_all_keys(expected: tuple[str, str, bool], story: Callable[[], FakeEbb]) -> None:
     ebb = story()
 
     (told,) = ebb.bus.reported

@@ -17,8 +17,8 @@ from shared.core.records.state import DrainPhase
 from shared.errors import Retryable
 from shared.ports import Eviction
 from tests.builders import node, order, pdb, pod, pod_class, policy
-from tests.functions.fake_installation import House
-from tests.functions.seed_installation import WEB, dies_after, evicted, house, phase
+from tests.functions.fake_ebb import FakeEbb
+from tests.functions.seed_ebb import WEB, dies_after, evicted, fake_ebb, phase
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_b4_no_passing_error_of_one_pod_ends_a_drain(answer: EvictionAnswer) -> 
 
     Put back by adding the answer's word to `evictions.REFUSED_FOR_GOOD`.
     """
-    ebb = house(*(pod(f"p{index}", on="n1", owner=f"ReplicaSet/r{index}") for index in range(3)))
+    ebb = fake_ebb(*(pod(f"p{index}", on="n1", owner=f"ReplicaSet/r{index}") for index in range(3)))
     ebb.cluster.answers["default/p0"] = [Eviction(EvictionAnswer.GRANTED), Eviction(answer, "default/web")]
 
     ebb.drain(order())
@@ -48,7 +48,7 @@ def test_b4_no_passing_error_of_one_pod_ends_a_drain(answer: EvictionAnswer) -> 
 @pytest.mark.acceptance(95)
 def test_b4_a_half_drained_node_is_drained_to_its_end_by_a_later_pass() -> None:
     """B4: nothing came back to a half-drained node. Put back by taking `_silent` out of `healing._CLAIM_RULES`."""
-    ebb = house(pod("p", on="n1", kind=WEB), pod("q", on="n1", owner="ReplicaSet/other"), pdb("web", app="web"))
+    ebb = fake_ebb(pod("p", on="n1", kind=WEB), pod("q", on="n1", owner="ReplicaSet/other"), pdb("web", app="web"))
     ebb.cluster.answers["default/q"] = [Eviction(EvictionAnswer.GRANTED), Retryable("kubernetes", "killed")]
     assert ebb.drain(order()) is Reply.AGAIN
 
@@ -67,7 +67,7 @@ def test_b5_a_drained_node_that_nobody_deletes_is_not_in_progress_for_ever() -> 
 
     Put back by taking `_watchdog` out of `healing._CLAIM_RULES`.
     """
-    ebb = house()
+    ebb = fake_ebb()
     ebb.drain(order(reason="empty"))
 
     ebb.pass_time(minutes=24)
@@ -84,7 +84,7 @@ def test_b5_a_drained_node_that_nobody_deletes_is_not_in_progress_for_ever() -> 
 
 def test_b5_a_drain_whose_function_was_shut_down_goes_on() -> None:
     """B5: a shutdown mid-drain left the node in progress. Put back as the second B4."""
-    ebb = house(pod("p", on="n1", kind=WEB))
+    ebb = fake_ebb(pod("p", on="n1", kind=WEB))
     dies_after(ebb, "take")
     ebb.drain(order())
 
@@ -95,7 +95,7 @@ def test_b5_a_drain_whose_function_was_shut_down_goes_on() -> None:
     assert phase(ebb) is DrainPhase.DRAINED
 
 
-def most_away(ebb: House, kind: str) -> list[int]:
+def most_away(ebb: FakeEbb, kind: str) -> list[int]:
     """Record at every moment how many replicas are leaving; what is gone is back at once."""
     counts: list[int] = []
 
@@ -113,7 +113,7 @@ def test_b6_replicas_that_share_a_node_are_never_all_away_at_once() -> None:
 
     Put back by returning every pod in `turns._in_turns`.
     """
-    ebb = house(*(pod(f"p{index}", on="n1", kind=WEB) for index in range(3)))
+    ebb = fake_ebb(*(pod(f"p{index}", on="n1", kind=WEB) for index in range(3)))
     ebb.cluster.workloads[WEB.workload] = Workload("default/Deployment/web", 3, 3)
     counts = most_away(ebb, WEB.workload)
 
@@ -138,7 +138,7 @@ def test_b6_no_node_goes_whose_pods_fit_nowhere(expected: int, each: int, cpu: f
         for index in range(5)
         for number in range(each)
     ]
-    ebb = House(*nodes, *pods, policy=policy(required_count=5))
+    ebb = FakeEbb(*nodes, *pods, policy=policy(required_count=5))
 
     ebb.tick()
 
@@ -161,7 +161,7 @@ def test_b11_no_kube_system_pod_is_left_alone_on_a_drained_node(
     Put back by skipping the namespace in `drainability.INTERRUPTING`.
     """
     dns = pod("dns", on="n1", namespace="kube-system", owner="ReplicaSet/dns")
-    ebb = house(dns, policy=policy(kube_system_pods=option))
+    ebb = fake_ebb(dns, policy=policy(kube_system_pods=option))
 
     ebb.drain(order())
 
@@ -170,7 +170,7 @@ def test_b11_no_kube_system_pod_is_left_alone_on_a_drained_node(
     assert ebb.cluster.nodes["n1"].unschedulable is bool(expected)
 
 
-def while_cordoning(ebb: House, happens: Callable[[], None]) -> None:
+def while_cordoning(ebb: FakeEbb, happens: Callable[[], None]) -> None:
     take = ebb.cluster.take
 
     def late(*given: Any) -> Node:
@@ -185,7 +185,7 @@ def test_b12_a_pod_that_was_bound_just_before_the_cordon_moves_too() -> None:
 
     Put back by keeping the pods of the claim's look in `work.Eyes`.
     """
-    ebb = house(pod("p", on="n1", kind=WEB), pdb("web", app="web", allowed=2))
+    ebb = fake_ebb(pod("p", on="n1", kind=WEB), pdb("web", app="web", allowed=2))
     while_cordoning(ebb, lambda: ebb.cluster.put(pod("late", on="n1", kind=WEB)))
 
     ebb.drain(order())
@@ -199,7 +199,7 @@ def test_b12_a_pod_reborn_under_its_name_on_another_node_is_not_evicted() -> Non
     Put back by asking for evictions without the UID (`evictions.body`; here the fake's comparison of UIDs).
     """
     db = pod_class(owner="StatefulSet/db")
-    ebb = house(pod("db-0", on="n1", kind=db))
+    ebb = fake_ebb(pod("db-0", on="n1", kind=db))
     own, reborn = ebb.cluster.evict, pod("db-0", on="n2", kind=db, uid="uid-reborn")
 
     def evict(asked: Pod, grace: int, *, dry_run: bool = False) -> Eviction:

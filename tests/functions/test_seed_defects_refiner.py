@@ -16,7 +16,7 @@ from shared.core.records.evictions import EvictionAnswer as Answer
 from shared.core.records.state import DrainPhase
 from shared.ports import Eviction
 from tests.builders import node, order, pdb, pod, policy
-from tests.functions.seed_installation import WEB, deliver_until_settled, dies_after, evicted, house, phase
+from tests.functions.seed_ebb import WEB, deliver_until_settled, dies_after, evicted, fake_ebb, phase
 
 MINUTE = timedelta(minutes=1)
 
@@ -27,7 +27,7 @@ def test_n4_with_a_limit_of_one_a_second_drain_starts_only_after_the_first_has_e
 
     Put back by leaving `budget` out of `gates.CLAIM_GATES`.
     """
-    ebb = house(policy=policy(budgets=(Budget(Limit(count=1)),)))
+    ebb = fake_ebb(policy=policy(budgets=(Budget(Limit(count=1)),)))
     ebb.drain(order("n1", order_id="first", reason="empty"))
     ebb.pass_time(minutes=20)
 
@@ -46,7 +46,7 @@ def test_n5_daemon_set_mirror_and_finished_pods_are_left_where_they_are() -> Non
 
     Put back by emptying `drainability.INTERRUPTING`.
     """
-    ebb = house(
+    ebb = fake_ebb(
         pod("agent", on="n1", owner="DaemonSet/agent"),
         pod("proxy", on="n1", owner=None, annotations={names.MIRROR: "x"}),
         pod("done", on="n1", owner="Job/done", phase=Phase.SUCCEEDED, restart_policy="Never"),
@@ -64,7 +64,7 @@ def test_n6_a_restart_mid_drain_leaves_no_cordon_behind(killed_at: str) -> None:
 
     Put back by taking `_orphans` out of `healing.findings`.
     """
-    ebb = house(pod("p", on="n1", kind=WEB))
+    ebb = fake_ebb(pod("p", on="n1", kind=WEB))
     dies_after(ebb, killed_at)
     ebb.drain(order())
     assert ebb.cluster.nodes["n1"].unschedulable
@@ -85,7 +85,7 @@ def test_n7_a_node_that_failed_is_left_alone_and_another_goes() -> None:
     Put back by returning the document as it is in `claims.backed_off`.
     """
     held = pdb("web", app="web")
-    ebb = house(pod("p", on="n1", kind=WEB), pod("big", on="n2", cpu=1, owner="ReplicaSet/big"), held)
+    ebb = fake_ebb(pod("p", on="n1", kind=WEB), pod("big", on="n2", cpu=1, owner="ReplicaSet/big"), held)
     ebb.cluster.put(pod("other", on="n3", cpu=2, owner="ReplicaSet/other"))
     ebb.cluster.answers["default/p"] = [Eviction(Answer.GRANTED), *[Eviction(Answer.BUDGET, "default/web")] * 300]
     ebb.tick()
@@ -102,7 +102,7 @@ def test_n7_a_node_that_failed_is_left_alone_and_another_goes() -> None:
 
 def test_n7_each_failure_in_a_row_doubles_the_time() -> None:
     """N7, on: half an hour, then an hour. Put back as above."""
-    ebb = house(pod("p", on="n1", kind=WEB), pdb("web", app="web"))
+    ebb = fake_ebb(pod("p", on="n1", kind=WEB), pdb("web", app="web"))
     for turn in ("first", "second"):
         ebb.cluster.answers["default/p"] = [Eviction(Answer.GRANTED), Eviction(Answer.FORBIDDEN, "webhook")]
         ebb.drain(order(order_id=turn))
@@ -122,7 +122,7 @@ def test_n10_a_cordon_that_a_person_set_meanwhile_stays() -> None:
 
     Put back by giving back without asking for our taint, in `ending.free` and in the port's `give_back`.
     """
-    ebb = house(pod("p", on="n1", owner="ReplicaSet/web", grace_seconds=60))
+    ebb = fake_ebb(pod("p", on="n1", owner="ReplicaSet/web", grace_seconds=60))
     ebb.later(20, lambda: ebb.cluster.put(cordoned_by_a_person(ebb.cluster.nodes["n1"])))
 
     ebb.drain(order())
@@ -135,7 +135,7 @@ def test_n10_a_cordon_that_a_person_set_meanwhile_stays() -> None:
 @pytest.mark.acceptance(41)
 def test_n10_a_node_that_a_person_cordoned_is_skipped_and_the_reason_is_given() -> None:
     """N10, before a drain. Put back by taking `_cordoned_by_other` out of `eligibility.NODE_RULES`."""
-    ebb = house()
+    ebb = fake_ebb()
     ebb.cluster.put(node("n1", unschedulable=True))
 
     ebb.tick()

@@ -7,7 +7,7 @@ from infra.local.machines import Pool
 from infra.local.scaling.client import DirectTransport
 from infra.local.scaling.settings import AutoscalerSettings
 from infra.local.world.kinds import Json
-from tests.local.virtual_cluster import Bench, node
+from tests.local.virtual_cluster import VirtualCluster, node
 
 QUICK = AutoscalerSettings(scan_interval=1, unneeded_time=10, deletion=3, delay_after_failure=20, delay_after_delete=0)
 
@@ -17,7 +17,7 @@ def pooled(name: str, zone: str = "z1", **more: Any) -> Json:
     return node(name, labels=labels, **more)
 
 
-class Rig(Bench):
+class AutoscaledCluster(VirtualCluster):
     """A bench with an autoscaler over one pool named `main`."""
 
     def __init__(self, nodes: list[Json], pool: Pool | None = None, settings: AutoscalerSettings = QUICK) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from infra.local.api.faults import Fault, Mode
-from tests.local.virtual_cluster import JSON_PATCH, MERGE, STRATEGIC, Bench, node, pod, status_of
+from tests.local.virtual_cluster import JSON_PATCH, MERGE, STRATEGIC, VirtualCluster, node, pod, status_of
 
 NODE = "/api/v1/nodes/a"
 PODS = "/api/v1/pods"
@@ -14,8 +14,8 @@ MINE = {"key": "mine", "effect": "NoSchedule"}
 THEIRS = {"key": "theirs", "value": "x", "effect": "NoSchedule"}
 
 
-def crowd(count: int = 5) -> Bench:
-    bench = Bench()
+def crowd(count: int = 5) -> VirtualCluster:
+    bench = VirtualCluster()
     for number in range(count):
         bench.add("pods", pod(f"p{number}", on="a" if number % 2 else "", app=f"app{number % 2}"))
     return bench
@@ -82,7 +82,7 @@ def test_a_filtered_page_does_not_count_the_rest() -> None:
     ],
 )
 def test_a_wrong_request_is_refused_by_name(expected: tuple[int, str], method: str, path: str) -> None:
-    assert status_of(Bench().call(method, path, query={"limit": "many"})) == expected
+    assert status_of(VirtualCluster().call(method, path, query={"limit": "many"})) == expected
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_a_wrong_request_is_refused_by_name(expected: tuple[int, str], method: s
     ],
 )
 def test_a_token_is_checked_if_there_is_one(expected: int, header: dict[str, str]) -> None:
-    assert Bench(token="secret").call("GET", NODE, **header).status == expected  # noqa: S106 - a test's token
+    assert VirtualCluster(token="secret").call("GET", NODE, **header).status == expected  # noqa: S106 - a test's token
 
 
 @pytest.mark.parametrize(
@@ -113,13 +113,13 @@ def test_a_token_is_checked_if_there_is_one(expected: int, header: dict[str, str
     ],
 )
 def test_a_patch_of_taints(expected: Any, content_type: str, patch: Any) -> None:
-    bench = Bench([node(taints=[THEIRS])])
+    bench = VirtualCluster([node(taints=[THEIRS])])
     assert bench.call("PATCH", NODE, patch, type=content_type).status == 200
     assert bench.store.get("nodes", "", "a")["spec"].get("taints") == expected
 
 
 def test_conditions_merge_by_type_under_a_strategic_patch() -> None:
-    bench = Bench()
+    bench = VirtualCluster()
     fresh = {"type": "Gizmo", "status": "True"}
     bench.call("PATCH", f"{NODE}/status", {"status": {"conditions": [fresh]}}, type=STRATEGIC)
     gone = {"type": "Gizmo", "$patch": "delete"}
@@ -140,14 +140,14 @@ def test_conditions_merge_by_type_under_a_strategic_patch() -> None:
     ],
 )
 def test_a_patch_is_refused(expected: tuple[int, str], content_type: str, patch: Any) -> None:
-    bench = Bench()
+    bench = VirtualCluster()
     before = bench.store.get("nodes", "", "a")
     assert status_of(bench.call("PATCH", NODE, patch, type=content_type)) == expected
     assert bench.store.get("nodes", "", "a") is before
 
 
 def test_the_present_version_is_accepted_and_moves_on() -> None:
-    bench = Bench()
+    bench = VirtualCluster()
     version = bench.store.get("nodes", "", "a")["metadata"]["resourceVersion"]
     patch = {"metadata": {"resourceVersion": version}, "spec": {"unschedulable": True}}
     first = bench.call("PATCH", NODE, patch, type=MERGE)
@@ -156,7 +156,7 @@ def test_the_present_version_is_accepted_and_moves_on() -> None:
 
 
 def test_a_dry_run_persists_nothing() -> None:
-    bench = Bench()
+    bench = VirtualCluster()
     revision = bench.store.revision
     answer = bench.json("PATCH", NODE, {"spec": {"unschedulable": True}}, type=MERGE, query={"dryRun": "All"})
     assert answer["spec"]["unschedulable"] is True
@@ -172,7 +172,7 @@ def test_a_dry_run_persists_nothing() -> None:
     ],
 )
 def test_a_fault_strikes_once_and_in_its_own_way(expected: tuple[int, bool, bool], mode: Mode) -> None:
-    bench = Bench()
+    bench = VirtualCluster()
     bench.api.faults.add(Fault("PATCH", "/api/v1/nodes/.*", mode, status=503))
     patch = {"spec": {"unschedulable": True}}
     answer = bench.call("PATCH", NODE, patch, type=MERGE)
@@ -182,7 +182,7 @@ def test_a_fault_strikes_once_and_in_its_own_way(expected: tuple[int, bool, bool
 
 
 def test_every_request_and_every_change_of_a_node_is_on_record() -> None:
-    bench = Bench()
+    bench = VirtualCluster()
     bench.call("PATCH", NODE, {"spec": {"unschedulable": True}}, type=MERGE)
     request, change = bench.world.record.of("request")[-1], bench.world.record.of("change")[-1]
     assert (request["verb"], request["path"], request["code"], request["user_agent"]) == ("PATCH", NODE, 200, "test")
@@ -190,7 +190,7 @@ def test_every_request_and_every_change_of_a_node_is_on_record() -> None:
 
 
 def test_an_event_can_be_posted() -> None:
-    bench = Bench()
+    bench = VirtualCluster()
     event = {"metadata": {"generateName": "a."}, "reason": "Drained", "involvedObject": {"kind": "Node", "name": "a"}}
     assert bench.call("POST", "/api/v1/namespaces/default/events", event).status == 201
     assert [item["reason"] for item in bench.json("GET", "/api/v1/events")["items"]] == ["Drained"]
@@ -204,4 +204,4 @@ def test_an_event_can_be_posted() -> None:
     ],
 )
 def test_a_creation_is_refused(expected: tuple[int, str], body: Any) -> None:
-    assert status_of(Bench().call("POST", "/api/v1/nodes", body)) == expected
+    assert status_of(VirtualCluster().call("POST", "/api/v1/nodes", body)) == expected

@@ -7,14 +7,14 @@ import pytest
 from infra.local.machines import Pool
 from infra.local.scaling.settings import AutoscalerSettings
 from infra.local.scaling.view import CANDIDATE, TO_BE_DELETED, has_taint
-from tests.local.autoscaled_cluster import Rig, pooled
+from tests.local.autoscaled_cluster import AutoscaledCluster, pooled
 from tests.local.virtual_cluster import pod, workload
 
 OURS = {"key": "status-taint.cluster-autoscaler.kubernetes.io/ebb", "value": "o1", "effect": "NoSchedule"}
 
 
 def test_an_empty_node_gets_the_taints_in_order_and_goes_after_its_time() -> None:
-    rig = Rig([pooled("a"), pooled("b")])
+    rig = AutoscaledCluster([pooled("a"), pooled("b")])
     rig.add("pods", pod("stays", on="b", phase="Running"))
     rig.live(2)
     assert has_taint(rig.store.get("nodes", "", "a"), CANDIDATE)
@@ -25,7 +25,7 @@ def test_an_empty_node_gets_the_taints_in_order_and_goes_after_its_time() -> Non
 
 
 def test_an_empty_node_that_is_not_ready_is_left_alone_as_one_that_still_boots() -> None:
-    rig = Rig([pooled("a"), pooled("b")])
+    rig = AutoscaledCluster([pooled("a"), pooled("b")])
     rig.add("pods", pod("stays", on="b", phase="Running"))
     rig.world.kubelet.dead.add("a")
     rig.live(25)
@@ -51,7 +51,7 @@ def test_an_empty_node_that_is_not_ready_is_left_alone_as_one_that_still_boots()
     ],
 )
 def test_which_empty_nodes_go(expected: list[str], pool: Pool, more: Any) -> None:
-    rig = Rig([pooled("a", **more), pooled("b")], pool)
+    rig = AutoscaledCluster([pooled("a", **more), pooled("b")], pool)
     rig.add("pods", pod("stays", on="b", phase="Running"))
     rig.live(25)
     assert rig.names() == expected
@@ -67,7 +67,7 @@ def test_which_empty_nodes_go(expected: list[str], pool: Pool, more: Any) -> Non
     ],
 )
 def test_which_pods_hold_a_node(expected: list[str], more: Any) -> None:
-    rig = Rig([pooled("a")])
+    rig = AutoscaledCluster([pooled("a")])
     rig.add("pods", pod("p", on="a", **{"phase": "Running", **more}))
     rig.live(25)
     assert rig.names() == expected
@@ -75,14 +75,14 @@ def test_which_pods_hold_a_node(expected: list[str], more: Any) -> None:
 
 def test_daemon_requests_count_when_they_are_not_ignored() -> None:
     settings = AutoscalerSettings(scan_interval=1, unneeded_time=5, deletion=1, ignore_daemonsets=False)
-    rig = Rig([pooled("a")], settings=settings)
+    rig = AutoscaledCluster([pooled("a")], settings=settings)
     rig.add("daemonsets", workload("agent", replicas=None, cpu="3"))
     rig.live(20)
     assert rig.names() == ["a"]
 
 
 def test_the_clock_starts_anew_when_a_pod_comes_between() -> None:
-    rig = Rig([pooled("a")])
+    rig = AutoscaledCluster([pooled("a")])
     rig.live(8)
     rig.add("pods", pod("p", on="a", phase="Running", terminationGracePeriodSeconds=1))
     rig.live(2)
@@ -93,7 +93,7 @@ def test_the_clock_starts_anew_when_a_pod_comes_between() -> None:
 
 
 def test_a_failed_deletion_uncordons_a_node_that_it_did_not_cordon_and_leaves_our_taint() -> None:
-    rig = Rig([pooled("a", unschedulable=True, taints=[OURS])])
+    rig = AutoscaledCluster([pooled("a", unschedulable=True, taints=[OURS])])
     rig.autoscaler.fail_deletions(frozenset({"a"}))
     rig.live(16)
     spec = rig.store.get("nodes", "", "a")["spec"]
@@ -102,13 +102,13 @@ def test_a_failed_deletion_uncordons_a_node_that_it_did_not_cordon_and_leaves_ou
 
 def test_after_a_restart_its_taint_is_taken_off_and_the_node_uncordoned() -> None:
     taint = {"key": TO_BE_DELETED, "value": "1", "effect": "NoSchedule"}
-    rig = Rig([pooled("a", unschedulable=True, taints=[taint])], Pool("main", min_nodes=1))
+    rig = AutoscaledCluster([pooled("a", unschedulable=True, taints=[taint])], Pool("main", min_nodes=1))
     rig.live(1)
     assert rig.store.get("nodes", "", "a")["spec"] in ({}, {"taints": []})
 
 
 def test_a_waiting_pod_brings_one_node_in_the_emptier_zone() -> None:
-    rig = Rig([pooled("a", cpu="1")])
+    rig = AutoscaledCluster([pooled("a", cpu="1")])
     rig.add("pods", pod("p", cpu="2"))
     rig.add("pods", pod("q", cpu="1500m"))
     rig.live(3)
@@ -120,7 +120,7 @@ def test_a_waiting_pod_brings_one_node_in_the_emptier_zone() -> None:
 
 
 def test_a_pool_at_its_maximum_does_not_grow_and_says_so_once() -> None:
-    rig = Rig([pooled("a", cpu="1")], Pool("main", zones=("z1",), max_nodes=1))
+    rig = AutoscaledCluster([pooled("a", cpu="1")], Pool("main", zones=("z1",), max_nodes=1))
     rig.add("pods", pod("p", cpu="2"))
     rig.live(5)
     assert rig.names() == ["a"]

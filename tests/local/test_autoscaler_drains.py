@@ -10,11 +10,11 @@ from infra.local.scaling.settings import OPTIMIZE_UTILIZATION
 from infra.local.scaling.view import CANDIDATE, TO_BE_DELETED, has_taint
 from infra.local.world.kubelet import PREFIX
 from infra.local.world.pods import is_ready, node_of
-from tests.local.autoscaled_cluster import QUICK, Rig, pooled
+from tests.local.autoscaled_cluster import QUICK, AutoscaledCluster, pooled
 from tests.local.virtual_cluster import budget, pod, workload
 
 
-def spread(rig: Rig, name: str, places: list[str], *, breaks: bool = False, **more: Any) -> None:
+def spread(rig: AutoscaledCluster, name: str, places: list[str], *, breaks: bool = False, **more: Any) -> None:
     """A ReplicaSet with one running pod on each of the nodes named; if it `breaks`, no replacement becomes ready."""
     knobs = {"annotations": {f"{PREFIX}never-ready": "true"}} if breaks else {}
     owner = rig.add("replicasets", workload(name, replicas=len(places), **{**more, **knobs}))
@@ -26,16 +26,16 @@ def spread(rig: Rig, name: str, places: list[str], *, breaks: bool = False, **mo
         rig.add("pods", fresh)
 
 
-def candidates(rig: Rig) -> list[str]:
+def candidates(rig: AutoscaledCluster) -> list[str]:
     return [item["metadata"]["name"] for item in rig.store.all("nodes") if has_taint(item, CANDIDATE)]
 
 
-def evictions(rig: Rig) -> list[tuple[str, str]]:
+def evictions(rig: AutoscaledCluster) -> list[tuple[str, str]]:
     return [(entry["name"], entry["actor"]) for entry in rig.world.record.of("eviction")]
 
 
 def test_a_node_below_the_gate_is_marked_then_drained_then_deleted() -> None:
-    rig = Rig([pooled("a"), pooled("b")])
+    rig = AutoscaledCluster([pooled("a"), pooled("b")])
     spread(rig, "web", ["a", "b", "b"])
     rig.live(2)
     assert candidates(rig) == ["a"]
@@ -59,7 +59,7 @@ def test_a_node_below_the_gate_is_marked_then_drained_then_deleted() -> None:
     ],
 )
 def test_the_gate_of_each_profile(expected: list[str], profile: Any, cpu: str) -> None:
-    rig = Rig([pooled("a"), pooled("b", cpu="8")], settings=profile)
+    rig = AutoscaledCluster([pooled("a"), pooled("b", cpu="8")], settings=profile)
     spread(rig, "web", ["a"], cpu=cpu)
     rig.add("pods", pod("stays", on="b", phase="Running", cpu="1"))  # nothing would start it again: b stays
     rig.live(2)
@@ -71,7 +71,7 @@ def test_a_node_with_gpus_is_measured_by_them_alone() -> None:
     for item in (busy, idle):
         item["metadata"]["labels"]["cloud.google.com/gke-accelerator"] = "nvidia-l4"
         item["status"]["allocatable"]["nvidia.com/gpu"] = "2"
-    rig = Rig([busy, idle])
+    rig = AutoscaledCluster([busy, idle])
     train = pod("train", on="busy", phase="Running", cpu="100m")
     train["spec"]["containers"][0]["resources"]["requests"]["nvidia.com/gpu"] = "2"
     rig.add("pods", train)
@@ -81,7 +81,7 @@ def test_a_node_with_gpus_is_measured_by_them_alone() -> None:
 
 def test_what_one_node_takes_is_not_there_for_the_next_and_chosen_nodes_are_no_destination() -> None:
     """Three nodes at 50 %: the first goes onto the second or third, and then nothing is left to go onto."""
-    rig = Rig([pooled("a"), pooled("b"), pooled("c")])
+    rig = AutoscaledCluster([pooled("a"), pooled("b"), pooled("c")])
     spread(rig, "web", ["a", "b", "c"], cpu="2")
     rig.live(2)
     assert candidates(rig) == ["a"]
@@ -99,7 +99,7 @@ def test_what_one_node_takes_is_not_there_for_the_next_and_chosen_nodes_are_no_d
     ],
 )
 def test_a_pod_that_cannot_move_keeps_its_node(more: Any) -> None:
-    rig = Rig([pooled("a", cpu="8"), pooled("b")])
+    rig = AutoscaledCluster([pooled("a", cpu="8"), pooled("b")])
     spread(rig, "web", ["a"], **more)
     rig.add("pods", pod("stays", on="b", phase="Running", cpu="2"))
     rig.live(30)
@@ -108,7 +108,7 @@ def test_a_pod_that_cannot_move_keeps_its_node(more: Any) -> None:
 
 def test_a_tainted_node_takes_nothing() -> None:
     taint = {"key": "team", "value": "x", "effect": "NoSchedule"}
-    rig = Rig([pooled("a"), pooled("b", taints=[taint])], Pool("main", min_nodes=1))
+    rig = AutoscaledCluster([pooled("a"), pooled("b", taints=[taint])], Pool("main", min_nodes=1))
     spread(rig, "web", ["a"])
     rig.add("pods", pod("stays", on="b", phase="Running", cpu="3"))
     rig.live(30)
@@ -116,7 +116,7 @@ def test_a_tainted_node_takes_nothing() -> None:
 
 
 def test_a_budget_that_is_shut_keeps_the_node_and_is_asked_again_after_the_recheck() -> None:
-    rig = Rig([pooled("a"), pooled("b")], settings=replace(QUICK, recheck=20))
+    rig = AutoscaledCluster([pooled("a"), pooled("b")], settings=replace(QUICK, recheck=20))
     spread(rig, "web", ["a", "b", "b"])
     guard = rig.add("poddisruptionbudgets", budget(maxUnavailable=0))
     rig.live(5)
@@ -129,7 +129,7 @@ def test_a_budget_that_is_shut_keeps_the_node_and_is_asked_again_after_the_reche
 
 
 def test_a_system_pod_without_a_budget_holds_its_node_for_its_first_hour() -> None:
-    rig = Rig([pooled("a"), pooled("b")])
+    rig = AutoscaledCluster([pooled("a"), pooled("b")])
     owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "dns", "uid": "u", "controller": True}
     dns = pod("dns", on="a", phase="Running")
     dns["metadata"] |= {"namespace": "kube-system", "ownerReferences": [owner]}
@@ -144,7 +144,7 @@ def test_a_system_pod_without_a_budget_holds_its_node_for_its_first_hour() -> No
 
 def test_one_occupied_node_at_a_time_and_empty_ones_in_bulk() -> None:
     names = ["a", "b", "c", "d", "e", "full"]
-    rig = Rig([pooled(name, cpu="8" if name == "full" else "4") for name in names])
+    rig = AutoscaledCluster([pooled(name, cpu="8" if name == "full" else "4") for name in names])
     spread(rig, "web", ["a", "b"])
     spread(rig, "base", ["full"], cpu="5")
     rig.live(12)
@@ -156,7 +156,7 @@ def test_one_occupied_node_at_a_time_and_empty_ones_in_bulk() -> None:
 
 def test_evictions_that_a_budget_refuses_come_again_and_after_their_time_the_node_is_uncordoned() -> None:
     """The second pod of the node never gets its turn: the replacement of the first does not become ready."""
-    rig = Rig([pooled("a"), pooled("b")], settings=replace(QUICK, eviction_time=30))
+    rig = AutoscaledCluster([pooled("a"), pooled("b")], settings=replace(QUICK, eviction_time=30))
     spread(rig, "web", ["a", "a"], breaks=True, cpu="500m")
     spread(rig, "base", ["b"], cpu="2500m")
     rig.add("poddisruptionbudgets", budget(minAvailable=1))
@@ -168,7 +168,7 @@ def test_evictions_that_a_budget_refuses_come_again_and_after_their_time_the_nod
 
 
 def test_a_pod_gets_its_own_grace_up_to_the_longest_that_the_autoscaler_gives() -> None:
-    rig = Rig([pooled("a"), pooled("b")], settings=replace(QUICK, longest_grace=20))
+    rig = AutoscaledCluster([pooled("a"), pooled("b")], settings=replace(QUICK, longest_grace=20))
     spread(rig, "web", ["a"], terminationGracePeriodSeconds=600)
     spread(rig, "base", ["b"], cpu="3")
     rig.live(25)
@@ -178,7 +178,7 @@ def test_a_pod_gets_its_own_grace_up_to_the_longest_that_the_autoscaler_gives() 
 
 
 def test_a_pod_that_does_not_end_in_time_fails_the_removal() -> None:
-    rig = Rig([pooled("a"), pooled("b")], settings=replace(QUICK, grace_headroom=5))
+    rig = AutoscaledCluster([pooled("a"), pooled("b")], settings=replace(QUICK, grace_headroom=5))
     spread(rig, "web", ["a"], terminationGracePeriodSeconds=1)
     spread(rig, "base", ["b"], cpu="3")
     rig.live(11)
@@ -188,7 +188,7 @@ def test_a_pod_that_does_not_end_in_time_fails_the_removal() -> None:
 
 
 def test_a_waiting_pod_has_the_room_before_any_candidate() -> None:
-    rig = Rig([pooled("a"), pooled("b"), pooled("c")], Pool("main", zones=("z1",), max_nodes=3))
+    rig = AutoscaledCluster([pooled("a"), pooled("b"), pooled("c")], Pool("main", zones=("z1",), max_nodes=3))
     spread(rig, "web", ["a"], cpu="2")
     spread(rig, "base", ["b"], cpu="2500m")
     spread(rig, "rest", ["c"], cpu="2500m")

@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from infra.local.world.pods import is_ready, node_of
-from tests.local.virtual_cluster import Bench, budget, node, pod, workload
+from tests.local.virtual_cluster import VirtualCluster, budget, node, pod, workload
 
 
 def test_an_evicted_pod_comes_back_under_a_new_name_and_becomes_ready() -> None:
-    bench = Bench([node("a"), node("b")])
+    bench = VirtualCluster([node("a"), node("b")])
     bench.add("deployments", workload(replicas=2))
     bench.run(4)
     before = {item["metadata"]["uid"] for item in bench.pods()}
@@ -24,7 +24,7 @@ def test_an_evicted_pod_comes_back_under_a_new_name_and_becomes_ready() -> None:
 
 
 def test_a_statefulset_pod_comes_back_under_its_name_once_the_old_one_is_gone() -> None:
-    bench = Bench([node("a"), node("b")])
+    bench = VirtualCluster([node("a"), node("b")])
     bench.add("statefulsets", workload("db", replicas=2))
     bench.run(6)
     old = bench.store.get("pods", "default", "db-0")["metadata"]["uid"]
@@ -38,7 +38,9 @@ def test_a_statefulset_pod_comes_back_under_its_name_once_the_old_one_is_gone() 
 
 
 def test_a_daemonset_runs_on_every_node_cordoned_ones_too() -> None:
-    bench = Bench([node("a"), node("b", unschedulable=True), node("c", taints=[{"key": "x", "effect": "NoSchedule"}])])
+    bench = VirtualCluster(
+        [node("a"), node("b", unschedulable=True), node("c", taints=[{"key": "x", "effect": "NoSchedule"}])]
+    )
     bench.add("daemonsets", workload("agent", replicas=None, cpu="100m"))
     bench.run(4)
     assert sorted(node_of(item) for item in bench.pods()) == ["a", "b"]
@@ -48,7 +50,7 @@ def test_a_daemonset_runs_on_every_node_cordoned_ones_too() -> None:
 
 
 def test_a_job_runs_to_its_completions() -> None:
-    bench = Bench()
+    bench = VirtualCluster()
     template = workload("sum", annotations={"local.ebb.internal/run-for": "3"})
     template["spec"] |= {"parallelism": 1, "completions": 2}
     bench.add("jobs", template)
@@ -57,7 +59,7 @@ def test_a_job_runs_to_its_completions() -> None:
 
 
 def test_scaling_in_takes_pods_away_and_scaling_out_adds_them() -> None:
-    bench = Bench([node("a", cpu="8")])
+    bench = VirtualCluster([node("a", cpu="8")])
     bench.add("deployments", workload(replicas=4))
     bench.run(4)
     for replicas in (1, 3):
@@ -70,7 +72,7 @@ def test_scaling_in_takes_pods_away_and_scaling_out_adds_them() -> None:
 
 
 def test_pods_of_a_deleted_node_are_collected_after_the_quarantine() -> None:
-    bench = Bench([node("a"), node("b")])
+    bench = VirtualCluster([node("a"), node("b")])
     bench.add("pods", pod("bare", on="b", phase="Running"))
     bench.store.remove("nodes", "", "b", "test")
     bench.run(3)
@@ -80,7 +82,7 @@ def test_pods_of_a_deleted_node_are_collected_after_the_quarantine() -> None:
 
 
 def test_a_terminating_pod_leaves_after_its_shutdown_time_at_most_its_grace() -> None:
-    bench = Bench(shutdown=3.0)
+    bench = VirtualCluster(shutdown=3.0)
     for name, grace in (("quick", 30), ("capped", 1)):
         bench.add("pods", pod(name, on="a", phase="Running", terminationGracePeriodSeconds=grace))
         bench.evict(name)
@@ -91,7 +93,7 @@ def test_a_terminating_pod_leaves_after_its_shutdown_time_at_most_its_grace() ->
 
 
 def test_a_node_whose_kubelet_dies_goes_unknown_and_is_tainted() -> None:
-    bench = Bench()
+    bench = VirtualCluster()
     bench.world.kubelet.dead.add("a")
     bench.run(1)
     dead = bench.store.get("nodes", "", "a")
@@ -115,7 +117,7 @@ def test_a_node_whose_kubelet_dies_goes_unknown_and_is_tainted() -> None:
     ],
 )
 def test_a_budget_allows_what_it_says(expected: tuple[int, int, int], spec: Any) -> None:
-    bench = Bench([node("a", cpu="8")])
+    bench = VirtualCluster([node("a", cpu="8")])
     bench.add("deployments", workload(replicas=4))
     bench.add("poddisruptionbudgets", budget(**spec))
     bench.run(4)
@@ -131,7 +133,7 @@ def test_a_budget_allows_what_it_says(expected: tuple[int, int, int], spec: Any)
     ],
 )
 def test_a_share_without_a_scale_allows_nothing(expected: tuple[int, str], owner: str) -> None:
-    bench = Bench()
+    bench = VirtualCluster()
     if owner == "Pod":
         bench.add("pods", pod("bare", on="a", phase="Running", app="web"))
     else:
@@ -143,7 +145,7 @@ def test_a_share_without_a_scale_allows_nothing(expected: tuple[int, str], owner
 
 
 def test_a_deleted_namespace_is_emptied_and_goes() -> None:
-    bench = Bench(shutdown=2.0)
+    bench = VirtualCluster(shutdown=2.0)
     bench.add("deployments", workload())
     bench.run(3)
     bench.call("DELETE", "/api/v1/namespaces/default")
@@ -155,7 +157,7 @@ def test_a_deleted_namespace_is_emptied_and_goes() -> None:
 
 
 def test_a_replacement_that_never_gets_ready_keeps_the_budget_shut() -> None:
-    bench = Bench([node("a"), node("b")])
+    bench = VirtualCluster([node("a"), node("b")])
     owner = workload(replicas=2)
     bench.add("deployments", owner)
     bench.add("poddisruptionbudgets", budget(minAvailable=1))
@@ -177,7 +179,7 @@ def test_a_replacement_that_never_gets_ready_keeps_the_budget_shut() -> None:
 
 def test_equal_seeds_make_equal_worlds() -> None:
     def story() -> list[str]:
-        bench = Bench([node("a"), node("b")], seed=3)
+        bench = VirtualCluster([node("a"), node("b")], seed=3)
         bench.add("deployments", workload(replicas=3))
         bench.run(5)
         bench.evict(bench.pods()[0]["metadata"]["name"], gracePeriodSeconds=1)

@@ -5,23 +5,23 @@ from typing import Any
 
 import pytest
 
-from tests.local.virtual_cluster import Bench, budget, node, pod, workload
+from tests.local.virtual_cluster import VirtualCluster, budget, node, pod, workload
 
 
-def guarded(replicas: int = 3, **spec: Any) -> Bench:
+def guarded(replicas: int = 3, **spec: Any) -> VirtualCluster:
     """A settled Deployment under a budget."""
-    bench = Bench([node("a"), node("b")])
+    bench = VirtualCluster([node("a"), node("b")])
     bench.add("deployments", workload(replicas=replicas))
     bench.add("poddisruptionbudgets", budget(**spec))
     bench.run(5)
     return bench
 
 
-def first(bench: Bench) -> str:
+def first(bench: VirtualCluster) -> str:
     return str(bench.pods(app="web")[0]["metadata"]["name"])
 
 
-def status(bench: Bench) -> Any:
+def status(bench: VirtualCluster) -> Any:
     return bench.store.get("poddisruptionbudgets", "default", "guard")["status"]
 
 
@@ -85,7 +85,7 @@ def test_two_budgets_over_one_pod_answer_500_in_the_real_servers_words() -> None
     ],
 )
 def test_which_pods_need_the_budget(expected: int, phase: str, ready: bool, spec: Any) -> None:
-    bench = Bench()
+    bench = VirtualCluster()
     bench.add("pods", pod("healthy", on="a", phase="Running"))
     knobs = {} if ready else {"local.ebb.internal/never-ready": "true"}
     bench.add(
@@ -105,14 +105,14 @@ def test_which_pods_need_the_budget(expected: int, phase: str, ready: bool, spec
     ],
 )
 def test_an_eviction_is_refused(expected: int, name: str, options: Any) -> None:
-    bench = Bench()
+    bench = VirtualCluster()
     bench.add("pods", pod("p", on="a", phase="Running"))
     assert bench.evict(name, **options).status == expected
     assert "deletionTimestamp" not in bench.store.get("pods", "default", "p")["metadata"]
 
 
 def test_a_name_that_is_not_the_paths_is_a_bad_request() -> None:
-    bench = Bench()
+    bench = VirtualCluster()
     bench.add("pods", pod("p", on="a", phase="Running"))
     body = {"metadata": {"name": "q"}}
     assert bench.call("POST", "/api/v1/namespaces/default/pods/p/eviction", body).status == 400
@@ -143,7 +143,7 @@ def test_a_terminating_namespace_forbids_evictions_with_its_cause() -> None:
 
 
 def test_a_shorter_grace_is_heeded_and_a_longer_one_does_not_prolong_an_end() -> None:
-    bench = Bench()
+    bench = VirtualCluster()
     bench.add("pods", pod("p", on="a", phase="Running"))
     bench.evict("p", gracePeriodSeconds=4)
     bench.evict("p", gracePeriodSeconds=400)

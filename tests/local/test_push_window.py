@@ -3,11 +3,11 @@
 import pytest
 
 from shared.settings import Settings
-from tests.bench.push_window import ORDERS, Steps, night
+from tests.bench.push_window import ORDERS, Steps, run_window
 
 
 def test_with_the_default_step_forty_drains_are_under_way_within_two_minutes() -> None:
-    went = night(Steps(Settings(cluster="c").step_seconds))
+    went = run_window(Steps(Settings(cluster="c").step_seconds))
 
     assert went.under_way(120) == ORDERS
     assert went.drained == ORDERS
@@ -23,4 +23,4 @@ def test_with_the_default_step_forty_drains_are_under_way_within_two_minutes() -
     ],
 )
 def test_a_step_that_holds_its_push_keeps_the_window_shut(expected: int, steps: Steps) -> None:
-    assert night(steps).under_way(90) == expected
+    assert run_window(steps).under_way(90) == expected

@@ -10,7 +10,7 @@ from infra.local.scheduling.requests import pod_requests
 from infra.local.scheduling.scheduler import Scoring
 from infra.local.world.kinds import Json
 from infra.local.world.pods import is_unschedulable, node_of
-from tests.local.virtual_cluster import Bench, node, pod, workload
+from tests.local.virtual_cluster import VirtualCluster, node, pod, workload
 
 ZONE, HOST = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
 WEB = {"matchLabels": {"app": "web"}}
@@ -138,7 +138,7 @@ def test_a_pod_asks_for_its_highest_moment(expected: int, more: Any) -> None:
 
 
 def test_a_pod_that_fits_nowhere_says_why_and_is_tried_again() -> None:
-    bench = Bench([node("a", cpu="1"), node("b", unschedulable=True)])
+    bench = VirtualCluster([node("a", cpu="1"), node("b", unschedulable=True)])
     bench.add("pods", pod("big", cpu="2"))
     bench.run(1)
     assert is_unschedulable(bench.pods()[0])
@@ -157,7 +157,7 @@ def test_a_pod_that_fits_nowhere_says_why_and_is_tried_again() -> None:
     ],
 )
 def test_the_scoring_decides_between_nodes_that_fit(expected: str, scoring: Scoring) -> None:
-    bench = Bench([node("a"), node("b")], scoring=scoring)
+    bench = VirtualCluster([node("a"), node("b")], scoring=scoring)
     bench.add("pods", pod("there", on="a", phase="Running"))
     bench.add("pods", pod("new"))
     bench.run(1)
@@ -165,14 +165,14 @@ def test_the_scoring_decides_between_nodes_that_fit(expected: str, scoring: Scor
 
 
 def test_pods_of_one_round_do_not_overfill_a_node() -> None:
-    bench = Bench([node("a", cpu="2"), node("b", cpu="2")])
+    bench = VirtualCluster([node("a", cpu="2"), node("b", cpu="2")])
     bench.add("deployments", workload(replicas=5))
     bench.run(3)
     assert sorted(node_of(item) for item in bench.pods()) == ["", "a", "a", "b", "b"]
 
 
 def test_a_gated_pod_waits() -> None:
-    bench = Bench()
+    bench = VirtualCluster()
     bench.add("pods", pod("gated", schedulingGates=[{"name": "x"}]))
     bench.run(1)
     assert bench.pods()[0]["status"]["conditions"][-1]["reason"] == "SchedulingGated"

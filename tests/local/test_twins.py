@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import pytest
 
 from infra.local.world.kinds import Json
-from tests.local.virtual_cluster import JSON_PATCH, Bench
+from tests.local.virtual_cluster import JSON_PATCH, VirtualCluster
 from tests.local.waiting import wait_until
 from tests.real.control_plane import MERGE_PATCH, STRATEGIC_PATCH, ControlPlane
 
@@ -29,7 +29,7 @@ class Twin(Protocol):
 
 class Little:
     def __init__(self) -> None:
-        self.bench = Bench([])
+        self.bench = VirtualCluster([])
 
     def ask(self, method: str, path: str, body: Any = None, content: str = PLAIN) -> tuple[int, Json, Json]:
         bare, _, query = path.partition("?")

@@ -52,7 +52,7 @@ def budget(name: str = "guard", app: str = "web", **spec: Any) -> Json:
     return {"metadata": {"name": name, "namespace": "default"}, "spec": {"selector": selector, **spec}}
 
 
-class Bench:
+class VirtualCluster:
     """A world with its API in one process; `run` lets virtual time pass in steps of a second."""
 
     def __init__(self, nodes: list[Json] | None = None, token: str | None = None, **settings: Any) -> None:

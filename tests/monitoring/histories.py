@@ -19,17 +19,17 @@ from shared.errors import Terminal
 from shared.ports import Eviction
 from shared.settings import Settings
 from tests.builders import NOW, node, order, our_taint, pdb, pod, policy
-from tests.functions.fake_installation import House
+from tests.functions.fake_ebb import FakeEbb
 from tests.monitoring.entries import Entry, read, written
 
 
-def house(**changes: Any) -> House:
+def fake_ebb(**changes: Any) -> FakeEbb:
     """Three nodes with a pod each; the pod of n1 has a PodDisruptionBudget."""
     pods = [pod(f"p{index}", on=f"n{index}", cpu=1, owner=f"ReplicaSet/r{index}") for index in (1, 2, 3)]
-    return House(*(node(f"n{index}") for index in (1, 2, 3)), *pods, pdb("r1", app="r1"), **changes)
+    return FakeEbb(*(node(f"n{index}") for index in (1, 2, 3)), *pods, pdb("r1", app="r1"), **changes)
 
 
-def tick(ebb: House, run_id: str = "r1") -> dict[str, Any]:
+def tick(ebb: FakeEbb, run_id: str = "r1") -> dict[str, Any]:
     """One planner call whose lines carry the run, as its door has them do."""
     plain = ebb.log
     ebb.log = plain.bind(run_id=run_id)
@@ -39,21 +39,21 @@ def tick(ebb: House, run_id: str = "r1") -> dict[str, Any]:
         ebb.log = plain
 
 
-def entries(ebb: House, level: str = "DEBUG") -> list[Entry]:
+def entries(ebb: FakeEbb, level: str = "DEBUG") -> list[Entry]:
     return written(ebb.log.lines, level)
 
 
-def misspelt() -> House:
+def misspelt() -> FakeEbb:
     """The policy names a pool that the cluster does not have."""
     own = policy()
-    ebb = house(policy=replace(own, pools={**own.pools, "aa": own.pools["a"]}))
+    ebb = fake_ebb(policy=replace(own, pools={**own.pools, "aa": own.pools["a"]}))
     tick(ebb)
     return ebb
 
 
-def removal() -> House:
+def removal() -> FakeEbb:
     """A node is ordered, drained, deleted by the autoscaler and settled; then a pass sees what is saved."""
-    ebb = house()
+    ebb = fake_ebb()
     tick(ebb)
     ebb.deliver(ebb.bus.published.pop())
     del ebb.cluster.nodes["n1"]
@@ -63,9 +63,9 @@ def removal() -> House:
     return ebb
 
 
-def given_back() -> House:
+def given_back() -> FakeEbb:
     """A PodDisruptionBudget holds a pod until the drain's deadline."""
-    ebb = house()
+    ebb = fake_ebb()
     ebb.cluster.answers["default/p1"] = [Eviction(Answer.GRANTED), *[Eviction(Answer.BUDGET, "default/r1")] * 200]
     ebb.drain(order())
     while ebb.remembered().claims:
@@ -76,9 +76,9 @@ def given_back() -> House:
     return ebb
 
 
-def trouble() -> House:
+def trouble() -> FakeEbb:
     """No policy, then a breaker, an orphan, messages that are no orders, and a drain that a person must fix."""
-    ebb = house(policy=None)
+    ebb = fake_ebb(policy=None)
     tick(ebb)
     ebb.drain(order("n3", order_id="third"))
     ebb.policy.policy = policy()
@@ -96,15 +96,15 @@ def trouble() -> House:
     return ebb
 
 
-def release() -> House:
+def release() -> FakeEbb:
     """A person frees a node of which Ebb remembers nothing."""
-    ebb = house()
+    ebb = fake_ebb()
     ebb.cluster.put(replace(node("n1"), unschedulable=True, taints=(our_taint("lost"),)))
     ebb.deliver(order(kind=OrderKind.RELEASE, order_id="lost"))
     return ebb
 
 
-HISTORIES: dict[str, Callable[[], House]] = {
+HISTORIES: dict[str, Callable[[], FakeEbb]] = {
     "removal": removal,
     "given back": given_back,
     "trouble": trouble,
@@ -122,7 +122,7 @@ def outage(folder: Path) -> list[Entry]:
     )
     (folder / "policy.yaml").write_text("dryRun: true")
     settings = Settings(
-        cluster=House().settings.cluster,
+        cluster=FakeEbb().settings.cluster,
         topic="projects/p/topics/t",
         state=f"sqlite:{folder / 'state'}",
         policy=str(folder / "policy.yaml"),

@@ -16,8 +16,8 @@ AFTERWARDS = 3600.0
 
 
 def told(history: History) -> list[Entry]:
-    """Return what is written while the history happens, but for what a pass tells; the planner's door names the run."""
-    ebb = Installation(history.setting, history.seed, history.faults, history.post, history.skew)
+    """Return what is written while the history happens, but for what a pass tells; the planner's main names the run."""
+    ebb = Installation(history.setting, history.seed, history.faults, history.message_faults, history.clock_skew)
     log = FakeLog()
     ebb.ports = replace(ebb.ports, log=log)
     for at, act in sorted(history.acts, key=lambda row: row[0]):

@@ -12,10 +12,10 @@ from shared.core.records.state import ClusterState, Mark, PoolMarks
 from shared.errors import Retryable, Stale
 from shared.ports import pool_key
 from tests.builders import GIB, NOW, claim, node, order, pod, policy
-from tests.functions.fake_installation import House
+from tests.functions.fake_ebb import FakeEbb
 from tests.monitoring.entries import Entry
 from tests.monitoring.generated import metrics
-from tests.monitoring.histories import HISTORIES, entries, given_back, house, outage, removal, tick
+from tests.monitoring.histories import HISTORIES, entries, fake_ebb, given_back, outage, removal, tick
 from tests.monitoring.log_filters import Series, matches, series
 
 POOL_A = (("pool", "a"),)
@@ -58,13 +58,13 @@ def test_a_metric_counts_no_line_of_another_cluster(lines: list[Entry]) -> None:
     assert not any(matches(metric["filter"], entry) for metric in metrics().values() for entry in others)
 
 
-def two_pools() -> House:
+def two_pools() -> FakeEbb:
     """Pool a: one full node, one half empty and marked, one half empty and new, one in flight. Pool b: one node."""
     nodes = [node(name, cpu=4, memory=16) for name in ("full", "marked", "young", "held")]
     nodes[2] = node("young", cpu=4, memory=16, created=NOW)
     pods = [pod("big", on="full", cpu=3.5, memory=1), pod("small", on="marked", cpu=1, memory=4)]
     rules = policy(minimum_node_age=timedelta(minutes=20), consolidate_after=timedelta(hours=1))
-    ebb = House(*nodes, node("other", cpu=2, memory=8, pool="b"), *pods, policy=rules)
+    ebb = FakeEbb(*nodes, node("other", cpu=2, memory=8, pool="b"), *pods, policy=rules)
     ebb.state.put(pool_key("a"), PoolMarks(marks={"uid-marked": Mark("marked", NOW - timedelta(minutes=7))}), None)
     ebb.remember(ClusterState(claims={"uid-held": claim("held")}, last_pass=NOW - timedelta(minutes=5)))
     return ebb
@@ -161,7 +161,7 @@ def test_a_drain_that_goes_well_counts_as_attempt_and_success() -> None:
 
 
 def test_a_cordon_and_an_uncordon_that_fail_count_as_attempts_only() -> None:
-    ebb = house()
+    ebb = fake_ebb()
     ebb.cluster.failures["take"] = [Stale("changed"), Retryable("kubernetes", "timeout")]
     ebb.drain(order())
     assert acts("nodes_cordoned", entries(ebb)) == {"attempted": 2}

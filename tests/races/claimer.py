@@ -22,7 +22,7 @@ from shared.core.records.orders import Origin, encode
 from shared.core.records.state import ClusterState, DrainRecord
 from shared.ports import CLUSTER_KEY, State, drain_key
 from tests.builders import CLUSTER, node, order, policy
-from tests.functions.fake_installation import House
+from tests.functions.fake_ebb import FakeEbb
 
 PATIENCE: Final = 60.0
 """How long a claimer waits for the others to stand at the line."""
@@ -49,7 +49,7 @@ class Race:
 
 
 @dataclass(frozen=True)
-class Told:
+class RaceResult:
     """What a claimer says after the race."""
 
     outcome: str
@@ -83,19 +83,19 @@ def claims_in(place: str) -> ClusterState:
     return state_at(place).get(CLUSTER_KEY).value or ClusterState()
 
 
-def claim(race: Race, number: int) -> Told:
+def claim(race: Race, number: int) -> RaceResult:
     """Wait for the others, then deliver this claimer's order until it is done with."""
-    state, house = state_at(race.place), House(*nodes(race.claimers), policy=race.policy)
-    ports = replace(house.ports, state=state, clock=SystemClock())
+    state, fake_ebb = state_at(race.place), FakeEbb(*nodes(race.claimers), policy=race.policy)
+    ports = replace(fake_ebb.ports, state=state, clock=SystemClock())
     body = _message(race, number)
     state.get(CLUSTER_KEY)  # so that all are connected before the race begins
     _line[0].wait(PATIENCE)
     began = ports.clock.monotonic()
     for delivery in range(MOST_DELIVERIES):
-        if receive(ports, house.settings, body, f"claimer-{number}-{delivery}") is Reply.DONE:
+        if receive(ports, fake_ebb.settings, body, f"claimer-{number}-{delivery}") is Reply.DONE:
             break
     seconds = ports.clock.monotonic() - began
-    return _told(state, house, number, seconds)
+    return _race_result(state, fake_ebb, number, seconds)
 
 
 def nodes(count: int) -> list[Node]:
@@ -120,11 +120,11 @@ def _message(race: Race, number: int) -> bytes:
     return json.dumps({"message": message, "subscription": "s"}).encode()
 
 
-def _told(state: State, house: House, number: int, seconds: float) -> Told:
+def _race_result(state: State, fake_ebb: FakeEbb, number: int, seconds: float) -> RaceResult:
     record = state.get(drain_key(f"order-{number}")).value or DrainRecord(order=order(f"n{number}"))
-    cordons = sum(call[0] == "take" for call in house.cluster.calls)
-    retries = tuple(str(line["message"]) for line in house.log.of("drain_step") if line["severity"] != "INFO")
-    return Told(record.outcome or record.phase.value, record.why, record.detail, cordons, retries, seconds)
+    cordons = sum(call[0] == "take" for call in fake_ebb.cluster.calls)
+    retries = tuple(str(line["message"]) for line in fake_ebb.log.of("drain_step") if line["severity"] != "INFO")
+    return RaceResult(record.outcome or record.phase.value, record.why, record.detail, cordons, retries, seconds)
 
 
 def open_together(place: str) -> bool:

@@ -7,13 +7,13 @@ from multiprocessing.context import ForkServerContext
 from typing import TypeVar
 
 from shared.adapters.clock import system_time
-from tests.races.claimer import PATIENCE, Race, Told, claim, line_up, open_together
+from tests.races.claimer import PATIENCE, Race, RaceResult, claim, line_up, open_together
 
 T = TypeVar("T")
 _TIMEOUT = 2 * PATIENCE
 
 
-def run(place: str, claimers: int, limit: int, *, strangers: bool = False) -> list[Told]:
+def run(place: str, claimers: int, limit: int, *, strangers: bool = False) -> list[RaceResult]:
     """Race for `limit` claims and return what each claimer says."""
     race = Race(place, claimers, limit, system_time(), strangers)
     return _at_once([(claim, (race, number)) for number in range(claimers)])

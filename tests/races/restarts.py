@@ -13,7 +13,7 @@ from shared.adapters.sqlite import SqliteState
 from shared.core.policy import Budget, Limit, Policy
 from shared.ports import Ports, State, drain_key
 from tests.builders import CLUSTER, node, order, pod, policy
-from tests.functions.fake_installation import House
+from tests.functions.fake_ebb import FakeEbb
 from tests.races.claimer import state_at
 
 NODES = ("n1", "n2", "n3", "n4")
@@ -42,8 +42,8 @@ class Call:
         )
 
 
-class ColdHouse(House):
-    """A house whose state is real and older than the house."""
+class ColdEbb(FakeEbb):
+    """An installation whose state is real and older than itself."""
 
     def __init__(self, call: Call) -> None:
         names = [name for name in NODES if name not in call.gone]
@@ -65,15 +65,15 @@ class ColdHouse(House):
 
 def reasons(call: Call) -> dict[str, str]:
     """Run one pass of the planner and return the word that each node's verdict rests on."""
-    house = ColdHouse(call)
-    tick(PlannerDeps(house.ports, house.settings, load(), PassLog(everything=True)), Tick(owner=uuid4().hex))
-    lines = house.log.of("node_decision")
+    fake_ebb = ColdEbb(call)
+    tick(PlannerDeps(fake_ebb.ports, fake_ebb.settings, load(), PassLog(everything=True)), Tick(owner=uuid4().hex))
+    lines = fake_ebb.log.of("node_decision")
     return {str(line["node"]): str(line["verdict" if line["verdict"] == "order" else "reason"]) for line in lines}
 
 
 def drain(call: Call, name: str) -> str:
     """Deliver one order and return how the drain stands: its phase, or the word of its refusal."""
-    house = ColdHouse(call)
-    house.drain(order(name, order_id=f"order-{name}"))
-    record = house.real_state.get(drain_key(f"order-{name}")).value
+    fake_ebb = ColdEbb(call)
+    fake_ebb.drain(order(name, order_id=f"order-{name}"))
+    record = fake_ebb.real_state.get(drain_key(f"order-{name}")).value
     return "" if record is None else record.why or record.phase.value

@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 
 from shared.core.reasons import Unremovable
-from tests.races.claimer import Told, claims_in
+from tests.races.claimer import RaceResult, claims_in
 from tests.races.parallel import open_at_once, run
 
 EMULATOR = (pytest.mark.emulator, pytest.mark.xdist_group("emulator"))
@@ -21,7 +21,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return f"firestore:{request.getfixturevalue('firestore_emulator').host}/ebb-{uuid4().hex[:12]}"
 
 
-def ends(told: list[Told]) -> Counter[tuple[str, str]]:
+def ends(told: list[RaceResult]) -> Counter[tuple[str, str]]:
     return Counter((each.outcome, each.why) for each in told)
 
 

@@ -1,4 +1,4 @@
-"""Ebb, broken on purpose, in place of the root's `main.py`: does the night of killed drainers see anything?
+"""Ebb, broken on purpose, in place of the root's `main.py`: does the test of killed drainers see anything?
 
     KILLED_DRAINERS_BROKEN=no_healing KILLED_DRAINERS=20 pytest -s tests/real/test_killed_drainers.py
 

@@ -1,4 +1,4 @@
-"""One night: the tide rises and falls, people interfere, the planner is called, and processes are killed.
+"""One run: the load rises and falls, people interfere, the planner is called, and processes are killed.
 
 All of it in one thread but the planner's calls, each at times that one seed draws.
 """
@@ -16,7 +16,7 @@ from shared.adapters.firestore import FirestoreState
 from shared.core.records.state import ClusterState, DrainPhase, DrainRecord
 from shared.ports import CLUSTER_KEY
 from tests.real.installation import CLUSTER, Installation
-from tests.real.load import Tide
+from tests.real.load import ChangingLoad
 from tests.real.process_killer import Killer
 
 TICK_EVERY = 12.0
@@ -50,13 +50,13 @@ class Planner(threading.Thread):
         return "duplicate" if "duplicate" in response.text else str(response.status_code)
 
 
-class Night:
+class Disturbances:
     """The acts, and what is seen of Ebb meanwhile."""
 
-    def __init__(self, ebb: Installation, tide: Tide, random: Random) -> None:
-        self._tide, self._random = tide, random
+    def __init__(self, ebb: Installation, load: ChangingLoad, random: Random) -> None:
+        self._load, self._random = load, random
         self.killer = Killer(ebb, random)
-        self._state = FirestoreState("local", ebb.ground.database, CLUSTER)
+        self._state = FirestoreState("local", ebb.services.database, CLUSTER)
         self._due = dict(BEGINS)
         self._began = time.monotonic()
         self.most_claims = 0
@@ -68,9 +68,9 @@ class Night:
         """Do what is due, and return how many drains have begun and ended."""
         acts: dict[str, Callable[[], None]] = {
             "strike": self.killer.strike,
-            "turn": self._tide.turn,
-            "interfere": self._tide.interfere,
-            "top up": self._tide.top_up,
+            "turn": self._load.turn,
+            "interfere": self._load.interfere,
+            "top up": self._load.top_up,
             "look": self.look,
         }
         for name, act in acts.items():
@@ -91,13 +91,13 @@ class Night:
         threading.Event().wait(1.0)
         self.look()
         settled = all(each.phase is DrainPhase.SETTLED for each in self.records())
-        return settled and not self._claims() and not self._tide.held()
+        return settled and not self._claims() and not self._load.held()
 
     def records(self) -> list[DrainRecord]:
         return [found.value for found in self._state.all("drains", DrainRecord).values() if found.value]
 
     def summary(self) -> str:
-        """Return what the night was, in one line."""
+        """Return what the run was, in one line."""
         ended = ", ".join(f"{count} {outcome}" for outcome, count in sorted(self.outcomes.items()))
         seconds = time.monotonic() - self._began
         return f"{ended}; killed {self.killer.killed}; at most {self.most_claims} claims at once; {seconds:.0f} s"

@@ -48,7 +48,7 @@ RETRY = {"minimum_backoff": {"seconds": 1}, "maximum_backoff": {"seconds": 5}}
 
 
 @dataclass(frozen=True)
-class Ground:
+class RealServices:
     """What the installation stands on: addresses of real things that somebody else starts and ends."""
 
     kubeconfig: Path
@@ -65,7 +65,7 @@ class Installation:
 
     def __init__(
         self,
-        ground: Ground,
+        services: RealServices,
         policy: str,
         pools: Mapping[str, Pool],
         settings: Mapping[str, str] | None = None,
@@ -77,7 +77,7 @@ class Installation:
 
         `source` stands in for the root's main.py.
         """
-        self.ground = ground
+        self.services = services
         self._hands = hands
         self._source = ["--source", source] if source else []
         self._settings = dict(settings or {})
@@ -86,7 +86,7 @@ class Installation:
         self.bucket.put("policies", "policy.yaml", policy.encode())
         self._gke = HttpServer(GkeApi({CLUSTER: Cluster(CLUSTER, dict(pools))}).handle, self._lock)
         self._storage = HttpServer(self.bucket.handle, self._lock)
-        self._autoscaler = Autoscaler(HttpTransport(ground.proxy_url), pools, ScaledClock(1), AUTOSCALER)
+        self._autoscaler = Autoscaler(HttpTransport(services.proxy_url), pools, ScaledClock(1), AUTOSCALER)
         self._stopping = threading.Event()
         self._scaling = threading.Thread(target=self._scale, daemon=True)
         self.planner_port, self.drainer_port = free_ports(2)
@@ -123,11 +123,11 @@ class Installation:
             "EBB_CLUSTER": CLUSTER,
             "EBB_TOPIC": TOPIC,
             "EBB_POLICY": POLICY,
-            "EBB_FIRESTORE_DATABASE": self.ground.database,
-            "EBB_KUBECONFIG": str(self.ground.kubeconfig),
+            "EBB_FIRESTORE_DATABASE": self.services.database,
+            "EBB_KUBECONFIG": str(self.services.kubeconfig),
             "EBB_GKE_API": self._gke.base,
-            "FIRESTORE_EMULATOR_HOST": self.ground.firestore,
-            "PUBSUB_EMULATOR_HOST": self.ground.pubsub,
+            "FIRESTORE_EMULATOR_HOST": self.services.firestore,
+            "PUBSUB_EMULATOR_HOST": self.services.pubsub,
             "STORAGE_EMULATOR_HOST": self._storage.base,
             "GOOGLE_CLOUD_PROJECT": "local",
             "THREADS": "20",
@@ -155,7 +155,7 @@ class Installation:
 
     def _function(self, target: str, port: int) -> Leash:
         folder = Path(tempfile.mkdtemp(prefix=f"ebb-{target}-"))
-        kubeconfig = self.ground.kubeconfigs.get(target, self.ground.kubeconfig)
+        kubeconfig = self.services.kubeconfigs.get(target, self.services.kubeconfig)
         environment = {**self.environment, "EBB_KUBECONFIG": str(kubeconfig)}
         variables = [f"{name}={value}" for name, value in environment.items()]
         framework = ["-m", "functions_framework", "--target", target, "--host", "127.0.0.1", "--port", str(port)]
@@ -170,7 +170,7 @@ class Installation:
 
     def _subscribe(self) -> None:
         """Make the topic and a push subscription to the drainer."""
-        channel = insecure_channel(self.ground.pubsub)
+        channel = insecure_channel(self.services.pubsub)
         self._publisher = publisher = PublisherClient(transport=PublisherGrpcTransport(channel=channel))
         publisher.create_topic(name=TOPIC)
         subscriber = SubscriberClient(transport=SubscriberGrpcTransport(channel=channel))

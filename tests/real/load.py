@@ -14,8 +14,8 @@ from tests.real.control_plane.api import MERGE_PATCH, Api
 from tests.real.control_plane.manifests import Manifest, deployment, disruption_budget, node
 from tests.real.waiting import until
 
-POOL = "tide"
-NAMESPACE = "tide"
+POOL = "load"
+NAMESPACE = "load"
 NODES = 100
 GUARDED, REPLICAS = 12, 8
 TIDAL, LOW, HIGH = 8, 6, 18
@@ -25,7 +25,7 @@ POOLS = {POOL: Pool(POOL, min_nodes=5, max_nodes=6, annotations={"kwok.x-k8s.io/
 _TAINT = "status-taint.cluster-autoscaler.kubernetes.io/ebb"
 
 
-class Tide:
+class ChangingLoad:
     """The cluster's own life; `random` decides all of it."""
 
     def __init__(self, api: Api, publish: Callable[[Mapping[str, Any]], None], random: Random) -> None:

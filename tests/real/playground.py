@@ -9,7 +9,7 @@ import requests
 
 from tests.real.control_plane import ControlPlane, missing
 from tests.real.emulators import FirestoreEmulator, PubSubEmulator
-from tests.real.installation import Ground, Installation
+from tests.real.installation import Installation, RealServices
 from tests.real.shop_cluster import POLICY, POOLS, populate
 
 EVERY_SECONDS = 15.0
@@ -29,8 +29,8 @@ def main() -> int:
         firestore, pubsub = stack.enter_context(FirestoreEmulator()), stack.enter_context(PubSubEmulator())
         say("Making 20 nodes and 80 pods …")
         populate(plane.api)
-        ground = Ground(plane.kubeconfig, plane.proxy_url, firestore.host, pubsub.host)
-        installation = stack.enter_context(Installation(ground, POLICY, POOLS))
+        services = RealServices(plane.kubeconfig, plane.proxy_url, firestore.host, pubsub.host)
+        installation = stack.enter_context(Installation(services, POLICY, POOLS))
         introduce(plane, installation)
         while not stop.wait(EVERY_SECONDS):
             pass_once(installation)

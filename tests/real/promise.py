@@ -1,4 +1,4 @@
-"""The promise, judged from the API server's own record of a night: by the demo's checker, and by what it has not.
+"""The promise, judged from the API server's own record of a run: by the demo's checker, and by what it has not.
 
 Must share no rule with Ebb.
 """

@@ -12,7 +12,7 @@ from shared.ports import CLUSTER_KEY
 from tests.fixtures_real import NewControlPlane
 from tests.real.control_plane import ControlPlane
 from tests.real.emulators import FirestoreEmulator, PubSubEmulator
-from tests.real.installation import CLUSTER, Ground, Installation
+from tests.real.installation import CLUSTER, Installation, RealServices
 from tests.real.least_rights import TARGETS, least_rights, user
 from tests.real.shop_cluster import APPS, NO_MORE, POLICY, POOLS, REPLICAS, populate, ready_pods
 from tests.real.waiting import until
@@ -33,7 +33,7 @@ def ebb(
     """A cluster of its own, because this test deletes nodes; both functions have the rights of infra/rbac.yaml only."""
     with new_control_plane() as plane:
         populate(plane.api)
-        ground = Ground(
+        services = RealServices(
             plane.kubeconfig,
             plane.proxy_url,
             firestore_emulator.host,
@@ -41,7 +41,7 @@ def ebb(
             kubeconfigs=least_rights(plane),
         )
         monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", firestore_emulator.host)
-        with Installation(ground, POLICY, POOLS) as installation:
+        with Installation(services, POLICY, POOLS) as installation:
             yield installation, plane
 
 
@@ -78,7 +78,7 @@ def tainted(plane: ControlPlane) -> list[str]:
 
 
 def store(installation: Installation) -> FirestoreState:
-    return FirestoreState("local", installation.ground.database, CLUSTER)
+    return FirestoreState("local", installation.services.database, CLUSTER)
 
 
 def state(installation: Installation) -> ClusterState:

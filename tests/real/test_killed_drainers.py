@@ -19,13 +19,13 @@ import pytest
 
 from infra.local.demo.promise.evidence import Evidence, guards_of, limits_of
 from tests.fixtures_real import NewControlPlane
-from tests.measured_figures import TOLD
+from tests.measured_figures import MEASURED
 from tests.real.audit_record import Audit, entries
 from tests.real.control_plane import ControlPlane
-from tests.real.disturbances import TICK_EVERY, Night, Planner
+from tests.real.disturbances import TICK_EVERY, Disturbances, Planner
 from tests.real.emulators import FirestoreEmulator, PubSubEmulator
-from tests.real.installation import Ground, Installation
-from tests.real.load import POOLS, Tide, budgets, controllers
+from tests.real.installation import Installation, RealServices
+from tests.real.load import POOLS, ChangingLoad, budgets, controllers
 from tests.real.promise import breaches, rates
 from tests.real.waiting import until
 from tests.real.watches import Watch
@@ -49,7 +49,7 @@ cluster:
   rate: {{nodes: 2000, per: 1h}}
 drain: {{timeout: 4m, maxGracePeriod: 5s, watchdog: 60s, pendingGrace: 20s, backoff: {{first: 30s, most: 60s}}}}
 nodePools:
-  tide:
+  load:
     enabled: true
     scaleDownRequiredUnderutilizedNodeCount: 1
     minimumNodeAge: 0s
@@ -64,63 +64,65 @@ SETTINGS = {"WORKERS": "5", "EBB_STEP_SECONDS": "15", "EBB_PASS_SECONDS": "20", 
 
 
 @dataclass(frozen=True)
-class Stand:
-    """What stands before the night begins."""
+class Prepared:
+    """What stands before the disturbances begin."""
 
     plane: ControlPlane
     ebb: Installation
-    tide: Tide
+    load: ChangingLoad
     watch: Watch
     random: Random
 
 
 @pytest.fixture
-def stand(
+def prepared(
     new_control_plane: NewControlPlane,
     firestore_emulator: FirestoreEmulator,
     pubsub_emulator: PubSubEmulator,
     monkeypatch: pytest.MonkeyPatch,
-) -> Iterator[Stand]:
+) -> Iterator[Prepared]:
     monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", firestore_emulator.host)
     random = Random(SEED)  # noqa: S311 - kills, not secrets
     with new_control_plane() as plane, Watch(plane.proxy_url) as watch:
-        ground = Ground(plane.kubeconfig, plane.proxy_url, firestore_emulator.host, pubsub_emulator.host, "ebb-killed")
+        services = RealServices(
+            plane.kubeconfig, plane.proxy_url, firestore_emulator.host, pubsub_emulator.host, "ebb-killed"
+        )
         source = "tests/real/broken_main.py" if BROKEN else ""
-        with Installation(ground, POLICY, POOLS, SETTINGS, hands=HANDS, source=source) as ebb:
-            tide = Tide(plane.api, ebb.publish, random)
-            tide.rise()
-            yield Stand(plane, ebb, tide, watch, random)
+        with Installation(services, POLICY, POOLS, SETTINGS, hands=HANDS, source=source) as ebb:
+            load = ChangingLoad(plane.api, ebb.publish, random)
+            load.rise()
+            yield Prepared(plane, ebb, load, watch, random)
 
 
 def test_drains_end_well_however_often_their_processes_are_killed(
-    stand: Stand, record_property: Callable[[str, object], None]
+    prepared: Prepared, record_property: Callable[[str, object], None]
 ) -> None:
-    night, planner = Night(stand.ebb, stand.tide, stand.random), Planner(stand.ebb)
-    night.say(f"KILLED_DRAINERS_SEED={SEED}")
+    disturbances, planner = Disturbances(prepared.ebb, prepared.load, prepared.random), Planner(prepared.ebb)
+    disturbances.say(f"KILLED_DRAINERS_SEED={SEED}")
     planner.start()
-    until(f"{WANTED} drains ended", lambda: night.live() >= WANTED, MOST_SECONDS)
-    stand.ebb.bucket.put("policies", "policy.yaml", NO_MORE.encode())
-    until("the end of every drain", night.is_over, MOST_SECONDS_TO_END)
-    until("every pod ready", stand.tide.is_calm, 60)
+    until(f"{WANTED} drains ended", lambda: disturbances.live() >= WANTED, MOST_SECONDS)
+    prepared.ebb.bucket.put("policies", "policy.yaml", NO_MORE.encode())
+    until("the end of every drain", disturbances.is_over, MOST_SECONDS_TO_END)
+    until("every pod ready", prepared.load.is_calm, 60)
     planner.stop()
-    stand.watch.stop()
+    prepared.watch.stop()
 
-    night.say(f"ticks {dict(planner.answers)}; people: {', '.join(stand.tide.asked)}")
-    assert night.most_claims <= IN_FLIGHT
-    assert {each.lease for each in night.records()} == {None}
-    audit = stand.plane.audit()
-    for line in (f"seed {SEED}: {night.summary()}", *rates(audit)):
-        record_property(TOLD, f"killed drainers: {line}")
-    assert judged(stand, audit) == []
+    disturbances.say(f"ticks {dict(planner.answers)}; people: {', '.join(prepared.load.asked)}")
+    assert disturbances.most_claims <= IN_FLIGHT
+    assert {each.lease for each in disturbances.records()} == {None}
+    audit = prepared.plane.audit()
+    for line in (f"seed {SEED}: {disturbances.summary()}", *rates(audit)):
+        record_property(MEASURED, f"killed drainers: {line}")
+    assert judged(prepared, audit) == []
 
 
-def judged(stand: Stand, audit: Sequence[Audit]) -> list[str]:
-    api = stand.plane.api
+def judged(prepared: Prepared, audit: Sequence[Audit]) -> list[str]:
+    api = prepared.plane.api
     evidence = Evidence(
-        entries=entries(stand.watch.seen(), audit),
+        entries=entries(prepared.watch.seen(), audit),
         guards=guards_of(budgets(api), controllers(api)),
         limits=limits_of(POLICY, TICK_EVERY),
         passes=(),
-        cordoned_by_persons=frozenset(stand.tide.cordoned),
+        cordoned_by_persons=frozenset(prepared.load.cordoned),
     )
     return breaches(evidence, audit)

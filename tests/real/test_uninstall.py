@@ -25,7 +25,7 @@ from tests.pages import blocks as blocks_of
 from tests.real.control_plane import ControlPlane
 from tests.real.control_plane.manifests import deployment, nodes
 from tests.real.emulators import FirestoreEmulator, PubSubEmulator
-from tests.real.installation import CLUSTER, Ground, Installation
+from tests.real.installation import CLUSTER, Installation, RealServices
 from tests.real.least_rights import filled_by_hand, least_rights
 from tests.real.shop_cluster import NAMESPACE, POLICY, POOL, POOLS
 from tests.real.waiting import until
@@ -43,7 +43,7 @@ KEPT = "cluster-autoscaler.kubernetes.io/scale-down-disabled=true"
 @dataclass(frozen=True)
 class Site:
     plane: ControlPlane
-    ground: Ground
+    services: RealServices
     home: Path
     persons_node: str
 
@@ -103,13 +103,15 @@ def site(
     (home / ".kube").mkdir()
     shutil.copy(plane.kubeconfig, home / ".kube" / "config")
     least = least_rights(plane)
-    ground = Ground(plane.kubeconfig, plane.proxy_url, firestore_emulator.host, pubsub_emulator.host, kubeconfigs=least)
+    services = RealServices(
+        plane.kubeconfig, plane.proxy_url, firestore_emulator.host, pubsub_emulator.host, kubeconfigs=least
+    )
     name = plane.api.items("/api/v1/nodes")[0]["metadata"]["name"]
     plane.kubectl("annotate", "node", name, KEPT)
     plane.kubectl("cordon", name)
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("FIRESTORE_EMULATOR_HOST", firestore_emulator.host)
-        yield Site(plane, ground, home, name)
+        yield Site(plane, services, home, name)
 
 
 @contextmanager
@@ -117,8 +119,8 @@ def installed(site: Site) -> Iterator[Installation]:
     """Install an Ebb with a memory of its own, and let drains begin."""
     until("a calm cluster", lambda: all_run(site) and not site.ours(), 240)
     site.plane.kubectl("apply", "-f", "-", stdin=filled_by_hand())
-    ground = replace(site.ground, database=f"ebb-{uuid4().hex[:8]}")
-    with Installation(ground, POLICY, POOLS) as ebb:
+    services = replace(site.services, database=f"ebb-{uuid4().hex[:8]}")
+    with Installation(services, POLICY, POOLS) as ebb:
         until("drains in flight", lambda: ticked(ebb) and site.ours(), 120)
         yield ebb
 
@@ -134,7 +136,7 @@ def ticked(installation: Installation) -> bool:
 
 
 def state(installation: Installation) -> ClusterState:
-    return FirestoreState("local", installation.ground.database, CLUSTER).get(CLUSTER_KEY).value or ClusterState()
+    return FirestoreState("local", installation.services.database, CLUSTER).get(CLUSTER_KEY).value or ClusterState()
 
 
 def blocks() -> list[str]:
@@ -161,8 +163,8 @@ def test_the_steps_of_the_page_leave_nothing_behind(site: Site) -> None:
 
 def test_nodes_are_found_by_their_taint_when_the_state_was_destroyed_first(site: Site) -> None:
     with installed(site) as ebb:
-        documents = f"emulator/v1/projects/local/databases/{ebb.ground.database}/documents"
-        assert requests.delete(f"http://{ebb.ground.firestore}/{documents}", timeout=30).status_code == 200
+        documents = f"emulator/v1/projects/local/databases/{ebb.services.database}/documents"
+        assert requests.delete(f"http://{ebb.services.firestore}/{documents}", timeout=30).status_code == 200
         assert not state(ebb).claims
 
         for step in blocks()[0].split(f"{DESTROY}\n")[0].splitlines():

@@ -8,7 +8,7 @@ import pytest
 
 from tests.rights.comparison import idle, lacking
 from tests.rights.rbac import filled, granted
-from tests.rights.used_rights import DRAINER, LEDGER, PLANNER, listen
+from tests.rights.used_rights import DRAINER, PLANNER, USED_RIGHTS, listen
 
 _OUTPUT = "rights"
 _WHOLE = {"", "not control_plane"}
@@ -24,19 +24,19 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_testnodedown(node: Any, error: object) -> None:
     """Take what a worker of pytest-xdist wrote down; one that crashed wrote nothing, and its tests failed."""
     del error
-    LEDGER.take(getattr(node, "workeroutput", {}).get(_OUTPUT, {}))
+    USED_RIGHTS.take(getattr(node, "workeroutput", {}).get(_OUTPUT, {}))
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     worker_output = getattr(session.config, "workeroutput", None)
     if worker_output is not None:
-        worker_output[_OUTPUT] = LEDGER.written()
+        worker_output[_OUTPUT] = USED_RIGHTS.written()
         return
     grants = granted(filled(planner=PLANNER, drainer=DRAINER))
-    faults = lacking(LEDGER.used, grants)
+    faults = lacking(USED_RIGHTS.used, grants)
     if exitstatus == pytest.ExitCode.OK and is_whole(session.config):
-        faults += idle(LEDGER.used, grants)
+        faults += idle(USED_RIGHTS.used, grants)
     session.config.stash[FAULTS] = faults
     if faults and exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED

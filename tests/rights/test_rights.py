@@ -11,7 +11,7 @@ from tests.faults.people import Act
 from tests.faults.worlds import settings
 from tests.rights.comparison import idle, lacking
 from tests.rights.rbac import FILE, PLACEHOLDERS, Right, filled, granted, objects, right_of
-from tests.rights.used_rights import ANYONE, DRAINER, LEDGER, PLANNER, Ledger
+from tests.rights.used_rights import ANYONE, DRAINER, PLANNER, USED_RIGHTS, UsedRights
 
 GRANTS = granted(filled(planner=PLANNER, drainer=DRAINER))
 INTERFERENCES = ("uncordon", "pause", "release", "drain", "take back", "lose the state", "fail deletions")
@@ -27,16 +27,16 @@ def histories() -> Iterator[History]:
 
 @pytest.mark.acceptance(108)
 def test_each_function_uses_exactly_the_rights_that_the_file_grants_it() -> None:
-    before = {identity: set(rights) for identity, rights in LEDGER.used.items()}
-    LEDGER.used.clear()
+    before = {identity: set(rights) for identity, rights in USED_RIGHTS.used.items()}
+    USED_RIGHTS.used.clear()
     try:
         for history in histories():
             run(history)
-        used = {identity: LEDGER.used[identity] for identity in (PLANNER, DRAINER)}
+        used = {identity: USED_RIGHTS.used[identity] for identity in (PLANNER, DRAINER)}
         assert (lacking(used, GRANTS), idle(used, GRANTS)) == ([], [])
     finally:
         for identity, rights in before.items():
-            LEDGER.used[identity] |= rights
+            USED_RIGHTS.used[identity] |= rights
 
 
 @pytest.mark.parametrize("identity", [PLANNER, DRAINER])
@@ -102,11 +102,11 @@ def test_a_request_is_read_as_the_authorizer_reads_it(right: str, method: str, p
 
 
 def test_what_leaves_over_a_socket_is_overheard_if_it_is_ours() -> None:
-    ledger = Ledger()
+    ledger = UsedRights()
     ledger.overhear(b"GET /api/v1/nodes HTTP/1.1\r\nHost: a\r\nUser-Agent: ebb\r\n\r\n")
     ledger.overhear(b"DELETE /api/v1/nodes/n HTTP/1.1\r\nUser-Agent: kubectl\r\n\r\n")
     ledger.overhear(b'{"a body": "User-Agent: ebb"}')
     assert ledger.written() == {ANYONE: ["list  nodes"]}
-    other = Ledger()
+    other = UsedRights()
     other.take(ledger.written())
     assert other.used == ledger.used

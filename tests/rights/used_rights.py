@@ -16,7 +16,7 @@ _REQUEST = re.compile(rb"([A-Z]+) (\S+) HTTP/1\.1\r\n")
 _OURS = b"\r\nUser-Agent: ebb\r\n"
 
 
-class Ledger:
+class UsedRights:
     """Rights that were used, by identity."""
 
     def __init__(self) -> None:
@@ -39,7 +39,7 @@ class Ledger:
         return {identity: sorted(map(str, rights)) for identity, rights in self.used.items()}
 
 
-LEDGER = Ledger()
+USED_RIGHTS = UsedRights()
 """This process's own."""
 
 
@@ -50,4 +50,4 @@ def listen() -> None:
 
 def _hear(event: str, arguments: tuple[object, ...]) -> None:
     if event == "http.client.send":
-        LEDGER.overhear(arguments[1])
+        USED_RIGHTS.overhear(arguments[1])

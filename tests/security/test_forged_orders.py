@@ -8,7 +8,7 @@ from shared.core.policy import Budget, Limit, Policy
 from shared.core.records.orders import OrderKind, Origin
 from shared.core.records.state import ClusterState
 from tests.builders import NOW, claim, node, order, our_taint, pdb, pod, pod_class, policy
-from tests.functions.fake_installation import House
+from tests.functions.fake_ebb import FakeEbb
 
 IN_ITS_OWN_FAVOUR: dict[str, Any] = {
     "origin": Origin.PLANNER,
@@ -22,12 +22,12 @@ IN_ITS_OWN_FAVOUR: dict[str, Any] = {
 ONE_NODE = (Budget(Limit(1)),)
 
 
-def house(*things: Any, rules: Policy | None = None) -> House:
+def fake_ebb(*things: Any, rules: Policy | None = None) -> FakeEbb:
     given = (node("n1"), node("n2"), node("n3"), pod("p", on="n1", kind=pod_class(owner="ReplicaSet/web")))
-    return House(*given, *things, policy=rules or policy())
+    return FakeEbb(*given, *things, policy=rules or policy())
 
 
-def outcome(ebb: House, **changes: Any) -> str:
+def outcome(ebb: FakeEbb, **changes: Any) -> str:
     """Deliver the order and return how it ended; nothing may have been done to the cluster."""
     ebb.drain(order(**{**IN_ITS_OWN_FAVOUR, **changes}))
     assert ebb.effects() == []
@@ -38,16 +38,16 @@ def outcome(ebb: House, **changes: Any) -> str:
 @pytest.mark.parametrize(
     ("expected", "ebb"),
     [
-        pytest.param("would_drain", house(rules=policy(cluster_wide={"dry_run": True})), id="the policy's dry run"),
-        pytest.param("paused", house(rules=policy(cluster_wide={"paused": True})), id="a pause"),
-        pytest.param("pool_disabled", house(rules=policy(enabled=False)), id="a pool that is not enabled"),
-        pytest.param("minimum_nodes", house(rules=policy(cluster_wide={"minimum_nodes": 3})), id="a minimum"),
-        pytest.param("blocked_by_pod", house(pdb("web", allowed=0, app="web")), id="a PodDisruptionBudget"),
-        pytest.param("cordoned_by_other", house(node("n1", unschedulable=True)), id="a person's cordon"),
-        pytest.param("blocked_by_pod", house(pod("bare", on="n1", owner=None)), id="a pod that would not come back"),
+        pytest.param("would_drain", fake_ebb(rules=policy(cluster_wide={"dry_run": True})), id="the policy's dry run"),
+        pytest.param("paused", fake_ebb(rules=policy(cluster_wide={"paused": True})), id="a pause"),
+        pytest.param("pool_disabled", fake_ebb(rules=policy(enabled=False)), id="a pool that is not enabled"),
+        pytest.param("minimum_nodes", fake_ebb(rules=policy(cluster_wide={"minimum_nodes": 3})), id="a minimum"),
+        pytest.param("blocked_by_pod", fake_ebb(pdb("web", allowed=0, app="web")), id="a PodDisruptionBudget"),
+        pytest.param("cordoned_by_other", fake_ebb(node("n1", unschedulable=True)), id="a person's cordon"),
+        pytest.param("blocked_by_pod", fake_ebb(pod("bare", on="n1", owner=None)), id="a pod that would not come back"),
     ],
 )
-def test_what_an_order_says_of_itself_lifts_nothing(expected: str, ebb: House) -> None:
+def test_what_an_order_says_of_itself_lifts_nothing(expected: str, ebb: FakeEbb) -> None:
     assert outcome(ebb) == expected
 
 
@@ -59,13 +59,13 @@ def test_what_an_order_says_of_itself_lifts_nothing(expected: str, ebb: House) -
     ],
 )
 def test_no_order_exceeds_a_budget_that_the_policy_does_not_let_people_ignore(expected: str, rules: Policy) -> None:
-    ebb = house(node("n2", unschedulable=True, taints=(our_taint("other"),)), rules=rules)
+    ebb = fake_ebb(node("n2", unschedulable=True, taints=(our_taint("other"),)), rules=rules)
     ebb.remember(ClusterState(claims={"uid-n2": claim("n2", order_id="other")}))
     assert outcome(ebb) == expected
 
 
 def test_a_forged_release_gives_no_cordon_of_a_person_back() -> None:
-    ebb = house(node("n1", unschedulable=True))
+    ebb = fake_ebb(node("n1", unschedulable=True))
     ebb.drain(order(kind=OrderKind.RELEASE, origin=Origin.PLANNER, why="orphan"))
     assert ebb.effects() == []
     assert ebb.cluster.nodes["n1"].unschedulable

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from functions.drainer.receive import Reply
 from tests.builders import node
-from tests.functions.fake_installation import House
+from tests.functions.fake_ebb import FakeEbb
 from tests.security.secrets import ALL, BEARER, PASSWORD, PRIVATE_KEY, leaked, order, push
 
 MOST_SENTENCE = 600
@@ -18,11 +18,11 @@ LONG = "x" * 50_000
 ENVELOPE = {"data": "", "messageId": "1", "publishTime": "2026-01-01T00:00:00Z"}
 
 
-def told(body: bytes) -> tuple[str, House]:
+def told(body: bytes) -> tuple[str, FakeEbb]:
     """Post a body to the drainer and return every line that it wrote, and what it kept aside with its reason."""
-    house = House(node("n1"))
-    house.push(body)
-    return "\n".join(json.dumps(line, default=str, ensure_ascii=False) for line in house.log.lines), house
+    fake_ebb = FakeEbb(node("n1"))
+    fake_ebb.push(body)
+    return "\n".join(json.dumps(line, default=str, ensure_ascii=False) for line in fake_ebb.log.lines), fake_ebb
 
 
 @pytest.mark.parametrize(
@@ -49,18 +49,18 @@ def told(body: bytes) -> tuple[str, House]:
     ],
 )
 def test_no_secret_of_a_message_reaches_the_log(body: bytes) -> None:
-    lines, house = told(body)
+    lines, fake_ebb = told(body)
     assert lines
     assert leaked(lines) == []
-    assert leaked(" ".join(why for _, _, why in house.bus.rejected)) == []
+    assert leaked(" ".join(why for _, _, why in fake_ebb.bus.rejected)) == []
 
 
 @pytest.mark.parametrize("field", ["node", "cluster", "kind", "reason", "origin", "order_id", "schema"])
 def test_of_a_value_that_is_wrong_only_a_part_is_repeated(field: str) -> None:
-    lines, house = told(order(**{field: LONG}))
-    assert house.log.of("message_rejected")
+    lines, fake_ebb = told(order(**{field: LONG}))
+    assert fake_ebb.log.of("message_rejected")
     assert max(map(len, lines.splitlines())) < MOST_SENTENCE
-    assert all(len(why) < MOST_SENTENCE for _, _, why in house.bus.rejected)
+    assert all(len(why) < MOST_SENTENCE for _, _, why in fake_ebb.bus.rejected)
 
 
 JSON = st.recursive(
@@ -82,9 +82,9 @@ def test_no_field_but_a_named_one_is_ever_repeated(fields: dict[str, Any]) -> No
 @given(st.dictionaries(st.sampled_from(ECHOED + OTHERS), JSON, max_size=6), st.sampled_from(("message", "envelope")))
 def test_no_message_makes_a_long_line_or_a_second_one(fields: dict[str, Any], level: str) -> None:
     body = order(**fields) if level == "message" else json.dumps({"message": fields}).encode()
-    lines, house = told(body)
+    lines, fake_ebb = told(body)
     assert all(len(line) < 2 * MOST_SENTENCE for line in lines.splitlines())
-    messages = [str(line["message"]) for line in house.log.of("message_rejected")]
+    messages = [str(line["message"]) for line in fake_ebb.log.of("message_rejected")]
     assert all(message.isprintable() for message in messages)
 
 
@@ -103,7 +103,7 @@ def test_no_message_makes_a_long_line_or_a_second_one(fields: dict[str, Any], le
     ],
 )
 def test_what_is_no_order_of_this_cluster_does_nothing_and_does_not_come_again(body: bytes) -> None:
-    house = House(node("n1"))
-    assert house.push(body) is Reply.DONE
-    assert len(house.bus.rejected) == 1
-    assert house.cluster.calls == []
+    fake_ebb = FakeEbb(node("n1"))
+    assert fake_ebb.push(body) is Reply.DONE
+    assert len(fake_ebb.bus.rejected) == 1
+    assert fake_ebb.cluster.calls == []

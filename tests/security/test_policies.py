@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from shared.core.policy.parsing import parse
 from shared.errors import BadPolicy
 from tests.builders import node
-from tests.functions.fake_installation import House
+from tests.functions.fake_ebb import FakeEbb
 from tests.security.secrets import ALL, leaked
 
 LONG = "y" * 5_000
@@ -102,7 +102,7 @@ def test_no_value_makes_a_long_fault(path: str, value: object) -> None:
 def test_what_stands_where_no_setting_is_is_not_repeated_anywhere(text: str, secret: str) -> None:
     said = faults(text.format(secret))
     assert said
-    house = House(node("n1"), policy=BadPolicy(*said))
-    house.tick()
-    assert house.log.of("policy_invalid")
-    assert leaked(" ".join(str(line) for line in house.log.lines)) == []
+    fake_ebb = FakeEbb(node("n1"), policy=BadPolicy(*said))
+    fake_ebb.tick()
+    assert fake_ebb.log.of("policy_invalid")
+    assert leaked(" ".join(str(line) for line in fake_ebb.log.lines)) == []

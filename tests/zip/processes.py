@@ -43,7 +43,7 @@ def empty_environment(folder: Path, source: Path) -> Path:
 
 
 @dataclass(frozen=True)
-class House:
+class RunningEbb:
     """All that runs."""
 
     addresses: Mapping[str, Any]
@@ -96,7 +96,7 @@ def variables(target: str, addresses: Mapping[str, Any], state: Mapping[str, str
 
 
 @contextmanager
-def running(binaries: Path, source: Path, folder: Path, state: Mapping[str, str]) -> Iterator[House]:
+def running(binaries: Path, source: Path, folder: Path, state: Mapping[str, str]) -> Iterator[RunningEbb]:
     """Start the little GKE and both functions, and end them with the block."""
     ports = dict(zip(TARGETS, free_ports(len(TARGETS)), strict=True))
     with ExitStack() as stack:
@@ -114,7 +114,7 @@ def running(binaries: Path, source: Path, folder: Path, state: Mapping[str, str]
             stack.callback(functions[target].close)
         for target, child in functions.items():
             child.wait_until(partial(listens, ports[target]), f"it did not listen on port {ports[target]}")
-        yield House(addresses, ports, functions)
+        yield RunningEbb(addresses, ports, functions)
 
 
 def _started(target: str, command: list[str], source: Path, folder: Path, environment: Mapping[str, str]) -> Child:

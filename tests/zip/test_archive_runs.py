@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from shared.core.cluster.names import OUR_TAINT
-from tests.measured_figures import TOLD
+from tests.measured_figures import MEASURED
 from tests.real.emulators import FirestoreEmulator
 from tests.real.needs import skip_or_fail
 from tests.real.waiting import until
 from tests.zip.archive import archive, source_files, unpack
-from tests.zip.processes import STAND_INS, TARGETS, House, empty_environment, peaks, running, variables
+from tests.zip.processes import STAND_INS, TARGETS, RunningEbb, empty_environment, peaks, running, variables
 from tests.zip.test_contents import FUNCTIONS, terraform_variables
 
 pytestmark = pytest.mark.slow
@@ -62,23 +62,23 @@ def state(request: pytest.FixtureRequest, tmp_path: Path) -> Mapping[str, str]:
 def test_the_archive_drains_a_node_and_leaves_it_to_the_autoscaler(
     source: Path, binaries: Path, state: Mapping[str, str], tmp_path: Path, record_property: Tell
 ) -> None:
-    with running(binaries, source, tmp_path, state) as house:
-        before = names(house)
-        until("a node drained, deleted and settled", lambda: has_gone(house, before), 120)
-        assert [line for target in TARGETS for line in house.lines(target) if not is_json(line)] == []
+    with running(binaries, source, tmp_path, state) as ebb:
+        before = names(ebb)
+        until("a node drained, deleted and settled", lambda: has_gone(ebb, before), 120)
+        assert [line for target in TARGETS for line in ebb.lines(target) if not is_json(line)] == []
         for target in TARGETS:
-            each = " + ".join(f"{peak:.0f}" for peak in peaks(f"--port {house.ports[target]}"))
-            record_property(TOLD, f"zip: {target}, peak memory of its processes after a drain: {each} MiB")
+            each = " + ".join(f"{peak:.0f}" for peak in peaks(f"--port {ebb.ports[target]}"))
+            record_property(MEASURED, f"zip: {target}, peak memory of its processes after a drain: {each} MiB")
 
 
-def has_gone(house: House, before: set[str]) -> bool:
-    summary = house.tick()
-    left = [node for node in house.nodes() if any(t["key"] == OUR_TAINT for t in node["spec"].get("taints", []))]
-    return bool(before - names(house)) and not left and not summary["verdicts"].get("in_flight")
+def has_gone(ebb: RunningEbb, before: set[str]) -> bool:
+    summary = ebb.tick()
+    left = [node for node in ebb.nodes() if any(t["key"] == OUR_TAINT for t in node["spec"].get("taints", []))]
+    return bool(before - names(ebb)) and not left and not summary["verdicts"].get("in_flight")
 
 
-def names(house: House) -> set[str]:
-    return {node["metadata"]["name"] for node in house.nodes()}
+def names(ebb: RunningEbb) -> set[str]:
+    return {node["metadata"]["name"] for node in ebb.nodes()}
 
 
 def is_json(line: str) -> bool:
@@ -93,8 +93,8 @@ def test_a_cold_start_is_small(function: str, source: Path, binaries: Path, reco
     environment = {"EBB_CLUSTER": "projects/p/locations/l/clusters/c", "EBB_TOPIC": "projects/p/topics/t"}
     rows = [imported(function, source, binaries, environment) for _ in range(3)]
     first, best, peak = rows[0][0], min(row[0] for row in rows), max(row[1] for row in rows)
-    record_property(TOLD, f"zip: {function}, CPU seconds of imports: {first:.2f} at first, {best:.2f} at best")
-    record_property(TOLD, f"zip: {function}, peak memory after the imports: {peak:.0f} MiB")
+    record_property(MEASURED, f"zip: {function}, CPU seconds of imports: {first:.2f} at first, {best:.2f} at best")
+    record_property(MEASURED, f"zip: {function}, peak memory after the imports: {peak:.0f} MiB")
     assert peak < MOST_COLD_MIB
 
 
@@ -113,7 +113,7 @@ def test_the_size_is_told(source: Path, record_property: Tell) -> None:
     unpacked = sum((source / name).stat().st_size for name in files)
     packed = len(archive())
     record_property(
-        TOLD, f"zip: {len(files)} files, {packed / 1024:.0f} KiB packed, {unpacked / 1024:.0f} KiB unpacked"
+        MEASURED, f"zip: {len(files)} files, {packed / 1024:.0f} KiB packed, {unpacked / 1024:.0f} KiB unpacked"
     )
     assert packed < unpacked
 

@@ -1,4 +1,4 @@
-"""A house of fakes whose drainer is pushed what a person's command published, while that command waits."""
+"""An installation of fakes whose drainer is pushed what a person's command published, while that command waits."""
 
 import os
 import subprocess
@@ -8,7 +8,7 @@ from pathlib import Path
 from functions.cli.drains.client import Installation
 from functions.drainer.receive import Reply
 from tests.builders import CLUSTER
-from tests.functions.fake_installation import House
+from tests.functions.fake_ebb import FakeEbb
 
 ROOT = Path(__file__).resolve().parents[3]
 TOPIC = "projects/p/topics/orders"
@@ -17,26 +17,26 @@ TOPIC = "projects/p/topics/orders"
 class Subscription:
     """Delivers one message whenever time passes and no step is at work; what is not acknowledged comes again."""
 
-    def __init__(self, house: House) -> None:
-        self._house = house
+    def __init__(self, fake_ebb: FakeEbb) -> None:
+        self._fake_ebb = fake_ebb
         self._next = 0
         self._at_work = False
-        house.clock.moves.append(self._push)
+        fake_ebb.clock.moves.append(self._push)
 
     def _push(self) -> None:
-        if self._at_work or self._next >= len(self._house.bus.published):
+        if self._at_work or self._next >= len(self._fake_ebb.bus.published):
             return
         self._at_work = True
-        if self._house.deliver(self._house.bus.published[self._next]) is Reply.DONE:
+        if self._fake_ebb.deliver(self._fake_ebb.bus.published[self._next]) is Reply.DONE:
             self._next += 1
         self._at_work = False
 
 
-def installation_of(house: House, *, pushed: bool = True, cluster: str = CLUSTER) -> Installation:
+def installation_of(fake_ebb: FakeEbb, *, pushed: bool = True, cluster: str = CLUSTER) -> Installation:
     """Return what a command works with; `pushed=False` is a topic whose subscription is missing."""
     if pushed:
-        Subscription(house)
-    return Installation(cluster, TOPIC, house.state, house.bus, house.clock, "jane")
+        Subscription(fake_ebb)
+    return Installation(cluster, TOPIC, fake_ebb.state, fake_ebb.bus, fake_ebb.clock, "jane")
 
 
 def ebb(*args: str, **environment: str) -> subprocess.CompletedProcess[str]:

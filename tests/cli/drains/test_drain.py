@@ -27,7 +27,7 @@ from shared.errors import BadInput
 from shared.ports import Eviction
 from tests.builders import CLUSTER, NOW, node, order, pdb, pod, policy
 from tests.cli.drains.processes import TOPIC, ebb, installation_of
-from tests.functions.fake_installation import House
+from tests.functions.fake_ebb import FakeEbb
 from tests.real.emulators import PubSubEmulator
 
 SECONDS = 30.0
@@ -36,9 +36,9 @@ GRANTED = Eviction(EvictionAnswer.GRANTED)
 BLOCKS = (PodBlock.NOT_REPLICATED, PodBlock.LOCAL_STORAGE)
 
 
-def house(*things: Any, **changes: Any) -> House:
+def fake_ebb(*things: Any, **changes: Any) -> FakeEbb:
     own = things or (pod("p", on="n1"), pdb("web", app="web"))
-    return House(node("n1"), node("n2"), node("n3"), *own, **changes)
+    return FakeEbb(node("n1"), node("n2"), node("n3"), *own, **changes)
 
 
 def words(shown: str) -> list[str]:
@@ -50,7 +50,7 @@ def words(shown: str) -> list[str]:
 def test_a_drain_is_told_phase_by_phase_until_the_node_is_left_to_the_autoscaler(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    cluster = house(step_seconds=3)
+    cluster = fake_ebb(step_seconds=3)
 
     assert order_drain(installation_of(cluster), "n1", DrainOptions(), wait=True) == 0
 
@@ -62,7 +62,7 @@ def test_a_drain_is_told_phase_by_phase_until_the_node_is_left_to_the_autoscaler
 
 
 def test_the_order_is_a_persons_and_its_times_are_the_states() -> None:
-    cluster = house()
+    cluster = fake_ebb()
 
     order_drain(
         installation_of(cluster, pushed=False), "n1", DrainOptions(dry_run=True, ignore=("windows",)), wait=False
@@ -75,18 +75,18 @@ def test_the_order_is_a_persons_and_its_times_are_the_states() -> None:
 
 
 def test_without_waiting_only_the_orders_id_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    cluster = house()
+    cluster = fake_ebb()
 
     assert order_drain(installation_of(cluster, pushed=False), "n1", DrainOptions(), wait=False) == 0
 
     assert capsys.readouterr().out == f"{cluster.bus.published[0].order_id}\n"
 
 
-def held_for_good(cluster: House) -> None:
+def held_for_good(cluster: FakeEbb) -> None:
     cluster.cluster.answers["default/p"] = [GRANTED, *[HELD] * 1000]
 
 
-def taken_back(cluster: House) -> None:
+def taken_back(cluster: FakeEbb) -> None:
     """A person uncordons the node as soon as it is cordoned."""
 
     def uncordon() -> None:
@@ -97,7 +97,7 @@ def taken_back(cluster: House) -> None:
     cluster.clock.moves.append(uncordon)
 
 
-def nothing(cluster: House) -> None:
+def nothing(cluster: FakeEbb) -> None:
     del cluster
 
 
@@ -132,10 +132,10 @@ def test_what_does_not_go_as_asked_is_named_with_its_remedy(
     remedy: str,
     things: tuple[Any, ...],
     name: str,
-    happens: Callable[[House], None],
+    happens: Callable[[FakeEbb], None],
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    cluster = house(*things)
+    cluster = fake_ebb(*things)
     happens(cluster)
 
     assert order_drain(installation_of(cluster), name, DrainOptions(), wait=True) == 1
@@ -148,7 +148,7 @@ def test_what_does_not_go_as_asked_is_named_with_its_remedy(
 def test_everything_in_the_way_is_told_with_its_remedy(capsys: pytest.CaptureFixture[str]) -> None:
     bare = pod("bare", on="n1", owner=None)
     data = pod("data", on="n1", volumes=(Volume("tmp", "emptyDir"),))
-    cluster = house(bare, data, policy=policy(cluster_wide={"paused": True}))
+    cluster = fake_ebb(bare, data, policy=policy(cluster_wide={"paused": True}))
 
     assert order_drain(installation_of(cluster), "n1", DrainOptions(ignore=("gates",)), wait=True) == 1
 
@@ -163,7 +163,7 @@ def test_everything_in_the_way_is_told_with_its_remedy(capsys: pytest.CaptureFix
 
 
 def test_one_thing_in_the_way_is_told_once(capsys: pytest.CaptureFixture[str]) -> None:
-    cluster = house(policy=policy(cluster_wide={"paused": True}))
+    cluster = fake_ebb(policy=policy(cluster_wide={"paused": True}))
 
     assert order_drain(installation_of(cluster), "n1", DrainOptions(), wait=True) == 1
 
@@ -172,7 +172,7 @@ def test_one_thing_in_the_way_is_told_once(capsys: pytest.CaptureFixture[str]) -
 
 
 def test_a_pod_that_stops_a_drain_is_told_with_its_remedy(capsys: pytest.CaptureFixture[str]) -> None:
-    cluster = house(step_seconds=3)
+    cluster = fake_ebb(step_seconds=3)
 
     def appear() -> None:
         if cluster.cluster.nodes["n1"].drain_taint:
@@ -203,7 +203,7 @@ def test_a_refusal_of_an_older_drainer_points_to_explain() -> None:
 def test_without_a_terminal_the_command_waits_unless_told_not_to(
     expected: tuple[int, str], options: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cluster = house()
+    cluster = fake_ebb()
     monkeypatch.setattr(client, "open_installation", lambda _: installation_of(cluster))
 
     ended = CliRunner().invoke(app, ["drain", "n9", *options])
@@ -214,7 +214,7 @@ def test_without_a_terminal_the_command_waits_unless_told_not_to(
 
 
 def test_the_budget_that_holds_a_pod_is_named_while_it_does(capsys: pytest.CaptureFixture[str]) -> None:
-    cluster = house(step_seconds=5)
+    cluster = fake_ebb(step_seconds=5)
     held_for_good(cluster)
 
     order_drain(installation_of(cluster), "n1", DrainOptions(), wait=True)
@@ -226,7 +226,7 @@ def test_the_budget_that_holds_a_pod_is_named_while_it_does(capsys: pytest.Captu
 
 
 def test_a_node_that_vanishes_meanwhile_is_removed(capsys: pytest.CaptureFixture[str]) -> None:
-    cluster = house()
+    cluster = fake_ebb()
 
     def vanish() -> None:
         if cluster.remembered().claims:
@@ -249,7 +249,7 @@ def test_a_node_that_vanishes_meanwhile_is_removed(capsys: pytest.CaptureFixture
 def test_a_dry_run_says_what_would_be(
     expected: bool, asked: bool, policys: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    cluster = house(policy=policy(cluster_wide={"dry_run": policys}))
+    cluster = fake_ebb(policy=policy(cluster_wide={"dry_run": policys}))
 
     assert order_drain(installation_of(cluster), "n1", DrainOptions(dry_run=asked), wait=True) == 0
 
@@ -260,7 +260,7 @@ def test_a_dry_run_says_what_would_be(
 
 
 def test_words_that_the_policy_does_not_let_an_order_ignore_are_explained(capsys: pytest.CaptureFixture[str]) -> None:
-    cluster = house(policy=policy(cluster_wide={"paused": True}))
+    cluster = fake_ebb(policy=policy(cluster_wide={"paused": True}))
 
     assert order_drain(installation_of(cluster), "n1", DrainOptions(ignore=("gates",)), wait=True) == 1
 
@@ -272,7 +272,7 @@ def test_words_that_the_policy_does_not_let_an_order_ignore_are_explained(capsys
 def test_an_order_that_nobody_takes_says_what_to_check_once_and_ends_as_expired(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    cluster = house()
+    cluster = fake_ebb()
 
     assert order_drain(installation_of(cluster, pushed=False), "n1", DrainOptions(), wait=True) == 1
 
@@ -285,7 +285,7 @@ def test_an_order_that_nobody_takes_says_what_to_check_once_and_ends_as_expired(
 
 
 def test_an_order_for_another_cluster_than_the_drainers_points_to_it(capsys: pytest.CaptureFixture[str]) -> None:
-    cluster = house()
+    cluster = fake_ebb()
     other = "projects/p/locations/l/clusters/other"
 
     assert order_drain(installation_of(cluster, cluster=other), "n1", DrainOptions(), wait=True) == 1
@@ -295,7 +295,7 @@ def test_an_order_for_another_cluster_than_the_drainers_points_to_it(capsys: pyt
 
 
 def test_patience_may_end_before_the_drain(capsys: pytest.CaptureFixture[str]) -> None:
-    cluster = house(step_seconds=5)
+    cluster = fake_ebb(step_seconds=5)
     held_for_good(cluster)
 
     assert order_drain(installation_of(cluster), "n1", DrainOptions(timeout=timedelta(minutes=2)), wait=True) == 1
@@ -305,7 +305,7 @@ def test_patience_may_end_before_the_drain(capsys: pytest.CaptureFixture[str]) -
 
 
 def test_who_stops_watching_is_told_that_the_drain_goes_on(capsys: pytest.CaptureFixture[str]) -> None:
-    cluster = house()
+    cluster = fake_ebb()
 
     def interrupted() -> None:
         raise KeyboardInterrupt
@@ -326,7 +326,7 @@ def test_who_stops_watching_is_told_that_the_drain_goes_on(capsys: pytest.Captur
     ],
 )
 def test_bad_use_publishes_nothing(expected: str, name: str, options: DrainOptions) -> None:
-    cluster = house()
+    cluster = fake_ebb()
     with pytest.raises(BadInput, match=expected):
         order_drain(installation_of(cluster), name, options, wait=True)
     assert cluster.bus.published == []

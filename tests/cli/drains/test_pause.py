@@ -15,7 +15,7 @@ from shared.ports import CLUSTER_KEY
 from shared.store.compare_and_set import read_cluster
 from tests.builders import CLUSTER, claim, node, pod
 from tests.fakes import FakeClock, FakeState
-from tests.functions.fake_installation import House
+from tests.functions.fake_ebb import FakeEbb
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -31,7 +31,7 @@ def ebb(*args: str, **environment: str) -> subprocess.CompletedProcess[str]:
 def test_a_pass_on_a_paused_state_orders_nothing_and_says_why_and_resume_ends_it(tmp_path: Path) -> None:
     path = tmp_path / "state.db"
     names = {"EBB_CLUSTER": CLUSTER, "EBB_STATE": f"sqlite:{path}"}
-    planner = House(*(node(f"n{number}") for number in range(3)), pod("p", on="n0", cpu=1))
+    planner = FakeEbb(*(node(f"n{number}") for number in range(3)), pod("p", on="n0", cpu=1))
     shared = SqliteState(str(path), CLUSTER, planner.clock.now)
     planner.state = shared  # type: ignore[assignment]  # another State, in the place of the fake one
 

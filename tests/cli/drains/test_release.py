@@ -15,14 +15,14 @@ from shared.core.records.state import ClusterState
 from shared.errors import BadInput, BadSettings
 from tests.builders import CLUSTER, claim, node, order, our_taint, pod
 from tests.cli.drains.processes import TOPIC, ebb, installation_of
-from tests.functions.fake_installation import House
+from tests.functions.fake_ebb import FakeEbb
 
 BLIND = VisibleNodes(note="The cluster is not looked at.")
 
 
-def house(*things: Any) -> House:
+def fake_ebb(*things: Any) -> FakeEbb:
     """Five nodes; n1 and n2 are drained and held by claims."""
-    made = House(*(node(f"n{number}") for number in range(1, 6)), pod("p", on="n1"), *things)
+    made = FakeEbb(*(node(f"n{number}") for number in range(1, 6)), pod("p", on="n1"), *things)
     for name in ("n1", "n2"):
         made.drain(order(name, order_id=f"order-{name}"))
     made.bus.published.clear()
@@ -33,12 +33,12 @@ def blind() -> VisibleNodes:
     return BLIND
 
 
-def seen(cluster: House) -> VisibleNodes:
+def seen(cluster: FakeEbb) -> VisibleNodes:
     return VisibleNodes(cluster.cluster, cluster.cluster.all_nodes())
 
 
 def test_a_node_that_is_held_is_free_when_its_claim_has_ended(capsys: pytest.CaptureFixture[str]) -> None:
-    cluster = house()
+    cluster = fake_ebb()
 
     assert order_release(installation_of(cluster), "n1", blind, ReleaseOptions()) == 0
 
@@ -50,7 +50,7 @@ def test_a_node_that_is_held_is_free_when_its_claim_has_ended(capsys: pytest.Cap
 
 
 def test_the_order_names_the_very_node_and_who_asked(capsys: pytest.CaptureFixture[str]) -> None:
-    cluster = house()
+    cluster = fake_ebb()
 
     order_release(installation_of(cluster, pushed=False), "n1", blind, ReleaseOptions(wait=False))
 
@@ -61,7 +61,7 @@ def test_the_order_names_the_very_node_and_who_asked(capsys: pytest.CaptureFixtu
 
 
 def test_all_releases_every_claim_and_every_node_with_our_taint(capsys: pytest.CaptureFixture[str]) -> None:
-    cluster = house(node("orphan", unschedulable=True, taints=(our_taint("lost"),)))
+    cluster = fake_ebb(node("orphan", unschedulable=True, taints=(our_taint("lost"),)))
 
     assert order_release(installation_of(cluster), "all", lambda: seen(cluster), ReleaseOptions()) == 0
 
@@ -73,7 +73,7 @@ def test_all_releases_every_claim_and_every_node_with_our_taint(capsys: pytest.C
 
 
 def test_without_a_cluster_all_means_the_claims_and_that_is_said(capsys: pytest.CaptureFixture[str]) -> None:
-    cluster = house(node("orphan", unschedulable=True, taints=(our_taint("lost"),)))
+    cluster = fake_ebb(node("orphan", unschedulable=True, taints=(our_taint("lost"),)))
 
     assert order_release(installation_of(cluster), "all", blind, ReleaseOptions()) == 0
 
@@ -82,7 +82,7 @@ def test_without_a_cluster_all_means_the_claims_and_that_is_said(capsys: pytest.
 
 
 def test_a_pause_is_not_asked_for_twice(capsys: pytest.CaptureFixture[str]) -> None:
-    cluster = House(node("n1"))
+    cluster = FakeEbb(node("n1"))
     cluster.remember(ClusterState(paused=True))
 
     assert order_release(installation_of(cluster), "all", lambda: seen(cluster), ReleaseOptions()) == 0
@@ -105,7 +105,7 @@ def test_a_pause_is_not_asked_for_twice(capsys: pytest.CaptureFixture[str]) -> N
 def test_a_node_without_a_claim(
     code: int, expected: str, name: str, sighted: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    cluster = house()
+    cluster = fake_ebb()
 
     assert (
         order_release(installation_of(cluster), name, lambda: seen(cluster) if sighted else BLIND, ReleaseOptions())
@@ -119,7 +119,7 @@ def test_a_node_without_a_claim(
 def test_a_release_that_nobody_carries_out_says_what_to_check_and_what_is_still_held(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    cluster = house()
+    cluster = fake_ebb()
 
     assert (
         order_release(installation_of(cluster, pushed=False), "n1", blind, ReleaseOptions(timeout=timedelta(minutes=2)))
@@ -134,7 +134,7 @@ def test_a_release_that_nobody_carries_out_says_what_to_check_and_what_is_still_
 
 
 def test_nodes_that_were_claimed_meanwhile_are_named(capsys: pytest.CaptureFixture[str]) -> None:
-    cluster = house()
+    cluster = fake_ebb()
     desk = installation_of(cluster)
     moves = cluster.clock.moves
 
@@ -161,7 +161,7 @@ def test_nodes_that_were_claimed_meanwhile_are_named(capsys: pytest.CaptureFixtu
 )
 def test_a_node_is_free_of_claim_and_taint(expected: bool, claims: dict[str, Any], things: tuple[Any, ...]) -> None:
     target = ReleaseTarget("n1", "uid-n1", "order")
-    assert is_free(target, ClusterState(claims=claims), House(*things).cluster) is expected
+    assert is_free(target, ClusterState(claims=claims), FakeEbb(*things).cluster) is expected
 
 
 def test_a_kubeconfig_that_was_given_must_work(tmp_path: Path) -> None:
@@ -182,7 +182,7 @@ def test_a_gke_api_that_does_not_answer_is_a_note_and_no_fault() -> None:
 
 
 def test_a_name_that_no_node_can_bear_is_bad_use() -> None:
-    cluster = house()
+    cluster = fake_ebb()
     with pytest.raises(BadInput, match="NODE: 'ALL'"):
         order_release(installation_of(cluster), "ALL", blind, ReleaseOptions())
 
@@ -212,7 +212,7 @@ def test_a_process_ends_with_its_code(
 
 def test_all_finds_a_node_whose_taint_somebody_removed_by_the_annotation() -> None:
     note = {names.OUR_ANNOTATION: '{"order_id": "lost", "since": "2026-03-04T22:00:00Z"}'}
-    cluster = house(node("orphan", unschedulable=True, annotations=note))
+    cluster = fake_ebb(node("orphan", unschedulable=True, annotations=note))
 
     assert order_release(installation_of(cluster), "all", lambda: seen(cluster), ReleaseOptions()) == 0
 

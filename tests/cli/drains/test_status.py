@@ -31,7 +31,7 @@ from shared.core.records.state import (
 from shared.ports import CLUSTER_KEY, DocumentKey, State, drain_key, pool_key
 from tests.builders import CLUSTER, NOW, claim, node, order, pod
 from tests.cli.drains.processes import ebb
-from tests.functions.fake_installation import House
+from tests.functions.fake_ebb import FakeEbb
 from tests.real.emulators import FirestoreEmulator
 
 NAME = "gke-prod-default-pool-1a2b3c4d-x1y2"
@@ -221,10 +221,10 @@ def test_an_empty_state_has_the_same_keys() -> None:
 
 def test_what_the_functions_wrote_is_what_is_read(tmp_path: Path) -> None:
     path = tmp_path / "state.db"
-    house = House(node("n1"), node("n2"), node("n3"), pod("p", on="n1"))
-    house.state = SqliteState(str(path), CLUSTER, house.clock.now)  # type: ignore[assignment]  # in the fake one's place
-    house.tick()
-    house.drain(order("n1"))
+    fake_ebb = FakeEbb(node("n1"), node("n2"), node("n3"), pod("p", on="n1"))
+    fake_ebb.state = SqliteState(str(path), CLUSTER, fake_ebb.clock.now)  # type: ignore[assignment]  # in the fake one's place
+    fake_ebb.tick()
+    fake_ebb.drain(order("n1"))
 
     ended = ebb("status", "-o", "json", EBB_CLUSTER=CLUSTER, EBB_STATE=f"sqlite:{path}")
 

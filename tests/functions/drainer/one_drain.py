@@ -4,18 +4,18 @@ from typing import Any
 
 from shared.core.records.orders import OrderKind
 from tests.builders import node, order, pdb, pod, pod_class
-from tests.functions.fake_installation import House
+from tests.functions.fake_ebb import FakeEbb
 
 WEB = pod_class(owner="ReplicaSet/web")
 
 
-def house(*things: Any, **changes: Any) -> House:
+def fake_ebb(*things: Any, **changes: Any) -> FakeEbb:
     """Three nodes with room; a pod of a PDB-guarded Deployment on n1 unless things are given."""
     own = things or (pod("p", on="n1", kind=WEB), pdb("web", app="web"))
-    return House(node("n1"), node("n2"), node("n3"), *own, **changes)
+    return FakeEbb(node("n1"), node("n2"), node("n3"), *own, **changes)
 
 
-def holder(ebb: House) -> str | None:
+def holder(ebb: FakeEbb) -> str | None:
     return ebb.cluster.nodes["n1"].drain_taint
 
 

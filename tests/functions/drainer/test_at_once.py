@@ -12,7 +12,7 @@ from shared.core.records.evictions import EvictionAnswer
 from shared.core.records.state import DrainPhase
 from shared.ports import ClusterReading, Eviction
 from tests.builders import node, order, pdb, pod, pod_class, policy
-from tests.functions.fake_installation import House
+from tests.functions.fake_ebb import FakeEbb
 
 WEB = pod_class(owner="ReplicaSet/web")
 PATIENCE = 30.0
@@ -22,7 +22,7 @@ PATIENCE = 30.0
 class Crowd:
     """Lets evictions through only when so many are under way together, and counts them."""
 
-    def __init__(self, ebb: House, together: int) -> None:
+    def __init__(self, ebb: FakeEbb, together: int) -> None:
         self.most, self._now, self._lock = 0, 0, Lock()
         self._line, self._own = Barrier(together), ebb.cluster.evict
 
@@ -40,7 +40,7 @@ class Crowd:
 def test_evictions_overlap_and_their_number_is_bounded() -> None:
     pods = (pod(f"p{index}", on="n1", kind=WEB) for index in range(6))
     bounded = policy(cluster_wide={"drain": DrainSettings(max_parallel_evictions=3)})
-    ebb = House(node("n1"), node("n2"), *pods, pdb("web", allowed=6, app="web"), policy=bounded)
+    ebb = FakeEbb(node("n1"), node("n2"), *pods, pdb("web", allowed=6, app="web"), policy=bounded)
     crowd = Crowd(ebb, together=3)
     ebb.cluster.evict = crowd  # type: ignore[method-assign,assignment]  # a call that waits for the others
 
@@ -53,7 +53,7 @@ def test_evictions_overlap_and_their_number_is_bounded() -> None:
 
 @pytest.mark.acceptance(109)
 def test_of_two_passes_at_once_one_acts() -> None:
-    ebb = House(node("n1"), node("n2"), pod("p", on="n1", kind=WEB))
+    ebb = FakeEbb(node("n1"), node("n2"), pod("p", on="n1", kind=WEB))
     picture, waiting = ebb.cluster.read, [ebb.tick]
     second: list[dict[str, Any]] = []
 
@@ -81,7 +81,7 @@ def test_of_five_candidates_under_a_budget_of_five_as_many_go_in_a_pass_as_the_p
     expected: int, settings: dict[str, Any]
 ) -> None:
     nodes = [node(f"n{index}") for index in range(5)]
-    ebb = House(*nodes, policy=policy(budgets=(Budget(Limit(count=5)),), **settings))
+    ebb = FakeEbb(*nodes, policy=policy(budgets=(Budget(Limit(count=5)),), **settings))
 
     ebb.tick()
 
@@ -94,7 +94,7 @@ def test_of_five_candidates_under_a_budget_of_five_as_many_go_in_a_pass_as_the_p
 )
 @pytest.mark.acceptance(50)
 def test_the_gap_counts_from_a_drain_that_failed_too(expected: int, after: timedelta) -> None:
-    ebb = House(
+    ebb = FakeEbb(
         node("n1"), node("n2"), node("n3"), pod("p", on="n1", kind=WEB),
         policy=policy(cluster_wide={"time_gap": timedelta(minutes=10)}),
     )  # fmt: skip

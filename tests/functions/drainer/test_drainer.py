@@ -10,12 +10,12 @@ from shared.core.records.state import DrainPhase
 from shared.errors import Retryable, Stale
 from shared.ports import Eviction
 from tests.builders import NOW, node, order, pdb, pod
-from tests.functions.drainer.one_drain import WEB, house
+from tests.functions.drainer.one_drain import WEB, fake_ebb
 
 
 @pytest.mark.acceptance(82, 93)
 def test_a_drain_cordons_evicts_and_leaves_the_node_to_the_autoscaler() -> None:
-    ebb = house()
+    ebb = fake_ebb()
 
     assert ebb.drain(order()) is Reply.DONE
 
@@ -28,7 +28,7 @@ def test_a_drain_cordons_evicts_and_leaves_the_node_to_the_autoscaler() -> None:
 
 @pytest.mark.acceptance(83)
 def test_every_eviction_is_first_tried_dry_and_nothing_is_ever_deleted() -> None:
-    ebb = house()
+    ebb = fake_ebb()
 
     ebb.drain(order())
 
@@ -41,7 +41,7 @@ def test_every_eviction_is_first_tried_dry_and_nothing_is_ever_deleted() -> None
 
 
 def test_the_claim_stands_before_the_node_is_touched() -> None:
-    ebb = house()
+    ebb = fake_ebb()
     ebb.cluster.failures["take"] = [Retryable("kubernetes", "timeout")]
 
     assert ebb.drain(order()) is Reply.AGAIN
@@ -53,7 +53,7 @@ def test_the_claim_stands_before_the_node_is_touched() -> None:
 
 @pytest.mark.acceptance(90, 91)
 def test_a_drain_that_cannot_finish_gives_the_node_back_and_only_ours() -> None:
-    ebb = house(pod("p", on="n1", kind=WEB), pdb("web", app="web"))
+    ebb = fake_ebb(pod("p", on="n1", kind=WEB), pdb("web", app="web"))
     ebb.cluster.put(node("n9", unschedulable=True))
     blocked = [Eviction(EvictionAnswer.GRANTED)] + [Eviction(EvictionAnswer.BUDGET, "default/web")] * 200
     ebb.cluster.answers["default/p"] = list(blocked)
@@ -73,7 +73,7 @@ def test_a_drain_that_cannot_finish_gives_the_node_back_and_only_ours() -> None:
 
 @pytest.mark.acceptance(98)
 def test_a_node_that_changed_since_it_was_read_is_read_again_not_overwritten() -> None:
-    ebb = house()
+    ebb = fake_ebb()
     ebb.cluster.failures["take"] = [Stale("node n1 changed since it was read")]
 
     ebb.drain(order())
@@ -83,7 +83,7 @@ def test_a_node_that_changed_since_it_was_read_is_read_again_not_overwritten() -
 
 @pytest.mark.acceptance(98)
 def test_a_cordon_by_another_in_that_very_moment_aborts() -> None:
-    ebb = house()
+    ebb = fake_ebb()
     ebb.cluster.failures["take"] = [Stale("node n1 changed since it was read")]
     ebb.cluster.put(node("n1", unschedulable=True))
     first_looks = [node("n1")]
@@ -100,7 +100,7 @@ def test_a_cordon_by_another_in_that_very_moment_aborts() -> None:
 
 @pytest.mark.acceptance(97)
 def test_a_node_that_vanishes_mid_way_closes_the_drain() -> None:
-    ebb = house(pod("p", on="n1", kind=WEB, grace_seconds=20), pdb("web", app="web"))
+    ebb = fake_ebb(pod("p", on="n1", kind=WEB, grace_seconds=20), pdb("web", app="web"))
 
     def vanish() -> None:
         if any(call[0] == "evict" and not call[3] for call in ebb.cluster.calls):

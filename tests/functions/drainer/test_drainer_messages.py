@@ -9,12 +9,12 @@ from shared.core.records.state import DrainPhase, DrainRecord, Lease
 from shared.errors import Retryable
 from shared.ports import drain_key
 from tests.builders import NOW, order, pdb, pod
-from tests.functions.drainer.one_drain import WEB, house
+from tests.functions.drainer.one_drain import WEB, fake_ebb
 
 
 @pytest.mark.acceptance(96)
 def test_a_message_delivered_twice_has_no_second_effect() -> None:
-    ebb = house()
+    ebb = fake_ebb()
     ebb.drain(order())
     once = ebb.effects()
 
@@ -24,7 +24,7 @@ def test_a_message_delivered_twice_has_no_second_effect() -> None:
 
 @pytest.mark.acceptance(96)
 def test_a_delivery_of_an_older_generation_is_acknowledged_and_does_nothing() -> None:
-    ebb = house()
+    ebb = fake_ebb()
     ebb.drain(order(generation=2))
     once = ebb.effects()
 
@@ -34,7 +34,7 @@ def test_a_delivery_of_an_older_generation_is_acknowledged_and_does_nothing() ->
 
 
 def test_a_delivery_that_meets_a_living_step_comes_again() -> None:
-    ebb = house()
+    ebb = fake_ebb()
     busy = DrainRecord(order=order(), lease=Lease("another", NOW + timedelta(seconds=30)))
     ebb.state.put(drain_key("order"), busy, None)
 
@@ -44,7 +44,7 @@ def test_a_delivery_that_meets_a_living_step_comes_again() -> None:
 
 @pytest.mark.acceptance(89)
 def test_a_step_that_runs_out_of_time_goes_on_in_a_new_message_without_a_second_eviction() -> None:
-    ebb = house(pod("p", on="n1", kind=WEB, grace_seconds=300), pdb("web", app="web"), step_seconds=60)
+    ebb = fake_ebb(pod("p", on="n1", kind=WEB, grace_seconds=300), pdb("web", app="web"), step_seconds=60)
     slow = pod("slow", on="n1", owner="ReplicaSet/slow", grace_seconds=300)
     ebb.cluster.put(slow)
 
@@ -72,7 +72,7 @@ def test_a_step_that_runs_out_of_time_goes_on_in_a_new_message_without_a_second_
     ],
 )
 def test_a_bad_message_is_acknowledged_logged_and_kept(expected: str, data: bytes) -> None:
-    ebb = house()
+    ebb = fake_ebb()
 
     assert ebb.deliver(data) is Reply.DONE
 
@@ -92,7 +92,7 @@ def test_a_bad_message_is_acknowledged_logged_and_kept(expected: str, data: byte
     ],
 )
 def test_a_body_that_is_no_push_is_acknowledged_and_kept_whole(body: bytes) -> None:
-    ebb = house()
+    ebb = fake_ebb()
 
     assert ebb.push(body) is Reply.DONE
 
@@ -101,7 +101,7 @@ def test_a_body_that_is_no_push_is_acknowledged_and_kept_whole(body: bytes) -> N
 
 
 def test_a_rejected_topic_that_fails_does_not_bring_the_bad_message_back() -> None:
-    ebb = house()
+    ebb = fake_ebb()
     ebb.bus.failure = Retryable("pubsub", "timeout")
 
     assert ebb.deliver(b"not json") is Reply.DONE

@@ -5,12 +5,12 @@ import json
 from functions.drainer.receive import Reply
 from shared.core.policy import Budget, Limit
 from tests.builders import node, pod, policy
-from tests.functions.drainer.one_drain import holder, house
-from tests.functions.fake_installation import House
+from tests.functions.drainer.one_drain import fake_ebb, holder
+from tests.functions.fake_ebb import FakeEbb
 
 
 def test_a_person_needs_to_name_only_the_node() -> None:
-    ebb = house()
+    ebb = fake_ebb()
 
     assert ebb.deliver(json.dumps({"node": "n1"}).encode()) is Reply.DONE
 
@@ -20,7 +20,7 @@ def test_a_person_needs_to_name_only_the_node() -> None:
 
 def test_words_that_the_policy_does_not_let_count_are_named_in_the_log_and_in_the_refusal() -> None:
     closed = policy(budgets=(Budget(Limit(count=0)),), cluster_wide={"manual_may_ignore": frozenset({"windows"})})
-    ebb = house(policy=closed)
+    ebb = fake_ebb(policy=closed)
 
     ebb.deliver(json.dumps({"node": "n1", "ignore": ["windows", "budgets", "nonsense"]}).encode())
 
@@ -34,7 +34,7 @@ def test_words_that_the_policy_does_not_let_count_are_named_in_the_log_and_in_th
 
 def test_words_that_the_policy_allows_count_and_are_not_complained_of() -> None:
     closed = policy(budgets=(Budget(Limit(count=0)),), cluster_wide={"manual_may_ignore": frozenset({"budgets"})})
-    ebb = house(policy=closed)
+    ebb = fake_ebb(policy=closed)
 
     ebb.deliver(json.dumps({"node": "n1", "ignore": ["budgets"]}).encode())
 
@@ -43,7 +43,7 @@ def test_words_that_the_policy_allows_count_and_are_not_complained_of() -> None:
 
 
 def test_a_manual_drain_of_pods_that_fit_nowhere_is_refused() -> None:
-    ebb = House(node("n1"), node("n2", cpu=1), pod("p", on="n1", cpu=2))
+    ebb = FakeEbb(node("n1"), node("n2", cpu=1), pod("p", on="n1", cpu=2))
 
     ebb.deliver(json.dumps({"node": "n1"}).encode())
 

@@ -12,7 +12,7 @@ from shared.core.records.state import ClusterState, DrainPhase
 from shared.errors import EbbError, Retryable, Stale, Terminal
 from shared.ports import Eviction, drain_key
 from tests.builders import NOW, claim, order, pdb, pod
-from tests.functions.drainer.one_drain import WEB, holder, house
+from tests.functions.drainer.one_drain import WEB, fake_ebb, holder
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ from tests.functions.drainer.one_drain import WEB, holder, house
     ["node", "unbound_pods", "all_nodes", "pods_on", "disruption_budgets", "workloads_of", "evict", "take", "read"],
 )
 def test_an_outage_makes_the_message_come_again_and_the_repeat_finishes(call: str, fault: EbbError) -> None:
-    ebb = house()
+    ebb = fake_ebb()
     ebb.cluster.failures[call] = [fault]
     expected = Reply.DONE if (call, type(fault)) == ("take", Stale) else Reply.AGAIN
 
@@ -42,7 +42,7 @@ def test_an_outage_makes_the_message_come_again_and_the_repeat_finishes(call: st
     [pytest.param(Retryable("it", "timeout"), id="an outage"), pytest.param(Terminal("it", "403"), id="denied")],
 )
 def test_a_running_drain_ends_as_it_was_begun_while_the_policy_cannot_be_read(fault: EbbError) -> None:
-    ebb = house(pod("p", on="n1", owner="ReplicaSet/web", grace_seconds=60))
+    ebb = fake_ebb(pod("p", on="n1", owner="ReplicaSet/web", grace_seconds=60))
     ebb.later(10, lambda: setattr(ebb.policy, "policy", fault))
 
     assert ebb.drain(order()) is Reply.DONE
@@ -51,7 +51,7 @@ def test_a_running_drain_ends_as_it_was_begun_while_the_policy_cannot_be_read(fa
 
 
 def test_nothing_is_begun_while_the_policy_cannot_be_read() -> None:
-    ebb = house()
+    ebb = fake_ebb()
     ebb.policy.policy = Retryable("it", "timeout")
 
     assert ebb.drain(order()) is Reply.AGAIN
@@ -68,7 +68,7 @@ def test_nothing_is_begun_while_the_policy_cannot_be_read() -> None:
     ],
 )
 def test_a_strangers_claim_since_the_picture_asks_for_a_new_proof(expected: bool, picture_at: Any) -> None:
-    ebb = house()
+    ebb = fake_ebb()
     ebb.remember(ClusterState(claims={"uid-n2": claim("n2", picture_at=picture_at)}))
 
     ebb.drain(order())
@@ -79,7 +79,7 @@ def test_a_strangers_claim_since_the_picture_asks_for_a_new_proof(expected: bool
 
 
 def test_a_claim_granted_between_proof_and_grant_brings_the_message_back() -> None:
-    ebb = house()
+    ebb = fake_ebb()
     look = ebb.cluster.evict
 
     def evict(*arguments: Any, **options: Any) -> Eviction:
@@ -96,7 +96,7 @@ def test_a_claim_granted_between_proof_and_grant_brings_the_message_back() -> No
 
 
 def test_a_step_that_was_overtaken_touches_nothing_more() -> None:
-    ebb = house(pod("p", on="n1", kind=WEB, grace_seconds=60), pdb("web", app="web"))
+    ebb = fake_ebb(pod("p", on="n1", kind=WEB, grace_seconds=60), pdb("web", app="web"))
     evicted = ebb.cluster.pods_on
 
     def release_meanwhile(node: str) -> tuple[Pod, ...]:

@@ -14,20 +14,20 @@ from shared.core.records.evictions import EvictionAnswer
 from shared.core.records.state import DrainPhase, DrainRecord, PodProgress
 from shared.ports import ClusterReading, Eviction, drain_key
 from tests.builders import NOW, claim, order, pdb, pod, pod_class
-from tests.functions.drainer.one_drain import WEB, house
-from tests.functions.fake_installation import House
+from tests.functions.drainer.one_drain import WEB, fake_ebb
+from tests.functions.fake_ebb import FakeEbb
 
 BIG = pod_class(owner="ReplicaSet/web", cpu=1)
 GRANTED = {"default/q0": PodProgress(uid="q0", answer="granted", at=NOW)}
 
 
-def one_node_left() -> House:
+def one_node_left() -> FakeEbb:
     """Beside the drain's n1 only n2 has room, for one pod."""
     full = pod("full", on="n3", kind=pod_class(owner="ReplicaSet/full", cpu=3.5))
-    return house(pod("p", on="n1", kind=BIG), pdb("web", app="web"), full)
+    return fake_ebb(pod("p", on="n1", kind=BIG), pdb("web", app="web"), full)
 
 
-def begin_another(ebb: House, needs: float, pods: Any, **its_claim: Any) -> None:
+def begin_another(ebb: FakeEbb, needs: float, pods: Any, **its_claim: Any) -> None:
     """Let a drain of n9 stand, with a pod of so many cores on it."""
     other = pod("q", on="n9", kind=pod_class(owner="ReplicaSet/other", cpu=needs))
     ebb.cluster.put(replace(ebb.cluster.nodes["n2"], name="n9", uid="uid-n9", unschedulable=True), other)
@@ -67,12 +67,12 @@ def test_another_drain_calls_ours_off_only_for_room_that_it_comes_first_to(
     assert ("evict" in {call[0] for call in ebb.effects()}) is not bool(expected)
 
 
-def whole_pictures(ebb: House) -> int:
+def whole_pictures(ebb: FakeEbb) -> int:
     return ebb.cluster.calls.count(("read",))
 
 
 def test_a_pod_whose_budget_is_shut_asks_for_a_picture_only_once_it_opens() -> None:
-    ebb = house(pod("p", on="n1", kind=BIG), pdb("web", app="web"))
+    ebb = fake_ebb(pod("p", on="n1", kind=BIG), pdb("web", app="web"))
     ebb.later(2, lambda: ebb.cluster.put(pdb("web", allowed=0, app="web")))
     ebb.later(300, lambda: ebb.cluster.put(pdb("web", app="web")))
 
@@ -85,7 +85,7 @@ def test_a_pod_whose_budget_is_shut_asks_for_a_picture_only_once_it_opens() -> N
 
 
 def test_the_time_that_a_shut_budget_holds_a_pod_is_told_to_the_end() -> None:
-    ebb = house(pod("p", on="n1", kind=BIG), pdb("web", app="web"), step_seconds=3600)
+    ebb = fake_ebb(pod("p", on="n1", kind=BIG), pdb("web", app="web"), step_seconds=3600)
     ebb.later(2, lambda: ebb.cluster.put(pdb("web", allowed=0, app="web")))
 
     ebb.drain(order())
@@ -100,7 +100,7 @@ def test_the_time_that_a_shut_budget_holds_a_pod_is_told_to_the_end() -> None:
 
 
 def test_a_first_round_that_moved_nothing_is_followed_by_a_new_proof() -> None:
-    ebb = house(pod("p", on="n1", kind=BIG), pdb("web", app="web"))
+    ebb = fake_ebb(pod("p", on="n1", kind=BIG), pdb("web", app="web"))
     busy = Eviction(EvictionAnswer.LATER, "too many requests")
     ebb.cluster.answers["default/p"] = [Eviction(EvictionAnswer.GRANTED), *[busy] * 6]
     rivals = [pod(f"rival-{name}", on=name, kind=pod_class(owner="ReplicaSet/r", cpu=3.5)) for name in ("n2", "n3")]
@@ -117,7 +117,7 @@ def test_a_step_that_is_killed_before_it_wrote_the_answers_has_moved_pods_all_th
     """The room is gone by then: what was moved is watched, and the drain never says that nothing was touched."""
     guards = (pdb("web", app="web"), pdb("second", app="second"))
     second = pod("second", on="n1", kind=pod_class(owner="ReplicaSet/second", cpu=1, labels={"app": "second"}))
-    ebb = house(pod("p", on="n1", kind=BIG), second, *guards)
+    ebb = fake_ebb(pod("p", on="n1", kind=BIG), second, *guards)
     killed = ebb.cluster.evict
 
     def at_the_second(given: Pod, grace: int, *, dry_run: bool = False) -> Eviction:
@@ -138,7 +138,7 @@ def test_a_step_that_is_killed_before_it_wrote_the_answers_has_moved_pods_all_th
     assert [call[1] for call in ebb.effects() if call[0] == "evict"] == ["default/p", "default/second"]
 
 
-def slow(ebb: House, seconds: float) -> None:
+def slow(ebb: FakeEbb, seconds: float) -> None:
     """Let reading the whole cluster take so long."""
     read = ebb.cluster.read
 
@@ -149,7 +149,7 @@ def slow(ebb: House, seconds: float) -> None:
     ebb.cluster.read = read_slowly  # type: ignore[method-assign]
 
 
-def in_messages(ebb: House, after: float = 0) -> int:
+def in_messages(ebb: FakeEbb, after: float = 0) -> int:
     """Drain n1 in as many messages as it takes, each delivered so long after the last; return how many."""
     ebb.drain(order())
     count = 1
@@ -162,7 +162,7 @@ def in_messages(ebb: House, after: float = 0) -> int:
 
 @pytest.mark.parametrize("seconds", [1, 11, 15, 19, 26])
 def test_a_proof_that_takes_long_is_acted_on_in_its_own_step(seconds: float) -> None:
-    ebb = house(step_seconds=25)
+    ebb = fake_ebb(step_seconds=25)
     slow(ebb, seconds)
 
     in_messages(ebb, after=30)
@@ -173,7 +173,7 @@ def test_a_proof_that_takes_long_is_acted_on_in_its_own_step(seconds: float) -> 
 
 @pytest.mark.parametrize("seconds", [3, 5, 8, 25])
 def test_a_node_is_counted_empty_however_short_the_steps_are(seconds: float) -> None:
-    ebb = house(step_seconds=seconds)
+    ebb = fake_ebb(step_seconds=seconds)
     ebb.cluster.workloads[WEB.workload] = Workload("default/Deployment/web", 1, 1, created=1)
 
     in_messages(ebb)

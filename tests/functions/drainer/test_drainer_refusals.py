@@ -12,7 +12,7 @@ from shared.core.records.state import ClusterState
 from shared.errors import Retryable
 from shared.ports import Eviction
 from tests.builders import NOW, order, pdb, pod, policy
-from tests.functions.drainer.one_drain import WEB, house
+from tests.functions.drainer.one_drain import WEB, fake_ebb
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ from tests.functions.drainer.one_drain import WEB, house
 def test_an_order_that_no_longer_holds_is_refused_by_name(
     expected: str, changes: dict[str, Any], things: tuple[Pod, ...]
 ) -> None:
-    ebb = house(*things)
+    ebb = fake_ebb(*things)
 
     assert ebb.drain(order(**changes)) is Reply.DONE
 
@@ -38,7 +38,7 @@ def test_an_order_that_no_longer_holds_is_refused_by_name(
 
 
 def test_a_refusal_says_its_sentence_once() -> None:
-    ebb = house(policy=policy(enabled=False))
+    ebb = fake_ebb(policy=policy(enabled=False))
 
     ebb.drain(order())
 
@@ -56,7 +56,7 @@ def test_a_refusal_says_its_sentence_once() -> None:
     ],
 )
 def test_the_policy_of_this_moment_decides(expected: str, rules: Any) -> None:
-    ebb = house(policy=rules)
+    ebb = fake_ebb(policy=rules)
 
     assert ebb.drain(order()) is Reply.DONE
 
@@ -65,7 +65,7 @@ def test_the_policy_of_this_moment_decides(expected: str, rules: Any) -> None:
 
 
 def test_an_order_that_nobody_claimed_in_time_expires() -> None:
-    ebb = house()
+    ebb = fake_ebb()
     ebb.pass_time(minutes=10)
 
     ebb.deliver(order())
@@ -74,7 +74,7 @@ def test_an_order_that_nobody_claimed_in_time_expires() -> None:
 
 
 def test_a_claim_that_is_held_never_expires() -> None:
-    ebb = house()
+    ebb = fake_ebb()
     ebb.cluster.failures["take"] = [Retryable("kubernetes", "timeout")]
     ebb.drain(order())
     ebb.pass_time(minutes=4)
@@ -85,7 +85,7 @@ def test_a_claim_that_is_held_never_expires() -> None:
 
 @pytest.mark.acceptance(46)
 def test_a_pdb_without_room_refuses_the_order_before_any_cordon() -> None:
-    ebb = house(pod("p", on="n1", kind=WEB), pdb("web", allowed=0, app="web"))
+    ebb = fake_ebb(pod("p", on="n1", kind=WEB), pdb("web", allowed=0, app="web"))
 
     ebb.drain(order())
 
@@ -94,7 +94,7 @@ def test_a_pdb_without_room_refuses_the_order_before_any_cordon() -> None:
 
 
 def test_a_webhook_that_would_deny_is_met_before_any_cordon() -> None:
-    ebb = house()
+    ebb = fake_ebb()
     ebb.cluster.answers["default/p"] = [Eviction(EvictionAnswer.FORBIDDEN, "admission webhook denied")]
 
     ebb.drain(order())
@@ -105,7 +105,7 @@ def test_a_webhook_that_would_deny_is_met_before_any_cordon() -> None:
 
 @pytest.mark.acceptance(55)
 def test_dry_run_checks_everything_and_writes_nothing_to_the_cluster() -> None:
-    ebb = house(policy=policy(cluster_wide={"dry_run": True}))
+    ebb = fake_ebb(policy=policy(cluster_wide={"dry_run": True}))
 
     assert ebb.drain(order()) is Reply.DONE
 
@@ -115,7 +115,7 @@ def test_dry_run_checks_everything_and_writes_nothing_to_the_cluster() -> None:
 
 
 def test_an_eviction_that_would_be_refused_for_good_leaves_the_node_alone_for_a_while() -> None:
-    ebb = house()
+    ebb = fake_ebb()
     ebb.cluster.answers["default/p"] = [Eviction(EvictionAnswer.FORBIDDEN, "admission webhook denied")]
 
     ebb.drain(order())

@@ -12,11 +12,11 @@ from shared.core.records.state import DrainPhase
 from shared.errors import Retryable
 from shared.ports import Eviction
 from tests.builders import order
-from tests.functions.drainer.one_drain import holder, house, released
+from tests.functions.drainer.one_drain import fake_ebb, holder, released
 
 
 def test_a_release_frees_the_node_and_ends_the_claim() -> None:
-    ebb = house()
+    ebb = fake_ebb()
     ebb.drain(order())
 
     assert ebb.deliver(json.dumps({"kind": "release", "node": "n1"}).encode()) is Reply.DONE
@@ -30,7 +30,7 @@ def test_a_release_frees_the_node_and_ends_the_claim() -> None:
 
 
 def test_a_release_is_carried_out_in_dry_run_and_without_a_policy() -> None:
-    ebb = house()
+    ebb = fake_ebb()
     ebb.drain(order())
     ebb.policy.policy = None
 
@@ -41,7 +41,7 @@ def test_a_release_is_carried_out_in_dry_run_and_without_a_policy() -> None:
 
 @pytest.mark.acceptance(94)
 def test_the_watchdogs_release_looks_again_before_it_undoes_anything() -> None:
-    ebb = house()
+    ebb = fake_ebb()
     ebb.drain(order())
     overdue = released(origin=Origin.PLANNER, why="watchdog")
 
@@ -55,7 +55,7 @@ def test_the_watchdogs_release_looks_again_before_it_undoes_anything() -> None:
 
 
 def test_a_release_for_an_orphan_spares_a_drain_that_lives() -> None:
-    ebb = house()
+    ebb = fake_ebb()
     ebb.drain(order())
 
     ebb.deliver(released(origin=Origin.PLANNER, why="orphan"))
@@ -67,7 +67,7 @@ def test_a_release_for_an_orphan_spares_a_drain_that_lives() -> None:
 
 
 def test_a_giving_back_that_was_cut_short_is_finished_by_the_next_message() -> None:
-    ebb = house()
+    ebb = fake_ebb()
     ebb.cluster.answers["default/p"] = [Eviction(EvictionAnswer.GRANTED), Eviction(EvictionAnswer.FORBIDDEN, "webhook")]
     ebb.cluster.failures["give_back"] = [Retryable("kubernetes", "timeout")]
 

@@ -16,15 +16,15 @@ from shared.core.records.claims import settle
 from shared.core.records.state import ClusterState, DrainPhase, DrainRecord, Lease, PodProgress, Start
 from shared.ports import drain_key
 from tests.builders import CLUSTER, NOW, claim, order, pdb, pod, pod_class, policy
-from tests.functions.drainer.one_drain import WEB, holder, house
-from tests.functions.fake_installation import House
+from tests.functions.drainer.one_drain import WEB, fake_ebb, holder
+from tests.functions.fake_ebb import FakeEbb
 
 MOST = 30.0
 """Seconds that a replacement may wait before its node is given back (docs/decisions/promise.md)."""
 BIG = pod_class(owner="ReplicaSet/web", cpu=1)
 
 
-def reborn_without_a_place(ebb: House) -> None:
+def reborn_without_a_place(ebb: FakeEbb) -> None:
     """The replacement of `p` comes when `p` begins to end, and the scheduler says at once that it fits nowhere."""
 
     def look() -> None:
@@ -35,18 +35,18 @@ def reborn_without_a_place(ebb: House) -> None:
     ebb.clock.moves.insert(0, look)
 
 
-def waiting(ebb: House) -> Pod:
+def waiting(ebb: FakeEbb) -> Pod:
     now = ebb.clock.now()
     return pod("new", kind=WEB, phase=Phase.PENDING, ready=False, created=now, unschedulable_since=now)
 
 
-def counted(ebb: House, *, available: int, created: int = 1) -> None:
+def counted(ebb: FakeEbb, *, available: int, created: int = 1) -> None:
     ebb.cluster.workloads[WEB.workload] = Workload("default/Deployment/web", 1, available, created=created)
 
 
 @pytest.mark.parametrize("grace", [0, 5, 30, 55, 90, 300])
 def test_a_node_is_given_back_within_half_a_minute_of_a_replacement_that_finds_no_place(grace: int) -> None:
-    ebb = house(pod("p", on="n1", kind=replace(WEB, grace_seconds=grace)), pdb("web", app="web"))
+    ebb = fake_ebb(pod("p", on="n1", kind=replace(WEB, grace_seconds=grace)), pdb("web", app="web"))
     reborn_without_a_place(ebb)
 
     assert ebb.drain(order()) is Reply.DONE
@@ -57,7 +57,7 @@ def test_a_node_is_given_back_within_half_a_minute_of_a_replacement_that_finds_n
     assert (holder(ebb), ebb.reasons("drain_result")) == (None, ["replacement_pending"])
 
 
-def younger_drain(ebb: House) -> None:
+def younger_drain(ebb: FakeEbb) -> None:
     """Another instance has moved a pod of the same workload since, and is at work."""
     now = ebb.clock.now()
     record = DrainRecord(
@@ -74,13 +74,13 @@ def younger_drain(ebb: House) -> None:
     ebb.remember(changed(state, claims={**state.claims, "uid-n9": claim("n9", order_id="younger", since=now)}))
 
 
-def younger_gives_back(ebb: House) -> None:
+def younger_gives_back(ebb: FakeEbb) -> None:
     moved = (WEB.workload,)
     ebb.remember(settle(ebb.remembered(), "uid-n9", Halt.REPLACEMENT_PENDING, ebb.clock.now(), moved))
 
 
 def test_the_youngest_drain_that_moved_a_workload_gives_way_and_the_others_stay() -> None:
-    ebb = house(pod("p", on="n1", kind=WEB), pdb("web", app="web"))
+    ebb = fake_ebb(pod("p", on="n1", kind=WEB), pdb("web", app="web"))
     reborn_without_a_place(ebb)
     ebb.later(8, lambda: younger_drain(ebb))
     ebb.later(36, lambda: younger_gives_back(ebb))
@@ -93,7 +93,7 @@ def test_the_youngest_drain_that_moved_a_workload_gives_way_and_the_others_stay(
 
 
 def test_a_node_that_was_given_back_in_vain_is_followed_by_the_next_after_another_grace() -> None:
-    ebb = house(pod("p", on="n1", kind=WEB), pdb("web", app="web"))
+    ebb = fake_ebb(pod("p", on="n1", kind=WEB), pdb("web", app="web"))
     reborn_without_a_place(ebb)
     ebb.later(8, lambda: younger_drain(ebb))
     ebb.later(36, lambda: younger_gives_back(ebb))
@@ -107,7 +107,7 @@ def test_a_node_that_was_given_back_in_vain_is_followed_by_the_next_after_anothe
 
 
 def test_a_node_given_back_is_remembered_with_the_workloads_it_was_given_back_for() -> None:
-    ebb = house(pod("p", on="n1", kind=WEB), pdb("web", app="web"))
+    ebb = fake_ebb(pod("p", on="n1", kind=WEB), pdb("web", app="web"))
     reborn_without_a_place(ebb)
 
     ebb.drain(order())
@@ -117,7 +117,7 @@ def test_a_node_given_back_is_remembered_with_the_workloads_it_was_given_back_fo
 
 
 def test_a_record_that_cannot_be_read_gives_no_node_back_in_our_stead() -> None:
-    ebb = house(pod("p", on="n1", kind=WEB), pdb("web", app="web"))
+    ebb = fake_ebb(pod("p", on="n1", kind=WEB), pdb("web", app="web"))
     reborn_without_a_place(ebb)
     ebb.later(8, lambda: younger_drain(ebb))
     place = (CLUSTER, "drains", "younger")
@@ -128,7 +128,7 @@ def test_a_record_that_cannot_be_read_gives_no_node_back_in_our_stead() -> None:
 
 
 def test_a_drained_node_is_looked_at_in_new_messages_until_its_replacements_run() -> None:
-    ebb = house(step_seconds=25)
+    ebb = fake_ebb(step_seconds=25)
     counted(ebb, available=1)
     ebb.later(10, lambda: counted(ebb, available=0))
     ebb.later(70, lambda: counted(ebb, available=1))
@@ -144,7 +144,7 @@ def test_a_drained_node_is_looked_at_in_new_messages_until_its_replacements_run(
 
 
 def test_a_replacement_that_loses_its_node_after_all_has_the_drained_one_given_back() -> None:
-    ebb = house()
+    ebb = fake_ebb()
     counted(ebb, available=1)
     ebb.later(10, lambda: counted(ebb, available=0))
     ebb.later(60, lambda: ebb.cluster.put(waiting(ebb)))
@@ -157,7 +157,7 @@ def test_a_replacement_that_loses_its_node_after_all_has_the_drained_one_given_b
 
 
 def test_a_replacement_that_never_starts_does_not_hold_a_message_beyond_the_deadline() -> None:
-    ebb = house(step_seconds=3600)
+    ebb = fake_ebb(step_seconds=3600)
     counted(ebb, available=1)
     ebb.later(10, lambda: counted(ebb, available=0))
 
@@ -170,7 +170,7 @@ def test_a_replacement_that_never_starts_does_not_hold_a_message_beyond_the_dead
 
 
 def test_a_watch_that_the_pass_has_ended_meanwhile_says_nothing_of_its_lease() -> None:
-    ebb = house()
+    ebb = fake_ebb()
 
     def the_pass_sees_the_node_gone() -> None:
         del ebb.cluster.nodes["n1"]
@@ -185,7 +185,7 @@ def test_a_watch_that_the_pass_has_ended_meanwhile_says_nothing_of_its_lease() -
 
 
 def test_room_taken_before_the_first_eviction_gives_the_node_back_untouched() -> None:
-    ebb = house(pod("p", on="n1", kind=BIG), pdb("web", app="web"))
+    ebb = fake_ebb(pod("p", on="n1", kind=BIG), pdb("web", app="web"))
     rival = pod_class(owner="ReplicaSet/rival", cpu=3.5)
     ebb.later(3, lambda: ebb.cluster.put(*(pod(f"rival-{name}", on=name, kind=rival) for name in ("n2", "n3"))))
 
@@ -199,7 +199,7 @@ def test_room_taken_before_the_first_eviction_gives_the_node_back_untouched() ->
 
 
 def test_the_headroom_is_there_for_what_happens_between_plan_and_eviction() -> None:
-    ebb = house(pod("p", on="n1", kind=BIG), pdb("web", app="web"), policy=policy(headroom_percent=25))
+    ebb = fake_ebb(pod("p", on="n1", kind=BIG), pdb("web", app="web"), policy=policy(headroom_percent=25))
     rival = pod_class(owner="ReplicaSet/rival", cpu=2.8)
     ebb.later(3, lambda: ebb.cluster.put(*(pod(f"rival-{name}", on=name, kind=rival) for name in ("n2", "n3"))))
 
@@ -210,7 +210,7 @@ def test_the_headroom_is_there_for_what_happens_between_plan_and_eviction() -> N
 
 def test_room_that_another_drain_counts_on_is_not_free_at_the_first_eviction() -> None:
     """Both fit on the one node that is left, one after the other, but not together."""
-    ebb = house(pod("p", on="n1", kind=BIG), pdb("web", app="web"))
+    ebb = fake_ebb(pod("p", on="n1", kind=BIG), pdb("web", app="web"))
     full = pod_class(owner="ReplicaSet/full", cpu=3.5)
     ebb.cluster.put(pod("full", on="n3", kind=full))
     other = pod("q", on="n9", kind=pod_class(owner="ReplicaSet/other", cpu=3.5))
@@ -239,7 +239,7 @@ def _with_claim(state: ClusterState) -> ClusterState:
 )
 def test_a_drain_that_began_and_ended_since_the_picture_asks_for_a_new_proof(expected: bool, state: Any) -> None:
     """It moved pods, and no claim of it is left that would tell."""
-    ebb = house()
+    ebb = fake_ebb()
     ebb.remember(state)
 
     ebb.drain(order())
@@ -249,7 +249,7 @@ def test_a_drain_that_began_and_ended_since_the_picture_asks_for_a_new_proof(exp
 
 
 def test_a_drained_node_whose_step_was_lost_is_watched_again_and_its_claim_says_so() -> None:
-    ebb = house()
+    ebb = fake_ebb()
     ebb.drain(order())
     claims = ebb.remembered().claims
     ebb.remember(changed(ebb.remembered(), claims={"uid-n1": changed(claims["uid-n1"], drained=UNSET)}))

@@ -10,18 +10,18 @@ from shared.core.cluster.workloads import Workload
 from shared.core.policy import LongGrace, NamespaceRate, SingleReplicas
 from shared.core.records.state import DrainPhase
 from tests.builders import NOW, node, order, pod, pod_class, policy
-from tests.functions.fake_installation import House
+from tests.functions.fake_ebb import FakeEbb
 
 WEB = pod_class(owner="ReplicaSet/web")
 WORKLOAD = "default/ReplicaSet/web"
 
 
-def house(*things: Any, **changes: Any) -> House:
+def fake_ebb(*things: Any, **changes: Any) -> FakeEbb:
     """Three nodes with room, and things; a pod that no PDB guards on n1 unless things are given."""
-    return House(node("n1"), node("n2"), node("n3"), *(things or (pod("p", on="n1", kind=WEB),)), **changes)
+    return FakeEbb(node("n1"), node("n2"), node("n3"), *(things or (pod("p", on="n1", kind=WEB),)), **changes)
 
 
-def holder(ebb: House) -> str | None:
+def holder(ebb: FakeEbb) -> str | None:
     return ebb.cluster.nodes["n1"].drain_taint
 
 
@@ -34,7 +34,7 @@ def holder(ebb: House) -> str | None:
     ],
 )
 def test_what_became_of_a_workload_since_the_picture_refuses_the_order(expected: str, workload: Workload) -> None:
-    ebb = house(pod("p", on="n1"), policy=policy(single_replicas=SingleReplicas.NEVER))
+    ebb = fake_ebb(pod("p", on="n1"), policy=policy(single_replicas=SingleReplicas.NEVER))
     ebb.cluster.workloads[WORKLOAD] = workload
 
     ebb.drain(order())
@@ -45,7 +45,7 @@ def test_what_became_of_a_workload_since_the_picture_refuses_the_order(expected:
 
 
 def test_a_workload_that_is_not_known_is_not_taken_for_a_single_replica() -> None:
-    ebb = house(pod("p", on="n1"), policy=policy(single_replicas=SingleReplicas.NEVER))
+    ebb = fake_ebb(pod("p", on="n1"), policy=policy(single_replicas=SingleReplicas.NEVER))
 
     ebb.drain(order())
 
@@ -53,7 +53,7 @@ def test_a_workload_that_is_not_known_is_not_taken_for_a_single_replica() -> Non
 
 
 def test_an_unprotected_workload_gives_up_as_many_at_once_as_the_policy_lets_be_away() -> None:
-    ebb = house(*(pod(f"p{index}", on="n1", kind=WEB) for index in range(3)))
+    ebb = fake_ebb(*(pod(f"p{index}", on="n1", kind=WEB) for index in range(3)))
     ebb.cluster.workloads[WORKLOAD] = Workload("default/Deployment/web", 8, 8)
 
     ebb.drain(order())
@@ -67,7 +67,7 @@ def test_an_unprotected_workload_gives_up_as_many_at_once_as_the_policy_lets_be_
 
 
 def test_workloads_are_read_every_five_seconds_at_most() -> None:
-    ebb = house(pod("p", on="n1", kind=WEB, grace_seconds=30))
+    ebb = fake_ebb(pod("p", on="n1", kind=WEB, grace_seconds=30))
 
     ebb.drain(order())
 
@@ -76,7 +76,7 @@ def test_workloads_are_read_every_five_seconds_at_most() -> None:
 
 
 def test_a_drain_that_waited_for_lost_replicas_until_its_deadline_names_the_workload() -> None:
-    ebb = house(pod("p", on="n1", kind=WEB), pod("q", on="n1", kind=WEB))
+    ebb = fake_ebb(pod("p", on="n1", kind=WEB), pod("q", on="n1", kind=WEB))
     ebb.cluster.workloads[WORKLOAD] = Workload("default/Deployment/web", 2, 2)
 
     def lose_one() -> None:
@@ -95,7 +95,7 @@ def test_a_drain_that_waited_for_lost_replicas_until_its_deadline_names_the_work
 
 def test_a_claim_counts_the_pods_it_moves_and_the_next_one_is_bound_by_them() -> None:
     rules = policy(cluster_wide={"evictions_per_namespace": NamespaceRate(1, timedelta(hours=1))})
-    ebb = house(pod("p", on="n1"), pod("q", on="n2"), policy=rules)
+    ebb = fake_ebb(pod("p", on="n1"), pod("q", on="n2"), policy=rules)
 
     ebb.drain(order())
     assert [start.pods for start in ebb.remembered().starts] == [{"default": 1}]
@@ -109,7 +109,7 @@ def test_a_claim_counts_the_pods_it_moves_and_the_next_one_is_bound_by_them() ->
 
 
 def test_without_the_setting_a_claim_remembers_no_pods() -> None:
-    ebb = house()
+    ebb = fake_ebb()
 
     ebb.drain(order())
 
@@ -125,7 +125,7 @@ def test_without_the_setting_a_claim_remembers_no_pods() -> None:
     ],
 )
 def test_an_hour_of_grace_is_cut_only_by_a_policy_that_says_so(expected: list[int], rules: dict[str, Any]) -> None:
-    ebb = house(
+    ebb = fake_ebb(
         pod("match-7", on="n1", kind=pod_class(owner="StatefulSet/game", grace_seconds=3600)), policy=policy(**rules)
     )
 

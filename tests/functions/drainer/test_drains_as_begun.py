@@ -14,8 +14,8 @@ from shared.core.policy import Jobs, KubeSystemPods, LocalStorage, LongGrace, Si
 from shared.core.records.state import DrainPhase
 from shared.errors import BadPolicy, Retryable
 from tests.builders import NOW, node, order, pdb, pod, pod_class, policy
-from tests.functions.drainer.one_drain import house
-from tests.functions.fake_installation import House
+from tests.functions.drainer.one_drain import fake_ebb
+from tests.functions.fake_ebb import FakeEbb
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_a_policy_edit_lets_running_drains_end(
 ) -> None:
     spec = pod_class(**{"grace_seconds": 30, **kind})
     guard = pdb("web", namespace=spec.namespace, allowed=3)
-    ebb = House(
+    ebb = FakeEbb(
         *(node(f"n{index}") for index in (1, 2, 3)), pod("p", on="n1", kind=spec), guard, policy=policy(**begun)
     )
     ebb.cluster.workloads["default/StatefulSet/db"] = Workload("StatefulSet/db", 1)
@@ -56,7 +56,7 @@ def test_a_policy_edit_lets_running_drains_end(
 
 
 def test_a_drain_that_lost_its_policy_still_holds_to_the_rules_it_was_begun_with() -> None:
-    ebb = house()
+    ebb = fake_ebb()
     ebb.later(2, lambda: ebb.cluster.put(pod("cron", on="n1", owner="Job/cron")))
     ebb.later(2, lambda: setattr(ebb.policy, "policy", BadPolicy("not: yaml")))
 
@@ -68,7 +68,7 @@ def test_a_drain_that_lost_its_policy_still_holds_to_the_rules_it_was_begun_with
 
 
 def test_a_drain_whose_step_died_between_claim_and_record_takes_the_rules_of_that_moment() -> None:
-    ebb = house(policy=policy(local_storage=LocalStorage.EVICT))
+    ebb = fake_ebb(policy=policy(local_storage=LocalStorage.EVICT))
     ebb.cluster.failures["pods_on"] = []
     seen = ebb.state.put
 
@@ -97,7 +97,7 @@ def test_a_drain_whose_step_died_between_claim_and_record_takes_the_rules_of_tha
     ],
 )
 def test_what_merely_waits_and_binds_just_before_the_cordon_is_no_failure(late: Any, rules: Mapping[str, Any]) -> None:
-    ebb = house(policy=policy(**rules))
+    ebb = fake_ebb(policy=policy(**rules))
     ebb.later(2, lambda: ebb.cluster.put(late))
 
     assert ebb.drain(order()) is Reply.DONE
@@ -111,7 +111,7 @@ def test_what_merely_waits_and_binds_just_before_the_cordon_is_no_failure(late: 
 
 
 def test_a_pod_that_blocks_for_good_beside_one_that_waits_is_the_reason() -> None:
-    ebb = house()
+    ebb = fake_ebb()
     ebb.later(2, lambda: ebb.cluster.put(pod("a-job", on="n1", owner="Job/x"), pod("bare", on="n1", owner=None)))
 
     ebb.drain(order())
@@ -122,7 +122,7 @@ def test_a_pod_that_blocks_for_good_beside_one_that_waits_is_the_reason() -> Non
 
 def test_a_pod_that_dies_for_longer_than_a_drain_lasts_keeps_its_node() -> None:
     dying = pod("dying", on="n1", owner="ReplicaSet/db", deleting=NOW + timedelta(hours=2))
-    ebb = house(dying, pod("p", on="n1", owner="ReplicaSet/web"))
+    ebb = fake_ebb(dying, pod("p", on="n1", owner="ReplicaSet/web"))
 
     assert ebb.drain(order()) is Reply.DONE
 
@@ -134,7 +134,7 @@ def test_a_pod_that_dies_for_longer_than_a_drain_lasts_keeps_its_node() -> None:
 
 
 def test_a_deadline_names_the_pod_that_was_given_longer_by_others() -> None:
-    ebb = house(pod("p", on="n1", owner="ReplicaSet/web"))
+    ebb = fake_ebb(pod("p", on="n1", owner="ReplicaSet/web"))
     until = NOW + timedelta(hours=2)
     ebb.later(2, lambda: ebb.cluster.put(with_changes(ebb.cluster.pods["default/p"], deleting=until)))
 

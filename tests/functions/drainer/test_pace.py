@@ -7,13 +7,13 @@ from typing import Any
 
 from shared.core.records.state import ClusterState, DrainPhase
 from tests.builders import claim, node, order, pdb, pod, policy
-from tests.functions.fake_installation import House
+from tests.functions.fake_ebb import FakeEbb
 
 CALL_SECONDS = 0.03
 PODS, WORKLOADS = 110, 60
 
 
-def slow(ebb: House, owner: Any, name: str, cost: Callable[..., float]) -> None:
+def slow(ebb: FakeEbb, owner: Any, name: str, cost: Callable[..., float]) -> None:
     """Let each call take its time."""
     own = getattr(owner, name)
 
@@ -24,7 +24,7 @@ def slow(ebb: House, owner: Any, name: str, cost: Callable[..., float]) -> None:
     setattr(owner, name, call)
 
 
-def house(others: int) -> House:
+def fake_ebb(others: int) -> FakeEbb:
     """A node of 110 pods of sixty workloads, each with a budget, and so many other claims, drained some minutes ago."""
     nodes = [
         node("n1", cpu=64, memory=256, pods=256),
@@ -36,7 +36,7 @@ def house(others: int) -> House:
         for index in range(PODS)
     ]
     guards = [pdb(f"b{index}", allowed=50, app=f"w{index}") for index in range(WORKLOADS)]
-    ebb = House(*nodes, *pods, *guards, policy=policy(), step_seconds=25, one_instance=True)
+    ebb = FakeEbb(*nodes, *pods, *guards, policy=policy(), step_seconds=25, one_instance=True)
     before = ebb.clock.now() - timedelta(minutes=5)
     rows = {
         f"uid-x{index}": claim(f"x{index}", order_id=f"o{index}", since=before, drained=True) for index in range(others)
@@ -51,7 +51,7 @@ def house(others: int) -> House:
 
 
 def test_a_full_node_ends_within_its_deadline_beside_eighteen_drains_that_wait_for_the_autoscaler() -> None:
-    ebb = house(18)
+    ebb = fake_ebb(18)
 
     ebb.drain(order())
     while ebb.bus.published:
@@ -71,7 +71,7 @@ def test_drains_that_move_the_same_workloads_read_them_once() -> None:
     pods = [
         pod(f"p{number}{index}", on=f"n{number}", owner="ReplicaSet/web") for number in (1, 2, 3) for index in (1, 2)
     ]
-    ebb = House(*nodes, *pods, pdb("web", allowed=50, app="web"), step_seconds=1, one_instance=True)
+    ebb = FakeEbb(*nodes, *pods, pdb("web", allowed=50, app="web"), step_seconds=1, one_instance=True)
 
     for name in ("n1", "n2", "n3"):
         ebb.drain(order(name, order_id=f"for-{name}"))

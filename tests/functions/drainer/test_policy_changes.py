@@ -9,8 +9,8 @@ from shared.core.records.state import DrainPhase
 from shared.errors import BadPolicy
 from tests.builders import node, order, pod, policy
 from tests.core.planning.passes import MINUTE
-from tests.functions.fake_installation import House
-from tests.functions.planner.half_empty_nodes import house, marks
+from tests.functions.fake_ebb import FakeEbb
+from tests.functions.planner.half_empty_nodes import fake_ebb, marks
 
 WIDER_BUT_FOR_ONE_FIELD = b"""
 dryRun: false
@@ -28,7 +28,7 @@ def broken() -> BadPolicy:
 
 @pytest.mark.acceptance(8)
 def test_one_bad_field_stops_every_new_drain_until_it_is_mended_and_is_said_loudly() -> None:
-    ebb = house()
+    ebb = fake_ebb()
     ebb.policy.policy = broken()
 
     assert ebb.tick()["orders"] == []
@@ -46,7 +46,7 @@ def test_one_bad_field_stops_every_new_drain_until_it_is_mended_and_is_said_loud
 @pytest.mark.acceptance(8)
 def test_a_drain_that_runs_when_the_policy_breaks_ends_as_it_was_begun() -> None:
     slow = pod("slow", on="n1", cpu=1, grace_seconds=300)
-    ebb = House(node("n1"), node("n2"), node("n3"), slow, step_seconds=60)
+    ebb = FakeEbb(node("n1"), node("n2"), node("n3"), slow, step_seconds=60)
     assert ebb.drain(order()) is Reply.DONE
     assert ebb.record().phase is DrainPhase.CORDONED  # type: ignore[union-attr]  # the record exists
 
@@ -62,7 +62,7 @@ def test_a_drain_that_runs_when_the_policy_breaks_ends_as_it_was_begun() -> None
 
 @pytest.mark.acceptance(12)
 def test_a_changed_policy_leaves_marks_and_nodes_as_they_are() -> None:
-    ebb = house(policy=policy(cluster_wide={"hash": "one"}, consolidate_after=10 * MINUTE))
+    ebb = fake_ebb(policy=policy(cluster_wide={"hash": "one"}, consolidate_after=10 * MINUTE))
     ebb.tick()
     before = marks(ebb)
 

@@ -11,7 +11,7 @@ from shared.core.records.state import ClusterState
 from shared.errors import Retryable
 from shared.ports import Eviction
 from tests.builders import NOW, claim, node, order, pod, pod_class
-from tests.functions.fake_installation import House
+from tests.functions.fake_ebb import FakeEbb
 
 WEB = pod_class(owner="ReplicaSet/web")
 STUCK = pod("stuck", cpu=3, owner="ReplicaSet/stuck", unschedulable_since=NOW - timedelta(hours=1))
@@ -22,21 +22,21 @@ def asked(name: str) -> Order:
     return order(name, order_id=f"for-{name}", origin=Origin.MANUAL, reason="manual", dry_run=True)
 
 
-def house() -> House:
+def fake_ebb() -> FakeEbb:
     nodes = [node(f"n{index}") for index in range(1, 5)]
-    return House(*nodes, *(pod(f"p{index}", on=f"n{index}", kind=WEB) for index in (1, 2, 3)), one_instance=True)
+    return FakeEbb(*nodes, *(pod(f"p{index}", on=f"n{index}", kind=WEB) for index in (1, 2, 3)), one_instance=True)
 
 
-def pictures(ebb: House) -> int:
+def pictures(ebb: FakeEbb) -> int:
     return sum(call[0] == "read" for call in ebb.cluster.calls)
 
 
-def told(ebb: House) -> list[object]:
+def told(ebb: FakeEbb) -> list[object]:
     return [line["shared"] for line in ebb.log.of("drain_step") if line.get("reason") == "whole_picture"]
 
 
 def test_the_orders_of_one_instance_share_a_picture_and_the_log_counts_it() -> None:
-    ebb = house()
+    ebb = fake_ebb()
 
     for name in ("n1", "n2", "n3"):
         ebb.drain(asked(name))
@@ -49,7 +49,7 @@ def test_the_orders_of_one_instance_share_a_picture_and_the_log_counts_it() -> N
     ("expected", "seconds"), [pytest.param(1, 20, id="20 s"), pytest.param(2, 20.1, id="over 20 s")]
 )
 def test_a_picture_is_shared_for_twenty_seconds(expected: int, seconds: float) -> None:
-    ebb = house()
+    ebb = fake_ebb()
     ebb.drain(asked("n1"))
 
     ebb.pass_time(seconds=seconds)
@@ -59,7 +59,7 @@ def test_a_picture_is_shared_for_twenty_seconds(expected: int, seconds: float) -
 
 
 def test_a_picture_is_not_shared_once_another_drain_may_have_moved_pods() -> None:
-    ebb = house()
+    ebb = fake_ebb()
     ebb.drain(asked("n1"))
     ebb.remember(ClusterState(claims={"uid-n3": claim("n3", order_id="other", since=ebb.clock.now())}))
 
@@ -70,7 +70,7 @@ def test_a_picture_is_not_shared_once_another_drain_may_have_moved_pods() -> Non
 
 
 def test_a_picture_that_fails_fails_its_own_order_alone() -> None:
-    ebb = house()
+    ebb = fake_ebb()
     ebb.cluster.failures["read"] = [Retryable("API", "no answer")]
 
     replies = [ebb.drain(asked(name)).value for name in ("n1", "n2")]
@@ -83,7 +83,7 @@ def test_of_two_orders_that_prove_their_place_anew_the_second_counts_the_first()
     own = [pod(f"p{index}", on=f"n{index}", cpu=2, owner=f"ReplicaSet/r{index}") for index in (1, 2)]
     full = pod("full", on="n4", cpu=3, owner="ReplicaSet/full")
     nodes = [node(f"n{index}", cpu=4) for index in (1, 2, 3, 4)]
-    ebb = House(*nodes, *own, full, STUCK, one_instance=True, step_seconds=8)
+    ebb = FakeEbb(*nodes, *own, full, STUCK, one_instance=True, step_seconds=8)
     ebb.cluster.workloads = {each.spec.workload: Workload(each.spec.workload, 1, 1, created=1) for each in own}
     first, second = order("n1", order_id="first"), order("n2", order_id="second")
     cluster, evict, meanwhile = ebb.cluster, ebb.cluster.evict, [lambda: ebb.drain(first)]

@@ -12,22 +12,22 @@ from shared.core.records.state import ClusterState
 from shared.errors import Retryable
 from shared.ports import Eviction
 from tests.builders import node, order, pdb, pod, pod_class, policy
-from tests.functions.fake_installation import House
+from tests.functions.fake_ebb import FakeEbb
 
 WEB = pod_class(owner="ReplicaSet/web")
 KEY = WEB.workload
 FIRST, SECOND = order("n1", order_id="first"), order("n2", order_id="second")
 
 
-def house(replicas: int, *things: Any, on: tuple[str, ...] = ("n1", "n2"), **changes: Any) -> House:
+def fake_ebb(replicas: int, *things: Any, on: tuple[str, ...] = ("n1", "n2"), **changes: Any) -> FakeEbb:
     """Four nodes, a replica of `web` on each of those named; its controller's status is written late, if at all."""
     pods = [pod(f"p{index}", on=name, owner="ReplicaSet/web", grace_seconds=30) for index, name in enumerate(on)]
-    ebb = House(*(node(f"n{index}") for index in range(1, 5)), *pods, *things, **changes)
+    ebb = FakeEbb(*(node(f"n{index}") for index in range(1, 5)), *pods, *things, **changes)
     ebb.cluster.workloads[KEY] = Workload("default/Deployment/web", replicas, replicas)
     return ebb
 
 
-def at_the_first_eviction(ebb: House, meanwhile: Callable[[], object]) -> None:
+def at_the_first_eviction(ebb: FakeEbb, meanwhile: Callable[[], object]) -> None:
     """Do something else in the very moment before the first eviction takes effect."""
     cluster, own, once = ebb.cluster, ebb.cluster.evict, [meanwhile]
 
@@ -39,12 +39,12 @@ def at_the_first_eviction(ebb: House, meanwhile: Callable[[], object]) -> None:
     cluster.evict = evict  # type: ignore[method-assign,assignment]  # the other drain acts between our look and our call
 
 
-def leaving(ebb: House) -> list[str]:
+def leaving(ebb: FakeEbb) -> list[str]:
     return sorted(str(call[1]) for call in ebb.effects() if call[0] == "evict")
 
 
 def test_a_second_drain_is_refused_by_name_while_the_first_moves_the_same_workload() -> None:
-    ebb = house(4)
+    ebb = fake_ebb(4)
     at_the_first_eviction(ebb, lambda: ebb.drain(SECOND))
 
     ebb.drain(FIRST)
@@ -56,7 +56,7 @@ def test_a_second_drain_is_refused_by_name_while_the_first_moves_the_same_worklo
 
 
 def test_the_second_drain_may_go_once_the_first_has_moved_its_pods() -> None:
-    ebb = house(4)
+    ebb = fake_ebb(4)
 
     ebb.drain(FIRST)
     ebb.drain(SECOND)
@@ -66,7 +66,7 @@ def test_the_second_drain_may_go_once_the_first_has_moved_its_pods() -> None:
 
 
 def test_both_go_at_once_where_so_many_may_be_away() -> None:
-    ebb = house(8)
+    ebb = fake_ebb(8)
     at_the_first_eviction(ebb, lambda: ebb.drain(SECOND))
 
     ebb.drain(FIRST)
@@ -75,7 +75,7 @@ def test_both_go_at_once_where_so_many_may_be_away() -> None:
 
 
 def test_a_replica_that_is_away_already_counts() -> None:
-    ebb = house(8)
+    ebb = fake_ebb(8)
     ebb.cluster.workloads[KEY] = Workload("default/Deployment/web", 8, 7)
     at_the_first_eviction(ebb, lambda: ebb.drain(SECOND))
 
@@ -85,7 +85,7 @@ def test_a_replica_that_is_away_already_counts() -> None:
 
 
 def test_a_later_drain_leaves_room_for_the_earlier_one_when_the_workload_shrinks_under_both() -> None:
-    ebb = house(8, step_seconds=20)
+    ebb = fake_ebb(8, step_seconds=20)
     take = ebb.cluster.take
 
     def shrink_at_the_second(taken: Node, *given: Any) -> Node:
@@ -103,7 +103,7 @@ def test_a_later_drain_leaves_room_for_the_earlier_one_when_the_workload_shrinks
 
 
 def test_what_a_pdb_guards_is_no_matter_of_turns() -> None:
-    ebb = house(4, pdb("web", allowed=2, app="web"))
+    ebb = fake_ebb(4, pdb("web", allowed=2, app="web"))
     at_the_first_eviction(ebb, lambda: ebb.drain(SECOND))
 
     ebb.drain(FIRST)
@@ -113,7 +113,7 @@ def test_what_a_pdb_guards_is_no_matter_of_turns() -> None:
 
 
 def test_a_claim_gives_its_turns_up_once_its_pods_have_moved() -> None:
-    ebb = house(4)
+    ebb = fake_ebb(4)
     seen: list[int] = []
     at_the_first_eviction(ebb, lambda: seen.append(len(ebb.remembered().claims["uid-n1"].moving_pods)))
 
@@ -123,7 +123,7 @@ def test_a_claim_gives_its_turns_up_once_its_pods_have_moved() -> None:
 
 
 def test_a_crash_before_the_turns_are_given_up_is_made_good_by_the_repeated_message() -> None:
-    ebb = house(4)
+    ebb = fake_ebb(4)
     write, failures = ebb.state.put, [Retryable("state", "timeout")]
 
     def put(key: Any, value: Any, expected: str | None) -> str:
@@ -148,7 +148,7 @@ def test_a_crash_before_the_turns_are_given_up_is_made_good_by_the_repeated_mess
     ],
 )
 def test_a_plan_takes_no_two_nodes_whose_pods_may_not_be_away_together(expected: list[str], replicas: int) -> None:
-    ebb = house(replicas, on=("n1", "n2", "n3", "n4"), policy=policy(max_nodes_per_pass=4))
+    ebb = fake_ebb(replicas, on=("n1", "n2", "n3", "n4"), policy=policy(max_nodes_per_pass=4))
 
     ebb.tick()
 

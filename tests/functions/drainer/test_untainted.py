@@ -8,24 +8,24 @@ from functions.drainer.receive import Reply
 from shared.core.cluster import names
 from shared.core.records.orders import OrderKind
 from tests.builders import NOW, node, order, pod
-from tests.functions.drainer.one_drain import house, released
-from tests.functions.fake_installation import House
+from tests.functions.drainer.one_drain import fake_ebb, released
+from tests.functions.fake_ebb import FakeEbb
 from tests.functions.planner.half_empty_nodes import begun
-from tests.functions.planner.half_empty_nodes import house as planner_house
+from tests.functions.planner.half_empty_nodes import fake_ebb as planner_house
 
 SAID = "Our taint was removed and the cordon was not; our annotation says whose it is."
 
 
-def untaint(ebb: House) -> None:
+def untaint(ebb: FakeEbb) -> None:
     ebb.cluster.put(replace(ebb.cluster.nodes["n1"], taints=()))
 
 
-def is_free(ebb: House) -> bool:
+def is_free(ebb: FakeEbb) -> bool:
     found = ebb.cluster.nodes["n1"]
     return not found.unschedulable and found.drain_taint is None and names.OUR_ANNOTATION not in found.annotations
 
 
-def healed(ebb: House) -> None:
+def healed(ebb: FakeEbb) -> None:
     """One pass, and the releases that it publishes carried out."""
     ebb.pass_time(minutes=5)
     ebb.tick()
@@ -34,7 +34,7 @@ def healed(ebb: House) -> None:
 
 
 def test_in_the_midst_of_a_drain_the_node_is_given_back_whole_and_it_is_said() -> None:
-    ebb = house(pod("p", on="n1", owner="ReplicaSet/web", grace_seconds=60))
+    ebb = fake_ebb(pod("p", on="n1", owner="ReplicaSet/web", grace_seconds=60))
     ebb.later(10, lambda: untaint(ebb))
 
     assert ebb.drain(order()) is Reply.DONE
@@ -87,7 +87,7 @@ def test_an_annotation_without_taint_or_claim_is_cleared_away(cordoned: bool) ->
 
 
 def test_a_persons_release_finds_the_node_by_the_annotation() -> None:
-    ebb = house()
+    ebb = fake_ebb()
     ebb.drain(order())
     untaint(ebb)
     ebb.state.documents.clear()

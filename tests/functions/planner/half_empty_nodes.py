@@ -7,23 +7,23 @@ from functions.drainer.receive import Reply
 from shared.core.records.state import Mark, PoolMarks
 from shared.ports import pool_key
 from tests.builders import node, pod
-from tests.functions.fake_installation import House
+from tests.functions.fake_ebb import FakeEbb
 
 MINUTE = timedelta(minutes=1)
 
 
-def house(**changes: Any) -> House:
+def fake_ebb(**changes: Any) -> FakeEbb:
     """Two half-empty nodes and one that can take their pods."""
     pods = [pod(f"p{index}", on=f"n{index}", cpu=1, owner=f"ReplicaSet/r{index}") for index in (1, 2, 3)]
-    return House(node("n1"), node("n2"), node("n3"), *pods, **changes)
+    return FakeEbb(node("n1"), node("n2"), node("n3"), *pods, **changes)
 
 
-def marks(ebb: House) -> dict[str, Mark]:
+def marks(ebb: FakeEbb) -> dict[str, Mark]:
     found = ebb.state.get(pool_key("a")).value or PoolMarks()
     return found.marks
 
 
-def deliver_and_remove(ebb: House) -> None:
+def deliver_and_remove(ebb: FakeEbb) -> None:
     """Deliver what is published, and let the autoscaler take drained nodes."""
     while ebb.bus.published:
         assert ebb.deliver(ebb.bus.published.pop(0)) is Reply.DONE
@@ -32,7 +32,7 @@ def deliver_and_remove(ebb: House) -> None:
         del ebb.cluster.nodes[each.name]
 
 
-def reschedule(ebb: House) -> None:
+def reschedule(ebb: FakeEbb) -> None:
     """Evicted pods come back at once on the emptiest open node, as a controller and a scheduler would have it."""
     born = iter(range(10_000))
 
@@ -47,7 +47,7 @@ def reschedule(ebb: House) -> None:
     ebb.clock.moves.append(again)
 
 
-def begun(ebb: House) -> None:
+def begun(ebb: FakeEbb) -> None:
     """Let a tick order n1 and its drain run until its pods have moved."""
     ebb.tick()
     assert ebb.deliver(ebb.bus.published.pop()) is Reply.DONE

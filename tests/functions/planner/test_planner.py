@@ -9,11 +9,11 @@ from shared.core.records.state import ClusterState, Lease, Run
 from shared.errors import EbbError, Retryable, Terminal
 from shared.ports import pool_key, run_key
 from tests.builders import NOW, node, our_taint, pod, policy
-from tests.functions.planner.half_empty_nodes import MINUTE, house, marks
+from tests.functions.planner.half_empty_nodes import MINUTE, fake_ebb, marks
 
 
 def test_a_tick_marks_orders_and_says_so() -> None:
-    ebb = house()
+    ebb = fake_ebb()
 
     summary = ebb.tick()
 
@@ -26,7 +26,7 @@ def test_a_tick_marks_orders_and_says_so() -> None:
 
 
 def test_marks_are_saved_before_orders_are_published() -> None:
-    ebb = house()
+    ebb = fake_ebb()
     ebb.bus.failure = Retryable("pubsub", "timeout")
 
     with pytest.raises(Retryable):
@@ -38,7 +38,7 @@ def test_marks_are_saved_before_orders_are_published() -> None:
 
 @pytest.mark.acceptance(32)
 def test_a_steady_state_writes_no_marks() -> None:
-    ebb = house(policy=policy(consolidate_after=60 * MINUTE))
+    ebb = fake_ebb(policy=policy(consolidate_after=60 * MINUTE))
     ebb.tick()
     before = ebb.state.get(pool_key("a")).version
 
@@ -50,7 +50,7 @@ def test_a_steady_state_writes_no_marks() -> None:
 
 @pytest.mark.acceptance(30)
 def test_a_mark_falls_when_the_node_fills_up_and_starts_anew_later() -> None:
-    ebb = house(policy=policy(consolidate_after=60 * MINUTE))
+    ebb = fake_ebb(policy=policy(consolidate_after=60 * MINUTE))
     ebb.tick()
     full = pod("full", on="n1", cpu=2.9)
 
@@ -73,7 +73,7 @@ def test_a_mark_falls_when_the_node_fills_up_and_starts_anew_later() -> None:
     ],
 )
 def test_marks_outlive_three_missing_passes_of_the_interval_that_is_set(kept: bool, seconds: float) -> None:
-    ebb = house(policy=policy(consolidate_after=600 * MINUTE))
+    ebb = fake_ebb(policy=policy(consolidate_after=600 * MINUTE))
     ebb.settings = with_changes(ebb.settings, interval_seconds=seconds)
     ebb.tick()
     since = marks(ebb)["uid-n1"].since
@@ -86,7 +86,7 @@ def test_marks_outlive_three_missing_passes_of_the_interval_that_is_set(kept: bo
 
 @pytest.mark.acceptance(55)
 def test_a_dry_run_saves_marks_and_claims_publishes_and_touches_nothing() -> None:
-    ebb = house(policy=policy(cluster_wide={"dry_run": True}))
+    ebb = fake_ebb(policy=policy(cluster_wide={"dry_run": True}))
 
     summary = ebb.tick()
 
@@ -99,7 +99,7 @@ def test_a_dry_run_saves_marks_and_claims_publishes_and_touches_nothing() -> Non
 
 @pytest.mark.acceptance(7)
 def test_the_policy_is_read_anew_at_every_pass() -> None:
-    ebb = house(policy=policy(enabled=False))
+    ebb = fake_ebb(policy=policy(enabled=False))
     assert ebb.tick()["orders"] == []
 
     ebb.policy.policy = policy()
@@ -110,7 +110,7 @@ def test_the_policy_is_read_anew_at_every_pass() -> None:
 
 @pytest.mark.acceptance(9)
 def test_a_missing_policy_orders_nothing_ends_well_and_says_so_loudly() -> None:
-    ebb = house(policy=None)
+    ebb = fake_ebb(policy=None)
 
     summary = ebb.tick()
 
@@ -119,7 +119,7 @@ def test_a_missing_policy_orders_nothing_ends_well_and_says_so_loudly() -> None:
 
 
 def test_a_repeated_tick_is_a_duplicate_and_orders_nothing_more() -> None:
-    ebb = house()
+    ebb = fake_ebb()
     ebb.tick("2026-03-04T22:00:00Z")
 
     assert ebb.tick("2026-03-04T22:00:00Z")["duplicate"] is True
@@ -127,14 +127,14 @@ def test_a_repeated_tick_is_a_duplicate_and_orders_nothing_more() -> None:
 
 
 def test_a_call_without_the_schedulers_header_is_its_own_run() -> None:
-    ebb = house()
+    ebb = fake_ebb()
     ebb.tick()
 
     assert "duplicate" not in ebb.tick()
 
 
 def test_a_tick_that_died_is_run_again_when_its_lease_has_lapsed() -> None:
-    ebb = house()
+    ebb = fake_ebb()
     ebb.state.put(run_key("t"), Run(run_id="t", lease=Lease("dead", NOW + MINUTE)), None)
     assert ebb.tick("t")["duplicate"] is True
 
@@ -145,7 +145,7 @@ def test_a_tick_that_died_is_run_again_when_its_lease_has_lapsed() -> None:
 
 @pytest.mark.acceptance(109)
 def test_of_two_planners_only_one_acts() -> None:
-    ebb = house()
+    ebb = fake_ebb()
     ebb.remember(ClusterState(planner=Lease("another", NOW + MINUTE)))
 
     assert ebb.tick()["duplicate"] is True
@@ -153,7 +153,7 @@ def test_of_two_planners_only_one_acts() -> None:
 
 
 def test_the_same_run_gives_the_same_order_ids() -> None:
-    first, second = house(), house()
+    first, second = fake_ebb(), fake_ebb()
     first.tick("t")
     second.tick("t")
 
@@ -169,7 +169,7 @@ def test_the_same_run_gives_the_same_order_ids() -> None:
     ],
 )
 def test_an_outage_ends_the_pass_and_the_retried_tick_runs_anew(broken: str) -> None:
-    ebb = house()
+    ebb = fake_ebb()
     fault = Retryable(broken, "timeout")
     good = ebb.policy.policy
     if broken == "cluster":
@@ -193,7 +193,7 @@ def test_an_outage_ends_the_pass_and_the_retried_tick_runs_anew(broken: str) -> 
 )
 @pytest.mark.parametrize("of", ["the GKE API", "the policy's bucket"])
 def test_healing_goes_on_while_nothing_can_be_ordered(of: str, fault: EbbError) -> None:
-    ebb = house()
+    ebb = fake_ebb()
     ebb.cluster.put(node("n9", unschedulable=True, taints=(our_taint("lost"),)))
     if of == "the GKE API":
         ebb.pools.failure = fault
@@ -207,7 +207,7 @@ def test_healing_goes_on_while_nothing_can_be_ordered(of: str, fault: EbbError) 
 
 
 def test_an_autopilot_cluster_is_refused_with_a_sentence() -> None:
-    ebb = house()
+    ebb = fake_ebb()
     ebb.pools.failure = Terminal("gke", "Autopilot manages its own nodes.")
 
     with pytest.raises(Terminal, match="Autopilot"):
@@ -216,7 +216,7 @@ def test_an_autopilot_cluster_is_refused_with_a_sentence() -> None:
 
 @pytest.mark.acceptance(105)
 def test_every_pass_logs_the_cluster_its_pools_and_each_verdict() -> None:
-    ebb = house()
+    ebb = fake_ebb()
     ebb.tick()
 
     (state,) = ebb.log.of("cluster_state")

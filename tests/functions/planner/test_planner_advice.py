@@ -3,19 +3,19 @@
 from datetime import timedelta
 
 from shared.core.policy import DrainSettings, Policy, PoolPolicy
-from tests.functions.fake_installation import House
-from tests.functions.planner.half_empty_nodes import house
+from tests.functions.fake_ebb import FakeEbb
+from tests.functions.planner.half_empty_nodes import fake_ebb
 
 POOL = PoolPolicy(enabled=True)
 PLAIN = Policy(pools={"a": POOL}, dry_run=False, hash="plain")
 """Nothing is odd about it."""
 
 
-def misspelt() -> House:
-    return house(policy=Policy(pools={"a": POOL, "aa": POOL}, dry_run=False, hash="misspelt"))
+def misspelt() -> FakeEbb:
+    return fake_ebb(policy=Policy(pools={"a": POOL, "aa": POOL}, dry_run=False, hash="misspelt"))
 
 
-def told(ebb: House) -> list[tuple[str, str]]:
+def told(ebb: FakeEbb) -> list[tuple[str, str]]:
     return [(str(line["severity"]), str(line["message"])) for line in ebb.log.of("policy_warning")]
 
 
@@ -31,7 +31,7 @@ def test_an_unknown_pool_is_a_warning_in_the_log_of_a_pass() -> None:
 
 def test_what_policy_check_warns_of_is_a_warning_in_the_log_of_a_pass() -> None:
     patient = DrainSettings(pending_grace=timedelta(seconds=45))
-    ebb = house(policy=Policy(pools={"a": POOL}, dry_run=False, hash="patient", drain=patient))
+    ebb = fake_ebb(policy=Policy(pools={"a": POOL}, dry_run=False, hash="patient", drain=patient))
 
     ebb.tick()
     ebb.pass_time(minutes=5)
@@ -55,7 +55,7 @@ def test_it_is_told_once_a_day_whichever_instance_runs_the_pass() -> None:
 
 
 def test_what_was_told_today_costs_no_more_writes() -> None:
-    plain, odd = house(policy=PLAIN), misspelt()
+    plain, odd = fake_ebb(policy=PLAIN), misspelt()
     writes = []
     for ebb in (plain, odd):
         ebb.tick()
@@ -67,6 +67,6 @@ def test_what_was_told_today_costs_no_more_writes() -> None:
 
 
 def test_a_policy_with_nothing_odd_about_it_leaves_nothing_to_remember() -> None:
-    ebb = house(policy=PLAIN)
+    ebb = fake_ebb(policy=PLAIN)
     ebb.tick()
     assert ebb.remembered().advised is None

@@ -5,14 +5,14 @@ from msgspec.structs import replace
 
 from shared.core.policy import Policy
 from tests.builders import NOW, claim, node, order, pdb, pod, policy
-from tests.functions.fake_installation import House
-from tests.functions.planner.half_empty_nodes import MINUTE, begun, deliver_and_remove, house, reschedule
+from tests.functions.fake_ebb import FakeEbb
+from tests.functions.planner.half_empty_nodes import MINUTE, begun, deliver_and_remove, fake_ebb, reschedule
 
 
 @pytest.mark.acceptance(56)
 def test_each_pass_takes_the_next_node_until_the_excess_falls_below_its_threshold() -> None:
     """Six nodes at 25 % have 4.5 to spare; each one that goes takes one with it, and at 1.5 the fourth stays."""
-    ebb = House(*(node(f"n{index}") for index in range(6)), policy=policy(excess_threshold=2))
+    ebb = FakeEbb(*(node(f"n{index}") for index in range(6)), policy=policy(excess_threshold=2))
     ebb.cluster.put(*(pod(f"p{index}", on=f"n{index}", cpu=1, owner=f"ReplicaSet/{index}") for index in range(6)))
     reschedule(ebb)
 
@@ -31,7 +31,7 @@ def test_each_pass_takes_the_next_node_until_the_excess_falls_below_its_threshol
 
 
 def test_the_time_gap_survives_a_cold_start_because_the_state_holds_it() -> None:
-    ebb = house(policy=policy(cluster_wide={"time_gap": 10 * MINUTE}))
+    ebb = fake_ebb(policy=policy(cluster_wide={"time_gap": 10 * MINUTE}))
     ebb.tick()
     ebb.deliver(ebb.bus.published.pop())
     ebb.remember(replace(ebb.remembered(), claims={"uid-gone": claim("gone", since=NOW)}))
@@ -43,7 +43,7 @@ def test_the_time_gap_survives_a_cold_start_because_the_state_holds_it() -> None
 
 def test_two_orders_for_one_place_in_the_budget_give_one_claim() -> None:
     rules = policy(budgets=Policy().budgets)
-    ebb = House(node("n1"), node("n2"), node("n3"), pdb("web", app="web"), policy=rules)
+    ebb = FakeEbb(node("n1"), node("n2"), node("n3"), pdb("web", app="web"), policy=rules)
 
     ebb.drain(order("n1", order_id="one"))
     ebb.drain(order("n2", order_id="two"))
@@ -53,7 +53,7 @@ def test_two_orders_for_one_place_in_the_budget_give_one_claim() -> None:
 
 
 def test_every_line_of_a_pass_and_of_a_drain_names_the_policy_it_rests_on() -> None:
-    ebb = house(policy=policy(cluster_wide={"hash": "abc"}))
+    ebb = fake_ebb(policy=policy(cluster_wide={"hash": "abc"}))
     begun(ebb)
 
     passed = [line for line in ebb.log.lines if line["event"] in {"run_summary", "node_decision", "order_published"}]

@@ -11,11 +11,11 @@ from shared.core.records.orders import OrderKind
 from shared.core.records.state import ClusterState, DrainPhase
 from shared.errors import Retryable
 from tests.builders import NOW, claim, order, pod, policy
-from tests.functions.planner.half_empty_nodes import begun, house
+from tests.functions.planner.half_empty_nodes import begun, fake_ebb
 
 
 def test_a_node_that_is_gone_is_settled_and_leaves_the_budgets() -> None:
-    ebb = house()
+    ebb = fake_ebb()
     ebb.tick()
     ebb.deliver(ebb.bus.published[0])
     del ebb.cluster.nodes["n1"]
@@ -32,7 +32,7 @@ def test_a_node_that_is_gone_is_settled_and_leaves_the_budgets() -> None:
 
 def writes_of_a_pass(gone: int) -> int:
     """Let a pass find so many claims of nodes that are gone, and count what it writes to the state."""
-    ebb = house(policy=policy(cluster_wide={"dry_run": True}))
+    ebb = fake_ebb(policy=policy(cluster_wide={"dry_run": True}))
     claims = {f"uid-gone{number}": claim(f"gone{number}", order_id=f"o{number}") for number in range(gone)}
     ebb.remember(ClusterState(claims=claims))
     ebb.pass_time(minutes=1)
@@ -49,7 +49,7 @@ def test_thirty_claims_of_nodes_that_are_gone_end_in_one_write() -> None:
 
 @pytest.mark.acceptance(95)
 def test_a_drain_whose_step_died_goes_on_at_the_next_pass() -> None:
-    ebb = house()
+    ebb = fake_ebb()
     ebb.tick()
     first = ebb.bus.published.pop()
     ebb.cluster.failures["take"] = [Retryable("kubernetes", "killed")]
@@ -66,7 +66,7 @@ def test_a_drain_whose_step_died_goes_on_at_the_next_pass() -> None:
 
 @pytest.mark.acceptance(94)
 def test_a_node_that_the_autoscaler_never_takes_is_given_back_by_the_watchdog() -> None:
-    ebb = house()
+    ebb = fake_ebb()
     ebb.tick()
     ebb.deliver(ebb.bus.published.pop())
 
@@ -79,7 +79,7 @@ def test_a_node_that_the_autoscaler_never_takes_is_given_back_by_the_watchdog() 
 
 
 def test_a_state_lost_entirely_gives_every_node_back() -> None:
-    ebb = house()
+    ebb = fake_ebb()
     ebb.tick()
     ebb.deliver(ebb.bus.published.pop())
     ebb.state.documents.clear()
@@ -94,7 +94,7 @@ def test_a_state_lost_entirely_gives_every_node_back() -> None:
 
 
 def test_room_is_given_back_when_demand_returns() -> None:
-    ebb = house()
+    ebb = fake_ebb()
     begun(ebb)
     ebb.cluster.put(*(pod(f"more{number}", on=f"n{number}", cpu=2.9) for number in (2, 3)))
     ebb.cluster.put(pod("new", cpu=2, unschedulable_since=NOW))
@@ -112,7 +112,7 @@ def test_room_is_given_back_when_demand_returns() -> None:
 
 @pytest.mark.parametrize("why", ["demand", "watchdog"])
 def test_a_release_is_void_once_gke_has_begun_to_upgrade_the_pool(why: str) -> None:
-    ebb = house()
+    ebb = fake_ebb()
     begun(ebb)
     ebb.cluster.put(pod("p", unschedulable_since=NOW))
     ebb.pass_time(minutes=40)
@@ -125,7 +125,7 @@ def test_a_release_is_void_once_gke_has_begun_to_upgrade_the_pool(why: str) -> N
 
 def test_pods_of_daemonsets_are_no_demand() -> None:
     """One that is Pending on its own full node would free a drained node in vain, round and round."""
-    ebb = house()
+    ebb = fake_ebb()
     begun(ebb)
     ebb.cluster.put(pod("agent", owner="DaemonSet/agent", cpu=2, unschedulable_since=NOW))
     ebb.pass_time(minutes=1)
@@ -137,7 +137,7 @@ def test_pods_of_daemonsets_are_no_demand() -> None:
 
 
 def test_a_release_for_demand_is_void_when_nothing_waits_any_more() -> None:
-    ebb = house()
+    ebb = fake_ebb()
     begun(ebb)
 
     ebb.deliver(order("n1", kind=OrderKind.RELEASE, order_id=ebb.remembered().claims["uid-n1"].order_id, why="demand"))
@@ -146,7 +146,7 @@ def test_a_release_for_demand_is_void_when_nothing_waits_any_more() -> None:
 
 
 def test_a_moved_pod_that_finds_no_place_opens_the_pools_breaker() -> None:
-    ebb = house()
+    ebb = fake_ebb()
     begun(ebb)
     stuck = pod("again", owner="ReplicaSet/r1", cpu=9, unschedulable_since=ebb.clock.now())
     ebb.cluster.put(stuck)
@@ -162,7 +162,7 @@ def test_a_moved_pod_that_finds_no_place_opens_the_pools_breaker() -> None:
 
 
 def test_a_cordon_that_the_autoscaler_cleared_is_set_again_and_the_node_is_not_given_back() -> None:
-    ebb = house()
+    ebb = fake_ebb()
     begun(ebb)
     taken = ebb.cluster.nodes["n1"]
     ebb.pass_time(minutes=1)
@@ -180,7 +180,7 @@ def test_a_cordon_that_the_autoscaler_cleared_is_set_again_and_the_node_is_not_g
 
 
 def test_a_cordon_that_a_person_cleared_gives_the_node_back_for_a_day() -> None:
-    ebb = house()
+    ebb = fake_ebb()
     begun(ebb)
     ebb.pass_time(minutes=1)
     ebb.cluster.put(with_changes(ebb.cluster.nodes["n1"], unschedulable=False))

@@ -1,4 +1,4 @@
-"""A house for the seeds' defects: what was evicted, how far a drain has come, and a step that dies."""
+"""An installation for the seeds' defects: what was evicted, how far a drain has come, and a step that dies."""
 
 from typing import Any
 
@@ -6,31 +6,31 @@ from functions.drainer.receive import Reply
 from shared.core.records.state import DrainPhase
 from shared.errors import Retryable
 from tests.builders import node, pod_class
-from tests.functions.fake_installation import House
+from tests.functions.fake_ebb import FakeEbb
 
 WEB = pod_class(owner="ReplicaSet/web")
 
 
-def house(*things: Any, **changes: Any) -> House:
+def fake_ebb(*things: Any, **changes: Any) -> FakeEbb:
     """Three nodes with room, and things."""
-    return House(node("n1"), node("n2"), node("n3"), *things, **changes)
+    return FakeEbb(node("n1"), node("n2"), node("n3"), *things, **changes)
 
 
-def evicted(ebb: House) -> list[object]:
+def evicted(ebb: FakeEbb) -> list[object]:
     return [call[1] for call in ebb.effects() if call[0] == "evict"]
 
 
-def phase(ebb: House, order_id: str = "order") -> DrainPhase | None:
+def phase(ebb: FakeEbb, order_id: str = "order") -> DrainPhase | None:
     record = ebb.record(order_id)
     return record.phase if record else None
 
 
-def deliver_until_settled(ebb: House, order_id: str = "order") -> None:
+def deliver_until_settled(ebb: FakeEbb, order_id: str = "order") -> None:
     while phase(ebb, order_id) is not DrainPhase.SETTLED:
         assert ebb.deliver(ebb.bus.published[-1]) is Reply.DONE
 
 
-def dies_after(ebb: House, method: str) -> None:
+def dies_after(ebb: FakeEbb, method: str) -> None:
     """Kill the step once a call of a method has had its effect; the message never comes again."""
     own, alive = getattr(ebb.cluster, method), [True]
 

@@ -27,7 +27,7 @@ from tests.fakes import FakeClock, FakeCluster, FakeLog, FakeOrderBus, FakePolic
 EFFECTS = {"take", "give_back"}
 
 
-class WorldClock(FakeClock):
+class MovingClock(FakeClock):
     """A clock that lets the world move on while somebody waits."""
 
     def __init__(self) -> None:
@@ -40,7 +40,7 @@ class WorldClock(FakeClock):
             move()
 
 
-class House:
+class FakeEbb:
     """Everything in reach of a test. Evicted pods end when their grace does."""
 
     def __init__(
@@ -51,7 +51,7 @@ class House:
         one_instance: bool = False,
         **pools: NodePool,
     ) -> None:
-        self.clock = WorldClock()
+        self.clock = MovingClock()
         self.clock.moves.append(self._pods_end)
         self.cluster = FakeCluster(*things, now=self.clock.now)
         self.state = FakeState(now=self.clock.now)
@@ -65,7 +65,7 @@ class House:
 
     @property
     def ports(self) -> Ports:
-        """Return what a call works with; each call is an instance of its own unless the house has only one."""
+        """Return what a call works with; each call is an instance of its own unless there is only one."""
         shared = self._shared or SharedReadings()
         return Ports(self.cluster, self.pools, self.state, self.policy, self.bus, self.clock, self.log, shared=shared)
 
