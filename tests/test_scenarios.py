@@ -17,6 +17,7 @@ from shared.core.cluster.snapshot import Node, Pod, Snapshot, Volume
 from shared.core.planning.make_plan import make_plan
 from shared.core.policy.parsing import parse
 from shared.core.records.state import ClusterState, Mark, PoolMarks
+from shared.core.rules.situation import Situation
 from tests.builders import NOW, cluster, node, pdb, pod, taint
 
 FILES = sorted((Path(__file__).parent / "scenarios").glob("*.yaml"))
@@ -30,7 +31,8 @@ def test_the_plan_says_what_the_scenario_wants(path: Path) -> None:
     snapshot = picture(scenario, now)
     state = ClusterState(last_pass=now - timedelta(minutes=1))
 
-    plan = make_plan(snapshot, state, marks(scenario, snapshot, now), parse(scenario["policy"].encode()), now, load())
+    situation = Situation(snapshot, state, parse(scenario["policy"].encode()))
+    plan = make_plan(situation, marks(scenario, snapshot, now), load())
 
     said = {each.name: f"{each.verdict.value} {each.reason}" for each in plan.decisions}
     assert scenario["want"] == {name: said[name] for name in scenario["want"]}, scenario["says"]

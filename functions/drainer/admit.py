@@ -29,6 +29,7 @@ from shared.core.records.published import without_order
 from shared.core.records.state import ClusterState
 from shared.core.rules.gates import idle_words
 from shared.core.rules.pods import movable
+from shared.core.rules.situation import Situation
 from shared.errors import Gone
 from shared.ports import ClusterReading
 from shared.readings import NodesAndBudgets
@@ -129,7 +130,7 @@ def _revalidate(session: DrainSession, node: Node, state: ClusterState, policy: 
     seen = snapshot.node_by_name.get(node.name)
     if seen is None or seen.uid != node.uid:
         raise Declined(Refusal.NODE_REPLACED)
-    decline_if_any(objections(session.order, node, snapshot, state, policy))
+    decline_if_any(objections(session.order, node, Situation(snapshot, state, policy)))
     return prove_placement(session, node, snapshot, policy) if anew else Revalidation(snapshot, state, anew=False)
 
 
@@ -173,6 +174,6 @@ def _back_off(session: DrainSession, node: Node, policy: Policy) -> None:
 
 def _conclude_dry_run(session: DrainSession, node: Node, proof: Revalidation, policy: Policy, now: datetime) -> None:
     """Dry run: everything is checked, nothing is claimed, no gap or rate is touched."""
-    decline_if_any(exceeded_limits(session.order, node, proof.snapshot, proof.state, policy, now))
+    decline_if_any(exceeded_limits(session.order, node, Situation(proof.snapshot, proof.state, policy), now))
     _mark_answered(session)
     finish.conclude(session, Outcome.WOULD_DRAIN)

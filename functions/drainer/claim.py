@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from functions.drainer.session import ActionResult, DrainSession, NodeAction
 from shared.core.cluster.snapshot import Node, Snapshot
-from shared.core.draining.admission import exceeded_limits, no_place, room_was_claimed, workload_moves_of
+from shared.core.draining.admission import exceeded_limits, no_place, room_was_claimed
 from shared.core.draining.lateness import deadline
 from shared.core.policy import Policy
 from shared.core.reasons import Blocker, Reason, Refusal
@@ -19,7 +19,8 @@ from shared.core.records.claims import claim_for, grant, longest_rate
 from shared.core.records.state import Claim, ClusterState, DrainPhase, Objection
 from shared.core.rules.moved_pods import count_moved_pods
 from shared.core.rules.pods import movable
-from shared.core.rules.workload_limits import moving_pods
+from shared.core.rules.situation import Situation
+from shared.core.rules.workload_limits import moving_pods, workload_moves_of
 from shared.errors import Stale
 from shared.store.compare_and_set import change_cluster, read_cluster
 from shared.wiring import prices_of
@@ -63,7 +64,7 @@ class Revalidation:
 def prove_placement(session: DrainSession, node: Node, snapshot: Snapshot, policy: Policy) -> Revalidation:
     """Prove the placement on a whole picture, together with every claim that stands by now."""
     state, _, _ = read_cluster(session.ports.state)
-    decline_if_any(no_place(snapshot.node_by_name[node.name], snapshot, state, policy))
+    decline_if_any(no_place(snapshot.node_by_name[node.name], Situation(snapshot, state, policy)))
     return Revalidation(snapshot, state, anew=True)
 
 
@@ -105,7 +106,7 @@ def _claim(session: DrainSession, node: Node, proof: Revalidation, policy: Polic
     snapshot, counted = proof.snapshot, proof.state
     price = prices_of().of(node).per_hour
     pods = count_moved_pods(snapshot, (node,), policy).get(node.uid, {})
-    own_turns = moving_pods(workload_moves_of(node, snapshot, counted, policy))
+    own_moves = moving_pods(workload_moves_of(node, Situation(snapshot, counted, policy)))
 
     def change(state: ClusterState, now: datetime) -> ClusterState | None:
         if (held := state.claims.get(node.uid)) is not None:
@@ -118,11 +119,11 @@ def _claim(session: DrainSession, node: Node, proof: Revalidation, policy: Polic
             raise Stale("nodes and policy were read too long ago for a claim")
         if room_was_claimed(session.order, counted, state, proved_anew=proof.anew):
             raise _RoomTakenError
-        decline_if_any(exceeded_limits(session.order, node, snapshot, state, policy, now))
+        decline_if_any(exceeded_limits(session.order, node, Situation(snapshot, state, policy), now))
         claim = claim_for(
             session.order, node, policy, snapshot.profile, now, pool=snapshot.pools.get(node.pool), cost_per_hour=price
         )
-        return grant(state, node.uid, replace(claim, moving_pods=own_turns), longest_rate(policy), pods)
+        return grant(state, node.uid, replace(claim, moving_pods=own_moves), longest_rate(policy), pods)
 
     after = change_cluster(session.ports.state, session.ports.clock, change)
     record_claim(session, node, after.claims[node.uid], policy)

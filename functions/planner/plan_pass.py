@@ -18,7 +18,7 @@ from functions.planner.pass_inputs import PassInputs, failed_deletions, read_inp
 from functions.planner.pass_log import PassLog, PassOutcome
 from functions.planner.publish import publish
 from shared.core.healing.repairs import HealingInput, find_repairs
-from shared.core.planning.make_plan import make_plan
+from shared.core.planning.make_plan import make_plan, plan_without_policy
 from shared.core.planning.marks import NO_MARKS, changed_pools
 from shared.core.planning.plan import Plan
 from shared.core.planning.prices import Prices
@@ -27,6 +27,7 @@ from shared.core.records.claims import open_breakers, without_past
 from shared.core.records.published import as_planned, without_void
 from shared.core.records.reclaimed import still_saved
 from shared.core.records.state import Advised, Breaker, ClusterState, PoolMarks
+from shared.core.rules.situation import Situation
 from shared.errors import BadPolicy, EbbError, Retryable, Stale, Unreadable
 from shared.ports import PoolsReading, Ports, pool_key
 from shared.settings import Settings
@@ -62,14 +63,20 @@ def run_pass(deps: PlannerDeps, run_id: str) -> dict[str, Any]:
     inputs = read_inputs(ports, settings, policy, pools)
     healed = _heal(ports, settings, inputs)
     interval = timedelta(seconds=settings.interval_seconds)
-    counted = as_planned(inputs.state, inputs.now)
-    plan = make_plan(inputs.snapshot, counted, inputs.marks, policy, inputs.now, deps.prices, interval)
+    plan = _plan(inputs, deps.prices, interval)
     _save_marks(ports, inputs.marks, plan)
     published = publish(ports, run_id, plan, inputs)
     _tidy(ports, inputs, advise(ports, inputs))
     report = PassReport(run_id, published, healed.repaired, healed.failed, ports.clock.monotonic() - begun)
     outcome = PassOutcome(plan, inputs.snapshot, inputs.state, deps.prices, inputs.now, interval)
     return deps.pass_log.write(ports.log, outcome, report)
+
+
+def _plan(inputs: PassInputs, prices: Prices, interval: timedelta) -> Plan:
+    state = as_planned(inputs.state, inputs.now)
+    if inputs.policy is None:
+        return plan_without_policy(inputs.snapshot, state, inputs.marks, prices)
+    return make_plan(Situation(inputs.snapshot, state, inputs.policy), inputs.marks, prices, interval)
 
 
 def _read_policy(ports: Ports) -> tuple[Policy | None, EbbError | None]:

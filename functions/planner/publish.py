@@ -11,7 +11,6 @@ from msgspec.structs import replace
 
 from functions.planner.log_lines import dollars
 from functions.planner.pass_inputs import PassInputs
-from shared.core.draining.admission import workload_moves_of
 from shared.core.planning.plan import Plan, PlannedOrder
 from shared.core.policy import Policy
 from shared.core.records.claims import claim_for
@@ -19,7 +18,8 @@ from shared.core.records.orders import CLAIM_WITHIN, Order, Origin, order_id
 from shared.core.records.published import with_published
 from shared.core.records.state import ClusterState, Published
 from shared.core.rules.moved_pods import count_moved_pods
-from shared.core.rules.workload_limits import moving_pods
+from shared.core.rules.situation import Situation
+from shared.core.rules.workload_limits import moving_pods, workload_moves_of
 from shared.ports import Ports
 from shared.store.compare_and_set import change_cluster
 
@@ -56,11 +56,12 @@ def _order(plan: Plan, planned: PlannedOrder, run_id: str, picture_at: datetime)
 def _claims_to_come(orders: Iterable[Order], inputs: PassInputs, policy: Policy) -> dict[str, Published]:
     """Return by node UID what each order will claim, as far as the planner can tell."""
     found: dict[str, Published] = {}
+    situation = Situation(inputs.snapshot, inputs.state, policy)
     for order in orders:
         node = inputs.snapshot.node_by_name[order.node]
         claim = claim_for(order, node, policy, inputs.snapshot.profile, order.issued_at)
         pods = count_moved_pods(inputs.snapshot, (node,), policy).get(node.uid, {})
-        moves = moving_pods(workload_moves_of(node, inputs.snapshot, inputs.state, policy))
+        moves = moving_pods(workload_moves_of(node, situation))
         found[node.uid] = Published(
             claim=replace(claim, moving_pods=moves), expires_at=order.expires_at, pods=dict(pods)
         )

@@ -8,6 +8,7 @@ from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.make_plan import make_plan
 from shared.core.policy import Budget, Limit, Policy, PoolPolicy
 from shared.core.records.state import ClusterState
+from shared.core.rules.situation import Situation
 from shared.ports import ClusterReading, PoolsReading
 from shared.store.snapshots import pools_by_label, snapshot_of
 from tests.bench import pages, reading
@@ -29,7 +30,7 @@ def run(*, quick: bool) -> None:
 def _planned(snapshot: Snapshot) -> tuple[float, int]:
     one = policy(max_nodes_per_pass=20, budgets=(Budget(Limit(percent=10)),))
     rules = Policy(**{**vars(one), "pools": dict.fromkeys(snapshot.nodes_by_pool, _open(one))})
-    seconds, plan = timed(lambda: make_plan(snapshot, ClusterState(), {}, rules, NOW, load()))
+    seconds, plan = timed(lambda: make_plan(Situation(snapshot, ClusterState(), rules), {}, load()))
     return seconds, len(plan.orders)
 
 

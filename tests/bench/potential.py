@@ -13,9 +13,10 @@ from shared.core.cluster.snapshot import Node, Pod, PodClass, Snapshot
 from shared.core.planning.make_plan import potential
 from shared.core.planning.plan import Potential
 from shared.core.records.state import ClusterState
+from shared.core.rules.situation import Situation
 from tests.bench.bounds import least_cost
 from tests.bench.reporting import say, timed
-from tests.builders import NOW, cluster, node, pod, pod_class, policy
+from tests.builders import cluster, node, pod, pod_class, policy
 from tests.placement_checker import faults
 
 GPU = "nvidia.com/gpu"
@@ -34,7 +35,7 @@ def run(*, quick: bool) -> None:
 
 
 def _judge(name: str, snapshot: Snapshot) -> None:
-    seconds, found = timed(lambda: potential(snapshot, ClusterState(), policy(), NOW, load()))
+    seconds, found = timed(lambda: potential(Situation(snapshot, ClusterState(), policy()), load()))
     costs = [load().of(each).per_hour for each in snapshot.nodes]
     bound = sum(costs) - _bound(snapshot, costs)
     _checked(snapshot, found)

@@ -29,10 +29,10 @@ from shared.core.healing.repairs import HealingInput, Repair, find_repairs
 from shared.core.placement import Simulation
 from shared.core.placement.assignments import Move
 from shared.core.planning import selection as choosing
-from shared.core.policy import Policy
 from shared.core.reasons import Blocker, Halt, Unremovable
 from shared.core.records.orders import Order
-from shared.core.records.state import ClusterState, DrainRecord
+from shared.core.records.state import DrainRecord
+from shared.core.rules.situation import Situation
 from shared.errors import Gone
 from shared.ports import DocumentKey
 from tests.faults.catalog import each_call, mixture, provider_actions
@@ -143,10 +143,8 @@ def no_watchdog() -> Iterator[None]:
 
 @contextmanager
 def minimum_only_in_the_planner() -> Iterator[None]:
-    def lenient(
-        order: Order, node: Node, snapshot: Snapshot, state: ClusterState, policy: Policy, now: datetime
-    ) -> tuple[Blocker, ...]:
-        found = exceeded_limits(order, node, snapshot, state, policy, now)
+    def lenient(order: Order, node: Node, situation: Situation, now: datetime) -> tuple[Blocker, ...]:
+        found = exceeded_limits(order, node, situation, now)
         return tuple(each for each in found if each.reason not in _MINIMUMS)
 
     with swapped(claim, "exceeded_limits", lenient):

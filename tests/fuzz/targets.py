@@ -30,6 +30,7 @@ from shared.core.reasons import DrainReason
 from shared.core.records.orders import decode, encode
 from shared.core.records.state import ClusterState
 from shared.core.rules.budgets import Calendar, freeze_in_force, limit_now, window_open
+from shared.core.rules.situation import Situation
 from shared.errors import BadInput
 from shared.ports import PoolsReading
 from shared.store.snapshots import snapshot_of
@@ -99,8 +100,8 @@ def read_and_plan(data: bytes) -> None:
     path.write_bytes(data)
     reading, now = read_dump([path])
     snapshot = snapshot_of("c", reading, PoolsReading({}, known=False), now, now)
-    plan = make_plan(snapshot, ClusterState(), {}, _EAGER, now, load())
-    most = potential(snapshot, ClusterState(), _EAGER, now, load())
+    situation = Situation(snapshot, ClusterState(), _EAGER)
+    plan, most = make_plan(situation, {}, load()), potential(situation, load())
     json.dumps(plan_json.document(plan, most), allow_nan=False)
     for decision in plan.decisions:
         json.dumps(lines.node_decision(decision), allow_nan=False, default=str)

@@ -17,6 +17,7 @@ from shared.core.placement.bounds import MOST, SCALE, left, matrix, share, share
 from shared.core.planning.make_plan import make_plan, potential
 from shared.core.planning.metrics import node_metrics
 from shared.core.records.state import ClusterState
+from shared.core.rules.situation import Situation
 from tests.builders import NOW, cluster, node, pod, policy
 from tests.placement_checker import faults
 
@@ -60,8 +61,8 @@ def test_a_plan_of_any_amounts_holds_in_exact_arithmetic_and_can_be_told(snapsho
     rules = policy(headroom_percent=headroom)
     prices = load()
 
-    plan = make_plan(snapshot, ClusterState(), {}, rules, NOW, prices)
-    most = potential(snapshot, ClusterState(), rules, NOW, prices)
+    situation = Situation(snapshot, ClusterState(), rules)
+    plan, most = make_plan(situation, {}, prices), potential(situation, prices)
 
     for gone, moves in (
         ({order.node for order in plan.orders}, [move for order in plan.orders for move in order.moves]),

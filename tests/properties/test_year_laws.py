@@ -19,6 +19,7 @@ from shared.core.reasons import Blocker, DrainReason, Halt
 from shared.core.records.claims import claim_for, grant, longest_rate, settle
 from shared.core.records.state import ClusterState
 from shared.core.rules.budgets import Calendar, limit_now
+from shared.core.rules.situation import Situation
 from tests.builders import cluster, node, order
 from tests.properties.crons import Written, crons
 from tests.properties.year_reference import MINUTE, START, Span
@@ -50,7 +51,7 @@ class World:
         """Ask for a claim as the drainer does inside its compare-and-set."""
         wanted, target = order(name, reason=reason), self.nodes[name]
         snapshot = cluster(self.nodes.values(), pools=self.pools, now=now)
-        refused = exceeded_limits(wanted, target, snapshot, self.state, self.policy, now)
+        refused = exceeded_limits(wanted, target, Situation(snapshot, self.state, self.policy), now)
         if not refused:
             claim = claim_for(wanted, target, self.policy, "BALANCED", now)
             self.state = grant(self.state, target.uid, claim, longest_rate(self.policy))

@@ -16,6 +16,7 @@ from functions.cli.terminal import printing
 from shared.core.planning.make_plan import make_plan, potential
 from shared.core.planning.plan import Plan, Potential
 from shared.core.records.state import ClusterState
+from shared.core.rules.situation import Situation
 
 
 def show_plan(sources: Sources, output: Output, *, with_potential: bool) -> None:
@@ -39,9 +40,8 @@ def show_node(sources: Sources, name: str) -> None:
 
 
 def _plan(inputs: Inputs) -> Plan:
-    return make_plan(inputs.snapshot, ClusterState(), {}, inputs.policy, inputs.snapshot.taken_at, inputs.prices)
+    return make_plan(Situation(inputs.snapshot, ClusterState(), inputs.policy), {}, inputs.prices)
 
 
 def _potential(inputs: Inputs) -> Potential:
-    snapshot = inputs.snapshot
-    return potential(snapshot, ClusterState(), inputs.policy, snapshot.taken_at, inputs.prices)
+    return potential(Situation(inputs.snapshot, ClusterState(), inputs.policy), inputs.prices)

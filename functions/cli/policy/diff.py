@@ -24,6 +24,7 @@ from shared.core.planning.make_plan import make_plan
 from shared.core.planning.plan import NodeDecision, Plan
 from shared.core.policy import Policy
 from shared.core.records.state import ClusterState, Mark, PoolMarks
+from shared.core.rules.situation import Situation
 from shared.errors import BadInput
 
 MARKED: Final = "Every node that could go counts as marked long ago (--assume-marked)."
@@ -81,7 +82,7 @@ def _plan(inputs: Inputs, policy: Policy, *, assume_marked: bool) -> Plan:
     snapshot = inputs.snapshot
     state = ClusterState(last_pass=snapshot.taken_at) if assume_marked else ClusterState()
     marks = all_marked(snapshot) if assume_marked else {}
-    return make_plan(snapshot, state, marks, policy, snapshot.taken_at, inputs.prices)
+    return make_plan(Situation(snapshot, state, policy), marks, inputs.prices)
 
 
 def all_marked(snapshot: Snapshot) -> dict[str, PoolMarks]:

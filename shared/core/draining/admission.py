@@ -8,22 +8,20 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from shared.core.cluster.snapshot import Node, Pod, Snapshot
+from shared.core.cluster.snapshot import Node, Pod
 from shared.core.draining.cordon import CORDON_SETTLES
-from shared.core.placement import Simulation
 from shared.core.placement.demand import is_waiting
 from shared.core.planning.candidates import assess_node
-from shared.core.planning.selection import announced_nodes, departing_nodes
-from shared.core.policy import Policy
+from shared.core.planning.selection import planned_simulation
 from shared.core.reasons import Blocker, DrainReason, Refusal, Unremovable
 from shared.core.records.orders import Order, Origin
 from shared.core.records.state import Claim, ClusterState
 from shared.core.rules.counts import count_nodes
 from shared.core.rules.gates import claim_blockers
 from shared.core.rules.moved_pods import count_moved_pods
-from shared.core.rules.nodes import NodeContext
+from shared.core.rules.situation import Situation
 from shared.core.rules.unmodelled import could_take
-from shared.core.rules.workload_limits import WorkloadMove, all_moving_pods, conflict, workload_moves
+from shared.core.rules.workload_limits import all_moving_pods, conflict, workload_moves_of
 
 FRESH_FOR: Final = timedelta(minutes=2)
 """How long a planner's picture stands for the proof of placement, unless a pod finds no node.
@@ -124,11 +122,9 @@ def refusal_of(order: Order, node: Node | None, state: ClusterState, now: dateti
     return Refusal.EXPIRED if now >= order.expires_at else None
 
 
-def objections(
-    order: Order, node: Node, snapshot: Snapshot, state: ClusterState, policy: Policy
-) -> tuple[Blocker, ...]:
+def objections(order: Order, node: Node, situation: Situation) -> tuple[Blocker, ...]:
     """Return what the planner's rules have against draining this node now."""
-    found = assess_node(node, NodeContext(snapshot, policy, state, snapshot.taken_at))
+    found = assess_node(node, situation)
     waived = _WAIVED_FOR_MANUAL if order.reason is DrainReason.MANUAL else frozenset()
     objects = tuple(each for each in found.blockers if each.reason not in waived | _CLAIM_CHECKS)
     if order.reason is DrainReason.EMPTY and found.reason is not DrainReason.EMPTY:
@@ -136,31 +132,20 @@ def objections(
     return objects
 
 
-def no_place(node: Node, snapshot: Snapshot, state: ClusterState, policy: Policy) -> tuple[Blocker, ...]:
+def no_place(node: Node, situation: Situation) -> tuple[Blocker, ...]:
     """Prove on a whole picture that the node's pods fit, together with those of every claim that stands.
 
     It is the plan's own proof: under every strategy, and with the headroom that the policy asks for.
     """
-    headroom = {pool: policy.pool(pool).headroom_percent for pool in snapshot.nodes_by_pool}
-    departing = departing_nodes(snapshot, state) - {node.name}
-    announced = announced_nodes(snapshot, departing | {node.name})
-    simulation = Simulation.of(snapshot, snapshot.taken_at, departing, headroom, announced=announced)
-    refused = simulation.try_remove(node.name)
+    refused = planned_simulation(situation, frozenset({node.name})).try_remove(node.name)
     return (Blocker(Unremovable.NO_PLACE_FOR_PODS, refused.pod.key, refused.detail),) if refused else ()
 
 
-def exceeded_limits(
-    order: Order, node: Node, snapshot: Snapshot, state: ClusterState, policy: Policy, now: datetime
-) -> tuple[Blocker, ...]:
-    """Return the claim's limits that are exhausted by the counts of this very document."""
+def exceeded_limits(order: Order, node: Node, situation: Situation, now: datetime) -> tuple[Blocker, ...]:
+    """Return the claim's limits that are exhausted by the counts of this very document; `now` is its own time."""
+    snapshot, state, policy = situation.snapshot, situation.state, situation.policy
     moved = count_moved_pods(snapshot, (node,), policy)
     counts = count_nodes(snapshot.nodes, snapshot.pools, state, policy, now).with_moved_pods(moved)
     found = claim_blockers(counts, node, order.reason, frozenset(order.ignore))
-    shared = conflict(workload_moves_of(node, snapshot, state, policy), all_moving_pods(state.claims.values()))
+    shared = conflict(workload_moves_of(node, situation), all_moving_pods(state.claims.values()))
     return (*found, shared) if shared else found
-
-
-def workload_moves_of(node: Node, snapshot: Snapshot, state: ClusterState, policy: Policy) -> tuple[WorkloadMove, ...]:
-    """Return what a drain of the node moves of workloads without a PodDisruptionBudget."""
-    context = NodeContext(snapshot, policy, state, snapshot.taken_at)
-    return workload_moves(snapshot.pods_by_node.get(node.name, ()), context.drain_context(node.pool))

@@ -1,21 +1,21 @@
 """What the pass knows of each node before anything is chosen: how full it is, what keeps it, why it could go.
 
-The same facts serve the plan, the explanation and the drainer's revalidation. Must not look at marks, gates,
+The same assessment serves the plan, the explanation and the drainer's revalidation. Must not look at marks, gates,
 budgets or other nodes' drains.
 """
 
 from dataclasses import dataclass
-from datetime import datetime
 from fractions import Fraction
 from typing import Final
 
-from shared.core.cluster.snapshot import Node, Snapshot
-from shared.core.policy import Policy, PoolPolicy
+from shared.core.cluster.snapshot import Node
+from shared.core.policy import PoolPolicy
 from shared.core.reasons import Blocker, DrainReason, PodBlock, Unremovable
 from shared.core.records.state import ClusterState
 from shared.core.rules.expiry import has_expired
-from shared.core.rules.nodes import NODE_RULES, NodeContext, Rule, judge_node
+from shared.core.rules.nodes import NODE_RULES, Rule, judge_node
 from shared.core.rules.pods import avoided, movable
+from shared.core.rules.situation import Situation
 from shared.core.rules.utilization import Usage, above_limits, usage
 
 PASSING: Final = frozenset({Unremovable.BLOCKED_BY_POD, Unremovable.BACKING_OFF})
@@ -64,28 +64,25 @@ class AssessedNode:
         return not self.claimed_by and not self.blockers
 
 
-def assess_nodes(
-    snapshot: Snapshot, state: ClusterState, policy: Policy, now: datetime, rules: tuple[Rule, ...] = NODE_RULES
-) -> tuple[AssessedNode, ...]:
-    """Return the facts of all nodes, in the snapshot's order."""
-    context = NodeContext(snapshot, policy, state, now)
-    return tuple(assess_node(node, context, rules) for node in snapshot.nodes)
+def assess_nodes(situation: Situation, rules: tuple[Rule, ...] = NODE_RULES) -> tuple[AssessedNode, ...]:
+    """Assess all nodes, in the snapshot's order."""
+    return tuple(assess_node(node, situation, rules) for node in situation.snapshot.nodes)
 
 
-def assess_node(node: Node, context: NodeContext, rules: tuple[Rule, ...] = NODE_RULES) -> AssessedNode:
-    """Return the facts of one node; with the safety rules alone no ratio is held against it."""
-    pods = context.snapshot.pods_by_node[node.name]
-    settings, measured = context.policy.pool(node.pool), usage(node, pods)
-    reason = _reason(node, settings, context, empty=not movable(pods, context.now))
-    found = judge_node(node, context, rules)
+def assess_node(node: Node, situation: Situation, rules: tuple[Rule, ...] = NODE_RULES) -> AssessedNode:
+    """Assess one node; with the safety rules alone no ratio is held against it."""
+    pods = situation.snapshot.pods_by_node[node.name]
+    settings, measured = situation.policy.pool(node.pool), usage(node, pods)
+    reason = _reason(node, settings, situation, empty=not movable(pods, situation.now))
+    found = judge_node(node, situation, rules)
     if reason is DrainReason.EXPIRED:
         found = tuple(each for each in found if each.reason not in _WAIVED_FOR_EXPIRED)
     if rules is NODE_RULES and reason is DrainReason.UNDERUTILIZED and measured is not None:
         found += _too_full(measured, settings)
     if rules is NODE_RULES and reason is not DrainReason.EXPIRED and settings.consolidate_after is None:
         found += (Blocker(Unremovable.CONSOLIDATION_OFF),)
-    last = avoided(pods, context.drain_context(node.pool))
-    return AssessedNode(node, measured, reason, found, holder(node, context.state), last)
+    last = avoided(pods, situation.drain_context(node.pool))
+    return AssessedNode(node, measured, reason, found, holder(node, situation.state), last)
 
 
 def holder(node: Node, state: ClusterState) -> str:
@@ -94,10 +91,10 @@ def holder(node: Node, state: ClusterState) -> str:
     return claim.order_id if claim else node.drain_taint or ""
 
 
-def _reason(node: Node, settings: PoolPolicy, context: NodeContext, *, empty: bool) -> DrainReason:
+def _reason(node: Node, settings: PoolPolicy, situation: Situation, *, empty: bool) -> DrainReason:
     if empty:
         return DrainReason.EMPTY
-    return DrainReason.EXPIRED if has_expired(node, settings, context.now) else DrainReason.UNDERUTILIZED
+    return DrainReason.EXPIRED if has_expired(node, settings, situation.now) else DrainReason.UNDERUTILIZED
 
 
 def _too_full(measured: Usage, settings: PoolPolicy) -> tuple[Blocker, ...]:

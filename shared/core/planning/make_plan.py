@@ -23,31 +23,25 @@ from shared.core.records.state import ClusterState, Mark, PoolMarks
 from shared.core.rules.counts import NodeCounts, PoolMeasure, count_nodes
 from shared.core.rules.moved_pods import count_moved_pods
 from shared.core.rules.nodes import SAFETY_RULES
+from shared.core.rules.situation import Situation
 from shared.core.rules.utilization import excess, spare
 
 NO_POLICY: Final = Policy()
 
 
 def make_plan(
-    snapshot: Snapshot,
-    state: ClusterState,
-    marks: Mapping[str, PoolMarks],
-    policy: Policy | None,
-    now: datetime,
-    prices: Prices,
-    interval: timedelta = INTERVAL,
+    situation: Situation, marks: Mapping[str, PoolMarks], prices: Prices, interval: timedelta = INTERVAL
 ) -> Plan:
-    """Return one pass's plan. Without a policy nothing is ordered and the marks stay as they are.
+    """Return one pass's plan.
 
     `interval` is how far apart passes are expected: three of them (at least 15 min) without a pass restart all marks.
     """
-    if policy is None:
-        return _without_policy(snapshot, state, marks, now, prices)
-    rows = assess_nodes(snapshot, state, policy, now)
-    updated = update(marks, _could_go(rows), now, state.last_pass, interval)
+    snapshot, policy, now = situation.snapshot, situation.policy, situation.now
+    rows = assess_nodes(situation)
+    updated = update(marks, _could_go(rows), now, situation.state.last_pass, interval)
     due = [assessed for assessed in rows if assessed.is_candidate and _is_due(assessed, updated, policy, now)]
-    measured, surplus = _counts_and_excess(snapshot, state, policy, rows, now)
-    selection = Selection(snapshot, state, policy, measured)
+    counts, surplus = _counts_and_excess(situation, rows)
+    selection = Selection(situation, counts)
     selection.consider(due)
     decide = _Decider(policy, updated, selection, now)
     return Plan(
@@ -64,14 +58,33 @@ def make_plan(
     )
 
 
-def potential(snapshot: Snapshot, state: ClusterState, policy: Policy, now: datetime, prices: Prices) -> Potential:
+def plan_without_policy(
+    snapshot: Snapshot, state: ClusterState, marks: Mapping[str, PoolMarks], prices: Prices
+) -> Plan:
+    """Return the plan while the policy is missing or invalid: nothing is ordered, and the marks stay as they are."""
+    invalid = (Blocker(Unremovable.POLICY_INVALID),)
+    return Plan(
+        cluster=snapshot.cluster,
+        taken_at=snapshot.taken_at,
+        policy_hash="",
+        dry_run=True,
+        decisions=tuple(
+            decision(each, Verdict.IN_FLIGHT, ()) if each.claimed_by else decision(each, Verdict.KEEP, invalid)
+            for each in assess_nodes(Situation(snapshot, state, NO_POLICY))
+        ),
+        marks=marks,
+        pods=len(snapshot.pods),
+        cost=_cost(snapshot, prices),
+    )
+
+
+def potential(situation: Situation, prices: Prices) -> Potential:
     """Return how far the cluster could shrink at all: no timer, gate, budget or limit, every safety rule."""
-    rows = assess_nodes(snapshot, state, policy, now, SAFETY_RULES)
-    departing = departing_nodes(snapshot, state)
-    simulation = Simulation.of(snapshot, now, departing, announced=announced_nodes(snapshot, departing), robust=False)
-    candidates = [
-        Candidate(assessed.node.name, prices.of(assessed.node).per_hour) for assessed in rows if assessed.is_candidate
-    ]
+    snapshot, rows = situation.snapshot, assess_nodes(situation, SAFETY_RULES)
+    departing = departing_nodes(snapshot, situation.state)
+    announced = announced_nodes(snapshot, departing)
+    simulation = Simulation.of(snapshot, situation.now, departing, announced=announced, robust=False)
+    candidates = [Candidate(each.node.name, prices.of(each.node).per_hour) for each in rows if each.is_candidate]
     found = search(simulation, candidates)
     moves = found.simulation.moves()
     return Potential(found.nodes, found.saving, tuple(move for name in found.nodes for move in moves[name]))
@@ -94,10 +107,9 @@ def mark_of(assessed: AssessedNode, marks: Mapping[str, PoolMarks]) -> Mark | No
     return pool.marks.get(assessed.node.uid) if pool else None
 
 
-def _counts_and_excess(
-    snapshot: Snapshot, state: ClusterState, policy: Policy, rows: Sequence[AssessedNode], now: datetime
-) -> tuple[NodeCounts, dict[str, Fraction]]:
+def _counts_and_excess(situation: Situation, rows: Sequence[AssessedNode]) -> tuple[NodeCounts, dict[str, Fraction]]:
     """Return the counts for the gates, and the excess nodes by pool and (empty key) of the whole cluster."""
+    snapshot, policy = situation.snapshot, situation.policy
     measures: dict[str, PoolMeasure] = {}
     surplus: dict[str, Fraction] = {}
     everywhere = NOTHING
@@ -108,8 +120,9 @@ def _counts_and_excess(
         surplus[pool] = _excess(own, free)
         everywhere += free
     surplus[""] = _excess(rows, everywhere)
-    counts = count_nodes(snapshot.nodes, snapshot.pools, state, policy, now).with_measures(measures)
-    return counts.with_moved_pods(count_moved_pods(snapshot, snapshot.nodes, policy)), surplus
+    counts = count_nodes(snapshot.nodes, snapshot.pools, situation.state, policy, situation.now)
+    moved = count_moved_pods(snapshot, snapshot.nodes, policy)
+    return counts.with_measures(measures).with_moved_pods(moved), surplus
 
 
 def _underutilized(rows: Iterable[AssessedNode]) -> int:
@@ -197,28 +210,6 @@ def _orders(selection: Selection, prices: Prices) -> tuple[PlannedOrder, ...]:
             moves=moves[assessed.node.name],
         )
         for assessed in selection.taken
-    )
-
-
-def _without_policy(
-    snapshot: Snapshot, state: ClusterState, marks: Mapping[str, PoolMarks], now: datetime, prices: Prices
-) -> Plan:
-    invalid = (Blocker(Unremovable.POLICY_INVALID),)
-    rows = assess_nodes(snapshot, state, NO_POLICY, now)
-    return Plan(
-        cluster=snapshot.cluster,
-        taken_at=snapshot.taken_at,
-        policy_hash="",
-        dry_run=True,
-        decisions=tuple(
-            decision(assessed, Verdict.IN_FLIGHT, ())
-            if assessed.claimed_by
-            else decision(assessed, Verdict.KEEP, invalid)
-            for assessed in rows
-        ),
-        marks=marks,
-        pods=len(snapshot.pods),
-        cost=_cost(snapshot, prices),
     )
 
 

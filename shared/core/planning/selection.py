@@ -12,13 +12,12 @@ from shared.core.cluster import names
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import Simulation
 from shared.core.planning.candidates import AssessedNode
-from shared.core.policy import Policy
 from shared.core.reasons import Blocker, DrainReason, Unremovable
 from shared.core.records.state import ClusterState
 from shared.core.rules.counts import NodeCounts, is_leaving
 from shared.core.rules.gates import blockers
-from shared.core.rules.nodes import NodeContext
-from shared.core.rules.workload_limits import WorkloadMove, all_moving_pods, conflict, moving_pods, workload_moves
+from shared.core.rules.situation import Situation
+from shared.core.rules.workload_limits import all_moving_pods, conflict, moving_pods, workload_moves_of
 
 _URGENCY: Final = {DrainReason.EMPTY: 0, DrainReason.EXPIRED: 1, DrainReason.UNDERUTILIZED: 2}
 
@@ -26,11 +25,10 @@ _URGENCY: Final = {DrainReason.EMPTY: 0, DrainReason.EXPIRED: 1, DrainReason.UND
 class Selection:
     """The nodes taken, in order, what kept the others, and the simulation that proves it."""
 
-    def __init__(self, snapshot: Snapshot, state: ClusterState, policy: Policy, counts: NodeCounts) -> None:
-        self._snapshot, self._state, self._policy = snapshot, state, policy
+    def __init__(self, situation: Situation, counts: NodeCounts) -> None:
+        self._situation = situation
         self._counts = counts
-        self._context = NodeContext(snapshot, policy, state, counts.now)
-        self._moving_pods = all_moving_pods(state.claims.values())
+        self._moving_pods = all_moving_pods(situation.state.claims.values())
         self._simulation: Simulation | None = None
         self.taken: list[AssessedNode] = []
         self.kept: dict[str, tuple[Blocker, ...]] = {}
@@ -50,31 +48,33 @@ class Selection:
     def simulation(self) -> Simulation:
         """The simulation, built when the first node gets past the gates."""
         if self._simulation is None:
-            pools = {node.pool for node in self._snapshot.nodes}
-            headroom = {pool: self._policy.pool(pool).headroom_percent for pool in pools}
-            departing = departing_nodes(self._snapshot, self._state)
-            announced = announced_nodes(self._snapshot, departing)
-            self._simulation = Simulation.of(
-                self._snapshot, self._snapshot.taken_at, departing, headroom, announced=announced
-            )
+            self._simulation = planned_simulation(self._situation)
         return self._simulation
 
     def _take(self, assessed: AssessedNode) -> None:
         self._counts = self._counts.with_claim(assessed.node)
-        self._moving_pods.update(moving_pods(self._workload_moves(assessed)))
+        self._moving_pods.update(moving_pods(workload_moves_of(assessed.node, self._situation)))
         self.taken.append(assessed)
 
     def _workload_limit(self, assessed: AssessedNode) -> tuple[Blocker, ...]:
-        shared = conflict(self._workload_moves(assessed), self._moving_pods)
+        shared = conflict(workload_moves_of(assessed.node, self._situation), self._moving_pods)
         return (shared,) if shared else ()
-
-    def _workload_moves(self, assessed: AssessedNode) -> tuple[WorkloadMove, ...]:
-        pods = self._snapshot.pods_by_node[assessed.node.name]
-        return workload_moves(pods, self._context.drain_context(assessed.node.pool))
 
     def _no_place(self, assessed: AssessedNode) -> tuple[Blocker, ...]:
         refused = self.simulation.try_remove(assessed.node.name)
         return (Blocker(Unremovable.NO_PLACE_FOR_PODS, refused.pod.key, refused.detail),) if refused else ()
+
+
+def planned_simulation(situation: Situation, staying: frozenset[str] = frozenset()) -> Simulation:
+    """Return the simulation that proves a plan: every strategy, and the headroom that the policy asks for.
+
+    `staying` are nodes that count as if nothing were under way with them.
+    """
+    snapshot, policy = situation.snapshot, situation.policy
+    headroom = {pool: policy.pool(pool).headroom_percent for pool in snapshot.nodes_by_pool}
+    departing = departing_nodes(snapshot, situation.state) - staying
+    announced = announced_nodes(snapshot, departing | staying)
+    return Simulation.of(snapshot, situation.now, departing, headroom, announced=announced)
 
 
 def departing_nodes(snapshot: Snapshot, state: ClusterState) -> frozenset[str]:

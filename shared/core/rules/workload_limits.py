@@ -12,11 +12,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from shared.core.cluster.snapshot import Pod
+from shared.core.cluster.snapshot import Node, Pod
 from shared.core.cluster.workloads import mark
 from shared.core.reasons import Blocker, Unremovable
 from shared.core.records.state import Claim
 from shared.core.rules.pods import DrainContext, movable
+from shared.core.rules.situation import Situation
 
 MOST_MOVING_PODS: Final = 2500
 """How many pods all claims together may write down: the document of 500 claims stays under 256 KiB.
@@ -60,6 +61,12 @@ def workload_moves(pods: Iterable[Pod], context: DrainContext) -> tuple[Workload
         before = rows.get(name)
         rows[name] = WorkloadMove(name, before.pods + 1 if before else 1, away or 0, most)
     return tuple(rows[name] for name in sorted(rows))
+
+
+def workload_moves_of(node: Node, situation: Situation) -> tuple[WorkloadMove, ...]:
+    """Return what a drain of the node moves of workloads without a PodDisruptionBudget."""
+    pods = situation.snapshot.pods_by_node.get(node.name, ())
+    return workload_moves(pods, situation.drain_context(node.pool))
 
 
 def moving_pods(given: Iterable[WorkloadMove]) -> dict[str, int]:

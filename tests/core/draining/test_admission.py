@@ -19,6 +19,7 @@ from shared.core.policy import Policy
 from shared.core.reasons import DrainReason, Refusal
 from shared.core.records.orders import Order, Origin
 from shared.core.records.state import Backoff, Claim, ClusterState, Start
+from shared.core.rules.situation import Situation
 from tests.builders import NOW, claim, cluster, node, order, pod, policy, taint
 
 PICTURE_AT = NOW - timedelta(seconds=60)
@@ -123,7 +124,7 @@ def test_the_drainers_own_proof_keeps_room_for_what_the_autoscaler_moves(expecte
     pods = [pod("n", on="n1", cpu=1.5), pod("m", on="m1", cpu=1.5), pod("d", on="n3", cpu=2)]
     picture = cluster(nodes, pods)
 
-    found = no_place(picture.node_by_name["n1"], picture, ClusterState(), policy())
+    found = no_place(picture.node_by_name["n1"], Situation(picture, ClusterState(), policy()))
 
     assert [each.reason.value for each in found] == expected
     assert expected != ["not_empty"] or found[0].detail == "the order was for an empty node"
@@ -195,7 +196,7 @@ def test_the_planners_rules_are_asked_again(
     resting = ClusterState(backoffs={"uid-n1": Backoff("n1", NOW + timedelta(hours=1), timedelta(hours=1), "deadline")})
     picture = cluster([node("n1"), node("n2")], [load])
 
-    found = objections(order(**given), picture.nodes[0], picture, resting, rules)
+    found = objections(order(**given), picture.nodes[0], Situation(picture, resting, rules))
 
     assert [each.reason.value for each in found] == expected
     assert expected != ["not_empty"] or found[0].detail == "the order was for an empty node"

@@ -9,6 +9,7 @@ from shared.core.planning.make_plan import make_plan
 from shared.core.planning.plan import Plan
 from shared.core.policy import Policy
 from shared.core.records.state import ClusterState, Mark, PoolMarks
+from shared.core.rules.situation import Situation
 from tests.builders import NOW, cluster, node, pod, policy
 
 MINUTE = timedelta(minutes=1)
@@ -17,7 +18,7 @@ MINUTE = timedelta(minutes=1)
 def plan(snapshot: Snapshot, rules: Policy | None = None, **given: Any) -> Plan:
     """Plan with the open policy and, unless given, a state whose last pass was five minutes ago."""
     state = given.pop("state", ClusterState(last_pass=NOW - 5 * MINUTE))
-    return make_plan(snapshot, state, given.pop("marks", {}), rules or policy(), NOW, load())
+    return make_plan(Situation(snapshot, state, rules or policy()), given.pop("marks", {}), load())
 
 
 def verdicts(made: Plan) -> dict[str, tuple[str, str]]:

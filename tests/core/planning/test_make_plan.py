@@ -10,11 +10,12 @@ from shared.adapters.prices import load
 from shared.core.cluster.names import AUTOSCALER_CANDIDATE_TAINT
 from shared.core.cluster.snapshot import NodePool
 from shared.core.cluster.workloads import Workload
-from shared.core.planning.make_plan import make_plan, potential
+from shared.core.planning.make_plan import plan_without_policy, potential
 from shared.core.planning.plan import Verdict
 from shared.core.policy import ConsolidationPolicy, NamespaceRate, Policy, PoolPolicy, SingleReplicas
 from shared.core.reasons import DrainReason
 from shared.core.records.state import Backoff, ClusterState, Mark
+from shared.core.rules.situation import Situation
 from tests.builders import NOW, claim, cluster, node, our_taint, pdb, pod, policy, taint
 from tests.core.planning.passes import MINUTE, half_full, marked, plan, verdicts
 
@@ -266,7 +267,7 @@ def test_a_claimed_node_is_in_flight_and_its_pods_keep_their_room() -> None:
 def test_without_a_policy_nothing_goes_and_no_mark_is_lost() -> None:
     old = marked("n1", "n2")
 
-    made = make_plan(half_full("n1", "n2"), ClusterState(), old, None, NOW, load())
+    made = plan_without_policy(half_full("n1", "n2"), ClusterState(), old, load())
 
     assert {reason for _, reason in verdicts(made).values()} == {"policy_invalid"}
     assert made.orders == ()
@@ -290,7 +291,7 @@ def test_potential_leaves_out_wishes_but_never_safety() -> None:
         [pod("p1", on="n1", cpu=3.5), pod("p2", on="n2", cpu=0.3), pod("bare", on="n3", owner=None)],
     )
 
-    found = potential(picture, ClusterState(), Policy(), NOW, load())
+    found = potential(Situation(picture, ClusterState(), Policy()), load())
 
     assert set(found.nodes) == {"n1", "n2", "n4"}
     assert {(move.pod, move.node) for move in found.moves} == {("default/p1", "n3"), ("default/p2", "n3")}
@@ -303,8 +304,8 @@ def test_potential_leaves_the_room_that_an_announced_node_is_about_to_take() -> 
     nodes = [announced, node("n1"), node("n2")]
     going = cluster(nodes, [*pods, pod("m", on="m1", cpu=1.5)])
 
-    assert potential(going, ClusterState(), Policy(), NOW, load()).nodes == ()
-    assert potential(cluster(nodes[1:], pods), ClusterState(), Policy(), NOW, load()).nodes == ("n1",)
+    assert potential(Situation(going, ClusterState(), Policy()), load()).nodes == ()
+    assert potential(Situation(cluster(nodes[1:], pods), ClusterState(), Policy()), load()).nodes == ("n1",)
 
 
 WEB = "default/ReplicaSet/web"
@@ -350,7 +351,7 @@ def test_what_passes_by_itself_keeps_the_node_for_now_and_its_mark_for_good(
     assert verdicts(made)["n1"] == ("keep", "blocked_by_pod")
     assert [each.reason.value for each in made.decisions[0].blockers] == ["blocked_by_pod", expected]
     assert made.marks["a"] == old["a"]
-    assert potential(picture, ClusterState(), rules, NOW, load()).nodes == ("n1",)
+    assert potential(Situation(picture, ClusterState(), rules), load()).nodes == ("n1",)
 
 
 def test_no_more_pods_of_a_namespace_are_moved_in_a_pass_than_its_rate_allows() -> None:

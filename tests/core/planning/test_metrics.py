@@ -8,20 +8,21 @@ from hypothesis import strategies as st
 
 from shared.adapters.prices import load
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.planning.make_plan import make_plan
+from shared.core.planning.make_plan import make_plan, plan_without_policy
 from shared.core.planning.metrics import ClusterMetrics, cluster_metrics, node_metrics, pool_metrics
 from shared.core.planning.plan import Plan
 from shared.core.policy import DrainSettings
 from shared.core.reason_groups import GROUP_OF, ReasonGroup
 from shared.core.reasons import PodBlock, Unremovable
 from shared.core.records.state import Breaker, ClusterState
+from shared.core.rules.situation import Situation
 from tests.builders import NOW, claim, cluster, node, pod, policy, resources
 
 MINUTE = timedelta(minutes=1)
 
 
 def planned(snapshot: Snapshot, state: ClusterState | None = None) -> Plan:
-    return make_plan(snapshot, state or ClusterState(), {}, policy(), NOW, load())
+    return make_plan(Situation(snapshot, state or ClusterState(), policy()), {}, load())
 
 
 def told(state: ClusterState) -> ClusterMetrics:
@@ -55,7 +56,7 @@ def test_the_pools_add_up_to_the_cluster(rows: list[tuple[str, bool, float]]) ->
 
 def test_without_a_policy_the_numbers_are_told_all_the_same() -> None:
     snapshot = cluster([node("n1")], [pod("p", on="n1", cpu=1)])
-    plan = make_plan(snapshot, ClusterState(), {}, None, NOW, load())
+    plan = plan_without_policy(snapshot, ClusterState(), {}, load())
 
     whole = node_metrics(plan, snapshot, load())
     assert (whole.nodes, whole.underutilized, whole.marked) == (1, 0, 0)

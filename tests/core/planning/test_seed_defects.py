@@ -17,6 +17,7 @@ from shared.core.reasons import DrainReason
 from shared.core.records.state import ClusterState, Mark, PoolMarks
 from shared.core.rules.counts import count_nodes
 from shared.core.rules.gates import claim_blockers
+from shared.core.rules.situation import Situation
 from shared.errors import BadPolicy
 from tests.builders import GIB, NOW, cluster, node, pod, policy
 
@@ -33,7 +34,7 @@ def five(cpu: float) -> Snapshot:
 
 
 def planned(snapshot: Snapshot, rules: Policy) -> Plan:
-    return make_plan(snapshot, ClusterState(last_pass=NOW - 5 * MINUTE), HOUR_OLD, rules, NOW, load())
+    return make_plan(Situation(snapshot, ClusterState(last_pass=NOW - 5 * MINUTE), rules), HOUR_OLD, load())
 
 
 def written(**pool: object) -> bytes:

@@ -12,11 +12,12 @@ from shared.core.cluster import names
 from shared.core.cluster.resources import GPU, NOTHING
 from shared.core.cluster.selectors import LabelSelector, PodTerm
 from shared.core.cluster.snapshot import NodePool, Pod, Snapshot, Volume
-from shared.core.planning.make_plan import make_plan
+from shared.core.planning.make_plan import make_plan, plan_without_policy
 from shared.core.planning.plan import Plan, Verdict
 from shared.core.policy import Budget, ConsolidationPolicy, Freeze, Limit, NamespaceRate, Policy, Rate, Schedule
 from shared.core.reasons import DrainReason, Unremovable
 from shared.core.records.state import Backoff, Breaker, ClusterState, Start
+from shared.core.rules.situation import Situation
 from tests.builders import NOW, cluster, node, pod, pod_class, policy, resources, taint
 from tests.core.planning.passes import MINUTE
 
@@ -44,12 +45,14 @@ class Case:
             pod("p1", on="n1", **{"cpu": 1, "owner": "ReplicaSet/one", **self.load}),
             pod("p2", on="n2", cpu=1, owner="ReplicaSet/two"),
         ]
-        found = cluster(nodes, pods)
+        found = cluster(nodes, pods, now=self.now)
         return found if self.pools is None else replace(found, pools=self.pools)
 
     def plan(self) -> Plan:
         state = ClusterState(**{"last_pass": NOW - 5 * MINUTE, **self.state})
-        return make_plan(self.picture(), state, {}, self.rules, self.now, load())
+        if self.rules is None:
+            return plan_without_policy(self.picture(), state, {}, load())
+        return make_plan(Situation(self.picture(), state, self.rules), {}, load())
 
 
 def wide(**settings: Any) -> Policy:
@@ -135,7 +138,7 @@ def test_a_budget_of_no_nodes_stops_its_pool_and_names_itself() -> None:
     closed = policy(budgets=(Budget(NONE),), expire_after=timedelta(days=8))
     rules = replace(closed, pools={**closed.pools, "b": policy("b").pool("b")})
 
-    made = make_plan(empty, ClusterState(last_pass=NOW), {}, rules, NOW, load())
+    made = make_plan(Situation(empty, ClusterState(last_pass=NOW), rules), {}, load())
 
     assert [order.node for order in made.orders] == ["m1"]
     assert {each.name: each.reason for each in made.decisions if each.pool == "a"} == dict.fromkeys(

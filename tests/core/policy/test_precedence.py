@@ -14,6 +14,7 @@ from shared.core.planning.make_plan import make_plan
 from shared.core.policy import Policy
 from shared.core.policy.parsing import parse
 from shared.core.records.state import Claim, ClusterState, Mark, PoolMarks
+from shared.core.rules.situation import Situation
 from tests.builders import NOW, claim, cluster, node, our_taint, pod
 
 NIGHT = {"schedule": "0 20 * * *", "duration": "8h"}
@@ -65,7 +66,7 @@ def decided(world: World, rules: Policy) -> str:
     drained = None if world.last_drain is None else NOW - timedelta(seconds=world.last_drain)
     state = ClusterState(claims=claims, last_scale_down=drained, paused=world.paused, last_pass=NOW)
     pools = {"a": world.limits} if world.limits else None
-    made = make_plan(cluster(nodes, pods, pools=pools), state, _marks(world), rules, NOW, load())
+    made = make_plan(Situation(cluster(nodes, pods, pools=pools), state, rules), _marks(world), load())
     decision = made.of("n1")
     assert decision is not None
     return decision.reason if decision.verdict.value == "keep" else decision.verdict.value

@@ -12,7 +12,8 @@ from shared.core.cluster.snapshot import Node, NodePool
 from shared.core.planning.make_plan import potential
 from shared.core.records.state import ClusterState
 from shared.core.rules.atomic_pools import atomic_group
-from tests.builders import NOW, cluster, node, policy, taint
+from shared.core.rules.situation import Situation
+from tests.builders import cluster, node, policy, taint
 from tests.core.planning.passes import ordered, plan, verdicts
 
 QUEUED, PROVISIONED = names.QUEUED_KEYS
@@ -67,4 +68,4 @@ def test_an_idle_slice_of_several_hosts_is_left_whole() -> None:
 def test_what_could_go_at_all_counts_no_part_of_a_group() -> None:
     snapshot = cluster([node("n1"), node("n2", labels={QUEUED: "true"}), node("n3")])
 
-    assert potential(snapshot, ClusterState(), policy(), NOW, load()).nodes == ("n1", "n3")
+    assert potential(Situation(snapshot, ClusterState(), policy()), load()).nodes == ("n1", "n3")

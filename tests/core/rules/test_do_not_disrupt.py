@@ -9,8 +9,9 @@ from shared.core.cluster import names
 from shared.core.policy import PoolPolicy
 from shared.core.records.state import ClusterState
 from shared.core.rules.do_not_disrupt import go_duration, opt_out_key
-from shared.core.rules.nodes import NodeContext, judge_node
+from shared.core.rules.nodes import judge_node
 from shared.core.rules.pods import DrainContext, judge
+from shared.core.rules.situation import Situation
 from tests.builders import NOW, cluster, node, pod, policy
 
 SOON = str(int(NOW.timestamp()) + 60)
@@ -108,7 +109,7 @@ def test_every_ecosystems_wish_on_a_node_is_honoured_and_named(where: str, key: 
     wish: dict[str, Any] = {where: {key: value}}
     subject = node("n1", **wish)
 
-    (blocker,) = judge_node(subject, NodeContext(cluster([subject]), policy(), ClusterState(), NOW))
+    (blocker,) = judge_node(subject, Situation(cluster([subject]), ClusterState(), policy()))
 
     assert (blocker.reason.value, blocker.object) == ("scale_down_disabled", f"{key}={value}")
 

@@ -12,7 +12,8 @@ from shared.core.cluster.snapshot import Node, NodePool, Pod
 from shared.core.policy import ConsolidationPolicy, Policy
 from shared.core.reasons import PodBlock, Unremovable
 from shared.core.records.state import Backoff, ClusterState
-from shared.core.rules.nodes import SAFETY_RULES, NodeContext, judge_node
+from shared.core.rules.nodes import SAFETY_RULES, judge_node
+from shared.core.rules.situation import Situation
 from tests.builders import NOW, cluster, node, our_taint, pod, policy, taint
 
 GPU = taint("nvidia.com/gpu", value="present")
@@ -23,7 +24,7 @@ def reasons(subject: Node, *others: Node | Pod, settings: Policy | None = None, 
     pods = [each for each in others if isinstance(each, Pod)]
     snapshot = cluster(nodes, pods, pools=context.pop("pools", None))
     state = context.pop("state", ClusterState())
-    judged = judge_node(subject, NodeContext(snapshot, settings or policy(), state, NOW), **context)
+    judged = judge_node(subject, Situation(snapshot, state, settings or policy()), **context)
     return [blocker.reason.value for blocker in judged]
 
 
@@ -62,7 +63,7 @@ def test_a_pool_without_autoscaling_is_refused_with_a_reason() -> None:
 )
 def test_a_pool_that_gke_does_not_report_is_refused(expected: list[str], known: bool) -> None:
     snapshot = replace(cluster([node("n1")]), pools={}, pools_known=known)
-    judged = judge_node(snapshot.nodes[0], NodeContext(snapshot, policy(), ClusterState(), NOW))
+    judged = judge_node(snapshot.nodes[0], Situation(snapshot, ClusterState(), policy()))
     assert [blocker.reason for blocker in judged] == expected
 
 
@@ -158,7 +159,7 @@ def test_a_blocking_pod_blocks_the_node_and_is_named() -> None:
         pod("held", on="n1", annotations={names.SAFE_TO_EVICT: "false"}),
     ]
     snapshot = cluster([node("n1")], held)
-    judged = judge_node(snapshot.nodes[0], NodeContext(snapshot, policy(), ClusterState(), NOW))
+    judged = judge_node(snapshot.nodes[0], Situation(snapshot, ClusterState(), policy()))
     assert [(each.reason, each.object) for each in judged] == [
         (Unremovable.BLOCKED_BY_POD, "default/bare"),
         (PodBlock.NOT_REPLICATED, "default/bare"),
@@ -192,5 +193,5 @@ def test_potential_leaves_out_timers_and_wishes_but_no_safety_rule() -> None:
 
 def test_a_refusal_that_passes_with_time_says_how_far_it_is() -> None:
     snapshot = cluster([node("n1", created=NOW - timedelta(seconds=600))])
-    (judged,) = judge_node(snapshot.nodes[0], NodeContext(snapshot, policy(), ClusterState(), NOW))
+    (judged,) = judge_node(snapshot.nodes[0], Situation(snapshot, ClusterState(), policy()))
     assert judged.detail == "600 s of 1200 s"
