@@ -1,6 +1,7 @@
 """Pages that list what the code has list all of it: rules that are not modelled, answers, rows, examples, targets."""
 
 import re
+from itertools import chain
 
 from shared.core.cluster.names import NODE_OPT_OUTS, OPT_OUT_UNTIL, POD_OPT_OUTS
 from shared.core.reasons import PodBlock
@@ -82,3 +83,14 @@ def test_every_input_of_the_module_is_explained_with_each_of_its_fields() -> Non
 
     assert {name for name in told if "." not in name} == variables
     assert [name for name, meaning in told.items() if not meaning] == []
+
+
+def test_every_name_in_the_glossary_is_declared_in_exactly_one_place() -> None:
+    text = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    named = [name for cells in rows(text, "| word | meaning | in code |") for name in re.findall(r"`(\w+)`", cells[2])]
+    files = chain((ROOT / "shared").rglob("*.py"), (ROOT / "functions").rglob("*.py"))
+    code = "\n".join(path.read_text(encoding="utf-8") for path in files if path.name != "wire.py")
+    declared = re.findall(r"^(?:class (\w+)|(\w+) = )", code, re.MULTILINE)
+    times = [each or alias for each, alias in declared]
+
+    assert {name: times.count(name) for name in named if times.count(name) != 1} == {}

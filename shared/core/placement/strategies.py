@@ -15,7 +15,7 @@ from shared.core.cluster import names
 from shared.core.placement.bounds import Amounts
 from shared.core.placement.cluster_arrays import ClusterArrays
 
-Order = Callable[[ClusterArrays, Sequence[int]], list[int]]
+PlacementOrder = Callable[[ClusterArrays, Sequence[int]], list[int]]
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Strategy:
     """
 
     name: str
-    order: Order
+    order: PlacementOrder
     direction: int
     seed: int | None = None
 
