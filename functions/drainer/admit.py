@@ -43,14 +43,39 @@ def admit(session: DrainSession) -> bool:
     Raises:
         Retryable: something did not answer; nothing has been done yet.
     """
+    state, _, now = read_cluster(session.ports.state)
+    node = _read_node(session)
+    refusal = refusal_of(session.order, node, state, now)
+    session = session.with_pool(node.pool if node else "")
+    if node is None or refusal is not None:
+        return _refuse(session, Declined(refusal or Refusal.NODE_UNKNOWN))
+    held = state.claims.get(node.uid)
+    if held is None:
+        return _admit_new(session, node, state, now)
+    policy = policy_in_reach(session)  # a crash between the claim and its record
+    record_claim(session.with_policy(policy), node, held, policy)
+    return True
+
+
+def _admit_new(session: DrainSession, node: Node, state: ClusterState, now: datetime) -> bool:
+    policy = read_policy(session)
+    if policy is None:
+        return _refuse(session, Declined(Refusal.POLICY_INVALID))
+    session = session.with_policy(policy)
+    remark = _idle_words(session, policy)
     try:
-        return _admit(session)
-    except Declined as refusal:
-        _mark_answered(session)
-        detail = f"{refusal.detail} {refusal.remark}".strip()
-        more = {"objections": refusal.objections, "remark": refusal.remark}
-        finish.conclude(session, Outcome.REFUSED, refusal.why, detail, **more)
-        return False
+        return _check_and_claim(session, node, state, policy, now)
+    except Declined as declined:
+        return _refuse(session, declined, remark)
+
+
+def _refuse(session: DrainSession, declined: Declined, remark: str = "") -> bool:
+    """End the order here; `remark` is what else whoever gave it should know."""
+    _mark_answered(session)
+    detail = f"{declined.detail} {remark}".strip()
+    more = {"objections": declined.objections, "remark": remark}
+    finish.conclude(session, Outcome.REFUSED, declined.why, detail, **more)
+    return False
 
 
 def _mark_answered(session: DrainSession) -> None:
@@ -74,27 +99,6 @@ def _idle_words(session: DrainSession, policy: Policy) -> str:
     return sentence
 
 
-def _admit(session: DrainSession) -> bool:
-    state, _, now = read_cluster(session.ports.state)
-    node = _read_node(session)
-    refusal = refusal_of(session.order, node, state, now)
-    if node is None or refusal is not None:
-        raise Declined(refusal or Refusal.NODE_UNKNOWN)
-    held = state.claims.get(node.uid)
-    if held is not None:  # a crash between the claim and its record
-        record_claim(session, node, held, policy_in_reach(session))
-        return True
-    policy = read_policy(session)
-    if policy is None:
-        raise Declined(Refusal.POLICY_INVALID)
-    idle = _idle_words(session, policy)
-    try:
-        return _check_and_claim(session, node, state, policy, now)
-    except Declined as declined:
-        declined.remark = idle
-        raise
-
-
 def _check_and_claim(session: DrainSession, node: Node, state: ClusterState, policy: Policy, now: datetime) -> bool:
     proof = _revalidate(session, node, state, policy, now)
     _preflight(session, node, proof.snapshot, policy)
@@ -110,19 +114,15 @@ def _check_and_claim(session: DrainSession, node: Node, state: ClusterState, pol
 
 def _read_node(session: DrainSession) -> Node | None:
     try:
-        node = session.ports.cluster.node(session.order.node)
+        return session.ports.cluster.node(session.order.node)
     except Gone:
         return None
-    session.pool = node.pool
-    return node
 
 
 def _revalidate(session: DrainSession, node: Node, state: ClusterState, policy: Policy, now: datetime) -> Revalidation:
     """Judge the node by the planner's rules on fresh reads; prove placement anew where the order asks for it."""
-    unbound, around = (
-        shared_snapshots.budgets_and_unbound(session.ports, now).unbound,
-        shared_snapshots.nodes_and_budgets(session.ports, now),
-    )
+    unbound = shared_snapshots.budgets_and_unbound(session.ports, now).unbound
+    around = shared_snapshots.nodes_and_budgets(session.ports, now)
     anew = needs_whole_picture(session.order, state, unbound, around.nodes, now)
     snapshot = (
         shared_snapshots.whole(session, state, now).snapshot if anew else _partial_snapshot(session, node, around, now)

@@ -38,7 +38,6 @@ class Declined(Exception):
         super().__init__(f"{why.sentence} {detail}".strip())
         self.why, self.detail = why, detail
         self.found = found
-        self.remark = ""
 
     @property
     def objections(self) -> tuple[Objection, ...]:

@@ -41,6 +41,7 @@ def give_back(session: DrainSession, uid: str, why: Halt, detail: str = "", move
         }
         session.leased.write(session.time.now(), **begun)
     node = restore_node(session, session.order.node, uid, record.order.order_id)
+    session = session.with_pool(node.pool if node else "")
     session.post_event(node, "EbbGaveNodeBack", f"{why.sentence} {detail}".strip())
     _wait_until_counted(session)
     settle_claim(session, uid, record.order.order_id, why, session.record.gave_way_for)
@@ -100,8 +101,7 @@ def restore_node(session: DrainSession, name: str, uid: str, order_id: str) -> N
             node = cluster.node(name)
             if node.uid != uid:
                 return None
-            session.pool = node.pool
-            return _uncordon(session, node, order_id) if holding_order(node) == order_id else node
+            return _uncordon(session.with_pool(node.pool), node, order_id) if holding_order(node) == order_id else node
         except Gone:
             return None
         except Stale:

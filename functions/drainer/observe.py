@@ -17,7 +17,6 @@ from functions.drainer.session import DrainSession
 from functions.drainer.why_not_deleted import failed_at
 from shared.core.cluster.snapshot import Node, Pod
 from shared.core.draining.observation import Observation, Proof
-from shared.core.records.state import Claim
 from shared.core.rules.pods import movable
 from shared.core.rules.workload_limits import other_claims
 from shared.errors import Gone
@@ -78,28 +77,34 @@ class Observer:
         return node if node.uid == record.node_uid else None
 
     def _slow_reads(self, pods: tuple[Pod, ...]) -> Observation:
-        ports, now = self._session.ports, self._session.time.now()
-        moment = ports.clock.monotonic()
+        moment = self._session.ports.clock.monotonic()
         if self._slow is None or moment - self._read_at >= SLOW_READS_STAND_FOR.total_seconds():
-            state, _, _ = read_cluster(ports.state)
-            workloads, workloads_at = shared_snapshots.workloads(ports, self._controllers(pods), now)
-            seen = shared_snapshots.budgets_and_unbound(
-                ports, self._session.time.now(), shared=not self._session.record.before
-            )
-            self._slow = Observation(
-                node=None,
-                claim=self._claim(state.claims),
-                disruption_budgets=seen.disruption_budgets,
-                workloads=workloads,
-                workloads_at=workloads_at,
-                other_claims=other_claims(state.claims, self._session.record.node_uid),
-                working=sum(not claim.drained for claim in state.claims.values()),
-                unbound=seen.unbound,
-                policy=policy_in_reach(self._session),
-                paused=state.paused,
-            )
+            self._slow = self._read_slow_parts(pods)
             self._read_at = moment
         return self._slow
+
+    def _read_slow_parts(self, pods: tuple[Pod, ...]) -> Observation:
+        """Read all but the node and its pods; the lines that follow name the pool and the policy that were read."""
+        ports, record, now = self._session.ports, self._session.record, self._session.time.now()
+        state, _, _ = read_cluster(ports.state)
+        claim = state.claims.get(record.node_uid)
+        workloads, workloads_at = shared_snapshots.workloads(ports, self._controllers(pods), now)
+        seen = shared_snapshots.budgets_and_unbound(ports, self._session.time.now(), shared=not record.before)
+        self._session = self._session.with_pool(claim.pool if claim else "")
+        policy = policy_in_reach(self._session)
+        self._session = self._session.with_policy(policy)
+        return Observation(
+            node=None,
+            claim=claim,
+            disruption_budgets=seen.disruption_budgets,
+            workloads=workloads,
+            workloads_at=workloads_at,
+            other_claims=other_claims(state.claims, record.node_uid),
+            working=sum(not each.drained for each in state.claims.values()),
+            unbound=seen.unbound,
+            policy=policy,
+            paused=state.paused,
+        )
 
     def _controllers(self, pods: tuple[Pod, ...]) -> Iterator[str]:
         """Name the controllers of what is to move, of what was moved, and of what waited beside it at the last look.
@@ -112,8 +117,3 @@ class Observer:
         namespaces = {controller.partition("/")[0] for controller in moved}
         waiting = self._slow.unbound if self._slow else ()
         yield from (pod.spec.workload for pod in waiting if pod.spec.namespace in namespaces)
-
-    def _claim(self, claims: dict[str, Claim]) -> Claim | None:
-        claim = claims.get(self._session.record.node_uid)
-        self._session.pool = claim.pool if claim else self._session.pool
-        return claim

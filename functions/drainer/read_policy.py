@@ -11,12 +11,10 @@ from shared.errors import BadPolicy, EbbError
 def read_policy(session: DrainSession) -> Policy | None:
     """Return the policy, or None when it is missing or invalid, which is said in the log."""
     try:
-        policy = session.ports.policy.read()
+        return session.ports.policy.read()
     except BadPolicy as fault:
         session.log_event("policy_invalid", str(fault), severity="ERROR")
         return None
-    session.policy_hash = policy.hash
-    return policy
 
 
 def policy_in_reach(session: DrainSession) -> Policy | None:

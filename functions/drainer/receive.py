@@ -15,7 +15,7 @@ from functions.drainer.session import DrainSession
 from functions.drainer.work import work
 from shared.adapters.envelope import PushMessage, unwrap
 from shared.core.reasons import Refusal
-from shared.core.records.orders import Order, OrderKind, continuation, decode, echoed
+from shared.core.records.orders import Order, OrderKind, decode, echoed
 from shared.core.records.state import DrainPhase
 from shared.errors import BadOrder, EbbError, Retryable, Stale, Terminal, Unreadable
 from shared.ports import Ports
@@ -126,20 +126,7 @@ def _step(session: DrainSession) -> None:
     if phase is DrainPhase.HALTING:
         finish.resume(session)
         return
-    if not work(session):
-        _continue_later(session)
-
-
-def _continue_later(session: DrainSession) -> None:
-    """Checkpoint, publish the continuation, then let the message be acknowledged.
-
-    The generation in the record stays ours until the continuation is opened, so that this message still
-    counts if publishing fails.
-    """
-    session.leased.close(session.time.now())
-    following = continuation(session.order, session.order.generation)
-    session.ports.orders.publish(following)
-    session.log_event("drain_step", "The step's time is over; the drain goes on in a new message.", reason="continued")
+    work(session)
 
 
 def _give_lease_up(session: DrainSession) -> None:

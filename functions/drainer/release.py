@@ -5,6 +5,7 @@ planner found is looked at again on fresh reads before anything is undone; a per
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
@@ -19,6 +20,7 @@ from shared.core.cluster.snapshot import Node
 from shared.core.draining.cordon import uncordoned_by_autoscaler, untainted
 from shared.core.draining.next_step import must_stop
 from shared.core.placement.demand import is_waiting
+from shared.core.policy import Policy
 from shared.core.reasons import Halt
 from shared.core.records.orders import Order, Origin
 from shared.core.records.result import outcome_of, result_of
@@ -29,11 +31,17 @@ from shared.store.compare_and_set import read_cluster
 from shared.store.drain_record import LeasedRecord, StepTime
 
 
+@dataclass(frozen=True)
 class ReleaseContext:
     """What a release finds when it looks: the node, the claim that stands on it, the drain's record."""
 
-    def __init__(self, session: DrainSession, node: Node | None, claim: Claim | None, *, paused: bool) -> None:
-        self.session, self.node, self.claim, self.paused = session, node, claim, paused
+    session: DrainSession
+    node: Node | None
+    claim: Claim | None
+    policy: Policy | None
+    """Only read where a stop has to be looked for again; None also when it is missing or invalid."""
+    paused: bool
+    now: datetime
 
     @property
     def order_id(self) -> str:
@@ -42,25 +50,23 @@ class ReleaseContext:
 
 def release(ports: Ports, order: Order, seconds: float) -> None:
     """Carry a release out. Raises Retryable or Stale when the message should come again."""
-    state, _, read_at = read_cluster(ports.state)
+    state, _, now = read_cluster(ports.state)
     node = _read_node(ports, order)
     uid = order.node_uid or (node.uid if node else "") or _uid_by_name(state.claims, order.node)
     claim = state.claims.get(uid)
-    named = _with_order_id(order, claim, node)
-    session = DrainSession(
-        ports, named, LeasedRecord(ports.state, f"release-{order.order_id}"), StepTime(read_at, ports.clock, seconds)
-    )
-    session.pool = claim.pool if claim else node.pool if node else ""
-    context = ReleaseContext(session, node, claim, paused=state.paused)
-    if _is_ending(context):  # what was found is no longer there to be found again: the ending itself has undone it
+    leased, time = LeasedRecord(ports.state, f"release-{order.order_id}"), StepTime(now, ports.clock, seconds)
+    pool = claim.pool if claim else node.pool if node else ""
+    session = DrainSession(ports, _with_order_id(order, claim, node), leased, time, pool=pool)
+    if _is_ending(session):  # what was found is no longer there to be found again: the ending itself has undone it
         finish.resume(session)
         return
     why = _reason(order)
-    if not _STILL_HOLDS[why](context, read_at):
+    policy = read_policy(session) if why is Halt.PAUSED and claim else None
+    session = session.with_policy(policy)
+    if not _STILL_HOLDS[why](ReleaseContext(session, node, claim, policy, state.paused, now)):
         session.log_event("drain_step", f"The release is void: {why.value} no longer holds.", reason=why.value)
         return
-    detail = _detail(ports, node, why, read_at)
-    _give_back(context, uid, why, detail)
+    _give_back(session, uid, why, _detail(ports, node, why, now))
 
 
 def _detail(ports: Ports, node: Node | None, why: Halt, now: datetime) -> str:
@@ -69,33 +75,32 @@ def _detail(ports: Ports, node: Node | None, why: Halt, now: datetime) -> str:
     return why_kept(ports, node, now) if why is Halt.WATCHDOG else untainted(node)
 
 
-def _give_back(context: ReleaseContext, uid: str, why: Halt, detail: str) -> None:
+def _give_back(session: DrainSession, uid: str, why: Halt, detail: str) -> None:
     """End the drain through its record where there is one; else only free the node."""
-    session = context.session
     try:
-        session.leased.seize(context.order_id)
+        session.leased.seize(session.order.order_id)
     except KeyError:
-        finish.restore_node(session, session.order.node, uid, context.order_id)
-        finish.settle_claim(session, uid, context.order_id, why)
+        finish.restore_node(session, session.order.node, uid, session.order.order_id)
+        finish.settle_claim(session, uid, session.order.order_id, why)
         outcome = outcome_of(why)
         message = f"{why.sentence} The node was given back."
         session.log_event("drain_result", message, outcome=outcome.value, reason=why.value)
         session.ports.orders.report(result_of(session.order, outcome, why, detail))
         return
     if session.record.phase is DrainPhase.SETTLED:
-        finish.restore_node(session, session.order.node, uid, context.order_id)
-        finish.settle_claim(session, uid, context.order_id, why)
+        finish.restore_node(session, session.order.node, uid, session.order.order_id)
+        finish.settle_claim(session, uid, session.order.order_id, why)
         return
     finish.give_back(session, uid, why, detail)
 
 
-def _is_ending(context: ReleaseContext) -> bool:
+def _is_ending(session: DrainSession) -> bool:
     """Whether a step died while it ended this very drain."""
     try:
-        context.session.leased.seize(context.order_id)
+        session.leased.seize(session.order.order_id)
     except KeyError:
         return False
-    return context.session.record.phase is DrainPhase.HALTING
+    return session.record.phase is DrainPhase.HALTING
 
 
 def _read_node(ports: Ports, order: Order) -> Node | None:
@@ -124,14 +129,13 @@ def _reason(order: Order) -> Halt:
     return Halt.RELEASED
 
 
-def _always(context: ReleaseContext, now: datetime) -> bool:
-    del context, now
+def _always(context: ReleaseContext) -> bool:
+    del context
     return True
 
 
-def _orphaned(context: ReleaseContext, now: datetime) -> bool:
+def _orphaned(context: ReleaseContext) -> bool:
     """No living drain stands behind the taint or the claim."""
-    del now
     if context.claim is None or context.claim.order_id != context.order_id:
         return True
     try:
@@ -141,16 +145,14 @@ def _orphaned(context: ReleaseContext, now: datetime) -> bool:
     return context.session.record.phase is DrainPhase.SETTLED
 
 
-def _still_stopped(context: ReleaseContext, now: datetime) -> bool:
-    del now
+def _still_stopped(context: ReleaseContext) -> bool:
     if context.claim is None:
         return False
-    return bool(must_stop(read_policy(context.session), context.claim.pool, paused=context.paused))
+    return bool(must_stop(context.policy, context.claim.pool, paused=context.paused))
 
 
-def _still_overruled(context: ReleaseContext, now: datetime) -> bool:
+def _still_overruled(context: ReleaseContext) -> bool:
     """A person took the taint or the cordon off, and it was not the autoscaler that failed on the node."""
-    del now
     node = context.node
     if node is None or node.drain_taint != context.order_id:
         return True
@@ -159,15 +161,14 @@ def _still_overruled(context: ReleaseContext, now: datetime) -> bool:
     )
 
 
-def _still_wanted(context: ReleaseContext, now: datetime) -> bool:
+def _still_wanted(context: ReleaseContext) -> bool:
     """Some pod still waits for a place."""
-    del now
     return context.claim is not None and any(map(is_waiting, context.session.ports.cluster.unbound_pods()))
 
 
-def _still_demanded(context: ReleaseContext, now: datetime) -> bool:
+def _still_demanded(context: ReleaseContext) -> bool:
     """Some pod still waits, and GKE has not begun to empty the pool's nodes itself."""
-    return _still_wanted(context, now) and not _upgrades(context)
+    return _still_wanted(context) and not _upgrades(context)
 
 
 def _upgrades(context: ReleaseContext) -> bool:
@@ -179,7 +180,7 @@ def _upgrades(context: ReleaseContext) -> bool:
     return pool is not None and pool.upgrading
 
 
-def _still_overdue(context: ReleaseContext, now: datetime) -> bool:
+def _still_overdue(context: ReleaseContext) -> bool:
     """Drained, and the autoscaler has had its time."""
     if context.claim is None or context.node is None:
         return False
@@ -189,11 +190,11 @@ def _still_overdue(context: ReleaseContext, now: datetime) -> bool:
         return False
     record = context.session.record
     drained = record.phase is DrainPhase.DRAINED and record.drained_at is not None
-    overdue = drained and now - (record.drained_at or now) >= context.claim.settings.watchdog
+    overdue = drained and context.now - (record.drained_at or context.now) >= context.claim.settings.watchdog
     return overdue and not _upgrades(context)
 
 
-_STILL_HOLDS: Final[dict[Halt, Callable[[ReleaseContext, datetime], bool]]] = {
+_STILL_HOLDS: Final[dict[Halt, Callable[[ReleaseContext], bool]]] = {
     **dict.fromkeys(Halt, _always),
     Halt.ORPHAN: _orphaned,
     Halt.PAUSED: _still_stopped,

@@ -3,13 +3,14 @@
 Must not decide: it only saves every module of the drainer from passing five things along.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, Self
 
 from shared.core.cluster.snapshot import Node
 from shared.core.draining.drain_stats import log_fields, stats_of
+from shared.core.policy import Policy
 from shared.core.reasons import Reason
 from shared.core.records.orders import Order
 from shared.core.records.state import DrainRecord
@@ -33,7 +34,7 @@ class ActionResult(StrEnum):
     SUCCEEDED = "succeeded"
 
 
-@dataclass
+@dataclass(frozen=True)
 class DrainSession:
     """One step of one drain."""
 
@@ -42,14 +43,22 @@ class DrainSession:
     leased: LeasedRecord
     time: StepTime
     policy_hash: str = ""
-    """Of the policy that was read last."""
+    """Of the policy that was read last, for the log."""
     pool: str = ""
-    """Of the node, once it or its claim was seen."""
+    """Of the node, once it or its claim was seen, for the log."""
 
     @property
     def record(self) -> DrainRecord:
         """The drain's record as this step holds it."""
         return self.leased.record
+
+    def with_pool(self, pool: str) -> Self:
+        """Return the session that names this pool in its lines; an empty one changes nothing."""
+        return replace(self, pool=pool or self.pool)
+
+    def with_policy(self, policy: Policy | None) -> Self:
+        """Return the session that names this policy in its lines; None changes nothing."""
+        return replace(self, policy_hash=policy.hash) if policy else self
 
     def log_event(self, event: str, message: str, *, severity: str = "INFO", **fields: object) -> None:
         """Write one log line about this drain."""

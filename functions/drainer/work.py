@@ -31,24 +31,35 @@ from shared.core.draining.steps import (
     Step,
 )
 from shared.core.records.evictions import ASKED
+from shared.core.records.orders import continuation
 from shared.core.records.state import DrainPhase, PodProgress
 from shared.errors import Gone, Stale
 from shared.ports import Eviction
 
 
-def work(session: DrainSession) -> bool:
-    """Work until the drain needs nothing more from this order (True) or the soft deadline is near (False)."""
+def work(session: DrainSession) -> None:
+    """Work until the drain needs nothing more from this order; near the soft deadline go on in a new message."""
     observer = Observer(session)
     while session.time.left() > 0:
         observed, step = _observe(session, observer)
         if isinstance(step, Prove) and observed.node is not None:
-            observer.prove(observed.node)
-            observed, step = _observe(
-                session, observer
-            )  # at once, however long that took: in a new message it would be too old
+            observer.prove(observed.node)  # and look at once, however long that took: in a new message it would be old
+            observed, step = _observe(session, observer)
+        session = session.with_pool(observed.claim.pool if observed.claim else "").with_policy(observed.policy)
         if _carry_out(session, observed, step):
-            return True
-    return False
+            return
+    _continue_later(session)
+
+
+def _continue_later(session: DrainSession) -> None:
+    """Checkpoint, publish the continuation, then let the message be acknowledged.
+
+    The generation in the record stays ours until the continuation is opened, so that this message still
+    counts if publishing fails.
+    """
+    session.leased.close(session.time.now())
+    session.ports.orders.publish(continuation(session.order, session.order.generation))
+    session.log_event("drain_step", "The step's time is over; the drain goes on in a new message.", reason="continued")
 
 
 def _observe(session: DrainSession, observer: Observer) -> tuple[Observation, Step]:
