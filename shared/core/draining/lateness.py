@@ -17,6 +17,7 @@ from shared.core.reasons import Halt
 from shared.core.records.evictions import EvictionAnswer
 from shared.core.records.state import Claim
 from shared.core.rules.pods import movable
+from shared.core.rules.workload_rules import shortage
 
 COUNTS_MAY_TAKE: Final = timedelta(seconds=15)
 """How long after its last pod's end the counts that call a node drained may be read: what a controller takes to write
@@ -59,7 +60,7 @@ def _holding(drain: Drain) -> list[str]:
     record, context = drain.record, drain.pod_rules
 
     def why(pod: Pod) -> str:
-        row, short = record.pods.get(pod.key), context.short_of(pod.spec)
+        row, short = record.pods.get(pod.key), shortage(pod.spec, context)
         if pod.deleting is not None:
             return f"{pod.key}, which ends by {pod.deleting:%H:%M:%S}"
         if row is not None and row.uid == pod.uid and row.answer == EvictionAnswer.BUDGET and row.detail:

@@ -11,7 +11,7 @@ from shared.core.cluster.workloads import Workload
 from shared.core.policy import DrainSettings, PodRules, Policy
 from shared.core.reasons import Blocker
 from shared.core.records.state import Backoff, Claim, DrainRecord
-from shared.core.rules.pods import DrainContext
+from shared.core.rules.drain_context import DrainContext
 from shared.core.rules.workload_limits import OtherClaims
 
 _NO_RULES: Final = PodRules()

@@ -10,7 +10,7 @@ from shared.core.cluster.selectors import Taint
 from shared.core.cluster.snapshot import Node, Snapshot
 from shared.core.policy import Policy, PoolPolicy
 from shared.core.records.state import ClusterState
-from shared.core.rules.pods import DrainContext
+from shared.core.rules.drain_context import DrainContext
 from shared.core.rules.pool_taints import own_taints
 
 

@@ -16,7 +16,8 @@ from shared.core.cluster.snapshot import Node, Pod
 from shared.core.cluster.workloads import mark
 from shared.core.reasons import Blocker, Unremovable
 from shared.core.records.state import Claim
-from shared.core.rules.pods import DrainContext, movable
+from shared.core.rules.drain_context import DrainContext
+from shared.core.rules.pods import movable
 from shared.core.rules.situation import Situation
 
 MOST_MOVING_PODS: Final = 2500
@@ -53,11 +54,11 @@ def workload_moves(pods: Iterable[Pod], context: DrainContext) -> tuple[Workload
     """
     rows: dict[str, WorkloadMove] = {}
     for pod in movable(pods, context.now):
-        about = context.workload_context(pod.spec)
-        if about.protected or about.workload.single:
+        workload = context.workload_of(pod.spec)
+        if context.is_protected(pod.spec) or workload.single:
             continue
-        name, away = about.workload.name or pod.spec.workload, about.workload.away
-        most = 1 if away is None else about.workload.may_be_away(context.policy.unprotected)
+        name, away = workload.name or pod.spec.workload, workload.away
+        most = 1 if away is None else workload.may_be_away(context.policy.unprotected)
         before = rows.get(name)
         rows[name] = WorkloadMove(name, before.pods + 1 if before else 1, away or 0, most)
     return tuple(rows[name] for name in sorted(rows))

@@ -9,8 +9,9 @@ from shared.core.cluster import names
 from shared.core.policy import PoolPolicy
 from shared.core.records.state import ClusterState
 from shared.core.rules.do_not_disrupt import go_duration, opt_out_key
+from shared.core.rules.drain_context import DrainContext
 from shared.core.rules.nodes import judge_node
-from shared.core.rules.pods import DrainContext, judge
+from shared.core.rules.pods import judge
 from shared.core.rules.situation import Situation
 from tests.builders import NOW, cluster, node, pod, policy
 

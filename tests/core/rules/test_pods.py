@@ -11,7 +11,8 @@ from shared.core.cluster.selectors import NodeTerm, PodTerm, Requirement, Tolera
 from shared.core.cluster.snapshot import Phase, Pod, PodDisruptionBudget, Volume
 from shared.core.policy import DrainSettings, Jobs, KubeSystemPods, LocalStorage, LongGrace, PoolPolicy
 from shared.core.reasons import PodBlock
-from shared.core.rules.pods import WAITS, DrainContext, judge, movable, skipped
+from shared.core.rules.drain_context import DrainContext
+from shared.core.rules.pods import WAITS, judge, movable, skipped
 from tests.builders import NOW, pdb, pod
 
 SAFE = {names.SAFE_TO_EVICT: "true"}

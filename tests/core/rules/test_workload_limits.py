@@ -12,7 +12,7 @@ from shared.core.draining.eviction_order import due_now
 from shared.core.draining.observation import Observation
 from shared.core.policy import Limit
 from shared.core.records.state import DrainPhase, DrainRecord, PodProgress
-from shared.core.rules.pods import DrainContext
+from shared.core.rules.drain_context import DrainContext
 from shared.core.rules.workload_limits import (
     MOST_MOVING_PODS,
     OtherClaims,

@@ -8,7 +8,8 @@ import pytest
 from shared.core.cluster.snapshot import Pod, PodDisruptionBudget
 from shared.core.cluster.workloads import Workload
 from shared.core.policy import Jobs, Limit, PoolPolicy, SingleReplicas
-from shared.core.rules.pods import WAITS, DrainContext, avoided, judge
+from shared.core.rules.drain_context import DrainContext
+from shared.core.rules.pods import WAITS, avoided, judge
 from tests.builders import NOW, pdb, pod
 
 WEB = "default/ReplicaSet/web"

@@ -1,0 +1,50 @@
+"""What the rules about pods know besides the pod. Must not judge."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from shared.core.cluster.snapshot import PodClass, PodDisruptionBudget
+from shared.core.cluster.workloads import UNKNOWN, Workload
+from shared.core.policy import DrainSettings, PodRules, PoolPolicy
+from shared.core.reasons import Finding
+
+
+@dataclass(frozen=True)
+class DrainContext:
+    """The PDBs, the settings of the node's pool, the time and the workloads.
+
+    Answers that only depend on a pod's class are remembered, so keep one context for a pool and a pass.
+    """
+
+    disruption_budgets: tuple[PodDisruptionBudget, ...]
+    policy: PoolPolicy | PodRules
+    now: datetime
+    workloads: Mapping[str, Workload] = field(default_factory=dict)
+    drain: DrainSettings = field(default_factory=DrainSettings)
+    """How long a drain lasts, and the grace that an eviction asks for at most."""
+    class_findings: dict[PodClass, tuple[Finding, ...]] = field(default_factory=dict, repr=False, compare=False)
+    """What `pods` has found to block all pods of a class."""
+    shortages: dict[PodClass, Finding | None] = field(default_factory=dict, repr=False, compare=False)
+    """What `workload_rules.shortage` has found."""
+    _budgets: dict[PodClass, tuple[PodDisruptionBudget, ...]] = field(default_factory=dict, repr=False, compare=False)
+    _by_namespace: dict[str, list[PodDisruptionBudget]] = field(default_factory=dict, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        for budget in self.disruption_budgets:
+            self._by_namespace.setdefault(budget.namespace, []).append(budget)
+
+    def budgets_of(self, spec: PodClass) -> tuple[PodDisruptionBudget, ...]:
+        """Return the PDBs that match a pod."""
+        if spec not in self._budgets:
+            near = self._by_namespace.get(spec.namespace, ())
+            self._budgets[spec] = tuple(budget for budget in near if budget.matches(spec))
+        return self._budgets[spec]
+
+    def is_protected(self, spec: PodClass) -> bool:
+        """Whether a PodDisruptionBudget speaks for the pods."""
+        return bool(self.budgets_of(spec))
+
+    def workload_of(self, spec: PodClass) -> Workload:
+        """Return what stands behind the pods; UNKNOWN where it was not read."""
+        return self.workloads.get(spec.workload, UNKNOWN)
