@@ -15,12 +15,12 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 
-from infra.local.alone import alone
+from infra.local.autoscaler_alone import alone
 from infra.local.broker.queue import Subscription
 from infra.local.broker.ticks import TickJob
-from infra.local.cloud import Cloud
 from infra.local.scenario.reading import Scenario, ScenarioError, load
-from infra.local.shell.running import LittleGke, Ports
+from infra.local.servers.servers import LittleGke, Ports
+from infra.local.simulated_gke import Cloud
 
 _LOOK_SECONDS = 0.5
 DEMO = Path(__file__).parent / "scenarios" / "demo.yaml"

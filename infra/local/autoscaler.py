@@ -6,11 +6,11 @@ Rules and their sources are in the rooms (`infra.local.scaling`). It knows nothi
 from collections.abc import Mapping
 
 from infra.local.clocks import Clock
-from infra.local.machines import Pool
+from infra.local.machine_types import Pool
 from infra.local.scaling.client import Client, Transport
-from infra.local.scaling.down import ScaleDown
+from infra.local.scaling.scale_down import ScaleDown
+from infra.local.scaling.scale_up import ScaleUp
 from infra.local.scaling.settings import BALANCED, AutoscalerSettings
-from infra.local.scaling.up import ScaleUp
 from infra.local.scaling.view import View
 
 

@@ -16,7 +16,7 @@ from urllib.parse import unquote
 from google_crc32c import value as crc32c
 
 from infra.local.clocks import Clock, micro_stamp
-from infra.local.exchange import Answer, Request, answer_json, google_error
+from infra.local.http_messages import Answer, Request, answer_json, google_error
 from infra.local.world.kinds import Json
 
 Name = tuple[str, str]

@@ -11,7 +11,7 @@ import pytest
 
 from functions.cli.input_readers import cluster_of
 from infra.local.scenario.reading import parse
-from infra.local.shell.running import LittleGke
+from infra.local.servers.servers import LittleGke
 from tests.adapters.scripted import Say, scripted
 
 ROOT = Path(__file__).resolve().parents[2]

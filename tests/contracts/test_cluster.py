@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from infra.local.exchange import Answer, Request
-from infra.local.shell.serving import HttpServer
+from infra.local.http_messages import Answer, Request
+from infra.local.servers.http_server import HttpServer
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.core.cluster.selectors import Taint

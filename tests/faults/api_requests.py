@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from infra.local.exchange import Request
+from infra.local.http_messages import Request
 from infra.local.world.kinds import Json
 from infra.local.world.pods import node_of, stays_behind
 from tests.faults.installation import Installation

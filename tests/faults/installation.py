@@ -15,7 +15,7 @@ from functions.planner.plan_pass import PlannerDeps
 from functions.planner.tick import Tick, tick
 from infra.local.api.statuses import RefusedError
 from infra.local.broker.queue import Push
-from infra.local.exchange import Answer, Request
+from infra.local.http_messages import Answer, Request
 from infra.local.scaling.client import ApiError
 from infra.local.world.pods import is_ready, is_terminating, node_of
 from shared.adapters.kubernetes.cluster import KubernetesCluster

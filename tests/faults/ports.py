@@ -15,7 +15,7 @@ from functions.planner.log_lines import PassReport
 from functions.planner.pass_log import PassLog, PassOutcome
 from infra.local.broker.queue import Broker
 from infra.local.clocks import ManualClock
-from infra.local.exchange import Handler, Request
+from infra.local.http_messages import Handler, Request
 from infra.local.world.record import Record
 from shared.adapters.kubernetes.client import PAGE, Call, Item, KubernetesClient, Pages, readable
 from shared.adapters.kubernetes.replies import Reply

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from infra.local.autoscaler import Autoscaler
 from infra.local.broker.queue import Subscription
 from infra.local.clocks import ManualClock
-from infra.local.cloud import Cloud
+from infra.local.simulated_gke import Cloud
 from tests.faults.worlds import ACK_DEADLINE, TOPIC, Setting
 
 SUBSCRIPTION = Subscription(

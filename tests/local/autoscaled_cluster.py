@@ -3,7 +3,7 @@
 from typing import Any
 
 from infra.local.autoscaler import Autoscaler
-from infra.local.machines import Pool
+from infra.local.machine_types import Pool
 from infra.local.scaling.client import DirectTransport
 from infra.local.scaling.settings import AutoscalerSettings
 from infra.local.world.kinds import Json

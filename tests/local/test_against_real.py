@@ -6,10 +6,10 @@ import pytest
 
 from infra.local.autoscaler import Autoscaler
 from infra.local.clocks import ScaledClock
-from infra.local.machines import Pool, make_node
+from infra.local.machine_types import Pool, make_node
 from infra.local.scaling.client import HttpTransport
 from infra.local.scaling.settings import AutoscalerSettings
-from tests.local.waiting import wait_until
+from tests.local.wait_until import wait_until
 from tests.real.control_plane import ControlPlane
 
 pytestmark = [pytest.mark.control_plane, pytest.mark.xdist_group("control_plane")]

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from infra.local.machines import Pool
+from infra.local.machine_types import Pool
 from infra.local.scaling.settings import AutoscalerSettings
 from infra.local.scaling.view import CANDIDATE, TO_BE_DELETED, has_taint
 from tests.local.autoscaled_cluster import AutoscaledCluster, pooled

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from infra.local.machines import Pool
+from infra.local.machine_types import Pool
 from infra.local.scaling.settings import OPTIMIZE_UTILIZATION
 from infra.local.scaling.view import CANDIDATE, TO_BE_DELETED, has_taint
 from infra.local.world.kubelet import PREFIX

@@ -8,7 +8,7 @@ import pytest
 
 from infra.local.__main__ import DEMO
 from infra.local.scenario.reading import load
-from infra.local.shell.running import LittleGke
+from infra.local.servers.servers import LittleGke
 from shared.adapters.gke import GkeCluster
 from shared.adapters.kubernetes.access import from_kubeconfig
 from shared.adapters.kubernetes.client import KubernetesClient

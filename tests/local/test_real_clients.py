@@ -24,8 +24,8 @@ from urllib3.exceptions import HTTPError
 
 from infra.local.api.faults import Fault, Mode
 from infra.local.scenario.reading import parse
-from infra.local.shell.running import LittleGke
-from tests.local.waiting import wait_until
+from infra.local.servers.servers import LittleGke
+from tests.local.wait_until import wait_until
 
 SCENARIO = """
 kubelet: {readyAfter: [0.1, 0.2], nodeBoot: 0.2}

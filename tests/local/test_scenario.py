@@ -12,9 +12,9 @@ import pytest
 
 from infra.local.__main__ import DEMO
 from infra.local.clocks import ManualClock
-from infra.local.exchange import Request
-from infra.local.gke import Cluster, GkeApi
-from infra.local.machines import Pool, allocatable
+from infra.local.gke_api import Cluster, GkeApi
+from infra.local.http_messages import Request
+from infra.local.machine_types import Pool, allocatable
 from infra.local.scaling.settings import BALANCED
 from infra.local.scaling.utilisation import utilisation
 from infra.local.scaling.view import View, group_of, is_movable
@@ -22,7 +22,7 @@ from infra.local.scenario.building import build, world_settings
 from infra.local.scenario.reading import ScenarioError, load, parse
 from infra.local.world.pods import is_ready, node_of
 from infra.local.world.world import World
-from tests.local.waiting import wait_until
+from tests.local.wait_until import wait_until
 
 CLUSTER = "projects/p/locations/l/clusters/c"
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from infra.local.scheduling.filters import refusal
-from infra.local.scheduling.picture import take
+from infra.local.scheduling.node_infos import take
 from infra.local.scheduling.requests import pod_requests
 from infra.local.scheduling.scheduler import Scoring
 from infra.local.world.kinds import Json

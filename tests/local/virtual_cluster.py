@@ -5,7 +5,7 @@ from typing import Any
 
 from infra.local.api.server import KubeApi
 from infra.local.clocks import ManualClock
-from infra.local.exchange import Answer, Request
+from infra.local.http_messages import Answer, Request
 from infra.local.world.kinds import Json
 from infra.local.world.kubelet import KubeletTimes
 from infra.local.world.world import World, WorldSettings

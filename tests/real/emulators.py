@@ -15,8 +15,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import ClassVar, Self
 
-from infra.local.leash import Leash
-from infra.local.ports import free_ports
+from infra.local.bound_process import Leash
+from infra.local.free_ports import free_ports
 
 START_SECONDS = 60.0
 _POLL_SECONDS = 0.2

@@ -22,15 +22,15 @@ from google.pubsub_v1.services.subscriber.transports import SubscriberGrpcTransp
 from grpc import insecure_channel
 
 from infra.local.autoscaler import Autoscaler
+from infra.local.bound_process import Leash
 from infra.local.bucket import Bucket
 from infra.local.clocks import ScaledClock
-from infra.local.gke import Cluster, GkeApi
-from infra.local.leash import Leash
-from infra.local.machines import Pool
-from infra.local.ports import free_ports
+from infra.local.free_ports import free_ports
+from infra.local.gke_api import Cluster, GkeApi
+from infra.local.machine_types import Pool
 from infra.local.scaling.client import ApiError, HttpTransport
 from infra.local.scaling.settings import AutoscalerSettings
-from infra.local.shell.serving import HttpServer
+from infra.local.servers.http_server import HttpServer
 from tests.real.pusher import Pusher
 from tests.real.waiting import until
 

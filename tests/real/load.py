@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from random import Random
 from typing import Any
 
-from infra.local.machines import Pool
+from infra.local.machine_types import Pool
 from tests.real.control_plane.api import MERGE_PATCH, Api
 from tests.real.control_plane.manifests import Manifest, deployment, disruption_budget, node
 from tests.real.waiting import until

@@ -1,6 +1,6 @@
 """The cluster of the end-to-end test and of the playground: twenty half-empty nodes, some eighty pods, PDBs."""
 
-from infra.local.machines import Pool
+from infra.local.machine_types import Pool
 from tests.real.control_plane.api import Api
 from tests.real.control_plane.manifests import Manifest, deployment, disruption_budget, nodes
 from tests.real.waiting import until

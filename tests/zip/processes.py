@@ -124,13 +124,15 @@ def _started(target: str, command: list[str], source: Path, folder: Path, enviro
     words = [f"{name}={value}" for name, value in environment.items()]
     here = ["sh", "-c", 'cd "$0" && exec "$@"', str(source)]
     clean = ["env", "-i", "PATH=/usr/bin:/bin", f"HOME={folder}", "PYTHONUNBUFFERED=1", *words]
-    return Child(target, ["-m", "infra.local.leash", str(leash), *clean, *here, *command], folder, {})
+    return Child(target, ["-m", "infra.local.bound_process", str(leash), *clean, *here, *command], folder, {})
 
 
 def peaks(child_marker: str) -> list[float]:
     """Return the peak memory in MiB of each process whose command line holds the marker, the largest first."""
     commands = {process: _read(process / "cmdline").replace("\0", " ") for process in Path("/proc").glob("[0-9]*")}
-    marked = [each for each, said in commands.items() if child_marker in said and "infra.local.leash" not in said]
+    marked = [
+        each for each, said in commands.items() if child_marker in said and "infra.local.bound_process" not in said
+    ]
     return sorted(filter(None, map(_peak, marked)), reverse=True)
 
 

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from infra.local.exchange import Answer, Handler, Request, answer_json
+from infra.local.http_messages import Answer, Handler, Request, answer_json
 
 
 class Mode(StrEnum):

@@ -7,11 +7,11 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from infra.local.api.defaulting import as_created, as_written
-from infra.local.api.evicting import Evictor
+from infra.local.api.defaults import as_created, as_written
+from infra.local.api.evictions import Evictor
 from infra.local.api.faults import Faults
-from infra.local.api.listing import Lister
-from infra.local.api.patching import patched
+from infra.local.api.list_pages import Lister
+from infra.local.api.patches import patched
 from infra.local.api.routes import Target, target_of
 from infra.local.api.statuses import (
     RefusedError,
@@ -24,7 +24,7 @@ from infra.local.api.statuses import (
     success,
     unauthorized,
 )
-from infra.local.exchange import Answer, Request, answer_json
+from infra.local.http_messages import Answer, Request, answer_json
 from infra.local.world.deletion import delete_pod, end_namespace
 from infra.local.world.kinds import Json
 from infra.local.world.pods import is_terminating

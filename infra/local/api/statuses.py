@@ -3,7 +3,7 @@
 Source: k8s.io/apimachinery pkg/api/errors (reasons, codes and sentences).
 """
 
-from infra.local.exchange import Answer, answer_json
+from infra.local.http_messages import Answer, answer_json
 from infra.local.world.kinds import Json
 
 

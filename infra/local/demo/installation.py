@@ -103,7 +103,7 @@ def _start_function(
     leash.mkdir()
     serve = ["-m", "functions_framework", "--target", target, "--source", str(ROOT / "main.py")]
     command = [*serve, "--host", _HOST, "--port", str(port)]
-    child = Child(name, ["-m", "infra.local.leash", str(leash), sys.executable, *command], folder, environment)
+    child = Child(name, ["-m", "infra.local.bound_process", str(leash), sys.executable, *command], folder, environment)
     stack.callback(child.close)
     return child
 

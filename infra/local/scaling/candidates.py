@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
-from infra.local.machines import Pool
+from infra.local.machine_types import Pool
 from infra.local.scaling.drainability import obstacle
 from infra.local.scaling.settings import AutoscalerSettings
 from infra.local.scaling.simulation import Simulation

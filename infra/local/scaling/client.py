@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from infra.local.exchange import Handler, Request
+from infra.local.http_messages import Handler, Request
 from infra.local.world.kinds import Json
 
 AGENT = "cluster-autoscaler"

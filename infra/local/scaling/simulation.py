@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from infra.local.scaling.view import TO_BE_DELETED, View, is_movable, taints_of
 from infra.local.scheduling.filters import refusal
-from infra.local.scheduling.picture import Room, take
+from infra.local.scheduling.node_infos import Room, take
 from infra.local.world.kinds import Json
 
 _GOING = {"key": TO_BE_DELETED, "effect": "NoSchedule"}

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from infra.local.clocks import seconds_of
-from infra.local.machines import Pool
+from infra.local.machine_types import Pool
 from infra.local.world.deletion import DEFAULT_GRACE
 from infra.local.world.kinds import Json
 from infra.local.world.pods import annotations_of, is_terminating, labels_of, node_of, stays_behind

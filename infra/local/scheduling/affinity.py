@@ -5,7 +5,7 @@ Source: kubernetes pkg/scheduler/framework/plugins/interpodaffinity/filtering.go
 
 from collections.abc import Iterator
 
-from infra.local.scheduling.picture import Picture, Room
+from infra.local.scheduling.node_infos import Picture, Room
 from infra.local.selectors import matches
 from infra.local.world.kinds import Json
 from infra.local.world.pods import labels_of

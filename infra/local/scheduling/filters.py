@@ -7,7 +7,7 @@ modelled: scenarios of the little GKE have none.
 from collections.abc import Callable
 
 from infra.local.scheduling.affinity import inter_pod
-from infra.local.scheduling.picture import HostPort, Picture, Room, host_ports
+from infra.local.scheduling.node_infos import HostPort, Picture, Room, host_ports
 from infra.local.scheduling.requests import pod_requests
 from infra.local.scheduling.selection import selected
 from infra.local.scheduling.spread import topology_spread

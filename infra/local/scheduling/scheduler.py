@@ -7,7 +7,7 @@ from collections import Counter
 from enum import StrEnum
 
 from infra.local.scheduling.filters import refusal
-from infra.local.scheduling.picture import Picture, Room, take
+from infra.local.scheduling.node_infos import Picture, Room, take
 from infra.local.scheduling.requests import pod_requests
 from infra.local.scheduling.taints import untolerated
 from infra.local.world.events import emit

@@ -5,7 +5,7 @@ Source: kubernetes pkg/scheduler/framework/plugins/podtopologyspread/filtering.g
 
 from collections import Counter
 
-from infra.local.scheduling.picture import Picture, Room
+from infra.local.scheduling.node_infos import Picture, Room
 from infra.local.scheduling.selection import selected
 from infra.local.scheduling.taints import untolerated
 from infra.local.selectors import matches

@@ -1,6 +1,6 @@
 """A request and its answer, apart from any server: what every HTTP room of the little GKE speaks.
 
-A `Handler` can be called in one process without a socket; `infra.local.shell.serving` puts WSGI around it.
+A `Handler` can be called in one process without a socket; `infra.local.servers.http_server` puts WSGI around it.
 """
 
 import json

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from infra.local.__main__ import main
-from infra.local.alone import Rest, alone
+from infra.local.autoscaler_alone import Rest, alone
 from infra.local.scenario.reading import parse
 
 SCENARIO = """

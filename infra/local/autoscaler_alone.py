@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from infra.local.autoscaler import Autoscaler
 from infra.local.clocks import ManualClock
-from infra.local.cloud import Cloud
 from infra.local.scenario.reading import Scenario
+from infra.local.simulated_gke import Cloud
 from infra.local.world.world import World
 
 DAY = 86_400.0

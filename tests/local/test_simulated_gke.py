@@ -5,9 +5,9 @@ from typing import Any
 
 from infra.local.__main__ import DEMO
 from infra.local.clocks import ManualClock
-from infra.local.cloud import Cloud
-from infra.local.exchange import Request
+from infra.local.http_messages import Request
 from infra.local.scenario.reading import load
+from infra.local.simulated_gke import Cloud
 from infra.local.world.pods import is_unschedulable, node_of, stays_behind
 
 

@@ -8,11 +8,11 @@ from collections.abc import Callable
 from typing import Any
 
 from infra.local.api.faults import Fault, Mode
-from infra.local.api.patching import merge
+from infra.local.api.patches import merge
 from infra.local.broker.queue import Subscription, UnknownTopicError
 from infra.local.broker.ticks import TickJob
-from infra.local.cloud import Cloud
-from infra.local.exchange import Answer, Request, answer_json
+from infra.local.http_messages import Answer, Request, answer_json
+from infra.local.simulated_gke import Cloud
 from infra.local.world.kinds import KINDS, Json
 from infra.local.world.store import MissingError, copied
 

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from infra.local.clocks import ScaledClock
-from infra.local.cloud import Cloud
 from infra.local.scaling.client import ApiError, HttpTransport
 from infra.local.scenario.reading import Scenario
-from infra.local.shell.control import Control
-from infra.local.shell.delivering import Deliverer
-from infra.local.shell.pubsub import PubSubServer
-from infra.local.shell.serving import HttpServer
+from infra.local.servers.control_routes import Control
+from infra.local.servers.delivery import Deliverer
+from infra.local.servers.http_server import HttpServer
+from infra.local.servers.pubsub import PubSubServer
+from infra.local.simulated_gke import Cloud
 
 TICK = 0.1
 """Real seconds between two steps of the world."""

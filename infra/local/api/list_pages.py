@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 
 from infra.local.api.statuses import bad_request, expired
-from infra.local.exchange import Request
+from infra.local.http_messages import Request
 from infra.local.selectors import field_paths, fields_match, text_matches
 from infra.local.world.kinds import Json, Kind
 from infra.local.world.pods import labels_of

@@ -9,7 +9,7 @@ from infra.local.broker.queue import Broker
 from infra.local.broker.ticks import TickJob
 from infra.local.bucket import Bucket
 from infra.local.clocks import Clock
-from infra.local.gke import Cluster, GkeApi
+from infra.local.gke_api import Cluster, GkeApi
 from infra.local.scaling.client import DirectTransport, Transport
 from infra.local.scenario.building import autoscaler_settings, build, pool_of, world_settings
 from infra.local.scenario.reading import Scenario

@@ -6,8 +6,8 @@ Source: https://cloud.google.com/kubernetes-engine/docs/reference/rest/v1/projec
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from infra.local.exchange import Answer, Request, answer_json, google_error
-from infra.local.machines import Pool
+from infra.local.http_messages import Answer, Request, answer_json, google_error
+from infra.local.machine_types import Pool
 from infra.local.world.kinds import Json
 
 

@@ -16,7 +16,7 @@ from werkzeug import Request as WsgiRequest
 from werkzeug import Response as WsgiResponse
 from werkzeug.serving import WSGIRequestHandler, make_server
 
-from infra.local.exchange import Answer, Handler, Request
+from infra.local.http_messages import Answer, Handler, Request
 
 HOST = "127.0.0.1"
 HANG_SECONDS = 120.0

@@ -9,12 +9,12 @@ from collections import Counter
 from collections.abc import Iterator
 
 from infra.local.clocks import seconds_of, stamp
-from infra.local.machines import Pool, make_node
+from infra.local.machine_types import Pool, make_node
 from infra.local.scaling.client import Client
 from infra.local.scaling.settings import AutoscalerSettings
 from infra.local.scaling.view import Group, View, group_of
 from infra.local.scheduling.filters import refusal
-from infra.local.scheduling.picture import Picture, Room, take
+from infra.local.scheduling.node_infos import Picture, Room, take
 from infra.local.world.kinds import Json
 from infra.local.world.nodes import NOT_READY
 from infra.local.world.pods import is_terminating, is_unschedulable, node_of

@@ -1,7 +1,7 @@
 """A process that lives no longer than the one that started it, however that one ended.
 
 Emulators and their Java children outlive a killed test run, and hold ports and memory until someone notices.
-`python -m infra.local.leash FOLDER COMMAND…` runs the command in a process group of its own; when its standard
+`python -m infra.local.bound_process FOLDER COMMAND…` runs the command in a process group of its own; when its standard
 input closes, which the kernel sees to even after a SIGKILL of the starter, it ends the group and removes the folder.
 """
 
@@ -26,7 +26,7 @@ class Leash:
     def __init__(self, command: Sequence[str], folder: Path) -> None:
         self._log = folder / "log"
         with self._log.open("wb") as out:
-            self._process = hold(["-m", "infra.local.leash", str(folder), *command], out.fileno())
+            self._process = hold(["-m", "infra.local.bound_process", str(folder), *command], out.fileno())
 
     @property
     def pid(self) -> int:
