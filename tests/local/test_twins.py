@@ -1,4 +1,4 @@
-"""The little API server and a real one get the same requests and must give the same answers."""
+"""The simulated API server and a real one get the same requests and must give the same answers."""
 
 import json
 from collections.abc import Callable, Iterator
