@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import typer
 
-from functions.cli.flags import Group
+from functions.cli.flags import PlainGroup
 from shared.errors import BadInput, BadPolicy, EbbError
 
 WRONG: Final = 1
@@ -18,7 +18,7 @@ BAD_USE: Final = 2
 _DUMP: Final = "--dump"
 
 
-class Sentences(Group):
+class Sentences(PlainGroup):
     """A group of commands whose failures are sentences."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:

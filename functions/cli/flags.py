@@ -17,7 +17,7 @@ class Command(TyperCommand):
         return _plain(super().get_params(ctx))
 
 
-class Group(TyperGroup):
+class PlainGroup(TyperGroup):
     """A group of commands with plain flags."""
 
     def get_params(self, ctx: Any) -> list[Any]:

@@ -12,7 +12,7 @@ from http import HTTPStatus
 import flask
 from flask.typing import ResponseReturnValue
 
-from functions.drainer.receive import Reply, receive
+from functions.drainer.receive import PushReply, receive
 from shared.errors import EbbError
 from shared.log import JsonLog, trace_id, unforeseen
 from shared.ports import Log, Ports
@@ -36,7 +36,7 @@ def answer(request: flask.Request, settings: Settings) -> ResponseReturnValue:
         ports = replace(_ports(settings), log=log)
     except EbbError as fault:
         log.event("drain_step", f"The drainer cannot start: {fault}", severity="ERROR", reason="terminal")
-        return "", Reply.AGAIN.value
+        return "", PushReply.AGAIN.value
     except Exception as fault:  # noqa: BLE001 - the last door
         return _unforeseen(log, fault)
     try:

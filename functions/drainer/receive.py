@@ -24,7 +24,7 @@ from shared.store.compare_and_set import read_cluster
 from shared.store.drain_record import LeasedRecord, Overtaken
 
 
-class Reply(Enum):
+class PushReply(Enum):
     """What the push subscription is told."""
 
     DONE = 204
@@ -33,20 +33,20 @@ class Reply(Enum):
     """The message should come again."""
 
 
-def receive(ports: Ports, settings: Settings, body: bytes, owner: str) -> Reply:
+def receive(ports: Ports, settings: Settings, body: bytes, owner: str) -> PushReply:
     """Answer one push: `body` is the request's, `owner` names this call on the leases it takes."""
     order = _decode_or_reject(ports, settings, body)
     if order is None:
-        return Reply.DONE
+        return PushReply.DONE
     try:
         _carry_out(ports, settings, order, owner)
     except (Retryable, Stale) as fault:
         _log(ports, order, f"The message will come again: {fault}", "WARNING", type(fault).__name__.lower())
-        return Reply.AGAIN
+        return PushReply.AGAIN
     except Terminal as fault:
         _log(ports, order, f"The drain cannot go on until this is fixed: {fault}", "ERROR", "terminal")
-        return Reply.AGAIN
-    return Reply.DONE
+        return PushReply.AGAIN
+    return PushReply.DONE
 
 
 def _decode_or_reject(ports: Ports, settings: Settings, body: bytes) -> Order | None:

@@ -39,28 +39,28 @@ class Service:
         try:
             yield
         except GoogleAPICallError as error:
-            raise self._answered(error, guarded=guarded) from error
+            raise self._failure_of(error, guarded=guarded) from error
         except GoogleAuthError as error:
-            raise self._unidentified(error) from error
+            raise self._without_identity(error) from error
         except (RetryError, OSError) as error:
             if _UNIDENTIFIED in str(error):
-                raise self._unidentified(error) from error
+                raise self._without_identity(error) from error
             raise Retryable(self.what, f"no answer in time ({error})") from error
 
-    def _answered(self, error: Exception, *, guarded: bool) -> EbbError:
+    def _failure_of(self, error: Exception, *, guarded: bool) -> EbbError:
         from google.api_core import exceptions
 
         lost = (exceptions.Conflict, exceptions.FailedPrecondition, exceptions.NotFound)
         never = (exceptions.BadRequest, exceptions.Unauthorized, exceptions.Forbidden, exceptions.NotFound)
         if _UNIDENTIFIED in str(error):
-            return self._unidentified(error)
+            return self._without_identity(error)
         if guarded and isinstance(error, lost):
             return Stale(f"{self.what}: {error}")
         if isinstance(error, never):
             return Terminal(self.what, f"{error}. {self.remedy}")
         return Retryable(self.what, str(error))
 
-    def _unidentified(self, error: Exception) -> EbbError:
+    def _without_identity(self, error: Exception) -> EbbError:
         from google.auth.exceptions import DefaultCredentialsError
 
         if isinstance(error, DefaultCredentialsError):

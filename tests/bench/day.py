@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from functions.drainer.receive import Reply, receive
+from functions.drainer.receive import PushReply, receive
 from functions.planner.pass_log import PassLog
 from functions.planner.plan_pass import PlannerDeps
 from functions.planner.tick import Tick, tick
@@ -102,7 +102,7 @@ class Day:
         before = self.clock.monotonic()
         owner = f"step-{self.requests['drainer']}"
         ports = replace(self.ports, clock=_Moving(self))
-        assert receive(ports, self.settings, json.dumps({"message": message}).encode(), owner) is Reply.DONE
+        assert receive(ports, self.settings, json.dumps({"message": message}).encode(), owner) is PushReply.DONE
         return round(self.clock.monotonic() - before)
 
     def _demand(self) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from functions.drainer.receive import Reply, receive
+from functions.drainer.receive import PushReply, receive
 from functions.planner.pass_log import PassLog
 from functions.planner.plan_pass import PlannerDeps
 from functions.planner.tick import Tick, tick
@@ -74,7 +74,7 @@ class FakeEbb:
         desk = PlannerDeps(self.ports, self.settings, load(), PassLog(everything=True))
         return tick(desk, Tick(owner=self._owner("tick"), schedule_time=schedule_time))
 
-    def deliver(self, order: Order | bytes, **envelope: Any) -> Reply:
+    def deliver(self, order: Order | bytes, **envelope: Any) -> PushReply:
         """Push one message to the drainer."""
         data = order if isinstance(order, bytes) else encode(order)
         message = {
@@ -85,11 +85,11 @@ class FakeEbb:
         }
         return self.push(json.dumps({"message": message, "subscription": "s"}).encode())
 
-    def push(self, body: bytes) -> Reply:
+    def push(self, body: bytes) -> PushReply:
         """Post a raw request body to the drainer."""
         return receive(self.ports, self.settings, body, self._owner("step"))
 
-    def drain(self, order: Order) -> Reply:
+    def drain(self, order: Order) -> PushReply:
         """Deliver an order issued now."""
         now = self.clock.now()
         return self.deliver(replace(order, issued_at=now, picture_at=now, expires_at=now + timedelta(minutes=10)))

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from functions.drainer.receive import Reply
+from functions.drainer.receive import PushReply
 from shared.core.records.state import DrainPhase
 from shared.errors import Retryable
 from tests.builders import node, pod_class
@@ -27,7 +27,7 @@ def phase(ebb: FakeEbb, order_id: str = "order") -> DrainPhase | None:
 
 def deliver_until_settled(ebb: FakeEbb, order_id: str = "order") -> None:
     while phase(ebb, order_id) is not DrainPhase.SETTLED:
-        assert ebb.deliver(ebb.bus.published[-1]) is Reply.DONE
+        assert ebb.deliver(ebb.bus.published[-1]) is PushReply.DONE
 
 
 def dies_after(ebb: FakeEbb, method: str) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from functions.drainer.receive import Reply
+from functions.drainer.receive import PushReply
 from shared.core.cluster.resources import Resources
 from shared.core.policy import Policy
 from shared.core.records.orders import Order, OrderKind
@@ -51,7 +51,7 @@ def releases(ebb: FakeEbb) -> set[tuple[str, str]]:
     return {(each.node, each.why) for each in ebb.bus.published if each.kind is OrderKind.RELEASE}
 
 
-def carried_out(ebb: FakeEbb) -> list[Reply]:
+def carried_out(ebb: FakeEbb) -> list[PushReply]:
     """Deliver the releases that are published, and lose the orders."""
     published, ebb.bus.published = ebb.bus.published, []
     return [ebb.deliver(each) for each in published if each.kind is OrderKind.RELEASE]
@@ -86,7 +86,7 @@ def test_a_node_whose_failed_deletion_can_never_be_read_is_given_back() -> None:
     ebb.cluster.failures["deletion_failed_at"] = [DENIED] * 9
 
     ebb.tick()
-    assert carried_out(ebb) == [Reply.DONE]
+    assert carried_out(ebb) == [PushReply.DONE]
 
     assert ebb.cluster.nodes["n1"].drain_taint is None
     assert ebb.remembered().claims == {}
@@ -113,8 +113,8 @@ def two_drains() -> FakeEbb:
     ebb = FakeEbb(
         *(node(f"n{index}") for index in (1, 2, 3, 4)), pod("p", on="n1"), pod("q", on="n2", owner="ReplicaSet/q")
     )
-    assert ebb.drain(order()) is Reply.DONE
-    assert ebb.drain(order("n2", order_id="other")) is Reply.DONE
+    assert ebb.drain(order()) is PushReply.DONE
+    assert ebb.drain(order("n2", order_id="other")) is PushReply.DONE
     of_another_version(ebb, drain_key("other"))
     return ebb
 
@@ -126,7 +126,7 @@ def test_a_record_that_does_not_decode_is_named_and_its_node_given_back() -> Non
     ebb.tick()
     (line,) = [line for line in ebb.log.lines if line.get("reason") == "unreadable"]
     assert (line["severity"], "drains 'other'" in line["message"]) == ("ERROR", True)
-    assert carried_out(ebb) == [Reply.DONE]
+    assert carried_out(ebb) == [PushReply.DONE]
 
     assert ebb.cluster.nodes["n2"].drain_taint is None
     assert not ebb.cluster.nodes["n2"].unschedulable
@@ -173,7 +173,7 @@ def test_a_pass_that_only_heals_does_so_past_a_record_that_does_not_decode(break
 def test_a_persons_release_needs_no_record_that_decodes() -> None:
     ebb = two_drains()
 
-    assert ebb.deliver(released(order_id="message", node="n2", node_uid="", origin="manual")) is Reply.DONE
+    assert ebb.deliver(released(order_id="message", node="n2", node_uid="", origin="manual")) is PushReply.DONE
 
     assert ebb.cluster.nodes["n2"].drain_taint is None
 
@@ -182,11 +182,11 @@ def test_an_order_whose_record_does_not_decode_comes_again_only_while_its_claim_
     ebb = two_drains()
     late = order("n2", order_id="other", generation=1)
 
-    assert ebb.deliver(late) is Reply.AGAIN
+    assert ebb.deliver(late) is PushReply.AGAIN
     ebb.pass_time(minutes=2)
     ebb.tick()
     carried_out(ebb)
-    assert ebb.deliver(late) is Reply.DONE
+    assert ebb.deliver(late) is PushReply.DONE
 
     assert [claim.node for claim in ebb.remembered().claims.values()] == ["n1"]
 
@@ -201,7 +201,7 @@ def test_an_ending_that_another_version_began_is_ended_with_its_word_as_the_deta
     halting = msgspec.structs.replace(found.value, phase=DrainPhase.HALTING, why="word_of_tomorrow", lease=None)
     ebb.state.put(key, halting, found.version)
 
-    assert ebb.deliver(msgspec.structs.replace(halting.order, generation=1)) is Reply.DONE
+    assert ebb.deliver(msgspec.structs.replace(halting.order, generation=1)) is PushReply.DONE
 
     record = ebb.record(claim.order_id)
     assert isinstance(record, DrainRecord)
@@ -316,6 +316,6 @@ def test_a_pod_that_asks_for_more_than_there_is_stops_neither_planner_nor_draine
     ebb.cluster.put(typo)
 
     assert ebb.tick()["orders"] == ["n1"]
-    assert ebb.deliver(ebb.bus.published.pop()) is Reply.DONE
+    assert ebb.deliver(ebb.bus.published.pop()) is PushReply.DONE
 
     assert ebb.cluster.nodes["n1"].unschedulable

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from functions_framework import create_app
 
-from functions.drainer.receive import Reply
+from functions.drainer.receive import PushReply
 from shared.errors import Terminal
 from tests.adapters.scripted import Say, scripted
 from tests.builders import CLUSTER, node, order
@@ -45,7 +45,7 @@ def test_an_order_for_a_node_of_an_autopilot_cluster_touches_nothing_and_says_wh
     ebb = FakeEbb(node("n1"), node("n2"))
     ebb.pools.failure = Terminal(f"{CLUSTER} is an Autopilot cluster", "its nodes are Google's")
 
-    assert ebb.drain(order()) is Reply.AGAIN
+    assert ebb.drain(order()) is PushReply.AGAIN
 
     assert (ebb.effects(), ebb.remembered().claims) == ([], {})
     (line,) = [line for line in ebb.log.of("drain_step") if line["severity"] == "ERROR"]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from functions.drainer.receive import Reply
+from functions.drainer.receive import PushReply
 from shared.core.cluster import names
 from shared.core.cluster.selectors import Taint
 from shared.core.cluster.snapshot import NodePool
@@ -82,7 +82,7 @@ def test_a_reason_that_cannot_be_read_does_not_keep_the_node(call: str) -> None:
     ebb.pass_time(minutes=26)
     ebb.cluster.failures[call] = [Retryable("kubernetes", "timeout")]
 
-    assert ebb.deliver(order(kind=OrderKind.RELEASE, origin=Origin.PLANNER, why="watchdog")) is Reply.DONE
+    assert ebb.deliver(order(kind=OrderKind.RELEASE, origin=Origin.PLANNER, why="watchdog")) is PushReply.DONE
 
     record = ebb.record()
     assert record is not None
@@ -164,7 +164,7 @@ def test_a_node_that_is_taken_away_before_its_cordon_is_not_cordoned(going: Tain
     add_taint(ebb, going)
     touched = ebb.effects()
 
-    assert ebb.deliver(order()) is Reply.DONE
+    assert ebb.deliver(order()) is PushReply.DONE
 
     assert ebb.effects() == touched
     assert ebb.reasons("drain_result") == ["going_away"]

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from msgspec.structs import replace as changed
 
-from functions.drainer.receive import Reply
+from functions.drainer.receive import PushReply
 from shared.core.records.orders import OrderKind, Origin
 from shared.core.records.state import DrainPhase
 from tests.builders import node, order, pod, pod_class, taint
@@ -41,7 +41,7 @@ def test_a_spot_node_that_is_preempted_mid_drain_is_settled_as_removed_when_its_
     ebb.later(20, lambda: preempted(ebb))
     ebb.later(40, lambda: gone(ebb))
 
-    assert ebb.drain(order()) is Reply.DONE
+    assert ebb.drain(order()) is PushReply.DONE
 
     assert [line["outcome"] for line in ebb.log.of("drain_result")] == ["removed"]
     assert (ebb.remembered().claims, ebb.remembered().backoffs) == ({}, {})
@@ -54,7 +54,7 @@ def test_a_node_that_stays_dead_is_given_back_at_the_deadline_and_not_kept_for_e
 
     ebb.drain(order())
     while not (ebb.record() and ebb.record().phase is DrainPhase.SETTLED):  # type: ignore[union-attr]  # just asked
-        assert ebb.deliver(ebb.bus.published[-1]) is Reply.DONE
+        assert ebb.deliver(ebb.bus.published[-1]) is PushReply.DONE
 
     assert ebb.reasons("drain_result") == ["deadline"]
     assert ebb.cluster.nodes["n1"].drain_taint is None

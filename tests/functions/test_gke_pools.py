@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from functions.drainer.receive import Reply
+from functions.drainer.receive import PushReply
 from shared.core.cluster.snapshot import NodePool
 from shared.core.policy import Policy
 from shared.core.records.orders import Order
@@ -146,7 +146,7 @@ def test_an_order_for_a_node_of_a_pool_that_gke_no_longer_reports_is_refused() -
     ebb = empty_nodes()
     ebb.pools.pools = {}
 
-    assert ebb.drain(replace(FIRST, order_id="late")) is Reply.DONE
+    assert ebb.drain(replace(FIRST, order_id="late")) is PushReply.DONE
 
     assert ebb.reasons("drain_result") == ["pools_unknown"]
 

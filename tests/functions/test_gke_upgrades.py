@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from functions.drainer.receive import Reply
+from functions.drainer.receive import PushReply
 from shared.core.cluster.snapshot import Node, NodePool
 from shared.core.records.state import DrainPhase
 from tests.builders import node, order, pod, pod_class
@@ -60,7 +60,7 @@ def test_a_drain_in_flight_when_an_upgrade_begins_ends_as_it_was_begun() -> None
     ebb = FakeEbb(node("n1"), node("n2"), node("n3"), pod("p", on="n1", owner="ReplicaSet/web", grace_seconds=60))
     ebb.later(10, lambda: setattr(ebb.pools, "pools", {"a": UPGRADING}))
 
-    assert ebb.drain(order()) is Reply.DONE
+    assert ebb.drain(order()) is PushReply.DONE
 
     assert ebb.record().phase is DrainPhase.DRAINED  # type: ignore[union-attr]  # the record exists
 

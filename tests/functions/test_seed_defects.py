@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from functions.drainer.receive import Reply
+from functions.drainer.receive import PushReply
 from shared.core.cluster.snapshot import Node, Pod
 from shared.core.cluster.workloads import Workload
 from shared.core.policy import KubeSystemPods
@@ -50,7 +50,7 @@ def test_b4_a_half_drained_node_is_drained_to_its_end_by_a_later_pass() -> None:
     """B4: nothing came back to a half-drained node. Put back by taking `_silent` out of `healing._CLAIM_RULES`."""
     ebb = fake_ebb(pod("p", on="n1", kind=WEB), pod("q", on="n1", owner="ReplicaSet/other"), pdb("web", app="web"))
     ebb.cluster.answers["default/q"] = [Eviction(EvictionAnswer.GRANTED), Retryable("kubernetes", "killed")]
-    assert ebb.drain(order()) is Reply.AGAIN
+    assert ebb.drain(order()) is PushReply.AGAIN
 
     ebb.pass_time(minutes=5)
     ebb.tick()

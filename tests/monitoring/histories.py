@@ -10,7 +10,7 @@ from typing import Any
 
 import flask
 
-from functions.drainer.receive import Reply
+from functions.drainer.receive import PushReply
 from functions.planner.main import answer
 from shared.core.records.evictions import EvictionAnswer as Answer
 from shared.core.records.orders import OrderKind
@@ -69,7 +69,7 @@ def given_back() -> FakeEbb:
     ebb.cluster.answers["default/p1"] = [Eviction(Answer.GRANTED), *[Eviction(Answer.BUDGET, "default/r1")] * 200]
     ebb.drain(order())
     while ebb.remembered().claims:
-        assert ebb.deliver(ebb.bus.published.pop()) is Reply.DONE
+        assert ebb.deliver(ebb.bus.published.pop()) is PushReply.DONE
     record = ebb.record()
     assert record is not None
     assert record.phase is DrainPhase.SETTLED

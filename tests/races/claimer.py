@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from threading import Barrier
 from typing import Final
 
-from functions.drainer.receive import Reply, receive
+from functions.drainer.receive import PushReply, receive
 from shared.adapters.clock import SystemClock, system_time
 from shared.adapters.firestore import FirestoreState
 from shared.adapters.sqlite import SqliteState
@@ -92,7 +92,7 @@ def claim(race: Race, number: int) -> RaceResult:
     _line[0].wait(PATIENCE)
     began = ports.clock.monotonic()
     for delivery in range(MOST_DELIVERIES):
-        if receive(ports, fake_ebb.settings, body, f"claimer-{number}-{delivery}") is Reply.DONE:
+        if receive(ports, fake_ebb.settings, body, f"claimer-{number}-{delivery}") is PushReply.DONE:
             break
     seconds = ports.clock.monotonic() - began
     return _race_result(state, fake_ebb, number, seconds)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from functions.drainer.receive import Reply
+from functions.drainer.receive import PushReply
 from tests.builders import node
 from tests.functions.fake_ebb import FakeEbb
 from tests.security.secrets import ALL, BEARER, PASSWORD, PRIVATE_KEY, leaked, order, push
@@ -104,6 +104,6 @@ def test_no_message_makes_a_long_line_or_a_second_one(fields: dict[str, Any], le
 )
 def test_what_is_no_order_of_this_cluster_does_nothing_and_does_not_come_again(body: bytes) -> None:
     fake_ebb = FakeEbb(node("n1"))
-    assert fake_ebb.push(body) is Reply.DONE
+    assert fake_ebb.push(body) is PushReply.DONE
     assert len(fake_ebb.bus.rejected) == 1
     assert fake_ebb.cluster.calls == []

@@ -22,7 +22,7 @@ _STEP: Final = timedelta(minutes=15)
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class CalendarQuestion:
     """What the calendar shows: whose limits, for drains of which reason, from which day on, on whose clock."""
 
     policy: Policy
@@ -59,7 +59,7 @@ class _HourLimits:
         return tuple(_hour(self.by_hour.get(number, [])) for number in range(HOURS))
 
 
-def calendar(question: Question, pools: Sequence[str]) -> Mapping[str, tuple[Day, ...]]:
+def calendar(question: CalendarQuestion, pools: Sequence[str]) -> Mapping[str, tuple[Day, ...]]:
     """Return the days of each pool, as many as asked for."""
     rows: dict[str, list[Day]] = {pool: [] for pool in pools}
     for number in range(question.days):
@@ -81,7 +81,7 @@ def schedules(policy: Policy) -> frozenset[Schedule]:
     return frozenset((*windows, *(budget.schedule for budget in budgets if budget.schedule is not None)))
 
 
-def _day(question: Question, day: date, pools: Sequence[str]) -> dict[str, _HourLimits]:
+def _day(question: CalendarQuestion, day: date, pools: Sequence[str]) -> dict[str, _HourLimits]:
     found = {pool: _HourLimits() for pool in pools}
     for moment in instants(question, day):
         hour, now = moment.astimezone(question.zone).hour, Calendar(moment)
@@ -91,7 +91,7 @@ def _day(question: Question, day: date, pools: Sequence[str]) -> dict[str, _Hour
     return found
 
 
-def instants(question: Question, day: date) -> tuple[datetime, ...]:
+def instants(question: CalendarQuestion, day: date) -> tuple[datetime, ...]:
     """Return the instants of a day at which an hour begins or a limit could change, in order."""
     begin, end = (instant(datetime.combine(each, time()), question.zone) for each in (day, day + timedelta(days=1)))
     edges = (each for each in _edges(question.policy, begin, end) if begin <= each < end)

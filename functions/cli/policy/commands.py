@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from functions.cli.flags import Commands, Group
+from functions.cli.flags import Commands, PlainGroup
 from functions.cli.inputs import Sources, faults_of, read_bytes
 from functions.cli.options import At, Context, Dumps, Kubeconfig, instant
 from shared.core.reasons import DrainReason
@@ -18,9 +18,9 @@ from shared.core.reasons import DrainReason
 if TYPE_CHECKING:
     from functions.cli.policy.importing import Imported
 
-policies = Commands(cls=Group, no_args_is_help=True, help="Check, draw, compare and convert policies.")
+policies = Commands(cls=PlainGroup, no_args_is_help=True, help="Check, draw, compare and convert policies.")
 imports = Commands(
-    cls=Group, no_args_is_help=True, help="Convert the configuration of another consolidator into a policy."
+    cls=PlainGroup, no_args_is_help=True, help="Convert the configuration of another consolidator into a policy."
 )
 policies.add_typer(imports, name="import")
 Given = Annotated[Path, typer.Argument(metavar="FILE", help="YAML or JSON, as kubectl prints it; - is stdin.")]

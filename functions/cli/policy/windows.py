@@ -18,7 +18,7 @@ from rich.text import Text
 from functions.cli.format import count, some
 from functions.cli.inputs import read_policy
 from functions.cli.policy.bars import Bars, bars, letters
-from functions.cli.policy.calendar_view import Day, Question, calendar, zones
+from functions.cli.policy.calendar_view import CalendarQuestion, Day, calendar, zones
 from functions.cli.policy.limits import Sizes
 from functions.cli.terminal import printing
 from shared.adapters.clock import system_time
@@ -62,13 +62,13 @@ def print_windows(path: Path, options: WindowsOptions) -> None:
         show(console, path.name, question, _shown(policy, options.pool))
 
 
-def _question(policy: Policy, options: WindowsOptions) -> Question:
+def _question(policy: Policy, options: WindowsOptions) -> CalendarQuestion:
     zone = _zone(policy, options.zone)
     moment = options.at or system_time()
     if moment.year not in _YEARS_SHOWN:
         raise BadInput(f"--at: write a time from {_YEARS_SHOWN[0]} to {_YEARS_SHOWN[-1]}.")
     first = moment.astimezone(zone).date()
-    return Question(policy, sizes(policy, options.nodes), zone, first, options.days, options.reason)
+    return CalendarQuestion(policy, sizes(policy, options.nodes), zone, first, options.days, options.reason)
 
 
 def _zone(policy: Policy, named: str | None) -> ZoneInfo:
@@ -112,7 +112,7 @@ def _shown(policy: Policy, named: str | None) -> tuple[str, ...]:
     return tuple(name for name, pool in policy.pools.items() if pool.enabled)
 
 
-def show(console: Console, name: str, question: Question, pools: Sequence[str]) -> None:
+def show(console: Console, name: str, question: CalendarQuestion, pools: Sequence[str]) -> None:
     """Print what holds at all times, then picture and legend of each pool; pools with equal days stand together."""
     for note in notes(name, question, pools):
         console.print(note, soft_wrap=not console.is_terminal)
@@ -132,7 +132,7 @@ def _alike(days: Mapping[str, tuple[Day, ...]], known: Sizes) -> Iterator[tuple[
     return map(tuple, rows.values())
 
 
-def notes(name: str, question: Question, pools: Sequence[str]) -> Iterator[str]:
+def notes(name: str, question: CalendarQuestion, pools: Sequence[str]) -> Iterator[str]:
     """Yield what the pictures rest on, and what holds at all times."""
     policy = question.policy
     yield (
@@ -151,7 +151,7 @@ def notes(name: str, question: Question, pools: Sequence[str]) -> Iterator[str]:
     yield from _unknown(question)
 
 
-def _unknown(question: Question) -> Iterator[str]:
+def _unknown(question: CalendarQuestion) -> Iterator[str]:
     policy, total = question.policy, question.sizes.total
     shares = [str(each.nodes) for each in policy.budgets if each.nodes.percent is not None]
     if policy.rate is not None and policy.rate.nodes.percent is not None:
@@ -163,7 +163,7 @@ def _unknown(question: Question) -> Iterator[str]:
         )
 
 
-def _title(names: tuple[str, ...], question: Question) -> str:
+def _title(names: tuple[str, ...], question: CalendarQuestion) -> str:
     size = question.sizes.pools.get(names[0])
     known = "" if size is None else f" ({count(size, 'node')}{' each' if len(names) > 1 else ''})"
     return f"{'pool' if len(names) == 1 else 'pools'} {', '.join(names)}{known}"

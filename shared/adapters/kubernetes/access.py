@@ -15,7 +15,7 @@ from typing import Any, Final, Protocol
 from shared.adapters.clock import system_time
 from shared.adapters.gke import Endpoint
 from shared.adapters.google_failures import Service
-from shared.adapters.kubernetes.plugin import no_credentials, overheard
+from shared.adapters.kubernetes.plugin import no_credentials, root_messages
 from shared.errors import BadSettings
 
 SCOPES: Final = (
@@ -70,7 +70,7 @@ def _load_kubeconfig(configuration: Any, path: str, context: str | None) -> None
     from yaml import YAMLError
 
     try:
-        with overheard() as complaints:
+        with root_messages() as complaints:
             load_kube_config(  # type: ignore[no-untyped-call]  # the package types only a part of itself
                 path or None, context, client_configuration=configuration, persist_config=False
             )

@@ -57,7 +57,7 @@ class KubernetesCluster:
         )
 
     def node(self, name: str) -> Node:
-        return self._answered(Call("get", "nodes", _node_path(name)))
+        return self._ask_for_node(Call("get", "nodes", _node_path(name)))
 
     def all_nodes(self) -> tuple[Node, ...]:
         return self._client.listed(Call("list", "nodes", "/api/v1/nodes"), _nodes, _read_nodes)
@@ -78,14 +78,14 @@ class KubernetesCluster:
 
     def take(self, node: Node, order_id: str, since: datetime) -> Node:
         """Cordon, taint and annotate in one patch; foreign taints keep every field (timeAdded)."""
-        fresh, raw = self._fresh(node)
+        fresh, raw = self._read_afresh(node)
         _same_version(node, fresh)
-        return self._patch(node, ownership.taking(fresh, raw.taints, order_id, since))
+        return self._patch(node, ownership.take_patch(fresh, raw.taints, order_id, since))
 
     def give_back(self, node: Node, order_id: str) -> Node:
         """Undo `take` of that order; a node that is not that order's is returned as it stands now."""
-        fresh, raw = self._fresh(node)
-        patch = ownership.giving_back(fresh, raw, order_id)
+        fresh, raw = self._read_afresh(node)
+        patch = ownership.give_back_patch(fresh, raw, order_id)
         if patch is None:
             return fresh
         _same_version(node, fresh)
@@ -104,17 +104,17 @@ class KubernetesCluster:
 
     def deletion_failed_at(self, node: str) -> datetime | None:
         """Read the autoscaler's ScaleDownFailed events of a node (cluster-autoscaler, actuation)."""
-        return max(self._said(_failures_of(node), _newest).values(), default=None)
+        return max(self._read_events(_failures_of(node), _newest).values(), default=None)
 
     def deletion_failure(self, node: str) -> str:
         """Read the message of the newest ScaleDownFailed event of a node."""
-        return self._said(_failures_of(node), _last_message)
+        return self._read_events(_failures_of(node), _last_message)
 
     def scale_ups(self) -> Mapping[str, datetime]:
         """Read the autoscaler's TriggeredScaleUp events; the API server keeps events for an hour or so."""
-        return self._said({"involvedObject.kind": "Pod", "reason": _TRIGGERED_SCALE_UP}, _newest)
+        return self._read_events({"involvedObject.kind": "Pod", "reason": _TRIGGERED_SCALE_UP}, _newest)
 
-    def _said(self, fields: Mapping[str, str], gather: Callable[[Iterator[wire.Event]], T]) -> T:
+    def _read_events(self, fields: Mapping[str, str], gather: Callable[[Iterator[wire.Event]], T]) -> T:
         selector = ",".join(f"{path}={value}" for path, value in fields.items())
         call = Call("list", "events", "/api/v1/events", {"fieldSelector": selector})
         return self._client.listed(call, _events, gather)
@@ -143,7 +143,7 @@ class KubernetesCluster:
     def _pods(self, query: Mapping[str, str]) -> tuple[Pod, ...]:
         return self._client.listed(Call("list", "pods", "/api/v1/pods", query), _pods, _read_pods)
 
-    def _fresh(self, node: Node) -> tuple[Node, ownership.RawNode]:
+    def _read_afresh(self, node: Node) -> tuple[Node, ownership.RawNode]:
         call = Call("get", "nodes", _node_path(node.name))
         body = self._client.ask(call)
         with readable(call):
@@ -153,9 +153,9 @@ class KubernetesCluster:
         return fresh, raw
 
     def _patch(self, node: Node, patch: Mapping[str, Any]) -> Node:
-        return self._answered(Call("patch", "nodes", _node_path(node.name), body=patch))
+        return self._ask_for_node(Call("patch", "nodes", _node_path(node.name), body=patch))
 
-    def _answered(self, call: Call) -> Node:
+    def _ask_for_node(self, call: Call) -> Node:
         body = self._client.ask(call)
         with readable(call):
             return translate.node(_node.decode(body))
@@ -174,12 +174,12 @@ def _failures_of(node: str) -> Mapping[str, str]:
     return {"involvedObject.kind": "Node", "involvedObject.name": node, "reason": _SCALE_DOWN_FAILED}
 
 
-def _said_at(event: wire.Event) -> datetime | None:
+def _time_of(event: wire.Event) -> datetime | None:
     return event.last_timestamp or event.event_time
 
 
 def _last_message(items: Iterator[wire.Event]) -> str:
-    dated = ((at, each.message) for each in items if (at := _said_at(each)) is not None)
+    dated = ((at, each.message) for each in items if (at := _time_of(each)) is not None)
     return max(dated, default=(None, ""), key=lambda row: row[0])[1]
 
 
@@ -187,7 +187,7 @@ def _newest(items: Iterator[wire.Event]) -> Mapping[str, datetime]:
     """Return the newest time by the object (namespace/name) that events are about."""
     newest: dict[str, datetime] = {}
     for each in items:
-        at, about = _said_at(each), each.involved_object
+        at, about = _time_of(each), each.involved_object
         if at is not None:
             key = f"{about.namespace}/{about.name}"
             newest[key] = max(at, newest.get(key, at))

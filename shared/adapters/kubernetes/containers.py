@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 
 from shared.adapters.kubernetes import wire
-from shared.adapters.kubernetes.parts import Part
+from shared.adapters.kubernetes.parts import RawPart
 from shared.core.cluster.requests import InitContainer, pod_requests
 from shared.core.cluster.resources import NOTHING, Resources
 
@@ -35,8 +35,8 @@ class ContainerKey(msgspec.Struct, frozen=True, gc=False):
 
 
 _ANY_ADDRESS: Final = "0.0.0.0"  # noqa: S104  (the scheduler's word for a port without hostIP; nothing is bound here)
-_quantities: Final = Part("resources", wire.Quantities)
-_ports: Final = Part("ports", list[ContainerPort])
+_quantities: Final = RawPart("resources", wire.Quantities)
+_ports: Final = RawPart("ports", list[ContainerPort])
 
 
 def container_key(container: wire.Container) -> ContainerKey:

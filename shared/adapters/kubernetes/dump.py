@@ -41,14 +41,14 @@ class Document(wire.Partial, frozen=True):
     items: list[msgspec.Raw] | None = None
 
 
-class Kind(wire.Partial, frozen=True):
+class KindOnly(wire.Partial, frozen=True):
     """An item's kind; a typed list leaves it to the list."""
 
     kind: str = ""
 
 
 _document: Final = msgspec.json.Decoder(Document)
-_kind: Final = msgspec.json.Decoder(Kind)
+_kind: Final = msgspec.json.Decoder(KindOnly)
 
 
 def read_dump(paths: Sequence[Path]) -> tuple[ClusterReading, datetime]:

@@ -12,7 +12,7 @@ import msgspec
 
 from shared.adapters.kubernetes import containers, resize, selectors, volumes, wire
 from shared.adapters.kubernetes.containers import ContainerKey
-from shared.adapters.kubernetes.parts import Part
+from shared.adapters.kubernetes.parts import RawPart
 from shared.core.cluster import names
 from shared.core.cluster.snapshot import Owner, Phase, Pod, PodClass
 
@@ -53,13 +53,13 @@ class Named(wire.Partial, frozen=True):
     name: str = ""
 
 
-_labels: Final = Part("metadata.labels", dict[str, str])
+_labels: Final = RawPart("metadata.labels", dict[str, str])
 _TOPOLOGY: Final = b'"topology.kubernetes.io/'
 _FROM_THE_NODE: Final = (names.ZONE_LABEL, names.REGION_LABEL)
 """Since Kubernetes 1.35 the API server copies these from the node to the pod when it is bound."""
-_node_selector: Final = Part("spec.nodeSelector", dict[str, str])
-_claims: Final = Part("spec.resourceClaims", list[Named])
-_gates: Final = Part("spec.schedulingGates", list[Named])
+_node_selector: Final = RawPart("spec.nodeSelector", dict[str, str])
+_claims: Final = RawPart("spec.resourceClaims", list[Named])
+_gates: Final = RawPart("spec.schedulingGates", list[Named])
 
 
 class PodFolder:

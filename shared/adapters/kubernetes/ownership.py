@@ -58,7 +58,7 @@ class RawNode(wire.Partial, frozen=True):
         return bool(owners) and _MANAGER not in owners
 
 
-def taking(node: Node, taints: list[RawTaint], order_id: str, since: datetime) -> dict[str, Any]:
+def take_patch(node: Node, taints: list[RawTaint], order_id: str, since: datetime) -> dict[str, Any]:
     """Return the patch that cordons the node and writes whose it is, in one."""
     record = json.dumps({"order_id": order_id, "since": since.isoformat()}, separators=(",", ":"))
     ours = {"key": _TAINT, "value": order_id, "effect": NO_SCHEDULE}
@@ -66,7 +66,7 @@ def taking(node: Node, taints: list[RawTaint], order_id: str, since: datetime) -
     return _patch(node, record, {"unschedulable": True, "taints": [*others, ours]})
 
 
-def giving_back(node: Node, raw: RawNode, order_id: str) -> dict[str, Any] | None:
+def give_back_patch(node: Node, raw: RawNode, order_id: str) -> dict[str, Any] | None:
     """Return the patch that makes the node schedulable and nobody's again; None where it is not that order's.
 
     Where somebody has removed our taint alone, our annotation proves whose the cordon is, unless somebody has cordoned

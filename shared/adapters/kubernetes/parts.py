@@ -6,17 +6,17 @@ import msgspec
 
 from shared.errors import BadInput
 
-Kind = TypeVar("Kind")
+PartKind = TypeVar("PartKind")
 
 
-class Part(Generic[Kind]):
+class RawPart(Generic[PartKind]):
     """The decoder of a raw part, which names the part's place when it is not of the API's shape."""
 
-    def __init__(self, place: str, kind: type[Kind]) -> None:
+    def __init__(self, place: str, kind: type[PartKind]) -> None:
         self._place = place
-        self._decoder: msgspec.json.Decoder[Kind | None] = msgspec.json.Decoder(kind | None)
+        self._decoder: msgspec.json.Decoder[PartKind | None] = msgspec.json.Decoder(kind | None)
 
-    def read(self, raw: bytes | msgspec.Raw) -> Kind | None:
+    def read(self, raw: bytes | msgspec.Raw) -> PartKind | None:
         """Return the part, or None where there is none.
 
         Raises:

@@ -18,47 +18,47 @@ _GKE: Final = "gke-gcloud-auth-plugin"
 _INSTALL_GKE: Final = "run `gcloud components install gke-gcloud-auth-plugin`"
 _LOG_IN: Final = "run `gcloud auth login`"
 _NOT_THERE: Final = "[Errno 2]"
-_UNTOLD: Final = "'NoneType' object"
+_NO_STDERR: Final = "'NoneType' object"
 """What the package makes of a plugin that fails in a terminal, where its own words have gone already."""
 _GCLOUDS_MODULE: Final = re.compile(r"^\([\w.-]+\) ")
 _LONGEST: Final = 200
 
 
-class _Ear(logging.Handler):
+class _RootMessages(logging.Handler):
     """Keeps what this thread says to the root logger itself."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.said: list[str] = []
+        self.logged: list[str] = []
         self._thread = threading.get_ident()
 
     def emit(self, record: logging.LogRecord) -> None:
         if record.name == "root" and record.thread == self._thread:
-            self.said.append(record.getMessage())
+            self.logged.append(record.getMessage())
 
 
 @contextmanager
-def overheard() -> Iterator[Sequence[str]]:
+def root_messages() -> Iterator[Sequence[str]]:
     """Collect what is logged to the root logger in this block, instead of printing it."""
-    ear, root = _Ear(), logging.getLogger()
-    root.addHandler(ear)
+    messages, root = _RootMessages(), logging.getLogger()
+    root.addHandler(messages)
     try:
-        yield ear.said
+        yield messages.logged
     finally:
-        root.removeHandler(ear)
+        root.removeHandler(messages)
 
 
-def no_credentials(path: str, context: str | None, said: str) -> Retryable:
-    """Return the failure of a kubeconfig's credential plugin; `said` is what the kubernetes package logged of it."""
+def no_credentials(path: str, context: str | None, logged: str) -> Retryable:
+    """Return the failure of a kubeconfig's credential plugin; `logged` is what the kubernetes package logged of it."""
     plugin = _plugin(path, context)
     command = str(plugin.get("command", "of the kubeconfig"))
-    if _NOT_THERE in said:
+    if _NOT_THERE in logged:
         hint = _INSTALL_GKE if _is_gke(command) else _hint(plugin)
         return Retryable(f"credential plugin {command}", f"it is not installed; {hint}")
     again = (
         _LOG_IN if _is_gke(command) else f"run `{' '.join([command, *map(str, plugin.get('args') or ())])}` to see why"
     )
-    return Retryable(f"credential plugin {command}", f"it gave no credentials{_why(said)}; {again}")
+    return Retryable(f"credential plugin {command}", f"it gave no credentials{_why(logged)}; {again}")
 
 
 def _is_gke(command: str) -> bool:
@@ -70,11 +70,11 @@ def _hint(plugin: dict[str, Any]) -> str:
     return " ".join(lines).rstrip(".") or "install it, or put its folder on PATH"
 
 
-def _why(said: str) -> str:
+def _why(logged: str) -> str:
     """Return the plugin's own complaint, as far as one sentence can hold it."""
-    if not said or said.startswith(_UNTOLD):
+    if not logged or logged.startswith(_NO_STDERR):
         return ""
-    own = next((line for line in said.splitlines() if "ERROR: " in line), said.splitlines()[0])
+    own = next((line for line in logged.splitlines() if "ERROR: " in line), logged.splitlines()[0])
     short = _GCLOUDS_MODULE.sub("", own.rpartition("ERROR: ")[2].removeprefix("exec: ").strip()).rstrip(".")
     return f" ({short if len(short) <= _LONGEST else f'{short[:_LONGEST]}…'})"
 

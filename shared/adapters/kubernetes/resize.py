@@ -39,7 +39,7 @@ def booked(pod: wire.Pod) -> Resources | None:
         _rows(spec.containers, statuses),
         _rows(spec.init_containers, statuses),
         bytes(spec.overhead),
-        _Words(requested(spec.resources), _said(status.allocated_resources), _actuated(status.resources)),
+        _Words(requested(spec.resources), _reported(status.allocated_resources), _actuated(status.resources)),
         infeasible=infeasible,
     )
 
@@ -78,15 +78,15 @@ def _words(container: wire.Container, status: wire.ContainerStatus | None) -> _W
     desired, sidecar = requested(container.resources), container.restart_policy == SIDECAR
     if status is None:
         return _Words(desired, sidecar=sidecar)
-    return _Words(desired, _said(status.allocated_resources), _actuated(status.resources), sidecar)
+    return _Words(desired, _reported(status.allocated_resources), _actuated(status.resources), sidecar)
 
 
-def _said(raw: msgspec.Raw) -> bytes:
+def _reported(raw: msgspec.Raw) -> bytes:
     return b"" if raw in wire.SILENT else bytes(raw)
 
 
 def _actuated(resources: wire.Requests | None) -> bytes | None:
-    return _said(resources.requests) if resources else None
+    return _reported(resources.requests) if resources else None
 
 
 def _statuses(status: wire.PodStatus) -> Iterator[wire.ContainerStatus]:

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Final
 
 from shared.adapters.kubernetes import wire
-from shared.adapters.kubernetes.parts import Part
+from shared.adapters.kubernetes.parts import RawPart
 from shared.core.cluster.selectors import LabelSelector, NodeTerm, PodTerm, Requirement, Taint, Toleration
 
 
@@ -56,9 +56,9 @@ class SpreadConstraint(wire.Partial, frozen=True):
 
 
 _NONE: Final = Affinity()
-_affinity: Final = Part("spec.affinity", Affinity)
-_tolerations: Final = Part("spec.tolerations", list[TolerationWire])
-_spread: Final = Part("spec.topologySpreadConstraints", list[SpreadConstraint])
+_affinity: Final = RawPart("spec.affinity", Affinity)
+_tolerations: Final = RawPart("spec.tolerations", list[TolerationWire])
+_spread: Final = RawPart("spec.topologySpreadConstraints", list[SpreadConstraint])
 
 
 def label_selector(selector: wire.LabelSelector | None) -> LabelSelector | None:

@@ -125,13 +125,13 @@ class Transport:
             if self._monotonic() - self._looked_at < LOOK_AGAIN_AFTER:
                 return False
             self._looked_at = self._monotonic()
-            access = _found_again(way.access)
+            access = _look_up_again(way.access)
             if access is not None:
                 self._way = Way(access)
             return access is not None
 
 
-def _found_again(access: Access) -> Access | None:
+def _look_up_again(access: Access) -> Access | None:
     """Return the way in as it is now, None where it is the same or cannot be asked: the failed call says enough."""
     try:
         return access.again()

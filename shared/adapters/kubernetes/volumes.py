@@ -6,7 +6,7 @@ from typing import Final
 import msgspec
 
 from shared.adapters.kubernetes import wire
-from shared.adapters.kubernetes.parts import Part
+from shared.adapters.kubernetes.parts import RawPart
 from shared.core.cluster.snapshot import Volume
 
 _TOKEN_NAME: Final = re.compile(rb'"kube-api-access-[a-z0-9]{5}"')
@@ -21,9 +21,9 @@ class Source(wire.Partial, frozen=True):
     driver: str | None = ""
 
 
-_volumes: Final = Part("spec.volumes", list[dict[str, msgspec.Raw]])
-_name: Final = Part("spec.volumes[].name", str)
-_source: Final = Part("spec.volumes[]", Source)
+_volumes: Final = RawPart("spec.volumes", list[dict[str, msgspec.Raw]])
+_name: Final = RawPart("spec.volumes[].name", str)
+_source: Final = RawPart("spec.volumes[]", Source)
 
 
 def without_random_names(raw: msgspec.Raw) -> bytes:

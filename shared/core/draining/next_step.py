@@ -54,8 +54,8 @@ def _stopped(drain: Drain) -> Step | None:
     return GiveBack(Halt.PAUSED, word) if word else None
 
 
-Rule = Callable[[Drain], Step | None]
-RULES: Final[dict[DrainPhase, tuple[Rule, ...]]] = {
+DrainRule = Callable[[Drain], Step | None]
+RULES: Final[dict[DrainPhase, tuple[DrainRule, ...]]] = {
     DrainPhase.CLAIMED: (
         node_gone, released, already_cordoned, taken_back, _stopped, going_away, cordoned_by_other, late, cordon,
     ),

@@ -13,7 +13,7 @@ from shared.core.policy import PoolPolicy
 from shared.core.reasons import Blocker, DrainReason, PodBlock, Unremovable
 from shared.core.records.state import ClusterState
 from shared.core.rules.expiry import has_expired
-from shared.core.rules.nodes import NODE_RULES, Rule, judge_node
+from shared.core.rules.nodes import NODE_RULES, NodeRule, judge_node
 from shared.core.rules.pods import avoided, movable
 from shared.core.rules.situation import Situation
 from shared.core.rules.utilization import Usage, above_limits, usage
@@ -64,12 +64,12 @@ class AssessedNode:
         return not self.claimed_by and not self.blockers
 
 
-def assess_nodes(situation: Situation, rules: tuple[Rule, ...] = NODE_RULES) -> tuple[AssessedNode, ...]:
+def assess_nodes(situation: Situation, rules: tuple[NodeRule, ...] = NODE_RULES) -> tuple[AssessedNode, ...]:
     """Assess all nodes, in the snapshot's order."""
     return tuple(assess_node(node, situation, rules) for node in situation.snapshot.nodes)
 
 
-def assess_node(node: Node, situation: Situation, rules: tuple[Rule, ...] = NODE_RULES) -> AssessedNode:
+def assess_node(node: Node, situation: Situation, rules: tuple[NodeRule, ...] = NODE_RULES) -> AssessedNode:
     """Assess one node; with the safety rules alone no ratio is held against it."""
     pods = situation.snapshot.pods_by_node[node.name]
     settings, measured = situation.policy.pool(node.pool), usage(node, pods)

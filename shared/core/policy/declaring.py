@@ -13,7 +13,7 @@ T = TypeVar("T")
 _DECLARED: Final = "declared"
 
 
-class Said(TypedDict, total=False):
+class Options(TypedDict, total=False):
     """What a declaration may say besides; `Field` says what each means."""
 
     binds: Binds
@@ -23,7 +23,13 @@ class Said(TypedDict, total=False):
 
 
 def setting(
-    path: str, shape: Shape[T], default: Any, text: str, *, in_force: T | None = None, **more: Unpack[Said]
+    path: str,
+    shape: Shape[T],
+    default: Any,
+    text: str,
+    *,
+    in_force: T | None = None,
+    **more: Unpack[Options],
 ) -> T:
     """Declare an attribute of a dataclass; where the default is None, `in_force` is what holds when it is left out."""
     declared = Field(path, shape, text, default, **more)
@@ -31,7 +37,7 @@ def setting(
     return field(default=value, metadata={_DECLARED: declared})
 
 
-def optional(path: str, shape: Shape[T], text: str, **more: Unpack[Said]) -> T | None:
+def optional(path: str, shape: Shape[T], text: str, **more: Unpack[Options]) -> T | None:
     """Declare an attribute that holds None where it is left out."""
     value: T | None = setting(path, shape, None, text, **more)
     return value

@@ -23,7 +23,7 @@ def belongs(path: Path) -> str:
     found = _sections().get(name, ())
     shared = {each: _shared(_steps(place), _steps(each)) for each in found}
     best = [each for each in found if shared[each] == max(shared.values())][:_MOST_PLACES]
-    said = [_said(each, shared[each], len(place)) for each in best]
+    said = [_section_name(each, shared[each], len(place)) for each in best]
     return f"it belongs under {' or '.join(said)}" if said else ""
 
 
@@ -49,7 +49,7 @@ def _shared(one: Sequence[str], other: Sequence[str]) -> int:
     )
 
 
-def _said(section: Sequence[str], shared: int, depth: int) -> str:
+def _section_name(section: Sequence[str], shared: int, depth: int) -> str:
     """Return a section as seen from the place of the fault: from there on where it lies below, else in full."""
     below = shared >= depth and len(section) > shared
     return ".".join(section[shared:] if below else section) or "the top of the document"

@@ -20,8 +20,8 @@ MOST_BYTES_OF_MANY: Final = 2 * 1024 * 1024
 """Of a file of several documents, as `kubectl` prints them, with all that the API server adds."""
 MOST_VALUES: Final = 100_000
 """What the document may hold once its anchors are written out."""
-_MOST_TOLD: Final = 100
-_MENDED: Final = {
+_MOST_REPEATED: Final = 100
+_REMEDIES: Final = {
     r"character '\t'": "indent with spaces, not with tabs",
     "found another document": "write one document; NodePools of Karpenter are for `ebb policy import karpenter`",
 }
@@ -89,7 +89,7 @@ def _load_yaml(text: str) -> Any:
         _refuse_bombs(node)
         return None if node is None else loader.construct_document(node)
     except (yaml.YAMLError, ValueError, ArithmeticError) as error:
-        raise BadPolicy(f"policy: {_where(error)} cannot be read as YAML or JSON; {_mend(error)}.") from error
+        raise BadPolicy(f"policy: {_where(error)} cannot be read as YAML or JSON; {_remedy(error)}.") from error
 
 
 def _load_each(text: str) -> list[Any]:
@@ -103,32 +103,32 @@ def _load_each(text: str) -> list[Any]:
             _refuse_bombs(node)
             documents.append(loader.construct_document(node))
     except (yaml.YAMLError, ValueError, ArithmeticError) as error:
-        raise BadPolicy(f"policy: {_where(error)} cannot be read as YAML or JSON; {_mend(error)}.") from error
+        raise BadPolicy(f"policy: {_where(error)} cannot be read as YAML or JSON; {_remedy(error)}.") from error
     return documents
 
 
 def _where(error: Exception) -> str:
     mark = getattr(error, "problem_mark", None)
-    problem = _told(getattr(error, "problem", None) or str(error).splitlines()[0])
+    problem = _shortened(getattr(error, "problem", None) or str(error).splitlines()[0])
     return f"line {mark.line + 1}, column {mark.column + 1} ({problem})" if mark else f"it ({problem})"
 
 
-def _mend(error: Exception) -> str:
+def _remedy(error: Exception) -> str:
     """Return what helps against the mistakes that are made most."""
     problem = str(getattr(error, "problem", ""))
-    return next((remedy for words, remedy in _MENDED.items() if words in problem), "fix it there")
+    return next((remedy for words, remedy in _REMEDIES.items() if words in problem), "fix it there")
 
 
-def _told(text: str) -> str:
+def _shortened(text: str) -> str:
     """Return so much of the document's own words as a sentence may repeat."""
-    return text if len(text) <= _MOST_TOLD else f"{text[:_MOST_TOLD]}…"
+    return text if len(text) <= _MOST_REPEATED else f"{text[:_MOST_REPEATED]}…"
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     seen: dict[str, Any] = {}
     for key, value in pairs:
         if key in seen:
-            raise BadPolicy(f"policy: the key {_told(key)!r} stands twice in one mapping; keep one of them.")
+            raise BadPolicy(f"policy: the key {_shortened(key)!r} stands twice in one mapping; keep one of them.")
         seen[key] = value
     return seen
 
@@ -155,8 +155,8 @@ def _construct_mapping(loader: _Loader, node: yaml.MappingNode) -> dict[Any, Any
     for key_node, _ in node.value:
         key = (key_node.tag, str(key_node.value))
         if key in seen:
-            line = key_node.start_mark.line + 1
-            raise BadPolicy(f"policy: line {line}: the key {_told(key_node.value)!r} stands twice; keep one of them.")
+            line, repeated = key_node.start_mark.line + 1, _shortened(key_node.value)
+            raise BadPolicy(f"policy: line {line}: the key {repeated!r} stands twice; keep one of them.")
         seen.add(key)
     return loader.construct_mapping(node, deep=True)
 

@@ -20,7 +20,7 @@ OTHER_RULES: Final = frozenset({names.OUR_TAINT, names.UNSCHEDULABLE_TAINT, *nam
 """Taints that another rule names better."""
 
 
-Rule = Callable[[Node, Situation], Iterable[Blocker]]
+NodeRule = Callable[[Node, Situation], Iterable[Blocker]]
 
 
 def _no_pool(node: Node, _: Situation) -> Iterable[Blocker]:
@@ -132,7 +132,7 @@ def _not_empty(node: Node, situation: Situation) -> Iterable[Blocker]:
         yield Blocker(Unremovable.NOT_EMPTY, pods[0].key, f"{len(pods)} pods")
 
 
-NODE_RULES: Final[tuple[Rule, ...]] = (
+NODE_RULES: Final[tuple[NodeRule, ...]] = (
     # whether anybody speaks for the node, and the autoscaler would delete it
     _no_pool,
     _pool_disabled,
@@ -154,7 +154,7 @@ NODE_RULES: Final[tuple[Rule, ...]] = (
     _not_empty,
 )
 TIMERS_AND_WISHES: Final = frozenset({_pool_disabled, _too_young, _backing_off, _not_empty})
-SAFETY_RULES: Final[tuple[Rule, ...]] = tuple(
+SAFETY_RULES: Final[tuple[NodeRule, ...]] = tuple(
     _blocked_for_good if rule is _blocked_by_pod else rule for rule in NODE_RULES if rule not in TIMERS_AND_WISHES
 )
 """What `--potential` keeps: it asks how many nodes could go at all, never how many could go unsafely.
@@ -163,6 +163,6 @@ See docs/decisions/potential.md.
 """
 
 
-def judge_node(node: Node, situation: Situation, rules: tuple[Rule, ...] = NODE_RULES) -> tuple[Blocker, ...]:
+def judge_node(node: Node, situation: Situation, rules: tuple[NodeRule, ...] = NODE_RULES) -> tuple[Blocker, ...]:
     """Return everything that keeps the node; empty means that it is a candidate."""
     return tuple(blocker for rule in rules for blocker in rule(node, situation))

@@ -67,8 +67,8 @@ def _pin(term: NodeTerm) -> str | None:
     return next((each.values[0] for each in asked if each.operator == "In" and len(each.values) == 1), None)
 
 
-Question = Callable[[PodClass], str | None]
-UNMODELLED: Final[tuple[tuple[PodBlock, Question], ...]] = (
+UnmodelledQuestion = Callable[[PodClass], str | None]
+UNMODELLED: Final[tuple[tuple[PodBlock, UnmodelledQuestion], ...]] = (
     (PodBlock.NAMES_ITS_NODE, pinned_to_one_node),
     (PodBlock.FOREIGN_SCHEDULER, _scheduler),
     (PodBlock.SCHEDULING_GATES, lambda spec: ", ".join(spec.scheduling_gates) or None),

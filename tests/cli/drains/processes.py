@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from functions.cli.drains.client import Installation
-from functions.drainer.receive import Reply
+from functions.drainer.receive import PushReply
 from tests.builders import CLUSTER
 from tests.functions.fake_ebb import FakeEbb
 
@@ -27,7 +27,7 @@ class Subscription:
         if self._at_work or self._next >= len(self._fake_ebb.bus.published):
             return
         self._at_work = True
-        if self._fake_ebb.deliver(self._fake_ebb.bus.published[self._next]) is Reply.DONE:
+        if self._fake_ebb.deliver(self._fake_ebb.bus.published[self._next]) is PushReply.DONE:
             self._next += 1
         self._at_work = False
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from functions.cli.policy.calendar_view import Day, Question, calendar, instants
+from functions.cli.policy.calendar_view import CalendarQuestion, Day, calendar, instants
 from functions.cli.policy.limits import NodeLimit, Sizes, node_limit
 from shared.core.policy import Budget, Freeze, Limit, Policy, PoolPolicy, Rate, Schedule
 from shared.core.reasons import DrainReason
@@ -27,7 +27,7 @@ def policy(*budgets: Budget, cluster: dict[str, Any] | None = None, **pool: Any)
 
 
 def days(given: Policy, first: date = MONDAY, number: int = 1, sizes: Sizes | None = None) -> tuple[Day, ...]:
-    return calendar(Question(given, sizes or Sizes(), AMSTERDAM, first, number), ["a"])["a"]
+    return calendar(CalendarQuestion(given, sizes or Sizes(), AMSTERDAM, first, number), ["a"])["a"]
 
 
 def amounts(day: Day) -> list[str]:
@@ -133,7 +133,7 @@ def test_no_minute_of_a_day_is_more_restrictive_than_its_hour(
     schedule: Schedule, windows: tuple[Schedule, ...] | None, day: date, minute: int
 ) -> None:
     given = policy(Budget(Limit(1), schedule), TWO, windows=windows)
-    question = Question(given, Sizes(), AMSTERDAM, day, 1)
+    question = CalendarQuestion(given, Sizes(), AMSTERDAM, day, 1)
     moment = instants(question, day)[0] + timedelta(minutes=minute)
     local = moment.astimezone(AMSTERDAM)
     if local.date() != day:

@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 
 from functions.cli.main import app
 from functions.cli.policy.bars import bars
-from functions.cli.policy.calendar_view import Day, Hour, Question
+from functions.cli.policy.calendar_view import CalendarQuestion, Day, Hour
 from functions.cli.policy.limits import NodeLimit, Sizes
 from functions.cli.policy.windows import show
 from shared.core.policy.parsing import parse
@@ -52,7 +52,9 @@ def ebb(*args: str | Path) -> Result:
 
 
 def drawn(width: int) -> list[str]:
-    question = Question(parse(POLICY.encode()), Sizes({"day": 30}), zone_of("Europe/Amsterdam"), date(2026, 11, 23), 7)
+    question = CalendarQuestion(
+        parse(POLICY.encode()), Sizes({"day": 30}), zone_of("Europe/Amsterdam"), date(2026, 11, 23), 7
+    )
     pages = StringIO()
     show(Console(file=pages, width=width, force_terminal=True, color_system=None), "p", question, ["day", "night"])
     return [line.rstrip() for line in pages.getvalue().splitlines()]

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from functions.drainer.receive import Reply
+from functions.drainer.receive import PushReply
 from shared.core.records.evictions import EvictionAnswer
 from shared.core.records.state import DrainPhase
 from shared.errors import Retryable, Stale
@@ -17,7 +17,7 @@ from tests.functions.drainer.one_drain import WEB, fake_ebb
 def test_a_drain_cordons_evicts_and_leaves_the_node_to_the_autoscaler() -> None:
     ebb = fake_ebb()
 
-    assert ebb.drain(order()) is Reply.DONE
+    assert ebb.drain(order()) is PushReply.DONE
 
     assert ebb.effects() == [("take", "n1", "order"), ("evict", "default/p", 30, False)]
     left = ebb.cluster.nodes["n1"]
@@ -44,10 +44,10 @@ def test_the_claim_stands_before_the_node_is_touched() -> None:
     ebb = fake_ebb()
     ebb.cluster.failures["take"] = [Retryable("kubernetes", "timeout")]
 
-    assert ebb.drain(order()) is Reply.AGAIN
+    assert ebb.drain(order()) is PushReply.AGAIN
     assert set(ebb.remembered().claims) == {"uid-n1"}
 
-    assert ebb.deliver(order(issued_at=NOW)) is Reply.DONE
+    assert ebb.deliver(order(issued_at=NOW)) is PushReply.DONE
     assert ebb.cluster.nodes["n1"].drain_taint == "order"
 
 
@@ -59,7 +59,7 @@ def test_a_drain_that_cannot_finish_gives_the_node_back_and_only_ours() -> None:
     ebb.cluster.answers["default/p"] = list(blocked)
 
     while not (ebb.record() and ebb.record().phase is DrainPhase.SETTLED):  # type: ignore[union-attr]  # just asked
-        assert (ebb.deliver(ebb.bus.published[-1]) if ebb.bus.published else ebb.drain(order())) is Reply.DONE
+        assert (ebb.deliver(ebb.bus.published[-1]) if ebb.bus.published else ebb.drain(order())) is PushReply.DONE
 
     freed = ebb.cluster.nodes["n1"]
     assert (freed.unschedulable, freed.taints, dict(freed.annotations)) == (False, (), {})

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from functions.drainer.receive import Reply
+from functions.drainer.receive import PushReply
 from shared.core.records.state import DrainPhase, DrainRecord, Lease
 from shared.errors import Retryable
 from shared.ports import drain_key
@@ -18,7 +18,7 @@ def test_a_message_delivered_twice_has_no_second_effect() -> None:
     ebb.drain(order())
     once = ebb.effects()
 
-    assert ebb.drain(order()) is Reply.DONE
+    assert ebb.drain(order()) is PushReply.DONE
     assert ebb.effects() == once
 
 
@@ -28,7 +28,7 @@ def test_a_delivery_of_an_older_generation_is_acknowledged_and_does_nothing() ->
     ebb.drain(order(generation=2))
     once = ebb.effects()
 
-    assert ebb.drain(order(generation=1)) is Reply.DONE
+    assert ebb.drain(order(generation=1)) is PushReply.DONE
     assert ebb.effects() == once
     assert "old_generation" in ebb.reasons("drain_step")
 
@@ -38,7 +38,7 @@ def test_a_delivery_that_meets_a_living_step_comes_again() -> None:
     busy = DrainRecord(order=order(), lease=Lease("another", NOW + timedelta(seconds=30)))
     ebb.state.put(drain_key("order"), busy, None)
 
-    assert ebb.deliver(order()) is Reply.AGAIN
+    assert ebb.deliver(order()) is PushReply.AGAIN
     assert ebb.effects() == []
 
 
@@ -48,12 +48,12 @@ def test_a_step_that_runs_out_of_time_goes_on_in_a_new_message_without_a_second_
     slow = pod("slow", on="n1", owner="ReplicaSet/slow", grace_seconds=300)
     ebb.cluster.put(slow)
 
-    assert ebb.drain(order()) is Reply.DONE
+    assert ebb.drain(order()) is PushReply.DONE
     (following,) = ebb.bus.published
     assert following.generation == 1
 
     while ebb.record().phase is not DrainPhase.DRAINED:  # type: ignore[union-attr]  # the record exists
-        assert ebb.deliver(ebb.bus.published[-1]) is Reply.DONE
+        assert ebb.deliver(ebb.bus.published[-1]) is PushReply.DONE
     assert sorted(call for call in ebb.effects() if call[0] == "evict") == [
         ("evict", "default/p", 30, False),
         ("evict", "default/slow", 300, False),
@@ -74,7 +74,7 @@ def test_a_step_that_runs_out_of_time_goes_on_in_a_new_message_without_a_second_
 def test_a_bad_message_is_acknowledged_logged_and_kept(expected: str, data: bytes) -> None:
     ebb = fake_ebb()
 
-    assert ebb.deliver(data) is Reply.DONE
+    assert ebb.deliver(data) is PushReply.DONE
 
     assert ebb.reasons("message_rejected") == [expected]
     assert [kept for kept, _, _ in ebb.bus.rejected] == [data]
@@ -94,7 +94,7 @@ def test_a_bad_message_is_acknowledged_logged_and_kept(expected: str, data: byte
 def test_a_body_that_is_no_push_is_acknowledged_and_kept_whole(body: bytes) -> None:
     ebb = fake_ebb()
 
-    assert ebb.push(body) is Reply.DONE
+    assert ebb.push(body) is PushReply.DONE
 
     assert ebb.reasons("message_rejected") == ["malformed"]
     assert [kept for kept, _, _ in ebb.bus.rejected] == [body]
@@ -104,5 +104,5 @@ def test_a_rejected_topic_that_fails_does_not_bring_the_bad_message_back() -> No
     ebb = fake_ebb()
     ebb.bus.failure = Retryable("pubsub", "timeout")
 
-    assert ebb.deliver(b"not json") is Reply.DONE
+    assert ebb.deliver(b"not json") is PushReply.DONE
     assert len(ebb.log.of("message_rejected")) == 2

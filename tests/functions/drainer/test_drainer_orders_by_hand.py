@@ -2,7 +2,7 @@
 
 import json
 
-from functions.drainer.receive import Reply
+from functions.drainer.receive import PushReply
 from shared.core.policy import Budget, Limit
 from tests.builders import node, pod, policy
 from tests.functions.drainer.one_drain import fake_ebb, holder
@@ -12,7 +12,7 @@ from tests.functions.fake_ebb import FakeEbb
 def test_a_person_needs_to_name_only_the_node() -> None:
     ebb = fake_ebb()
 
-    assert ebb.deliver(json.dumps({"node": "n1"}).encode()) is Reply.DONE
+    assert ebb.deliver(json.dumps({"node": "n1"}).encode()) is PushReply.DONE
 
     assert ebb.cluster.nodes["n1"].drain_taint == "message"
     assert ("read",) in ebb.cluster.calls

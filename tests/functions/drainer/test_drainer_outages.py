@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from functions.drainer.receive import Reply
+from functions.drainer.receive import PushReply
 from shared.core.cluster.snapshot import Pod
 from shared.core.records.state import ClusterState, DrainPhase
 from shared.errors import EbbError, Retryable, Stale, Terminal
@@ -30,10 +30,10 @@ from tests.functions.drainer.one_drain import WEB, fake_ebb, holder
 def test_an_outage_makes_the_message_come_again_and_the_repeat_finishes(call: str, fault: EbbError) -> None:
     ebb = fake_ebb()
     ebb.cluster.failures[call] = [fault]
-    expected = Reply.DONE if (call, type(fault)) == ("take", Stale) else Reply.AGAIN
+    expected = PushReply.DONE if (call, type(fault)) == ("take", Stale) else PushReply.AGAIN
 
     assert ebb.drain(order()) is expected
-    assert ebb.deliver(order()) is Reply.DONE
+    assert ebb.deliver(order()) is PushReply.DONE
     assert ebb.record().phase is DrainPhase.DRAINED  # type: ignore[union-attr]  # the record exists
 
 
@@ -45,7 +45,7 @@ def test_a_running_drain_ends_as_it_was_begun_while_the_policy_cannot_be_read(fa
     ebb = fake_ebb(pod("p", on="n1", owner="ReplicaSet/web", grace_seconds=60))
     ebb.later(10, lambda: setattr(ebb.policy, "policy", fault))
 
-    assert ebb.drain(order()) is Reply.DONE
+    assert ebb.drain(order()) is PushReply.DONE
 
     assert ebb.record().phase is DrainPhase.DRAINED  # type: ignore[union-attr]  # the record exists
 
@@ -54,7 +54,7 @@ def test_nothing_is_begun_while_the_policy_cannot_be_read() -> None:
     ebb = fake_ebb()
     ebb.policy.policy = Retryable("it", "timeout")
 
-    assert ebb.drain(order()) is Reply.AGAIN
+    assert ebb.drain(order()) is PushReply.AGAIN
 
     assert (ebb.effects(), ebb.remembered().claims) == ([], {})
 
@@ -88,10 +88,10 @@ def test_a_claim_granted_between_proof_and_grant_brings_the_message_back() -> No
         return look(*arguments, **options)
 
     ebb.cluster.evict = evict  # type: ignore[method-assign]  # somebody is faster, just after our proof
-    assert ebb.drain(order()) is Reply.AGAIN
+    assert ebb.drain(order()) is PushReply.AGAIN
     assert ebb.effects() == []
 
-    assert ebb.drain(order()) is Reply.DONE
+    assert ebb.drain(order()) is PushReply.DONE
     assert holder(ebb) == "order"
 
 
@@ -107,6 +107,6 @@ def test_a_step_that_was_overtaken_touches_nothing_more() -> None:
         return evicted(node)
 
     ebb.cluster.pods_on = release_meanwhile  # type: ignore[method-assign]  # another step takes the record over
-    assert ebb.drain(order()) is Reply.AGAIN
+    assert ebb.drain(order()) is PushReply.AGAIN
 
     assert [call[0] for call in ebb.effects()] == ["take"]

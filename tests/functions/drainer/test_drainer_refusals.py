@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from functions.drainer.receive import Reply
+from functions.drainer.receive import PushReply
 from shared.core.cluster.snapshot import Pod
 from shared.core.reasons import Unremovable
 from shared.core.records.evictions import EvictionAnswer
@@ -30,7 +30,7 @@ def test_an_order_that_no_longer_holds_is_refused_by_name(
 ) -> None:
     ebb = fake_ebb(*things)
 
-    assert ebb.drain(order(**changes)) is Reply.DONE
+    assert ebb.drain(order(**changes)) is PushReply.DONE
 
     assert ebb.effects() == []
     assert ebb.remembered().claims == {}
@@ -58,7 +58,7 @@ def test_a_refusal_says_its_sentence_once() -> None:
 def test_the_policy_of_this_moment_decides(expected: str, rules: Any) -> None:
     ebb = fake_ebb(policy=rules)
 
-    assert ebb.drain(order()) is Reply.DONE
+    assert ebb.drain(order()) is PushReply.DONE
 
     assert ebb.effects() == []
     assert ebb.reasons("drain_result") == [expected]
@@ -79,7 +79,7 @@ def test_a_claim_that_is_held_never_expires() -> None:
     ebb.drain(order())
     ebb.pass_time(minutes=4)
 
-    assert ebb.deliver(order(expires_at=NOW)) is Reply.DONE
+    assert ebb.deliver(order(expires_at=NOW)) is PushReply.DONE
     assert ebb.cluster.nodes["n1"].drain_taint == "order"
 
 
@@ -107,7 +107,7 @@ def test_a_webhook_that_would_deny_is_met_before_any_cordon() -> None:
 def test_dry_run_checks_everything_and_writes_nothing_to_the_cluster() -> None:
     ebb = fake_ebb(policy=policy(cluster_wide={"dry_run": True}))
 
-    assert ebb.drain(order()) is Reply.DONE
+    assert ebb.drain(order()) is PushReply.DONE
 
     assert ebb.effects() == []
     assert ebb.remembered() == ClusterState()

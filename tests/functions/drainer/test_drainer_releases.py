@@ -5,7 +5,7 @@ import json
 import pytest
 from msgspec.structs import replace
 
-from functions.drainer.receive import Reply
+from functions.drainer.receive import PushReply
 from shared.core.records.evictions import EvictionAnswer
 from shared.core.records.orders import Origin
 from shared.core.records.state import DrainPhase
@@ -19,7 +19,7 @@ def test_a_release_frees_the_node_and_ends_the_claim() -> None:
     ebb = fake_ebb()
     ebb.drain(order())
 
-    assert ebb.deliver(json.dumps({"kind": "release", "node": "n1"}).encode()) is Reply.DONE
+    assert ebb.deliver(json.dumps({"kind": "release", "node": "n1"}).encode()) is PushReply.DONE
 
     assert not ebb.cluster.nodes["n1"].unschedulable
     assert ebb.cluster.nodes["n1"].drain_taint is None
@@ -71,9 +71,9 @@ def test_a_giving_back_that_was_cut_short_is_finished_by_the_next_message() -> N
     ebb.cluster.answers["default/p"] = [Eviction(EvictionAnswer.GRANTED), Eviction(EvictionAnswer.FORBIDDEN, "webhook")]
     ebb.cluster.failures["give_back"] = [Retryable("kubernetes", "timeout")]
 
-    assert ebb.drain(order()) is Reply.AGAIN
+    assert ebb.drain(order()) is PushReply.AGAIN
     assert ebb.record().phase is DrainPhase.HALTING  # type: ignore[union-attr]  # the record exists
 
-    assert ebb.deliver(order()) is Reply.DONE
+    assert ebb.deliver(order()) is PushReply.DONE
     assert holder(ebb) is None
     assert ebb.remembered().claims == {}

@@ -8,7 +8,7 @@ import pytest
 from msgspec import UNSET
 from msgspec.structs import replace as changed
 
-from functions.drainer.receive import Reply
+from functions.drainer.receive import PushReply
 from shared.core.cluster.snapshot import Phase, Pod
 from shared.core.cluster.workloads import Workload, mark
 from shared.core.reasons import Halt
@@ -49,7 +49,7 @@ def test_a_node_is_given_back_within_half_a_minute_of_a_replacement_that_finds_n
     ebb = fake_ebb(pod("p", on="n1", kind=replace(WEB, grace_seconds=grace)), pdb("web", app="web"))
     reborn_without_a_place(ebb)
 
-    assert ebb.drain(order()) is Reply.DONE
+    assert ebb.drain(order()) is PushReply.DONE
 
     since = ebb.cluster.pods["default/new"].unschedulable_since
     assert since is not None
@@ -86,7 +86,7 @@ def test_the_youngest_drain_that_moved_a_workload_gives_way_and_the_others_stay(
     ebb.later(36, lambda: younger_gives_back(ebb))
     ebb.later(40, lambda: ebb.cluster.put(replace(ebb.cluster.pods["default/new"], node="n2", ready=True)))
 
-    assert ebb.drain(order()) is Reply.DONE
+    assert ebb.drain(order()) is PushReply.DONE
 
     assert (holder(ebb), ebb.reasons("drain_result")) == ("order", [])
     assert ebb.record().phase is DrainPhase.DRAINED  # type: ignore[union-attr]  # the record exists
@@ -98,7 +98,7 @@ def test_a_node_that_was_given_back_in_vain_is_followed_by_the_next_after_anothe
     ebb.later(8, lambda: younger_drain(ebb))
     ebb.later(36, lambda: younger_gives_back(ebb))
 
-    assert ebb.drain(order()) is Reply.DONE
+    assert ebb.drain(order()) is PushReply.DONE
 
     since = ebb.cluster.pods["default/new"].unschedulable_since
     assert since is not None
@@ -123,7 +123,7 @@ def test_a_record_that_cannot_be_read_gives_no_node_back_in_our_stead() -> None:
     place = (CLUSTER, "drains", "younger")
     ebb.later(9, lambda: ebb.state.documents.update({place: (b"{}", "1")}))
 
-    assert ebb.drain(order()) is Reply.DONE
+    assert ebb.drain(order()) is PushReply.DONE
     assert ebb.reasons("drain_result") == ["replacement_pending"]
 
 
@@ -135,7 +135,7 @@ def test_a_drained_node_is_looked_at_in_new_messages_until_its_replacements_run(
 
     ebb.drain(order())
     while ebb.bus.published:
-        assert ebb.deliver(ebb.bus.published.pop()) is Reply.DONE
+        assert ebb.deliver(ebb.bus.published.pop()) is PushReply.DONE
 
     assert holder(ebb) == "order"
     assert 70 <= ebb.clock.passed <= 100
@@ -178,8 +178,8 @@ def test_a_watch_that_the_pass_has_ended_meanwhile_says_nothing_of_its_lease() -
 
     ebb.later(45, the_pass_sees_the_node_gone)
 
-    assert ebb.drain(order()) is Reply.AGAIN
-    assert ebb.deliver(order()) is Reply.DONE
+    assert ebb.drain(order()) is PushReply.AGAIN
+    assert ebb.deliver(order()) is PushReply.DONE
     assert not [line for line in ebb.log.of("drain_step") if "lapse" in str(line["message"])]
     assert ebb.record().outcome == "removed"  # type: ignore[union-attr]  # the record exists
 
@@ -189,7 +189,7 @@ def test_room_taken_before_the_first_eviction_gives_the_node_back_untouched() ->
     rival = pod_class(owner="ReplicaSet/rival", cpu=3.5)
     ebb.later(3, lambda: ebb.cluster.put(*(pod(f"rival-{name}", on=name, kind=rival) for name in ("n2", "n3"))))
 
-    assert ebb.drain(order()) is Reply.DONE
+    assert ebb.drain(order()) is PushReply.DONE
 
     assert [call[0] for call in ebb.effects()] == ["take", "give_back"]
     (result,) = ebb.log.of("drain_result")
@@ -258,6 +258,6 @@ def test_a_drained_node_whose_step_was_lost_is_watched_again_and_its_claim_says_
     ebb.tick()
     (again,) = [each for each in ebb.bus.published if each.order_id == "order"]
     assert again.generation == 1
-    assert ebb.deliver(again) is Reply.DONE
+    assert ebb.deliver(again) is PushReply.DONE
 
     assert ebb.remembered().claims["uid-n1"].drained is True

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from functions.drainer.receive import Reply
+from functions.drainer.receive import PushReply
 from shared.core.cluster.workloads import Workload
 from shared.core.policy import LongGrace, NamespaceRate, SingleReplicas
 from shared.core.records.state import DrainPhase
@@ -86,7 +86,7 @@ def test_a_drain_that_waited_for_lost_replicas_until_its_deadline_names_the_work
     ebb.clock.moves.append(lose_one)
     ebb.drain(order())
     while not (ebb.record() and ebb.record().phase is DrainPhase.SETTLED):  # type: ignore[union-attr]  # just asked
-        assert ebb.deliver(ebb.bus.published[-1]) is Reply.DONE
+        assert ebb.deliver(ebb.bus.published[-1]) is PushReply.DONE
 
     record = ebb.record()
     assert record is not None

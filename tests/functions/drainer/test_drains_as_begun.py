@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from functions.drainer.receive import Reply
+from functions.drainer.receive import PushReply
 from shared.core.cluster.snapshot import Volume
 from shared.core.cluster.workloads import Workload
 from shared.core.policy import Jobs, KubeSystemPods, LocalStorage, LongGrace, SingleReplicas
@@ -47,7 +47,7 @@ def test_a_policy_edit_lets_running_drains_end(
     ebb.cluster.workloads["default/StatefulSet/db"] = Workload("StatefulSet/db", 1)
     ebb.later(2, lambda: setattr(ebb.policy, "policy", policy(**edited)))
 
-    assert ebb.drain(order()) is Reply.DONE
+    assert ebb.drain(order()) is PushReply.DONE
     while ebb.bus.published:
         ebb.deliver(ebb.bus.published.pop())
 
@@ -79,8 +79,8 @@ def test_a_drain_whose_step_died_between_claim_and_record_takes_the_rules_of_tha
         return seen(key, value, expected)
 
     ebb.state.put = put  # type: ignore[method-assign]  # a state that fails once
-    assert ebb.drain(order()) is Reply.AGAIN
-    assert ebb.drain(order()) is Reply.DONE
+    assert ebb.drain(order()) is PushReply.AGAIN
+    assert ebb.drain(order()) is PushReply.DONE
 
     assert ebb.record().rules == policy(local_storage=LocalStorage.EVICT).pool("a").pod_rules  # type: ignore[union-attr]
 
@@ -100,7 +100,7 @@ def test_what_merely_waits_and_binds_just_before_the_cordon_is_no_failure(late: 
     ebb = fake_ebb(policy=policy(**rules))
     ebb.later(2, lambda: ebb.cluster.put(late))
 
-    assert ebb.drain(order()) is Reply.DONE
+    assert ebb.drain(order()) is PushReply.DONE
 
     record = ebb.record()
     assert record is not None
@@ -124,7 +124,7 @@ def test_a_pod_that_dies_for_longer_than_a_drain_lasts_keeps_its_node() -> None:
     dying = pod("dying", on="n1", owner="ReplicaSet/db", deleting=NOW + timedelta(hours=2))
     ebb = fake_ebb(dying, pod("p", on="n1", owner="ReplicaSet/web"))
 
-    assert ebb.drain(order()) is Reply.DONE
+    assert ebb.drain(order()) is PushReply.DONE
 
     record = ebb.record()
     assert record is not None

@@ -2,7 +2,7 @@
 
 import pytest
 
-from functions.drainer.receive import Reply
+from functions.drainer.receive import PushReply
 from shared.core.policy import PoolPolicy
 from shared.core.policy.parsing import parse
 from shared.core.records.state import DrainPhase
@@ -32,7 +32,7 @@ def test_one_bad_field_stops_every_new_drain_until_it_is_mended_and_is_said_loud
     ebb.policy.policy = broken()
 
     assert ebb.tick()["orders"] == []
-    assert ebb.drain(order()) is Reply.DONE
+    assert ebb.drain(order()) is PushReply.DONE
     assert (ebb.bus.published, ebb.effects(), ebb.remembered().claims) == ([], [], {})
     assert ebb.reasons("drain_result") == ["policy_invalid"]
     assert {line["severity"] for line in ebb.log.of("policy_invalid")} == {"ERROR"}
@@ -47,13 +47,13 @@ def test_one_bad_field_stops_every_new_drain_until_it_is_mended_and_is_said_loud
 def test_a_drain_that_runs_when_the_policy_breaks_ends_as_it_was_begun() -> None:
     slow = pod("slow", on="n1", cpu=1, grace_seconds=300)
     ebb = FakeEbb(node("n1"), node("n2"), node("n3"), slow, step_seconds=60)
-    assert ebb.drain(order()) is Reply.DONE
+    assert ebb.drain(order()) is PushReply.DONE
     assert ebb.record().phase is DrainPhase.CORDONED  # type: ignore[union-attr]  # the record exists
 
     ebb.policy.policy = broken()
     ebb.tick()
     while ebb.record().phase is DrainPhase.CORDONED:  # type: ignore[union-attr]  # as above
-        assert ebb.deliver(ebb.bus.published.pop()) is Reply.DONE
+        assert ebb.deliver(ebb.bus.published.pop()) is PushReply.DONE
 
     assert ebb.record().phase is DrainPhase.DRAINED  # type: ignore[union-attr]  # as above
     assert ebb.effects() == [("take", "n1", "order"), ("evict", "default/slow", 300, False)]

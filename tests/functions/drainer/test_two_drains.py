@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from functions.drainer.receive import Reply
+from functions.drainer.receive import PushReply
 from shared.core.cluster.snapshot import Node, Pod
 from shared.core.cluster.workloads import Workload
 from shared.core.records.state import ClusterState
@@ -133,10 +133,10 @@ def test_a_crash_before_the_turns_are_given_up_is_made_good_by_the_repeated_mess
         return write(key, value, expected)
 
     ebb.state.put = put  # type: ignore[method-assign]  # the write that gives the turns up fails once
-    assert ebb.drain(FIRST) is Reply.AGAIN
+    assert ebb.drain(FIRST) is PushReply.AGAIN
     assert ebb.remembered().claims["uid-n1"].moving_pods
 
-    assert ebb.deliver(FIRST) is Reply.DONE
+    assert ebb.deliver(FIRST) is PushReply.DONE
     assert ebb.remembered().claims["uid-n1"].moving_pods == {}
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from functions.drainer.receive import Reply
+from functions.drainer.receive import PushReply
 from shared.core.cluster import names
 from shared.core.records.orders import OrderKind
 from tests.builders import NOW, node, order, pod
@@ -30,14 +30,14 @@ def healed(ebb: FakeEbb) -> None:
     ebb.pass_time(minutes=5)
     ebb.tick()
     published, ebb.bus.published = ebb.bus.published, []
-    assert {ebb.deliver(each) for each in published if each.kind is OrderKind.RELEASE} <= {Reply.DONE}
+    assert {ebb.deliver(each) for each in published if each.kind is OrderKind.RELEASE} <= {PushReply.DONE}
 
 
 def test_in_the_midst_of_a_drain_the_node_is_given_back_whole_and_it_is_said() -> None:
     ebb = fake_ebb(pod("p", on="n1", owner="ReplicaSet/web", grace_seconds=60))
     ebb.later(10, lambda: untaint(ebb))
 
-    assert ebb.drain(order()) is Reply.DONE
+    assert ebb.drain(order()) is PushReply.DONE
 
     assert is_free(ebb)
     record = ebb.record()
@@ -92,7 +92,7 @@ def test_a_persons_release_finds_the_node_by_the_annotation() -> None:
     untaint(ebb)
     ebb.state.documents.clear()
 
-    assert ebb.deliver(released(order_id="message", node_uid="", origin="manual")) is Reply.DONE
+    assert ebb.deliver(released(order_id="message", node_uid="", origin="manual")) is PushReply.DONE
 
     assert is_free(ebb)
 

@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import Any
 
-from functions.drainer.receive import Reply
+from functions.drainer.receive import PushReply
 from shared.core.records.state import Mark, PoolMarks
 from shared.ports import pool_key
 from tests.builders import node, pod
@@ -26,7 +26,7 @@ def marks(ebb: FakeEbb) -> dict[str, Mark]:
 def deliver_and_remove(ebb: FakeEbb) -> None:
     """Deliver what is published, and let the autoscaler take drained nodes."""
     while ebb.bus.published:
-        assert ebb.deliver(ebb.bus.published.pop(0)) is Reply.DONE
+        assert ebb.deliver(ebb.bus.published.pop(0)) is PushReply.DONE
     drained = [each for each in ebb.cluster.nodes.values() if each.drain_taint and not ebb.cluster.pods_on(each.name)]
     for each in drained:
         del ebb.cluster.nodes[each.name]
@@ -50,4 +50,4 @@ def reschedule(ebb: FakeEbb) -> None:
 def begun(ebb: FakeEbb) -> None:
     """Let a tick order n1 and its drain run until its pods have moved."""
     ebb.tick()
-    assert ebb.deliver(ebb.bus.published.pop()) is Reply.DONE
+    assert ebb.deliver(ebb.bus.published.pop()) is PushReply.DONE

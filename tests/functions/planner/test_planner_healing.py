@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from functions.drainer.receive import Reply
+from functions.drainer.receive import PushReply
 from shared.core.cluster.snapshot import NodePool
 from shared.core.records.orders import OrderKind
 from shared.core.records.state import ClusterState, DrainPhase
@@ -60,7 +60,7 @@ def test_a_drain_whose_step_died_goes_on_at_the_next_pass() -> None:
 
     again = next(each for each in ebb.bus.published if each.order_id == first.order_id)
     assert again.generation == 1
-    assert ebb.deliver(again) is Reply.DONE
+    assert ebb.deliver(again) is PushReply.DONE
     assert ebb.cluster.nodes["n1"].drain_taint == first.order_id
 
 
@@ -104,7 +104,7 @@ def test_room_is_given_back_when_demand_returns() -> None:
     (release,) = [each for each in ebb.bus.published if each.kind is OrderKind.RELEASE]
     assert (release.node, release.why) == ("n1", "demand")
 
-    assert ebb.deliver(release) is Reply.DONE
+    assert ebb.deliver(release) is PushReply.DONE
     assert ebb.cluster.nodes["n1"].drain_taint is None
     backoff = ebb.remembered().backoffs["uid-n1"]
     assert (backoff.why, backoff.delay) == ("demand", timedelta(minutes=30))
@@ -173,7 +173,7 @@ def test_a_cordon_that_the_autoscaler_cleared_is_set_again_and_the_node_is_not_g
     ebb.tick()
     (again,) = [each for each in ebb.bus.published if each.order_id == taken.drain_taint]
     assert again.kind is OrderKind.DRAIN
-    assert ebb.deliver(again) is Reply.DONE
+    assert ebb.deliver(again) is PushReply.DONE
 
     assert ebb.cluster.nodes["n1"].unschedulable
     assert ebb.cluster.nodes["n1"].drain_taint == taken.drain_taint
@@ -188,7 +188,7 @@ def test_a_cordon_that_a_person_cleared_gives_the_node_back_for_a_day() -> None:
     ebb.pass_time(seconds=5)
     ebb.tick()
     for each in [each for each in ebb.bus.published if each.kind is OrderKind.RELEASE]:
-        assert ebb.deliver(each) is Reply.DONE
+        assert ebb.deliver(each) is PushReply.DONE
 
     assert ebb.cluster.nodes["n1"].drain_taint is None
     assert ebb.remembered().backoffs["uid-n1"].why == "overruled"

@@ -17,7 +17,7 @@ from shared.core.policy.scalars import (
     WINDOW_PATTERN,
 )
 
-Part = Mapping[str, Any]
+SchemaPart = Mapping[str, Any]
 _TEXTS: Final = {
     f"^({DURATION_PATTERN}|0)$": "duration",
     f"^({DURATION_PATTERN})$": "duration above zero",
@@ -46,17 +46,17 @@ class FieldRow:
         return f"| `{self.path}` | {self.value} | {self.meaning} | {self.default} |"
 
 
-def table(schema: Part) -> str:
+def table(schema: SchemaPart) -> str:
     """Return every field of the schema as one Markdown table."""
     return _HEAD + "\n".join(map(str, rows(schema))) + "\n"
 
 
-def rows(schema: Part) -> Iterator[FieldRow]:
+def rows(schema: SchemaPart) -> Iterator[FieldRow]:
     """Yield a row for every field, in the order of the models; `defaults` holds the fields of a pool once."""
     yield from _fields(schema, "", schema["$defs"])
 
 
-def _fields(section: Part, path: str, sections: Part) -> Iterator[FieldRow]:
+def _fields(section: SchemaPart, path: str, sections: SchemaPart) -> Iterator[FieldRow]:
     for name, field in section["properties"].items():
         part, list_of = _inner(field, sections)
         own = f"{path}{name}"
@@ -65,31 +65,31 @@ def _fields(section: Part, path: str, sections: Part) -> Iterator[FieldRow]:
             yield from _fields(part, f"{own}{list_of}.", sections)
 
 
-def _inner(field: Part, sections: Part) -> tuple[Part, str]:
+def _inner(field: SchemaPart, sections: SchemaPart) -> tuple[SchemaPart, str]:
     """Return what a field holds in the end, and how a path says that it holds many of them."""
-    part = _said(field, sections)
+    part = _all_of_it(field, sections)
     if part.get("type") == "array":
-        return {"type": "array", **_said(part["items"], sections), "list": True}, "[]"
+        return {"type": "array", **_all_of_it(part["items"], sections), "list": True}, "[]"
     if isinstance(part.get("additionalProperties"), Mapping):
-        return _said(part["additionalProperties"], sections), ".NAME"
+        return _all_of_it(part["additionalProperties"], sections), ".NAME"
     return part, ""
 
 
-def _said(field: Part, sections: Part) -> Part:
+def _all_of_it(field: SchemaPart, sections: SchemaPart) -> SchemaPart:
     """Return a field without the choice of leaving it out, and what it refers to."""
     choices = [each for each in field.get("anyOf", ()) if each.get("type") != "null"]
     part = choices[0] if len(choices) == 1 else field
     return sections[part["$ref"].rsplit("/", 1)[-1]] if "$ref" in part else part
 
 
-def _row(path: str, field: Part, part: Part, *, required: bool) -> FieldRow:
+def _row(path: str, field: SchemaPart, part: SchemaPart, *, required: bool) -> FieldRow:
     meaning, _, why = field["description"].partition(_DEFAULT)
     value = f"list of: {_value(part)}" if part.get("list") else _value(part)
     default = "required" if required else why.removesuffix(".") or _default(field)
     return FieldRow(path, value, meaning, default)
 
 
-def _default(field: Part) -> str:
+def _default(field: SchemaPart) -> str:
     value = field.get("default")
     if value is None:
         return "none"
@@ -97,7 +97,7 @@ def _default(field: Part) -> str:
     return "empty" if value in ([], {}) else f"`{text}`"
 
 
-def _value(part: Part) -> str:
+def _value(part: SchemaPart) -> str:
     if "properties" in part:
         return "mapping"
     if "enum" in part:
@@ -107,7 +107,7 @@ def _value(part: Part) -> str:
     return said or _number(part) or _KINDS[part["type"]]
 
 
-def _number(part: Part) -> str:
+def _number(part: SchemaPart) -> str:
     kind = {"integer": "whole number", "number": "decimal"}.get(part.get("type", ""), "")
     if not kind:
         return ""
