@@ -17,7 +17,7 @@ from shared.core.policy import Policy
 from shared.core.reasons import Blocker, Reason, Refusal
 from shared.core.records.claims import claim_for, grant, longest_rate
 from shared.core.records.state import Claim, ClusterState, DrainPhase, Objection
-from shared.core.rules.moved_pods import count_moved_pods
+from shared.core.rules.counts import count_moved_pods
 from shared.core.rules.pods import movable
 from shared.core.rules.situation import Situation
 from shared.core.rules.workload_limits import moving_pods, workload_moves_of

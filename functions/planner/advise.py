@@ -5,7 +5,7 @@ what is to be remembered is returned, for a pass writes that document anyway.
 """
 
 from functions.planner.pass_inputs import PassInputs
-from shared.core.planning.unknown_pools import is_due, unknown_pools
+from shared.core.planning.unknown_pools import is_advice_due, unknown_pools
 from shared.core.policy.warnings import warnings
 from shared.core.records.state import Advised
 from shared.ports import Log, Ports
@@ -14,7 +14,7 @@ from shared.ports import Log, Ports
 def advise(ports: Ports, inputs: PassInputs) -> Advised | None:
     """Log a line for each oddity, and return what is to be remembered; None where nothing is to be said now."""
     policy, now = inputs.policy, inputs.now
-    if not policy or not is_due(inputs.state.advised, policy.hash, now):
+    if not policy or not is_advice_due(inputs.state.advised, policy.hash, now):
         return None
     unknown, hardly_meant = unknown_pools(policy, inputs.snapshot), warnings(policy)
     for pool, sentence in unknown.items():

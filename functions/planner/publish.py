@@ -17,7 +17,7 @@ from shared.core.records.claims import claim_for
 from shared.core.records.orders import CLAIM_WITHIN, Order, Origin, order_id
 from shared.core.records.published import with_published
 from shared.core.records.state import ClusterState, Published
-from shared.core.rules.moved_pods import count_moved_pods
+from shared.core.rules.counts import count_moved_pods
 from shared.core.rules.situation import Situation
 from shared.core.rules.workload_limits import moving_pods, workload_moves_of
 from shared.ports import Ports

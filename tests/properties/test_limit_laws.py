@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from shared.core.cluster import names
 from shared.core.cluster.snapshot import Node, NodePool
-from shared.core.planning.marks import changed_pools, is_due, update
+from shared.core.planning.marks import changed_pools, is_old_enough, update
 from shared.core.policy import KARPENTERS_REASONS, Budget, Limit, NamespaceRate, Rate
 from shared.core.reasons import DrainReason
 from shared.core.records.state import ClusterState, Mark, PoolMarks, Start
@@ -172,6 +172,6 @@ def test_a_pass_that_changes_nothing_writes_nothing(possible: dict[str, tuple[st
 @given(st.integers(0, 10**6), st.integers(0, 10**6))
 def test_a_mark_that_is_due_stays_due(age: int, wait: int) -> None:
     mark, after = Mark("n", NOW), timedelta(seconds=wait)
-    due_now = is_due(mark, after, NOW + timedelta(seconds=age))
+    due_now = is_old_enough(mark, after, NOW + timedelta(seconds=age))
     assert due_now is (age >= wait)
-    assert not due_now or is_due(mark, after, NOW + timedelta(seconds=age + 1))
+    assert not due_now or is_old_enough(mark, after, NOW + timedelta(seconds=age + 1))

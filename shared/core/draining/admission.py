@@ -16,9 +16,8 @@ from shared.core.planning.selection import planned_simulation
 from shared.core.reasons import Blocker, DrainReason, Refusal, Unremovable
 from shared.core.records.orders import Order, Origin
 from shared.core.records.state import Claim, ClusterState
-from shared.core.rules.counts import count_nodes
+from shared.core.rules.counts import count_moved_pods, count_nodes
 from shared.core.rules.gates import claim_blockers
-from shared.core.rules.moved_pods import count_moved_pods
 from shared.core.rules.situation import Situation
 from shared.core.rules.unmodelled import could_take
 from shared.core.rules.workload_limits import all_moving_pods, conflict, workload_moves_of

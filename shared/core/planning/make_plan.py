@@ -5,7 +5,7 @@ come, which of those go now. Must not act; equal input gives an equal plan.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from fractions import Fraction
 from typing import Final
 
@@ -13,15 +13,15 @@ from shared.core.cluster.resources import NOTHING, Resources
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import Candidate, Simulation, search
 from shared.core.planning.candidates import AssessedNode, assess_nodes
-from shared.core.planning.marks import INTERVAL, is_due, removable_at, update
-from shared.core.planning.plan import NodeDecision, Plan, PlannedOrder, Potential, Verdict
+from shared.core.planning.decisions import Decider, decision, is_due
+from shared.core.planning.marks import INTERVAL, update
+from shared.core.planning.plan import Plan, PlannedOrder, Potential, Verdict
 from shared.core.planning.prices import Prices
 from shared.core.planning.selection import Selection, announced_nodes, departing_nodes
 from shared.core.policy import Policy
 from shared.core.reasons import Blocker, DrainReason, Unremovable
-from shared.core.records.state import ClusterState, Mark, PoolMarks
-from shared.core.rules.counts import NodeCounts, PoolMeasure, count_nodes
-from shared.core.rules.moved_pods import count_moved_pods
+from shared.core.records.state import ClusterState, PoolMarks
+from shared.core.rules.counts import NodeCounts, PoolMeasure, count_moved_pods, count_nodes
 from shared.core.rules.nodes import SAFETY_RULES
 from shared.core.rules.situation import Situation
 from shared.core.rules.utilization import excess, spare
@@ -39,11 +39,11 @@ def make_plan(
     snapshot, policy, now = situation.snapshot, situation.policy, situation.now
     rows = assess_nodes(situation)
     updated = update(marks, _could_go(rows), now, situation.state.last_pass, interval)
-    due = [assessed for assessed in rows if assessed.is_candidate and _is_due(assessed, updated, policy, now)]
+    due = [assessed for assessed in rows if assessed.is_candidate and is_due(assessed, updated, policy, now)]
     counts, surplus = _counts_and_excess(situation, rows)
     selection = Selection(situation, counts)
     selection.consider(due)
-    decide = _Decider(policy, updated, selection, now)
+    decide = Decider(policy, updated, selection, now)
     return Plan(
         cluster=snapshot.cluster,
         taken_at=snapshot.taken_at,
@@ -94,19 +94,6 @@ def _could_go(rows: Iterable[AssessedNode]) -> dict[str, tuple[str, str]]:
     return {assessed.node.uid: (assessed.node.name, assessed.node.pool) for assessed in rows if assessed.underutilized}
 
 
-def _is_due(assessed: AssessedNode, marks: Mapping[str, PoolMarks], policy: Policy, now: datetime) -> bool:
-    """An expired node's time is its age; any other's is its mark."""
-    if assessed.reason is DrainReason.EXPIRED:
-        return True
-    mark = mark_of(assessed, marks)
-    return mark is not None and is_due(mark, policy.pool(assessed.node.pool).consolidate_after, now)
-
-
-def mark_of(assessed: AssessedNode, marks: Mapping[str, PoolMarks]) -> Mark | None:
-    pool = marks.get(assessed.node.pool)
-    return pool.marks.get(assessed.node.uid) if pool else None
-
-
 def _counts_and_excess(situation: Situation, rows: Sequence[AssessedNode]) -> tuple[NodeCounts, dict[str, Fraction]]:
     """Return the counts for the gates, and the excess nodes by pool and (empty key) of the whole cluster."""
     snapshot, policy = situation.snapshot, situation.policy
@@ -136,64 +123,6 @@ def _excess(rows: Sequence[AssessedNode], free: Resources) -> Fraction:
         return Fraction(0)
     first = min(measured, key=lambda assessed: (assessed.usage.score if assessed.usage else 0, assessed.node.name))
     return excess(free, first.node) or Fraction(0)
-
-
-class _Decider:
-    """Says the verdict of each node, once everything is known."""
-
-    def __init__(self, policy: Policy, marks: Mapping[str, PoolMarks], selection: Selection, now: datetime) -> None:
-        self._policy, self._marks, self._selection, self._now = policy, marks, selection, now
-        self._taken = {assessed.node.name for assessed in selection.taken}
-
-    def __call__(self, assessed: AssessedNode) -> NodeDecision:
-        verdict, found = self._verdict(assessed)
-        mark = mark_of(assessed, self._marks)
-        after = self._policy.pool(assessed.node.pool).consolidate_after
-        return decision(
-            assessed, verdict, found, mark.since if mark else None, removable_at(mark, after) if mark else None
-        )
-
-    def _verdict(self, assessed: AssessedNode) -> tuple[Verdict, tuple[Blocker, ...]]:
-        if assessed.claimed_by:
-            return Verdict.IN_FLIGHT, ()
-        if assessed.blockers:
-            return Verdict.KEEP, assessed.blockers
-        if assessed.node.name in self._taken:
-            return (Verdict.WOULD_ORDER if self._policy.dry_run else Verdict.ORDER), ()
-        if not _is_due(assessed, self._marks, self._policy, self._now):
-            return Verdict.WAITING, (Blocker(Unremovable.MARKED_RECENTLY),)
-        return Verdict.KEEP, self._selection.kept[assessed.node.name]
-
-
-def decision(
-    assessed: AssessedNode,
-    verdict: Verdict,
-    found: tuple[Blocker, ...],
-    marked_since: datetime | None = None,
-    removable: datetime | None = None,
-) -> NodeDecision:
-    """Return a node's decision; the first blocker names it."""
-    first = found[0].reason.value if found else assessed.claimed_by or assessed.reason.value
-    measured = assessed.usage
-    return NodeDecision(
-        name=assessed.node.name,
-        uid=assessed.node.uid,
-        pool=assessed.node.pool,
-        verdict=verdict,
-        reason=first,
-        blockers=found,
-        cpu_ratio=measured.cpu if measured else None,
-        memory_ratio=measured.memory if measured else None,
-        movable_cpu_ratio=measured.movable_cpu if measured else None,
-        movable_memory_ratio=measured.movable_memory if measured else None,
-        accelerator_ratio=measured.accelerator if measured else None,
-        score=measured.score if measured else None,
-        marked_since=marked_since,
-        removable_at=removable,
-        underutilized=assessed.below_limits,
-        allocatable=assessed.node.allocatable if measured else NOTHING,
-        requested=measured.requested if measured else NOTHING,
-    )
 
 
 def _orders(selection: Selection, prices: Prices) -> tuple[PlannedOrder, ...]:

@@ -58,7 +58,7 @@ def removable_at(mark: Mark, consolidate_after: timedelta | None) -> datetime | 
     return None if consolidate_after is None else mark.since + consolidate_after
 
 
-def is_due(mark: Mark, consolidate_after: timedelta | None, now: datetime) -> bool:
+def is_old_enough(mark: Mark, consolidate_after: timedelta | None, now: datetime) -> bool:
     """Whether the node has been marked long enough: at exactly that time it is (docs/acceptance.md row 31)."""
     due = removable_at(mark, consolidate_after)
     return due is not None and due <= now

@@ -14,7 +14,8 @@ from shared.core.placement import Simulation
 from shared.core.planning.candidates import AssessedNode
 from shared.core.reasons import Blocker, DrainReason, Unremovable
 from shared.core.records.state import ClusterState
-from shared.core.rules.counts import NodeCounts, is_leaving
+from shared.core.rules.counted_nodes import is_leaving
+from shared.core.rules.counts import NodeCounts
 from shared.core.rules.gates import blockers
 from shared.core.rules.situation import Situation
 from shared.core.rules.workload_limits import all_moving_pods, conflict, moving_pods, workload_moves_of

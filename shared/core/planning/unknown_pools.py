@@ -39,6 +39,6 @@ def _instead(name: str, there: Sequence[str]) -> str:
     return f"there is {', '.join(there[:_MOST_NAMED])}{more}"
 
 
-def is_due(last: Advised | None, policy_hash: str, now: datetime) -> bool:
+def is_advice_due(last: Advised | None, policy_hash: str, now: datetime) -> bool:
     """Whether it is time to say so again: of another policy at once, of the same one once a day."""
     return last is None or last.policy_hash != policy_hash or now - last.at >= AGAIN_AFTER

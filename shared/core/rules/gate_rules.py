@@ -11,7 +11,8 @@ from shared.core.policy import Rate
 from shared.core.reasons import Blocker, DrainReason, Unremovable
 from shared.core.records.state import Start
 from shared.core.rules.budgets import freeze_in_force, limit_now, moved_lately, starts_left, window_open
-from shared.core.rules.counts import NodeCounts, counts_as_non_tainted
+from shared.core.rules.counted_nodes import counts_as_non_tainted
+from shared.core.rules.counts import NodeCounts
 from shared.core.rules.utilization import excess
 
 Gate = Callable[[NodeCounts, Node, DrainReason], Blocker | None]

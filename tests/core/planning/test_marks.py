@@ -3,7 +3,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from shared.core.planning.marks import changed_pools, is_due, removable_at, update
+from shared.core.planning.marks import changed_pools, is_old_enough, removable_at, update
 from shared.core.records.state import Mark, PoolMarks
 from tests.builders import NOW
 
@@ -44,12 +44,12 @@ def test_a_broken_mark_starts_anew() -> None:
     ],
 )
 def test_a_node_may_go_once_its_mark_is_old_enough(expected: bool, seconds: int) -> None:
-    assert is_due(Mark("n1", NOW - timedelta(seconds=seconds)), timedelta(seconds=300), NOW) is expected
+    assert is_old_enough(Mark("n1", NOW - timedelta(seconds=seconds)), timedelta(seconds=300), NOW) is expected
 
 
 def test_a_mark_never_comes_of_age_where_consolidation_is_off() -> None:
     mark = Mark("n1", HOUR_AGO)
-    assert (is_due(mark, None, NOW), removable_at(mark, None)) == (False, None)
+    assert (is_old_enough(mark, None, NOW), removable_at(mark, None)) == (False, None)
 
 
 @pytest.mark.acceptance(32)

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from shared.core.cluster.snapshot import NodePool
-from shared.core.planning.unknown_pools import is_due, unknown_pools
+from shared.core.planning.unknown_pools import is_advice_due, unknown_pools
 from shared.core.policy import Policy, PoolPolicy
 from shared.core.records.state import Advised
 from tests.builders import NOW, cluster, node
@@ -53,4 +53,4 @@ def test_where_only_nodes_are_known_an_empty_pool_is_not_denied() -> None:
     ],
 )
 def test_it_is_told_once_a_day_and_of_another_policy_at_once(expected: bool, last: Advised | None) -> None:
-    assert is_due(last, "now", NOW) is expected
+    assert is_advice_due(last, "now", NOW) is expected
