@@ -15,10 +15,11 @@ from typing import Generic, Protocol, TypeVar
 from shared.core.cluster.snapshot import Node, NodePool, Pod, PodDisruptionBudget
 from shared.core.cluster.workloads import Workload
 from shared.core.policy import Policy
+from shared.core.records.drain_record import DrainRecord
 from shared.core.records.evictions import EvictionAnswer
 from shared.core.records.orders import Order
 from shared.core.records.result import DrainResult
-from shared.core.records.state import ClusterState, DrainRecord, PoolMarks, Run
+from shared.core.records.state import ClusterState, PoolMarks, Run
 from shared.readings import SharedReadings
 from shared.together import Together, in_threads
 

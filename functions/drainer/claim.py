@@ -16,7 +16,8 @@ from shared.core.draining.lateness import deadline
 from shared.core.policy import Policy
 from shared.core.reasons import Blocker, Reason, Refusal
 from shared.core.records.claims import claim_for, grant, longest_rate
-from shared.core.records.state import Claim, ClusterState, DrainPhase, Objection
+from shared.core.records.drain_record import DrainPhase, Objection
+from shared.core.records.state import Claim, ClusterState
 from shared.core.rules.counts import count_moved_pods
 from shared.core.rules.pods import movable
 from shared.core.rules.situation import Situation

@@ -15,8 +15,9 @@ from shared.core.draining.cordon import untainted
 from shared.core.draining.eviction_order import counted_at
 from shared.core.reasons import Halt, Outcome, Reason
 from shared.core.records.claims import mark_drained, settle
+from shared.core.records.drain_record import DrainPhase
 from shared.core.records.result import outcome_of, result_of
-from shared.core.records.state import ClusterState, DrainPhase
+from shared.core.records.state import ClusterState
 from shared.errors import Gone, Retryable, Stale
 from shared.store.compare_and_set import change_cluster
 

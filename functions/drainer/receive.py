@@ -15,8 +15,8 @@ from functions.drainer.session import DrainSession
 from functions.drainer.work import work
 from shared.adapters.envelope import PushMessage, unwrap
 from shared.core.reasons import Refusal
+from shared.core.records.drain_record import DrainPhase
 from shared.core.records.orders import Order, OrderKind, decode, echoed
-from shared.core.records.state import DrainPhase
 from shared.errors import BadOrder, EbbError, Retryable, Stale, Terminal, Unreadable
 from shared.ports import Ports
 from shared.settings import Settings

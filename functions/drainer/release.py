@@ -22,9 +22,10 @@ from shared.core.draining.next_step import must_stop
 from shared.core.placement.demand import is_waiting
 from shared.core.policy import Policy
 from shared.core.reasons import Halt
+from shared.core.records.drain_record import DrainPhase
 from shared.core.records.orders import Order, Origin
 from shared.core.records.result import outcome_of, result_of
-from shared.core.records.state import Claim, DrainPhase
+from shared.core.records.state import Claim
 from shared.errors import EbbError, Gone
 from shared.ports import Ports
 from shared.store.compare_and_set import read_cluster

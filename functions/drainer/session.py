@@ -12,8 +12,8 @@ from shared.core.cluster.snapshot import Node
 from shared.core.draining.drain_stats import log_fields, stats_of
 from shared.core.policy import Policy
 from shared.core.reasons import Reason
+from shared.core.records.drain_record import DrainRecord
 from shared.core.records.orders import Order
-from shared.core.records.state import DrainRecord
 from shared.errors import EbbError
 from shared.ports import Ports
 from shared.store.drain_record import LeasedRecord, StepTime

@@ -30,9 +30,9 @@ from shared.core.draining.steps import (
     Settle,
     Step,
 )
+from shared.core.records.drain_record import DrainPhase, PodProgress
 from shared.core.records.evictions import ASKED
 from shared.core.records.orders import continuation
-from shared.core.records.state import DrainPhase, PodProgress
 from shared.errors import Gone, Stale
 from shared.ports import Eviction
 

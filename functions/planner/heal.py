@@ -12,12 +12,13 @@ from typing import Final
 from msgspec.structs import replace
 
 from shared.core.draining.drain_stats import log_fields, stats_of
-from shared.core.healing.repairs import Repair, RepairKind
+from shared.core.healing.healing_input import Repair, RepairKind
 from shared.core.reasons import Outcome
 from shared.core.records.claims import settle
+from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.orders import Order, OrderKind, Origin, continuation
 from shared.core.records.result import DrainResult
-from shared.core.records.state import ClusterState, DrainPhase, DrainRecord
+from shared.core.records.state import ClusterState
 from shared.errors import Gone, Retryable, Stale, Unreadable
 from shared.ports import Ports, drain_key
 from shared.store.compare_and_set import change_cluster
@@ -144,8 +145,7 @@ def _continue(repair: Repair, ports: Ports, cluster: str, now: datetime) -> bool
 
 
 def _lives(record: DrainRecord, now: datetime) -> bool:
-    ended = record.phase is DrainPhase.SETTLED
-    return ended or (record.lease is not None and record.lease.is_held(now))
+    return record.phase is DrainPhase.SETTLED or record.is_leased(now)
 
 
 def _release(repair: Repair, ports: Ports, cluster: str, now: datetime) -> bool:

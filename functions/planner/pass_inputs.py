@@ -10,7 +10,8 @@ from datetime import datetime
 
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.policy import Policy
-from shared.core.records.state import ClusterState, DrainRecord, PoolMarks
+from shared.core.records.drain_record import DrainRecord
+from shared.core.records.state import ClusterState, PoolMarks
 from shared.errors import Unreadable
 from shared.ports import Log, PoolsReading, Ports, drain_key
 from shared.settings import Settings

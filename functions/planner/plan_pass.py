@@ -17,7 +17,8 @@ from functions.planner.log_lines import PassReport
 from functions.planner.pass_inputs import PassInputs, failed_deletions, read_inputs, scale_ups
 from functions.planner.pass_log import PassLog, PassOutcome
 from functions.planner.publish import publish
-from shared.core.healing.repairs import HealingInput, find_repairs
+from shared.core.healing.healing_input import HealingInput
+from shared.core.healing.repairs import find_repairs
 from shared.core.planning.make_plan import make_plan, plan_without_policy
 from shared.core.planning.marks import NO_MARKS, changed_pools
 from shared.core.planning.plan import Plan

@@ -9,8 +9,9 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
+from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.orders import Order
-from shared.core.records.state import DrainPhase, DrainRecord, Lease
+from shared.core.records.state import Lease
 from shared.errors import Retryable, Unreadable
 from shared.ports import Clock, State, drain_key
 

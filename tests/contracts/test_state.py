@@ -11,17 +11,8 @@ import pytest
 
 from shared.adapters.firestore import FirestoreState
 from shared.adapters.sqlite import SqliteState
-from shared.core.records.state import (
-    Claim,
-    ClusterState,
-    DrainPhase,
-    DrainRecord,
-    Lease,
-    Mark,
-    PodProgress,
-    PoolMarks,
-    Run,
-)
+from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress
+from shared.core.records.state import Claim, ClusterState, Lease, Mark, PoolMarks, Run
 from shared.core.rules.workload_limits import MOST_MOVING_PODS
 from shared.errors import Stale, Unreadable
 from shared.ports import CLUSTER_KEY, DocumentKey, State, drain_key, pool_key, run_key

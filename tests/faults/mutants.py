@@ -25,13 +25,14 @@ from shared.core.draining.admission import exceeded_limits
 from shared.core.draining.observation import Observation
 from shared.core.draining.replacements import Owed
 from shared.core.healing import repairs as healing
-from shared.core.healing.repairs import HealingInput, Repair, find_repairs
+from shared.core.healing.healing_input import HealingInput, Repair
+from shared.core.healing.repairs import find_repairs
 from shared.core.placement import Simulation
 from shared.core.placement.assignments import Move
 from shared.core.planning import selection as choosing
 from shared.core.reasons import Blocker, Halt, Unremovable
+from shared.core.records.drain_record import DrainRecord
 from shared.core.records.orders import Order
-from shared.core.records.state import DrainRecord
 from shared.core.rules.situation import Situation
 from shared.errors import Gone
 from shared.ports import DocumentKey

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
 
-from shared.core.records.state import DrainPhase, DrainRecord, PoolMarks, Run
+from shared.core.records.drain_record import DrainPhase, DrainRecord
+from shared.core.records.state import PoolMarks, Run
 from tests.faults import ebb_actions
 from tests.faults.excuses import Excuse, Excuses
 from tests.faults.grants import Grants

@@ -15,8 +15,9 @@ from functions.planner.tick import Tick, tick
 from shared.adapters.prices import load
 from shared.core.cluster.snapshot import Node, NodePool, Pod, PodDisruptionBudget
 from shared.core.policy import Policy
+from shared.core.records.drain_record import DrainRecord
 from shared.core.records.orders import Order, encode
-from shared.core.records.state import ClusterState, DrainRecord
+from shared.core.records.state import ClusterState
 from shared.errors import EbbError
 from shared.ports import CLUSTER_KEY, Ports, drain_key
 from shared.readings import SharedReadings

@@ -3,7 +3,7 @@
 from typing import Any
 
 from functions.drainer.receive import PushReply
-from shared.core.records.state import DrainPhase
+from shared.core.records.drain_record import DrainPhase
 from shared.errors import Retryable
 from tests.builders import node, pod_class
 from tests.functions.fake_ebb import FakeEbb

@@ -11,8 +11,9 @@ import pytest
 from functions.drainer.receive import PushReply
 from shared.core.cluster.resources import Resources
 from shared.core.policy import Policy
+from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.orders import Order, OrderKind
-from shared.core.records.state import DrainPhase, DrainRecord, PoolMarks
+from shared.core.records.state import PoolMarks
 from shared.errors import EbbError, Retryable, Terminal
 from shared.ports import DocumentKey, PoolsReading, drain_key, pool_key
 from tests.builders import NOW, node, order, our_taint, pod

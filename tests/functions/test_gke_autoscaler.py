@@ -11,8 +11,8 @@ from shared.core.cluster import names
 from shared.core.cluster.selectors import Taint
 from shared.core.cluster.snapshot import NodePool
 from shared.core.cluster.workloads import Workload
+from shared.core.records.drain_record import DrainPhase
 from shared.core.records.orders import OrderKind, Origin
-from shared.core.records.state import DrainPhase
 from shared.errors import Retryable
 from tests.builders import node, order, pod, pod_class, taint
 from tests.functions.fake_ebb import FakeEbb

@@ -6,8 +6,8 @@ import pytest
 from msgspec.structs import replace as changed
 
 from functions.drainer.receive import PushReply
+from shared.core.records.drain_record import DrainPhase
 from shared.core.records.orders import OrderKind, Origin
-from shared.core.records.state import DrainPhase
 from tests.builders import node, order, pod, pod_class, taint
 from tests.functions.fake_ebb import FakeEbb
 

@@ -8,8 +8,9 @@ from msgspec.structs import replace
 from functions.drainer.receive import PushReply
 from shared.core.cluster.snapshot import NodePool
 from shared.core.policy import Policy
+from shared.core.records.drain_record import DrainPhase
 from shared.core.records.orders import Order
-from shared.core.records.state import ClusterState, DrainPhase
+from shared.core.records.state import ClusterState
 from tests.builders import node, order, pod, pod_class, policy
 from tests.functions.fake_ebb import FakeEbb
 

@@ -12,8 +12,8 @@ from functions.drainer.receive import PushReply
 from shared.core.cluster.snapshot import Node, Pod
 from shared.core.cluster.workloads import Workload
 from shared.core.policy import KubeSystemPods
+from shared.core.records.drain_record import DrainPhase
 from shared.core.records.evictions import EvictionAnswer
-from shared.core.records.state import DrainPhase
 from shared.errors import Retryable
 from shared.ports import Eviction
 from tests.builders import node, order, pdb, pod, pod_class, policy

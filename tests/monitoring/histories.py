@@ -12,9 +12,10 @@ import flask
 
 from functions.drainer.receive import PushReply
 from functions.planner.main import answer
+from shared.core.records.drain_record import DrainPhase
 from shared.core.records.evictions import EvictionAnswer as Answer
 from shared.core.records.orders import OrderKind
-from shared.core.records.state import Backoff, ClusterState, DrainPhase
+from shared.core.records.state import Backoff, ClusterState
 from shared.errors import Terminal
 from shared.ports import Eviction
 from shared.settings import Settings

@@ -16,7 +16,8 @@ from shared.core.cluster.workloads import Workload
 from shared.core.draining.eviction_order import STATUS_LAG, counted_at, due_now
 from shared.core.draining.observation import Observation
 from shared.core.policy import Limit
-from shared.core.records.state import Claim, DrainPhase, DrainRecord, PodProgress
+from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress
+from shared.core.records.state import Claim
 from shared.core.rules.drain_context import DrainContext
 from shared.core.rules.workload_limits import all_moving_pods, conflict, moving_pods, other_claims, workload_moves
 from tests.builders import NOW, claim, node, order, pod, pod_class, policy

@@ -18,8 +18,9 @@ from shared.adapters.firestore import FirestoreState
 from shared.adapters.sqlite import SqliteState
 from shared.core.cluster.snapshot import Node
 from shared.core.policy import Budget, Limit, Policy, Rate
+from shared.core.records.drain_record import DrainRecord
 from shared.core.records.orders import Origin, encode
-from shared.core.records.state import ClusterState, DrainRecord
+from shared.core.records.state import ClusterState
 from shared.ports import CLUSTER_KEY, State, drain_key
 from tests.builders import CLUSTER, node, order, policy
 from tests.functions.fake_ebb import FakeEbb

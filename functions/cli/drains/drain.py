@@ -23,8 +23,9 @@ from functions.cli.drains.client import (
 from functions.cli.drains.outcome import Ending, ending_of, goes_on, unclaimed, unfinished
 from functions.cli.drains.progress import Progress, ProgressLine, published_line, waiting_line
 from functions.cli.terminal import print_point, print_progress, print_sentence
+from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.orders import Order, OrderKind
-from shared.core.records.state import Claim, DrainPhase, DrainRecord
+from shared.core.records.state import Claim
 from shared.core.rules.gates import IGNORABLE
 from shared.errors import BadInput
 from shared.ports import StoredDocument, drain_key

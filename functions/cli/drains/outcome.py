@@ -12,8 +12,9 @@ from functions.cli.errors import WRONG
 from functions.cli.format import span
 from functions.cli.remedies import REMEDIES
 from shared.core.reasons import Halt, Outcome, PodBlock, Reason, Refusal, Unremovable
+from shared.core.records.drain_record import DrainPhase, DrainRecord, Objection
 from shared.core.records.orders import Order
-from shared.core.records.state import Claim, DrainPhase, DrainRecord, Objection
+from shared.core.records.state import Claim
 
 _DONE: Final = frozenset({Outcome.REMOVED, Outcome.WOULD_DRAIN})
 _AGAIN: Final = "Look at the node and its pods, then run ebb drain again once the back-off in ebb status is over."

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from functions.cli.format import count, moment, some
+from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress
 from shared.core.records.evictions import EvictionAnswer
-from shared.core.records.state import Claim, DrainPhase, DrainRecord, PodProgress
+from shared.core.records.state import Claim
 
 _AT_WORK = frozenset({DrainPhase.CLAIMED, DrainPhase.CORDONED, DrainPhase.HALTING})
 
@@ -90,7 +91,7 @@ def waiting_line(record: DrainRecord, now: datetime) -> ProgressLine:
         parts.append(f"held by {some(budgets)}")
     if record.deadline:
         parts.append(f"given back at {record.deadline:%H:%M:%S}")
-    if record.lease is None or not record.lease.is_held(now):
+    if not record.is_leased(now):
         parts.append("no step is at work: a new message or the planner's next pass goes on")
     return ProgressLine(now, "waiting", "; ".join(parts))
 

@@ -13,7 +13,8 @@ from functions.cli.format import moment
 from shared.core.cluster.annotation import holding_order
 from shared.core.cluster.snapshot import Node
 from shared.core.reasons import Outcome
-from shared.core.records.state import ClusterState, DrainRecord
+from shared.core.records.drain_record import DrainRecord
+from shared.core.records.state import ClusterState
 from shared.errors import BadSettings, Gone, Retryable, Terminal, Unreadable
 from shared.ports import Cluster, State, drain_key
 from shared.settings import read_settings

@@ -14,8 +14,9 @@ from functions.cli.drains.progress import held_by
 from functions.cli.format import span
 from shared.core.planning.marks import INTERVAL, silence
 from shared.core.records.claims import open_breakers
+from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.published import on_their_way
-from shared.core.records.state import Backoff, Breaker, Claim, ClusterState, DrainPhase, DrainRecord, PoolMarks
+from shared.core.records.state import Backoff, Breaker, Claim, ClusterState, PoolMarks
 from shared.ports import State, StoredDocument
 from shared.store.compare_and_set import read_cluster
 

@@ -17,7 +17,8 @@ from shared.core.cluster.workloads import mark
 from shared.core.draining.observation import Observation, OtherDrain, OtherDrains
 from shared.core.draining.replacements import came_after, name_of, owed, waiting
 from shared.core.reasons import Halt
-from shared.core.records.state import Backoff, Claim, DrainPhase, DrainRecord
+from shared.core.records.drain_record import DrainPhase, DrainRecord
+from shared.core.records.state import Backoff, Claim
 
 BETWEEN_MESSAGES: Final = timedelta(seconds=5)
 """How long a drain may be without a step between two of its messages; one that is for longer gives nothing back."""
@@ -101,8 +102,4 @@ def _given_back_since(backoffs: Iterable[Backoff], workload: str, late: Iterable
 
 def _is_at_work(record: DrainRecord, now: datetime) -> bool:
     """Whether a step looks at the drain, or may any moment: one that has left its node to the autoscaler does not."""
-    if record.phase is DrainPhase.SETTLED:
-        return False
-    if record.lease is not None and record.lease.is_held(now):
-        return True
-    return record.updated_at is not None and now - record.updated_at < BETWEEN_MESSAGES
+    return record.phase is not DrainPhase.SETTLED and not record.is_silent(now, BETWEEN_MESSAGES)

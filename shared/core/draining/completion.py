@@ -16,7 +16,7 @@ from shared.core.draining.observation import Drain
 from shared.core.draining.replacements import moved_workloads, overdue_replacement, owed, short_of_replicas
 from shared.core.draining.steps import Await, Compare, GiveBack, LeaveToAutoscaler, RecordPhase, Step
 from shared.core.reasons import Halt
-from shared.core.records.state import DrainPhase
+from shared.core.records.drain_record import DrainPhase
 from shared.core.rules.pods import movable
 
 WATCH_EVERY: Final = timedelta(seconds=5)

@@ -13,7 +13,7 @@ from shared.core.draining.completion import drained
 from shared.core.draining.observation import Drain
 from shared.core.draining.steps import Await, Cordon, GiveBack, RecordPhase, Settle, Step
 from shared.core.reasons import Halt, Outcome
-from shared.core.records.state import DrainPhase
+from shared.core.records.drain_record import DrainPhase
 
 CORDON_SETTLES: Final = timedelta(seconds=5)
 """A scheduler that had not yet seen the cordon may bind a pod in this time (Karpenter's MinDrainTime)."""

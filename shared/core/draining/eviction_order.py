@@ -20,7 +20,7 @@ from shared.core.cluster.snapshot import Pod
 from shared.core.cluster.workloads import UNKNOWN, Workload, mark
 from shared.core.draining.observation import Observation
 from shared.core.policy import Limit
-from shared.core.records.state import DrainRecord
+from shared.core.records.drain_record import DrainRecord
 from shared.core.rules.pods import movable
 
 RETRY_AFTER: Final = timedelta(seconds=5)

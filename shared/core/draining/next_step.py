@@ -28,7 +28,7 @@ from shared.core.draining.observation import Drain, Observation
 from shared.core.draining.steps import Await, GiveBack, Step
 from shared.core.policy import Policy
 from shared.core.reasons import Halt
-from shared.core.records.state import DrainPhase, DrainRecord
+from shared.core.records.drain_record import DrainPhase, DrainRecord
 
 
 def next_step(record: DrainRecord, observed: Observation, now: datetime) -> Step:

@@ -10,7 +10,8 @@ from shared.core.cluster.snapshot import Node, Pod, PodDisruptionBudget
 from shared.core.cluster.workloads import Workload
 from shared.core.policy import DrainSettings, PodRules, Policy
 from shared.core.reasons import Blocker
-from shared.core.records.state import Backoff, Claim, DrainRecord
+from shared.core.records.drain_record import DrainRecord
+from shared.core.records.state import Backoff, Claim
 from shared.core.rules.drain_context import DrainContext
 from shared.core.rules.workload_limits import OtherClaims
 

@@ -13,8 +13,9 @@ from shared.core.cluster.snapshot import Node, Snapshot
 from shared.core.placement import Simulation
 from shared.core.planning.selection import announced_nodes, departing_nodes
 from shared.core.reasons import Blocker, Unremovable
+from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.evictions import STAYS
-from shared.core.records.state import ClusterState, DrainPhase, DrainRecord
+from shared.core.records.state import ClusterState
 
 _AT_WORK: Final = frozenset({DrainPhase.CORDONED, DrainPhase.DRAINED})
 

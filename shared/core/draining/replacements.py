@@ -16,7 +16,7 @@ from typing import Final
 from shared.core.cluster.snapshot import Pod
 from shared.core.cluster.workloads import UNKNOWN
 from shared.core.draining.observation import Observation
-from shared.core.records.state import DrainRecord, Replicas
+from shared.core.records.drain_record import DrainRecord, Replicas
 
 _WHOLE_SECONDS: Final = timedelta(seconds=1)
 """The API cuts its times to whole seconds."""

@@ -6,7 +6,7 @@ from typing import Final
 
 from shared.core.cluster.snapshot import Node, Pod
 from shared.core.reasons import Halt, Outcome, Reason
-from shared.core.records.state import DrainPhase
+from shared.core.records.drain_record import DrainPhase
 
 LOOK_EVERY: Final = timedelta(seconds=1)
 

@@ -12,7 +12,8 @@ from typing import Final
 from shared.core.cluster.snapshot import Pod, Snapshot
 from shared.core.placement.demand import waiting
 from shared.core.reasons import Halt
-from shared.core.records.state import Breaker, Claim, ClusterState, DrainRecord
+from shared.core.records.drain_record import DrainRecord
+from shared.core.records.state import Breaker, Claim, ClusterState
 
 OPEN_FOR: Final = timedelta(minutes=30)
 """As long as a first back-off: the pods' owners get time to settle."""

@@ -1,95 +1,24 @@
 """What earlier passes and drains left behind, and who repairs it.
 
-Each finding rests on the picture and on what the state held before the picture began; whoever undoes
-something repeats the finding on fresh reads first (docs/decisions/healing.md). Healing is never switched off.
+Each repair rests on the picture and on what the state held before the picture began; whoever undoes
+something looks for its cause again on fresh reads first (docs/decisions/healing.md). Healing is never switched off.
 Must not act: the planner settles or publishes.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from dataclasses import replace as with_changes
+from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
-from enum import StrEnum
-from functools import cached_property
 from typing import Final
 
 from shared.core.cluster.annotation import holding_order, read_annotation
-from shared.core.cluster.snapshot import Node, Pod, Snapshot
+from shared.core.cluster.snapshot import Node
 from shared.core.draining.cordon import uncordoned_by_autoscaler
 from shared.core.draining.next_step import must_stop
-from shared.core.healing.breakers import breakers_to_open
-from shared.core.placement.demand import relieved
-from shared.core.policy import Policy
+from shared.core.healing.healing_input import HealingInput, Repair, RepairKind, StandingClaim
 from shared.core.reasons import Halt
-from shared.core.records.state import Breaker, Claim, ClusterState, DrainPhase, DrainRecord
+from shared.core.records.drain_record import DrainPhase, DrainRecord
 
 SILENT_AFTER: Final = timedelta(seconds=60)
 """A step that ended well has published its continuation by then."""
-
-
-class RepairKind(StrEnum):
-    """What repairs a finding."""
-
-    SETTLE = "settle"
-    """The node is gone: end the claim as removed."""
-    CONTINUE = "continue"
-    """The step fell silent: publish the order again with the next generation."""
-    RELEASE = "release"
-    """Publish a release: the drainer gives the node back."""
-
-
-@dataclass(frozen=True, slots=True)
-class Repair:
-    """One thing to repair. `why` is the halt that a release will record; None for the others."""
-
-    kind: RepairKind
-    uid: str
-    node: str
-    order_id: str
-    why: Halt | None = None
-    detail: str = ""
-    pool: str = field(default="", compare=False)
-
-
-@dataclass(frozen=True)
-class HealingInput:
-    """What healing looks at: one picture, the state as it stood before it, the records of the standing claims."""
-
-    snapshot: Snapshot
-    state: ClusterState
-    records: Mapping[str, DrainRecord]
-    """By order id; one that cannot be read is missing, and its claim is judged by what the node shows."""
-    policy: Policy | None
-    now: datetime
-    failed_deletions: Mapping[str, datetime] = field(default_factory=dict)
-    """When the autoscaler last failed to delete a node whose cordon is gone and whose taint is ours, by node name."""
-    scale_ups: Mapping[str, datetime] = field(default_factory=dict)
-    """When the autoscaler last started to add a node for a pod, by namespace/name."""
-
-    @cached_property
-    def breakers(self) -> Mapping[str, Breaker]:
-        """Breakers that open in this pass, by pool."""
-        return breakers_to_open(self.snapshot, self.state, self.records, self.scale_ups, self.now)
-
-    @cached_property
-    def relieved(self) -> Mapping[str, Pod]:
-        """Held nodes that would take a waiting pod, by node name."""
-        claimed = (self.node(uid, claim) for uid, claim in self.state.claims.items())
-        return relieved(self.snapshot, [node for node in claimed if node is not None and not self.upgrades(node.pool)])
-
-    def node(self, uid: str, claim: Claim) -> Node | None:
-        """Return the very node that was claimed, not one reborn under its name."""
-        node = self.snapshot.node_by_name.get(claim.node)
-        return node if node is not None and node.uid == uid else None
-
-    def upgrades(self, pool: str) -> bool:
-        """Whether GKE upgrades the pool: it cordons nodes with the same flag as we do, and empties them."""
-        known = self.snapshot.pools.get(pool)
-        return known is not None and known.upgrading
-
-    def settled_before(self, claim: Claim) -> bool:
-        """Whether the claim was granted before the picture began."""
-        return claim.since < self.snapshot.began_at
 
 
 def find_repairs(inputs: HealingInput) -> tuple[Repair, ...]:
@@ -99,112 +28,94 @@ def find_repairs(inputs: HealingInput) -> tuple[Repair, ...]:
 
 def _claim_repairs(inputs: HealingInput) -> Iterator[Repair]:
     for uid, claim in sorted(inputs.state.claims.items()):
-        if not inputs.settled_before(claim):
-            continue
-        for rule in _CLAIM_RULES:
-            repair = rule(inputs, uid, claim)
-            if repair is not None:
-                yield with_changes(repair, pool=claim.pool)
-                break
+        standing = StandingClaim(inputs, uid, claim)
+        found = (rule(standing) for rule in _CLAIM_RULES) if standing.is_older_than_picture else ()
+        repair = next((each for each in found if each is not None), None)
+        if repair is not None:
+            yield repair
 
 
-def _removed(inputs: HealingInput, uid: str, claim: Claim) -> Repair | None:
-    if inputs.node(uid, claim) is not None:
-        return None
-    return Repair(RepairKind.SETTLE, uid, claim.node, claim.order_id)
+def _removed(held: StandingClaim) -> Repair | None:
+    return held.repair(RepairKind.SETTLE) if held.node is None else None
 
 
-def _stopped(inputs: HealingInput, uid: str, claim: Claim) -> Repair | None:
-    """A drained node has no step that would notice a pause: the pass does."""
-    word = must_stop(inputs.policy, claim.pool, paused=inputs.state.paused)
-    if not word:
-        return None
-    return Repair(RepairKind.RELEASE, uid, claim.node, claim.order_id, Halt.PAUSED, word)
-
-
-def _demand(inputs: HealingInput, uid: str, claim: Claim) -> Repair | None:
-    """Demand has returned: the room that this node is goes first (before any new node is bought)."""
-    pod = inputs.relieved.get(claim.node)
-    if pod is None:
-        return None
-    return Repair(RepairKind.RELEASE, uid, claim.node, claim.order_id, Halt.DEMAND, pod.key)
-
-
-def _breaker(inputs: HealingInput, uid: str, claim: Claim) -> Repair | None:
-    """A pod that we moved is stranded: what is not emptied yet is given back, its room helps at once."""
-    record, breaker = inputs.records.get(claim.order_id), inputs.breakers.get(claim.pool)
-    if breaker is None or record is None or record.phase is DrainPhase.DRAINED:
-        return None
-    return Repair(RepairKind.RELEASE, uid, claim.node, claim.order_id, Halt.BREAKER, breaker.why)
-
-
-def _silent(inputs: HealingInput, uid: str, claim: Claim) -> Repair | None:
-    record = inputs.records.get(claim.order_id)
-    if record is None:
-        return Repair(
-            RepairKind.RELEASE, uid, claim.node, claim.order_id, Halt.ORPHAN, "no record of the drain can be read"
-        )
-    if record.phase in {DrainPhase.DRAINED, DrainPhase.SETTLED} or not _is_silent(record, inputs.now):
-        return None
-    return Repair(RepairKind.CONTINUE, uid, claim.node, claim.order_id, detail=f"silent in phase {record.phase.value}")
-
-
-def _is_silent(record: DrainRecord, now: datetime) -> bool:
-    """Whether no step is at work, nor can be on its way any more."""
-    if record.lease is not None and record.lease.is_held(now):
-        return False
-    return record.updated_at is None or now - record.updated_at >= SILENT_AFTER
-
-
-def _settled_record(inputs: HealingInput, uid: str, claim: Claim) -> Repair | None:
+def _settled_record(held: StandingClaim) -> Repair | None:
     """The record says it ended, the claim still stands: the step died between the two writes."""
-    record = inputs.records.get(claim.order_id)
-    if record is None or record.phase is not DrainPhase.SETTLED:
+    if held.record is None or held.record.phase is not DrainPhase.SETTLED:
         return None
-    return Repair(RepairKind.RELEASE, uid, claim.node, claim.order_id, Halt.ORPHAN, "the drain had already ended")
+    return held.release(Halt.ORPHAN, "the drain had already ended")
 
 
-def _taken_back(inputs: HealingInput, uid: str, claim: Claim) -> Repair | None:
+def _stopped(held: StandingClaim) -> Repair | None:
+    """A drained node has no step that would notice a pause: the pass does."""
+    word = must_stop(held.inputs.policy, held.pool, paused=held.inputs.state.paused)
+    return held.release(Halt.PAUSED, word) if word else None
+
+
+def _demand(held: StandingClaim) -> Repair | None:
+    """Demand has returned: the room that this node is goes first (before any new node is bought)."""
+    pod = held.inputs.relieved.get(held.claim.node)
+    return held.release(Halt.DEMAND, pod.key) if pod else None
+
+
+def _breaker(held: StandingClaim) -> Repair | None:
+    """A pod that we moved is stranded: what is not emptied yet is given back, its room helps at once."""
+    breaker = held.inputs.breakers.get(held.pool)
+    if breaker is None or held.record is None or held.record.phase is DrainPhase.DRAINED:
+        return None
+    return held.release(Halt.BREAKER, breaker.why)
+
+
+def _silent(held: StandingClaim) -> Repair | None:
+    record = held.record
+    if record is None:
+        return held.release(Halt.ORPHAN, "no record of the drain can be read")
+    if record.phase in {DrainPhase.DRAINED, DrainPhase.SETTLED} or not _is_silent(held, record):
+        return None
+    return held.repair(RepairKind.CONTINUE, detail=f"silent in phase {record.phase.value}")
+
+
+def _is_silent(held: StandingClaim, record: DrainRecord) -> bool:
+    """Whether no step is at work, nor can be on its way any more."""
+    return record.is_silent(held.inputs.now, SILENT_AFTER)
+
+
+def _taken_back(held: StandingClaim) -> Repair | None:
     """A person removed our taint or the cordon of a drained node."""
-    node, record = inputs.node(uid, claim), inputs.records.get(claim.order_id)
-    if node is None or record is None or record.phase is not DrainPhase.DRAINED:
+    node, record = held.node, held.drained_record
+    if node is None or record is None:
         return None
-    if node.drain_taint == claim.order_id and (node.unschedulable or _cleared_by_autoscaler(inputs, node, record)):
+    if node.drain_taint == held.claim.order_id and (node.unschedulable or _cleared_by_autoscaler(held, node, record)):
         return None
-    return Repair(RepairKind.RELEASE, uid, claim.node, claim.order_id, Halt.OVERRULED)
+    return held.release(Halt.OVERRULED)
 
 
-def _cordon_lost(inputs: HealingInput, uid: str, claim: Claim) -> Repair | None:
+def _watchdog(held: StandingClaim) -> Repair | None:
+    record = held.drained_record
+    if record is None or record.drained_at is None or held.inputs.upgrades(held.pool):
+        return None
+    overdue = held.inputs.now - record.drained_at >= held.claim.settings.watchdog
+    return held.release(Halt.WATCHDOG) if overdue else None
+
+
+def _unwatched(held: StandingClaim) -> Repair | None:
+    """The step that wrote the node down as drained was lost before the claim said so: nobody sees what it moved."""
+    record = held.drained_record
+    if record is None or held.claim.drained is True or not _is_silent(held, record):
+        return None
+    return held.repair(RepairKind.CONTINUE, detail="silent before its claim was drained")
+
+
+def _cordon_lost(held: StandingClaim) -> Repair | None:
     """The autoscaler failed to delete a drained node and cleared its cordon, which is to be set again."""
-    node, record = inputs.node(uid, claim), inputs.records.get(claim.order_id)
-    if node is None or record is None or record.phase is not DrainPhase.DRAINED or node.unschedulable:
+    node, record = held.node, held.drained_record
+    if node is None or record is None or node.unschedulable or not _cleared_by_autoscaler(held, node, record):
         return None
-    if not _cleared_by_autoscaler(inputs, node, record):
-        return None
-    return Repair(RepairKind.CONTINUE, uid, claim.node, claim.order_id, detail="uncordoned by the autoscaler")
+    return held.repair(RepairKind.CONTINUE, detail="uncordoned by the autoscaler")
 
 
-def _cleared_by_autoscaler(inputs: HealingInput, node: Node, record: DrainRecord) -> bool:
-    return uncordoned_by_autoscaler(node, inputs.failed_deletions.get(node.name), record.cordoned_at)
-
-
-def _watchdog(inputs: HealingInput, uid: str, claim: Claim) -> Repair | None:
-    record = inputs.records.get(claim.order_id)
-    if record is None or record.phase is not DrainPhase.DRAINED or record.drained_at is None:
-        return None
-    if inputs.now - record.drained_at < claim.settings.watchdog or inputs.upgrades(claim.pool):
-        return None
-    return Repair(RepairKind.RELEASE, uid, claim.node, claim.order_id, Halt.WATCHDOG)
-
-
-def _unwatched(inputs: HealingInput, uid: str, claim: Claim) -> Repair | None:
-    """The step that noted the node as drained was lost before it wrote so into the claim: nobody sees what it moved."""
-    record = inputs.records.get(claim.order_id)
-    if record is None or record.phase is not DrainPhase.DRAINED or claim.drained is True:
-        return None
-    if not _is_silent(record, inputs.now):
-        return None
-    return Repair(RepairKind.CONTINUE, uid, claim.node, claim.order_id, detail="silent before its claim was drained")
+def _cleared_by_autoscaler(held: StandingClaim, node: Node, record: DrainRecord) -> bool:
+    return uncordoned_by_autoscaler(node, held.inputs.failed_deletions.get(node.name), record.cordoned_at)
 
 
 def _orphan_repairs(inputs: HealingInput) -> Iterator[Repair]:
@@ -222,7 +133,7 @@ def taken_since(node: Node, began_at: datetime) -> bool:
     return note is not None and note.since >= began_at
 
 
-ClaimRule = Callable[[HealingInput, str, Claim], Repair | None]
+ClaimRule = Callable[[StandingClaim], Repair | None]
 _CLAIM_RULES: Final[tuple[ClaimRule, ...]] = (
     # what has already ended
     _removed,

@@ -20,9 +20,9 @@ from functions.cli.main import app
 from functions.cli.remedies import REMEDIES
 from shared.core.cluster.snapshot import Volume
 from shared.core.reasons import Halt, PodBlock, Refusal, Unremovable
+from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.evictions import EvictionAnswer
 from shared.core.records.orders import CLAIM_WITHIN, OrderKind, Origin, decode
-from shared.core.records.state import DrainPhase, DrainRecord
 from shared.errors import BadInput
 from shared.ports import Eviction
 from tests.builders import CLUSTER, NOW, node, order, pdb, pod, policy

@@ -17,17 +17,8 @@ from functions.cli.drains.status import NO_RECORD, PUBLISHED, RESULTS, Installat
 from shared.adapters.clock import system_time
 from shared.adapters.firestore import FirestoreState
 from shared.adapters.sqlite import SqliteState
-from shared.core.records.state import (
-    Backoff,
-    Breaker,
-    ClusterState,
-    DrainPhase,
-    DrainRecord,
-    Mark,
-    PodProgress,
-    PoolMarks,
-    Published,
-)
+from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress
+from shared.core.records.state import Backoff, Breaker, ClusterState, Mark, PoolMarks, Published
 from shared.ports import CLUSTER_KEY, DocumentKey, State, drain_key, pool_key
 from tests.builders import CLUSTER, NOW, claim, node, order, pod
 from tests.cli.drains.processes import ebb

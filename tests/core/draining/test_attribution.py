@@ -15,7 +15,8 @@ from shared.core.draining.observation import Observation, OtherDrain, OtherDrain
 from shared.core.draining.steps import Await, Compare, GiveBack
 from shared.core.reasons import Halt
 from shared.core.records.claims import settle
-from shared.core.records.state import Claim, ClusterState, DrainPhase, DrainRecord, Lease, PodProgress, Replicas
+from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress, Replicas
+from shared.core.records.state import Claim, ClusterState, Lease
 from tests.builders import NOW, claim, node, order, our_taint, pod, policy
 
 SET, WEB, OTHER_SET, OTHER = "default/ReplicaSet/web", "default/Deployment/web", "default/ReplicaSet/b", "default/b"

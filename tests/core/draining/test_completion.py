@@ -13,7 +13,7 @@ from shared.core.draining.observation import Observation, OtherDrains
 from shared.core.draining.steps import Await, GiveBack, LeaveToAutoscaler, RecordPhase
 from shared.core.policy import DrainSettings
 from shared.core.reasons import Halt
-from shared.core.records.state import DrainPhase, DrainRecord, PodProgress, Replicas
+from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress, Replicas
 from tests.builders import NOW, claim, node, order, our_taint, pod, policy, taint
 
 LATER = NOW + timedelta(minutes=1)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from shared.core.draining.drain_stats import held_by_budget, log_fields, stats_of
-from shared.core.records.state import DrainRecord, PodProgress
+from shared.core.records.drain_record import DrainRecord, PodProgress
 from tests.builders import NOW, order
 
 SECOND = timedelta(seconds=1)

@@ -11,7 +11,7 @@ from shared.core.cluster.workloads import Workload
 from shared.core.draining.eviction_order import counted_at, due_now
 from shared.core.draining.observation import Observation
 from shared.core.policy import Limit
-from shared.core.records.state import DrainPhase, DrainRecord, PodProgress
+from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress
 from tests.builders import NOW, claim, node, order, pdb, pod, pod_class
 
 QUARTER = Limit(percent=25)

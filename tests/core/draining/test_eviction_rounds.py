@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from shared.core.cluster.snapshot import Pod
 from shared.core.draining.eviction_order import EVICTIONS_A_ROUND, ROUND, in_this_round, share_of_round
 from shared.core.policy import DrainSettings
-from shared.core.records.state import DrainPhase, DrainRecord, PodProgress
+from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress
 from tests.builders import NOW, order, pod
 
 PODS = tuple(pod(f"p{number}", on="n1") for number in range(5))

@@ -19,7 +19,7 @@ from shared.core.draining.observation import Observation, Proof
 from shared.core.draining.steps import Await, Cordon, Evict, GiveBack, Prove, RecordPhase, Settle
 from shared.core.policy import DrainSettings, LongGrace
 from shared.core.reasons import Blocker, Halt, Outcome, Unremovable
-from shared.core.records.state import DrainPhase, DrainRecord, PodProgress
+from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress
 from tests.builders import NOW, claim, node, order, our_taint, pdb, pod, pod_class, policy, taint
 
 LATER = NOW + timedelta(minutes=1)

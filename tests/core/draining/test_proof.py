@@ -12,7 +12,8 @@ import pytest
 from shared.core.cluster import names
 from shared.core.cluster.snapshot import Phase, Snapshot
 from shared.core.draining.proof import lost_place, may_move
-from shared.core.records.state import ClusterState, DrainPhase, DrainRecord, PodProgress
+from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress
+from shared.core.records.state import ClusterState
 from tests.builders import NOW, claim, cluster, node, order, our_taint, pod, taint
 
 DRAINED: dict[str, Any] = {"taints": (our_taint(),), "unschedulable": True}

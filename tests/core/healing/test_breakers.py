@@ -6,7 +6,8 @@ import pytest
 
 from shared.core.cluster.snapshot import Pod
 from shared.core.healing.breakers import OPEN_FOR, after_failures, after_scale_ups, after_stranded_pods
-from shared.core.records.state import Backoff, Breaker, ClusterState, DrainRecord, PodProgress
+from shared.core.records.drain_record import DrainRecord, PodProgress
+from shared.core.records.state import Backoff, Breaker, ClusterState
 from tests.builders import NOW, claim, cluster, node, order, pod
 
 MOVED = {"default/old": PodProgress(uid="u", answer="granted", owner="default/ReplicaSet/web", at=NOW)}

@@ -9,9 +9,11 @@ from msgspec import UNSET
 
 from shared.core.cluster.names import OUR_ANNOTATION
 from shared.core.cluster.snapshot import NodePool, Snapshot
-from shared.core.healing.repairs import HealingInput, Repair, RepairKind, find_repairs
+from shared.core.healing.healing_input import HealingInput, Repair, RepairKind
+from shared.core.healing.repairs import find_repairs
 from shared.core.reasons import Halt
-from shared.core.records.state import ClusterState, DrainPhase, DrainRecord, Lease
+from shared.core.records.drain_record import DrainPhase, DrainRecord
+from shared.core.records.state import ClusterState, Lease
 from tests.builders import NOW, claim, cluster, node, order, our_taint, pod, policy
 
 BEFORE = NOW - timedelta(minutes=30)

@@ -11,7 +11,7 @@ from shared.core.cluster.workloads import Workload, mark
 from shared.core.draining.eviction_order import due_now
 from shared.core.draining.observation import Observation
 from shared.core.policy import Limit
-from shared.core.records.state import DrainPhase, DrainRecord, PodProgress
+from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress
 from shared.core.rules.drain_context import DrainContext
 from shared.core.rules.workload_limits import (
     MOST_MOVING_PODS,

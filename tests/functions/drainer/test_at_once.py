@@ -8,8 +8,8 @@ import pytest
 
 from shared.core.cluster.snapshot import Pod
 from shared.core.policy import Budget, DrainSettings, Limit
+from shared.core.records.drain_record import DrainPhase
 from shared.core.records.evictions import EvictionAnswer
-from shared.core.records.state import DrainPhase
 from shared.ports import ClusterReading, Eviction
 from tests.builders import node, order, pdb, pod, pod_class, policy
 from tests.functions.fake_ebb import FakeEbb

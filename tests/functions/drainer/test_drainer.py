@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from functions.drainer.receive import PushReply
+from shared.core.records.drain_record import DrainPhase
 from shared.core.records.evictions import EvictionAnswer
-from shared.core.records.state import DrainPhase
 from shared.errors import Retryable, Stale
 from shared.ports import Eviction
 from tests.builders import NOW, node, order, pdb, pod

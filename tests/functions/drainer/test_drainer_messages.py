@@ -5,7 +5,8 @@ from datetime import timedelta
 import pytest
 
 from functions.drainer.receive import PushReply
-from shared.core.records.state import DrainPhase, DrainRecord, Lease
+from shared.core.records.drain_record import DrainPhase, DrainRecord
+from shared.core.records.state import Lease
 from shared.errors import Retryable
 from shared.ports import drain_key
 from tests.builders import NOW, order, pdb, pod

@@ -8,7 +8,8 @@ from msgspec.structs import replace
 
 from functions.drainer.receive import PushReply
 from shared.core.cluster.snapshot import Pod
-from shared.core.records.state import ClusterState, DrainPhase
+from shared.core.records.drain_record import DrainPhase
+from shared.core.records.state import ClusterState
 from shared.errors import EbbError, Retryable, Stale, Terminal
 from shared.ports import Eviction, drain_key
 from tests.builders import NOW, claim, order, pdb, pod

@@ -10,8 +10,8 @@ from msgspec.structs import replace as changed
 
 from shared.core.cluster.snapshot import Pod
 from shared.core.cluster.workloads import Workload
+from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress
 from shared.core.records.evictions import EvictionAnswer
-from shared.core.records.state import DrainPhase, DrainRecord, PodProgress
 from shared.ports import ClusterReading, Eviction, drain_key
 from tests.builders import NOW, claim, order, pdb, pod, pod_class
 from tests.functions.drainer.one_drain import WEB, fake_ebb

@@ -6,9 +6,9 @@ import pytest
 from msgspec.structs import replace
 
 from functions.drainer.receive import PushReply
+from shared.core.records.drain_record import DrainPhase
 from shared.core.records.evictions import EvictionAnswer
 from shared.core.records.orders import Origin
-from shared.core.records.state import DrainPhase
 from shared.errors import Retryable
 from shared.ports import Eviction
 from tests.builders import order

@@ -13,7 +13,8 @@ from shared.core.cluster.snapshot import Phase, Pod
 from shared.core.cluster.workloads import Workload, mark
 from shared.core.reasons import Halt
 from shared.core.records.claims import settle
-from shared.core.records.state import ClusterState, DrainPhase, DrainRecord, Lease, PodProgress, Start
+from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress
+from shared.core.records.state import ClusterState, Lease, Start
 from shared.ports import drain_key
 from tests.builders import CLUSTER, NOW, claim, order, pdb, pod, pod_class, policy
 from tests.functions.drainer.one_drain import WEB, fake_ebb, holder

@@ -8,7 +8,7 @@ import pytest
 from functions.drainer.receive import PushReply
 from shared.core.cluster.workloads import Workload
 from shared.core.policy import LongGrace, NamespaceRate, SingleReplicas
-from shared.core.records.state import DrainPhase
+from shared.core.records.drain_record import DrainPhase
 from tests.builders import NOW, node, order, pod, pod_class, policy
 from tests.functions.fake_ebb import FakeEbb
 

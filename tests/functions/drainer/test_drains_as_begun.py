@@ -11,7 +11,7 @@ from functions.drainer.receive import PushReply
 from shared.core.cluster.snapshot import Volume
 from shared.core.cluster.workloads import Workload
 from shared.core.policy import Jobs, KubeSystemPods, LocalStorage, LongGrace, SingleReplicas
-from shared.core.records.state import DrainPhase
+from shared.core.records.drain_record import DrainPhase
 from shared.errors import BadPolicy, Retryable
 from tests.builders import NOW, node, order, pdb, pod, pod_class, policy
 from tests.functions.drainer.one_drain import fake_ebb

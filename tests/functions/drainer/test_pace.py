@@ -5,7 +5,8 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
-from shared.core.records.state import ClusterState, DrainPhase
+from shared.core.records.drain_record import DrainPhase
+from shared.core.records.state import ClusterState
 from tests.builders import claim, node, order, pdb, pod, policy
 from tests.functions.fake_ebb import FakeEbb
 

@@ -5,7 +5,7 @@ import pytest
 from functions.drainer.receive import PushReply
 from shared.core.policy import PoolPolicy
 from shared.core.policy.parsing import parse
-from shared.core.records.state import DrainPhase
+from shared.core.records.drain_record import DrainPhase
 from shared.errors import BadPolicy
 from tests.builders import node, order, pod, policy
 from tests.core.planning.passes import MINUTE

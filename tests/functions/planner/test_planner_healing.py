@@ -7,8 +7,9 @@ import pytest
 
 from functions.drainer.receive import PushReply
 from shared.core.cluster.snapshot import NodePool
+from shared.core.records.drain_record import DrainPhase
 from shared.core.records.orders import OrderKind
-from shared.core.records.state import ClusterState, DrainPhase
+from shared.core.records.state import ClusterState
 from shared.errors import Retryable
 from tests.builders import NOW, claim, order, pod, policy
 from tests.functions.planner.half_empty_nodes import begun, fake_ebb

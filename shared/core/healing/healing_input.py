@@ -1,0 +1,118 @@
+"""What healing looks at, what it may ask for, and a standing claim as its rules see it.
+
+Must not judge: that is `repairs`'.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from functools import cached_property
+
+from shared.core.cluster.snapshot import Node, Pod, Snapshot
+from shared.core.healing.breakers import breakers_to_open
+from shared.core.placement.demand import relieved
+from shared.core.policy import Policy
+from shared.core.reasons import Halt
+from shared.core.records.drain_record import DrainPhase, DrainRecord
+from shared.core.records.state import Breaker, Claim, ClusterState
+
+
+class RepairKind(StrEnum):
+    """What is done."""
+
+    SETTLE = "settle"
+    """The node is gone: end the claim as removed."""
+    CONTINUE = "continue"
+    """The step fell silent: publish the order again with the next generation."""
+    RELEASE = "release"
+    """Publish a release: the drainer gives the node back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """One thing to repair. `why` is the halt that a release will record; None for the others."""
+
+    kind: RepairKind
+    uid: str
+    node: str
+    order_id: str
+    why: Halt | None = None
+    detail: str = ""
+    pool: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True)
+class HealingInput:
+    """What healing looks at: one picture, the state as it stood before it, the records of the standing claims."""
+
+    snapshot: Snapshot
+    state: ClusterState
+    records: Mapping[str, DrainRecord]
+    """By order id; one that cannot be read is missing, and its claim is judged by what the node shows."""
+    policy: Policy | None
+    now: datetime
+    failed_deletions: Mapping[str, datetime] = field(default_factory=dict)
+    """When the autoscaler last failed to delete a node whose cordon is gone and whose taint is ours, by node name."""
+    scale_ups: Mapping[str, datetime] = field(default_factory=dict)
+    """When the autoscaler last started to add a node for a pod, by namespace/name."""
+
+    @cached_property
+    def breakers(self) -> Mapping[str, Breaker]:
+        """Breakers that open in this pass, by pool."""
+        return breakers_to_open(self.snapshot, self.state, self.records, self.scale_ups, self.now)
+
+    @cached_property
+    def relieved(self) -> Mapping[str, Pod]:
+        """Held nodes that would take a waiting pod, by node name."""
+        claimed = (self.node(uid, claim) for uid, claim in self.state.claims.items())
+        return relieved(self.snapshot, [node for node in claimed if node is not None and not self.upgrades(node.pool)])
+
+    def node(self, uid: str, claim: Claim) -> Node | None:
+        """Return the very node that was claimed, not one reborn under its name."""
+        node = self.snapshot.node_by_name.get(claim.node)
+        return node if node is not None and node.uid == uid else None
+
+    def upgrades(self, pool: str) -> bool:
+        """Whether GKE upgrades the pool: it cordons nodes with the same flag as we do, and empties them."""
+        known = self.snapshot.pools.get(pool)
+        return known is not None and known.upgrading
+
+
+@dataclass(frozen=True)
+class StandingClaim:
+    """One claim that stands, with what there is of its node and its drain."""
+
+    inputs: HealingInput
+    uid: str
+    claim: Claim
+
+    @property
+    def pool(self) -> str:
+        return self.claim.pool
+
+    @property
+    def node(self) -> Node | None:
+        return self.inputs.node(self.uid, self.claim)
+
+    @property
+    def record(self) -> DrainRecord | None:
+        return self.inputs.records.get(self.claim.order_id)
+
+    @property
+    def drained_record(self) -> DrainRecord | None:
+        """The record where it says that the node was left to the autoscaler."""
+        return self.record if self.record is not None and self.record.phase is DrainPhase.DRAINED else None
+
+    @property
+    def is_older_than_picture(self) -> bool:
+        """Whether the claim was granted before the picture began."""
+        return self.claim.since < self.inputs.snapshot.began_at
+
+    def repair(self, kind: RepairKind, why: Halt | None = None, detail: str = "") -> Repair:
+        """Return the repair of this claim's drain."""
+        return Repair(kind, self.uid, self.claim.node, self.claim.order_id, why, detail, pool=self.pool)
+
+    def release(self, why: Halt, detail: str = "") -> Repair:
+        """Return the release of this claim's node."""
+        return self.repair(RepairKind.RELEASE, why, detail)

@@ -1,0 +1,105 @@
+"""What one drain remembers from step to step: the document `clusters/{key}/drains/{order id}`.
+
+Must not do I/O, and must not judge: `shared.store.drain_record` keeps it.
+"""
+
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+import msgspec
+
+from shared.core.policy import PodRules
+from shared.core.records.evictions import LET_GO
+from shared.core.records.orders import Order
+from shared.core.records.state import Lease
+
+
+class DrainPhase(StrEnum):
+    """How far a drain has come; each is written before the act that follows it begins."""
+
+    ACCEPTED = "accepted"
+    CLAIMED = "claimed"
+    CORDONED = "cordoned"
+    DRAINED = "drained"
+    HALTING = "halting"
+    SETTLED = "settled"
+
+
+class PodProgress(msgspec.Struct, frozen=True, kw_only=True):
+    """What the eviction API last said of one pod."""
+
+    uid: str
+    answer: str
+    """A word of `EvictionAnswer`, or of a newer version."""
+    detail: str = ""
+    owner: str = ""
+    """`namespace/kind/name` of its controller: whose replacement is watched."""
+    attempts: int = 1
+    at: datetime
+
+    @property
+    def moved(self) -> bool:
+        """Whether the pod is on its way out, or gone."""
+        return self.answer in LET_GO
+
+
+class Replicas(msgspec.Struct, frozen=True, array_like=True):
+    """How many replicas of a workload have a node, and how many are available."""
+
+    bound: int
+    available: int
+
+
+class Objection(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One thing that stood in an order's way: the reason's word, what it is about, details."""
+
+    reason: str
+    object: str = ""
+    detail: str = ""
+
+
+class DrainRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """The document `clusters/{key}/drains/{order id}`."""
+
+    order: Order
+    phase: DrainPhase = DrainPhase.ACCEPTED
+    node_uid: str = ""
+    generation: int = 0
+    lease: Lease | None = None
+    begun_at: datetime | None = None
+    cordoned_at: datetime | None = None
+    deadline: datetime | None = None
+    max_grace: timedelta = timedelta(minutes=8)
+    """From the claim's settings: the cap on each pod's grace period."""
+    rules: PodRules | None = None
+    """What the policy said of pods when the drain was begun; None: it could not be read in that moment."""
+    emptied_at: datetime | None = None
+    """Since when no look has seen a pod on the node that is to move, across the drain's steps."""
+    drained_at: datetime | None = None
+    pods: dict[str, PodProgress] = {}
+    """By namespace/name."""
+    before: dict[str, Replicas | None] = {}
+    """By controller (`PodClass.workload`), how each workload stood before its first eviction, written before that is
+    asked for: what may have been moved is known even if the answer was lost. None: nobody counts its replicas."""
+    outcome: str = ""
+    why: str = ""
+    """The reason's word, for a refusal or a halt."""
+    detail: str = ""
+    gave_way_for: tuple[str, ...] = ()
+    """The workloads for whose replacements the node is given back."""
+    objections: tuple[Objection, ...] = ()
+    """All that stood in the way of an order that was refused; `why` is the first of them."""
+    remark: str = ""
+    """What else whoever gave the order should know."""
+    updated_at: datetime | None = None
+    expire_at: datetime | None = None
+    """The store deletes the record some time after this (TTL, 30 days)."""
+
+    def is_leased(self, now: datetime) -> bool:
+        """Whether a step is at work."""
+        return self.lease is not None and self.lease.is_held(now)
+
+    def is_silent(self, now: datetime, for_at_least: timedelta) -> bool:
+        """Whether no step is at work, and none has written for so long."""
+        wrote = self.updated_at
+        return not self.is_leased(now) and (wrote is None or now - wrote >= for_at_least)
