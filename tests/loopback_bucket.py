@@ -1,4 +1,4 @@
-"""A bucket on loopback that answers as a test tells it: for what the little GKE's bucket will not do."""
+"""A bucket on loopback that answers as a test tells it: for what the simulated GKE's bucket will not do."""
 
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread

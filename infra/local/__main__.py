@@ -15,12 +15,12 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 
-from infra.local.alone import alone
+from infra.local.autoscaler_alone import alone
 from infra.local.broker.queue import Subscription
 from infra.local.broker.ticks import TickJob
-from infra.local.cloud import Cloud
 from infra.local.scenario.reading import Scenario, ScenarioError, load
-from infra.local.shell.running import LittleGke, Ports
+from infra.local.servers.servers import ServerPorts, SimulatedGkeServers
+from infra.local.simulated_gke import SimulatedGke
 
 _LOOK_SECONDS = 0.5
 DEMO = Path(__file__).parent / "scenarios" / "demo.yaml"
@@ -44,7 +44,7 @@ def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(words)
 
 
-def _wire(cloud: Cloud, arguments: argparse.Namespace) -> None:
+def _wire(cloud: SimulatedGke, arguments: argparse.Namespace) -> None:
     for entry in arguments.push:
         topic, _, url = entry.partition("=")
         dead = f"{topic}-dead"
@@ -76,7 +76,7 @@ def _run(arguments: argparse.Namespace, folder: Path) -> int:
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
-    gke = LittleGke(load(arguments.scenario), Ports.from_base(arguments.port), arguments.token)
+    gke = SimulatedGkeServers(load(arguments.scenario), ServerPorts.from_base(arguments.port), arguments.token)
     _wire(gke.cloud, arguments)
     gke.start()
     sys.stdout.write(json.dumps(gke.addresses(folder)) + "\n")

@@ -1,16 +1,16 @@
 """A cluster autoscaler that behaves like GKE's where Ebb meets it, over any Kubernetes API that speaks plain HTTP.
 
-Rules and their sources are in the rooms (`infra.local.scaling`). It knows nothing of Ebb's taints or annotations.
+Rules and their sources are in `infra.local.scaling`. It knows nothing of Ebb's taints or annotations.
 """
 
 from collections.abc import Mapping
 
-from infra.local.clocks import Clock
-from infra.local.machines import Pool
-from infra.local.scaling.client import Client, Transport
-from infra.local.scaling.down import ScaleDown
+from infra.local.clocks import TimeSource
+from infra.local.machine_types import MachinePool
+from infra.local.scaling.client import ApiTransport, Client
+from infra.local.scaling.scale_down import ScaleDown
+from infra.local.scaling.scale_up import ScaleUp
 from infra.local.scaling.settings import BALANCED, AutoscalerSettings
-from infra.local.scaling.up import ScaleUp
 from infra.local.scaling.view import View
 
 
@@ -22,9 +22,9 @@ class Autoscaler:
 
     def __init__(
         self,
-        transport: Transport,
-        pools: Mapping[str, Pool],
-        clock: Clock,
+        transport: ApiTransport,
+        pools: Mapping[str, MachinePool],
+        clock: TimeSource,
         settings: AutoscalerSettings = BALANCED,
         *,
         cluster: str = "local",

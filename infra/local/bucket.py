@@ -15,8 +15,8 @@ from urllib.parse import unquote
 
 from google_crc32c import value as crc32c
 
-from infra.local.clocks import Clock, micro_stamp
-from infra.local.exchange import Answer, Request, answer_json, google_error
+from infra.local.clocks import TimeSource, micro_stamp
+from infra.local.http_messages import HttpAnswer, HttpRequest, answer_json, google_error
 from infra.local.world.kinds import Json
 
 Name = tuple[str, str]
@@ -62,7 +62,7 @@ def _payload(part: Message) -> bytes:
     return payload if isinstance(payload, bytes) else b""
 
 
-def _parts(request: Request) -> tuple[Json, bytes, str]:
+def _parts(request: HttpRequest) -> tuple[Json, bytes, str]:
     """Metadata, data and content type of a multipart/related upload."""
     header = f"Content-Type: {request.headers.get('content-type', '')}\r\n\r\n".encode()
     message = message_from_bytes(header + request.body, policy=HTTP)
@@ -74,7 +74,7 @@ def _parts(request: Request) -> tuple[Json, bytes, str]:
 class Bucket:
     """All buckets of the little cloud; a bucket exists from its first object on."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: TimeSource) -> None:
         self._clock = clock
         self._blobs: dict[Name, _Blob] = {}
         self._generation = 1_700_000_000_000_000
@@ -90,7 +90,7 @@ class Bucket:
         """Take an object away; KeyError if it is not there."""
         del self._blobs[(bucket, key)]
 
-    def handle(self, request: Request) -> Answer:
+    def handle(self, request: HttpRequest) -> HttpAnswer:
         match [unquote(part) for part in request.path.strip("/").split("/")]:
             case ["storage", "v1", "b", bucket] if request.method == "GET":
                 return self._bucket(bucket)
@@ -102,12 +102,12 @@ class Bucket:
                 return self._object((bucket, key), request, media=bool(start) or request.query.get("alt") == "media")
         return google_error(404, "notFound", f"Not Found: {request.method} {request.path}")
 
-    def _bucket(self, bucket: str) -> Answer:
+    def _bucket(self, bucket: str) -> HttpAnswer:
         if all(name[0] != bucket for name in self._blobs):
             return google_error(404, "notFound", "The specified bucket does not exist.")
         return answer_json(200, {"kind": "storage#bucket", "id": bucket, "name": bucket, "location": "LOCAL"})
 
-    def _list(self, bucket: str, prefix: str) -> Answer:
+    def _list(self, bucket: str, prefix: str) -> HttpAnswer:
         found = [
             _metadata(name, blob)
             for name, blob in sorted(self._blobs.items())
@@ -115,7 +115,7 @@ class Bucket:
         ]
         return answer_json(200, {"kind": "storage#objects", "items": found})
 
-    def _upload(self, bucket: str, request: Request) -> Answer:
+    def _upload(self, bucket: str, request: HttpRequest) -> HttpAnswer:
         if request.query.get("uploadType") == "multipart":
             metadata, data, content_type = _parts(request)
         else:
@@ -127,24 +127,24 @@ class Bucket:
         self.put(bucket, key, data, metadata.get("contentType") or content_type)
         return answer_json(200, _metadata((bucket, key), self._blobs[(bucket, key)]))
 
-    def _object(self, name: Name, request: Request, *, media: bool) -> Answer:
+    def _object(self, name: Name, request: HttpRequest, *, media: bool) -> HttpAnswer:
         blob = self._blobs.get(name)
         asked = request.query.get("generation")
         if blob is None or (asked is not None and asked != str(blob.generation)):
             return google_error(404, "notFound", f"No such object: {'/'.join(name)}")
         if request.method == "DELETE":
             self.remove(*name)
-            return Answer(204)
+            return HttpAnswer(204)
         if request.query.get("ifGenerationMatch", str(blob.generation)) != str(blob.generation):
             return google_error(
                 412, "conditionNotMet", "At least one of the pre-conditions you specified did not hold."
             )
         if request.query.get("ifGenerationNotMatch") == str(blob.generation):
-            return Answer(304)
+            return HttpAnswer(304)
         return _download(blob) if media else answer_json(200, _metadata(name, blob))
 
 
-def _download(blob: _Blob) -> Answer:
+def _download(blob: _Blob) -> HttpAnswer:
     headers = {
         "Content-Type": blob.content_type,
         "X-Goog-Generation": str(blob.generation),
@@ -152,4 +152,4 @@ def _download(blob: _Blob) -> Answer:
         "X-Goog-Hash": f"crc32c={blob.crc32c},md5={blob.md5}",
         "ETag": f"e{blob.generation}",
     }
-    return Answer(200, blob.data, headers)
+    return HttpAnswer(200, blob.data, headers)

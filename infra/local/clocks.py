@@ -1,4 +1,4 @@
-"""Time for the little GKE: a clock that is given in, and the timestamps Kubernetes writes.
+"""Time for the simulated GKE: a clock that is given in, and the timestamps Kubernetes writes.
 
 No other room of the world may ask the system for the time.
 """
@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Protocol
 
 
-class Clock(Protocol):
+class TimeSource(Protocol):
     """Tells the time as seconds since 1970 (UTC)."""
 
     def now(self) -> float: ...

@@ -1,4 +1,4 @@
-"""Kubernetes quantities as exact numbers; the little GKE's own reading, not the planner's.
+"""Kubernetes quantities as exact numbers; the simulated GKE's own reading, not the planner's.
 
 Grammar: https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/
 """

@@ -10,7 +10,7 @@ from shared.errors import EbbError, Gone, Retryable, Stale, Terminal
 from tests.adapters.access import access_to, kubeconfig
 from tests.adapters.objects import api_node, api_pod
 from tests.adapters.scripted import Say, Script, scripted, status
-from tests.local.waiting import wait_until
+from tests.local.wait_until import wait_until
 
 GET = Call("get", "nodes", "/api/v1/nodes/n1")
 PODS = "/api/v1/pods"

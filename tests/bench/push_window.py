@@ -2,7 +2,7 @@
 
 Forty orders are published at once under a budget of forty. A drain is claimed two seconds after its first push and
 lasts three minutes; each step holds its push until the step's time is over, then publishes its continuation and
-acknowledges. The broker is the little GKE's; the time is virtual, so that the figures are the same everywhere.
+acknowledges. The broker is the simulated GKE's; the time is virtual, so that the figures are the same everywhere.
 """
 
 from dataclasses import dataclass, field

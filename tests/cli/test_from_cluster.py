@@ -1,4 +1,4 @@
-"""The command against a cluster over HTTP: the little GKE, with the clients that production uses."""
+"""The command against a cluster over HTTP: the simulated GKE, with the clients that production uses."""
 
 import os
 import subprocess
@@ -11,7 +11,7 @@ import pytest
 
 from functions.cli.input_readers import cluster_of
 from infra.local.scenario.reading import parse
-from infra.local.shell.running import LittleGke
+from infra.local.servers.servers import SimulatedGkeServers
 from tests.adapters.scripted import Say, scripted
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -25,7 +25,7 @@ workloads:
 
 @pytest.fixture(scope="module")
 def addresses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
-    running = LittleGke(parse(SCENARIO), token="secret")  # noqa: S106 - a test's token
+    running = SimulatedGkeServers(parse(SCENARIO), token="secret")  # noqa: S106 - a test's token
     running.start()
     yield running.addresses(tmp_path_factory.mktemp("kubeconfig"))
     running.stop()

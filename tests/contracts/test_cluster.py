@@ -1,4 +1,4 @@
-"""The laws of the port `Cluster` on the fake, and on the adapter over the little GKE's API server."""
+"""The laws of the port `Cluster` on the fake, and on the adapter over the simulated GKE's API server."""
 
 import threading
 from collections.abc import Iterator
@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from infra.local.exchange import Answer, Request
-from infra.local.shell.serving import HttpServer
+from infra.local.http_messages import HttpAnswer, HttpRequest
+from infra.local.servers.http_server import HttpServer
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.core.cluster.selectors import Taint
@@ -108,7 +108,7 @@ class Stage:
         self.bench = virtual_cluster.VirtualCluster(nodes=[])
         return self.bench
 
-    def _handle(self, request: Request) -> Answer:
+    def _handle(self, request: HttpRequest) -> HttpAnswer:
         return self.bench.api.handle(request)
 
 

@@ -7,7 +7,8 @@ from typing import Any
 import msgspec
 
 from functions.cli.drains import status_json
-from functions.cli.plan import as_json as plan_json
+from functions.cli.plan.as_json import document
+from functions.cli.plan.view import view_of
 from functions.planner.log_lines import PassReport, summary
 from shared.core.placement.assignments import Move
 from shared.core.planning.plan import Plan, Potential
@@ -85,7 +86,7 @@ def test_every_key_of_a_result() -> None:
 def test_every_key_of_the_plan() -> None:
     potential = Potential(("n1",), 1, (Move("shop/web-0", "n2"),))
 
-    holds(table("## Plan", "| key | type | unit | meaning |"), plan_json.document(shown_plan(), potential))
+    holds(table("## Plan", "| key | type | unit | meaning |"), document(view_of(shown_plan(), potential)))
 
 
 def test_every_key_of_the_status() -> None:

@@ -1,10 +1,10 @@
-"""Requests to the little API by others than Ebb: people and GKE, told apart by their user agent."""
+"""Requests to the simulated API by others than Ebb: people and GKE, told apart by their user agent."""
 
 from typing import Any
 
 import msgspec
 
-from infra.local.exchange import Request
+from infra.local.http_messages import HttpRequest
 from infra.local.world.kinds import Json
 from infra.local.world.pods import node_of, stays_behind
 from tests.faults.installation import Installation
@@ -14,7 +14,7 @@ def ask(ebb: Installation, agent: str, method: str, path: str, body: Any = None)
     """Send one request; return the status code."""
     headers = {"content-type": "application/merge-patch+json", "user-agent": agent}
     sent = b"" if body is None else msgspec.json.encode(body)
-    return ebb.cloud.api.handle(Request(method, path, {}, headers, sent)).status
+    return ebb.cloud.api.handle(HttpRequest(method, path, {}, headers, sent)).status
 
 
 def patch_spec(ebb: Installation, agent: str, node: Json, spec: Json) -> None:

@@ -1,4 +1,4 @@
-"""Ebb installed on the little GKE, in one process and virtual time: planner ticks, broker pushes, the world's seconds.
+"""Ebb installed on the simulated GKE, in one process and virtual time: ticks, pushes, the world's seconds.
 
 Nothing here judges; what may go wrong on the way (lost, doubled and late messages) is asked of the `MessageFaults`.
 """
@@ -15,8 +15,8 @@ from functions.planner.plan_pass import PlannerDeps
 from functions.planner.tick import Tick, tick
 from infra.local.api.statuses import RefusedError
 from infra.local.broker.queue import Push
-from infra.local.exchange import Answer, Request
-from infra.local.scaling.client import ApiError
+from infra.local.http_messages import HttpAnswer, HttpRequest
+from infra.local.scaling.client import RefusedCall
 from infra.local.world.pods import is_ready, is_terminating, node_of
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.adapters.prices import load
@@ -119,7 +119,7 @@ class Installation:
             together=one_by_one,
         )
 
-    def _answer(self, request: Request) -> Answer:
+    def _answer(self, request: HttpRequest) -> HttpAnswer:
         """What the API server says to Ebb."""
         if self.clock.now() < self.overloaded_until:
             message = "too many requests, please try again later"
@@ -156,8 +156,8 @@ class Installation:
         try:
             if self.autoscaler is not None:
                 self.autoscaler.step()
-        except ApiError as error:
-            raise AssertionError(f"the little autoscaler met a failure nobody injected: {error}") from error
+        except RefusedCall as error:
+            raise AssertionError(f"the simulated autoscaler met a failure nobody injected: {error}") from error
 
     def is_lively(self) -> bool:
         """Whether a pod or a node is on its way somewhere."""

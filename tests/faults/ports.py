@@ -1,5 +1,5 @@
-"""Ebb's ports over the little GKE, every call through the call gate: the production Kubernetes adapter, documents in
-memory, the little broker. Must not hold rules, neither Ebb's nor the oracle's.
+"""Ebb's ports over the simulated GKE, every call through the call gate: the production Kubernetes adapter, documents in
+memory, the simulated broker. Must not hold rules, neither Ebb's nor the oracle's.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,7 +15,7 @@ from functions.planner.log_lines import PassReport
 from functions.planner.pass_log import PassLog, PassOutcome
 from infra.local.broker.queue import Broker
 from infra.local.clocks import ManualClock
-from infra.local.exchange import Handler, Request
+from infra.local.http_messages import Handler, HttpRequest
 from infra.local.world.record import Record
 from shared.adapters.kubernetes.client import PAGE, Call, Item, KubernetesClient, Pages, readable
 from shared.adapters.kubernetes.replies import Reply
@@ -63,11 +63,11 @@ class DirectClient(KubernetesClient):
         kind = "application/merge-patch+json" if call.verb == "patch" else "application/json"
         body = b"" if call.body is None else msgspec.json.encode(call.body)
         headers = {"content-type": kind, "user-agent": f"{AGENT}/{self._call_gate.actor}"}
-        request = Request(call.method, urlsplit(call.path).path, call.query, headers, body)
+        request = HttpRequest(call.method, urlsplit(call.path).path, call.query, headers, body)
         USED_RIGHTS.note(_IDENTITIES[self._call_gate.actor.partition("-")[0]], request.method, request.path)
         return self._call_gate.call(f"{call} {_place(call)}", lambda: self._reply(request))
 
-    def _reply(self, request: Request) -> Reply:
+    def _reply(self, request: HttpRequest) -> Reply:
         answer = self._handler(request)
         return Reply(answer.status, answer.body)
 
@@ -139,7 +139,7 @@ class GatedPools:
 
 
 class BrokerBus:
-    """The OrderBus over the little broker; results are kept, a rejected message is dropped."""
+    """The OrderBus over the simulated broker; results are kept, a rejected message is dropped."""
 
     def __init__(self, broker: Broker, topic: str, call_gate: CallGate) -> None:
         self._broker, self._topic, self._call_gate = broker, topic, call_gate

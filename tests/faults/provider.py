@@ -7,7 +7,7 @@ Ebb's adapters.
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from infra.local.machines import make_node
+from infra.local.machine_types import make_node
 from infra.local.scaling.view import CANDIDATE, TO_BE_DELETED
 from infra.local.world.kinds import Json
 from infra.local.world.pods import node_of, stays_behind

@@ -1,4 +1,4 @@
-"""The little GKE that a history begins on: built and settled once for each setting, then copied."""
+"""The simulated GKE that a history begins on: built and settled once for each setting, then copied."""
 
 import pickle
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from infra.local.autoscaler import Autoscaler
 from infra.local.broker.queue import Subscription
 from infra.local.clocks import ManualClock
-from infra.local.cloud import Cloud
+from infra.local.simulated_gke import SimulatedGke
 from tests.faults.worlds import ACK_DEADLINE, TOPIC, Setting
 
 SUBSCRIPTION = Subscription(
@@ -21,7 +21,7 @@ class SettledWorld:
     """Everything of a history that is not Ebb's."""
 
     clock: ManualClock
-    cloud: Cloud
+    cloud: SimulatedGke
     autoscaler: Autoscaler | None
 
     @classmethod
@@ -35,7 +35,7 @@ class SettledWorld:
     @classmethod
     def _new(cls, setting: Setting) -> "SettledWorld":
         clock = ManualClock()
-        cloud = Cloud(setting.scenario, clock)
+        cloud = SimulatedGke(setting.scenario, clock)
         cloud.broker.subscribe(SUBSCRIPTION)
         cloud.world.settle()
         return cls(clock, cloud, cloud.autoscaler() if setting.scenario.autoscaler.enabled else None)

@@ -3,14 +3,14 @@
 from infra.local.quantities import units
 from infra.local.scheduling.requests import pod_requests
 from infra.local.world.kinds import Json
-from infra.local.world.store import Change, Store
+from infra.local.world.store import ObjectChange, Store
 
 
 def cpu_of(store: Store) -> dict[str, int]:
     """Return millicores by UID, of what stands and, as time goes on, of what comes."""
     found = {thing["metadata"]["uid"]: _cpu(kind, thing) for kind in ("pods", "nodes") for thing in store.all(kind)}
 
-    def take(change: Change) -> None:
+    def take(change: ObjectChange) -> None:
         if change.before is None and change.after is not None and change.plural in {"pods", "nodes"}:
             found[change.after["metadata"]["uid"]] = _cpu(change.plural, change.after)
 

@@ -1,4 +1,4 @@
-"""Forty orders of one pass, the real functions and the little broker's push window, virtual time."""
+"""Forty orders of one pass, the real functions and the simulated broker's push window, virtual time."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -72,7 +72,7 @@ def policy(text: str) -> Policy:
 
 @dataclass(frozen=True)
 class Setting:
-    """One world to begin with: the little GKE's scenario and the policy's numbers."""
+    """One world to begin with: the simulated GKE's scenario and the policy's numbers."""
 
     name: str
     scenario: Scenario

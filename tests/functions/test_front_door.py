@@ -14,7 +14,7 @@ from functions_framework import create_app
 
 from functions.drainer import main as drainer_door
 from functions.planner import main as planner_door
-from infra.local.ports import free_ports
+from infra.local.free_ports import free_ports
 from tests.builders import CLUSTER, NOW
 
 ROOT = Path(__file__).parents[2]

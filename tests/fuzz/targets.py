@@ -15,7 +15,8 @@ from typing import Any, Final
 
 import msgspec
 
-from functions.cli.plan import as_json as plan_json
+from functions.cli.plan.as_json import document
+from functions.cli.plan.view import view_of
 from functions.cli.policy.importing import Imported, from_estafette, from_karpenter, from_node_refiner
 from functions.planner import log_lines as lines
 from shared.adapters.envelope import unwrap
@@ -102,7 +103,7 @@ def read_and_plan(data: bytes) -> None:
     snapshot = snapshot_of("c", reading, PoolsReading({}, known=False), now, now)
     situation = Situation(snapshot, ClusterState(), _EAGER)
     plan, most = make_plan(situation, {}, load()), potential(situation, load())
-    json.dumps(plan_json.document(plan, most), allow_nan=False)
+    json.dumps(document(view_of(plan, most)), allow_nan=False)
     for decision in plan.decisions:
         json.dumps(lines.node_decision(decision), allow_nan=False, default=str)
     json.dumps(lines.pool_state(node_metrics(plan, snapshot, load())), allow_nan=False)

@@ -1,9 +1,9 @@
-"""A bench with the little autoscaler over one pool named `main`."""
+"""A bench with the simulated autoscaler over one pool named `main`."""
 
 from typing import Any
 
 from infra.local.autoscaler import Autoscaler
-from infra.local.machines import Pool
+from infra.local.machine_types import MachinePool
 from infra.local.scaling.client import DirectTransport
 from infra.local.scaling.settings import AutoscalerSettings
 from infra.local.world.kinds import Json
@@ -20,9 +20,11 @@ def pooled(name: str, zone: str = "z1", **more: Any) -> Json:
 class AutoscaledCluster(VirtualCluster):
     """A bench with an autoscaler over one pool named `main`."""
 
-    def __init__(self, nodes: list[Json], pool: Pool | None = None, settings: AutoscalerSettings = QUICK) -> None:
+    def __init__(
+        self, nodes: list[Json], pool: MachinePool | None = None, settings: AutoscalerSettings = QUICK
+    ) -> None:
         super().__init__(nodes)
-        pool = pool or Pool("main", zones=("z1", "z2"))
+        pool = pool or MachinePool("main", zones=("z1", "z2"))
         transport = DirectTransport(self.api.handle)
         self.autoscaler = Autoscaler(transport, {pool.name: pool}, self.clock, settings)
 

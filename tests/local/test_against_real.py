@@ -1,4 +1,4 @@
-"""The little autoscaler works the same against a real API server."""
+"""The simulated autoscaler works the same against a real API server."""
 
 import time
 
@@ -6,10 +6,10 @@ import pytest
 
 from infra.local.autoscaler import Autoscaler
 from infra.local.clocks import ScaledClock
-from infra.local.machines import Pool, make_node
+from infra.local.machine_types import MachinePool, make_node
 from infra.local.scaling.client import HttpTransport
 from infra.local.scaling.settings import AutoscalerSettings
-from tests.local.waiting import wait_until
+from tests.local.wait_until import wait_until
 from tests.real.control_plane import ControlPlane
 
 pytestmark = [pytest.mark.control_plane, pytest.mark.xdist_group("control_plane")]
@@ -18,7 +18,7 @@ FAKE = {"kwok.x-k8s.io/node": "fake"}
 
 
 def test_empty_nodes_above_the_minimum_go_and_a_waiting_pod_brings_one(control_plane: ControlPlane) -> None:
-    pool = Pool(f"scaled-{int(time.time())}", zones=("z1-a",), min_nodes=1, max_nodes=3, annotations=FAKE)
+    pool = MachinePool(f"scaled-{int(time.time())}", zones=("z1-a",), min_nodes=1, max_nodes=3, annotations=FAKE)
     settings = AutoscalerSettings(scan_interval=0.3, unneeded_time=1, deletion=0.3, delay_after_delete=0)
     transport = HttpTransport(control_plane.proxy_url)
     autoscaler = Autoscaler(transport, {pool.name: pool}, ScaledClock(), settings, cluster="real")

@@ -1,11 +1,11 @@
-"""What the little API server answers: pages, patches, refusals, faults."""
+"""What the simulated API server answers: pages, patches, refusals, faults."""
 
 import json
 from typing import Any
 
 import pytest
 
-from infra.local.api.faults import Fault, Mode
+from infra.local.api.faults import InjectedFault, Mode
 from tests.local.virtual_cluster import JSON_PATCH, MERGE, STRATEGIC, VirtualCluster, node, pod, status_of
 
 NODE = "/api/v1/nodes/a"
@@ -173,7 +173,7 @@ def test_a_dry_run_persists_nothing() -> None:
 )
 def test_a_fault_strikes_once_and_in_its_own_way(expected: tuple[int, bool, bool], mode: Mode) -> None:
     bench = VirtualCluster()
-    bench.api.faults.add(Fault("PATCH", "/api/v1/nodes/.*", mode, status=503))
+    bench.api.faults.add(InjectedFault("PATCH", "/api/v1/nodes/.*", mode, status=503))
     patch = {"spec": {"unschedulable": True}}
     answer = bench.call("PATCH", NODE, patch, type=MERGE)
     effect = bench.store.get("nodes", "", "a")["spec"].get("unschedulable", False)

@@ -1,10 +1,10 @@
-"""The little autoscaler: what it deletes, what it leaves, what it does when it fails, when it grows."""
+"""The simulated autoscaler: what it deletes, what it leaves, what it does when it fails, when it grows."""
 
 from typing import Any
 
 import pytest
 
-from infra.local.machines import Pool
+from infra.local.machine_types import MachinePool
 from infra.local.scaling.settings import AutoscalerSettings
 from infra.local.scaling.view import CANDIDATE, TO_BE_DELETED, has_taint
 from tests.local.autoscaled_cluster import AutoscaledCluster, pooled
@@ -35,22 +35,26 @@ def test_an_empty_node_that_is_not_ready_is_left_alone_as_one_that_still_boots()
 @pytest.mark.parametrize(
     ("expected", "pool", "more"),
     [
-        pytest.param(["b"], Pool("main"), {"unschedulable": True, "taints": [OURS]}, id="cordoned and tainted by Ebb"),
-        pytest.param(["a", "b"], Pool("main", min_nodes=2), {}, id="the zone is at its minimum"),
         pytest.param(
-            ["a", "b"], Pool("main", total_min_nodes=2, total_max_nodes=9), {}, id="the pool is at its minimum"
+            ["b"], MachinePool("main"), {"unschedulable": True, "taints": [OURS]}, id="cordoned and tainted by Ebb"
         ),
-        pytest.param(["b"], Pool("main", total_min_nodes=1, total_max_nodes=9), {}, id="one above the total minimum"),
-        pytest.param(["a", "b"], Pool("main", autoscaled=False), {}, id="the pool is not autoscaled"),
+        pytest.param(["a", "b"], MachinePool("main", min_nodes=2), {}, id="the zone is at its minimum"),
+        pytest.param(
+            ["a", "b"], MachinePool("main", total_min_nodes=2, total_max_nodes=9), {}, id="the pool is at its minimum"
+        ),
+        pytest.param(
+            ["b"], MachinePool("main", total_min_nodes=1, total_max_nodes=9), {}, id="one above the total minimum"
+        ),
+        pytest.param(["a", "b"], MachinePool("main", autoscaled=False), {}, id="the pool is not autoscaled"),
         pytest.param(
             ["a", "b"],
-            Pool("main"),
+            MachinePool("main"),
             {"annotations": {"cluster-autoscaler.kubernetes.io/scale-down-disabled": "true"}},
             id="scale-down is disabled",
         ),
     ],
 )
-def test_which_empty_nodes_go(expected: list[str], pool: Pool, more: Any) -> None:
+def test_which_empty_nodes_go(expected: list[str], pool: MachinePool, more: Any) -> None:
     rig = AutoscaledCluster([pooled("a", **more), pooled("b")], pool)
     rig.add("pods", pod("stays", on="b", phase="Running"))
     rig.live(25)
@@ -102,7 +106,7 @@ def test_a_failed_deletion_uncordons_a_node_that_it_did_not_cordon_and_leaves_ou
 
 def test_after_a_restart_its_taint_is_taken_off_and_the_node_uncordoned() -> None:
     taint = {"key": TO_BE_DELETED, "value": "1", "effect": "NoSchedule"}
-    rig = AutoscaledCluster([pooled("a", unschedulable=True, taints=[taint])], Pool("main", min_nodes=1))
+    rig = AutoscaledCluster([pooled("a", unschedulable=True, taints=[taint])], MachinePool("main", min_nodes=1))
     rig.live(1)
     assert rig.store.get("nodes", "", "a")["spec"] in ({}, {"taints": []})
 
@@ -120,7 +124,7 @@ def test_a_waiting_pod_brings_one_node_in_the_emptier_zone() -> None:
 
 
 def test_a_pool_at_its_maximum_does_not_grow_and_says_so_once() -> None:
-    rig = AutoscaledCluster([pooled("a", cpu="1")], Pool("main", zones=("z1",), max_nodes=1))
+    rig = AutoscaledCluster([pooled("a", cpu="1")], MachinePool("main", zones=("z1",), max_nodes=1))
     rig.add("pods", pod("p", cpu="2"))
     rig.live(5)
     assert rig.names() == ["a"]

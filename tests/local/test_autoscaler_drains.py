@@ -1,11 +1,11 @@
-"""The little autoscaler drains what is below its gate: which nodes, in which order, past which obstacles."""
+"""The simulated autoscaler drains what is below its gate: which nodes, in which order, past which obstacles."""
 
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from infra.local.machines import Pool
+from infra.local.machine_types import MachinePool
 from infra.local.scaling.settings import OPTIMIZE_UTILIZATION
 from infra.local.scaling.view import CANDIDATE, TO_BE_DELETED, has_taint
 from infra.local.world.kubelet import PREFIX
@@ -108,7 +108,7 @@ def test_a_pod_that_cannot_move_keeps_its_node(more: Any) -> None:
 
 def test_a_tainted_node_takes_nothing() -> None:
     taint = {"key": "team", "value": "x", "effect": "NoSchedule"}
-    rig = AutoscaledCluster([pooled("a"), pooled("b", taints=[taint])], Pool("main", min_nodes=1))
+    rig = AutoscaledCluster([pooled("a"), pooled("b", taints=[taint])], MachinePool("main", min_nodes=1))
     spread(rig, "web", ["a"])
     rig.add("pods", pod("stays", on="b", phase="Running", cpu="3"))
     rig.live(30)
@@ -188,7 +188,7 @@ def test_a_pod_that_does_not_end_in_time_fails_the_removal() -> None:
 
 
 def test_a_waiting_pod_has_the_room_before_any_candidate() -> None:
-    rig = AutoscaledCluster([pooled("a"), pooled("b"), pooled("c")], Pool("main", zones=("z1",), max_nodes=3))
+    rig = AutoscaledCluster([pooled("a"), pooled("b"), pooled("c")], MachinePool("main", zones=("z1",), max_nodes=3))
     spread(rig, "web", ["a"], cpu="2")
     spread(rig, "base", ["b"], cpu="2500m")
     spread(rig, "rest", ["c"], cpu="2500m")

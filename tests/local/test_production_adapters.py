@@ -8,7 +8,7 @@ import pytest
 
 from infra.local.__main__ import DEMO
 from infra.local.scenario.reading import load
-from infra.local.shell.running import LittleGke
+from infra.local.servers.servers import SimulatedGkeServers
 from shared.adapters.gke import GkeCluster
 from shared.adapters.kubernetes.access import from_kubeconfig
 from shared.adapters.kubernetes.client import KubernetesClient
@@ -20,19 +20,19 @@ NOW = datetime(2026, 11, 20, tzinfo=UTC)
 
 
 @pytest.fixture(scope="module")
-def gke() -> Iterator[LittleGke]:
-    running = LittleGke(load(DEMO))
+def gke() -> Iterator[SimulatedGkeServers]:
+    running = SimulatedGkeServers(load(DEMO))
     running.start()
     yield running
     running.stop()
 
 
 @pytest.fixture
-def cluster(gke: LittleGke, tmp_path: Path) -> KubernetesCluster:
+def cluster(gke: SimulatedGkeServers, tmp_path: Path) -> KubernetesCluster:
     return KubernetesCluster(KubernetesClient(from_kubeconfig(gke.addresses(tmp_path)["kubeconfig"])))
 
 
-def test_the_picture_has_everything(cluster: KubernetesCluster, gke: LittleGke) -> None:
+def test_the_picture_has_everything(cluster: KubernetesCluster, gke: SimulatedGkeServers) -> None:
     store = gke.cloud.world.store
     there = {kind: {thing["metadata"]["name"] for thing in store.all(kind)} for kind in KINDS}
     reading = cluster.read()
@@ -41,12 +41,12 @@ def test_the_picture_has_everything(cluster: KubernetesCluster, gke: LittleGke) 
     assert set(reading.namespaces) == {"back", "batch", "default", "kube-system", "shop"}
 
 
-def test_the_pools_are_read_with_their_limits(gke: LittleGke) -> None:
+def test_the_pools_are_read_with_their_limits(gke: SimulatedGkeServers) -> None:
     told = GkeCluster(gke.cloud.cluster.name, api=gke.gke.base).describe()
     assert (set(told.pools.pools), told.pools.profile) == ({"web", "backend", "batch"}, "BALANCED")
 
 
-def test_a_node_is_taken_and_given_back(cluster: KubernetesCluster, gke: LittleGke) -> None:
+def test_a_node_is_taken_and_given_back(cluster: KubernetesCluster, gke: SimulatedGkeServers) -> None:
     name = gke.cloud.node_names["backend"][0]
     before = gke.cloud.world.store.get("nodes", "", name)["spec"]
     taken = cluster.take(cluster.node(name), "o1", NOW)
@@ -57,7 +57,9 @@ def test_a_node_is_taken_and_given_back(cluster: KubernetesCluster, gke: LittleG
     assert (after.get("unschedulable", False), after.get("taints", [])) == (False, before.get("taints", []))
 
 
-def test_a_budget_that_reads_one_holds_back_the_second_eviction(cluster: KubernetesCluster, gke: LittleGke) -> None:
+def test_a_budget_that_reads_one_holds_back_the_second_eviction(
+    cluster: KubernetesCluster, gke: SimulatedGkeServers
+) -> None:
     pods = [pod for pod in cluster.pods_on(gke.cloud.node_names["web"][10]) if pod.name.startswith("sessions-")]
     dry = [cluster.evict(pod, 5, dry_run=True).answer for pod in pods]
     answers = [cluster.evict(pod, 5).answer for pod in pods]

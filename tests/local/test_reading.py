@@ -1,4 +1,4 @@
-"""Quantities and selectors, read by the little GKE on its own."""
+"""Quantities and selectors, read by the simulated GKE on its own."""
 
 from fractions import Fraction
 

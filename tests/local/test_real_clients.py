@@ -1,4 +1,4 @@
-"""The clients that production uses, unmodified, against the little GKE over HTTP and gRPC."""
+"""The clients that production uses, unmodified, against the simulated GKE over HTTP and gRPC."""
 
 import json
 import threading
@@ -22,10 +22,10 @@ from kubernetes import client, config
 from kubernetes.client.exceptions import ApiException
 from urllib3.exceptions import HTTPError
 
-from infra.local.api.faults import Fault, Mode
+from infra.local.api.faults import InjectedFault, Mode
 from infra.local.scenario.reading import parse
-from infra.local.shell.running import LittleGke
-from tests.local.waiting import wait_until
+from infra.local.servers.servers import SimulatedGkeServers
+from tests.local.wait_until import wait_until
 
 SCENARIO = """
 kubelet: {readyAfter: [0.1, 0.2], nodeBoot: 0.2}
@@ -45,15 +45,15 @@ def nobody() -> AnonymousCredentials:
 
 
 @pytest.fixture(scope="module")
-def gke() -> Iterator[LittleGke]:
-    running = LittleGke(parse(SCENARIO), token="secret")  # noqa: S106 - a test's token
+def gke() -> Iterator[SimulatedGkeServers]:
+    running = SimulatedGkeServers(parse(SCENARIO), token="secret")  # noqa: S106 - a test's token
     running.start()
     yield running
     running.stop()
 
 
 @pytest.fixture
-def core(gke: LittleGke, tmp_path: Path) -> Any:
+def core(gke: SimulatedGkeServers, tmp_path: Path) -> Any:
     configuration = client.Configuration()
     configuration.retries = 0
     config.load_kube_config(  # type: ignore[no-untyped-call]  # published without types
@@ -69,7 +69,7 @@ def test_the_kubernetes_client_lists_in_pages(core: Any) -> None:
     assert {item.status.phase for item in core.list_namespaced_pod("kube-system").items} == {"Running"}
 
 
-def test_the_kubernetes_client_patches_a_node_with_its_version(core: Any, gke: LittleGke) -> None:
+def test_the_kubernetes_client_patches_a_node_with_its_version(core: Any, gke: SimulatedGkeServers) -> None:
     name = gke.cloud.node_names["main"][2]
     stale = {"metadata": {"resourceVersion": "1"}, "spec": {"unschedulable": True}}
     with pytest.raises(ApiException) as refused:
@@ -106,9 +106,9 @@ def test_the_kubernetes_client_evicts_and_the_pod_comes_back(core: Any) -> None:
 
 
 @pytest.mark.parametrize("mode", [Mode.TIMEOUT, Mode.DROP])
-def test_a_lost_answer_is_a_transport_error_to_the_client(mode: Mode, core: Any, gke: LittleGke) -> None:
+def test_a_lost_answer_is_a_transport_error_to_the_client(mode: Mode, core: Any, gke: SimulatedGkeServers) -> None:
     name = gke.cloud.node_names["main"][0]
-    gke.cloud.api.faults.add(Fault("PATCH", f"/api/v1/nodes/{name}", mode))
+    gke.cloud.api.faults.add(InjectedFault("PATCH", f"/api/v1/nodes/{name}", mode))
     patch = {"metadata": {"annotations": {"mode": mode.value}}}
     with pytest.raises(HTTPError):
         core.patch_node(name, patch, _request_timeout=(1, 0.3))
@@ -116,7 +116,7 @@ def test_a_lost_answer_is_a_transport_error_to_the_client(mode: Mode, core: Any,
     assert (annotations.get("mode") == mode.value) is (mode is Mode.DROP)
 
 
-def test_the_storage_client_reads_what_is_there(gke: LittleGke, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_storage_client_reads_what_is_there(gke: SimulatedGkeServers, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STORAGE_EMULATOR_HOST", gke.storage.base)
     bucket = StorageClient(project="local", credentials=nobody()).bucket("policies")
     blob = bucket.blob("policy.yaml")
@@ -128,7 +128,9 @@ def test_the_storage_client_reads_what_is_there(gke: LittleGke, monkeypatch: pyt
         bucket.blob("folder/none.yaml").download_as_bytes()
 
 
-def test_the_storage_client_writes_the_next_generation(gke: LittleGke, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_storage_client_writes_the_next_generation(
+    gke: SimulatedGkeServers, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("STORAGE_EMULATOR_HOST", gke.storage.base)
     bucket = StorageClient(project="local", credentials=nobody()).bucket("uploads")
     generations = []
@@ -140,7 +142,7 @@ def test_the_storage_client_writes_the_next_generation(gke: LittleGke, monkeypat
     assert bucket.blob("a folder/policy.yaml").download_as_text() == "two"
 
 
-def test_the_container_client_reads_the_cluster(gke: LittleGke) -> None:
+def test_the_container_client_reads_the_cluster(gke: SimulatedGkeServers) -> None:
     transport = ClusterManagerRestTransport(host=gke.gke.base, credentials=nobody())
     cluster = ClusterManagerClient(transport=transport).get_cluster(name=gke.cloud.cluster.name)
     (pool,) = cluster.node_pools
@@ -188,7 +190,7 @@ def endpoint() -> Iterator[Endpoint]:
 
 
 def test_the_publisher_publishes_and_the_message_is_pushed_until_it_is_taken(
-    gke: LittleGke, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+    gke: SimulatedGkeServers, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PUBSUB_EMULATOR_HOST", gke.pubsub.address)
     subscriber = SubscriberClient()

@@ -12,9 +12,9 @@ import pytest
 
 from infra.local.__main__ import DEMO
 from infra.local.clocks import ManualClock
-from infra.local.exchange import Request
-from infra.local.gke import Cluster, GkeApi
-from infra.local.machines import Pool, allocatable
+from infra.local.gke_api import GkeApi, ServedCluster
+from infra.local.http_messages import HttpRequest
+from infra.local.machine_types import MachinePool, allocatable
 from infra.local.scaling.settings import BALANCED
 from infra.local.scaling.utilisation import utilisation
 from infra.local.scaling.view import View, group_of, is_movable
@@ -22,7 +22,7 @@ from infra.local.scenario.building import build, world_settings
 from infra.local.scenario.reading import ScenarioError, load, parse
 from infra.local.world.pods import is_ready, node_of
 from infra.local.world.world import World
-from tests.local.waiting import wait_until
+from tests.local.wait_until import wait_until
 
 CLUSTER = "projects/p/locations/l/clusters/c"
 
@@ -95,8 +95,8 @@ def test_allocatable_follows_gkes_reservations() -> None:
     ],
 )
 def test_the_gke_api_answers_as_googles_does(expected: tuple[int, str], path: str) -> None:
-    api = GkeApi({CLUSTER: Cluster(CLUSTER, {})}, frozenset({"denied"}))
-    answer = api.handle(Request("GET", path))
+    api = GkeApi({CLUSTER: ServedCluster(CLUSTER, {})}, frozenset({"denied"}))
+    answer = api.handle(HttpRequest("GET", path))
     assert (answer.status, json.loads(answer.body).get("error", {}).get("status", "")) == expected
 
 
@@ -105,20 +105,20 @@ def test_the_gke_api_answers_as_googles_does(expected: tuple[int, str], path: st
     [
         pytest.param(
             {"enabled": True, "minNodeCount": 1, "maxNodeCount": 5, "locationPolicy": "BALANCED"},
-            Pool("main", min_nodes=1, max_nodes=5),
+            MachinePool("main", min_nodes=1, max_nodes=5),
             id="limits per zone",
         ),
         pytest.param(
             {"enabled": True, "totalMinNodeCount": 2, "totalMaxNodeCount": 9, "locationPolicy": "ANY"},
-            Pool("main", total_min_nodes=2, total_max_nodes=9, location_policy="ANY"),
+            MachinePool("main", total_min_nodes=2, total_max_nodes=9, location_policy="ANY"),
             id="total limits",
         ),
-        pytest.param({}, Pool("main", autoscaled=False), id="not autoscaled"),
+        pytest.param({}, MachinePool("main", autoscaled=False), id="not autoscaled"),
     ],
 )
-def test_a_pools_limits_are_told_in_rest_form(expected: Any, pool: Pool) -> None:
-    cluster = Cluster(CLUSTER, {"main": pool}, overrides={"main": {"updateInfo": {"blueGreenInfo": {}}}})
-    answer = GkeApi({CLUSTER: cluster}).handle(Request("GET", f"/v1/{CLUSTER}"))
+def test_a_pools_limits_are_told_in_rest_form(expected: Any, pool: MachinePool) -> None:
+    cluster = ServedCluster(CLUSTER, {"main": pool}, overrides={"main": {"updateInfo": {"blueGreenInfo": {}}}})
+    answer = GkeApi({CLUSTER: cluster}).handle(HttpRequest("GET", f"/v1/{CLUSTER}"))
     (told,) = json.loads(answer.body)["nodePools"]
     assert (told["autoscaling"], "updateInfo" in told) == (expected, True)
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from infra.local.scheduling.filters import refusal
-from infra.local.scheduling.picture import take
+from infra.local.scheduling.node_infos import node_infos_of
 from infra.local.scheduling.requests import pod_requests
 from infra.local.scheduling.scheduler import Scoring
 from infra.local.world.kinds import Json
@@ -65,8 +65,8 @@ PORT = [{"name": "main", "ports": [{"containerPort": 80, "hostPort": 80}]}]
 )
 def test_a_node_is_refused_for_its_own_reasons(expected: str | None, target: Any, asking: Any) -> None:
     place = node("a", **target)
-    picture = take([place], [])
-    assert refusal(pod(**asking), picture.rooms["a"], picture) == expected
+    picture = node_infos_of([place], [])
+    assert refusal(pod(**asking), picture.by_name["a"], picture) == expected
 
 
 REPELLED = "node(s) didn't match pod anti-affinity rules"
@@ -100,8 +100,8 @@ SKEWED = "node(s) didn't match pod topology spread constraints"
 )
 def test_a_node_is_refused_for_the_pods_around(expected: str | None, existing: Any, asking: Any) -> None:
     nodes = [node("a"), node("b", labels={ZONE: "z2"})]
-    picture = take(nodes, [pod("there", on="a", phase="Running", **existing)])
-    assert refusal(pod(**asking), picture.rooms["a"], picture) == expected
+    picture = node_infos_of(nodes, [pod("there", on="a", phase="Running", **existing)])
+    assert refusal(pod(**asking), picture.by_name["a"], picture) == expected
 
 
 @pytest.mark.parametrize(
@@ -112,9 +112,9 @@ def test_a_node_is_refused_for_the_pods_around(expected: str | None, existing: A
     ],
 )
 def test_an_empty_tainted_domain_counts_in_a_spread(expected: str | None, policy: Any) -> None:
-    picture = take([node("a"), node("b", taints=TAINT)], [pod("there", on="a", phase="Running")])
+    picture = node_infos_of([node("a"), node("b", taints=TAINT)], [pod("there", on="a", phase="Running")])
     asking = pod(topologySpreadConstraints=spread(key=HOST, **policy))
-    assert refusal(asking, picture.rooms["a"], picture) == expected
+    assert refusal(asking, picture.by_name["a"], picture) == expected
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The little API server and a real one get the same requests and must give the same answers."""
+"""The simulated API server and a real one get the same requests and must give the same answers."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -8,7 +8,7 @@ import pytest
 
 from infra.local.world.kinds import Json
 from tests.local.virtual_cluster import JSON_PATCH, VirtualCluster
-from tests.local.waiting import wait_until
+from tests.local.wait_until import wait_until
 from tests.real.control_plane import MERGE_PATCH, STRATEGIC_PATCH, ControlPlane
 
 pytestmark = [pytest.mark.control_plane, pytest.mark.xdist_group("control_plane")]

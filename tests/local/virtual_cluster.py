@@ -1,11 +1,11 @@
-"""Builders for the little GKE: a world in virtual time with short defaults."""
+"""Builders for the simulated GKE: a world in virtual time with short defaults."""
 
 import json
 from typing import Any
 
 from infra.local.api.server import KubeApi
 from infra.local.clocks import ManualClock
-from infra.local.exchange import Answer, Request
+from infra.local.http_messages import HttpAnswer, HttpRequest
 from infra.local.world.kinds import Json
 from infra.local.world.kubelet import KubeletTimes
 from infra.local.world.world import World, WorldSettings
@@ -78,22 +78,22 @@ class VirtualCluster:
         found = self.store.all("pods")
         return [item for item in found if labels.items() <= (item["metadata"].get("labels") or {}).items()]
 
-    def call(self, method: str, path: str, body: Any = None, **options: Any) -> Answer:
+    def call(self, method: str, path: str, body: Any = None, **options: Any) -> HttpAnswer:
         """`query` and `type` (content type) are taken out of the options; the rest are headers."""
         query = {str(key): str(value) for key, value in options.pop("query", {}).items()}
         headers = {"content-type": options.pop("type", "application/json"), "user-agent": "test", **options}
         return self.api.handle(
-            Request(method, path, query, headers, b"" if body is None else json.dumps(body).encode())
+            HttpRequest(method, path, query, headers, b"" if body is None else json.dumps(body).encode())
         )
 
     def json(self, method: str, path: str, body: Any = None, **options: Any) -> Any:
         return json.loads(self.call(method, path, body, **options).body)
 
-    def evict(self, name: str, query: Json | None = None, **options: Any) -> Answer:
+    def evict(self, name: str, query: Json | None = None, **options: Any) -> HttpAnswer:
         body = {"kind": "Eviction", "metadata": {"name": name}, "deleteOptions": options}
         return self.call("POST", f"/api/v1/namespaces/default/pods/{name}/eviction", body, query=query or {})
 
 
-def status_of(answer: Answer) -> tuple[int, str]:
+def status_of(answer: HttpAnswer) -> tuple[int, str]:
     """The code and the Status reason of an answer."""
     return answer.status, json.loads(answer.body).get("reason", "")

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from functions.cli.plan import as_json as plan_json
+from functions.cli.plan.as_json import document
+from functions.cli.plan.view import view_of
 from functions.planner import log_lines as lines
 from shared.adapters.prices import load
 from shared.core.cluster.resources import CPU, MEMORY, PODS, Resources
@@ -69,7 +70,7 @@ def test_a_plan_of_any_amounts_holds_in_exact_arithmetic_and_can_be_told(snapsho
         (set(most.nodes), most.moves),
     ):
         assert faults(snapshot, {move.pod: move.node for move in moves}, gone) == []
-    assert json.dumps(plan_json.document(plan, most), allow_nan=False)
+    assert json.dumps(document(view_of(plan, most)), allow_nan=False)
     told = [*map(lines.node_decision, plan.decisions), lines.pool_state(node_metrics(plan, snapshot, prices))]
     assert json.dumps(told, allow_nan=False, default=str)
 

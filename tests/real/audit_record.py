@@ -10,7 +10,7 @@ from typing import Any
 
 from infra.local.clocks import ManualClock
 from infra.local.world.record import Record
-from infra.local.world.store import Change
+from infra.local.world.store import ObjectChange
 from tests.real.watches import Seen
 
 Audit = Mapping[str, Any]
@@ -94,7 +94,9 @@ class _Joining:
             self._things[uid] = seen.thing
         actor = self._actors.get(str(seen.revision), "")
         self._record.on_change(
-            Change(seen.plural, before or (seen.thing if seen.gone else None), None if seen.gone else seen.thing, actor)
+            ObjectChange(
+                seen.plural, before or (seen.thing if seen.gone else None), None if seen.gone else seen.thing, actor
+            )
         )
 
 

@@ -15,8 +15,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import ClassVar, Self
 
-from infra.local.leash import Leash
-from infra.local.ports import free_ports
+from infra.local.bound_process import BoundProcess
+from infra.local.free_ports import free_ports
 
 START_SECONDS = 60.0
 _POLL_SECONDS = 0.2
@@ -60,24 +60,24 @@ class _Emulator:
         folder = Path(tempfile.mkdtemp(prefix="ebb-emulator-"))
         command = [str(_program(self.program, os.environ)), *(each.format(folder=folder) for each in self.arguments)]
         command += ["--host=127.0.0.1", f"--port={port}"]
-        self._leash = Leash(command, folder)
+        self._process = BoundProcess(command, folder)
         try:
             self._wait(port)
         except EmulatorError:
-            self._leash.close()
+            self._process.close()
             raise
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._leash.close()
+        self._process.close()
 
     def _wait(self, port: int) -> None:
         until = time.monotonic() + START_SECONDS
         while not _answers(port):
-            if self._leash.ended():
-                raise EmulatorError(f"the {self.component} ended at its start:\n{self._leash.last_words()}")
+            if self._process.ended():
+                raise EmulatorError(f"the {self.component} ended at its start:\n{self._process.last_words()}")
             if time.monotonic() > until:
                 raise EmulatorError(f"the {self.component} did not answer within {START_SECONDS:.0f} s")
             time.sleep(_POLL_SECONDS)

@@ -1,6 +1,6 @@
 """Ebb installed beside a real control plane: both functions as processes, Google's emulators, a push subscription.
 
-The GKE API, the policy's bucket and the autoscaler are the little GKE's; everything else is the real thing.
+The GKE API, the policy's bucket and the autoscaler are the simulated GKE's; everything else is the real thing.
 Tests and `make cluster-up` use the same installation.
 """
 
@@ -22,15 +22,15 @@ from google.pubsub_v1.services.subscriber.transports import SubscriberGrpcTransp
 from grpc import insecure_channel
 
 from infra.local.autoscaler import Autoscaler
+from infra.local.bound_process import BoundProcess
 from infra.local.bucket import Bucket
 from infra.local.clocks import ScaledClock
-from infra.local.gke import Cluster, GkeApi
-from infra.local.leash import Leash
-from infra.local.machines import Pool
-from infra.local.ports import free_ports
-from infra.local.scaling.client import ApiError, HttpTransport
+from infra.local.free_ports import free_ports
+from infra.local.gke_api import GkeApi, ServedCluster
+from infra.local.machine_types import MachinePool
+from infra.local.scaling.client import HttpTransport, RefusedCall
 from infra.local.scaling.settings import AutoscalerSettings
-from infra.local.shell.serving import HttpServer
+from infra.local.servers.http_server import HttpServer
 from tests.real.pusher import Pusher
 from tests.real.waiting import until
 
@@ -67,7 +67,7 @@ class Installation:
         self,
         services: RealServices,
         policy: str,
-        pools: Mapping[str, Pool],
+        pools: Mapping[str, MachinePool],
         settings: Mapping[str, str] | None = None,
         *,
         hands: int = 0,
@@ -84,13 +84,13 @@ class Installation:
         self._lock = threading.RLock()
         self.bucket = Bucket(ScaledClock(1))
         self.bucket.put("policies", "policy.yaml", policy.encode())
-        self._gke = HttpServer(GkeApi({CLUSTER: Cluster(CLUSTER, dict(pools))}).handle, self._lock)
+        self._gke = HttpServer(GkeApi({CLUSTER: ServedCluster(CLUSTER, dict(pools))}).handle, self._lock)
         self._storage = HttpServer(self.bucket.handle, self._lock)
         self._autoscaler = Autoscaler(HttpTransport(services.proxy_url), pools, ScaledClock(1), AUTOSCALER)
         self._stopping = threading.Event()
         self._scaling = threading.Thread(target=self._scale, daemon=True)
         self.planner_port, self.drainer_port = free_ports(2)
-        self._functions: dict[str, Leash] = {}
+        self._functions: dict[str, BoundProcess] = {}
         self._forget: list[Callable[[], object]] = []
 
     def __enter__(self) -> Self:
@@ -146,20 +146,20 @@ class Installation:
         self._publisher.publish(topic=TOPIC, messages=[PubsubMessage(data=json.dumps(order).encode())])
 
     def pid(self, target: str) -> int:
-        """The process that holds a function on a leash: its child is the server, whose children are the workers."""
+        """The process that a function is bound to: its child is the server, whose children are the workers."""
         return self._functions[target].pid
 
     def said(self, target: str) -> str:
         """Return the last lines of a function's log."""
         return self._functions[target].last_words()
 
-    def _function(self, target: str, port: int) -> Leash:
+    def _function(self, target: str, port: int) -> BoundProcess:
         folder = Path(tempfile.mkdtemp(prefix=f"ebb-{target}-"))
         kubeconfig = self.services.kubeconfigs.get(target, self.services.kubeconfig)
         environment = {**self.environment, "EBB_KUBECONFIG": str(kubeconfig)}
         variables = [f"{name}={value}" for name, value in environment.items()]
         framework = ["-m", "functions_framework", "--target", target, "--host", "127.0.0.1", "--port", str(port)]
-        return Leash(["env", *variables, sys.executable, *framework, *self._source], folder)
+        return BoundProcess(["env", *variables, sys.executable, *framework, *self._source], folder)
 
     def _answers(self, target: str, port: int) -> bool:
         assert not self._functions[target].ended(), self.said(target)
@@ -192,5 +192,5 @@ class Installation:
         while not self._stopping.wait(0.2):
             try:
                 self._autoscaler.step()
-            except ApiError as error:
+            except RefusedCall as error:
                 sys.stderr.write(f"autoscaler: {error}\n")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from random import Random
 from typing import Any
 
-from infra.local.machines import Pool
+from infra.local.machine_types import MachinePool
 from tests.real.control_plane.api import MERGE_PATCH, Api
 from tests.real.control_plane.manifests import Manifest, deployment, disruption_budget, node
 from tests.real.waiting import until
@@ -20,7 +20,7 @@ NODES = 100
 GUARDED, REPLICAS = 12, 8
 TIDAL, LOW, HIGH = 8, 6, 18
 MOST_CORDONED = 4
-POOLS = {POOL: Pool(POOL, min_nodes=5, max_nodes=6, annotations={"kwok.x-k8s.io/node": "fake"})}
+POOLS = {POOL: MachinePool(POOL, min_nodes=5, max_nodes=6, annotations={"kwok.x-k8s.io/node": "fake"})}
 """No scale-up comes of a maximum that is reached: one for a pod that Ebb moved opens a breaker for half an hour."""
 _TAINT = "status-taint.cluster-autoscaler.kubernetes.io/ebb"
 

@@ -37,10 +37,10 @@ class Killer:
         self.killed[target] += 1
 
 
-def workers(leash: int) -> list[int]:
-    """Return the server's workers: the grandchildren of the leash that holds it."""
+def workers(bound: int) -> list[int]:
+    """Return the server's workers: the grandchildren of the process that it is bound to."""
     children = _children()
-    return [worker for server in children.get(leash, []) for worker in children.get(server, [])]
+    return [worker for server in children.get(bound, []) for worker in children.get(server, [])]
 
 
 def _children() -> dict[int, list[int]]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from infra.local.leash import ROOT
+from infra.local.bound_process import ROOT
 from tests.real.control_plane import AssetsError, assets
 
 # Answers the version question; "builds" slowly enough for two builders to meet, and counts its builds.

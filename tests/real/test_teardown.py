@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from infra.local.leash import ROOT
+from infra.local.bound_process import ROOT
 from tests.real.control_plane import ControlPlane
 from tests.real.control_plane.cluster import processes
 from tests.real.control_plane.layout import Layout

@@ -1,4 +1,4 @@
-"""What Ebb asks of an API server that would delete a pod or a node if it were told to: drains on the little GKE."""
+"""What Ebb asks of an API server that would delete a pod or a node if it were told to: drains on the simulated GKE."""
 
 from typing import Any
 

@@ -97,7 +97,7 @@ def variables(target: str, addresses: Mapping[str, Any], state: Mapping[str, str
 
 @contextmanager
 def running(binaries: Path, source: Path, folder: Path, state: Mapping[str, str]) -> Iterator[RunningEbb]:
-    """Start the little GKE and both functions, and end them with the block."""
+    """Start the simulated GKE and both functions, and end them with the block."""
     ports = dict(zip(TARGETS, free_ports(len(TARGETS)), strict=True))
     with ExitStack() as stack:
         up = ["-m", "infra.local", "up", "--held", "--scenario", str(SCENARIO), "--folder", str(folder)]
@@ -118,19 +118,21 @@ def running(binaries: Path, source: Path, folder: Path, state: Mapping[str, str]
 
 
 def _started(target: str, command: list[str], source: Path, folder: Path, environment: Mapping[str, str]) -> Child:
-    """Start on a leash, in the source root, with these variables and no other: neither PYTHONPATH nor this test's."""
-    leash = folder / f"{target}.leash"
-    leash.mkdir()
+    """Start bound to this process, in the source root, with these variables and no other, not even PYTHONPATH."""
+    bound = folder / f"{target}.bound"
+    bound.mkdir()
     words = [f"{name}={value}" for name, value in environment.items()]
     here = ["sh", "-c", 'cd "$0" && exec "$@"', str(source)]
     clean = ["env", "-i", "PATH=/usr/bin:/bin", f"HOME={folder}", "PYTHONUNBUFFERED=1", *words]
-    return Child(target, ["-m", "infra.local.leash", str(leash), *clean, *here, *command], folder, {})
+    return Child(target, ["-m", "infra.local.bound_process", str(bound), *clean, *here, *command], folder, {})
 
 
 def peaks(child_marker: str) -> list[float]:
     """Return the peak memory in MiB of each process whose command line holds the marker, the largest first."""
     commands = {process: _read(process / "cmdline").replace("\0", " ") for process in Path("/proc").glob("[0-9]*")}
-    marked = [each for each, said in commands.items() if child_marker in said and "infra.local.leash" not in said]
+    marked = [
+        each for each, said in commands.items() if child_marker in said and "infra.local.bound_process" not in said
+    ]
     return sorted(filter(None, map(_peak, marked)), reverse=True)
 
 

@@ -1,7 +1,7 @@
 """The plan as JSON, for tools: an outside contract (docs/orders.md, plan JSON).
 
 Every key is always there, null where there is nothing. Money is dollars rounded to four decimals, ratios are
-shares of one, times are RFC 3339 with Z. Must not decide anything: it only says what the plan holds.
+shares of one, times are RFC 3339 with Z. Must not decide anything: it only says what the view holds.
 """
 
 from collections.abc import Iterable
@@ -10,50 +10,49 @@ from fractions import Fraction
 from typing import Any, Final
 
 from functions.cli.format import dollars, dollars_a_month, rfc3339
+from functions.cli.plan.view import BlockerView, NodeView, PlanView, Totals
 from shared.core.placement.assignments import Move
-from shared.core.planning.plan import NodeDecision, Plan, PlannedOrder, Potential
-from shared.core.reasons import Blocker
+from shared.core.planning.plan import PlannedOrder, Potential
 
 SCHEMA: Final = 1
 
 
-def document(plan: Plan, potential: Potential | None = None) -> dict[str, Any]:
+def document(view: PlanView) -> dict[str, Any]:
     """Return the plan as JSON values; `potential` is null unless it was asked for."""
     return {
         "schema": SCHEMA,
-        "cluster": plan.cluster or None,
-        "taken_at": rfc3339(plan.taken_at),
-        "policy_hash": plan.policy_hash or None,
-        "dry_run": plan.dry_run,
-        "totals": _totals(plan),
-        "nodes": [_node(each) for each in plan.decisions],
-        "orders": [_order(each) for each in plan.orders],
-        "potential": None if potential is None else _potential(potential),
+        "cluster": view.cluster or None,
+        "taken_at": rfc3339(view.taken_at),
+        "policy_hash": view.policy_hash or None,
+        "dry_run": view.dry_run,
+        "totals": _totals(view.totals),
+        "nodes": [_node(each) for each in view.nodes],
+        "orders": [_order(each) for each in view.orders],
+        "potential": None if view.potential is None else _potential(view.potential),
     }
 
 
-def _totals(plan: Plan) -> dict[str, Any]:
-    """`marked`: nodes with a mark; `removable`: those of them whose mark is old enough by now."""
-    marked = [each for each in plan.decisions if each.marked_since is not None]
+def _totals(totals: Totals) -> dict[str, Any]:
     return {
-        "nodes": len(plan.decisions),
-        "pods": plan.pods,
-        "orders": len(plan.orders),
-        "marked": len(marked),
-        "removable": sum(each.removable_at is not None and each.removable_at <= plan.taken_at for each in marked),
-        "cost_per_hour": _money(dollars(plan.cost)),
-        "saving_per_hour": _money(dollars(plan.saving)),
-        "saving_per_month": _money(dollars_a_month(plan.saving)),
+        "nodes": totals.nodes,
+        "pods": totals.pods,
+        "orders": totals.orders,
+        "marked": totals.marked,
+        "removable": totals.removable,
+        "cost_per_hour": _money(dollars(totals.cost)),
+        "saving_per_hour": _money(dollars(totals.saving)),
+        "saving_per_month": _money(dollars_a_month(totals.saving)),
     }
 
 
-def _node(decision: NodeDecision) -> dict[str, Any]:
+def _node(node: NodeView) -> dict[str, Any]:
+    decision = node.decision
     return {
-        "name": decision.name,
+        "name": node.name,
         "pool": decision.pool or None,
         "verdict": decision.verdict.value,
         "reason": decision.reason or None,
-        "blockers": [_blocker(each) for each in decision.blockers],
+        "blockers": [_blocker(each) for each in node.blockers],
         "cpu_ratio": _ratio(decision.cpu_ratio),
         "memory_ratio": _ratio(decision.memory_ratio),
         "movable_cpu_ratio": _ratio(decision.movable_cpu_ratio),
@@ -65,8 +64,8 @@ def _node(decision: NodeDecision) -> dict[str, Any]:
     }
 
 
-def _blocker(blocker: Blocker) -> dict[str, Any]:
-    return {"reason": blocker.reason.value, "object": blocker.object or None, "detail": blocker.detail or None}
+def _blocker(blocker: BlockerView) -> dict[str, Any]:
+    return {"reason": blocker.reason, "object": blocker.object or None, "detail": blocker.detail or None}
 
 
 def _order(order: PlannedOrder) -> dict[str, Any]:

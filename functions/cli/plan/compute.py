@@ -9,9 +9,8 @@ import typer
 
 from functions.cli.inputs import Inputs, Sources, gather
 from functions.cli.options import Output
-from functions.cli.plan import as_json as plan_json
-from functions.cli.plan import explain
-from functions.cli.plan import table as plan_table
+from functions.cli.plan import as_json, explain, table
+from functions.cli.plan.view import view_of
 from functions.cli.terminal import printing
 from shared.core.planning.make_plan import make_plan, potential
 from shared.core.planning.plan import Plan, Potential
@@ -22,21 +21,21 @@ from shared.core.rules.situation import Situation
 def show_plan(sources: Sources, output: Output, *, with_potential: bool) -> None:
     """Print the plan as a table with notes, or as JSON with the notes on stderr."""
     inputs = gather(sources)
-    plan, most = _plan(inputs), _potential(inputs) if with_potential else None
+    view = view_of(_plan(inputs), _potential(inputs) if with_potential else None, inputs.notes)
     if output is Output.JSON:
-        typer.echo("\n".join(inputs.notes), err=True)
-        typer.echo(json.dumps(plan_json.document(plan, most), indent=2, ensure_ascii=False))
+        typer.echo("\n".join(view.notes), err=True)
+        typer.echo(json.dumps(as_json.document(view), indent=2, ensure_ascii=False))
         return
     with printing() as console:
-        plan_table.show(console, plan, most, inputs.notes)
+        table.show(console, view)
 
 
 def show_node(sources: Sources, name: str) -> None:
     """Print one node's verdict with all its blockers and what can be done about them."""
     inputs = gather(sources)
-    plan = _plan(inputs)
+    view = view_of(_plan(inputs), notes=inputs.notes)
     with printing() as console:
-        explain.show(console, plan, explain.find(plan, name), inputs.notes)
+        explain.show(console, view, name)
 
 
 def _plan(inputs: Inputs) -> Plan:

@@ -2,14 +2,15 @@
 
 What goes first is what is said elsewhere: the objects in the way stand in the legend, the verdict heads its
 group, the beginning that all names share stands above the table, and the pool is part of a node's name.
-Must not know the plan.
+Must not know more of a plan than its nodes.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from functions.cli.plan.view import Row
+from functions.cli.format import percent
+from functions.cli.plan.view import NodeView
 
 GAP: Final = 2
 ABOUT: Final = "because of"
@@ -31,7 +32,7 @@ class Column:
     """One column: its title, its cell of each row, its width, and whether numbers stand to the right."""
 
     title: str
-    cell: Callable[[Row], str]
+    cell: Callable[[NodeView], str]
     width: int
     right: bool = False
 
@@ -49,7 +50,7 @@ class Layout:
         return sum(column.width for column in self.columns) + self.gap * (len(self.columns) - 1)
 
 
-def fit(rows: Sequence[Row], width: int | None) -> Layout:
+def fit(rows: Sequence[NodeView], width: int | None) -> Layout:
     """Return the first layout that fits into so many characters; None = a file, which has room for all."""
     prefix = _shared_beginning(rows)
     columns = _columns(rows, len(prefix))
@@ -66,16 +67,16 @@ def fit(rows: Sequence[Row], width: int | None) -> Layout:
     return _folded(tightest, width)
 
 
-def _columns(rows: Sequence[Row], cut: int) -> dict[str, Column]:
+def _columns(rows: Sequence[NodeView], cut: int) -> dict[str, Column]:
     columns = {
-        "node": _column("node", rows, lambda row: row.node),
-        "short": _column("node", rows, lambda row: f"…{row.node[cut:]}" if cut else row.node),
-        "pool": _column("pool", rows, lambda row: row.pool),
-        "cpu": _column("cpu", rows, lambda row: row.cpu, right=True),
-        "mem": _column("mem", rows, lambda row: row.memory, right=True),
+        "node": _column("node", rows, lambda row: row.name),
+        "short": _column("node", rows, lambda row: f"…{row.name[cut:]}" if cut else row.name),
+        "pool": _column("pool", rows, lambda row: row.decision.pool or "-"),
+        "cpu": _column("cpu", rows, lambda row: percent(row.decision.cpu_ratio), right=True),
+        "mem": _column("mem", rows, lambda row: percent(row.decision.memory_ratio), right=True),
         "go?": _column("go?", rows, lambda row: "yes" if row.could_go else ""),
         "verdict": _column("verdict", rows, lambda row: row.verdict),
-        "reason": _column("reason", rows, lambda row: row.reason),
+        "reason": _column("reason", rows, lambda row: row.decision.reason),
         "when (UTC)": _column("when (UTC)", rows, lambda row: row.when),
     }
     if not any(row.could_go for row in rows):
@@ -83,21 +84,21 @@ def _columns(rows: Sequence[Row], cut: int) -> dict[str, Column]:
     return columns
 
 
-def _column(title: str, rows: Sequence[Row], cell: Callable[[Row], str], *, right: bool = False) -> Column:
+def _column(title: str, rows: Sequence[NodeView], cell: Callable[[NodeView], str], *, right: bool = False) -> Column:
     return Column(title, cell, max(len(title), *(len(cell(row)) for row in rows)), right)
 
 
-def _shared_beginning(rows: Sequence[Row]) -> str:
+def _shared_beginning(rows: Sequence[NodeView]) -> str:
     """Return the beginning that all names share, up to a hyphen."""
-    first, last = min(row.node for row in rows), max(row.node for row in rows)
+    first, last = min(row.name for row in rows), max(row.name for row in rows)
     shared = next((at for at, pair in enumerate(zip(first, last, strict=False)) if pair[0] != pair[1]), 0)
     return first[: first.rfind("-", 0, shared) + 1]
 
 
-def _with_about(layout: Layout, rows: Sequence[Row], room: int) -> Layout:
+def _with_about(layout: Layout, rows: Sequence[NodeView], room: int) -> Layout:
     """Add what stands in the way after the reason, each in the longest wording that has room."""
 
-    def wording(row: Row) -> str:
+    def wording(row: NodeView) -> str:
         return next(each for each in row.about if len(each) <= room)
 
     wished = max(len(row.about[0]) for row in rows)

@@ -1,32 +1,18 @@
-"""What the words of the table mean: each reason that occurs once, with its sentence and what it is about.
+"""What the words of a plan mean: each reason that occurs once, with its sentence and what it is about.
 
-Pure: a plan in, entries out. Must not repeat a sentence of its own for a reason: `Reason` carries it.
+Pure: a plan in, entries out. Must not word a reason: `sentences` does.
 """
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
 
+from functions.cli.plan.sentences import IN_FLIGHT, of_reason
 from shared.core.planning.plan import NodeDecision, Plan, Verdict
-from shared.core.reasons import DrainReason, Reason, Unremovable
-
-ORDER_SENTENCES: Final[Mapping[str, str]] = {
-    DrainReason.EMPTY: "No pod would have to move.",
-    DrainReason.UNDERUTILIZED: "Its requests are below the limits, and its pods all have a place elsewhere.",
-    DrainReason.EXPIRED: "The node is older than expireAfter, and its pods all have a place elsewhere.",
-    DrainReason.MANUAL: "A person asked for it.",
-}
-IN_FLIGHT: Final = "in flight"
-_SENTENCES: Final[Mapping[str, str]] = {
-    IN_FLIGHT: "The reason column names the order that drains the node.",
-    **ORDER_SENTENCES,
-    **{reason.value: reason.sentence for reason in Unremovable},
-}
+from shared.core.reasons import Blocker, Unremovable
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class LegendEntry:
     """One word with its sentence: how many nodes it names, and the objects (pods, PDBs, budgets) it is about."""
 
     word: str
@@ -35,39 +21,29 @@ class Entry:
     objects: tuple[str, ...] = ()
 
 
-def legend(plan: Plan) -> tuple[Entry, ...]:
+def legend(plan: Plan) -> tuple[LegendEntry, ...]:
     """Return first the reasons of the verdicts, the most frequent first, then those that only pods gave."""
     heads = Counter(_head(each) for each in plan.decisions if _head(each))
-    objects = _objects(plan)
-    reasons = {blocker.reason.value: blocker.reason for each in plan.decisions for blocker in each.blockers}
-    first = [
-        Entry(word, sentence_of(word, reasons), nodes, objects.get(word, ()))
-        for word, nodes in sorted(heads.items(), key=lambda item: (-item[1], item[0]))
-    ]
-    return (*first, *_others(plan, reasons, objects, frozenset(heads)))
+    others = Counter(word for each in plan.decisions for word in _words(each) - heads.keys())
+    objects, blockers = _objects(plan), [blocker for each in plan.decisions for blocker in each.blockers]
+    by_word = {each.reason.value: each for each in blockers}
+    return tuple(
+        LegendEntry(word, _sentence(word, by_word), nodes, objects.get(word, ()))
+        for counted in (heads, others)
+        for word, nodes in sorted(counted.items(), key=lambda item: (-item[1], item[0]))
+    )
 
 
-def sentence_of(word: str, reasons: Mapping[str, Reason]) -> str:
-    """Return the sentence of a verdict's reason; `reasons` are those that the blockers carry."""
-    if word in reasons:
-        return reasons[word].sentence
-    return _SENTENCES.get(word, "")
+def _sentence(word: str, blockers: dict[str, Blocker]) -> str:
+    return of_reason(word, [blockers[word]] if word in blockers else ())
 
 
 def _head(decision: NodeDecision) -> str:
     return IN_FLIGHT if decision.verdict is Verdict.IN_FLIGHT else decision.reason
 
 
-def _others(
-    plan: Plan, reasons: Mapping[str, Reason], objects: Mapping[str, tuple[str, ...]], said: frozenset[str]
-) -> tuple[Entry, ...]:
-    words = Counter(
-        word for each in plan.decisions for word in {blocker.reason.value for blocker in each.blockers} - said
-    )
-    return tuple(
-        Entry(word, reasons[word].sentence, nodes, objects.get(word, ()))
-        for word, nodes in sorted(words.items(), key=lambda item: (-item[1], item[0]))
-    )
+def _words(decision: NodeDecision) -> set[str]:
+    return {blocker.reason.value for blocker in decision.blockers}
 
 
 def _objects(plan: Plan) -> dict[str, tuple[str, ...]]:

@@ -13,9 +13,9 @@ from rich.text import Text
 from functions.cli.format import count, hourly, moment, monthly, some
 from functions.cli.inputs import WARNING
 from functions.cli.plan.layout import GAP, Layout, fit
-from functions.cli.plan.legend import Entry, legend
-from functions.cli.plan.view import TITLES, VerdictGroup, groups
-from shared.core.planning.plan import Plan, Potential, Verdict
+from functions.cli.plan.legend import LegendEntry
+from functions.cli.plan.view import PlanView, VerdictGroup
+from shared.core.planning.plan import Verdict
 
 STYLES: Final = {
     Verdict.ORDER: "bold green",
@@ -26,17 +26,17 @@ STYLES: Final = {
 }
 
 
-def show(console: Console, plan: Plan, potential: Potential | None, notes: Sequence[str]) -> None:
-    """Print the whole plan; `notes` come first, because they say what the plan rests on."""
-    show_notes(console, notes)
-    console.print(_head(plan, potential))
-    if not plan.decisions:
+def show(console: Console, view: PlanView) -> None:
+    """Print the whole plan; its notes come first, because they say what it rests on."""
+    show_notes(console, view.notes)
+    console.print(_head(view))
+    if not view.nodes:
         return
-    _nodes(console, plan, potential)
+    _nodes(console, view.groups)
     console.print()
-    console.print(_legend(legend(plan)))
+    console.print(_legend(view.legend))
     console.print()
-    console.print(_sum(plan))
+    console.print(view.summary)
 
 
 def show_notes(console: Console, notes: Sequence[str]) -> None:
@@ -46,53 +46,40 @@ def show_notes(console: Console, notes: Sequence[str]) -> None:
     console.print()
 
 
-def _head(plan: Plan, potential: Potential | None) -> Table:
-    head = _grid()
-    head.add_row("Cluster", f"{plan.cluster or 'unknown'}, {moment(plan.taken_at)}")
-    head.add_row("Nodes", f"{count(len(plan.decisions), 'node')} with {count(plan.pods, 'pod')}")
-    head.add_row("Cost", f"{monthly(plan.cost)} a month ({hourly(plan.cost)} an hour)")
-    head.add_row("Saving", _saving(plan))
-    if potential is not None:
-        head.add_row("Potential", _potential(plan, potential))
+def _head(view: PlanView) -> Table:
+    head, totals = _grid(), view.totals
+    head.add_row("Cluster", f"{view.cluster or 'unknown'}, {moment(view.taken_at)}")
+    head.add_row("Nodes", f"{count(totals.nodes, 'node')} with {count(totals.pods, 'pod')}")
+    head.add_row("Cost", f"{monthly(totals.cost)} a month ({hourly(totals.cost)} an hour)")
+    head.add_row("Saving", view.saving)
+    if view.potential_saving:
+        head.add_row("Potential", view.potential_saving)
     return head
 
 
-def _saving(plan: Plan) -> str:
-    orders = count(len(plan.orders), "order")
-    why = " (dry run: nothing is ordered)" if plan.dry_run else " (only shown: ebb plan orders nothing)"
-    return f"{monthly(plan.saving)} a month by {orders}{why}"
-
-
-def _potential(plan: Plan, potential: Potential) -> str:
-    share = f", {potential.saving * 100 // plan.cost}% of the cost" if plan.cost else ""
-    nodes = count(len(potential.nodes), "node")
-    return f"{monthly(potential.saving)} a month by {nodes}{share}, with only the safety rules in force"
-
-
-def _nodes(console: Console, plan: Plan, potential: Potential | None) -> None:
-    parts = groups(plan, frozenset(potential.nodes if potential else ()))
-    layout = fit([row for part in parts for row in part.rows], console.width if console.is_terminal else None)
+def _nodes(console: Console, groups: Sequence[VerdictGroup]) -> None:
+    layout = fit([row for group in groups for row in group.nodes], console.width if console.is_terminal else None)
     if layout.prefix:
         console.print(f"\nNames of nodes begin with {layout.prefix}")
     console.print()
-    console.print(_table(layout, parts))
+    console.print(_table(layout, groups))
 
 
-def _table(layout: Layout, parts: Iterable[VerdictGroup]) -> Table:
+def _table(layout: Layout, groups: Iterable[VerdictGroup]) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, layout.gap, 0, 0), header_style="bold")
     for column in layout.columns:
         side: Literal["left", "right"] = "right" if column.right else "left"
         table.add_column(column.title, width=column.width, justify=side, overflow="fold")
-    for number, part in enumerate(parts):
+    for number, group in enumerate(groups):
         if number:
             table.add_row()
-        table.add_row(Text(part.title, style="bold"))
-        for row in part.rows:
-            table.add_row(*(Text(column.cell(row)) for column in layout.columns), style=STYLES[part.verdict])
+        table.add_row(Text(group.title, style="bold"))
+        for row in group.nodes:
+            table.add_row(*(Text(column.cell(row)) for column in layout.columns), style=STYLES[group.verdict])
     return table
 
 
-def _legend(entries: Sequence[Entry]) -> Table:
+def _legend(entries: Sequence[LegendEntry]) -> Table:
     """Return the reasons with how many nodes and what they mean, and below each the first objects it is about."""
     table = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
     table.add_column("nodes", justify="right")
@@ -103,11 +90,6 @@ def _legend(entries: Sequence[Entry]) -> Table:
         if entry.objects:
             table.add_row("", "", Text(some(entry.objects), style="dim"))
     return table
-
-
-def _sum(plan: Plan) -> str:
-    said = [f"{TITLES[Verdict(word)]}: {number:,}" for word, number in plan.counts().items() if number]
-    return f"{', '.join(said)}; {monthly(plan.saving)} of {monthly(plan.cost)} a month would be saved."
 
 
 def _grid() -> Table:

@@ -1,40 +1,70 @@
-"""One row a node, in the order in which a person reads: what goes, what waits, what is going, what stays.
+"""What is shown of a plan, made once: the table, the JSON and one node explained are drawn from this value alone.
 
-Pure: a plan in, cells of text out. Must not know the terminal; `layout` fits the cells into it.
+Numbers are the plan's own (exact ratios, micro-dollars an hour), beside them the sentences that a person reads; the
+nodes stand twice, as the plan has them and in groups as a person reads: what goes, what waits, what is going, what
+stays. Must not decide anything, and must not know the terminal or a format.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from functions.cli.format import clock, dollars_a_month, percent
-from shared.core.planning.plan import NodeDecision, Plan, Verdict
-from shared.core.reasons import Blocker, PodBlock, Unremovable
+from functions.cli.format import some
+from functions.cli.plan import sentences
+from functions.cli.plan.legend import LegendEntry, legend
+from functions.cli.remedies import REMEDIES
+from shared.core.planning.plan import NodeDecision, Plan, PlannedOrder, Potential, Verdict
+from shared.core.reasons import Blocker
+from shared.errors import BadInput
 
 GROUPS: Final = (Verdict.ORDER, Verdict.WOULD_ORDER, Verdict.WAITING, Verdict.IN_FLIGHT, Verdict.KEEP)
-TITLES: Final = {
-    Verdict.ORDER: "order",
-    Verdict.WOULD_ORDER: "would order",
-    Verdict.WAITING: "waiting",
-    Verdict.IN_FLIGHT: "in flight",
-    Verdict.KEEP: "keep",
-}
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """One node's cells. `about` says what stands in its way, the longest wording first."""
+class Totals:
+    """`marked`: nodes with a mark; `removable`: those of them whose mark is old enough by now."""
 
-    node: str
-    pool: str
-    cpu: str
-    memory: str
-    verdict: str
+    nodes: int
+    pods: int
+    orders: int
+    marked: int
+    removable: int
+    cost: int
+    saving: int
+
+
+@dataclass(frozen=True, slots=True)
+class BlockerView:
+    """One thing in a node's way: its reason's word and sentence, what it is about, what can be done about it."""
+
     reason: str
+    sentence: str
+    object: str
+    detail: str
+    remedy: str
+
+
+@dataclass(frozen=True, slots=True)
+class NodeView:
+    """One node. `about` says what stands in its way, the longest wording first; `when` is when it may go."""
+
+    decision: NodeDecision
+    sentence: str
+    """That of its reason; empty where the reason is an order's id."""
+    blockers: tuple[BlockerView, ...]
     about: tuple[str, ...]
     when: str
-    could_go: bool = False
+    could_go: bool
+    order: PlannedOrder | None
+
+    @property
+    def name(self) -> str:
+        return self.decision.name
+
+    @property
+    def verdict(self) -> str:
+        return sentences.VERDICTS[self.decision.verdict]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,21 +72,104 @@ class VerdictGroup:
     """The nodes of one verdict."""
 
     verdict: Verdict
-    rows: tuple[Row, ...]
+    nodes: tuple[NodeView, ...]
 
     @property
     def title(self) -> str:
-        return f"{TITLES[self.verdict]} ({len(self.rows):,})"
+        return f"{sentences.VERDICTS[self.verdict]} ({len(self.nodes):,})"
 
 
-def groups(plan: Plan, could_go: frozenset[str] = frozenset()) -> tuple[VerdictGroup, ...]:
+@dataclass(frozen=True, slots=True)
+class PlanView:
+    """A plan as it is shown; `notes` say what it rests on and come first."""
+
+    cluster: str
+    taken_at: datetime
+    policy_hash: str
+    dry_run: bool
+    totals: Totals
+    nodes: tuple[NodeView, ...]
+    groups: tuple[VerdictGroup, ...]
+    orders: tuple[PlannedOrder, ...]
+    potential: Potential | None
+    legend: tuple[LegendEntry, ...]
+    saving: str
+    potential_saving: str
+    summary: str
+    notes: tuple[str, ...] = ()
+
+    def node(self, name: str) -> NodeView:
+        """Return a node, by its name or by an end of it that no other node shares.
+
+        Raises:
+            BadInput: no node, or more than one, is meant.
+        """
+        exact = [each for each in self.nodes if each.name == name]
+        found = exact or [each for each in self.nodes if each.name.endswith(name)]
+        if len(found) > 1:
+            raise BadInput(f"NODE: {name!r} is the end of {some([each.name for each in found])}; write the whole name.")
+        if not found:
+            raise BadInput(f"NODE: no node {name!r} among the {len(self.nodes):,} of the cluster; see ebb plan.")
+        return found[0]
+
+
+def view_of(plan: Plan, potential: Potential | None = None, notes: Sequence[str] = ()) -> PlanView:
+    """Return what is shown of a plan; `potential` is None unless it was asked for."""
+    nodes = _nodes(plan, frozenset(potential.nodes if potential else ()))
+    return PlanView(
+        cluster=plan.cluster,
+        taken_at=plan.taken_at,
+        policy_hash=plan.policy_hash,
+        dry_run=plan.dry_run,
+        totals=_totals(plan),
+        nodes=nodes,
+        groups=_groups(nodes, plan.orders),
+        orders=plan.orders,
+        potential=potential,
+        legend=legend(plan),
+        saving=sentences.saving(plan),
+        potential_saving=sentences.potential_saving(plan, potential) if potential else "",
+        summary=sentences.summary(plan),
+        notes=tuple(notes),
+    )
+
+
+def _totals(plan: Plan) -> Totals:
+    marked = [each for each in plan.decisions if each.marked_since is not None]
+    removable = [each for each in marked if each.removable_at is not None and each.removable_at <= plan.taken_at]
+    return Totals(len(plan.decisions), plan.pods, len(plan.orders), len(marked), len(removable), plan.cost, plan.saving)
+
+
+def _nodes(plan: Plan, could_go: frozenset[str]) -> tuple[NodeView, ...]:
+    orders = {order.node: order for order in plan.orders}
+    return tuple(
+        _node(each, plan.taken_at, orders.get(each.name), could_go=each.name in could_go) for each in plan.decisions
+    )
+
+
+def _node(decision: NodeDecision, now: datetime, order: PlannedOrder | None, *, could_go: bool) -> NodeView:
+    return NodeView(
+        decision,
+        sentence=sentences.of_reason(decision.reason, decision.blockers),
+        blockers=tuple(map(_blocker, decision.blockers)),
+        about=sentences.about(decision.blockers),
+        when=sentences.when(decision, now, order.saving if order else 0),
+        could_go=could_go,
+        order=order,
+    )
+
+
+def _blocker(blocker: Blocker) -> BlockerView:
+    reason = blocker.reason
+    return BlockerView(reason.value, reason.sentence, blocker.object, blocker.detail, REMEDIES.get(reason, ""))
+
+
+def _groups(nodes: Iterable[NodeView], orders: Sequence[PlannedOrder]) -> tuple[VerdictGroup, ...]:
     """Return the verdicts that occur, each with its nodes: orders as they were taken, the others sorted."""
-    turn = {order.node: number for number, order in enumerate(plan.orders)}
-    savings = {order.node: order.saving for order in plan.orders}
-    rows: dict[Verdict, list[Row]] = {}
-    for decision in sorted(plan.decisions, key=lambda each: (turn.get(each.name, len(turn)), *_place(each))):
-        row = _row(decision, plan.taken_at, savings.get(decision.name, 0), decision.name in could_go)
-        rows.setdefault(decision.verdict, []).append(row)
+    taken = {order.node: number for number, order in enumerate(orders)}
+    rows: dict[Verdict, list[NodeView]] = {}
+    for node in sorted(nodes, key=lambda each: (taken.get(each.name, len(taken)), *_place(each.decision))):
+        rows.setdefault(node.decision.verdict, []).append(node)
     return tuple(VerdictGroup(verdict, tuple(rows[verdict])) for verdict in GROUPS if verdict in rows)
 
 
@@ -65,55 +178,3 @@ def _place(decision: NodeDecision) -> tuple[str, ...]:
     if decision.verdict is Verdict.WAITING:
         return (due, decision.pool, decision.name)
     return (decision.pool, decision.reason, decision.name)
-
-
-def _row(decision: NodeDecision, now: datetime, saving: int, could_go: bool) -> Row:
-    return Row(
-        node=decision.name,
-        pool=decision.pool or "-",
-        cpu=percent(decision.cpu_ratio),
-        memory=percent(decision.memory_ratio),
-        verdict=TITLES[decision.verdict],
-        reason=decision.reason,
-        about=_about(decision.blockers),
-        when=_when(decision, now, saving),
-        could_go=could_go,
-    )
-
-
-def _when(decision: NodeDecision, now: datetime, saving: int) -> str:
-    if decision.verdict in {Verdict.ORDER, Verdict.WOULD_ORDER}:
-        return f"now ${round(dollars_a_month(saving)):,}/mo" if saving else "now"
-    if decision.verdict is Verdict.WAITING and decision.removable_at is not None:
-        return f"from {clock(decision.removable_at, now)}"
-    if decision.marked_since is not None and decision.marked_since < now:
-        return f"since {clock(decision.marked_since, now)}"
-    return ""
-
-
-def _about(blockers: Sequence[Blocker]) -> tuple[str, ...]:
-    """Return wordings of what stands in the way, longest first, the empty one last."""
-    named = of_pods(blockers) or tuple(blockers)
-    if not named:
-        return ("",)
-    first, rest = named[0], len(named) - 1
-    more = f"+{rest}" if rest else ""
-    word = first.reason.value if isinstance(first.reason, PodBlock) else ""
-    wordings = (
-        _joined(word, first.object, first.detail, more),
-        _joined(word, first.object, more),
-        _joined(word, more),
-        "",
-    )
-    return tuple(dict.fromkeys(wordings))
-
-
-def of_pods(blockers: Sequence[Blocker]) -> tuple[Blocker, ...]:
-    """Return what pods say, where that is what keeps the node: `blocked_by_pod` alone names no cause."""
-    if not blockers or blockers[0].reason is not Unremovable.BLOCKED_BY_POD:
-        return ()
-    return tuple(each for each in blockers if isinstance(each.reason, PodBlock))
-
-
-def _joined(*parts: str) -> str:
-    return " ".join(part for part in parts if part)

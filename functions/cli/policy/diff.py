@@ -15,8 +15,8 @@ from rich.table import Table
 
 from functions.cli.format import count
 from functions.cli.inputs import NO_MARKS, Inputs, Sources, gather, read_policy, warnings_of
+from functions.cli.plan.sentences import VERDICTS
 from functions.cli.plan.table import show_notes
-from functions.cli.plan.view import TITLES
 from functions.cli.policy.words import cluster_settings, pool_settings
 from functions.cli.terminal import printing
 from shared.core.cluster.snapshot import Snapshot
@@ -115,7 +115,7 @@ def verdicts(old: Plan, new: Plan) -> tuple[PolicyChange, ...]:
 
 
 def _verdict(decision: NodeDecision) -> str:
-    return ": ".join(part for part in (TITLES[decision.verdict], decision.reason) if part)
+    return ": ".join(part for part in (VERDICTS[decision.verdict], decision.reason) if part)
 
 
 def show(console: Console, changed: Sequence[PolicyChange], moved: Sequence[PolicyChange], nodes: int | None) -> None:

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from infra.local.exchange import Answer, Handler, Request, answer_json
+from infra.local.http_messages import Handler, HttpAnswer, HttpRequest, answer_json
 
 
 class Mode(StrEnum):
@@ -22,7 +22,7 @@ class Mode(StrEnum):
 
 
 @dataclass
-class Fault:
+class InjectedFault:
     """`method` and `path` are regular expressions that must match wholly; it strikes `times` requests (None: all)."""
 
     method: str = ".*"
@@ -33,7 +33,7 @@ class Fault:
     headers: dict[str, str] = field(default_factory=dict)
     times: int | None = 1
 
-    def strikes(self, request: Request) -> bool:
+    def strikes(self, request: HttpRequest) -> bool:
         live = self.times is None or self.times > 0
         hit = re.fullmatch(self.method, request.method) and re.fullmatch(self.path, request.path)
         return live and hit is not None
@@ -52,18 +52,18 @@ def _default_body(status: int) -> object:
 
 
 @dataclass
-class Faults:
+class InjectedFaults:
     """The faults that are set; the first that matches strikes."""
 
-    rules: list[Fault] = field(default_factory=list)
+    rules: list[InjectedFault] = field(default_factory=list)
 
-    def add(self, fault: Fault) -> None:
+    def add(self, fault: InjectedFault) -> None:
         self.rules.append(fault)
 
     def clear(self) -> None:
         self.rules.clear()
 
-    def through(self, request: Request, handler: Handler) -> Answer:
+    def answer_or_fail(self, request: HttpRequest, handler: Handler) -> HttpAnswer:
         """The handler's answer, or what a fault makes of it."""
         fault = next((rule for rule in self.rules if rule.strikes(request)), None)
         if fault is None:
@@ -75,4 +75,4 @@ class Faults:
             return answer_json(fault.status, body, fault.headers)
         if fault.mode is Mode.DROP:
             return replace(handler(request), lost=True)
-        return Answer(504, lost=True, hangs=True)
+        return HttpAnswer(504, lost=True, hangs=True)

@@ -5,14 +5,14 @@ from functools import lru_cache
 from urllib.parse import unquote
 
 from infra.local.api.statuses import no_such_path
-from infra.local.world.kinds import Kind, find
+from infra.local.world.kinds import ApiKind, find
 
 
 @dataclass(frozen=True)
-class Target:
+class ResourcePath:
     """A parsed path: `namespace` is None for all namespaces, `name` None for a list; `sub` as in `eviction`."""
 
-    kind: Kind
+    kind: ApiKind
     namespace: str | None
     name: str | None
     sub: str
@@ -33,7 +33,7 @@ def _split(parts: list[str], path: str) -> tuple[str, str, list[str]]:
 
 
 @lru_cache(maxsize=4096)
-def target_of(path: str) -> Target:
+def target_of(path: str) -> ResourcePath:
     """The resource a path names; a 404 Status for any path that is not served."""
     group, version, rest = _split([unquote(part) for part in path.strip("/").split("/")], path)
     namespace: str | None = None
@@ -45,4 +45,4 @@ def target_of(path: str) -> Target:
         raise no_such_path(path)
     if name and kind.namespaced and namespace is None:
         raise no_such_path(path)
-    return Target(kind, namespace, name or None, sub)
+    return ResourcePath(kind, namespace, name or None, sub)

@@ -7,12 +7,12 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from infra.local.api.defaulting import as_created, as_written
-from infra.local.api.evicting import Evictor
-from infra.local.api.faults import Faults
-from infra.local.api.listing import Lister
-from infra.local.api.patching import patched
-from infra.local.api.routes import Target, target_of
+from infra.local.api.defaults import as_created, as_written
+from infra.local.api.evictions import Evictor
+from infra.local.api.faults import InjectedFaults
+from infra.local.api.list_pages import Lister
+from infra.local.api.patches import patched
+from infra.local.api.routes import ResourcePath, target_of
 from infra.local.api.statuses import (
     RefusedError,
     bad_request,
@@ -24,37 +24,37 @@ from infra.local.api.statuses import (
     success,
     unauthorized,
 )
-from infra.local.exchange import Answer, Request, answer_json
+from infra.local.http_messages import HttpAnswer, HttpRequest, answer_json
 from infra.local.world.deletion import delete_pod, end_namespace
 from infra.local.world.kinds import Json
 from infra.local.world.pods import is_terminating
 from infra.local.world.store import ExistsError, Store
 from infra.local.world.world import World
 
-Verb = Callable[[Target, Request], Answer]
+Verb = Callable[[ResourcePath, HttpRequest], HttpAnswer]
 _BRIEF = 2000
 _LISTS = 1000
 """How many lists are remembered at most."""
 _DRY_BODY = re.compile(rb'"dryRun"\s*:\s*\[\s*"All"')
 
 
-def _actor(request: Request) -> str:
+def _actor(request: HttpRequest) -> str:
     return request.headers.get("user-agent", "unknown")
 
 
-def _dry(request: Request, body: Any = None) -> bool:
+def _dry(request: HttpRequest, body: Any = None) -> bool:
     asked = (body or {}).get("dryRun") if isinstance(body, dict) else None
     return request.query.get("dryRun") == "All" or asked == ["All"]
 
 
-def _body(request: Request) -> Any:
+def _body(request: HttpRequest) -> Any:
     try:
         return request.json()
     except ValueError as error:
         raise bad_request(f"the body is not JSON: {error}") from error
 
 
-def _no_verb(target: Target, request: Request) -> Answer:
+def _no_verb(target: ResourcePath, request: HttpRequest) -> HttpAnswer:
     del target
     message = f"the server does not allow {request.method}: use GET, POST, PATCH or DELETE"
     raise RefusedError(405, "MethodNotAllowed", message)
@@ -68,8 +68,8 @@ class KubeApi:
         self._store: Store = world.store
         self._token = token
         self.lister = Lister(world.store, token_life)
-        self.faults = Faults()
-        self._lists: dict[tuple[object, ...], tuple[int, Answer]] = {}
+        self.faults = InjectedFaults()
+        self._lists: dict[tuple[object, ...], tuple[int, HttpAnswer]] = {}
         self._evictor = Evictor(world.store, world.record)
         self._verbs: dict[str, Verb] = {
             "GET": self._read,
@@ -78,35 +78,35 @@ class KubeApi:
             "DELETE": self._delete,
         }
 
-    def handle(self, request: Request) -> Answer:
+    def handle(self, request: HttpRequest) -> HttpAnswer:
         """Answer one request and put it in the record."""
-        answer = self.faults.through(request, self._answer)
+        answer = self.faults.answer_or_fail(request, self._answer)
         self._world.record.add("request", _entry(request, answer))
         return answer
 
-    def _answer(self, request: Request) -> Answer:
+    def _answer(self, request: HttpRequest) -> HttpAnswer:
         try:
             self._authenticate(request)
             if request.path in {"/healthz", "/livez", "/readyz"}:
-                return Answer(200, b"ok", {"Content-Type": "text/plain"})
+                return HttpAnswer(200, b"ok", {"Content-Type": "text/plain"})
             if request.path == "/version":
                 return answer_json(200, {"major": "1", "minor": "36", "gitVersion": "v1.36.3-ebb.local"})
             return self._verbs.get(request.method, _no_verb)(target_of(request.path), request)
         except RefusedError as refused:
             return refused.answer()
 
-    def _authenticate(self, request: Request) -> None:
+    def _authenticate(self, request: HttpRequest) -> None:
         if self._token is not None and request.headers.get("authorization") != f"Bearer {self._token}":
             raise unauthorized()
 
-    def _get(self, target: Target) -> Json:
+    def _get(self, target: ResourcePath) -> Json:
         name = target.name or ""
         found = self._store.find(target.kind.plural, target.space, name)
         if found is None:
             raise not_found(target.kind.plural, name)
         return found
 
-    def _read(self, target: Target, request: Request) -> Answer:
+    def _read(self, target: ResourcePath, request: HttpRequest) -> HttpAnswer:
         if request.query.get("watch") in {"1", "true"}:
             raise RefusedError(405, "MethodNotAllowed", "watches are not served: list again instead")
         if target.name is None:
@@ -115,7 +115,7 @@ class KubeApi:
             raise no_such_path(request.path)
         return answer_json(200, self._get(target))
 
-    def _list(self, target: Target, request: Request) -> Answer:
+    def _list(self, target: ResourcePath, request: HttpRequest) -> HttpAnswer:
         """A list in one page is remembered until an object of its kind changes: most callers ask for the same ones."""
         key = (request.path, *sorted(request.query.items()))
         version, known = self._lists.get(key, (0, None))
@@ -129,7 +129,7 @@ class KubeApi:
             self._lists.clear()
         return answer
 
-    def _create(self, target: Target, request: Request) -> Answer:
+    def _create(self, target: ResourcePath, request: HttpRequest) -> HttpAnswer:
         body = _body(request)
         if not isinstance(body, dict):
             raise bad_request("the body is not an object")
@@ -141,7 +141,7 @@ class KubeApi:
             raise no_such_path(request.path)
         return self._store_new(target, request, body)
 
-    def _refuse_in_terminating(self, target: Target, body: Json) -> None:
+    def _refuse_in_terminating(self, target: ResourcePath, body: Json) -> None:
         if target.namespace is None:
             return
         space = self._store.find("namespaces", "", target.namespace)
@@ -151,7 +151,7 @@ class KubeApi:
             name = target.name or str((body.get("metadata") or {}).get("name", ""))
             raise namespace_terminating(target.kind.plural, name, target.namespace)
 
-    def _store_new(self, target: Target, request: Request, body: Json) -> Answer:
+    def _store_new(self, target: ResourcePath, request: HttpRequest, body: Json) -> HttpAnswer:
         meta: Json = {**(body.get("metadata") or {})}
         if not meta.get("name") and not meta.get("generateName"):
             raise RefusedError(422, "Invalid", "metadata.name: Required value: name or generateName is required")
@@ -165,7 +165,7 @@ class KubeApi:
         except ExistsError:
             raise exists(target.kind.plural, str(meta.get("name"))) from None
 
-    def _patch(self, target: Target, request: Request) -> Answer:
+    def _patch(self, target: ResourcePath, request: HttpRequest) -> HttpAnswer:
         if target.name is None or target.sub not in {"", "status"}:
             raise no_such_path(request.path)
         before = self._get(target)
@@ -179,7 +179,7 @@ class KubeApi:
             return answer_json(200, after)
         return answer_json(200, self._store.replace(target.kind.plural, after, _actor(request)))
 
-    def _delete(self, target: Target, request: Request) -> Answer:
+    def _delete(self, target: ResourcePath, request: HttpRequest) -> HttpAnswer:
         if target.name is None or target.sub:
             raise RefusedError(405, "MethodNotAllowed", "collections are not deleted here: name one object")
         body, found = _body(request), self._get(target)
@@ -187,7 +187,7 @@ class KubeApi:
             self._remove(target, found, body, _actor(request))
         return answer_json(200, {**success(), "code": 200})
 
-    def _remove(self, target: Target, found: Json, options: Json, actor: str) -> None:
+    def _remove(self, target: ResourcePath, found: Json, options: Json, actor: str) -> None:
         if target.kind.plural == "pods":
             delete_pod(self._store, found, options.get("gracePeriodSeconds"), actor)
         elif target.kind.plural == "namespaces":
@@ -196,7 +196,7 @@ class KubeApi:
             self._store.remove(target.kind.plural, target.space, found["metadata"]["name"], actor)
 
 
-def _entry(request: Request, answer: Answer) -> Json:
+def _entry(request: HttpRequest, answer: HttpAnswer) -> Json:
     dry = request.query.get("dryRun") == "All" or _DRY_BODY.search(request.body) is not None
     return {
         "verb": request.method,

@@ -3,7 +3,7 @@
 Source: k8s.io/apimachinery pkg/api/errors (reasons, codes and sentences).
 """
 
-from infra.local.exchange import Answer, answer_json
+from infra.local.http_messages import HttpAnswer, answer_json
 from infra.local.world.kinds import Json
 
 
@@ -17,7 +17,7 @@ class RefusedError(Exception):
         self.details = {**(details or {}), **({"retryAfterSeconds": retry_after} if retry_after else {})}
         self.retry_after = retry_after
 
-    def answer(self) -> Answer:
+    def answer(self) -> HttpAnswer:
         headers = {"Retry-After": str(self.retry_after)} if self.retry_after else {}
         body: Json = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure"}
         body |= {"message": str(self), "reason": self.reason, "code": self.code}

@@ -12,7 +12,7 @@ import base64
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from infra.local.clocks import Clock, micro_stamp
+from infra.local.clocks import TimeSource, micro_stamp
 from infra.local.world.kinds import Json
 
 ACKNOWLEDGED = frozenset({102, 200, 201, 202, 204})
@@ -97,7 +97,7 @@ def backoff(subscription: Subscription, attempts: int) -> float:
 class Broker:
     """All topics and subscriptions."""
 
-    clock: Clock
+    clock: TimeSource
     topics: set[str] = field(default_factory=set)
     subscriptions: dict[str, Subscription] = field(default_factory=dict)
     published: list[tuple[str, Message]] = field(default_factory=list)

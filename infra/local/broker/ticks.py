@@ -5,7 +5,7 @@ Source: https://cloud.google.com/scheduler/docs. Pure: `due` says when to call, 
 
 from dataclasses import dataclass, field
 
-from infra.local.clocks import Clock, stamp
+from infra.local.clocks import TimeSource, stamp
 
 
 @dataclass
@@ -15,7 +15,7 @@ class TickJob:
     name: str
     url: str
     every: float
-    clock: Clock
+    clock: TimeSource
     attempt_deadline: float = 180.0
     running: bool = False
     paused: bool = False

@@ -23,7 +23,7 @@ ROOT: Final = Path(infra.__file__ or "").parent.parent
 """Where `main.py` and the packages stand."""
 START_SECONDS: Final = 30.0
 END_SECONDS: Final = 12.0
-"""Longer than a leash gives its child between SIGTERM and SIGKILL."""
+"""Longer than a bound process has between SIGTERM and SIGKILL."""
 _POLL_SECONDS: Final = 0.05
 _LAST_LINES: Final = 6
 

@@ -1,4 +1,4 @@
-"""Asks the little GKE over HTTP: its Kubernetes API as anyone may, and the routes that only a demo has.
+"""Asks the simulated GKE over HTTP: its Kubernetes API as anyone may, and the routes that only a demo has.
 
 Every request says who asks: the record then tells the demo's own from Ebb's. Must not decide anything.
 """
@@ -19,7 +19,7 @@ _GOOD: Final = range(200, 300)
 
 
 class Little:
-    """The little GKE at the addresses that it said at its start."""
+    """The simulated GKE at the addresses that it said at its start."""
 
     def __init__(self, addresses: Mapping[str, Any]) -> None:
         self._kube = str(addresses["kube"])
@@ -63,9 +63,9 @@ class Little:
             response = connection.getresponse()
             text = response.read().decode()
         except (OSError, http.client.HTTPException) as fault:
-            raise Retryable("little GKE", f"{method} {path}: {fault}") from fault
+            raise Retryable("simulated GKE", f"{method} {path}: {fault}") from fault
         finally:
             connection.close()
         if response.status not in _GOOD:
-            raise Retryable("little GKE", f"{method} {path}: {response.status} {text[:200]}")
+            raise Retryable("simulated GKE", f"{method} {path}: {response.status} {text[:200]}")
         return text

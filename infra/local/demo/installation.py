@@ -1,4 +1,4 @@
-"""Starts the little GKE and the two functions, wired to each other by environment alone, and ends them all.
+"""Starts the simulated GKE and the two functions, wired to each other by environment alone, and ends them all.
 
 Must not tell the story.
 """
@@ -26,7 +26,7 @@ _HOST: Final = "127.0.0.1"
 
 @dataclass(frozen=True)
 class Alone:
-    """What the little GKE's autoscaler would reach by itself, as a simulation of the same scenario tells."""
+    """What the simulated GKE's autoscaler would reach by itself, as a simulation of the same scenario tells."""
 
     nodes: int
     """How many are left."""
@@ -37,12 +37,12 @@ class Alone:
 
 @dataclass(frozen=True)
 class House:
-    """All that runs: where the little GKE is, the planner's address, and the two functions' processes."""
+    """All that runs: where the simulated GKE is, the planner's address, and the two functions' processes."""
 
     little: Little
     alone: Alone
     policy: str
-    """The policy as it lies in the little bucket."""
+    """The policy as it lies in the simulated bucket."""
     plan_url: str
     planner: Child
     drainer: Child
@@ -98,12 +98,12 @@ def _simulate_autoscaler(folder: Path, scenario: Path) -> Alone:
 def _start_function(
     stack: ExitStack, name: str, target: str, port: int, folder: Path, environment: Mapping[str, str]
 ) -> Child:
-    """Start a function on a leash: functions-framework itself would outlive a demo that was killed."""
-    leash = folder / f"{name}.leash"
-    leash.mkdir()
+    """Start a function bound to this process: functions-framework itself would outlive a demo that was killed."""
+    bound = folder / f"{name}.bound"
+    bound.mkdir()
     serve = ["-m", "functions_framework", "--target", target, "--source", str(ROOT / "main.py")]
     command = [*serve, "--host", _HOST, "--port", str(port)]
-    child = Child(name, ["-m", "infra.local.leash", str(leash), sys.executable, *command], folder, environment)
+    child = Child(name, ["-m", "infra.local.bound_process", str(bound), sys.executable, *command], folder, environment)
     stack.callback(child.close)
     return child
 

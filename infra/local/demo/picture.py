@@ -1,4 +1,4 @@
-"""The cluster as the little API shows it at one moment, as far as the story draws it. Must not print."""
+"""The cluster as the simulated API shows it at one moment, as far as the story draws it. Must not print."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

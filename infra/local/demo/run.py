@@ -30,11 +30,11 @@ def run(logs: Path | None) -> int:
 
     Raises:
         Terminal: a process did not start or did not last.
-        Retryable: the little GKE did not answer.
+        Retryable: the simulated GKE did not answer.
     """
     begun = time.monotonic()
     screen = Screen()
-    screen.say("Ebb on a little GKE on this machine: the two functions as they run in production,", "bold")
+    screen.say("Ebb on a simulated GKE on this machine: the two functions as they run in production,", "bold")
     screen.say("each a process of its own, on loopback. It takes about 45 seconds; Ctrl-C ends it.", "bold")
     try:
         with _ended_by_signals(), tempfile.TemporaryDirectory(prefix="ebb-demo-") as name:
@@ -43,7 +43,7 @@ def run(logs: Path | None) -> int:
                 return _run(screen, folder, begun)
             finally:
                 if logs is not None:
-                    shutil.copytree(folder, logs, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.leash"))
+                    shutil.copytree(folder, logs, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.bound"))
     except KeyboardInterrupt:
         screen.say("Stopped; everything that was started has been ended.")
         return STOPPED

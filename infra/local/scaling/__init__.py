@@ -1,1 +1,1 @@
-"""The little cluster autoscaler: API client, scale-down (gate, drainability, simulation, clocks, drains), scale-up."""
+"""The simulated cluster autoscaler: API client, scale-down (gate, drainability, simulation, drains), scale-up."""

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
-from infra.local.machines import Pool
+from infra.local.machine_types import MachinePool
 from infra.local.scaling.drainability import obstacle
 from infra.local.scaling.settings import AutoscalerSettings
 from infra.local.scaling.simulation import Simulation
@@ -17,7 +17,7 @@ from infra.local.world.kinds import Json
 from infra.local.world.pods import annotations_of, is_finished, is_ready, is_terminating, node_of, owner_kind
 
 
-def at_minimum(pool: Pool, group: Group, sizes: Counter[Group], leaving: Counter[Group]) -> bool:
+def at_minimum(pool: MachinePool, group: Group, sizes: Counter[Group], leaving: Counter[Group]) -> bool:
     """May no further node of the group go? `leaving` are the nodes on their way out."""
     if pool.total_max_nodes is not None or pool.total_min_nodes is not None:
         own = sum(size for (name, _), size in sizes.items() if name == pool.name)

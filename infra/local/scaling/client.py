@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from infra.local.exchange import Handler, Request
+from infra.local.http_messages import Handler, HttpRequest
 from infra.local.world.kinds import Json
 
 AGENT = "cluster-autoscaler"
@@ -18,7 +18,7 @@ MERGE_PATCH = "application/merge-patch+json"
 _PLAIN = "application/json"
 
 
-class ApiError(Exception):
+class RefusedCall(Exception):
     """The API answered with a failure, or not at all (status 0)."""
 
     def __init__(self, method: str, path: str, status: int, body: str) -> None:
@@ -26,7 +26,7 @@ class ApiError(Exception):
         self.status = status
 
 
-class Transport(Protocol):
+class ApiTransport(Protocol):
     """Carries one request; returns status and body. Status 0: no answer came."""
 
     def __call__(self, method: str, path: str, body: bytes, content_type: str) -> tuple[int, bytes]: ...
@@ -64,21 +64,21 @@ class DirectTransport:
 
     def __call__(self, method: str, path: str, body: bytes, content_type: str) -> tuple[int, bytes]:
         headers = {"content-type": content_type, "user-agent": AGENT}
-        answer = self.handler(Request(method, path, {}, headers, body))
+        answer = self.handler(HttpRequest(method, path, {}, headers, body))
         return (0, b"no answer came") if answer.lost else (answer.status, answer.body)
 
 
 class Client:
     """The few calls an autoscaler makes; each raises ApiError on any failure."""
 
-    def __init__(self, transport: Transport) -> None:
+    def __init__(self, transport: ApiTransport) -> None:
         self._transport = transport
 
     def _call(self, method: str, path: str, body: Json | None = None, content_type: str = _PLAIN) -> Any:
         sent = b"" if body is None else msgspec.json.encode(body)
         status, text = self._transport(method, path, sent, content_type)
         if not 200 <= status < 300:  # noqa: PLR2004 - the HTTP success range
-            raise ApiError(method, path, status, text.decode(errors="replace"))
+            raise RefusedCall(method, path, status, text.decode(errors="replace"))
         return msgspec.json.decode(text)
 
     def nodes(self) -> list[Json]:

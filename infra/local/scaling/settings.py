@@ -1,4 +1,4 @@
-"""How the little autoscaler behaves: the flags of cluster-autoscaler that matter here, in seconds.
+"""How the simulated autoscaler behaves: the flags of cluster-autoscaler that matter here, in seconds.
 
 Source: the values of GKE's two autoscaling profiles as far as they are public (the chart of
 GoogleCloudPlatform/cluster-autoscaler), else cluster-autoscaler's defaults.

@@ -11,21 +11,23 @@ from dataclasses import replace
 
 from infra.local.scaling.view import TO_BE_DELETED, View, is_movable, taints_of
 from infra.local.scheduling.filters import refusal
-from infra.local.scheduling.picture import Room, take
+from infra.local.scheduling.node_infos import NodeInfo, node_infos_of
 from infra.local.world.kinds import Json
 
 _GOING = {"key": TO_BE_DELETED, "effect": "NoSchedule"}
 
 
-def _copy(room: Room, node: Json | None = None) -> Room:
-    return Room(node or room.node, [*room.pods], Counter(room.booked), {*room.ports}, [*room.repelling])
+def _copy(node_info: NodeInfo, node: Json | None = None) -> NodeInfo:
+    return NodeInfo(
+        node or node_info.node, [*node_info.pods], Counter(node_info.booked), {*node_info.ports}, [*node_info.repelling]
+    )
 
 
-def _ghost(room: Room) -> Room:
+def _ghost(node_info: NodeInfo) -> NodeInfo:
     """The node as it stands there without the pods that moved."""
-    node = {**room.node, "spec": {**room.node["spec"], "taints": [*taints_of(room.node), _GOING]}}
-    ghost = Room(node)
-    for pod in room.pods:
+    node = {**node_info.node, "spec": {**node_info.node["spec"], "taints": [*taints_of(node_info.node), _GOING]}}
+    ghost = NodeInfo(node)
+    for pod in node_info.pods:
         if not is_movable(pod):
             ghost.add(pod)
     return ghost
@@ -36,7 +38,7 @@ class Simulation:
 
     def __init__(self, view: View) -> None:
         self._view = view
-        self._picture = take(view.nodes, view.pods)
+        self._node_infos = node_infos_of(view.nodes, view.pods)
         self._chosen: set[str] = set()
 
     def place(self, pods: Iterable[Json]) -> None:
@@ -46,24 +48,26 @@ class Simulation:
 
     def remove(self, node: Json, movers: Iterable[Json]) -> bool:
         """Try to do without the node: its movers, and what earlier removals put there, must find room elsewhere."""
-        name, before = node["metadata"]["name"], dict(self._picture.rooms)
+        name, before = node["metadata"]["name"], dict(self._node_infos.by_name)
         guests = self._guests(node)
-        self._picture.rooms[name] = _ghost(before[name])
+        self._node_infos.by_name[name] = _ghost(before[name])
         self._chosen.add(name)
         if all(self._place(pod) for pod in [*movers, *guests]):
             return True
         self._chosen.remove(name)
-        self._picture = replace(self._picture, rooms=before)
+        self._node_infos = replace(self._node_infos, by_name=before)
         return False
 
     def _guests(self, node: Json) -> list[Json]:
         own = {pod["metadata"]["uid"] for pod in self._view.pods_on(node)}
-        return [pod for pod in self._picture.rooms[node["metadata"]["name"]].pods if pod["metadata"]["uid"] not in own]
+        return [
+            pod for pod in self._node_infos.by_name[node["metadata"]["name"]].pods if pod["metadata"]["uid"] not in own
+        ]
 
     def _place(self, pod: Json) -> bool:
-        for name, room in self._picture.rooms.items():
-            if name not in self._chosen and refusal(pod, room, self._picture) is None:
-                self._picture.rooms[name] = _copy(room)
-                self._picture.place(pod, name)
+        for name, node_info in self._node_infos.by_name.items():
+            if name not in self._chosen and refusal(pod, node_info, self._node_infos) is None:
+                self._node_infos.by_name[name] = _copy(node_info)
+                self._node_infos.place(pod, name)
                 return True
         return False

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from infra.local.clocks import seconds_of
-from infra.local.machines import Pool
+from infra.local.machine_types import MachinePool
 from infra.local.world.deletion import DEFAULT_GRACE
 from infra.local.world.kinds import Json
 from infra.local.world.pods import annotations_of, is_terminating, labels_of, node_of, stays_behind
@@ -61,7 +61,7 @@ class View:
 
     nodes: list[Json]
     pods: list[Json]
-    pools: Mapping[str, Pool]
+    pools: Mapping[str, MachinePool]
     read_budgets: Callable[[], Sequence[Json]] = tuple
 
     @cached_property
@@ -83,7 +83,7 @@ class View:
         """The pods that would have to run elsewhere if the node went."""
         return [pod for pod in self.pods_on(node) if is_movable(pod) and not is_long_terminating(pod, now)]
 
-    def pool_of(self, node: Json) -> Pool | None:
+    def pool_of(self, node: Json) -> MachinePool | None:
         return self.pools.get(group_of(node)[0])
 
     def sizes(self) -> Counter[Group]:

@@ -5,13 +5,13 @@ from dataclasses import replace
 from itertools import cycle
 
 from infra.local.clocks import stamp
-from infra.local.machines import Pool, make_node
+from infra.local.machine_types import MachinePool, make_node
 from infra.local.scaling.settings import BALANCED, OPTIMIZE_UTILIZATION, AutoscalerSettings
 from infra.local.scenario.manifests import budget_of, controller_of, template_of
 from infra.local.scenario.reading import AutoscalerSpec, PoolSpec, Scenario, ScenarioError, WorkloadSpec
 from infra.local.scheduling.scheduler import Scoring
 from infra.local.workloads.daemons import belongs, pod_for
-from infra.local.workloads.making import pod_from
+from infra.local.workloads.owned_objects import pod_from
 from infra.local.workloads.replicas import replica_set_for
 from infra.local.world.kinds import KINDS, PLURAL_OF_KIND, Json
 from infra.local.world.kubelet import PREFIX, KubeletTimes, run
@@ -36,10 +36,10 @@ def world_settings(scenario: Scenario) -> WorldSettings:
     )
 
 
-def pool_of(spec: PoolSpec) -> Pool:
+def pool_of(spec: PoolSpec) -> MachinePool:
     """The pool as cloud and autoscaler know it."""
     limits = spec.autoscaling
-    return Pool(
+    return MachinePool(
         name=spec.name,
         machine_type=spec.machine_type,
         zones=tuple(spec.zones),

@@ -17,11 +17,11 @@ class ScenarioError(ValueError):
     """The scenario cannot be used; the message has one line for each fault."""
 
 
-class _Part(BaseModel):
+class _ScenarioModel(BaseModel):
     model_config = ConfigDict(extra="forbid", alias_generator=to_camel, populate_by_name=True, frozen=True)
 
 
-class Autoscaling(_Part):
+class Autoscaling(_ScenarioModel):
     enabled: bool = True
     min_node_count: int = 0
     max_node_count: int = 100
@@ -30,7 +30,7 @@ class Autoscaling(_Part):
     location_policy: Literal["BALANCED", "ANY"] = "BALANCED"
 
 
-class PoolSpec(_Part):
+class PoolSpec(_ScenarioModel):
     """A node pool; `count` nodes are dealt over the zones in turn, aged `age` seconds."""
 
     name: str
@@ -46,13 +46,13 @@ class PoolSpec(_Part):
     autoscaling: Autoscaling = Autoscaling()
 
 
-class Budget(_Part):
+class BudgetSpec(_ScenarioModel):
     min_available: int | str | None = None
     max_unavailable: int | str | None = None
     unhealthy_pod_eviction_policy: str | None = None
 
 
-class WorkloadSpec(_Part):
+class WorkloadSpec(_ScenarioModel):
     """A workload and its running pods.
 
     `nodes` names where the first pods run: pool name and index as in `web/3`, or a range `web/0-5`, used in turn;
@@ -74,18 +74,18 @@ class WorkloadSpec(_Part):
     never_ready: Literal["no", "next", "all"] = "no"
     priority: int = 0
     nodes: list[str] = []
-    pdb: Budget | None = None
+    pdb: BudgetSpec | None = None
     pod: Json = {}
     """Merged into the pod's spec: nodeSelector, affinity, tolerations, volumes, topologySpreadConstraints …"""
 
 
-class KubeletSpec(_Part):
+class KubeletSpec(_ScenarioModel):
     ready_after: tuple[float, float] = (2.0, 5.0)
     shutdown: float | None = None
     node_boot: float = 20.0
 
 
-class AutoscalerSpec(_Part):
+class AutoscalerSpec(_ScenarioModel):
     """Overrides of the profile's settings; `enabled: false` runs none."""
 
     enabled: bool = True
@@ -102,7 +102,7 @@ class AutoscalerSpec(_Part):
     """Nodes as `pool/index` whose deletion fails."""
 
 
-class Scenario(_Part):
+class Scenario(_ScenarioModel):
     cluster: str = Field(
         "projects/local/locations/europe-west4/clusters/demo", pattern=r"^projects/.+/locations/.+/clusters/.+$"
     )

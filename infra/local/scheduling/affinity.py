@@ -5,7 +5,7 @@ Source: kubernetes pkg/scheduler/framework/plugins/interpodaffinity/filtering.go
 
 from collections.abc import Iterator
 
-from infra.local.scheduling.picture import Picture, Room
+from infra.local.scheduling.node_infos import NodeInfo, NodeInfos
 from infra.local.selectors import matches
 from infra.local.world.kinds import Json
 from infra.local.world.pods import labels_of
@@ -28,68 +28,68 @@ def _with_label_keys(term: Json, owner: Json) -> Json:
     return {**selector, "matchExpressions": [*(selector.get("matchExpressions") or []), *extra]}
 
 
-def _in_namespace(term: Json, owner: Json, namespace: str, picture: Picture) -> bool:
+def _in_namespace(term: Json, owner: Json, namespace: str, node_infos: NodeInfos) -> bool:
     named: list[str] = term.get("namespaces") or []
     selector = term.get("namespaceSelector")
     if not named and selector is None:
         return bool(namespace == owner["metadata"]["namespace"])
-    return namespace in named or matches(selector, picture.namespaces.get(namespace, {}))
+    return namespace in named or matches(selector, node_infos.namespaces.get(namespace, {}))
 
 
-def _meant(term: Json, owner: Json, pod: Json, picture: Picture) -> bool:
+def _meant(term: Json, owner: Json, pod: Json, node_infos: NodeInfos) -> bool:
     """Does a term of `owner` select `pod`?"""
     return (
         term.get("labelSelector") is not None
-        and _in_namespace(term, owner, pod["metadata"]["namespace"], picture)
+        and _in_namespace(term, owner, pod["metadata"]["namespace"], node_infos)
         and matches(_with_label_keys(term, owner), labels_of(pod))
     )
 
 
-def _together(room: Room, other: Room, key: str) -> bool:
-    return key in room.labels and room.labels[key] == other.labels.get(key)
+def _together(node_info: NodeInfo, other: NodeInfo, key: str) -> bool:
+    return key in node_info.labels and node_info.labels[key] == other.labels.get(key)
 
 
-def _placed(picture: Picture) -> Iterator[tuple[Room, Json]]:
-    return ((room, pod) for room in picture.rooms.values() for pod in room.pods)
+def _placed(node_infos: NodeInfos) -> Iterator[tuple[NodeInfo, Json]]:
+    return ((node_info, pod) for node_info in node_infos.by_name.values() for pod in node_info.pods)
 
 
-def _attracted(pod: Json, room: Room, picture: Picture) -> bool:
+def _attracted(pod: Json, node_info: NodeInfo, node_infos: NodeInfos) -> bool:
     terms = _terms(pod, "podAffinity")
-    if any(term["topologyKey"] not in room.labels for term in terms):
+    if any(term["topologyKey"] not in node_info.labels for term in terms):
         return False
     found = [
         (other, existing)
-        for other, existing in _placed(picture)
-        if all(_meant(term, pod, existing, picture) for term in terms)
+        for other, existing in _placed(node_infos)
+        if all(_meant(term, pod, existing, node_infos) for term in terms)
     ]
     if not found:  # the first pod of a group that selects itself may start anywhere
-        return all(_meant(term, pod, pod, picture) for term in terms)
-    return all(any(_together(room, other, term["topologyKey"]) for other, _ in found) for term in terms)
+        return all(_meant(term, pod, pod, node_infos) for term in terms)
+    return all(any(_together(node_info, other, term["topologyKey"]) for other, _ in found) for term in terms)
 
 
-def _repelled(pod: Json, room: Room, picture: Picture) -> bool:
+def _repelled(pod: Json, node_info: NodeInfo, node_infos: NodeInfos) -> bool:
     return any(
-        _together(room, other, term["topologyKey"]) and _meant(term, pod, existing, picture)
+        _together(node_info, other, term["topologyKey"]) and _meant(term, pod, existing, node_infos)
         for term in _terms(pod, "podAntiAffinity")
-        for other, existing in _placed(picture)
+        for other, existing in _placed(node_infos)
     )
 
 
-def _repelled_by_others(pod: Json, room: Room, picture: Picture) -> bool:
+def _repelled_by_others(pod: Json, node_info: NodeInfo, node_infos: NodeInfos) -> bool:
     return any(
-        _together(room, other, term["topologyKey"]) and _meant(term, existing, pod, picture)
-        for other in picture.rooms.values()
+        _together(node_info, other, term["topologyKey"]) and _meant(term, existing, pod, node_infos)
+        for other in node_infos.by_name.values()
         for existing in other.repelling
         for term in _terms(existing, "podAntiAffinity")
     )
 
 
-def inter_pod(pod: Json, room: Room, picture: Picture) -> str | None:
+def inter_pod(pod: Json, node_info: NodeInfo, node_infos: NodeInfos) -> str | None:
     """The scheduler's reason if affinity or anti-affinity (the pod's or others') forbids the node."""
-    if _terms(pod, "podAffinity") and not _attracted(pod, room, picture):
+    if _terms(pod, "podAffinity") and not _attracted(pod, node_info, node_infos):
         return "node(s) didn't match pod affinity rules"
-    if _repelled(pod, room, picture):
+    if _repelled(pod, node_info, node_infos):
         return "node(s) didn't match pod anti-affinity rules"
-    if _repelled_by_others(pod, room, picture):
+    if _repelled_by_others(pod, node_info, node_infos):
         return "node(s) didn't satisfy existing pods anti-affinity rules"
     return None

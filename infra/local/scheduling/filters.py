@@ -1,13 +1,13 @@
 """The kube-scheduler's filters as an ordered tuple: each says why a node will not do, in the scheduler's words.
 
 Source: kubernetes pkg/scheduler/framework/plugins. Preemption, dynamic resource claims and attach limits are not
-modelled: scenarios of the little GKE have none.
+modelled: scenarios of the simulated GKE have none.
 """
 
 from collections.abc import Callable
 
 from infra.local.scheduling.affinity import inter_pod
-from infra.local.scheduling.picture import HostPort, Picture, Room, host_ports
+from infra.local.scheduling.node_infos import HostPort, NodeInfo, NodeInfos, host_ports
 from infra.local.scheduling.requests import pod_requests
 from infra.local.scheduling.selection import selected
 from infra.local.scheduling.spread import topology_spread
@@ -15,39 +15,39 @@ from infra.local.scheduling.taints import tolerates, untolerated
 from infra.local.selectors import node_selector_holds
 from infra.local.world.kinds import Json
 
-Filter = Callable[[Json, Room, Picture], str | None]
+Filter = Callable[[Json, NodeInfo, NodeInfos], str | None]
 _UNSCHEDULABLE = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
 
 
-def node_unschedulable(pod: Json, room: Room, picture: Picture) -> str | None:
-    del picture
+def node_unschedulable(pod: Json, node_info: NodeInfo, node_infos: NodeInfos) -> str | None:
+    del node_infos
     tolerations: list[Json] = pod["spec"].get("tolerations") or []
-    cordoned = room.node["spec"].get("unschedulable", False)
+    cordoned = node_info.node["spec"].get("unschedulable", False)
     if cordoned and not any(tolerates(item, _UNSCHEDULABLE) for item in tolerations):
         return "node(s) were unschedulable"
     return None
 
 
-def taint_toleration(pod: Json, room: Room, picture: Picture) -> str | None:
-    del picture
-    taint = untolerated(pod["spec"], room.node["spec"].get("taints") or [])
+def taint_toleration(pod: Json, node_info: NodeInfo, node_infos: NodeInfos) -> str | None:
+    del node_infos
+    taint = untolerated(pod["spec"], node_info.node["spec"].get("taints") or [])
     return f"node(s) had untolerated taint {{{taint['key']}: {taint.get('value', '')}}}" if taint else None
 
 
-def node_affinity(pod: Json, room: Room, picture: Picture) -> str | None:
-    del picture
-    if selected(pod["spec"], room.node):
+def node_affinity(pod: Json, node_info: NodeInfo, node_infos: NodeInfos) -> str | None:
+    del node_infos
+    if selected(pod["spec"], node_info.node):
         return None
     return "node(s) didn't match Pod's node affinity/selector"
 
 
-def resources(pod: Json, room: Room, picture: Picture) -> str | None:
-    del picture
-    offered = room.allocatable
-    if len(room.pods) + 1 > offered.get("pods", 110):
+def resources(pod: Json, node_info: NodeInfo, node_infos: NodeInfos) -> str | None:
+    del node_infos
+    offered = node_info.allocatable
+    if len(node_info.pods) + 1 > offered.get("pods", 110):
         return "Too many pods"
     for name, asked in pod_requests(pod).items():
-        if asked and asked + room.booked[name] > offered.get(name, 0):
+        if asked and asked + node_info.booked[name] > offered.get(name, 0):
             return f"Insufficient {name}"
     return None
 
@@ -57,19 +57,19 @@ def _clash(one: HostPort, other: HostPort) -> bool:
     return (one[0], one[2]) == (other[0], other[2]) and (everywhere or one[1] == other[1])
 
 
-def node_ports(pod: Json, room: Room, picture: Picture) -> str | None:
-    del picture
-    if any(_clash(one, other) for one in host_ports(pod) for other in room.ports):
+def node_ports(pod: Json, node_info: NodeInfo, node_infos: NodeInfos) -> str | None:
+    del node_infos
+    if any(_clash(one, other) for one in host_ports(pod) for other in node_info.ports):
         return "node(s) didn't have free ports for the requested pod ports"
     return None
 
 
-def volume_zone(pod: Json, room: Room, picture: Picture) -> str | None:
+def volume_zone(pod: Json, node_info: NodeInfo, node_infos: NodeInfos) -> str | None:
     for volume in pod["spec"].get("volumes") or []:
         claim = (volume.get("persistentVolumeClaim") or {}).get("claimName")
-        bound = picture.volumes.get((pod["metadata"]["namespace"], claim)) if claim else None
+        bound = node_infos.volumes.get((pod["metadata"]["namespace"], claim)) if claim else None
         required = ((bound or {"spec": {}})["spec"].get("nodeAffinity") or {}).get("required")
-        if not node_selector_holds(required, room.node):
+        if not node_selector_holds(required, node_info.node):
             return "node(s) had volume node affinity conflict"
     return None
 
@@ -86,6 +86,6 @@ FILTERS: tuple[Filter, ...] = (
 )
 
 
-def refusal(pod: Json, room: Room, picture: Picture) -> str | None:
+def refusal(pod: Json, node_info: NodeInfo, node_infos: NodeInfos) -> str | None:
     """The first filter's reason why the pod cannot run on the node, or None if it can."""
-    return next((reason for check in FILTERS if (reason := check(pod, room, picture)) is not None), None)
+    return next((reason for check in FILTERS if (reason := check(pod, node_info, node_infos)) is not None), None)

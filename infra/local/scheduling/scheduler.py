@@ -7,7 +7,7 @@ from collections import Counter
 from enum import StrEnum
 
 from infra.local.scheduling.filters import refusal
-from infra.local.scheduling.picture import Picture, Room, take
+from infra.local.scheduling.node_infos import NodeInfo, NodeInfos, node_infos_of
 from infra.local.scheduling.requests import pod_requests
 from infra.local.scheduling.taints import untolerated
 from infra.local.world.events import emit
@@ -29,11 +29,11 @@ class Scoring(StrEnum):
     MOST_ALLOCATED = "MostAllocated"
 
 
-def used_share(pod: Json, room: Room) -> float:
+def used_share(pod: Json, node_info: NodeInfo) -> float:
     """The mean share of CPU and memory in use once the pod runs there (0 to 1)."""
-    asked, offered = pod_requests(pod), room.allocatable
+    asked, offered = pod_requests(pod), node_info.allocatable
     shares = [
-        (room.booked[name] + asked.get(name, 0)) / offered[name] for name in ("cpu", "memory") if offered.get(name)
+        (node_info.booked[name] + asked.get(name, 0)) / offered[name] for name in ("cpu", "memory") if offered.get(name)
     ]
     return sum(shares) / len(shares) if shares else 0.0
 
@@ -71,36 +71,36 @@ class Scheduler:
 
     def _schedule(self, waiting: list[Json], now: float) -> None:
         store = self._store
-        picture = take(store.all("nodes"), store.all("pods"), store.all("namespaces"))
-        picture.volumes = _volumes(store)
+        node_infos = node_infos_of(store.all("nodes"), store.all("pods"), store.all("namespaces"))
+        node_infos.volumes = _volumes(store)
         for pod in sorted(waiting, key=_queue_order):
             if pod["spec"].get("schedulingGates"):
                 self._refuse(pod, now, "SchedulingGated", "Scheduling is blocked due to non-empty scheduling gates")
             else:
-                self._try(pod, picture, now)
+                self._try(pod, node_infos, now)
 
-    def _try(self, pod: Json, picture: Picture, now: float) -> None:
+    def _try(self, pod: Json, node_infos: NodeInfos, now: float) -> None:
         refusals: Counter[str] = Counter()
-        fitting: list[Room] = []
-        for room in picture.rooms.values():
-            reason = refusal(pod, room, picture)
+        fitting: list[NodeInfo] = []
+        for node_info in node_infos.by_name.values():
+            reason = refusal(pod, node_info, node_infos)
             if reason is None:
-                fitting.append(room)
+                fitting.append(node_info)
             else:
                 refusals[reason] += 1
         if fitting:
-            best = max(fitting, key=lambda room: (*self._score(pod, room), room.name))
-            picture.place(pod, best.name)
+            best = max(fitting, key=lambda node_info: (*self._score(pod, node_info), node_info.name))
+            node_infos.place(pod, best.name)
             self._bind(pod, best.name, now)
             return
         reasons = ", ".join(f"{count} {reason}" for reason, count in sorted(refusals.items()))
-        message = f"0/{len(picture.rooms)} nodes are available: {reasons}."
+        message = f"0/{len(node_infos.by_name)} nodes are available: {reasons}."
         self._refuse(pod, now, "Unschedulable", message)
 
-    def _score(self, pod: Json, room: Room) -> tuple[bool, float]:
-        taints: list[Json] = room.node["spec"].get("taints") or []
+    def _score(self, pod: Json, node_info: NodeInfo) -> tuple[bool, float]:
+        taints: list[Json] = node_info.node["spec"].get("taints") or []
         welcome = untolerated(pod["spec"], taints, ("PreferNoSchedule",)) is None
-        share = used_share(pod, room)
+        share = used_share(pod, node_info)
         return welcome, share if self._scoring is Scoring.MOST_ALLOCATED else -share
 
     def _bind(self, pod: Json, node: str, now: float) -> None:

@@ -5,7 +5,7 @@ Source: kubernetes pkg/scheduler/framework/plugins/podtopologyspread/filtering.g
 
 from collections import Counter
 
-from infra.local.scheduling.picture import Picture, Room
+from infra.local.scheduling.node_infos import NodeInfo, NodeInfos
 from infra.local.scheduling.selection import selected
 from infra.local.scheduling.taints import untolerated
 from infra.local.selectors import matches
@@ -28,37 +28,39 @@ def _selector(constraint: Json, pod: Json) -> Json | None:
     return {**selector, "matchExpressions": [*(selector.get("matchExpressions") or []), *extra]}
 
 
-def _counts_as_domain(constraint: Json, pod: Json, room: Room) -> bool:
-    if constraint.get("nodeAffinityPolicy", "Honor") == "Honor" and not selected(pod["spec"], room.node):
+def _counts_as_domain(constraint: Json, pod: Json, node_info: NodeInfo) -> bool:
+    if constraint.get("nodeAffinityPolicy", "Honor") == "Honor" and not selected(pod["spec"], node_info.node):
         return False
-    taints: list[Json] = room.node["spec"].get("taints") or []
+    taints: list[Json] = node_info.node["spec"].get("taints") or []
     honoured = constraint.get("nodeTaintsPolicy", "Ignore") == "Honor"
     return not (honoured and untolerated(pod["spec"], taints))
 
 
-def _domains(constraint: Json, constraints: list[Json], pod: Json, picture: Picture) -> Counter[str]:
+def _domains(constraint: Json, constraints: list[Json], pod: Json, node_infos: NodeInfos) -> Counter[str]:
     selector, key = _selector(constraint, pod), constraint["topologyKey"]
     namespace = pod["metadata"]["namespace"]
     domains: Counter[str] = Counter()
-    for room in picture.rooms.values():
-        if all(item["topologyKey"] in room.labels for item in constraints) and _counts_as_domain(constraint, pod, room):
-            domains[room.labels[key]] += sum(
+    for node_info in node_infos.by_name.values():
+        if all(item["topologyKey"] in node_info.labels for item in constraints) and _counts_as_domain(
+            constraint, pod, node_info
+        ):
+            domains[node_info.labels[key]] += sum(
                 existing["metadata"]["namespace"] == namespace
                 and not is_terminating(existing)
                 and matches(selector, labels_of(existing))
-                for existing in room.pods
+                for existing in node_info.pods
             )
     return domains
 
 
-def topology_spread(pod: Json, room: Room, picture: Picture) -> str | None:
+def topology_spread(pod: Json, node_info: NodeInfo, node_infos: NodeInfos) -> str | None:
     """The scheduler's reason if a constraint forbids the node."""
     constraints = _hard(pod)
     for constraint in constraints:
-        domain = room.labels.get(constraint["topologyKey"])
+        domain = node_info.labels.get(constraint["topologyKey"])
         if domain is None:
             return "node(s) didn't match pod topology spread constraints (missing required label)"
-        domains = _domains(constraint, constraints, pod, picture)
+        domains = _domains(constraint, constraints, pod, node_infos)
         least = min(domains.values(), default=0)
         if len(domains) < constraint.get("minDomains", 1):
             least = 0

@@ -6,7 +6,7 @@ and placed by the scheduler).
 
 from infra.local.scheduling.selection import selected
 from infra.local.scheduling.taints import HARD, untolerated
-from infra.local.workloads.making import pod_from, write_status
+from infra.local.workloads.owned_objects import pod_from, write_status
 from infra.local.world.deletion import delete_pod
 from infra.local.world.kinds import Json
 from infra.local.world.pods import is_finished, is_ready, is_terminating, node_of

@@ -1,6 +1,6 @@
 """Jobs: up to `parallelism` pods at a time until `completions` have succeeded."""
 
-from infra.local.workloads.making import pod_from, write_status
+from infra.local.workloads.owned_objects import pod_from, write_status
 from infra.local.world.kinds import Json
 from infra.local.world.pods import is_finished, is_terminating, phase_of
 from infra.local.world.store import Store

@@ -3,7 +3,7 @@
 Rolling updates are not modelled: Ebb never changes a template, and a scenario that does gets the new pods at once.
 """
 
-from infra.local.workloads.making import owned_by, pod_from, template_hash, write_status
+from infra.local.workloads.owned_objects import owned_by, pod_from, template_hash, write_status
 from infra.local.world.deletion import delete_pod
 from infra.local.world.kinds import Json
 from infra.local.world.pods import is_finished, is_ready, is_terminating, node_of

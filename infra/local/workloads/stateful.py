@@ -1,6 +1,6 @@
 """StatefulSets: pods have names that come back, one at a time and in order unless told otherwise."""
 
-from infra.local.workloads.making import pod_from, write_status
+from infra.local.workloads.owned_objects import pod_from, write_status
 from infra.local.world.deletion import delete_pod
 from infra.local.world.kinds import Json
 from infra.local.world.pods import is_finished, is_healthy, is_ready, is_terminating

@@ -1,4 +1,4 @@
-"""The kinds that the little API server serves, by the names Kubernetes gives them."""
+"""The kinds that the simulated API server serves, by the names Kubernetes gives them."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -7,7 +7,7 @@ Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Kind:
+class ApiKind:
     """One resource: `plural` names it in paths, `counts_generations` if its spec changes are numbered."""
 
     plural: str
@@ -36,29 +36,29 @@ _EVENT_FIELDS = (
 )
 _APPS = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet")
 
-KINDS: dict[str, Kind] = {
+KINDS: dict[str, ApiKind] = {
     kind.plural: kind
     for kind in (
-        Kind("nodes", "Node", namespaced=False, more_fields=("spec.unschedulable",)),
-        Kind("namespaces", "Namespace", namespaced=False, more_fields=("status.phase",)),
-        Kind("pods", "Pod", more_fields=_POD_FIELDS),
-        Kind("events", "Event", more_fields=_EVENT_FIELDS),
-        Kind("replicationcontrollers", "ReplicationController", counts_generations=True),
-        Kind("persistentvolumes", "PersistentVolume", namespaced=False),
-        Kind("persistentvolumeclaims", "PersistentVolumeClaim"),
-        Kind("poddisruptionbudgets", "PodDisruptionBudget", "policy", counts_generations=True),
-        Kind("jobs", "Job", "batch", counts_generations=True),
-        Kind("storageclasses", "StorageClass", "storage.k8s.io", namespaced=False),
-        Kind("csinodes", "CSINode", "storage.k8s.io", namespaced=False),
-        Kind("priorityclasses", "PriorityClass", "scheduling.k8s.io", namespaced=False),
-        *(Kind(f"{name.lower()}s", name, "apps", counts_generations=True) for name in _APPS),
+        ApiKind("nodes", "Node", namespaced=False, more_fields=("spec.unschedulable",)),
+        ApiKind("namespaces", "Namespace", namespaced=False, more_fields=("status.phase",)),
+        ApiKind("pods", "Pod", more_fields=_POD_FIELDS),
+        ApiKind("events", "Event", more_fields=_EVENT_FIELDS),
+        ApiKind("replicationcontrollers", "ReplicationController", counts_generations=True),
+        ApiKind("persistentvolumes", "PersistentVolume", namespaced=False),
+        ApiKind("persistentvolumeclaims", "PersistentVolumeClaim"),
+        ApiKind("poddisruptionbudgets", "PodDisruptionBudget", "policy", counts_generations=True),
+        ApiKind("jobs", "Job", "batch", counts_generations=True),
+        ApiKind("storageclasses", "StorageClass", "storage.k8s.io", namespaced=False),
+        ApiKind("csinodes", "CSINode", "storage.k8s.io", namespaced=False),
+        ApiKind("priorityclasses", "PriorityClass", "scheduling.k8s.io", namespaced=False),
+        *(ApiKind(f"{name.lower()}s", name, "apps", counts_generations=True) for name in _APPS),
     )
 }
 
 PLURAL_OF_KIND: dict[str, str] = {kind.kind: kind.plural for kind in KINDS.values()}
 
 
-def find(group: str, version: str, plural: str) -> Kind | None:
+def find(group: str, version: str, plural: str) -> ApiKind | None:
     """The kind served at a path, or None; events are served by both of their groups."""
     kind = KINDS.get(plural)
     groups = {kind.group, "events.k8s.io"} if kind and plural == "events" else {kind.group if kind else ""}

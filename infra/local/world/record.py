@@ -8,7 +8,7 @@ with the healthy counts of the moment, computed from pods and never from the bud
 import json
 from collections.abc import Iterator
 
-from infra.local.clocks import Clock
+from infra.local.clocks import TimeSource
 from infra.local.world.kinds import Json
 from infra.local.world.pods import (
     controller_of,
@@ -19,7 +19,7 @@ from infra.local.world.pods import (
     node_of,
     phase_of,
 )
-from infra.local.world.store import Change
+from infra.local.world.store import ObjectChange
 
 
 def _pod_brief(pod: Json) -> Json:
@@ -51,7 +51,7 @@ _BRIEFS = {"pods": _pod_brief, "nodes": _node_brief}
 class Record:
     """An append-only list of entries."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: TimeSource) -> None:
         self._clock = clock
         self.entries: list[Json] = []
 
@@ -67,7 +67,7 @@ class Record:
         for entry in self.entries[start:]:
             yield json.dumps(entry, separators=(",", ":")) + "\n"
 
-    def on_change(self, change: Change) -> None:
+    def on_change(self, change: ObjectChange) -> None:
         """Note a write of a pod or a node, unless nothing that a checker reads has changed."""
         brief = _BRIEFS.get(change.plural)
         thing = change.after or change.before

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from infra.local.clocks import Clock, stamp
+from infra.local.clocks import TimeSource, stamp
 from infra.local.selectors import matches
 from infra.local.world.index import Index
 from infra.local.world.kinds import KINDS, Json
@@ -36,7 +36,7 @@ class StaleError(ValueError):
 
 
 @dataclass(frozen=True)
-class Change:
+class ObjectChange:
     """One write as it happened: `before` is None for a creation, `after` for a removal."""
 
     plural: str
@@ -53,7 +53,7 @@ def copied(thing: Any) -> Any:
 class Store:
     """All objects of the world. `seed` decides every uid and every random suffix."""
 
-    def __init__(self, clock: Clock, seed: int = 0) -> None:
+    def __init__(self, clock: TimeSource, seed: int = 0) -> None:
         self.clock = clock
         self.revision = 1000
         self.random = random.Random(seed)  # noqa: S311 - a seeded world, not a secret
@@ -61,9 +61,9 @@ class Store:
         self._versions: dict[str, int] = dict.fromkeys(KINDS, 0)
         self._order: dict[str, list[Key]] = {}
         self._indexes = {plural: Index() for plural in KINDS}
-        self._listeners: list[Callable[[Change], None]] = []
+        self._listeners: list[Callable[[ObjectChange], None]] = []
 
-    def listen(self, listener: Callable[[Change], None]) -> None:
+    def listen(self, listener: Callable[[ObjectChange], None]) -> None:
         """Have `listener` told of every write, in order."""
         self._listeners.append(listener)
 
@@ -151,7 +151,7 @@ class Store:
         del self._objects[plural][(namespace, name)]
         self._order.pop(plural, None)
         self._indexes[plural].note((namespace, name), before, None)
-        self._tell(Change(plural, before, None, actor))
+        self._tell(ObjectChange(plural, before, None, actor))
         return before
 
     def _write(self, plural: str, key: Key, before: Json | None, after: Json, actor: str) -> Json:
@@ -159,10 +159,10 @@ class Store:
         self._indexes[plural].note(key, before, after)
         if before is None:
             self._order.pop(plural, None)
-        self._tell(Change(plural, before, after, actor))
+        self._tell(ObjectChange(plural, before, after, actor))
         return after
 
-    def _tell(self, change: Change) -> None:
+    def _tell(self, change: ObjectChange) -> None:
         self.revision += 1
         self._versions[change.plural] = self.revision
         if change.after is not None:

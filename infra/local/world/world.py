@@ -6,7 +6,7 @@ The order within a step matters only for speed: what one controller leaves, the 
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from infra.local.clocks import Clock
+from infra.local.clocks import TimeSource
 from infra.local.scheduling.scheduler import Scheduler, Scoring
 from infra.local.workloads.daemons import DaemonSetController
 from infra.local.workloads.jobs import JobController
@@ -31,14 +31,14 @@ class WorldSettings:
     scoring: Scoring = Scoring.LEAST_ALLOCATED
 
 
-class Controller(Protocol):
+class SteppedController(Protocol):
     def step(self, now: float) -> None: ...
 
 
 class World:
     """Everything inside the cluster. Not safe for threads: the shell holds a lock around it."""
 
-    def __init__(self, clock: Clock, settings: WorldSettings | None = None) -> None:
+    def __init__(self, clock: TimeSource, settings: WorldSettings | None = None) -> None:
         settings = settings or WorldSettings()
         self.clock = clock
         self.store = Store(clock, settings.seed)
@@ -47,14 +47,14 @@ class World:
         self.kubelet = Kubelet(self.store, settings.kubelet)
         for name in ("default", "kube-system"):
             self.store.create("namespaces", {"metadata": {"name": name}}, "bootstrap")
-        self._timed: tuple[Controller, ...] = (
+        self._timed: tuple[SteppedController, ...] = (
             NodeController(self.store, self.kubelet, settings.node_boot),
             self.kubelet,
             GarbageCollector(self.store, settings.orphan_quarantine),
             DisruptionController(self.store),
             Scheduler(self.store, settings.scoring),
         )
-        self._reactive: tuple[Controller, ...] = (
+        self._reactive: tuple[SteppedController, ...] = (
             DeploymentController(self.store),
             ReplicaSetController(self.store),
             StatefulSetController(self.store),
@@ -71,7 +71,7 @@ class World:
         self._settled = self.store.revision
         self._run(self._timed, moment)
 
-    def _run(self, controllers: tuple[Controller, ...], now: float) -> None:
+    def _run(self, controllers: tuple[SteppedController, ...], now: float) -> None:
         for controller in controllers:
             controller.step(now)
 

@@ -1,4 +1,4 @@
-"""Hand-made records of a little API: a few entries each, with short defaults, for the promise's checker."""
+"""Hand-made records of a simulated API: a few entries each, with short defaults, for the promise's checker."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -3,7 +3,8 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from functions.cli.plan.explain import find, show
+from functions.cli.plan.explain import show
+from functions.cli.plan.view import view_of
 from functions.cli.remedies import REMEDIES
 from shared.core.reasons import PodBlock, Reason, Unremovable
 from shared.errors import BadInput
@@ -22,7 +23,7 @@ NODES = plan(busy("gke-c-a-1f2e-00a1"), busy("gke-c-a-1f2e-00b1"), busy("1"))
     ],
 )
 def test_a_node_is_found_by(expected: str, name: str) -> None:
-    assert find(NODES, name).name == expected
+    assert view_of(NODES).node(name).name == expected
 
 
 @pytest.mark.parametrize(
@@ -33,9 +34,9 @@ def test_a_node_is_found_by(expected: str, name: str) -> None:
     ],
 )
 def test_a_node_is_not_found_by(expected: str, name: str) -> None:
-    both = plan(busy("a-01"), busy("b-01"))
+    both = view_of(plan(busy("a-01"), busy("b-01")))
     with pytest.raises(BadInput, match=expected):
-        find(both, name)
+        both.node(name)
 
 
 @pytest.mark.parametrize("reason", [*Unremovable, *PodBlock])
@@ -46,7 +47,7 @@ def test_every_reason_that_keeps_a_node_has_a_remedy(reason: Reason) -> None:
 def test_a_node_that_is_kept_is_promised_no_time() -> None:
     given = plan(busy("n1", removable_at=NOW, marked_since=NOW))
     pages = StringIO()
-    show(Console(file=pages, width=160, color_system=None), given, given.decisions[0], ())
+    show(Console(file=pages, width=160, color_system=None), view_of(given), "n1")
     assert "removable at" not in pages.getvalue()
 
 
@@ -62,6 +63,6 @@ def test_a_node_that_is_kept_is_promised_no_time() -> None:
     ],
 )
 def test_explain_says(expected: str, node: str) -> None:
-    given, pages = of_every_kind(), StringIO()
-    show(Console(file=pages, width=160, color_system=None), given, find(given, node), ())
+    pages = StringIO()
+    show(Console(file=pages, width=160, color_system=None), view_of(of_every_kind()), node)
     assert expected in pages.getvalue()

@@ -3,15 +3,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from functions.cli.plan.layout import Layout, fit
-from functions.cli.plan.view import Row, groups
-from shared.core.planning.plan import Verdict
+from functions.cli.plan.view import NodeView, view_of
+from shared.core.planning.plan import Potential, Verdict
 from shared.core.reasons import Blocker, Unremovable
 from tests.cli.plan.plans import blocked, busy, decision, plan, waiting
 
 LONG = "gke-prod-europe-west4-default-pool-1a2b3c4d-"
 
 
-def _rows(names: list[str], *, could_go: bool = False) -> list[Row]:
+def _rows(names: list[str], *, could_go: bool = False) -> list[NodeView]:
     kinds = (
         waiting,
         busy,
@@ -19,7 +19,7 @@ def _rows(names: list[str], *, could_go: bool = False) -> list[Row]:
         lambda name: decision(name, Verdict.KEEP, Blocker(Unremovable.MINIMUM_NON_TAINTED, "", "2 of 2")),
     )
     made = plan(*(kinds[number % len(kinds)](name) for number, name in enumerate(names)))
-    return [row for part in groups(made, frozenset(names if could_go else ())) for row in part.rows]
+    return list(view_of(made, Potential(tuple(names)) if could_go else None).nodes)
 
 
 def _titles(layout: Layout) -> list[str]:
@@ -52,8 +52,7 @@ def test_a_narrow_table_shows_names_without_their_shared_beginning() -> None:
 @pytest.mark.parametrize("width", range(48, 90))
 def test_a_short_cause_needs_no_more_room_than_there_is(width: int) -> None:
     short = decision("n1", Verdict.KEEP, Blocker(Unremovable.TOO_YOUNG, "", "1h"))
-    rows = [row for part in groups(plan(short)) for row in part.rows]
-    assert fit(rows, width).width <= width
+    assert fit(view_of(plan(short)).nodes, width).width <= width
 
 
 NAMES = st.lists(st.from_regex(r"\A[a-z0-9]([a-z0-9-]{0,58}[a-z0-9])?\Z"), min_size=1, max_size=9, unique=True)

@@ -4,13 +4,14 @@ import pytest
 from rich.console import Console
 
 from functions.cli.plan.table import show
+from functions.cli.plan.view import view_of
 from shared.core.planning.plan import Plan, Potential
 from tests.cli.plan.plans import busy, of_every_kind, plan, waiting
 
 
 def _shown(given: Plan, width: int = 80, potential: Potential | None = None, notes: tuple[str, ...] = ()) -> str:
     pages = StringIO()
-    show(Console(file=pages, width=width, force_terminal=True, color_system=None), given, potential, notes)
+    show(Console(file=pages, width=width, force_terminal=True, color_system=None), view_of(given, potential, notes))
     return pages.getvalue()
 
 

@@ -1,13 +1,13 @@
 import pytest
 
-from functions.cli.plan.view import groups
+from functions.cli.plan.view import view_of
 from shared.core.planning.plan import NodeDecision, Verdict
 from shared.core.reasons import Blocker, PodBlock, Unremovable
 from tests.cli.plan.plans import blocked, busy, decision, in_flight, of_every_kind, order, ordered, plan, waiting
 
 
 def test_what_goes_comes_first_and_what_stays_last() -> None:
-    assert [part.title for part in groups(of_every_kind())] == [
+    assert [part.title for part in view_of(of_every_kind()).groups] == [
         "would order (1)",
         "waiting (1)",
         "in flight (1)",
@@ -17,18 +17,18 @@ def test_what_goes_comes_first_and_what_stays_last() -> None:
 
 def test_each_node_has_exactly_one_row() -> None:
     given = of_every_kind()
-    rows = [row.node for part in groups(given) for row in part.rows]
+    rows = [row.name for part in view_of(given).groups for row in part.nodes]
     assert sorted(rows) == sorted(each.name for each in given.decisions)
 
 
 def test_orders_stand_as_they_were_taken() -> None:
     given = plan(ordered("n1"), ordered("n2"), orders=[order("n2"), order("n1")])
-    assert [row.node for row in groups(given)[0].rows] == ["n2", "n1"]
+    assert [row.name for row in view_of(given).groups[0].nodes] == ["n2", "n1"]
 
 
 def test_kept_nodes_stand_by_pool_and_reason() -> None:
     given = plan(busy("n1", pool="b"), busy("n2"), decision("n3", Verdict.KEEP, Blocker(Unremovable.BUDGET)))
-    assert [row.node for row in groups(given)[0].rows] == ["n3", "n2", "n1"]
+    assert [row.name for row in view_of(given).groups[0].nodes] == ["n3", "n2", "n1"]
 
 
 @pytest.mark.parametrize(
@@ -42,8 +42,8 @@ def test_kept_nodes_stand_by_pool_and_reason() -> None:
     ],
 )
 def test_when(expected: str, given: NodeDecision) -> None:
-    shown = groups(plan(given, orders=[order("n")]))
-    assert shown[0].rows[0].when == expected
+    shown = view_of(plan(given, orders=[order("n")])).groups
+    assert shown[0].nodes[0].when == expected
 
 
 @pytest.mark.parametrize(
@@ -64,4 +64,4 @@ def test_when(expected: str, given: NodeDecision) -> None:
     ],
 )
 def test_what_stands_in_the_way_has_shorter_wordings(expected: tuple[str, ...], given: NodeDecision) -> None:
-    assert groups(plan(given))[0].rows[0].about == expected
+    assert view_of(plan(given)).groups[0].nodes[0].about == expected

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.local.waiting import wait_until
+from tests.local.wait_until import wait_until
 from tests.monitoring.entries import Entry, of_folder
 from tests.monitoring.generated import metrics
 from tests.monitoring.log_checks import faults

@@ -5,7 +5,7 @@ from typing import Literal
 
 import yaml
 
-from infra.local.ports import free_ports
+from infra.local.free_ports import free_ports
 from tests.real.control_plane.assets import KUBERNETES
 from tests.real.control_plane.layout import Layout
 

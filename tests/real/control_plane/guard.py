@@ -6,15 +6,15 @@ For `ControlPlane` alone: it removes the folder whole, so it is not one of the c
 import sys
 from pathlib import Path
 
-from infra.local import leash
+from infra.local import bound_process
 from tests.real.control_plane.cluster import destroy
 from tests.real.control_plane.layout import Layout
 
 
 def main(folder: Path) -> None:
-    leash.exit_on_sigterm()
+    bound_process.exit_on_sigterm()
     try:
-        while not leash.starter_has_gone():
+        while not bound_process.starter_has_gone():
             pass
     finally:
         destroy(Layout(folder))

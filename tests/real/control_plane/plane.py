@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from infra.local import leash
+from infra.local import bound_process
 from tests.real.control_plane import assets
 from tests.real.control_plane.api import Api
 from tests.real.control_plane.cluster import ControlPlaneError, create, destroy, run
@@ -41,7 +41,7 @@ class ControlPlane:
         binaries = assets.locate()
         self._layout = Layout(Path(tempfile.mkdtemp(prefix="ebb-control-plane-")).resolve())
         guard = ["-m", "tests.real.control_plane.guard", str(self._layout.folder)]
-        self._guard = leash.hold(guard, subprocess.DEVNULL)
+        self._guard = bound_process.start_bound(guard, subprocess.DEVNULL)
         try:
             self._proxy = create(self._layout, binaries, self._scoring)
         except ControlPlaneError:
@@ -93,7 +93,7 @@ class ControlPlane:
         """End every process and remove every file of the control plane; harmless when it is done already."""
         if self._guard is None:
             return
-        leash.let_go(self._guard)
+        bound_process.end_bound(self._guard)
         self._guard = None
         destroy(self._layout)
         if self._proxy is not None:

@@ -1,4 +1,4 @@
-"""Checks the promise from the little API's own record.
+"""Checks the promise from the simulated API's own record.
 
 Must share no code with the planner: it would share its mistakes.
 """

@@ -1,7 +1,7 @@
 """A process that lives no longer than the one that started it, however that one ended.
 
 Emulators and their Java children outlive a killed test run, and hold ports and memory until someone notices.
-`python -m infra.local.leash FOLDER COMMAND…` runs the command in a process group of its own; when its standard
+`python -m infra.local.bound_process FOLDER COMMAND…` runs the command in a process group of its own; when its standard
 input closes, which the kernel sees to even after a SIGKILL of the starter, it ends the group and removes the folder.
 """
 
@@ -20,17 +20,17 @@ ROOT = Path(__file__).parents[2]
 _GRACE_SECONDS = 5.0
 
 
-class Leash:
+class BoundProcess:
     """A command under way, as its starter holds it; what it says goes to a file in `folder`."""
 
     def __init__(self, command: Sequence[str], folder: Path) -> None:
         self._log = folder / "log"
         with self._log.open("wb") as out:
-            self._process = hold(["-m", "infra.local.leash", str(folder), *command], out.fileno())
+            self._process = start_bound(["-m", "infra.local.bound_process", str(folder), *command], out.fileno())
 
     @property
     def pid(self) -> int:
-        """The leash's own process; the command is its one child."""
+        """The process that watches the starter; the command is its one child."""
         return self._process.pid
 
     def ended(self) -> bool:
@@ -41,11 +41,11 @@ class Leash:
 
     def close(self) -> None:
         """End the command and everything it started; returns when they and the folder are gone."""
-        let_go(self._process)
+        end_bound(self._process)
         shutil.rmtree(self._log.parent, ignore_errors=True)
 
 
-def hold(arguments: Sequence[str], out: int) -> "subprocess.Popen[bytes]":
+def start_bound(arguments: Sequence[str], out: int) -> "subprocess.Popen[bytes]":
     """Start Python with the arguments; it sees the end of its standard input when this process ends.
 
     In a session of its own, so that a Ctrl-C meant for the starter does not end it before it has cleaned up.
@@ -60,7 +60,7 @@ def hold(arguments: Sequence[str], out: int) -> "subprocess.Popen[bytes]":
     )
 
 
-def let_go(process: "subprocess.Popen[bytes]", seconds: float = 60) -> None:
+def end_bound(process: "subprocess.Popen[bytes]", seconds: float = 60) -> None:
     """Close the held process's standard input and wait until it has cleaned up.
 
     Raises:

@@ -16,7 +16,7 @@ from werkzeug import Request as WsgiRequest
 from werkzeug import Response as WsgiResponse
 from werkzeug.serving import WSGIRequestHandler, make_server
 
-from infra.local.exchange import Answer, Handler, Request
+from infra.local.http_messages import Handler, HttpAnswer, HttpRequest
 
 HOST = "127.0.0.1"
 HANG_SECONDS = 120.0
@@ -35,19 +35,19 @@ def _wait_until_closed(connection: socket.socket) -> None:
     select.select([connection], [], [], HANG_SECONDS)
 
 
-def _break(environ: WSGIEnvironment, answer: Answer) -> None:
+def _break(environ: WSGIEnvironment, answer: HttpAnswer) -> None:
     connection: socket.socket = environ["werkzeug.socket"]
     if answer.hangs:
         _wait_until_closed(connection)
     raise ConnectionError("an injected fault lost this answer")
 
 
-def request_of(environ: WSGIEnvironment) -> Request:
+def request_of(environ: WSGIEnvironment) -> HttpRequest:
     """The request that a WSGI server hands over."""
     wsgi = WsgiRequest(environ)
     headers = {name.lower(): value for name, value in wsgi.headers.items()}
     path = urlsplit(environ["REQUEST_URI"]).path  # undecoded: an object's name may hold a slash
-    return Request(wsgi.method, path, wsgi.args.to_dict(), headers, wsgi.get_data())
+    return HttpRequest(wsgi.method, path, wsgi.args.to_dict(), headers, wsgi.get_data())
 
 
 def application(handler: Handler, lock: AbstractContextManager[Any]) -> Callable[..., Iterable[bytes]]:

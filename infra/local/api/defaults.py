@@ -4,7 +4,7 @@ Source: the strategies under kubernetes pkg/registry (PrepareForCreate, PrepareF
 """
 
 from infra.local.world.deletion import DEFAULT_GRACE
-from infra.local.world.kinds import Json, Kind
+from infra.local.world.kinds import ApiKind, Json
 
 _POD_DEFAULTS: Json = {
     "restartPolicy": "Always",
@@ -13,7 +13,7 @@ _POD_DEFAULTS: Json = {
 }
 
 
-def as_created(kind: Kind, thing: Json) -> Json:
+def as_created(kind: ApiKind, thing: Json) -> Json:
     """A new object: its sender's status counts for nodes only, a pod begins as Pending with the usual defaults."""
     if kind.plural == "nodes":
         return {**thing, "spec": thing.get("spec") or {}}

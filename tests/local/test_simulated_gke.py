@@ -1,13 +1,13 @@
-"""The whole little GKE in one process and virtual time: a drain by hand, and what the autoscaler makes of it."""
+"""The whole simulated GKE in one process and virtual time: a drain by hand, and what the autoscaler makes of it."""
 
 import json
 from typing import Any
 
 from infra.local.__main__ import DEMO
 from infra.local.clocks import ManualClock
-from infra.local.cloud import Cloud
-from infra.local.exchange import Request
+from infra.local.http_messages import HttpRequest
 from infra.local.scenario.reading import load
+from infra.local.simulated_gke import SimulatedGke
 from infra.local.world.pods import is_unschedulable, node_of, stays_behind
 
 
@@ -16,7 +16,7 @@ class Night:
 
     def __init__(self) -> None:
         self.clock = ManualClock()
-        self.cloud = Cloud(load(DEMO), self.clock)
+        self.cloud = SimulatedGke(load(DEMO), self.clock)
         self.cloud.world.settle()
         self.autoscaler = self.cloud.autoscaler()
 
@@ -28,7 +28,7 @@ class Night:
 
     def call(self, method: str, path: str, body: Any) -> int:
         headers = {"content-type": "application/merge-patch+json", "user-agent": "test"}
-        return self.cloud.api.handle(Request(method, path, {}, headers, json.dumps(body).encode())).status
+        return self.cloud.api.handle(HttpRequest(method, path, {}, headers, json.dumps(body).encode())).status
 
     def cordon(self, node: str) -> None:
         assert self.call("PATCH", f"/api/v1/nodes/{node}", {"spec": {"unschedulable": True}}) == 200

@@ -7,15 +7,15 @@ import re
 from dataclasses import dataclass
 
 from infra.local.api.statuses import bad_request, expired
-from infra.local.exchange import Request
+from infra.local.http_messages import HttpRequest
 from infra.local.selectors import field_paths, fields_match, text_matches
-from infra.local.world.kinds import Json, Kind
+from infra.local.world.kinds import ApiKind, Json
 from infra.local.world.pods import labels_of
 from infra.local.world.store import Store
 
 
 @dataclass(frozen=True)
-class _Rest:
+class _ContinuedList:
     """What a continue token stands for."""
 
     path: str
@@ -30,13 +30,13 @@ class Lister:
     def __init__(self, store: Store, token_life: float = 300.0) -> None:
         self._store = store
         self._token_life = token_life
-        self._rests: dict[str, _Rest] = {}
+        self._rests: dict[str, _ContinuedList] = {}
 
     def forget(self) -> None:
         """Expire every continue token, as a compaction does."""
         self._rests.clear()
 
-    def page(self, request: Request, kind: Kind, namespace: str | None) -> Json:
+    def page(self, request: HttpRequest, kind: ApiKind, namespace: str | None) -> Json:
         """The list body for a request; 410 for an expired token, 400 for a malformed query."""
         rest = self._rest(request, kind, namespace)
         limit = _limit(request)
@@ -46,18 +46,18 @@ class Lister:
         meta: Json = {"resourceVersion": rest.revision}
         left = rest.items[count:]
         if left:
-            meta["continue"] = self._token(_Rest(rest.path, left, rest.revision, rest.taken_at))
+            meta["continue"] = self._token(_ContinuedList(rest.path, left, rest.revision, rest.taken_at))
             if not filtered:
                 meta["remainingItemCount"] = len(left)
         body: Json = {"kind": f"{kind.kind}List", "apiVersion": kind.api_version, "metadata": meta}
         return {**body, "items": [_without_type(item) for item in rest.items[:count]]}
 
-    def _rest(self, request: Request, kind: Kind, namespace: str | None) -> _Rest:
+    def _rest(self, request: HttpRequest, kind: ApiKind, namespace: str | None) -> _ContinuedList:
         now = self._store.clock.now()
         token = request.query.get("continue")
         if token is None or not token:
             items = self._selected(request, kind, namespace)
-            return _Rest(request.path, items, str(self._store.revision), now)
+            return _ContinuedList(request.path, items, str(self._store.revision), now)
         if not re.fullmatch(r"c\d+-\w{12}", token):
             raise bad_request("continue key is not valid: it was not issued here")
         found = self._rests.get(token)
@@ -67,7 +67,7 @@ class Lister:
             raise bad_request("continue key is not valid: it belongs to another list")
         return found
 
-    def _selected(self, request: Request, kind: Kind, namespace: str | None) -> list[Json]:
+    def _selected(self, request: HttpRequest, kind: ApiKind, namespace: str | None) -> list[Json]:
         labels, fields = request.query.get("labelSelector", ""), request.query.get("fieldSelector", "")
         if not labels and not fields:
             return self._store.all(kind.plural, namespace)
@@ -83,13 +83,13 @@ class Lister:
         except ValueError as error:
             raise bad_request(str(error)) from error
 
-    def _token(self, rest: _Rest) -> str:
+    def _token(self, rest: _ContinuedList) -> str:
         token = f"c{rest.revision}-{self._store.suffix(12)}"
         self._rests[token] = rest
         return token
 
 
-def _limit(request: Request) -> int:
+def _limit(request: HttpRequest) -> int:
     text = request.query.get("limit") or "0"
     if not text.isdigit():
         raise bad_request(f"limit={text!r} is not a number of items")

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from infra.local.scaling.candidates import Candidates, at_minimum
 from infra.local.scaling.client import Client
-from infra.local.scaling.draining import Removals, write
+from infra.local.scaling.removals import Removals, write
 from infra.local.scaling.settings import AutoscalerSettings
 from infra.local.scaling.view import (
     CANDIDATE,

@@ -1,4 +1,4 @@
-"""The scheduler's picture of the nodes: what is allocatable, what is booked, who runs there."""
+"""What the scheduler knows of the nodes: what is allocatable, what is booked, who runs there."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ def host_ports(pod: Json) -> set[HostPort]:
 
 
 @dataclass
-class Room:
+class NodeInfo:
     """One node as the scheduler sees it; `add` books a pod."""
 
     node: Json
@@ -60,24 +60,24 @@ class Room:
 
 
 @dataclass
-class Picture:
+class NodeInfos:
     """All nodes with their pods, and the labels of the namespaces (for affinity terms that select them)."""
 
-    rooms: dict[str, Room]
+    by_name: dict[str, NodeInfo]
     namespaces: dict[str, dict[str, str]]
     volumes: dict[tuple[str, str], Json] = field(default_factory=dict)
 
     def place(self, pod: Json, node: str) -> None:
         """Book a pod on a node, as scheduling it does."""
         bound = {**pod, "spec": {**pod["spec"], "nodeName": node}}
-        self.rooms[node].add(bound)
+        self.by_name[node].add(bound)
 
 
-def take(nodes: Sequence[Json], pods: Sequence[Json], namespaces: Sequence[Json] = ()) -> Picture:
-    """A picture of nodes and of the pods bound to them; finished pods hold nothing."""
-    rooms = {node["metadata"]["name"]: Room(node) for node in nodes}
+def node_infos_of(nodes: Sequence[Json], pods: Sequence[Json], namespaces: Sequence[Json] = ()) -> NodeInfos:
+    """What is known of nodes and of the pods bound to them; finished pods hold nothing."""
+    by_name = {node["metadata"]["name"]: NodeInfo(node) for node in nodes}
     for pod in pods:
-        room = rooms.get(node_of(pod))
-        if room is not None and not is_finished(pod):
-            room.add(pod)
-    return Picture(rooms, {item["metadata"]["name"]: labels_of(item) for item in namespaces})
+        node_info = by_name.get(node_of(pod))
+        if node_info is not None and not is_finished(pod):
+            node_info.add(pod)
+    return NodeInfos(by_name, {item["metadata"]["name"]: labels_of(item) for item in namespaces})

@@ -9,12 +9,12 @@ from collections import Counter
 from collections.abc import Iterator
 
 from infra.local.clocks import seconds_of, stamp
-from infra.local.machines import Pool, make_node
+from infra.local.machine_types import MachinePool, make_node
 from infra.local.scaling.client import Client
 from infra.local.scaling.settings import AutoscalerSettings
 from infra.local.scaling.view import Group, View, group_of
 from infra.local.scheduling.filters import refusal
-from infra.local.scheduling.picture import Picture, Room, take
+from infra.local.scheduling.node_infos import NodeInfo, NodeInfos, node_infos_of
 from infra.local.world.kinds import Json
 from infra.local.world.nodes import NOT_READY
 from infra.local.world.pods import is_terminating, is_unschedulable, node_of
@@ -30,10 +30,10 @@ def _as_ready(node: Json) -> Json:
     return fresh
 
 
-def _place_on_existing(pod: Json, picture: Picture) -> bool:
-    for room in picture.rooms.values():
-        if refusal(pod, room, picture) is None:
-            picture.place(pod, room.name)
+def _place_on_existing(pod: Json, node_infos: NodeInfos) -> bool:
+    for node_info in node_infos.by_name.values():
+        if refusal(pod, node_info, node_infos) is None:
+            node_infos.place(pod, node_info.name)
             return True
     return False
 
@@ -52,24 +52,26 @@ class ScaleUp:
         waiting = [pod for pod in view.pods if self._counts(pod, now)]
         if not waiting:
             return
-        picture = take([_as_ready(node) for node in view.nodes], view.pods)
+        node_infos = node_infos_of([_as_ready(node) for node in view.nodes], view.pods)
         sizes = view.sizes()
         for pod in waiting:
-            if not _place_on_existing(pod, picture):
-                self._grow(pod, view, picture, sizes, now)
+            if not _place_on_existing(pod, node_infos):
+                self._grow(pod, view, node_infos, sizes, now)
 
     def _counts(self, pod: Json, now: float) -> bool:
         old_enough = seconds_of(pod["metadata"]["creationTimestamp"]) + self._settings.new_pod_delay <= now
         return not node_of(pod) and is_unschedulable(pod) and not is_terminating(pod) and old_enough
 
-    def _grow(self, pod: Json, view: View, picture: Picture, sizes: Counter[Group], now: float) -> None:
+    def _grow(self, pod: Json, view: View, node_infos: NodeInfos, sizes: Counter[Group], now: float) -> None:
         for pool, zone in self._choices(view, sizes):
             node = make_node(pool, zone, self._cluster, "".join(self._random.choices(_SERIAL, k=4)))
-            room = Room(node)
-            trial = Picture({**picture.rooms, room.name: room}, picture.namespaces, picture.volumes)
-            if refusal(pod, room, trial) is None:
-                picture.rooms[room.name] = room
-                picture.place(pod, room.name)
+            node_info = NodeInfo(node)
+            trial = NodeInfos(
+                {**node_infos.by_name, node_info.name: node_info}, node_infos.namespaces, node_infos.volumes
+            )
+            if refusal(pod, node_info, trial) is None:
+                node_infos.by_name[node_info.name] = node_info
+                node_infos.place(pod, node_info.name)
                 self._add(pod, node, sizes, pool, now)
                 return
         if pod["metadata"]["uid"] in self._told:
@@ -78,7 +80,7 @@ class ScaleUp:
         message = "pod didn't trigger scale-up: no node group can take it or all are at their maximum"
         self._client.event(pod, "Pod", "NotTriggerScaleUp", message, stamp(now))
 
-    def _choices(self, view: View, sizes: Counter[Group]) -> Iterator[tuple[Pool, str]]:
+    def _choices(self, view: View, sizes: Counter[Group]) -> Iterator[tuple[MachinePool, str]]:
         for name in sorted(view.pools):
             pool = view.pools[name]
             total = sum(size for (owner, _), size in sizes.items() if owner == name)
@@ -88,7 +90,7 @@ class ScaleUp:
                 if pool.total_max_nodes is not None or sizes[(name, zone)] < pool.max_nodes:
                     yield pool, zone
 
-    def _add(self, pod: Json, node: Json, sizes: Counter[Group], pool: Pool, now: float) -> None:
+    def _add(self, pod: Json, node: Json, sizes: Counter[Group], pool: MachinePool, now: float) -> None:
         group = group_of(node)
         most = pool.max_nodes if pool.total_max_nodes is None else pool.total_max_nodes
         self._client.create_node(node)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from infra.local.__main__ import main
-from infra.local.alone import Rest, alone
+from infra.local.autoscaler_alone import RestingCluster, alone
 from infra.local.scenario.reading import parse
 
 SCENARIO = """
@@ -18,7 +18,7 @@ workloads:
 """
 
 
-def rest(profile: str = "BALANCED", cpu: str = "500m", least: int = 0) -> Rest:
+def rest(profile: str = "BALANCED", cpu: str = "500m", least: int = 0) -> RestingCluster:
     return alone(parse(SCENARIO.format(profile=profile, cpu=cpu, least=least)))
 
 
@@ -31,7 +31,7 @@ def rest(profile: str = "BALANCED", cpu: str = "500m", least: int = 0) -> Rest:
         pytest.param(5, rest(least=5), id="not below the pool's minimum"),
     ],
 )
-def test_what_the_autoscaler_reaches_alone(left: int, of: Rest) -> None:
+def test_what_the_autoscaler_reaches_alone(left: int, of: RestingCluster) -> None:
     assert (len(of.nodes), of.is_rest) == (left, True)
     assert len(of.removed) == 6 - left
 

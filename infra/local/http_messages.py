@@ -1,6 +1,6 @@
-"""A request and its answer, apart from any server: what every HTTP room of the little GKE speaks.
+"""A request and its answer, apart from any server: what every HTTP service of the simulated GKE speaks.
 
-A `Handler` can be called in one process without a socket; `infra.local.shell.serving` puts WSGI around it.
+A `Handler` can be called in one process without a socket; `infra.local.servers.http_server` puts WSGI around it.
 """
 
 import json
@@ -14,7 +14,7 @@ from infra.local.world.kinds import Json
 
 
 @dataclass(frozen=True)
-class Request:
+class HttpRequest:
     """One HTTP request: the path still quoted, header names in lower case, one value for each query name."""
 
     method: str
@@ -29,7 +29,7 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Answer:
+class HttpAnswer:
     """One HTTP answer. `lost`: the caller never gets it; `hangs`: its connection stays open until it gives up."""
 
     status: int
@@ -39,14 +39,14 @@ class Answer:
     hangs: bool = False
 
 
-Handler = Callable[[Request], Answer]
+Handler = Callable[[HttpRequest], HttpAnswer]
 
 
-def answer_json(status: int, body: Any, headers: Mapping[str, str] | None = None) -> Answer:
-    return Answer(status, msgspec.json.encode(body), {"Content-Type": "application/json", **(headers or {})})
+def answer_json(status: int, body: Any, headers: Mapping[str, str] | None = None) -> HttpAnswer:
+    return HttpAnswer(status, msgspec.json.encode(body), {"Content-Type": "application/json", **(headers or {})})
 
 
-def google_error(status: int, reason: str, message: str) -> Answer:
+def google_error(status: int, reason: str, message: str) -> HttpAnswer:
     """An error body as Google's JSON APIs write it; `reason` is the canonical status such as NOT_FOUND."""
     error: Json = {"code": status, "message": message, "status": reason}
     error["errors"] = [{"message": message, "domain": "global", "reason": reason}]

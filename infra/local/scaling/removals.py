@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from infra.local.clocks import stamp
 from infra.local.scaling.candidates import Leaving
-from infra.local.scaling.client import ApiError, Client
+from infra.local.scaling.client import Client, RefusedCall
 from infra.local.scaling.drainability import obstacle
 from infra.local.scaling.settings import AutoscalerSettings
 from infra.local.scaling.view import TO_BE_DELETED, Group, View, group_of, taints_of, without_taint
@@ -21,7 +21,7 @@ from infra.local.world.pods import is_terminating
 _POLL = 5.0
 
 
-class Phase(StrEnum):
+class RemovalPhase(StrEnum):
     """Where a removal stands."""
 
     EVICTING = "evicting"
@@ -35,7 +35,7 @@ class Removal:
 
     name: str
     group: Group
-    phase: Phase
+    phase: RemovalPhase
     due_at: float
     until: float = 0.0
     drains: bool = False
@@ -70,7 +70,7 @@ class Removals:
         if not write(self.client, node, {"unschedulable": True, "taints": [*taints_of(node), taint]}):
             return False
         begins = now + settings.delay_after_taint
-        phase, due = (Phase.EVICTING, begins) if drains else (Phase.DELETING, now + settings.deletion)
+        phase, due = (RemovalPhase.EVICTING, begins) if drains else (RemovalPhase.DELETING, now + settings.deletion)
         until = begins + settings.eviction_time
         self.under_way[meta["uid"]] = Removal(meta["name"], group_of(node), phase, due, until, drains)
         return True
@@ -91,11 +91,11 @@ class Removals:
     def _step(self, removal: Removal, node: Json, view: View, now: float) -> str | None:
         """One step; a text when it is over: why it failed, or nothing if the node may go."""
         match removal.phase:
-            case Phase.EVICTING:
+            case RemovalPhase.EVICTING:
                 return self._evict(removal, node, view, now)
-            case Phase.ENDING:
+            case RemovalPhase.ENDING:
                 return self._await(removal, node, view, now)
-            case Phase.DELETING:
+            case RemovalPhase.DELETING:
                 return self._deletable(removal, node, view, now)
 
     def _evict(self, removal: Removal, node: Json, view: View, now: float) -> str | None:
@@ -107,7 +107,7 @@ class Removals:
             return f"failed to evict {len(left)} pods in time"
         removal.due_at = now + self.settings.eviction_retry
         if not left:
-            removal.phase, removal.due_at = Phase.ENDING, now
+            removal.phase, removal.due_at = RemovalPhase.ENDING, now
             removal.until = now + removal.longest_grace + self.settings.grace_headroom
         return None
 
@@ -117,7 +117,7 @@ class Removals:
         try:
             if not is_terminating(pod):
                 self.client.evict(pod, grace)
-        except ApiError as error:
+        except RefusedCall as error:
             if error.status != 404:  # noqa: PLR2004 - gone is as good as evicted
                 return False
         removal.evicted.add(pod["metadata"]["uid"])
@@ -130,7 +130,7 @@ class Removals:
             return f"{len(left)} pods did not end in time"
         removal.due_at = now + _POLL
         if not left:
-            removal.phase, removal.due_at = Phase.DELETING, now + self.settings.deletion
+            removal.phase, removal.due_at = RemovalPhase.DELETING, now + self.settings.deletion
         return None
 
     def _deletable(self, removal: Removal, node: Json, view: View, now: float) -> str:
@@ -154,7 +154,7 @@ def write(client: Client, node: Json, spec: Json) -> bool:
     """Patch the node and the view's copy; False if it changed meanwhile (the next loop sees it anew)."""
     try:
         node.update(client.patch_node(node, spec))
-    except ApiError as error:
+    except RefusedCall as error:
         if error.status not in {404, 409}:
             raise
         return False

@@ -43,7 +43,7 @@ def allocatable(machine_type: str) -> Json:
 
 
 @dataclass(frozen=True)
-class Pool:
+class MachinePool:
     """A node pool as the scenario and the GKE API know it; limits are per zone unless named total."""
 
     name: str
@@ -64,7 +64,7 @@ class Pool:
     status: str = "RUNNING"
 
 
-def node_labels(pool: Pool, zone: str, name: str) -> dict[str, str]:
+def node_labels(pool: MachinePool, zone: str, name: str) -> dict[str, str]:
     """The labels GKE puts on a node."""
     spot = {"cloud.google.com/gke-spot": "true", "cloud.google.com/gke-provisioning": "spot"}
     return {
@@ -97,7 +97,7 @@ def _node_info(name: str) -> Json:
     }
 
 
-def make_node(pool: Pool, zone: str, cluster: str, serial: str) -> Json:
+def make_node(pool: MachinePool, zone: str, cluster: str, serial: str) -> Json:
     """A Node object as GKE registers it; `serial` tells nodes of one pool and zone apart."""
     digest = hashlib.sha256(f"{cluster}/{pool.name}/{zone}".encode()).hexdigest()[:8]
     name = f"gke-{cluster}-{pool.name}-{digest}-{serial}"

@@ -1,4 +1,4 @@
-"""The little GKE as a running thing: servers up, two threads stepping the world and the autoscaler in real time."""
+"""The simulated GKE as a running thing: servers up, two threads stepping the world and the autoscaler in real time."""
 
 import json
 import logging
@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from infra.local.clocks import ScaledClock
-from infra.local.cloud import Cloud
-from infra.local.scaling.client import ApiError, HttpTransport
+from infra.local.scaling.client import HttpTransport, RefusedCall
 from infra.local.scenario.reading import Scenario
-from infra.local.shell.control import Control
-from infra.local.shell.delivering import Deliverer
-from infra.local.shell.pubsub import PubSubServer
-from infra.local.shell.serving import HttpServer
+from infra.local.servers.control_routes import Control
+from infra.local.servers.delivery import Deliverer
+from infra.local.servers.http_server import HttpServer
+from infra.local.servers.pubsub import PubSubServer
+from infra.local.simulated_gke import SimulatedGke
 
 TICK = 0.1
 """Real seconds between two steps of the world."""
@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Ports:
+class ServerPorts:
     """The port of each server; 0 takes any free one."""
 
     kube: int = 0
@@ -32,12 +32,12 @@ class Ports:
     pubsub: int = 0
 
     @classmethod
-    def from_base(cls, base: int) -> "Ports":
+    def from_base(cls, base: int) -> "ServerPorts":
         return cls(base, base + 1, base + 2, base + 3) if base else cls()
 
 
 def kubeconfig(server: str, token: str | None) -> str:
-    """A kubeconfig (JSON, which is YAML) that leads to the little API server."""
+    """A kubeconfig (JSON, which is YAML) that leads to the simulated API server."""
     user = {"token": token} if token else {}
     return json.dumps(
         {
@@ -52,13 +52,13 @@ def kubeconfig(server: str, token: str | None) -> str:
     )
 
 
-class LittleGke:
+class SimulatedGkeServers:
     """Everything of a scenario on loopback, from `start` to `stop`. Other threads take `lock` before they touch it."""
 
-    def __init__(self, scenario: Scenario, ports: Ports | None = None, token: str | None = None) -> None:
-        ports = ports or Ports()
+    def __init__(self, scenario: Scenario, ports: ServerPorts | None = None, token: str | None = None) -> None:
+        ports = ports or ServerPorts()
         self.lock = threading.RLock()
-        self.cloud = Cloud(scenario, ScaledClock(scenario.time_scale), token)
+        self.cloud = SimulatedGke(scenario, ScaledClock(scenario.time_scale), token)
         self.deliverer = Deliverer(self.cloud.broker, self.cloud.jobs, self.lock)
         control = Control(self.cloud)
         self.kube = HttpServer(control.handle, self.lock, ports.kube)
@@ -115,7 +115,7 @@ class LittleGke:
             while not self._stopping.wait(every):
                 try:
                     step()
-                except ApiError as error:  # an injected fault meets the autoscaler too; its next loop starts afresh
+                except RefusedCall as error:  # an injected fault meets the autoscaler too; its next loop starts afresh
                     log.warning("%s: %s", name, error)
 
         thread = threading.Thread(target=run, name=name, daemon=True)

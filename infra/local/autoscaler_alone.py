@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from infra.local.autoscaler import Autoscaler
 from infra.local.clocks import ManualClock
-from infra.local.cloud import Cloud
 from infra.local.scenario.reading import Scenario
+from infra.local.simulated_gke import SimulatedGke
 from infra.local.world.world import World
 
 DAY = 86_400.0
@@ -17,7 +17,7 @@ _STILL = ("nodes", "pods")
 
 
 @dataclass(frozen=True)
-class Rest:
+class RestingCluster:
     """What is left when nothing more goes; `is_rest` is False if that took too long.
 
     `gate` is the share of CPU and memory asked for above which no node was looked at.
@@ -31,15 +31,15 @@ class Rest:
     gate: float
 
 
-def alone(scenario: Scenario, most: float = DAY) -> Rest:
+def alone(scenario: Scenario, most: float = DAY) -> RestingCluster:
     """Build the scenario and leave it to its autoscaler."""
     clock = ManualClock()
-    cloud = Cloud(scenario, clock)
+    cloud = SimulatedGke(scenario, clock)
     cloud.world.settle()
     return until_rest(cloud.world, cloud.autoscaler(), clock, most)
 
 
-def until_rest(world: World, autoscaler: Autoscaler, clock: ManualClock, most: float = DAY) -> Rest:
+def until_rest(world: World, autoscaler: Autoscaler, clock: ManualClock, most: float = DAY) -> RestingCluster:
     """Let time pass until the autoscaler wants nothing and nothing has changed while it looked at every node again."""
     begun, before = clock.now(), _names(world)
     seen, since = -1, begun
@@ -53,7 +53,9 @@ def until_rest(world: World, autoscaler: Autoscaler, clock: ManualClock, most: f
         clock.advance(_STEP)
     left = _names(world)
     removed = tuple(name for name in before if name not in left)
-    return Rest(left, removed, len(world.record.of("eviction")), clock.now() - begun, is_rest, autoscaler.gate)
+    return RestingCluster(
+        left, removed, len(world.record.of("eviction")), clock.now() - begun, is_rest, autoscaler.gate
+    )
 
 
 def _names(world: World) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from google.protobuf import empty_pb2  # type: ignore[import-untyped]  # likewis
 from google.pubsub_v1 import types
 
 from infra.local.broker.queue import Broker, Subscription, UnknownTopicError
-from infra.local.shell.serving import HOST
+from infra.local.servers.http_server import HOST
 
 _Call = Callable[[Any], Any]
 

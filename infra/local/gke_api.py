@@ -6,17 +6,17 @@ Source: https://cloud.google.com/kubernetes-engine/docs/reference/rest/v1/projec
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from infra.local.exchange import Answer, Request, answer_json, google_error
-from infra.local.machines import Pool
+from infra.local.http_messages import HttpAnswer, HttpRequest, answer_json, google_error
+from infra.local.machine_types import MachinePool
 from infra.local.world.kinds import Json
 
 
 @dataclass
-class Cluster:
+class ServedCluster:
     """What the GKE API says about the cluster; `name` is projects/P/locations/L/clusters/C."""
 
     name: str
-    pools: dict[str, Pool]
+    pools: dict[str, MachinePool]
     endpoint: str = "127.0.0.1"
     profile: str = "BALANCED"
     ca_certificate: str = ""
@@ -34,7 +34,7 @@ class Cluster:
         return self.name.split("/")[3]
 
 
-def _autoscaling(pool: Pool) -> Json:
+def _autoscaling(pool: MachinePool) -> Json:
     if not pool.autoscaled:
         return {}
     limits: Json = {"enabled": True, "locationPolicy": pool.location_policy}
@@ -49,7 +49,7 @@ def _without_defaults(thing: Json) -> Json:
     return {key: value for key, value in thing.items() if value not in (0, False, "")}
 
 
-def pool_body(pool: Pool, overrides: Json) -> Json:
+def pool_body(pool: MachinePool, overrides: Json) -> Json:
     """A node pool's REST form."""
     return {
         "name": pool.name,
@@ -63,7 +63,7 @@ def pool_body(pool: Pool, overrides: Json) -> Json:
     }
 
 
-def cluster_body(cluster: Cluster) -> Json:
+def cluster_body(cluster: ServedCluster) -> Json:
     """The cluster's REST form."""
     dns = {"endpoint": "", "allowExternalTraffic": False}
     ip = {"enabled": True, "enablePublicEndpoint": True, "publicEndpoint": cluster.endpoint}
@@ -85,18 +85,18 @@ def cluster_body(cluster: Cluster) -> Json:
 class GkeApi:
     """Answers `GET /v1/projects/P/locations/L/clusters/C`. `denied` names projects that answer 403."""
 
-    def __init__(self, clusters: Mapping[str, Cluster], denied: frozenset[str] = frozenset()) -> None:
+    def __init__(self, clusters: Mapping[str, ServedCluster], denied: frozenset[str] = frozenset()) -> None:
         self._clusters = clusters
         self._denied = denied
 
-    def handle(self, request: Request) -> Answer:
+    def handle(self, request: HttpRequest) -> HttpAnswer:
         match request.path.strip("/").split("/"):
             case [("v1" | "v1beta1"), "projects", project, "locations", location, "clusters", name]:
                 if request.method == "GET":
                     return self._cluster(project, location, name)
         return google_error(404, "NOT_FOUND", f"Not found: {request.method} {request.path}.")
 
-    def _cluster(self, project: str, location: str, name: str) -> Answer:
+    def _cluster(self, project: str, location: str, name: str) -> HttpAnswer:
         full = f"projects/{project}/locations/{location}/clusters/{name}"
         if project in self._denied:
             message = f'Required "container.clusters.get" permission(s) for "{full}".'

@@ -1,0 +1,24 @@
+"""The whole of what is drawn of one plan, as it stands in a file: a change of it is seen before a user sees it."""
+
+from io import StringIO
+from pathlib import Path
+
+from rich.console import Console
+
+from functions.cli.plan import explain, table
+from functions.cli.plan.view import view_of
+from tests.cli.plan.plans import of_every_kind
+from tests.cli.plan.test_as_json import POTENTIAL
+
+GOLDEN = Path(__file__).with_name("plan.golden.txt")
+
+
+def test_the_table_and_each_explanation_are_the_golden_ones() -> None:
+    pages = StringIO()
+    console = Console(file=pages, width=100, force_terminal=True, color_system=None)
+
+    table.show(console, view_of(of_every_kind(), POTENTIAL, ("warning: something is odd.", "Without a policy.")))
+    for node in view_of(of_every_kind()).nodes:
+        explain.show(console, view_of(of_every_kind()), node.name)
+
+    assert [line.rstrip() for line in pages.getvalue().splitlines()] == GOLDEN.read_text().splitlines()
