@@ -1,8 +1,10 @@
 """Tells once a day what is odd about the policy; the cluster's document remembers when.
 
-Odd are pools that the cluster does not have, and what `ebb policy check` warns of. Must not decide and must not write:
-what is to be remembered is returned, for a pass writes that document anyway.
+Odd are pools that the cluster does not have, and what `ebb policy check` warns of, a dry run excepted. Must not decide
+and must not write: what is to be remembered is returned, for a pass writes that document anyway.
 """
+
+from dataclasses import replace
 
 from functions.planner.pass_inputs import PassInputs
 from shared.core.planning.unknown_pools import is_advice_due, unknown_pools
@@ -16,7 +18,8 @@ def advise(ports: Ports, inputs: PassInputs) -> Advised | None:
     policy, now = inputs.policy, inputs.now
     if not policy or not is_advice_due(inputs.state.advised, policy.hash, now):
         return None
-    unknown, hardly_meant = unknown_pools(policy, inputs.snapshot), warnings(policy)
+    in_earnest = replace(policy, dry_run=False)  # a dry run is meant, and each pass says it: would_order, run_summary
+    unknown, hardly_meant = unknown_pools(policy, inputs.snapshot), warnings(in_earnest)
     for pool, sentence in unknown.items():
         _warn(ports.log, sentence, pool=pool, reason="unknown_pool")
     for sentence in hardly_meant:

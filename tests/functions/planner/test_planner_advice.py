@@ -1,5 +1,6 @@
 """What is odd about a policy, unknown pools and settings hardly meant, is told once a day by whichever instance."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 from shared.core.policy import DrainSettings, Policy, PoolPolicy
@@ -40,6 +41,15 @@ def test_what_policy_check_warns_of_is_a_warning_in_the_log_of_a_pass() -> None:
     expected = "drain.pendingGrace: with 45s a moved pod may wait longer than the 30s that it is promised; write 20s."
     assert told(ebb) == [("WARNING", expected)]
     assert ebb.reasons("policy_warning") == ["hardly_meant"]
+
+
+def test_a_dry_run_is_no_warning_in_the_log_of_a_pass() -> None:
+    ebb = fake_ebb(policy=replace(PLAIN, dry_run=True))
+
+    ebb.tick()
+
+    assert told(ebb) == []
+    assert ebb.remembered().advised is None
 
 
 def test_it_is_told_once_a_day_whichever_instance_runs_the_pass() -> None:
