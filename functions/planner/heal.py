@@ -43,7 +43,7 @@ def heal(ports: Ports, cluster: str, found: Sequence[Repair], now: datetime) -> 
     """
     attempts = _Attempts(ports)
     gone = [repair for repair in found if repair.kind is RepairKind.SETTLE and attempts.at(repair, _is_gone, ports)]
-    ended = [repair for repair in gone if attempts.at(repair, _end, ports, cluster, now)]
+    ended = [repair for repair in gone if attempts.at(repair, _end_drain, ports, cluster, now)]
     if ended:
         _settle_claims(ports, ended)
     others = [repair for repair in found if repair.kind is not RepairKind.SETTLE]
@@ -86,9 +86,9 @@ def _is_gone(repair: Repair, ports: Ports) -> bool:
         return True
 
 
-def _end(repair: Repair, ports: Ports, cluster: str, now: datetime) -> bool:
+def _end_drain(repair: Repair, ports: Ports, cluster: str, now: datetime) -> bool:
     """End the record of a drain whose node is gone, and tell; the claim goes last, so that a crash is told again."""
-    _tell_removed(ports, cluster, repair, _settle_record(ports, repair, now), now)
+    _log_removed(ports, cluster, repair, _settle_record(ports, repair, now), now)
     return True
 
 
@@ -103,7 +103,7 @@ def _settle_claims(ports: Ports, gone: Sequence[Repair]) -> None:
     change_cluster(ports.state, ports.clock, change)
 
 
-def _tell_removed(ports: Ports, cluster: str, repair: Repair, record: DrainRecord | None, now: datetime) -> None:
+def _log_removed(ports: Ports, cluster: str, repair: Repair, record: DrainRecord | None, now: datetime) -> None:
     ports.log.event(
         "drain_result",
         Outcome.REMOVED.sentence,
@@ -137,14 +137,14 @@ def _continue(repair: Repair, ports: Ports, cluster: str, now: datetime) -> bool
     """Publish the order again, one generation on, unless its step has come back to life."""
     del cluster
     record = ports.state.get(drain_key(repair.order_id)).value
-    if record is None or _lives(record, now):
+    if record is None or _is_running(record, now):
         return False
     ports.orders.publish(continuation(record.order, record.generation))
-    _tell(ports, repair, "The drain's step fell silent; its order was published again.")
+    _log_repair(ports, repair, "The drain's step fell silent; its order was published again.")
     return True
 
 
-def _lives(record: DrainRecord, now: datetime) -> bool:
+def _is_running(record: DrainRecord, now: datetime) -> bool:
     return record.phase is DrainPhase.SETTLED or record.is_leased(now)
 
 
@@ -163,11 +163,11 @@ def _release(repair: Repair, ports: Ports, cluster: str, now: datetime) -> bool:
             why=repair.why.value if repair.why else "",
         )
     )
-    _tell(ports, repair, f"A release was published: {repair.why.sentence if repair.why else ''} {repair.detail}")
+    _log_repair(ports, repair, f"A release was published: {repair.why.sentence if repair.why else ''} {repair.detail}")
     return True
 
 
-def _tell(ports: Ports, repair: Repair, message: str) -> None:
+def _log_repair(ports: Ports, repair: Repair, message: str) -> None:
     ports.log.event(
         "healed",
         message.strip(),

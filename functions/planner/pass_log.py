@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from functions.planner import log_lines as lines
+from functions.planner import log_lines
 from functions.planner.log_lines import PassReport
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.metrics import cluster_metrics, node_metrics, pool_metrics
@@ -44,18 +44,18 @@ class PassLog:
         plan, snapshot = outcome.plan, outcome.snapshot
         whole = node_metrics(plan, snapshot, outcome.prices)
         cluster = cluster_metrics(plan, snapshot, outcome.state, outcome.now, outcome.interval)
-        log.event("cluster_state", "The cluster as this pass saw it.", **lines.cluster_state(whole, cluster))
+        log.event("cluster_state", "The cluster as this pass saw it.", **log_lines.cluster_state(whole, cluster))
         for pool, nodes in snapshot.nodes_by_pool.items():
-            fields = lines.pool_state(pool_metrics(plan, snapshot, outcome.prices, pool))
+            fields = log_lines.pool_state(pool_metrics(plan, snapshot, outcome.prices, pool))
             log.event("pool_state", f"Pool {pool or '(none)'}: {len(nodes)} nodes.", pool=pool, **fields)
         for decision in plan.decisions:
             self._write_decision(log, decision)
         self._last = {each.uid: (each.verdict.value, each.reason) for each in plan.decisions}
-        summary = lines.summary(plan, report)
-        log.event("run_summary", lines.sentence(plan, report), result="completed", **summary)
+        summary = log_lines.summary(plan, report)
+        log.event("run_summary", log_lines.sentence(plan, report), result="completed", **summary)
         return summary
 
     def _write_decision(self, log: Log, decision: NodeDecision) -> None:
         unchanged = self._last.get(decision.uid) == (decision.verdict.value, decision.reason)
         severity = "DEBUG" if unchanged and not self._everything else "INFO"
-        log.event("node_decision", lines.reasons(decision), severity=severity, **lines.node_decision(decision))
+        log.event("node_decision", log_lines.reasons(decision), severity=severity, **log_lines.node_decision(decision))

@@ -46,7 +46,7 @@ EQUIVALENT: Final[dict[tuple[str, str, str, str], str]] = {
     ): "without a zone nothing reads fold",
     (
         "shared/core/placement/demand.py",
-        "relieved",
+        "nodes_to_give_back",
         "if not pods",
         "if False",
     ): "saves the arrays; without waiting pods nothing comes out of them either",
@@ -66,8 +66,8 @@ EQUIVALENT: Final[dict[tuple[str, str, str, str], str]] = {
         "if key not in self._labels",
         "if True",
     ): "a column that is made again is the same column",
-    (_MARKS, "update", "sorted(could_go.items())", "tuple(could_go.items())"): _ORDER,
-    (_MARKS, "update", "sorted(rows.items())", "tuple(rows.items())"): _ORDER,
+    (_MARKS, "update_marks", "sorted(could_go.items())", "tuple(could_go.items())"): _ORDER,
+    (_MARKS, "update_marks", "sorted(rows.items())", "tuple(rows.items())"): _ORDER,
     ("shared/core/rules/counts.py", "count_nodes", "sorted(by_pool.items())", "tuple(by_pool.items())"): _ORDER,
     (
         "shared/core/placement/fit_cache.py",

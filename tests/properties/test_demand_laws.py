@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from shared.core.cluster.pod_kinds import is_daemon
 from shared.core.cluster.snapshot import Node, Snapshot
-from shared.core.placement.demand import as_freed, relieved
+from shared.core.placement.demand import as_given_back, nodes_to_give_back
 from tests.builders import NOW, cluster, our_taint, pod
 from tests.placement_checker import faults
 from tests.properties.clusters import clusters
@@ -22,13 +22,13 @@ def test_a_held_node_is_given_back_exactly_where_the_pod_fits_there_and_on_no_op
     held, others = snapshot.nodes[:2], snapshot.nodes[2:]
     pods = [*snapshot.pods, pod("waits", kind=kind, unschedulable_since=NOW)]
     picture = cluster([*map(_held, held), *others], pods, namespaces=snapshot.namespaces)
-    freed = cluster([*map(as_freed, map(_held, held)), *others], pods, namespaces=snapshot.namespaces)
+    freed = cluster([*map(as_given_back, map(_held, held)), *others], pods, namespaces=snapshot.namespaces)
 
     def fits(nodes: tuple[Node, ...]) -> bool:
         return any(faults(freed, {f"{kind.namespace}/waits": each.name}, ()) == [] for each in nodes)
 
     helps = not is_daemon(kind) and fits(held) and not fits(others)
-    found = relieved(picture, [node for node in picture.nodes if node.name in {each.name for each in held}])
+    found = nodes_to_give_back(picture, [node for node in picture.nodes if node.name in {each.name for each in held}])
 
     assert bool(found) is helps
     assert all(faults(freed, {each.key: name}, ()) == [] for name, each in found.items())

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from shared.core.cluster import names
 from shared.core.cluster.snapshot import Node, NodePool
-from shared.core.planning.marks import changed_pools, is_old_enough, update
+from shared.core.planning.marks import changed_pools, is_old_enough, update_marks
 from shared.core.policy import KARPENTERS_REASONS, Budget, Limit, NamespaceRate, Rate
 from shared.core.reasons import DrainReason
 from shared.core.records.state import ClusterState, Mark, PoolMarks, Start
@@ -156,7 +156,7 @@ def test_an_unbroken_mark_keeps_its_time_and_a_broken_one_loses_it(passes: list[
     minute = timedelta(minutes=1)
     for number, now_possible in enumerate(passes):
         now = NOW + number * minute
-        marks = update(marks, now_possible, now, now - minute, minute)
+        marks = update_marks(marks, now_possible, now, now - minute, minute)
         here = {(pool, uid) for uid, (_, pool) in now_possible.items()}
         since = {key: since.get(key, now) for key in here}
         assert {(pool, uid): mark.since for pool, row in marks.items() for uid, mark in row.marks.items()} == since
@@ -165,8 +165,10 @@ def test_an_unbroken_mark_keeps_its_time_and_a_broken_one_loses_it(passes: list[
 @settings(max_examples=100)
 @given(could_go)
 def test_a_pass_that_changes_nothing_writes_nothing(possible: dict[str, tuple[str, str]]) -> None:
-    first = update({}, possible, NOW, NOW, timedelta(minutes=1))
-    assert changed_pools(first, update(first, possible, NOW + timedelta(minutes=1), NOW, timedelta(minutes=1))) == ()
+    first = update_marks({}, possible, NOW, NOW, timedelta(minutes=1))
+    assert (
+        changed_pools(first, update_marks(first, possible, NOW + timedelta(minutes=1), NOW, timedelta(minutes=1))) == ()
+    )
 
 
 @given(st.integers(0, 10**6), st.integers(0, 10**6))

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from shared.core.cluster.snapshot import Pod, Snapshot
-from shared.core.placement.demand import waiting
+from shared.core.placement.demand import waiting_pods
 from shared.core.reasons import Halt
 from shared.core.records.drain_record import DrainRecord
 from shared.core.records.state import Breaker, Claim, ClusterState
@@ -94,7 +94,7 @@ def after_stranded_pods(
     A replacement is known by its controller: a pod of a workload from which a standing claim has evicted, and that
     waits only since that claim.
     """
-    waits = waiting(snapshot)
+    waits = waiting_pods(snapshot)
     found: dict[str, Breaker] = {}
     for claim in sorted(claims, key=lambda each: each.node):
         moved = evicted_workloads(records.get(claim.order_id))

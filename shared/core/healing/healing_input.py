@@ -11,7 +11,7 @@ from functools import cached_property
 
 from shared.core.cluster.snapshot import Node, Pod, Snapshot
 from shared.core.healing.breakers import breakers_to_open
-from shared.core.placement.demand import relieved
+from shared.core.placement.demand import nodes_to_give_back
 from shared.core.policy import Policy
 from shared.core.reasons import Halt
 from shared.core.records.drain_record import DrainPhase, DrainRecord
@@ -63,10 +63,11 @@ class HealingInput:
         return breakers_to_open(self.snapshot, self.state, self.records, self.scale_ups, self.now)
 
     @cached_property
-    def relieved(self) -> Mapping[str, Pod]:
+    def wanted(self) -> Mapping[str, Pod]:
         """Held nodes that would take a waiting pod, by node name."""
         claimed = (self.node(uid, claim) for uid, claim in self.state.claims.items())
-        return relieved(self.snapshot, [node for node in claimed if node is not None and not self.upgrades(node.pool)])
+        held = [node for node in claimed if node is not None and not self.upgrades(node.pool)]
+        return nodes_to_give_back(self.snapshot, held)
 
     def node(self, uid: str, claim: Claim) -> Node | None:
         """Return the very node that was claimed, not one reborn under its name."""

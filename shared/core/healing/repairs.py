@@ -54,7 +54,7 @@ def _stopped(held: StandingClaim) -> Repair | None:
 
 def _demand(held: StandingClaim) -> Repair | None:
     """Demand has returned: the room that this node is goes first (before any new node is bought)."""
-    pod = held.inputs.relieved.get(held.claim.node)
+    pod = held.inputs.wanted.get(held.claim.node)
     return held.release(Halt.DEMAND, pod.key) if pod else None
 
 

@@ -18,13 +18,13 @@ from shared.core.placement.strategies import PACKED
 from shared.core.rules.unmodelled import is_destination
 
 
-def relieved(snapshot: Snapshot, held: Iterable[Node]) -> Mapping[str, Pod]:
+def nodes_to_give_back(snapshot: Snapshot, held: Iterable[Node]) -> Mapping[str, Pod]:
     """Return which held nodes would take a waiting pod: by node name, the first pod that it takes.
 
     Nodes with the most free CPU are asked first, so that few are given back; each pod is placed once.
     """
-    freed = {node.name: as_freed(node) for node in held}
-    pods = waiting(snapshot)
+    freed = {node.name: as_given_back(node) for node in held}
+    pods = waiting_pods(snapshot)
     if not pods:
         return {}
     arrays = ClusterArrays(_with_nodes(snapshot, freed), snapshot.taken_at)
@@ -47,7 +47,7 @@ def _with_nodes(snapshot: Snapshot, changed: Mapping[str, Node]) -> Snapshot:
     return replace(snapshot, nodes=tuple(changed.get(node.name, node) for node in snapshot.nodes))
 
 
-def waiting(snapshot: Snapshot) -> list[Pod]:
+def waiting_pods(snapshot: Snapshot) -> list[Pod]:
     """Return the pods that the scheduler has found no place for, in the snapshot's order."""
     return [pod for pod in snapshot.pods if is_waiting(pod)]
 
@@ -62,6 +62,6 @@ def is_waiting(pod: Pod) -> bool:
     return not pod.node and pod.unschedulable_since is not None and wanted and elsewhere
 
 
-def as_freed(node: Node) -> Node:
+def as_given_back(node: Node) -> Node:
     """Return the node as it will be when it is given back."""
     return replace(node, unschedulable=False, taints=tuple(taint for taint in node.taints if taint.key != OUR_TAINT))

@@ -14,7 +14,7 @@ from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import Candidate, Simulation, search
 from shared.core.planning.candidates import AssessedNode, assess_nodes
 from shared.core.planning.decisions import Decider, decision, is_due
-from shared.core.planning.marks import INTERVAL, update
+from shared.core.planning.marks import INTERVAL, update_marks
 from shared.core.planning.plan import Plan, PlannedOrder, Potential, Verdict
 from shared.core.planning.prices import Prices
 from shared.core.planning.selection import Selection, announced_nodes, departing_nodes
@@ -38,7 +38,7 @@ def make_plan(
     """
     snapshot, policy, now = situation.snapshot, situation.policy, situation.now
     rows = assess_nodes(situation)
-    updated = update(marks, _could_go(rows), now, situation.state.last_pass, interval)
+    updated = update_marks(marks, _could_go(rows), now, situation.state.last_pass, interval)
     due = [assessed for assessed in rows if assessed.is_candidate and is_due(assessed, updated, policy, now)]
     counts, surplus = _counts_and_excess(situation, rows)
     selection = Selection(situation, counts)

@@ -24,7 +24,7 @@ def silence(interval: timedelta) -> timedelta:
     return max(MISSED_PASSES * interval, SILENCE)
 
 
-def update(
+def update_marks(
     old: Mapping[str, PoolMarks],
     could_go: Mapping[str, tuple[str, str]],
     now: datetime,

@@ -68,13 +68,13 @@ def claim_blockers(
         reason: why; a person's drain is bound by every active budget whatever its reasons.
         ignore: the order's words; they count for a person's drain and where the policy allows them.
     """
-    skipped = _skipped(counts, reason, ignore)
-    return _closed((gate for gate in CLAIM_GATES if gate not in skipped), counts, node, reason)
+    skipped = _ignored_gates(counts, reason, ignore)
+    return _closed_gates((gate for gate in CLAIM_GATES if gate not in skipped), counts, node, reason)
 
 
 def pass_blockers(counts: NodeCounts, node: Node, reason: DrainReason) -> tuple[Blocker, ...]:
     """Return every closed gate that is the planner's alone; empty for a person's drain."""
-    return () if reason is DrainReason.MANUAL else _closed(PASS_GATES, counts, node, reason)
+    return () if reason is DrainReason.MANUAL else _closed_gates(PASS_GATES, counts, node, reason)
 
 
 def blockers(counts: NodeCounts, node: Node, reason: DrainReason) -> tuple[Blocker, ...]:
@@ -88,12 +88,12 @@ def idle_words(reason: DrainReason, ignore: Iterable[str], policy: Policy) -> tu
     return tuple(sorted(set(ignore) - counting))
 
 
-def _closed(gates: Iterable[Gate], counts: NodeCounts, node: Node, reason: DrainReason) -> tuple[Blocker, ...]:
+def _closed_gates(gates: Iterable[Gate], counts: NodeCounts, node: Node, reason: DrainReason) -> tuple[Blocker, ...]:
     found = (gate(counts, node, reason) for gate in gates)
     return tuple(blocker for blocker in found if blocker is not None)
 
 
-def _skipped(counts: NodeCounts, reason: DrainReason, ignore: frozenset[str]) -> frozenset[Gate]:
+def _ignored_gates(counts: NodeCounts, reason: DrainReason, ignore: frozenset[str]) -> frozenset[Gate]:
     if reason is not DrainReason.MANUAL:
         return frozenset()
     allowed = ignore & counts.policy.manual_may_ignore

@@ -110,16 +110,16 @@ def _backing_off(node: Node, situation: Situation) -> Iterable[Blocker]:
 
 def _blocked_by_pod(node: Node, situation: Situation) -> Iterable[Blocker]:
     """Say first that pods block, then each pod's own reasons."""
-    return _led(blockers(situation.snapshot.pods_by_node.get(node.name, ()), situation.drain_context(node.pool)))
+    return _with_lead(blockers(situation.snapshot.pods_by_node.get(node.name, ()), situation.drain_context(node.pool)))
 
 
 def _blocked_for_good(node: Node, situation: Situation) -> Iterable[Blocker]:
     """The same without what passes by itself: a rollout, a running Job, a pod's youth."""
     found = blockers(situation.snapshot.pods_by_node.get(node.name, ()), situation.drain_context(node.pool))
-    return _led(tuple(each for each in found if each.reason not in PASSES_BY_ITSELF))
+    return _with_lead(tuple(each for each in found if each.reason not in PASSES_BY_ITSELF))
 
 
-def _led(found: tuple[Blocker, ...]) -> tuple[Blocker, ...]:
+def _with_lead(found: tuple[Blocker, ...]) -> tuple[Blocker, ...]:
     first = (Blocker(Unremovable.BLOCKED_BY_POD, each.object, each.reason.value) for each in found[:1])
     return (*first, *found)
 

@@ -8,7 +8,7 @@ import pytest
 from shared.core.cluster.names import HOSTNAME_LABEL, MIRROR, ZONE_LABEL
 from shared.core.cluster.selectors import LabelSelector, PodTerm, Requirement
 from shared.core.cluster.snapshot import Node, NodePool, Phase, Pod, Snapshot
-from shared.core.placement.demand import relieved
+from shared.core.placement.demand import nodes_to_give_back
 from tests.builders import NOW, cluster, node, our_taint, pod, taint
 
 
@@ -22,7 +22,7 @@ def pending(name: str, cpu: float = 1, **changes: Any) -> Pod:
 
 def names(snapshot: Snapshot) -> dict[str, str]:
     ours = [each for each in snapshot.nodes if each.drain_taint]
-    return {name: each.name for name, each in relieved(snapshot, ours).items()}
+    return {name: each.name for name, each in nodes_to_give_back(snapshot, ours).items()}
 
 
 FULL = [node("open"), pod("big", on="open", cpu=3.5)]
@@ -68,9 +68,9 @@ def test_the_emptiest_held_node_is_asked_first() -> None:
 def test_of_held_nodes_alike_the_first_by_name_goes_back_in_whatever_order_they_are_told() -> None:
     nodes = [held(f"h{number}") for number in range(3)]
 
-    assert {name: each.name for name, each in relieved(cluster(nodes, [pending("p")]), reversed(nodes)).items()} == {
-        "h0": "p"
-    }
+    assert {
+        name: each.name for name, each in nodes_to_give_back(cluster(nodes, [pending("p")]), reversed(nodes)).items()
+    } == {"h0": "p"}
 
 
 def apart(key: str = HOSTNAME_LABEL) -> dict[str, Any]:

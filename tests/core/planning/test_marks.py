@@ -3,7 +3,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from shared.core.planning.marks import changed_pools, is_old_enough, removable_at, update
+from shared.core.planning.marks import changed_pools, is_old_enough, removable_at, update_marks
 from shared.core.records.state import Mark, PoolMarks
 from tests.builders import NOW
 
@@ -16,7 +16,7 @@ COULD_GO = {"u1": ("n1", "a")}
 def after(
     old: Mapping[str, PoolMarks], could_go: Mapping[str, tuple[str, str]], last_pass: datetime | None = NOW - MINUTE
 ) -> dict[str, PoolMarks]:
-    return update(old, could_go, NOW, last_pass, MINUTE)
+    return update_marks(old, could_go, NOW, last_pass, MINUTE)
 
 
 @pytest.mark.acceptance(29)
@@ -92,5 +92,5 @@ def test_a_pool_that_is_disabled_or_vanished_loses_its_marks() -> None:
 )
 def test_marks_start_anew_after_a_long_silence(kept: bool, last_pass: timedelta | None, interval: timedelta) -> None:
     when = None if last_pass is None else NOW - last_pass
-    new = update(MARKED, COULD_GO, NOW, when, interval)
+    new = update_marks(MARKED, COULD_GO, NOW, when, interval)
     assert new["a"].marks["u1"].since == (HOUR_AGO if kept else NOW)
