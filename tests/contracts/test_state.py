@@ -246,7 +246,7 @@ def full_claim(number: int) -> Claim:
         order_id=f"{number:020x}",
         policy_hash="0" * 12,
         picture_at=WHEN,
-        turns={f"{index:04}": 1 for index in range(MOST_MOVING_PODS // 500)},
+        moving_pods={f"{index:04}": 1 for index in range(MOST_MOVING_PODS // 500)},
     )
 
 
