@@ -21,7 +21,7 @@ from shared.core.records.orders import Order
 from shared.core.records.result import DrainResult
 from shared.core.records.state import ClusterState, PoolMarks, Run
 from shared.readings import SharedReadings
-from shared.together import Together, in_threads
+from shared.together import RunTogether, in_threads
 
 T = TypeVar("T")
 
@@ -226,7 +226,7 @@ class Ports:
     orders: OrderBus
     clock: Clock
     log: Log
-    together: Together = in_threads
+    together: RunTogether = in_threads
     shared: SharedReadings = field(default_factory=SharedReadings)
 
 

@@ -12,7 +12,7 @@ A = TypeVar("A")
 B = TypeVar("B")
 
 
-class Together(Protocol):
+class RunTogether(Protocol):
     """Carries out calls that do not depend on each other."""
 
     def __call__(self, act: Callable[[A], B], items: Sequence[A], most: int) -> list[B]:

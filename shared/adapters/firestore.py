@@ -10,7 +10,7 @@ from uuid import uuid4
 
 from shared.adapters.documents import cluster_key, from_document, path, plain_time, to_document, unescape_id
 from shared.adapters.google_failures import Service
-from shared.adapters.google_retries import CALL_SECONDS, bounds
+from shared.adapters.google_retries import CALL_SECONDS, call_options
 from shared.errors import Stale, Unreadable
 from shared.ports import DocumentKey, StoredDocument
 
@@ -36,13 +36,13 @@ class FirestoreState:
             f"Firestore database {database} of {project}",
             "Check that EBB_FIRESTORE_DATABASE names it and that this identity has roles/datastore.user on it.",
         )
-        with self._service.asked():
+        with self._service.naming_failures():
             self._client = Client(project=project, database=database)
-        self._bounds = bounds(call_seconds)
+        self._bounds = call_options(call_seconds)
 
     def get(self, key: DocumentKey[T]) -> StoredDocument[T]:
         """Read one document. Raises Retryable, or Unreadable when it does not decode."""
-        return _found(self._read(key), key.type)
+        return _decode(self._read(key), key.type)
 
     def put(self, key: DocumentKey[T], value: T, expected: str | None) -> str:
         """Write if nobody else did. Raises Stale, Retryable, Terminal.
@@ -52,7 +52,7 @@ class FirestoreState:
         """
         write = uuid4().hex
         try:
-            with self._service.asked(guarded=True):
+            with self._service.naming_failures(guarded=True):
                 return self._write(self._document(key), to_document(value, write), expected)
         except Stale:
             stands = self._read(key)
@@ -62,21 +62,21 @@ class FirestoreState:
 
     def delete(self, key: DocumentKey[T], expected: str) -> None:
         """Delete if nobody wrote since. Raises Stale, Retryable, Terminal."""
-        with self._service.asked(guarded=True):
+        with self._service.naming_failures(guarded=True):
             self._document(key).delete(option=self._unchanged_since(expected), **self._bounds)
 
     def all(self, collection: str, type_: type[T]) -> Mapping[str, StoredDocument[T]]:
         """Read a whole collection by id; a document that does not decode is named in its fault. Raises Retryable."""
         documents = self._client.collection("clusters", cluster_key(self._cluster), collection)
-        with self._service.asked():
+        with self._service.naming_failures():
             snapshots = list(documents.stream(**self._bounds))
-        return {unescape_id(each.id): _listed(each, type_) for each in snapshots}
+        return {unescape_id(each.id): _decode_listed(each, type_) for each in snapshots}
 
     def _document(self, key: DocumentKey[Any]) -> "DocumentReference":
         return self._client.document(path(self._cluster, key))
 
     def _read(self, key: DocumentKey[Any]) -> "DocumentSnapshot[Any]":
-        with self._service.asked():
+        with self._service.naming_failures():
             return self._document(key).get(**self._bounds)
 
     def _write(self, document: "DocumentReference", fields: dict[str, Any], expected: str | None) -> str:
@@ -91,7 +91,7 @@ class FirestoreState:
         return self._client.write_option(last_update_time=exact.from_rfc3339(version).timestamp_pb())
 
 
-def _found(snapshot: "DocumentSnapshot[Any]", type_: type[T]) -> StoredDocument[T]:
+def _decode(snapshot: "DocumentSnapshot[Any]", type_: type[T]) -> StoredDocument[T]:
     read_at = plain_time(snapshot.read_time)
     if not snapshot.exists:
         return StoredDocument(None, None, read_at)
@@ -99,9 +99,9 @@ def _found(snapshot: "DocumentSnapshot[Any]", type_: type[T]) -> StoredDocument[
     return StoredDocument(from_document(fields, type_, snapshot.reference.path), _version(snapshot), read_at)
 
 
-def _listed(snapshot: "DocumentSnapshot[Any]", type_: type[T]) -> StoredDocument[T]:
+def _decode_listed(snapshot: "DocumentSnapshot[Any]", type_: type[T]) -> StoredDocument[T]:
     try:
-        return _found(snapshot, type_)
+        return _decode(snapshot, type_)
     except Unreadable as fault:
         return StoredDocument(None, _version(snapshot), plain_time(snapshot.read_time), fault=str(fault))
 

@@ -102,7 +102,7 @@ class GkeCluster:
         from google.protobuf import json_format  # type: ignore[import-untyped]  # no types
 
         try:
-            with _GKE.asked():
+            with _GKE.naming_failures():
                 return self._manager().get_cluster(name=self._name, timeout=READ_SECONDS, retry=None)
         except json_format.ParseError as fault:
             raise Retryable(_GKE.what, f"the answer cannot be read ({fault})") from fault

@@ -23,7 +23,7 @@ class Service:
     remedy: str
 
     @contextmanager
-    def asked(self, *, guarded: bool = False) -> Iterator[None]:
+    def naming_failures(self, *, guarded: bool = False) -> Iterator[None]:
         """Name the failures of the calls made in this block.
 
         A `guarded` call carries a precondition; that it no longer holds is `Stale`.

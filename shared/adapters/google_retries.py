@@ -11,7 +11,7 @@ FIRST_WAIT: Final = 0.1
 LONGEST_WAIT: Final = 1.0
 
 
-def bounds(call_seconds: float) -> dict[str, Any]:
+def call_options(call_seconds: float) -> dict[str, Any]:
     """Return the options of a call: another attempt while the service is unavailable or asks for less haste."""
     from google.api_core.exceptions import ServiceUnavailable, TooManyRequests
     from google.api_core.retry import Retry, if_exception_type

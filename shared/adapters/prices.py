@@ -17,7 +17,7 @@ OWN_TABLE: Final = Path(__file__).parent.parent / "data" / "prices.yaml"
 Number = int | float | str
 
 
-class _Rates(msgspec.Struct, frozen=True):
+class _RatesRow(msgspec.Struct, frozen=True):
     vcpu: Number
     gib: Number
 
@@ -25,12 +25,12 @@ class _Rates(msgspec.Struct, frozen=True):
         return Rates(_exact(self.vcpu), _exact(self.gib))
 
 
-class _Family(msgspec.Struct, frozen=True):
+class _FamilyRow(msgspec.Struct, frozen=True):
     vcpu: Number
     gib: Number
     spot: Number
     shapes: dict[str, Number]
-    custom: _Rates | None = None
+    custom: _RatesRow | None = None
 
     def exact(self) -> Family:
         predefined = Rates(_exact(self.vcpu), _exact(self.gib))
@@ -39,8 +39,8 @@ class _Family(msgspec.Struct, frozen=True):
         return Family(predefined, custom, _exact(self.spot), shapes)
 
 
-class _Table(msgspec.Struct, frozen=True):
-    families: dict[str, _Family]
+class _PriceTable(msgspec.Struct, frozen=True):
+    families: dict[str, _FamilyRow]
     machines: dict[str, Number] = {}
 
 
@@ -52,7 +52,7 @@ def load(path: Path = OWN_TABLE) -> Prices:
         BadInput: the file cannot be read, or is no table of this form; the sentence names the place.
     """
     try:
-        table = msgspec.yaml.decode(path.read_bytes(), type=_Table, strict=False)
+        table = msgspec.yaml.decode(path.read_bytes(), type=_PriceTable, strict=False)
         prices = Prices(
             families={name: family.exact() for name, family in table.families.items()},
             machines={name: _exact(price) for name, price in table.machines.items()},

@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 
 from shared.adapters.google_failures import Service
-from shared.adapters.google_retries import CALL_SECONDS, bounds
+from shared.adapters.google_retries import CALL_SECONDS, call_options
 from shared.core.records.orders import Order, encode
 from shared.core.records.result import DrainResult
 
@@ -34,9 +34,9 @@ class PubSubOrders:
         from google.pubsub_v1 import PublisherClient
 
         self._topic, self._rejected_topic, self._results_topic = topic, rejected_topic, results_topic
-        with _service(topic).asked():
+        with _service(topic).naming_failures():
             self._client = PublisherClient()
-        self._bounds = bounds(call_seconds)
+        self._bounds = call_options(call_seconds)
 
     def publish(self, order: Order) -> None:
         """Publish and wait until the topic has it. Raises Retryable, Terminal."""
@@ -45,7 +45,7 @@ class PubSubOrders:
     def reject(self, data: bytes, attributes: Mapping[str, str], why: str) -> None:
         """Keep a message as it came, with `why` as a further attribute. Raises Retryable, Terminal."""
         if self._rejected_topic:
-            self._send(self._rejected_topic, data, {**_ours_to_send(attributes), "why": _cut(why)})
+            self._send(self._rejected_topic, data, {**_own_attributes(attributes), "why": _shorten(why)})
 
     def report(self, result: DrainResult) -> None:
         """Publish a drain's result as JSON. Raises Retryable, Terminal."""
@@ -54,7 +54,7 @@ class PubSubOrders:
 
     def _send(self, topic: str, data: bytes, attributes: Mapping[str, str]) -> None:
         message = {"data": data, "attributes": dict(attributes)}
-        with _service(topic).asked():
+        with _service(topic).naming_failures():
             self._client.publish(request={"topic": topic, "messages": [message]}, **self._bounds)
 
 
@@ -62,11 +62,11 @@ def _service(topic: str) -> Service:
     return Service(f"Pub/Sub topic {topic}", "Check its name and that this identity has roles/pubsub.publisher on it.")
 
 
-def _ours_to_send(attributes: Mapping[str, str]) -> dict[str, str]:
+def _own_attributes(attributes: Mapping[str, str]) -> dict[str, str]:
     """Leave out what only Google may set (a `goog` prefix is refused), and leave room for one more."""
     ours = [(key, value) for key, value in attributes.items() if not key.startswith("goog")]
     return dict(ours[: _MOST_ATTRIBUTES - 1])
 
 
-def _cut(text: str) -> str:
+def _shorten(text: str) -> str:
     return text.encode()[:_MOST_VALUE_BYTES].decode(errors="ignore")

@@ -54,7 +54,7 @@ class SqliteState:
         self._now = now
         self._busy_seconds = busy_seconds
         self._latest = datetime.min.replace(tzinfo=UTC)
-        self._make()
+        self._create_table()
 
     def get(self, key: DocumentKey[T]) -> StoredDocument[T]:
         """Read one document. Raises Retryable, or Unreadable when it does not decode."""
@@ -85,11 +85,11 @@ class SqliteState:
             rows = database.execute(_READ_ALL, (self._cluster, collection)).fetchall()
         read_at = self._read_at()
         return {
-            id_: self._listed(value, DocumentKey(collection, id_, type_), version, read_at)
+            id_: self._decode_listed(value, DocumentKey(collection, id_, type_), version, read_at)
             for id_, value, version in rows
         }
 
-    def _make(self) -> None:
+    def _create_table(self) -> None:
         """Make the file. Others who make it too are waited for: SQLite itself does not wait when the mode changes."""
         until = monotonic() + self._busy_seconds
         while True:
@@ -120,16 +120,16 @@ class SqliteState:
             with closing(sqlite3.connect(self._path, timeout=self._busy_seconds, isolation_level=None)) as database:
                 yield database
         except sqlite3.Error as error:
-            raise self._named(error) from error
+            raise self._failure_of(error) from error
 
-    def _named(self, error: sqlite3.Error) -> Retryable | Terminal:
+    def _failure_of(self, error: sqlite3.Error) -> Retryable | Terminal:
         what = f"state file {self._path}"
         code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
         if code & 0xFF in _PASSING:  # the low byte is the primary code (https://sqlite.org/rescode.html)
             return Retryable(what, str(error))
         return Terminal(what, f"{error}. Check that EBB_STATE names a file in a folder that may be written.")
 
-    def _listed(self, data: bytes, key: DocumentKey[T], version: str, read_at: datetime) -> StoredDocument[T]:
+    def _decode_listed(self, data: bytes, key: DocumentKey[T], version: str, read_at: datetime) -> StoredDocument[T]:
         try:
             return StoredDocument(self._decode(data, key), version, read_at)
         except Unreadable as fault:

@@ -35,9 +35,9 @@ class FilePolicy:
 
     def read(self) -> Policy:
         """Read and parse. Raises BadPolicy, Terminal when the file may not be read, Retryable on an I/O error."""
-        return self._parse(_sized(self._data(), f"policy {self._path}"))
+        return self._parse(_check_size(self._read_bytes(), f"policy {self._path}"))
 
-    def _data(self) -> bytes:
+    def _read_bytes(self) -> bytes:
         try:
             with self._path.open("rb") as file:
                 return file.read(MOST_POLICY_BYTES + 1)
@@ -65,18 +65,18 @@ class BucketPolicy:
         self._service = Service(self._name, "Grant this identity roles/storage.objectViewer on the bucket.")
         stand_in = os.environ.get("STORAGE_EMULATOR_HOST", "")
         self._address = f"{stand_in or _ADDRESS}/storage/v1/b/{quote(bucket, safe='')}/o/{quote(name, safe='')}"
-        with self._service.asked():
+        with self._service.naming_failures():
             self._credentials = _credentials(anonymous=bool(stand_in))
         self._seconds = call_seconds
         self._patiently = Retry(if_transient_error, FIRST_WAIT, LONGEST_WAIT, timeout=call_seconds)
 
     def read(self) -> Policy:
         """Read and parse. Raises BadPolicy, Terminal when the object may not be read, Retryable on an outage."""
-        with self._service.asked():
-            data = self._patiently(self._data)()
-        return self._parse(_sized(data, self._name))
+        with self._service.naming_failures():
+            data = self._patiently(self._read_bytes)()
+        return self._parse(_check_size(data, self._name))
 
-    def _data(self) -> bytes:
+    def _read_bytes(self) -> bytes:
         from google.api_core.exceptions import from_http_response
         from google.auth.transport.requests import AuthorizedSession
 
@@ -101,7 +101,7 @@ def _credentials(*, anonymous: bool) -> Any:
     return google.auth.default(scopes=[_SCOPE])[0]
 
 
-def _sized(data: bytes, name: str) -> bytes:
+def _check_size(data: bytes, name: str) -> bytes:
     if len(data) > MOST_POLICY_BYTES:
         raise BadPolicy(f"{name}: larger than {MOST_POLICY_BYTES // 1024} KiB; EBB_POLICY must name a policy document.")
     return data

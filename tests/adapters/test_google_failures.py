@@ -36,7 +36,7 @@ SERVICE = Service("Firestore database ebb", "Check the role.")
 def test_a_failure_has_one_name_and_keeps_its_cause(expected: type[EbbError], error: Any) -> None:
     raised = error("x")
 
-    with pytest.raises(expected, match="Firestore database ebb") as caught, SERVICE.asked():
+    with pytest.raises(expected, match="Firestore database ebb") as caught, SERVICE.naming_failures():
         raise raised
 
     assert caught.value.__cause__ is raised
@@ -88,7 +88,7 @@ def test_a_failure_has_one_name_and_keeps_its_cause(expected: type[EbbError], er
     ],
 )
 def test_a_lost_login_is_one_sentence_with_the_command_to_run(expected: str, kind: type[EbbError], error: Any) -> None:
-    with pytest.raises(kind) as caught, SERVICE.asked():
+    with pytest.raises(kind) as caught, SERVICE.naming_failures():
         raise error()
     assert expected in str(caught.value)
     assert "Please" not in str(caught.value)
@@ -107,10 +107,10 @@ def test_a_lost_login_is_one_sentence_with_the_command_to_run(expected: str, kin
     ],
 )
 def test_a_lost_precondition_is_the_world_having_changed(expected: type[EbbError], error: Any) -> None:
-    with pytest.raises(expected), SERVICE.asked(guarded=True):
+    with pytest.raises(expected), SERVICE.naming_failures(guarded=True):
         raise error("x")
 
 
 def test_a_fault_of_our_own_is_not_renamed() -> None:
-    with pytest.raises(KeyError), SERVICE.asked():
+    with pytest.raises(KeyError), SERVICE.naming_failures():
         raise KeyError("x")

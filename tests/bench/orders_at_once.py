@@ -21,7 +21,7 @@ from functions.drainer.receive import receive
 from shared.adapters.clock import system_time
 from shared.adapters.kubernetes.client import Call, KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
-from shared.adapters.kubernetes.replies import Reply
+from shared.adapters.kubernetes.replies import ApiReply
 from shared.core.cluster.snapshot import NodePool
 from shared.core.policy import Policy, PoolPolicy
 from shared.core.reasons import DrainReason
@@ -59,17 +59,17 @@ class Pages(KubernetesClient):
         self._folder = folder
         self.pictures = 0
 
-    def send(self, call: Call) -> Reply:
+    def send(self, call: Call) -> ApiReply:
         if call.verb == "create":
-            return Reply(201, b"{}")
+            return ApiReply(201, b"{}")
         kind, _, name = call.path.removeprefix("/api/v1/").partition("/")
         if name or kind not in {"nodes", "pods"}:
-            return Reply(200, (self._folder / name).read_bytes() if kind == "nodes" and name else _EMPTY)
+            return ApiReply(200, (self._folder / name).read_bytes() if kind == "nodes" and name else _EMPTY)
         if "fieldSelector" in call.query:
-            return Reply(200, _EMPTY)
+            return ApiReply(200, _EMPTY)
         page = call.query.get("continue", "0")
         self.pictures += kind == "pods" and page == "0"
-        return Reply(200, (self._folder / f"{kind}-{page}").read_bytes())
+        return ApiReply(200, (self._folder / f"{kind}-{page}").read_bytes())
 
 
 def lay_out(folder: Path, nodes: int, pods: int) -> None:

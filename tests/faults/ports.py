@@ -18,7 +18,7 @@ from infra.local.clocks import ManualClock
 from infra.local.http_messages import Handler, HttpRequest
 from infra.local.world.record import Record
 from shared.adapters.kubernetes.client import PAGE, Call, Item, KubernetesClient, Pages, readable
-from shared.adapters.kubernetes.replies import Reply
+from shared.adapters.kubernetes.replies import ApiReply
 from shared.core.policy import Policy
 from shared.core.records.orders import Order, encode
 from shared.core.records.result import DrainResult
@@ -47,19 +47,19 @@ class DirectClient(KubernetesClient):
         self._handler, self._call_gate = handler, call_gate
         self._read: dict[tuple[bytes, object], Any] = {}
 
-    def listed(self, call: Call, decoder: Pages[Item], gather: Callable[[Iterator[Item]], T]) -> T:
+    def read_list(self, call: Call, decoder: Pages[Item], gather: Callable[[Iterator[Item]], T]) -> T:
         """What equal bytes were read as is remembered, since most come again; a list of several pages is read anew."""
         body = self.ask(replace(call, query={**call.query, "limit": str(PAGE)}))
         if (body, gather) not in self._read:
             with readable(call):
                 page = decoder.decode(body)
                 if page.metadata.continue_:
-                    return super().listed(call, decoder, gather)
+                    return super().read_list(call, decoder, gather)
                 self._read[body, gather] = gather(iter(page.items or ()))
         found: T = self._read[body, gather]
         return found
 
-    def send(self, call: Call) -> Reply:
+    def send(self, call: Call) -> ApiReply:
         kind = "application/merge-patch+json" if call.verb == "patch" else "application/json"
         body = b"" if call.body is None else msgspec.json.encode(call.body)
         headers = {"content-type": kind, "user-agent": f"{AGENT}/{self._call_gate.actor}"}
@@ -67,9 +67,9 @@ class DirectClient(KubernetesClient):
         USED_RIGHTS.note(_IDENTITIES[self._call_gate.actor.partition("-")[0]], request.method, request.path)
         return self._call_gate.call(f"{call} {_place(call)}", lambda: self._reply(request))
 
-    def _reply(self, request: HttpRequest) -> Reply:
+    def _reply(self, request: HttpRequest) -> ApiReply:
         answer = self._handler(request)
-        return Reply(answer.status, answer.body)
+        return ApiReply(answer.status, answer.body)
 
 
 def _place(call: Call) -> str:

@@ -29,7 +29,7 @@ _CONNECTIONS: Final = 32
 """More than the evictions that run in parallel, so that none waits for a connection."""
 
 
-def _nowhere_else() -> None:
+def _has_not_moved() -> None:
     """Of a kubeconfig: what it says of the address is the person's."""
 
 
@@ -39,7 +39,7 @@ class Access:
 
     configuration: Any
     renew: Callable[[], None]
-    again: Callable[[], "Access | None"] = _nowhere_else
+    find_again: Callable[[], "Access | None"] = _has_not_moved
     """Look for the cluster once more: the access to where it is now, None where that has not changed."""
 
 
@@ -95,7 +95,7 @@ def from_gke(
     checked against the system's.
     """
 
-    def again() -> Access | None:
+    def find_again() -> Access | None:
         moved = find() if find else endpoint
         return None if moved == endpoint else from_gke(moved, credentials, request, now, find)
 
@@ -109,7 +109,7 @@ def from_gke(
     configuration.api_key["authorization"] = "not yet asked for"
     configuration.api_key_prefix["authorization"] = "Bearer"
     configuration.refresh_api_key_hook = hook
-    return Access(configuration, partial(hook.renew, configuration), again)
+    return Access(configuration, partial(hook.renew, configuration), find_again)
 
 
 def from_google(find: Callable[[], Endpoint]) -> Access:
@@ -123,7 +123,7 @@ def from_google(find: Callable[[], Endpoint]) -> Access:
     from google.auth.transport.requests import Request
 
     endpoint = find()
-    with _IDENTITY.asked():
+    with _IDENTITY.naming_failures():
         credentials, _ = google.auth.default(scopes=SCOPES)
     return from_gke(endpoint, credentials, Request, system_time, find)
 
@@ -156,7 +156,7 @@ class TokenHook:
         return expiry is not None and expiry.replace(tzinfo=UTC) - self._now() < _RENEW_BEFORE
 
     def _refresh(self) -> None:
-        with _IDENTITY.asked():
+        with _IDENTITY.naming_failures():
             self._credentials.refresh(self._request())
 
 

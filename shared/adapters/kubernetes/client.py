@@ -17,8 +17,8 @@ import msgspec
 
 from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.access import Access
-from shared.adapters.kubernetes.replies import Reply
-from shared.adapters.kubernetes.transport import Request, Transport
+from shared.adapters.kubernetes.replies import ApiReply
+from shared.adapters.kubernetes.transport import RawRequest, Transport
 from shared.errors import BadInput, EbbError, Gone, Retryable, Stale, Terminal
 
 CONNECT_SECONDS: Final = 5.0
@@ -83,7 +83,7 @@ class KubernetesClient:
             raise _failure(call, reply)
         return reply.body
 
-    def send(self, call: Call) -> Reply:
+    def send(self, call: Call) -> ApiReply:
         """Return the answer with its code.
 
         A 401 is answered once with fresh credentials: a token may have expired on the way. A second 401 is an
@@ -101,18 +101,18 @@ class KubernetesClient:
             raise Retryable(f"Kubernetes API, {call}", why)
         return reply
 
-    def _send(self, call: Call) -> Reply:
+    def _send(self, call: Call) -> ApiReply:
         from kubernetes.config import ConfigException
         from urllib3.exceptions import HTTPError
 
         try:
-            return Reply(*self._transport.send(_request(call)))
+            return ApiReply(*self._transport.send(_request(call)))
         except ConfigException as fault:
             raise Retryable(f"Kubernetes API, {call}", f"the kubeconfig gave no credentials ({fault})") from fault
         except (HTTPError, OSError) as fault:
             raise Retryable(f"Kubernetes API, {call}", f"no answer ({fault})") from fault
 
-    def listed(self, call: Call, decoder: Pages[Item], gather: Callable[[Iterator[Item]], T]) -> T:
+    def read_list(self, call: Call, decoder: Pages[Item], gather: Callable[[Iterator[Item]], T]) -> T:
         """Return what `gather` makes of all items of a list, read page by page.
 
         When the list expires between two pages it is read again from the start, a bounded number of times.
@@ -138,13 +138,13 @@ class KubernetesClient:
             query = {**query, "continue": page.metadata.continue_}
 
 
-def _request(call: Call) -> Request:
+def _request(call: Call) -> RawRequest:
     headers = {"Accept": "application/json", "User-Agent": "ebb"}
     if call.body is not None:
         headers["Content-Type"] = _MERGE_PATCH if call.verb == "patch" else "application/json"
     target = f"{call.path}?{urlencode(call.query)}" if call.query else call.path
     body = None if call.body is None else json.dumps(call.body).encode()
-    return Request(call.method, target, body, headers)
+    return RawRequest(call.method, target, body, headers)
 
 
 @contextmanager
@@ -165,7 +165,7 @@ def segment(text: str) -> str:
     return quote(text, safe="")
 
 
-def _failure(call: Call, reply: Reply) -> EbbError:
+def _failure(call: Call, reply: ApiReply) -> EbbError:
     message = reply.status.message
     if reply.code == HTTPStatus.FORBIDDEN:
         return Terminal(f"not allowed to {call.verb} {call.resource}", f"{message}; {_REMEDY}")

@@ -47,12 +47,12 @@ class KubernetesCluster:
 
     def read(self) -> ClusterReading:
         """Read nodes, then pods, PodDisruptionBudgets, namespaces and workloads."""
-        listed = self._client.listed
+        read_list = self._client.read_list
         return ClusterReading(
             nodes=self.all_nodes(),
             pods=self._pods({}),
             disruption_budgets=self.disruption_budgets(),
-            namespaces=listed(Call("list", "namespaces", "/api/v1/namespaces"), _namespaces, _read_namespaces),
+            namespaces=read_list(Call("list", "namespaces", "/api/v1/namespaces"), _namespaces, _read_namespaces),
             workloads=self._controllers.all(),
         )
 
@@ -60,7 +60,7 @@ class KubernetesCluster:
         return self._ask_for_node(Call("get", "nodes", _node_path(name)))
 
     def all_nodes(self) -> tuple[Node, ...]:
-        return self._client.listed(Call("list", "nodes", "/api/v1/nodes"), _nodes, _read_nodes)
+        return self._client.read_list(Call("list", "nodes", "/api/v1/nodes"), _nodes, _read_nodes)
 
     def unbound_pods(self) -> tuple[Pod, ...]:
         return self._pods({"fieldSelector": "spec.nodeName="})
@@ -70,7 +70,7 @@ class KubernetesCluster:
 
     def disruption_budgets(self) -> tuple[PodDisruptionBudget, ...]:
         call = Call("list", "poddisruptionbudgets", "/apis/policy/v1/poddisruptionbudgets")
-        return self._client.listed(call, _budgets, _read_budgets)
+        return self._client.read_list(call, _budgets, _read_budgets)
 
     def workloads_of(self, controllers: Iterable[str]) -> Mapping[str, Workload]:
         """Read ReplicaSets, their Deployments and StatefulSets by name; other controllers are not known."""
@@ -79,7 +79,7 @@ class KubernetesCluster:
     def take(self, node: Node, order_id: str, since: datetime) -> Node:
         """Cordon, taint and annotate in one patch; foreign taints keep every field (timeAdded)."""
         fresh, raw = self._read_afresh(node)
-        _same_version(node, fresh)
+        _check_version(node, fresh)
         return self._patch(node, ownership.take_patch(fresh, raw.taints, order_id, since))
 
     def give_back(self, node: Node, order_id: str) -> Node:
@@ -88,7 +88,7 @@ class KubernetesCluster:
         patch = ownership.give_back_patch(fresh, raw, order_id)
         if patch is None:
             return fresh
-        _same_version(node, fresh)
+        _check_version(node, fresh)
         return self._patch(node, patch)
 
     def evict(self, pod: Pod, grace_seconds: int, *, dry_run: bool = False) -> Eviction:
@@ -117,7 +117,7 @@ class KubernetesCluster:
     def _read_events(self, fields: Mapping[str, str], gather: Callable[[Iterator[wire.Event]], T]) -> T:
         selector = ",".join(f"{path}={value}" for path, value in fields.items())
         call = Call("list", "events", "/api/v1/events", {"fieldSelector": selector})
-        return self._client.listed(call, _events, gather)
+        return self._client.read_list(call, _events, gather)
 
     def note(self, node: Node, reason: str, message: str) -> None:
         """Write an event as `kubectl describe node` looks for it: in namespace default, with the node's name as UID.
@@ -141,7 +141,7 @@ class KubernetesCluster:
         self._client.ask(Call("create", "events", "/api/v1/namespaces/default/events", body=event))
 
     def _pods(self, query: Mapping[str, str]) -> tuple[Pod, ...]:
-        return self._client.listed(Call("list", "pods", "/api/v1/pods", query), _pods, _read_pods)
+        return self._client.read_list(Call("list", "pods", "/api/v1/pods", query), _pods, _read_pods)
 
     def _read_afresh(self, node: Node) -> tuple[Node, ownership.RawNode]:
         call = Call("get", "nodes", _node_path(node.name))
@@ -161,7 +161,7 @@ class KubernetesCluster:
             return translate.node(_node.decode(body))
 
 
-def _same_version(node: Node, fresh: Node) -> None:
+def _check_version(node: Node, fresh: Node) -> None:
     if fresh.resource_version != node.resource_version:
         raise Stale(f"node {node.name}: changed since it was read.")
 

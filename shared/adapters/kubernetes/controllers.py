@@ -87,7 +87,7 @@ class Controllers:
 
     def _listed(self, plural: str, namespace: str) -> tuple[wire.Controller, ...]:
         within = f"namespaces/{segment(namespace)}/" if namespace else ""
-        return self._client.listed(Call("list", plural, f"/apis/apps/v1/{within}{plural}"), _page, _read)
+        return self._client.read_list(Call("list", plural, f"/apis/apps/v1/{within}{plural}"), _page, _read)
 
 
 def _kind(controller: str) -> str:

@@ -18,7 +18,7 @@ from typing import Any, Final
 import msgspec
 
 from shared.adapters.kubernetes import wire
-from shared.adapters.kubernetes.gathering import Gathering
+from shared.adapters.kubernetes.gathering import DumpContents
 from shared.errors import BadDump, BadInput
 from shared.ports import ClusterReading
 
@@ -34,7 +34,7 @@ _SUFFIXES: Final = (".json", ".json.gz")
 _UNREADABLE: Final = (msgspec.MsgspecError, ValueError, RecursionError)
 
 
-class Document(wire.Partial, frozen=True):
+class DumpDocument(wire.Partial, frozen=True):
     """A list, typed or not, or a single object, which then has no items."""
 
     kind: str = ""
@@ -47,7 +47,7 @@ class KindOnly(wire.Partial, frozen=True):
     kind: str = ""
 
 
-_document: Final = msgspec.json.Decoder(Document)
+_document: Final = msgspec.json.Decoder(DumpDocument)
 _kind: Final = msgspec.json.Decoder(KindOnly)
 
 
@@ -57,30 +57,30 @@ def read_dump(paths: Sequence[Path]) -> tuple[ClusterReading, datetime]:
     Raises:
         BadDump: a file cannot be read, an item is malformed, or there are no nodes.
     """
-    gathered = Gathering()
+    contents = DumpContents()
     for file in _files(paths):
         for raw in _documents(file):
-            _take(gathered, file, raw)
-    if not gathered.nodes:
-        raise BadDump(_no_nodes(paths, gathered))
-    return gathered.read(), gathered.newest
+            _add_document(contents, file, raw)
+    if not contents.nodes:
+        raise BadDump(_no_nodes(paths, contents))
+    return contents.read(), contents.newest
 
 
-def _no_nodes(paths: Sequence[Path], gathered: Gathering) -> str:
-    ignored = ", ".join(f"{count} {kind}" for kind, count in sorted(gathered.ignored.items())) or "nothing"
+def _no_nodes(paths: Sequence[Path], contents: DumpContents) -> str:
+    ignored = ", ".join(f"{count} {kind}" for kind, count in sorted(contents.ignored.items())) or "nothing"
     names = ", ".join(map(str, paths)) or "no file"
     return f"{names}: holds no nodes (left aside: {ignored}); make a dump with `{COMMAND}`."
 
 
 def _files(paths: Iterable[Path]) -> Iterator[Path]:
     for path in paths:
-        inside = _inside(path)
+        inside = _files_in(path)
         if not inside:
             raise BadDump(f"{path}: holds no {' or '.join(_SUFFIXES)} file; make a dump with `{COMMAND}`.")
         yield from inside
 
 
-def _inside(path: Path) -> list[Path]:
+def _files_in(path: Path) -> list[Path]:
     """Return the dumps in a folder; anything else stands for itself."""
     try:
         if not path.is_dir():
@@ -96,7 +96,7 @@ def _documents(file: Path) -> Iterator[bytes]:
     try:
         _kind.decode(data)
     except _UNREADABLE:
-        yield from _apart(file, data)
+        yield from _split_documents(file, data)
     else:
         yield data
 
@@ -116,7 +116,7 @@ def _utf8(data: bytes) -> bytes:
     return data.removeprefix(codecs.BOM_UTF8)
 
 
-def _apart(file: Path, data: bytes) -> Iterator[bytes]:
+def _split_documents(file: Path, data: bytes) -> Iterator[bytes]:
     """Cut apart what several runs of kubectl printed into one file."""
     decoder = json.JSONDecoder()
     try:
@@ -128,10 +128,10 @@ def _apart(file: Path, data: bytes) -> Iterator[bytes]:
             yield rest[:end].encode()
             rest = rest[end:].lstrip()
     except _UNREADABLE as fault:
-        raise BadDump(f"{file}: {_what(data, fault)}; make a dump with `{COMMAND}`.") from fault
+        raise BadDump(f"{file}: {_what_it_is(data, fault)}; make a dump with `{COMMAND}`.") from fault
 
 
-def _what(data: bytes, fault: Exception) -> str:
+def _what_it_is(data: bytes, fault: Exception) -> str:
     """Return what a file holds instead of JSON, as far as its beginning tells."""
     if _YAML.match(data):
         return "this is YAML: use -o json"
@@ -140,27 +140,27 @@ def _what(data: bytes, fault: Exception) -> str:
     return f"is not JSON ({fault})"
 
 
-def _take(gathered: Gathering, file: Path, raw: bytes) -> None:
+def _add_document(contents: DumpContents, file: Path, raw: bytes) -> None:
     try:
         document = _document.decode(raw)
     except _UNREADABLE as fault:
         raise BadDump(f"{file}: is no list of Kubernetes objects ({fault}); make a dump with `{COMMAND}`.") from fault
     if document.items is None:
-        _add(gathered, f"{file}", document.kind, raw)
+        _add_object(contents, f"{file}", document.kind, raw)
         return
     for place, item in enumerate(document.items):
-        _add(gathered, f"{file}: items[{place}]", document.kind.removesuffix("List"), item)
+        _add_object(contents, f"{file}: items[{place}]", document.kind.removesuffix("List"), item)
 
 
-def _add(gathered: Gathering, place: str, kind: str, raw: bytes | msgspec.Raw) -> None:
+def _add_object(contents: DumpContents, place: str, kind: str, raw: bytes | msgspec.Raw) -> None:
     try:
-        gathered.add(_kind.decode(raw).kind or kind, raw)
+        contents.add(_kind.decode(raw).kind or kind, raw)
     except (*_UNREADABLE, BadInput) as fault:
         why = str(fault).rstrip(".")
-        raise BadDump(f"{place}{_name(raw)}: {why}; print it again with `{COMMAND}`.") from fault
+        raise BadDump(f"{place}{_name_of(raw)}: {why}; print it again with `{COMMAND}`.") from fault
 
 
-def _name(raw: bytes | msgspec.Raw) -> str:
+def _name_of(raw: bytes | msgspec.Raw) -> str:
     """Return ` (Pod default/web)` as far as a malformed item tells."""
     try:
         item: Any = msgspec.json.decode(raw)

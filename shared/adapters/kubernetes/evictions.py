@@ -7,7 +7,7 @@ import re
 from http import HTTPStatus
 from typing import Any, Final
 
-from shared.adapters.kubernetes.replies import Reply
+from shared.adapters.kubernetes.replies import ApiReply
 from shared.core.cluster.snapshot import Pod
 from shared.core.records.evictions import EvictionAnswer
 from shared.ports import Eviction
@@ -43,7 +43,7 @@ def eviction_body(pod: Pod, grace_seconds: int, *, dry_run: bool) -> dict[str, A
     }
 
 
-def answer(pod: Pod, reply: Reply) -> Eviction:
+def answer(pod: Pod, reply: ApiReply) -> Eviction:
     """Return the answer, with a detail unless the eviction was granted."""
     meaning = _meaning(reply)
     if meaning is EvictionAnswer.GRANTED:
@@ -53,7 +53,7 @@ def answer(pod: Pod, reply: Reply) -> Eviction:
     return Eviction(meaning, f"{reply.code} {reply.status.message}")
 
 
-def _meaning(reply: Reply) -> EvictionAnswer:
+def _meaning(reply: ApiReply) -> EvictionAnswer:
     code, message = reply.code, reply.status.message
     if HTTPStatus.BAD_REQUEST <= code < HTTPStatus.INTERNAL_SERVER_ERROR and _refused_by_webhook(message):
         return EvictionAnswer.FORBIDDEN
@@ -73,12 +73,12 @@ def _refused_by_webhook(message: str) -> bool:
     return _DENIED.search(message) is not None or ("admission webhook" in message and _NO_DRY_RUN in message)
 
 
-def _cause(reply: Reply, reason: str) -> str | None:
+def _cause(reply: ApiReply, reason: str) -> str | None:
     """Return the message of the cause with that reason, or None without one."""
     return next((cause.message or reason for cause in reply.status.causes if cause.reason == reason), None)
 
 
-def _budget(pod: Pod, reply: Reply) -> str:
+def _budget(pod: Pod, reply: ApiReply) -> str:
     """Return `namespace/name` of the PodDisruptionBudget that refused, or the API's words where it names none."""
     message = _cause(reply, "DisruptionBudget") or reply.status.message
     named = _BUDGET_NAME.search(message)

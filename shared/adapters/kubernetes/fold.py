@@ -19,7 +19,7 @@ from shared.core.cluster.snapshot import Owner, Phase, Pod, PodClass
 _DAEMON_SET: Final = "DaemonSet"
 _DEFAULT_GRACE_SECONDS: Final = 30
 _PHASES: Final = {phase.value: (phase, phase.finished) for phase in Phase} | {"": (Phase.PENDING, False)}
-_UNHEARD_OF: Final = (Phase.UNKNOWN, False)
+_UNKNOWN_PHASE: Final = (Phase.UNKNOWN, False)
 
 
 class PodKey(msgspec.Struct, frozen=True, gc=False):
@@ -49,17 +49,17 @@ class PodKey(msgspec.Struct, frozen=True, gc=False):
     restart_policy: str
 
 
-class Named(wire.Partial, frozen=True):
+class NamedItem(wire.Partial, frozen=True):
     name: str = ""
 
 
 _labels: Final = RawPart("metadata.labels", dict[str, str])
 _TOPOLOGY: Final = b'"topology.kubernetes.io/'
-_FROM_THE_NODE: Final = (names.ZONE_LABEL, names.REGION_LABEL)
+_COPIED_FROM_NODE: Final = (names.ZONE_LABEL, names.REGION_LABEL)
 """Since Kubernetes 1.35 the API server copies these from the node to the pod when it is bound."""
 _node_selector: Final = RawPart("spec.nodeSelector", dict[str, str])
-_claims: Final = RawPart("spec.resourceClaims", list[Named])
-_gates: Final = RawPart("spec.schedulingGates", list[Named])
+_claims: Final = RawPart("spec.resourceClaims", list[NamedItem])
+_gates: Final = RawPart("spec.schedulingGates", list[NamedItem])
 
 
 class PodFolder:
@@ -75,7 +75,7 @@ class PodFolder:
             BadInput: a part is not of the API's shape, or a quantity cannot be read.
         """
         spec = self._class(pod_key(pod))
-        phase, finished = _PHASES.get(pod.status.phase, _UNHEARD_OF)
+        phase, finished = _PHASES.get(pod.status.phase, _UNKNOWN_PHASE)
         ready, unschedulable = _conditions(pod.status.conditions)
         booked = resize.booked(pod) if pod.spec.node_name and not finished else None
         return Pod(
@@ -104,7 +104,7 @@ def _own_labels(raw: msgspec.Raw) -> bytes:
     if _TOPOLOGY not in bytes(raw):
         return bytes(raw)
     labels = _labels.read(raw) or {}
-    return msgspec.json.encode({key: labels[key] for key in labels if key not in _FROM_THE_NODE})
+    return msgspec.json.encode({key: labels[key] for key in labels if key not in _COPIED_FROM_NODE})
 
 
 def pod_key(pod: wire.Pod) -> PodKey:
@@ -203,7 +203,7 @@ def pod_class(key: PodKey) -> PodClass:
     )
 
 
-def _names(given: list[Named] | None) -> tuple[str, ...]:
+def _names(given: list[NamedItem] | None) -> tuple[str, ...]:
     return tuple(each.name for each in given or ())
 
 

@@ -65,7 +65,7 @@ _controller: Final = msgspec.json.Decoder(wire.Controller)
 _namespace: Final = msgspec.json.Decoder(wire.Namespace)
 
 
-class Gathering:
+class DumpContents:
     """What has been read so far. `ignored` counts items of kinds that no plan needs."""
 
     def __init__(self) -> None:

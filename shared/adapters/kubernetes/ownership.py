@@ -26,7 +26,7 @@ class RawSpec(wire.Partial, frozen=True):
     taints: list[RawTaint] | None = None
 
 
-class Manager(wire.Partial, frozen=True):
+class FieldManager(wire.Partial, frozen=True):
     """Who wrote which fields (metadata.managedFields)."""
 
     manager: str = ""
@@ -38,7 +38,7 @@ class Manager(wire.Partial, frozen=True):
 
 
 class RawMetadata(wire.Partial, frozen=True):
-    managed_fields: list[Manager] | None = None
+    managed_fields: list[FieldManager] | None = None
 
 
 class RawNode(wire.Partial, frozen=True):

@@ -17,7 +17,7 @@ from shared.errors import Retryable
 _GKE: Final = "gke-gcloud-auth-plugin"
 _INSTALL_GKE: Final = "run `gcloud components install gke-gcloud-auth-plugin`"
 _LOG_IN: Final = "run `gcloud auth login`"
-_NOT_THERE: Final = "[Errno 2]"
+_NOT_INSTALLED: Final = "[Errno 2]"
 _NO_STDERR: Final = "'NoneType' object"
 """What the package makes of a plugin that fails in a terminal, where its own words have gone already."""
 _GCLOUDS_MODULE: Final = re.compile(r"^\([\w.-]+\) ")
@@ -52,25 +52,25 @@ def no_credentials(path: str, context: str | None, logged: str) -> Retryable:
     """Return the failure of a kubeconfig's credential plugin; `logged` is what the kubernetes package logged of it."""
     plugin = _plugin(path, context)
     command = str(plugin.get("command", "of the kubeconfig"))
-    if _NOT_THERE in logged:
-        hint = _INSTALL_GKE if _is_gke(command) else _hint(plugin)
+    if _NOT_INSTALLED in logged:
+        hint = _INSTALL_GKE if _is_gke(command) else _install_hint(plugin)
         return Retryable(f"credential plugin {command}", f"it is not installed; {hint}")
     again = (
         _LOG_IN if _is_gke(command) else f"run `{' '.join([command, *map(str, plugin.get('args') or ())])}` to see why"
     )
-    return Retryable(f"credential plugin {command}", f"it gave no credentials{_why(logged)}; {again}")
+    return Retryable(f"credential plugin {command}", f"it gave no credentials{_complaint(logged)}; {again}")
 
 
 def _is_gke(command: str) -> bool:
     return os.path.basename(command).removesuffix(".exe") == _GKE  # noqa: PTH119 - a Windows path on any system
 
 
-def _hint(plugin: dict[str, Any]) -> str:
+def _install_hint(plugin: dict[str, Any]) -> str:
     lines = str(plugin.get("installHint") or "").split()
     return " ".join(lines).rstrip(".") or "install it, or put its folder on PATH"
 
 
-def _why(logged: str) -> str:
+def _complaint(logged: str) -> str:
     """Return the plugin's own complaint, as far as one sentence can hold it."""
     if not logged or logged.startswith(_NO_STDERR):
         return ""

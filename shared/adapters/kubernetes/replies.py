@@ -17,7 +17,7 @@ class Details(wire.Partial, frozen=True):
     causes: list[Cause] | None = None
 
 
-class Status(wire.Partial, frozen=True):
+class ApiStatus(wire.Partial, frozen=True):
     """The API's answer to a call that failed."""
 
     message: str = ""
@@ -29,20 +29,20 @@ class Status(wire.Partial, frozen=True):
         return (self.details.causes if self.details else None) or []
 
 
-_status: Final = msgspec.json.Decoder(Status)
+_status: Final = msgspec.json.Decoder(ApiStatus)
 
 
 @dataclass(frozen=True)
-class Reply:
+class ApiReply:
     """The API's answer, whatever its code."""
 
     code: int
     body: bytes
 
     @property
-    def status(self) -> Status:
+    def status(self) -> ApiStatus:
         """The API's own words on a failure; a body that is none of the API's stands in as the message."""
         try:
             return _status.decode(self.body)
         except (msgspec.MsgspecError, RecursionError):
-            return Status(message=self.body[:200].decode(errors="replace"))
+            return ApiStatus(message=self.body[:200].decode(errors="replace"))

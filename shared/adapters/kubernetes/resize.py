@@ -14,8 +14,8 @@ from shared.core.cluster.resources import Resources
 _Statuses = Mapping[str, wire.ContainerStatus]
 
 
-class _Words(msgspec.Struct, frozen=True, gc=False):
-    """What one container, or the pod as a whole, wishes and reports, as raw words."""
+class _RawRequests(msgspec.Struct, frozen=True, gc=False):
+    """What one container, or the pod as a whole, requests and reports, in raw JSON."""
 
     desired: bytes
     allocated: bytes = b""
@@ -39,14 +39,19 @@ def booked(pod: wire.Pod) -> Resources | None:
         _rows(spec.containers, statuses),
         _rows(spec.init_containers, statuses),
         bytes(spec.overhead),
-        _Words(requested(spec.resources), _reported(status.allocated_resources), _actuated(status.resources)),
+        _RawRequests(requested(spec.resources), _reported(status.allocated_resources), _actuated(status.resources)),
         infeasible=infeasible,
     )
 
 
 @lru_cache(maxsize=4096)
 def _occupied(
-    containers: tuple[_Words, ...], init: tuple[_Words, ...], overhead: bytes, whole: _Words, *, infeasible: bool
+    containers: tuple[_RawRequests, ...],
+    init: tuple[_RawRequests, ...],
+    overhead: bytes,
+    whole: _RawRequests,
+    *,
+    infeasible: bool,
 ) -> Resources:
     return occupied(
         RunningPod(
@@ -60,25 +65,25 @@ def _occupied(
     )
 
 
-def _container(words: _Words) -> RunningContainer:
-    return RunningContainer(parse(words.desired), _report(words), words.sidecar)
+def _container(raw: _RawRequests) -> RunningContainer:
+    return RunningContainer(parse(raw.desired), _report(raw), raw.sidecar)
 
 
-def _report(words: _Words) -> Report:
-    if not words.allocated and words.actuated is None:
+def _report(raw: _RawRequests) -> Report:
+    if not raw.allocated and raw.actuated is None:
         return UNREPORTED
-    return Report(parse(words.allocated), parse(words.actuated or b""), words.actuated is not None)
+    return Report(parse(raw.allocated), parse(raw.actuated or b""), raw.actuated is not None)
 
 
-def _rows(containers: Iterable[wire.Container] | None, statuses: _Statuses) -> tuple[_Words, ...]:
-    return tuple(_words(each, statuses.get(each.name)) for each in containers or ())
+def _rows(containers: Iterable[wire.Container] | None, statuses: _Statuses) -> tuple[_RawRequests, ...]:
+    return tuple(_raw_requests(each, statuses.get(each.name)) for each in containers or ())
 
 
-def _words(container: wire.Container, status: wire.ContainerStatus | None) -> _Words:
+def _raw_requests(container: wire.Container, status: wire.ContainerStatus | None) -> _RawRequests:
     desired, sidecar = requested(container.resources), container.restart_policy == SIDECAR
     if status is None:
-        return _Words(desired, sidecar=sidecar)
-    return _Words(desired, _reported(status.allocated_resources), _actuated(status.resources), sidecar)
+        return _RawRequests(desired, sidecar=sidecar)
+    return _RawRequests(desired, _reported(status.allocated_resources), _actuated(status.resources), sidecar)
 
 
 def _reported(raw: msgspec.Raw) -> bytes:

@@ -22,7 +22,7 @@ LOOK_AGAIN_AFTER: Final = 60.0
 
 
 @dataclass(frozen=True)
-class Request:
+class RawRequest:
     """What is sent; `target` is the path with its query."""
 
     method: str
@@ -31,7 +31,7 @@ class Request:
     headers: Mapping[str, str]
 
 
-class Way:
+class Connection:
     """One address with its CA, its credentials and its connections."""
 
     def __init__(self, access: Access) -> None:
@@ -40,7 +40,7 @@ class Way:
         self.access = access
         self._pool = ApiClient(access.configuration).rest_client.pool_manager
 
-    def ask(self, request: Request, timeout: "Timeout") -> tuple[int, bytes]:
+    def send(self, request: RawRequest, timeout: "Timeout") -> tuple[int, bytes]:
         """Return the answer's code and body. Raises urllib3's HTTPError, OSError and the package's ConfigException."""
         answer = self._pool.request(
             request.method,
@@ -56,7 +56,7 @@ class Way:
         return {"Authorization": token["value"]} if token and token["value"] else {}
 
 
-class _Loss(Enum):
+class _RequestLoss(Enum):
     """How a request was lost."""
 
     UNREACHED = "unreached"
@@ -66,7 +66,7 @@ class _Loss(Enum):
     OTHER = "other"
 
 
-def _loss(fault: Exception) -> _Loss:
+def _loss_of(fault: Exception) -> _RequestLoss:
     from urllib3.exceptions import (
         ConnectTimeoutError,
         MaxRetryError,
@@ -77,63 +77,63 @@ def _loss(fault: Exception) -> _Loss:
 
     cause = fault.reason if isinstance(fault, MaxRetryError) else fault
     if isinstance(cause, NewConnectionError | ConnectTimeoutError | SSLError):
-        return _Loss.UNREACHED
-    return _Loss.RESET if isinstance(cause, ProtocolError) else _Loss.OTHER
+        return _RequestLoss.UNREACHED
+    return _RequestLoss.RESET if isinstance(cause, ProtocolError) else _RequestLoss.OTHER
 
 
 class Transport:
     """The way in that leads to the cluster now. Safe to use from several threads."""
 
     def __init__(self, access: Access, timeout: "Timeout", monotonic: Callable[[], float] = time.monotonic) -> None:
-        self._way = Way(access)
+        self._connection = Connection(access)
         self._timeout = timeout
         self._monotonic = monotonic
         self._lock = threading.Lock()
-        self._looked_at = float("-inf")
+        self._last_looked_at = float("-inf")
 
     def renew(self) -> None:
         """Fetch new credentials: the old ones were refused."""
-        self._way.access.renew()
+        self._connection.access.renew()
 
-    def send(self, request: Request) -> tuple[int, bytes]:
-        """Return the answer's code and body; each kind of loss is got over once. Raises as `Way.ask`."""
+    def send(self, request: RawRequest) -> tuple[int, bytes]:
+        """Return the answer's code and body; each kind of loss is got over once. Raises as `Connection.send`."""
         from urllib3.exceptions import HTTPError
 
-        untried = {_Loss.UNREACHED, _Loss.RESET}
+        untried = {_RequestLoss.UNREACHED, _RequestLoss.RESET}
         while True:
-            way = self._way
+            connection = self._connection
             try:
-                return way.ask(request, self._timeout)
+                return connection.send(request, self._timeout)
             except HTTPError as fault:
-                loss = _loss(fault)
-                if loss not in untried or not self._may_repeat(loss, way, request):
+                loss = _loss_of(fault)
+                if loss not in untried or not self._may_repeat(loss, connection, request):
                     raise
                 untried.discard(loss)
 
-    def _may_repeat(self, loss: _Loss, way: Way, request: Request) -> bool:
+    def _may_repeat(self, loss: _RequestLoss, connection: Connection, request: RawRequest) -> bool:
         """Whatever never left, where there is another way by now; and what only reads, when its connection was reset.
 
         A write whose connection was reset may have been done: whoever sent it looks first.
         """
-        return self._is_elsewhere(way) if loss is _Loss.UNREACHED else request.method == "GET"
+        return self._is_elsewhere(connection) if loss is _RequestLoss.UNREACHED else request.method == "GET"
 
-    def _is_elsewhere(self, way: Way) -> bool:
+    def _is_elsewhere(self, connection: Connection) -> bool:
         """Whether another way than this one leads to the cluster now; one thread asks, the others wait for it."""
         with self._lock:
-            if self._way is not way:
+            if self._connection is not connection:
                 return True
-            if self._monotonic() - self._looked_at < LOOK_AGAIN_AFTER:
+            if self._monotonic() - self._last_looked_at < LOOK_AGAIN_AFTER:
                 return False
-            self._looked_at = self._monotonic()
-            access = _look_up_again(way.access)
+            self._last_looked_at = self._monotonic()
+            access = _look_up_again(connection.access)
             if access is not None:
-                self._way = Way(access)
+                self._connection = Connection(access)
             return access is not None
 
 
 def _look_up_again(access: Access) -> Access | None:
     """Return the way in as it is now, None where it is the same or cannot be asked: the failed call says enough."""
     try:
-        return access.again()
+        return access.find_again()
     except EbbError:
         return None

@@ -13,7 +13,7 @@ _TOKEN_NAME: Final = re.compile(rb'"kube-api-access-[a-z0-9]{5}"')
 """The service account token's volume, which admission gives a random name in every pod."""
 
 
-class Source(wire.Partial, frozen=True):
+class VolumeSource(wire.Partial, frozen=True):
     """What tells two volumes of one kind apart for us; the other fields are the kubelet's business."""
 
     medium: str | None = ""
@@ -23,7 +23,7 @@ class Source(wire.Partial, frozen=True):
 
 _volumes: Final = RawPart("spec.volumes", list[dict[str, msgspec.Raw]])
 _name: Final = RawPart("spec.volumes[].name", str)
-_source: Final = RawPart("spec.volumes[]", Source)
+_source: Final = RawPart("spec.volumes[]", VolumeSource)
 
 
 def without_random_names(raw: msgspec.Raw) -> bytes:
@@ -39,5 +39,5 @@ def volumes(raw: bytes) -> tuple[Volume, ...]:
 def _volume(fields: dict[str, msgspec.Raw]) -> Volume:
     name = _name.read(fields.get("name", wire.ABSENT)) or ""
     kind = next((key for key in fields if key != "name"), "emptyDir")
-    source = _source.read(fields.get(kind, wire.ABSENT)) or Source()
+    source = _source.read(fields.get(kind, wire.ABSENT)) or VolumeSource()
     return Volume(name, kind, source.claim_name or source.medium or source.driver or "")

@@ -58,25 +58,25 @@ def stateful_set(given: wire.Controller) -> Workload:
 
 def _workload(given: wire.Controller, kind: str, *, rolling: bool) -> Workload:
     status = given.status
-    return Workload(_key(given, kind), _wanted(given), status.available_replicas, rolling, status.replicas)
+    return Workload(_key(given, kind), _wanted_replicas(given), status.available_replicas, rolling, status.replicas)
 
 
 def _key(given: wire.Controller, kind: str) -> str:
     return f"{given.metadata.namespace}/{kind}/{given.metadata.name}"
 
 
-def _wanted(given: wire.Controller) -> int:
+def _wanted_replicas(given: wire.Controller) -> int:
     return 1 if given.spec.replicas is None else given.spec.replicas
 
 
-def _unseen(given: wire.Controller) -> bool:
+def _is_unseen(given: wire.Controller) -> bool:
     """Whether the controller has not yet acted on the newest spec."""
     return given.status.observed_generation < given.metadata.generation
 
 
 def _deployment_rolls(given: wire.Controller) -> bool:
     status = given.status
-    if _unseen(given) or status.replicas != status.updated_replicas:
+    if _is_unseen(given) or status.replicas != status.updated_replicas:
         return True
     reasons = (each.reason for each in status.conditions or () if each.type == _PROGRESSING)
     return any(reason not in _AT_REST for reason in reasons)
@@ -85,9 +85,9 @@ def _deployment_rolls(given: wire.Controller) -> bool:
 def _stateful_set_rolls(given: wire.Controller) -> bool:
     """Pods below the partition stay as they are; under OnDelete nothing is rolled out but by hand."""
     strategy, status = given.spec.update_strategy, given.status
-    if _unseen(given):
+    if _is_unseen(given):
         return True
     if strategy.type == _ON_DELETE or status.current_revision == status.update_revision:
         return False
     kept = strategy.rolling_update.partition if strategy.rolling_update else 0
-    return not kept or status.updated_replicas < _wanted(given) - kept
+    return not kept or status.updated_replicas < _wanted_replicas(given) - kept
