@@ -16,7 +16,7 @@ _RESOURCE: Final = Is("resource.type", ("cloud_run_revision",))
 
 
 @dataclass(frozen=True)
-class Line:
+class Series:
     """One metric in a chart; `by` groups its series by those labels of the metric."""
 
     metric: str
@@ -36,7 +36,7 @@ class Tile:
     height: int = 12
 
 
-def chart(title: str, *lines: Line, plot: str = "LINE", width: int = 16, unit: str = "") -> Tile:
+def chart(title: str, *lines: Series, plot: str = "LINE", width: int = 16, unit: str = "") -> Tile:
     """A chart over time."""
     axis = {"label": unit, "scale": "LINEAR"}
     sets = [_data_set(line, plot) for line in lines]
@@ -86,7 +86,7 @@ def placed(rows: tuple[tuple[Tile, ...], ...]) -> list[dict[str, Any]]:
     return tiles
 
 
-def _data_set(line: Line, plot: str) -> dict[str, Any]:
+def _data_set(line: Series, plot: str) -> dict[str, Any]:
     metric = BY_NAME[line.metric]
     counted = metric.kind is Kind.COUNTER
     reducer = {Kind.COUNTER: "REDUCE_SUM", Kind.SPREAD: line.quantile}.get(metric.kind, "REDUCE_MEAN")

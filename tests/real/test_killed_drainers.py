@@ -17,7 +17,7 @@ from random import Random
 
 import pytest
 
-from infra.local.demo.promise.evidence import Evidence, guards_of, limits_of
+from infra.local.demo.promise.evidence import Evidence, limits_of, pdb_rules_of
 from tests.fixtures_real import NewControlPlane
 from tests.measured_figures import MEASURED
 from tests.real.audit_record import Audit, entries
@@ -120,7 +120,7 @@ def judged(prepared: Prepared, audit: Sequence[Audit]) -> list[str]:
     api = prepared.plane.api
     evidence = Evidence(
         entries=entries(prepared.watch.seen(), audit),
-        guards=guards_of(budgets(api), controllers(api)),
+        pdb_rules=pdb_rules_of(budgets(api), controllers(api)),
         limits=limits_of(POLICY, TICK_EVERY),
         passes=(),
         cordoned_by_persons=frozenset(prepared.load.cordoned),

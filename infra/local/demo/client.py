@@ -18,7 +18,7 @@ _TIMEOUT: Final = 10.0
 _GOOD: Final = range(200, 300)
 
 
-class Little:
+class FakeGkeClient:
     """The simulated GKE at the addresses that it said at its start."""
 
     def __init__(self, addresses: Mapping[str, Any]) -> None:
@@ -42,11 +42,11 @@ class Little:
         """Make, or pause, the scheduler job that calls the planner every so many seconds."""
         self._ask("POST", self._kube, "/_job", {"name": "ebb-tick", "url": url, "every": every, "paused": paused})
 
-    def policy(self, bucket: str, name: str) -> str:
+    def read_policy(self, bucket: str, name: str) -> str:
         """Read the policy as it lies in the bucket."""
         return self._ask("GET", self._bucket, f"/storage/v1/b/{bucket}/o/{quote(name, safe='')}?alt=media")
 
-    def news(self) -> list[Json]:
+    def new_entries(self) -> list[Json]:
         """Return the record's entries since the last call."""
         lines = self._ask("GET", self._kube, f"/_record?from={self._read}").splitlines()
         self._read += len(lines)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from infra.local.demo.children import ROOT, Child, free_ports, listens
-from infra.local.demo.client import Little
+from infra.local.demo.client import FakeGkeClient
 
 SCENARIO: Final = ROOT / "infra" / "local" / "scenarios" / "demo.yaml"
 TOPIC: Final = "projects/local/topics/ebb-orders"
@@ -25,7 +25,7 @@ _HOST: Final = "127.0.0.1"
 
 
 @dataclass(frozen=True)
-class Alone:
+class AutoscalerAlone:
     """What the simulated GKE's autoscaler would reach by itself, as a simulation of the same scenario tells."""
 
     nodes: int
@@ -36,11 +36,11 @@ class Alone:
 
 
 @dataclass(frozen=True)
-class House:
+class DemoInstallation:
     """All that runs: where the simulated GKE is, the planner's address, and the two functions' processes."""
 
-    little: Little
-    alone: Alone
+    gke: FakeGkeClient
+    alone: AutoscalerAlone
     policy: str
     """The policy as it lies in the simulated bucket."""
     plan_url: str
@@ -49,7 +49,7 @@ class House:
 
 
 @contextmanager
-def running(folder: Path, scenario: Path = SCENARIO) -> Iterator[House]:
+def running(folder: Path, scenario: Path = SCENARIO) -> Iterator[DemoInstallation]:
     """Start everything, with logs and state in `folder`, and end everything at the end of the block.
 
     Raises:
@@ -57,7 +57,7 @@ def running(folder: Path, scenario: Path = SCENARIO) -> Iterator[House]:
     """
     with ExitStack() as stack:
         plan_port, drain_port = free_ports(2)
-        addresses = _start_little(stack, folder, scenario, drain_port)
+        addresses = _start_fake_gke(stack, folder, scenario, drain_port)
         environment = _environment(addresses, folder)
         planner = _start_function(stack, "planner", "plan", plan_port, folder, environment)
         drainer = _start_function(stack, "drainer", "drain", drain_port, folder, environment)
@@ -66,18 +66,18 @@ def running(folder: Path, scenario: Path = SCENARIO) -> Iterator[House]:
             child.wait_until(partial(listens, port), f"it did not listen on port {port}")
         for child in (planner, drainer):  # at the end they go side by side: a busy one takes some seconds
             stack.callback(child.let_go)
-        little = Little(addresses)
-        yield House(
-            little,
+        gke = FakeGkeClient(addresses)
+        yield DemoInstallation(
+            gke,
             alone,
-            little.policy(*POLICY.removeprefix("gs://").split("/", 1)),
+            gke.read_policy(*POLICY.removeprefix("gs://").split("/", 1)),
             f"http://{_HOST}:{plan_port}/",
             planner,
             drainer,
         )
 
 
-def _start_little(stack: ExitStack, folder: Path, scenario: Path, drain_port: int) -> Mapping[str, Any]:
+def _start_fake_gke(stack: ExitStack, folder: Path, scenario: Path, drain_port: int) -> Mapping[str, Any]:
     arguments = ["-m", "infra.local", "up", "--held", "--scenario", str(scenario), "--folder", str(folder)]
     arguments += ["--push", f"{TOPIC}=http://{_HOST}:{drain_port}/", "--window", PUSH_WINDOW]
     child = Child("little-gke", arguments, folder, {})
@@ -87,12 +87,12 @@ def _start_little(stack: ExitStack, folder: Path, scenario: Path, drain_port: in
     return addresses
 
 
-def _simulate_autoscaler(folder: Path, scenario: Path) -> Alone:
+def _simulate_autoscaler(folder: Path, scenario: Path) -> AutoscalerAlone:
     """Ask what the autoscaler would reach alone, while the functions start."""
     with closing(Child("alone", ["-m", "infra.local", "alone", "--scenario", str(scenario)], folder, {})) as child:
         child.wait_until(lambda: child.out.read_text().endswith("\n"), "it did not say what the autoscaler reaches")
         told: Mapping[str, Any] = json.loads(child.out.read_text())
-    return Alone(told["nodes"], told["removed"], told["gate"])
+    return AutoscalerAlone(told["nodes"], told["removed"], told["gate"])
 
 
 def _start_function(

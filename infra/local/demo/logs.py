@@ -10,7 +10,7 @@ _LABELS: Final = "logging.googleapis.com/labels"
 
 
 @dataclass(frozen=True)
-class Line:
+class LogLine:
     """One decision: its event, the node it is about (or empty), its reason's word, and all its fields."""
 
     event: str
@@ -31,7 +31,7 @@ class Tail:
         self._path = path
         self._at = 0
 
-    def lines(self) -> Iterator[Line]:
+    def lines(self) -> Iterator[LogLine]:
         """Give the new whole lines; what is no JSON object, as a traceback, is left to the file."""
         data = self._path.read_bytes()[self._at :]
         whole = data[: data.rfind(b"\n") + 1]
@@ -41,7 +41,7 @@ class Tail:
                 yield _line(json.loads(text))
 
 
-def _line(entry: Mapping[str, Any]) -> Line:
+def _line(entry: Mapping[str, Any]) -> LogLine:
     labels = entry.get(_LABELS, {})
     event, node = labels.get("event", ""), labels.get("node", "")
-    return Line(event, node, labels.get("reason", ""), labels.get("run_id", ""), entry)
+    return LogLine(event, node, labels.get("reason", ""), labels.get("run_id", ""), entry)

@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from infra.local.demo.logs import Line
+from infra.local.demo.logs import LogLine
 from infra.local.demo.signs import Sign
 
 
 @dataclass(frozen=True)
-class Event:
+class StoryEvent:
     """One line of the story; `act` is the act that it opens where it is the first of its kind."""
 
     node: str
@@ -32,7 +32,7 @@ class Passes:
     dollars_per_hour: list[float] = field(default_factory=list)
 
 
-class Tale:
+class Narration:
     """Remembers just enough to tell each thing once."""
 
     def __init__(self) -> None:
@@ -43,7 +43,7 @@ class Tale:
         self._kept: set[str] = set()
         self._taken: set[str] = set()
         self._opened: set[str] = set()
-        self._tellers: Mapping[str, Callable[[Line], Iterator[Event]]] = {
+        self._narrators: Mapping[str, Callable[[LogLine], Iterator[StoryEvent]]] = {
             "cluster_state": self._state,
             "node_decision": self._decision,
             "run_summary": self._summary,
@@ -55,74 +55,74 @@ class Tale:
             "policy_invalid": self._invalid,
         }
 
-    def hear(self, line: Line) -> Iterator[Event]:
+    def narrate(self, line: LogLine) -> Iterator[StoryEvent]:
         """Take one log line and give what it adds to the story."""
-        teller = self._tellers.get(line.event)
-        if teller is not None:
-            yield from teller(line)
+        narrator = self._narrators.get(line.event)
+        if narrator is not None:
+            yield from narrator(line)
 
-    def opens(self, act: str) -> bool:
+    def is_first_of(self, act: str) -> bool:
         """Say whether this is the first time that the act is named."""
         first = act not in self._opened
         self._opened.add(act)
         return first
 
-    def autoscaler_takes(self, node: str) -> Iterator[Event]:
+    def autoscaler_drains(self, node: str) -> Iterator[StoryEvent]:
         """Tell once that the autoscaler begins with a node by itself; one that Ebb has drained is no news."""
         if self.signs.get(node) in _OURS or node in self._taken:
             return
         self._taken.add(node)
         self.signs[node] = Sign.AUTOSCALER
         text = "below the autoscaler's gate: it moves the pods by itself, and deletes the node"
-        yield Event(node, text, Sign.AUTOSCALER, "autoscaler")
+        yield StoryEvent(node, text, Sign.AUTOSCALER, "autoscaler")
 
-    def gone(self, node: str) -> Event:
+    def gone(self, node: str) -> StoryEvent:
         """Tell that the node's object is no more."""
         act = "autoscaler" if node in self._taken else "gone"
         self.signs[node] = Sign.GONE
         self.seen[act] += 1
-        return Event(node, "deleted by the autoscaler: no longer paid for", Sign.GONE, act)
+        return StoryEvent(node, "deleted by the autoscaler: no longer paid for", Sign.GONE, act)
 
-    def _state(self, line: Line) -> Iterator[Event]:
+    def _state(self, line: LogLine) -> Iterator[StoryEvent]:
         self.passes.nodes[line.run_id] = int(line.fields["nodes"])
         self.passes.dollars_per_hour.append(float(line.fields["cost_per_hour"]))
         yield from ()
 
-    def _decision(self, line: Line) -> Iterator[Event]:
+    def _decision(self, line: LogLine) -> Iterator[StoryEvent]:
         self.passes.verdicts.setdefault(line.run_id, []).append((line.node, line.reason))
         sign = None if line.node in self._taken else _sign(line)
         if sign is not None:
             self.signs[line.node] = sign
         if sign in _TOLD and line.node not in self._kept:
             self._kept.add(line.node)
-            yield Event(line.node, f"kept: {_why(line.fields['blockers'][0])}", sign, "marks")
+            yield StoryEvent(line.node, f"kept: {_why(line.fields['blockers'][0])}", sign, "marks")
 
-    def _summary(self, line: Line) -> Iterator[Event]:
+    def _summary(self, line: LogLine) -> Iterator[StoryEvent]:
         if "verdicts" not in line.fields:
-            yield Event("", line.message)
+            yield StoryEvent("", line.message)
             return
         counts = line.fields["verdicts"]
         self.passes.summaries.append(counts)
         if counts["waiting"] and not self.seen["marked"]:
             self.seen["marked"] += 1
-            yield Event("", f"{counts['waiting']} nodes marked, {counts['keep']} kept", Sign.MARKED, "marks")
+            yield StoryEvent("", f"{counts['waiting']} nodes marked, {counts['keep']} kept", Sign.MARKED, "marks")
 
-    def _published(self, line: Line) -> Iterator[Event]:
+    def _published(self, line: LogLine) -> Iterator[StoryEvent]:
         self.signs[line.node] = Sign.ORDERED
-        yield Event(line.node, "ordered to be drained: its pods fit on other nodes", Sign.ORDERED, "orders")
+        yield StoryEvent(line.node, "ordered to be drained: its pods fit on other nodes", Sign.ORDERED, "orders")
 
-    def _step(self, line: Line) -> Iterator[Event]:
+    def _step(self, line: LogLine) -> Iterator[StoryEvent]:
         phase = line.fields.get("phase")
         if phase == "cordoned":
             self.signs[line.node] = Sign.DRAINING
-            yield Event(line.node, "claimed within the budgets, cordoned", Sign.DRAINING, "drains")
+            yield StoryEvent(line.node, "claimed within the budgets, cordoned", Sign.DRAINING, "drains")
         if phase == "drained":
             self.signs[line.node] = Sign.EMPTY
-            yield Event(line.node, "drained: left to the cluster autoscaler", Sign.EMPTY)
+            yield StoryEvent(line.node, "drained: left to the cluster autoscaler", Sign.EMPTY)
         if line.fields["severity"] in {"WARNING", "ERROR"} and line.reason != "stale":
-            yield Event(line.node, line.message)
+            yield StoryEvent(line.node, line.message)
 
-    def _eviction(self, line: Line) -> Iterator[Event]:
+    def _eviction(self, line: LogLine) -> Iterator[StoryEvent]:
         pod, answer, budget = line.fields["pod"], line.fields["answer"], line.fields["detail"]
         held = self._held.pop((line.node, pod), None)
         if answer == "budget":
@@ -130,35 +130,35 @@ class Tale:
             self.signs[line.node] = Sign.HELD
             if held is None:
                 self.seen["held"] += 1
-                yield Event(line.node, f"PDB {budget} holds back {_name(pod)}", Sign.HELD, "held")
+                yield StoryEvent(line.node, f"PDB {budget} holds back {_name(pod)}", Sign.HELD, "held")
         elif answer == "granted":
             if not any(node == line.node for node, _ in self._held):
                 self.signs[line.node] = Sign.DRAINING
             if held is not None:
-                yield Event(line.node, f"PDB {held} lets {_name(pod)} go", Sign.DRAINING)
+                yield StoryEvent(line.node, f"PDB {held} lets {_name(pod)} go", Sign.DRAINING)
 
-    def _result(self, line: Line) -> Iterator[Event]:
+    def _result(self, line: LogLine) -> Iterator[StoryEvent]:
         outcome = line.fields.get("outcome")
         if outcome == "given_back":
             self.signs[line.node] = Sign.GIVEN_BACK
             self.seen["given back"] += 1
             why = f"given back ({line.reason}): {line.fields.get('detail', '') or line.message}"
-            yield Event(line.node, why, Sign.GIVEN_BACK, "given back")
+            yield StoryEvent(line.node, why, Sign.GIVEN_BACK, "given back")
         elif outcome == "stale":
             self.signs[line.node] = Sign.GIVEN_BACK
-            yield Event(line.node, "given back untouched: its pods' place was taken meanwhile", Sign.GIVEN_BACK)
+            yield StoryEvent(line.node, "given back untouched: its pods' place was taken meanwhile", Sign.GIVEN_BACK)
         elif outcome == "refused":
-            yield Event(line.node, f"order declined: {line.reason}")
+            yield StoryEvent(line.node, f"order declined: {line.reason}")
 
-    def _healed(self, line: Line) -> Iterator[Event]:
+    def _healed(self, line: LogLine) -> Iterator[StoryEvent]:
         if line.reason != "continue":
-            yield Event(line.node, line.message)
+            yield StoryEvent(line.node, line.message)
 
-    def _invalid(self, line: Line) -> Iterator[Event]:
-        yield Event(line.node, line.message)
+    def _invalid(self, line: LogLine) -> Iterator[StoryEvent]:
+        yield StoryEvent(line.node, line.message)
 
 
-def _sign(line: Line) -> Sign | None:
+def _sign(line: LogLine) -> Sign | None:
     """Return the sign that a verdict gives; None where the drain itself knows better."""
     verdict, reason = line.fields["verdict"], line.reason
     if verdict in {"in_flight", "order"}:

@@ -10,11 +10,11 @@ from pathlib import Path
 from types import FrameType
 from typing import Final
 
-from infra.local.demo.installation import House, running
-from infra.local.demo.promise.check import Finding, check
-from infra.local.demo.promise.evidence import Evidence, Pass, guards_of, limits_of
+from infra.local.demo.installation import DemoInstallation, running
+from infra.local.demo.promise.check import PromiseResult, check
+from infra.local.demo.promise.evidence import Evidence, PassRecord, limits_of, pdb_rules_of
 from infra.local.demo.screen import Screen, table
-from infra.local.demo.story import EVERY, MOST_SECONDS, Story, closing, new_story
+from infra.local.demo.story import EVERY, MOST_SECONDS, Story, new_story, show_closing
 
 KEPT: Final = 0
 BROKEN: Final = 1
@@ -50,42 +50,46 @@ def run(logs: Path | None) -> int:
 
 
 def _run(screen: Screen, folder: Path, begun: float) -> int:
-    with running(folder) as house:
-        story = new_story(house, screen, folder, begun)
-        guards = guards_of(house.little.items("/apis/policy/v1/poddisruptionbudgets"), _controllers(house))
+    with running(folder) as installation:
+        story = new_story(installation, screen, folder, begun)
+        pdb_rules = pdb_rules_of(
+            installation.gke.items("/apis/policy/v1/poddisruptionbudgets"), _controllers(installation)
+        )
         try:
-            story.tell()
+            story.run_story()
         except KeyboardInterrupt:
             screen.say("Stopping: what was started is being ended.")
             raise
         evidence = Evidence(
             entries=story.entries,
-            guards=guards,
-            limits=limits_of(house.policy, EVERY),
+            pdb_rules=pdb_rules,
+            limits=limits_of(installation.policy, EVERY),
             passes=_passes(story),
             cordoned_by_persons=frozenset({story.persons_node}),
         )
-        closing(story)
-    findings = (_rest(story), *check(evidence))
+        show_closing(story)
+    findings = (_came_to_rest(story), *check(evidence))
     _show(screen, findings, time.monotonic() - begun)
     return KEPT if all(finding.kept for finding in findings) else BROKEN
 
 
-def _rest(story: Story) -> Finding:
+def _came_to_rest(story: Story) -> PromiseResult:
     breaches = () if story.at_rest() else (f"after {MOST_SECONDS:.0f} s something was still under way",)
-    return Finding("The cluster came to rest", f"{story.picture.alive} nodes", breaches)
+    return PromiseResult("The cluster came to rest", f"{story.view.alive} nodes", breaches)
 
 
-def _controllers(house: House) -> list[dict[str, object]]:
-    return [each for kind in ("deployments", "statefulsets") for each in house.little.items(f"/apis/apps/v1/{kind}")]
+def _controllers(installation: DemoInstallation) -> list[dict[str, object]]:
+    return [
+        each for kind in ("deployments", "statefulsets") for each in installation.gke.items(f"/apis/apps/v1/{kind}")
+    ]
 
 
-def _passes(story: Story) -> list[Pass]:
-    heard = story.tale.passes
-    return [Pass(count, heard.verdicts.get(run_id, [])) for run_id, count in heard.nodes.items()]
+def _passes(story: Story) -> list[PassRecord]:
+    heard = story.narration.passes
+    return [PassRecord(count, heard.verdicts.get(run_id, [])) for run_id, count in heard.nodes.items()]
 
 
-def _show(screen: Screen, findings: tuple[Finding, ...], seconds: float) -> None:
+def _show(screen: Screen, findings: tuple[PromiseResult, ...], seconds: float) -> None:
     screen.act("The promise, checked from the API server's own record by code that shares nothing with Ebb:")
     rows = table(("promise", "looked at", "result"))
     for finding in findings:

@@ -16,9 +16,9 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from infra.local.demo.picture import Picture, short
-from infra.local.demo.screen_board import board
+from infra.local.demo.node_bars import node_bars
 from infra.local.demo.signs import Sign
+from infra.local.demo.view import ClusterView, short
 
 LEAST_HEIGHT: Final = 22
 """A terminal lower than this has no room for a moving picture and the events above it."""
@@ -79,15 +79,15 @@ class Screen(AbstractContextManager["Screen"]):
     def show(self, thing: RenderableType) -> None:
         self._console.print(thing)
 
-    def still(self, picture: Picture, signs: Mapping[str, Sign]) -> None:
+    def still(self, picture: ClusterView, signs: Mapping[str, Sign]) -> None:
         """Show a picture that stays where it is."""
-        self._console.print(board(picture, signs, self.width))
+        self._console.print(node_bars(picture, signs, self.width))
 
-    def move(self, picture: Picture, signs: Mapping[str, Sign], status: str) -> None:
+    def move(self, picture: ClusterView, signs: Mapping[str, Sign], status: str) -> None:
         """Replace the picture below the events; a file has none."""
         if self._live:
             head = Text(status, style="bold reverse")
-            self._live.update(Group(Text(), head, board(picture, signs, self.width)), refresh=True)
+            self._live.update(Group(Text(), head, node_bars(picture, signs, self.width)), refresh=True)
 
 
 def table(columns: tuple[str, ...]) -> Table:

@@ -1,6 +1,6 @@
 """The story: a few acts, each opened by the first event of its kind, until the cluster has come to rest.
 
-Must not start processes, and must not judge: `house` and `promise` do.
+Must not start processes, and must not judge: `installation` and `promise` do.
 """
 
 import json
@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from infra.local.demo.installation import POLICY, House
+from infra.local.demo.installation import POLICY, DemoInstallation
 from infra.local.demo.logs import Tail
-from infra.local.demo.narration import Event, Tale
-from infra.local.demo.picture import Painter, Picture
+from infra.local.demo.narration import Narration, StoryEvent
 from infra.local.demo.screen import Screen
 from infra.local.demo.signs import Sign
+from infra.local.demo.view import ClusterView, ViewBuilder
 from infra.local.scaling.view import TO_BE_DELETED
 from shared.errors import Terminal
 
@@ -43,138 +43,141 @@ ACTS: Final = {
 
 @dataclass
 class Story:
-    """One telling. `tale` holds what was heard, `picture` what was last seen."""
+    """One telling. `narration` holds what was heard, `view` what was last seen."""
 
-    house: House
+    installation: DemoInstallation
     screen: Screen
-    tale: Tale
+    narration: Narration
     logs: tuple[Tail, ...]
-    painter: Painter
+    views: ViewBuilder
     begun: float
-    picture: Picture
+    view: ClusterView
     record: Path
     """Where the API's record is kept, as it grows."""
     entries: list[Any] = field(default_factory=list)
 
-    def tell(self) -> None:
+    def run_story(self) -> None:
         """Tell until the cluster is at rest, or too much time has passed. Raises Terminal when a process ended."""
-        self.opening()
-        self.house.little.cordon(self.persons_node)
-        self.house.little.schedule(self.house.plan_url, EVERY)
+        self.show_opening()
+        self.installation.gke.cordon(self.persons_node)
+        self.installation.gke.schedule(self.installation.plan_url, EVERY)
         with self.screen:
             while not self.at_rest() and self.seconds() < MOST_SECONDS:
                 time.sleep(LOOK_SECONDS)
-                self.look()
-                self.watch_over()
+                self.refresh()
+                self.check_processes()
 
-    def watch_over(self) -> None:
+    def check_processes(self) -> None:
         """Raise Terminal when a function has ended, or the planner does not get a first pass done."""
-        for name, child in (("planner", self.house.planner), ("drainer", self.house.drainer)):
+        for name, child in (("planner", self.installation.planner), ("drainer", self.installation.drainer)):
             if child.ended():
                 raise Terminal(name, f"the process ended in the middle of the story.{child.last_words()}")
-        if not self.tale.passes.summaries and self.seconds() > FIRST_PASS_SECONDS:
-            said = self.house.planner.last_words()
+        if not self.narration.passes.summaries and self.seconds() > FIRST_PASS_SECONDS:
+            said = self.installation.planner.last_words()
             raise Terminal("planner", f"it completed no pass within {FIRST_PASS_SECONDS:.0f} s.{said}")
 
     @property
     def persons_node(self) -> str:
-        return self.house.little.nodes_of["web"][_PERSONS_NODE]
+        return self.installation.gke.nodes_of["web"][_PERSONS_NODE]
 
-    def opening(self) -> None:
+    def show_opening(self) -> None:
         """Show the cluster and the policy."""
         self.read_record()
-        self.paint()
+        self.refresh_view()
         self.screen.act(
-            f"A GKE cluster after its evening scale-in: {self.picture.alive} nodes, {self.picture.pods} pods, "
-            f"{self.picture.mean_share:.0%} of the CPU asked for. {self.alone}"
+            f"A GKE cluster after its evening scale-in: {self.view.alive} nodes, {self.view.pods} pods, "
+            f"{self.view.mean_share:.0%} of the CPU asked for. {self.alone}"
         )
-        self.screen.still(self.picture, {})
+        self.screen.still(self.view, {})
         self.screen.act(f"The policy ({POLICY}), with times made short for this demo:")
-        for line in self.house.policy.splitlines():
+        for line in self.installation.policy.splitlines():
             self.screen.say(f"   {line}", "cyan")
 
     @property
     def alone(self) -> str:
         """Say what there is to gain beyond the autoscaler."""
-        alone = self.house.alone
+        alone = self.installation.alone
         return (
             f"GKE's autoscaler drains and deletes nodes below {alone.gate:.0%}; the others it keeps, though their pods "
             f"would fit on fewer. Alone it would take {alone.removed} and stop at {alone.nodes} nodes (a simulation of "
             "this very cluster)."
         )
 
-    def look(self) -> None:
+    def refresh(self) -> None:
         """Take in what is new, tell it, and draw what stands now."""
-        self.paint()
+        self.refresh_view()
         for tail in self.logs:
             for line in tail.lines():
-                for event in self.tale.hear(line):
-                    self.told(event)
+                for event in self.narration.narrate(line):
+                    self.show_event(event)
         for entry in self.read_record():
             if entry["type"] == "change" and entry["kind"] == "nodes":
-                self.look_at(entry)
-        self.screen.move(self.picture, self.tale.signs, self.status())
+                self.narrate_change(entry)
+        self.screen.move(self.view, self.narration.signs, self.status())
 
-    def look_at(self, change: Mapping[str, Any]) -> None:
+    def narrate_change(self, change: Mapping[str, Any]) -> None:
         """Tell what the record's entry of a change says of a node."""
         if change["verb"] == "delete":
-            self.told(self.tale.gone(change["name"]))
+            self.show_event(self.narration.gone(change["name"]))
         elif any(taint.startswith(TO_BE_DELETED) for taint in change["taints"]):
-            for event in self.tale.autoscaler_takes(change["name"]):
-                self.told(event)
+            for event in self.narration.autoscaler_drains(change["name"]):
+                self.show_event(event)
 
     def read_record(self) -> list[Any]:
-        news = self.house.little.news()
-        self.entries += news
+        new_entries = self.installation.gke.new_entries()
+        self.entries += new_entries
         with self.record.open("a", encoding="utf-8") as file:
-            file.writelines(f"{json.dumps(entry)}\n" for entry in news)
-        return news
+            file.writelines(f"{json.dumps(entry)}\n" for entry in new_entries)
+        return new_entries
 
-    def told(self, event: Event) -> None:
-        if event.act and self.tale.opens(event.act):
+    def show_event(self, event: StoryEvent) -> None:
+        if event.act and self.narration.is_first_of(event.act):
             self.screen.act(ACTS[event.act])
             if event.act == "gone" and not self.screen.moving:
-                self.screen.still(self.picture, self.tale.signs)
+                self.screen.still(self.view, self.narration.signs)
         self.screen.event(self.seconds(), event.node, event.text, event.sign)
 
-    def paint(self) -> None:
-        little = self.house.little
-        self.picture = self.painter.paint(little.items("/api/v1/nodes"), little.items("/api/v1/pods"))
+    def refresh_view(self) -> None:
+        gke = self.installation.gke
+        self.view = self.views.build(gke.items("/api/v1/nodes"), gke.items("/api/v1/pods"))
 
     def seconds(self) -> float:
         return time.monotonic() - self.begun
 
     def status(self) -> str:
-        costs = self.tale.passes.dollars_per_hour
+        costs = self.narration.passes.dollars_per_hour
         month = f", ${costs[-1] * _HOURS_PER_MONTH:,.0f} a month" if costs else ""
-        counted = f"{self.picture.alive} nodes, {self.picture.pods} pods"
-        return f" {self.seconds():4.0f} s  {counted}, {self.picture.mean_share:.0%} of CPU asked for{month} "
+        counted = f"{self.view.alive} nodes, {self.view.pods} pods"
+        return f" {self.seconds():4.0f} s  {counted}, {self.view.mean_share:.0%} of CPU asked for{month} "
 
     def at_rest(self) -> bool:
         """Whether the last pass ordered nothing, nothing is in flight, and every pod runs."""
-        passes = self.tale.passes.summaries
+        passes = self.narration.passes.summaries
         quiet = bool(passes) and not any(passes[-1][word] for word in ("order", "in_flight", "waiting"))
-        return quiet and self.picture.unsettled == 0
+        return quiet and self.view.unsettled == 0
 
 
-def new_story(house: House, screen: Screen, folder: Path, begun: float) -> Story:
+def new_story(installation: DemoInstallation, screen: Screen, folder: Path, begun: float) -> Story:
     """Return a story that has not begun; the functions' logs are in `folder`."""
     logs = (Tail(folder / "planner.out"), Tail(folder / "drainer.out"))
-    return Story(house, screen, Tale(), logs, Painter(), begun, Picture((), 0, 0), folder / "record.jsonl")
+    return Story(
+        installation, screen, Narration(), logs, ViewBuilder(), begun, ClusterView((), 0, 0), folder / "record.jsonl"
+    )
 
 
-def closing(story: Story) -> None:
+def show_closing(story: Story) -> None:
     """Show the cluster as it is now and what it costs, beside what it cost before."""
     rest = "has come to rest" if story.at_rest() else f"is not at rest after {MOST_SECONDS:.0f} s"
+    before, alone = len(story.views.first), story.installation.alone.nodes
     story.screen.act(
-        f"The cluster {rest}: {len(story.painter.first)} nodes before, {story.house.alone.nodes} with the autoscaler "
-        f"alone, {story.picture.alive} now{_saved(story)}."
+        f"The cluster {rest}: {before} nodes before, {alone} with the autoscaler alone, "
+        f"{story.view.alive} now{_saved(story)}."
     )
-    story.screen.still(story.picture, {**story.tale.signs, story.persons_node: Sign.PERSON})
+    story.screen.still(story.view, {**story.narration.signs, story.persons_node: Sign.PERSON})
 
 
 def _saved(story: Story) -> str:
-    costs = story.tale.passes.dollars_per_hour
+    costs = story.narration.passes.dollars_per_hour
     before, after = costs[0] * _HOURS_PER_MONTH, costs[-1] * _HOURS_PER_MONTH
     less = f"${before - after:,.0f} a month less ({(before - after) / before:.0%})"
     return f"; ${before:,.0f} a month before, ${after:,.0f} now: {less}, at list prices"

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from typing import Any
 
-from infra.local.demo.promise.evidence import Evidence, Guard, Limits, Pass
+from infra.local.demo.promise.evidence import Evidence, Limits, PassRecord, PdbRule
 
 Entry = dict[str, Any]
 OURS = "status-taint.cluster-autoscaler.kubernetes.io/ebb=order-1:NoSchedule"
 LIMITS = Limits(pools={"web": 2}, ceiling=3, starts_per_hour=5, minimum_nodes=1, longest_cordon=60.0)
-API = Guard("shop", "api", {"app": "api"}, 2)
+API = PdbRule("shop", "api", {"app": "api"}, 2)
 
 
 def node(name: str, *, at: float = 0.0, actor: str = "scenario", pool: str = "web", **changes: Any) -> Entry:
@@ -37,7 +37,7 @@ def asked(verb: str, path: str, *, user_agent: str = "ebb") -> Entry:
     return {"type": "request", "at": 1.0, "verb": verb, "path": path, "user_agent": user_agent}
 
 
-def evidence(*entries: Entry, limits: Limits = LIMITS, passes: Sequence[Pass] = (), **others: Any) -> Evidence:
+def evidence(*entries: Entry, limits: Limits = LIMITS, passes: Sequence[PassRecord] = (), **others: Any) -> Evidence:
     """The record's entries in the order given, judged by one PDB that asks for two healthy pods of `api`."""
     return Evidence(entries, (API,), limits, passes, **others)
 

@@ -6,30 +6,30 @@ from typing import Any
 
 import pytest
 
-from infra.local.demo.logs import Line, Tail
-from infra.local.demo.narration import Tale
-from infra.local.demo.picture import short
+from infra.local.demo.logs import LogLine, Tail
+from infra.local.demo.narration import Narration
 from infra.local.demo.signs import Sign
+from infra.local.demo.view import short
 
 NODE = "gke-demo-web-25d2cdf2-03v8"
 
 
-def line(event: str, reason: str = "", **fields: Any) -> Line:
-    return Line(event, NODE, reason, "run-1", {"severity": "INFO", "message": "…", **fields})
+def line(event: str, reason: str = "", **fields: Any) -> LogLine:
+    return LogLine(event, NODE, reason, "run-1", {"severity": "INFO", "message": "…", **fields})
 
 
-def decision(verdict: str, reason: str, *blockers: tuple[str, str, str]) -> Line:
+def decision(verdict: str, reason: str, *blockers: tuple[str, str, str]) -> LogLine:
     found = [{"reason": word, "object": about, "detail": detail} for word, about, detail in blockers]
     return line("node_decision", reason, verdict=verdict, blockers=found)
 
 
-def eviction(answer: str, detail: str = "", pod: str = "shop/api-1") -> Line:
+def eviction(answer: str, detail: str = "", pod: str = "shop/api-1") -> LogLine:
     return line("eviction", pod=pod, answer=answer, detail=detail)
 
 
-def told(*lines: Line) -> list[tuple[Sign, str]]:
-    tale = Tale()
-    return [(event.sign, event.text) for each in lines for event in tale.hear(each)]
+def told(*lines: LogLine) -> list[tuple[Sign, str]]:
+    narration = Narration()
+    return [(event.sign, event.text) for each in lines for event in narration.narrate(each)]
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def told(*lines: Line) -> list[tuple[Sign, str]]:
         ),
     ],
 )
-def test_log_lines_become_events(story: list[tuple[Sign, str]], lines: list[Line]) -> None:
+def test_log_lines_become_events(story: list[tuple[Sign, str]], lines: list[LogLine]) -> None:
     assert told(*lines) == story
 
 
@@ -108,36 +108,36 @@ def test_log_lines_become_events(story: list[tuple[Sign, str]], lines: list[Line
         pytest.param(Sign.EMPTY, line("drain_step", phase="drained"), id="drained"),
     ],
 )
-def test_each_verdict_has_its_sign(sign: Sign, line: Line) -> None:
-    tale = Tale()
-    list(tale.hear(line))
-    assert tale.signs[NODE] is sign
+def test_each_verdict_has_its_sign(sign: Sign, line: LogLine) -> None:
+    narration = Narration()
+    list(narration.narrate(line))
+    assert narration.signs[NODE] is sign
 
 
 def test_a_drain_in_flight_keeps_the_sign_that_its_own_steps_gave() -> None:
-    tale = Tale()
-    list(tale.hear(eviction("budget", "shop/api")))
-    list(tale.hear(decision("in_flight", "order-1")))
-    assert tale.signs[NODE] is Sign.HELD
+    narration = Narration()
+    list(narration.narrate(eviction("budget", "shop/api")))
+    list(narration.narrate(decision("in_flight", "order-1")))
+    assert narration.signs[NODE] is Sign.HELD
 
 
 def test_a_node_that_the_autoscaler_takes_is_told_once_and_keeps_its_sign() -> None:
-    tale = Tale()
-    first, again = list(tale.autoscaler_takes(NODE)), list(tale.autoscaler_takes(NODE))
-    list(tale.hear(decision("keep", "pool_disabled", ("pool_disabled", "", ""))))
-    assert ([event.act for event in first], again, tale.signs[NODE]) == (["autoscaler"], [], Sign.AUTOSCALER)
-    assert tale.gone(NODE).act == "autoscaler"
+    narration = Narration()
+    first, again = list(narration.autoscaler_drains(NODE)), list(narration.autoscaler_drains(NODE))
+    list(narration.narrate(decision("keep", "pool_disabled", ("pool_disabled", "", ""))))
+    assert ([event.act for event in first], again, narration.signs[NODE]) == (["autoscaler"], [], Sign.AUTOSCALER)
+    assert narration.gone(NODE).act == "autoscaler"
 
 
 def test_that_the_autoscaler_deletes_what_ebb_drained_is_the_act_of_its_own() -> None:
-    tale = Tale()
-    list(tale.hear(line("drain_step", phase="drained")))
-    assert (list(tale.autoscaler_takes(NODE)), tale.gone(NODE).act) == ([], "gone")
+    narration = Narration()
+    list(narration.narrate(line("drain_step", phase="drained")))
+    assert (list(narration.autoscaler_drains(NODE)), narration.gone(NODE).act) == ([], "gone")
 
 
 def test_an_act_opens_once() -> None:
-    tale = Tale()
-    assert [tale.opens("held"), tale.opens("held")] == [True, False]
+    narration = Narration()
+    assert [narration.is_first_of("held"), narration.is_first_of("held")] == [True, False]
 
 
 def test_a_growing_log_is_read_line_by_whole_line(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from infra.local.demo.promise import nodes, pods
 from infra.local.demo.promise.check import check
-from infra.local.demo.promise.evidence import Evidence, Guard, Limits, Pass, guards_of, limits_of
+from infra.local.demo.promise.evidence import Evidence, Limits, PassRecord, PdbRule, limits_of, pdb_rules_of
 from tests.cli.drains.records import LIMITS, OURS, asked, drained, evicted, evidence, node, pod
 
 Rule = Callable[[Evidence], Iterator[str]]
@@ -32,7 +32,7 @@ def good() -> Evidence:
         pod("d", at=20.0),
         pod("a", at=20.0, verb="delete"),
         node("n-1", at=30.0, actor="autoscaler", verb="delete"),
-        passes=[Pass(2, [("n-1", "underutilized"), ("n-2", "cordoned_by_other")])],
+        passes=[PassRecord(2, [("n-1", "underutilized"), ("n-2", "cordoned_by_other")])],
         cordoned_by_persons=frozenset({"n-2"}),
     )
 
@@ -177,25 +177,25 @@ def test_a_record_in_which_ebb_did_nothing_proves_nothing() -> None:
         pytest.param(
             "pass 1: n-1 has 2 verdicts",
             nodes.unexplained,
-            evidence(passes=[Pass(1, [("n-1", "order"), ("n-1", "rate")])]),
+            evidence(passes=[PassRecord(1, [("n-1", "order"), ("n-1", "rate")])]),
             id="two verdicts for one node",
         ),
         pytest.param(
             "pass 1: n-1 has no reason",
             nodes.unexplained,
-            evidence(passes=[Pass(1, [("n-1", "")])]),
+            evidence(passes=[PassRecord(1, [("n-1", "")])]),
             id="a verdict without a reason",
         ),
         pytest.param(
             "pass 1: 2 nodes and verdicts for 1",
             nodes.unexplained,
-            evidence(passes=[Pass(2, [("n-1", "rate")])]),
+            evidence(passes=[PassRecord(2, [("n-1", "rate")])]),
             id="a node without a verdict",
         ),
         pytest.param(
             "n-2: in the cluster at the end, and the last pass said nothing of it",
             nodes.unexplained,
-            evidence(*TWO_NODES, passes=[Pass(1, [("n-1", "rate")])]),
+            evidence(*TWO_NODES, passes=[PassRecord(1, [("n-1", "rate")])]),
             id="a node of the end that nobody spoke of",
         ),
     ],
@@ -264,7 +264,7 @@ def _budget(name: str, **spec: Any) -> dict[str, Any]:
 )
 def test_a_budget_asks_for_so_many_of_ten_pods(least: int, spec: dict[str, Any]) -> None:
     controller = {"metadata": {"namespace": "shop", "name": "api"}, "spec": {"replicas": 10}}
-    assert guards_of([_budget("api", **spec)], [controller]) == (Guard("shop", "api", {"app": "api"}, least),)
+    assert pdb_rules_of([_budget("api", **spec)], [controller]) == (PdbRule("shop", "api", {"app": "api"}, least),)
 
 
 def test_the_policys_numbers_are_read_as_they_are_written() -> None:

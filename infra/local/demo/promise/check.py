@@ -9,7 +9,7 @@ from infra.local.demo.promise.evidence import Evidence
 
 
 @dataclass(frozen=True)
-class Finding:
+class PromiseResult:
     """One promise: what it says, what it was looked for in, and each breach that was found."""
 
     promise: str
@@ -21,9 +21,9 @@ class Finding:
         return not self.breaches
 
 
-def check(evidence: Evidence) -> tuple[Finding, ...]:
+def check(evidence: Evidence) -> tuple[PromiseResult, ...]:
     """Judge every promise. A record in which Ebb did nothing keeps none: it proves nothing."""
-    return tuple(Finding(row.promise, row.looked_at(evidence), tuple(row.breaches(evidence))) for row in _ROWS)
+    return tuple(PromiseResult(row.promise, row.looked_at(evidence), tuple(row.breaches(evidence))) for row in _ROWS)
 
 
 @dataclass(frozen=True)

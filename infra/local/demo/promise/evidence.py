@@ -17,7 +17,7 @@ _UNITS: Final = {"s": 1.0, "m": 60.0, "h": 3600.0}
 
 
 @dataclass(frozen=True)
-class Guard:
+class PdbRule:
     """A PodDisruptionBudget: the pods it protects, and how many of them must stay healthy."""
 
     namespace: str
@@ -43,7 +43,7 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Pass:
+class PassRecord:
     """One pass of the planner: how many nodes it saw, and the node and reason of each verdict."""
 
     nodes: int
@@ -55,13 +55,13 @@ class Evidence:
     """All of it. `cordoned_by_persons` are the nodes that the demo cordoned in a person's name."""
 
     entries: Sequence[Json]
-    guards: Sequence[Guard]
+    pdb_rules: Sequence[PdbRule]
     limits: Limits
-    passes: Sequence[Pass]
+    passes: Sequence[PassRecord]
     cordoned_by_persons: frozenset[str] = frozenset()
 
 
-def guards_of(budgets: Iterable[Json], controllers: Iterable[Json]) -> tuple[Guard, ...]:
+def pdb_rules_of(budgets: Iterable[Json], controllers: Iterable[Json]) -> tuple[PdbRule, ...]:
     """Return what PodDisruptionBudgets ask of workloads of one label set each, as a scenario's are.
 
     Shares are of the replicas asked for and round up (kubernetes.io/docs, Specifying a Disruption Budget).
@@ -69,17 +69,17 @@ def guards_of(budgets: Iterable[Json], controllers: Iterable[Json]) -> tuple[Gua
     replicas = {
         (each["metadata"]["namespace"], each["metadata"]["name"]): int(each["spec"]["replicas"]) for each in controllers
     }
-    return tuple(_guard(each, replicas) for each in budgets)
+    return tuple(_pdb_rule(each, replicas) for each in budgets)
 
 
-def _guard(budget: Json, replicas: Mapping[tuple[str, str], int]) -> Guard:
+def _pdb_rule(budget: Json, replicas: Mapping[tuple[str, str], int]) -> PdbRule:
     meta, spec = budget["metadata"], budget["spec"]
     total = replicas[(meta["namespace"], meta["name"])]
     if "minAvailable" in spec:
         least = _share(spec["minAvailable"], total)
     else:
         least = total - _share(spec["maxUnavailable"], total)
-    return Guard(meta["namespace"], meta["name"], spec["selector"]["matchLabels"], least)
+    return PdbRule(meta["namespace"], meta["name"], spec["selector"]["matchLabels"], least)
 
 
 def _share(value: int | str, total: int) -> int:

@@ -5,14 +5,14 @@ from collections.abc import Iterator
 from typing import Final
 
 from infra.local.demo.promise.evidence import Evidence, Json
-from infra.local.demo.promise.replay import World, drained_by_us, is_ours, last, node_changes
+from infra.local.demo.promise.replay import ReplayedCluster, drained_by_us, is_ours, last, node_changes
 
 _HOUR: Final = 3600.0
 
 
 def starts(evidence: Evidence) -> list[tuple[float, str]]:
     """Return when Ebb began to drain which node."""
-    return [(change.world.at, change.name) for change in node_changes(evidence.entries) if change.starts_a_drain]
+    return [(change.cluster.at, change.name) for change in node_changes(evidence.entries) if change.starts_a_drain]
 
 
 def exceeded_limits(evidence: Evidence) -> Iterator[str]:
@@ -23,14 +23,14 @@ def exceeded_limits(evidence: Evidence) -> Iterator[str]:
     begun: list[float] = []
     for change in node_changes(evidence.entries):
         if change.starts_a_drain:
-            begun.append(change.world.at)
-            recent = sum(at > change.world.at - _HOUR for at in begun)
-            for fault in _over(evidence, change.world, recent):
+            begun.append(change.cluster.at)
+            recent = sum(at > change.cluster.at - _HOUR for at in begun)
+            for fault in _over(evidence, change.cluster, recent):
                 yield f"{change.name}: its drain began with {fault}"
 
 
-def _over(evidence: Evidence, world: World, recent: int) -> Iterator[str]:
-    limits, used = evidence.limits, world.in_use()
+def _over(evidence: Evidence, cluster: ReplayedCluster, recent: int) -> Iterator[str]:
+    limits, used = evidence.limits, cluster.in_use()
     pools = Counter(node["pool"] for node in used)
     for pool, limit in limits.pools.items():
         if pools[pool] > limit:
@@ -39,7 +39,7 @@ def _over(evidence: Evidence, world: World, recent: int) -> Iterator[str]:
         yield f"{len(used)} nodes of the cluster in use, allowed are {limits.ceiling}"
     if limits.starts_per_hour is not None and recent > limits.starts_per_hour:
         yield f"{recent} drains within an hour, allowed are {limits.starts_per_hour}"
-    left = sum(not drained_by_us(node) for node in world.nodes.values())
+    left = sum(not drained_by_us(node) for node in cluster.nodes.values())
     if left < limits.minimum_nodes:
         yield f"{left} nodes left, the minimum is {limits.minimum_nodes}"
 
@@ -49,18 +49,18 @@ def cordons_for_nothing(evidence: Evidence) -> Iterator[str]:
     since: dict[str, float] = {}
     by_us: set[str] = set()
     for change in node_changes(evidence.entries):
-        since_now = since.get(change.name, change.world.at)
+        since_now = since.get(change.name, change.cluster.at)
         since.pop(change.name, None)
         if drained_by_us(change.after):
             since[change.name] = since_now
             by_us.add(change.name)
         if change.after is None or not change.after["unschedulable"]:
             by_us.discard(change.name)
-    world = last(evidence.entries)
+    cluster = last(evidence.entries)
     for name, began in since.items():
-        if world.at - began > evidence.limits.longest_cordon:
+        if cluster.at - began > evidence.limits.longest_cordon:
             longest = evidence.limits.longest_cordon
-            yield f"{name}: held by Ebb for {world.at - began:.0f} s at the end, allowed are {longest:.0f} s"
+            yield f"{name}: held by Ebb for {cluster.at - began:.0f} s at the end, allowed are {longest:.0f} s"
     for name in sorted(by_us - since.keys()):
         yield f"{name}: Ebb's taint is gone, its cordon is not"
 
@@ -74,9 +74,9 @@ def meddling(evidence: Evidence) -> Iterator[str]:
             yield f"{change.name}: deleted by Ebb"
             continue
         yield from (f"{change.name}: {fault}" for fault in _strange(change.before, change.after))
-    world = last(evidence.entries)
+    cluster = last(evidence.entries)
     for name in sorted(evidence.cordoned_by_persons):
-        if name in world.nodes and not world.nodes[name]["unschedulable"]:
+        if name in cluster.nodes and not cluster.nodes[name]["unschedulable"]:
             yield f"{name}: a person cordoned it, and it is uncordoned"
 
 

@@ -21,19 +21,19 @@ def evictions(evidence: Evidence) -> list[Json]:
 
 def broken_budgets(evidence: Evidence) -> Iterator[str]:
     """Count, at each eviction granted to Ebb, the healthy pods that it left of each budget."""
-    for entry, world in moments(evidence.entries):
+    for entry, cluster in moments(evidence.entries):
         if entry["type"] != "eviction" or not is_ebb(entry["actor"]):
             continue
-        pod = world.pods.get(entry["uid"])
+        pod = cluster.pods.get(entry["uid"])
         if pod is None:
             yield f"{entry['namespace']}/{entry['name']}: evicted, but the record knows no such pod"
             continue
-        for guard in evidence.guards:
-            if not guard.protects(pod) or not _healthy(pod):
+        for rule in evidence.pdb_rules:
+            if not rule.protects(pod) or not _healthy(pod):
                 continue
-            left = sum(guard.protects(each) and _healthy(each) for each in world.pods.values()) - 1
-            if left < guard.least:
-                asked = f"PDB {guard.namespace}/{guard.name} asks for {guard.least}"
+            left = sum(rule.protects(each) and _healthy(each) for each in cluster.pods.values()) - 1
+            if left < rule.least:
+                asked = f"PDB {rule.namespace}/{rule.name} asks for {rule.least}"
                 yield f"{pod['namespace']}/{pod['name']}: its eviction left {left} healthy pods, {asked}"
 
 
@@ -42,13 +42,13 @@ def left_without_place(evidence: Evidence) -> Iterator[str]:
     moved: set[str] = set()
     since: dict[str, float] = {}
     told: set[str] = set()
-    for entry, world in moments(evidence.entries):
+    for entry, cluster in moments(evidence.entries):
         if entry["type"] == "eviction" and is_ebb(entry["actor"]):
-            moved.add(world.pods[entry["uid"]]["owner"] if entry["uid"] in world.pods else "")
+            moved.add(cluster.pods[entry["uid"]]["owner"] if entry["uid"] in cluster.pods else "")
         if entry["type"] == "change" and entry["kind"] == "pods":
             _follow(entry, since)
         for uid, began in since.items():
-            pod = world.pods.get(uid)
+            pod = cluster.pods.get(uid)
             if uid not in told and pod and pod["owner"] in moved and entry["at"] - began > MOST_UNSCHEDULABLE:
                 told.add(uid)
                 yield f"{pod['namespace']}/{pod['name']}: unschedulable for over {MOST_UNSCHEDULABLE:.0f} s"

@@ -20,7 +20,7 @@ def drained_by_us(node: Json | None) -> bool:
 
 
 @dataclass
-class World:
+class ReplayedCluster:
     """Pods by UID and nodes by name, as the record's last entry left them."""
 
     pods: dict[str, Json] = field(default_factory=dict)
@@ -52,7 +52,7 @@ class NodeChange:
     actor: str
     before: Json | None
     after: Json | None
-    world: World
+    cluster: ReplayedCluster
 
     @property
     def by_ebb(self) -> bool:
@@ -67,34 +67,34 @@ def is_ebb(user_agent: str) -> bool:
     return re.split(r"[/ ]", user_agent)[0] == EBB
 
 
-def moments(entries: Sequence[Json]) -> Iterator[tuple[Json, World]]:
+def moments(entries: Sequence[Json]) -> Iterator[tuple[Json, ReplayedCluster]]:
     """Give each entry with the world as it stood before it; the world is the same object, moving on."""
-    world = World()
+    cluster = ReplayedCluster()
     for entry in entries:
-        world.at = entry["at"]
-        yield entry, world
+        cluster.at = entry["at"]
+        yield entry, cluster
         if entry["type"] == "change":
-            world.take(entry)
+            cluster.take(entry)
 
 
 def node_changes(entries: Sequence[Json]) -> Iterator[NodeChange]:
     """Give each change of a node, with the world just after it."""
-    world = World()
+    cluster = ReplayedCluster()
     for entry in entries:
-        world.at = entry["at"]
+        cluster.at = entry["at"]
         if entry["type"] != "change":
             continue
-        before = world.take(entry)
+        before = cluster.take(entry)
         if entry["kind"] == "nodes":
             after: Mapping[str, object] | None = None if entry["verb"] == "delete" else entry
-            yield NodeChange(entry["name"], entry["actor"], before, after, world)
+            yield NodeChange(entry["name"], entry["actor"], before, after, cluster)
 
 
-def last(entries: Sequence[Json]) -> World:
+def last(entries: Sequence[Json]) -> ReplayedCluster:
     """Return the world after the last entry."""
-    world = World()
+    cluster = ReplayedCluster()
     for entry in entries:
-        world.at = entry["at"]
+        cluster.at = entry["at"]
         if entry["type"] == "change":
-            world.take(entry)
-    return world
+            cluster.take(entry)
+    return cluster

@@ -10,7 +10,7 @@ _POOL: Final = "cloud.google.com/gke-nodepool"
 
 
 @dataclass(frozen=True)
-class Bar:
+class NodeBar:
     """One node: its pool, and the share of its CPU that pods ask for; None once it is gone."""
 
     name: str
@@ -19,10 +19,10 @@ class Bar:
 
 
 @dataclass(frozen=True)
-class Picture:
+class ClusterView:
     """All nodes that ever were, in the order in which they were first seen, and how many pods there are."""
 
-    bars: Sequence[Bar]
+    bars: Sequence[NodeBar]
     pods: int
     unsettled: int
     """Pods that are Pending or on their way out."""
@@ -46,7 +46,7 @@ def short(node: str) -> str:
     return f"{'-'.join(parts[2:-2])}-{parts[-1]}"
 
 
-class Painter:
+class ViewBuilder:
     """Makes a picture of what stands now, and remembers the nodes that stood before."""
 
     def __init__(self) -> None:
@@ -54,19 +54,19 @@ class Painter:
         self.first: frozenset[str] = frozenset()
         """The nodes of the first picture."""
 
-    def paint(self, nodes: Sequence[Json], pods: Sequence[Json]) -> Picture:
+    def build(self, nodes: Sequence[Json], pods: Sequence[Json]) -> ClusterView:
         """Return the picture of these nodes and pods as the API lists them."""
         used: dict[str, float] = defaultdict(float)
         for pod in pods:
             used[pod["spec"].get("nodeName", "")] += _cpu_of(pod)
         shares = {node["metadata"]["name"]: used[node["metadata"]["name"]] / _allocatable(node) for node in nodes}
-        return Picture(self._bars(nodes, shares), len(pods), sum(_unsettled(pod) for pod in pods))
+        return ClusterView(self._bars(nodes, shares), len(pods), sum(_unsettled(pod) for pod in pods))
 
-    def _bars(self, nodes: Sequence[Json], shares: Mapping[str, float]) -> Sequence[Bar]:
+    def _bars(self, nodes: Sequence[Json], shares: Mapping[str, float]) -> Sequence[NodeBar]:
         for node in nodes:
             self._pools.setdefault(node["metadata"]["name"], node["metadata"]["labels"].get(_POOL, ""))
         self.first = self.first or frozenset(self._pools)
-        return [Bar(name, pool, shares.get(name)) for name, pool in self._pools.items()]
+        return [NodeBar(name, pool, shares.get(name)) for name, pool in self._pools.items()]
 
 
 def _unsettled(pod: Json) -> bool:

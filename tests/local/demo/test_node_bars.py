@@ -6,17 +6,19 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from infra.local.demo.picture import Bar, Painter, Picture
-from infra.local.demo.screen_board import board
+from infra.local.demo.node_bars import node_bars
 from infra.local.demo.signs import Sign
+from infra.local.demo.view import ClusterView, NodeBar, ViewBuilder
 
 NAMES = [f"gke-demo-backend-25d2cdf2-0{number}ab" for number in range(7)]
 
 
 def drawn(width: int, signs: dict[str, Sign]) -> list[str]:
-    bars = [Bar(name, "backend", 0.5) for name in NAMES[1:]]
+    bars = [NodeBar(name, "backend", 0.5) for name in NAMES[1:]]
     page = StringIO()
-    Console(file=page, width=width).print(board(Picture([Bar(NAMES[0], "backend", None), *bars], 9, 0), signs, width))
+    Console(file=page, width=width).print(
+        node_bars(ClusterView([NodeBar(NAMES[0], "backend", None), *bars], 9, 0), signs, width)
+    )
     return [line.rstrip() for line in page.getvalue().splitlines()]
 
 
@@ -53,10 +55,10 @@ def _pod(node: str, *cpus: str, phase: str = "Running") -> dict[str, Any]:
 
 
 def test_a_picture_holds_the_share_of_cpu_that_pods_ask_for_and_remembers_who_has_gone() -> None:
-    painter = Painter()
+    builder = ViewBuilder()
     pods = [_pod("a", "500m", "500m"), _pod("b", "1"), _pod("", "1", phase="Pending")]
-    first = painter.paint([_node("a", "4"), _node("b", "2000m")], pods)
-    second = painter.paint([_node("b", "2")], pods[1:])
+    first = builder.build([_node("a", "4"), _node("b", "2000m")], pods)
+    second = builder.build([_node("b", "2")], pods[1:])
     assert [bar.share for bar in first.bars] == [0.25, 0.5]
     assert ([bar.share for bar in second.bars], second.alive, second.pool("web")) == ([None, 0.5], 1, 1)
     assert (first.pods, first.unsettled, first.mean_share) == (3, 1, 0.375)

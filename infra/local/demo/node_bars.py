@@ -10,8 +10,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from infra.local.demo.picture import Bar, Picture, short
 from infra.local.demo.signs import Sign
+from infra.local.demo.view import ClusterView, NodeBar, short
 
 LEAST_CELL: Final = 26
 MOST_WIDTH: Final = 120
@@ -20,7 +20,7 @@ _BESIDES_BAR: Final = 21
 _NAME: Final = 12
 
 
-def board(picture: Picture, signs: Mapping[str, Sign], width: int) -> RenderableType:
+def node_bars(picture: ClusterView, signs: Mapping[str, Sign], width: int) -> RenderableType:
     """Return the nodes pool by pool, with a legend of the signs that are in the picture."""
     width = min(width, MOST_WIDTH)
     columns = max(1, width // LEAST_CELL)
@@ -34,7 +34,7 @@ def board(picture: Picture, signs: Mapping[str, Sign], width: int) -> Renderable
     return Group(*parts, *_legend({_sign(bar, signs) for bar in picture.bars}, width))
 
 
-def _sign(bar: Bar, signs: Mapping[str, Sign]) -> Sign:
+def _sign(bar: NodeBar, signs: Mapping[str, Sign]) -> Sign:
     return Sign.GONE if bar.share is None else signs.get(bar.name, Sign.STAYS)
 
 
@@ -46,7 +46,7 @@ def _grid(cells: list[Text], columns: int) -> Table:
     return grid
 
 
-def _cell(bar: Bar, sign: Sign, width: int) -> Text:
+def _cell(bar: NodeBar, sign: Sign, width: int) -> Text:
     label = f"{sign.mark} {short(bar.name):<{_NAME}} "
     if bar.share is None:
         return Text(f"{label}{'gone':<{width + 4}}", style=sign.style)
