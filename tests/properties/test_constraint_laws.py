@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.cluster_arrays import ClusterArrays
 from shared.core.placement.constraints import CONSTRAINTS, ConstraintInput, ConstraintState, NewConstraint
-from tests.builders import NOW
 from tests.properties.clusters import clusters
 
 Tell = Callable[[ConstraintState, int, int, int], None]
@@ -35,7 +34,7 @@ class Subject:
     """One constraint over one picture, with all that lies there counted."""
 
     def __init__(self, new: NewConstraint, snapshot: Snapshot) -> None:
-        arrays = ClusterArrays(snapshot, NOW, ())
+        arrays = ClusterArrays(snapshot, ())
         constraint = new(ConstraintInput(snapshot, arrays.classes, arrays.node_filters))
         self.nodes = len(snapshot.nodes)
         self.concerned = [kind for kind in range(len(arrays.classes)) if constraint.concerns(kind)]

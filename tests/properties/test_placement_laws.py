@@ -11,7 +11,7 @@ from shared.core.cluster.snapshot import Node, PodClass, Snapshot
 from shared.core.placement import Candidate, Simulation, search
 from shared.core.placement.node_filters import NodeFilters
 from shared.core.rules.unmodelled import admits
-from tests.builders import NOW, cluster, pod, pod_class
+from tests.builders import cluster, pod, pod_class
 from tests.placement_checker import faults
 from tests.properties.clusters import classes, clusters, nodes
 
@@ -37,7 +37,7 @@ def _play(simulation: Simulation, order: Sequence[str]) -> list[str]:
 @given(clusters(), st.booleans())
 def test_the_witness_of_every_board_holds(snapshot: Snapshot, robust: bool) -> None:
     """A pod of a departing node that finds no place is judged as one that waits: it lies nowhere."""
-    simulation = Simulation.of(snapshot, NOW, _departing(snapshot), robust=robust)
+    simulation = Simulation.of(snapshot, _departing(snapshot), robust=robust)
     _play(simulation, _candidates(snapshot))
     moves = _moves(simulation)
     waiting = {each.key for each in simulation.unplaced} - moves.keys()
@@ -49,7 +49,7 @@ def test_the_witness_of_every_board_holds(snapshot: Snapshot, robust: bool) -> N
 @given(clusters(), st.permutations(range(7)))
 def test_a_refusal_leaves_nothing_behind(snapshot: Snapshot, order: list[int]) -> None:
     names = [each for place in order for each in _candidates(snapshot)[place : place + 1]]
-    tried, plain = (Simulation.of(snapshot, NOW, _departing(snapshot)) for _ in range(2))
+    tried, plain = (Simulation.of(snapshot, _departing(snapshot)) for _ in range(2))
     taken = _play(tried, names)
     assert _play(plain, taken) == taken
     assert plain.moves() == tried.moves()
@@ -62,8 +62,7 @@ def test_candidates_in_any_order_give_the_same_plan(snapshot: Snapshot, order: l
     rows = [Candidate(name, 100 + place % 2) for place, name in enumerate(_candidates(snapshot))]
     mixed = [row for place in order for row in rows[place : place + 1]]
     found, again = (
-        search(Simulation.of(snapshot, NOW, _departing(snapshot), robust=False), each, steps=300)
-        for each in (rows, mixed)
+        search(Simulation.of(snapshot, _departing(snapshot), robust=False), each, steps=300) for each in (rows, mixed)
     )
     assert (found.nodes, found.saving, found.steps) == (again.nodes, again.saving, again.steps)
     assert found.simulation.moves() == again.simulation.moves()
@@ -77,14 +76,14 @@ def test_a_node_with_a_pod_that_fits_nowhere_is_never_taken(snapshot: Snapshot, 
     stuck = pod("stuck", on="n0", kind=pod_class(**change))  # type: ignore[arg-type] # fields of a class, by name
     held = cluster(snapshot.nodes, [*snapshot.pods, stuck])
     rows = [Candidate(name, 1) for name in _candidates(held)]
-    assert "n0" not in search(Simulation.of(held, NOW, robust=False), rows, steps=300).nodes
+    assert "n0" not in search(Simulation.of(held, robust=False), rows, steps=300).nodes
 
 
 @settings(max_examples=100)
 @given(clusters())
 def test_more_steps_never_give_a_worse_result(snapshot: Snapshot) -> None:
     rows = [Candidate(name, 100 + place) for place, name in enumerate(_candidates(snapshot))]
-    simulation = Simulation.of(snapshot, NOW, _departing(snapshot), robust=False)
+    simulation = Simulation.of(snapshot, _departing(snapshot), robust=False)
     few, many = (search(simulation, rows, steps=steps) for steps in (1, 400))
     assert many.saving >= few.saving
     assert simulation.taken == ()
@@ -99,7 +98,7 @@ def test_masks_say_what_the_rules_say_node_by_node(rows: list[Node], kind: PodCl
 @settings(max_examples=100)
 @given(clusters())
 def test_what_is_proved_robustly_is_also_possible(snapshot: Snapshot) -> None:
-    simulation = Simulation.of(snapshot, NOW, _departing(snapshot))
+    simulation = Simulation.of(snapshot, _departing(snapshot))
     taken = _play(simulation, _candidates(snapshot))
-    loose = Simulation.of(snapshot, NOW, _departing(snapshot), robust=False)
+    loose = Simulation.of(snapshot, _departing(snapshot), robust=False)
     assert _play(loose, taken) == taken

@@ -35,9 +35,7 @@ def lost_place(node: Node, snapshot: Snapshot, state: ClusterState, moving: Coll
     claimed = departing_nodes(snapshot, state) - {node.name}
     leaving = frozenset(each for each in claimed if _leaves(snapshot.node_by_name[each], state, moving))
     announced = announced_nodes(snapshot, claimed | {node.name})
-    simulation = Simulation.of(
-        snapshot, snapshot.taken_at, leaving, announced=announced, closed=claimed - leaving, robust=False
-    )
+    simulation = Simulation.of(snapshot, leaving, announced=announced, closed=claimed - leaving, robust=False)
     simulation.ignore_unplaced()
     for earlier in _before(node, claimed - leaving, snapshot.node_by_name, state):
         simulation.try_remove(earlier)

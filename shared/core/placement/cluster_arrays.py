@@ -5,7 +5,6 @@ Axes are the resource names that any pod asks for, and `pods`. Amounts are the s
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
 from functools import cached_property
 
 import numpy as np
@@ -24,11 +23,11 @@ from shared.core.rules.unmodelled import is_destination, unmodelled
 class ClusterArrays:
     """Nodes, pod classes and what is free where, by index. Indices follow the snapshot's order."""
 
-    def __init__(self, snapshot: Snapshot, now: datetime, constraints: Sequence[NewConstraint] = CONSTRAINTS) -> None:
+    def __init__(self, snapshot: Snapshot, constraints: Sequence[NewConstraint] = CONSTRAINTS) -> None:
         self.nodes = snapshot.nodes
         self.index = {node.name: place for place, node in enumerate(self.nodes)}
         self._pods = snapshot.pods_by_node
-        self._now = now
+        self._now = snapshot.taken_at
         self._ready = {node.name for node in self.nodes if node.ready}
         living = [pod for pod in snapshot.pods if not pod.phase.finished]
         bound = [pod for pod in living if pod.node in self.index]

@@ -27,7 +27,7 @@ def nodes_to_give_back(snapshot: Snapshot, held: Iterable[Node]) -> Mapping[str,
     pods = waiting_pods(snapshot)
     if not pods:
         return {}
-    arrays = ClusterArrays(_with_nodes(snapshot, freed), snapshot.taken_at)
+    arrays = ClusterArrays(_with_nodes(snapshot, freed))
     candidates = sorted((arrays.index[name] for name in freed), key=lambda place: (-arrays.free_cpu(place), place))
     destinations = [place for place, node in enumerate(snapshot.nodes) if is_destination(node)]
     packing = Packing(arrays, PACKED)

@@ -8,7 +8,6 @@ Must not decide who may be moved or which node is tried first.
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 import numpy as np
 
@@ -45,7 +44,6 @@ class Simulation:
     def of(
         cls,
         snapshot: Snapshot,
-        now: datetime,
         departing: Collection[str] = (),
         headroom: Mapping[str, int] | None = None,
         *,
@@ -57,7 +55,6 @@ class Simulation:
 
         Args:
             snapshot: the picture; nodes sorted by name and pods by key.
-            now: the time of the picture, which tells pods that hang from those that are dying.
             departing: names of nodes on their way out (claims that stand, our taint, the autoscaler's): their movable
                 pods are placed first. Names that are not in the picture are passed over.
             headroom: by pool, the percentage of each node's allocatable that moved pods must leave free.
@@ -66,7 +63,7 @@ class Simulation:
             closed: names of nodes that nothing may be put on, and that stay as they are.
             robust: prove the fit under all strategies; otherwise under the packing one alone (`--potential`).
         """
-        arrays = ClusterArrays(snapshot, now)
+        arrays = ClusterArrays(snapshot)
         simulation = cls(arrays, [Packing(arrays, each) for each in (ROBUST if robust else POTENTIAL)])
         for packing in simulation._packings:
             packing.close(arrays.places_of(closed))

@@ -83,7 +83,7 @@ def potential(situation: Situation, prices: Prices) -> Potential:
     snapshot, rows = situation.snapshot, assess_nodes(situation, SAFETY_RULES)
     departing = departing_nodes(snapshot, situation.state)
     announced = announced_nodes(snapshot, departing)
-    simulation = Simulation.of(snapshot, situation.now, departing, announced=announced, robust=False)
+    simulation = Simulation.of(snapshot, departing, announced=announced, robust=False)
     candidates = [Candidate(each.node.name, prices.of(each.node).per_hour) for each in rows if each.is_candidate]
     found = search(simulation, candidates)
     moves = found.simulation.moves()

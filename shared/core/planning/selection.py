@@ -75,7 +75,7 @@ def planned_simulation(situation: Situation, staying: frozenset[str] = frozenset
     headroom = {pool: policy.pool(pool).headroom_percent for pool in snapshot.nodes_by_pool}
     departing = departing_nodes(snapshot, situation.state) - staying
     announced = announced_nodes(snapshot, departing | staying)
-    return Simulation.of(snapshot, situation.now, departing, headroom, announced=announced)
+    return Simulation.of(snapshot, departing, headroom, announced=announced)
 
 
 def departing_nodes(snapshot: Snapshot, state: ClusterState) -> frozenset[str]:

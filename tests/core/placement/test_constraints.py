@@ -18,7 +18,7 @@ from shared.core.placement.node_filters import NodeMask
 from shared.core.placement.packing import Packing
 from shared.core.placement.strategies import POTENTIAL, ROBUST
 from shared.core.rules.unmodelled import unmodelled
-from tests.builders import NOW, cluster, node, pod, pod_class
+from tests.builders import cluster, node, pod, pod_class
 
 LOUD = {"noise": "loud"}
 
@@ -114,7 +114,7 @@ def on_trial(snapshot: Snapshot, *, robust: bool = False) -> Trial:
         made.append(Quiet(given))
         return made[0]
 
-    arrays = ClusterArrays(snapshot, NOW, (*CONSTRAINTS, quiet))
+    arrays = ClusterArrays(snapshot, (*CONSTRAINTS, quiet))
     simulation = Simulation(arrays, [Packing(arrays, each) for each in (ROBUST if robust else POTENTIAL)])
     return Trial(simulation, made[0])
 
@@ -242,7 +242,7 @@ NOT_MODELLED: dict[str, Any] = {
 
 def concerned(spec: PodClass) -> bool:
     """Whether any constraint counts the pod."""
-    arrays = ClusterArrays(cluster([node("n1")], [pod("p", on="n1", kind=spec)]), NOW)
+    arrays = ClusterArrays(cluster([node("n1")], [pod("p", on="n1", kind=spec)]))
     return bool(arrays.constraints.concerning[0])
 
 
@@ -258,7 +258,7 @@ def test_a_rule_that_a_constraint_models_no_longer_blocks_and_every_other_does(r
 
 
 def test_without_any_constraint_every_node_is_allowed() -> None:
-    arrays = ClusterArrays(crowd(), NOW, ())
+    arrays = ClusterArrays(crowd(), ())
 
     assert isinstance(arrays.constraints, Constraints)
     assert isinstance(arrays.constraint_states, ConstraintStates)

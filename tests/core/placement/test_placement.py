@@ -12,7 +12,7 @@ from tests.builders import NOW, cluster, node, our_taint, pod, pod_class, resour
 
 
 def simulation(snapshot: Snapshot, **options: Any) -> Simulation:
-    return Simulation.of(snapshot, NOW, **options)
+    return Simulation.of(snapshot, **options)
 
 
 def taken(snapshot: Snapshot, *order: str, **options: Any) -> list[str]:

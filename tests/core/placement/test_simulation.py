@@ -8,7 +8,7 @@ from shared.core.cluster.selectors import LabelSelector, PodTerm, Requirement
 from shared.core.cluster.snapshot import Phase
 from shared.core.placement import Candidate, Simulation, search
 from shared.core.placement.bounds import MOST, share, shares
-from tests.builders import NOW, cluster, node, our_taint, pod, pod_class
+from tests.builders import cluster, node, our_taint, pod, pod_class
 
 EVERY_WEB = LabelSelector((Requirement("app", "In", ("web",)),))
 
@@ -17,7 +17,7 @@ def test_a_node_refused_by_a_later_strategy_leaves_the_earlier_ones_as_they_were
     """n1's pods fit only if packed, and would fill n3 then; refused, they do not stand in the way of n2's."""
     nodes = [node("n1"), node("n2", cpu=3), node("n3", cpu=2)]
     parts = [pod("a-small", on="n1", cpu=1), pod("b-small", on="n1", cpu=1), pod("c-large", on="n1", cpu=2)]
-    simulation = Simulation.of(cluster(nodes, [*parts, pod("d", on="n2", cpu=1)]), NOW)
+    simulation = Simulation.of(cluster(nodes, [*parts, pod("d", on="n2", cpu=1)]))
 
     refused = simulation.try_remove("n1")
 
@@ -31,8 +31,8 @@ def test_pods_that_fill_a_node_to_the_last_drop_fit_one_after_another() -> None:
     kind = pod_class(cpu=1, memory=4)
     pods = [pod(f"p{number}", on="n1", kind=kind) for number in range(4)]
 
-    assert Simulation.of(cluster([node("n1"), node("n2")], pods), NOW).try_remove("n1") is None
-    assert Simulation.of(cluster([node("n1"), node("n2", cpu=3.999)], pods), NOW).try_remove("n1") is not None
+    assert Simulation.of(cluster([node("n1"), node("n2")], pods)).try_remove("n1") is None
+    assert Simulation.of(cluster([node("n1"), node("n2", cpu=3.999)], pods)).try_remove("n1") is not None
 
 
 def test_headroom_is_rounded_up() -> None:
@@ -41,7 +41,7 @@ def test_headroom_is_rounded_up() -> None:
 
     def fits(cpu: float) -> bool:
         picture = cluster(nodes, [pod("p", on="n1", cpu=cpu)])
-        return Simulation.of(picture, NOW, headroom={"a": 10}).try_remove("n1") is None
+        return Simulation.of(picture, headroom={"a": 10}).try_remove("n1") is None
 
     assert (fits(2.999), fits(3.0)) == (True, False)
 
@@ -51,7 +51,7 @@ def test_a_pool_of_which_no_headroom_is_asked_keeps_none() -> None:
 
     def fits(cpu: float) -> bool:
         picture = cluster(nodes, [pod("p", on="n1", cpu=cpu)])
-        return Simulation.of(picture, NOW, headroom={"a": 10}).try_remove("n1") is None
+        return Simulation.of(picture, headroom={"a": 10}).try_remove("n1") is None
 
     assert (fits(4), fits(4.001)) == (True, False)
 
@@ -62,7 +62,7 @@ def test_a_pool_of_which_no_headroom_is_asked_keeps_none() -> None:
 def test_headroom_neither_keeps_nor_makes_room_for_the_number_of_pods(expected: bool, pods: int) -> None:
     picture = cluster([node("n1"), node("n2", pods=pods)], [pod("p", on="n1"), pod("q", on="n2")])
 
-    assert (Simulation.of(picture, NOW, headroom={"a": 50}).try_remove("n1") is None) is expected
+    assert (Simulation.of(picture, headroom={"a": 50}).try_remove("n1") is None) is expected
 
 
 def test_a_pod_of_a_departing_node_leaves_the_zone_that_it_keeps_to_itself() -> None:
@@ -70,7 +70,7 @@ def test_a_pod_of_a_departing_node_leaves_the_zone_that_it_keeps_to_itself() -> 
     alone = pod_class(cpu=1, anti_affinity=(PodTerm(names.ZONE_LABEL, EVERY_WEB, ("default",)),))
     nodes = [node("n0", taints=(our_taint(),), unschedulable=True), node("n1"), node("n2")]
 
-    simulation = Simulation.of(cluster(nodes, [pod("p", on="n0", kind=alone)]), NOW, ["n0"])
+    simulation = Simulation.of(cluster(nodes, [pod("p", on="n0", kind=alone)]), ["n0"])
 
     assert simulation.unplaced == ()
     assert [(move.pod, move.node) for move in simulation.reservations()] == [("default/p", "n1")]
@@ -85,7 +85,7 @@ def test_pending_pods_are_given_room_by_priority_and_then_by_name() -> None:
         pod("c", cpu=3, phase=Phase.PENDING, priority=1000),
     ]
 
-    simulation = Simulation.of(cluster([node("n1")], waiting), NOW)
+    simulation = Simulation.of(cluster([node("n1")], waiting))
 
     assert [(move.pod, move.node) for move in simulation.reservations()] == [("default/b", "n1")]
 
@@ -97,7 +97,7 @@ def test_of_two_sets_that_save_the_same_the_one_with_fewer_moves_is_found() -> N
     pods = [pod("whole", on="one-pod", cpu=2), *parts, pod("stays", on="rest", cpu=2)]
 
     found = search(
-        Simulation.of(cluster(nodes, pods), NOW, robust=False), [Candidate("one-pod", 10), Candidate("three-pods", 10)]
+        Simulation.of(cluster(nodes, pods), robust=False), [Candidate("one-pod", 10), Candidate("three-pods", 10)]
     )
 
     assert (found.nodes, found.saving, found.simulation.placement_count) == (("one-pod",), 10, 1)
@@ -106,7 +106,7 @@ def test_of_two_sets_that_save_the_same_the_one_with_fewer_moves_is_found() -> N
 def test_packing_takes_the_largest_pods_first() -> None:
     """Two of 3 cores and two of 1 fill two nodes of 4; the small ones first would leave 2 cores on one of them."""
     pods = [pod(name, on="n1", cpu=cpu) for name, cpu in (("a", 1), ("b", 1), ("c", 3), ("d", 3))]
-    simulation = Simulation.of(cluster([node("n1", cpu=8), node("n2"), node("n3")], pods), NOW, robust=False)
+    simulation = Simulation.of(cluster([node("n1", cpu=8), node("n2"), node("n3")], pods), robust=False)
 
     assert simulation.try_remove("n1") is None
 
@@ -117,20 +117,20 @@ def test_the_search_goes_on_where_its_plain_ideas_end() -> None:
     pods = [pod(f"{name}-{place}", on=name, cpu=cpu) for name, row in loads.items() for place, cpu in enumerate(row)]
     rows = [Candidate(name, cost) for name, cost in zip(loads, (1, 2, 3, 2, 1), strict=True)]
 
-    assert search(Simulation.of(cluster(map(node, loads), pods), NOW, robust=False), rows).saving == 7
+    assert search(Simulation.of(cluster(map(node, loads), pods), robust=False), rows).saving == 7
 
 
 def test_a_copy_of_a_board_knows_which_nodes_are_on_their_way_out() -> None:
     """n0 is claimed and not yet cordoned: there is room on it, and none for anybody."""
     picture = cluster([node("n0"), node("n1")], [pod("p", on="n1", cpu=1)])
-    simulation = Simulation.of(picture, NOW, ["n0"])
+    simulation = Simulation.of(picture, ["n0"])
 
     assert simulation.copy().try_remove("n1") is not None
     assert simulation.try_remove("n1") is not None
 
 
 def test_what_becomes_of_a_copy_is_nothing_to_the_board() -> None:
-    simulation = Simulation.of(cluster([node("n1"), node("n2")], [pod("p", on="n1"), pod("q", on="n2")]), NOW)
+    simulation = Simulation.of(cluster([node("n1"), node("n2")], [pod("p", on="n1"), pod("q", on="n2")]))
 
     assert simulation.copy().try_remove("n1") is None
     assert (simulation.taken, simulation.placement_count) == ((), 0)
@@ -138,7 +138,7 @@ def test_what_becomes_of_a_copy_is_nothing_to_the_board() -> None:
 
 
 def test_the_capacity_of_a_node_is_its_share_of_a_mean_node_in_cpu_and_memory() -> None:
-    subject = Simulation.of(cluster([node("n1", cpu=4, memory=16), node("n2", cpu=12, memory=16)]), NOW)
+    subject = Simulation.of(cluster([node("n1", cpu=4, memory=16), node("n2", cpu=12, memory=16)]))
     assert (subject.capacity("n1"), subject.capacity("n2")) == (15_000, 25_000)
 
 
@@ -156,7 +156,7 @@ def test_a_copy_knows_what_room_is_used_and_which_node_is_fullest() -> None:
         pod("c", on="n3", cpu=1),
         pod("d", on="n0", cpu=2, node_selector={"disk": "ssd"}),
     ]
-    simulation = Simulation.of(cluster(nodes, [moved, *rest]), NOW, robust=False)
+    simulation = Simulation.of(cluster(nodes, [moved, *rest]), robust=False)
     assert simulation.try_remove("n1") is None
     twin = simulation.copy()
 
