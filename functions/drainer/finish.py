@@ -8,7 +8,7 @@ node was seen gone or free of our taint (docs/decisions/claims.md).
 from datetime import datetime
 from typing import Any, Final
 
-from functions.drainer.session import ActionResult, DrainSession, NodeAction, reason_word
+from functions.drainer.session import ActionResult, DrainSession, NodeAction
 from shared.core.cluster.annotation import holding_order
 from shared.core.cluster.snapshot import Node
 from shared.core.draining.cordon import untainted
@@ -20,6 +20,7 @@ from shared.core.records.result import outcome_of, result_of
 from shared.core.records.state import ClusterState
 from shared.errors import Gone, Retryable, Stale
 from shared.store.compare_and_set import change_cluster
+from shared.store.drain_result import report_result
 
 TRIES: Final = 5
 
@@ -74,15 +75,11 @@ def settle_removed(session: DrainSession, uid: str) -> None:
 
 def conclude(session: DrainSession, outcome: Outcome, why: Reason | None = None, detail: str = "", **more: Any) -> None:
     """Write the outcome to the record, the log and the results topic; `more` is for the record alone."""
-    record, now = session.record, session.time.now()
-    session.leased.close(
-        now, phase=DrainPhase.SETTLED, outcome=outcome.value, why=reason_word(why), detail=detail, **more
-    )
+    now = session.time.now()
+    session.leased.settle(now, outcome, why, detail, **more)
+    result = result_of(session.record.order, outcome, why, detail)
     sentence = f"{outcome.sentence} {_because(why, detail)}".strip()
-    session.log_event(
-        "drain_result", sentence, outcome=outcome.value, reason=reason_word(why), detail=detail, **session.stats(now)
-    )
-    session.ports.orders.report(result_of(record.order, outcome, why, detail))
+    report_result(session.log_event, session.ports.orders, result, sentence, **session.stats(now))
 
 
 def _because(why: Reason | None, detail: str) -> str:

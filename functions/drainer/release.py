@@ -30,6 +30,7 @@ from shared.errors import EbbError, Gone
 from shared.ports import Ports
 from shared.store.compare_and_set import read_cluster
 from shared.store.drain_record import LeasedRecord, StepTime
+from shared.store.drain_result import report_result
 
 
 @dataclass(frozen=True)
@@ -83,10 +84,8 @@ def _give_back(session: DrainSession, uid: str, why: Halt, detail: str) -> None:
     except KeyError:
         finish.restore_node(session, session.order.node, uid, session.order.order_id)
         finish.settle_claim(session, uid, session.order.order_id, why)
-        outcome = outcome_of(why)
-        message = f"{why.sentence} The node was given back."
-        session.log_event("drain_result", message, outcome=outcome.value, reason=why.value)
-        session.ports.orders.report(result_of(session.order, outcome, why, detail))
+        result = result_of(session.order, outcome_of(why), why, detail)
+        report_result(session.log_event, session.ports.orders, result, f"{why.sentence} The node was given back.")
         return
     if session.record.phase is DrainPhase.SETTLED:
         finish.restore_node(session, session.order.node, uid, session.order.order_id)

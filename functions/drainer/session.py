@@ -11,7 +11,6 @@ from typing import Any, Self
 from shared.core.cluster.snapshot import Node
 from shared.core.draining.drain_stats import log_fields, stats_of
 from shared.core.policy import Policy
-from shared.core.reasons import Reason
 from shared.core.records.drain_record import DrainRecord
 from shared.core.records.orders import Order
 from shared.errors import EbbError
@@ -91,7 +90,3 @@ class DrainSession:
             self.ports.cluster.note(node, reason, message)
         except EbbError as error:
             self.log_event("drain_step", f"The event {reason} could not be written: {error}", severity="WARNING")
-
-
-def reason_word(reason: Reason | None) -> str:
-    return reason.value if reason else ""

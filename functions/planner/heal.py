@@ -1,15 +1,13 @@
 """Repairs what earlier passes and drains left behind: settles what is gone, publishes what must go on or go back.
 
-Which findings there are is `core.healing`'s; here each is looked for again on fresh reads before it is acted on.
-Must not write to the cluster.
+Which repairs there are is `core.healing`'s; here the cause of each is looked for again on fresh reads before it is
+made. Must not write to the cluster.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
-
-from msgspec.structs import replace
 
 from shared.core.draining.drain_stats import log_fields, stats_of
 from shared.core.healing.healing_input import Repair, RepairKind
@@ -19,25 +17,27 @@ from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.orders import Order, OrderKind, Origin, continuation
 from shared.core.records.result import DrainResult
 from shared.core.records.state import ClusterState
-from shared.errors import Gone, Retryable, Stale, Unreadable
+from shared.errors import Gone, Retryable, Stale
 from shared.ports import Ports, drain_key
 from shared.store.compare_and_set import change_cluster
+from shared.store.drain_record import LeasedRecord
+from shared.store.drain_result import report_result
 
 RELEASE_WITHIN: Final = timedelta(minutes=10)
 AN_OUTAGE: Final = 3
-"""So many outages in a row are one outage: the pass ends, rather than wait for each finding's call in turn."""
+"""So many outages in a row are one outage: the pass ends, rather than wait for each repair's call in turn."""
 
 
 @dataclass(frozen=True)
 class Healed:
-    """How many findings were acted on, and how many could not be: those are found again."""
+    """How many repairs were made, and how many could not be: those come again."""
 
     repaired: int = 0
     failed: int = 0
 
 
 def heal(ports: Ports, cluster: str, found: Sequence[Repair], now: datetime) -> Healed:
-    """Repair each finding; one that cannot be repaired is said, and the others still are.
+    """Make each repair; one that cannot be made is said, and the others still are.
 
     Claims of nodes that are gone end together: a pass that finds thirty of them writes the cluster's document once.
     """
@@ -52,7 +52,7 @@ def heal(ports: Ports, cluster: str, found: Sequence[Repair], now: datetime) -> 
 
 
 class _Attempts:
-    """Tries one finding after another; what fails is said and counted, and the others do not wait for it."""
+    """Tries one repair after another; what fails is said and counted, and the others do not wait for it."""
 
     def __init__(self, ports: Ports) -> None:
         self._ports = ports
@@ -88,7 +88,7 @@ def _is_gone(repair: Repair, ports: Ports) -> bool:
 
 def _end_drain(repair: Repair, ports: Ports, cluster: str, now: datetime) -> bool:
     """End the record of a drain whose node is gone, and tell; the claim goes last, so that a crash is told again."""
-    _log_removed(ports, cluster, repair, _settle_record(ports, repair, now), now)
+    _report_removed(ports, cluster, repair, _settle_record(ports, repair, now), now)
     return True
 
 
@@ -103,34 +103,26 @@ def _settle_claims(ports: Ports, gone: Sequence[Repair]) -> None:
     change_cluster(ports.state, ports.clock, change)
 
 
-def _log_removed(ports: Ports, cluster: str, repair: Repair, record: DrainRecord | None, now: datetime) -> None:
-    ports.log.event(
-        "drain_result",
-        Outcome.REMOVED.sentence,
-        order_id=repair.order_id,
-        node=repair.node,
-        pool=repair.pool,
-        outcome=Outcome.REMOVED.value,
-        **(log_fields(stats_of(record, now)) if record else {}),
-    )
-    ports.orders.report(
-        DrainResult(order_id=repair.order_id, cluster=cluster, node=repair.node, outcome=Outcome.REMOVED)
-    )
+def _report_removed(ports: Ports, cluster: str, repair: Repair, record: DrainRecord | None, now: datetime) -> None:
+    result = DrainResult(order_id=repair.order_id, cluster=cluster, node=repair.node, outcome=Outcome.REMOVED)
+    about = {"order_id": repair.order_id, "node": repair.node, "pool": repair.pool}
+    stats = log_fields(stats_of(record, now)) if record else {}
+    report_result(ports.log.event, ports.orders, result, Outcome.REMOVED.sentence, **about, **stats)
 
 
 def _settle_record(ports: Ports, repair: Repair, now: datetime) -> DrainRecord | None:
+    """Settle the record unless that has been done; return it, None where it is missing or cannot be read."""
+    stored = LeasedRecord(ports.state, "planner")
     try:
-        stored = ports.state.get(drain_key(repair.order_id))
-    except Unreadable:  # said when the pass read it; the claim is what has to go
+        stored.seize(repair.order_id)
+    except KeyError:  # said when the pass read it; the claim is what has to go
         return None
-    if stored.value is None or stored.value.phase is DrainPhase.SETTLED:
-        return stored.value
-    ended = replace(stored.value, phase=DrainPhase.SETTLED, outcome=Outcome.REMOVED.value, lease=None, updated_at=now)
-    try:
-        ports.state.put(drain_key(repair.order_id), ended, stored.version)
-    except Stale as error:
-        ports.log.event("healed", f"The drain's own step has just written: {error}", order_id=repair.order_id)
-    return stored.value
+    if stored.record.phase is not DrainPhase.SETTLED:
+        try:
+            stored.settle(now, Outcome.REMOVED)
+        except Stale as error:
+            ports.log.event("healed", f"The drain's own step has just written: {error}", order_id=repair.order_id)
+    return stored.record
 
 
 def _continue(repair: Repair, ports: Ports, cluster: str, now: datetime) -> bool:
@@ -149,7 +141,7 @@ def _is_running(record: DrainRecord, now: datetime) -> bool:
 
 
 def _release(repair: Repair, ports: Ports, cluster: str, now: datetime) -> bool:
-    """Publish a release; the drainer repeats the finding before it undoes anything."""
+    """Publish a release; the drainer looks for its cause again before it undoes anything."""
     ports.orders.publish(
         Order(
             kind=OrderKind.RELEASE,

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
+from shared.core.reasons import Outcome, Reason
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.orders import Order
 from shared.core.records.state import Lease
@@ -116,6 +117,15 @@ class LeasedRecord:
     def close(self, now: datetime, **changes: Any) -> None:
         """Write the last changes of this step and give the lease up."""
         self._put(replace(self.record, lease=None, **changes), now)
+
+    def settle(self, now: datetime, outcome: Outcome, why: Reason | None = None, detail: str = "", **more: Any) -> None:
+        """Write how the drain ended, whoever saw it: the record's last change. `more` are further fields.
+
+        Raises:
+            Stale: we were overtaken.
+        """
+        word = why.value if why else ""
+        self.close(now, phase=DrainPhase.SETTLED, outcome=outcome.value, why=word, detail=detail, **more)
 
     def _lease(self, now: datetime) -> Lease:
         return Lease(self._owner, now + LEASE)

@@ -1,6 +1,8 @@
 """What the cluster's document says of an order."""
 
-from shared.core.records.state import ClusterState
+import msgspec
+
+from shared.core.records.state import Claim, ClusterState
 from tests.builders import claim
 
 
@@ -10,3 +12,10 @@ def test_a_claim_is_found_by_its_order_with_its_node() -> None:
 
     assert state.claim_of("mine") == ("uid-n1", mine)
     assert state.claim_of("nobody") is None
+
+
+def test_a_claim_keeps_its_stored_names() -> None:
+    """Documents of earlier versions call the moving pods of a claim its turns."""
+    kept = claim("n1", moving_pods={"web": 2})
+    assert msgspec.to_builtins(kept)["turns"] == {"web": 2}
+    assert msgspec.convert(msgspec.to_builtins(kept), Claim, strict=False) == kept

@@ -1,0 +1,74 @@
+"""The drain's record: opened under a lease, settled in one way, whoever saw the end."""
+
+from datetime import datetime, timedelta
+
+import pytest
+
+from shared.core.reasons import Halt, Outcome
+from shared.core.records.drain_record import DrainPhase, DrainRecord
+from shared.core.records.state import Lease
+from shared.errors import Stale
+from shared.ports import drain_key
+from shared.store.drain_record import KEPT_FOR, LeasedRecord
+from tests.builders import NOW, order
+from tests.fakes import FakeClock, FakeState
+
+MINUTE_AGO = NOW - timedelta(minutes=1)
+
+
+def opened(state: FakeState) -> LeasedRecord:
+    leased = LeasedRecord(state, "step")
+    leased.open(order(), FakeClock(), 25)
+    return leased
+
+
+def stored(state: FakeState) -> DrainRecord:
+    record = state.get(drain_key(order().order_id)).value
+    assert record is not None
+    return record
+
+
+def test_a_step_and_a_pass_settle_a_record_in_the_same_way() -> None:
+    by_step, by_pass = FakeState(), FakeState()
+    opened(by_step).settle(NOW, Outcome.REMOVED)
+    opened(by_pass)
+    planner = LeasedRecord(by_pass, "planner")
+    planner.seize(order().order_id)
+    planner.settle(NOW, Outcome.REMOVED)
+    assert stored(by_pass) == stored(by_step)
+
+
+def test_a_settled_record_has_no_lease_and_is_kept_for_a_month() -> None:
+    state = FakeState()
+    opened(state).settle(NOW, Outcome.GIVEN_BACK, Halt.DEADLINE, "held by shop/web", remark="more")
+    record = stored(state)
+    assert (record.phase, record.outcome, record.why) == (DrainPhase.SETTLED, "given_back", "deadline")
+    assert (record.detail, record.remark, record.lease) == ("held by shop/web", "more", None)
+    assert record.expire_at == NOW + KEPT_FOR
+
+
+def test_who_was_overtaken_settles_nothing() -> None:
+    state = FakeState()
+    overtaken = opened(state)
+    planner = LeasedRecord(state, "planner")
+    planner.seize(order().order_id)
+    planner.settle(NOW, Outcome.REMOVED)
+    with pytest.raises(Stale):
+        overtaken.settle(NOW, Outcome.GIVEN_BACK)
+    assert stored(state).outcome == "removed"
+
+
+@pytest.mark.parametrize(
+    ("expected", "written", "lease"),
+    [
+        pytest.param(False, NOW - timedelta(seconds=59), None, id="it has just written"),
+        pytest.param(True, MINUTE_AGO, None, id="it has written nothing for so long"),
+        pytest.param(False, MINUTE_AGO, Lease("step", NOW + timedelta(seconds=1)), id="a step is at work"),
+        pytest.param(True, None, None, id="it never wrote"),
+    ],
+)
+def test_a_drain_is_silent_when_no_step_works_and_none_has_written(
+    expected: bool, written: datetime | None, lease: Lease | None
+) -> None:
+    record = DrainRecord(order=order(), updated_at=written, lease=lease)
+    assert record.is_silent(NOW, timedelta(minutes=1)) is expected
