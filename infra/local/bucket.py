@@ -72,7 +72,7 @@ def _parts(request: HttpRequest) -> tuple[Json, bytes, str]:
 
 
 class Bucket:
-    """All buckets of the little cloud; a bucket exists from its first object on."""
+    """All buckets of the simulated cloud; a bucket exists from its first object on."""
 
     def __init__(self, clock: TimeSource) -> None:
         self._clock = clock

@@ -53,41 +53,41 @@ class FakeWorld:
 class LittleWorld:
     """The adapter over real HTTP; the world behind it moves only when a test furnishes it."""
 
-    def __init__(self, bench: virtual_cluster.VirtualCluster, cluster: KubernetesCluster) -> None:
-        self._bench = bench
+    def __init__(self, virtual: virtual_cluster.VirtualCluster, cluster: KubernetesCluster) -> None:
+        self._virtual = virtual
         self.cluster = cluster
 
     def add_node(self, name: str, *taints: Taint) -> None:
         given = [{"key": each.key, "value": each.value, "effect": each.effect} for each in taints]
-        self._bench.add("nodes", virtual_cluster.node(name, taints=given))
-        self._bench.run(2)
+        self._virtual.add("nodes", virtual_cluster.node(name, taints=given))
+        self._virtual.run(2)
 
     def add_pod(self, name: str, *, on: str, app: str = "web") -> None:
-        self._bench.add("pods", virtual_cluster.pod(name, on=on, phase="Running", app=app))
+        self._virtual.add("pods", virtual_cluster.pod(name, on=on, phase="Running", app=app))
 
     def add_budget(self, name: str, *, app: str = "web", allowed: int) -> None:
-        pods = len(self._bench.pods(app=app))
-        self._bench.add("poddisruptionbudgets", virtual_cluster.budget(name, app, minAvailable=pods - allowed))
-        self._bench.run(1)
+        pods = len(self._virtual.pods(app=app))
+        self._virtual.add("poddisruptionbudgets", virtual_cluster.budget(name, app, minAvailable=pods - allowed))
+        self._virtual.run(1)
 
     def add_replicas(self, number: int, *, on: str) -> None:
-        self._bench.add("deployments", virtual_cluster.workload("shop", number, nodeName=on))
-        self._bench.run(10)
+        self._virtual.add("deployments", virtual_cluster.workload("shop", number, nodeName=on))
+        self._virtual.run(10)
 
     def touch(self, name: str) -> None:
         patch = {"metadata": {"annotations": {"touched": "yes"}}}
-        self._bench.call("PATCH", f"/api/v1/nodes/{name}", patch, type=virtual_cluster.MERGE)
+        self._virtual.call("PATCH", f"/api/v1/nodes/{name}", patch, type=virtual_cluster.MERGE)
 
     def untaint(self, name: str) -> None:
-        self._bench.call("PATCH", f"/api/v1/nodes/{name}", {"spec": {"taints": []}}, type=virtual_cluster.MERGE)
+        self._virtual.call("PATCH", f"/api/v1/nodes/{name}", {"spec": {"taints": []}}, type=virtual_cluster.MERGE)
 
     def cordon(self, name: str, *, yes: bool) -> None:
-        self._bench.call(
+        self._virtual.call(
             "PATCH", f"/api/v1/nodes/{name}", {"spec": {"unschedulable": yes or None}}, type=virtual_cluster.MERGE
         )
 
     def replace(self, name: str) -> None:
-        self._bench.store.remove("nodes", "", name, "test")
+        self._virtual.store.remove("nodes", "", name, "test")
         self.add_node(name)
 
 
@@ -101,15 +101,15 @@ class Stage:
     """One server for all tests, each with a world of its own behind it."""
 
     def __init__(self) -> None:
-        self.bench = virtual_cluster.VirtualCluster(nodes=[])
+        self.virtual = virtual_cluster.VirtualCluster(nodes=[])
         self.server = HttpServer(self._handle, threading.Lock())
 
     def set(self) -> virtual_cluster.VirtualCluster:
-        self.bench = virtual_cluster.VirtualCluster(nodes=[])
-        return self.bench
+        self.virtual = virtual_cluster.VirtualCluster(nodes=[])
+        return self.virtual
 
     def _handle(self, request: HttpRequest) -> HttpAnswer:
-        return self.bench.api.handle(request)
+        return self.virtual.api.handle(request)
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ Act = Callable[[Installation], None]
 
 @dataclass(frozen=True)
 class History:
-    """What is to happen. `acts` come at seconds after the beginning; `name` is what `plans.named` finds it by."""
+    """What is to happen. `acts` come at seconds after the beginning; `name` is what `history_named` finds it by."""
 
     setting: Setting
     seed: int = 0

@@ -1,4 +1,4 @@
-"""The little worlds that histories begin in: four to six nodes, about ten pods, one or two PodDisruptionBudgets.
+"""The small worlds that histories begin in: four to six nodes, about ten pods, one or two PodDisruptionBudgets.
 
 Times are short, so that a whole drain, its watchdog and the autoscaler's deletion fit into a few virtual minutes.
 """

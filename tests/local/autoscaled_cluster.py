@@ -1,4 +1,4 @@
-"""A bench with the simulated autoscaler over one pool named `main`."""
+"""A virtual cluster with the simulated autoscaler over one pool named `main`."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ def pooled(name: str, zone: str = "z1", **more: Any) -> Json:
 
 
 class AutoscaledCluster(VirtualCluster):
-    """A bench with an autoscaler over one pool named `main`."""
+    """A virtual cluster with an autoscaler over one pool named `main`."""
 
     def __init__(
         self, nodes: list[Json], pool: MachinePool | None = None, settings: AutoscalerSettings = QUICK

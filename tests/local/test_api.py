@@ -15,10 +15,10 @@ THEIRS = {"key": "theirs", "value": "x", "effect": "NoSchedule"}
 
 
 def crowd(count: int = 5) -> VirtualCluster:
-    bench = VirtualCluster()
+    virtual = VirtualCluster()
     for number in range(count):
-        bench.add("pods", pod(f"p{number}", on="a" if number % 2 else "", app=f"app{number % 2}"))
-    return bench
+        virtual.add("pods", pod(f"p{number}", on="a" if number % 2 else "", app=f"app{number % 2}"))
+    return virtual
 
 
 def names(body: Any) -> list[str]:
@@ -26,11 +26,11 @@ def names(body: Any) -> list[str]:
 
 
 def test_pages_go_on_with_the_picture_of_the_first_page() -> None:
-    bench = crowd()
-    first = bench.json("GET", PODS, query={"limit": 2})
-    bench.store.remove("pods", "default", "p3", "test")
-    second = bench.json("GET", PODS, query={"limit": 2, "continue": first["metadata"]["continue"]})
-    third = bench.json("GET", PODS, query={"limit": 2, "continue": second["metadata"]["continue"]})
+    virtual = crowd()
+    first = virtual.json("GET", PODS, query={"limit": 2})
+    virtual.store.remove("pods", "default", "p3", "test")
+    second = virtual.json("GET", PODS, query={"limit": 2, "continue": first["metadata"]["continue"]})
+    third = virtual.json("GET", PODS, query={"limit": 2, "continue": second["metadata"]["continue"]})
     assert [names(first), names(second), names(third)] == [["p0", "p1"], ["p2", "p3"], ["p4"]]
     assert [page["metadata"].get("remainingItemCount") for page in (first, second, third)] == [3, 1, None]
     assert len({page["metadata"]["resourceVersion"] for page in (first, second, third)}) == 1
@@ -38,13 +38,13 @@ def test_pages_go_on_with_the_picture_of_the_first_page() -> None:
 
 @pytest.mark.parametrize("how", ["old", "forgotten"])
 def test_a_continue_token_expires(how: str) -> None:
-    bench = crowd()
-    token = bench.json("GET", PODS, query={"limit": 2})["metadata"]["continue"]
+    virtual = crowd()
+    token = virtual.json("GET", PODS, query={"limit": 2})["metadata"]["continue"]
     if how == "old":
-        bench.clock.advance(301)
+        virtual.clock.advance(301)
     else:
-        bench.api.lister.forget()
-    answer = bench.call("GET", PODS, query={"limit": 2, "continue": token})
+        virtual.api.lister.forget()
+    answer = virtual.call("GET", PODS, query={"limit": 2, "continue": token})
     assert status_of(answer) == (410, "Expired")
 
 
@@ -113,19 +113,19 @@ def test_a_token_is_checked_if_there_is_one(expected: int, header: dict[str, str
     ],
 )
 def test_a_patch_of_taints(expected: Any, content_type: str, patch: Any) -> None:
-    bench = VirtualCluster([node(taints=[THEIRS])])
-    assert bench.call("PATCH", NODE, patch, type=content_type).status == 200
-    assert bench.store.get("nodes", "", "a")["spec"].get("taints") == expected
+    virtual = VirtualCluster([node(taints=[THEIRS])])
+    assert virtual.call("PATCH", NODE, patch, type=content_type).status == 200
+    assert virtual.store.get("nodes", "", "a")["spec"].get("taints") == expected
 
 
 def test_conditions_merge_by_type_under_a_strategic_patch() -> None:
-    bench = VirtualCluster()
+    virtual = VirtualCluster()
     fresh = {"type": "Gizmo", "status": "True"}
-    bench.call("PATCH", f"{NODE}/status", {"status": {"conditions": [fresh]}}, type=STRATEGIC)
+    virtual.call("PATCH", f"{NODE}/status", {"status": {"conditions": [fresh]}}, type=STRATEGIC)
     gone = {"type": "Gizmo", "$patch": "delete"}
-    types = [item["type"] for item in bench.store.get("nodes", "", "a")["status"]["conditions"]]
-    bench.call("PATCH", f"{NODE}/status", {"status": {"conditions": [gone]}}, type=STRATEGIC)
-    after = [item["type"] for item in bench.store.get("nodes", "", "a")["status"]["conditions"]]
+    types = [item["type"] for item in virtual.store.get("nodes", "", "a")["status"]["conditions"]]
+    virtual.call("PATCH", f"{NODE}/status", {"status": {"conditions": [gone]}}, type=STRATEGIC)
+    after = [item["type"] for item in virtual.store.get("nodes", "", "a")["status"]["conditions"]]
     assert (types, after) == (["Ready", "Gizmo"], ["Ready"])
 
 
@@ -140,27 +140,27 @@ def test_conditions_merge_by_type_under_a_strategic_patch() -> None:
     ],
 )
 def test_a_patch_is_refused(expected: tuple[int, str], content_type: str, patch: Any) -> None:
-    bench = VirtualCluster()
-    before = bench.store.get("nodes", "", "a")
-    assert status_of(bench.call("PATCH", NODE, patch, type=content_type)) == expected
-    assert bench.store.get("nodes", "", "a") is before
+    virtual = VirtualCluster()
+    before = virtual.store.get("nodes", "", "a")
+    assert status_of(virtual.call("PATCH", NODE, patch, type=content_type)) == expected
+    assert virtual.store.get("nodes", "", "a") is before
 
 
 def test_the_present_version_is_accepted_and_moves_on() -> None:
-    bench = VirtualCluster()
-    version = bench.store.get("nodes", "", "a")["metadata"]["resourceVersion"]
+    virtual = VirtualCluster()
+    version = virtual.store.get("nodes", "", "a")["metadata"]["resourceVersion"]
     patch = {"metadata": {"resourceVersion": version}, "spec": {"unschedulable": True}}
-    first = bench.call("PATCH", NODE, patch, type=MERGE)
+    first = virtual.call("PATCH", NODE, patch, type=MERGE)
     assert json.loads(first.body)["metadata"]["resourceVersion"] != version
-    assert status_of(bench.call("PATCH", NODE, patch, type=MERGE)) == (409, "Conflict")
+    assert status_of(virtual.call("PATCH", NODE, patch, type=MERGE)) == (409, "Conflict")
 
 
 def test_a_dry_run_persists_nothing() -> None:
-    bench = VirtualCluster()
-    revision = bench.store.revision
-    answer = bench.json("PATCH", NODE, {"spec": {"unschedulable": True}}, type=MERGE, query={"dryRun": "All"})
+    virtual = VirtualCluster()
+    revision = virtual.store.revision
+    answer = virtual.json("PATCH", NODE, {"spec": {"unschedulable": True}}, type=MERGE, query={"dryRun": "All"})
     assert answer["spec"]["unschedulable"] is True
-    assert bench.store.revision == revision
+    assert virtual.store.revision == revision
 
 
 @pytest.mark.parametrize(
@@ -172,28 +172,28 @@ def test_a_dry_run_persists_nothing() -> None:
     ],
 )
 def test_a_fault_strikes_once_and_in_its_own_way(expected: tuple[int, bool, bool], mode: Mode) -> None:
-    bench = VirtualCluster()
-    bench.api.faults.add(InjectedFault("PATCH", "/api/v1/nodes/.*", mode, status=503))
+    virtual = VirtualCluster()
+    virtual.api.faults.add(InjectedFault("PATCH", "/api/v1/nodes/.*", mode, status=503))
     patch = {"spec": {"unschedulable": True}}
-    answer = bench.call("PATCH", NODE, patch, type=MERGE)
-    effect = bench.store.get("nodes", "", "a")["spec"].get("unschedulable", False)
+    answer = virtual.call("PATCH", NODE, patch, type=MERGE)
+    effect = virtual.store.get("nodes", "", "a")["spec"].get("unschedulable", False)
     assert (answer.status, answer.lost, effect) == expected
-    assert bench.call("PATCH", NODE, patch, type=MERGE).status == 200
+    assert virtual.call("PATCH", NODE, patch, type=MERGE).status == 200
 
 
 def test_every_request_and_every_change_of_a_node_is_on_record() -> None:
-    bench = VirtualCluster()
-    bench.call("PATCH", NODE, {"spec": {"unschedulable": True}}, type=MERGE)
-    request, change = bench.world.record.of("request")[-1], bench.world.record.of("change")[-1]
+    virtual = VirtualCluster()
+    virtual.call("PATCH", NODE, {"spec": {"unschedulable": True}}, type=MERGE)
+    request, change = virtual.world.record.of("request")[-1], virtual.world.record.of("change")[-1]
     assert (request["verb"], request["path"], request["code"], request["user_agent"]) == ("PATCH", NODE, 200, "test")
     assert (change["kind"], change["name"], change["actor"], change["unschedulable"]) == ("nodes", "a", "test", True)
 
 
 def test_an_event_can_be_posted() -> None:
-    bench = VirtualCluster()
+    virtual = VirtualCluster()
     event = {"metadata": {"generateName": "a."}, "reason": "Drained", "involvedObject": {"kind": "Node", "name": "a"}}
-    assert bench.call("POST", "/api/v1/namespaces/default/events", event).status == 201
-    assert [item["reason"] for item in bench.json("GET", "/api/v1/events")["items"]] == ["Drained"]
+    assert virtual.call("POST", "/api/v1/namespaces/default/events", event).status == 201
+    assert [item["reason"] for item in virtual.json("GET", "/api/v1/events")["items"]] == ["Drained"]
 
 
 @pytest.mark.parametrize(

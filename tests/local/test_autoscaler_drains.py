@@ -14,39 +14,39 @@ from tests.local.autoscaled_cluster import QUICK, AutoscaledCluster, pooled
 from tests.local.virtual_cluster import budget, pod, workload
 
 
-def spread(rig: AutoscaledCluster, name: str, places: list[str], *, breaks: bool = False, **more: Any) -> None:
+def spread(scaled: AutoscaledCluster, name: str, places: list[str], *, breaks: bool = False, **more: Any) -> None:
     """A ReplicaSet with one running pod on each of the nodes named; if it `breaks`, no replacement becomes ready."""
     knobs = {"annotations": {f"{PREFIX}never-ready": "true"}} if breaks else {}
-    owner = rig.add("replicasets", workload(name, replicas=len(places), **{**more, **knobs}))
+    owner = scaled.add("replicasets", workload(name, replicas=len(places), **{**more, **knobs}))
     uid = owner["metadata"]["uid"]
     reference = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": name, "uid": uid, "controller": True}
     for number, place in enumerate(places):
         fresh = pod(f"{name}-{number}", on=place, phase="Running", app=name, **more)
         fresh["metadata"]["ownerReferences"] = [reference]
-        rig.add("pods", fresh)
+        scaled.add("pods", fresh)
 
 
-def candidates(rig: AutoscaledCluster) -> list[str]:
-    return [item["metadata"]["name"] for item in rig.store.all("nodes") if has_taint(item, CANDIDATE)]
+def candidates(scaled: AutoscaledCluster) -> list[str]:
+    return [item["metadata"]["name"] for item in scaled.store.all("nodes") if has_taint(item, CANDIDATE)]
 
 
-def evictions(rig: AutoscaledCluster) -> list[tuple[str, str]]:
-    return [(entry["name"], entry["actor"]) for entry in rig.world.record.of("eviction")]
+def evictions(scaled: AutoscaledCluster) -> list[tuple[str, str]]:
+    return [(entry["name"], entry["actor"]) for entry in scaled.world.record.of("eviction")]
 
 
 def test_a_node_below_the_gate_is_marked_then_drained_then_deleted() -> None:
-    rig = AutoscaledCluster([pooled("a"), pooled("b")])
-    spread(rig, "web", ["a", "b", "b"])
-    rig.live(2)
-    assert candidates(rig) == ["a"]
-    rig.live(10)
-    leaving = rig.store.get("nodes", "", "a")
+    scaled = AutoscaledCluster([pooled("a"), pooled("b")])
+    spread(scaled, "web", ["a", "b", "b"])
+    scaled.live(2)
+    assert candidates(scaled) == ["a"]
+    scaled.live(10)
+    leaving = scaled.store.get("nodes", "", "a")
     assert has_taint(leaving, TO_BE_DELETED)
     assert leaving["spec"]["unschedulable"]
-    rig.live(50)
-    assert (rig.names(), rig.events()) == (["b"], ["ScaleDown"])
-    assert evictions(rig) == [("web-0", "cluster-autoscaler")]
-    assert [(node_of(item), is_ready(item)) for item in rig.pods(app="web")] == [("b", True)] * 3
+    scaled.live(50)
+    assert (scaled.names(), scaled.events()) == (["b"], ["ScaleDown"])
+    assert evictions(scaled) == [("web-0", "cluster-autoscaler")]
+    assert [(node_of(item), is_ready(item)) for item in scaled.pods(app="web")] == [("b", True)] * 3
 
 
 @pytest.mark.parametrize(
@@ -59,11 +59,11 @@ def test_a_node_below_the_gate_is_marked_then_drained_then_deleted() -> None:
     ],
 )
 def test_the_gate_of_each_profile(expected: list[str], profile: Any, cpu: str) -> None:
-    rig = AutoscaledCluster([pooled("a"), pooled("b", cpu="8")], settings=profile)
-    spread(rig, "web", ["a"], cpu=cpu)
-    rig.add("pods", pod("stays", on="b", phase="Running", cpu="1"))  # nothing would start it again: b stays
-    rig.live(2)
-    assert candidates(rig) == expected
+    scaled = AutoscaledCluster([pooled("a"), pooled("b", cpu="8")], settings=profile)
+    spread(scaled, "web", ["a"], cpu=cpu)
+    scaled.add("pods", pod("stays", on="b", phase="Running", cpu="1"))  # nothing would start it again: b stays
+    scaled.live(2)
+    assert candidates(scaled) == expected
 
 
 def test_a_node_with_gpus_is_measured_by_them_alone() -> None:
@@ -71,22 +71,22 @@ def test_a_node_with_gpus_is_measured_by_them_alone() -> None:
     for item in (busy, idle):
         item["metadata"]["labels"]["cloud.google.com/gke-accelerator"] = "nvidia-l4"
         item["status"]["allocatable"]["nvidia.com/gpu"] = "2"
-    rig = AutoscaledCluster([busy, idle])
+    scaled = AutoscaledCluster([busy, idle])
     train = pod("train", on="busy", phase="Running", cpu="100m")
     train["spec"]["containers"][0]["resources"]["requests"]["nvidia.com/gpu"] = "2"
-    rig.add("pods", train)
-    rig.live(2)
-    assert candidates(rig) == ["idle"]
+    scaled.add("pods", train)
+    scaled.live(2)
+    assert candidates(scaled) == ["idle"]
 
 
 def test_what_one_node_takes_is_not_there_for_the_next_and_chosen_nodes_are_no_destination() -> None:
     """Three nodes at 50 %: the first goes onto the second or third, and then nothing is left to go onto."""
-    rig = AutoscaledCluster([pooled("a"), pooled("b"), pooled("c")])
-    spread(rig, "web", ["a", "b", "c"], cpu="2")
-    rig.live(2)
-    assert candidates(rig) == ["a"]
-    rig.live(60)
-    assert len(rig.names()) == 2
+    scaled = AutoscaledCluster([pooled("a"), pooled("b"), pooled("c")])
+    spread(scaled, "web", ["a", "b", "c"], cpu="2")
+    scaled.live(2)
+    assert candidates(scaled) == ["a"]
+    scaled.live(60)
+    assert len(scaled.names()) == 2
 
 
 @pytest.mark.parametrize(
@@ -99,98 +99,98 @@ def test_what_one_node_takes_is_not_there_for_the_next_and_chosen_nodes_are_no_d
     ],
 )
 def test_a_pod_that_cannot_move_keeps_its_node(more: Any) -> None:
-    rig = AutoscaledCluster([pooled("a", cpu="8"), pooled("b")])
-    spread(rig, "web", ["a"], **more)
-    rig.add("pods", pod("stays", on="b", phase="Running", cpu="2"))
-    rig.live(30)
-    assert (candidates(rig), rig.names(), evictions(rig)) == ([], ["a", "b"], [])
+    scaled = AutoscaledCluster([pooled("a", cpu="8"), pooled("b")])
+    spread(scaled, "web", ["a"], **more)
+    scaled.add("pods", pod("stays", on="b", phase="Running", cpu="2"))
+    scaled.live(30)
+    assert (candidates(scaled), scaled.names(), evictions(scaled)) == ([], ["a", "b"], [])
 
 
 def test_a_tainted_node_takes_nothing() -> None:
     taint = {"key": "team", "value": "x", "effect": "NoSchedule"}
-    rig = AutoscaledCluster([pooled("a"), pooled("b", taints=[taint])], MachinePool("main", min_nodes=1))
-    spread(rig, "web", ["a"])
-    rig.add("pods", pod("stays", on="b", phase="Running", cpu="3"))
-    rig.live(30)
-    assert rig.names() == ["a", "b"]
+    scaled = AutoscaledCluster([pooled("a"), pooled("b", taints=[taint])], MachinePool("main", min_nodes=1))
+    spread(scaled, "web", ["a"])
+    scaled.add("pods", pod("stays", on="b", phase="Running", cpu="3"))
+    scaled.live(30)
+    assert scaled.names() == ["a", "b"]
 
 
 def test_a_budget_that_is_shut_keeps_the_node_and_is_asked_again_after_the_recheck() -> None:
-    rig = AutoscaledCluster([pooled("a"), pooled("b")], settings=replace(QUICK, recheck=20))
-    spread(rig, "web", ["a", "b", "b"])
-    guard = rig.add("poddisruptionbudgets", budget(maxUnavailable=0))
-    rig.live(5)
-    assert candidates(rig) == []
-    rig.store.remove("poddisruptionbudgets", "default", guard["metadata"]["name"], "test")
-    rig.live(10)
-    assert candidates(rig) == []
-    rig.live(10)
-    assert candidates(rig) == ["a"]
+    scaled = AutoscaledCluster([pooled("a"), pooled("b")], settings=replace(QUICK, recheck=20))
+    spread(scaled, "web", ["a", "b", "b"])
+    guard = scaled.add("poddisruptionbudgets", budget(maxUnavailable=0))
+    scaled.live(5)
+    assert candidates(scaled) == []
+    scaled.store.remove("poddisruptionbudgets", "default", guard["metadata"]["name"], "test")
+    scaled.live(10)
+    assert candidates(scaled) == []
+    scaled.live(10)
+    assert candidates(scaled) == ["a"]
 
 
 def test_a_system_pod_without_a_budget_holds_its_node_for_its_first_hour() -> None:
-    rig = AutoscaledCluster([pooled("a"), pooled("b")])
+    scaled = AutoscaledCluster([pooled("a"), pooled("b")])
     owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "dns", "uid": "u", "controller": True}
     dns = pod("dns", on="a", phase="Running")
     dns["metadata"] |= {"namespace": "kube-system", "ownerReferences": [owner]}
-    rig.add("pods", dns)
-    rig.add("pods", pod("stays", on="b", phase="Running"))
-    rig.live(3)
-    assert candidates(rig) == []
-    rig.clock.advance(3600)
-    rig.live(1)
-    assert candidates(rig) == ["a"]
+    scaled.add("pods", dns)
+    scaled.add("pods", pod("stays", on="b", phase="Running"))
+    scaled.live(3)
+    assert candidates(scaled) == []
+    scaled.clock.advance(3600)
+    scaled.live(1)
+    assert candidates(scaled) == ["a"]
 
 
 def test_one_occupied_node_at_a_time_and_empty_ones_in_bulk() -> None:
     names = ["a", "b", "c", "d", "e", "full"]
-    rig = AutoscaledCluster([pooled(name, cpu="8" if name == "full" else "4") for name in names])
-    spread(rig, "web", ["a", "b"])
-    spread(rig, "base", ["full"], cpu="5")
-    rig.live(12)
-    leaving = [item["metadata"]["name"] for item in rig.store.all("nodes") if has_taint(item, TO_BE_DELETED)]
+    scaled = AutoscaledCluster([pooled(name, cpu="8" if name == "full" else "4") for name in names])
+    spread(scaled, "web", ["a", "b"])
+    spread(scaled, "base", ["full"], cpu="5")
+    scaled.live(12)
+    leaving = [item["metadata"]["name"] for item in scaled.store.all("nodes") if has_taint(item, TO_BE_DELETED)]
     assert leaving == ["a", "c", "d", "e"]
-    rig.live(100)
-    assert rig.names() == ["full"]
+    scaled.live(100)
+    assert scaled.names() == ["full"]
 
 
 def test_evictions_that_a_budget_refuses_come_again_and_after_their_time_the_node_is_uncordoned() -> None:
     """The second pod of the node never gets its turn: the replacement of the first does not become ready."""
-    rig = AutoscaledCluster([pooled("a"), pooled("b")], settings=replace(QUICK, eviction_time=30))
-    spread(rig, "web", ["a", "a"], breaks=True, cpu="500m")
-    spread(rig, "base", ["b"], cpu="2500m")
-    rig.add("poddisruptionbudgets", budget(minAvailable=1))
-    rig.live(20)
-    assert (len(evictions(rig)), has_taint(rig.store.get("nodes", "", "a"), TO_BE_DELETED)) == (1, True)
-    rig.live(30)
-    spec = rig.store.get("nodes", "", "a")["spec"]
-    assert ("unschedulable" in spec, rig.events(), len(evictions(rig))) == (False, ["ScaleDownFailed"], 1)
+    scaled = AutoscaledCluster([pooled("a"), pooled("b")], settings=replace(QUICK, eviction_time=30))
+    spread(scaled, "web", ["a", "a"], breaks=True, cpu="500m")
+    spread(scaled, "base", ["b"], cpu="2500m")
+    scaled.add("poddisruptionbudgets", budget(minAvailable=1))
+    scaled.live(20)
+    assert (len(evictions(scaled)), has_taint(scaled.store.get("nodes", "", "a"), TO_BE_DELETED)) == (1, True)
+    scaled.live(30)
+    spec = scaled.store.get("nodes", "", "a")["spec"]
+    assert ("unschedulable" in spec, scaled.events(), len(evictions(scaled))) == (False, ["ScaleDownFailed"], 1)
 
 
 def test_a_pod_gets_its_own_grace_up_to_the_longest_that_the_autoscaler_gives() -> None:
-    rig = AutoscaledCluster([pooled("a"), pooled("b")], settings=replace(QUICK, longest_grace=20))
-    spread(rig, "web", ["a"], terminationGracePeriodSeconds=600)
-    spread(rig, "base", ["b"], cpu="3")
-    rig.live(25)
-    assert rig.names() == ["a", "b"]
-    rig.live(25)
-    assert rig.names() == ["b"]
+    scaled = AutoscaledCluster([pooled("a"), pooled("b")], settings=replace(QUICK, longest_grace=20))
+    spread(scaled, "web", ["a"], terminationGracePeriodSeconds=600)
+    spread(scaled, "base", ["b"], cpu="3")
+    scaled.live(25)
+    assert scaled.names() == ["a", "b"]
+    scaled.live(25)
+    assert scaled.names() == ["b"]
 
 
 def test_a_pod_that_does_not_end_in_time_fails_the_removal() -> None:
-    rig = AutoscaledCluster([pooled("a"), pooled("b")], settings=replace(QUICK, grace_headroom=5))
-    spread(rig, "web", ["a"], terminationGracePeriodSeconds=1)
-    spread(rig, "base", ["b"], cpu="3")
-    rig.live(11)
-    rig.world.kubelet.dead.add("a")  # nobody ends the pod any more
-    rig.live(10)
-    assert (rig.names(), rig.events()) == (["a", "b"], ["ScaleDownFailed"])
+    scaled = AutoscaledCluster([pooled("a"), pooled("b")], settings=replace(QUICK, grace_headroom=5))
+    spread(scaled, "web", ["a"], terminationGracePeriodSeconds=1)
+    spread(scaled, "base", ["b"], cpu="3")
+    scaled.live(11)
+    scaled.world.kubelet.dead.add("a")  # nobody ends the pod any more
+    scaled.live(10)
+    assert (scaled.names(), scaled.events()) == (["a", "b"], ["ScaleDownFailed"])
 
 
 def test_a_waiting_pod_has_the_room_before_any_candidate() -> None:
-    rig = AutoscaledCluster([pooled("a"), pooled("b"), pooled("c")], MachinePool("main", zones=("z1",), max_nodes=3))
-    spread(rig, "web", ["a"], cpu="2")
-    spread(rig, "base", ["b"], cpu="2500m")
-    spread(rig, "rest", ["c"], cpu="2500m")
-    rig.live(2)
-    assert candidates(rig) == []
+    scaled = AutoscaledCluster([pooled("a"), pooled("b"), pooled("c")], MachinePool("main", zones=("z1",), max_nodes=3))
+    spread(scaled, "web", ["a"], cpu="2")
+    spread(scaled, "base", ["b"], cpu="2500m")
+    spread(scaled, "rest", ["c"], cpu="2500m")
+    scaled.live(2)
+    assert candidates(scaled) == []

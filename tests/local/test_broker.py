@@ -12,7 +12,7 @@ from infra.local.clocks import ManualClock
 TOPIC, DEAD, NAME = "projects/p/topics/t", "projects/p/topics/dead", "projects/p/subscriptions/s"
 
 
-def rig(dead: str = "", attempts: int = 5, outstanding: int = 16) -> tuple[ManualClock, Broker]:
+def scaled(dead: str = "", attempts: int = 5, outstanding: int = 16) -> tuple[ManualClock, Broker]:
     clock = ManualClock(1000.0)
     broker = Broker(clock, {TOPIC, DEAD})
     broker.subscribe(Subscription(NAME, TOPIC, "http://x", 60, 2, 10, dead, attempts, max_outstanding=outstanding))
@@ -25,7 +25,7 @@ def only(pushes: list[Push]) -> Push:
 
 
 def test_a_push_carries_the_standard_envelope() -> None:
-    _, broker = rig(DEAD)
+    _, broker = scaled(DEAD)
     broker.publish(TOPIC, b'{"node":"a"}', {"kind": "drain"})
     body = only(broker.due()).envelope()
     message = body["message"]
@@ -36,7 +36,7 @@ def test_a_push_carries_the_standard_envelope() -> None:
 
 @pytest.mark.parametrize("status", [102, 200, 201, 202, 204])
 def test_a_success_is_an_acknowledgement(status: int) -> None:
-    _, broker = rig()
+    _, broker = scaled()
     broker.publish(TOPIC, b"", {})
     broker.settle(only(broker.due()).number, status)
     assert broker.idle()
@@ -44,7 +44,7 @@ def test_a_success_is_an_acknowledgement(status: int) -> None:
 
 @pytest.mark.parametrize("status", [None, 203, 301, 400, 503])
 def test_anything_else_comes_back_after_a_growing_wait(status: int | None) -> None:
-    clock, broker = rig()
+    clock, broker = scaled()
     broker.publish(TOPIC, b"", {})
     pushes, waits = broker.due(), []
     for _ in range(5):
@@ -57,7 +57,7 @@ def test_anything_else_comes_back_after_a_growing_wait(status: int | None) -> No
 
 
 def test_a_push_without_an_answer_comes_again_after_the_deadline_and_a_late_answer_changes_nothing() -> None:
-    clock, broker = rig()
+    clock, broker = scaled()
     broker.publish(TOPIC, b"", {})
     late = only(broker.due())
     clock.advance(60)
@@ -69,7 +69,7 @@ def test_a_push_without_an_answer_comes_again_after_the_deadline_and_a_late_answ
 
 
 def test_after_its_attempts_a_message_is_dead_lettered_with_its_history() -> None:
-    clock, broker = rig(DEAD, attempts=3)
+    clock, broker = scaled(DEAD, attempts=3)
     broker.publish(TOPIC, b"x", {"kind": "drain"})
     for _ in range(3):
         broker.settle(only(broker.due()).number, 500)
@@ -81,7 +81,7 @@ def test_after_its_attempts_a_message_is_dead_lettered_with_its_history() -> Non
 
 
 def test_pushes_under_way_are_bounded() -> None:
-    _, broker = rig(outstanding=2)
+    _, broker = scaled(outstanding=2)
     for _ in range(5):
         broker.publish(TOPIC, b"", {})
     first = broker.due()
@@ -92,7 +92,7 @@ def test_pushes_under_way_are_bounded() -> None:
 
 def test_a_topic_that_does_not_exist_is_refused() -> None:
     with pytest.raises(UnknownTopicError):
-        rig()[1].publish("projects/p/topics/none", b"", {})
+        scaled()[1].publish("projects/p/topics/none", b"", {})
 
 
 def test_ticks_never_overlap_and_a_late_one_is_delayed_not_dropped() -> None:
@@ -115,7 +115,7 @@ def test_ticks_never_overlap_and_a_late_one_is_delayed_not_dropped() -> None:
 
 
 def test_the_window_opens_with_three_and_doubles_with_each_full_round_of_acknowledgements() -> None:
-    _, broker = rig(outstanding=40)
+    _, broker = scaled(outstanding=40)
     for _ in range(200):
         broker.publish(TOPIC, b"", {})
 
@@ -131,7 +131,7 @@ def test_the_window_opens_with_three_and_doubles_with_each_full_round_of_acknowl
 
 @pytest.mark.parametrize("status", [None, 503])
 def test_the_window_narrows_with_a_failure_but_never_below_its_first(status: int | None) -> None:
-    _, broker = rig()
+    _, broker = scaled()
     for _ in range(60):
         broker.publish(TOPIC, b"", {})
     for _ in range(2):
@@ -148,7 +148,7 @@ def test_the_window_narrows_with_a_failure_but_never_below_its_first(status: int
 
 
 def test_a_push_that_is_not_answered_keeps_its_place_in_the_window() -> None:
-    clock, broker = rig()
+    clock, broker = scaled()
     for _ in range(9):
         broker.publish(TOPIC, b"", {})
     broker.due()

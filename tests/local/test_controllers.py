@@ -9,14 +9,14 @@ from tests.local.virtual_cluster import VirtualCluster, budget, node, pod, workl
 
 
 def test_an_evicted_pod_comes_back_under_a_new_name_and_becomes_ready() -> None:
-    bench = VirtualCluster([node("a"), node("b")])
-    bench.add("deployments", workload(replicas=2))
-    bench.run(4)
-    before = {item["metadata"]["uid"] for item in bench.pods()}
-    gone = bench.pods()[0]["metadata"]
-    bench.evict(gone["name"], gracePeriodSeconds=2)
-    bench.run(6)
-    after = bench.pods()
+    virtual = VirtualCluster([node("a"), node("b")])
+    virtual.add("deployments", workload(replicas=2))
+    virtual.run(4)
+    before = {item["metadata"]["uid"] for item in virtual.pods()}
+    gone = virtual.pods()[0]["metadata"]
+    virtual.evict(gone["name"], gracePeriodSeconds=2)
+    virtual.run(6)
+    after = virtual.pods()
     assert len(after) == 2
     assert gone["uid"] not in {item["metadata"]["uid"] for item in after}
     assert len(before & {item["metadata"]["uid"] for item in after}) == 1
@@ -24,85 +24,85 @@ def test_an_evicted_pod_comes_back_under_a_new_name_and_becomes_ready() -> None:
 
 
 def test_a_statefulset_pod_comes_back_under_its_name_once_the_old_one_is_gone() -> None:
-    bench = VirtualCluster([node("a"), node("b")])
-    bench.add("statefulsets", workload("db", replicas=2))
-    bench.run(6)
-    old = bench.store.get("pods", "default", "db-0")["metadata"]["uid"]
-    bench.evict("db-0", gracePeriodSeconds=5)
-    bench.run(3)
-    assert bench.store.get("pods", "default", "db-0")["metadata"]["uid"] == old
-    bench.run(6)
-    fresh = bench.store.get("pods", "default", "db-0")
+    virtual = VirtualCluster([node("a"), node("b")])
+    virtual.add("statefulsets", workload("db", replicas=2))
+    virtual.run(6)
+    old = virtual.store.get("pods", "default", "db-0")["metadata"]["uid"]
+    virtual.evict("db-0", gracePeriodSeconds=5)
+    virtual.run(3)
+    assert virtual.store.get("pods", "default", "db-0")["metadata"]["uid"] == old
+    virtual.run(6)
+    fresh = virtual.store.get("pods", "default", "db-0")
     assert fresh["metadata"]["uid"] != old
     assert is_ready(fresh)
 
 
 def test_a_daemonset_runs_on_every_node_cordoned_ones_too() -> None:
-    bench = VirtualCluster(
+    virtual = VirtualCluster(
         [node("a"), node("b", unschedulable=True), node("c", taints=[{"key": "x", "effect": "NoSchedule"}])]
     )
-    bench.add("daemonsets", workload("agent", replicas=None, cpu="100m"))
-    bench.run(4)
-    assert sorted(node_of(item) for item in bench.pods()) == ["a", "b"]
-    bench.store.remove("nodes", "", "b", "test")
-    bench.run(2)
-    assert [node_of(item) for item in bench.pods()] == ["a"]
+    virtual.add("daemonsets", workload("agent", replicas=None, cpu="100m"))
+    virtual.run(4)
+    assert sorted(node_of(item) for item in virtual.pods()) == ["a", "b"]
+    virtual.store.remove("nodes", "", "b", "test")
+    virtual.run(2)
+    assert [node_of(item) for item in virtual.pods()] == ["a"]
 
 
 def test_a_job_runs_to_its_completions() -> None:
-    bench = VirtualCluster()
+    virtual = VirtualCluster()
     template = workload("sum", annotations={"local.ebb.internal/run-for": "3"})
     template["spec"] |= {"parallelism": 1, "completions": 2}
-    bench.add("jobs", template)
-    bench.run(15)
-    assert bench.store.get("jobs", "default", "sum")["status"]["succeeded"] == 2
+    virtual.add("jobs", template)
+    virtual.run(15)
+    assert virtual.store.get("jobs", "default", "sum")["status"]["succeeded"] == 2
 
 
 def test_scaling_in_takes_pods_away_and_scaling_out_adds_them() -> None:
-    bench = VirtualCluster([node("a", cpu="8")])
-    bench.add("deployments", workload(replicas=4))
-    bench.run(4)
+    virtual = VirtualCluster([node("a", cpu="8")])
+    virtual.add("deployments", workload(replicas=4))
+    virtual.run(4)
     for replicas in (1, 3):
         patch = {"spec": {"replicas": replicas}}
-        bench.call(
+        virtual.call(
             "PATCH", "/apis/apps/v1/namespaces/default/deployments/web", patch, type="application/merge-patch+json"
         )
-        bench.run(40)
-        assert len(bench.pods()) == replicas
+        virtual.run(40)
+        assert len(virtual.pods()) == replicas
 
 
 def test_pods_of_a_deleted_node_are_collected_after_the_quarantine() -> None:
-    bench = VirtualCluster([node("a"), node("b")])
-    bench.add("pods", pod("bare", on="b", phase="Running"))
-    bench.store.remove("nodes", "", "b", "test")
-    bench.run(3)
-    assert len(bench.pods()) == 1
-    bench.run(4)
-    assert bench.pods() == []
+    virtual = VirtualCluster([node("a"), node("b")])
+    virtual.add("pods", pod("bare", on="b", phase="Running"))
+    virtual.store.remove("nodes", "", "b", "test")
+    virtual.run(3)
+    assert len(virtual.pods()) == 1
+    virtual.run(4)
+    assert virtual.pods() == []
 
 
 def test_a_terminating_pod_leaves_after_its_shutdown_time_at_most_its_grace() -> None:
-    bench = VirtualCluster(shutdown=3.0)
+    virtual = VirtualCluster(shutdown=3.0)
     for name, grace in (("quick", 30), ("capped", 1)):
-        bench.add("pods", pod(name, on="a", phase="Running", terminationGracePeriodSeconds=grace))
-        bench.evict(name)
-    bench.run(2)
-    assert [item["metadata"]["name"] for item in bench.pods()] == ["quick"]
-    bench.run(2)
-    assert bench.pods() == []
+        virtual.add("pods", pod(name, on="a", phase="Running", terminationGracePeriodSeconds=grace))
+        virtual.evict(name)
+    virtual.run(2)
+    assert [item["metadata"]["name"] for item in virtual.pods()] == ["quick"]
+    virtual.run(2)
+    assert virtual.pods() == []
 
 
 def test_a_node_whose_kubelet_dies_goes_unknown_and_is_tainted() -> None:
-    bench = VirtualCluster()
-    bench.world.kubelet.dead.add("a")
-    bench.run(1)
-    dead = bench.store.get("nodes", "", "a")
+    virtual = VirtualCluster()
+    virtual.world.kubelet.dead.add("a")
+    virtual.run(1)
+    dead = virtual.store.get("nodes", "", "a")
     assert not is_ready(dead)
     assert [taint["key"] for taint in dead["spec"]["taints"]] == ["node.kubernetes.io/unreachable"]
-    bench.world.kubelet.dead.clear()
-    bench.run(1)
-    assert is_ready(bench.store.get("nodes", "", "a"))
-    assert "taints" not in bench.store.get("nodes", "", "a")["spec"]
+    virtual.world.kubelet.dead.clear()
+    virtual.run(1)
+    assert is_ready(virtual.store.get("nodes", "", "a"))
+    assert "taints" not in virtual.store.get("nodes", "", "a")["spec"]
 
 
 @pytest.mark.parametrize(
@@ -117,11 +117,11 @@ def test_a_node_whose_kubelet_dies_goes_unknown_and_is_tainted() -> None:
     ],
 )
 def test_a_budget_allows_what_it_says(expected: tuple[int, int, int], spec: Any) -> None:
-    bench = VirtualCluster([node("a", cpu="8")])
-    bench.add("deployments", workload(replicas=4))
-    bench.add("poddisruptionbudgets", budget(**spec))
-    bench.run(4)
-    status = bench.store.get("poddisruptionbudgets", "default", "guard")["status"]
+    virtual = VirtualCluster([node("a", cpu="8")])
+    virtual.add("deployments", workload(replicas=4))
+    virtual.add("poddisruptionbudgets", budget(**spec))
+    virtual.run(4)
+    status = virtual.store.get("poddisruptionbudgets", "default", "guard")["status"]
     assert (status["desiredHealthy"], status["currentHealthy"], status["disruptionsAllowed"]) == expected
 
 
@@ -133,57 +133,57 @@ def test_a_budget_allows_what_it_says(expected: tuple[int, int, int], spec: Any)
     ],
 )
 def test_a_share_without_a_scale_allows_nothing(expected: tuple[int, str], owner: str) -> None:
-    bench = VirtualCluster()
+    virtual = VirtualCluster()
     if owner == "Pod":
-        bench.add("pods", pod("bare", on="a", phase="Running", app="web"))
+        virtual.add("pods", pod("bare", on="a", phase="Running", app="web"))
     else:
-        bench.add("daemonsets", workload(replicas=None))
-    bench.add("poddisruptionbudgets", budget(maxUnavailable=1))
-    bench.run(3)
-    status = bench.store.get("poddisruptionbudgets", "default", "guard")["status"]
+        virtual.add("daemonsets", workload(replicas=None))
+    virtual.add("poddisruptionbudgets", budget(maxUnavailable=1))
+    virtual.run(3)
+    status = virtual.store.get("poddisruptionbudgets", "default", "guard")["status"]
     assert (status["disruptionsAllowed"], status["conditions"][0]["reason"]) == expected
 
 
 def test_a_deleted_namespace_is_emptied_and_goes() -> None:
-    bench = VirtualCluster(shutdown=2.0)
-    bench.add("deployments", workload())
-    bench.run(3)
-    bench.call("DELETE", "/api/v1/namespaces/default")
-    bench.run(1)
-    assert {bool(item["metadata"].get("deletionTimestamp")) for item in bench.pods()} == {True}
-    bench.run(5)
-    assert bench.pods() == []
-    assert bench.store.find("namespaces", "", "default") is None
+    virtual = VirtualCluster(shutdown=2.0)
+    virtual.add("deployments", workload())
+    virtual.run(3)
+    virtual.call("DELETE", "/api/v1/namespaces/default")
+    virtual.run(1)
+    assert {bool(item["metadata"].get("deletionTimestamp")) for item in virtual.pods()} == {True}
+    virtual.run(5)
+    assert virtual.pods() == []
+    assert virtual.store.find("namespaces", "", "default") is None
 
 
 def test_a_replacement_that_never_gets_ready_keeps_the_budget_shut() -> None:
-    bench = VirtualCluster([node("a"), node("b")])
+    virtual = VirtualCluster([node("a"), node("b")])
     owner = workload(replicas=2)
-    bench.add("deployments", owner)
-    bench.add("poddisruptionbudgets", budget(minAvailable=1))
-    bench.run(4)
-    sets = bench.store.all("replicasets")[0]["metadata"]["name"]
+    virtual.add("deployments", owner)
+    virtual.add("poddisruptionbudgets", budget(minAvailable=1))
+    virtual.run(4)
+    sets = virtual.store.all("replicasets")[0]["metadata"]["name"]
     annotations = {"local.ebb.internal/never-ready": "true"}
-    bench.store.update(
+    virtual.store.update(
         "replicasets",
         "default",
         sets,
         lambda thing: thing["spec"]["template"]["metadata"].update(annotations=annotations),
         "test",
     )
-    bench.evict(bench.pods()[0]["metadata"]["name"], gracePeriodSeconds=1)
-    bench.run(10)
-    last = next(item for item in bench.pods() if is_ready(item))
-    assert bench.evict(last["metadata"]["name"]).status == 429
+    virtual.evict(virtual.pods()[0]["metadata"]["name"], gracePeriodSeconds=1)
+    virtual.run(10)
+    last = next(item for item in virtual.pods() if is_ready(item))
+    assert virtual.evict(last["metadata"]["name"]).status == 429
 
 
 def test_equal_seeds_make_equal_worlds() -> None:
     def story() -> list[str]:
-        bench = VirtualCluster([node("a"), node("b")], seed=3)
-        bench.add("deployments", workload(replicas=3))
-        bench.run(5)
-        bench.evict(bench.pods()[0]["metadata"]["name"], gracePeriodSeconds=1)
-        bench.run(5)
-        return list(bench.world.record.lines())
+        virtual = VirtualCluster([node("a"), node("b")], seed=3)
+        virtual.add("deployments", workload(replicas=3))
+        virtual.run(5)
+        virtual.evict(virtual.pods()[0]["metadata"]["name"], gracePeriodSeconds=1)
+        virtual.run(5)
+        return list(virtual.world.record.lines())
 
     assert story() == story()

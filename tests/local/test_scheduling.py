@@ -138,15 +138,17 @@ def test_a_pod_asks_for_its_highest_moment(expected: int, more: Any) -> None:
 
 
 def test_a_pod_that_fits_nowhere_says_why_and_is_tried_again() -> None:
-    bench = VirtualCluster([node("a", cpu="1"), node("b", unschedulable=True)])
-    bench.add("pods", pod("big", cpu="2"))
-    bench.run(1)
-    assert is_unschedulable(bench.pods()[0])
+    virtual = VirtualCluster([node("a", cpu="1"), node("b", unschedulable=True)])
+    virtual.add("pods", pod("big", cpu="2"))
+    virtual.run(1)
+    assert is_unschedulable(virtual.pods()[0])
     message = "0/2 nodes are available: 1 Insufficient cpu, 1 node(s) were unschedulable."
-    assert [(item["reason"], item["message"]) for item in bench.store.all("events")] == [("FailedScheduling", message)]
-    bench.store.update("nodes", "", "b", lambda thing: thing["spec"].pop("unschedulable"), "test")
-    bench.run(1)
-    assert node_of(bench.pods()[0]) == "b"
+    assert [(item["reason"], item["message"]) for item in virtual.store.all("events")] == [
+        ("FailedScheduling", message)
+    ]
+    virtual.store.update("nodes", "", "b", lambda thing: thing["spec"].pop("unschedulable"), "test")
+    virtual.run(1)
+    assert node_of(virtual.pods()[0]) == "b"
 
 
 @pytest.mark.parametrize(
@@ -157,22 +159,22 @@ def test_a_pod_that_fits_nowhere_says_why_and_is_tried_again() -> None:
     ],
 )
 def test_the_scoring_decides_between_nodes_that_fit(expected: str, scoring: Scoring) -> None:
-    bench = VirtualCluster([node("a"), node("b")], scoring=scoring)
-    bench.add("pods", pod("there", on="a", phase="Running"))
-    bench.add("pods", pod("new"))
-    bench.run(1)
-    assert node_of(bench.store.get("pods", "default", "new")) == expected
+    virtual = VirtualCluster([node("a"), node("b")], scoring=scoring)
+    virtual.add("pods", pod("there", on="a", phase="Running"))
+    virtual.add("pods", pod("new"))
+    virtual.run(1)
+    assert node_of(virtual.store.get("pods", "default", "new")) == expected
 
 
 def test_pods_of_one_round_do_not_overfill_a_node() -> None:
-    bench = VirtualCluster([node("a", cpu="2"), node("b", cpu="2")])
-    bench.add("deployments", workload(replicas=5))
-    bench.run(3)
-    assert sorted(node_of(item) for item in bench.pods()) == ["", "a", "a", "b", "b"]
+    virtual = VirtualCluster([node("a", cpu="2"), node("b", cpu="2")])
+    virtual.add("deployments", workload(replicas=5))
+    virtual.run(3)
+    assert sorted(node_of(item) for item in virtual.pods()) == ["", "a", "a", "b", "b"]
 
 
 def test_a_gated_pod_waits() -> None:
-    bench = VirtualCluster()
-    bench.add("pods", pod("gated", schedulingGates=[{"name": "x"}]))
-    bench.run(1)
-    assert bench.pods()[0]["status"]["conditions"][-1]["reason"] == "SchedulingGated"
+    virtual = VirtualCluster()
+    virtual.add("pods", pod("gated", schedulingGates=[{"name": "x"}]))
+    virtual.run(1)
+    assert virtual.pods()[0]["status"]["conditions"][-1]["reason"] == "SchedulingGated"

@@ -11,7 +11,7 @@ from infra.local.simulated_gke import SimulatedGke
 from infra.local.world.pods import is_unschedulable, node_of, stays_behind
 
 
-class Night:
+class DemoCluster:
     """The demo's cluster, one second at a time."""
 
     def __init__(self) -> None:
@@ -52,27 +52,27 @@ class Night:
 
 
 def test_a_drained_node_is_deleted_and_no_pod_waits_and_no_budget_breaks() -> None:
-    night = Night()
-    node = night.cloud.node_names["web"][4]
-    assert night.drain(node)
-    night.live(40)
-    store = night.cloud.world.store
+    demo = DemoCluster()
+    node = demo.cloud.node_names["web"][4]
+    assert demo.drain(node)
+    demo.live(40)
+    store = demo.cloud.world.store
     assert store.find("nodes", "", node) is None
     assert not [pod for pod in store.all("pods") if is_unschedulable(pod)]
-    evictions = night.cloud.world.record.of("eviction")
+    evictions = demo.cloud.world.record.of("eviction")
     assert evictions
     assert not [entry for entry in evictions for item in entry["budgets"] if item["broken"]]
 
 
 def test_the_demos_stuck_node_cannot_be_drained() -> None:
-    night = Night()
-    assert not night.drain(night.cloud.node_names["web"][10])
+    demo = DemoCluster()
+    assert not demo.drain(demo.cloud.node_names["web"][10])
 
 
 def test_equal_seeds_make_equal_nights() -> None:
     def story() -> list[str]:
-        night = Night()
-        night.drain(night.cloud.node_names["web"][6])
-        return list(night.cloud.world.record.lines())
+        demo = DemoCluster()
+        demo.drain(demo.cloud.node_names["web"][6])
+        return list(demo.cloud.world.record.lines())
 
     assert story() == story()

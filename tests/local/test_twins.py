@@ -29,17 +29,17 @@ class Twin(Protocol):
 
 class Little:
     def __init__(self) -> None:
-        self.bench = VirtualCluster([])
+        self.virtual = VirtualCluster([])
 
     def ask(self, method: str, path: str, body: Any = None, content: str = PLAIN) -> tuple[int, Json, Json]:
         bare, _, query = path.partition("?")
         pairs = dict(part.split("=", 1) for part in query.split("&") if part)
-        answer = self.bench.call(method, bare, body, type=content, query=pairs)
+        answer = self.virtual.call(method, bare, body, type=content, query=pairs)
         return answer.status, json.loads(answer.body), dict(answer.headers)
 
     def until(self, what: str, holds: Callable[[], object]) -> None:
         if not holds():
-            self.bench.run(3)
+            self.virtual.run(3)
             assert holds(), what
 
 
@@ -299,6 +299,6 @@ def twins(control_plane: ControlPlane) -> Iterator[tuple[Twin, Twin]]:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_the_little_api_answers_as_the_real_one(case: Callable[[Twin], Any], twins: tuple[Twin, Twin]) -> None:
-    little, real = twins
-    assert case(little) == case(real)
+def test_the_simulated_api_answers_as_the_real_one(case: Callable[[Twin], Any], twins: tuple[Twin, Twin]) -> None:
+    simulated, real = twins
+    assert case(simulated) == case(real)

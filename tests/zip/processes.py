@@ -101,10 +101,10 @@ def running(binaries: Path, source: Path, folder: Path, state: Mapping[str, str]
     ports = dict(zip(TARGETS, free_ports(len(TARGETS)), strict=True))
     with ExitStack() as stack:
         up = ["-m", "infra.local", "up", "--held", "--scenario", str(SCENARIO), "--folder", str(folder)]
-        little = Child("little-gke", [*up, "--push", f"{TOPIC}=http://{HOST}:{ports['drain']}/"], folder, {})
-        stack.callback(little.close)
-        little.wait_until(lambda: little.out.read_text().endswith("\n"), "it did not say its addresses")
-        addresses = json.loads(little.out.read_text())
+        gke = Child("little-gke", [*up, "--push", f"{TOPIC}=http://{HOST}:{ports['drain']}/"], folder, {})
+        stack.callback(gke.close)
+        gke.wait_until(lambda: gke.out.read_text().endswith("\n"), "it did not say its addresses")
+        addresses = json.loads(gke.out.read_text())
         functions = {}
         for target in TARGETS:
             command = [str(binaries / "functions-framework"), "--target", target, "--source", "main.py"]

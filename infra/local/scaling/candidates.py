@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from infra.local.machine_types import MachinePool
 from infra.local.scaling.drainability import obstacle
 from infra.local.scaling.settings import AutoscalerSettings
-from infra.local.scaling.simulation import Simulation
+from infra.local.scaling.simulation import RemovalSimulation
 from infra.local.scaling.utilisation import utilisation
 from infra.local.scaling.view import DISABLED, TO_BE_DELETED, Group, View, group_of, has_taint
 from infra.local.world.kinds import Json
@@ -66,9 +66,9 @@ class Candidates:
         uid = node["metadata"]["uid"]
         return bool(movers[uid]), uid not in self.since
 
-    def _begun(self, view: View, leaving: Leaving) -> Simulation:
+    def _begun(self, view: View, leaving: Leaving) -> RemovalSimulation:
         """A simulation in which all that already looks for room has taken it."""
-        simulation = Simulation(view)
+        simulation = RemovalSimulation(view)
         simulation.place(pod for pod in view.pods if _waits(pod))
         for node in view.nodes:
             if node["metadata"]["uid"] in leaving.uids:
@@ -88,7 +88,7 @@ class Candidates:
         share = utilisation(view, node, now, ignore_daemonsets=self.settings.ignore_daemonsets)
         return share <= self.settings.threshold
 
-    def _can_go(self, view: View, node: Json, movers: list[Json], simulation: Simulation, now: float) -> bool:
+    def _can_go(self, view: View, node: Json, movers: list[Json], simulation: RemovalSimulation, now: float) -> bool:
         return obstacle(movers, view, now) is None and simulation.remove(node, movers)
 
 

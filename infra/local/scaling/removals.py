@@ -30,7 +30,7 @@ class RemovalPhase(StrEnum):
 
 
 @dataclass
-class Removal:
+class NodeRemoval:
     """One node on its way out; `due_at` is when it is looked at next, `until` when its phase has failed."""
 
     name: str
@@ -49,7 +49,7 @@ class Removals:
 
     client: Client
     settings: AutoscalerSettings
-    under_way: dict[str, Removal] = field(default_factory=dict)
+    under_way: dict[str, NodeRemoval] = field(default_factory=dict)
     not_before: float = 0.0
 
     def leaving(self) -> Leaving:
@@ -72,7 +72,7 @@ class Removals:
         begins = now + settings.delay_after_taint
         phase, due = (RemovalPhase.EVICTING, begins) if drains else (RemovalPhase.DELETING, now + settings.deletion)
         until = begins + settings.eviction_time
-        self.under_way[meta["uid"]] = Removal(meta["name"], group_of(node), phase, due, until, drains)
+        self.under_way[meta["uid"]] = NodeRemoval(meta["name"], group_of(node), phase, due, until, drains)
         return True
 
     def proceed(self, view: View, now: float) -> None:
@@ -88,7 +88,7 @@ class Removals:
     def release(self, node: Json) -> None:
         write(self.client, node, {"unschedulable": None, "taints": without_taint(node, TO_BE_DELETED)})
 
-    def _step(self, removal: Removal, node: Json, view: View, now: float) -> str | None:
+    def _step(self, removal: NodeRemoval, node: Json, view: View, now: float) -> str | None:
         """One step; a text when it is over: why it failed, or nothing if the node may go."""
         match removal.phase:
             case RemovalPhase.EVICTING:
@@ -98,7 +98,7 @@ class Removals:
             case RemovalPhase.DELETING:
                 return self._deletable(removal, node, view, now)
 
-    def _evict(self, removal: Removal, node: Json, view: View, now: float) -> str | None:
+    def _evict(self, removal: NodeRemoval, node: Json, view: View, now: float) -> str | None:
         pods = [pod for pod in view.movers(node, now) if pod["metadata"]["uid"] not in removal.evicted]
         if not removal.evicted and (why := obstacle(pods, view, now)):
             return f"failed to drain: {why}"
@@ -111,7 +111,7 @@ class Removals:
             removal.until = now + removal.longest_grace + self.settings.grace_headroom
         return None
 
-    def _is_evicted(self, pod: Json, removal: Removal) -> bool:
+    def _is_evicted(self, pod: Json, removal: NodeRemoval) -> bool:
         own = int(pod["spec"].get("terminationGracePeriodSeconds", DEFAULT_GRACE))
         grace = min(own, self.settings.longest_grace)
         try:
@@ -124,7 +124,7 @@ class Removals:
         removal.longest_grace = max(removal.longest_grace, grace)
         return True
 
-    def _await(self, removal: Removal, node: Json, view: View, now: float) -> str | None:
+    def _await(self, removal: NodeRemoval, node: Json, view: View, now: float) -> str | None:
         left = [pod for pod in view.movers(node, now) if pod["metadata"]["uid"] in removal.evicted]
         if left and now >= removal.until:
             return f"{len(left)} pods did not end in time"
@@ -133,7 +133,7 @@ class Removals:
             removal.phase, removal.due_at = RemovalPhase.DELETING, now + self.settings.deletion
         return None
 
-    def _deletable(self, removal: Removal, node: Json, view: View, now: float) -> str:
+    def _deletable(self, removal: NodeRemoval, node: Json, view: View, now: float) -> str:
         if not removal.drains and view.movers(node, now):
             return "new pods were scheduled on the node"
         return "the instance could not be deleted" if removal.name in self.settings.fail_deletions else ""

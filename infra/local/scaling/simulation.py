@@ -33,7 +33,7 @@ def _ghost(node_info: NodeInfo) -> NodeInfo:
     return ghost
 
 
-class Simulation:
+class RemovalSimulation:
     """One loop's simulation; each `remove` that succeeds is kept."""
 
     def __init__(self, view: View) -> None:

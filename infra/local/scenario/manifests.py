@@ -1,6 +1,6 @@
 """Kubernetes objects for the workloads of a scenario: templates, controllers, budgets."""
 
-from infra.local.scenario.reading import BudgetSpec, WorkloadSpec
+from infra.local.scenario.reading import WorkloadBudget, WorkloadSpec
 from infra.local.world.kinds import PLURAL_OF_KIND, Json
 from infra.local.world.kubelet import PREFIX
 
@@ -49,7 +49,7 @@ def controller_of(workload: WorkloadSpec) -> tuple[str, Json] | None:
     return PLURAL_OF_KIND[workload.kind], {"metadata": meta, "spec": spec}
 
 
-def budget_of(workload: WorkloadSpec, budget: BudgetSpec) -> Json:
+def budget_of(workload: WorkloadSpec, budget: WorkloadBudget) -> Json:
     """The workload's PodDisruptionBudget, of the same name."""
     spec: Json = budget.model_dump(by_alias=True, exclude_none=True)
     spec["selector"] = {"matchLabels": selector_of(workload)}

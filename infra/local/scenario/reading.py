@@ -46,7 +46,7 @@ class PoolSpec(_ScenarioModel):
     autoscaling: Autoscaling = Autoscaling()
 
 
-class BudgetSpec(_ScenarioModel):
+class WorkloadBudget(_ScenarioModel):
     min_available: int | str | None = None
     max_unavailable: int | str | None = None
     unhealthy_pod_eviction_policy: str | None = None
@@ -74,7 +74,7 @@ class WorkloadSpec(_ScenarioModel):
     never_ready: Literal["no", "next", "all"] = "no"
     priority: int = 0
     nodes: list[str] = []
-    pdb: BudgetSpec | None = None
+    pdb: WorkloadBudget | None = None
     pod: Json = {}
     """Merged into the pod's spec: nodeSelector, affinity, tolerations, volumes, topologySpreadConstraints …"""
 
