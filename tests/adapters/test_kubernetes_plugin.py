@@ -10,7 +10,7 @@ import pytest
 
 from shared.adapters.kubernetes.access import from_kubeconfig
 from shared.errors import Retryable
-from tests.cli.drains.processes import ebb
+from tests.cli.drains.pushed_installation import ebb
 
 GCLOUD_SAYS = """\
 F1122 01:08:25 cred.go:145] print credential failed: exit status 1 (err: ERROR: (gcloud.config) No active account.

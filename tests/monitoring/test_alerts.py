@@ -139,9 +139,9 @@ def test_what_counts_as_a_failed_drain_is_what_opens_a_breaker() -> None:
     assert MOST_FAILURES == 3  # three within an hour open one; the alert speaks of as many within six
 
 
-def failures(told: list[Entry], times: Sequence[float]) -> list[Points]:
+def failures(logged: list[Entry], times: Sequence[float]) -> list[Points]:
     """The failed drains of those minutes, as the metric gives them."""
-    found = series(metrics()["drains"], told)
+    found = series(metrics()["drains"], logged)
     assert [dict(labels)["reason"] for labels in found] == ["deadline"]
     return [[(at, 1.0) for at in times]]
 
@@ -155,6 +155,6 @@ def failures(told: list[Entry], times: Sequence[float]) -> list[Points]:
     ],
 )
 def test_a_single_failed_drain_wakes_nobody(expected: bool, times: Sequence[float]) -> None:
-    told = entries(given_back())
+    logged = entries(given_back())
 
-    assert bool(speaks(alerts()["drain_failed"], failures(told, times), DAY)) is expected
+    assert bool(speaks(alerts()["drain_failed"], failures(logged, times), DAY)) is expected

@@ -118,8 +118,8 @@ def test_the_panel_on_a_node_finds_verdict_steps_and_end() -> None:
 
 
 def test_the_panel_on_the_night_finds_each_order_and_each_end() -> None:
-    told = [*entries(removal()), *entries(given_back())]
-    found = [entry for entry in told if matches(panel(LAST_NIGHT.question), entry)]
+    logged = [*entries(removal()), *entries(given_back())]
+    found = [entry for entry in logged if matches(panel(LAST_NIGHT.question), entry)]
 
     outcomes = [entry["jsonPayload"].get("outcome") for entry in found]
     assert sorted(filter(None, outcomes)) == ["given_back", "removed"]

@@ -15,8 +15,8 @@ from tests.monitoring.log_checks import faults
 @pytest.fixture(scope="session")
 def lines(tmp_path_factory: pytest.TempPathFactory) -> list[Entry]:
     """All lines of all histories."""
-    told = [entry for make in HISTORIES.values() for entry in entries(make())]
-    return [*told, *outage(Path(tmp_path_factory.mktemp("outage")))]
+    logged = [entry for make in HISTORIES.values() for entry in entries(make())]
+    return [*logged, *outage(Path(tmp_path_factory.mktemp("outage")))]
 
 
 def test_every_line_has_only_declared_events_labels_and_fields_of_their_types(lines: list[Entry]) -> None:

@@ -15,7 +15,7 @@ AFTERWARDS = 3600.0
 """Seconds in which what was begun comes to its end."""
 
 
-def told(history: History) -> list[Entry]:
+def logged(history: History) -> list[Entry]:
     """Return what is written while the history happens, but for what a pass tells; the planner's main names the run."""
     ebb = Installation(history.setting, history.seed, history.faults, history.message_faults, history.clock_skew)
     log = FakeLog()
@@ -29,7 +29,7 @@ def told(history: History) -> list[Entry]:
 
 @pytest.mark.parametrize("first", [0, 10])
 def test_no_fault_makes_a_line_that_the_table_does_not_know(first: int) -> None:
-    lines = [entry for seed in range(first, first + 10) for entry in told(mixture(seed, people=True))]
+    lines = [entry for seed in range(first, first + 10) for entry in logged(mixture(seed, people=True))]
 
     events = {entry["labels"]["event"] for entry in lines}
     assert {"order_published", "drain_step", "eviction", "drain_result"} <= events

@@ -25,21 +25,21 @@ POOL_B = (("pool", "b"),)
 @pytest.fixture(scope="session")
 def lines(tmp_path_factory: pytest.TempPathFactory) -> list[Entry]:
     """All lines of all histories."""
-    told = [entry for make in HISTORIES.values() for entry in entries(make())]
-    return [*told, *outage(Path(tmp_path_factory.mktemp("outage")))]
+    logged = [entry for make in HISTORIES.values() for entry in entries(make())]
+    return [*logged, *outage(Path(tmp_path_factory.mktemp("outage")))]
 
 
-def read(name: str, told: list[Entry]) -> Series:
-    return series(metrics()[name], told)
+def read(name: str, logged: list[Entry]) -> Series:
+    return series(metrics()[name], logged)
 
 
-def last(name: str, told: list[Entry]) -> dict[Any, float]:
-    return {labels: values[-1] for labels, values in read(name, told).items()}
+def last(name: str, logged: list[Entry]) -> dict[Any, float]:
+    return {labels: values[-1] for labels, values in read(name, logged).items()}
 
 
-def acts(name: str, told: list[Entry]) -> dict[str, int]:
+def acts(name: str, logged: list[Entry]) -> dict[str, int]:
     """How many nodes, by result."""
-    return {dict(labels)["result"]: len(values) for labels, values in read(name, told).items()}
+    return {dict(labels)["result"]: len(values) for labels, values in read(name, logged).items()}
 
 
 @pytest.mark.parametrize("metric", [pytest.param(metric, id=metric.name) for metric in METRICS])
@@ -74,33 +74,33 @@ def two_pools() -> FakeEbb:
 def test_the_gauges_of_a_pool_are_what_the_pool_is() -> None:
     ebb = two_pools()
     tick(ebb)
-    told = entries(ebb, "INFO")
+    logged = entries(ebb, "INFO")
 
-    assert last("pool_nodes", told) == {POOL_A: 4, POOL_B: 1}
-    assert last("pool_underutilized_nodes", told) == {POOL_A: 1, POOL_B: 0}
-    assert last("pool_marked_nodes", told) == {POOL_A: 1, POOL_B: 0}
-    assert last("pool_in_flight_nodes", told) == {POOL_A: 1, POOL_B: 0}
-    assert last("pool_cpu_utilization", told) == {POOL_A: 4.5 / 16, POOL_B: 0}
-    assert last("pool_memory_utilization", told) == {POOL_A: 5 / 64, POOL_B: 0}
+    assert last("pool_nodes", logged) == {POOL_A: 4, POOL_B: 1}
+    assert last("pool_underutilized_nodes", logged) == {POOL_A: 1, POOL_B: 0}
+    assert last("pool_marked_nodes", logged) == {POOL_A: 1, POOL_B: 0}
+    assert last("pool_in_flight_nodes", logged) == {POOL_A: 1, POOL_B: 0}
+    assert last("pool_cpu_utilization", logged) == {POOL_A: 4.5 / 16, POOL_B: 0}
+    assert last("pool_memory_utilization", logged) == {POOL_A: 5 / 64, POOL_B: 0}
 
 
-def of_node(name: str, told: list[Entry]) -> dict[str, float]:
-    return {dict(labels)["node"]: values[-1] for labels, values in read(name, told).items()}
+def of_node(name: str, logged: list[Entry]) -> dict[str, float]:
+    return {dict(labels)["node"]: values[-1] for labels, values in read(name, logged).items()}
 
 
 @pytest.mark.acceptance(22, 101)
 def test_the_gauges_of_a_node_are_what_it_is_and_end_with_it() -> None:
     ebb = two_pools()
     tick(ebb)
-    told = entries(ebb, "INFO")
+    logged = entries(ebb, "INFO")
 
     names = {"full", "marked", "young", "held", "other"}
-    assert of_node("node_allocatable_cpu", told) == {**dict.fromkeys(names, 4), "other": 2}
-    assert of_node("node_allocatable_memory", told) == {**dict.fromkeys(names, 16 * GIB), "other": 8 * GIB}
-    assert of_node("node_requested_cpu", told) == {**dict.fromkeys(names, 0), "full": 3.5, "marked": 1}
-    assert of_node("node_requested_memory", told) == {**dict.fromkeys(names, 0), "full": GIB, "marked": 4 * GIB}
-    assert of_node("node_cpu_ratio", told) == {**dict.fromkeys(names, 0), "full": 0.875, "marked": 0.25}
-    assert of_node("node_memory_ratio", told) == {**dict.fromkeys(names, 0), "full": 1 / 16, "marked": 0.25}
+    assert of_node("node_allocatable_cpu", logged) == {**dict.fromkeys(names, 4), "other": 2}
+    assert of_node("node_allocatable_memory", logged) == {**dict.fromkeys(names, 16 * GIB), "other": 8 * GIB}
+    assert of_node("node_requested_cpu", logged) == {**dict.fromkeys(names, 0), "full": 3.5, "marked": 1}
+    assert of_node("node_requested_memory", logged) == {**dict.fromkeys(names, 0), "full": GIB, "marked": 4 * GIB}
+    assert of_node("node_cpu_ratio", logged) == {**dict.fromkeys(names, 0), "full": 0.875, "marked": 0.25}
+    assert of_node("node_memory_ratio", logged) == {**dict.fromkeys(names, 0), "full": 1 / 16, "marked": 0.25}
 
     del ebb.cluster.nodes["full"]
     before = len(ebb.log.lines)
@@ -121,7 +121,7 @@ def test_the_gauges_of_the_cluster_are_what_the_cluster_is() -> None:
     ebb = two_pools()
     ebb.cluster.put(node("cordoned", unschedulable=True), pod("lost", unschedulable_since=NOW))
     tick(ebb)
-    told = entries(ebb, "INFO")
+    logged = entries(ebb, "INFO")
 
     expected = {
         "cluster_nodes": 6,
@@ -137,27 +137,27 @@ def test_the_gauges_of_the_cluster_are_what_the_cluster_is() -> None:
         "kept_full": 1,
         "kept_trouble": 1,
     }
-    assert {name: last(name, told)[()] for name in expected} == expected
+    assert {name: last(name, logged)[()] for name in expected} == expected
 
 
 @pytest.mark.acceptance(103)
 def test_a_failing_drain_counts_as_an_attempt_only() -> None:
-    told = entries(given_back())
+    logged = entries(given_back())
 
-    assert acts("nodes_cordoned", told) == {"attempted": 1, "succeeded": 1}
-    assert acts("nodes_drained", told) == {"attempted": 1}
-    assert acts("nodes_uncordoned", told) == {"attempted": 1, "succeeded": 1}
-    assert {dict(labels)["reason"] for labels in read("drains", told)} == {"deadline"}
+    assert acts("nodes_cordoned", logged) == {"attempted": 1, "succeeded": 1}
+    assert acts("nodes_drained", logged) == {"attempted": 1}
+    assert acts("nodes_uncordoned", logged) == {"attempted": 1, "succeeded": 1}
+    assert {dict(labels)["reason"] for labels in read("drains", logged)} == {"deadline"}
 
 
 @pytest.mark.acceptance(103)
 def test_a_drain_that_goes_well_counts_as_attempt_and_success() -> None:
-    told = entries(removal())
+    logged = entries(removal())
 
-    assert acts("nodes_cordoned", told) == {"attempted": 1, "succeeded": 1}
-    assert acts("nodes_drained", told) == {"attempted": 1, "succeeded": 1}
-    assert acts("nodes_uncordoned", told) == {}
-    assert {dict(labels)["outcome"] for labels in read("drains", told)} == {"removed"}
+    assert acts("nodes_cordoned", logged) == {"attempted": 1, "succeeded": 1}
+    assert acts("nodes_drained", logged) == {"attempted": 1, "succeeded": 1}
+    assert acts("nodes_uncordoned", logged) == {}
+    assert {dict(labels)["outcome"] for labels in read("drains", logged)} == {"removed"}
 
 
 def test_a_cordon_and_an_uncordon_that_fail_count_as_attempts_only() -> None:
@@ -186,12 +186,12 @@ def test_time_behind_a_disruption_budget_is_told_by_its_name() -> None:
 
 
 def test_a_removed_node_counts_as_reclaimed_in_hours_and_money() -> None:
-    told = entries(removal())
+    logged = entries(removal())
     price = 0.1340  # e2-standard-4 in shared/data/prices.yaml, to a tenth of a cent
 
-    assert read("reclaimed_nodes", told)[()] == [0, 0, 1]
-    assert read("reclaimed_node_hours", told)[()][-1] == pytest.approx(5 / 60, abs=1e-6)
-    assert read("reclaimed_cost", told)[()][-1] == pytest.approx(price, abs=2e-3)
-    assert read("reclaimed_dollars", told)[()][-1] == pytest.approx(price * 5 / 60, abs=2e-4)
-    assert len(read("drain_seconds", told)[POOL_A]) == 1
-    assert read("deletion_seconds", told)[POOL_A] == [pytest.approx(300, abs=60)]
+    assert read("reclaimed_nodes", logged)[()] == [0, 0, 1]
+    assert read("reclaimed_node_hours", logged)[()][-1] == pytest.approx(5 / 60, abs=1e-6)
+    assert read("reclaimed_cost", logged)[()][-1] == pytest.approx(price, abs=2e-3)
+    assert read("reclaimed_dollars", logged)[()][-1] == pytest.approx(price * 5 / 60, abs=2e-4)
+    assert len(read("drain_seconds", logged)[POOL_A]) == 1
+    assert read("deletion_seconds", logged)[POOL_A] == [pytest.approx(300, abs=60)]

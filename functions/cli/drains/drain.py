@@ -1,4 +1,4 @@
-"""`ebb drain`: publish one manual order, then tell from the drain's record what becomes of it.
+"""`ebb drain`: publish one manual order, then print from the drain's record what becomes of it.
 
 The order goes the planner's way, through Pub/Sub; the drainer judges it. Must not hold rules, and must not touch
 the cluster.
@@ -47,7 +47,7 @@ class DrainOptions:
 
 
 def order_drain(installation: Installation, node: str, options: DrainOptions, *, wait: bool) -> int:
-    """Publish the order and return the exit code; with `wait` tell the progress until its end.
+    """Publish the order and return the exit code; with `wait` print the progress until its end.
 
     Raises:
         BadInput: no node bears such a name, or `ignore` has a word that no order may leave out.
@@ -90,7 +90,7 @@ def print_line(line: ProgressLine) -> None:
 
 
 class DrainWatch:
-    """One order's progress, told line by line."""
+    """One order's progress, printed line by line."""
 
     def __init__(
         self,

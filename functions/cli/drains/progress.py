@@ -25,13 +25,13 @@ class ProgressLine:
 
 
 class Progress:
-    """Remembers which lines were told, so that every look tells only what is new."""
+    """Remembers which lines were given, so that every look gives only what is new."""
 
     def __init__(self) -> None:
         self._given: set[tuple[str, str]] = set()
 
     def new_lines(self, record: DrainRecord, claim: Claim | None) -> tuple[ProgressLine, ...]:
-        """Return what was not told yet, oldest first; `claim` is the one that the drain holds, if it does."""
+        """Return what was not given yet, oldest first; `claim` is the one that the drain holds, if it does."""
         fresh = [line for line in progress_lines(record, claim) if (line.word, line.text) not in self._given]
         self._given |= {(line.word, line.text) for line in fresh}
         return tuple(fresh)

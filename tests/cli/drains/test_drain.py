@@ -26,7 +26,7 @@ from shared.core.records.orders import CLAIM_WITHIN, OrderKind, Origin, decode
 from shared.errors import BadInput
 from shared.ports import Eviction
 from tests.builders import CLUSTER, NOW, node, order, pdb, pod, policy
-from tests.cli.drains.processes import TOPIC, ebb, installation_of
+from tests.cli.drains.pushed_installation import TOPIC, ebb, installation_of
 from tests.functions.fake_ebb import FakeEbb
 from tests.real.emulators import PubSubEmulator
 

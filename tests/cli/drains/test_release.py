@@ -14,7 +14,7 @@ from shared.core.records.orders import OrderKind, Origin
 from shared.core.records.state import ClusterState
 from shared.errors import BadInput, BadSettings
 from tests.builders import CLUSTER, claim, node, order, our_taint, pod
-from tests.cli.drains.processes import TOPIC, ebb, installation_of
+from tests.cli.drains.pushed_installation import TOPIC, ebb, installation_of
 from tests.functions.fake_ebb import FakeEbb
 
 BLIND = VisibleNodes(note="The cluster is not looked at.")

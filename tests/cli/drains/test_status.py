@@ -21,7 +21,7 @@ from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgres
 from shared.core.records.state import Backoff, Breaker, ClusterState, Mark, PoolMarks, Published
 from shared.ports import CLUSTER_KEY, DocumentKey, State, drain_key, pool_key
 from tests.builders import CLUSTER, NOW, claim, node, order, pod
-from tests.cli.drains.processes import ebb
+from tests.cli.drains.pushed_installation import ebb
 from tests.functions.fake_ebb import FakeEbb
 from tests.real.emulators import FirestoreEmulator
 

@@ -9,7 +9,7 @@ import pytest
 from infra.local.demo.promise import nodes, pods
 from infra.local.demo.promise.check import check
 from infra.local.demo.promise.evidence import Evidence, Limits, PassRecord, PdbRule, limits_of, pdb_rules_of
-from tests.cli.drains.records import LIMITS, OURS, asked, drained, evicted, evidence, node, pod
+from tests.local.demo.api_record import LIMITS, OURS, asked, drained, evicted, evidence, node, pod
 
 Rule = Callable[[Evidence], Iterator[str]]
 THREE = (pod("a"), pod("b"), pod("c"))
