@@ -18,7 +18,7 @@ _TIMEOUT: Final = 10.0
 _GOOD: Final = range(200, 300)
 
 
-class FakeGkeClient:
+class SimulatedGkeClient:
     """The simulated GKE at the addresses that it said at its start."""
 
     def __init__(self, addresses: Mapping[str, Any]) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from infra.local.demo.children import ROOT, Child, free_ports, listens
-from infra.local.demo.client import FakeGkeClient
+from infra.local.demo.client import SimulatedGkeClient
 
 SCENARIO: Final = ROOT / "infra" / "local" / "scenarios" / "demo.yaml"
 TOPIC: Final = "projects/local/topics/ebb-orders"
@@ -39,7 +39,7 @@ class AutoscalerAlone:
 class DemoInstallation:
     """All that runs: where the simulated GKE is, the planner's address, and the two functions' processes."""
 
-    gke: FakeGkeClient
+    gke: SimulatedGkeClient
     alone: AutoscalerAlone
     policy: str
     """The policy as it lies in the simulated bucket."""
@@ -57,7 +57,7 @@ def running(folder: Path, scenario: Path = SCENARIO) -> Iterator[DemoInstallatio
     """
     with ExitStack() as stack:
         plan_port, drain_port = free_ports(2)
-        addresses = _start_fake_gke(stack, folder, scenario, drain_port)
+        addresses = _start_simulated_gke(stack, folder, scenario, drain_port)
         environment = _environment(addresses, folder)
         planner = _start_function(stack, "planner", "plan", plan_port, folder, environment)
         drainer = _start_function(stack, "drainer", "drain", drain_port, folder, environment)
@@ -66,7 +66,7 @@ def running(folder: Path, scenario: Path = SCENARIO) -> Iterator[DemoInstallatio
             child.wait_until(partial(listens, port), f"it did not listen on port {port}")
         for child in (planner, drainer):  # at the end they go side by side: a busy one takes some seconds
             stack.callback(child.let_go)
-        gke = FakeGkeClient(addresses)
+        gke = SimulatedGkeClient(addresses)
         yield DemoInstallation(
             gke,
             alone,
@@ -77,7 +77,7 @@ def running(folder: Path, scenario: Path = SCENARIO) -> Iterator[DemoInstallatio
         )
 
 
-def _start_fake_gke(stack: ExitStack, folder: Path, scenario: Path, drain_port: int) -> Mapping[str, Any]:
+def _start_simulated_gke(stack: ExitStack, folder: Path, scenario: Path, drain_port: int) -> Mapping[str, Any]:
     arguments = ["-m", "infra.local", "up", "--held", "--scenario", str(scenario), "--folder", str(folder)]
     arguments += ["--push", f"{TOPIC}=http://{_HOST}:{drain_port}/", "--window", PUSH_WINDOW]
     child = Child("little-gke", arguments, folder, {})
