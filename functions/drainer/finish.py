@@ -25,8 +25,8 @@ from shared.store.drain_result import report_result
 TRIES: Final = 5
 
 
-def give_back(session: DrainSession, uid: str, why: Halt, detail: str = "", moved: tuple[str, ...] = ()) -> None:
-    """Uncordon and untaint the node if it is ours, back off, settle; `moved` as in the step of that name.
+def give_back(session: DrainSession, uid: str, why: Halt, detail: str = "", gave_way_for: tuple[str, ...] = ()) -> None:
+    """Uncordon and untaint the node if it is ours, back off, settle; `gave_way_for` as in the step of that name.
 
     Raises:
         Retryable: the node or a document could not be written; the record says `halting`, so a later step goes on.
@@ -39,7 +39,7 @@ def give_back(session: DrainSession, uid: str, why: Halt, detail: str = "", move
             "node_uid": uid,
             "why": why.value,
             "detail": detail,
-            "gave_way_for": moved,
+            "gave_way_for": gave_way_for,
         }
         session.leased.write(session.time.now(), **begun)
     node = restore_node(session, session.order.node, uid, record.order.order_id)
@@ -145,11 +145,13 @@ def _uncordon(session: DrainSession, node: Node, order_id: str) -> Node:
     return freed
 
 
-def settle_claim(session: DrainSession, uid: str, order_id: str, why: Halt | None, moved: tuple[str, ...] = ()) -> None:
+def settle_claim(
+    session: DrainSession, uid: str, order_id: str, why: Halt | None, gave_way_for: tuple[str, ...] = ()
+) -> None:
     """Take the order's claim out of the budgets, with a back-off if the drain failed."""
 
     def change(state: ClusterState, now: datetime) -> ClusterState | None:
         claim = state.claims.get(uid)
-        return settle(state, uid, why, now, moved) if claim and claim.order_id == order_id else None
+        return settle(state, uid, why, now, gave_way_for) if claim and claim.order_id == order_id else None
 
     change_cluster(session.ports.state, session.ports.clock, change)

@@ -97,9 +97,9 @@ def _carry_out(session: DrainSession, observed: Observation, step: Step) -> bool
             session.leased.close(session.time.now())
             finish.mark_claim_drained(session)
             return True
-        case GiveBack(why, detail, moved):
+        case GiveBack(why, detail, gave_way_for):
             _log_held(session, observed)
-            finish.give_back(session, session.record.node_uid, why, detail, moved)
+            finish.give_back(session, session.record.node_uid, why, detail, gave_way_for)
             return True
         case Settle():
             finish.settle_removed(session, session.record.node_uid)

@@ -7,16 +7,14 @@ records, the waiting pods, the nodes given back lately), so that nobody has to t
 Must not judge for how long a replacement may wait at all; that is in the claim's settings.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from datetime import datetime, timedelta
-from itertools import chain, repeat
 from typing import Final
 
 from shared.core.cluster.snapshot import Pod
 from shared.core.cluster.workloads import mark
 from shared.core.draining.observation import Observation, OtherDrain, OtherDrains
 from shared.core.draining.replacements import came_after, name_of, owed, waiting
-from shared.core.reasons import Halt
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.state import Backoff, Claim
 
@@ -24,23 +22,24 @@ BETWEEN_MESSAGES: Final = timedelta(seconds=5)
 """How long a drain may be without a step between two of its messages; one that is for longer gives nothing back."""
 
 
-def pod_given_way_for(
+def given_way_for(
     record: DrainRecord, claim: Claim, observed: Observation, others: OtherDrains, now: datetime
-) -> Pod | None:
-    """Return the waiting pod for which this drain gives its node back; None where it is for others to."""
+) -> tuple[str, ...]:
+    """Return the keys of the waiting pods for which this drain gives its node back; none where it is for others to."""
     drains = (OtherDrain(claim.since, record), *(each for each in others.drains if _is_at_work(each.record, now)))
-    for row in owed(record, observed):
-        for pod, chosen in _by_pod(row.workload, drains, observed, others.backoffs, claim.settings.pending_grace, now):
-            if chosen.record is record:
-                return pod
-    return None
+    found = (
+        (pod, chosen)
+        for row in owed(record, observed)
+        for pod, chosen in _by_pod(row.workload, drains, observed, others.backoffs, claim.settings.pending_grace, now)
+    )
+    return tuple(pod.key for pod, chosen in found if chosen.record is record)
 
 
 def _by_pod(
     workload: str,
     drains: Iterable[OtherDrain],
     observed: Observation,
-    backoffs: Iterable[Backoff],
+    backoffs: Collection[Backoff],
     grace: timedelta,
     now: datetime,
 ) -> Iterator[tuple[Pod, OtherDrain]]:
@@ -50,15 +49,12 @@ def _by_pod(
         (each for each, missing in owing.values() if missing), key=lambda each: _rank(each, observed, workload)
     )
     late = [pod for pod in _late(observed, workload, grace, now) if any(_may_owe(each, pod) for each in left)]
-    late = late[: max((missing for _, missing in owing.values()), default=0)]
-    given = _given_back_since(backoffs, workload, late)
-    for pod in chain.from_iterable(repeat(each, _drains_due(each, grace, now)) for each in late):
-        chosen = next((each for each in left if _may_owe(each, pod)), None)
-        if given > 0:
-            given -= 1
-        elif chosen is not None:
-            left.remove(chosen)
-            yield pod, chosen
+    for pod in late[: max((missing for _, missing in owing.values()), default=0)]:
+        for _ in range(_drains_due(pod, grace, now) - _given_back_for(pod, backoffs)):
+            chosen = next((each for each in left if _may_owe(each, pod)), None)
+            if chosen is not None:
+                left.remove(chosen)
+                yield pod, chosen
 
 
 def _rank(drain: OtherDrain, observed: Observation, workload: str) -> tuple[bool, bool, float, str]:
@@ -90,14 +86,15 @@ def _drains_due(pod: Pod, grace: timedelta, now: datetime) -> int:
 
 
 def _may_owe(drain: OtherDrain, pod: Pod) -> bool:
-    return came_after(drain.record.cordoned_at, pod)
+    """Whether the drain may give way for the pod: one that already does for others does not for this one as well."""
+    given = drain.record.gave_way_for
+    return came_after(drain.record.cordoned_at, pod) and (not given or pod.key in given)
 
 
-def _given_back_since(backoffs: Iterable[Backoff], workload: str, late: Iterable[Pod]) -> int:
-    """Count the nodes that were given back for the workload since the first of these pods began to wait."""
-    first = min((pod.unschedulable_since for pod in late if pod.unschedulable_since), default=None)
-    own = (each for each in backoffs if each.why == Halt.REPLACEMENT_PENDING.value and mark(workload) in each.moved)
-    return sum(first is not None and each.since >= first for each in own)
+def _given_back_for(pod: Pod, backoffs: Iterable[Backoff]) -> int:
+    """Count the nodes that were given back for the pod since it began to wait."""
+    key, since = mark(pod.key), pod.unschedulable_since
+    return sum(since is not None and each.since >= since and key in each.gave_way_for for each in backoffs)
 
 
 def _is_at_work(record: DrainRecord, now: datetime) -> bool:

@@ -10,10 +10,10 @@ from datetime import timedelta
 from typing import Final
 
 from shared.core.cluster.snapshot import Pod
-from shared.core.draining.attribution import pod_given_way_for
+from shared.core.draining.attribution import given_way_for
 from shared.core.draining.eviction_order import STATUS_LAG
 from shared.core.draining.observation import Drain
-from shared.core.draining.replacements import moved_workloads, overdue_replacement, owed, short_of_replicas
+from shared.core.draining.replacements import overdue_replacement, owed, short_of_replicas
 from shared.core.draining.steps import Await, Compare, GiveBack, LeaveToAutoscaler, RecordPhase, Step
 from shared.core.reasons import Halt
 from shared.core.records.drain_record import DrainPhase
@@ -32,8 +32,8 @@ def replacement_pending(drain: Drain) -> Step | None:
         return None
     if observed.others is None:
         return Compare()
-    pod = pod_given_way_for(record, observed.claim, observed, observed.others, drain.now)
-    return GiveBack(Halt.REPLACEMENT_PENDING, pod.key, moved_workloads(record, observed)) if pod else None
+    pods = given_way_for(record, observed.claim, observed, observed.others, drain.now)
+    return GiveBack(Halt.REPLACEMENT_PENDING, pods[0], pods) if pods else None
 
 
 def place_awaited(drain: Drain) -> Step | None:

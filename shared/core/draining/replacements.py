@@ -49,11 +49,6 @@ def owed(record: DrainRecord, observed: Observation) -> tuple[Owed, ...]:
     )
 
 
-def moved_workloads(record: DrainRecord, observed: Observation) -> tuple[str, ...]:
-    """Return the workloads of which a pod was evicted, or may have been, by name."""
-    return tuple(each.name for each in _moved_workloads(record, observed))
-
-
 def short_of_replicas(record: DrainRecord, observed: Observation) -> tuple[str, ...]:
     """Return the workloads that have fewer replicas available than before their first eviction, and than they want."""
     return tuple(each.name for each in _moved_workloads(record, observed) if each.is_short)

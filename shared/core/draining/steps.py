@@ -60,8 +60,8 @@ class GiveBack:
 
     why: Halt
     detail: str = ""
-    moved: tuple[str, ...] = ()
-    """The workloads that it has moved, where their replacements find no node: others need not give back for them."""
+    gave_way_for: tuple[str, ...] = ()
+    """Keys of the replacements that find no node, and for which it gives way: others need not."""
 
 
 @dataclass(frozen=True)

@@ -95,11 +95,13 @@ def mark_drained(state: ClusterState, uid: str, order_id: str) -> ClusterState:
     return replace(state, claims={**state.claims, uid: replace(claim, moving_pods={}, drained=True)})
 
 
-def settle(state: ClusterState, uid: str, why: Halt | None, now: datetime, moved: Iterable[str] = ()) -> ClusterState:
+def settle(
+    state: ClusterState, uid: str, why: Halt | None, now: datetime, gave_way_for: Iterable[str] = ()
+) -> ClusterState:
     """Return the document without the node's claim, and with its back-off if the drain failed.
 
-    Without a halt (`why` is None) the node is gone, and counts as reclaimed. `moved` are the workloads for whose
-    replacements it is given back.
+    Without a halt (`why` is None) the node is gone, and counts as reclaimed. `gave_way_for` are the keys of the
+    waiting replacements for which it is given back.
     """
     claim = state.claims.get(uid)
     ended = replace(state, claims={key: each for key, each in state.claims.items() if key != uid})
@@ -109,7 +111,7 @@ def settle(state: ClusterState, uid: str, why: Halt | None, now: datetime, moved
         return ended
     if why in _BY_A_PERSON:
         return _with_backoff(ended, uid, Backoff(claim.node, now + OVERRULED_FOR, OVERRULED_FOR, why.value))
-    return back_off(ended, uid, claim.node, claim.settings, why, now, moved)
+    return back_off(ended, uid, claim.node, claim.settings, why, now, gave_way_for)
 
 
 def back_off(
@@ -119,13 +121,13 @@ def back_off(
     settings: DrainSettings,
     why: Reason,
     now: datetime,
-    moved: Iterable[str] = (),
+    gave_way_for: Iterable[str] = (),
 ) -> ClusterState:
     """Return the document with the node left alone: half an hour at first, doubled by each failure in a row."""
     before = state.backoffs.get(uid)
     in_a_row = before is not None and now - before.until < settings.backoff_most
     delay = min(before.delay * 2, settings.backoff_most) if before and in_a_row else settings.backoff_first
-    marks = tuple(mark(workload) for workload in moved)
+    marks = tuple(mark(key) for key in gave_way_for)
     return _with_backoff(state, uid, Backoff(node, now + delay, delay, why.value, marks))
 
 

@@ -86,7 +86,7 @@ class DrainRecord(msgspec.Struct, frozen=True, kw_only=True):
     """The reason's word, for a refusal or a halt."""
     detail: str = ""
     gave_way_for: tuple[str, ...] = ()
-    """The workloads for whose replacements the node is given back."""
+    """Keys of the waiting replacements for which the node is given back."""
     objections: tuple[Objection, ...] = ()
     """All that stood in the way of an order that was refused; `why` is the first of them."""
     remark: str = ""

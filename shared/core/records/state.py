@@ -71,8 +71,8 @@ class Backoff(msgspec.Struct, frozen=True, omit_defaults=True):
     until: datetime
     delay: timedelta
     why: str
-    moved: tuple[str, ...] = ()
-    """Marks of the workloads for whose replacements the node was given back (`attribution`)."""
+    gave_way_for: tuple[str, ...] = ()
+    """Marks of the waiting replacements for which the node was given back (`attribution`)."""
 
     @property
     def since(self) -> datetime:

@@ -67,7 +67,7 @@ class Cluster:
         steps = {name: self.step(name) for name in found}
         for name in found:
             assert steps[name].why is Halt.REPLACEMENT_PENDING
-            self.state = settle(self.state, f"uid-{name}", steps[name].why, self.now, steps[name].moved)
+            self.state = settle(self.state, f"uid-{name}", steps[name].why, self.now, steps[name].gave_way_for)
         return found
 
     def until(self, seconds: float, absent: Sequence[str] = ()) -> list[tuple[int, list[str]]]:
@@ -123,6 +123,31 @@ def test_where_the_first_node_has_helped_no_other_is_given_back() -> None:
     cluster.pods = ()
 
     assert (len(first), cluster.until(120)) == (1, [])
+
+
+def test_a_node_given_back_for_one_pod_makes_no_later_pod_wait_longer() -> None:
+    """Each node takes one pod, and the pods begin to wait one after the other."""
+    late = [
+        (start, waiting(1, start, f"late-{start:%S}")[0])
+        for start in (AT + timedelta(seconds=10 * n) for n in range(6))
+    ]
+    cluster, waited = Cluster(8, []), []
+
+    while late and cluster.now < AT + timedelta(minutes=5):
+        cluster.pods = tuple(each for start, each in late if start <= cluster.now)
+        for _, found in cluster.until((cluster.now - AT).total_seconds() + 5):
+            waited += [(cluster.now - start).total_seconds() for start, _ in late[: len(found)]]
+            del late[: len(found)]
+
+    assert waited == [25.0] * 6
+
+
+def test_a_drain_that_already_gives_way_for_one_pod_does_not_for_the_next() -> None:
+    cluster = Cluster(3, waiting(1))
+    cluster.change("n02", phase=DrainPhase.HALTING, gave_way_for=("default/placed-by-now",))
+    cluster.now = AT + timedelta(seconds=21)
+
+    assert [name for name in ("n00", "n01") if isinstance(cluster.step(name), GiveBack)] == ["n01"]
 
 
 def test_a_drain_that_has_not_compared_itself_does_so_first() -> None:

@@ -20,8 +20,7 @@ LATER = NOW + timedelta(minutes=1)
 """A minute after the cordon."""
 SET, OTHER_SET, WEB = "default/ReplicaSet/web", "default/ReplicaSet/web-new", "default/Deployment/web"
 DRAINED, LEAVE, WATCH = RecordPhase(DrainPhase.DRAINED), LeaveToAutoscaler(), Await(timedelta(seconds=5))
-PENDING = GiveBack(Halt.REPLACEMENT_PENDING, "default/new", (WEB,))
-PENDING_UNCOUNTED = GiveBack(Halt.REPLACEMENT_PENDING, "default/new", (SET,))
+PENDING = GiveBack(Halt.REPLACEMENT_PENDING, "default/new", ("default/new",))
 DELETED = node("n1", unschedulable=True, taints=(our_taint(), taint(AUTOSCALER_DELETING_TAINT)))
 WATCHDOG = DrainSettings().watchdog
 FOUR = Replicas(bound=4, available=4)
@@ -124,7 +123,7 @@ def observed(*unbound: Pod, **changes: Any) -> Observation:
         ),
         pytest.param(DRAINED, record(before=None), observed(workloads={}), id="nobody counts it, none waits"),
         pytest.param(Await(), record(before=None), observed(waits(5), workloads={}), id="nobody counts it, one waits"),
-        pytest.param(PENDING_UNCOUNTED, record(before=None), observed(waits(21), workloads={}), id="and finds none"),
+        pytest.param(PENDING, record(before=None), observed(waits(21), workloads={}), id="and finds none"),
         pytest.param(
             DRAINED,
             record(before=None),
@@ -224,7 +223,7 @@ def drained(seconds: float = 30, **changes: Any) -> DrainRecord:
         pytest.param(WATCH, drained(29, before=None), observed(workloads={}), id="nobody counts it, half a minute"),
         pytest.param(LEAVE, drained(30, before=None), observed(workloads={}), id="and no longer"),
         pytest.param(
-            PENDING_UNCOUNTED, drained(60, before=None), observed(waits(21), workloads={}), id="one that waits is seen"
+            PENDING, drained(60, before=None), observed(waits(21), workloads={}), id="one that waits is seen"
         ),
         pytest.param(GiveBack(Halt.OVERRULED), drained(), observed(node=node("n1")), id="a person takes the node back"),
     ],

@@ -76,8 +76,7 @@ def younger_drain(ebb: FakeEbb) -> None:
 
 
 def younger_gives_back(ebb: FakeEbb) -> None:
-    moved = (WEB.workload,)
-    ebb.remember(settle(ebb.remembered(), "uid-n9", Halt.REPLACEMENT_PENDING, ebb.clock.now(), moved))
+    ebb.remember(settle(ebb.remembered(), "uid-n9", Halt.REPLACEMENT_PENDING, ebb.clock.now(), ("default/new",)))
 
 
 def test_the_youngest_drain_that_moved_a_workload_gives_way_and_the_others_stay() -> None:
@@ -107,14 +106,14 @@ def test_a_node_that_was_given_back_in_vain_is_followed_by_the_next_after_anothe
     assert (holder(ebb), ebb.reasons("drain_result")) == (None, ["replacement_pending"])
 
 
-def test_a_node_given_back_is_remembered_with_the_workloads_it_was_given_back_for() -> None:
+def test_a_node_given_back_is_remembered_with_the_pods_it_was_given_back_for() -> None:
     ebb = fake_ebb(pod("p", on="n1", kind=WEB), pdb("web", app="web"))
     reborn_without_a_place(ebb)
 
     ebb.drain(order())
 
-    assert ebb.record().gave_way_for == (WEB.workload,)  # type: ignore[union-attr]  # the record exists
-    assert ebb.remembered().backoffs["uid-n1"].moved == (mark(WEB.workload),)
+    assert ebb.record().gave_way_for == ("default/new",)  # type: ignore[union-attr]  # the record exists
+    assert ebb.remembered().backoffs["uid-n1"].gave_way_for == (mark("default/new"),)
 
 
 def test_a_record_that_cannot_be_read_gives_no_node_back_in_our_stead() -> None:
