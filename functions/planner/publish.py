@@ -1,7 +1,7 @@
 """Publishes what a pass ordered: first written down as on its way, then sent, so that the next pass orders it once.
 
 A crash in between loses this pass's orders and nothing else: what a pass that was not completed wrote down does not
-count (`core.published`). No rule lives here.
+count (`records.published`). No rule lives here.
 """
 
 from collections.abc import Iterable, Mapping

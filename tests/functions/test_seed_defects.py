@@ -111,7 +111,7 @@ def most_away(ebb: FakeEbb, kind: str) -> list[int]:
 def test_b6_replicas_that_share_a_node_are_never_all_away_at_once() -> None:
     """B6: estafette deleted all replicas of a service on a node together.
 
-    Put back by returning every pod in `turns._in_turns`.
+    Put back by returning every pod in `eviction_order._in_order`.
     """
     ebb = fake_ebb(*(pod(f"p{index}", on="n1", kind=WEB) for index in range(3)))
     ebb.cluster.workloads[WEB.workload] = Workload("default/Deployment/web", 3, 3)
@@ -183,7 +183,7 @@ def while_cordoning(ebb: FakeEbb, happens: Callable[[], None]) -> None:
 def test_b12_a_pod_that_was_bound_just_before_the_cordon_moves_too() -> None:
     """B12: estafette listed the pods before the cordon and missed what was bound in between.
 
-    Put back by keeping the pods of the claim's look in `work.Eyes`.
+    Put back by keeping the pods of the claim's look in `observe.Observer`.
     """
     ebb = fake_ebb(pod("p", on="n1", kind=WEB), pdb("web", app="web", allowed=2))
     while_cordoning(ebb, lambda: ebb.cluster.put(pod("late", on="n1", kind=WEB)))

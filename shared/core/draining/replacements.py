@@ -5,7 +5,7 @@ drain may take the place of an evicted one. So a drain notes how each workload s
 and owes what is missing of that now; a workload that asks for fewer by now is owed no more than it asks for.
 Of a workload that nobody counts (a Job, a bare ReplicationController, one that is not there any more) only the pods
 that wait for a node tell anything: those that came after the cordon are owed one.
-Must not judge how long a replacement may wait, nor what follows: that is `draining`'s.
+Must not judge how long a replacement may wait, nor what follows: that is `completion`'s.
 """
 
 from collections.abc import Iterable
