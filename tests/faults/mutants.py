@@ -104,7 +104,7 @@ def uncordon_without_ownership() -> Iterator[None]:
             return None
         return session.ports.cluster.give_back(node, "") if node.uid == uid else None
 
-    def giving_back(node: Node, raw: ownership.RawNode, order_id: str) -> dict[str, Any]:
+    def give_back_patch(node: Node, raw: ownership.RawNode, order_id: str) -> dict[str, Any]:
         del order_id
         kept = [taint for taint in raw.taints if taint["key"] != OUR_TAINT]
         return {
@@ -112,7 +112,7 @@ def uncordon_without_ownership() -> Iterator[None]:
             "spec": {"unschedulable": False, "taints": kept},
         }
 
-    with swapped(finish, "restore_node", careless), swapped(ownership, "giving_back", giving_back):
+    with swapped(finish, "restore_node", careless), swapped(ownership, "give_back_patch", give_back_patch):
         yield
 
 
