@@ -37,7 +37,7 @@ class Blocker:
 
 
 class PodBlock(Reason):
-    """Why a pod keeps its node (drainability and feasibility)."""
+    """Why a pod keeps its node (the rules about pods, and what placement does not model)."""
 
     NOT_SAFE_TO_EVICT = "not_safe_to_evict", "The pod's annotation safe-to-evict is false."
     DO_NOT_DISRUPT = "do_not_disrupt", "An annotation or label on the pod asks not to disrupt it."
@@ -102,7 +102,7 @@ class Finding(NamedTuple):
 
 
 class Unremovable(Reason):
-    """Why a node stays (eligibility, gates, marks, placement, budgets)."""
+    """Why a node stays (the rules about nodes, gates, marks, placement, budgets)."""
 
     NO_POOL = "no_pool", "The node has no cloud.google.com/gke-nodepool label, so no policy applies to it."
     POOL_DISABLED = "pool_disabled", "The policy does not enable Ebb for this pool."
