@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from functions.cli import input_readers as readings
+from functions.cli import input_readers
 from functions.cli.reading_line import LARGE, PATIENCE, reading_line, size_of
 from tests.cli import dumps
 from tests.cli.test_main import process
@@ -102,8 +102,8 @@ def large(folder: Path) -> Path:
 
 def test_a_large_dump_is_named_with_its_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = terminal_of(monkeypatch)
-    monkeypatch.setattr(readings, "reading_line", lambda what, size: reading_line(what, size, AtOnce))
-    readings.from_dump((large(tmp_path),))
+    monkeypatch.setattr(input_readers, "reading_line", lambda what, size: reading_line(what, size, AtOnce))
+    input_readers.from_dump((large(tmp_path),))
     assert terminal.getvalue() == "Reading night.json (32 MiB) …\n"
 
 

@@ -13,7 +13,7 @@ import flask
 from functions.drainer.receive import PushReply
 from functions.planner.main import answer
 from shared.core.records.drain_record import DrainPhase
-from shared.core.records.evictions import EvictionAnswer as Answer
+from shared.core.records.evictions import EvictionAnswer
 from shared.core.records.orders import OrderKind
 from shared.core.records.state import Backoff, ClusterState
 from shared.errors import Terminal
@@ -67,7 +67,10 @@ def removal() -> FakeEbb:
 def given_back() -> FakeEbb:
     """A PodDisruptionBudget holds a pod until the drain's deadline."""
     ebb = fake_ebb()
-    ebb.cluster.answers["default/p1"] = [Eviction(Answer.GRANTED), *[Eviction(Answer.BUDGET, "default/r1")] * 200]
+    ebb.cluster.answers["default/p1"] = [
+        Eviction(EvictionAnswer.GRANTED),
+        *[Eviction(EvictionAnswer.BUDGET, "default/r1")] * 200,
+    ]
     ebb.drain(order())
     while ebb.remembered().claims:
         assert ebb.deliver(ebb.bus.published.pop()) is PushReply.DONE

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 from rich.console import Console
 
-from functions.cli.policy import check as policy_check
+from functions.cli.policy import check
 from functions.cli.policy.diff import settings
 from functions.cli.policy.reference.page import rows
 from functions.cli.policy.reference.schema import schema
@@ -135,7 +135,7 @@ def changed_policies() -> Iterator[Any]:
 def printed(policy: Policy) -> dict[str, str]:
     """Return what `ebb policy check` prints, by the first word of each line."""
     pages = StringIO()
-    policy_check.show(Console(file=pages, width=1000, color_system=None), "policy.yaml", policy)
+    check.show(Console(file=pages, width=1000, color_system=None), "policy.yaml", policy)
     lines = (line.split(maxsplit=1) for line in pages.getvalue().splitlines() if line.strip())
     return {line[0]: line[-1].strip() for line in lines}
 
