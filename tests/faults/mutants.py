@@ -19,7 +19,6 @@ from functions.planner import plan_pass as passing
 from shared.adapters.kubernetes import evictions, ownership
 from shared.core.cluster.names import OUR_ANNOTATION, OUR_TAINT
 from shared.core.cluster.snapshot import Node, Pod, Snapshot
-from shared.core.draining import admission as core_admission
 from shared.core.draining import completion, proof
 from shared.core.draining.admission import exceeded_limits
 from shared.core.draining.observation import Observation
@@ -214,7 +213,6 @@ def room_of_announced_nodes_is_free() -> Iterator[None]:
 
     with (
         swapped(choosing, "announced_nodes", nobody),
-        swapped(core_admission, "announced_nodes", nobody),
         swapped(proof, "announced_nodes", nobody),
     ):
         yield

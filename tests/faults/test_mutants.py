@@ -18,3 +18,10 @@ def test_every_mutant_is_caught(mutant: Callable[[], Any], first: int) -> None:
     assert breaches_of(history) == [], (
         "Ebb as it is breaks the promise in that history too: it says nothing of the mutant"
     )
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=[each.__name__ for each in MUTANTS])
+def test_every_mutant_finds_what_it_replaces(mutant: Callable[[], Any]) -> None:
+    """A rename that a mutant missed shows here in a moment, not only in the slow run."""
+    with mutant():
+        pass
