@@ -1,6 +1,6 @@
 """Repairs what earlier passes and drains left behind: settles what is gone, publishes what must go on or go back.
 
-Which repairs there are is `core.healing`'s; here the cause of each is looked for again on fresh reads before it is
+Which repairs there are is `healing.repairs`'; here the cause of each is looked for again on fresh reads before it is
 made. Must not write to the cluster.
 """
 

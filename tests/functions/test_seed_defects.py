@@ -47,7 +47,7 @@ def test_b4_no_passing_error_of_one_pod_ends_a_drain(answer: EvictionAnswer) -> 
 
 @pytest.mark.acceptance(95)
 def test_b4_a_half_drained_node_is_drained_to_its_end_by_a_later_pass() -> None:
-    """B4: nothing came back to a half-drained node. Put back by taking `_silent` out of `healing._CLAIM_RULES`."""
+    """B4: nothing came back to a half-drained node. Put back by taking `_silent` out of `repairs._CLAIM_RULES`."""
     ebb = fake_ebb(pod("p", on="n1", kind=WEB), pod("q", on="n1", owner="ReplicaSet/other"), pdb("web", app="web"))
     ebb.cluster.answers["default/q"] = [Eviction(EvictionAnswer.GRANTED), Retryable("kubernetes", "killed")]
     assert ebb.drain(order()) is PushReply.AGAIN
@@ -65,7 +65,7 @@ def test_b4_a_half_drained_node_is_drained_to_its_end_by_a_later_pass() -> None:
 def test_b5_a_drained_node_that_nobody_deletes_is_not_in_progress_for_ever() -> None:
     """B5: estafette's mark of progress was never taken off, and filled the pool's gate for good.
 
-    Put back by taking `_watchdog` out of `healing._CLAIM_RULES`.
+    Put back by taking `_watchdog` out of `repairs._CLAIM_RULES`.
     """
     ebb = fake_ebb()
     ebb.drain(order(reason="empty"))
@@ -130,7 +130,7 @@ def test_b6_replicas_that_share_a_node_are_never_all_away_at_once() -> None:
 def test_b6_no_node_goes_whose_pods_fit_nowhere(expected: int, each: int, cpu: float) -> None:
     """B6: five nodes of 4 cores at 55 % passed estafette's limit, though a pod of 2.2 cores fits on none of them.
 
-    Put back by leaving `_no_place` out of `choosing.Choice.consider`.
+    Put back by leaving `_no_place` out of `selection.Selection.consider`.
     """
     nodes = [node(f"n{index}") for index in range(5)]
     pods = [

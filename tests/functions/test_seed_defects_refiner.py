@@ -62,7 +62,7 @@ def test_n5_daemon_set_mirror_and_finished_pods_are_left_where_they_are() -> Non
 def test_n6_a_restart_mid_drain_leaves_no_cordon_behind(killed_at: str) -> None:
     """N6: node-refiner remembered its drain in memory alone: a restart left a cordon that nobody owned.
 
-    Put back by taking `_orphans` out of `healing.findings`.
+    Put back by taking `_orphan_repairs` out of `repairs.find_repairs`.
     """
     ebb = fake_ebb(pod("p", on="n1", kind=WEB))
     dies_after(ebb, killed_at)
@@ -82,7 +82,7 @@ def test_n6_a_restart_mid_drain_leaves_no_cordon_behind(killed_at: str) -> None:
 def test_n7_a_node_that_failed_is_left_alone_and_another_goes() -> None:
     """N7: node-refiner chose the same lowest node again at every gap and evicted the same pods again and again.
 
-    Put back by returning the document as it is in `claims.backed_off`.
+    Put back by returning the document as it is in `claims.back_off`.
     """
     held = pdb("web", app="web")
     ebb = fake_ebb(pod("p", on="n1", kind=WEB), pod("big", on="n2", cpu=1, owner="ReplicaSet/big"), held)
@@ -120,7 +120,7 @@ def cordoned_by_a_person(given: Node) -> Node:
 def test_n10_a_cordon_that_a_person_set_meanwhile_stays() -> None:
     """N10: node-refiner uncordoned after each failure, whoever had cordoned the node meanwhile.
 
-    Put back by giving back without asking for our taint, in `ending.free` and in the port's `give_back`.
+    Put back by giving back without asking for our taint, in `finish.restore_node` and in the port's `give_back`.
     """
     ebb = fake_ebb(pod("p", on="n1", owner="ReplicaSet/web", grace_seconds=60))
     ebb.later(20, lambda: ebb.cluster.put(cordoned_by_a_person(ebb.cluster.nodes["n1"])))
@@ -134,7 +134,7 @@ def test_n10_a_cordon_that_a_person_set_meanwhile_stays() -> None:
 
 @pytest.mark.acceptance(41)
 def test_n10_a_node_that_a_person_cordoned_is_skipped_and_the_reason_is_given() -> None:
-    """N10, before a drain. Put back by taking `_cordoned_by_other` out of `eligibility.NODE_RULES`."""
+    """N10, before a drain. Put back by taking `_cordoned_by_other` out of `nodes.NODE_RULES`."""
     ebb = fake_ebb()
     ebb.cluster.put(node("n1", unschedulable=True))
 

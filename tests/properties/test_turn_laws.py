@@ -89,7 +89,7 @@ class World:
         )
 
     def end(self, name: str) -> None:
-        """Give the turns up, once what was let go is seen."""
+        """Take the moving pods off the claim, once what was let go is seen."""
         seen = counted_at(self.records[name]) if name in self.claims else None
         if name in self.claims and (seen is None or self.now >= seen):
             del self.claims[name]
