@@ -29,5 +29,5 @@ REFUSED_FOR_GOOD: Final[frozenset[str]] = frozenset({EvictionAnswer.SEVERAL_PDBS
 """No repetition changes these."""
 NO_OBJECTION: Final[frozenset[str]] = frozenset(EvictionAnswer) - REFUSED_FOR_GOOD - {EvictionAnswer.BUDGET}
 """Tried with dryRun, these do not foretell a failure; the real eviction will be asked again."""
-STAYS: Final = REFUSED_FOR_GOOD | {EvictionAnswer.BUDGET, EvictionAnswer.CONFLICT}
-"""The pod stays where it is; after any other answer it may be leaving."""
+STAYS: Final = REFUSED_FOR_GOOD | {EvictionAnswer.BUDGET, EvictionAnswer.CONFLICT, EvictionAnswer.TERMINATING}
+"""The pod stays where it is, or ends with its namespace; after any other answer it may be leaving by our hand."""

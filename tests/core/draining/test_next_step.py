@@ -298,6 +298,12 @@ def test_the_cordon_settles_before_pods_are_counted() -> None:
         pytest.param(Prove(), record("cordoned", pods=asked("p", "later", ago=5)), None, id="the API was too busy"),
         pytest.param(Prove(), record("cordoned", pods=asked("p", "conflict", ago=5)), None, id="somebody else wrote"),
         pytest.param(Prove(), record("cordoned", pods=asked("p", "terminating", ago=5)), None, id="not yet on its way"),
+        pytest.param(
+            Prove(),
+            record("cordoned", pods=asked("gone", "terminating", ago=5)),
+            None,
+            id="it ended with its namespace",
+        ),
         pytest.param(Prove(), record("cordoned", pods=asked("p", "asked", ago=5)), None, id="killed before it asked"),
         pytest.param(
             Prove(), record("cordoned", pods=asked("old", "budget", ago=5)), None, id="a pod that went by itself"

@@ -16,7 +16,7 @@ from tests.builders import NOW
         pytest.param({"stays"}, EvictionAnswer.BUDGET, id="a budget allows none now"),
         pytest.param({"no objection"}, EvictionAnswer.LATER, id="an overloaded server"),
         pytest.param({"no objection", "stays"}, EvictionAnswer.CONFLICT, id="a conflict"),
-        pytest.param({"no objection"}, EvictionAnswer.TERMINATING, id="a namespace that ends"),
+        pytest.param({"no objection", "stays"}, EvictionAnswer.TERMINATING, id="a namespace that ends"),
         pytest.param({"for good", "stays"}, EvictionAnswer.SEVERAL_PDBS, id="several budgets"),
         pytest.param({"for good", "stays"}, EvictionAnswer.FORBIDDEN, id="forbidden"),
     ],
