@@ -1,4 +1,4 @@
-"""The front door of the zip: the two functions, each importing its own clients only when it is first called.
+"""The entry point of the zip: the two functions, each importing its own clients only when it is first called.
 
 It stands at the root because functions-framework puts only the source file's own folder on `sys.path`. The
 environment is read here, once: a bad value stops the start with a sentence.

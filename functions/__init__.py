@@ -1,1 +1,1 @@
-"""The doors of Ebb: each turns a trigger into one call and the answer back; no rule lives here."""
+"""The entry points of Ebb: each turns a trigger into one call and the answer back; no rule lives here."""

@@ -1,4 +1,4 @@
-"""How a drain ends: the node given back or seen gone, the claim settled, the result told. Safe to repeat.
+"""How a drain ends: the node given back or seen gone, the claim settled, the result published. Safe to repeat.
 
 The order of writes is the promise: first the record says that the drain is being ended, then the cluster is
 put right, then the claim leaves the budgets, last the record is settled. A claim is settled only when the

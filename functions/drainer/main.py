@@ -1,4 +1,4 @@
-"""The drainer's door: one Pub/Sub push in, one step of one drain, an acknowledgement or "come again" out.
+"""The drainer's entry point: one Pub/Sub push in, one step of one drain, an acknowledgement or "come again" out.
 
 Must not hold rules: it translates and nothing else.
 """
@@ -37,11 +37,11 @@ def answer(request: flask.Request, settings: Settings) -> ResponseReturnValue:
     except EbbError as fault:
         log.event("drain_step", f"The drainer cannot start: {fault}", severity="ERROR", reason="terminal")
         return "", PushReply.AGAIN.value
-    except Exception as fault:  # noqa: BLE001 - the last door
+    except Exception as fault:  # noqa: BLE001 - the last resort
         return _unforeseen(log, fault)
     try:
         return "", receive(ports, settings, request.get_data(), uuid.uuid4().hex).value
-    except Exception as fault:  # noqa: BLE001 - the last door: what nobody foresaw is said, and the message comes again
+    except Exception as fault:  # noqa: BLE001 - the last resort: what nobody foresaw is said, and the message comes again
         return _unforeseen(log, fault)
 
 

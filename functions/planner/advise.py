@@ -1,4 +1,4 @@
-"""Tells once a day what is odd about the policy; the cluster's document remembers when.
+"""Warns once a day of what is odd about the policy; the cluster's document remembers when.
 
 Odd are pools that the cluster does not have, and what `ebb policy check` warns of, a dry run excepted. Must not decide
 and must not write: what is to be remembered is returned, for a pass writes that document anyway.

@@ -1,4 +1,4 @@
-"""The planner's door: one POST of Cloud Scheduler in, one pass, a JSON summary out.
+"""The planner's entry point: one POST of Cloud Scheduler in, one pass, a JSON summary out.
 
 Must not hold rules: it translates failures into answers and nothing else.
 """
@@ -46,6 +46,6 @@ def answer(request: flask.Request, settings: Settings) -> ResponseReturnValue:
     except EbbError as fault:
         log.event("run_summary", f"The pass cannot run: {fault}", severity="ERROR", reason="terminal")
         return {"error": str(fault), "run_id": call.run_id}, 500
-    except Exception as fault:  # noqa: BLE001 - the last door: what nobody foresaw is said, and the next tick goes on
+    except Exception as fault:  # noqa: BLE001 - the last resort: what nobody foresaw is said, and the next tick goes on
         log.event("run_summary", unforeseen("The pass", fault), severity="ERROR", reason="unforeseen")
         return {"error": type(fault).__name__, "run_id": call.run_id}, 500

@@ -1,4 +1,4 @@
-"""What a pass tells: one line for the run, the cluster and each pool, and one for each node whose verdict changed.
+"""What a pass logs: one line for the run, the cluster and each pool, and one for each node whose verdict changed.
 
 "Why did, or didn't, node X go?" is one query on `labels.node`. Unchanged verdicts are left out unless
 EBB_DECISION_LOG=all: an instance remembers the last verdicts only to save log lines, never to decide. What the

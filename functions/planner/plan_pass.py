@@ -110,10 +110,10 @@ def _heal_only(ports: Ports, settings: Settings, policy: Policy | None, pools: P
 def _heal(ports: Ports, settings: Settings, inputs: PassInputs) -> Healed:
     """Repair first: a breaker that cannot be written ends the pass, but not what stands to be given back."""
     failed, bought = failed_deletions(ports, inputs.snapshot), scale_ups(ports, inputs.state)
-    ward = HealingInput(inputs.snapshot, inputs.state, inputs.records, inputs.policy, inputs.now, failed, bought)
-    healed = heal(ports, settings.cluster, find_repairs(ward), inputs.now)
-    if ward.breakers:
-        _open_breakers(ports, ward.breakers)
+    found = HealingInput(inputs.snapshot, inputs.state, inputs.records, inputs.policy, inputs.now, failed, bought)
+    healed = heal(ports, settings.cluster, find_repairs(found), inputs.now)
+    if found.breakers:
+        _open_breakers(ports, found.breakers)
     return healed
 
 

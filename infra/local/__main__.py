@@ -67,8 +67,8 @@ def _starter_is_gone() -> bool:
 def _tell_alone(scenario: Scenario) -> int:
     """Print what is left, and the gate below which the autoscaler takes nodes."""
     rest = alone(scenario)
-    told = {"nodes": len(rest.nodes), "removed": len(rest.removed), "evictions": rest.evictions, "gate": rest.gate}
-    sys.stdout.write(json.dumps(told) + "\n")
+    summary = {"nodes": len(rest.nodes), "removed": len(rest.removed), "evictions": rest.evictions, "gate": rest.gate}
+    sys.stdout.write(json.dumps(summary) + "\n")
     return int(not rest.is_rest)
 
 

@@ -1,6 +1,6 @@
 """Time for the simulated GKE: a clock that is given in, and the timestamps Kubernetes writes.
 
-No other room of the world may ask the system for the time.
+No other module of the simulated GKE may ask the system for the time.
 """
 
 import time

@@ -10,7 +10,7 @@ SUBSCRIPTION: Final = "pubsub_subscription"
 FAILURES: Final = (
     "deadline", "eviction_forbidden", "several_pdbs", "pod_blocks", "replacement_pending", "watchdog",
 )  # fmt: skip
-"""Halts that say that draining did not work; the others are somebody's wish. Tests hold them to the breaker's."""
+"""Halts that say that draining did not work; the others are what somebody wanted. Tests hold them to the breaker's."""
 
 
 @dataclass(frozen=True)

@@ -51,8 +51,8 @@ def reference() -> str:
 
 def _event(event: Event) -> str:
     labels = _labels(event)
-    told = f" Labels: {labels}." if labels else ""
-    return f"## `{event.name}`\n\n{event.about}{told}\n\n{_fields(event.fields)}"
+    labelled = f" Labels: {labels}." if labels else ""
+    return f"## `{event.name}`\n\n{event.about}{labelled}\n\n{_fields(event.fields)}"
 
 
 def _labels(event: Event) -> str:

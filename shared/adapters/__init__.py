@@ -1,1 +1,1 @@
-"""The edge: one outside thing per room. Adapters translate and hold no rule."""
+"""The edge: one module or package for each thing outside. Adapters translate and hold no rule."""

@@ -1,6 +1,6 @@
 """Reads the price table: the one that comes with Ebb, or a person's own of the same form.
 
-Must not price anything: `core.prices` does.
+Must not price anything: `planning.prices` does.
 """
 
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""The front door of the zip: settings read once at the start, answers that Scheduler and Pub/Sub understand."""
+"""The entry points of the zip: settings read once at the start, answers that Scheduler and Pub/Sub understand."""
 
 import base64
 import json
@@ -12,8 +12,8 @@ import pytest
 from flask.testing import FlaskClient
 from functions_framework import create_app
 
-from functions.drainer import main as drainer_door
-from functions.planner import main as planner_door
+from functions.drainer import main as drainer_main
+from functions.planner import main as planner_main
 from infra.local.free_ports import free_ports
 from tests.builders import CLUSTER, NOW
 
@@ -111,7 +111,7 @@ def test_what_nobody_foresaw_is_a_500_with_a_line_and_its_traceback(
     def fails(*_: object) -> None:
         raise OverflowError("too large")
 
-    monkeypatch.setattr({"plan": planner_door, "drain": drainer_door}[target], _WORK[target], fails)
+    monkeypatch.setattr({"plan": planner_main, "drain": drainer_main}[target], _WORK[target], fails)
 
     assert client.post("/", json={}).status_code == 500
 

@@ -31,7 +31,7 @@ def fake_ebb(**changes: Any) -> FakeEbb:
 
 
 def tick(ebb: FakeEbb, run_id: str = "r1") -> dict[str, Any]:
-    """One planner call whose lines carry the run, as its door has them do."""
+    """One planner call whose lines carry the run, as its entry point has them do."""
     plain = ebb.log
     ebb.log = plain.bind(run_id=run_id)
     try:
@@ -118,7 +118,7 @@ HISTORIES: dict[str, Callable[[], FakeEbb]] = {
 
 
 def outage(folder: Path) -> list[Entry]:
-    """What the planner's own door writes when the cluster does not answer."""
+    """What the planner's own entry point writes when the cluster does not answer."""
     (folder / "kubeconfig").write_text(
         '{"apiVersion": "v1", "kind": "Config", "current-context": "c", "users": [{"name": "c", "user": {}}],'
         ' "contexts": [{"name": "c", "context": {"cluster": "c", "user": "c"}}],'

@@ -101,7 +101,7 @@ def running(binaries: Path, source: Path, folder: Path, state: Mapping[str, str]
     ports = dict(zip(TARGETS, free_ports(len(TARGETS)), strict=True))
     with ExitStack() as stack:
         up = ["-m", "infra.local", "up", "--held", "--scenario", str(SCENARIO), "--folder", str(folder)]
-        gke = Child("little-gke", [*up, "--push", f"{TOPIC}=http://{HOST}:{ports['drain']}/"], folder, {})
+        gke = Child("simulated-gke", [*up, "--push", f"{TOPIC}=http://{HOST}:{ports['drain']}/"], folder, {})
         stack.callback(gke.close)
         gke.wait_until(lambda: gke.out.read_text().endswith("\n"), "it did not say its addresses")
         addresses = json.loads(gke.out.read_text())

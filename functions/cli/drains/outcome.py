@@ -65,7 +65,7 @@ class Ending:
     code: int
     sentences: tuple[str, ...]
     objections: tuple[str, ...] = ()
-    """Each thing that stood in the way, with its remedy; told after the first sentence."""
+    """Each thing that stood in the way, with its remedy; printed after the first sentence."""
 
 
 def ending_of(record: DrainRecord, claim: Claim | None) -> Ending | None:

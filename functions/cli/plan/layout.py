@@ -101,8 +101,8 @@ def _with_about(layout: Layout, rows: Sequence[NodeView], room: int) -> Layout:
     def wording(row: NodeView) -> str:
         return next(each for each in row.about if len(each) <= room)
 
-    wished = max(len(row.about[0]) for row in rows)
-    if not wished or room < max(len(ABOUT), min(LEAST_ABOUT, wished)):
+    longest = max(len(row.about[0]) for row in rows)
+    if not longest or room < max(len(ABOUT), min(LEAST_ABOUT, longest)):
         return layout
     at = next(number for number, column in enumerate(layout.columns) if column.title == "reason") + 1
     about = Column(ABOUT, wording, max(len(ABOUT), *(len(wording(row)) for row in rows)))

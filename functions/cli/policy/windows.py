@@ -72,7 +72,7 @@ def _question(policy: Policy, options: WindowsOptions) -> CalendarQuestion:
 
 
 def _zone(policy: Policy, named: str | None) -> ZoneInfo:
-    """Return the clock to show: the wished one, the only one that the policy's schedules use, or UTC."""
+    """Return the clock to show: the one that was asked for, the only one that the policy's schedules use, or UTC."""
     used = zones(policy)
     try:
         return zone_of(named or (used[0] if len(used) == 1 else "UTC"))

@@ -80,7 +80,7 @@ def running(folder: Path, scenario: Path = SCENARIO) -> Iterator[DemoInstallatio
 def _start_simulated_gke(stack: ExitStack, folder: Path, scenario: Path, drain_port: int) -> Mapping[str, Any]:
     arguments = ["-m", "infra.local", "up", "--held", "--scenario", str(scenario), "--folder", str(folder)]
     arguments += ["--push", f"{TOPIC}=http://{_HOST}:{drain_port}/", "--window", PUSH_WINDOW]
-    child = Child("little-gke", arguments, folder, {})
+    child = Child("simulated-gke", arguments, folder, {})
     stack.callback(child.close)
     child.wait_until(lambda: child.out.read_text().endswith("\n"), "it did not say its addresses")
     addresses: Mapping[str, Any] = json.loads(child.out.read_text())
@@ -91,8 +91,8 @@ def _simulate_autoscaler(folder: Path, scenario: Path) -> AutoscalerAlone:
     """Ask what the autoscaler would reach alone, while the functions start."""
     with closing(Child("alone", ["-m", "infra.local", "alone", "--scenario", str(scenario)], folder, {})) as child:
         child.wait_until(lambda: child.out.read_text().endswith("\n"), "it did not say what the autoscaler reaches")
-        told: Mapping[str, Any] = json.loads(child.out.read_text())
-    return AutoscalerAlone(told["nodes"], told["removed"], told["gate"])
+        summary: Mapping[str, Any] = json.loads(child.out.read_text())
+    return AutoscalerAlone(summary["nodes"], summary["removed"], summary["gate"])
 
 
 def _start_function(

@@ -1,7 +1,7 @@
 """The part of the Kubernetes API's objects that Ebb reads, as partial structs: everything else is skipped undecoded.
 
 Parts that pods of one kind share word for word stay raw bytes here; `fold` compares them as bytes and they are
-decoded once a kind. Must not hold meaning: that is `nodes`, `pods` and `selectors`.
+decoded once a kind. Must not hold meaning: that is `translate`, `fold` and `selectors`.
 """
 
 from datetime import datetime

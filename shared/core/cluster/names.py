@@ -66,7 +66,7 @@ NODE_OPT_OUTS: Final = (
     "ebb.internal/do-not-disrupt",
 )
 POD_OPT_OUT_LABELS: Final = ("autoscaling.cast.ai/removal-disabled",)
-"""CAST AI reads its wish from labels as well as from annotations."""
+"""CAST AI reads its setting from labels as well as from annotations."""
 OPT_OUT_UNTIL: Final = "autoscaling.cast.ai/removal-disabled-until"
 """Label or annotation of a node or pod: Unix seconds until which it is left alone (docs.cast.ai, paused drain)."""
 POD_ANNOTATIONS: Final = frozenset(

@@ -2,7 +2,7 @@
 
 Which Kubernetes the scheduler is, Ebb does not know, and the helper that sums a running pod was written anew in 1.37:
 a pod that stays is booked as the higher of what 1.36's and 1.37's give, resource by resource, so that no room is
-promised which either has booked. Exact: which wish and which report counts, by container and for the pod. Rounded up:
+promised which either has booked. Exact: which request and report counts, by container and for the pod. Rounded up:
 each container's amount to whole millicores and units before the sum, a resource that the two helpers see highest
 in different ways, and an explicit zero of the pod as a whole, which counts as not given. Not counted: what
 dynamic resource claims add (alpha). Must not know the API's objects.
@@ -62,7 +62,7 @@ def occupied(pod: RunningPod) -> Resources:
 
 
 def booked_by_1_36(pod: RunningPod) -> Resources:
-    """Take the largest of wish and report container by container; an ordinary init container counts by its wish."""
+    """Take the largest of request and report by container; an ordinary init container counts by its request."""
     needed = pod_requests(
         [_container_in_1_36(each, pod) for each in pod.containers],
         [
@@ -72,7 +72,7 @@ def booked_by_1_36(pod: RunningPod) -> Resources:
     )
     own = of_the_pod(pod.desired)
     if own and pod.report.tells_actuated:
-        most = _wish(pod.desired, pod).largest(pod.report.most)
+        most = _request(pod.desired, pod).largest(pod.report.most)
         own = {name: most.get(name) for name in own}
     return Resources.of(dict(needed.amounts) | own) + pod.overhead
 
@@ -80,26 +80,26 @@ def booked_by_1_36(pod: RunningPod) -> Resources:
 def _container_in_1_36(container: RunningContainer, pod: RunningPod) -> Resources:
     if not container.report.tells_actuated:
         return container.desired
-    return _wish(container.desired, pod).largest(container.report.most)
+    return _request(container.desired, pod).largest(container.report.most)
 
 
 def booked_by_1_37(pod: RunningPod) -> Resources:
-    """Take the largest of three sums: of wishes, of what is allocated, and of what is actuated.
+    """Take the largest of three sums: of requests, of what is allocated, and of what is actuated.
 
     A report of the pod as a whole stands for the sums of its containers' reports where it tells both.
     """
-    needed = _wish(_sum(pod, lambda each: each.desired), pod).largest(_reported_sums(pod))
+    needed = _request(_sum(pod, lambda each: each.desired), pod).largest(_reported_sums(pod))
     own = of_the_pod(pod.desired)
     if own and pod.report.tells_actuated:
-        own = of_the_pod(_wish(pod.desired, pod).largest(pod.report.most))
+        own = of_the_pod(_request(pod.desired, pod).largest(pod.report.most))
     return Resources.of(dict(needed.amounts) | own) + pod.overhead
 
 
 def _reported_sums(pod: RunningPod) -> Resources:
     if NOTHING not in {pod.report.allocated, pod.report.actuated}:
         return pod.report.most
-    allocated = _sum(pod, lambda each: _first(each.report.allocated, _wish(each.desired, pod)))
-    actuated = _sum(pod, lambda each: _first(each.report.actuated, each.report.allocated, _wish(each.desired, pod)))
+    allocated = _sum(pod, lambda each: _first(each.report.allocated, _request(each.desired, pod)))
+    actuated = _sum(pod, lambda each: _first(each.report.actuated, each.report.allocated, _request(each.desired, pod)))
     return allocated.largest(actuated)
 
 
@@ -114,5 +114,5 @@ def _first(*given: Resources) -> Resources:
     return next((each for each in given if each != NOTHING), NOTHING)
 
 
-def _wish(desired: Resources, pod: RunningPod) -> Resources:
+def _request(desired: Resources, pod: RunningPod) -> Resources:
     return NOTHING if pod.infeasible else desired

@@ -2,7 +2,7 @@
 
 A node that is empty or that the autoscaler is deleting is no failure, however late: those rules stand before this one,
 and they are given some time more where it is only their counts that are not read yet.
-A rule of `draining`; must not act.
+Rules of `next_step`; must not act.
 """
 
 from collections.abc import Iterable

@@ -11,7 +11,7 @@ from tests.builders import NOW, node, order, pod
 from tests.functions.drainer.one_drain import fake_ebb, released
 from tests.functions.fake_ebb import FakeEbb
 from tests.functions.planner.half_empty_nodes import begun
-from tests.functions.planner.half_empty_nodes import fake_ebb as planner_house
+from tests.functions.planner.half_empty_nodes import fake_ebb as planner_ebb
 
 SAID = "Our taint was removed and the cordon was not; our annotation says whose it is."
 
@@ -46,7 +46,7 @@ def test_in_the_midst_of_a_drain_the_node_is_given_back_whole_and_it_is_said() -
 
 
 def test_after_a_drain_the_next_pass_gives_the_node_back_whole_and_says_so() -> None:
-    ebb = planner_house()
+    ebb = planner_ebb()
     begun(ebb)
     untaint(ebb)
 
@@ -58,7 +58,7 @@ def test_after_a_drain_the_next_pass_gives_the_node_back_whole_and_says_so() -> 
 
 
 def test_a_person_who_cordons_the_node_after_undoing_ours_keeps_the_cordon() -> None:
-    ebb = planner_house()
+    ebb = planner_ebb()
     begun(ebb)
     ebb.cluster.put(replace(ebb.cluster.nodes["n1"], taints=(), unschedulable=False))
     ebb.cluster.put(replace(ebb.cluster.nodes["n1"], unschedulable=True))
@@ -75,7 +75,7 @@ def test_a_person_who_cordons_the_node_after_undoing_ours_keeps_the_cordon() -> 
 
 @pytest.mark.parametrize("cordoned", [pytest.param(True, id="still cordoned"), pytest.param(False, id="uncordoned")])
 def test_an_annotation_without_taint_or_claim_is_cleared_away(cordoned: bool) -> None:
-    ebb = planner_house()
+    ebb = planner_ebb()
     begun(ebb)
     untaint(ebb)
     ebb.cluster.put(replace(ebb.cluster.nodes["n1"], unschedulable=cordoned))
@@ -101,7 +101,7 @@ def test_a_persons_release_finds_the_node_by_the_annotation() -> None:
     "note", ["{}", "not json", '{"order_id": "-no id-", "since": "2026-03-04T22:00:00Z"}', '{"order_id": "x"}']
 )
 def test_nonsense_in_the_annotation_proves_nothing(note: str) -> None:
-    ebb = planner_house()
+    ebb = planner_ebb()
     ebb.cluster.put(node("n9", created=NOW, unschedulable=True, annotations={names.OUR_ANNOTATION: note}))
 
     healed(ebb)

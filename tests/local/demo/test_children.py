@@ -46,7 +46,7 @@ def test_a_scenario_that_cannot_be_used_is_told_with_the_little_gkes_own_words(t
     scenario = tmp_path / "mine.yaml"
     scenario.write_text("pools: [{name: web, count: 1, colour: red}]")
     with (
-        pytest.raises(Terminal, match=r"little-gke: it ended .*\n  \| pools\.0\.colour: Extra inputs"),
+        pytest.raises(Terminal, match=r"simulated-gke: it ended .*\n  \| pools\.0\.colour: Extra inputs"),
         running(tmp_path, scenario),
     ):
         pytest.fail("nothing can run on such a scenario")

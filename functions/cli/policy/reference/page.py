@@ -1,6 +1,6 @@
 """The policy's fields as a table for people, made from the JSON Schema: what editors know and what people read agree.
 
-Pure: schema in, Markdown out. Must not hold facts about single fields; those stand in the models.
+Pure: schema in, Markdown out. Must not hold facts about single fields; those stand in the fields' declarations.
 """
 
 import json
