@@ -2,10 +2,11 @@
 
 from datetime import datetime, timedelta
 
+import msgspec
 import pytest
 
 from shared.core.reasons import Halt, Outcome
-from shared.core.records.drain_record import DrainPhase, DrainRecord
+from shared.core.records.drain_record import DrainPhase, DrainRecord, Replicas
 from shared.core.records.state import Lease
 from shared.errors import Stale
 from shared.ports import drain_key
@@ -72,3 +73,13 @@ def test_a_drain_is_silent_when_no_step_works_and_none_has_written(
 ) -> None:
     record = DrainRecord(order=order(), updated_at=written, lease=lease)
     assert record.is_silent(NOW, timedelta(minutes=1)) is expected
+
+
+def test_a_baseline_that_an_older_version_wrote_names_no_workload() -> None:
+    assert msgspec.json.decode(b"[4,3]", type=Replicas) == Replicas(bound=4, available=3)
+
+
+def test_a_baseline_begins_as_older_versions_read_it() -> None:
+    written = msgspec.json.encode(Replicas(bound=4, available=3, workload="shop/Deployment/web"))
+
+    assert msgspec.json.decode(written) == [4, 3, "shop/Deployment/web"]

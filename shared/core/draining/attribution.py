@@ -14,7 +14,7 @@ from typing import Final
 from shared.core.cluster.snapshot import Pod
 from shared.core.cluster.workloads import mark
 from shared.core.draining.observation import Observation, OtherDrain, OtherDrains
-from shared.core.draining.replacements import came_after, name_of, owed, waiting
+from shared.core.draining.replacements import came_after, moved_name, owed, waiting
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.state import Backoff, Claim
 
@@ -63,7 +63,7 @@ def _rank(drain: OtherDrain, observed: Observation, workload: str) -> tuple[bool
     The youngest is the likeliest cause, and gives up the least.
     """
     record = drain.record
-    certain = any(row.moved and name_of(observed, row.owner) == workload for row in record.pods.values())
+    certain = any(row.moved and moved_name(record, observed, row.owner) == workload for row in record.pods.values())
     ends = record.phase is DrainPhase.HALTING
     return not ends, not certain, -drain.since.timestamp(), record.order.order_id
 

@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from shared.core.cluster.snapshot import Pod
-from shared.core.cluster.workloads import UNKNOWN
+from shared.core.cluster.workloads import UNKNOWN, Workload
 from shared.core.draining.observation import Observation
 from shared.core.records.drain_record import DrainRecord, Replicas
 
@@ -39,7 +39,7 @@ class Owed:
 def with_baselines(record: DrainRecord, observed: Observation, pods: Iterable[Pod]) -> dict[str, Replicas | None]:
     """Return the record's notes, with the workloads added of which these pods are the first to be evicted."""
     controllers = {pod.spec.workload for pod in pods}
-    return {**{controller: _replicas(observed, controller) for controller in sorted(controllers)}, **record.before}
+    return {**{each: _replicas(observed, name_of(observed, each)) for each in sorted(controllers)}, **record.before}
 
 
 def owed(record: DrainRecord, observed: Observation) -> tuple[Owed, ...]:
@@ -90,10 +90,10 @@ def _moved_workloads(record: DrainRecord, observed: Observation) -> tuple[_Moved
     """Return the workloads that were moved, by name; of the notes on a Deployment's ReplicaSets the highest counts."""
     rows: dict[str, _MovedWorkload] = {}
     for controller, before in sorted(record.before.items()):
-        workload, name = observed.workloads.get(controller, UNKNOWN), name_of(observed, controller)
+        name = moved_name(record, observed, controller)
         notes = [note for note in (before, rows[name].before if name in rows else None) if note is not None]
         most = max(notes, key=lambda note: (note.bound, note.available), default=None)
-        rows[name] = _MovedWorkload(name, most, _replicas(observed, controller), workload.wanted)
+        rows[name] = _MovedWorkload(name, most, _replicas(observed, name), _workload(observed, name).wanted)
     return tuple(rows[name] for name in sorted(rows))
 
 
@@ -102,17 +102,30 @@ def _owed(record: DrainRecord, observed: Observation, moved: _MovedWorkload) -> 
     return Owed(moved.name, len(ours) if moved.unbound is None else moved.unbound, ours)
 
 
-def _replicas(observed: Observation, controller: str) -> Replicas | None:
-    workload = observed.workloads.get(controller, UNKNOWN)
+def _replicas(observed: Observation, name: str) -> Replicas | None:
+    workload = _workload(observed, name)
     if workload.created is None or workload.available is None:
         return None
-    unbound = len(waiting(observed, name_of(observed, controller)))
-    return Replicas(bound=max(workload.created - unbound, 0), available=workload.available)
+    bound = max(workload.created - len(waiting(observed, name)), 0)
+    return Replicas(bound=bound, available=workload.available, workload=name)
+
+
+def _workload(observed: Observation, name: str) -> Workload:
+    """Return what any of its controllers tells: each ReplicaSet is read with its Deployment's counts."""
+    known = observed.workloads.items()
+    return next((each for controller, each in known if (each.name or controller) == name), UNKNOWN)
 
 
 def name_of(observed: Observation, controller: str) -> str:
     """Return the workload's name, which the ReplicaSets of one Deployment share."""
     return observed.workloads.get(controller, UNKNOWN).name or controller
+
+
+def moved_name(record: DrainRecord, observed: Observation, controller: str) -> str:
+    """Return the name of a workload that was moved; of a ReplicaSet that is deleted by now, the one that was noted."""
+    before = record.before.get(controller)
+    noted = before.workload if before else ""
+    return noted if noted and controller not in observed.workloads else name_of(observed, controller)
 
 
 def waiting(observed: Observation, name: str) -> tuple[Pod, ...]:

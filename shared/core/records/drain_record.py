@@ -48,6 +48,8 @@ class Replicas(msgspec.Struct, frozen=True, array_like=True):
 
     bound: int
     available: int
+    workload: str = ""
+    """The workload's name, which outlives a Deployment's ReplicaSet; empty in records of older versions."""
 
 
 class Objection(msgspec.Struct, frozen=True, omit_defaults=True):

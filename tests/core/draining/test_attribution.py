@@ -199,6 +199,16 @@ def test_the_youngest_that_can_help_gives_way(expected: str | None, youngest: di
     assert found == ([expected] if expected else [])
 
 
+def test_of_a_deployment_whose_replica_set_is_deleted_those_that_moved_a_pod_for_certain_come_first() -> None:
+    cluster = Cluster(3, waiting(1), before={f"{SET}-old": Replicas(REPLICAS, REPLICAS, workload=WEB)})
+    for name, record in cluster.records.items():
+        rows = {key: replace(row, owner=f"{SET}-old") for key, row in record.pods.items() if name != "n02"}
+        cluster.change(name, pods=rows)
+    cluster.now = AT + timedelta(seconds=21)
+
+    assert [name for name in cluster.records if isinstance(cluster.step(name), GiveBack)] == ["n01"]
+
+
 def test_a_drain_that_falls_silent_after_it_was_chosen_holds_up_the_others_for_one_grace() -> None:
     cluster = Cluster(3, waiting(1))
     cluster.now = AT + timedelta(seconds=41)

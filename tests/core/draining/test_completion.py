@@ -24,20 +24,26 @@ PENDING = GiveBack(Halt.REPLACEMENT_PENDING, "default/new", ("default/new",))
 DELETED = node("n1", unschedulable=True, taints=(our_taint(), taint(AUTOSCALER_DELETING_TAINT)))
 WATCHDOG = DrainSettings().watchdog
 FOUR = Replicas(bound=4, available=4)
+FOUR_OF_WEB = Replicas(bound=4, available=4, workload=WEB)
 
 
-def record(phase: str = "cordoned", before: Replicas | None = FOUR, **changes: Any) -> DrainRecord:
+def record(phase: str = "cordoned", before: Any = FOUR, **changes: Any) -> DrainRecord:
     """A drain that has evicted a pod of the workload, half a minute ago."""
     row = PodProgress(uid="uid-old", answer="granted", owner=SET, at=LATER - timedelta(seconds=30))
     given: dict[str, Any] = {
         "node_uid": "uid-n1", "cordoned_at": NOW, "deadline": NOW + timedelta(minutes=9),
-        "pods": {"default/old": row}, "before": {SET: before}, **changes,
+        "pods": {"default/old": row}, "before": before if isinstance(before, dict) else {SET: before}, **changes,
     }  # fmt: skip
     return DrainRecord(order=order(), phase=DrainPhase(phase), **given)
 
 
 def web(created: int = 4, *, wanted: int = 4, available: int = 4, name: str = WEB) -> dict[str, Workload]:
     return {SET: Workload(name, wanted, available, created=created)}
+
+
+def next_set(created: int = 4, **changes: Any) -> dict[str, Workload]:
+    """The Deployment as another ReplicaSet of it tells; the one that was moved is deleted."""
+    return {OTHER_SET: web(created, **changes)[SET]}
 
 
 def waits(seconds: float | None = None, name: str = "new", **changes: Any) -> Pod:
@@ -114,6 +120,28 @@ def observed(*unbound: Pod, **changes: Any) -> Observation:
                 waits(21, owner="ReplicaSet/web-new"), workloads={**web(), OTHER_SET: Workload(WEB, 4, 3, created=4)}
             ),
             id="the replacement is of another ReplicaSet of the same Deployment",
+        ),
+        pytest.param(
+            PENDING,
+            record(before=FOUR_OF_WEB),
+            observed(waits(21, owner="ReplicaSet/web-new"), workloads=next_set()),
+            id="and the ReplicaSet that was moved is deleted by now",
+        ),
+        pytest.param(
+            Await(),
+            record(before=FOUR_OF_WEB),
+            observed(workloads=next_set(created=3)),
+            id="which is no reason not to count its Deployment",
+        ),
+        pytest.param(
+            DRAINED, record(), observed(waits(21, owner="ReplicaSet/web-new"), workloads=next_set()),
+            id="unless a record of an older version does not name it",
+        ),
+        pytest.param(
+            Await(),
+            record(before={SET: FOUR_OF_WEB, f"{SET}-older": FOUR_OF_WEB}),
+            observed(workloads=web(3)),
+            id="of two that were moved one is deleted",
         ),
         pytest.param(
             DRAINED, record(), observed(waits(60, owner="ReplicaSet/other")), id="a stranger's pod waits"
@@ -209,6 +237,12 @@ def drained(seconds: float = 30, **changes: Any) -> DrainRecord:
         pytest.param(LEAVE, drained(), observed(), id="all run as before"),
         pytest.param(WATCH, drained(29), observed(), id="a controller may be late to say that one is missing"),
         pytest.param(WATCH, drained(), observed(workloads=web(available=3)), id="one is starting"),
+        pytest.param(
+            WATCH,
+            drained(before=FOUR_OF_WEB),
+            observed(workloads=next_set(available=3)),
+            id="one is starting, and the ReplicaSet that was moved is deleted",
+        ),
         pytest.param(
             LEAVE, drained(before=Replicas(4, 3)), observed(workloads=web(available=3)), id="as many run as before"
         ),

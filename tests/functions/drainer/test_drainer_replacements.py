@@ -58,6 +58,23 @@ def test_a_node_is_given_back_within_half_a_minute_of_a_replacement_that_finds_n
     assert (holder(ebb), ebb.reasons("drain_result")) == (None, ["replacement_pending"])
 
 
+def test_a_deployment_whose_moved_replica_set_is_deleted_is_owed_its_replacement() -> None:
+    """A rollout ends during the drain, and `revisionHistoryLimit: 0` leaves nothing of the old ReplicaSet."""
+    ebb = fake_ebb()
+    counted(ebb, available=1)
+
+    def roll_out() -> None:
+        del ebb.cluster.workloads[WEB.workload]
+        ebb.cluster.workloads["default/ReplicaSet/web-2"] = Workload("default/Deployment/web", 1, 0, created=1)
+        kind = pod_class(owner="ReplicaSet/web-2")
+        ebb.cluster.put(replace(waiting(ebb), spec=kind))
+
+    ebb.later(20, roll_out)
+    ebb.drain(order())
+
+    assert (holder(ebb), ebb.reasons("drain_result")) == (None, ["replacement_pending"])
+
+
 def younger_drain(ebb: FakeEbb) -> None:
     """Another instance has moved a pod of the same workload since, and is at work."""
     now = ebb.clock.now()
