@@ -1,90 +1,113 @@
-"""The single gates: each looks at the counts, the node to be taken and the reason, and says what is in the way.
+"""The single gates: each looks at one proposed drain (the node, why, and the counts) and says what is in the way.
 
 Every gate answers for itself alone; `gates` sets their order and who asks for them. Must not look at pods.
 """
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from datetime import datetime
 
 from shared.core.cluster.snapshot import Node
-from shared.core.policy import Rate
+from shared.core.policy import Policy, PoolPolicy, Rate
 from shared.core.reasons import Blocker, DrainReason, Unremovable
-from shared.core.records.state import Start
+from shared.core.records.state import ClusterState, Start
 from shared.core.rules.budgets import freeze_in_force, limit_now, moved_lately, starts_left, window_open
 from shared.core.rules.counted_nodes import counts_as_non_tainted
-from shared.core.rules.counts import NodeCounts
+from shared.core.rules.counts import NodeCounts, PoolCounts
 from shared.core.rules.utilization import excess
 
-Gate = Callable[[NodeCounts, Node, DrainReason], Blocker | None]
+
+@dataclass(frozen=True, slots=True)
+class ProposedDrain:
+    """What a gate is asked about: one more node to be taken, why, and the counts without it."""
+
+    counts: NodeCounts
+    node: Node
+    reason: DrainReason
+
+    @property
+    def now(self) -> datetime:
+        return self.counts.now
+
+    @property
+    def policy(self) -> Policy:
+        return self.counts.policy
+
+    @property
+    def state(self) -> ClusterState:
+        return self.counts.state
+
+    @property
+    def pool(self) -> PoolCounts:
+        return self.counts.pool(self.node.pool)
+
+    @property
+    def pool_policy(self) -> PoolPolicy:
+        return self.policy.pool(self.node.pool)
 
 
-def paused(counts: NodeCounts, node: Node, reason: DrainReason) -> Blocker | None:
-    del node, reason
-    if counts.policy.paused:
+Gate = Callable[[ProposedDrain], Blocker | None]
+
+
+def paused(proposed: ProposedDrain) -> Blocker | None:
+    if proposed.policy.paused:
         return Blocker(Unremovable.PAUSED, detail="policy")
-    state = counts.state
+    state = proposed.state
     why = f": {state.pause_reason}" if state.pause_reason else ""
     return Blocker(Unremovable.PAUSED, detail=f"pause flag{why}") if state.paused else None
 
 
-def frozen(counts: NodeCounts, node: Node, reason: DrainReason) -> Blocker | None:
-    del node, reason
-    freeze = freeze_in_force(counts.policy.freezes, counts.now)
+def frozen(proposed: ProposedDrain) -> Blocker | None:
+    freeze = freeze_in_force(proposed.policy.freezes, proposed.now)
     return Blocker(Unremovable.FROZEN, detail=f"until {freeze.end.isoformat()}") if freeze else None
 
 
-def breaker_open(counts: NodeCounts, node: Node, reason: DrainReason) -> Blocker | None:
-    del reason
-    breaker = counts.state.breakers.get(node.pool)
-    if breaker is None or breaker.until <= counts.now:
+def breaker_open(proposed: ProposedDrain) -> Blocker | None:
+    breaker = proposed.state.breakers.get(proposed.node.pool)
+    if breaker is None or breaker.until <= proposed.now:
         return None
-    return Blocker(Unremovable.BREAKER_OPEN, node.pool, f"{breaker.why}; until {breaker.until.isoformat()}")
+    return Blocker(Unremovable.BREAKER_OPEN, proposed.node.pool, f"{breaker.why}; until {breaker.until.isoformat()}")
 
 
-def backing_off(counts: NodeCounts, node: Node, reason: DrainReason) -> Blocker | None:
-    del reason
-    backoff = counts.state.backoffs.get(node.uid)
-    if backoff is None or backoff.until <= counts.now:
+def backing_off(proposed: ProposedDrain) -> Blocker | None:
+    backoff = proposed.state.backoffs.get(proposed.node.uid)
+    if backoff is None or backoff.until <= proposed.now:
         return None
     return Blocker(Unremovable.BACKING_OFF, detail=f"{backoff.why}; until {backoff.until.isoformat()}")
 
 
-def outside_windows(counts: NodeCounts, node: Node, reason: DrainReason) -> Blocker | None:
-    del reason
-    is_open = window_open(counts.policy.pool(node.pool).windows, counts.calendar)
-    return None if is_open else Blocker(Unremovable.OUTSIDE_WINDOWS, node.pool)
+def outside_windows(proposed: ProposedDrain) -> Blocker | None:
+    is_open = window_open(proposed.pool_policy.windows, proposed.counts.calendar)
+    return None if is_open else Blocker(Unremovable.OUTSIDE_WINDOWS, proposed.node.pool)
 
 
-def pool_at_minimum(counts: NodeCounts, node: Node, reason: DrainReason) -> Blocker | None:
+def pool_at_minimum(proposed: ProposedDrain) -> Blocker | None:
     """Keep what the cluster autoscaler would keep: it deletes no node of a pool at its minimum.
 
     See docs/acceptance.md row 54.
     """
-    del reason
-    pool = counts.pool(node.pool)
+    pool = proposed.pool
     if pool.limits is None:
         return None
-    in_zone = pool.left_by_zone.get(node.zone, 0)
+    in_zone = pool.left_by_zone.get(proposed.node.zone, 0)
     if in_zone - 1 < pool.limits.min_per_zone:
-        detail = f"{in_zone} nodes left in {node.zone}, minimum {pool.limits.min_per_zone}"
-        return Blocker(Unremovable.POOL_AT_MINIMUM, node.pool, detail)
+        detail = f"{in_zone} nodes left in {proposed.node.zone}, minimum {pool.limits.min_per_zone}"
+        return Blocker(Unremovable.POOL_AT_MINIMUM, proposed.node.pool, detail)
     if pool.left - 1 < pool.limits.min_total:
-        return Blocker(Unremovable.POOL_AT_MINIMUM, node.pool, _of(pool.left, pool.limits.min_total))
+        return Blocker(Unremovable.POOL_AT_MINIMUM, proposed.node.pool, _of(pool.left, pool.limits.min_total))
     return None
 
 
-def minimum_nodes(counts: NodeCounts, node: Node, reason: DrainReason) -> Blocker | None:
-    del reason
-    minimum = counts.policy.minimum_nodes
-    if counts.left - node.ready >= minimum:
+def minimum_nodes(proposed: ProposedDrain) -> Blocker | None:
+    minimum = proposed.policy.minimum_nodes
+    if proposed.counts.left - proposed.node.ready >= minimum:
         return None
-    return Blocker(Unremovable.MINIMUM_NODES, detail=_of(counts.left, minimum))
+    return Blocker(Unremovable.MINIMUM_NODES, detail=_of(proposed.counts.left, minimum))
 
 
-def minimum_non_tainted(counts: NodeCounts, node: Node, reason: DrainReason) -> Blocker | None:
-    del reason
-    minimum, left = counts.policy.minimum_non_tainted_nodes, counts.left_non_tainted
-    if left - 1 >= minimum or not counts_as_non_tainted(node, counts.policy):
+def minimum_non_tainted(proposed: ProposedDrain) -> Blocker | None:
+    minimum, left = proposed.policy.minimum_non_tainted_nodes, proposed.counts.left_non_tainted
+    if left - 1 >= minimum or not counts_as_non_tainted(proposed.node, proposed.policy):
         return None
     return Blocker(Unremovable.MINIMUM_NON_TAINTED, detail=_of(left, minimum))
 
@@ -93,16 +116,16 @@ def _of(left: int, minimum: int) -> str:
     return f"{left} nodes left, minimum {minimum}"
 
 
-def budget(counts: NodeCounts, node: Node, reason: DrainReason) -> Blocker | None:
+def budget(proposed: ProposedDrain) -> Blocker | None:
     """An allowance is compared with all that is in use, whatever it is in use for (docs/acceptance.md row 71)."""
-    pool = counts.pool(node.pool)
-    allowed = limit_now(counts.policy.pool(node.pool).budgets, reason, pool.nodes, counts.calendar)
-    return _exhausted(Unremovable.BUDGET, node.pool, allowed, len(pool.in_use - {node.uid}))
+    pool = proposed.pool
+    allowed = limit_now(proposed.pool_policy.budgets, proposed.reason, pool.nodes, proposed.counts.calendar)
+    return _exhausted(Unremovable.BUDGET, proposed.node.pool, allowed, len(pool.in_use - {proposed.node.uid}))
 
 
-def cluster_budget(counts: NodeCounts, node: Node, reason: DrainReason) -> Blocker | None:
-    used = counts.in_use - (1 if node.uid in counts.pool(node.pool).in_use else 0)
-    allowed = limit_now(counts.policy.budgets, reason, counts.nodes, counts.calendar)
+def cluster_budget(proposed: ProposedDrain) -> Blocker | None:
+    used = proposed.counts.in_use - (1 if proposed.node.uid in proposed.pool.in_use else 0)
+    allowed = limit_now(proposed.policy.budgets, proposed.reason, proposed.counts.nodes, proposed.counts.calendar)
     return _exhausted(Unremovable.CLUSTER_BUDGET, "", allowed, used)
 
 
@@ -112,15 +135,14 @@ def _exhausted(word: Unremovable, about: str, allowed: int | None, used: int) ->
     return Blocker(word, about, f"{used} of {allowed} nodes in use")
 
 
-def rate(counts: NodeCounts, node: Node, reason: DrainReason) -> Blocker | None:
-    del reason
-    pool = counts.pool(node.pool)
-    own = [start for start in counts.starts if start.pool == node.pool]
+def rate(proposed: ProposedDrain) -> Blocker | None:
+    pool = proposed.pool
+    own = [start for start in proposed.counts.starts if start.pool == proposed.node.pool]
     rows = (
-        (counts.policy.rate, counts.starts, counts.nodes, ""),
-        (counts.policy.pool(node.pool).rate, own, pool.nodes, node.pool),
+        (proposed.policy.rate, proposed.counts.starts, proposed.counts.nodes, ""),
+        (proposed.pool_policy.rate, own, pool.nodes, proposed.node.pool),
     )
-    spent = (about for rate, starts, nodes, about in rows if _spent(rate, starts, nodes, counts.now))
+    spent = (about for rate, starts, nodes, about in rows if _spent(rate, starts, nodes, proposed.now))
     about = next(spent, None)
     return None if about is None else Blocker(Unremovable.RATE, about)
 
@@ -129,75 +151,73 @@ def _spent(rate: Rate | None, starts: Iterable[Start], nodes: int, now: datetime
     return rate is not None and starts_left(rate, starts, nodes, now) == 0
 
 
-def namespace_rate(counts: NodeCounts, node: Node, reason: DrainReason) -> Blocker | None:
+def namespace_rate(proposed: ProposedDrain) -> Blocker | None:
     """Each namespace on the node must have room for all its pods there: a drain cannot stop in the middle."""
-    del reason
-    limit = counts.policy.evictions_per_namespace
+    limit = proposed.policy.evictions_per_namespace
     if limit is None:
         return None
-    for namespace, pods in sorted(counts.moved_pods.get(node.uid, {}).items()):
-        done = moved_lately(limit, counts.starts, namespace, counts.now)
+    for namespace, pods in sorted(proposed.counts.moved_pods.get(proposed.node.uid, {}).items()):
+        done = moved_lately(limit, proposed.counts.starts, namespace, proposed.now)
         if done + pods > limit.pods:
             alone = "; more than the limit by itself, so this node never goes" if pods > limit.pods else ""
             return Blocker(Unremovable.NAMESPACE_RATE, namespace, f"{done} of {limit.pods} moved, {pods} here{alone}")
     return None
 
 
-def recent_addition(counts: NodeCounts, node: Node, reason: DrainReason) -> Blocker | None:
+def recent_addition(proposed: ProposedDrain) -> Blocker | None:
     """A pool with its own time looks at its own additions only; at exactly that time the gate opens.
 
     See docs/acceptance.md row 49.
     """
-    del reason
-    own = counts.policy.pool(node.pool).time_since_last_addition is not None
-    newest = counts.pool(node.pool).newest if own else counts.newest
-    grace = counts.policy.addition_grace(node.pool)
-    if newest is None or counts.now - newest >= grace:
+    own = proposed.pool_policy.time_since_last_addition is not None
+    newest = proposed.pool.newest if own else proposed.counts.newest
+    grace = proposed.policy.addition_grace(proposed.node.pool)
+    if newest is None or proposed.now - newest >= grace:
         return None
-    return Blocker(Unremovable.RECENT_ADDITION, node.pool if own else "", f"until {(newest + grace).isoformat()}")
+    return Blocker(
+        Unremovable.RECENT_ADDITION, proposed.node.pool if own else "", f"until {(newest + grace).isoformat()}"
+    )
 
 
-def time_gap(counts: NodeCounts, node: Node, reason: DrainReason) -> Blocker | None:
+def time_gap(proposed: ProposedDrain) -> Blocker | None:
     """The orders of one pass are one drain for the gap, so what this pass took does not count.
 
     See docs/acceptance.md row 50.
     """
-    del node, reason
-    last, gap = counts.state.last_scale_down, counts.policy.time_gap
-    if last is None or counts.now - last >= gap:
+    last, gap = proposed.state.last_scale_down, proposed.policy.time_gap
+    if last is None or proposed.now - last >= gap:
         return None
     return Blocker(Unremovable.TIME_GAP, detail=f"until {(last + gap).isoformat()}")
 
 
-def required_count(counts: NodeCounts, node: Node, reason: DrainReason) -> Blocker | None:
+def required_count(proposed: ProposedDrain) -> Blocker | None:
     """Ask for the required count plus the drains in flight, which are not counted themselves.
 
     See docs/acceptance.md rows 34, 35.
     """
-    pool = counts.pool(node.pool)
-    if pool.measure is None or reason is not DrainReason.UNDERUTILIZED:
+    pool = proposed.pool
+    if pool.measure is None or proposed.reason is not DrainReason.UNDERUTILIZED:
         return None
-    needed = counts.policy.pool(node.pool).required_count + len(pool.in_flight)
+    needed = proposed.pool_policy.required_count + len(pool.in_flight)
     if pool.measure.underutilized >= needed:
         return None
     detail = f"{pool.measure.underutilized} under-utilised of {needed} needed"
-    return Blocker(Unremovable.TOO_FEW_UNDERUTILIZED, node.pool, detail)
+    return Blocker(Unremovable.TOO_FEW_UNDERUTILIZED, proposed.node.pool, detail)
 
 
-def no_excess(counts: NodeCounts, node: Node, reason: DrainReason) -> Blocker | None:
+def no_excess(proposed: ProposedDrain) -> Blocker | None:
     """At the threshold the gate is open (docs/acceptance.md row 48)."""
-    pool, threshold = counts.pool(node.pool), counts.policy.pool(node.pool).excess_threshold
-    if pool.measure is None or reason is not DrainReason.UNDERUTILIZED:
+    pool, threshold = proposed.pool, proposed.pool_policy.excess_threshold
+    if pool.measure is None or proposed.reason is not DrainReason.UNDERUTILIZED:
         return None
-    found = excess(pool.measure.spare, node)
+    found = excess(pool.measure.spare, proposed.node)
     if found is not None and found >= threshold:
         return None
     detail = f"{float(found or 0):.2f} of {float(threshold):g}"
-    return Blocker(Unremovable.NO_EXCESS, node.pool, detail)
+    return Blocker(Unremovable.NO_EXCESS, proposed.node.pool, detail)
 
 
-def nodes_per_pass(counts: NodeCounts, node: Node, reason: DrainReason) -> Blocker | None:
-    del reason
-    most = counts.policy.pool(node.pool).max_nodes_per_pass
-    full = counts.pool(node.pool).taken >= most
-    return Blocker(Unremovable.NODES_PER_PASS, node.pool, f"{most}") if full else None
+def nodes_per_pass(proposed: ProposedDrain) -> Blocker | None:
+    most = proposed.pool_policy.max_nodes_per_pass
+    full = proposed.pool.taken >= most
+    return Blocker(Unremovable.NODES_PER_PASS, proposed.node.pool, f"{most}") if full else None

@@ -13,6 +13,7 @@ from shared.core.reasons import Blocker, DrainReason
 from shared.core.rules.counts import NodeCounts
 from shared.core.rules.gate_rules import (
     Gate,
+    ProposedDrain,
     backing_off,
     breaker_open,
     budget,
@@ -69,12 +70,12 @@ def claim_blockers(
         ignore: the order's words; they count for a person's drain and where the policy allows them.
     """
     skipped = _ignored_gates(counts, reason, ignore)
-    return _closed_gates((gate for gate in CLAIM_GATES if gate not in skipped), counts, node, reason)
+    return _closed_gates((gate for gate in CLAIM_GATES if gate not in skipped), ProposedDrain(counts, node, reason))
 
 
 def pass_blockers(counts: NodeCounts, node: Node, reason: DrainReason) -> tuple[Blocker, ...]:
     """Return every closed gate that is the planner's alone; empty for a person's drain."""
-    return () if reason is DrainReason.MANUAL else _closed_gates(PASS_GATES, counts, node, reason)
+    return () if reason is DrainReason.MANUAL else _closed_gates(PASS_GATES, ProposedDrain(counts, node, reason))
 
 
 def blockers(counts: NodeCounts, node: Node, reason: DrainReason) -> tuple[Blocker, ...]:
@@ -88,8 +89,8 @@ def idle_words(reason: DrainReason, ignore: Iterable[str], policy: Policy) -> tu
     return tuple(sorted(set(ignore) - counting))
 
 
-def _closed_gates(gates: Iterable[Gate], counts: NodeCounts, node: Node, reason: DrainReason) -> tuple[Blocker, ...]:
-    found = (gate(counts, node, reason) for gate in gates)
+def _closed_gates(gates: Iterable[Gate], proposed: ProposedDrain) -> tuple[Blocker, ...]:
+    found = (gate(proposed) for gate in gates)
     return tuple(blocker for blocker in found if blocker is not None)
 
 
