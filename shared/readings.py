@@ -12,7 +12,10 @@ from datetime import datetime, timedelta
 from threading import Lock
 from typing import Final, Generic, TypeVar
 
-from shared.core.cluster.snapshot import Node, Pod, PodDisruptionBudget, Snapshot
+from shared.core.cluster.disruption_budget import PodDisruptionBudget
+from shared.core.cluster.node import Node
+from shared.core.cluster.pod import Pod
+from shared.core.cluster.snapshot import Snapshot
 from shared.core.cluster.workloads import Workload
 from shared.core.draining.eviction_order import WORKLOADS_STAND_FOR
 from shared.core.records.state import ClusterState

@@ -6,9 +6,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from shared.core.cluster import names
+from shared.core.cluster.disruption_budget import PodDisruptionBudget
+from shared.core.cluster.node import Node, NodePool
+from shared.core.cluster.pod import Owner, Pod, PodClass
 from shared.core.cluster.resources import MEMORY, PODS, Resources
 from shared.core.cluster.selectors import LabelSelector, Requirement, Taint
-from shared.core.cluster.snapshot import Node, NodePool, Owner, Pod, PodClass, PodDisruptionBudget, Snapshot
+from shared.core.cluster.snapshot import Snapshot
 from shared.core.policy import Policy, PoolPolicy
 from shared.core.records.orders import Order, OrderKind, Origin
 from shared.core.records.state import Claim

@@ -7,8 +7,10 @@ from datetime import datetime, timedelta
 
 from shared.core.cluster import names
 from shared.core.cluster.annotation import holding_order
+from shared.core.cluster.disruption_budget import PodDisruptionBudget
+from shared.core.cluster.node import Node
+from shared.core.cluster.pod import Phase, Pod
 from shared.core.cluster.selectors import Taint
-from shared.core.cluster.snapshot import Node, Phase, Pod, PodDisruptionBudget
 from shared.core.cluster.workloads import Workload
 from shared.core.records.evictions import EvictionAnswer
 from shared.errors import EbbError, Gone, Stale

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from shared.core.cluster.snapshot import NodePool
+from shared.core.cluster.node import NodePool
 from shared.core.policy import Policy
 from shared.core.records.orders import Order, decode, encode
 from shared.core.records.result import DrainResult

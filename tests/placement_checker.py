@@ -7,8 +7,10 @@ nodes still stand there cordoned and after they are gone.
 from collections.abc import Collection, Iterable, Mapping
 
 from shared.core.cluster import names
+from shared.core.cluster.node import Node
+from shared.core.cluster.pod import Pod, PodClass
 from shared.core.cluster.selectors import PodTerm, tolerated
-from shared.core.cluster.snapshot import Node, Pod, PodClass, Snapshot
+from shared.core.cluster.snapshot import Snapshot
 
 
 def faults(snapshot: Snapshot, moves: Mapping[str, str], drained: Collection[str]) -> list[str]:

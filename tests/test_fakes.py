@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from shared.core.cluster import names
-from shared.core.cluster.snapshot import Phase, PodDisruptionBudget
+from shared.core.cluster.disruption_budget import PodDisruptionBudget
+from shared.core.cluster.pod import Phase
 from shared.core.records.evictions import EvictionAnswer as Answer
 from shared.errors import Gone, Retryable, Stale
 from shared.ports import Cluster, Eviction

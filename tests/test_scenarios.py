@@ -13,7 +13,9 @@ import pytest
 import yaml
 
 from shared.adapters.prices import load
-from shared.core.cluster.snapshot import Node, Pod, Snapshot, Volume
+from shared.core.cluster.node import Node
+from shared.core.cluster.pod import Pod, Volume
+from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.make_plan import make_plan
 from shared.core.policy.parsing import parse
 from shared.core.records.state import ClusterState, Mark, PoolMarks

@@ -18,7 +18,8 @@ from functions.drainer.claim import (
 )
 from functions.drainer.read_policy import policy_in_reach, read_policy
 from functions.drainer.session import DrainSession
-from shared.core.cluster.snapshot import Node, Snapshot
+from shared.core.cluster.node import Node
+from shared.core.cluster.snapshot import Snapshot
 from shared.core.draining.admission import exceeded_limits, needs_whole_picture, objections, refusal_of
 from shared.core.draining.lateness import grace_seconds
 from shared.core.policy import Policy

@@ -10,7 +10,8 @@ from typing import Final
 from msgspec.structs import replace
 
 from functions.drainer.session import ActionResult, DrainSession, NodeAction
-from shared.core.cluster.snapshot import Node, Snapshot
+from shared.core.cluster.node import Node
+from shared.core.cluster.snapshot import Snapshot
 from shared.core.draining.admission import exceeded_limits, no_place, room_was_claimed
 from shared.core.draining.lateness import deadline
 from shared.core.policy import Policy

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from functions.drainer.session import ActionResult, DrainSession, NodeAction
 from shared.core.cluster.annotation import holding_order
-from shared.core.cluster.snapshot import Node
+from shared.core.cluster.node import Node
 from shared.core.draining.cordon import untainted
 from shared.core.draining.eviction_order import counted_at
 from shared.core.reasons import Halt, Outcome, Reason

@@ -15,7 +15,8 @@ from functions.drainer.prove import prove
 from functions.drainer.read_policy import policy_in_reach
 from functions.drainer.session import DrainSession
 from functions.drainer.why_not_deleted import failed_at
-from shared.core.cluster.snapshot import Node, Pod
+from shared.core.cluster.node import Node
+from shared.core.cluster.pod import Pod
 from shared.core.draining.observation import Observation, Proof
 from shared.core.rules.pods import movable
 from shared.core.rules.workload_limits import other_claims

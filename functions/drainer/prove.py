@@ -4,7 +4,7 @@ from typing import Final
 
 from functions.drainer import shared_snapshots
 from functions.drainer.session import DrainSession
-from shared.core.cluster.snapshot import Node
+from shared.core.cluster.node import Node
 from shared.core.draining.evicting import PROOF_STANDS_FOR
 from shared.core.draining.observation import Proof
 from shared.core.draining.proof import lost_place, may_move

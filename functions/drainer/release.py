@@ -16,7 +16,7 @@ from functions.drainer.read_policy import read_policy
 from functions.drainer.session import DrainSession
 from functions.drainer.why_not_deleted import failed_at, why_kept
 from shared.core.cluster.annotation import holding_order
-from shared.core.cluster.snapshot import Node
+from shared.core.cluster.node import Node
 from shared.core.draining.cordon import uncordoned_by_autoscaler, untainted
 from shared.core.draining.next_step import must_stop
 from shared.core.placement.demand import is_waiting

@@ -8,7 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Self
 
-from shared.core.cluster.snapshot import Node
+from shared.core.cluster.node import Node
 from shared.core.draining.drain_stats import log_fields, stats_of
 from shared.core.policy import Policy
 from shared.core.records.drain_record import DrainRecord

@@ -6,7 +6,7 @@ Must not stop a release: what cannot be read is said instead.
 from datetime import datetime
 
 from functions.drainer.session import DrainSession
-from shared.core.cluster.snapshot import Node
+from shared.core.cluster.node import Node
 from shared.core.draining.why_not_deleted import why_it_stands
 from shared.errors import EbbError
 from shared.ports import Ports

@@ -12,7 +12,8 @@ from functions.drainer import finish
 from functions.drainer.observe import Observer
 from functions.drainer.other_drains import with_others
 from functions.drainer.session import ActionResult, DrainSession, NodeAction
-from shared.core.cluster.snapshot import Node, Pod
+from shared.core.cluster.node import Node
+from shared.core.cluster.pod import Pod
 from shared.core.draining.drain_stats import held_by_budget
 from shared.core.draining.lateness import grace_seconds
 from shared.core.draining.next_step import next_step

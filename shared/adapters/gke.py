@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from shared.adapters.google_failures import Service
-from shared.core.cluster.snapshot import NodePool
+from shared.core.cluster.node import NodePool
 from shared.errors import BadSettings, Retryable, Terminal
 from shared.ports import PoolsReading
 

@@ -8,7 +8,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 
-from shared.core.cluster.snapshot import Node, NodePool, Pod, Snapshot
+from shared.core.cluster.node import Node, NodePool
+from shared.core.cluster.pod import Pod
+from shared.core.cluster.snapshot import Snapshot
 from shared.core.cluster.workloads import UNKNOWN, Workload
 from shared.ports import ClusterReading, PoolsReading
 

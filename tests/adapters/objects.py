@@ -6,7 +6,7 @@ import msgspec
 
 from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.fold import PodFolder
-from shared.core.cluster.snapshot import Pod
+from shared.core.cluster.pod import Pod
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 CREATED = "2026-03-04T10:00:00Z"

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from shared.adapters.gke import ClusterDescription, Endpoint, GkeCluster, GkePools, LabelPools
-from shared.core.cluster.snapshot import NodePool
+from shared.core.cluster.node import NodePool
 from shared.errors import BadSettings, EbbError, Retryable, Terminal
 from shared.ports import PoolsReading
 from tests.adapters.scripted import Say, Script, scripted

@@ -8,7 +8,7 @@ import pytest
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.core.cluster import names
-from shared.core.cluster.snapshot import Node
+from shared.core.cluster.node import Node
 from shared.errors import Gone, Stale, Terminal
 from tests.adapters.access import access_to
 from tests.adapters.objects import api_node

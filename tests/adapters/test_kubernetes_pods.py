@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 
+from shared.core.cluster.pod import Owner, Phase, Volume
 from shared.core.cluster.selectors import LabelSelector, NodeTerm, PodTerm, Requirement, Toleration
-from shared.core.cluster.snapshot import Owner, Phase, Volume
 from shared.core.reasons import PodBlock
 from shared.core.rules.unmodelled import unmodelled
 from tests.adapters.objects import REQUIRED, api_pod, container, node_affinity, read

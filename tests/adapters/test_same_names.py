@@ -10,7 +10,8 @@ import pytest
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.adapters.kubernetes.dump import read_dump
-from shared.core.cluster.snapshot import Node, Pod
+from shared.core.cluster.node import Node
+from shared.core.cluster.pod import Pod
 from shared.core.rules.utilization import usage
 from tests.adapters.access import access_to
 from tests.adapters.objects import api_node, api_pod, container

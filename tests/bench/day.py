@@ -15,7 +15,8 @@ from functions.planner.pass_log import PassLog
 from functions.planner.plan_pass import PlannerDeps
 from functions.planner.tick import Tick, tick
 from shared.adapters.prices import load
-from shared.core.cluster.snapshot import Node, NodePool, Pod
+from shared.core.cluster.node import Node, NodePool
+from shared.core.cluster.pod import Pod
 from shared.core.cluster.workloads import Workload
 from shared.core.policy.parsing import parse
 from shared.core.records.orders import Order, encode

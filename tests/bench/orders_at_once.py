@@ -22,7 +22,7 @@ from shared.adapters.clock import system_time
 from shared.adapters.kubernetes.client import Call, KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.adapters.kubernetes.replies import ApiReply
-from shared.core.cluster.snapshot import NodePool
+from shared.core.cluster.node import NodePool
 from shared.core.policy import Policy, PoolPolicy
 from shared.core.reasons import DrainReason
 from shared.core.records.orders import Order, encode

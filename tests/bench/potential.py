@@ -8,8 +8,10 @@ from random import Random
 import numpy as np
 
 from shared.adapters.prices import load
+from shared.core.cluster.node import Node
+from shared.core.cluster.pod import Pod, PodClass
 from shared.core.cluster.resources import PODS
-from shared.core.cluster.snapshot import Node, Pod, PodClass, Snapshot
+from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.make_plan import potential
 from shared.core.planning.plan import Potential
 from shared.core.records.state import ClusterState

@@ -9,7 +9,7 @@ from kubernetes.client import ApiClient
 
 from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.fold import PodFolder
-from shared.core.cluster.snapshot import Pod
+from shared.core.cluster.pod import Pod
 from tests.bench.pages import pod_pages
 from tests.bench.reporting import say
 

@@ -9,8 +9,9 @@ from typing import Protocol
 import pytest
 
 from shared.core.cluster import names
+from shared.core.cluster.node import Node
+from shared.core.cluster.pod import Pod
 from shared.core.cluster.selectors import Taint
-from shared.core.cluster.snapshot import Node, Pod
 from shared.core.cluster.workloads import Workload
 from shared.core.records.evictions import EvictionAnswer
 from shared.errors import Gone, Stale

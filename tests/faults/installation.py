@@ -20,7 +20,7 @@ from infra.local.scaling.client import RefusedCall
 from infra.local.world.pods import is_ready, is_terminating, node_of
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.adapters.prices import load
-from shared.core.cluster.snapshot import NodePool
+from shared.core.cluster.node import NodePool
 from shared.core.records.state import ClusterState
 from shared.errors import EbbError
 from shared.ports import CLUSTER_KEY, Ports

@@ -18,7 +18,9 @@ from functions.drainer.session import DrainSession
 from functions.planner import plan_pass as passing
 from shared.adapters.kubernetes import evictions, ownership
 from shared.core.cluster.names import OUR_ANNOTATION, OUR_TAINT
-from shared.core.cluster.snapshot import Node, Pod, Snapshot
+from shared.core.cluster.node import Node
+from shared.core.cluster.pod import Pod
+from shared.core.cluster.snapshot import Snapshot
 from shared.core.draining import completion, proof
 from shared.core.draining.admission import exceeded_limits
 from shared.core.draining.observation import Observation

@@ -11,7 +11,7 @@ from infra.local.machine_types import make_node
 from infra.local.scaling.view import CANDIDATE, TO_BE_DELETED
 from infra.local.world.kinds import Json
 from infra.local.world.pods import node_of, stays_behind
-from shared.core.cluster.snapshot import NodePool
+from shared.core.cluster.node import NodePool
 from tests.faults.api_requests import ask, evict_all, patch_spec
 from tests.faults.installation import Installation
 

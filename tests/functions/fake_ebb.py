@@ -13,7 +13,9 @@ from functions.planner.pass_log import PassLog
 from functions.planner.plan_pass import PlannerDeps
 from functions.planner.tick import Tick, tick
 from shared.adapters.prices import load
-from shared.core.cluster.snapshot import Node, NodePool, Pod, PodDisruptionBudget
+from shared.core.cluster.disruption_budget import PodDisruptionBudget
+from shared.core.cluster.node import Node, NodePool
+from shared.core.cluster.pod import Pod
 from shared.core.policy import Policy
 from shared.core.records.drain_record import DrainRecord
 from shared.core.records.orders import Order, encode

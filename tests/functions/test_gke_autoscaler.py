@@ -8,8 +8,8 @@ import pytest
 
 from functions.drainer.receive import PushReply
 from shared.core.cluster import names
+from shared.core.cluster.node import NodePool
 from shared.core.cluster.selectors import Taint
-from shared.core.cluster.snapshot import NodePool
 from shared.core.cluster.workloads import Workload
 from shared.core.records.drain_record import DrainPhase
 from shared.core.records.orders import OrderKind, Origin

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from functions.drainer.receive import PushReply
-from shared.core.cluster.snapshot import NodePool
+from shared.core.cluster.node import NodePool
 from shared.core.policy import Policy
 from shared.core.records.drain_record import DrainPhase
 from shared.core.records.orders import Order

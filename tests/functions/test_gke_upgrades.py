@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from functions.drainer.receive import PushReply
-from shared.core.cluster.snapshot import Node, NodePool
+from shared.core.cluster.node import Node, NodePool
 from shared.core.records.drain_record import DrainPhase
 from tests.builders import node, order, pod, pod_class
 from tests.functions.fake_ebb import FakeEbb

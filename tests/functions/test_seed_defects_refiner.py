@@ -10,7 +10,8 @@ import pytest
 from msgspec.structs import replace as changed
 
 from shared.core.cluster import names
-from shared.core.cluster.snapshot import Node, Phase
+from shared.core.cluster.node import Node
+from shared.core.cluster.pod import Phase
 from shared.core.policy import Budget, Limit
 from shared.core.records.drain_record import DrainPhase
 from shared.core.records.evictions import EvictionAnswer as Answer

@@ -2,8 +2,10 @@
 
 from hypothesis import strategies as st
 
+from shared.core.cluster.node import Node
+from shared.core.cluster.pod import PodClass
 from shared.core.cluster.selectors import LabelSelector, NodeTerm, PodTerm, Requirement, Toleration
-from shared.core.cluster.snapshot import Node, PodClass, Snapshot
+from shared.core.cluster.snapshot import Snapshot
 from tests.builders import cluster, node, our_taint, pod, pod_class, taint
 
 APPS = ("red", "green", "blue")

@@ -12,8 +12,10 @@ from functions.cli.plan.as_json import document
 from functions.cli.plan.view import view_of
 from functions.planner import log_lines as lines
 from shared.adapters.prices import load
+from shared.core.cluster.node import Node
+from shared.core.cluster.pod import Pod
 from shared.core.cluster.resources import CPU, MEMORY, PODS, Resources
-from shared.core.cluster.snapshot import Node, Pod, Snapshot
+from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.bounds import MOST, SCALE, left, matrix, share, shares
 from shared.core.planning.make_plan import make_plan, potential
 from shared.core.planning.metrics import node_metrics

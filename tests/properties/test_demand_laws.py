@@ -5,8 +5,9 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from shared.core.cluster.node import Node
 from shared.core.cluster.pod_kinds import is_daemon
-from shared.core.cluster.snapshot import Node, Snapshot
+from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.demand import as_given_back, nodes_to_give_back
 from tests.builders import NOW, cluster, our_taint, pod
 from tests.placement_checker import faults

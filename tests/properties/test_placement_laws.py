@@ -7,7 +7,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shared.core.cluster.snapshot import Node, PodClass, Snapshot
+from shared.core.cluster.node import Node
+from shared.core.cluster.pod import PodClass
+from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import Candidate, Simulation, search
 from shared.core.placement.node_filters import NodeFilters
 from shared.core.rules.unmodelled import admits

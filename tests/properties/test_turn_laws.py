@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.core.cluster.snapshot import Pod
+from shared.core.cluster.pod import Pod
 from shared.core.cluster.workloads import Workload
 from shared.core.draining.eviction_order import STATUS_LAG, counted_at, due_now
 from shared.core.draining.observation import Observation

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shared.core.cluster.snapshot import Node, NodePool
+from shared.core.cluster.node import Node, NodePool
 from shared.core.draining.admission import exceeded_limits
 from shared.core.policy import Limit, Policy, Schedule
 from shared.core.policy.parsing import parse

@@ -16,7 +16,7 @@ from functions.drainer.receive import PushReply, receive
 from shared.adapters.clock import SystemClock, system_time
 from shared.adapters.firestore import FirestoreState
 from shared.adapters.sqlite import SqliteState
-from shared.core.cluster.snapshot import Node
+from shared.core.cluster.node import Node
 from shared.core.policy import Budget, Limit, Policy, Rate
 from shared.core.records.drain_record import DrainRecord
 from shared.core.records.orders import Origin, encode

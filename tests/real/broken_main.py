@@ -13,7 +13,8 @@ from functions.drainer.session import DrainSession
 from functions.planner import plan_pass as passing
 from main import drain, plan
 from shared.adapters.kubernetes import evictions
-from shared.core.cluster.snapshot import Node, Pod
+from shared.core.cluster.node import Node
+from shared.core.cluster.pod import Pod
 
 __all__ = ("drain", "plan")
 _body = evictions.eviction_body

@@ -8,7 +8,7 @@ from shared.adapters.kubernetes.access import from_kubeconfig
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.core.cluster import names
-from shared.core.cluster.snapshot import Pod
+from shared.core.cluster.pod import Pod
 from shared.core.records.evictions import EvictionAnswer
 from shared.errors import Gone, Stale
 from tests.builders import NOW

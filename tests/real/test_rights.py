@@ -16,7 +16,8 @@ import pytest
 from shared.adapters.kubernetes.access import from_kubeconfig
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
-from shared.core.cluster.snapshot import Node, Pod
+from shared.core.cluster.node import Node
+from shared.core.cluster.pod import Pod
 from shared.core.records.evictions import EvictionAnswer
 from shared.errors import Stale, Terminal
 from shared.ports import Eviction

@@ -5,7 +5,7 @@ import pytest
 from shared.adapters.kubernetes.access import from_kubeconfig
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
-from shared.core.cluster.snapshot import Pod
+from shared.core.cluster.pod import Pod
 from shared.core.cluster.workloads import Workload
 from shared.core.records.evictions import EvictionAnswer
 from tests.real.conftest import Corner

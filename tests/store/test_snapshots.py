@@ -1,6 +1,6 @@
 """What one reading does not tell, another part of it does: workloads counted from their pods."""
 
-from shared.core.cluster.snapshot import Phase
+from shared.core.cluster.pod import Phase
 from shared.core.cluster.workloads import UNKNOWN, Workload
 from shared.ports import ClusterReading, PoolsReading
 from shared.store.snapshots import snapshot_of, with_unknown_workloads, workloads_by_pods

@@ -15,7 +15,9 @@ from shared.adapters.kubernetes import evictions, ownership, translate, wire
 from shared.adapters.kubernetes.client import Call, KubernetesClient, readable, segment
 from shared.adapters.kubernetes.controllers import Controllers
 from shared.adapters.kubernetes.fold import PodFolder
-from shared.core.cluster.snapshot import Node, Pod, PodDisruptionBudget
+from shared.core.cluster.disruption_budget import PodDisruptionBudget
+from shared.core.cluster.node import Node
+from shared.core.cluster.pod import Pod
 from shared.core.cluster.workloads import Workload
 from shared.core.records.evictions import EvictionAnswer
 from shared.errors import Gone, Retryable, Stale

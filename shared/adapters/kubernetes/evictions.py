@@ -8,7 +8,7 @@ from http import HTTPStatus
 from typing import Any, Final
 
 from shared.adapters.kubernetes.replies import ApiReply
-from shared.core.cluster.snapshot import Pod
+from shared.core.cluster.pod import Pod
 from shared.core.records.evictions import EvictionAnswer
 from shared.ports import Eviction
 

@@ -14,7 +14,7 @@ from shared.adapters.kubernetes import containers, resize, selectors, volumes, w
 from shared.adapters.kubernetes.containers import ContainerKey
 from shared.adapters.kubernetes.parts import RawPart
 from shared.core.cluster import names
-from shared.core.cluster.snapshot import Owner, Phase, Pod, PodClass
+from shared.core.cluster.pod import Owner, Phase, Pod, PodClass
 
 _DAEMON_SET: Final = "DaemonSet"
 _DEFAULT_GRACE_SECONDS: Final = 30

@@ -14,7 +14,9 @@ import msgspec
 from shared.adapters.kubernetes import translate, wire
 from shared.adapters.kubernetes.fold import PodFolder
 from shared.adapters.kubernetes.workloads import workloads
-from shared.core.cluster.snapshot import Node, Pod, PodDisruptionBudget
+from shared.core.cluster.disruption_budget import PodDisruptionBudget
+from shared.core.cluster.node import Node
+from shared.core.cluster.pod import Pod
 from shared.errors import BadInput
 from shared.ports import ClusterReading
 

@@ -13,8 +13,8 @@ import msgspec
 from shared.adapters.kubernetes import wire
 from shared.core.cluster import names
 from shared.core.cluster.annotation import holding_order
+from shared.core.cluster.node import Node
 from shared.core.cluster.selectors import NO_SCHEDULE
-from shared.core.cluster.snapshot import Node
 
 RawTaint = dict[str, Any]
 _TAINT: Final = names.OUR_TAINT

@@ -5,8 +5,9 @@ from typing import Final
 
 from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.selectors import label_selector, taints
+from shared.core.cluster.disruption_budget import PodDisruptionBudget
+from shared.core.cluster.node import Node
 from shared.core.cluster.resources import Resources
-from shared.core.cluster.snapshot import Node, PodDisruptionBudget
 from shared.errors import BadInput
 
 _REGISTRATION: Final = timedelta(seconds=60)

@@ -7,7 +7,7 @@ import msgspec
 
 from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.parts import RawPart
-from shared.core.cluster.snapshot import Volume
+from shared.core.cluster.pod import Volume
 
 _TOKEN_NAME: Final = re.compile(rb'"kube-api-access-[a-z0-9]{5}"')
 """The service account token's volume, which admission gives a random name in every pod."""

@@ -10,7 +10,7 @@ from typing import Annotated
 import msgspec
 
 from shared.core.cluster.names import OUR_ANNOTATION
-from shared.core.cluster.snapshot import Node
+from shared.core.cluster.node import Node
 
 
 class DrainAnnotation(msgspec.Struct, frozen=True):

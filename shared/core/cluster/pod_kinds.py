@@ -5,7 +5,7 @@ Source: cluster-autoscaler, simulator/drainability/rules (mirror, daemonset, ter
 """
 
 from shared.core.cluster import names
-from shared.core.cluster.snapshot import Pod, PodClass
+from shared.core.cluster.pod import Pod, PodClass
 
 
 def is_daemon(spec: PodClass) -> bool:

@@ -6,11 +6,18 @@ Source: kubernetes.io/docs/concepts/overview/working-with-objects/labels, …/sc
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final
 
 Labels = Mapping[str, str]
+NO_LABELS: Final[Labels] = MappingProxyType({})
 NO_SCHEDULE: Final = "NoSchedule"
 NO_EXECUTE: Final = "NoExecute"
+
+
+def no_labels() -> Labels:
+    """Return `NO_LABELS`, as the default of a dataclass's field."""
+    return NO_LABELS
 
 
 @dataclass(frozen=True, slots=True)

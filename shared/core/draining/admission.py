@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from shared.core.cluster.snapshot import Node, Pod
+from shared.core.cluster.node import Node
+from shared.core.cluster.pod import Pod
 from shared.core.draining.cordon import CORDON_SETTLES
 from shared.core.placement.demand import is_waiting
 from shared.core.planning.candidates import assess_node

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator
 from datetime import datetime, timedelta
 from typing import Final
 
-from shared.core.cluster.snapshot import Pod
+from shared.core.cluster.pod import Pod
 from shared.core.cluster.workloads import mark
 from shared.core.draining.observation import Observation, OtherDrain, OtherDrains
 from shared.core.draining.replacements import came_after, moved_name, owed, waiting

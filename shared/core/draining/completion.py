@@ -9,7 +9,7 @@ Rules of `next_step`; must not act.
 from datetime import timedelta
 from typing import Final
 
-from shared.core.cluster.snapshot import Pod
+from shared.core.cluster.pod import Pod
 from shared.core.draining.attribution import given_way_for
 from shared.core.draining.eviction_order import STATUS_LAG
 from shared.core.draining.observation import Drain

@@ -8,7 +8,7 @@ Rules of `next_step`; must not act.
 from datetime import timedelta
 from typing import Final
 
-from shared.core.cluster.snapshot import Pod
+from shared.core.cluster.pod import Pod
 from shared.core.draining.eviction_order import due_now, in_this_round
 from shared.core.draining.observation import Drain, Observation
 from shared.core.draining.steps import Evict, GiveBack, Prove, Step

@@ -16,7 +16,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from shared.core.cluster.snapshot import Pod
+from shared.core.cluster.pod import Pod
 from shared.core.cluster.workloads import UNKNOWN, Workload, mark
 from shared.core.draining.observation import Observation
 from shared.core.policy import Limit

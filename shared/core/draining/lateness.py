@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Final
 
-from shared.core.cluster.snapshot import Pod
+from shared.core.cluster.pod import Pod
 from shared.core.draining.completion import waits_for
 from shared.core.draining.observation import Drain
 from shared.core.draining.steps import GiveBack, Step

@@ -6,7 +6,9 @@ from datetime import datetime
 from functools import cached_property
 from typing import Final
 
-from shared.core.cluster.snapshot import Node, Pod, PodDisruptionBudget
+from shared.core.cluster.disruption_budget import PodDisruptionBudget
+from shared.core.cluster.node import Node
+from shared.core.cluster.pod import Pod
 from shared.core.cluster.workloads import Workload
 from shared.core.policy import DrainSettings, PodRules, Policy
 from shared.core.reasons import Blocker

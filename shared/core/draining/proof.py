@@ -9,7 +9,8 @@ from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from typing import Final
 
-from shared.core.cluster.snapshot import Node, Snapshot
+from shared.core.cluster.node import Node
+from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import Simulation
 from shared.core.planning.selection import announced_nodes, departing_nodes
 from shared.core.reasons import Blocker, Unremovable

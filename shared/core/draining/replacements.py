@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from shared.core.cluster.snapshot import Pod
+from shared.core.cluster.pod import Pod
 from shared.core.cluster.workloads import UNKNOWN, Workload
 from shared.core.draining.observation import Observation
 from shared.core.records.drain_record import DrainRecord, Replicas

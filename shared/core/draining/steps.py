@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
-from shared.core.cluster.snapshot import Node, Pod
+from shared.core.cluster.node import Node
+from shared.core.cluster.pod import Pod
 from shared.core.reasons import Halt, Outcome, Reason
 from shared.core.records.drain_record import DrainPhase
 

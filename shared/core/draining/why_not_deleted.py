@@ -9,7 +9,8 @@ from datetime import datetime
 from typing import Final
 
 from shared.core.cluster import names
-from shared.core.cluster.snapshot import Node, NodePool, Pod
+from shared.core.cluster.node import Node, NodePool
+from shared.core.cluster.pod import Pod
 from shared.core.rules.pods import movable
 
 NOT_TOLD: Final = "The autoscaler gave no reason that could be read: see its log (Cloud Logging, noScaleDown events)."

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Final
 
-from shared.core.cluster.snapshot import Pod, Snapshot
+from shared.core.cluster.pod import Pod
+from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.demand import waiting_pods
 from shared.core.reasons import Halt
 from shared.core.records.drain_record import DrainRecord

@@ -9,7 +9,9 @@ from datetime import datetime
 from enum import StrEnum
 from functools import cached_property
 
-from shared.core.cluster.snapshot import Node, Pod, Snapshot
+from shared.core.cluster.node import Node
+from shared.core.cluster.pod import Pod
+from shared.core.cluster.snapshot import Snapshot
 from shared.core.healing.breakers import breakers_to_open
 from shared.core.placement.demand import nodes_to_give_back
 from shared.core.policy import Policy

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from shared.core.cluster.annotation import holding_order, read_annotation
-from shared.core.cluster.snapshot import Node
+from shared.core.cluster.node import Node
 from shared.core.draining.cordon import uncordoned_by_autoscaler
 from shared.core.draining.next_step import must_stop
 from shared.core.healing.healing_input import HealingInput, Repair, RepairKind, StandingClaim

@@ -8,7 +8,7 @@ from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from shared.core.cluster.snapshot import Pod
+from shared.core.cluster.pod import Pod
 from shared.core.placement.cluster_arrays import ClusterArrays
 from shared.core.placement.packing import Placement
 

@@ -9,9 +9,10 @@ from functools import cached_property
 
 import numpy as np
 
+from shared.core.cluster.pod import Pod, PodClass
 from shared.core.cluster.pod_kinds import is_daemon, is_mirror, is_replaced
 from shared.core.cluster.resources import CPU, MEMORY, PODS
-from shared.core.cluster.snapshot import Pod, PodClass, Snapshot
+from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.bounds import MOST, SCALE, Amounts, left, matrix, share, shares
 from shared.core.placement.constraints import CONSTRAINTS, ConstraintInput, Constraints, NewConstraint
 from shared.core.placement.node_filters import Codes, NodeFilters, NodeMask

@@ -10,8 +10,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from shared.core.cluster.names import OUR_TAINT
+from shared.core.cluster.node import Node
+from shared.core.cluster.pod import Pod
 from shared.core.cluster.pod_kinds import is_daemon, is_mirror
-from shared.core.cluster.snapshot import Node, Pod, Snapshot
+from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.cluster_arrays import ClusterArrays
 from shared.core.placement.packing import Packing
 from shared.core.placement.strategies import PACKED

@@ -10,8 +10,9 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from shared.core.cluster.node import Node
+from shared.core.cluster.pod import PodClass
 from shared.core.cluster.selectors import NodeTerm, Requirement, Taint, Toleration, tolerated
-from shared.core.cluster.snapshot import Node, PodClass
 
 NodeMask = NDArray[np.bool_]
 Codes = NDArray[np.int64]

@@ -11,9 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from shared.core.cluster.node import Node
+from shared.core.cluster.pod import Pod
 from shared.core.cluster.pod_kinds import is_daemon
 from shared.core.cluster.resources import PODS
-from shared.core.cluster.snapshot import Node, Pod, Snapshot
+from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.assignments import Move, final_places
 from shared.core.placement.bounds import Amounts
 from shared.core.placement.cluster_arrays import ClusterArrays

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
-from shared.core.cluster.snapshot import Node
+from shared.core.cluster.node import Node
 from shared.core.policy import PoolPolicy
 from shared.core.reasons import Blocker, DrainReason, PodBlock, Unremovable
 from shared.core.records.state import ClusterState

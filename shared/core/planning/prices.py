@@ -12,8 +12,8 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Final
 
+from shared.core.cluster.node import Node
 from shared.core.cluster.resources import Resources
-from shared.core.cluster.snapshot import Node
 
 HOURS_PER_MONTH: Final = 730
 GIB: Final = 1024**3

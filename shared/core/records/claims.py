@@ -12,7 +12,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from shared.core.cluster.names import CONSOLIDATION_DELAY_LABEL
-from shared.core.cluster.snapshot import Node, NodePool
+from shared.core.cluster.node import Node, NodePool
 from shared.core.cluster.workloads import mark
 from shared.core.policy import DrainSettings, Policy
 from shared.core.reasons import Halt, Reason

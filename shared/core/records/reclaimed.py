@@ -10,7 +10,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from shared.core.cluster.snapshot import Node
+from shared.core.cluster.node import Node
 from shared.core.records.state import Claim, Reclaimed
 
 COUNTS_FOR: Final = timedelta(days=1)

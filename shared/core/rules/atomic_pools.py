@@ -9,8 +9,8 @@ from math import prod
 from typing import Final
 
 from shared.core.cluster import names
+from shared.core.cluster.node import Node, NodePool
 from shared.core.cluster.resources import TPU
-from shared.core.cluster.snapshot import Node, NodePool
 
 _SHAPE: Final = re.compile(r"[0-9]{1,4}(?:x[0-9]{1,4})*", re.ASCII)
 _CHIPS_OF_A_MACHINE: Final = re.compile(r"-([0-9]{1,4})t$", re.ASCII)

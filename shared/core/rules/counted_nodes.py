@@ -6,7 +6,7 @@ Must not judge, and must not keep counts: `counts` does.
 from collections.abc import Iterable, Mapping, Sequence
 
 from shared.core.cluster import names
-from shared.core.cluster.snapshot import Node
+from shared.core.cluster.node import Node
 from shared.core.policy import Policy
 from shared.core.records.state import Claim
 from shared.core.rules.utilization import is_untainted

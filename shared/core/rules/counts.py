@@ -11,8 +11,9 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Final
 
+from shared.core.cluster.node import Node, NodePool
 from shared.core.cluster.resources import Resources
-from shared.core.cluster.snapshot import Node, NodePool, Snapshot
+from shared.core.cluster.snapshot import Snapshot
 from shared.core.policy import Policy
 from shared.core.records.state import Claim, ClusterState, Start
 from shared.core.rules.budgets import Calendar

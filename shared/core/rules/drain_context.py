@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from shared.core.cluster.snapshot import PodClass, PodDisruptionBudget
+from shared.core.cluster.disruption_budget import PodDisruptionBudget
+from shared.core.cluster.pod import PodClass
 from shared.core.cluster.workloads import UNKNOWN, Workload
 from shared.core.policy import DrainSettings, PodRules, PoolPolicy
 from shared.core.reasons import Finding

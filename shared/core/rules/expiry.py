@@ -5,7 +5,8 @@ Must not refuse anything: an expired node goes because somebody wrote so.
 
 from datetime import datetime
 
-from shared.core.cluster.snapshot import Node, Snapshot
+from shared.core.cluster.node import Node
+from shared.core.cluster.snapshot import Snapshot
 from shared.core.policy import Policy, PoolPolicy
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from shared.core.cluster.snapshot import Node
+from shared.core.cluster.node import Node
 from shared.core.policy import Policy, PoolPolicy, Rate
 from shared.core.reasons import Blocker, DrainReason, Unremovable
 from shared.core.records.state import ClusterState, Start

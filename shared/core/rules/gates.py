@@ -7,7 +7,7 @@ orders, never marks, and never healing. Must not look at pods or at how full a n
 from collections.abc import Iterable
 from typing import Final
 
-from shared.core.cluster.snapshot import Node
+from shared.core.cluster.node import Node
 from shared.core.policy import Policy
 from shared.core.reasons import Blocker, DrainReason
 from shared.core.rules.counts import NodeCounts

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from shared.core.cluster import names
-from shared.core.cluster.snapshot import Node
+from shared.core.cluster.node import Node
 from shared.core.policy import ConsolidationPolicy
 from shared.core.reasons import Blocker, Unremovable
 from shared.core.rules.atomic_pools import atomic_group

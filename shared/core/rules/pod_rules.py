@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from shared.core.cluster import names
+from shared.core.cluster.pod import Pod, PodClass, Volume
 from shared.core.cluster.selectors import NO_SCHEDULE, Taint
-from shared.core.cluster.snapshot import Pod, PodClass, Volume
 from shared.core.policy import DrainSettings, KubeSystemPods, LocalStorage, LongGrace
 from shared.core.reasons import Finding, PodBlock
 from shared.core.rules.do_not_disrupt import pod_opt_out

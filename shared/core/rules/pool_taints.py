@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from shared.core.cluster import names
+from shared.core.cluster.node import Node
 from shared.core.cluster.selectors import Taint
-from shared.core.cluster.snapshot import Node
 
 KUBERNETES_TAINTS: Final = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
 """Conditions of a node (not-ready, disk-pressure, shutdown …): never a pool's own, however many nodes share them."""

@@ -6,8 +6,9 @@ Rules about nodes take it as their one argument besides the node. Must not judge
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from shared.core.cluster.node import Node
 from shared.core.cluster.selectors import Taint
-from shared.core.cluster.snapshot import Node, Snapshot
+from shared.core.cluster.snapshot import Snapshot
 from shared.core.policy import Policy, PoolPolicy
 from shared.core.records.state import ClusterState
 from shared.core.rules.drain_context import DrainContext

@@ -9,9 +9,10 @@ from collections.abc import Callable
 from typing import Final
 
 from shared.core.cluster import names
+from shared.core.cluster.node import Node
+from shared.core.cluster.pod import Pod, PodClass
 from shared.core.cluster.resources import PODS, Resources
 from shared.core.cluster.selectors import NodeTerm, tolerated
-from shared.core.cluster.snapshot import Node, Pod, PodClass
 from shared.core.reasons import Finding, PodBlock
 
 ONE_POD: Final = Resources.of({PODS: 1})

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
+from shared.core.cluster.node import Node
+from shared.core.cluster.pod import Pod
 from shared.core.cluster.pod_kinds import is_daemon, is_finished, is_mirror
 from shared.core.cluster.resources import ACCELERATORS, CPU, MEMORY, NOTHING, Resources, total
 from shared.core.cluster.selectors import Taint
-from shared.core.cluster.snapshot import Node, Pod
 from shared.core.policy import PoolPolicy
 from shared.core.reasons import Unremovable
 from shared.core.rules.pool_taints import own_taints

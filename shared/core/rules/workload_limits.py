@@ -12,7 +12,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from shared.core.cluster.snapshot import Node, Pod
+from shared.core.cluster.node import Node
+from shared.core.cluster.pod import Pod
 from shared.core.cluster.workloads import mark
 from shared.core.reasons import Blocker, Unremovable
 from shared.core.records.state import Claim

@@ -8,7 +8,7 @@ Must not ask whether there is room elsewhere.
 from collections.abc import Iterable
 from typing import Final
 
-from shared.core.cluster.snapshot import Pod, PodClass
+from shared.core.cluster.pod import Pod, PodClass
 from shared.core.cluster.workloads import Workload
 from shared.core.policy import Jobs, SingleReplicas
 from shared.core.reasons import Finding, PodBlock

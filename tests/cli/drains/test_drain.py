@@ -18,7 +18,7 @@ from functions.cli.drains.drain import DrainOptions, order_drain
 from functions.cli.drains.outcome import HALT_REMEDIES, REFUSAL_REMEDIES, ending_of
 from functions.cli.main import app
 from functions.cli.remedies import REMEDIES
-from shared.core.cluster.snapshot import Volume
+from shared.core.cluster.pod import Volume
 from shared.core.reasons import Halt, PodBlock, Refusal, Unremovable
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.evictions import EvictionAnswer

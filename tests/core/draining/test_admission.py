@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from shared.core.cluster.names import AUTOSCALER_CANDIDATE_TAINT, AUTOSCALER_DELETING_TAINT
-from shared.core.cluster.snapshot import Node, Pod
+from shared.core.cluster.node import Node
+from shared.core.cluster.pod import Pod
 from shared.core.draining.admission import (
     needs_whole_picture,
     no_place,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from shared.core.cluster.snapshot import Pod
+from shared.core.cluster.pod import Pod
 from shared.core.cluster.workloads import Workload
 from shared.core.draining.eviction_order import counted_at, due_now
 from shared.core.draining.observation import Observation

@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from shared.core.cluster.names import AUTOSCALER_DELETING_TAINT, OUR_ANNOTATION
-from shared.core.cluster.snapshot import Phase
+from shared.core.cluster.pod import Phase
 from shared.core.draining.cordon import uncordoned_by_autoscaler
 from shared.core.draining.lateness import deadline, grace_seconds
 from shared.core.draining.next_step import next_step

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from shared.core.cluster import names
-from shared.core.cluster.snapshot import Phase, Snapshot
+from shared.core.cluster.pod import Phase
+from shared.core.cluster.snapshot import Snapshot
 from shared.core.draining.proof import lost_place, may_move
 from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress
 from shared.core.records.state import ClusterState

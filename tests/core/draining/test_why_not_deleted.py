@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from shared.core.cluster import names
-from shared.core.cluster.snapshot import NodePool
+from shared.core.cluster.node import NodePool
 from shared.core.draining.why_not_deleted import NOT_TOLD, why_it_stands
 from tests.builders import NOW, node, our_taint, pod, taint
 

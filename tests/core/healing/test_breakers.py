@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from shared.core.cluster.snapshot import Pod
+from shared.core.cluster.pod import Pod
 from shared.core.healing.breakers import OPEN_FOR, after_failures, after_scale_ups, after_stranded_pods
 from shared.core.records.drain_record import DrainRecord, PodProgress
 from shared.core.records.state import Backoff, Breaker, ClusterState

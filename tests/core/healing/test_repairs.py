@@ -8,7 +8,8 @@ import pytest
 from msgspec import UNSET
 
 from shared.core.cluster.names import OUR_ANNOTATION
-from shared.core.cluster.snapshot import NodePool, Snapshot
+from shared.core.cluster.node import NodePool
+from shared.core.cluster.snapshot import Snapshot
 from shared.core.healing.healing_input import HealingInput, Repair, RepairKind
 from shared.core.healing.repairs import find_repairs
 from shared.core.reasons import Halt

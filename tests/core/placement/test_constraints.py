@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from shared.core.cluster import names
+from shared.core.cluster.pod import PodClass, Volume
 from shared.core.cluster.selectors import LabelSelector, PodTerm, Requirement
-from shared.core.cluster.snapshot import PodClass, Snapshot, Volume
+from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import Simulation
 from shared.core.placement.cluster_arrays import ClusterArrays
 from shared.core.placement.constraints import CONSTRAINTS, Constraint, ConstraintInput, ConstraintState

@@ -6,8 +6,10 @@ from typing import Any
 import pytest
 
 from shared.core.cluster.names import HOSTNAME_LABEL, MIRROR, ZONE_LABEL
+from shared.core.cluster.node import Node, NodePool
+from shared.core.cluster.pod import Phase, Pod
 from shared.core.cluster.selectors import LabelSelector, PodTerm, Requirement
-from shared.core.cluster.snapshot import Node, NodePool, Phase, Pod, Snapshot
+from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.demand import nodes_to_give_back
 from tests.builders import NOW, cluster, node, our_taint, pod, taint
 

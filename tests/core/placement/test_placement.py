@@ -5,8 +5,10 @@ from typing import Any
 import pytest
 
 from shared.core.cluster import names
+from shared.core.cluster.node import Node
+from shared.core.cluster.pod import Phase, Pod, Volume
 from shared.core.cluster.selectors import LabelSelector, NodeTerm, PodTerm, Requirement, Toleration
-from shared.core.cluster.snapshot import Node, Phase, Pod, Snapshot, Volume
+from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import Candidate, NoPlace, Simulation, search
 from tests.builders import NOW, cluster, node, our_taint, pod, pod_class, resources, taint
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from shared.core.cluster import names
+from shared.core.cluster.pod import Phase
 from shared.core.cluster.selectors import LabelSelector, PodTerm, Requirement
-from shared.core.cluster.snapshot import Phase
 from shared.core.placement import Candidate, Simulation, search
 from shared.core.placement.bounds import MOST, share, shares
 from tests.builders import cluster, node, our_taint, pod, pod_class

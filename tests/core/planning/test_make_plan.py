@@ -8,7 +8,7 @@ import pytest
 
 from shared.adapters.prices import load
 from shared.core.cluster.names import AUTOSCALER_CANDIDATE_TAINT
-from shared.core.cluster.snapshot import NodePool
+from shared.core.cluster.node import NodePool
 from shared.core.cluster.workloads import Workload
 from shared.core.planning.make_plan import plan_without_policy, potential
 from shared.core.planning.plan import Verdict

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from shared.core.cluster.snapshot import NodePool
+from shared.core.cluster.node import NodePool
 from shared.core.planning.unknown_pools import is_advice_due, unknown_pools
 from shared.core.policy import Policy, PoolPolicy
 from shared.core.records.state import Advised

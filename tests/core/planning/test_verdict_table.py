@@ -9,9 +9,11 @@ import pytest
 
 from shared.adapters.prices import load
 from shared.core.cluster import names
+from shared.core.cluster.node import NodePool
+from shared.core.cluster.pod import Pod, Volume
 from shared.core.cluster.resources import GPU, NOTHING
 from shared.core.cluster.selectors import LabelSelector, PodTerm
-from shared.core.cluster.snapshot import NodePool, Pod, Snapshot, Volume
+from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.make_plan import make_plan, plan_without_policy
 from shared.core.planning.plan import Plan, Verdict
 from shared.core.policy import Budget, ConsolidationPolicy, Freeze, Limit, NamespaceRate, Policy, Rate, Schedule

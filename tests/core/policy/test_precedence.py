@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from shared.adapters.prices import load
-from shared.core.cluster.snapshot import Node, NodePool, Pod
+from shared.core.cluster.node import Node, NodePool
+from shared.core.cluster.pod import Pod
 from shared.core.planning.make_plan import make_plan
 from shared.core.policy import Policy
 from shared.core.policy.parsing import parse

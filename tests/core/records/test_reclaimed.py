@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.core.cluster.snapshot import Node
+from shared.core.cluster.node import Node
 from shared.core.reasons import Halt
 from shared.core.records.claims import settle
 from shared.core.records.reclaimed import COUNTS_FOR, hours_since, still_saved, with_removed

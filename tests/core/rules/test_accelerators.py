@@ -5,8 +5,9 @@ from fractions import Fraction
 
 import pytest
 
+from shared.core.cluster.node import Node
+from shared.core.cluster.pod import Pod
 from shared.core.cluster.resources import GPU, TPU, Resources
-from shared.core.cluster.snapshot import Node, Pod
 from shared.core.rules.utilization import excess, spare, usage
 from tests.builders import GIB, cluster, node, pod, pod_class
 from tests.core.planning.passes import ordered, plan

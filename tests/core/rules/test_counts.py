@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from shared.core.cluster import names
-from shared.core.cluster.snapshot import Node
+from shared.core.cluster.node import Node
 from shared.core.policy import Policy
 from shared.core.records.state import Claim, ClusterState
 from shared.core.rules.counted_nodes import denominator, in_use

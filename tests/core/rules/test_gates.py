@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from shared.core.cluster import names
-from shared.core.cluster.snapshot import Node, NodePool
+from shared.core.cluster.node import Node, NodePool
 from shared.core.policy import Budget, Freeze, Limit, NamespaceRate, Policy, Rate, Schedule
 from shared.core.reasons import Blocker, DrainReason, Unremovable
 from shared.core.records.state import Backoff, Breaker, ClusterState, Start

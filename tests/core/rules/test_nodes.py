@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from shared.core.cluster import names
+from shared.core.cluster.node import Node, NodePool
+from shared.core.cluster.pod import Pod
 from shared.core.cluster.resources import NOTHING
-from shared.core.cluster.snapshot import Node, NodePool, Pod
 from shared.core.policy import ConsolidationPolicy, Policy
 from shared.core.reasons import PodBlock, Unremovable
 from shared.core.records.state import Backoff, ClusterState

@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from shared.core.cluster import names
+from shared.core.cluster.node import Node
+from shared.core.cluster.pod import Volume
 from shared.core.cluster.selectors import NodeTerm, Requirement
-from shared.core.cluster.snapshot import Node, Volume
 from shared.core.reasons import PodBlock
 from shared.core.rules.unmodelled import could_take, is_destination, pinned_to_one_node, unmodelled
 from tests.builders import node, our_taint, pod, pod_class, taint

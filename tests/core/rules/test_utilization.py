@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from shared.core.cluster import names
+from shared.core.cluster.pod import Phase, Pod
 from shared.core.cluster.resources import NOTHING
 from shared.core.cluster.selectors import Taint
-from shared.core.cluster.snapshot import Phase, Pod
 from shared.core.policy import PoolPolicy
 from shared.core.reasons import Unremovable
 from shared.core.rules.utilization import above_limits, excess, spare, usage

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from shared.core.cluster.snapshot import Pod
+from shared.core.cluster.pod import Pod
 from shared.core.policy import Budget, DrainSettings, Limit
 from shared.core.records.drain_record import DrainPhase
 from shared.core.records.evictions import EvictionAnswer

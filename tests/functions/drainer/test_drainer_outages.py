@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from functions.drainer.receive import PushReply
-from shared.core.cluster.snapshot import Pod
+from shared.core.cluster.pod import Pod
 from shared.core.records.drain_record import DrainPhase
 from shared.core.records.state import ClusterState
 from shared.errors import EbbError, Retryable, Stale, Terminal

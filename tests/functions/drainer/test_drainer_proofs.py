@@ -8,7 +8,7 @@ import pytest
 from msgspec import UNSET
 from msgspec.structs import replace as changed
 
-from shared.core.cluster.snapshot import Pod
+from shared.core.cluster.pod import Pod
 from shared.core.cluster.workloads import Workload
 from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress
 from shared.core.records.evictions import EvictionAnswer

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from functions.drainer.receive import PushReply
-from shared.core.cluster.snapshot import Pod
+from shared.core.cluster.pod import Pod
 from shared.core.reasons import Unremovable
 from shared.core.records.evictions import EvictionAnswer
 from shared.core.records.state import ClusterState

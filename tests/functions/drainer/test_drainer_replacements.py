@@ -9,7 +9,7 @@ from msgspec import UNSET
 from msgspec.structs import replace as changed
 
 from functions.drainer.receive import PushReply
-from shared.core.cluster.snapshot import Phase, Pod
+from shared.core.cluster.pod import Phase, Pod
 from shared.core.cluster.workloads import Workload, mark
 from shared.core.reasons import Halt
 from shared.core.records.claims import settle

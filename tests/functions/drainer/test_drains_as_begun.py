@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from functions.drainer.receive import PushReply
-from shared.core.cluster.snapshot import Volume
+from shared.core.cluster.pod import Volume
 from shared.core.cluster.workloads import Workload
 from shared.core.policy import Jobs, KubeSystemPods, LocalStorage, LongGrace, SingleReplicas
 from shared.core.records.drain_record import DrainPhase

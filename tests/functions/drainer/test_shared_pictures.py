@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from shared.core.cluster.snapshot import Pod
+from shared.core.cluster.pod import Pod
 from shared.core.cluster.workloads import Workload
 from shared.core.records.orders import Order, Origin
 from shared.core.records.state import ClusterState

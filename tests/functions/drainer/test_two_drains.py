@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from functions.drainer.receive import PushReply
-from shared.core.cluster.snapshot import Node, Pod
+from shared.core.cluster.node import Node
+from shared.core.cluster.pod import Pod
 from shared.core.cluster.workloads import Workload
 from shared.core.records.state import ClusterState
 from shared.errors import Retryable

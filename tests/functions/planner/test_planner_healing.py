@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from functions.drainer.receive import PushReply
-from shared.core.cluster.snapshot import NodePool
+from shared.core.cluster.node import NodePool
 from shared.core.records.drain_record import DrainPhase
 from shared.core.records.orders import OrderKind
 from shared.core.records.state import ClusterState

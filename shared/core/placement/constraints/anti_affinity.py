@@ -10,8 +10,8 @@ from typing import Final
 
 import numpy as np
 
-from shared.core.cluster.selectors import Labels, PodTerm
-from shared.core.cluster.snapshot import NO_LABELS, PodClass
+from shared.core.cluster.pod import PodClass
+from shared.core.cluster.selectors import NO_LABELS, Labels, PodTerm
 from shared.core.placement.constraints.constraint import Constraint, ConstraintInput, ConstraintState
 from shared.core.placement.node_filters import Codes, NodeFilters, NodeMask
 

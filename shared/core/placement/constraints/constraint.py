@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, Self
 
-from shared.core.cluster.snapshot import PodClass, Snapshot
+from shared.core.cluster.pod import PodClass
+from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.node_filters import NodeFilters, NodeMask
 
 

@@ -1,0 +1,120 @@
+"""One pod as rules and placement see it.
+
+Pods of one kind share one `PodClass`: what rules and placement read is in the class, what tells two pods
+apart is in `Pod`. Classes compare by identity; folding equal ones together makes the simulation fast and
+never changes a result. Must not hold rules.
+"""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from shared.core.cluster import names
+from shared.core.cluster.resources import NOTHING, Resources
+from shared.core.cluster.selectors import Labels, NodeTerm, PodTerm, Toleration, no_labels
+
+
+class Phase(StrEnum):
+    """A pod's phase, as the API writes it."""
+
+    PENDING = "Pending"
+    RUNNING = "Running"
+    SUCCEEDED = "Succeeded"
+    FAILED = "Failed"
+    UNKNOWN = "Unknown"
+
+    @property
+    def finished(self) -> bool:
+        return self in {Phase.SUCCEEDED, Phase.FAILED}
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """The controller that would create the pod again."""
+
+    kind: str
+    name: str
+    uid: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Volume:
+    """A volume of a pod: `kind` is the API's field name (emptyDir, hostPath, persistentVolumeClaim, ephemeral …)."""
+
+    name: str
+    kind: str
+    detail: str = ""
+    """The claim's name, or the medium of an emptyDir."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PodClass:
+    """What pods of one kind have in common. All of it is spec or metadata, nothing is status."""
+
+    namespace: str
+    owner: Owner | None = None
+    labels: Labels = field(default_factory=no_labels)
+    annotations: Labels = field(default_factory=no_labels)
+    """Only those named in `names.POD_ANNOTATIONS`."""
+    requests: Resources = NOTHING
+    """What the scheduler books for an incoming pod: init containers, sidecars and overhead included."""
+    node_selector: Labels = field(default_factory=no_labels)
+    node_terms: tuple[NodeTerm, ...] | None = None
+    """Required node affinity: any term may match; None = no requirement."""
+    tolerations: tuple[Toleration, ...] = ()
+    anti_affinity: tuple[PodTerm, ...] = ()
+    affinity: tuple[PodTerm, ...] = ()
+    hard_spread: tuple[str, ...] = ()
+    """Topology keys of DoNotSchedule spread constraints."""
+    host_ports: tuple[str, ...] = ()
+    """`ip/protocol/port`."""
+    volumes: tuple[Volume, ...] = ()
+    resource_claims: tuple[str, ...] = ()
+    scheduling_gates: tuple[str, ...] = ()
+    scheduler: str = "default-scheduler"
+    priority: int = 0
+    priority_class: str = ""
+    grace_seconds: int = 30
+    restart_policy: str = "Always"
+    unmodelled: tuple[str, ...] = ()
+    """Parts of the spec that bind its placement and that these fields cannot say; each makes the pod unmovable."""
+
+    @property
+    def workload(self) -> str:
+        """`namespace/kind/name` of the controller; empty without one."""
+        return f"{self.namespace}/{self.owner.kind}/{self.owner.name}" if self.owner else ""
+
+    @property
+    def critical(self) -> bool:
+        """Whether the pod is evicted only after all ordinary ones are gone."""
+        return self.priority_class in names.CRITICAL_CLASSES
+
+
+@dataclass(frozen=True, slots=True)
+class Pod:
+    """One pod. `node` is empty while it is not bound."""
+
+    name: str
+    uid: str
+    spec: PodClass
+    node: str = ""
+    phase: Phase = Phase.RUNNING
+    ready: bool = True
+    created: datetime | None = None
+    started: datetime | None = None
+    deleting: datetime | None = None
+    """deletionTimestamp: when the grace period ends."""
+    booked: Resources | None = None
+    """What the scheduler books for the running pod where status differs from spec (in-place resize)."""
+    unschedulable_since: datetime | None = None
+    """Since when the scheduler has said that it fits nowhere (condition PodScheduled=False, Unschedulable)."""
+
+    @property
+    def key(self) -> str:
+        """`namespace/name`."""
+        return f"{self.spec.namespace}/{self.name}"
+
+    @property
+    def requests(self) -> Resources:
+        """What the pod occupies where it runs now."""
+        return self.spec.requests if self.booked is None else self.booked
