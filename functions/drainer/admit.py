@@ -22,8 +22,8 @@ from shared.core.cluster.node import Node
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.draining.admission import exceeded_limits, needs_whole_picture, objections, refusal_of
 from shared.core.draining.lateness import grace_seconds
+from shared.core.outcomes import Outcome, Refusal
 from shared.core.policy import Policy
-from shared.core.reasons import Outcome, Refusal
 from shared.core.records.claims import back_off
 from shared.core.records.evictions import NO_OBJECTION, REFUSED_FOR_GOOD
 from shared.core.records.published import without_order

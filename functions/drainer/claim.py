@@ -14,8 +14,9 @@ from shared.core.cluster.node import Node
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.draining.admission import exceeded_limits, no_place, room_was_claimed
 from shared.core.draining.lateness import deadline
+from shared.core.outcomes import Refusal
 from shared.core.policy import Policy
-from shared.core.reasons import Blocker, Reason, Refusal
+from shared.core.reasons import Blocker, Reason
 from shared.core.records.claims import claim_for, grant, longest_rate
 from shared.core.records.drain_record import DrainPhase, Objection
 from shared.core.records.state import Claim, ClusterState

@@ -13,7 +13,8 @@ from shared.core.cluster.annotation import holding_order
 from shared.core.cluster.node import Node
 from shared.core.draining.cordon import untainted
 from shared.core.draining.eviction_order import counted_at
-from shared.core.reasons import Halt, Outcome, Reason
+from shared.core.outcomes import Halt, Outcome
+from shared.core.reasons import Reason
 from shared.core.records.claims import mark_drained, settle
 from shared.core.records.drain_record import DrainPhase
 from shared.core.records.result import outcome_of, result_of

@@ -19,9 +19,9 @@ from shared.core.cluster.annotation import holding_order
 from shared.core.cluster.node import Node
 from shared.core.draining.cordon import uncordoned_by_autoscaler, untainted
 from shared.core.draining.next_step import must_stop
+from shared.core.outcomes import Halt
 from shared.core.placement.demand import is_waiting
 from shared.core.policy import Policy
-from shared.core.reasons import Halt
 from shared.core.records.drain_record import DrainPhase
 from shared.core.records.orders import Order, Origin
 from shared.core.records.result import outcome_of, result_of

@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from shared.core.reasons import Outcome, Reason
+from shared.core.outcomes import Outcome
+from shared.core.reasons import Reason
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.orders import Order
 from shared.core.records.state import Lease

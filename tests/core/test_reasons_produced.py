@@ -6,13 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from shared.core import reasons
+from shared.core import outcomes, reasons
 from shared.core.reasons import Reason
 
 ROOT = Path(__file__).resolve().parents[2]
-TABLES = {"reasons.py", "reason_groups.py", "remedies.py", "draining_ending.py"}
+TABLES = {"reasons.py", "outcomes.py", "reason_groups.py", "remedies.py"}
 """What they say of a reason is read where the reason has been given."""
-KINDS = {name: kind for name, kind in vars(reasons).items() if isinstance(kind, type) and issubclass(kind, Reason)}
+KINDS = {
+    name: kind
+    for module in (reasons, outcomes)
+    for name, kind in vars(module).items()
+    if isinstance(kind, type) and issubclass(kind, Reason)
+}
 
 
 def given(tree: ast.AST) -> Iterator[tuple[str, str]]:

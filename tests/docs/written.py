@@ -18,7 +18,8 @@ from functions.cli.policy.reference.precedence import precedence
 from functions.cli.policy.reference.schema import schema
 from functions.cli.remedies import REMEDIES
 from infra.module_reference import inputs, outputs
-from shared.core.reasons import Halt, Outcome, PodBlock, Reason, Refusal, Unremovable
+from shared.core.outcomes import Halt, Outcome, Refusal
+from shared.core.reasons import PodBlock, Reason, Unremovable
 from tests.cli import dumps
 from tests.pages import DOCS, README, ROOT, filled
 

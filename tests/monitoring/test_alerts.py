@@ -10,7 +10,7 @@ from infra.monitoring.alerts import ALERTS, FAILURES
 from infra.monitoring.conditions import MOST_ABSENCE, absence_seconds
 from infra.monitoring.runbook import runbook
 from shared.core.healing.breakers import MOST_FAILURES
-from shared.core.reasons import Halt
+from shared.core.outcomes import Halt
 from tests.monitoring.alarm import Points, seconds, speaks
 from tests.monitoring.entries import Entry
 from tests.monitoring.generated import VALUES, alerts, metrics

@@ -11,7 +11,8 @@ from typing import Final
 from functions.cli.errors import WRONG
 from functions.cli.format import span
 from functions.cli.remedies import REMEDIES
-from shared.core.reasons import Halt, Outcome, PodBlock, Reason, Refusal, Unremovable
+from shared.core.outcomes import Halt, Outcome, Refusal
+from shared.core.reasons import PodBlock, Reason, Unremovable
 from shared.core.records.drain_record import DrainPhase, DrainRecord, Objection
 from shared.core.records.orders import Order
 from shared.core.records.state import Claim

@@ -30,7 +30,7 @@ from functions.cli.drains.release_targets import (
 from functions.cli.errors import WRONG
 from functions.cli.format import count, some, span
 from functions.cli.terminal import print_point, print_sentence, print_warning
-from shared.core.reasons import Refusal
+from shared.core.outcomes import Refusal
 from shared.core.records.orders import OrderKind
 from shared.core.records.state import ClusterState
 from shared.store.compare_and_set import read_cluster

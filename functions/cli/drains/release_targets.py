@@ -12,7 +12,7 @@ from functions.cli.drains.outcome import sentence
 from functions.cli.format import moment
 from shared.core.cluster.annotation import holding_order
 from shared.core.cluster.node import Node
-from shared.core.reasons import Outcome
+from shared.core.outcomes import Outcome
 from shared.core.records.drain_record import DrainRecord
 from shared.core.records.state import ClusterState
 from shared.errors import BadSettings, Gone, Retryable, Terminal, Unreadable

@@ -11,10 +11,11 @@ from typing import Final
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.draining.cordon import CORDON_SETTLES
+from shared.core.outcomes import Refusal
 from shared.core.placement.demand import is_waiting
 from shared.core.planning.candidates import assess_node
 from shared.core.planning.selection import planned_simulation
-from shared.core.reasons import Blocker, DrainReason, Refusal, Unremovable
+from shared.core.reasons import Blocker, DrainReason, Unremovable
 from shared.core.records.orders import Order, Origin
 from shared.core.records.state import Claim, ClusterState
 from shared.core.rules.counts import count_moved_pods, count_nodes

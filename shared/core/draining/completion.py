@@ -15,7 +15,7 @@ from shared.core.draining.eviction_order import STATUS_LAG
 from shared.core.draining.observation import Drain
 from shared.core.draining.replacements import overdue_replacement, owed, short_of_replicas
 from shared.core.draining.steps import Await, Compare, GiveBack, LeaveToAutoscaler, RecordPhase, Step
-from shared.core.reasons import Halt
+from shared.core.outcomes import Halt
 from shared.core.records.drain_record import DrainPhase
 from shared.core.rules.pods import movable
 

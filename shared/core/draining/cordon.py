@@ -12,7 +12,7 @@ from shared.core.cluster.node import Node
 from shared.core.draining.completion import drained
 from shared.core.draining.observation import Drain
 from shared.core.draining.steps import Await, Cordon, GiveBack, RecordPhase, Settle, Step
-from shared.core.reasons import Halt, Outcome
+from shared.core.outcomes import Halt, Outcome
 from shared.core.records.drain_record import DrainPhase
 
 CORDON_SETTLES: Final = timedelta(seconds=5)

@@ -12,7 +12,8 @@ from shared.core.cluster.pod import Pod
 from shared.core.draining.eviction_order import due_now, in_this_round
 from shared.core.draining.observation import Drain, Observation
 from shared.core.draining.steps import Evict, GiveBack, Prove, Step
-from shared.core.reasons import Halt, PodBlock
+from shared.core.outcomes import Halt
+from shared.core.reasons import PodBlock
 from shared.core.records.drain_record import DrainRecord
 from shared.core.records.evictions import REFUSED_FOR_GOOD, STAYS, EvictionAnswer
 from shared.core.rules.pods import WAITS, judge, movable

@@ -13,7 +13,7 @@ from shared.core.cluster.pod import Pod
 from shared.core.draining.completion import waits_for
 from shared.core.draining.observation import Drain
 from shared.core.draining.steps import GiveBack, Step
-from shared.core.reasons import Halt
+from shared.core.outcomes import Halt
 from shared.core.records.evictions import EvictionAnswer
 from shared.core.records.state import Claim
 from shared.core.rules.pods import movable

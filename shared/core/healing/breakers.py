@@ -11,8 +11,8 @@ from typing import Final
 
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.snapshot import Snapshot
+from shared.core.outcomes import Halt
 from shared.core.placement.demand import waiting_pods
-from shared.core.reasons import Halt
 from shared.core.records.drain_record import DrainRecord
 from shared.core.records.state import Breaker, Claim, ClusterState
 

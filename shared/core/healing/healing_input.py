@@ -13,9 +13,9 @@ from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.healing.breakers import breakers_to_open
+from shared.core.outcomes import Halt
 from shared.core.placement.demand import nodes_to_give_back
 from shared.core.policy import Policy
-from shared.core.reasons import Halt
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.state import Breaker, Claim, ClusterState
 

@@ -14,7 +14,7 @@ from shared.core.cluster.node import Node
 from shared.core.draining.cordon import uncordoned_by_autoscaler
 from shared.core.draining.next_step import must_stop
 from shared.core.healing.healing_input import HealingInput, Repair, RepairKind, StandingClaim
-from shared.core.reasons import Halt
+from shared.core.outcomes import Halt
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 
 SILENT_AFTER: Final = timedelta(seconds=60)

@@ -14,8 +14,9 @@ from msgspec.structs import replace
 from shared.core.cluster.names import CONSOLIDATION_DELAY_LABEL
 from shared.core.cluster.node import Node, NodePool
 from shared.core.cluster.workloads import mark
+from shared.core.outcomes import Halt
 from shared.core.policy import DrainSettings, Policy
-from shared.core.reasons import Halt, Reason
+from shared.core.reasons import Reason
 from shared.core.records.orders import Order
 from shared.core.records.reclaimed import with_removed
 from shared.core.records.state import Backoff, Breaker, Claim, ClusterState, Start

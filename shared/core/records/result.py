@@ -7,7 +7,8 @@ from typing import Final
 
 import msgspec
 
-from shared.core.reasons import Halt, Outcome, Reason
+from shared.core.outcomes import Halt, Outcome
+from shared.core.reasons import Reason
 from shared.core.records.orders import Order
 
 

@@ -19,7 +19,8 @@ from functions.cli.drains.outcome import HALT_REMEDIES, REFUSAL_REMEDIES, ending
 from functions.cli.main import app
 from functions.cli.remedies import REMEDIES
 from shared.core.cluster.pod import Volume
-from shared.core.reasons import Halt, PodBlock, Refusal, Unremovable
+from shared.core.outcomes import Halt, Refusal
+from shared.core.reasons import PodBlock, Unremovable
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.evictions import EvictionAnswer
 from shared.core.records.orders import CLAIM_WITHIN, OrderKind, Origin, decode

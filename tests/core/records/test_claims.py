@@ -7,8 +7,8 @@ import pytest
 
 from shared.core.cluster.names import CONSOLIDATION_DELAY_LABEL
 from shared.core.cluster.node import NodePool
+from shared.core.outcomes import Halt
 from shared.core.policy import DrainSettings, Limit, NamespaceRate, Policy, PoolPolicy, Rate
-from shared.core.reasons import Halt
 from shared.core.records.claims import claim_for, grant, longest_rate, open_breakers, settle, without_past
 from shared.core.records.state import Backoff, Breaker, ClusterState, Start
 from tests.builders import NOW, claim, node, order
