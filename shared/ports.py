@@ -7,21 +7,20 @@ All methods raise the failures of `shared.errors` and nothing else: `Retryable` 
 `Gone` when the world changed, `Terminal` when repeating cannot help.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Generic, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from shared.core.cluster.disruption_budget import PodDisruptionBudget
 from shared.core.cluster.node import Node, NodePool
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.workloads import Workload
 from shared.core.policy import Policy
-from shared.core.records.drain_record import DrainRecord
 from shared.core.records.evictions import EvictionAnswer
 from shared.core.records.orders import Order
 from shared.core.records.result import DrainResult
-from shared.core.records.state import ClusterState, PoolMarks, Run
+from shared.documents import DocumentKey, StoredDocument
 from shared.readings import SharedReadings
 from shared.together import RunTogether, in_threads
 
@@ -120,41 +119,6 @@ class Pools(Protocol):
         """Return the pools. Raises Terminal for an Autopilot cluster."""
 
 
-@dataclass(frozen=True)
-class DocumentKey(Generic[T]):
-    """Which document: a collection (`cluster`, `pools`, `drains`, `runs`), an id, and the type it holds."""
-
-    collection: str
-    id: str
-    type: type[T]
-
-
-CLUSTER_KEY = DocumentKey("cluster", "", ClusterState)
-
-
-def pool_key(pool: str) -> DocumentKey[PoolMarks]:
-    return DocumentKey("pools", pool, PoolMarks)
-
-
-def drain_key(order_id: str) -> DocumentKey[DrainRecord]:
-    return DocumentKey("drains", order_id, DrainRecord)
-
-
-def run_key(schedule_time: str) -> DocumentKey[Run]:
-    return DocumentKey("runs", schedule_time, Run)
-
-
-@dataclass(frozen=True)
-class StoredDocument(Generic[T]):
-    """A document as it was read: None when absent. `version` is opaque; `read_at` is the store's own time."""
-
-    value: T | None
-    version: str | None
-    read_at: datetime
-    fault: str = ""
-    """Of a document read with its whole collection: why it does not decode, with its name; it has no value then."""
-
-
 class State(Protocol):
     """The documents of one cluster, with compare-and-set and nothing else."""
 
@@ -230,9 +194,3 @@ class Ports:
     log: Log
     together: RunTogether = in_threads
     shared: SharedReadings = field(default_factory=SharedReadings)
-
-
-__all__: Sequence[str] = (
-    "CLUSTER_KEY", "Clock", "Cluster", "ClusterReading", "DocumentKey", "Eviction", "Log", "OrderBus", "PolicySource",
-    "Pools", "PoolsReading", "Ports", "State", "StoredDocument", "drain_key", "pool_key", "run_key",
-)  # fmt: skip

@@ -13,8 +13,9 @@ from shared.core.cluster.node import NodePool
 from shared.core.policy import Policy
 from shared.core.records.orders import Order, decode, encode
 from shared.core.records.result import DrainResult
+from shared.documents import DocumentKey, StoredDocument
 from shared.errors import BadPolicy, EbbError, Stale, Unreadable
-from shared.ports import DocumentKey, PoolsReading, StoredDocument
+from shared.ports import PoolsReading
 from tests.builders import CLUSTER, NOW
 from tests.fake_cluster import FakeCluster
 

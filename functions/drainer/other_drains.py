@@ -7,8 +7,8 @@ from functions.drainer import shared_snapshots
 from functions.drainer.session import DrainSession
 from shared.core.draining.observation import Observation, OtherDrain, OtherDrains
 from shared.core.records.state import Claim
+from shared.documents import drain_key
 from shared.errors import Unreadable
-from shared.ports import drain_key
 from shared.store.compare_and_set import read_cluster
 
 

@@ -9,8 +9,8 @@ from shared.core.draining.evicting import PROOF_STANDS_FOR
 from shared.core.draining.observation import Proof
 from shared.core.draining.proof import lost_place, may_move
 from shared.core.records.state import Claim, ClusterState
+from shared.documents import drain_key
 from shared.errors import Unreadable
-from shared.ports import drain_key
 from shared.store.compare_and_set import read_cluster
 
 MOST_READS: Final = 10

@@ -17,8 +17,9 @@ from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.orders import Order, OrderKind, Origin, continuation
 from shared.core.records.result import DrainResult
 from shared.core.records.state import ClusterState
+from shared.documents import drain_key
 from shared.errors import Gone, Retryable, Stale
-from shared.ports import Ports, drain_key
+from shared.ports import Ports
 from shared.store.compare_and_set import change_cluster
 from shared.store.drain_record import LeasedRecord
 from shared.store.drain_result import report_result

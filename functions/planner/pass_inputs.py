@@ -12,8 +12,9 @@ from shared.core.cluster.snapshot import Snapshot
 from shared.core.policy import Policy
 from shared.core.records.drain_record import DrainRecord
 from shared.core.records.state import ClusterState, PoolMarks
+from shared.documents import drain_key
 from shared.errors import Unreadable
-from shared.ports import Log, PoolsReading, Ports, drain_key
+from shared.ports import Log, PoolsReading, Ports
 from shared.settings import Settings
 from shared.store.advisory import deletion_failed_at, read_optional
 from shared.store.compare_and_set import read_cluster

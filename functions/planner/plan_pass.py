@@ -29,8 +29,9 @@ from shared.core.records.published import as_planned, without_void
 from shared.core.records.reclaimed import still_saved
 from shared.core.records.state import Advised, Breaker, ClusterState, PoolMarks
 from shared.core.rules.situation import Situation
+from shared.documents import pool_key
 from shared.errors import BadPolicy, EbbError, Retryable, Stale, Unreadable
-from shared.ports import PoolsReading, Ports, pool_key
+from shared.ports import PoolsReading, Ports
 from shared.settings import Settings
 from shared.store.compare_and_set import change_cluster
 

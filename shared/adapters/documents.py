@@ -18,8 +18,8 @@ from urllib.parse import quote, unquote
 
 import msgspec
 
+from shared.documents import DocumentKey
 from shared.errors import Unreadable
-from shared.ports import DocumentKey
 
 T = TypeVar("T")
 

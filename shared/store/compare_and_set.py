@@ -8,8 +8,9 @@ from datetime import datetime
 from typing import Final
 
 from shared.core.records.state import ClusterState
+from shared.documents import CLUSTER_KEY
 from shared.errors import Retryable, Stale
-from shared.ports import CLUSTER_KEY, Clock, State
+from shared.ports import Clock, State
 
 TRIES: Final = 12
 FIRST_PAUSE: Final = 0.05

@@ -14,8 +14,9 @@ from shared.core.reasons import Reason
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.orders import Order
 from shared.core.records.state import Lease
+from shared.documents import drain_key
 from shared.errors import Retryable, Unreadable
-from shared.ports import Clock, State, drain_key
+from shared.ports import Clock, State
 
 LEASE: Final = timedelta(seconds=30)
 RENEW_BEFORE: Final = timedelta(seconds=20)

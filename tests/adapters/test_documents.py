@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from shared.adapters.documents import cluster_key, escape_id, from_document, path, to_document, unescape_id
 from shared.core.records.state import ClusterState, Lease, Mark, PoolMarks, Run
+from shared.documents import CLUSTER_KEY, drain_key, pool_key, run_key
 from shared.errors import Unreadable
-from shared.ports import CLUSTER_KEY, drain_key, pool_key, run_key
 
 C = "projects/p/locations/l/clusters/c"
 WHEN = datetime(2026, 3, 4, 22, 0, 0, 123456, tzinfo=UTC)

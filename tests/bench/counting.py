@@ -11,7 +11,7 @@ import msgspec
 from shared.core.policy import Policy
 from shared.core.records.orders import Order, encode
 from shared.core.records.result import DrainResult
-from shared.ports import DocumentKey, StoredDocument
+from shared.documents import DocumentKey, StoredDocument
 from tests.fakes import FakeOrderBus, FakePolicySource, FakeState
 
 T = TypeVar("T")

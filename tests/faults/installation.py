@@ -22,8 +22,9 @@ from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.adapters.prices import load
 from shared.core.cluster.node import NodePool
 from shared.core.records.state import ClusterState
+from shared.documents import CLUSTER_KEY
 from shared.errors import EbbError
-from shared.ports import CLUSTER_KEY, Ports
+from shared.ports import Ports
 from shared.settings import Settings
 from tests.fakes import FakePolicySource, FakePools, FakeState
 from tests.faults.call_faults import CallFault, CallGate

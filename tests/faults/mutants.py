@@ -36,8 +36,8 @@ from shared.core.reasons import Blocker, Unremovable
 from shared.core.records.drain_record import DrainRecord
 from shared.core.records.orders import Order
 from shared.core.rules.situation import Situation
+from shared.documents import DocumentKey
 from shared.errors import Gone
-from shared.ports import DocumentKey
 from tests.faults.catalog import each_call, mixture, provider_actions
 from tests.faults.history import History, breaches_of
 from tests.faults.installation import Installation

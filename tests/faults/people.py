@@ -11,7 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from infra.local.world.kinds import Json
-from shared.ports import CLUSTER_KEY
+from shared.documents import CLUSTER_KEY
 from tests.faults import provider
 from tests.faults.api_requests import ask, evict_all, patch_spec
 from tests.faults.installation import Installation

@@ -23,7 +23,8 @@ from shared.core.policy import Policy
 from shared.core.records.orders import Order, encode
 from shared.core.records.result import DrainResult
 from shared.core.records.state import ClusterState
-from shared.ports import DocumentKey, Log, PolicySource, Pools, PoolsReading, State, StoredDocument
+from shared.documents import DocumentKey, StoredDocument
+from shared.ports import Log, PolicySource, Pools, PoolsReading, State
 from tests.faults.call_faults import CallGate
 from tests.rights.used_rights import DRAINER, PLANNER, USED_RIGHTS
 

@@ -14,8 +14,9 @@ from shared.core.policy import Policy
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.orders import Order, OrderKind
 from shared.core.records.state import PoolMarks
+from shared.documents import DocumentKey, drain_key, pool_key
 from shared.errors import EbbError, Retryable, Terminal
-from shared.ports import DocumentKey, PoolsReading, drain_key, pool_key
+from shared.ports import PoolsReading
 from tests.builders import NOW, node, order, our_taint, pod
 from tests.functions.drainer.one_drain import released
 from tests.functions.fake_ebb import FakeEbb

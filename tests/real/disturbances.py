@@ -15,7 +15,7 @@ import requests
 from shared.adapters.firestore import FirestoreState
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.state import ClusterState
-from shared.ports import CLUSTER_KEY
+from shared.documents import CLUSTER_KEY
 from tests.real.installation import CLUSTER, Installation
 from tests.real.load import ChangingLoad
 from tests.real.process_killer import Killer

@@ -9,7 +9,7 @@ from shared.adapters.firestore import FirestoreState
 from shared.core.cluster.names import OUR_TAINT
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.state import ClusterState, PoolMarks
-from shared.ports import CLUSTER_KEY
+from shared.documents import CLUSTER_KEY
 from tests.fixtures_real import NewControlPlane
 from tests.real.control_plane import ControlPlane
 from tests.real.emulators import FirestoreEmulator, PubSubEmulator

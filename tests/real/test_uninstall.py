@@ -18,7 +18,7 @@ import requests
 from shared.adapters.firestore import FirestoreState
 from shared.core.cluster.names import OUR_ANNOTATION, OUR_TAINT
 from shared.core.records.state import ClusterState
-from shared.ports import CLUSTER_KEY
+from shared.documents import CLUSTER_KEY
 from tests.fixtures_real import NewControlPlane
 from tests.pages import OPERATIONS, section
 from tests.pages import blocks as blocks_of

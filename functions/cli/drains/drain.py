@@ -27,8 +27,8 @@ from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.orders import Order, OrderKind
 from shared.core.records.state import Claim
 from shared.core.rules.gates import IGNORABLE
+from shared.documents import StoredDocument, drain_key
 from shared.errors import BadInput
-from shared.ports import StoredDocument, drain_key
 from shared.store.compare_and_set import read_cluster
 
 PRINT_AT_LEAST: Final = timedelta(seconds=30)

@@ -15,8 +15,9 @@ from shared.core.cluster.node import Node
 from shared.core.outcomes import Outcome
 from shared.core.records.drain_record import DrainRecord
 from shared.core.records.state import ClusterState
+from shared.documents import drain_key
 from shared.errors import BadSettings, Gone, Retryable, Terminal, Unreadable
-from shared.ports import Cluster, State, drain_key
+from shared.ports import Cluster, State
 from shared.settings import read_settings
 from shared.wiring import NO_GKE_API, cluster_of
 

@@ -17,7 +17,8 @@ from shared.core.records.claims import open_breakers
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.published import on_their_way
 from shared.core.records.state import Backoff, Breaker, Claim, ClusterState, PoolMarks
-from shared.ports import State, StoredDocument
+from shared.documents import StoredDocument
+from shared.ports import State
 from shared.store.compare_and_set import read_cluster
 
 T = TypeVar("T")

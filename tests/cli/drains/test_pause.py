@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from functions.cli.drains.pause import PauseSwitch, sentences, set_flag
 from shared.adapters.sqlite import SqliteState
 from shared.core.records.state import ClusterState
-from shared.ports import CLUSTER_KEY
+from shared.documents import CLUSTER_KEY
 from shared.store.compare_and_set import read_cluster
 from tests.builders import CLUSTER, claim, node, pod
 from tests.fakes import FakeClock, FakeState

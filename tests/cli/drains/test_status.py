@@ -19,7 +19,8 @@ from shared.adapters.firestore import FirestoreState
 from shared.adapters.sqlite import SqliteState
 from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress
 from shared.core.records.state import Backoff, Breaker, ClusterState, Mark, PoolMarks, Published
-from shared.ports import CLUSTER_KEY, DocumentKey, State, drain_key, pool_key
+from shared.documents import CLUSTER_KEY, DocumentKey, drain_key, pool_key
+from shared.ports import State
 from tests.builders import CLUSTER, NOW, claim, node, order, pod
 from tests.cli.drains.pushed_installation import ebb
 from tests.functions.fake_ebb import FakeEbb

@@ -5,7 +5,7 @@ from typing import Any
 
 from functions.drainer.receive import PushReply
 from shared.core.records.state import Mark, PoolMarks
-from shared.ports import pool_key
+from shared.documents import pool_key
 from tests.builders import node, pod
 from tests.functions.fake_ebb import FakeEbb
 

@@ -6,8 +6,8 @@ import pytest
 
 from shared.core.records.orders import OrderKind, order_id
 from shared.core.records.state import ClusterState, Lease, Run
+from shared.documents import pool_key, run_key
 from shared.errors import EbbError, Retryable, Terminal
-from shared.ports import pool_key, run_key
 from tests.builders import NOW, node, our_taint, pod, policy
 from tests.functions.planner.half_empty_nodes import MINUTE, fake_ebb, marks
 
