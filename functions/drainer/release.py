@@ -1,53 +1,31 @@
 """A release: give one node back, whoever holds it. Never refused by pause, dry run, policy or budgets.
 
 It removes only a taint of the order id it names; without a standing claim it still frees an orphan. What the
-planner found is looked at again on fresh reads before anything is undone; a person's word needs no proof.
+planner found is looked at again (`release_findings`) before anything is undone; a person's word needs no proof.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
 
 from msgspec.structs import replace
 
 from functions.drainer import finish
 from functions.drainer.read_policy import read_policy
+from functions.drainer.release_findings import STILL_HOLDS, ReleaseContext
 from functions.drainer.session import DrainSession
-from functions.drainer.why_not_deleted import failed_at, why_kept
+from functions.drainer.why_not_deleted import why_kept
 from shared.core.cluster.annotation import holding_order
 from shared.core.cluster.node import Node
-from shared.core.draining.cordon import uncordoned_by_autoscaler, untainted
-from shared.core.draining.next_step import must_stop
+from shared.core.draining.cordon import untainted
 from shared.core.outcomes import Halt
-from shared.core.placement.demand import is_waiting
-from shared.core.policy import Policy
 from shared.core.records.drain_record import DrainPhase
 from shared.core.records.orders import Order, Origin
 from shared.core.records.result import outcome_of, result_of
 from shared.core.records.state import Claim
-from shared.errors import EbbError, Gone
+from shared.errors import Gone
 from shared.ports import Ports
 from shared.store.compare_and_set import read_cluster
 from shared.store.drain_record import LeasedRecord, StepTime
 from shared.store.drain_result import report_result
-
-
-@dataclass(frozen=True)
-class ReleaseContext:
-    """What a release finds when it looks: the node, the claim that stands on it, the drain's record."""
-
-    session: DrainSession
-    node: Node | None
-    claim: Claim | None
-    policy: Policy | None
-    """Only read where a stop has to be looked for again; None also when it is missing or invalid."""
-    paused: bool
-    now: datetime
-
-    @property
-    def order_id(self) -> str:
-        return self.session.order.order_id
 
 
 def release(ports: Ports, order: Order, seconds: float) -> None:
@@ -65,7 +43,7 @@ def release(ports: Ports, order: Order, seconds: float) -> None:
     why = _reason(order)
     policy = read_policy(session) if why is Halt.PAUSED and claim else None
     session = session.with_policy(policy)
-    if not _STILL_HOLDS[why](ReleaseContext(session, node, claim, policy, state.paused, now)):
+    if not STILL_HOLDS[why](ReleaseContext(session, node, claim, policy, state.paused, now)):
         session.log_event("drain_step", f"The release is void: {why.value} no longer holds.", reason=why.value)
         return
     _give_back(session, uid, why, _detail(ports, node, why, now))
@@ -127,80 +105,3 @@ def _reason(order: Order) -> Halt:
     if order.origin is Origin.PLANNER and order.why in set(Halt):
         return next(halt for halt in Halt if halt.value == order.why)
     return Halt.RELEASED
-
-
-def _always(context: ReleaseContext) -> bool:
-    del context
-    return True
-
-
-def _orphaned(context: ReleaseContext) -> bool:
-    """No living drain stands behind the taint or the claim."""
-    if context.claim is None or context.claim.order_id != context.order_id:
-        return True
-    try:
-        context.session.leased.seize(context.order_id)
-    except KeyError:
-        return True
-    return context.session.record.phase is DrainPhase.SETTLED
-
-
-def _still_stopped(context: ReleaseContext) -> bool:
-    if context.claim is None:
-        return False
-    return bool(must_stop(context.policy, context.claim.pool, paused=context.paused))
-
-
-def _still_overruled(context: ReleaseContext) -> bool:
-    """A person took the taint or the cordon off, and it was not the autoscaler that failed on the node."""
-    node = context.node
-    if node is None or node.drain_taint != context.order_id:
-        return True
-    return not node.unschedulable and not uncordoned_by_autoscaler(
-        node, failed_at(context.session, node), context.claim.since if context.claim else None
-    )
-
-
-def _still_wanted(context: ReleaseContext) -> bool:
-    """Some pod still waits for a place."""
-    return context.claim is not None and any(map(is_waiting, context.session.ports.cluster.unbound_pods()))
-
-
-def _still_demanded(context: ReleaseContext) -> bool:
-    """Some pod still waits, and GKE has not begun to empty the pool's nodes itself."""
-    return _still_wanted(context) and not _upgrades(context)
-
-
-def _upgrades(context: ReleaseContext) -> bool:
-    """Whether GKE upgrades the pool: then its cordon is GKE's, too. Unknown, when it cannot be asked, is no."""
-    try:
-        pool = context.session.ports.pools.read().pools.get(context.session.pool)
-    except EbbError:
-        return False
-    return pool is not None and pool.upgrading
-
-
-def _still_overdue(context: ReleaseContext) -> bool:
-    """Drained, and the autoscaler has had its time."""
-    if context.claim is None or context.node is None:
-        return False
-    try:
-        context.session.leased.seize(context.order_id)
-    except KeyError:
-        return False
-    record = context.session.record
-    drained = record.phase is DrainPhase.DRAINED and record.drained_at is not None
-    overdue = drained and context.now - (record.drained_at or context.now) >= context.claim.settings.watchdog
-    return overdue and not _upgrades(context)
-
-
-_STILL_HOLDS: Final[dict[Halt, Callable[[ReleaseContext], bool]]] = {
-    **dict.fromkeys(Halt, _always),
-    Halt.ORPHAN: _orphaned,
-    Halt.PAUSED: _still_stopped,
-    Halt.OVERRULED: _still_overruled,
-    Halt.DEMAND: _still_demanded,
-    Halt.BREAKER: _still_wanted,
-    Halt.WATCHDOG: _still_overdue,
-}
-"""How each finding of the planner is repeated on fresh reads."""

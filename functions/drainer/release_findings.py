@@ -1,0 +1,115 @@
+"""What the planner found, looked at again on fresh reads before a release undoes anything.
+
+Must not write: a finding either still holds or it does not.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from functions.drainer.session import DrainSession
+from functions.drainer.why_not_deleted import failed_at
+from shared.core.cluster.node import Node
+from shared.core.draining.cordon import uncordoned_by_autoscaler
+from shared.core.draining.next_step import must_stop
+from shared.core.outcomes import Halt
+from shared.core.placement.demand import is_waiting
+from shared.core.policy import Policy
+from shared.core.records.drain_record import DrainPhase
+from shared.core.records.state import Claim
+from shared.errors import EbbError
+
+
+@dataclass(frozen=True)
+class ReleaseContext:
+    """What a release finds when it looks: the node, the claim that stands on it, the drain's record."""
+
+    session: DrainSession
+    node: Node | None
+    claim: Claim | None
+    policy: Policy | None
+    """Only read where a stop has to be looked for again; None also when it is missing or invalid."""
+    paused: bool
+    now: datetime
+
+    @property
+    def order_id(self) -> str:
+        return self.session.order.order_id
+
+
+def _always(context: ReleaseContext) -> bool:
+    del context
+    return True
+
+
+def _orphaned(context: ReleaseContext) -> bool:
+    """No living drain stands behind the taint or the claim."""
+    if context.claim is None or context.claim.order_id != context.order_id:
+        return True
+    try:
+        context.session.leased.seize(context.order_id)
+    except KeyError:
+        return True
+    return context.session.record.phase is DrainPhase.SETTLED
+
+
+def _still_stopped(context: ReleaseContext) -> bool:
+    if context.claim is None:
+        return False
+    return bool(must_stop(context.policy, context.claim.pool, paused=context.paused))
+
+
+def _still_overruled(context: ReleaseContext) -> bool:
+    """A person took the taint or the cordon off, and it was not the autoscaler that failed on the node."""
+    node = context.node
+    if node is None or node.drain_taint != context.order_id:
+        return True
+    return not node.unschedulable and not uncordoned_by_autoscaler(
+        node, failed_at(context.session, node), context.claim.since if context.claim else None
+    )
+
+
+def _still_wanted(context: ReleaseContext) -> bool:
+    """Some pod still waits for a place."""
+    return context.claim is not None and any(map(is_waiting, context.session.ports.cluster.unbound_pods()))
+
+
+def _still_demanded(context: ReleaseContext) -> bool:
+    """Some pod still waits, and GKE has not begun to empty the pool's nodes itself."""
+    return _still_wanted(context) and not _upgrades(context)
+
+
+def _upgrades(context: ReleaseContext) -> bool:
+    """Whether GKE upgrades the pool: then its cordon is GKE's, too. Unknown, when it cannot be asked, is no."""
+    try:
+        pool = context.session.ports.pools.read().pools.get(context.session.pool)
+    except EbbError:
+        return False
+    return pool is not None and pool.upgrading
+
+
+def _still_overdue(context: ReleaseContext) -> bool:
+    """Drained, and the autoscaler has had its time."""
+    if context.claim is None or context.node is None:
+        return False
+    try:
+        context.session.leased.seize(context.order_id)
+    except KeyError:
+        return False
+    record = context.session.record
+    drained = record.phase is DrainPhase.DRAINED and record.drained_at is not None
+    overdue = drained and context.now - (record.drained_at or context.now) >= context.claim.settings.watchdog
+    return overdue and not _upgrades(context)
+
+
+STILL_HOLDS: Final[dict[Halt, Callable[[ReleaseContext], bool]]] = {
+    **dict.fromkeys(Halt, _always),
+    Halt.ORPHAN: _orphaned,
+    Halt.PAUSED: _still_stopped,
+    Halt.OVERRULED: _still_overruled,
+    Halt.DEMAND: _still_demanded,
+    Halt.BREAKER: _still_wanted,
+    Halt.WATCHDOG: _still_overdue,
+}
+"""How each finding of the planner is repeated on fresh reads."""
