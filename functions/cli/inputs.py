@@ -100,10 +100,10 @@ def read_policy(path: Path) -> Policy:
         BadInput: the file cannot be read.
         BadPolicy: with every fault.
     """
-    return parsed(path, read_bytes(path))
+    return parse_policy(path, read_bytes(path))
 
 
-def parsed(path: Path, data: bytes) -> Policy:
+def parse_policy(path: Path, data: bytes) -> Policy:
     """Return the policy that a file holds. Raises BadPolicy with every fault, each with the file's name."""
     from shared.core.policy.parsing import parse
 

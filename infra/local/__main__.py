@@ -64,7 +64,7 @@ def _starter_is_gone() -> bool:
     return bool(readable) and not os.read(sys.stdin.fileno(), 4096)
 
 
-def _tell_alone(scenario: Scenario) -> int:
+def _print_alone(scenario: Scenario) -> int:
     """Print what is left, and the gate below which the autoscaler takes nodes."""
     rest = alone(scenario)
     summary = {"nodes": len(rest.nodes), "removed": len(rest.removed), "evictions": rest.evictions, "gate": rest.gate}
@@ -98,7 +98,7 @@ def main(words: Sequence[str] | None = None) -> int:
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
     try:
         if arguments.command == "alone":
-            return _tell_alone(load(arguments.scenario))
+            return _print_alone(load(arguments.scenario))
         with tempfile.TemporaryDirectory(prefix="ebb-local-") as folder:
             return _run(arguments, arguments.folder or Path(folder))
     except ScenarioError as error:

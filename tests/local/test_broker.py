@@ -106,11 +106,11 @@ def test_ticks_never_overlap_and_a_late_one_is_delayed_not_dropped() -> None:
     )
     clock.advance(90)
     assert job.due() is None
-    job.finished()
+    job.finish()
     late = job.due()
     assert late is not None
     assert late["X-CloudScheduler-ScheduleTime"] == "1970-01-01T00:01:00Z"
-    job.finished()
+    job.finish()
     assert job.due() is None
 
 

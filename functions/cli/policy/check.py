@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from functions.cli.format import count
-from functions.cli.inputs import Sources, gather, name_of, parsed, read_bytes
+from functions.cli.inputs import Sources, gather, name_of, parse_policy, read_bytes
 from functions.cli.policy.words import cluster_settings, pool_settings
 from functions.cli.terminal import printing
 from shared.core.planning.unknown_pools import unknown_pools
@@ -31,7 +31,7 @@ def print_check(path: Path, sources: Sources) -> None:
         Retryable, Terminal: the cluster that was named cannot be read.
     """
     data = read_bytes(path)
-    policy = parsed(path, data)
+    policy = parse_policy(path, data)
     inputs = gather(sources, policy) if sources.named else None
     with printing() as console:
         strange = unknown_pools(policy, inputs.snapshot).values() if inputs else ()

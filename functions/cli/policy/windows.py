@@ -59,7 +59,7 @@ def print_windows(path: Path, options: WindowsOptions) -> None:
     policy = read_policy(path)
     question = _question(policy, options)
     with printing() as console:
-        show(console, path.name, question, _shown(policy, options.pool))
+        show(console, path.name, question, _pools_to_show(policy, options.pool))
 
 
 def _question(policy: Policy, options: WindowsOptions) -> CalendarQuestion:
@@ -95,19 +95,19 @@ def _pair(policy: Policy, text: str) -> tuple[str, int]:
     pool, _, number = text.rpartition("=")
     if not pool or not (number.isascii() and number.isdigit() and len(number) < 7):  # noqa: PLR2004 - as in the policy
         raise BadInput(f"--nodes: {text!r} is not POOL=N; write for example default-pool=30.")
-    _known(policy, pool, "--nodes")
+    _require_pool(policy, pool, "--nodes")
     return pool, int(number)
 
 
-def _known(policy: Policy, pool: str, option: str) -> None:
+def _require_pool(policy: Policy, pool: str, option: str) -> None:
     if pool not in policy.pools:
         named = some(sorted(policy.pools), 5) or "none"
         raise BadInput(f"{option}: the policy names no pool {pool!r}; its pools: {named}.")
 
 
-def _shown(policy: Policy, named: str | None) -> tuple[str, ...]:
+def _pools_to_show(policy: Policy, named: str | None) -> tuple[str, ...]:
     if named is not None:
-        _known(policy, named, "--pool")
+        _require_pool(policy, named, "--pool")
         return (named,)
     return tuple(name for name, pool in policy.pools.items() if pool.enabled)
 
@@ -121,19 +121,19 @@ def show(console: Console, name: str, question: CalendarQuestion, pools: Sequenc
     for names in _alike(days, question.sizes):
         console.print()
         console.print(_title(names, question), style="bold")
-        _picture(console, bars(days[names[0]], width), days[names[0]])
+        _draw(console, bars(days[names[0]], width), days[names[0]])
 
 
 def _alike(days: Mapping[str, tuple[Day, ...]], known: Sizes) -> Iterator[tuple[str, ...]]:
-    """Yield pools with the same picture and the same size together, each set in the place of its first."""
+    """Yield pools with the same days and the same size together, each set in the place of its first."""
     rows: dict[tuple[object, ...], list[str]] = {}
-    for pool, picture in days.items():
-        rows.setdefault((known.pools.get(pool), picture), []).append(pool)
+    for pool, calendar_days in days.items():
+        rows.setdefault((known.pools.get(pool), calendar_days), []).append(pool)
     return map(tuple, rows.values())
 
 
 def notes(name: str, question: CalendarQuestion, pools: Sequence[str]) -> Iterator[str]:
-    """Yield what the pictures rest on, and what holds at all times."""
+    """Yield what the calendars rest on, and what holds at all times."""
     policy = question.policy
     yield (
         f"{name}: how many {WHOSE[question.reason]} may be in disruption at once, by the hour in {question.zone.key}; "
@@ -169,7 +169,7 @@ def _title(names: tuple[str, ...], question: CalendarQuestion) -> str:
     return f"{'pool' if len(names) == 1 else 'pools'} {', '.join(names)}{known}"
 
 
-def _picture(console: Console, drawn: Bars, days: Sequence[Day]) -> None:
+def _draw(console: Console, drawn: Bars, days: Sequence[Day]) -> None:
     console.print(Text(drawn.ruler, style="dim"), soft_wrap=True)
     for label, row in drawn.rows:
         line = Text(label)

@@ -1,6 +1,6 @@
 """A Cloud Scheduler job: one HTTP call at each scheduled time, never two at once, a late one delayed and not dropped.
 
-Source: https://cloud.google.com/scheduler/docs. Pure: `due` says when to call, `finished` that the call has ended.
+Source: https://cloud.google.com/scheduler/docs. Pure: `due` says when to call, `finish` that the call has ended.
 """
 
 from dataclasses import dataclass, field
@@ -38,6 +38,6 @@ class TickJob:
             "User-Agent": "Google-Cloud-Scheduler",
         }
 
-    def finished(self) -> None:
+    def finish(self) -> None:
         """The call has been answered, or its attempt deadline has passed."""
         self.running = False

@@ -40,7 +40,7 @@ class Narration:
         self.passes = Passes()
         self.seen: Counter[str] = Counter()
         self._held: dict[tuple[str, str], str] = {}
-        self._kept: set[str] = set()
+        self._narrated: set[str] = set()
         self._taken: set[str] = set()
         self._opened: set[str] = set()
         self._narrators: Mapping[str, Callable[[LogLine], Iterator[StoryEvent]]] = {
@@ -93,8 +93,8 @@ class Narration:
         sign = None if line.node in self._taken else _sign(line)
         if sign is not None:
             self.signs[line.node] = sign
-        if sign in _TOLD and line.node not in self._kept:
-            self._kept.add(line.node)
+        if sign in _NARRATED and line.node not in self._narrated:
+            self._narrated.add(line.node)
             yield StoryEvent(line.node, f"kept: {_why(line.fields['blockers'][0])}", sign, "marks")
 
     def _summary(self, line: LogLine) -> Iterator[StoryEvent]:
@@ -168,13 +168,13 @@ def _sign(line: LogLine) -> Sign | None:
     blockers = line.fields["blockers"]
     if reason == "blocked_by_pod" and blockers[0]["detail"] == "pdb_exhausted":  # for a moment only
         return Sign.STAYS if any(each["reason"] in _FULL for each in blockers) else Sign.MARKED
-    return _KEPT.get(reason, Sign.STAYS)
+    return _SIGNS_BY_REASON.get(reason, Sign.STAYS)
 
 
 _OURS: Final = {Sign.ORDERED, Sign.DRAINING, Sign.HELD, Sign.EMPTY}
 _FULL: Final = {"cpu_above_limit", "memory_above_limit"}
-_TOLD: Final = {Sign.BLOCKED, Sign.PERSON}
-_KEPT: Final = {
+_NARRATED: Final = {Sign.BLOCKED, Sign.PERSON}
+_SIGNS_BY_REASON: Final = {
     "blocked_by_pod": Sign.BLOCKED,
     "cordoned_by_other": Sign.PERSON,
     "backing_off": Sign.GIVEN_BACK,

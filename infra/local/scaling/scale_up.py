@@ -46,7 +46,7 @@ class ScaleUp:
         self._settings = settings
         self._cluster = cluster
         self._random = random.Random(seed)  # noqa: S311 - names of a simulated cloud, not secrets
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
 
     def step(self, view: View, now: float) -> None:
         waiting = [pod for pod in view.pods if self._counts(pod, now)]
@@ -74,9 +74,9 @@ class ScaleUp:
                 node_infos.place(pod, node_info.name)
                 self._add(pod, node, sizes, pool, now)
                 return
-        if pod["metadata"]["uid"] in self._told:
+        if pod["metadata"]["uid"] in self._reported:
             return
-        self._told.add(pod["metadata"]["uid"])
+        self._reported.add(pod["metadata"]["uid"])
         message = "pod didn't trigger scale-up: no node group can take it or all are at their maximum"
         self._client.event(pod, "Pod", "NotTriggerScaleUp", message, stamp(now))
 

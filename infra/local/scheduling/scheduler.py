@@ -104,12 +104,12 @@ class Scheduler:
         return welcome, share if self._scoring is Scoring.MOST_ALLOCATED else -share
 
     def _bind(self, pod: Json, node: str, now: float) -> None:
-        def bound(thing: Json) -> None:
+        def bind(thing: Json) -> None:
             thing["spec"]["nodeName"] = node
             set_condition(thing, now, {"type": "PodScheduled", "status": "True"})
 
         meta = pod["metadata"]
-        self._store.update("pods", meta["namespace"], meta["name"], bound, ACTOR)
+        self._store.update("pods", meta["namespace"], meta["name"], bind, ACTOR)
 
     def _refuse(self, pod: Json, now: float, reason: str, message: str) -> None:
         condition = {"type": "PodScheduled", "status": "False", "reason": reason, "message": message}

@@ -65,4 +65,4 @@ class Deliverer:
     def _tick(self, job: TickJob, headers: Mapping[str, str]) -> None:
         post(job.url, b"{}", headers, job.attempt_deadline)
         with self._lock:
-            job.finished()
+            job.finish()

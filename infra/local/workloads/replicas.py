@@ -66,7 +66,7 @@ class DeploymentController:
         for deployment in self._store.all("deployments"):
             self._sync(deployment)
 
-    def _made(self, deployment: Json) -> Json:
+    def _current_replica_set(self, deployment: Json) -> Json:
         """The ReplicaSet of the present template, made once for each generation of the spec."""
         uid, generation = deployment["metadata"]["uid"], deployment["metadata"]["generation"]
         if self._wanted.get(uid, (0, {}))[0] != generation:
@@ -74,7 +74,7 @@ class DeploymentController:
         return self._wanted[uid][1]
 
     def _sync(self, deployment: Json) -> None:
-        wanted = self._made(deployment)
+        wanted = self._current_replica_set(deployment)
         sets = self._store.controlled("replicasets", deployment)
         if all(item["metadata"]["name"] != wanted["metadata"]["name"] for item in sets):
             sets.append(self._store.create("replicasets", wanted, "deployment-controller"))

@@ -64,7 +64,7 @@ class Store:
         self._listeners: list[Callable[[ObjectChange], None]] = []
 
     def listen(self, listener: Callable[[ObjectChange], None]) -> None:
-        """Have `listener` told of every write, in order."""
+        """Notify `listener` of every write, in order."""
         self._listeners.append(listener)
 
     def suffix(self, length: int = 5) -> str:
@@ -151,7 +151,7 @@ class Store:
         del self._objects[plural][(namespace, name)]
         self._order.pop(plural, None)
         self._indexes[plural].note((namespace, name), before, None)
-        self._tell(ObjectChange(plural, before, None, actor))
+        self._notify(ObjectChange(plural, before, None, actor))
         return before
 
     def _write(self, plural: str, key: Key, before: Json | None, after: Json, actor: str) -> Json:
@@ -159,10 +159,10 @@ class Store:
         self._indexes[plural].note(key, before, after)
         if before is None:
             self._order.pop(plural, None)
-        self._tell(ObjectChange(plural, before, after, actor))
+        self._notify(ObjectChange(plural, before, after, actor))
         return after
 
-    def _tell(self, change: ObjectChange) -> None:
+    def _notify(self, change: ObjectChange) -> None:
         self.revision += 1
         self._versions[change.plural] = self.revision
         if change.after is not None:

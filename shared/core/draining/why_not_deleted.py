@@ -29,8 +29,8 @@ def why_it_stands(
         said: the message of the autoscaler's last ScaleDownFailed event about the node, or empty.
         now: the state's time.
     """
-    told = (f"The autoscaler said: {said}",) if said else ()
-    found = (*told, *_pool_keeps(node, nodes, pool), *_node_keeps(node, pods, now))
+    said_by_autoscaler = (f"The autoscaler said: {said}",) if said else ()
+    found = (*said_by_autoscaler, *_pool_keeps(node, nodes, pool), *_node_keeps(node, pods, now))
     return " ".join(found) or NOT_TOLD
 
 
@@ -42,14 +42,14 @@ def _pool_keeps(node: Node, nodes: Sequence[Node], pool: NodePool | None) -> Ite
         yield f"Autoscaling of pool {pool.name} is off."
     if pool.upgrading:
         yield f"An upgrade of pool {pool.name} is under way."
-    standing = [
+    remaining = [
         each for each in nodes if each.pool == node.pool and not each.has_taint(names.AUTOSCALER_DELETING_TAINT)
     ]
-    in_zone = sum(each.zone == node.zone for each in standing)
+    in_zone = sum(each.zone == node.zone for each in remaining)
     if in_zone <= pool.min_per_zone:
         yield f"Pool {pool.name} is at its minimum: {in_zone} nodes in {node.zone}, minimum {pool.min_per_zone}."
-    elif len(standing) <= pool.min_total:
-        yield f"Pool {pool.name} is at its minimum: {len(standing)} nodes, minimum {pool.min_total}."
+    elif len(remaining) <= pool.min_total:
+        yield f"Pool {pool.name} is at its minimum: {len(remaining)} nodes, minimum {pool.min_total}."
 
 
 def _node_keeps(node: Node, pods: Iterable[Pod], now: datetime) -> Iterable[str]:

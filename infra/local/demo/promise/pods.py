@@ -41,7 +41,7 @@ def left_without_place(evidence: Evidence) -> Iterator[str]:
     """Find replacements of evicted pods that were unschedulable too long, and pods still Pending at the end."""
     moved: set[str] = set()
     since: dict[str, float] = {}
-    told: set[str] = set()
+    reported: set[str] = set()
     for entry, cluster in moments(evidence.entries):
         if entry["type"] == "eviction" and is_ebb(entry["actor"]):
             moved.add(cluster.pods[entry["uid"]]["owner"] if entry["uid"] in cluster.pods else "")
@@ -49,8 +49,8 @@ def left_without_place(evidence: Evidence) -> Iterator[str]:
             _follow(entry, since)
         for uid, began in since.items():
             pod = cluster.pods.get(uid)
-            if uid not in told and pod and pod["owner"] in moved and entry["at"] - began > MOST_UNSCHEDULABLE:
-                told.add(uid)
+            if uid not in reported and pod and pod["owner"] in moved and entry["at"] - began > MOST_UNSCHEDULABLE:
+                reported.add(uid)
                 yield f"{pod['namespace']}/{pod['name']}: unschedulable for over {MOST_UNSCHEDULABLE:.0f} s"
     for pod in last(evidence.entries).pods.values():
         if pod["phase"] == "Pending":
