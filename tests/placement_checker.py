@@ -21,6 +21,7 @@ def faults(snapshot: Snapshot, moves: Mapping[str, str], drained: Collection[str
         *_left_behind(snapshot, moves, drained),
         *(fault for pod, node in standing if pod.key in moves for fault in _target(pod.spec, node, drained)),
         *_overfull(standing, moves),
+        *_ports_taken(standing, moves),
         *_conflicts(snapshot, standing, moves),
         *_conflicts(snapshot, gone, moves),
     ]
@@ -73,6 +74,20 @@ def _overfull(standing: list[tuple[Pod, Node]], moves: Mapping[str, str]) -> Ite
             used += sum(pod.requests.get(resource) for pod in staying)
             if used > node.allocatable.get(resource):
                 yield f"{name} would need {used} {resource}"
+
+
+def _ports_taken(standing: list[tuple[Pod, Node]], moves: Mapping[str, str]) -> Iterable[str]:
+    """A port is free where nobody else has it on the same address, and neither of the two has it on all addresses."""
+    for mover, target in standing:
+        beside = [pod for pod, node in standing if node.name == target.name and pod.key != mover.key]
+        for wanted in mover.spec.host_ports if mover.key in moves else ():
+            for pod in beside:
+                for taken in pod.spec.host_ports:
+                    addresses = {wanted.address, taken.address}
+                    everywhere = "0.0.0.0" in addresses or "::" in addresses
+                    alike = wanted.number == taken.number and wanted.protocol == taken.protocol
+                    if alike and (everywhere or len(addresses) == 1):
+                        yield f"{mover.key} and {pod.key} both take {wanted.number}/{wanted.protocol}"
 
 
 def _conflicts(snapshot: Snapshot, standing: list[tuple[Pod, Node]], moves: Mapping[str, str]) -> Iterable[str]:

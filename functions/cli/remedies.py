@@ -43,7 +43,6 @@ REMEDIES: Final[Mapping[Reason, str]] = {
     PodBlock.SCHEDULING_GATES: "Remove the scheduling gates from the pod's template.",
     PodBlock.TOPOLOGY_SPREAD: "Use whenUnsatisfiable: ScheduleAnyway if an even spread is only a preference.",
     PodBlock.POD_AFFINITY: "Use preferred instead of required affinity if it is only a preference.",
-    PodBlock.HOST_PORTS: "Do without the host port, for example with a Service.",
     PodBlock.VOLUMES: _NOT_MODELLED,
     PodBlock.UNMODELLED: _NOT_MODELLED,
     Unremovable.NO_POOL: "Give the node its pool label back; a node outside any pool is never drained.",

@@ -89,7 +89,6 @@ class PodBlock(Reason):
         "The pod has a hard topology spread constraint, which is not modelled.",
     )
     POD_AFFINITY = "pod_affinity", "The pod has required inter-pod affinity, which is not modelled."
-    HOST_PORTS = "host_ports", "The pod binds host ports, which are not modelled."
     VOLUMES = "volumes", "The pod mounts a volume whose place is not modelled."
     UNMODELLED = "unmodelled", "The pod has a scheduling rule that is not modelled."
 

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from shared.core.cluster.pod import Owner, Phase, Volume
+from shared.core.cluster.pod import HostPort, Owner, Phase, Volume
 from shared.core.cluster.selectors import LabelSelector, NodeTerm, PodTerm, Requirement, Toleration
 from shared.core.reasons import PodBlock
 from shared.core.rules.unmodelled import unmodelled
@@ -154,29 +154,40 @@ def test_a_volume_keeps_its_kind_and_what_tells_it_apart(expected: tuple[str, st
 
 
 PORT = {"containerPort": 80, "protocol": "UDP"}
+HOST = [{"containerPort": 1, "hostPort": 9}]
 
 
 @pytest.mark.parametrize(
     ("expected", "spec"),
     [
         pytest.param((), {"containers": [container(ports=[PORT])]}, id="a container port is no host port"),
-        pytest.param(("0.0.0.0/UDP/8080",), {"containers": [container(ports=[{**PORT, "hostPort": 8080}])]}, id="host"),
         pytest.param(
-            ("10.0.0.1/TCP/8080",),
+            (HostPort("UDP", 8080),), {"containers": [container(ports=[{**PORT, "hostPort": 8080}])]}, id="host"
+        ),
+        pytest.param(
+            (HostPort("TCP", 8080, "10.0.0.1"),),
             {"containers": [container(ports=[{"containerPort": 1, "hostPort": 8080, "hostIP": "10.0.0.1"}])]},
             id="on one address",
         ),
         pytest.param(
-            ("0.0.0.0/UDP/80",), {"hostNetwork": True, "containers": [container(ports=[PORT])]}, id="host network"
+            (HostPort("UDP", 80),), {"hostNetwork": True, "containers": [container(ports=[PORT])]}, id="host network"
         ),
         pytest.param(
-            ("0.0.0.0/TCP/9",),
-            {"initContainers": [container(name="s", ports=[{"containerPort": 1, "hostPort": 9}])]},
-            id="init and sidecar containers too",
+            (HostPort("TCP", 9),),
+            {"initContainers": [container(name="s", restartPolicy="Always", ports=HOST)]},
+            id="a sidecar's too",
+        ),
+        pytest.param(
+            (), {"initContainers": [container(name="s", ports=HOST)]}, id="an init container's is free when it is done"
+        ),
+        pytest.param(
+            (HostPort("TCP", 9), HostPort("UDP", 80)),
+            {"hostNetwork": True, "containers": [container(ports=[{**PORT, "hostPort": 0}, *HOST, *HOST])]},
+            id="each once; zero is what the API server fills in on the host's network",
         ),
     ],
 )
-def test_ports_of_the_host_are_found(expected: tuple[str, ...], spec: dict[str, Any]) -> None:
+def test_ports_of_the_host_are_found(expected: tuple[HostPort, ...], spec: dict[str, Any]) -> None:
     assert read(api_pod(**spec)).spec.host_ports == expected
 
 

@@ -31,7 +31,13 @@ def spread(skew: int = 1, key: str = ZONE, **more: Any) -> list[Json]:
 
 
 TAINT = [{"key": "k", "value": "v", "effect": "NoSchedule"}]
-PORT = [{"name": "main", "ports": [{"containerPort": 80, "hostPort": 80}]}]
+
+
+def ports(**more: Any) -> list[Json]:
+    return [{"name": "main", "ports": [{"containerPort": 80, "hostPort": 80, **more}]}]
+
+
+PORT = ports()
 
 
 @pytest.mark.parametrize(
@@ -95,6 +101,32 @@ SKEWED = "node(s) didn't match pod topology spread constraints"
             {"containers": PORT},
             {"containers": PORT},
             id="host port",
+        ),
+        pytest.param(
+            "node(s) didn't have free ports for the requested pod ports",
+            {"containers": PORT},
+            {"initContainers": [{**PORT[0], "restartPolicy": "Always"}]},
+            id="a sidecar's",
+        ),
+        pytest.param(None, {"containers": PORT}, {"initContainers": PORT}, id="not an init container's"),
+        pytest.param(
+            "node(s) didn't have free ports for the requested pod ports",
+            {"containers": PORT},
+            {"hostNetwork": True, "containers": ports(hostPort=0)},
+            id="every port on the host's network",
+        ),
+        pytest.param(None, {"containers": PORT}, {"containers": ports(protocol="UDP")}, id="another protocol"),
+        pytest.param(
+            "node(s) didn't have free ports for the requested pod ports",
+            {"containers": PORT},
+            {"containers": ports(hostIP="10.0.0.1")},
+            id="one address, all taken",
+        ),
+        pytest.param(
+            None,
+            {"containers": ports(hostIP="10.0.0.1")},
+            {"containers": ports(hostIP="10.0.0.2")},
+            id="another address",
         ),
     ],
 )

@@ -3,7 +3,7 @@
 from hypothesis import strategies as st
 
 from shared.core.cluster.node import Node
-from shared.core.cluster.pod import PodClass
+from shared.core.cluster.pod import HostPort, PodClass
 from shared.core.cluster.selectors import LabelSelector, NodeTerm, PodTerm, Requirement, Toleration
 from shared.core.cluster.snapshot import Snapshot
 from tests.builders import cluster, node, our_taint, pod, pod_class, taint
@@ -11,6 +11,7 @@ from tests.builders import cluster, node, our_taint, pod, pod_class, taint
 APPS = ("red", "green", "blue")
 HOSTNAME = "kubernetes.io/hostname"
 ZONE = "topology.kubernetes.io/zone"
+PORTS = (HostPort("TCP", 80), HostPort("TCP", 80, "10.0.0.1"), HostPort("TCP", 80, "10.0.0.2"), HostPort("UDP", 80))
 GPU = Toleration("gpu", "Exists")
 
 
@@ -36,6 +37,7 @@ def classes(draw: st.DrawFn) -> PodClass:
         node_selector=draw(st.sampled_from([{}, {}, {"disk": "ssd"}])),
         node_terms=draw(st.sampled_from([None, None, terms])),
         tolerations=draw(st.sampled_from([(), (GPU,)])),
+        host_ports=draw(st.sampled_from([()] * 4 + [PORTS[:1], PORTS[1:2], PORTS[2:], PORTS[3:]])),
         anti_affinity=draw(st.one_of(st.just(()), st.just(()), anti_terms())),
     )
 

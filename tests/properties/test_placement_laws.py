@@ -72,7 +72,7 @@ def test_candidates_in_any_order_give_the_same_plan(snapshot: Snapshot, order: l
 
 @settings(max_examples=100)
 @given(
-    clusters(), st.sampled_from([{"cpu": 9.0}, {"node_selector": {"nowhere": "here"}}, {"host_ports": ("0/TCP/80",)}])
+    clusters(), st.sampled_from([{"cpu": 9.0}, {"node_selector": {"nowhere": "here"}}, {"resource_claims": ("gpu",)}])
 )
 def test_a_node_with_a_pod_that_fits_nowhere_is_never_taken(snapshot: Snapshot, change: dict[str, object]) -> None:
     stuck = pod("stuck", on="n0", kind=pod_class(**change))  # type: ignore[arg-type] # fields of a class, by name

@@ -16,9 +16,11 @@ HostPort = tuple[str, str, int]
 def host_ports(pod: Json) -> set[HostPort]:
     """The (protocol, address, port) triples that the pod takes on its node."""
     spec = pod["spec"]
-    ports = [port for container in spec.get("containers") or [] for port in container.get("ports") or []]
+    sidecars = [item for item in spec.get("initContainers") or [] if item.get("restartPolicy") == "Always"]
+    running = [*(spec.get("containers") or []), *sidecars]
+    ports = [port for container in running for port in container.get("ports") or []]
     if spec.get("hostNetwork"):
-        ports = [{**port, "hostPort": port.get("hostPort", port["containerPort"])} for port in ports]
+        ports = [{**port, "hostPort": port.get("hostPort") or port["containerPort"]} for port in ports]
     return {
         (port.get("protocol", "TCP"), port.get("hostIP") or "0.0.0.0", port["hostPort"])
         for port in ports

@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Iterable
+from dataclasses import astuple
 from functools import lru_cache
 from itertools import chain
 from typing import Final
@@ -12,6 +13,7 @@ import msgspec
 
 from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.parts import RawPart
+from shared.core.cluster.pod import ANY_ADDRESS, HostPort
 from shared.core.cluster.requests import InitContainer, pod_requests
 from shared.core.cluster.resources import NOTHING, Resources
 
@@ -34,7 +36,6 @@ class ContainerKey(msgspec.Struct, frozen=True, gc=False):
     sidecar: bool
 
 
-_ANY_ADDRESS: Final = "0.0.0.0"  # noqa: S104  (the scheduler's word for a port without hostIP; nothing is bound here)
 _quantities: Final = RawPart("resources", wire.Quantities)
 _ports: Final = RawPart("ports", list[ContainerPort])
 
@@ -70,10 +71,19 @@ def requests_of(
     )
 
 
-def host_ports(containers: Iterable[ContainerKey], *, host_network: bool) -> tuple[str, ...]:
-    """Return `ip/protocol/port` of every port taken on the host; on the host's network that is every port."""
-    ports = chain.from_iterable(_ports.read(each.ports) or () for each in containers)
-    taken = {(port, port.host_port or (port.container_port if host_network else 0)) for port in ports}
-    return tuple(
-        sorted(f"{port.host_ip or _ANY_ADDRESS}/{port.protocol or 'TCP'}/{number}" for port, number in taken if number)
-    )
+def host_ports(
+    containers: Iterable[ContainerKey], init: Iterable[ContainerKey], *, host_network: bool
+) -> tuple[HostPort, ...]:
+    """Return the ports taken on the host; on the host's network that is every port (as the API server writes it).
+
+    Init containers other than sidecars take none in the scheduler's eyes: they are gone when the pod runs.
+    """
+    running = chain(containers, (each for each in init if each.sidecar))
+    ports = chain.from_iterable(_ports.read(each.ports) or () for each in running)
+    taken = {_host_port(port, host_network=host_network) for port in ports}
+    return tuple(sorted((port for port in taken if port is not None), key=astuple))
+
+
+def _host_port(port: ContainerPort, *, host_network: bool) -> HostPort | None:
+    number = port.host_port or (port.container_port if host_network else 0)
+    return HostPort(port.protocol or "TCP", number, port.host_ip or ANY_ADDRESS) if number else None

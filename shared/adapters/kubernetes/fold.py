@@ -177,7 +177,6 @@ def pod_class(key: PodKey) -> PodClass:
     """Return the class that a key describes."""
     affinity = selectors.affinity(key.affinity)
     owner = key.owner
-    every = (*key.containers, *key.init_containers)
     return PodClass(
         namespace=key.namespace,
         owner=Owner(owner.kind, owner.name, owner.uid) if owner else None,
@@ -190,7 +189,7 @@ def pod_class(key: PodKey) -> PodClass:
         anti_affinity=selectors.pod_terms(affinity.pod_anti_affinity, key.namespace),
         affinity=selectors.pod_terms(affinity.pod_affinity, key.namespace),
         hard_spread=selectors.hard_spread(key.spread),
-        host_ports=containers.host_ports(every, host_network=key.host_network),
+        host_ports=containers.host_ports(key.containers, key.init_containers, host_network=key.host_network),
         volumes=volumes.volumes(key.volumes),
         resource_claims=_names(_claims.read(key.resource_claims)),
         scheduling_gates=_names(_gates.read(key.scheduling_gates)),

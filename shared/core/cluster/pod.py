@@ -8,10 +8,13 @@ never changes a result. Must not hold rules.
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import Final
 
 from shared.core.cluster import names
 from shared.core.cluster.resources import NOTHING, Resources
 from shared.core.cluster.selectors import Labels, NodeTerm, PodTerm, Toleration, no_labels
+
+ANY_ADDRESS: Final = "0.0.0.0"  # noqa: S104  (the scheduler's word for a port without hostIP; nothing is bound here)
 
 
 class Phase(StrEnum):
@@ -47,6 +50,15 @@ class Volume:
     """The claim's name, or the medium of an emptyDir."""
 
 
+@dataclass(frozen=True, slots=True)
+class HostPort:
+    """A port that a pod takes on its host; the address as written (hostIP)."""
+
+    protocol: str
+    number: int
+    address: str = ANY_ADDRESS
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class PodClass:
     """What pods of one kind have in common. All of it is spec or metadata, nothing is status."""
@@ -66,8 +78,7 @@ class PodClass:
     affinity: tuple[PodTerm, ...] = ()
     hard_spread: tuple[str, ...] = ()
     """Topology keys of DoNotSchedule spread constraints."""
-    host_ports: tuple[str, ...] = ()
-    """`ip/protocol/port`."""
+    host_ports: tuple[HostPort, ...] = ()
     volumes: tuple[Volume, ...] = ()
     resource_claims: tuple[str, ...] = ()
     scheduling_gates: tuple[str, ...] = ()

@@ -76,7 +76,6 @@ UNMODELLED: Final[tuple[tuple[PodBlock, UnmodelledQuestion], ...]] = (
     (PodBlock.RESOURCE_CLAIMS, lambda spec: ", ".join(spec.resource_claims) or None),
     (PodBlock.TOPOLOGY_SPREAD, lambda spec: ", ".join(spec.hard_spread) or None),
     (PodBlock.POD_AFFINITY, _affinity),
-    (PodBlock.HOST_PORTS, lambda spec: ", ".join(spec.host_ports) or None),
     (PodBlock.VOLUMES, _volumes),
     (PodBlock.UNMODELLED, lambda spec: ", ".join(spec.unmodelled) or None),
 )

@@ -268,11 +268,10 @@ def test_a_fit_that_only_packing_finds_is_not_robust() -> None:
 
 
 def test_a_pod_with_a_rule_that_is_not_modelled_is_never_said_to_fit() -> None:
-    refusal = simulation(cluster([node("n1"), node("n2")], [pod("p", on="n1", host_ports=("0/TCP/80",))])).try_remove(
-        "n1"
-    )
+    claiming = pod("p", on="n1", resource_claims=("gpu",))
+    refusal = simulation(cluster([node("n1"), node("n2")], [claiming])).try_remove("n1")
     assert isinstance(refusal, NoPlace)
-    assert (refusal.pod.key, refusal.detail) == ("default/p", "host_ports")
+    assert (refusal.pod.key, refusal.detail) == ("default/p", "resource_claims")
 
 
 def test_a_pending_pod_whose_place_is_not_modelled_keeps_the_node_it_may_need() -> None:

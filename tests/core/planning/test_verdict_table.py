@@ -156,7 +156,6 @@ def test_a_budget_of_no_nodes_stops_its_pool_and_names_itself() -> None:
         pytest.param(
             "pod_affinity", {"affinity": (PodTerm(names.ZONE_LABEL, LabelSelector(), ("default",)),)}, id="pod affinity"
         ),
-        pytest.param("host_ports", {"host_ports": ("0/TCP/80",)}, id="a host port"),
         pytest.param("volumes", {"volumes": (Volume("d", "persistentVolumeClaim"),)}, id="a volume"),
         pytest.param("resource_claims", {"resource_claims": ("gpu",)}, id="a dynamic resource claim"),
     ],

@@ -18,8 +18,9 @@ from typing import Final
 from shared.core.placement.constraints.anti_affinity import AntiAffinity
 from shared.core.placement.constraints.combined import Constraints, ConstraintStates
 from shared.core.placement.constraints.constraint import Constraint, ConstraintInput, ConstraintState, NewConstraint
+from shared.core.placement.constraints.host_ports import HostPorts
 
-CONSTRAINTS: Final[tuple[NewConstraint, ...]] = (AntiAffinity,)
+CONSTRAINTS: Final[tuple[NewConstraint, ...]] = (AntiAffinity, HostPorts)
 """In this order they are asked; a node must be allowed by all of them."""
 
 __all__ = (

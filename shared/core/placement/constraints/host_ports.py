@@ -1,0 +1,80 @@
+"""Ports of the host: two pods that take the same port of the same address exclude each other on a node.
+
+Addresses are compared as written; `0.0.0.0` means all of them (kube-scheduler, plugin NodePorts). So does `::` here:
+the scheduler takes it for an address of its own, and the later pod could then not bind where it was sent.
+Must not know resources, or why a pod moves.
+"""
+
+from collections.abc import Sequence
+from itertools import chain
+from typing import Final
+
+import numpy as np
+
+from shared.core.cluster.pod import ANY_ADDRESS, HostPort, PodClass
+from shared.core.placement.constraints.constraint import Constraint, ConstraintInput, ConstraintState
+from shared.core.placement.node_filters import NodeMask
+
+_ALL: Final = frozenset({ANY_ADDRESS, "::"})
+
+
+class HostPorts(Constraint):
+    """All ports that pods of the cluster take: which a class takes, and which bar it from a node."""
+
+    def __init__(self, given: ConstraintInput) -> None:
+        self.nodes = len(given.snapshot.nodes)
+        ports = _ports(given.classes)
+        self.takes = [tuple(dict.fromkeys(ports[port] for port in spec.host_ports)) for spec in given.classes]
+        self.barred_by = [_barring(spec.host_ports, ports) for spec in given.classes]
+        self.ports = len(ports)
+
+    def concerns(self, kind: int) -> bool:
+        """Whether pods of the class take any port of their host."""
+        return bool(self.takes[kind])
+
+    def state(self) -> "HostPortsState":
+        return HostPortsState(self)
+
+
+class HostPortsState(ConstraintState):
+    """How many pods take each port, on the nodes where any does."""
+
+    def __init__(self, ports: HostPorts) -> None:
+        self._of = ports
+        self._takers: list[dict[int, int]] = [{} for _ in range(ports.ports)]
+
+    def copy(self) -> "HostPortsState":
+        twin = HostPortsState(self._of)
+        twin._takers = [dict(counts) for counts in self._takers]
+        return twin
+
+    def add(self, kind: int, node: int, pods: int = 1) -> None:
+        for port in self._of.takes[kind]:
+            counts = self._takers[port]
+            counts[node] = counts.get(node, 0) + pods
+            if not counts[node]:
+                del counts[node]
+
+    def allowed(self, kind: int) -> NodeMask | None:
+        barring = [counts for port in self._of.barred_by[kind] if (counts := self._takers[port])]
+        if not barring:
+            return None
+        free = np.ones(self._of.nodes, np.bool_)
+        free[list(chain.from_iterable(barring))] = False
+        return free
+
+
+def _ports(classes: Sequence[PodClass]) -> dict[HostPort, int]:
+    every = dict.fromkeys(port for spec in classes for port in spec.host_ports)
+    return {port: place for place, port in enumerate(every)}
+
+
+def _barring(wanted: Sequence[HostPort], ports: dict[HostPort, int]) -> tuple[int, ...]:
+    """Return the ports that may not be taken already where these are wanted."""
+    found = (place for port, place in ports.items() if any(_clash(port, each) for each in wanted))
+    return tuple(found) if wanted else ()
+
+
+def _clash(one: HostPort, other: HostPort) -> bool:
+    same = (one.protocol, one.number) == (other.protocol, other.number)
+    return same and (one.address == other.address or not _ALL.isdisjoint({one.address, other.address}))

@@ -1,0 +1,95 @@
+"""Laws of what may go where: to ask for less never leaves fewer nodes, and a plan holds at each of its steps."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Final
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shared.core.cluster.node import Node
+from shared.core.cluster.pod import PodClass
+from shared.core.cluster.resources import NOTHING
+from shared.core.cluster.snapshot import Snapshot
+from shared.core.placement.cluster_arrays import ClusterArrays
+from shared.core.placement.packing import Packing
+from shared.core.placement.strategies import ROBUST, Strategy
+from tests.builders import cluster, pod
+from tests.placement_checker import faults
+from tests.properties.clusters import clusters
+
+ASK_LESS: Final[Mapping[str, Callable[[PodClass], PodClass]]] = {
+    "requests": lambda spec: replace(spec, requests=NOTHING),
+    "one port": lambda spec: replace(spec, host_ports=spec.host_ports[1:]),
+    "anti-affinity": lambda spec: replace(spec, anti_affinity=()),
+    "node affinity": lambda spec: replace(spec, node_terms=None, node_selector={}),
+}
+
+
+def feasible(snapshot: Snapshot, spec: PodClass) -> set[str]:
+    """Return the nodes that would take one more pod of the class."""
+    arrays = ClusterArrays(replace(snapshot, pods=(*snapshot.pods, pod("zz-new", kind=spec))))
+    taking = Packing(arrays, ROBUST[0]).taking(arrays.kind_of[spec])
+    return {node.name for node, takes in zip(arrays.nodes, taking, strict=True) if takes}
+
+
+def drawn(snapshot: Snapshot, choice: int) -> PodClass:
+    return snapshot.pods[choice % len(snapshot.pods)].spec
+
+
+@pytest.mark.parametrize("less", ASK_LESS)
+@settings(max_examples=60)
+@given(snapshot=clusters(), choice=st.integers(0, 15))
+def test_a_pod_that_asks_for_less_has_no_fewer_nodes(less: str, snapshot: Snapshot, choice: int) -> None:
+    spec = drawn(snapshot, choice)
+
+    assert feasible(snapshot, spec) <= feasible(snapshot, ASK_LESS[less](spec))
+
+
+@settings(max_examples=60)
+@given(clusters(), st.integers(0, 15), st.integers(0, 6))
+def test_a_node_without_its_taints_is_lost_to_no_pod(snapshot: Snapshot, choice: int, at: int) -> None:
+    def bare(node: Node, place: int) -> Node:
+        return replace(node, taints=()) if place == at % len(snapshot.nodes) else node
+
+    spec, freed = drawn(snapshot, choice), tuple(bare(each, place) for place, each in enumerate(snapshot.nodes))
+
+    assert feasible(snapshot, spec) <= feasible(replace(snapshot, nodes=freed), spec)
+
+
+@pytest.mark.parametrize("less", ASK_LESS)
+@settings(max_examples=60)
+@given(snapshot=clusters(), choice=st.integers(0, 15))
+def test_pods_that_lie_there_and_ask_for_less_leave_no_fewer_nodes(less: str, snapshot: Snapshot, choice: int) -> None:
+    spec = drawn(snapshot, choice)
+    easier = {each.spec: ASK_LESS[less](each.spec) for each in snapshot.pods}
+    pods = tuple(replace(each, spec=easier[each.spec]) for each in snapshot.pods)
+
+    assert feasible(snapshot, spec) <= feasible(replace(snapshot, pods=pods), spec)
+
+
+@pytest.mark.parametrize("strategy", ROBUST, ids=lambda each: each.name)
+@settings(max_examples=60)
+@given(snapshot=clusters())
+def test_each_step_of_a_plan_holds_by_itself(strategy: Strategy, snapshot: Snapshot) -> None:
+    """One pod after another is evicted and bound anew, as the packing said; the pods not yet moved still lie there."""
+    arrays = ClusterArrays(snapshot)
+    packing = Packing(arrays, strategy)
+    now, drained = snapshot, list[str]()
+    for place, node in enumerate(snapshot.nodes):
+        removal = packing.remove(place, [arrays.kind_of[each.spec] for each in arrays.movable(place)])
+        if removal.blocked is not None:
+            continue
+        drained.append(node.name)
+        for kind, _, target in removal.placements:
+            mover = next(
+                each
+                for each in now.pods
+                if each.node == node.name and each.spec is arrays.classes[kind] and not each.phase.finished
+            )
+            found = faults(now, {mover.key: snapshot.nodes[target].name}, drained)
+            assert [fault for fault in found if not fault.endswith(f"is left on {node.name}")] == []
+            moved = replace(mover, node=snapshot.nodes[target].name)
+            now = cluster(now.nodes, [*(each for each in now.pods if each is not mover), moved])
+            now = replace(now, namespaces=snapshot.namespaces)
