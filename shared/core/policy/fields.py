@@ -11,6 +11,7 @@ from typing import Final
 
 from shared.core.policy.blocks import BUDGETS, RATE, WINDOWS
 from shared.core.policy.declaring import declared, optional, setting
+from shared.core.policy.durations import NEVER
 from shared.core.policy.field import Binds
 from shared.core.policy.kinds import (
     CONSOLIDATION_POLICY,
@@ -30,7 +31,7 @@ from shared.core.policy.kinds import (
     TAINT_KEY,
     THRESHOLD,
 )
-from shared.core.policy.scalars import NEVER, ratio
+from shared.core.policy.scalars import ratio
 from shared.core.policy.shapes import SetOf
 from shared.core.policy.values import (
     Budget,

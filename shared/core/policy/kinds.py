@@ -1,4 +1,4 @@
-"""The kinds of single values: each a reader of `scalars` with the JSON Schema that says the same to an editor.
+"""The kinds of single values: each a reader of `durations` or `scalars` with the JSON Schema that says the same to an editor.
 
 Must not hold rules of its own.
 """
@@ -7,28 +7,30 @@ from collections.abc import Callable
 from enum import StrEnum
 from typing import Any, Final, TypeVar
 
-from shared.core.policy.scalars import (
+from shared.core.policy.durations import (
     DURATION_PATTERN,
-    LIMIT_PATTERN,
     NEVER,
-    PERCENT_PATTERN,
-    TAINT_KEY_PATTERN,
     WINDOW_PATTERN,
     duration,
     duration_or_never,
+    positive_duration,
+    rate_period,
+    window_duration,
+)
+from shared.core.policy.scalars import (
+    LIMIT_PATTERN,
+    PERCENT_PATTERN,
+    TAINT_KEY_PATTERN,
     flag,
     limit,
     moment,
     percent,
-    positive_duration,
-    rate_period,
     ratio,
     schedule,
     taint_key,
     threshold,
     time_zone,
     whole,
-    window_duration,
     word_of,
 )
 from shared.core.policy.shapes import Single
