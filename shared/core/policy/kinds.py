@@ -1,4 +1,4 @@
-"""The kinds of single values: each a reader of `durations` or `scalars` with the JSON Schema that says the same to an editor.
+"""The kinds of single values: each a reader of one value with the JSON Schema that says the same to an editor.
 
 Must not hold rules of its own.
 """

@@ -1,4 +1,4 @@
-"""The values that a policy holds, each read from what a person writes: limits, ratios, schedules, times; `durations` apart.
+"""The values that a policy holds, as a person writes them: limits, ratios, schedules, times. Durations stand apart.
 
 Every reader takes a plain value and raises ValueError with the remedy ("write …"); the path and the value are added
 where all faults are gathered. Must not know the policy's fields.
