@@ -5,7 +5,7 @@ from typing import Final
 from functions.drainer import shared_snapshots
 from functions.drainer.session import DrainSession
 from shared.core.cluster.node import Node
-from shared.core.draining.evicting import PROOF_STANDS_FOR
+from shared.core.draining.evicting import stands_until
 from shared.core.draining.observation import Proof
 from shared.core.draining.proof import lost_place, may_move
 from shared.core.records.state import Claim, ClusterState
@@ -27,16 +27,16 @@ def prove(session: DrainSession, node: Node, last: Proof | None = None) -> Proof
         Retryable: a part cannot be read.
     """
     state, _, now = read_cluster(session.ports.state)
-    not_before = last.at + PROOF_STANDS_FOR if last else session.record.cordoned_at
+    not_before = stands_until(last) if last else session.record.cordoned_at
     picture = shared_snapshots.whole(session, state, now, not_before=not_before).snapshot
     state, _, _ = read_cluster(session.ports.state)
     seen = picture.node_by_name.get(node.name)
     if seen is None:
-        return Proof(session.time.now())
+        return Proof(picture.taken_at, session.time.now())
     against = lost_place(seen, picture, state, [claim.node for claim in state.claims.values()])
     if against:
         against = lost_place(seen, picture, state, _moving(session, state))
-    return Proof(session.time.now(), against)
+    return Proof(picture.taken_at, session.time.now(), against)
 
 
 def _moving(session: DrainSession, state: ClusterState) -> list[str]:

@@ -5,12 +5,12 @@ now, right before something could be moved; from then on the drain goes on, and 
 Rules of `next_step`; must not act.
 """
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 from shared.core.cluster.pod import Pod
 from shared.core.draining.eviction_order import due_now, in_this_round
-from shared.core.draining.observation import Drain, Observation
+from shared.core.draining.observation import Drain, Observation, Proof
 from shared.core.draining.steps import Evict, GiveBack, Prove, Step
 from shared.core.outcomes import Halt
 from shared.core.reasons import PodBlock
@@ -19,7 +19,9 @@ from shared.core.records.evictions import REFUSED_FOR_GOOD, STAYS, EvictionAnswe
 from shared.core.rules.pods import WAITS, judge, movable
 
 PROOF_STANDS_FOR: Final = timedelta(seconds=20)
-"""How old the proof made after the cordon may be at the first eviction."""
+"""How old the picture that the proof rests on may be at the first eviction."""
+NEXT_LOOK: Final = timedelta(seconds=2)
+"""The look after the proof begins within this time, and no second round of evictions does."""
 ONLY_DELAYS: Final = frozenset({PodBlock.PDB_EXHAUSTED, PodBlock.TOO_FEW_AVAILABLE, PodBlock.ROLLING_OUT})
 """Blocks that only delay an eviction once the drain has begun, at most until its deadline."""
 
@@ -87,6 +89,16 @@ def _unproved(drain: Drain) -> Step | None:
     return GiveBack(Halt.STALE, "; ".join(each.sentence for each in against)) if against else None
 
 
+def stands_until(proof: Proof) -> datetime:
+    """Return until when a proof stands: as long as its picture is young, and always for the look that follows it.
+
+    Else a cluster whose reading takes longer than that would never be proved. One that speaks against the drain stands
+    as long from its end: the node is looked at anew before it is given back, and that moves nothing.
+    """
+    young = proof.at if proof.against else proof.taken_at
+    return max(young + PROOF_STANDS_FOR, proof.at + NEXT_LOOK)
+
+
 def _is_proved(drain: Drain) -> bool:
     proof = drain.observed.proof
-    return proof is not None and drain.now - proof.at < PROOF_STANDS_FOR
+    return proof is not None and drain.now < stands_until(proof)

@@ -25,7 +25,10 @@ _NO_RULES: Final = PodRules()
 class Proof:
     """Whether the pods of the node had a place elsewhere, at a moment after the cordon."""
 
+    taken_at: datetime
+    """When the reading of the picture began on which it rests; another drain may have read it."""
     at: datetime
+    """When it was done."""
     against: tuple[Blocker, ...] = ()
 
 

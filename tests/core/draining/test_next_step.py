@@ -26,6 +26,7 @@ from tests.builders import NOW, claim, node, order, our_taint, pdb, pod, pod_cla
 LATER = NOW + timedelta(minutes=1)
 STAYS = pod("p", on="n1")
 NO_ROOM = Blocker(Unremovable.NO_PLACE_FOR_PODS, "default/p", "no node has room")
+PROVED, AGAINST = Proof(LATER, LATER), Proof(LATER, LATER, (NO_ROOM,))
 UNCORDONED = node("n1", taints=(our_taint(),))
 
 
@@ -42,7 +43,7 @@ def record(phase: str, **changes: Any) -> DrainRecord:
 def observed(*pods: Any, taken: bool = True, **changes: Any) -> Observation:
     ours: dict[str, Any] = {"unschedulable": True, "taints": (our_taint(),)} if taken else {}
     given: dict[str, Any] = {"node": node("n1", **ours), "claim": claim("n1"), "pods": pods, "policy": policy()}
-    given["proof"] = Proof(LATER)
+    given["proof"] = PROVED
     return Observation(**{**given, **changes})
 
 
@@ -57,8 +58,10 @@ def asked(pod_name: str, answer: str, *, ago: float = 60, **changes: Any) -> dic
     return {f"default/{pod_name}": row}
 
 
-def ago(seconds: float) -> Proof:
-    return Proof(LATER - timedelta(seconds=seconds))
+def ago(seconds: float, *, ended: float | None = None, **changes: Any) -> Proof:
+    """Return a proof on a picture of so many seconds ago; it ended as long ago unless said."""
+    end = seconds if ended is None else ended
+    return Proof(LATER - timedelta(seconds=seconds), LATER - timedelta(seconds=end), **changes)
 
 
 @pytest.mark.parametrize(
@@ -281,13 +284,23 @@ def test_the_cordon_settles_before_pods_are_counted() -> None:
     ("expected", "drain", "proof"),
     [
         pytest.param(Prove(), record("cordoned"), None, id="no pod goes before its place is proved again"),
-        pytest.param(Evict((STAYS,)), record("cordoned"), Proof(LATER), id="it is"),
+        pytest.param(Evict((STAYS,)), record("cordoned"), PROVED, id="it is"),
         pytest.param(Evict((STAYS,)), record("cordoned"), ago(19), id="a moment ago"),
         pytest.param(Prove(), record("cordoned"), ago(20), id="too long ago"),
+        pytest.param(Evict((STAYS,)), record("cordoned"), ago(19, ended=3), id="on a picture of a moment ago"),
+        pytest.param(Prove(), record("cordoned"), ago(20, ended=2), id="on one that is too old"),
+        pytest.param(Evict((STAYS,)), record("cordoned"), ago(60, ended=0), id="whose reading took long, just now"),
+        pytest.param(Prove(), record("cordoned"), ago(60, ended=2), id="which holds for no second round"),
         pytest.param(
             GiveBack(Halt.STALE, f"{NO_ROOM.sentence}"),
             record("cordoned"),
-            Proof(LATER, (NO_ROOM,)),
+            ago(60, ended=19, against=(NO_ROOM,)),
+            id="the room was gone, and the node is looked at anew before it is given back",
+        ),
+        pytest.param(
+            GiveBack(Halt.STALE, f"{NO_ROOM.sentence}"),
+            record("cordoned"),
+            AGAINST,
             id="the room was taken meanwhile",
         ),
         pytest.param(
@@ -312,7 +325,7 @@ def test_the_cordon_settles_before_pods_are_counted() -> None:
         pytest.param(
             Evict((STAYS,)),
             record("cordoned", pods=asked("old", "granted", ago=5)),
-            Proof(LATER, (NO_ROOM,)),
+            AGAINST,
             id="once a pod has moved the drain goes on, and its replacement is watched",
         ),
         pytest.param(
@@ -324,7 +337,7 @@ def test_the_cordon_settles_before_pods_are_counted() -> None:
         pytest.param(
             Evict((STAYS,)),
             record("cordoned", pods=asked("old", "asked", ago=5)),
-            Proof(LATER, (NO_ROOM,)),
+            AGAINST,
             id="killed after it asked, and the pod is gone",
         ),
         pytest.param(

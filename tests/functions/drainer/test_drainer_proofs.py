@@ -172,6 +172,17 @@ def test_a_proof_that_takes_long_is_acted_on_in_its_own_step(seconds: float) -> 
     assert "evict" in {call[0] for call in ebb.effects()}
 
 
+def test_a_proof_that_takes_long_holds_for_no_second_round() -> None:
+    ebb = fake_ebb(pod("p", on="n1", kind=BIG), pdb("web", app="web"))
+    slow(ebb, 26)
+    ebb.cluster.answers["default/p"] = [Eviction(EvictionAnswer.GRANTED), Eviction(EvictionAnswer.CONFLICT, "wrote")]
+
+    ebb.drain(order())
+
+    assert whole_pictures(ebb) == 2
+    assert "default/p" not in ebb.cluster.pods
+
+
 @pytest.mark.parametrize("seconds", [3, 5, 8, 25])
 def test_a_node_is_counted_empty_however_short_the_steps_are(seconds: float) -> None:
     ebb = fake_ebb(step_seconds=seconds)

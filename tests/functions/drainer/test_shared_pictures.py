@@ -6,11 +6,12 @@ import pytest
 
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.workloads import Workload
+from shared.core.records.evictions import EvictionAnswer
 from shared.core.records.orders import Order, Origin
 from shared.core.records.state import ClusterState
 from shared.errors import Retryable
 from shared.ports import Eviction
-from tests.builders import NOW, claim, node, order, pod, pod_class
+from tests.builders import NOW, claim, node, order, pdb, pod, pod_class
 from tests.functions.fake_ebb import FakeEbb
 
 WEB = pod_class(owner="ReplicaSet/web")
@@ -99,3 +100,43 @@ def test_of_two_orders_that_prove_their_place_anew_the_second_counts_the_first()
     ends = [(line["node"], line["reason"]) for line in ebb.log.of("drain_result")]
     assert set(ebb.remembered().claims) == {"uid-n1"}
     assert ends == [("n2", "no_place_for_pods")]
+
+
+OPENS = 60.0
+"""When the budget lets the pod go, in seconds."""
+
+
+def asked_while_nothing_moves(age: int, refusals: int) -> tuple[FakeEbb, list[float]]:
+    """Let a drain prove on a picture of such an age that another order read, and its first evictions be refused.
+
+    All room is gone just after the picture. Returns when evictions were asked for, in seconds since then.
+    """
+    own = pod("p", on="n1", kind=pod_class(owner="ReplicaSet/web", cpu=1)), pdb("web", app="web")
+    ebb = FakeEbb(*(node(name) for name in ("n1", "n2", "n3")), *own, one_instance=True)
+    rivals = [pod(f"rival-{name}", on=name, kind=pod_class(owner="ReplicaSet/r", cpu=3.5)) for name in ("n2", "n3")]
+    busy = Eviction(EvictionAnswer.CONFLICT, "somebody else wrote")
+    ebb.later(2, lambda: ebb.cluster.put(pdb("web", allowed=0, app="web")))
+    ebb.later(OPENS - age, lambda: ebb.drain(asked("n2")))
+    ebb.later(OPENS - age, lambda: ebb.cluster.put(*rivals))
+    ebb.later(OPENS, lambda: ebb.cluster.put(pdb("web", app="web")))
+    ebb.later(OPENS, lambda: ebb.cluster.answers.update({"default/p": [busy] * refusals}))
+    evict, at = ebb.cluster.evict, list[float]()
+
+    def dated(pod: Pod, grace_seconds: int, *, dry_run: bool = False) -> Eviction:
+        if not dry_run and ebb.clock.passed >= OPENS - age:
+            at.append(ebb.clock.passed - (OPENS - age))
+        return evict(pod, grace_seconds, dry_run=dry_run)
+
+    ebb.cluster.evict = dated  # type: ignore[method-assign]
+    ebb.drain(order())
+    return ebb, at
+
+
+@pytest.mark.parametrize("refusals", range(1, 7))
+@pytest.mark.parametrize("age", range(0, 20, 3))
+def test_no_first_eviction_rests_on_room_that_is_gone_for_twenty_seconds(age: int, refusals: int) -> None:
+    ebb, at = asked_while_nothing_moves(age, refusals)
+
+    assert at[0] >= age
+    assert max(at) <= 20
+    assert told(ebb)[:3] == [False, False, True]
