@@ -1,4 +1,4 @@
-"""From the bytes of a policy to plain values: JSON, or YAML in its 1.2 core schema. Nothing is trusted.
+"""From the bytes of a policy to plain values: JSON, or YAML as `yaml_core` reads it. Nothing is trusted.
 
 Decimals are kept as they were written, because 0.9 must be nine tenths. Refused with one sentence each: documents
 that are too large, too deep or too much repeated by anchors, keys that stand twice, tags. A key whose value is null
@@ -6,32 +6,23 @@ counts as absent (Terraform writes optional values so). Must not know the policy
 """
 
 import json
-import re
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any, Final
 
 import yaml
 
 from shared.core.policy.values import MOST_POLICY_BYTES
+from shared.core.policy.yaml_core import Loader, refuse_bombs, shortened
 from shared.errors import BadPolicy
 
 MOST_BYTES_OF_MANY: Final = 2 * 1024 * 1024
 """Of a file of several documents, as `kubectl` prints them, with all that the API server adds."""
-MOST_VALUES: Final = 100_000
-"""What the document may hold once its anchors are written out."""
-_MOST_REPEATED: Final = 100
 _REMEDIES: Final = {
     r"character '\t'": "indent with spaces, not with tabs",
     "found another document": "write one document; NodePools of Karpenter are for `ebb policy import karpenter`",
 }
 """By words of PyYAML: what to do."""
-_NUMBERS_AND_WORDS: Final = (
-    ("null", re.compile(r"~|null|Null|NULL|"), "~nN\0"),
-    ("bool", re.compile(r"true|True|TRUE|false|False|FALSE"), "tTfF"),
-    ("int", re.compile(r"[-+]?[0-9]+"), "-+0123456789"),
-    ("float", re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?"), "-+.0123456789"),
-)
 
 
 def read(data: bytes) -> dict[Any, Any]:
@@ -84,9 +75,9 @@ def _load_json(text: str) -> Any:
 
 def _load_yaml(text: str) -> Any:
     try:
-        loader = _Loader(text)
+        loader = Loader(text)
         node = loader.get_single_node()
-        _refuse_bombs(node)
+        refuse_bombs(node)
         return None if node is None else loader.construct_document(node)
     except (yaml.YAMLError, ValueError, ArithmeticError) as error:
         raise BadPolicy(f"policy: {_where(error)} cannot be read as YAML or JSON; {_remedy(error)}.") from error
@@ -97,10 +88,10 @@ def _load_each(text: str) -> list[Any]:
     if found is not None:
         return [found]
     try:
-        loader, documents = _Loader(text), []
+        loader, documents = Loader(text), []
         while loader.check_node():
             node = loader.get_node()
-            _refuse_bombs(node)
+            refuse_bombs(node)
             documents.append(loader.construct_document(node))
     except (yaml.YAMLError, ValueError, ArithmeticError) as error:
         raise BadPolicy(f"policy: {_where(error)} cannot be read as YAML or JSON; {_remedy(error)}.") from error
@@ -109,7 +100,7 @@ def _load_each(text: str) -> list[Any]:
 
 def _where(error: Exception) -> str:
     mark = getattr(error, "problem_mark", None)
-    problem = _shortened(getattr(error, "problem", None) or str(error).splitlines()[0])
+    problem = shortened(getattr(error, "problem", None) or str(error).splitlines()[0])
     return f"line {mark.line + 1}, column {mark.column + 1} ({problem})" if mark else f"it ({problem})"
 
 
@@ -119,83 +110,17 @@ def _remedy(error: Exception) -> str:
     return next((remedy for words, remedy in _REMEDIES.items() if words in problem), "fix it there")
 
 
-def _shortened(text: str) -> str:
-    """Return so much of the document's own words as a sentence may repeat."""
-    return text if len(text) <= _MOST_REPEATED else f"{text[:_MOST_REPEATED]}…"
-
-
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     seen: dict[str, Any] = {}
     for key, value in pairs:
         if key in seen:
-            raise BadPolicy(f"policy: the key {_shortened(key)!r} stands twice in one mapping; keep one of them.")
+            raise BadPolicy(f"policy: the key {shortened(key)!r} stands twice in one mapping; keep one of them.")
         seen[key] = value
     return seen
 
 
 def _no_such_number(text: str) -> Any:
     raise BadPolicy(f"policy: {text} is no number that JSON knows; write a finite one.")
-
-
-class _Loader(yaml.SafeLoader):
-    """YAML 1.2 core: `yes` is text, `010` is ten, `2026-11-27` and `9:00` are text."""
-
-    yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012 - PyYAML's own form
-
-
-def _resolvers() -> Iterable[tuple[str, re.Pattern[str], list[str]]]:
-    for word, pattern, first in _NUMBERS_AND_WORDS:
-        starts = ["" if letter == "\0" else letter for letter in first]
-        yield f"tag:yaml.org,2002:{word}", re.compile(f"(?:{pattern.pattern})$"), starts
-    yield "tag:yaml.org,2002:merge", re.compile(r"<<$"), ["<"]
-
-
-def _construct_mapping(loader: _Loader, node: yaml.MappingNode) -> dict[Any, Any]:
-    seen: set[Hashable] = set()
-    for key_node, _ in node.value:
-        key = (key_node.tag, str(key_node.value))
-        if key in seen:
-            line, repeated = key_node.start_mark.line + 1, _shortened(key_node.value)
-            raise BadPolicy(f"policy: line {line}: the key {repeated!r} stands twice; keep one of them.")
-        seen.add(key)
-    return loader.construct_mapping(node, deep=True)
-
-
-def _construct_int(loader: _Loader, node: yaml.ScalarNode) -> int:
-    return int(str(loader.construct_scalar(node)))
-
-
-def _construct_decimal(loader: _Loader, node: yaml.ScalarNode) -> Decimal:
-    return Decimal(str(loader.construct_scalar(node)))
-
-
-for _tag, _pattern, _starts in _resolvers():
-    _Loader.add_implicit_resolver(_tag, _pattern, _starts)
-_Loader.add_constructor("tag:yaml.org,2002:map", _construct_mapping)
-_Loader.add_constructor("tag:yaml.org,2002:int", _construct_int)
-_Loader.add_constructor("tag:yaml.org,2002:float", _construct_decimal)
-
-
-def _refuse_bombs(node: yaml.Node | None) -> None:
-    if node is not None and _written_out(node, {}) > MOST_VALUES:
-        raise BadPolicy(f"policy: its anchors write out to over {MOST_VALUES} values; use `defaults` instead.")
-
-
-def _written_out(node: yaml.Node, sizes: dict[int, int | None]) -> int:
-    """Return how many values the node stands for, each anchor counted wherever it is used."""
-    if id(node) in sizes:
-        size = sizes[id(node)]
-        if size is None:
-            raise BadPolicy("policy: an anchor contains itself; write the values out.")
-        return size
-    sizes[id(node)] = None
-    children: Iterable[yaml.Node] = ()
-    if isinstance(node, yaml.MappingNode):
-        children = (each for pair in node.value for each in pair)
-    elif isinstance(node, yaml.SequenceNode):
-        children = node.value
-    sizes[id(node)] = size = 1 + sum(_written_out(child, sizes) for child in children)
-    return size
 
 
 def without_nulls(value: Any) -> Any:
