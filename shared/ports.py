@@ -45,6 +45,8 @@ class Eviction:
 
     answer: EvictionAnswer
     detail: str = ""
+    refused: bool = False
+    """Of `later`: the API server was too busy to begin, so the pod stays; otherwise the answer was lost."""
 
 
 class Cluster(Protocol):

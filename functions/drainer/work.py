@@ -161,7 +161,9 @@ def _evict(session: DrainSession, observed: Observation, pods: tuple[Pod, ...]) 
     answered: dict[str, PodProgress] = {}
     for pod, said in zip(pods, answers, strict=True):
         _log_eviction(session, pod, said, known.get(pod.key))
-        answered[pod.key] = changed(asked[pod.key], answer=said.answer.value, detail=said.detail, at=session.time.now())
+        answered[pod.key] = changed(
+            asked[pod.key], answer=said.answer.value, detail=said.detail, refused=said.refused, at=session.time.now()
+        )
     leased.write(session.time.now(), pods={**known, **answered})
 
 

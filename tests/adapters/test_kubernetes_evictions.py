@@ -63,7 +63,9 @@ NEEDS = "The disruption budget web needs 3 healthy pods and has 3 currently"
             budget_cause("The disruption budget web is still being processed by the server."),
             id="a PDB not yet observed",
         ),
-        pytest.param(Eviction(Answer.LATER, "429 slow down"), 429, status(429, "slow down"), id="an overloaded server"),
+        pytest.param(
+            Eviction(Answer.LATER, "429 slow down", refused=True), 429, status(429, "slow down"), id="a busy server"
+        ),
         pytest.param(
             Eviction(Answer.SEVERAL_PDBS, "500 This pod has more than one PodDisruptionBudget, which the"),
             500,

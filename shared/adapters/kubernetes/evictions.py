@@ -50,7 +50,8 @@ def answer(pod: Pod, reply: ApiReply) -> Eviction:
         return Eviction(meaning)
     if meaning is EvictionAnswer.BUDGET:
         return Eviction(meaning, _budget(pod, reply))
-    return Eviction(meaning, f"{reply.code} {reply.status.message}")
+    refused = meaning is EvictionAnswer.LATER and reply.code == HTTPStatus.TOO_MANY_REQUESTS
+    return Eviction(meaning, f"{reply.code} {reply.status.message}", refused)
 
 
 def _meaning(reply: ApiReply) -> EvictionAnswer:

@@ -15,7 +15,7 @@ from shared.core.draining.steps import Evict, GiveBack, Prove, Step
 from shared.core.outcomes import Halt
 from shared.core.reasons import PodBlock
 from shared.core.records.drain_record import DrainRecord
-from shared.core.records.evictions import REFUSED_FOR_GOOD, STAYS, EvictionAnswer
+from shared.core.records.evictions import REFUSED_FOR_GOOD, EvictionAnswer
 from shared.core.rules.pods import WAITS, judge, movable
 
 PROOF_STANDS_FOR: Final = timedelta(seconds=20)
@@ -66,7 +66,7 @@ def has_moved(record: DrainRecord, observed: Observation) -> bool:
     """
     staying = {pod.uid for pod in observed.pods if pod.deleting is None}
     rows = record.pods.values()
-    return any(row.moved or (row.answer not in STAYS and row.uid not in staying) for row in rows)
+    return any(row.moved or (row.may_leave and row.uid not in staying) for row in rows)
 
 
 def _is_held(pod: Pod, drain: Drain) -> bool:

@@ -15,7 +15,6 @@ from shared.core.placement import Simulation
 from shared.core.planning.selection import announced_nodes, departing_nodes
 from shared.core.reasons import Blocker, Unremovable
 from shared.core.records.drain_record import DrainPhase, DrainRecord
-from shared.core.records.evictions import STAYS
 from shared.core.records.state import ClusterState
 
 _AT_WORK: Final = frozenset({DrainPhase.CORDONED, DrainPhase.DRAINED})
@@ -63,4 +62,4 @@ def may_move(record: DrainRecord | None) -> bool:
     """Whether a drain moves pods: it has let one go, or may have, or nothing is known of it."""
     if record is None:
         return True
-    return record.phase in _AT_WORK and any(row.answer not in STAYS for row in record.pods.values())
+    return record.phase in _AT_WORK and any(row.may_leave for row in record.pods.values())

@@ -9,7 +9,7 @@ from enum import StrEnum
 import msgspec
 
 from shared.core.policy import PodRules
-from shared.core.records.evictions import LET_GO
+from shared.core.records.evictions import LET_GO, STAYS
 from shared.core.records.orders import Order
 from shared.core.records.state import Lease
 
@@ -32,6 +32,8 @@ class PodProgress(msgspec.Struct, frozen=True, kw_only=True):
     answer: str
     """A word of `EvictionAnswer`, or of a newer version."""
     detail: str = ""
+    refused: bool = False
+    """Of `later`: the API server was too busy to begin; otherwise, and in older records, the answer was lost."""
     owner: str = ""
     """`namespace/kind/name` of its controller: whose replacement is watched."""
     attempts: int = 1
@@ -41,6 +43,11 @@ class PodProgress(msgspec.Struct, frozen=True, kw_only=True):
     def moved(self) -> bool:
         """Whether the pod is on its way out, or gone."""
         return self.answer in LET_GO
+
+    @property
+    def may_leave(self) -> bool:
+        """Whether the pod goes by our hand, or may: not after a refusal that is certain."""
+        return self.answer not in STAYS and not self.refused
 
 
 class Replicas(msgspec.Struct, frozen=True, array_like=True):

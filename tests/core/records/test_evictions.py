@@ -30,3 +30,17 @@ def test_a_record_may_hold_an_answer_of_a_newer_version() -> None:
     stored = {"uid": "u", "answer": "a new word", "at": NOW}
     row = msgspec.convert(stored, PodProgress)
     assert (row.answer, row.moved) == ("a new word", False)
+
+
+@pytest.mark.parametrize(
+    ("expected", "answer", "refused"),
+    [
+        pytest.param(True, "later", False, id="the answer was lost"),
+        pytest.param(False, "later", True, id="a busy server refused"),
+        pytest.param(True, "granted", False, id="granted"),
+        pytest.param(False, "budget", False, id="a budget allows none now"),
+        pytest.param(True, "a new word", False, id="of a newer version"),
+    ],
+)
+def test_a_pod_may_leave_unless_its_refusal_is_certain(expected: bool, answer: str, refused: bool) -> None:
+    assert PodProgress(uid="u", answer=answer, refused=refused, at=NOW).may_leave is expected

@@ -114,6 +114,28 @@ def test_a_first_round_that_moved_nothing_is_followed_by_a_new_proof() -> None:
     assert whole_pictures(ebb) == 2
 
 
+@pytest.mark.parametrize(
+    ("expected", "refused"),
+    [pytest.param(["stale"], True, id="refused"), pytest.param([], False, id="the answer was lost")],
+)
+def test_a_pod_that_goes_after_a_refusal_has_not_been_moved_by_the_drain(expected: list[str], refused: bool) -> None:
+    """Somebody else deletes it, and the room for what stays is gone by then."""
+    guards = (pdb("web", app="web"), pdb("second", app="second"))
+    second = pod("second", on="n1", kind=pod_class(owner="ReplicaSet/second", cpu=1, labels={"app": "second"}))
+    ebb = fake_ebb(pod("p", on="n1", kind=BIG), second, *guards)
+    wrote = Eviction(EvictionAnswer.CONFLICT, "somebody else wrote")
+    busy = Eviction(EvictionAnswer.LATER, "too many requests", refused)
+    ebb.cluster.answers["default/p"] = [Eviction(EvictionAnswer.GRANTED), busy]
+    ebb.cluster.answers["default/second"] = [Eviction(EvictionAnswer.GRANTED), *[wrote] * 6]
+    rivals = [pod(f"rival-{name}", on=name, kind=pod_class(owner="ReplicaSet/r", cpu=3.5)) for name in ("n2", "n3")]
+    ebb.later(8, lambda: ebb.cluster.finish("default/p"))
+    ebb.later(8, lambda: ebb.cluster.put(*rivals))
+
+    ebb.drain(order())
+
+    assert ebb.reasons("drain_result") == expected
+
+
 def test_a_step_that_is_killed_before_it_wrote_the_answers_has_moved_pods_all_the_same() -> None:
     """The room is gone by then: what was moved is watched, and the drain never says that nothing was touched."""
     guards = (pdb("web", app="web"), pdb("second", app="second"))
