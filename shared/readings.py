@@ -112,7 +112,7 @@ class SharedRows(Generic[T]):
 
 
 @dataclass(frozen=True)
-class WholePicture:
+class WholeSnapshot:
     """The whole cluster, and the cluster's document as it stood just before the reading of it began."""
 
     snapshot: Snapshot
@@ -141,7 +141,7 @@ class BudgetsAndUnbound:
 class SharedReadings:
     """What the orders of one instance read together; how old each may be, `functions.drainer.shared_snapshots` says."""
 
-    whole: SharedReading[WholePicture] = field(default_factory=lambda: SharedReading("the whole picture"))
+    whole: SharedReading[WholeSnapshot] = field(default_factory=lambda: SharedReading("the whole picture"))
     nodes_and_budgets: SharedReading[NodesAndBudgets] = field(
         default_factory=lambda: SharedReading("nodes and PodDisruptionBudgets")
     )

@@ -125,9 +125,10 @@ def _revalidate(session: DrainSession, node: Node, state: ClusterState, policy: 
     unbound = shared_snapshots.budgets_and_unbound(session.ports, now).unbound
     around = shared_snapshots.nodes_and_budgets(session.ports, now)
     anew = needs_whole_picture(session.order, state, unbound, around.nodes, now)
-    snapshot = (
-        shared_snapshots.whole(session, state, now).snapshot if anew else _partial_snapshot(session, node, around, now)
-    )
+    if anew:
+        snapshot = shared_snapshots.whole_snapshot(session, state, now).snapshot
+    else:
+        snapshot = _partial_snapshot(session, node, around, now)
     seen = snapshot.node_by_name.get(node.name)
     if seen is None or seen.uid != node.uid:
         raise Declined(Refusal.NODE_REPLACED)

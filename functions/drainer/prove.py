@@ -28,15 +28,15 @@ def prove(session: DrainSession, node: Node, last: Proof | None = None) -> Proof
     """
     state, _, now = read_cluster(session.ports.state)
     not_before = stands_until(last) if last else session.record.cordoned_at
-    picture = shared_snapshots.whole(session, state, now, not_before=not_before).snapshot
+    snapshot = shared_snapshots.whole_snapshot(session, state, now, not_before=not_before).snapshot
     state, _, _ = read_cluster(session.ports.state)
-    seen = picture.node_by_name.get(node.name)
+    seen = snapshot.node_by_name.get(node.name)
     if seen is None:
-        return Proof(picture.taken_at, session.time.now())
-    against = lost_place(seen, picture, state, [claim.node for claim in state.claims.values()])
+        return Proof(snapshot.taken_at, session.time.now())
+    against = lost_place(seen, snapshot, state, [claim.node for claim in state.claims.values()])
     if against:
-        against = lost_place(seen, picture, state, _moving(session, state))
-    return Proof(picture.taken_at, session.time.now(), against)
+        against = lost_place(seen, snapshot, state, _moving(session, state))
+    return Proof(snapshot.taken_at, session.time.now(), against)
 
 
 def _moving(session: DrainSession, state: ClusterState) -> list[str]:

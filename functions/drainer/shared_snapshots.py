@@ -1,8 +1,8 @@
 """What the drains of one instance see together, and how old it may be. No rule lives here.
 
-`whole` is the one way to a picture of the whole cluster: for the proof of placement of an order, and for whatever
-else needs to know where there is room. It is read at most once at a time in an instance, so that the cost of an
-order does not grow with the orders beside it; ask for it as late as you can, and read the state after it.
+`whole_snapshot` is the one way to a picture of the whole cluster: for the proof of placement of an order, and for
+whatever else needs to know where there is room. It is read at most once at a time in an instance, so that the cost
+of an order does not grow with the orders beside it; ask for it as late as you can, and read the state after it.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,7 +14,7 @@ from shared.core.cluster.workloads import Workload
 from shared.core.draining.admission import still_reflects
 from shared.core.records.state import ClusterState
 from shared.ports import Ports
-from shared.readings import BudgetsAndUnbound, NodesAndBudgets, WholePicture
+from shared.readings import BudgetsAndUnbound, NodesAndBudgets, WholeSnapshot
 from shared.store.compare_and_set import read_cluster
 from shared.store.snapshots import snapshot_of
 
@@ -26,9 +26,9 @@ BUDGETS_AND_UNBOUND_FOR: Final = timedelta(seconds=2)
 """The same of what each look sees: twenty drains that look every five seconds then read twice, not twenty times."""
 
 
-def whole(
+def whole_snapshot(
     session: DrainSession, state: ClusterState, now: datetime, *, not_before: datetime | None = None
-) -> WholePicture:
+) -> WholeSnapshot:
     """Return a picture of the whole cluster that reflects `state`, read by this call or lately by another one.
 
     One that this call has waited for is as good as its own. Its snapshot's times are those of just before it began.
@@ -44,7 +44,7 @@ def whole(
     """
     ports, own = session.ports, session.order.order_id
 
-    def is_good(last: WholePicture) -> bool:
+    def is_good(last: WholeSnapshot) -> bool:
         taken_at = last.snapshot.taken_at
         if not_before is not None and taken_at < not_before:
             return False
@@ -52,18 +52,18 @@ def whole(
             now - taken_at <= WHOLE_FOR and still_reflects(last.state, state, taken_at, now, own)
         )
 
-    picture, is_shared = ports.shared.whole.get(is_good, lambda: _read(ports, session.order.cluster), ports.clock.sleep)
-    age = max((now - picture.snapshot.taken_at).total_seconds(), 0.0)
+    found, is_shared = ports.shared.whole.get(is_good, lambda: _read(ports, session.order.cluster), ports.clock.sleep)
+    age = max((now - found.snapshot.taken_at).total_seconds(), 0.0)
     how = "that another order of this instance had read" if is_shared else "read for it"
     message = f"The proof of placement rests on a picture of the whole cluster {how}."
     session.log_event("drain_step", message, reason="whole_picture", shared=is_shared, age_seconds=round(age, 3))
-    return picture
+    return found
 
 
-def _read(ports: Ports, cluster: str) -> WholePicture:
+def _read(ports: Ports, cluster: str) -> WholeSnapshot:
     state, _, began_at = read_cluster(ports.state)
     reading = ports.cluster.read()
-    return WholePicture(snapshot_of(cluster, reading, ports.pools.read(), began_at, began_at), state)
+    return WholeSnapshot(snapshot_of(cluster, reading, ports.pools.read(), began_at, began_at), state)
 
 
 def nodes_and_budgets(ports: Ports, now: datetime) -> NodesAndBudgets:

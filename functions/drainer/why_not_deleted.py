@@ -7,7 +7,7 @@ from datetime import datetime
 
 from functions.drainer.session import DrainSession
 from shared.core.cluster.node import Node
-from shared.core.draining.why_not_deleted import why_it_stands
+from shared.core.draining.why_not_deleted import reasons_not_deleted
 from shared.errors import EbbError
 from shared.ports import Ports
 from shared.store.advisory import deletion_failed_at
@@ -19,7 +19,7 @@ def why_kept(ports: Ports, node: Node, now: datetime) -> str:
     try:
         said = cluster.deletion_failure(node.name)
         pool = ports.pools.read().pools.get(node.pool)
-        return why_it_stands(node, cluster.pods_on(node.name), cluster.all_nodes(), pool, said, now)
+        return reasons_not_deleted(node, cluster.pods_on(node.name), cluster.all_nodes(), pool, said, now)
     except EbbError as error:
         return f"Why the autoscaler kept it could not be read: {error}"
 

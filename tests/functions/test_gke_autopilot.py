@@ -12,7 +12,7 @@ from shared.errors import Terminal
 from tests.adapters.scripted import Say, scripted
 from tests.builders import CLUSTER, node, order
 from tests.functions.fake_ebb import FakeEbb
-from tests.functions.test_front_door import ROOT, outside
+from tests.functions.test_entry_points import ROOT, outside
 
 SENTENCE = f"{CLUSTER} is an Autopilot cluster: its nodes are Google's, which consolidates them itself"
 AUTOPILOT = {"name": "c", "autopilot": {"enabled": True}}

@@ -22,7 +22,7 @@ class Report:
 
     allocated: Resources = NOTHING
     actuated: Resources = NOTHING
-    tells_actuated: bool = False
+    reports_actuated: bool = False
     """Whether `status.resources` is there at all, be it empty."""
 
     @property
@@ -71,14 +71,14 @@ def booked_by_1_36(pod: RunningPod) -> Resources:
         ],
     )
     own = of_the_pod(pod.desired)
-    if own and pod.report.tells_actuated:
+    if own and pod.report.reports_actuated:
         most = _request(pod.desired, pod).largest(pod.report.most)
         own = {name: most.get(name) for name in own}
     return Resources.of(dict(needed.amounts) | own) + pod.overhead
 
 
 def _container_in_1_36(container: RunningContainer, pod: RunningPod) -> Resources:
-    if not container.report.tells_actuated:
+    if not container.report.reports_actuated:
         return container.desired
     return _request(container.desired, pod).largest(container.report.most)
 
@@ -90,7 +90,7 @@ def booked_by_1_37(pod: RunningPod) -> Resources:
     """
     needed = _request(_sum(pod, lambda each: each.desired), pod).largest(_reported_sums(pod))
     own = of_the_pod(pod.desired)
-    if own and pod.report.tells_actuated:
+    if own and pod.report.reports_actuated:
         own = of_the_pod(_request(pod.desired, pod).largest(pod.report.most))
     return Resources.of(dict(needed.amounts) | own) + pod.overhead
 

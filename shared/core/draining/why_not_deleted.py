@@ -13,10 +13,10 @@ from shared.core.cluster.node import Node, NodePool
 from shared.core.cluster.pod import Pod
 from shared.core.rules.pods import movable
 
-NOT_TOLD: Final = "The autoscaler gave no reason that could be read: see its log (Cloud Logging, noScaleDown events)."
+NOT_KNOWN: Final = "The autoscaler gave no reason that could be read: see its log (Cloud Logging, noScaleDown events)."
 
 
-def why_it_stands(
+def reasons_not_deleted(
     node: Node, pods: Iterable[Pod], nodes: Sequence[Node], pool: NodePool | None, said: str, now: datetime
 ) -> str:
     """Return one sentence or two.
@@ -31,7 +31,7 @@ def why_it_stands(
     """
     said_by_autoscaler = (f"The autoscaler said: {said}",) if said else ()
     found = (*said_by_autoscaler, *_pool_keeps(node, nodes, pool), *_node_keeps(node, pods, now))
-    return " ".join(found) or NOT_TOLD
+    return " ".join(found) or NOT_KNOWN
 
 
 def _pool_keeps(node: Node, nodes: Sequence[Node], pool: NodePool | None) -> Iterable[str]:

@@ -6,7 +6,7 @@ from tests.builders import resources
 
 
 def report(allocated: float = 0, actuated: float | None = None) -> Report:
-    return Report(resources(allocated), resources(actuated or 0), tells_actuated=actuated is not None)
+    return Report(resources(allocated), resources(actuated or 0), reports_actuated=actuated is not None)
 
 
 def running(*reports: Report, desired: float = 2, infeasible: bool = False) -> RunningPod:
@@ -50,8 +50,8 @@ def test_what_each_scheduler_books_for_a_running_pod(by_1_36: float, by_1_37: fl
 def test_the_higher_of_the_two_is_booked_resource_by_resource() -> None:
     """CPU is highest container by container (1.36), memory where only the allocation is told (1.37)."""
     two = (
-        RunningContainer(resources(2, 1), Report(resources(4, 1), resources(4, 1), tells_actuated=True)),
-        RunningContainer(resources(2, 1), Report(resources(1, 1), resources(1, 1), tells_actuated=True)),
+        RunningContainer(resources(2, 1), Report(resources(4, 1), resources(4, 1), reports_actuated=True)),
+        RunningContainer(resources(2, 1), Report(resources(1, 1), resources(1, 1), reports_actuated=True)),
         RunningContainer(resources(0, 1), Report(resources(0, 5))),
     )
     pod = RunningPod(two)

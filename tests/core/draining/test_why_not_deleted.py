@@ -6,7 +6,7 @@ import pytest
 
 from shared.core.cluster import names
 from shared.core.cluster.node import NodePool
-from shared.core.draining.why_not_deleted import NOT_TOLD, why_it_stands
+from shared.core.draining.why_not_deleted import NOT_KNOWN, reasons_not_deleted
 from tests.builders import NOW, node, our_taint, pod, taint
 
 OURS = (our_taint(),)
@@ -16,13 +16,13 @@ GOING = (taint(names.AUTOSCALER_DELETING_TAINT),)
 
 def told(*others: Any, pool: NodePool | None = POOL, said: str = "", pods: tuple[Any, ...] = (), **changes: Any) -> str:
     drained = node("n1", **{"unschedulable": True, "taints": OURS, **changes})
-    return why_it_stands(drained, pods, [drained, *others], pool, said, NOW)
+    return reasons_not_deleted(drained, pods, [drained, *others], pool, said, NOW)
 
 
 @pytest.mark.parametrize(
     ("expected", "found"),
     [
-        pytest.param(NOT_TOLD, told(node("n2")), id="nothing can be told"),
+        pytest.param(NOT_KNOWN, told(node("n2")), id="nothing can be told"),
         pytest.param("The autoscaler said: failed to drain node.", told(node("n2"), said="failed to drain node."),
                      id="its own words"),
         pytest.param("Pool a is at its minimum: 1 nodes in z, minimum 1.",
