@@ -4,6 +4,7 @@ Must not know pods or nodes: only labels, expressions and taints.
 Source: kubernetes.io/docs/concepts/overview/working-with-objects/labels, …/scheduling-eviction/taint-and-toleration.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -13,6 +14,8 @@ Labels = Mapping[str, str]
 NO_LABELS: Final[Labels] = MappingProxyType({})
 NO_SCHEDULE: Final = "NoSchedule"
 NO_EXECUTE: Final = "NoExecute"
+_DIGITS: Final = re.compile(r"[0-9]{1,63}")
+_MOST: Final = 2**63 - 1
 
 
 def no_labels() -> Labels:
@@ -46,11 +49,16 @@ class Requirement:
     def _compares(self, value: str | None) -> bool:
         if value is None or len(self.values) != 1:
             return False
-        try:
-            mine, bound = int(value), int(self.values[0])
-        except ValueError:
+        mine, bound = _integer(value), _integer(self.values[0])
+        if mine is None or bound is None:
             return False
         return mine > bound if self.operator == "Gt" else mine < bound
+
+
+def _integer(value: str) -> int | None:
+    """Return the number that the scheduler reads in a label's value, or None: 64 bits, no sign, no underscore."""
+    found = int(value) if _DIGITS.fullmatch(value) else None
+    return found if found is not None and found <= _MOST else None
 
 
 @dataclass(frozen=True, slots=True)

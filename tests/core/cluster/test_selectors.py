@@ -4,7 +4,8 @@ import pytest
 
 from shared.core.cluster.selectors import LabelSelector, NodeTerm, PodTerm, Requirement, Taint, Toleration, tolerated
 
-LABELS = {"disk": "ssd", "cores": "16", "empty": ""}
+NUMBERS = {"padded": "007", "grouped": "1_000", "largest": str(2**63 - 1), "larger": str(2**63)}
+LABELS = {"disk": "ssd", "cores": "16", "empty": "", **NUMBERS}
 TAINT = Taint("team", "NoSchedule", "a")
 
 
@@ -29,6 +30,14 @@ TAINT = Taint("team", "NoSchedule", "a")
         pytest.param(False, Requirement("disk", "Gt", ("1",)), id="a word is no number"),
         pytest.param(False, Requirement("other", "Lt", ("1",)), id="no value is no number"),
         pytest.param(False, Requirement("cores", "Gt", ("1", "2")), id="two bounds are none"),
+        pytest.param(True, Requirement("padded", "Lt", ("8",)), id="leading zeros are decimal"),
+        pytest.param(False, Requirement("grouped", "Gt", ("1",)), id="digits with an underscore are no number"),
+        pytest.param(False, Requirement("cores", "Lt", ("1_000",)), id="nor is such a bound"),
+        pytest.param(True, Requirement("largest", "Gt", ("1",)), id="the largest number of 64 bits"),
+        pytest.param(False, Requirement("larger", "Gt", ("1",)), id="a number of more than 64 bits is none"),
+        pytest.param(False, Requirement("cores", "Lt", ("9223372036854775808",)), id="nor is such a bound of more"),
+        pytest.param(False, Requirement("cores", "Gt", ("-3",)), id="a bound that no label could be is none"),
+        pytest.param(False, Requirement("cores", "Gt", ("\u0663",)), id="digits are ASCII"),
         pytest.param(False, Requirement("disk", "Like", ("ssd",)), id="an operator that nobody knows"),
     ],
 )
