@@ -5,7 +5,7 @@ import os
 import sys
 from pathlib import Path
 
-from tests.real.control_plane import assets
+from tests.real.control_plane import AssetsError, assets
 from tests.real.control_plane.api import Api, ApiError
 from tests.real.control_plane.cluster import ControlPlaneError, create, destroy, processes
 from tests.real.control_plane.layout import Layout
@@ -58,7 +58,7 @@ def main(arguments: list[str]) -> int:
     options = parser.parse_args(arguments)
     try:
         options.command(options)
-    except (assets.AssetsError, ApiError, ControlPlaneError) as failure:
+    except (AssetsError, ApiError, ControlPlaneError) as failure:
         sys.stderr.write(f"{failure}\n")
         return 1
     return 0

@@ -6,7 +6,7 @@ from typing import Literal
 import yaml
 
 from infra.local.free_ports import free_ports
-from tests.real.control_plane.assets import KUBERNETES
+from tests.real.control_plane.go_build import KUBERNETES
 from tests.real.control_plane.layout import Layout
 
 Scoring = Literal["least-allocated", "most-allocated"]
