@@ -8,14 +8,18 @@ also carry one `xdist_group`, but pytest-xdist 3.8 does not see groups under pyt
 
 from collections.abc import Callable, Iterator
 from functools import cache
+from typing import TypeVar
 
 import pytest
 
 from tests.real.control_plane import ControlPlane
-from tests.real.control_plane.assets import BuildError, locate
+from tests.real.control_plane.assets import locate
+from tests.real.control_plane.go_build import BuildError
 from tests.real.emulators import FirestoreEmulator, PubSubEmulator
-from tests.real.needs import NEEDS, lacking, require
+from tests.real.needs import NEEDS, lacking, require, skip_or_fail
+from tests.real.scheduler_filters import SchedulerFilters
 
+T = TypeVar("T")
 NewControlPlane = Callable[..., ControlPlane]
 
 
@@ -32,12 +36,17 @@ _lacking_here = cache(lacking)
 def new_control_plane() -> NewControlPlane:
     """A cluster of a test's own: `with new_control_plane() as plane`. The binaries are built here the first time."""
     require(lacking(["new_control_plane"]))
+    _build(locate)
+    return ControlPlane
+
+
+def _build(build: Callable[[], T]) -> T:
+    """Return what was built, or skip with the first and the last that Go said."""
     try:
-        locate()
+        return build()
     except BuildError as failed:
         sentence, *_, why = [*str(failed).splitlines(), ""]
-        require(f"{sentence} {why}".rstrip())
-    return ControlPlane
+        skip_or_fail(f"{sentence} {why}".rstrip())
 
 
 @pytest.fixture(scope="session")
@@ -56,6 +65,13 @@ def new_pubsub_emulator() -> type[PubSubEmulator]:
 def process_list() -> None:
     """The command ps."""
     require(lacking(["process_list"]))
+
+
+@pytest.fixture(scope="session")
+def scheduler_filters() -> SchedulerFilters:
+    """The kube-scheduler's filter plugins. The program is built here the first time."""
+    require(lacking(["scheduler_filters"]))
+    return _build(SchedulerFilters)
 
 
 @pytest.fixture(scope="session")

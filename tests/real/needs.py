@@ -15,6 +15,7 @@ import pytest
 
 from tests.real import control_plane
 from tests.real.emulators import FirestoreEmulator, PubSubEmulator
+from tests.real.scheduler_filters import SchedulerFilters
 
 Ask = Callable[[], str | None]
 
@@ -44,6 +45,7 @@ NEEDS: Final[Mapping[str, Ask]] = {
     "new_firestore_emulator": FirestoreEmulator.missing,
     "new_pubsub_emulator": PubSubEmulator.missing,
     "process_list": missing_process_list,
+    "scheduler_filters": SchedulerFilters.missing,
     "terraform": missing_terraform,
 }
 

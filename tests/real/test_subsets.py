@@ -36,13 +36,14 @@ TAKES: Final[Mapping[str, set[str]]] = {
     "new_firestore_emulator": {"java", "gcloud"},
     "new_pubsub_emulator": {"java", "gcloud"},
     "process_list": {"ps"},
+    "scheduler_filters": {"go"},
     "terraform": {"terraform"},
 }
 SUBSETS = list(chain.from_iterable(combinations(TOOLS, size) for size in range(len(TOOLS) + 1)))
-STARTS = re.compile(r"\b(?:ControlPlane|FirestoreEmulator|PubSubEmulator)\(")
+STARTS = re.compile(r"(?<!class )\b(?:ControlPlane|SchedulerFilters|FirestoreEmulator|PubSubEmulator)\(")
 SKIPS = re.compile(r"\b(?:pytest\.skip\(|mark\.skip|skipif\(|importorskip\()")
 SKIPPERS = {
-    "cli/test_demo.py": "reads /proc, which no machine but Linux can get",
+    "local/demo/test_demo.py": "reads /proc, which no machine but Linux can get",
     "real/needs.py": "where it is decided",
     "real/test_teardown.py": "reads /proc",
 }

@@ -1,0 +1,70 @@
+"""What Ebb says of the same manifests, read as a dump is read: which nodes take a pod, and what a drain would move.
+
+The only module here that knows Ebb. Must not know what the scheduler says.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from shared.adapters.kubernetes.gathering import DumpContents
+from shared.core.cluster.node import Node
+from shared.core.cluster.pod import Pod
+from shared.core.cluster.snapshot import Snapshot
+from shared.core.placement.cluster_arrays import ClusterArrays
+from shared.core.placement.packing import Packing
+from shared.core.placement.simulation import Simulation
+from shared.core.placement.strategies import PACKED
+from shared.ports import PoolsReading
+from shared.store.snapshots import snapshot_of
+from tests.real.scheduler_filters.program import Cluster, Manifest
+
+NOW = datetime(2026, 3, 4, 22, 0, tzinfo=UTC)
+
+
+def snapshot(cluster: Cluster, pending: Iterable[Manifest] = ()) -> Snapshot:
+    contents = DumpContents()
+    parts = (("Node", cluster.nodes), ("Namespace", cluster.namespaces), ("Pod", (*cluster.pods, *pending)))
+    for kind, items in parts:
+        for item in items:
+            contents.add(kind, json.dumps(item).encode())
+    return snapshot_of("cluster", contents.read(), PoolsReading({}, known=False), NOW, NOW)
+
+
+def fits(picture: Snapshot) -> Mapping[str, frozenset[str]]:
+    """Return by pod key which nodes a packing would give each unbound pod while nothing else has moved."""
+    arrays = ClusterArrays(picture)
+    packing = Packing(arrays, PACKED)
+    return {pod.key: _takers(arrays, packing, pod) for pod in arrays.pending if not pod.node}
+
+
+def _takers(arrays: ClusterArrays, packing: Packing, pod: Pod) -> frozenset[str]:
+    kind = arrays.kind_of[pod.spec]
+    taking = [] if arrays.fixed(kind) else packing.taking(kind).nonzero()[0].tolist()
+    return frozenset(arrays.nodes[place].name for place in taking)
+
+
+@dataclass(frozen=True)
+class Step:
+    """A node is taken; its pods, and those that it was given by earlier steps, move: pod key and target."""
+
+    node: str
+    moves: Sequence[tuple[str, str]]
+
+
+def witness(picture: Snapshot) -> Sequence[Step]:
+    """Return the proof of a whole plan as it grew: every node is tried, those with least on them first."""
+    simulation = Simulation.of(picture)
+    steps: list[Step] = []
+    lies: dict[str, str] = {}
+    for node in sorted(picture.nodes, key=lambda each: (simulation.load(each.name), each.name)):
+        if _may_go(node) and simulation.try_remove(node.name) is None:
+            now = {move.pod: move.node for moves in simulation.moves().values() for move in moves}
+            steps.append(Step(node.name, [(pod, target) for pod, target in now.items() if lies.get(pod) != target]))
+            lies = now
+    return steps
+
+
+def _may_go(node: Node) -> bool:
+    return node.ready and not node.unschedulable
