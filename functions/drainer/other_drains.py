@@ -1,15 +1,33 @@
-"""What the other drains have moved, read only where one of them may have to give its node back. Must not judge."""
+"""The records of other drains, read only where it matters what those have moved. Must not judge."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Final
 
 from functions.drainer import shared_snapshots
 from functions.drainer.session import DrainSession
 from shared.core.draining.observation import Observation, OtherDrain, OtherDrains
+from shared.core.records.drain_record import DrainRecord
 from shared.core.records.state import Claim
 from shared.documents import drain_key
 from shared.errors import Unreadable
 from shared.store.compare_and_set import read_cluster
+
+MOST_READS: Final = 10
+"""Records that are read at once."""
+
+
+def read_records(session: DrainSession, claims: Sequence[Claim]) -> list[tuple[Claim, DrainRecord | Unreadable | None]]:
+    """Return each claim with its drain's record, or with what keeps it from being read. Raises Retryable."""
+
+    def read(claim: Claim) -> DrainRecord | Unreadable | None:
+        try:
+            return session.ports.state.get(drain_key(claim.order_id)).value
+        except Unreadable as fault:
+            return fault
+
+    found = session.ports.together(read, claims, MOST_READS) if claims else []
+    return list(zip(claims, found, strict=True))
 
 
 def with_others(session: DrainSession, observed: Observation) -> Observation:
@@ -28,12 +46,7 @@ def with_others(session: DrainSession, observed: Observation) -> Observation:
 
 def _others(session: DrainSession, claims: Mapping[str, Claim]) -> Iterator[OtherDrain]:
     """Read the records of the other claims; one that cannot be read has nobody who could give its node back."""
-    for uid, claim in claims.items():
-        if uid == session.record.node_uid:
-            continue
-        try:
-            record = session.ports.state.get(drain_key(claim.order_id)).value
-        except Unreadable:
-            continue
-        if record is not None:
+    others = [claim for uid, claim in claims.items() if uid != session.record.node_uid]
+    for claim, record in read_records(session, others):
+        if isinstance(record, DrainRecord):
             yield OtherDrain(claim.since, record)

@@ -1,20 +1,15 @@
 """The proof of placement made once more before a drain's first eviction: what it is read from. No rule lives here."""
 
-from typing import Final
-
 from functions.drainer import shared_snapshots
+from functions.drainer.other_drains import read_records
 from functions.drainer.session import DrainSession
 from shared.core.cluster.node import Node
 from shared.core.draining.evicting import stands_until
 from shared.core.draining.observation import Proof
 from shared.core.draining.proof import lost_place, may_move
-from shared.core.records.state import Claim, ClusterState
-from shared.documents import drain_key
+from shared.core.records.state import ClusterState
 from shared.errors import Unreadable
 from shared.store.compare_and_set import read_cluster
-
-MOST_READS: Final = 10
-"""Records of other drains that are read at once."""
 
 
 def prove(session: DrainSession, node: Node, last: Proof | None = None) -> Proof:
@@ -40,14 +35,9 @@ def prove(session: DrainSession, node: Node, last: Proof | None = None) -> Proof
 
 
 def _moving(session: DrainSession, state: ClusterState) -> list[str]:
-    """Return the nodes of the other drains that move pods, each by its own record."""
+    """Return the nodes of the other drains that move pods: those drained already, and others by their own record."""
     others = [claim for claim in state.claims.values() if claim.order_id != session.order.order_id]
-    moving = session.ports.together(lambda claim: _moves(session, claim), others, MOST_READS) if others else []
-    return [claim.node for claim, moves in zip(others, moving, strict=True) if moves]
-
-
-def _moves(session: DrainSession, claim: Claim) -> bool:
-    try:
-        return bool(claim.drained) or may_move(session.ports.state.get(drain_key(claim.order_id)).value)
-    except Unreadable:
-        return True
+    drained = [claim for claim in others if claim.drained]
+    records = read_records(session, [claim for claim in others if not claim.drained])
+    moving = [claim for claim, record in records if isinstance(record, Unreadable) or may_move(record)]
+    return [claim.node for claim in (*drained, *moving)]
