@@ -8,10 +8,20 @@ from typing import Any
 from shared.core.cluster import names
 from shared.core.cluster.disruption_budget import PodDisruptionBudget
 from shared.core.cluster.node import Node, NodePool
-from shared.core.cluster.pod import Owner, Pod, PodClass
+from shared.core.cluster.pod import Owner, Pod, PodClass, Volume
 from shared.core.cluster.resources import MEMORY, PODS, Resources
-from shared.core.cluster.selectors import LabelSelector, Requirement, Taint
+from shared.core.cluster.selectors import LabelSelector, NodeTerm, Requirement, Taint
 from shared.core.cluster.snapshot import Snapshot
+from shared.core.cluster.storage import (
+    CLAIM,
+    READ_WRITE_ONCE,
+    CSINode,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    Storage,
+    StorageClass,
+    VolumeAttachment,
+)
 from shared.core.policy import Policy, PoolPolicy
 from shared.core.records.orders import Order, OrderKind, Origin
 from shared.core.records.state import Claim
@@ -71,6 +81,49 @@ def pdb(name: str, *, allowed: int = 1, namespace: str = "default", **labels: st
     """A PodDisruptionBudget over pods with those labels (none = all of the namespace)."""
     requirements = tuple(Requirement(key, "In", (value,)) for key, value in labels.items())
     return PodDisruptionBudget(namespace, name, LabelSelector(requirements), disruptions_allowed=allowed)
+
+
+def mounts(*claims: str) -> tuple[Volume, ...]:
+    """The volumes of a pod that uses these claims of its namespace."""
+    return tuple(Volume(name, CLAIM, name) for name in claims)
+
+
+def volume_claim(name: str, *, namespace: str = "default", **changes: Any) -> PersistentVolumeClaim:
+    """A ReadWriteOnce claim bound to the volume `pv-NAME`; `volume=""` unbinds it."""
+    volume = changes.pop("volume", f"pv-{name}")
+    given = {"bound": bool(volume), "storage_class": "standard-rwo", "access_modes": (READ_WRITE_ONCE,), **changes}
+    return PersistentVolumeClaim(namespace, name, volume, **given)
+
+
+def persistent_volume(name: str, *, zone: str = "", **changes: Any) -> PersistentVolume:
+    """A disk of GKE's CSI driver; `zone` ties it to nodes there."""
+    terms = (NodeTerm((Requirement(names.ZONE_LABEL, "In", (zone,)),)),) if zone else None
+    given = {"kind": "csi", "driver": "pd.csi.storage.gke.io", "handle": name, "node_terms": terms, **changes}
+    return PersistentVolume(name, **given)
+
+
+def storage_class(name: str = "standard-rwo", **changes: Any) -> StorageClass:
+    """GKE's own: the volume is made where the first pod that uses it runs."""
+    return StorageClass(name, **{"provisioner": "pd.csi.storage.gke.io", "waits_for_consumer": True, **changes})
+
+
+def storage(
+    *rows: PersistentVolumeClaim | PersistentVolume | StorageClass,
+    limits: Mapping[str, CSINode] | None = None,
+    attached: Mapping[str, tuple[VolumeAttachment, ...]] | None = None,
+    **changes: Any,
+) -> Storage:
+    """Storage that is known, made of these and of GKE's own class."""
+    classes = [storage_class(), *(each for each in rows if isinstance(each, StorageClass))]
+    plain = Storage(
+        claims={each.key: each for each in rows if isinstance(each, PersistentVolumeClaim)},
+        volumes={each.name: each for each in rows if isinstance(each, PersistentVolume)},
+        classes={each.name: each for each in classes},
+        csi_nodes=limits or {},
+        attachments=attached or {},
+        unread=(),
+    )
+    return replace(plain, **changes)
 
 
 def cluster(

@@ -18,6 +18,13 @@ OUR_ANNOTATION: Final = "ebb.internal/drain"
 POOL_LABEL: Final = "cloud.google.com/gke-nodepool"
 ZONE_LABEL: Final = "topology.kubernetes.io/zone"
 REGION_LABEL: Final = "topology.kubernetes.io/region"
+VOLUME_ZONE_LABELS: Final = (
+    "failure-domain.beta.kubernetes.io/zone",
+    "failure-domain.beta.kubernetes.io/region",
+    ZONE_LABEL,
+    REGION_LABEL,
+)
+"""The labels by which a PersistentVolume says where it can be attached (kube-scheduler, plugin VolumeZone)."""
 HOSTNAME_LABEL: Final = "kubernetes.io/hostname"
 MACHINE_LABEL: Final = "node.kubernetes.io/instance-type"
 TPU_TOPOLOGY_LABEL: Final = "cloud.google.com/gke-tpu-topology"

@@ -48,6 +48,8 @@ class Volume:
     kind: str
     detail: str = ""
     """The claim's name, or the medium of an emptyDir."""
+    storage_class: str | None = None
+    """The class that an ephemeral volume's claim names, which is made anew with the pod; None = it names none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from shared.core.cluster.disruption_budget import PodDisruptionBudget
 from shared.core.cluster.node import Node, NodePool
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.selectors import Labels
+from shared.core.cluster.storage import Storage
 from shared.core.cluster.workloads import Workload
 
 
@@ -31,6 +32,8 @@ class Snapshot:
     """The autoscaling profile: BALANCED or OPTIMIZE_UTILIZATION."""
     workloads: Mapping[str, Workload] = field(default_factory=dict)
     """By `PodClass.workload`, the pod's own controller; one that is missing is not known."""
+    storage: Storage = field(default_factory=Storage)
+    """What stands behind the pods' volumes; by default nothing of it is known."""
 
     @cached_property
     def node_by_name(self) -> Mapping[str, Node]:

@@ -1,0 +1,149 @@
+"""What stands behind the volumes of pods: claims, volumes, storage classes, and what each node can attach.
+
+The facts that the scheduler's volume filters read, in the API's own words. Must not hold rules: what a claim means to
+a pod's place is `placement`'s.
+Source: kubernetes.io/docs/concepts/storage (persistent volumes, storage classes, ephemeral volumes, volume limits).
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+from typing import Final
+
+from shared.core.cluster.pod import Pod, Volume
+from shared.core.cluster.selectors import Labels, NodeTerm, no_labels
+
+CLAIM: Final = "persistentVolumeClaim"
+EPHEMERAL: Final = "ephemeral"
+WITH_CLAIM: Final = frozenset({CLAIM, EPHEMERAL})
+"""Volumes of a pod that have a claim: one that is named, or one that is made for the pod and goes with it."""
+READ_WRITE_ONCE: Final = "ReadWriteOnce"
+READ_WRITE_ONCE_POD: Final = "ReadWriteOncePod"
+LISTS: Final = (
+    "persistentvolumeclaims",
+    "persistentvolumes",
+    "storageclasses",
+    "csinodes",
+    "volumeattachments",
+    "csidrivers",
+)
+"""The API's lists that a `Storage` is made of, by RBAC's words."""
+
+
+@dataclass(frozen=True, slots=True)
+class PersistentVolumeClaim:
+    """One claim. `volume` is empty until it is given one."""
+
+    namespace: str
+    name: str
+    volume: str = ""
+    bound: bool = False
+    """Whether the binding is complete: a claim may name its volume before that."""
+    storage_class: str = ""
+    access_modes: tuple[str, ...] = ()
+    lost: bool = False
+    """Whether its volume is there no more (phase Lost)."""
+    deleting: bool = False
+    owner_uid: str = ""
+    """The UID of its controller: of the pod, where the claim was made for an ephemeral volume."""
+    selected_node: str = ""
+    """Where the scheduler has asked for the volume to be made."""
+
+    @property
+    def key(self) -> str:
+        """`namespace/name`."""
+        return f"{self.namespace}/{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class PersistentVolume:
+    """One volume. `kind` is the API's field name of its source (csi, local, hostPath, nfs, gcePersistentDisk …)."""
+
+    name: str
+    kind: str
+    driver: str = ""
+    """The CSI driver that attaches it; of a gcePersistentDisk the one that has taken over from the in-tree plugin."""
+    handle: str = ""
+    """The driver's own name of it; two volumes of one driver and handle are one disk."""
+    plugin: str = ""
+    """The in-tree plugin (kubernetes.io/gce-pd …) of a volume that is not the CSI's own."""
+    node_terms: tuple[NodeTerm, ...] | None = None
+    """Required node affinity: any term may match; None = no requirement."""
+    labels: Labels = field(default_factory=no_labels)
+    """Only those named in `names.VOLUME_ZONE_LABELS`."""
+    access_modes: tuple[str, ...] = ()
+    claim: str = ""
+    """`namespace/name` of the claim that it is bound to or kept for."""
+
+
+@dataclass(frozen=True, slots=True)
+class StorageClass:
+    """How volumes of one class are made and bound."""
+
+    name: str
+    provisioner: str = ""
+    waits_for_consumer: bool = False
+    """Whether a claim is bound only when a pod that uses it has a node (WaitForFirstConsumer)."""
+    allowed_topologies: tuple[NodeTerm, ...] | None = None
+    """Where its volumes may be made: any term may match; None = anywhere."""
+    default_since: datetime | None = None
+    """When it was created, of a class that claims get which name none."""
+
+
+@dataclass(frozen=True, slots=True)
+class CSINode:
+    """What a node's CSI drivers say. A driver without a limit is not in `limits`."""
+
+    limits: Mapping[str, int] = field(default_factory=dict)
+    """How many volumes of each driver may be attached at a time."""
+    migrated: frozenset[str] = frozenset()
+    """The in-tree plugins whose volumes a CSI driver attaches there."""
+
+
+@dataclass(frozen=True, slots=True)
+class VolumeAttachment:
+    """A volume that is attached to a node or on its way there or away."""
+
+    driver: str
+    volume: str
+    """The name of the PersistentVolume."""
+
+
+@dataclass(frozen=True)
+class Storage:
+    """All of it, by name or `namespace/name`. The default knows nothing, so pods with claims stay where they are."""
+
+    claims: Mapping[str, PersistentVolumeClaim] = field(default_factory=dict)
+    volumes: Mapping[str, PersistentVolume] = field(default_factory=dict)
+    classes: Mapping[str, StorageClass] = field(default_factory=dict)
+    csi_nodes: Mapping[str, CSINode] = field(default_factory=dict)
+    attachments: Mapping[str, tuple[VolumeAttachment, ...]] = field(default_factory=dict)
+    """By node."""
+    capacity_drivers: frozenset[str] = frozenset()
+    """Drivers that make a volume only where they have said that there is room; that room is not read."""
+    unread: tuple[str, ...] = LISTS
+    """Which of the lists could not be read."""
+
+    @property
+    def known(self) -> bool:
+        """Whether all of it was read."""
+        return not self.unread
+
+    @cached_property
+    def default_class(self) -> str:
+        """The class that a claim gets which names none: of several the newest (admission DefaultStorageClass)."""
+        rows = ((each.default_since, each.name) for each in self.classes.values() if each.default_since)
+        newest_first = sorted(rows, key=lambda row: (-row[0].timestamp(), row[1]))
+        return newest_first[0][1] if newest_first else ""
+
+
+def claim_key(pod: Pod, volume: Volume) -> str:
+    """Return `namespace/name` of a volume's claim; an ephemeral volume's is named after its pod."""
+    name = f"{pod.name}-{volume.name}" if volume.kind == EPHEMERAL else volume.detail
+    return f"{pod.spec.namespace}/{name}"
+
+
+def claim_keys(pod: Pod) -> Iterator[str]:
+    """Name the claims that a pod uses."""
+    return (claim_key(pod, volume) for volume in pod.spec.volumes if volume.kind in WITH_CLAIM)
