@@ -22,7 +22,7 @@ from shared.core.cluster.storage import (
     StorageClass,
     VolumeAttachment,
 )
-from shared.core.policy import Policy, PoolPolicy
+from shared.core.policy import Limit, Policy, PoolPolicy
 from shared.core.records.orders import Order, OrderKind, Origin
 from shared.core.records.state import Claim
 
@@ -77,10 +77,13 @@ def pod(name: str, *, on: str = "", kind: PodClass | None = None, **changes: Any
     return replace(plain, **rest)
 
 
-def pdb(name: str, *, allowed: int = 1, namespace: str = "default", **labels: str) -> PodDisruptionBudget:
-    """A PodDisruptionBudget over pods with those labels (none = all of the namespace)."""
-    requirements = tuple(Requirement(key, "In", (value,)) for key, value in labels.items())
-    return PodDisruptionBudget(namespace, name, LabelSelector(requirements), disruptions_allowed=allowed)
+def pdb(name: str, *, allowed: int = 1, namespace: str = "default", **given: Any) -> PodDisruptionBudget:
+    """A PodDisruptionBudget with maxUnavailable 1; what is no field of it are its pods' labels (none = all of them)."""
+    own = {key: given.pop(key) for key in tuple(given) if key in PodDisruptionBudget.__dataclass_fields__}
+    requirements = tuple(Requirement(key, "In", (value,)) for key, value in given.items())
+    if not own.keys() & {"min_available", "max_unavailable"}:
+        own["max_unavailable"] = Limit(count=1)
+    return PodDisruptionBudget(namespace, name, LabelSelector(requirements), allowed, **own)
 
 
 def mounts(*claims: str) -> tuple[Volume, ...]:

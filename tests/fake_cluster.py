@@ -155,7 +155,7 @@ class FakeCluster:
         if not matching or _unhealthy_may_go(pod, matching[0]):
             return None
         pdb = matching[0]
-        if pdb.disruptions_allowed <= 0:
+        if not pdb.observed or pdb.disruptions_allowed <= 0:
             return Eviction(EvictionAnswer.BUDGET, pdb.key)
         if not dry_run:
             self.pdbs[pdb.key] = replace(pdb, disruptions_allowed=pdb.disruptions_allowed - 1)
@@ -196,4 +196,6 @@ def _said(scripted: Eviction | EbbError) -> Eviction:
 
 
 def _unhealthy_may_go(pod: Pod, pdb: PodDisruptionBudget) -> bool:
-    return not pod.ready and pdb.always_evict_unhealthy
+    if pod.ready:
+        return False
+    return pdb.always_evict_unhealthy or pdb.current_healthy >= pdb.desired_healthy > 0

@@ -59,6 +59,13 @@ def test_an_evicted_pod_is_not_paid_for_twice() -> None:
             [replace(pdb("a", allowed=0), always_evict_unhealthy=True)],
             id="an unhealthy pod that may always go",
         ),
+        pytest.param(
+            Answer.GRANTED,
+            {"ready": False},
+            [pdb("a", allowed=0, current_healthy=2, desired_healthy=2)],
+            id="an unhealthy pod beside enough healthy ones",
+        ),
+        pytest.param(Answer.BUDGET, {}, [pdb("a", observed=False)], id="a status that is of an older spec"),
     ],
 )
 def test_the_budget_decides_as_the_api_server_does(

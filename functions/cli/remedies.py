@@ -22,7 +22,11 @@ REMEDIES: Final[Mapping[Reason, str]] = {
         "safe-to-evict-local-volumes, or set localStorage: evict for the pool."
     ),
     PodBlock.KUBE_SYSTEM: "Set kubeSystemPods: evict for the pool if these pods may be moved.",
-    PodBlock.PDB_EXHAUSTED: "Wait until the workload is healthy, or give it more replicas or its budget more room.",
+    PodBlock.PDB_EXHAUSTED: "Wait until the workload's other pods are Ready; kubectl describe says what holds them up.",
+    PodBlock.PDB_NEVER_ALLOWS: (
+        "The workload's owner has to mend it, for it stops upgrades of its nodes too: run one more replica, and write "
+        "the number of pods that must stay as minAvailable (a plain number); then as many as now stay up."
+    ),
     PodBlock.SEVERAL_PDBS: "Change the selectors so that one PodDisruptionBudget at most matches the pod.",
     PodBlock.WAITS_FOR_COMPLETION: _NOTHING,
     PodBlock.SINGLE_REPLICA: "Give the workload two replicas, or set singleReplicas: avoid or move for the pool.",

@@ -47,7 +47,11 @@ class PodBlock(Reason):
         "kube_system",
         "A kube-system pod that the policy leaves where it is (kubeSystemPods: leave).",
     )
-    PDB_EXHAUSTED = "pdb_exhausted", "A PodDisruptionBudget allows no disruption now."
+    PDB_EXHAUSTED = "pdb_exhausted", "A PodDisruptionBudget allows no disruption now; the node is kept until it does."
+    PDB_NEVER_ALLOWS = (
+        "pdb_never_allows",
+        "A PodDisruptionBudget asks for all of its pods to stay; it allows no disruption even when all are healthy.",
+    )
     SEVERAL_PDBS = (
         "several_pdbs",
         "More than one PodDisruptionBudget matches the pod; the eviction API refuses such pods.",

@@ -8,6 +8,7 @@ from shared.core.cluster.disruption_budget import PodDisruptionBudget
 from shared.core.cluster.node import Node
 from shared.core.cluster.resources import NOTHING
 from shared.core.cluster.selectors import LabelSelector, Requirement, Taint
+from shared.core.policy import Limit
 from shared.errors import BadInput
 from tests.adapters.objects import api_node
 
@@ -102,6 +103,38 @@ def test_a_budgets_status_is_carried_over() -> None:
         {"unhealthyPodEvictionPolicy": "AlwaysAllow"},
         disruptionsAllowed=1,
         currentHealthy=3,
+        desiredHealthy=2,
+        expectedPods=4,
+        observedGeneration=2,
     )
 
-    assert found == PodDisruptionBudget("shop", "web", None, 1, always_evict_unhealthy=True)
+    assert found == PodDisruptionBudget(
+        "shop", "web", None, 1, always_evict_unhealthy=True, expected_pods=4, current_healthy=3, desired_healthy=2
+    )
+
+
+@pytest.mark.parametrize(
+    ("expected", "spec"),
+    [
+        pytest.param((None, None), {}, id="neither"),
+        pytest.param((Limit(count=2), None), {"minAvailable": 2}, id="a number"),
+        pytest.param((Limit(count=0), None), {"minAvailable": 0}, id="none"),
+        pytest.param((None, Limit(percent=25)), {"maxUnavailable": "25%"}, id="a percentage"),
+        pytest.param((None, Limit(percent=0)), {"maxUnavailable": "0%"}, id="no percent"),
+    ],
+)
+def test_what_a_budget_asks_for_is_carried_over(
+    expected: tuple[Limit | None, Limit | None], spec: dict[str, Any]
+) -> None:
+    found = read_budget(spec)
+    assert (found.min_available, found.max_unavailable) == expected
+
+
+def test_a_budget_that_asks_for_nonsense_is_named() -> None:
+    with pytest.raises(BadInput, match=r"shop/web.*'two'"):
+        read_budget({"minAvailable": "two"})
+
+
+@pytest.mark.parametrize(("expected", "seen"), [(False, 1), (True, 2), (True, 3)])
+def test_a_status_is_of_the_spec_as_it_stands_or_of_an_older_one(expected: bool, seen: int) -> None:
+    assert read_budget({}, observedGeneration=seen).observed == expected

@@ -1,5 +1,6 @@
 """Nodes, PodDisruptionBudgets and namespaces: the API's objects into the core's. Pods are `fold`'s."""
 
+import re
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -8,10 +9,12 @@ from shared.adapters.kubernetes.selectors import label_selector, taints
 from shared.core.cluster.disruption_budget import PodDisruptionBudget
 from shared.core.cluster.node import Node
 from shared.core.cluster.resources import Resources
+from shared.core.policy import Limit
 from shared.errors import BadInput
 
 _REGISTRATION: Final = timedelta(seconds=60)
 _READY: Final = "Ready"
+_PERCENT: Final = re.compile(r"([0-9]{1,3})%", re.ASCII)
 _NEVER_HEARD: Final = "NodeStatusNeverUpdated"
 """The node controller's reason for a node whose kubelet has never reported."""
 
@@ -59,11 +62,32 @@ def _once_ready(condition: wire.Condition | None, created: datetime) -> bool:
 
 
 def disruption_budget(given: wire.PodDisruptionBudget) -> PodDisruptionBudget:
-    status = given.status
+    """Return the budget.
+
+    Raises:
+        BadInput: minAvailable or maxUnavailable is neither a number nor a percentage.
+    """
+    meta, spec, status = given.metadata, given.spec, given.status
     return PodDisruptionBudget(
-        namespace=given.metadata.namespace,
-        name=given.metadata.name,
-        selector=label_selector(given.spec.selector),
+        namespace=meta.namespace,
+        name=meta.name,
+        selector=label_selector(spec.selector),
         disruptions_allowed=status.disruptions_allowed,
-        always_evict_unhealthy=given.spec.unhealthy_pod_eviction_policy == "AlwaysAllow",
+        always_evict_unhealthy=spec.unhealthy_pod_eviction_policy == "AlwaysAllow",
+        min_available=_limit(spec.min_available, meta),
+        max_unavailable=_limit(spec.max_unavailable, meta),
+        expected_pods=status.expected_pods,
+        current_healthy=status.current_healthy,
+        desired_healthy=status.desired_healthy,
+        observed=status.observed_generation >= meta.generation,
     )
+
+
+def _limit(given: int | str | None, meta: wire.Meta) -> Limit | None:
+    if given is None or isinstance(given, int):
+        return None if given is None else Limit(count=given)
+    percent = _PERCENT.fullmatch(given)
+    if percent is None:
+        where = f"PodDisruptionBudget {meta.namespace}/{meta.name}"
+        raise BadInput(f"{where}: {given!r} is neither a number nor a percentage.")
+    return Limit(percent=int(percent[1]))

@@ -149,11 +149,17 @@ class LabelSelector(Partial, frozen=True):
 
 class BudgetSpec(Partial, frozen=True):
     selector: LabelSelector | None = None
+    min_available: int | str | None = None
+    max_unavailable: int | str | None = None
     unhealthy_pod_eviction_policy: str | None = ""
 
 
 class BudgetStatus(Partial, frozen=True):
     disruptions_allowed: int = 0
+    expected_pods: int = 0
+    current_healthy: int = 0
+    desired_healthy: int = 0
+    observed_generation: int = 0
 
 
 class PodDisruptionBudget(Partial, frozen=True):

@@ -22,7 +22,8 @@ PROOF_STANDS_FOR: Final = timedelta(seconds=20)
 """How old the picture that the proof rests on may be at the first eviction."""
 NEXT_LOOK: Final = timedelta(seconds=2)
 """The look after the proof begins within this time, and no second round of evictions does."""
-ONLY_DELAYS: Final = frozenset({PodBlock.PDB_EXHAUSTED, PodBlock.TOO_FEW_AVAILABLE, PodBlock.ROLLING_OUT})
+SHUT_BUDGETS: Final = frozenset({PodBlock.PDB_EXHAUSTED, PodBlock.PDB_NEVER_ALLOWS})
+ONLY_DELAYS: Final = SHUT_BUDGETS | {PodBlock.TOO_FEW_AVAILABLE, PodBlock.ROLLING_OUT}
 """Blocks that only delay an eviction once the drain has begun, at most until its deadline."""
 
 
@@ -70,13 +71,10 @@ def has_moved(record: DrainRecord, observed: Observation) -> bool:
 
 
 def _is_held(pod: Pod, drain: Drain) -> bool:
-    """Whether a budget has refused the pod and is shut: until it opens no proof is worth its reading.
-
-    Some budgets let a pod go that is not Ready whatever they allow.
-    """
+    """Whether a budget has refused the pod and is shut: until it opens no proof is worth its reading."""
     row = drain.record.pods.get(pod.key)
     refused = row is not None and row.uid == pod.uid and row.answer == EvictionAnswer.BUDGET
-    return pod.ready and refused and any(each.reason is PodBlock.PDB_EXHAUSTED for each in judge(pod, drain.pod_rules))
+    return refused and any(each.reason in SHUT_BUDGETS for each in judge(pod, drain.pod_rules))
 
 
 def _unproved(drain: Drain) -> Step | None:

@@ -68,12 +68,6 @@ def _keeps_data(volume: Volume) -> bool:
     return volume.kind == "hostPath" or (volume.kind == "emptyDir" and volume.detail != "Memory")
 
 
-def several_pdbs(spec: PodClass, context: DrainContext) -> Iterable[Finding]:
-    matching = context.budgets_of(spec)
-    if len(matching) > 1:
-        yield Finding(PodBlock.SEVERAL_PDBS, ", ".join(budget.key for budget in matching))
-
-
 def grace_too_long(spec: PodClass, context: DrainContext) -> Iterable[Finding]:
     """GKE's autoscaler gives a pod up to an hour; a drain of ours ends in minutes."""
     most = context.drain.max_grace.total_seconds()
@@ -106,14 +100,6 @@ def longest_drain(spec: PodClass, drain: DrainSettings) -> timedelta:
     See docs/acceptance.md row 89.
     """
     return drain.timeout + min(timedelta(seconds=spec.grace_seconds), drain.max_grace)
-
-
-def pdb_exhausted(pod: Pod, context: DrainContext) -> Iterable[Finding]:
-    """Several pods under one PDB that allows one are no block: they are drained in turns."""
-    for budget in context.budgets_of(pod.spec):
-        evictable_as_unhealthy = budget.always_evict_unhealthy and not pod.ready
-        if budget.disruptions_allowed < 1 and not evictable_as_unhealthy:
-            yield Finding(PodBlock.PDB_EXHAUSTED, budget.key)
 
 
 def _safe_to_evict(spec: PodClass) -> bool:

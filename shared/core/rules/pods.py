@@ -13,6 +13,7 @@ from shared.core.cluster.pod import Pod, PodClass
 from shared.core.cluster.pod_kinds import is_daemon, is_finished, is_mirror
 from shared.core.policy import SingleReplicas
 from shared.core.reasons import Blocker, Finding, PodBlock
+from shared.core.rules.disruption_budgets import pdb_exhausted, several_pdbs
 from shared.core.rules.drain_context import DrainContext
 from shared.core.rules.pod_rules import (
     comes_back,
@@ -24,8 +25,6 @@ from shared.core.rules.pod_rules import (
     not_replicated,
     not_safe_to_evict,
     on_completion,
-    pdb_exhausted,
-    several_pdbs,
     still_terminating,
 )
 from shared.core.rules.unmodelled import unmodelled
@@ -58,9 +57,14 @@ POD_RULES: Final[tuple[Callable[[Pod, DrainContext], Iterable[Finding]], ...]] =
     too_young,
 )  # fmt: skip
 """What blocks this one pod now."""
-PASSES_BY_ITSELF: Final = frozenset(
-    {PodBlock.JOB_RUNNING, PodBlock.ROLLING_OUT, PodBlock.TOO_YOUNG_POD, PodBlock.STILL_TERMINATING}
-)
+PASSES_BY_ITSELF: Final = frozenset({
+    PodBlock.JOB_RUNNING,
+    PodBlock.ROLLING_OUT,
+    PodBlock.TOO_YOUNG_POD,
+    PodBlock.STILL_TERMINATING,
+    PodBlock.PDB_EXHAUSTED,
+    PodBlock.TOO_FEW_AVAILABLE,
+})  # fmt: skip
 """Blocks that only ask to come again later."""
 WAITS: Final = PASSES_BY_ITSELF | {PodBlock.WAITS_FOR_COMPLETION}
 

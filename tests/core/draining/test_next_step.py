@@ -386,9 +386,17 @@ FREE = pod("free", on="n1", owner="ReplicaSet/free", labels={"app": "free"})
 def test_a_drain_that_only_a_budget_holds_proves_its_place_when_it_could_act(
     expected: Any, allowed: int, pods: tuple[Any, ...], known: dict[str, PodProgress], proof: Proof | None
 ) -> None:
-    seen = observed(*pods, disruption_budgets=(pdb("web", allowed=allowed, app="web"),), proof=proof)
+    web = pdb("web", allowed=allowed, app="web", current_healthy=2, desired_healthy=2)
+    seen = observed(*pods, disruption_budgets=(web,), proof=proof)
 
     assert next_step(record("cordoned", pods=known), seen, LATER) == expected
+
+
+def test_a_pod_that_is_not_ready_is_held_too_while_fewer_are_healthy_than_must_be() -> None:
+    short = pdb("web", allowed=0, app="web", current_healthy=1, desired_healthy=2)
+    seen = observed(AWAY, disruption_budgets=(short,), proof=ago(60))
+
+    assert next_step(record("cordoned", pods=asked("away", "budget", ago=5)), seen, LATER) == Await()
 
 
 def test_pods_whose_budget_is_shut_take_no_other_pods_turn_in_a_round() -> None:

@@ -199,7 +199,7 @@ def test_an_exhausted_pdb_blocks_before_the_cordon(
 
 
 def test_an_unhealthy_pod_passes_a_pdb_that_always_allows_it() -> None:
-    budget = PodDisruptionBudget("default", "web", pdb("web").selector, always_evict_unhealthy=True)
+    budget = pdb("web", allowed=0, always_evict_unhealthy=True)
     assert blocks(pod("p", ready=False), budget) == []
     assert blocks(pod("p", ready=True), budget) == [PodBlock.PDB_EXHAUSTED]
 

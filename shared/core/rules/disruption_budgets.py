@@ -1,0 +1,65 @@
+"""What PodDisruptionBudgets keep: the eviction API's own answer, and whether it could ever be another.
+
+A PDB that allows nothing now keeps a node for now; one that asks for all of its pods keeps it until its owner mends it.
+The cluster autoscaler looks at `disruptionsAllowed` alone; so does the node that is empty at last, and until then
+the eviction API decides. Must not look at workloads without a PDB: `workload_rules` does.
+Source: kubernetes, registry/core/pod/storage/eviction.go; controller/disruption/disruption.go.
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+from shared.core.cluster.disruption_budget import PodDisruptionBudget
+from shared.core.cluster.pod import Phase, Pod, PodClass
+from shared.core.cluster.workloads import Workload
+from shared.core.reasons import Finding, PodBlock
+from shared.core.rules.drain_context import DrainContext
+
+_MANY: Final = 10**6
+"""More replicas than any workload has: what a budget refuses of these it refuses of any number."""
+
+
+def several_pdbs(spec: PodClass, context: DrainContext) -> Iterable[Finding]:
+    matching = context.budgets_of(spec)
+    if len(matching) > 1:
+        yield Finding(PodBlock.SEVERAL_PDBS, ", ".join(budget.key for budget in matching))
+
+
+def pdb_exhausted(pod: Pod, context: DrainContext) -> Iterable[Finding]:
+    """Several pods under one PDB that allows one are no block: they are drained in turns."""
+    if pod.phase is Phase.PENDING or pod.deleting is not None:
+        return  # the eviction API asks no PDB for these
+    for budget in context.budgets_of(pod.spec):
+        if not lets_go(budget, pod):
+            never = never_allows(budget, context.workload_of(pod.spec))
+            yield Finding(PodBlock.PDB_NEVER_ALLOWS if never else PodBlock.PDB_EXHAUSTED, _state(budget))
+
+
+def lets_go(budget: PodDisruptionBudget, pod: Pod) -> bool:
+    """Whether the eviction API would let a running pod go now.
+
+    A pod that is not Ready takes nothing from the budget: `AlwaysAllow` lets it go, and `IfHealthyBudget` does while
+    as many as must stay are healthy. A status of an older spec allows nothing else.
+    """
+    if not pod.ready:
+        enough = budget.current_healthy >= budget.desired_healthy > 0
+        if budget.always_evict_unhealthy or enough:
+            return True
+    return budget.observed and budget.disruptions_allowed > 0
+
+
+def never_allows(budget: PodDisruptionBudget, workload: Workload) -> bool:
+    """Whether the budget could not allow a disruption even with all pods healthy.
+
+    An integer minAvailable is compared with the pods that there are (expectedPods), or with those that the workload
+    wants where that is more: a replica that is only being replaced makes no budget unsatisfiable.
+    """
+    counted = budget.expected_pods if budget.observed else 0
+    pods = max(counted, workload.wanted or 0) or _MANY
+    return budget.must_stay(pods) >= pods
+
+
+def _state(budget: PodDisruptionBudget) -> str:
+    if not budget.observed:
+        return f"{budget.key}, changed and not yet looked at by its controller"
+    return f"{budget.key}, {budget.current_healthy} of {budget.expected_pods} healthy, {budget.desired_healthy} must be"
