@@ -12,6 +12,7 @@ from shared.errors import BadSettings
 
 _CLUSTER: Final = re.compile(r"projects/(?P<project>[^/]+)/locations/(?P<location>[^/]+)/clusters/(?P<name>[^/]+)")
 _TOPIC: Final = re.compile(r"projects/[^/]+/topics/[^/]+")
+_DATABASE: Final = re.compile(r"(?:projects/(?P<project>[^/]+)/databases/)?(?P<name>[^/]+)")
 _ENDPOINTS: Final = ("auto", "dns", "private", "public")
 _LEVELS: Final = ("DEBUG", "INFO", "WARNING", "ERROR")
 _DECISION_LOGS: Final = ("changes", "all")
@@ -46,7 +47,7 @@ class Settings:
     state: str = "firestore"
     """EBB_STATE: `firestore`, or `sqlite:PATH`."""
     firestore_database: str = "(default)"
-    """EBB_FIRESTORE_DATABASE: the cluster's named database."""
+    """EBB_FIRESTORE_DATABASE: projects/P/databases/D; a bare D lies in the cluster's project."""
     policy: str = ""
     """EBB_POLICY: gs://BUCKET/OBJECT or a file path."""
     endpoint: str = "auto"
@@ -67,11 +68,30 @@ class Settings:
     """EBB_LOG_LEVEL."""
     decision_log: str = "changes"
     """EBB_DECISION_LOG: log each node's verdict on change only, or at every pass."""
+    google_cloud_project: str = ""
+    """GOOGLE_CLOUD_PROJECT: where the functions run, if not beside the cluster; traces are named by it."""
 
     @property
     def project(self) -> str:
+        """Where the functions run."""
+        return self.google_cloud_project or self.cluster_project
+
+    @property
+    def cluster_project(self) -> str:
         match = _CLUSTER.fullmatch(self.cluster)
         return match["project"] if match else ""
+
+    @property
+    def state_database(self) -> tuple[str, str]:
+        """The project and the id of the Firestore database."""
+        match = _DATABASE.fullmatch(self.firestore_database)
+        project, name = (match["project"], match["name"]) if match else (None, self.firestore_database)
+        return project or self.cluster_project, name
+
+
+def variable(name: str) -> str:
+    """Return the variable of the environment that a field is read from."""
+    return name.upper() if name == "google_cloud_project" else f"EBB_{name.upper()}"
 
 
 def read_settings(environment: Mapping[str, str], *needed: str) -> Settings:
@@ -81,9 +101,9 @@ def read_settings(environment: Mapping[str, str], *needed: str) -> Settings:
         BadSettings: with one sentence for every variable that is missing or wrong.
     """
     given = {
-        name: environment[f"EBB_{name.upper()}"].strip()
+        name: environment[variable(name)].strip()
         for name in Settings.__dataclass_fields__
-        if environment.get(f"EBB_{name.upper()}", "").strip()
+        if environment.get(variable(name), "").strip()
     }
     missing = [name for name in ("cluster", *needed) if name not in given]
     faults = [not_set(*missing)] if missing else []
@@ -97,7 +117,7 @@ def read_settings(environment: Mapping[str, str], *needed: str) -> Settings:
 
 def not_set(*names: str) -> str:
     """Return the sentence that says which variables are missing, and where their values come from."""
-    first, *rest = (f"EBB_{name.upper()}" for name in names)
+    first, *rest = map(variable, names)
     missing = ", nor is ".join([f"{first} is not set", *rest])
     return f'{missing}; Terraform\'s output cli has the values: eval "$(terraform output -raw cli)".'
 
@@ -115,6 +135,13 @@ def _topics(given: Mapping[str, str]) -> list[str]:
         for name in names
         if name in given and not _TOPIC.fullmatch(given[name])
     ]
+
+
+def _database(given: Mapping[str, str]) -> list[str]:
+    database = given.get("firestore_database", "")
+    if not database or _DATABASE.fullmatch(database):
+        return []
+    return [f"EBB_FIRESTORE_DATABASE: {database!r} is neither projects/PROJECT/databases/DATABASE nor a database's id."]
 
 
 def _choices(given: Mapping[str, str]) -> list[str]:
@@ -170,4 +197,4 @@ def _short_step(given: Mapping[str, str]) -> list[str]:
     return [f"EBB_STEP_SECONDS: {text!r} is {least}."]
 
 
-_CHECKS: Final = (_cluster, _topics, _state, _policy, _choices, _gke_api, _seconds, _short_step)
+_CHECKS: Final = (_cluster, _topics, _state, _database, _policy, _choices, _gke_api, _seconds, _short_step)

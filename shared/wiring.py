@@ -87,7 +87,7 @@ def state_of(settings: Settings) -> State:
         return SqliteState(settings.state.removeprefix(_SQLITE), settings.cluster)
     from shared.adapters.firestore import FirestoreState
 
-    return FirestoreState(settings.project, settings.firestore_database, settings.cluster)
+    return FirestoreState(*settings.state_database, settings.cluster)
 
 
 def _policy(settings: Settings) -> PolicySource:

@@ -15,6 +15,17 @@ resource "google_project_service" "apis" {
   disable_on_destroy = false
 }
 
+# Service Usage lists a service some time before the service itself answers, and the provider does not retry its "has not
+# been used in project … wait a few minutes" (hashicorp/terraform-provider-google#4142).
+resource "time_sleep" "apis" {
+  count = var.apis ? 1 : 0
+
+  create_duration = "90s"
+  triggers        = { apis = join(",", local.apis) }
+
+  depends_on = [google_project_service.apis]
+}
+
 # For the names of Google's service agents, which carry the project's number.
 data "google_project" "this" {
   project_id = var.project

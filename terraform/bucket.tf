@@ -39,5 +39,5 @@ resource "google_storage_bucket" "ebb" {
     }
   }
 
-  depends_on = [google_project_service.apis, google_kms_crypto_key_iam_member.agents]
+  depends_on = [time_sleep.apis, google_kms_crypto_key_iam_member.agents]
 }

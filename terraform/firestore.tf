@@ -31,7 +31,7 @@ resource "google_firestore_database" "state" {
     }
   }
 
-  depends_on = [google_project_service.apis, google_kms_crypto_key_iam_member.agents]
+  depends_on = [time_sleep.apis, google_kms_crypto_key_iam_member.agents]
 }
 
 resource "google_firestore_field" "unindexed" {

@@ -21,7 +21,7 @@ locals {
     EBB_CLUSTER            = local.cluster_id
     EBB_DECISION_LOG       = var.functions.decision_log
     EBB_ENDPOINT           = coalesce(var.network.endpoint, var.network.connector == null ? "auto" : "private")
-    EBB_FIRESTORE_DATABASE = local.database
+    EBB_FIRESTORE_DATABASE = "projects/${var.project}/databases/${local.database}"
     EBB_INTERVAL_SECONDS   = tostring(local.every_minutes * 60)
     EBB_LOG_LEVEL          = var.functions.log_level
     EBB_POLICY             = local.policy_uri

@@ -26,7 +26,7 @@ resource "google_project_iam_custom_role" "control_plane" {
   title       = "Ebb: find and reach the control plane (${var.cluster.name})"
   permissions = ["container.clusters.connect", "container.clusters.get"]
 
-  depends_on = [google_project_service.apis]
+  depends_on = [time_sleep.apis]
 }
 
 resource "google_project_iam_member" "control_plane" {
@@ -131,14 +131,19 @@ resource "google_project_iam_member" "build_source" {
   condition {
     title       = "sources-of-functions"
     description = "The buckets in which Cloud Functions keeps sources"
-    expression  = "resource.name.startsWith(\"projects/_/buckets/gcf-v2-\")"
+    expression  = "resource.name.startsWith(\"projects/_/buckets/gcf-v2-\") || resource.name.startsWith(\"projects/_/buckets/run-sources-\")"
   }
 }
 
-# A role counts for everybody only some time after it was given; a build or a first call that is quicker fails.
+# A role counts for everybody only some time after it was given, "typically 2 minutes, potentially 7 minutes or longer";
+# a build or a first call that is quicker fails. https://cloud.google.com/iam/docs/access-change-propagation
 resource "time_sleep" "roles" {
-  create_duration = "90s"
-  triggers        = { build_account = local.build_account }
+  create_duration = "180s"
+  triggers = {
+    build_account = local.build_account
+    accounts      = join(",", [for each in sort(tolist(local.functions)) : google_service_account.accounts[each].email])
+    grants        = sha256(jsonencode([local.database, local.bucket, local.policy_object, local.cluster_id, var.build.create]))
+  }
 
   depends_on = [
     google_project_iam_member.build,

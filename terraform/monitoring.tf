@@ -68,15 +68,17 @@ resource "google_logging_metric" "metrics" {
     }
   }
 
-  depends_on = [google_project_service.apis]
+  depends_on = [time_sleep.apis]
 }
 
-# A new metric is not known everywhere at once, and an alert on one that is not known is refused.
+# A new metric is not known everywhere at once ("it could take up to 10 minutes"), and an alert on one that is not known is
+# answered with 404. Only PromQL conditions can switch that off (disable_metric_validation). The wait runs beside the
+# builds, which take longer.
 resource "time_sleep" "metrics" {
   count = var.alerts.enabled ? 1 : 0
 
-  create_duration = "60s"
-  triggers        = { metrics = join(",", sort(keys(local.metrics))) }
+  create_duration = "180s"
+  triggers        = { metrics = sha256(jsonencode(local.metrics)) }
 
   depends_on = [google_logging_metric.metrics]
 }
@@ -149,7 +151,7 @@ resource "google_monitoring_dashboard" "ebb" {
   project        = var.project
   dashboard_json = templatefile("${local.root}/infra/dashboard.json", local.monitoring)
 
-  depends_on = [google_project_service.apis]
+  depends_on = [time_sleep.apis]
 }
 
 check "missing_passes_can_be_noticed" {

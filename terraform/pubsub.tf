@@ -22,7 +22,7 @@ resource "google_pubsub_topic" "topics" {
   labels       = local.labels
   kms_key_name = var.encryption.key
 
-  depends_on = [google_project_service.apis, google_kms_crypto_key_iam_member.agents]
+  depends_on = [time_sleep.apis, google_kms_crypto_key_iam_member.agents]
 }
 
 resource "google_pubsub_subscription" "orders" {

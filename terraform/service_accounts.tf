@@ -27,5 +27,5 @@ resource "google_service_account" "accounts" {
   account_id   = local.account_ids[each.key]
   display_name = each.value
 
-  depends_on = [google_project_service.apis]
+  depends_on = [time_sleep.apis]
 }

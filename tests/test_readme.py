@@ -2,7 +2,7 @@
 
 import re
 
-from shared.settings import Settings
+from shared.settings import Settings, variable
 from tests.docs.written import written
 from tests.pages import DOCS, OPERATIONS, README, pages, rows
 
@@ -26,11 +26,11 @@ def test_it_leads_to_every_page() -> None:
 
 
 def test_every_variable_of_the_environment_is_explained_and_no_other_is_named() -> None:
-    variables = {f"EBB_{name.upper()}" for name in Settings.__dataclass_fields__}
+    variables = {variable(name) for name in Settings.__dataclass_fields__}
     explained = {
         name
         for cells in rows(OPERATIONS.read_text(encoding="utf-8"), "| variable | meaning |")
-        for name in re.findall(r"`(EBB_\w+)`", cells[0])
+        for name in re.findall(r"`((?:EBB|GOOGLE)_\w+)`", cells[0])
     }
     tests_own = {"EBB_TFMIRROR", "EBB_OPENB", "EBB_KUBE_ASSETS"}
     named = {name for page in pages() for name in re.findall(r"\b(EBB_[A-Z_]+)\b", page.read_text(encoding="utf-8"))}

@@ -3,7 +3,7 @@
 import pytest
 
 from shared.errors import BadSettings
-from shared.settings import MOST_PASS_SECONDS, MOST_STEP_SECONDS, Settings, read_settings
+from shared.settings import MOST_PASS_SECONDS, MOST_STEP_SECONDS, Settings, read_settings, variable
 from tests.builders import CLUSTER
 
 MINIMAL = {"EBB_CLUSTER": CLUSTER}
@@ -30,6 +30,7 @@ def test_every_variable_of_the_contract_is_read() -> None:
         "EBB_INTERVAL_SECONDS": "600",
         "EBB_LOG_LEVEL": "DEBUG",
         "EBB_DECISION_LOG": "all",
+        "GOOGLE_CLOUD_PROJECT": "functions",
     }
 
     settings = read_settings(everything)
@@ -50,9 +51,10 @@ def test_every_variable_of_the_contract_is_read() -> None:
         interval_seconds=600,
         log_level="DEBUG",
         decision_log="all",
+        google_cloud_project="functions",
     )
-    assert settings.project == "my-project"
-    assert set(everything) == {f"EBB_{name.upper()}" for name in Settings.__dataclass_fields__}
+    assert settings.cluster_project == "my-project"
+    assert set(everything) == {variable(name) for name in Settings.__dataclass_fields__}
 
 
 @pytest.mark.parametrize(
@@ -68,6 +70,12 @@ def test_every_variable_of_the_contract_is_read() -> None:
         pytest.param("EBB_RESULTS_TOPIC: 'r' is not", "EBB_RESULTS_TOPIC", "r", id="a results topic's bare name"),
         pytest.param("EBB_STATE: 'redis' is neither", "EBB_STATE", "redis", id="an unknown store"),
         pytest.param("EBB_STATE: 'sqlite:' is neither", "EBB_STATE", "sqlite:", id="sqlite without a path"),
+        pytest.param(
+            "EBB_FIRESTORE_DATABASE: 'projects/p/ebb' is neither",
+            "EBB_FIRESTORE_DATABASE",
+            "projects/p/ebb",
+            id="half a database's name",
+        ),
         pytest.param("EBB_POLICY: 'gs://b' names no object", "EBB_POLICY", "gs://b", id="a bucket without an object"),
         pytest.param("EBB_POLICY: 'gs://b/' names no object", "EBB_POLICY", "gs://b/", id="a bucket with a slash"),
         pytest.param("EBB_ENDPOINT: 'vpn' is not one of auto, dns", "EBB_ENDPOINT", "vpn", id="an unknown endpoint"),
@@ -92,6 +100,34 @@ def test_a_bad_variable_has_its_sentence(sentence: str, name: str, value: str) -
     [fault] = caught.value.faults
     assert fault.startswith(sentence)
     assert fault.endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("project", "database", "written"),
+    [
+        pytest.param("functions", "ebb", "projects/functions/databases/ebb", id="a full name says its project"),
+        pytest.param("my-project", "ebb", "ebb", id="a bare name lies beside the cluster"),
+        pytest.param("my-project", "(default)", "", id="nothing written"),
+    ],
+)
+def test_the_state_lies_where_its_name_says(project: str, database: str, written: str) -> None:
+    clusters = "projects/my-project/locations/europe-west1/clusters/prod"
+    settings = read_settings(
+        {
+            "EBB_CLUSTER": clusters,
+            "EBB_FIRESTORE_DATABASE": written,
+            "GOOGLE_CLOUD_PROJECT": "functions",
+        }
+    )
+
+    assert settings.state_database == (project, database)
+
+
+def test_the_functions_run_beside_the_cluster_unless_told_otherwise() -> None:
+    clusters = {"EBB_CLUSTER": "projects/clusters/locations/europe-west1/clusters/prod"}
+
+    assert read_settings(clusters).project == "clusters"
+    assert read_settings({**clusters, "GOOGLE_CLOUD_PROJECT": "functions"}).project == "functions"
 
 
 def test_all_faults_are_told_at_once() -> None:

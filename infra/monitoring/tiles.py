@@ -38,9 +38,8 @@ class Tile:
 
 def chart(title: str, *lines: Series, plot: str = "LINE", width: int = 16, unit: str = "") -> Tile:
     """A chart over time."""
-    axis = {"label": unit, "scale": "LINEAR"}
     sets = [_data_set(line, plot) for line in lines]
-    return Tile({"title": title, "xyChart": {"dataSets": sets, "yAxis": axis}}, width)
+    return Tile({"title": title, "xyChart": {"dataSets": sets, "yAxis": _axis(unit)}}, width)
 
 
 def card(title: str, promql: str, unit: str = "1") -> Tile:
@@ -71,7 +70,7 @@ def amounts(title: str, metric: str, window: str, by: str = "", unit: str = "") 
     """A chart of an amount, summed over a sliding window."""
     query = {"prometheusQuery": total(metric, window, by)}
     shown = {"timeSeriesQuery": query, "plotType": "LINE"}
-    return Tile({"title": title, "xyChart": {"dataSets": [shown], "yAxis": {"label": unit, "scale": "LINEAR"}}}, 16)
+    return Tile({"title": title, "xyChart": {"dataSets": [shown], "yAxis": _axis(unit)}}, 16)
 
 
 def placed(rows: tuple[tuple[Tile, ...], ...]) -> list[dict[str, Any]]:
@@ -80,22 +79,34 @@ def placed(rows: tuple[tuple[Tile, ...], ...]) -> list[dict[str, Any]]:
     for row in rows:
         x = 0
         for tile in row:
-            tiles.append({"xPos": x, "yPos": y, "width": tile.width, "height": tile.height, "widget": tile.widget})
+            tiles.append(_filled(xPos=x, yPos=y, width=tile.width, height=tile.height, widget=tile.widget))
             x += tile.width
         y += max(tile.height for tile in row)
     return tiles
+
+
+def _axis(unit: str) -> dict[str, Any]:
+    return _filled(label=unit, scale="LINEAR")
+
+
+def _filled(**fields: Any) -> dict[str, Any]:
+    """Return the fields without zeros, empty strings and empty lists.
+
+    The API leaves them out of its answer, and Terraform would take each of them for a change at every plan.
+    """
+    return {name: value for name, value in fields.items() if value not in (0, "", [])}
 
 
 def _data_set(line: Series, plot: str) -> dict[str, Any]:
     metric = BY_NAME[line.metric]
     counted = metric.kind is Kind.COUNTER
     reducer = {Kind.COUNTER: "REDUCE_SUM", Kind.SPREAD: line.quantile}.get(metric.kind, "REDUCE_MEAN")
-    aggregation = {
-        "alignmentPeriod": "600s",
-        "perSeriesAligner": "ALIGN_SUM" if counted else "ALIGN_DELTA",
-        "crossSeriesReducer": reducer,
-        "groupByFields": [f'metric.label."{label}"' for label in line.by],
-    }
+    aggregation = _filled(
+        alignmentPeriod="600s",
+        perSeriesAligner="ALIGN_SUM" if counted else "ALIGN_DELTA",
+        crossSeriesReducer=reducer,
+        groupByFields=[f'metric.label."{label}"' for label in line.by],
+    )
     chosen = series((Is("metric.type", (metric.type,)), _RESOURCE, *line.where))
     shown = {"timeSeriesQuery": {"timeSeriesFilter": {"filter": chosen, "aggregation": aggregation}}, "plotType": plot}
     return {**shown, **({"legendTemplate": line.legend} if line.legend else {})}

@@ -71,7 +71,7 @@ run "rights" {
   assert {
     condition = (
       toset(keys(google_project_iam_member.build)) == toset(["roles/artifactregistry.writer", "roles/logging.logWriter"]) &&
-      google_project_iam_member.build_source[0].condition[0].expression == "resource.name.startsWith(\"projects/_/buckets/gcf-v2-\")"
+      google_project_iam_member.build_source[0].condition[0].expression == join(" || ", [for each in ["gcf-v2-", "run-sources-"] : "resource.name.startsWith(\"projects/_/buckets/${each}\")"])
     )
     error_message = "The build reads sources of functions, and writes the image and its log."
   }

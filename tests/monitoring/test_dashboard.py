@@ -13,7 +13,7 @@ from tests.monitoring.generated import NAME, VALUES, alerts, dashboard, metrics
 from tests.monitoring.histories import entries, given_back, removal
 from tests.monitoring.log_filters import matches
 
-TILES: list[dict[str, Any]] = dashboard()["mosaicLayout"]["tiles"]
+TILES: list[dict[str, Any]] = [{"xPos": 0, "yPos": 0, **tile} for tile in dashboard()["mosaicLayout"]["tiles"]]
 MOST_TILES = 100
 """A dashboard may have 100 widgets (cloud.google.com/monitoring/quotas; 40 in older text)."""
 WIDGETS = {"xyChart", "scorecard", "logsPanel", "text"}
@@ -41,6 +41,18 @@ def test_tiles_lie_on_the_mosaic_and_cover_no_other() -> None:
         beside = one["xPos"] + one["width"] <= other["xPos"] or other["xPos"] + other["width"] <= one["xPos"]
         below = one["yPos"] + one["height"] <= other["yPos"] or other["yPos"] + other["height"] <= one["yPos"]
         assert beside or below, (one["widget"]["title"], other["widget"]["title"])
+
+
+def test_it_holds_nothing_that_the_api_leaves_out_of_its_answer() -> None:
+    """Else every plan would show a change (hashicorp/terraform-provider-google#16173)."""
+
+    def empty(value: Any, path: str) -> list[str]:
+        if value in (0, "", [], {}, None):
+            return [path]
+        parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+        return [found for key, each in parts for found in empty(each, f"{path}.{key}")]
+
+    assert empty(dashboard(), "dashboard") == []
 
 
 def test_rows_are_full_and_follow_one_another() -> None:

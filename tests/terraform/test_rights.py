@@ -11,7 +11,7 @@ import pytest
 
 from shared.adapters.storage import BucketPolicy
 from shared.core.policy.parsing import parse
-from shared.settings import read_settings
+from shared.settings import read_settings, variable
 from tests.loopback_bucket import LoopbackBucket
 from tests.terraform.module_runs import Terraform, planned
 
@@ -37,6 +37,15 @@ run "planned" {
     }
   }
 }
+
+run "cluster_elsewhere" {
+  command = plan
+
+  variables {
+    project = "my-project"
+    cluster = { name = "prod", location = "europe-west1", project = "clusters-project" }
+  }
+}
 """
 ROLES = {
     "google_cloud_run_v2_service_iam_member": {"roles/run.invoker"},
@@ -57,10 +66,15 @@ CONDITIONAL = {"roles/datastore.user", "roles/storage.objectViewer"}
 
 
 @pytest.fixture(scope="module")
-def plan(tool: Terraform, module: Path) -> Planned:
+def plans(tool: Terraform, module: Path) -> dict[str, Planned]:
     (module / "tests" / "planned.tftest.hcl").write_text(RUNS, encoding="utf-8")
     events = list(tool.events(module, "test", "-verbose", "-filter=tests/planned.tftest.hcl"))
-    return planned(events)["planned"]
+    return planned(events)
+
+
+@pytest.fixture(scope="module")
+def plan(plans: dict[str, Planned]) -> Planned:
+    return plans["planned"]
 
 
 def grants(plan: Planned) -> list[tuple[str, str, dict[str, Any]]]:
@@ -162,5 +176,24 @@ def test_the_functions_accept_the_environment_that_they_are_given(plan: Planned)
         assert config["timeout_seconds"] > {"planner": 0, "drainer": settings.step_seconds}[function]
         assert config["timeout_seconds"] < {"planner": settings.pass_seconds, "drainer": 600}[function]
         assert {name for name in config["environment_variables"] if name.startswith("EBB_")} <= {
-            f"EBB_{name.upper()}" for name in type(settings).__dataclass_fields__
+            variable(name) for name in type(settings).__dataclass_fields__
         }
+
+
+@pytest.mark.parametrize("function", ["planner", "drainer"])
+def test_of_a_cluster_elsewhere_only_its_control_plane_is_looked_for_there(
+    plans: dict[str, Planned], function: str
+) -> None:
+    """State, topics and traces are the functions' project's; what the clients open is what Terraform makes."""
+    plan = plans["cluster_elsewhere"]
+    environment = plan[f"google_cloudfunctions2_function.{function}"]["service_config"][0]["environment_variables"]
+    settings = read_settings(environment)
+    database = plan["google_firestore_database.state[0]"]
+    reached = plan["google_project_iam_custom_role.control_plane"]
+
+    assert settings.state_database == (database["project"], database["name"]) == ("my-project", database["name"])
+    assert settings.project == plan[f"google_cloudfunctions2_function.{function}"]["project"] == "my-project"
+    assert settings.cluster_project == reached["project"] == "clusters-project"
+    assert {row["project"] for address, row in plan.items() if address.startswith("google_pubsub_topic.")} == {
+        settings.project
+    }

@@ -9,7 +9,7 @@ import subprocess
 import zipfile
 from pathlib import Path
 
-from shared.settings import Settings
+from shared.settings import Settings, variable
 from tests.zip.archive import ROOT, archive, patterns, source_files, unpack
 
 FUNCTIONS = ROOT / "terraform" / "functions.tf"
@@ -90,8 +90,8 @@ def test_terraform_packs_nothing_besides_that_list_and_sets_only_variables_that_
     (source,) = re.findall(r'dynamic "source" \{\n +for_each = (\S+)', text)
     assert source == "local.source_files"
     assert "source_dir" not in text
-    known = {f"EBB_{name.upper()}" for name in Settings.__dataclass_fields__}
-    assert terraform_variables(text) - known == {"GOOGLE_CLOUD_PROJECT", "THREADS"}
+    known = {variable(name) for name in Settings.__dataclass_fields__}
+    assert terraform_variables(text) - known == {"THREADS"}
 
 
 def terraform_variables(text: str) -> set[str]:
