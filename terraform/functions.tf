@@ -153,6 +153,18 @@ resource "google_cloudfunctions2_function" "drainer" {
 
   lifecycle {
     precondition {
+      condition     = var.network.connector == null || try(split("/", var.network.connector)[3] == local.region, false)
+      error_message = "network.connector: it lies in ${try(split("/", var.network.connector)[3], "no region")}, and the functions in ${local.region}; write a connector of ${local.region}."
+    }
+    precondition {
+      condition     = var.encryption.key == null || try(split("/", var.encryption.key)[3] == local.region, false)
+      error_message = "encryption.key: it lies in ${try(split("/", var.encryption.key)[3], "no region")}, and the functions in ${local.region}; write a key of ${local.region}."
+    }
+    precondition {
+      condition     = var.encryption.repository == null || try(split("/", var.encryption.repository)[3] == local.region, false)
+      error_message = "encryption.repository: it lies in ${try(split("/", var.encryption.repository)[3], "no region")}, and the functions in ${local.region}; write a repository of ${local.region}."
+    }
+    precondition {
       condition     = local.most_drains <= var.functions.drainer.instances * local.drainer_concurrency
       error_message = "functions.drainer.instances: ${var.functions.drainer.instances} instances work on ${var.functions.drainer.instances * local.drainer_concurrency} orders at once, and the policy allows ${local.most_drains} drains; write more instances, or a smaller number of nodes in cluster.disruption.budgets."
     }

@@ -178,6 +178,19 @@ variable "functions" {
     condition     = alltrue([for each in [var.functions.planner.memory, coalesce(var.functions.drainer.memory, "512Mi")] : can(regex("^(256Mi|512Mi|[1-8]Gi)$", each))])
     error_message = "functions.planner.memory, functions.drainer.memory: write 256Mi, 512Mi or 1Gi to 8Gi."
   }
+  # https://cloud.google.com/run/docs/configuring/services/memory-limits
+  validation {
+    condition     = var.functions.planner.cpu != "1" || !can(regex("^[5-8]Gi$", var.functions.planner.memory))
+    error_message = "functions.planner.memory: Cloud Run gives more than 4Gi to 2 vCPUs or more only; write planner.cpu = \"2\"."
+  }
+  validation {
+    condition     = var.functions.planner.cpu != "4" || can(regex("^[2-8]Gi$", var.functions.planner.memory))
+    error_message = "functions.planner.memory: Cloud Run wants at least 2Gi for 4 vCPUs; write planner.memory = \"2Gi\", or fewer vCPUs."
+  }
+  validation {
+    condition     = !can(regex("^[5-8]Gi$", coalesce(var.functions.drainer.memory, "512Mi")))
+    error_message = "functions.drainer.memory: the drainer has 1 vCPU, to which Cloud Run gives 4Gi at most; write 4Gi or less, and more instances."
+  }
   validation {
     condition     = var.functions.planner.timeout_seconds >= 60 && var.functions.planner.timeout_seconds <= 1680 && floor(var.functions.planner.timeout_seconds) == var.functions.planner.timeout_seconds
     error_message = "functions.planner.timeout_seconds: write a whole number from 60 to 1680; Cloud Scheduler waits 1800 s at most, and the planner's lease must outlive the call."
@@ -208,6 +221,14 @@ variable "labels" {
       can(regex("^[a-z][a-z0-9_-]{0,62}$", key)) && can(regex("^[a-z0-9_-]{0,63}$", value))
     ])
     error_message = "labels: write lower-case letters, digits, hyphens and underscores, at most 63, keys beginning with a letter."
+  }
+  validation {
+    condition     = !contains(keys(var.labels), "ebb")
+    error_message = "labels.ebb: Ebb writes this label itself, with the installation's name; write another key."
+  }
+  validation {
+    condition     = length(var.labels) <= 63
+    error_message = "labels: write at most 63; a resource takes 64, and one is Ebb's own."
   }
 }
 
@@ -307,9 +328,30 @@ variable "schedule" {
     condition     = var.schedule.cron == null || can(regex("^[^ ]+( [^ ]+){4}$", var.schedule.cron))
     error_message = "schedule.cron: write five fields with one space between them, such as */5 18-23 * * *."
   }
+  # https://cloud.google.com/scheduler/docs/configuring/cron-job-schedules: else the job, the last of all, is refused at apply.
+  validation {
+    condition = var.schedule.cron == null || alltrue([
+      for place, field in split(" ", coalesce(var.schedule.cron, "*")) : alltrue([
+        for each in split(",", field) : alltrue([
+          for value in [element([
+            "([0-5]?[0-9])",
+            "([01]?[0-9]|2[0-3])",
+            "(0?[1-9]|[12][0-9]|3[01])",
+            "(0?[1-9]|1[0-2]|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)",
+            "([0-7]|sun|mon|tue|wed|thu|fri|sat)",
+          ], place)] : can(regex("^(\\*|${value}(-${value})?)(/[1-9][0-9]?)?$", lower(each)))
+        ])
+      ])
+    ])
+    error_message = "schedule.cron: write minute (0-59), hour (0-23), day (1-31), month (1-12) and day of the week (0-7), each as 5, 1,2, 1-5, * or */5."
+  }
   validation {
     condition     = var.schedule.longest_gap_minutes == null || try(var.schedule.longest_gap_minutes >= 1 && var.schedule.longest_gap_minutes <= 10080 && floor(var.schedule.longest_gap_minutes) == var.schedule.longest_gap_minutes, false)
     error_message = "schedule.longest_gap_minutes: write a whole number from 1 to 10080 (a week)."
+  }
+  validation {
+    condition     = var.schedule.longest_gap_minutes == null || try(var.schedule.longest_gap_minutes >= var.schedule.every_minutes, true)
+    error_message = "schedule.longest_gap_minutes: write at least every_minutes; of a longer interval the alert on missing passes would fire for ever."
   }
   validation {
     condition     = can(regex("^(UTC|[A-Z][A-Za-z_]+(/[A-Za-z0-9_+-]+)+)$", var.schedule.time_zone))
