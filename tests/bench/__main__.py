@@ -3,6 +3,7 @@
 import sys
 
 from tests.bench import cold_start, hop, idle_cost, orders_at_once, planning, policies, potential, push_window, reading
+from tests.bench.beside import comparison
 
 BENCHES = {
     "cold_start": cold_start.run,
@@ -14,6 +15,7 @@ BENCHES = {
     "idle_cost": idle_cost.run,
     "orders_at_once": orders_at_once.run,
     "push_window": push_window.run,
+    "beside_autoscaler": comparison.run,
 }
 
 

@@ -1,0 +1,88 @@
+"""Ebb beside the autoscaler, and the autoscaler left alone, on the same clusters in the simulated GKE.
+
+Both gates: the balanced profile takes nodes up to 50 %, optimize-utilization up to 85 %. Ebb's budgets are a tenth, its
+passes a minute apart. Nodes, evictions and money are counted at rest; time is virtual, until the last node is gone.
+A result fails only if a pod is left without a node, or nothing comes to rest.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from multiprocessing import get_context
+from typing import Final
+
+from infra.local.scenario.reading import Scenario
+from tests.bench.beside.runs import Rest, autoscaler_alone, with_ebb
+from tests.bench.clusters.generated import generated
+from tests.bench.clusters.scenario import scenario_of
+from tests.bench.clusters.workloads import Mix
+from tests.bench.reporting import say
+
+MACHINES: Final = ("e2-standard-4", "e2-standard-8")
+_PROFILES: Final = {"50": "BALANCED", "85": "OPTIMIZE_UTILIZATION"}
+_RUNS: Final[Mapping[str, Callable[[Scenario], Rest]]] = {"autoscaler": autoscaler_alone, "Ebb +": with_ebb}
+_FILLS: Final = (0.5, 0.55, 0.6, 0.65, 0.7)
+_PEER: Final = "autoscaler 85"
+
+
+@dataclass(frozen=True)
+class Case:
+    """One generated cluster."""
+
+    mix: Mix
+    nodes: int
+    fill: float
+    seed: int
+
+    def __str__(self) -> str:
+        return f"{self.mix.value} {self.seed}: {self.nodes} nodes, fill {self.fill:.0%}"
+
+
+def cases(mix: Mix, count: int) -> list[Case]:
+    return [Case(mix, 40 + 5 * (seed % 5), _FILLS[seed % len(_FILLS)], seed) for seed in range(count)]
+
+
+def measured(case: Case) -> Mapping[str, Rest]:
+    """Return what is left of one cluster, by who was at work on it."""
+    cluster = generated(case.nodes, case.mix, fill=case.fill, pods_a_node=8, seed=case.seed, machines=MACHINES)
+    scenarios = {gate: scenario_of(cluster, profile=profile) for gate, profile in _PROFILES.items()}
+    return {f"{who} {gate}": run(scenario) for gate, scenario in scenarios.items() for who, run in _RUNS.items()}
+
+
+def run(*, quick: bool) -> None:
+    """Print each cluster and the sums; the mixes that the simulated GKE plays in time."""
+    for mix in (Mix.PLAIN,):
+        drawn = cases(mix, 3 if quick else 10)
+        with ProcessPoolExecutor(2, mp_context=get_context("forkserver")) as pool:
+            found = list(pool.map(partial(measured), drawn))
+        for case, rests in zip(drawn, found, strict=True):
+            print(f"  {case}: " + "; ".join(f"{who}: {_told(rest)}" for who, rest in rests.items()), flush=True)  # noqa: T201
+        _sums(mix, found)
+        for case, rests in zip(drawn, found, strict=True):
+            check(case, rests)
+
+
+def _told(rest: Rest) -> str:
+    return f"{rest.nodes} nodes, {rest.evictions} evictions, {rest.seconds / 60:.0f} min"
+
+
+def check(case: Case, rests: Mapping[str, Rest]) -> None:
+    """Fail where a run left a pod without a node, or did not come to rest."""
+    for who, rest in rests.items():
+        assert rest.is_rest, f"{case}: {who} does not come to rest"
+        assert rest.waiting == 0, f"{case}: {who} leaves {rest.waiting} pods without a node"
+
+
+def _sums(mix: Mix, found: Sequence[Mapping[str, Rest]]) -> None:
+    peer = _sum([rests[_PEER] for rests in found])
+    for who in found[0]:
+        own = _sum([rests[who] for rests in found])
+        nodes, evictions, seconds, cost = (mine / its for mine, its in zip(own, peer, strict=True))
+        ratios = f"nodes {nodes:.2f}, evictions {evictions:.2f}, time {seconds:.2f}, money {cost:.2f}"
+        say(f"{mix.value}, {who}: {own[0]} nodes; against {_PEER}", ratios, "1.00, .80, .33 for Ebb")
+
+
+def _sum(rests: Sequence[Rest]) -> tuple[float, ...]:
+    rows = [(rest.nodes, rest.evictions, rest.seconds, rest.cost) for rest in rests]
+    return tuple(map(sum, zip(*rows, strict=True)))

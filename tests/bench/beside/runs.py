@@ -1,0 +1,131 @@
+"""One cluster left to the autoscaler, and the same one with Ebb beside it, each until nothing more goes; virtual time.
+
+Ebb is the production planner and drainer on the simulated GKE, called every minute. Must not judge who did better.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+
+from infra.local.autoscaler_alone import until_rest
+from infra.local.clocks import ManualClock
+from infra.local.scenario.reading import Scenario
+from infra.local.simulated_gke import SimulatedGke
+from infra.local.world.world import World
+from shared.adapters.kubernetes import translate, wire
+from shared.adapters.prices import load
+from shared.core.cluster.node import NodePool
+from tests.faults.installation import Installation
+from tests.faults.network_faults import ClockSkew, MessageFaults
+from tests.faults.worlds import TOPIC, Limits, Setting
+
+INTERVAL: Final = 60.0
+LONGEST: Final = 6 * 3600.0
+_STEP: Final = 10.0
+POLICY: Final = """\
+dryRun: false
+cluster:
+  minimumNodes: 1
+  minimumNonTaintedNodes: 1
+  timeSinceLastAddition: 0s
+  timeGap: 0s
+  disruption: {budgets: [{nodes: 10%}]}
+defaults:
+  scaleDownCPURequestRatioLimit: 1
+  scaleDownMemoryRequestRatioLimit: 1
+  scaleDownRequiredUnderutilizedNodeCount: 1
+  excessNodesThreshold: 0
+  minimumNodeAge: 0s
+  maxNodesPerPass: 100
+  disruption: {consolidateAfter: 1m, budgets: [{nodes: 10%}]}
+nodePools:
+"""
+
+
+@dataclass(frozen=True)
+class Rest:
+    """What is left when nothing more goes, and what it took."""
+
+    nodes: int
+    evictions: int
+    seconds: float
+    """Until the last node was gone."""
+    cost: int
+    """Of the nodes that are left, in micro-dollars per hour."""
+    waiting: int
+    """Pods without a node at the end."""
+    is_rest: bool
+
+
+@dataclass(frozen=True)
+class OpenLimits(Limits):
+    """No limits but budgets of a tenth: the policy is `POLICY` for all pools, whatever the numbers are."""
+
+    pools: tuple[str, ...] = ()
+
+    def text(self, **changes: bool) -> str:
+        del changes
+        return POLICY + "".join(f'  "{pool}": {{enabled: true}}\n' for pool in self.pools)
+
+
+def autoscaler_alone(scenario: Scenario) -> Rest:
+    clock = ManualClock()
+    cloud = SimulatedGke(scenario, clock)
+    cloud.world.settle()
+    begun = clock.now()
+    left = until_rest(cloud.world, cloud.autoscaler(), clock, LONGEST)
+    return _rest(cloud.world, begun, is_rest=left.is_rest)
+
+
+def with_ebb(scenario: Scenario) -> Rest:
+    """Run Ebb and the scenario's autoscaler side by side."""
+    ebb = EbbBeside(scenario)
+    is_rest = ebb.run()
+    return _rest(ebb.cloud.world, ebb.begun, is_rest=is_rest)
+
+
+class EbbBeside(Installation):
+    """Ebb on a scenario of any pools, without faults."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        limits = OpenLimits(interval=INTERVAL, pools=tuple(pool.name for pool in scenario.pools))
+        setting = Setting("beside", scenario.model_copy(update={"topics": [TOPIC]}), limits)
+        super().__init__(setting, 0, {}, MessageFaults(), ClockSkew())
+        self.pools.pools = self._pools(scenario)
+        self.pools.profile = scenario.profile
+        self.call_gate.most_calls = 10_000_000
+
+    def run(self) -> bool:
+        """Let time pass until nothing changes; False if that took too long."""
+        store = self.cloud.world.store
+        seen, since = -1, self.clock.now()
+        while not (rests := self._rests(since)) and self.passed < LONGEST:
+            self.live(_STEP)
+            if store.version("nodes", "pods") != seen:
+                seen, since = store.version("nodes", "pods"), self.clock.now()
+        self.threads.dismiss()
+        return rests
+
+    def _rests(self, since: float) -> bool:
+        assert self.autoscaler is not None
+        still = max(self.autoscaler.looks_again_after, 3 * INTERVAL)
+        quiet = self.autoscaler.is_idle() and not self.is_busy() and not self.remembered().claims
+        return quiet and self.clock.now() - since > still
+
+    @staticmethod
+    def _pools(scenario: Scenario) -> Mapping[str, NodePool]:
+        return {spec.name: NodePool(spec.name, min_per_zone=spec.autoscaling.min_node_count) for spec in scenario.pools}
+
+
+def _rest(world: World, begun: float, *, is_rest: bool) -> Rest:
+    nodes = [translate.node(_node.decode(msgspec.json.encode(each))) for each in world.store.all("nodes")]
+    gone = [each["at"] for each in world.record.of("change") if (each["kind"], each["verb"]) == ("nodes", "delete")]
+    waiting = sum(not pod["spec"].get("nodeName") for pod in world.store.all("pods"))
+    cost = sum(load().of(each).per_hour for each in nodes)
+    evictions = sum(not each.get("dry_run") for each in world.record.of("eviction"))
+    return Rest(len(nodes), evictions, max(gone, default=begun) - begun, cost, waiting, is_rest)
+
+
+_node: Final = msgspec.json.Decoder(wire.Node)

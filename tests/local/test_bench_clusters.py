@@ -1,0 +1,67 @@
+"""The generated clusters of the benches: the same every time, and a scheduler would let every pod lie where it lies."""
+
+import pytest
+
+from infra.local.clocks import ManualClock
+from infra.local.scheduling.filters import refusal
+from infra.local.scheduling.node_infos import node_infos_of
+from infra.local.simulated_gke import SimulatedGke
+from infra.local.world.kinds import Json
+from infra.local.world.pods import owner_kind
+from tests.bench.beside.comparison import Case, check, measured
+from tests.bench.clusters.generated import BenchCluster, generated
+from tests.bench.clusters.scenario import scenario_of
+from tests.bench.clusters.workloads import Mix
+
+MIXES = list(Mix)
+
+
+@pytest.mark.parametrize("mix", MIXES)
+def test_the_same_call_gives_the_same_cluster(mix: Mix) -> None:
+    assert generated(12, mix, seed=3) == generated(12, mix, seed=3)
+    assert generated(12, mix, seed=3) != generated(12, mix, seed=4)
+
+
+@pytest.mark.parametrize("fill", [0.5, 0.9])
+@pytest.mark.parametrize("mix", MIXES)
+def test_nearly_all_pods_have_a_node_and_the_fill_is_as_asked(mix: Mix, fill: float) -> None:
+    cluster = generated(200, mix, fill=fill)
+    assert cluster.pods >= 0.97 * sum(each.replicas for each in cluster.workloads)
+    assert used(cluster) == pytest.approx(fill, abs=0.03)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_filter_of_the_scheduler_refuses_a_pod_the_node_it_lies_on(seed: int) -> None:
+    cloud = SimulatedGke(scenario_of(generated(12, Mix.RICH, seed=seed), profile="BALANCED"), ManualClock())
+    store = cloud.world.store
+    nodes, pods = store.all("nodes"), store.all("pods")
+
+    def refused(pod: Json) -> str | None:
+        infos = node_infos_of(nodes, [each for each in pods if each is not pod], store.all("namespaces"))
+        return refusal(pod, infos.by_name[pod["spec"]["nodeName"]], infos)
+
+    said = {pod["metadata"]["name"]: refused(pod) for pod in pods if owner_kind(pod) != "DaemonSet"}
+    assert {name: why for name, why in said.items() if why is not None} == {}
+    assert len(said) > 100
+
+
+def test_a_third_of_the_deployments_spread_and_every_rule_is_drawn() -> None:
+    workloads = generated(1000, Mix.RICH).workloads
+    deployments = [each for each in workloads if each.kind == "Deployment"]
+    spread = [each for each in deployments if each.zone_skew or each.host_skew]
+    assert len(spread) / len(deployments) == pytest.approx(1 / 3, abs=0.03)
+    rules = ("zone_skew", "host_skew", "apart", "near", "port", "disk")
+    assert all(any(getattr(each, rule) for each in workloads) for rule in rules)
+    assert not any(each.constrained for each in generated(1000, Mix.PLAIN).workloads)
+
+
+def test_beside_the_autoscaler_every_run_comes_to_rest_with_all_pods_on_nodes() -> None:
+    case = Case(Mix.PLAIN, 9, 0.5, 0)
+    rests = measured(case)
+    check(case, rests)
+    assert rests["Ebb + 50"].cost < rests["autoscaler 50"].cost
+
+
+def used(cluster: BenchCluster) -> float:
+    booked = sum(each.cpu * len(cluster.places[each.name]) for each in cluster.workloads)
+    return booked / sum(node.cpu for node in cluster.nodes)
