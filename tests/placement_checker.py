@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 from shared.core.cluster import names
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod, PodClass
-from shared.core.cluster.selectors import PodTerm, tolerated
+from shared.core.cluster.selectors import PodTerm, SpreadConstraint, tolerated
 from shared.core.cluster.snapshot import Snapshot
 
 
@@ -22,6 +22,7 @@ def faults(snapshot: Snapshot, moves: Mapping[str, str], drained: Collection[str
         *(fault for pod, node in standing if pod.key in moves for fault in _target(pod.spec, node, drained)),
         *_overfull(standing, moves),
         *_ports_taken(standing, moves),
+        *(fault for key, node in moves.items() if len(moves) == 1 for fault in _spread(snapshot, key, node, drained)),
         *_conflicts(snapshot, standing, moves),
         *_conflicts(snapshot, gone, moves),
     ]
@@ -88,6 +89,61 @@ def _ports_taken(standing: list[tuple[Pod, Node]], moves: Mapping[str, str]) -> 
                     alike = wanted.number == taken.number and wanted.protocol == taken.protocol
                     if alike and (everywhere or len(addresses) == 1):
                         yield f"{mover.key} and {pod.key} both take {wanted.number}/{wanted.protocol}"
+
+
+def _spread(snapshot: Snapshot, key: str, target: str, drained: Collection[str]) -> Iterable[str]:
+    """One move alone can be judged, as the scheduler sees it: what moves later changes the counts.
+
+    The pod itself is away; the drained nodes stand there all, or only the one it leaves, or none.
+    """
+    mover = next(pod for pod in snapshot.pods if pod.key == key)
+    place = next(node for node in snapshot.nodes if node.name == target)
+    rest = [pod for pod in snapshot.pods if pod is not mover and pod.deleting is None and not pod.phase.finished]
+    for gone in (set[str](), set(drained) - {mover.node}, set(drained)):
+        nodes = [node for node in snapshot.nodes if node.name not in gone]
+        for constraint in mover.spec.hard_spread:
+            if not _even(mover.spec, constraint, nodes, rest, place, drained):
+                yield f"{key} on {target} breaks the spread over {constraint.topology_key} without {sorted(gone)}"
+
+
+def _even(
+    spec: PodClass,
+    constraint: SpreadConstraint,
+    nodes: list[Node],
+    pods: list[Pod],
+    target: Node,
+    drained: Collection[str],
+) -> bool:
+    if any(each.topology_key not in target.labels for each in spec.hard_spread):
+        return False
+    same = {key: spec.labels[key] for key in constraint.match_label_keys if key in spec.labels}
+    counts: dict[str, int] = {}
+    for node in nodes:
+        if _is_domain(spec, constraint, node, drained):
+            matching = [pod for pod in pods if pod.node == node.name and _counts(spec, constraint, same, pod.spec)]
+            domain = node.labels[constraint.topology_key]
+            counts[domain] = counts.get(domain, 0) + len(matching)
+    least = min(counts.values(), default=0) if len(counts) >= constraint.min_domains else 0
+    # an empty selector means the pod itself, though no other (labels.Selector.Empty)
+    itself = constraint.selector is not None and constraint.selector.matches(spec.labels)
+    return counts.get(target.labels[constraint.topology_key], 0) + itself - least <= constraint.max_skew
+
+
+def _is_domain(spec: PodClass, constraint: SpreadConstraint, node: Node, drained: Collection[str]) -> bool:
+    if any(each.topology_key not in node.labels for each in spec.hard_spread):
+        return False
+    if constraint.honours_taints and (node.name in drained or not tolerated(node.taints, spec.tolerations)):
+        return False
+    selected = all(node.labels.get(key) == value for key, value in spec.node_selector.items())
+    terms = spec.node_terms is None or any(term.matches(node.labels, node.name) for term in spec.node_terms)
+    return not constraint.honours_affinity or (selected and terms)
+
+
+def _counts(spec: PodClass, constraint: SpreadConstraint, same: Mapping[str, str], other: PodClass) -> bool:
+    if constraint.selector is None or not (constraint.selector.requirements or same):
+        return False
+    alike = all(other.labels.get(key) == value for key, value in same.items())
+    return other.namespace == spec.namespace and alike and constraint.selector.matches(other.labels)
 
 
 def _conflicts(snapshot: Snapshot, standing: list[tuple[Pod, Node]], moves: Mapping[str, str]) -> Iterable[str]:

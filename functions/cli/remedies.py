@@ -45,7 +45,6 @@ REMEDIES: Final[Mapping[Reason, str]] = {
     PodBlock.FOREIGN_SCHEDULER: _NOT_MODELLED,
     PodBlock.RESOURCE_CLAIMS: _NOT_MODELLED,
     PodBlock.SCHEDULING_GATES: "Remove the scheduling gates from the pod's template.",
-    PodBlock.TOPOLOGY_SPREAD: "Use whenUnsatisfiable: ScheduleAnyway if an even spread is only a preference.",
     PodBlock.POD_AFFINITY: "Use preferred instead of required affinity if it is only a preference.",
     PodBlock.VOLUMES: _NOT_MODELLED,
     PodBlock.UNMODELLED: _NOT_MODELLED,

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from shared.core.cluster.pod import HostPort, Owner, Phase, Volume
-from shared.core.cluster.selectors import LabelSelector, NodeTerm, PodTerm, Requirement, Toleration
+from shared.core.cluster.selectors import LabelSelector, NodeTerm, PodTerm, Requirement, SpreadConstraint, Toleration
 from shared.core.reasons import PodBlock
 from shared.core.rules.unmodelled import unmodelled
 from tests.adapters.objects import REQUIRED, api_pod, container, node_affinity, read
@@ -43,9 +43,29 @@ GATES = [{"name": "quota"}]
             id="tolerations",
         ),
         pytest.param(
-            {"hard_spread": ("zone",)},
+            {"hard_spread": (SpreadConstraint("zone", None),)},
             {"topologySpreadConstraints": [spread(), spread(topologyKey="host", whenUnsatisfiable="ScheduleAnyway")]},
             id="only spread that the scheduler enforces",
+        ),
+        pytest.param(
+            {
+                "hard_spread": (
+                    SpreadConstraint("zone", WEB, 2, 3, ("v",), honours_affinity=False, honours_taints=True),
+                )
+            },
+            {
+                "topologySpreadConstraints": [
+                    spread(
+                        maxSkew=2,
+                        minDomains=3,
+                        labelSelector={"matchLabels": {"app": "web"}},
+                        matchLabelKeys=["v"],
+                        nodeAffinityPolicy="Ignore",
+                        nodeTaintsPolicy="Honor",
+                    )
+                ]
+            },
+            id="all of a spread",
         ),
         pytest.param({"scheduling_gates": ("quota",)}, {"schedulingGates": GATES}, id="scheduling gates"),
         pytest.param({"resource_claims": ("gpu",)}, {"resourceClaims": [{"name": "gpu"}]}, id="resource claims"),

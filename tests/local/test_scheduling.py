@@ -96,6 +96,7 @@ SKEWED = "node(s) didn't match pod topology spread constraints"
         pytest.param(None, {"app": "db"}, {"affinity": affinity("podAffinity")}, id="the first of a group"),
         pytest.param(SKEWED, {}, {"topologySpreadConstraints": spread()}, id="spread over zones"),
         pytest.param(None, {}, {"topologySpreadConstraints": spread(2)}, id="a wider skew"),
+        pytest.param(None, {}, {"topologySpreadConstraints": spread(labelSelector={})}, id="an empty selector"),
         pytest.param(
             "node(s) didn't have free ports for the requested pod ports",
             {"containers": PORT},

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import HostPort, PodClass
-from shared.core.cluster.selectors import LabelSelector, NodeTerm, PodTerm, Requirement, Toleration
+from shared.core.cluster.selectors import LabelSelector, NodeTerm, PodTerm, Requirement, SpreadConstraint, Toleration
 from shared.core.cluster.snapshot import Snapshot
 from tests.builders import cluster, node, our_taint, pod, pod_class, taint
 
@@ -26,6 +26,24 @@ def anti_terms(draw: st.DrawFn) -> tuple[PodTerm, ...]:
 
 
 @st.composite
+def spreads(draw: st.DrawFn) -> tuple[SpreadConstraint, ...]:
+    selector = draw(st.sampled_from([*(LabelSelector((Requirement("app", "In", (app,)),)) for app in APPS), None]))
+    keys = draw(st.sampled_from([(ZONE,), (ZONE,), (HOSTNAME,), (ZONE, HOSTNAME), ("rack",)]))
+    return tuple(
+        SpreadConstraint(
+            key,
+            draw(st.sampled_from([selector, selector, LabelSelector()])),
+            draw(st.sampled_from([1, 1, 2])),
+            draw(st.sampled_from([1, 1, 2, 3])),
+            draw(st.sampled_from([(), (), ("app",), ("pod-template-hash",)])),
+            honours_affinity=draw(st.booleans()),
+            honours_taints=draw(st.booleans()),
+        )
+        for key in keys
+    )
+
+
+@st.composite
 def classes(draw: st.DrawFn) -> PodClass:
     terms = (NodeTerm((Requirement("disk", draw(st.sampled_from(["Exists", "DoesNotExist"]))),)),)
     owner = draw(st.sampled_from(["ReplicaSet"] * 5 + ["DaemonSet"]))
@@ -38,6 +56,7 @@ def classes(draw: st.DrawFn) -> PodClass:
         node_terms=draw(st.sampled_from([None, None, terms])),
         tolerations=draw(st.sampled_from([(), (GPU,)])),
         host_ports=draw(st.sampled_from([()] * 4 + [PORTS[:1], PORTS[1:2], PORTS[2:], PORTS[3:]])),
+        hard_spread=draw(st.one_of(st.just(()), st.just(()), spreads())),
         anti_affinity=draw(st.one_of(st.just(()), st.just(()), anti_terms())),
     )
 

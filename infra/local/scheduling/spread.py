@@ -28,6 +28,11 @@ def _selector(constraint: Json, pod: Json) -> Json | None:
     return {**selector, "matchExpressions": [*(selector.get("matchExpressions") or []), *extra]}
 
 
+def _asks(selector: Json | None) -> bool:
+    """A selector that asks for nothing counts nobody (labels.Selector.Empty), though the pod itself matches it."""
+    return bool(selector and (selector.get("matchLabels") or selector.get("matchExpressions")))
+
+
 def _counts_as_domain(constraint: Json, pod: Json, node_info: NodeInfo) -> bool:
     if constraint.get("nodeAffinityPolicy", "Honor") == "Honor" and not selected(pod["spec"], node_info.node):
         return False
@@ -47,6 +52,7 @@ def _domains(constraint: Json, constraints: list[Json], pod: Json, node_infos: N
             domains[node_info.labels[key]] += sum(
                 existing["metadata"]["namespace"] == namespace
                 and not is_terminating(existing)
+                and _asks(selector)
                 and matches(selector, labels_of(existing))
                 for existing in node_info.pods
             )

@@ -8,7 +8,15 @@ from typing import Final
 
 from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.parts import RawPart
-from shared.core.cluster.selectors import LabelSelector, NodeTerm, PodTerm, Requirement, Taint, Toleration
+from shared.core.cluster.selectors import (
+    LabelSelector,
+    NodeTerm,
+    PodTerm,
+    Requirement,
+    SpreadConstraint,
+    Taint,
+    Toleration,
+)
 
 
 class NodeSelectorTerm(wire.Partial, frozen=True):
@@ -50,15 +58,21 @@ class TolerationWire(wire.Partial, frozen=True):
     effect: str | None = ""
 
 
-class SpreadConstraint(wire.Partial, frozen=True):
+class TopologySpreadConstraint(wire.Partial, frozen=True):
     topology_key: str = ""
     when_unsatisfiable: str = ""
+    max_skew: int = 0
+    min_domains: int | None = None
+    label_selector: wire.LabelSelector | None = None
+    match_label_keys: list[str] | None = None
+    node_affinity_policy: str | None = None
+    node_taints_policy: str | None = None
 
 
 _NONE: Final = Affinity()
 _affinity: Final = RawPart("spec.affinity", Affinity)
 _tolerations: Final = RawPart("spec.tolerations", list[TolerationWire])
-_spread: Final = RawPart("spec.topologySpreadConstraints", list[SpreadConstraint])
+_spread: Final = RawPart("spec.topologySpreadConstraints", list[TopologySpreadConstraint])
 
 
 def label_selector(selector: wire.LabelSelector | None) -> LabelSelector | None:
@@ -86,10 +100,22 @@ def tolerations(raw: bytes) -> tuple[Toleration, ...]:
     )
 
 
-def hard_spread(raw: bytes) -> tuple[str, ...]:
-    """Return the topology keys of the spread constraints that the scheduler enforces."""
+def hard_spread(raw: bytes) -> tuple[SpreadConstraint, ...]:
+    """Return the spread constraints that the scheduler enforces."""
     given = _spread.read(raw) or ()
-    return tuple(each.topology_key for each in given if each.when_unsatisfiable == "DoNotSchedule")
+    return tuple(_spread_constraint(each) for each in given if each.when_unsatisfiable == "DoNotSchedule")
+
+
+def _spread_constraint(given: TopologySpreadConstraint) -> SpreadConstraint:
+    return SpreadConstraint(
+        given.topology_key,
+        label_selector(given.label_selector),
+        given.max_skew,
+        given.min_domains or 1,
+        tuple(given.match_label_keys or ()),
+        honours_affinity=given.node_affinity_policy != "Ignore",
+        honours_taints=given.node_taints_policy == "Honor",
+    )
 
 
 def affinity(raw: bytes) -> Affinity:

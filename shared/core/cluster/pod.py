@@ -12,7 +12,7 @@ from typing import Final
 
 from shared.core.cluster import names
 from shared.core.cluster.resources import NOTHING, Resources
-from shared.core.cluster.selectors import Labels, NodeTerm, PodTerm, Toleration, no_labels
+from shared.core.cluster.selectors import Labels, NodeTerm, PodTerm, SpreadConstraint, Toleration, no_labels
 
 ANY_ADDRESS: Final = "0.0.0.0"  # noqa: S104  (the scheduler's word for a port without hostIP; nothing is bound here)
 
@@ -78,8 +78,7 @@ class PodClass:
     tolerations: tuple[Toleration, ...] = ()
     anti_affinity: tuple[PodTerm, ...] = ()
     affinity: tuple[PodTerm, ...] = ()
-    hard_spread: tuple[str, ...] = ()
-    """Topology keys of DoNotSchedule spread constraints."""
+    hard_spread: tuple[SpreadConstraint, ...] = ()
     host_ports: tuple[HostPort, ...] = ()
     volumes: tuple[Volume, ...] = ()
     resource_claims: tuple[str, ...] = ()

@@ -70,6 +70,26 @@ class LabelSelector:
     def matches(self, labels: Labels) -> bool:
         return all(requirement.matches(labels) for requirement in self.requirements)
 
+    def narrowed(self, labels: Labels) -> "LabelSelector":
+        """Return the selector that asks for these labels, too."""
+        asked = (Requirement(key, "In", (value,)) for key, value in sorted(labels.items()))
+        return LabelSelector((*self.requirements, *(each for each in asked if each not in self.requirements)))
+
+
+@dataclass(frozen=True, slots=True)
+class SpreadConstraint:
+    """A topology spread constraint that the scheduler enforces. `selector` None counts no pod."""
+
+    topology_key: str
+    selector: LabelSelector | None
+    max_skew: int = 1
+    min_domains: int = 1
+    match_label_keys: tuple[str, ...] = ()
+    honours_affinity: bool = True
+    """Whether nodes that the pod's selector or affinity excludes are no domains (nodeAffinityPolicy)."""
+    honours_taints: bool = False
+    """Whether nodes with a taint that the pod does not tolerate are none (nodeTaintsPolicy)."""
+
 
 @dataclass(frozen=True, slots=True)
 class NodeTerm:

@@ -52,15 +52,24 @@ class NodeFilters:
         selector = tuple(sorted(spec.node_selector.items()))
         demand = (selector, spec.node_terms, spec.tolerations)
         if demand not in self._demands:
-            mask = self._tolerating(spec.tolerations).copy()
-            for key, value in selector:
-                mask &= self._matching(Requirement(key, "In", (value,)))
-            if spec.node_terms is not None:
-                mask &= self._any_term(spec.node_terms)
-            self._demands[demand] = mask
+            self._demands[demand] = self.tolerating(spec.tolerations) & self.selected(spec)
         return self._demands[demand]
 
-    def _tolerating(self, tolerations: tuple[Toleration, ...]) -> NodeMask:
+    def labelled(self, key: str) -> NodeMask:
+        """Return the nodes that bear the label."""
+        return self._matching(Requirement(key, "Exists"))
+
+    def selected(self, spec: PodClass) -> NodeMask:
+        """Return the nodes that the pod's selector and required affinity mean."""
+        mask = np.ones(len(self._nodes), np.bool_)
+        for key, value in spec.node_selector.items():
+            mask &= self._matching(Requirement(key, "In", (value,)))
+        if spec.node_terms is not None:
+            mask &= self._any_term(spec.node_terms)
+        return mask
+
+    def tolerating(self, tolerations: tuple[Toleration, ...]) -> NodeMask:
+        """Return the nodes whose taints are tolerated; the mask is shared, do not write to it."""
         if tolerations not in self._tolerations:
             table = [_tolerated(taints, tolerations) for taints in self._taints.values]
             self._tolerations[tolerations] = np.array(table, np.bool_)[self._taints.codes]

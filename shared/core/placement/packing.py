@@ -74,6 +74,13 @@ class Packing:
             self._constraints.close(node)
             self._fit_cache.touch(node)
 
+    def bar(self, nodes: Sequence[int]) -> None:
+        """Put nothing more on nodes of which nobody knows whether they go."""
+        for node in nodes:
+            self._open[node] = False
+            self._constraints.bar(node)
+            self._fit_cache.touch(node)
+
     def open(self, nodes: Sequence[int]) -> None:
         """Let nodes receive pods, whatever kept them from it in the picture."""
         for node in nodes:

@@ -68,7 +68,7 @@ class Simulation:
         arrays = ClusterArrays(snapshot)
         simulation = cls(arrays, [Packing(arrays, each) for each in (ROBUST if robust else POTENTIAL)])
         for packing in simulation._packings:
-            packing.close(arrays.places_of(closed))
+            packing.bar(arrays.places_of(closed))
         simulation._depart(arrays.places_of(departing))
         simulation._keep_room(arrays.places_of(announced))
         if headroom:

@@ -74,7 +74,6 @@ UNMODELLED: Final[tuple[tuple[PodBlock, UnmodelledQuestion], ...]] = (
     (PodBlock.FOREIGN_SCHEDULER, _scheduler),
     (PodBlock.SCHEDULING_GATES, lambda spec: ", ".join(spec.scheduling_gates) or None),
     (PodBlock.RESOURCE_CLAIMS, lambda spec: ", ".join(spec.resource_claims) or None),
-    (PodBlock.TOPOLOGY_SPREAD, lambda spec: ", ".join(spec.hard_spread) or None),
     (PodBlock.POD_AFFINITY, _affinity),
     (PodBlock.VOLUMES, _volumes),
     (PodBlock.UNMODELLED, lambda spec: ", ".join(spec.unmodelled) or None),

@@ -9,7 +9,7 @@ import pytest
 
 from shared.core.cluster import names
 from shared.core.cluster.pod import HostPort, PodClass, Volume
-from shared.core.cluster.selectors import LabelSelector, PodTerm, Requirement
+from shared.core.cluster.selectors import LabelSelector, PodTerm, Requirement, SpreadConstraint
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import Simulation
 from shared.core.placement.cluster_arrays import ClusterArrays
@@ -228,10 +228,13 @@ TERM = (PodTerm(names.HOSTNAME_LABEL, EVERY, ("default",)),)
 BY_OTHERS = {"namespace", "owner", "labels", "annotations", "requests", "node_selector", "node_terms", "tolerations"}
 """What places a pod by the node alone, and what does not place it."""
 NO_RULE = {"priority", "priority_class", "grace_seconds", "restart_policy"}
-MODELLED: dict[str, Any] = {"anti_affinity": TERM, "host_ports": (HostPort("TCP", 80),)}
+MODELLED: dict[str, Any] = {
+    "anti_affinity": TERM,
+    "host_ports": (HostPort("TCP", 80),),
+    "hard_spread": (SpreadConstraint(names.ZONE_LABEL, None),),
+}
 NOT_MODELLED: dict[str, Any] = {
     "affinity": TERM,
-    "hard_spread": (names.ZONE_LABEL,),
     "volumes": (Volume("data", "persistentVolumeClaim", "data"),),
     "resource_claims": ("gpu",),
     "scheduling_gates": ("wait",),

@@ -47,7 +47,7 @@ FULL = [node("open"), pod("big", on="open", cpu=3.5)]
         pytest.param({}, [pending("p", deleting=NOW)], id="a pod that is being deleted wants no node any more"),
         pytest.param({}, [pending("p", phase=Phase.FAILED)], id="a pod that has finished wants no node any more"),
         pytest.param(
-            {"h1": "p"}, [pending("p", hard_spread=("rack",))], id="what is not modelled is not held against it"
+            {"h1": "p"}, [pending("p", resource_claims=("gpu",))], id="what is not modelled is not held against it"
         ),
         pytest.param({}, [pod("p", cpu=1)], id="a pod that the scheduler has not judged yet"),
         pytest.param({}, [pending("p", owner="DaemonSet/agent")], id="a DaemonSet's pod is bound to its own node"),

@@ -175,7 +175,7 @@ def test_nothing_is_taken_while_a_pod_of_a_departing_node_has_no_place() -> None
             ["n1"], [pod("m", on="m1", cpu=0.5), pod("big", on="m1", cpu=3)], id="nor does a part of such a node"
         ),
         pytest.param(
-            [], [pod("m", on="m1", cpu=1.5, hard_spread=("zone",))], id="room is kept for what is not modelled, too"
+            [], [pod("m", on="m1", cpu=1.5, resource_claims=("gpu",))], id="room is kept for what is not modelled, too"
         ),
     ],
 )

@@ -152,7 +152,6 @@ def test_a_budget_of_no_nodes_stops_its_pool_and_names_itself() -> None:
 @pytest.mark.parametrize(
     ("expected", "spec"),
     [
-        pytest.param("topology_spread", {"hard_spread": (names.ZONE_LABEL,)}, id="a hard topology spread"),
         pytest.param(
             "pod_affinity", {"affinity": (PodTerm(names.ZONE_LABEL, LabelSelector(), ("default",)),)}, id="pod affinity"
         ),

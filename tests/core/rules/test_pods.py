@@ -218,7 +218,6 @@ def test_an_unhealthy_pod_passes_a_pdb_that_always_allows_it() -> None:
         pytest.param(PodBlock.FOREIGN_SCHEDULER, {"scheduler": "volcano"}, id="a scheduler not modelled"),
         pytest.param(PodBlock.RESOURCE_CLAIMS, {"resource_claims": ("gpu",)}, id="dynamic resources"),
         pytest.param(PodBlock.SCHEDULING_GATES, {"scheduling_gates": ("quota",)}, id="scheduling gates"),
-        pytest.param(PodBlock.TOPOLOGY_SPREAD, {"hard_spread": (names.ZONE_LABEL,)}, id="hard spread"),
         pytest.param(PodBlock.POD_AFFINITY, {"affinity": (PodTerm(names.ZONE_LABEL, None),)}, id="pod affinity"),
         pytest.param(PodBlock.VOLUMES, {"volumes": (Volume("d", "persistentVolumeClaim", "data"),)}, id="a claim"),
     ],

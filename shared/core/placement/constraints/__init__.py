@@ -19,8 +19,9 @@ from shared.core.placement.constraints.anti_affinity import AntiAffinity
 from shared.core.placement.constraints.combined import Constraints, ConstraintStates
 from shared.core.placement.constraints.constraint import Constraint, ConstraintInput, ConstraintState, NewConstraint
 from shared.core.placement.constraints.host_ports import HostPorts
+from shared.core.placement.constraints.topology_spread import TopologySpread
 
-CONSTRAINTS: Final[tuple[NewConstraint, ...]] = (AntiAffinity, HostPorts)
+CONSTRAINTS: Final[tuple[NewConstraint, ...]] = (AntiAffinity, HostPorts, TopologySpread)
 """In this order they are asked; a node must be allowed by all of them."""
 
 __all__ = (

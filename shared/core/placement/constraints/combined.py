@@ -54,6 +54,10 @@ class ConstraintStates(ConstraintState):
         for place in self._concerning[kind]:
             self._states[place].evict(kind, node, pods)
 
+    def bar(self, node: int) -> None:
+        for state in self._states:
+            state.bar(node)
+
     def close(self, node: int) -> None:
         for state in self._states:
             state.close(node)

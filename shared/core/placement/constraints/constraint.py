@@ -46,6 +46,10 @@ class ConstraintState(Protocol):
         """Of the pods that leave, these are gone; `allowed` is asked for their replacements next."""
         del kind, node, pods
 
+    def bar(self, node: int) -> None:
+        """Nothing more is put on the node; whether it stays with what lies there or goes is not known."""
+        del node
+
     def close(self, node: int) -> None:
         """The node is on its way out: it stands there cordoned for now, with what stays on it, and will be gone."""
         del node

@@ -1,0 +1,154 @@
+"""What the hard spread constraints of a cluster mean on its nodes: domains, who is counted, who asks.
+
+Equal constraints of different classes are one rule, and rules over the same nodes share their domains.
+Must not know where any pod lies.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from shared.core.cluster.names import OUR_TAINT
+from shared.core.cluster.pod import PodClass
+from shared.core.cluster.selectors import NO_SCHEDULE, LabelSelector, SpreadConstraint, Taint, tolerated
+from shared.core.placement.node_filters import Codes, NodeFilters, NodeMask
+
+NOWHERE: Final = -1
+"""The domain of nodes that the rule leaves out."""
+
+
+class Topology:
+    """The domains of one key over the nodes that a rule includes."""
+
+    def __init__(self, place: int, codes: Codes, keyed: NodeMask, included: NodeMask) -> None:
+        self.place = place
+        self.keyed = keyed
+        """The nodes that bear every key of the pod; on no other may it run."""
+        _, codes = np.unique(np.where(included, codes, NOWHERE), return_inverse=True)
+        self.domains: Codes = np.where(included, codes - int(not included.all()), NOWHERE)
+        self.sizes: list[int] = np.bincount(self.domains[included]).tolist()
+        """By domain, how many nodes lie in it."""
+
+    @property
+    def count(self) -> int:
+        return len(self.sizes)
+
+    def outside(self, domains: Iterable[int]) -> NodeMask:
+        """Return the nodes in none of the domains."""
+        # one more place than domains: NOWHERE, which is the last index, falls on it
+        open_ = np.ones(self.count + 1, np.bool_)
+        open_[list(domains)] = False
+        return open_[self.domains]
+
+    def among(self, nodes: Iterable[int]) -> dict[int, int]:
+        """Return by domain how many of its nodes are among these, as far as any is."""
+        return dict(Counter(domain for domain in self.domains[list(nodes)].tolist() if domain != NOWHERE))
+
+    def filled(self, nodes: Mapping[int, int]) -> int:
+        """Return how many domains have no other nodes than so many."""
+        return sum(1 for domain, count in nodes.items() if count == self.sizes[domain])
+
+
+@dataclass(frozen=True, eq=False)
+class SpreadRule:
+    """Whose pods are counted over which domains."""
+
+    place: int
+    namespace: str
+    selector: LabelSelector | None
+    topology: Topology
+    honours_taints: bool
+    """Whether a node with our taint is no domain."""
+
+    def counts(self, spec: PodClass) -> bool:
+        """Whether pods of the class count. A selector without requirements counts none, as in the scheduler."""
+        if self.selector is None or not self.selector.requirements:
+            return False
+        return spec.namespace == self.namespace and self.selector.matches(spec.labels)
+
+
+class Asked(NamedTuple):
+    """One spread constraint of a class."""
+
+    rule: SpreadRule
+    max_skew: int
+    min_domains: int
+    matches_itself: bool
+
+
+class SpreadRules:
+    """The rules of all classes: by class what it asks, and which rules count it."""
+
+    def __init__(self, classes: Sequence[PodClass], node_filters: NodeFilters) -> None:
+        self._filters = node_filters
+        self._topologies: dict[tuple[object, ...], Topology] = {}
+        self._rules: dict[tuple[object, ...], SpreadRule] = {}
+        self.asked = [tuple(self._asked(spec, each) for each in spec.hard_spread) for spec in classes]
+        self.counting = _counting(classes, self.rules)
+
+    @property
+    def rules(self) -> tuple[SpreadRule, ...]:
+        return tuple(self._rules.values())
+
+    @property
+    def topologies(self) -> tuple[Topology, ...]:
+        return tuple(self._topologies.values())
+
+    def _asked(self, spec: PodClass, given: SpreadConstraint) -> Asked:
+        selector = _merged(given, spec)
+        topology = self._topology(spec, given)
+        known = (spec.namespace, selector, topology.place)
+        honours = given.honours_taints and not tolerated((Taint(OUR_TAINT, NO_SCHEDULE),), spec.tolerations)
+        rule = self._rules.setdefault(
+            (*known, honours), SpreadRule(len(self._rules), spec.namespace, selector, topology, honours)
+        )
+        itself = selector is not None and selector.matches(spec.labels)
+        return Asked(rule, given.max_skew, given.min_domains, itself)
+
+    def _topology(self, spec: PodClass, given: SpreadConstraint) -> Topology:
+        keys = tuple(sorted({each.topology_key for each in spec.hard_spread}))
+        selected = (tuple(sorted(spec.node_selector.items())), spec.node_terms) if given.honours_affinity else None
+        tolerations = spec.tolerations if given.honours_taints else None
+        known = (given.topology_key, keys, selected, tolerations)
+        if known not in self._topologies:
+            keyed = np.logical_and.reduce([self._filters.labelled(key) for key in keys])
+            included = keyed.copy()
+            if given.honours_affinity:
+                included &= self._filters.selected(spec)
+            if given.honours_taints:
+                included &= self._filters.tolerating(spec.tolerations)
+            codes = self._filters.label(given.topology_key).codes
+            self._topologies[known] = Topology(len(self._topologies), codes, keyed, included)
+        return self._topologies[known]
+
+
+def _merged(given: SpreadConstraint, spec: PodClass) -> LabelSelector | None:
+    """Return the selector with matchLabelKeys' labels of the pod in it; keys that it does not bear are passed over."""
+    if given.selector is None:
+        return None
+    return given.selector.narrowed({key: spec.labels[key] for key in given.match_label_keys if key in spec.labels})
+
+
+def _counting(classes: Sequence[PodClass], rules: Sequence[SpreadRule]) -> list[tuple[SpreadRule, ...]]:
+    """Return by class the rules that count it; each rule looks only at classes that bear one of its labels."""
+    bearing: dict[tuple[str, str, str], list[int]] = {}
+    near: dict[str, list[int]] = {}
+    for kind, spec in enumerate(classes) if rules else ():
+        near.setdefault(spec.namespace, []).append(kind)
+        for key, value in spec.labels.items():
+            bearing.setdefault((spec.namespace, key, value), []).append(kind)
+    found: list[list[SpreadRule]] = [[] for _ in classes]
+    for rule in rules:
+        for kind in _nearest(rule, bearing, near.get(rule.namespace, [])):
+            if rule.counts(classes[kind]):
+                found[kind].append(rule)
+    return [tuple(each) for each in found]
+
+
+def _nearest(rule: SpreadRule, bearing: Mapping[tuple[str, str, str], list[int]], near: list[int]) -> list[int]:
+    requirements = rule.selector.requirements if rule.selector else ()
+    single = [each for each in requirements if each.operator == "In" and len(each.values) == 1]
+    return min((bearing.get((rule.namespace, each.key, each.values[0]), []) for each in single), key=len, default=near)

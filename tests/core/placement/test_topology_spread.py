@@ -1,0 +1,196 @@
+"""Hard topology spread, case by case, as the scheduler's PodTopologySpread plugin judges it.
+
+Source: kubernetes pkg/scheduler/framework/plugins/podtopologyspread (filtering.go, common.go): matching pods of the
+domain, plus the pod if it matches itself, minus the least of all eligible domains, is at most maxSkew.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from shared.core.cluster.names import HOSTNAME_LABEL, ZONE_LABEL
+from shared.core.cluster.node import Node
+from shared.core.cluster.pod import Pod
+from shared.core.cluster.selectors import LabelSelector, Requirement, SpreadConstraint, Toleration
+from shared.core.cluster.snapshot import Snapshot
+from shared.core.placement import Simulation
+from shared.core.placement.cluster_arrays import ClusterArrays
+from shared.core.placement.packing import Packing
+from shared.core.placement.strategies import PACKED
+from tests.builders import NOW, cluster, node, our_taint, pod, taint
+
+WEB = LabelSelector((Requirement("app", "In", ("web",)),))
+ZONES = [node("a1", zone="a"), node("b1", zone="b"), node("c1", zone="c")]
+
+
+def spread(key: str = ZONE_LABEL, selector: LabelSelector | None = WEB, **changes: Any) -> tuple[SpreadConstraint]:
+    return (SpreadConstraint(key, selector, **changes),)
+
+
+def webs(*places: str, **changes: Any) -> list[Pod]:
+    return [pod(f"web{number}", on=place, **changes) for number, place in enumerate(places)]
+
+
+def feasible(nodes: list[Node], pods: list[Pod], **spec: Any) -> list[str]:
+    """Return where one more pod may go."""
+    asking = pod("zz", **{"hard_spread": spread(), **spec})
+    arrays = ClusterArrays(cluster(nodes, [*pods, asking]))
+    taking = Packing(arrays, PACKED).taking(arrays.kind_of[asking.spec])
+    return [each.name for each, takes in zip(arrays.nodes, taking, strict=True) if takes]
+
+
+def taken(snapshot: Snapshot, *order: str) -> list[str]:
+    simulation = Simulation.of(snapshot)
+    return [name for name in order if simulation.try_remove(name) is None]
+
+
+ALL = ["a1", "b1", "c1"]
+
+
+@pytest.mark.parametrize(
+    ("expected", "there", "asked"),
+    [
+        pytest.param(ALL, ["a1", "b1", "c1"], {}, id="even: anywhere"),
+        pytest.param(["b1", "c1"], ["a1"], {}, id="not where there is one more already"),
+        pytest.param(["c1"], ["a1", "b1"], {}, id="an empty domain counts as 0"),
+        pytest.param(ALL, ["a1"], {"max_skew": 2}, id="a wider skew"),
+        pytest.param(ALL, ["a1", "b1"], {"selector": LabelSelector((Requirement("app", "In", ("db",)),))}, id="others"),
+        pytest.param(ALL, ["a1", "a1"], {"selector": None}, id="no selector counts nobody"),
+        pytest.param(ALL, ["a1", "a1"], {"selector": LabelSelector()}, id="nor does an empty one"),
+        pytest.param([], ["a1", "b1", "c1"], {"min_domains": 4}, id="fewer domains than asked: the least is 0"),
+        pytest.param(ALL, ["a1", "b1", "c1"], {"min_domains": 3}, id="as many domains as asked"),
+        pytest.param(ALL, ["a1"], {"match_label_keys": ("hash",)}, id="pods of another template do not count"),
+        pytest.param(["b1", "c1"], ["a1"], {"match_label_keys": ("none",)}, id="a key it lacks is passed over"),
+        pytest.param([], [], {"key": "rack"}, id="no node has the key"),
+    ],
+)
+def test_where_one_more_may_go(expected: list[str], there: list[str], asked: dict[str, Any]) -> None:
+    labels = {"app": "web", "hash": "new"}
+    there_now = webs(*there, labels={"app": "web", "hash": "old"})
+    assert feasible(ZONES, there_now, labels=labels, hard_spread=spread(**asked)) == expected
+
+
+def test_a_pod_that_does_not_match_itself_counts_only_the_others() -> None:
+    there = webs("a1", "a1", "b1")
+    assert feasible(ZONES, there, labels={"app": "db"}) == ["b1", "c1"]
+
+
+@pytest.mark.parametrize(
+    ("expected", "there"),
+    [
+        pytest.param(ALL, webs("a1", namespace="other"), id="of another namespace"),
+        pytest.param(ALL, webs("a1", deleting=NOW), id="on its way out"),
+        pytest.param(["b1", "c1"], webs("a1", owner="DaemonSet/web"), id="a daemon counts"),
+    ],
+)
+def test_which_pods_count(expected: list[str], there: list[Pod]) -> None:
+    assert feasible(ZONES, there) == expected
+
+
+def test_a_terminating_pod_does_not_lift_the_least() -> None:
+    for owner in ("ReplicaSet/web", "StatefulSet/web"):
+        there = [*webs("a1", "b1"), pod("dying", on="c1", deleting=NOW, owner=owner)]
+        assert not {"a1", "b1"} & set(feasible(ZONES, there))
+
+
+@pytest.mark.parametrize(
+    ("expected", "spec", "asked"),
+    [
+        pytest.param(["a1", "b1"], {}, {}, id="nodes that the selector excludes are no domain"),
+        pytest.param([], {}, {"honours_affinity": False}, id="unless affinity is ignored"),
+    ],
+)
+def test_which_nodes_are_domains_by_affinity(expected: list[str], spec: dict[str, Any], asked: dict[str, Any]) -> None:
+    nodes = [*(replace(each, labels={**each.labels, "disk": "ssd"}) for each in ZONES[:2]), ZONES[2]]
+    found = feasible(nodes, webs("a1", "b1"), node_selector={"disk": "ssd"}, hard_spread=spread(**asked), **spec)
+    assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "tolerations", "honours"),
+    [
+        pytest.param([], (), False, id="a tainted node is a domain"),
+        pytest.param(["a1", "b1"], (), True, id="unless taints are honoured"),
+        pytest.param(["c1"], (Toleration("gpu", "Exists"),), True, id="which a toleration undoes"),
+    ],
+)
+def test_which_nodes_are_domains_by_taints(
+    expected: list[str], tolerations: tuple[Toleration, ...], honours: bool
+) -> None:
+    nodes = [*ZONES[:2], replace(ZONES[2], taints=(taint("gpu"),))]
+    asked = spread(honours_taints=honours)
+    assert feasible(nodes, webs("a1", "b1"), tolerations=tolerations, hard_spread=asked) == expected
+
+
+def test_a_node_without_one_of_several_keys_is_no_domain_of_any() -> None:
+    nodes = [*ZONES, node("d1", zone="d", labels={"rack": "r"})]
+    both = (*spread(), *spread("rack"))
+    assert feasible(nodes, webs("a1"), hard_spread=both) == ["d1"]
+    assert feasible(nodes, webs("d1"), hard_spread=both) == ["d1"]
+
+
+def test_all_of_several_constraints_hold() -> None:
+    nodes = [node("a1", zone="a"), node("a2", zone="a"), node("b1", zone="b"), node("b2", zone="b")]
+    hosts = [replace(each, labels={**each.labels, HOSTNAME_LABEL: each.name}) for each in nodes]
+    assert feasible(hosts, webs("a1"), hard_spread=(*spread(), *spread(HOSTNAME_LABEL))) == ["b1", "b2"]
+
+
+PAIR = [node("a1", zone="a"), node("a2", zone="a"), node("b1", zone="b"), node("b2", zone="b")]
+
+
+@pytest.mark.parametrize(
+    ("expected", "nodes", "pods"),
+    [
+        pytest.param(["a1"], PAIR, webs("a1", "b1", hard_spread=spread()), id="to the other node of the zone"),
+        pytest.param([], [PAIR[0], *PAIR[2:]], webs("a1", "b1", hard_spread=spread()), id="the zone's only node"),
+        pytest.param(
+            ["a1"],
+            [PAIR[0], *PAIR[2:]],
+            webs("a1", "b1", hard_spread=spread(honours_taints=True)),
+            id="the zone's only node, which is no domain once it is tainted",
+        ),
+        pytest.param(
+            [],
+            [PAIR[0], *PAIR[2:]],
+            webs("a1", "b1", hard_spread=spread(honours_taints=True, min_domains=2)),
+            id="but then there are too few domains",
+        ),
+        pytest.param(
+            ["a1"], PAIR, webs("a1", "a1", "b1", "b1", hard_spread=spread()), id="two leave one after another"
+        ),
+        pytest.param(
+            ["a1"],
+            [PAIR[0], *PAIR[2:]],
+            webs("a1", "b1", hard_spread=spread(max_skew=2)),
+            id="a skew that bears the empty domain",
+        ),
+    ],
+)
+def test_a_node_goes_if_its_pods_may_go_elsewhere_while_it_stands_and_when_it_is_gone(
+    expected: list[str], nodes: list[Node], pods: list[Pod]
+) -> None:
+    assert taken(cluster(nodes, pods), "a1") == expected
+
+
+def test_what_another_pod_left_behind_may_not_be_relied_on() -> None:
+    """a's daemon keeps the zone from being the emptiest only as long as its node stands."""
+    asks = spread(max_skew=1)
+    daemon = pod("daemon", on="a1", owner="DaemonSet/web")
+    leaves = pod("web", on="a1", hard_spread=asks)
+    snapshot = cluster([node("a1", zone="a"), node("a2", zone="a", cpu=0.05), *PAIR[2:]], [daemon, leaves, *webs("b1")])
+    assert taken(snapshot, "a1") == []
+
+
+def test_a_node_on_its_way_out_is_a_domain_until_it_is_gone() -> None:
+    going = node("c1", zone="c", taints=(our_taint(),), unschedulable=True)
+    assert feasible([*ZONES[:2], going], webs("a1", "b1")) == []
+    assert feasible([*ZONES[:2], going], webs("a1", "b1", "c1")) == []
+    assert feasible([*ZONES[:2], going], webs("a1", "b1"), hard_spread=spread(honours_taints=True)) == ["a1", "b1"]
+
+
+def test_equal_constraints_of_many_classes_are_one_rule_over_one_topology() -> None:
+    each: dict[str, Any] = {"on": "a1", "labels": {"app": "web"}, "hard_spread": spread()}
+    pods = [pod(f"p{number}", owner=f"ReplicaSet/{number}", **each) for number in range(5)]
+    assert feasible(ZONES, pods, hard_spread=spread(max_skew=6)) == ["a1", "b1", "c1"]
+    assert feasible(ZONES, pods, hard_spread=spread(max_skew=5)) == ["b1", "c1"]
