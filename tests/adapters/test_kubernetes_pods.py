@@ -17,6 +17,24 @@ def spread(**changes: Any) -> dict[str, Any]:
     return {"topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule", "maxSkew": 1, **changes}
 
 
+@pytest.mark.parametrize(
+    ("expected", "changes"),
+    [
+        pytest.param("nodeTaintsPolicy: Consider", {"nodeTaintsPolicy": "Consider"}, id="a policy"),
+        pytest.param("nodeAffinityPolicy: Consider", {"nodeAffinityPolicy": "Consider"}, id="the other policy"),
+        pytest.param("whenUnsatisfiable: Perhaps", {"whenUnsatisfiable": "Perhaps"}, id="what follows"),
+        pytest.param(
+            "labelSelector: Like",
+            {"labelSelector": {"matchExpressions": [{"key": "a", "operator": "Like"}]}},
+            id="operator",
+        ),
+    ],
+)
+def test_a_word_of_a_spread_that_is_not_known_is_not_modelled(expected: str, changes: dict[str, Any]) -> None:
+    spec = read(api_pod(topologySpreadConstraints=[spread(**changes)])).spec
+    assert spec.unmodelled == (f"topologySpreadConstraints.{expected}",)
+
+
 def term(**changes: Any) -> dict[str, Any]:
     return {"topologyKey": "host", "labelSelector": {"matchLabels": {"app": "web"}}, **changes}
 

@@ -16,6 +16,7 @@ from tests.properties.clusters import clusters
 Tell = Callable[[ConstraintState, int, int, int], None]
 TOLD: Final[Mapping[str, Tell]] = {
     "add": lambda state, kind, node, pods: state.add(kind, node, pods),
+    "place": lambda state, kind, node, pods: state.place(kind, node, pods),
     "leave": lambda state, kind, node, pods: state.leave(kind, node, pods),
     "evict": lambda state, kind, node, pods: state.evict(kind, node, pods),
     "close": lambda state, _, node, pods: state.close(node) if pods > 0 else state.reopen(node),
@@ -58,9 +59,10 @@ class Subject:
             TOLD[word](self.state, kind, node, pods)
 
 
-def answers(state: ConstraintState, subject: Subject) -> list[list[bool] | None]:
+def answers(state: ConstraintState, subject: Subject) -> list[list[bool] | bool]:
     rows = [state.allowed(kind) for kind in subject.concerned]
-    return [None if row is None else row.tolist() for row in rows]
+    everywhere = [True] * subject.nodes
+    return [state.misplaced() is None, *(everywhere if row is None else row.tolist() for row in rows)]
 
 
 news = st.lists(st.builds(News, st.sampled_from(sorted(TOLD)), st.integers(0, 99), st.integers(0, 99)), max_size=12)

@@ -1,4 +1,10 @@
-"""Laws of what may go where: to ask for less never leaves fewer nodes, and a plan holds at each of its steps."""
+"""Laws of what may go where: to ask for less never leaves fewer nodes, and a plan holds at each of its steps.
+
+One exception is the scheduler's own. What makes one more domain eligible for a hard topology spread may make that one
+the emptiest, and then close fuller ones: a node that loses a taint (nodeTaintsPolicy: Honor), or a pod that loses its
+node affinity (nodeAffinityPolicy: Honor). These two laws are asked of pods without a spread. To drop the spread, or
+any rule of other pods, never takes a node away.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -27,7 +33,6 @@ ASK_LESS: Final[Mapping[str, Callable[[PodClass], PodClass]]] = {
     "node affinity": lambda spec: replace(spec, node_terms=None, node_selector={}),
 }
 MORE_DOMAINS: Final = {"node affinity"}
-"""A spread takes in the domains that are won, and one of them may be the emptiest: the scheduler then allows fewer."""
 
 
 def feasible(snapshot: Snapshot, spec: PodClass) -> set[str]:
@@ -88,7 +93,7 @@ def test_each_step_of_a_plan_holds_by_itself(strategy: Strategy, snapshot: Snaps
     now, drained = snapshot, list[str]()
     for place, node in enumerate(snapshot.nodes):
         removal = packing.remove(place, [arrays.kind_of[each.spec] for each in arrays.movable(place)])
-        if removal.blocked is not None:
+        if not removal.succeeded:
             continue
         drained.append(node.name)
         for kind, _, target in removal.placements:

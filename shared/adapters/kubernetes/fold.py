@@ -97,7 +97,7 @@ def pod_class(key: PodKey) -> PodClass:
         priority_class=key.priority_class,
         grace_seconds=key.grace_seconds,
         restart_policy=key.restart_policy or "Always",
-        unmodelled=(*selectors.unmodelled(affinity), *_gang(key.gang)),
+        unmodelled=(*selectors.unmodelled(affinity), *selectors.unknown_spread(key.spread), *_gang(key.gang)),
     )
 
 

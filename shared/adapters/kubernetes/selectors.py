@@ -3,6 +3,7 @@
 What the core's types cannot express is returned by name and never dropped in silence. Must not match anything itself.
 """
 
+from collections.abc import Collection, Iterator
 from functools import lru_cache
 from typing import Final
 
@@ -69,6 +70,8 @@ class TopologySpreadConstraint(wire.Partial, frozen=True):
     node_taints_policy: str | None = None
 
 
+_POLICIES: Final = (None, "Honor", "Ignore")
+_OPERATORS: Final = ("In", "NotIn", "Exists", "DoesNotExist")
 _NONE: Final = Affinity()
 _affinity: Final = RawPart("spec.affinity", Affinity)
 _tolerations: Final = RawPart("spec.tolerations", list[TolerationWire])
@@ -100,10 +103,28 @@ def tolerations(raw: bytes) -> tuple[Toleration, ...]:
     )
 
 
+@lru_cache(maxsize=1024)
 def hard_spread(raw: bytes) -> tuple[SpreadConstraint, ...]:
     """Return the spread constraints that the scheduler enforces."""
     given = _spread.read(raw) or ()
     return tuple(_spread_constraint(each) for each in given if each.when_unsatisfiable == "DoNotSchedule")
+
+
+@lru_cache(maxsize=1024)
+def unknown_spread(raw: bytes) -> tuple[str, ...]:
+    """Return the fields of spread constraints whose value is a word that this version does not know."""
+    return tuple(sorted({field for each in _spread.read(raw) or () for field in _unknown(each)}))
+
+
+def _unknown(given: TopologySpreadConstraint) -> Iterator[str]:
+    expressions = given.label_selector.match_expressions if given.label_selector else None
+    words: tuple[tuple[str, str | None, Collection[str | None]], ...] = (
+        ("whenUnsatisfiable", given.when_unsatisfiable, ("DoNotSchedule", "ScheduleAnyway")),
+        ("nodeAffinityPolicy", given.node_affinity_policy, _POLICIES),
+        ("nodeTaintsPolicy", given.node_taints_policy, _POLICIES),
+        *(("labelSelector", each.operator, _OPERATORS) for each in expressions or ()),
+    )
+    return (f"topologySpreadConstraints.{field}: {word}" for field, word, known in words if word not in known)
 
 
 def _spread_constraint(given: TopologySpreadConstraint) -> SpreadConstraint:

@@ -5,7 +5,7 @@ on from a node taken later is told with its final place only. Must not decide an
 """
 
 from collections import defaultdict, deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from shared.core.cluster.pod import Pod
@@ -21,10 +21,10 @@ class Move:
     node: str
 
 
-def final_places(
+def named(
     arrays: ClusterArrays, outside: Sequence[Pod], log: Iterable[Placement], sources: Iterable[int]
-) -> Mapping[str, int]:
-    """Return the final node index by pod key, for all pods that moved.
+) -> Iterator[tuple[str, int]]:
+    """Yield pod key and node index of every placement in order; of one pod the last is where it ends up.
 
     `sources` are the nodes whose own pods move; `outside` the pods that were not bound.
     """
@@ -32,9 +32,7 @@ def final_places(
     for source, pods in (*((node, arrays.movable(node)) for node in sources), (-1, outside)):
         for pod in pods:
             at[source, arrays.kind_of[pod.spec]].append(pod)
-    places: dict[str, int] = {}
     for kind, source, target in log:
         pod = at[source, kind].popleft()
         at[target, kind].append(pod)
-        places[pod.key] = target
-    return places
+        yield pod.key, target

@@ -32,7 +32,10 @@ class Placement(NamedTuple):
 
 @dataclass
 class Removal:
-    """The removal of one node: who had to leave, where they went, and which class found no place."""
+    """The removal of one node: who had to leave, where they went, and which class found no place.
+
+    `misplaced`: all found a place, but when all lay there, a pod of that class could not have come back to its own.
+    """
 
     node: int
     leaving: list[int]
@@ -40,6 +43,11 @@ class Removal:
     was_open: bool
     placements: list[Placement] = field(default_factory=list)
     blocked: int | None = None
+    misplaced: int | None = None
+
+    @property
+    def succeeded(self) -> bool:
+        return self.blocked is None and self.misplaced is None
 
 
 class Packing:
@@ -95,6 +103,11 @@ class Packing:
 
     def reserve(self, kinds: Sequence[int], source: int) -> list[int]:
         """Place what can be placed, in the given order; return the classes of the pods that fit nowhere."""
+        unplaced = self._reserve(kinds, source)
+        self._constraints.accept()
+        return unplaced
+
+    def _reserve(self, kinds: Sequence[int], source: int) -> list[int]:
         self._leave(kinds, source)
         placements = [Placement(kind, source, self._rehome(kind, source)) for kind in kinds]
         self.log.extend(placement for placement in placements if placement.target != OUTSIDE)
@@ -104,7 +117,8 @@ class Packing:
         """Place all pods of a node on its way out, or nothing has changed."""
         begun = len(self.log)
         self._constraints.close(source)
-        if not self.reserve(kinds, source):
+        if not self._reserve(kinds, source):
+            self._constraints.accept()
             return True
         for kind, _, target in reversed(self.log[begun:]):
             self._put(kind, target, -1)
@@ -129,6 +143,9 @@ class Packing:
                 return removal
             removal.placements.append(Placement(kind, node, target))
         self.log.extend(removal.placements)
+        removal.misplaced = self._constraints.misplaced()
+        if removal.misplaced is not None:
+            self.undo(removal)
         return removal
 
     def undo(self, removal: Removal) -> None:
@@ -201,5 +218,5 @@ class Packing:
         if self.strategy.direction:
             room = self.arrays.room_on(self._free, node)
             self._key[node] = self.strategy.direction * room + self._ties[node]
-        self._constraints.add(kind, node, pods)
+        self._constraints.place(kind, node, pods)
         self._fit_cache.touch(node)

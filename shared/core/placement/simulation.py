@@ -6,7 +6,7 @@ nodes still stand there cordoned: what stays on them keeps its domains, which al
 Must not decide who may be moved or which node is tried first.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +16,7 @@ from shared.core.cluster.pod import Pod
 from shared.core.cluster.pod_kinds import is_daemon
 from shared.core.cluster.resources import PODS
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.placement.assignments import Move, final_places
+from shared.core.placement.assignments import Move, named
 from shared.core.placement.bounds import Amounts
 from shared.core.placement.cluster_arrays import ClusterArrays
 from shared.core.placement.packing import OUTSIDE, Packing, Removal
@@ -108,8 +108,8 @@ class Simulation:
         done: list[tuple[Packing, Removal]] = []
         for packing in self._packings:
             removal = packing.remove(node, own)
-            if removal.blocked is not None:
-                refusal = self._refusal(packing, node, removal.blocked)
+            if not removal.succeeded:
+                refusal = self._refusal(packing, removal)
                 for earlier, success in done:
                     earlier.undo(success)
                 return refusal
@@ -133,7 +133,7 @@ class Simulation:
 
     def moves(self) -> Mapping[str, tuple[Move, ...]]:
         """Return for each node taken where its pods end up, under the first strategy; final places only."""
-        places = self._final_places()
+        places = dict(self._placements())
         return {self.arrays.nodes[node].name: self._moves(self.arrays.movable(node), places) for node in self._taken}
 
     def reservations(self) -> tuple[Move, ...]:
@@ -143,11 +143,18 @@ class Simulation:
         """
         pending = (pod for pod in self._pending() if not is_daemon(pod.spec))
         departing = (pod for node in self._departing for pod in self.arrays.movable(node))
-        return self._moves((*pending, *departing), self._final_places())
+        return self._moves((*pending, *departing), dict(self._placements()))
 
-    def _final_places(self) -> Mapping[str, int]:
+    def steps(self) -> tuple[Move, ...]:
+        """Return every placement in the order of the proof, under the first strategy.
+
+        A pod whose new node was taken later is told of again with the place after.
+        """
+        return tuple(Move(pod, self.arrays.nodes[node].name) for pod, node in self._placements())
+
+    def _placements(self) -> Iterator[tuple[str, int]]:
         sources = (*self._departing, *self._taken)
-        return final_places(self.arrays, self._in_queue_order(), self._packings[0].log, sources)
+        return named(self.arrays, self._in_queue_order(), self._packings[0].log, sources)
 
     def _moves(self, pods: Collection[Pod], places: Mapping[str, int]) -> tuple[Move, ...]:
         placed = (pod.key for pod in pods if pod.key in places)
@@ -184,16 +191,25 @@ class Simulation:
         departing = {self.arrays.nodes[node].name for node in self._departing}
         return (pod for pod in self.arrays.pending if pod.node not in departing)
 
-    def _refusal(self, packing: Packing, node: int, kind: int) -> NoPlace:
-        spec = self.arrays.classes[kind]
-        pod = next((pod for pod in self.arrays.movable(node) if pod.spec is spec), self.arrays.example[spec])
-        fixed = self.arrays.fixed(kind)
+    def _refusal(self, packing: Packing, removal: Removal) -> NoPlace:
+        if removal.blocked is None:
+            return NoPlace(
+                self._pod_of(removal.node, removal.misplaced or 0),
+                f"it could not come back to its new place once all lie there; packed as: {packing.strategy.name}",
+            )
+        kind = removal.blocked
+        pod, fixed = self._pod_of(removal.node, kind), self.arrays.fixed(kind)
         if fixed:
             return NoPlace(pod, fixed[0].reason.value)
         admitting, fitting = packing.options(kind)
         return NoPlace(
             pod, f"{admitting} nodes admit it, {fitting} have room for one; packed as: {packing.strategy.name}"
         )
+
+    def _pod_of(self, node: int, kind: int) -> Pod:
+        """Return a pod of the class, one of the node if there is any."""
+        spec = self.arrays.classes[kind]
+        return next((pod for pod in self.arrays.movable(node) if pod.spec is spec), self.arrays.example[spec])
 
 
 def _headroom(arrays: ClusterArrays, percent: Mapping[str, int]) -> Amounts:

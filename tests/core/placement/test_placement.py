@@ -124,6 +124,14 @@ def test_what_stays_on_a_cordoned_node_still_holds_its_domain() -> None:
     assert taken(cluster([node("n1"), node("n2")], [daemon, mover]), "n1") == []
 
 
+def test_what_leaves_its_node_later_holds_its_domain_until_then() -> None:
+    """The web may not come back to its zone while the db is still there; who is evicted first is not known."""
+    web = pod("web", on="n1", cpu=1, node_selector={names.ZONE_LABEL: "z"})
+    rejects: dict[str, Any] = {"labels": {"app": "db"}, "anti_affinity": apart(names.ZONE_LABEL)}
+    db = pod("db", on="n1", node_selector={names.ZONE_LABEL: "b"}, **rejects)
+    assert taken(cluster([node("n1"), node("n2"), node("n3", zone="b")], [web, db]), "n1") == []
+
+
 def test_a_pod_leaves_the_domain_it_moves_out_of() -> None:
     mover = pod("mover", on="n1", anti_affinity=apart(names.ZONE_LABEL))
     assert taken(cluster([node("n1"), node("n2")], [mover]), "n1") == ["n1"]

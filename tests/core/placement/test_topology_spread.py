@@ -182,6 +182,28 @@ def test_what_another_pod_left_behind_may_not_be_relied_on() -> None:
     assert taken(snapshot, "a1") == []
 
 
+def test_a_place_found_may_not_be_lost_by_what_leaves_later() -> None:
+    """While b and c hold one each, a takes the first; once the one in c has left for a, it would not any more."""
+    free = pod("web2", on="c1", node_selector={ZONE_LABEL: "a"})
+    pods = [*webs("a1", "b1", hard_spread=spread()), free]
+    nodes = [*PAIR, node("c1", zone="c")]
+    assert taken(cluster(nodes, pods), "a1", "c1") == ["a1"]
+    assert taken(cluster(nodes, pods), "c1", "a1") == ["c1"]
+    wide = [*webs("a1", "b1", hard_spread=spread(max_skew=2)), free]
+    assert taken(cluster(nodes, wide), "a1", "c1") == ["a1", "c1"]
+
+
+def test_places_that_were_lost_before_keep_no_node() -> None:
+    """What waits goes to a, and so does what leaves a departing node; of that the drain of x1 is not guilty."""
+    in_a: dict[str, Any] = {"node_selector": {ZONE_LABEL: "a"}}
+    asks = spread(max_skew=2, honours_affinity=False)
+    pods = [pod("waits", hard_spread=asks, **in_a), pod("leaves", on="gone", **in_a), pod("web", on="x1", **in_a)]
+    going = node("gone", zone="c", taints=(our_taint(),), unschedulable=True)
+    small = node("x1", zone="a", cpu=0.15)
+    simulation = Simulation.of(cluster([ZONES[0], small, ZONES[1], going], pods), ["gone"])
+    assert simulation.try_remove("x1") is None
+
+
 def test_a_node_on_its_way_out_is_a_domain_until_it_is_gone() -> None:
     going = node("c1", zone="c", taints=(our_taint(),), unschedulable=True)
     assert feasible([*ZONES[:2], going], webs("a1", "b1")) == []

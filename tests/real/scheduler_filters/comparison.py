@@ -47,7 +47,7 @@ def _takers(arrays: ClusterArrays, packing: Packing, pod: Pod) -> frozenset[str]
 
 @dataclass(frozen=True)
 class Step:
-    """A node is taken; its pods, and those that it was given by earlier steps, move: pod key and target."""
+    """A node is taken; its pods, and those that earlier steps gave it, move in this order: pod key and target."""
 
     node: str
     moves: Sequence[tuple[str, str]]
@@ -57,12 +57,10 @@ def witness(picture: Snapshot) -> Sequence[Step]:
     """Return the proof of a whole plan as it grew: every node is tried, those with least on them first."""
     simulation = Simulation.of(picture)
     steps: list[Step] = []
-    lies: dict[str, str] = {}
     for node in sorted(picture.nodes, key=lambda each: (simulation.load(each.name), each.name)):
+        before = simulation.placement_count
         if _may_go(node) and simulation.try_remove(node.name) is None:
-            now = {move.pod: move.node for moves in simulation.moves().values() for move in moves}
-            steps.append(Step(node.name, [(pod, target) for pod, target in now.items() if lies.get(pod) != target]))
-            lies = now
+            steps.append(Step(node.name, [(move.pod, move.node) for move in simulation.steps()[before:]]))
     return steps
 
 

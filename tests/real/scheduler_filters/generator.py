@@ -1,6 +1,6 @@
 """Clusters as the API prints them, drawn from a seed: all that a placement rule reads, in values that differ by little.
 
-What Ebb does not model (spread, affinity between pods) lies on pods that are bound already. A value is
+What Ebb does not model (affinity between pods) lies on pods that are bound already. A value is
 one that the API server accepts. Must not know Ebb, nor who judges.
 """
 
@@ -102,6 +102,9 @@ class Generator:
             spec["containers"][-1]["ports"] = [self.host_port() for _ in range(self.one(1, 1, 2))]
         self.add_resources(spec)
         self.add_node_rules(spec)
+        if self.chance(0.3):
+            keys = self.one((HOSTNAME,), (ZONE,), (ZONE, HOSTNAME), (ZONE, RACK))
+            spec["topologySpreadConstraints"] = [self.spread(key) for key in keys]
         if self.chance(rejecting):
             self.require(spec, "podAntiAffinity", [self.pod_term() for _ in range(self.one(1, 1, 2))])
         meta = {"name": name, "namespace": self.one(*NAMESPACES), "uid": name, "creationTimestamp": CREATED}
@@ -110,10 +113,20 @@ class Generator:
 
     def add_unmodelled(self, spec: Manifest, share: float) -> None:
         if self.chance(share):
-            spread = {"maxSkew": 1, "topologyKey": self.one(HOSTNAME, ZONE), "whenUnsatisfiable": "DoNotSchedule"}
-            spec["topologySpreadConstraints"] = [spread | {"labelSelector": self.label_selector()}]
-        if self.chance(share):
             self.require(spec, "podAffinity", [self.pod_term()])
+
+    def spread(self, key: str) -> Manifest:
+        optional = {
+            "minDomains": self.one(1, 2, 3, 4),
+            "matchLabelKeys": self.one(["app"], ["app", "tier"], ["nokey"]),
+            "nodeAffinityPolicy": self.one("Honor", "Ignore"),
+            "nodeTaintsPolicy": self.one("Honor", "Honor", "Ignore"),
+            "labelSelector": self.one({}, *[self.label_selector() for _ in range(9)]),
+        }
+        given = {
+            field: value for field, value in optional.items() if self.chance(0.95 if field == "labelSelector" else 0.5)
+        }
+        return {"maxSkew": self.one(1, 1, 2, 3), "topologyKey": key, "whenUnsatisfiable": "DoNotSchedule", **given}
 
     def container(self, name: str) -> Manifest:
         requests: Manifest = {}

@@ -24,12 +24,13 @@ _SECONDS = 300
 class Question:
     """Which nodes refuse the pod? If it is bound it leaves its node first; then it is bound to `bind`, if given.
 
-    Nodes in `cordon` are cordoned before, and those in `gone` leave with all that is still on them.
+    Nodes in `cordon` are cordoned before, with `taints`; those in `gone` leave with all that is still on them.
     """
 
     pod: Manifest
     bind: str = ""
     cordon: Sequence[str] = ()
+    taints: Sequence[Manifest] = ()
     gone: Sequence[str] = ()
 
 

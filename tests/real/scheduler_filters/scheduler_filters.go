@@ -41,12 +41,13 @@ var filters = []string{
 }
 
 // question: take the pod off its node if it has one, say which nodes refuse it, and bind it if a node is named.
-// Nodes in `cordon` are cordoned before, and those in `gone` leave with all that is on them.
+// Nodes in `cordon` are cordoned before, with `taints`; those in `gone` leave with all that is on them.
 type question struct {
-	Cordon []string `json:"cordon"`
-	Gone   []string `json:"gone"`
-	Pod    *v1.Pod  `json:"pod"`
-	Bind   string   `json:"bind"`
+	Cordon []string   `json:"cordon"`
+	Taints []v1.Taint `json:"taints"`
+	Gone   []string   `json:"gone"`
+	Pod    *v1.Pod    `json:"pod"`
+	Bind   string     `json:"bind"`
 }
 
 type cluster struct {
@@ -103,8 +104,7 @@ func (c *cluster) apply(asked question) {
 	for _, node := range c.Nodes {
 		if cordon.Has(node.Name) && !node.Spec.Unschedulable {
 			node.Spec.Unschedulable = true
-			taint := v1.Taint{Key: v1.TaintNodeUnschedulable, Effect: v1.TaintEffectNoSchedule}
-			node.Spec.Taints = append(node.Spec.Taints, taint)
+			node.Spec.Taints = append(node.Spec.Taints, asked.Taints...)
 		}
 		if !gone.Has(node.Name) {
 			nodes = append(nodes, node)

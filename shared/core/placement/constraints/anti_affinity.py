@@ -71,6 +71,12 @@ class AntiAffinityState(ConstraintState):
                 if domain != NOWHERE:
                     _count(counts[term], domain, pods)
 
+    def leave(self, kind: int, node: int, pods: int = 1) -> None:
+        """Until a pod is evicted it rejects; one that broke a rule before may do so for others of its node."""
+
+    def evict(self, kind: int, node: int, pods: int = 1) -> None:
+        self.add(kind, node, -pods)
+
     def allowed(self, kind: int) -> NodeMask | None:
         barred: NodeMask | None = None
         for terms, counts in ((self._of.holds[kind], self._rejected), (self._of.rejected_by[kind], self._holders)):

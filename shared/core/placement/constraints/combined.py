@@ -46,6 +46,10 @@ class ConstraintStates(ConstraintState):
         for place in self._concerning[kind]:
             self._states[place].add(kind, node, pods)
 
+    def place(self, kind: int, node: int, pods: int = 1) -> None:
+        for place in self._concerning[kind]:
+            self._states[place].place(kind, node, pods)
+
     def leave(self, kind: int, node: int, pods: int = 1) -> None:
         for place in self._concerning[kind]:
             self._states[place].leave(kind, node, pods)
@@ -68,6 +72,13 @@ class ConstraintStates(ConstraintState):
 
     def allowed(self, kind: int) -> NodeMask | None:
         return _all([self._states[place].allowed(kind) for place in self._concerning[kind]])
+
+    def misplaced(self) -> int | None:
+        return next((kind for state in self._states if (kind := state.misplaced()) is not None), None)
+
+    def accept(self) -> None:
+        for state in self._states:
+            state.accept()
 
     def copy(self) -> "ConstraintStates":
         return ConstraintStates(self._concerning, [state.copy() for state in self._states])

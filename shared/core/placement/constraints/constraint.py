@@ -34,6 +34,10 @@ class ConstraintState(Protocol):
         """Count pods of a class onto a node."""
         ...
 
+    def place(self, kind: int, node: int, pods: int = 1) -> None:
+        """Count pods that were given this place, in which `misplaced` must find them right."""
+        self.add(kind, node, pods)
+
     def leave(self, kind: int, node: int, pods: int = 1) -> None:
         """Pods will be evicted from the node; told of all that leave it before the first of them gets its new place.
 
@@ -65,6 +69,18 @@ class ConstraintState(Protocol):
         of the class may ever go is better left out by `Constraint.admits`, which is asked once.
         """
         ...
+
+    def misplaced(self) -> int | None:
+        """Return a class of which a pod that was placed could not come back to its place if it left it now, or None.
+
+        Asked when all that leaves a node has its place. A rule that what lies elsewhere can only make harder has no
+        such pods. Pods on closed nodes are not asked about: they will be placed again.
+        """
+        return None
+
+    def accept(self) -> None:
+        """Of what is misplaced now nothing is told again: it was not the packing's to choose."""
+        return
 
     def copy(self) -> Self:
         """Return an independent twin."""

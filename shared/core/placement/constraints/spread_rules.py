@@ -4,20 +4,17 @@ Equal constraints of different classes are one rule, and rules over the same nod
 Must not know where any pod lies.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from shared.core.cluster.names import OUR_TAINT
 from shared.core.cluster.pod import PodClass
 from shared.core.cluster.selectors import NO_SCHEDULE, LabelSelector, SpreadConstraint, Taint, tolerated
+from shared.core.placement.constraints.domain_counts import NOWHERE
 from shared.core.placement.node_filters import Codes, NodeFilters, NodeMask
-
-NOWHERE: Final = -1
-"""The domain of nodes that the rule leaves out."""
 
 
 class Topology:
@@ -31,25 +28,12 @@ class Topology:
         self.domains: Codes = np.where(included, codes - int(not included.all()), NOWHERE)
         self.sizes: list[int] = np.bincount(self.domains[included]).tolist()
         """By domain, how many nodes lie in it."""
+        self.domain_of = self.domains.data
+        """The same as `domains`, for one node."""
 
     @property
     def count(self) -> int:
         return len(self.sizes)
-
-    def outside(self, domains: Iterable[int]) -> NodeMask:
-        """Return the nodes in none of the domains."""
-        # one more place than domains: NOWHERE, which is the last index, falls on it
-        open_ = np.ones(self.count + 1, np.bool_)
-        open_[list(domains)] = False
-        return open_[self.domains]
-
-    def among(self, nodes: Iterable[int]) -> dict[int, int]:
-        """Return by domain how many of its nodes are among these, as far as any is."""
-        return dict(Counter(domain for domain in self.domains[list(nodes)].tolist() if domain != NOWHERE))
-
-    def filled(self, nodes: Mapping[int, int]) -> int:
-        """Return how many domains have no other nodes than so many."""
-        return sum(1 for domain, count in nodes.items() if count == self.sizes[domain])
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,15 +71,11 @@ class SpreadRules:
         self._topologies: dict[tuple[object, ...], Topology] = {}
         self._rules: dict[tuple[object, ...], SpreadRule] = {}
         self.asked = [tuple(self._asked(spec, each) for each in spec.hard_spread) for spec in classes]
+        self.rules = tuple(self._rules.values())
+        self.topologies = tuple(self._topologies.values())
+        self.asking = {each: kind for kind, asked in enumerate(self.asked) for each in asked}
+        """By constraint, one of the classes that ask for it."""
         self.counting = _counting(classes, self.rules)
-
-    @property
-    def rules(self) -> tuple[SpreadRule, ...]:
-        return tuple(self._rules.values())
-
-    @property
-    def topologies(self) -> tuple[Topology, ...]:
-        return tuple(self._topologies.values())
 
     def _asked(self, spec: PodClass, given: SpreadConstraint) -> Asked:
         selector = _merged(given, spec)

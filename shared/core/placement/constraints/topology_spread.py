@@ -8,21 +8,25 @@ A node on its way out stands there for a while and is then gone, nobody knows wh
 domains of all nodes but without the pods of those that go, while a domain's own count is taken with them; under
 nodeTaintsPolicy: Honor such a node is no domain from its cordon on. Pods that leave are evicted one after another: the
 rule must hold with all of the rest still there, and with all of them away; every state between is milder.
+
+What is placed elsewhere can lift the least, and what leaves later can lower it again. So a place counts as found only
+if the pod could be put there anew when all is done (`misplaced`): then some pod that waits has a place at any moment,
+in whatever order several nodes are emptied (docs/decisions/robust-fit.md).
 Must not know resources, or why a pod moves.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 
 from shared.core.cluster.pod_kinds import is_replaced
 from shared.core.placement.constraints.constraint import Constraint, ConstraintInput, ConstraintState
-from shared.core.placement.constraints.spread_rules import NOWHERE, Asked, SpreadRules
+from shared.core.placement.constraints.departing_domains import DepartingDomains
+from shared.core.placement.constraints.domain_counts import NOWHERE, Counts, DomainCounts, count
+from shared.core.placement.constraints.spread_places import SpreadPlaces
+from shared.core.placement.constraints.spread_rules import Asked, SpreadRule, SpreadRules, Topology
 from shared.core.placement.node_filters import NodeMask
 from shared.core.rules.unmodelled import is_destination
-
-Counts = dict[int, int]
-"""By domain, as far as it is not 0."""
 
 
 class TopologySpread(Constraint):
@@ -30,8 +34,7 @@ class TopologySpread(Constraint):
 
     def __init__(self, given: ConstraintInput) -> None:
         self.rules = SpreadRules(given.classes, given.node_filters)
-        self.nodes = len(given.snapshot.nodes)
-        self.uncertain = [not is_destination(node) for node in given.snapshot.nodes]
+        self.uncertain = [place for place, node in enumerate(given.snapshot.nodes) if not is_destination(node)]
         """Nodes whose pods may be gone at any time: not Ready, on their way out, or cordoned."""
         kinds = {spec: kind for kind, spec in enumerate(given.classes)}
         index = {node.name: place for place, node in enumerate(given.snapshot.nodes)}
@@ -57,31 +60,27 @@ class TopologySpread(Constraint):
 
 
 class TopologySpreadState(ConstraintState):
-    """How many pods each rule counts by domain: on nodes that stay, on nodes that go, and on their way."""
+    """How many pods each rule counts by domain, and which of them will not go away with their node.
+
+    A copy shares with its twin what neither has changed since: of thousands of rules a pass of the search touches few.
+    """
 
     def __init__(self, spread: TopologySpread) -> None:
-        self._of = spread
-        rules = spread.rules.rules
-        self._staying: list[Counts] = [{} for _ in rules]
-        self._going: list[Counts] = [{} for _ in rules]
-        self._leaving: list[Counts] = [{} for _ in rules]
+        self._of = spread.rules
+        self._counts = [DomainCounts(rule.topology.count) for rule in self._of.rules]
+        self._own_counts = set(range(len(self._counts)))
         self._on: dict[int, Counts] = {}
-        """By node and rule, the pods of `staying` and `going`."""
-        self._uncertain = set(np.flatnonzero(spread.uncertain).tolist())
-        self._closed: set[int] = set()
-        self._fleeting = [topology.among(self._uncertain) for topology in spread.rules.topologies]
-        """By topology and domain, how many of its nodes go or may go."""
-        self._shut: list[Counts] = [{} for _ in spread.rules.topologies]
-        """The same for nodes that are closed."""
+        """By node and rule, the pods counted."""
+        self._own_nodes: set[int] = set()
+        self._going = DepartingDomains(self._of.topologies, spread.uncertain)
+        self._places = SpreadPlaces()
 
     def copy(self) -> "TopologySpreadState":
-        twin = TopologySpreadState(self._of)
-        twin._staying, twin._going, twin._leaving, twin._fleeting, twin._shut = (
-            [dict(each) for each in counts]
-            for counts in (self._staying, self._going, self._leaving, self._fleeting, self._shut)
-        )
-        twin._on = {node: dict(counts) for node, counts in self._on.items()}
-        twin._uncertain, twin._closed = set(self._uncertain), set(self._closed)
+        twin = object.__new__(TopologySpreadState)
+        twin._of, twin._counts, twin._on = self._of, list(self._counts), dict(self._on)
+        twin._going, twin._places = self._going.copy(), self._places.copy()
+        self._own_counts, self._own_nodes = set(), set()
+        twin._own_counts, twin._own_nodes = set(), set()
         return twin
 
     def discount(self, kind: int, node: int, *, replaced: bool) -> None:
@@ -92,15 +91,24 @@ class TopologySpreadState(ConstraintState):
         """
         if replaced:
             self.add(kind, node, -1)
-        elif node not in self._uncertain:
+        elif not self._going.may_go(node):
             for rule, domain in self._counted(kind, node):
-                _count(self._staying[rule], domain, -1)
-                _count(self._going[rule], domain, 1)
+                self._mine(rule).last(domain, -1)
 
     def add(self, kind: int, node: int, pods: int = 1) -> None:
         for rule, domain in self._counted(kind, node):
-            _count(self._on.setdefault(node, {}), rule, pods)
+            if node not in self._own_nodes:
+                self._own_nodes.add(node)
+                self._on[node] = dict(self._on.get(node, {}))
+            count(self._on[node], rule.place, pods)
             self._book(rule, domain, node, pods)
+
+    def place(self, kind: int, node: int, pods: int = 1) -> None:
+        self.add(kind, node, pods)
+        for asked in self._of.asked[kind]:
+            domain = asked.rule.topology.domain_of[node]
+            if domain != NOWHERE:
+                self._places.add(asked, node, domain, pods)
 
     def leave(self, kind: int, node: int, pods: int = 1) -> None:
         self.add(kind, node, -pods)
@@ -108,80 +116,83 @@ class TopologySpreadState(ConstraintState):
 
     def evict(self, kind: int, node: int, pods: int = 1) -> None:
         for rule, domain in self._counted(kind, node):
-            _count(self._leaving[rule], domain, -pods)
+            if not rule.honours_taints:
+                count(self._mine(rule).leaving, domain, -pods)
 
     def bar(self, node: int) -> None:
-        if node not in self._uncertain:
-            self._rebook(node, self._uncertain.add, self._fleeting, 1)
+        self._rebook(node, self._going.bar)
 
     def close(self, node: int) -> None:
-        self._rebook(node, self._closed.add, self._shut, 1)
-        self._tally(node, self._fleeting, int(node not in self._uncertain))
+        self._rebook(node, self._going.close)
+        self._places.close(node)
 
     def reopen(self, node: int) -> None:
-        self._rebook(node, self._closed.remove, self._shut, -1)
-        self._tally(node, self._fleeting, -int(node not in self._uncertain))
+        self._rebook(node, self._going.reopen)
+        self._places.reopen(node)
 
     def allowed(self, kind: int) -> NodeMask | None:
         found: NodeMask | None = None
-        for asked in self._of.rules.asked[kind]:
-            full = self._full(asked)
-            if full:
-                mask = asked.rule.topology.outside(full)
+        for asked in self._of.asked[kind]:
+            mask = self._taking(asked)
+            if mask is not None:
                 found = mask if found is None else found & mask
         return found
 
-    def _counted(self, kind: int, node: int) -> list[tuple[int, int]]:
-        rules = ((rule, int(rule.topology.domains[node])) for rule in self._of.rules.counting[kind])
-        return [(rule.place, domain) for rule, domain in rules if domain != NOWHERE]
+    def misplaced(self) -> int | None:
+        found = self._places.lost(self)
+        return None if found is None else self._of.asking[found]
 
-    def _book(self, rule: int, domain: int, node: int, pods: int) -> None:
-        """Count pods where those of the node belong now."""
-        if node in self._closed and self._of.rules.rules[rule].honours_taints:
+    def accept(self) -> None:
+        self._places.accept(self)
+
+    def least(self, asked: Asked, *, leaving: bool = False) -> int:
+        """Return how many pods the emptiest domain of a constraint holds for good."""
+        topology, counts = asked.rule.topology, self._counts[asked.rule.place]
+        if self._going.fewest(topology) < asked.min_domains:
+            return 0
+        domains = self._going.most(topology, honours_taints=asked.rule.honours_taints)
+        return counts.least_with_leaving(domains) if leaving else counts.least(domains)
+
+    def skew(self, asked: Asked, domain: int, least: int) -> int:
+        """Return the skew of a pod that left its place in the domain and came back to it."""
+        counts = self._counts[asked.rule.place]
+        without = max(counts.lasting_at(domain) - asked.matches_itself, 0)
+        return counts.at(domain) - min(least, without)
+
+    def _counted(self, kind: int, node: int) -> list[tuple[SpreadRule, int]]:
+        rules = ((rule, rule.topology.domain_of[node]) for rule in self._of.counting[kind])
+        return [(rule, domain) for rule, domain in rules if domain != NOWHERE]
+
+    def _mine(self, rule: SpreadRule) -> DomainCounts:
+        """Return the counts of a rule to change them."""
+        if rule.place not in self._own_counts:
+            self._own_counts.add(rule.place)
+            self._counts[rule.place] = self._counts[rule.place].copy()
+        return self._counts[rule.place]
+
+    def _book(self, rule: SpreadRule, domain: int, node: int, pods: int) -> None:
+        """Count pods as what those of the node are now."""
+        if self._going.is_closed(node) and rule.honours_taints:
             return
-        goes = node in self._closed or node in self._uncertain
-        _count(self._going[rule] if goes else self._staying[rule], domain, pods)
+        counts = self._mine(rule)
+        counts.add(domain, pods)
+        if not self._going.may_go(node):
+            counts.last(domain, pods)
+        self._places.changed(rule, domain)
 
-    def _rebook(self, node: int, turn: Callable[[int], None], nodes: Sequence[Counts], by: int) -> None:
-        rules = self._of.rules.rules
-        here = [(rule, int(rules[rule].topology.domains[node]), pods) for rule, pods in self._on.get(node, {}).items()]
-        for rule, domain, pods in here:
-            self._book(rule, domain, node, -pods)
-        turn(node)
-        for rule, domain, pods in here:
-            self._book(rule, domain, node, pods)
-        self._tally(node, nodes, by)
+    def _rebook(self, node: int, turn: Callable[[int], list[Topology]]) -> None:
+        here = [(self._of.rules[place], pods) for place, pods in self._on.get(node, {}).items()]
+        for rule, pods in here:
+            self._book(rule, rule.topology.domain_of[node], node, -pods)
+        self._places.domains_changed(turn(node))
+        for rule, pods in here:
+            self._book(rule, rule.topology.domain_of[node], node, pods)
 
-    def _tally(self, node: int, nodes: Sequence[Counts], by: int) -> None:
-        for topology, counts in zip(self._of.rules.topologies if by else (), nodes, strict=bool(by)):
-            domain = int(topology.domains[node])
-            if domain != NOWHERE:
-                _count(counts, domain, by)
-
-    def _full(self, asked: Asked) -> set[int]:
-        """Return the domains that may take no more."""
-        place = asked.rule.place
-        staying, going, leaving = self._staying[place], self._going[place], self._leaving[place]
-        full = self._above(asked, staying, going)
-        if leaving and not asked.rule.honours_taints:
-            full |= self._above(asked, _sum(staying, leaving), going)
-        return full
-
-    def _above(self, asked: Asked, sure: Counts, going: Counts) -> set[int]:
-        topology = asked.rule.topology
-        shut = self._shut[topology.place] if asked.rule.honours_taints else {}
-        fewest = topology.count - topology.filled(self._fleeting[topology.place])
-        most = topology.count - topology.filled(shut)
-        least = max(min(sure.values(), default=0), 0) if len(sure) >= most and fewest >= asked.min_domains else 0
-        bound = asked.max_skew + least - asked.matches_itself
-        return {domain for domain, pods in (_sum(sure, going) if going else sure).items() if pods > bound}
-
-
-def _count(counts: Counts, place: int, pods: int) -> None:
-    counts[place] = counts.get(place, 0) + pods
-    if not counts[place]:
-        del counts[place]
-
-
-def _sum(one: Counts, other: Counts) -> Counts:
-    return {place: one.get(place, 0) + other.get(place, 0) for place in one.keys() | other.keys()}
+    def _taking(self, asked: Asked) -> NodeMask | None:
+        """Return the nodes that may take one more by one constraint; None = all."""
+        counts, topology = self._counts[asked.rule.place], asked.rule.topology
+        spare = asked.max_skew - asked.matches_itself
+        crowded: list[int] = []
+        if counts.leaving:
+            crowded = counts.crowded_by_leaving(spare + self.least(asked, leaving=True))
+        return counts.up_to(spare + self.least(asked), topology.domains, crowded)
