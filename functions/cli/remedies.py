@@ -93,6 +93,10 @@ REMEDIES: Final[Mapping[Reason, str]] = {
         "Wait for the drains in flight; a PodDisruptionBudget for the workload, or a higher unprotected of the pool, "
         "lets more go at once."
     ),
+    Unremovable.DRAIN_TOO_LONG: (
+        "Wait for the drains in flight, raise drain.timeout in the policy, or let the pods be Ready sooner after their "
+        "start."
+    ),
     Unremovable.NODES_PER_PASS: "Wait for the next pass, or raise maxNodesPerPass of the pool.",
     Unremovable.NO_PLACE_FOR_PODS: "Lower requests or loosen constraints of its pods; otherwise the node is needed.",
     Unremovable.POOLS_UNKNOWN: "Let the planner's service account read the GKE API (roles/container.viewer).",

@@ -48,6 +48,7 @@ _UNREMOVABLE: Final[dict[ReasonGroup, tuple[Unremovable, ...]]] = {
         Unremovable.RATE,
         Unremovable.NAMESPACE_RATE,
         Unremovable.WORKLOAD_MOVING,
+        Unremovable.DRAIN_TOO_LONG,
         Unremovable.NODES_PER_PASS,
         Unremovable.MINIMUM_NODES,
         Unremovable.MINIMUM_NON_TAINTED,

@@ -167,6 +167,10 @@ class Unremovable(Reason):
         "workload_moving",
         "Too many pods of a workload without a PodDisruptionBudget could be away at once with another drain's.",
     )
+    DRAIN_TOO_LONG = (
+        "drain_too_long",
+        "Its pods may only go in turns, and even if each ended at once the drain would miss its deadline.",
+    )
     NODES_PER_PASS = "nodes_per_pass", "The pass has already taken maxNodesPerPass nodes of this pool."
     NO_PLACE_FOR_PODS = "no_place_for_pods", "Its pods do not all fit on the remaining nodes."
     POOLS_UNKNOWN = "pools_unknown", "The GKE API did not answer, so pool minimums are unknown."

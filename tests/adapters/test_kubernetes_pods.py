@@ -236,6 +236,21 @@ def test_only_a_controller_owns_a_pod() -> None:
     assert read(api_pod(meta={"ownerReferences": owners[:1]})).spec.owner is None
 
 
+@pytest.mark.parametrize(
+    ("expected", "status"),
+    [
+        pytest.param((True, datetime(2026, 3, 4, 11, tzinfo=UTC)), "True", id="Ready"),
+        pytest.param((False, None), "False", id="no longer Ready: since then it is not"),
+    ],
+)
+def test_the_time_of_being_ready_is_the_conditions(expected: tuple[bool, datetime | None], status: str) -> None:
+    condition = {"type": "Ready", "status": status, "lastTransitionTime": "2026-03-04T11:00:00Z"}
+
+    found = read(api_pod(status={"phase": "Running", "conditions": [condition]}))
+
+    assert (found.ready, found.ready_since) == expected
+
+
 def test_the_time_of_being_unschedulable_is_the_conditions() -> None:
     condition = {
         "type": "PodScheduled",

@@ -13,6 +13,7 @@ from functions.cli.format import dollars, dollars_a_month, rfc3339
 from functions.cli.plan.view import BlockerView, NodeView, PlanView, Totals
 from shared.core.placement.assignments import Move
 from shared.core.planning.plan import PlannedOrder, Potential
+from shared.core.rules.drain_time import DrainTime
 
 SCHEMA: Final = 1
 
@@ -61,6 +62,16 @@ def _node(node: NodeView) -> dict[str, Any]:
         "score": _ratio(decision.score),
         "marked_since": _time(decision.marked_since),
         "removable_at": _time(decision.removable_at),
+        "drain": None if decision.drain is None else _drain(decision.drain),
+    }
+
+
+def _drain(takes: DrainTime) -> dict[str, Any]:
+    return {
+        "rounds": takes.rounds,
+        "limit": takes.limit or None,
+        "least_seconds": round(takes.least.total_seconds()),
+        "most_seconds": round(takes.most.total_seconds()),
     }
 
 

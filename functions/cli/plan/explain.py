@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from functions.cli.format import count, moment, monthly, percent
+from functions.cli.plan.sentences import length
 from functions.cli.plan.table import STYLES, show_notes
 from functions.cli.plan.view import NodeView, PlanView
 from shared.core.planning.plan import NodeDecision, PlannedOrder, Verdict
@@ -47,6 +48,8 @@ def _facts(view: PlanView, node: NodeView) -> Table:
         facts.add_row("marked since", moment(decision.marked_since))
     if decision.verdict is Verdict.WAITING and decision.removable_at is not None:
         facts.add_row("removable at", moment(decision.removable_at))
+    if decision.drain is not None and decision.drain.rounds:
+        facts.add_row("drain", length(decision.drain))
     facts.add_row("seen at", f"{moment(view.taken_at)} in {view.cluster or 'the cluster'}")
     return facts
 

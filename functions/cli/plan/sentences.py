@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
-from functions.cli.format import clock, count, dollars_a_month, monthly
+from functions.cli.format import clock, count, dollars_a_month, monthly, span
 from shared.core.planning.plan import NodeDecision, Plan, Potential, Verdict
 from shared.core.reasons import Blocker, DrainReason, PodBlock, Unremovable
+from shared.core.rules.drain_time import DrainTime
 
 VERDICTS: Final = {
     Verdict.ORDER: "order",
@@ -55,12 +56,23 @@ def summary(plan: Plan) -> str:
 def when(decision: NodeDecision, now: datetime, saved: int) -> str:
     """Return when the node may go, or since when it might; `saved` is what its order saves."""
     if decision.verdict in {Verdict.ORDER, Verdict.WOULD_ORDER}:
-        return f"now ${round(dollars_a_month(saved)):,}/mo" if saved else "now"
+        price = f" ${round(dollars_a_month(saved)):,}/mo" if saved else ""
+        turns = f", {decision.drain.rounds:,} rounds" if decision.drain and decision.drain.rounds > 1 else ""
+        return f"now{price}{turns}"
     if decision.verdict is Verdict.WAITING and decision.removable_at is not None:
         return f"from {clock(decision.removable_at, now)}"
     if decision.marked_since is not None and decision.marked_since < now:
         return f"since {clock(decision.marked_since, now)}"
     return ""
+
+
+def length(takes: DrainTime) -> str:
+    """Return how long a drain takes and what its pods wait their turn for; empty where nothing moves."""
+    if not takes.rounds:
+        return ""
+    held = f" under {takes.limit}" if takes.limit else ""
+    between = " to ".join(dict.fromkeys((span(takes.least), span(takes.most))))
+    return f"{count(takes.rounds, 'round')}{held}: {between}, by how fast its pods end and start"
 
 
 def about(blockers: Sequence[Blocker]) -> tuple[str, ...]:

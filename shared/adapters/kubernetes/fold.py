@@ -38,7 +38,7 @@ class PodFolder:
         """
         spec = self._class(pod_key(pod))
         phase, finished = _PHASES.get(pod.status.phase, _UNKNOWN_PHASE)
-        ready, unschedulable = _conditions(pod.status.conditions)
+        ready, ready_since, unschedulable = _conditions(pod.status.conditions)
         booked = resize.booked(pod) if pod.spec.node_name and not finished else None
         return Pod(
             name=pod.metadata.name,
@@ -52,6 +52,7 @@ class PodFolder:
             deleting=pod.metadata.deletion_timestamp,
             booked=None if booked == spec.requests else booked,
             unschedulable_since=unschedulable,
+            ready_since=ready_since,
         )
 
     def _class(self, key: PodKey) -> PodClass:
@@ -61,15 +62,16 @@ class PodFolder:
         return known
 
 
-def _conditions(conditions: list[wire.Condition] | None) -> tuple[bool, datetime | None]:
-    """Return whether the pod is Ready, and since when the scheduler has found no place for it."""
-    ready, unschedulable = False, None
+def _conditions(conditions: list[wire.Condition] | None) -> tuple[bool, datetime | None, datetime | None]:
+    """Return whether the pod is Ready, since when, and since when the scheduler has found no place for it."""
+    ready, since, unschedulable = False, None, None
     for each in conditions or ():
         if each.type == "Ready":
             ready = each.status == "True"
+            since = each.last_transition_time if ready else None
         elif each.type == "PodScheduled" and each.status == "False" and each.reason == "Unschedulable":
             unschedulable = each.last_transition_time
-    return ready, unschedulable
+    return ready, since, unschedulable
 
 
 def pod_class(key: PodKey) -> PodClass:

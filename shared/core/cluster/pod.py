@@ -120,6 +120,8 @@ class Pod:
     """What the scheduler books for the running pod where status differs from spec (in-place resize)."""
     unschedulable_since: datetime | None = None
     """Since when the scheduler has said that it fits nowhere (condition PodScheduled=False, Unschedulable)."""
+    ready_since: datetime | None = None
+    """Since when the pod has been Ready; None while it is not, and where nobody says it."""
 
     @property
     def key(self) -> str:

@@ -12,6 +12,7 @@ from shared.core.cluster.node import Node
 from shared.core.policy import PoolPolicy
 from shared.core.reasons import Blocker, DrainReason, PodBlock, Unremovable
 from shared.core.records.state import ClusterState
+from shared.core.rules.drain_time import NO_ESTIMATE, DrainEstimate, estimate
 from shared.core.rules.expiry import has_expired
 from shared.core.rules.nodes import NODE_RULES, NodeRule, judge_node
 from shared.core.rules.pods import avoided, movable
@@ -45,6 +46,8 @@ class AssessedNode:
     """The order id that holds it (claim or taint), or empty."""
     avoided: bool = False
     """Whether it goes only after all others (singleReplicas: avoid)."""
+    estimate: DrainEstimate = NO_ESTIMATE
+    """What its drain has to wait for; only of a candidate."""
 
     @property
     def underutilized(self) -> bool:
@@ -82,7 +85,15 @@ def assess_node(node: Node, situation: Situation, rules: tuple[NodeRule, ...] = 
     if rules is NODE_RULES and reason is not DrainReason.EXPIRED and settings.consolidate_after is None:
         found += (Blocker(Unremovable.CONSOLIDATION_OFF),)
     last = avoided(pods, situation.drain_context(node.pool))
-    return AssessedNode(node, measured, reason, found, holder(node, situation.state), last)
+    held = holder(node, situation.state)
+    takes = NO_ESTIMATE if held or found else estimate_of(node, situation)
+    return AssessedNode(node, measured, reason, found, held, last, takes)
+
+
+def estimate_of(node: Node, situation: Situation) -> DrainEstimate:
+    """Return what a drain of the node has to wait for."""
+    pods = situation.snapshot.pods_by_node[node.name]
+    return estimate(pods, situation.drain_context(node.pool), situation.start_times)
 
 
 def holder(node: Node, state: ClusterState) -> str:

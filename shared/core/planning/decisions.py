@@ -14,6 +14,7 @@ from shared.core.planning.selection import Selection
 from shared.core.policy import Policy
 from shared.core.reasons import Blocker, DrainReason, Unremovable
 from shared.core.records.state import Mark, PoolMarks
+from shared.core.rules.drain_time import DrainTime
 
 
 def is_due(assessed: AssessedNode, marks: Mapping[str, PoolMarks], policy: Policy, now: datetime) -> bool:
@@ -40,9 +41,14 @@ class Decider:
         verdict, found = self._verdict(assessed)
         mark = mark_of(assessed, self._marks)
         after = self._policy.pool(assessed.node.pool).consolidate_after
-        return decision(
-            assessed, verdict, found, mark.since if mark else None, removable_at(mark, after) if mark else None
-        )
+        marked, removable = (mark.since, removable_at(mark, after)) if mark else (None, None)
+        return decision(assessed, verdict, found, marked, removable, self._takes(assessed))
+
+    def _takes(self, assessed: AssessedNode) -> DrainTime | None:
+        """Return how long the drain takes, beside those before it where the node's time has come."""
+        if not assessed.is_candidate:
+            return None
+        return self._selection.times.get(assessed.node.name) or assessed.estimate.time()
 
     def _verdict(self, assessed: AssessedNode) -> tuple[Verdict, tuple[Blocker, ...]]:
         if assessed.claimed_by:
@@ -62,6 +68,7 @@ def decision(
     found: tuple[Blocker, ...],
     marked_since: datetime | None = None,
     removable: datetime | None = None,
+    takes: DrainTime | None = None,
 ) -> NodeDecision:
     """Return a node's decision; the first blocker names it."""
     first = found[0].reason.value if found else assessed.claimed_by or assessed.reason.value
@@ -84,4 +91,5 @@ def decision(
         underutilized=assessed.below_limits,
         allocatable=assessed.node.allocatable if measured else NOTHING,
         requested=measured.requested if measured else NOTHING,
+        drain=takes,
     )

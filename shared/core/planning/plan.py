@@ -13,6 +13,7 @@ from shared.core.cluster.resources import NOTHING, Resources
 from shared.core.placement.assignments import Move
 from shared.core.reasons import Blocker, DrainReason
 from shared.core.records.state import PoolMarks
+from shared.core.rules.drain_time import DrainTime
 
 
 class Verdict(StrEnum):
@@ -53,6 +54,8 @@ class NodeDecision:
     allocatable: Resources = NOTHING
     requested: Resources = NOTHING
     """Both nothing where the node reports no allocatable CPU or memory."""
+    drain: DrainTime | None = None
+    """How long its drain would take; None of a node that stays or is in flight already."""
 
 
 @dataclass(frozen=True, slots=True)

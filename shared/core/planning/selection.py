@@ -1,21 +1,25 @@
 """Which of the nodes whose time has come go in this pass: gates and budgets first, then the proof of placement.
 
-Nodes are asked in the order in which they would go: empty ones, then expired ones, then the lowest score; those with
-a single replica to be avoided after all others.
+Nodes are asked in the order in which they would go: empty ones, then expired ones, then the lowest score; of these,
+those whose drain could miss its deadline come last, and those with a single replica to be avoided after all others.
 Each that is taken changes the counts and the simulation for those after it. Must not look at marks.
 """
 
+from collections import Counter
 from collections.abc import Collection, Sequence
+from datetime import timedelta
+from fractions import Fraction
 from typing import Final
 
 from shared.core.cluster import names
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import Simulation
-from shared.core.planning.candidates import AssessedNode
+from shared.core.planning.candidates import AssessedNode, estimate_of
 from shared.core.reasons import Blocker, DrainReason, Unremovable
 from shared.core.records.state import ClusterState
 from shared.core.rules.counted_nodes import is_leaving
 from shared.core.rules.counts import NodeCounts
+from shared.core.rules.drain_time import DrainTime
 from shared.core.rules.gates import blockers
 from shared.core.rules.situation import Situation
 from shared.core.rules.workload_limits import all_moving_pods, conflict, moving_pods, workload_moves_of
@@ -31,15 +35,19 @@ class Selection:
         self._counts = counts
         self._moving_pods = all_moving_pods(situation.state.claims.values())
         self._simulation: Simulation | None = None
+        self._in_turns = _in_turns(situation) if situation.state.claims else Counter()
         self.taken: list[AssessedNode] = []
         self.kept: dict[str, tuple[Blocker, ...]] = {}
         """By node name."""
+        self.times: dict[str, DrainTime] = {}
+        """How long a drain takes beside those before it, by node name."""
 
     def consider(self, due: Sequence[AssessedNode]) -> None:
         """Take what may go of the nodes whose time has come."""
         for assessed in sorted(due, key=_removal_order):
+            self.times[assessed.node.name] = assessed.estimate.time(self._in_turns)
             found = blockers(self._counts, assessed.node, assessed.reason) or self._workload_limit(assessed)
-            found = found or self._no_place(assessed)
+            found = found or self._too_long(assessed) or self._no_place(assessed)
             if found:
                 self.kept[assessed.node.name] = found
             else:
@@ -55,11 +63,20 @@ class Selection:
     def _take(self, assessed: AssessedNode) -> None:
         self._counts = self._counts.with_claim(assessed.node)
         self._moving_pods.update(moving_pods(workload_moves_of(assessed.node, self._situation)))
+        self._in_turns.update(assessed.estimate.waiting)
         self.taken.append(assessed)
 
     def _workload_limit(self, assessed: AssessedNode) -> tuple[Blocker, ...]:
         shared = conflict(workload_moves_of(assessed.node, self._situation), self._moving_pods)
         return (shared,) if shared else ()
+
+    def _too_long(self, assessed: AssessedNode) -> tuple[Blocker, ...]:
+        """Refuse a drain that could not end before its deadline even if every pod ended at once."""
+        time, deadline = self.times[assessed.node.name], assessed.estimate.deadline
+        if time.rounds <= 1 or time.least <= deadline:
+            return ()
+        least = f"{time.rounds} rounds, at least {time.least.total_seconds():g} s of {deadline.total_seconds():g} s"
+        return (Blocker(Unremovable.DRAIN_TOO_LONG, time.limit, least),)
 
     def _no_place(self, assessed: AssessedNode) -> tuple[Blocker, ...]:
         refused = self.simulation.try_remove(assessed.node.name)
@@ -78,6 +95,13 @@ def planned_simulation(situation: Situation, staying: frozenset[str] = frozenset
     return Simulation.of(snapshot, departing, headroom, announced=announced)
 
 
+def _in_turns(situation: Situation) -> Counter[str]:
+    """Return how many pods of each limit the drains in flight have yet to move."""
+    leaving = departing_nodes(situation.snapshot, situation.state)
+    nodes = (node for node in situation.snapshot.nodes if node.name in leaving)
+    return sum((estimate_of(node, situation).waiting for node in nodes), Counter())
+
+
 def departing_nodes(snapshot: Snapshot, state: ClusterState) -> frozenset[str]:
     """Return the nodes on their way out: claimed, with our taint, or being deleted by the autoscaler."""
     return frozenset(node.name for node in snapshot.nodes if is_leaving(node, state.claims))
@@ -92,6 +116,8 @@ def announced_nodes(snapshot: Snapshot, departing: Collection[str]) -> frozenset
     return frozenset(node.name for node in candidates if node.ready) - frozenset(departing)
 
 
-def _removal_order(assessed: AssessedNode) -> tuple[bool, int, object, str]:
+def _removal_order(assessed: AssessedNode) -> tuple[bool, int, bool, Fraction | int, timedelta, str]:
     score = assessed.usage.score if assessed.usage else 0
-    return assessed.avoided, _URGENCY[assessed.reason], score, assessed.node.name
+    takes = assessed.estimate
+    late = takes.may_be_late
+    return assessed.avoided, _URGENCY[assessed.reason], late, score, takes.time().most, assessed.node.name

@@ -5,6 +5,7 @@ Rules about nodes take it as their one argument besides the node. Must not judge
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 
 from shared.core.cluster.node import Node
 from shared.core.cluster.selectors import Taint
@@ -12,6 +13,7 @@ from shared.core.cluster.snapshot import Snapshot
 from shared.core.policy import Policy, PoolPolicy
 from shared.core.records.state import ClusterState
 from shared.core.rules.drain_context import DrainContext
+from shared.core.rules.drain_time import StartTimes, start_times
 from shared.core.rules.pool_taints import own_taints
 
 
@@ -39,6 +41,11 @@ class Situation:
             budgets, workloads = self.snapshot.disruption_budgets, self.snapshot.workloads
             self._drain[pool] = DrainContext(budgets, self.policy.pool(pool), self.now, workloads, self.policy.drain)
         return self._drain[pool]
+
+    @cached_property
+    def start_times(self) -> StartTimes:
+        """How fast pods of each kind have been Ready after their start."""
+        return start_times(self.snapshot.pods)
 
     def permanent_taints(self, pool: str) -> frozenset[Taint]:
         """Return the taints that all nodes of the pool carry: those the pool was made with.

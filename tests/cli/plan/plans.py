@@ -8,9 +8,11 @@ from typing import Any
 from shared.core.placement.assignments import Move
 from shared.core.planning.plan import NodeDecision, Plan, PlannedOrder, Verdict
 from shared.core.reasons import Blocker, DrainReason, PodBlock, Unremovable
+from shared.core.rules.drain_time import DrainTime
 from tests.builders import CLUSTER, NOW
 
 DOLLAR = 10**6
+THREE_ROUNDS = DrainTime(timedelta(minutes=1), timedelta(seconds=150), 3, "shop/web")
 
 
 def decision(name: str, verdict: Verdict = Verdict.KEEP, *blockers: Blocker, **changes: Any) -> NodeDecision:
@@ -31,7 +33,8 @@ def decision(name: str, verdict: Verdict = Verdict.KEEP, *blockers: Blocker, **c
 
 def ordered(name: str, **changes: Any) -> NodeDecision:
     marks = {"marked_since": NOW - timedelta(minutes=9), "removable_at": NOW - timedelta(minutes=4)}
-    return decision(name, Verdict.WOULD_ORDER, **{"reason": "underutilized", **marks, **changes})
+    given = {"reason": "underutilized", "drain": THREE_ROUNDS, **marks, **changes}
+    return decision(name, Verdict.WOULD_ORDER, **given)
 
 
 def waiting(name: str, **changes: Any) -> NodeDecision:

@@ -36,6 +36,13 @@ class _Blocker(_Exact):
     detail: str | None
 
 
+class _Drain(_Exact):
+    rounds: int
+    limit: str | None
+    least_seconds: int
+    most_seconds: int
+
+
 class _Node(_Exact):
     name: str
     pool: str | None
@@ -50,6 +57,7 @@ class _Node(_Exact):
     score: float | None
     marked_since: datetime | None
     removable_at: datetime | None
+    drain: _Drain | None
 
 
 class _Move(_Exact):

@@ -8,7 +8,9 @@ import pytest
 from shared.core.cluster import names
 from shared.core.planning.plan import PlannedOrder
 from shared.core.reasons import DrainReason
-from tests.builders import NOW, cluster, node, pod, policy, taint
+from shared.core.records.state import ClusterState
+from shared.core.rules.drain_time import DrainTime
+from tests.builders import NOW, claim, cluster, node, pdb, pod, pod_class, policy, taint
 from tests.core.planning.passes import ordered, plan, verdicts
 
 
@@ -59,3 +61,71 @@ def test_the_pods_of_a_node_that_the_autoscaler_deletes_keep_their_room(expected
 
     assert ordered(made) == expected
     assert expected or verdicts(made)["n1"] == ("keep", "no_place_for_pods")
+
+
+SLOW = pod_class(owner="ReplicaSet/slow", labels={"app": "slow"})
+
+
+def slow(*on: str, took: timedelta, kind: Any = SLOW) -> list[Any]:
+    """Pods of a workload that took so long to be Ready."""
+    start = NOW - timedelta(hours=1)
+    return [
+        pod(f"slow-{number}", on=name, kind=kind, started=start, ready_since=start + took)
+        for number, name in enumerate(on)
+    ]
+
+
+def kept(*pods: Any, allowed: int = 1, **given: Any) -> dict[str, tuple[str, str]]:
+    """Plan for n1 and n2 under one PodDisruptionBudget; the deadline is 9 minutes, their grace of 30 s included."""
+    nodes = [node("n1"), node("n2"), node("n3", pool="b", cpu=32, memory=64)]
+    budgets = (pdb("slow", app="slow", allowed=allowed),)
+    found = cluster(nodes, pods, disruption_budgets=budgets)
+    return verdicts(plan(found, policy(max_nodes_per_pass=2, required_count=0), **given))
+
+
+@pytest.mark.parametrize(
+    ("expected", "took", "allowed"),
+    [
+        pytest.param("order", 270, 1, id="two rounds take as long as a drain may last"),
+        pytest.param("keep", 271, 1, id="a second more each"),
+        pytest.param("order", 271, 2, id="both at once"),
+        pytest.param("order", 9000, 2, id="one round is never too long: what it takes is not known"),
+    ],
+)
+def test_a_drain_that_could_not_end_before_its_deadline_is_refused_by_name(
+    expected: str, took: int, allowed: int
+) -> None:
+    found = kept(*slow("n1", "n1", took=timedelta(seconds=took)), allowed=allowed)
+    assert found["n1"] == (expected, "drain_too_long" if expected == "keep" else "underutilized")
+
+
+def test_nodes_of_one_pass_that_share_a_budget_are_counted_together() -> None:
+    found = kept(*slow("n1", "n1", "n2", took=timedelta(minutes=4)))
+    assert (found["n2"], found["n1"]) == (("order", "underutilized"), ("keep", "drain_too_long"))
+
+
+def test_pods_that_a_drain_in_flight_has_yet_to_move_are_counted_too() -> None:
+    state = ClusterState(claims={"uid-n2": claim("n2")}, last_pass=NOW)
+    found = kept(*slow("n1", "n1", "n2", took=timedelta(minutes=4)), state=state)
+    assert found["n1"] == ("keep", "drain_too_long")
+
+
+def test_the_plan_says_how_many_rounds_what_holds_them_and_how_long_they_take() -> None:
+    nodes = [node("n1"), node("n2", pool="b")]
+    slow_pods = slow("n1", "n1", took=timedelta(minutes=1))
+    made = plan(cluster(nodes, slow_pods, disruption_budgets=(pdb("slow", app="slow"),)))
+    decision = made.of("n1")
+    assert decision is not None
+    assert decision.drain == DrainTime(timedelta(minutes=2), timedelta(minutes=3), 2, "default/slow")
+
+
+@pytest.mark.acceptance(36)
+def test_a_node_whose_drain_could_be_late_goes_after_one_that_surely_is_in_time() -> None:
+    """Both hold ten pods; those of n1, which is less used, take up to 570 s one by one, of 540 s."""
+    quick = pod_class(owner="ReplicaSet/quick", labels={"app": "quick"}, cpu=0.2)
+    late = slow(*["n1"] * 10, took=timedelta(seconds=27))
+    pods = [*late, *(pod(f"quick-{number}", on="n2", kind=quick) for number in range(10))]
+    budgets = (pdb("slow", app="slow"), pdb("quick", app="quick", allowed=9))
+    nodes = [node("n1"), node("n2"), node("n3", pool="b", cpu=32, memory=64)]
+    (order,) = plan(cluster(nodes, pods, disruption_budgets=budgets), policy(max_nodes_per_pass=1)).orders
+    assert order.node == "n2"

@@ -20,21 +20,24 @@ from shared.core.policy import Budget, ConsolidationPolicy, Freeze, Limit, Names
 from shared.core.reasons import DrainReason, Unremovable
 from shared.core.records.state import Backoff, Breaker, ClusterState, Start
 from shared.core.rules.situation import Situation
-from tests.builders import NOW, cluster, node, pod, pod_class, policy, resources, taint
+from tests.builders import NOW, cluster, node, pdb, pod, pod_class, policy, resources, taint
 from tests.core.planning.passes import MINUTE
 
 HOUR = timedelta(hours=1)
 NONE = Limit(count=0)
 TRAINING = pod_class(owner="ReplicaSet/one", requests=resources(1, **{GPU: 6}))
 AT_NOON = Schedule("0 12 * * *", HOUR)
+SLOW = pod_class(owner="ReplicaSet/slow", labels={"app": "slow"})
+"""Two pods of it, one after another, take longer than a drain lasts."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """What is wrong. `first` changes the node n1, `load` replaces n1's pod."""
+    """What is wrong. `first` changes the node n1, `load` replaces n1's pod, `more` are there besides."""
 
     first: Mapping[str, Any] = field(default_factory=dict)
     load: Mapping[str, Any] = field(default_factory=dict)
+    more: tuple[Pod, ...] = ()
     rules: Policy | None = field(default_factory=policy)
     state: Mapping[str, Any] = field(default_factory=dict)
     pools: Mapping[str, NodePool] | None = None
@@ -46,8 +49,9 @@ class Case:
         pods: list[Pod] = [
             pod("p1", on="n1", **{"cpu": 1, "owner": "ReplicaSet/one", **self.load}),
             pod("p2", on="n2", cpu=1, owner="ReplicaSet/two"),
+            *self.more,
         ]
-        found = cluster(nodes, pods, now=self.now)
+        found = cluster(nodes, pods, now=self.now, disruption_budgets=(pdb("slow", app="slow"),))
         return found if self.pools is None else replace(found, pools=self.pools)
 
     def plan(self) -> Plan:
@@ -103,6 +107,9 @@ TABLE: Mapping[Unremovable, Case] = {
                                      state={"starts": (Start(NOW - MINUTE, "b", {"default": 1}),)}),
     Unremovable.WORKLOAD_MOVING: Case(load={"owner": "ReplicaSet/two"},
                                       rules=policy(max_nodes_per_pass=2, required_count=0)),
+    Unremovable.DRAIN_TOO_LONG: Case(more=tuple(
+        pod(f"slow-{number}", on="n1", kind=SLOW, started=NOW - HOUR, ready_since=NOW - HOUR + 5 * MINUTE)
+        for number in (1, 2)), rules=policy(required_count=0, max_nodes_per_pass=2)),
     Unremovable.NODES_PER_PASS: Case(rules=policy(required_count=0)),
     Unremovable.NO_PLACE_FOR_PODS: Case(load={"node_selector": {"disk": "ssd"}}),
 }  # fmt: skip

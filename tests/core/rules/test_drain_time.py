@@ -1,0 +1,127 @@
+"""How long a drain takes whose pods go in turns."""
+
+from collections import Counter
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.core.cluster.disruption_budget import PodDisruptionBudget
+from shared.core.cluster.pod import Pod
+from shared.core.cluster.workloads import Workload
+from shared.core.policy import DrainSettings, PoolPolicy
+from shared.core.rules.drain_context import DrainContext
+from shared.core.rules.drain_time import DrainEstimate, Turns, estimate, start_times
+from tests.builders import NOW, pdb, pod, pod_class
+
+WEB = pod_class(owner="ReplicaSet/web", labels={"app": "web"})
+DEPLOYMENT = "default/Deployment/web"
+SECOND = timedelta(seconds=1)
+
+
+def pods(number: int, kind: Any = WEB, *, took: int | None = 20, **changes: Any) -> list[Pod]:
+    start = NOW - timedelta(hours=1)
+    ready = None if took is None else start + took * SECOND
+    names = (f"{kind.owner.name}-{each}" for each in range(number))
+    return [pod(name, kind=kind, started=start, ready_since=ready, **changes) for name in names]
+
+
+def takes(
+    rows: list[Pod], *budgets: PodDisruptionBudget, workload: Workload | None = None, drain: DrainSettings | None = None
+) -> DrainEstimate:
+    known = {WEB.workload: workload} if workload else {}
+    context = DrainContext(budgets, PoolPolicy(), NOW, known, drain or DrainSettings())
+    return estimate(rows, context, start_times(rows))
+
+
+def seconds(found: DrainEstimate, others: dict[str, int] | None = None) -> tuple[int, float, float]:
+    time = found.time(others)
+    return time.rounds, time.least / SECOND, time.most / SECOND
+
+
+@pytest.mark.parametrize(
+    ("expected", "number", "budgets"),
+    [
+        pytest.param((3, 60, 150), 3, [pdb("web", allowed=1, app="web")], id="three pods, one at a time: three rounds"),
+        pytest.param((2, 40, 100), 3, [pdb("web", allowed=2, app="web")], id="two at a time: two rounds"),
+        pytest.param((1, 20, 50), 3, [pdb("web", allowed=3, app="web")], id="all at once"),
+        pytest.param((3, 60, 150), 3, [pdb("db", allowed=9, app="db")], id="another's budget: one at a time, unknown"),
+        pytest.param((0, 0, 0), 0, [], id="an empty node"),
+    ],
+)
+def test_pods_under_a_budget_go_in_rounds_of_start_and_grace(
+    expected: tuple[int, float, float], number: int, budgets: list[PodDisruptionBudget]
+) -> None:
+    """Each took 20 s to be Ready and has 30 s of grace."""
+    assert seconds(takes(pods(number), *budgets)) == expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "workload"),
+    [
+        pytest.param((2, 40, 100), Workload(DEPLOYMENT, 8, 8), id="a quarter of eight at a time"),
+        pytest.param((4, 80, 200), Workload(DEPLOYMENT, 8, 7), id="one is away already"),
+        pytest.param((1, 20, 50), Workload(DEPLOYMENT, 1, 1), id="a single replica waits for no other"),
+    ],
+)
+def test_a_workload_without_a_budget_goes_as_the_policy_lets_it(
+    expected: tuple[int, float, float], workload: Workload
+) -> None:
+    assert seconds(takes(pods(4), workload=workload)) == expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "rows"),
+    [
+        pytest.param((1, 0, 30), pods(3, ready=False, took=None), id="what is not Ready is away already"),
+        pytest.param((0, 0, 0), pods(3, deleting=NOW), id="what is on its way out waits for nobody"),
+        pytest.param((0, 0, 0), pods(3, pod_class(owner="DaemonSet/web")), id="a DaemonSet's pods stay"),
+        pytest.param((3, 0, 90), pods(3, took=None), id="how fast they start is not known: at least nothing"),
+        pytest.param((3, 60, 150), [*pods(2), *pods(1, took=40)], id="the fastest start of the kind counts"),
+        pytest.param(
+            (3, 0, 1440),
+            pods(3, pod_class(grace_seconds=3600), took=None),
+            id="the longest grace is cut",
+        ),
+    ],
+)
+def test_only_what_moves_takes_time(expected: tuple[int, float, float], rows: list[Pod]) -> None:
+    assert seconds(takes(rows, pdb("all"))) == expected
+
+
+def test_the_slowest_budget_tells_how_long_the_drain_takes() -> None:
+    db = pod_class(owner="StatefulSet/db", labels={"app": "db"})
+    found = takes([*pods(2, took=200), *pods(9, db, took=1)], pdb("web", app="web"), pdb("db", app="db")).time()
+    assert (found.limit, found.rounds, found.least / SECOND, found.most / SECOND) == ("default/web", 2, 400, 460)
+
+
+def test_pods_of_other_drains_under_the_same_budget_take_turns_with_ours() -> None:
+    found = takes(pods(3), pdb("web", app="web"))
+    assert seconds(found, {"default/web": 2, "default/db": 9}) == (5, 100, 250)
+    assert found.waiting == Counter({"default/web": 3})
+
+
+def test_a_drain_lasts_as_long_as_the_policy_says_and_its_longest_grace() -> None:
+    settings = DrainSettings(timeout=timedelta(minutes=5))
+    found = takes(pods(7), pdb("web", app="web"), drain=settings)
+    assert found.deadline == timedelta(minutes=5, seconds=30)
+    assert found.may_be_late
+    assert not takes(pods(6), pdb("web", app="web"), drain=settings).may_be_late
+
+
+@given(st.integers(1, 50), st.integers(1, 50), st.integers(0, 50), st.integers(0, 9), st.integers(0, 9))
+def test_more_pods_never_take_less_time_and_a_wider_budget_never_more(
+    number: int, at_once: int, others: int, least: int, grace: int
+) -> None:
+    def time(pods: int, at_once: int, others: int) -> tuple[Any, ...]:
+        row = Turns("x", pods, at_once, least * SECOND, (least + grace) * SECOND)
+        found = DrainEstimate((row,)).time({"x": others})
+        return found.rounds, found.least, found.most
+
+    now = time(number, at_once, others)
+    assert time(number + 1, at_once, others) >= now
+    assert time(number, at_once, others + 1) >= now
+    assert time(number, at_once + 1, others) <= now
+    assert now[1] <= now[2]
