@@ -1,4 +1,5 @@
-"""Two users with exactly the rights of `infra/rbac.yaml`, applied as its own comment says, and their kubeconfigs.
+"""Two users with exactly the rights of `infra/rbac.yaml` behind the fence of `infra/admission.yaml`, both applied as
+their own comments say, and their kubeconfigs.
 
 The users authenticate with a bearer token over TLS, as a function does on GKE; only their names differ.
 """
@@ -14,6 +15,7 @@ import yaml
 from tests.real.control_plane import ControlPlane
 from tests.rights.rbac import FILE
 
+FENCE = FILE.with_name("admission.yaml")
 NAMESPACE = "ebb"
 TARGETS = {"plan": "planner", "drain": "drainer"}
 _COMMAND = re.compile(r"^# +(sed .*) \| kubectl apply -f -$", re.MULTILINE)
@@ -29,14 +31,15 @@ def least_rights(plane: ControlPlane) -> Mapping[str, Path]:
     plane.kubectl("create", "namespace", NAMESPACE)
     for name in TARGETS.values():
         plane.kubectl("-n", NAMESPACE, "create", "serviceaccount", name)
-    plane.kubectl("apply", "-f", "-", stdin=filled_by_hand())
+    for file in (FILE, FENCE):
+        plane.kubectl("apply", "-f", "-", stdin=filled_by_hand(file))
     return {target: _kubeconfig(plane, name) for target, name in TARGETS.items()}
 
 
-def filled_by_hand() -> str:
+def filled_by_hand(file: Path = FILE) -> str:
     """Run the command of the file's comment up to kubectl, with the users' names in place of the addresses."""
-    found = _COMMAND.search(FILE.read_text(encoding="utf-8"))
-    assert found, f"{FILE.name} no longer says how to fill it in"
+    found = _COMMAND.search(file.read_text(encoding="utf-8"))
+    assert found, f"{file.name} no longer says how to fill it in"
     command = found[1].replace("PLANNER_EMAIL", user("planner")).replace("DRAINER_EMAIL", user("drainer"))
     done = subprocess.run(
         ["sh", "-c", command], cwd=FILE.parents[1], capture_output=True, text=True, timeout=60, check=True

@@ -1,0 +1,201 @@
+"""With `infra/admission.yaml` the drainer's identity may do nothing to a node but drain it and give it back.
+
+Each case is asked of a real API server as a dry run, in the drainer's name; that whole drains work behind the fence is
+shown by every test whose functions run with `least_rights`.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import pytest
+
+from shared.core.cluster.names import OUR_ANNOTATION, OUR_TAINT
+from tests.real.conftest import Corner
+from tests.real.control_plane import ControlPlane, ControlPlaneError
+from tests.real.least_rights import least_rights, user
+from tests.real.waiting import until
+
+pytestmark = [pytest.mark.control_plane, pytest.mark.xdist_group("control_plane")]
+Raw = dict[str, Any]
+AS_DRAINER = f"--as={user('drainer')}"
+OURS: Mapping[str, str] = {"key": OUR_TAINT, "value": "order", "effect": "NoSchedule"}
+FOREIGN: Mapping[str, str] = {"key": "example.com/keep", "effect": "NoSchedule"}
+RECORD = {OUR_ANNOTATION: '{"order_id":"order"}'}
+FREE, HELD, TAINT_ONLY, UNCORDONED, BY_A_PERSON = "free", "held", "held by its taint", "held, uncordoned", "by a person"
+
+
+@pytest.fixture(scope="module")
+def plane(twenty_nodes: ControlPlane) -> ControlPlane:
+    least_rights(twenty_nodes)
+    name = twenty_nodes.api.items("/api/v1/nodes")[-1]["metadata"]["name"]
+    until("the fence", lambda: "labels" in refusal(twenty_nodes, name, lambda _: {"metadata": {"labels": {"a": "b"}}}))
+    return twenty_nodes
+
+
+@pytest.fixture
+def node(plane: ControlPlane) -> Iterator[str]:
+    name = plane.api.items("/api/v1/nodes")[-1]["metadata"]["name"]
+    yield name
+    plane.kubectl("patch", "node", name, "--type=merge", "-p", json.dumps(_state(plane, name, FREE)))
+
+
+def _state(plane: ControlPlane, name: str, wanted: str) -> Raw:
+    """Return the patch that an administrator makes the state with."""
+    taints = [each for each in taints_of(read(plane, name)) if each["key"] not in {OUR_TAINT, FOREIGN["key"]}]
+    held = wanted in {HELD, TAINT_ONLY, UNCORDONED}
+    return {
+        "metadata": {
+            "annotations": {OUR_ANNOTATION: RECORD[OUR_ANNOTATION] if held and wanted != TAINT_ONLY else None},
+            "labels": {"example.com/team": "a"},
+        },
+        "spec": {
+            "unschedulable": wanted in {HELD, TAINT_ONLY, BY_A_PERSON},
+            "taints": [*taints, dict(FOREIGN), *([dict(OURS)] if held else [])],
+        },
+    }
+
+
+def read(plane: ControlPlane, name: str) -> Raw:
+    return plane.api.request("GET", f"/api/v1/nodes/{name}").body
+
+
+def taints_of(raw: Raw) -> list[Raw]:
+    return list(raw["spec"].get("taints") or [])
+
+
+def refusal(plane: ControlPlane, name: str, change: Callable[[Raw], Raw]) -> str:
+    """Try a patch as the drainer and return how it was refused; empty if it was not."""
+
+    def attempt() -> str | None:
+        raw = read(plane, name)
+        patch = change(raw)
+        version = {"resourceVersion": raw["metadata"]["resourceVersion"], **patch.get("metadata", {})}
+        body = json.dumps({**patch, "metadata": version})
+        try:
+            plane.kubectl(
+                "patch", "node", name, f"--as={user('drainer')}", "--dry-run=server", "--type=merge", "-p", body
+            )
+        except ControlPlaneError as refused:
+            return None if "the object has been modified" in str(refused) else str(refused)
+        return "granted"
+
+    said = until("an answer without a conflict", attempt)
+    return "" if said == "granted" else said
+
+
+def with_taints(change: Callable[[list[Raw]], list[Raw]], **spec: Any) -> Callable[[Raw], Raw]:
+    return lambda raw: {"spec": {**spec, "taints": change(taints_of(raw))}}
+
+
+def without(key: str) -> Callable[[list[Raw]], list[Raw]]:
+    return lambda taints: [each for each in taints if each["key"] != key]
+
+
+def annotated(patch: Callable[[Raw], Raw], record: str | None) -> Callable[[Raw], Raw]:
+    return lambda raw: {**patch(raw), "metadata": {"annotations": {OUR_ANNOTATION: record}}}
+
+
+def our(effect: str) -> Callable[[list[Raw]], list[Raw]]:
+    return lambda taints: [*without(OUR_TAINT)(taints), {**OURS, "effect": effect}]
+
+
+TAKE = annotated(with_taints(our("NoSchedule"), unschedulable=True), RECORD[OUR_ANNOTATION])
+GIVE_BACK = annotated(with_taints(without(OUR_TAINT), unschedulable=False), None)
+CASES = [
+    pytest.param("", FREE, TAKE, id="take a node"),
+    pytest.param("", BY_A_PERSON, TAKE, id="take a node that is cordoned already"),
+    pytest.param("", HELD, GIVE_BACK, id="give a node back"),
+    pytest.param("", UNCORDONED, GIVE_BACK, id="give back after the autoscaler has uncordoned it"),
+    pytest.param("", TAINT_ONLY, GIVE_BACK, id="give back without the annotation"),
+    pytest.param(
+        "a taint that is not its own",
+        FREE,
+        with_taints(lambda taints: [*taints, {"key": "x", "effect": "NoExecute"}]),
+        id="a foreign taint that would end pods",
+    ),
+    pytest.param("a taint that is not its own", FREE, with_taints(without("example.com/keep")), id="a taint removed"),
+    pytest.param(
+        "a taint that is not its own",
+        FREE,
+        with_taints(lambda taints: [{**each, "value": "other"} for each in taints]),
+        id="a taint changed",
+    ),
+    pytest.param(
+        "with the effect NoSchedule", FREE, with_taints(our("NoExecute"), unschedulable=True), id="our taint ends pods"
+    ),
+    pytest.param("change labels", FREE, lambda _: {"metadata": {"labels": {"a": "b"}}}, id="a label added"),
+    pytest.param(
+        "change labels", FREE, lambda _: {"metadata": {"labels": {"example.com/team": None}}}, id="a label removed"
+    ),
+    pytest.param(
+        "no annotation but its own",
+        FREE,
+        lambda _: {"metadata": {"annotations": {"cluster-autoscaler.kubernetes.io/scale-down-disabled": "true"}}},
+        id="a foreign annotation added",
+    ),
+    pytest.param(
+        "no annotation but its own",
+        FREE,
+        lambda raw: {"metadata": {"annotations": dict.fromkeys(raw["metadata"]["annotations"])}},
+        id="foreign annotations removed",
+    ),
+    pytest.param(
+        "neither finalizers nor owners",
+        FREE,
+        lambda _: {"metadata": {"finalizers": ["example.com/held"]}},
+        id="a finalizer",
+    ),
+    pytest.param(
+        "cordons a node together with its taint", FREE, lambda _: {"spec": {"unschedulable": True}}, id="a bare cordon"
+    ),
+    pytest.param(
+        "may not uncordon a node that it does not hold",
+        BY_A_PERSON,
+        lambda _: {"spec": {"unschedulable": False}},
+        id="a person's cordon undone",
+    ),
+]
+
+
+@pytest.mark.parametrize(("said", "state", "change"), CASES)
+def test_the_drainer_may_take_a_node_and_give_it_back_and_nothing_else(
+    plane: ControlPlane, node: str, said: str, state: str, change: Callable[[Raw], Raw]
+) -> None:
+    until(
+        f"a node {state}",
+        lambda: plane.kubectl("patch", "node", node, "--type=merge", "-p", json.dumps(_state(plane, node, state))),
+    )
+
+    found = refusal(plane, node, change)
+
+    assert (said in found) if said else found == "", found
+
+
+def test_nobody_else_is_asked(plane: ControlPlane, node: str) -> None:
+    plane.kubectl("label", "node", node, "example.com/tried=yes")
+    plane.kubectl("label", "node", node, "example.com/tried-")
+
+
+def test_a_namespace_may_keep_its_pods(plane: ControlPlane, corner: Corner) -> None:
+    [pod] = corner.run("web", replicas=1)
+    eviction = {
+        "apiVersion": "policy/v1",
+        "kind": "Eviction",
+        "metadata": {"name": pod["metadata"]["name"], "namespace": corner.namespace},
+    }
+    path = f"/api/v1/namespaces/{corner.namespace}/pods/{pod['metadata']['name']}/eviction?dryRun=All"
+    words = (AS_DRAINER, "create", "--raw", path, "-f", "-")
+
+    plane.kubectl(*words, stdin=json.dumps(eviction))
+    plane.kubectl("label", "namespace", corner.namespace, "ebb.internal/evictions=never")
+
+    def refused() -> bool:
+        try:
+            plane.kubectl(*words, stdin=json.dumps(eviction))
+        except ControlPlaneError as answer:
+            return "keeps its pods from Ebb" in str(answer)
+        return False
+
+    until("a refusal by the namespace's label", refused)
+    plane.api.evict(corner.namespace, pod["metadata"]["name"])
