@@ -60,11 +60,13 @@ output "policy_object" {
 }
 
 output "rbac" {
-  description = "What the functions may do inside the cluster: terraform output -raw rbac | kubectl apply -f -. The submodule rbac does the same."
-  value = templatefile("${local.root}/infra/rbac.yaml", {
-    drainer = google_service_account.accounts["drainer"].email
-    planner = google_service_account.accounts["planner"].email
-  })
+  description = "What the functions may do inside the cluster, and the fence around the drainer's identity: terraform output -raw rbac | kubectl apply -f -. The submodule rbac grants the same rights."
+  value = join("---\n", [
+    for file in ["rbac", "admission"] : templatefile("${local.root}/infra/${file}.yaml", {
+      drainer = google_service_account.accounts["drainer"].email
+      planner = google_service_account.accounts["planner"].email
+    })
+  ])
 }
 
 output "topics" {

@@ -41,6 +41,10 @@ class PodBlock(Reason):
 
     NOT_SAFE_TO_EVICT = "not_safe_to_evict", "The pod's annotation safe-to-evict is false."
     DO_NOT_DISRUPT = "do_not_disrupt", "An annotation or label on the pod asks not to disrupt it."
+    NAMESPACE_CLOSED = (
+        "namespace_closed",
+        "The pod's namespace keeps its pods from Ebb (label ebb.internal/evictions: never).",
+    )
     NOT_REPLICATED = "not_replicated", "No controller would create the pod again."
     LOCAL_STORAGE = "local_storage", "The pod keeps data in an emptyDir or hostPath volume of this node."
     KUBE_SYSTEM = (

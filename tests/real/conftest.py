@@ -1,13 +1,16 @@
 """A real cluster with room on it, and a corner of it for each test."""
 
 import itertools
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.real.control_plane import ControlPlane
 from tests.real.control_plane.manifests import deployment, disruption_budget, nodes
+from tests.real.least_rights import least_rights
 from tests.real.waiting import until
 
 NODES = 20
@@ -63,6 +66,12 @@ def twenty_nodes(control_plane: ControlPlane) -> ControlPlane:
         60,
     )
     return control_plane
+
+
+@pytest.fixture(scope="session")
+def kubeconfigs(twenty_nodes: ControlPlane) -> Mapping[str, Path]:
+    """Of both functions' users on the shared control plane, by the function's target."""
+    return least_rights(twenty_nodes)
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ shown by every test whose functions run with `least_rights`.
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ import pytest
 from shared.core.cluster.names import OUR_ANNOTATION, OUR_TAINT
 from tests.real.conftest import Corner
 from tests.real.control_plane import ControlPlane, ControlPlaneError
-from tests.real.least_rights import least_rights, user
+from tests.real.least_rights import user
 from tests.real.waiting import until
 
 pytestmark = [pytest.mark.control_plane, pytest.mark.xdist_group("control_plane")]
@@ -26,8 +27,8 @@ FREE, HELD, TAINT_ONLY, UNCORDONED, BY_A_PERSON = "free", "held", "held by its t
 
 
 @pytest.fixture(scope="module")
-def plane(twenty_nodes: ControlPlane) -> ControlPlane:
-    least_rights(twenty_nodes)
+def plane(twenty_nodes: ControlPlane, kubeconfigs: Mapping[str, Path]) -> ControlPlane:
+    assert kubeconfigs
     name = twenty_nodes.api.items("/api/v1/nodes")[-1]["metadata"]["name"]
     until("the fence", lambda: "labels" in refusal(twenty_nodes, name, lambda _: {"metadata": {"labels": {"a": "b"}}}))
     return twenty_nodes

@@ -25,7 +25,7 @@ from tests.real.conftest import Corner
 from tests.real.control_plane import ControlPlane
 from tests.real.control_plane.api import MERGE_PATCH
 from tests.real.control_plane.manifests import deployment
-from tests.real.least_rights import TARGETS, least_rights, user
+from tests.real.least_rights import TARGETS, user
 from tests.real.waiting import until
 from tests.rights.rbac import Right, filled, granted
 
@@ -51,8 +51,8 @@ def cluster_with(kubeconfig: Path) -> KubernetesCluster:
 
 
 @pytest.fixture(scope="module")
-def clusters(twenty_nodes: ControlPlane) -> Mapping[str, KubernetesCluster]:
-    found = {TARGETS[target]: cluster_with(config) for target, config in least_rights(twenty_nodes).items()}
+def clusters(twenty_nodes: ControlPlane, kubeconfigs: Mapping[str, Path]) -> Mapping[str, KubernetesCluster]:
+    found = {TARGETS[target]: cluster_with(config) for target, config in kubeconfigs.items()}
     return {**found, "admin": cluster_with(twenty_nodes.kubeconfig)}
 
 

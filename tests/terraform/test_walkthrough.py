@@ -93,7 +93,8 @@ def test_the_outputs_that_are_printed_are_there(example: dict[str, Any]) -> None
 
 def test_the_rights_that_are_applied_are_those_of_the_single_source(example: dict[str, Any]) -> None:
     applied = list(yaml.safe_load_all(example["rbac"]))
-    source = list(yaml.safe_load_all((ROOT / "infra" / "rbac.yaml").read_text(encoding="utf-8")))
+    files = ((ROOT / "infra" / name).read_text(encoding="utf-8") for name in ("rbac.yaml", "admission.yaml"))
+    source = [each for text in files for each in yaml.safe_load_all(text)]
 
     assert [(each["kind"], each["metadata"]["name"], each.get("rules")) for each in applied] == [
         (each["kind"], each["metadata"]["name"], each.get("rules")) for each in source

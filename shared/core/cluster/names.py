@@ -13,6 +13,8 @@ OUR_TAINT: Final = "status-taint.cluster-autoscaler.kubernetes.io/ebb"
 """NoSchedule, value = order id. The autoscaler strips this prefix from its node templates and does not call
 the node unready for it (cluster-autoscaler, utils/taints)."""
 OUR_ANNOTATION: Final = "ebb.internal/drain"
+EVICTIONS_LABEL: Final = "ebb.internal/evictions"
+"""On a namespace: `never` keeps its pods from Ebb (infra/admission.yaml)."""
 """JSON {order_id, since}: who cordoned the node and when."""
 
 POOL_LABEL: Final = "cloud.google.com/gke-nodepool"

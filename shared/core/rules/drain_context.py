@@ -6,6 +6,7 @@ from datetime import datetime
 
 from shared.core.cluster.disruption_budget import PodDisruptionBudget
 from shared.core.cluster.pod import PodClass
+from shared.core.cluster.selectors import Labels
 from shared.core.cluster.workloads import UNKNOWN, Workload
 from shared.core.policy import DrainSettings, PodRules, PoolPolicy
 from shared.core.reasons import Finding
@@ -24,6 +25,8 @@ class DrainContext:
     workloads: Mapping[str, Workload] = field(default_factory=dict)
     drain: DrainSettings = field(default_factory=DrainSettings)
     """How long a drain lasts, and the grace that an eviction asks for at most."""
+    namespaces: Mapping[str, Labels] = field(default_factory=dict)
+    """The labels of each; a drain's own step reads none, for the planner and its admission have asked."""
     class_findings: dict[PodClass, tuple[Finding, ...]] = field(default_factory=dict, repr=False, compare=False)
     """What `pods` has found to block all pods of a class."""
     shortages: dict[PodClass, Finding | None] = field(default_factory=dict, repr=False, compare=False)

@@ -9,7 +9,7 @@ from typing import Final
 
 from shared.core.cluster import names
 from shared.core.cluster.pod import Pod, PodClass, Volume
-from shared.core.cluster.selectors import NO_SCHEDULE, Taint
+from shared.core.cluster.selectors import NO_LABELS, NO_SCHEDULE, Taint
 from shared.core.policy import DrainSettings, KubeSystemPods, LocalStorage, LongGrace
 from shared.core.reasons import Finding, PodBlock
 from shared.core.rules.do_not_disrupt import pod_opt_out
@@ -31,6 +31,13 @@ def long_terminating(pod: Pod, now: datetime) -> bool:
 def not_safe_to_evict(spec: PodClass, _: DrainContext) -> Iterable[Finding]:
     if spec.annotations.get(names.SAFE_TO_EVICT) == "false":
         yield Finding(PodBlock.NOT_SAFE_TO_EVICT, f"{names.SAFE_TO_EVICT}=false")
+
+
+def namespace_closed(spec: PodClass, context: DrainContext) -> Iterable[Finding]:
+    """Keep what `infra/admission.yaml` would not let the drainer evict."""
+    labels = context.namespaces.get(spec.namespace, NO_LABELS)
+    if labels.get(names.EVICTIONS_LABEL) == "never":
+        yield Finding(PodBlock.NAMESPACE_CLOSED, f"{names.EVICTIONS_LABEL}=never on {spec.namespace}")
 
 
 def on_completion(spec: PodClass, _: DrainContext) -> Iterable[Finding]:

@@ -22,6 +22,7 @@ from shared.core.rules.pod_rules import (
     kube_system,
     local_storage,
     long_terminating,
+    namespace_closed,
     not_replicated,
     not_safe_to_evict,
     on_completion,
@@ -40,6 +41,8 @@ SKIP_RULES: Final[tuple[Callable[[Pod, datetime], bool], ...]] = (
 CLASS_RULES: Final[tuple[Callable[[PodClass, DrainContext], Iterable[Finding]], ...]] = (
     # what the autoscaler would not move, or nobody would bring back
     not_safe_to_evict, not_replicated, kube_system, local_storage, several_pdbs, on_completion,
+    # what the drainer may not evict
+    namespace_closed,
     # what a drain could not end
     grace_too_long, comes_back,
     # what the policy keeps of whole workloads

@@ -39,7 +39,8 @@ class Situation:
         """Return what the pod rules know on nodes of that pool."""
         if pool not in self._drain:
             budgets, workloads = self.snapshot.disruption_budgets, self.snapshot.workloads
-            self._drain[pool] = DrainContext(budgets, self.policy.pool(pool), self.now, workloads, self.policy.drain)
+            rules, drain, known = self.policy.pool(pool), self.policy.drain, self.snapshot.namespaces
+            self._drain[pool] = DrainContext(budgets, rules, self.now, workloads, drain, known)
         return self._drain[pool]
 
     @cached_property

@@ -226,6 +226,20 @@ def test_what_is_not_modelled_blocks_by_name(expected: PodBlock, spec: dict[str,
     assert blocks(pod("p", **spec)) == [expected]
 
 
+@pytest.mark.parametrize(
+    ("expected", "labels"),
+    [
+        pytest.param([PodBlock.NAMESPACE_CLOSED], {names.EVICTIONS_LABEL: "never"}, id="closed"),
+        pytest.param([], {names.EVICTIONS_LABEL: "Never"}, id="another word, as the API server compares it"),
+        pytest.param([], {}, id="open"),
+    ],
+)
+def test_a_namespace_may_keep_its_pods(expected: list[PodBlock], labels: dict[str, str]) -> None:
+    known = replace(context(), namespaces={"default": labels, "other": {names.EVICTIONS_LABEL: "never"}})
+
+    assert [each.reason for each in judge(pod("p"), known)] == expected
+
+
 def test_all_blockers_are_kept_in_the_order_of_the_rules() -> None:
     subject = pod("p", owner=None, annotations={names.SAFE_TO_EVICT: "false"}, volumes=SCRATCH)
     found = judge(subject, context(pdb("web", allowed=0, app="web")))
