@@ -48,6 +48,8 @@ class ClusterArrays:
         where = np.fromiter((self.index[pod.node] for pod in bound), np.int64, len(bound))
         kinds = np.fromiter((self.kind_of[pod.spec] for pod in bound), np.int64, len(bound))
         self.free = self._free(bound, kinds, where)
+        self.size_of_cluster = len(self.nodes) + len(living)
+        """Nodes and pods: what a search's limit grows with."""
         upgrading = {name for name, pool in snapshot.pools.items() if pool.upgrading}
         open_nodes = (is_destination(node) and node.pool not in upgrading for node in self.nodes)
         self.destinations: NodeMask = np.fromiter(open_nodes, np.bool_, len(self.nodes))

@@ -68,12 +68,15 @@ class Packing:
     def copy(self) -> "Packing":
         """Return an independent twin."""
         twin = Packing(self.arrays, self.strategy)
-        twin.log = list(self.log)
-        for mine, theirs in ((self._free, twin._free), (self._open, twin._open), (self._key, twin._key)):
-            theirs[...] = mine
-        twin._constraints = self._constraints.copy()
-        twin._relocated = {node: Counter(kinds) for node, kinds in self._relocated.items()}
+        twin.begin_at(self)
         return twin
+
+    def begin_at(self, start: "Packing") -> None:
+        """Stand, new as this packing is, where another of the same arrays and strategy stands."""
+        self.log = list(start.log)
+        self._free[...], self._open[...], self._key[...] = start._free, start._open, start._key  # noqa: SLF001 - its like
+        self._constraints = start._constraints.copy()  # noqa: SLF001
+        self._relocated = {node: Counter(kinds) for node, kinds in start._relocated.items()}  # noqa: SLF001
 
     def close(self, nodes: Sequence[int]) -> None:
         """Take nodes out of the destinations."""
@@ -201,12 +204,16 @@ class Packing:
 
     def _place(self, kind: int) -> int:
         """Put one pod of the class onto its best feasible node; OUTSIDE when there is none."""
+        target = self._best(kind)
+        if target != OUTSIDE:
+            self._put(kind, target, 1)
+        return target
+
+    def _best(self, kind: int) -> int:
+        """Return the feasible node that the strategy would choose for one pod of the class, or OUTSIDE."""
         mask = self.taking(kind)
         target = int(np.where(mask, self._key, _NEVER).argmin()) if len(mask) else OUTSIDE
-        if target == OUTSIDE or not mask[target]:
-            return OUTSIDE
-        self._put(kind, target, 1)
-        return target
+        return target if target != OUTSIDE and mask[target] else OUTSIDE
 
     def _put(self, kind: int, node: int, pods: int) -> None:
         for axis, amount in self.arrays.needs[kind]:

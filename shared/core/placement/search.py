@@ -1,28 +1,27 @@
-"""How far could the cluster shrink? Several greedy passes over the candidates, of which the best saving is kept.
+"""How far could the cluster shrink? Greedy passes in several orders, then exchanges that make the best of them better.
 
-The number of steps limits the search, not a clock, so that equal input gives an equal plan.
+What is found is proved at the end of each round by placing it once more from the start. The number of steps limits
+the search, not a clock, so that equal input gives an equal plan; whole rounds are done, so that more steps only add
+rounds, and never make the result worse. A clock is only a brake, given by the caller (docs/decisions/choosing.md).
 Must not know timers, budgets or policy: `planning` says who is a candidate.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import log
 from typing import Final
 
-import numpy as np
-
+from shared.core.placement.choice import Candidate, Merit, Minimum, Tally
+from shared.core.placement.improvement import Choice, Improver
 from shared.core.placement.simulation import Simulation
 
-STEPS: Final = 10_000
-"""Pods and nodes tried before no further pass is begun; the first pass is always finished."""
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """A node that may go; `cost` is in micro-dollars per hour."""
-
-    name: str
-    cost: int
+STEPS: Final = 2_000
+"""Pods and nodes tried before no further round is begun; the first round is always finished."""
+STEPS_FOR_EACH: Final = 6
+"""So many more for each node and pod of the cluster."""
+ROUND: Final = 500
+"""Steps of a round of exchanges; as many as the choice took to find, where that is more."""
+NO_MINIMUMS: Final[Mapping[str, Minimum]] = {}
 
 
 @dataclass(frozen=True)
@@ -30,54 +29,118 @@ class SearchResult:
     """The best set of nodes: `simulation` shows where their pods go, `saving` is in micro-dollars per hour."""
 
     simulation: Simulation
-    nodes: tuple[str, ...]
-    saving: int
-    steps: int
+    nodes: tuple[str, ...] = ()
+    saving: int = 0
+    merit: Merit = (0, 0, 0, 0)
+    steps: int = 0
     """Steps used."""
+    braked: bool = False
+    """Whether the brake ended it before its steps did."""
 
 
-def search(simulation: Simulation, candidates: Sequence[Candidate], steps: int = STEPS) -> SearchResult:
-    """Return the set of candidates that saves most, by as few moves as were found; `simulation` stays as it is."""
-    ranked = sorted(candidates, key=lambda each: each.name)
-    best = SearchResult(simulation, (), 0, 0)
-    used = 0
-    for order in _orders(simulation, ranked):
-        found = _one_pass(simulation, order)
-        used += found.steps
-        best = max(best, found, key=_merit)
-        if used >= steps or not ranked:
-            break
-    return SearchResult(best.simulation, best.nodes, best.saving, used)
+def never() -> bool:
+    """Do not brake."""
+    return False
 
 
-def _merit(found: SearchResult) -> tuple[int, int]:
-    """Money first, then as few moves as possible; of equals the earlier is kept."""
-    return found.saving, -found.simulation.placement_count
+def search(
+    simulation: Simulation,
+    candidates: Sequence[Candidate],
+    steps: int | None = None,
+    *,
+    minimums: Mapping[str, Minimum] = NO_MINIMUMS,
+    brake: Callable[[], bool] = never,
+) -> SearchResult:
+    """Return the set of candidates that saves most, by as little disruption as was found.
 
+    `simulation` stays as it is; of several strategies the search follows the first.
 
-def _one_pass(simulation: Simulation, order: Sequence[Candidate]) -> SearchResult:
-    trial = simulation.copy()
-    taken = [each for each in order if trial.try_remove(each.name) is None]
-    steps = len(order) + trial.placement_count - simulation.placement_count
-    return SearchResult(trial, tuple(each.name for each in taken), sum(each.cost for each in taken), steps)
-
-
-def _orders(simulation: Simulation, ranked: Sequence[Candidate]) -> Iterator[Sequence[Candidate]]:
-    """Yield orders to try without end: three plain ideas, then near misses of the first.
-
-    Room is what a removal costs, money what it brings: the load that must move for each dollar; the capacity that
-    is lost for each dollar (in steps of 5 %, by load within a step); money alone.
+    Args:
+        simulation: where the cluster stands.
+        candidates: the nodes that may go.
+        steps: the limit; None = one that grows with the cluster.
+        minimums: by group, what must stay.
+        brake: asked now and then; the search ends with the best so far as soon as it answers yes.
     """
-    load = {each.name: simulation.load(each.name) / max(each.cost, 1) for each in ranked}
-    lost = {each.name: round(20 * log(simulation.capacity(each.name) / max(each.cost, 1))) for each in ranked}
+    if simulation.unplaced or not candidates:
+        return SearchResult(simulation)
+    work = _Search(simulation, sorted(candidates, key=lambda each: each.name), minimums)
+    most = steps_for(simulation) if steps is None else steps
+    best, used = SearchResult(simulation, merit=Tally(minimums).merit), 0
+    for choice, spent in work.rounds(brake):
+        used += spent
+        if choice.tally.merit > best.merit:
+            best = max(best, work.prove(choice), key=lambda each: each.merit)
+        if used >= most or len(best.nodes) == len(candidates):
+            break
+        if brake():
+            return replace(best, steps=used, braked=True)
+    return replace(best, steps=used)
 
-    def by(key: Callable[[Candidate], tuple[float, ...]]) -> Sequence[Candidate]:
-        return sorted(ranked, key=key)
 
-    yield by(lambda each: (load[each.name],))
-    yield by(lambda each: (lost[each.name], load[each.name]))
-    yield by(lambda each: (-each.cost,))
-    generator = np.random.default_rng(0)
-    while True:
-        noise = dict(zip((each.name for each in ranked), generator.uniform(0.5, 1.5, len(ranked)), strict=True))
-        yield by(lambda each: (load[each.name] * noise[each.name],))  # noqa: B023 - sorted at once
+def steps_for(simulation: Simulation) -> int:
+    """Return the limit for a cluster of that size."""
+    return STEPS + STEPS_FOR_EACH * simulation.arrays.size_of_cluster
+
+
+class _Search:
+    """The candidates of one search, by node index, and what its rounds share."""
+
+    def __init__(self, simulation: Simulation, ranked: Sequence[Candidate], minimums: Mapping[str, Minimum]) -> None:
+        self._simulation = simulation
+        self._minimums = minimums
+        self._candidates = {simulation.arrays.index[each.name]: each for each in ranked}
+        self._load = {node: simulation.load(each.name) / max(each.cost, 1) for node, each in self._candidates.items()}
+
+    def rounds(self, brake: Callable[[], bool]) -> Iterator[tuple[Choice, int]]:
+        """Yield a choice and the steps it took, without end: one pass for each order, then exchanges on the best."""
+        best: Choice | None = None
+        for order in self._orders():
+            choice = self._choice()
+            for node in order:
+                choice.take(node)
+            best = choice if best is None or choice.tally.merit > best.tally.merit else best
+            yield choice, choice.steps
+        if best is not None:
+            yield from self._exchanges(best, brake)
+
+    def prove(self, choice: Choice) -> SearchResult:
+        """Place all of it once more from the start; a node whose pods then find no place is given back."""
+        trial, tally = self._simulation.guided(choice.lying()), Tally(self._minimums)
+        for node in choice.taken:
+            each = self._candidates[node]
+            if trial.try_remove(each.name) is None:
+                tally.add(each, trial.evictions(each.name))
+            else:
+                choice.give_back(node)
+        return SearchResult(trial, trial.taken[len(self._simulation.taken) :], tally.saving, tally.merit)
+
+    def _choice(self) -> Choice:
+        return Choice(self._simulation.first_packing, self._candidates, Tally(self._minimums))
+
+    def _exchanges(self, choice: Choice, brake: Callable[[], bool]) -> Iterator[tuple[Choice, int]]:
+        improver, length = Improver(choice, self._candidates, self._load), max(ROUND, choice.steps)
+        while True:
+            begun = choice.steps
+            while choice.steps - begun < length and not brake():
+                improver.try_once(strict=2 * (choice.steps - begun) > length)
+            improver.complete()
+            yield choice, choice.steps - begun
+
+    def _orders(self) -> Iterator[Sequence[int]]:
+        """Yield orders to try.
+
+        Room is what a removal costs, money what it brings: the load that must move for each dollar; the disruption
+        for each dollar; the capacity that is lost for each dollar (in steps of 5 %, by load within a step); money.
+        """
+        rows, load = self._candidates, self._load
+        cost = {node: max(each.cost, 1) for node, each in rows.items()}
+        capacity = {node: self._simulation.capacity(each.name) for node, each in rows.items()}
+
+        def by(key: Callable[[int], tuple[float, ...]]) -> Sequence[int]:
+            return sorted(rows, key=lambda node: (not rows[node].first, *key(node)))
+
+        yield by(lambda node: (load[node],))
+        yield by(lambda node: (round(20 * log(capacity[node] / cost[node])), load[node]))
+        yield by(lambda node: (rows[node].disruption / cost[node], load[node]))
+        yield by(lambda node: (-cost[node],))

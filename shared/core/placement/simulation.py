@@ -19,6 +19,7 @@ from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.assignments import Move, named
 from shared.core.placement.bounds import Amounts
 from shared.core.placement.cluster_arrays import ClusterArrays
+from shared.core.placement.guided import GuidedPacking
 from shared.core.placement.packing import OUTSIDE, Packing, Removal
 from shared.core.placement.strategies import POTENTIAL, ROBUST
 
@@ -79,9 +80,19 @@ class Simulation:
 
     def copy(self) -> "Simulation":
         """Return an independent simulation in the same position."""
-        twin = Simulation(self.arrays, [each.copy() for each in self._packings])
-        twin._departing, twin._taken, twin.unplaced = self._departing, list(self._taken), self.unplaced
-        return twin
+        return self._with([each.copy() for each in self._packings])
+
+    def guided(self, places: Mapping[int, Sequence[int]]) -> "Simulation":
+        """Return one in the same position, of the first strategy alone, that puts pods where they are meant to go.
+
+        `places` are nodes for the pods of each class; what is not allowed there goes where the strategy would put it.
+        """
+        return self._with([GuidedPacking(self.first_packing, places)])
+
+    @property
+    def first_packing(self) -> Packing:
+        """The packing of the first strategy; copy it before you change it."""
+        return self._packings[0]
 
     @property
     def taken(self) -> tuple[str, ...]:
@@ -127,6 +138,10 @@ class Simulation:
         pods = self.arrays.movable(self.arrays.index[name])
         return sum(self.arrays.size(self.arrays.kind_of[pod.spec]) for pod in pods)
 
+    def evictions(self, name: str) -> int:
+        """Return how many pods must move off a node in the picture."""
+        return len(self.arrays.movable(self.arrays.index[name]))
+
     def capacity(self, name: str) -> int:
         """Return what a node offers: its shares of a mean node over all resources, summed; 1/10,000, at least 1."""
         return self.arrays.capacity(self.arrays.index[name])
@@ -151,6 +166,11 @@ class Simulation:
         A pod whose new node was taken later is told of again with the place after.
         """
         return tuple(Move(pod, self.arrays.nodes[node].name) for pod, node in self._placements())
+
+    def _with(self, packings: Sequence[Packing]) -> "Simulation":
+        twin = Simulation(self.arrays, packings)
+        twin._departing, twin._taken, twin.unplaced = self._departing, list(self._taken), self.unplaced
+        return twin
 
     def _placements(self) -> Iterator[tuple[str, int]]:
         sources = (*self._departing, *self._taken)
