@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.placement import Candidate, Minimum, SearchResult, Simulation, search
+from shared.core.placement import Candidate, SearchResult, Simulation, Supply, Use, search
 from shared.core.placement.rearrangement import Rearrangement
 from tests.placement_checker import faults
 from tests.properties.clusters import clusters
@@ -21,7 +21,7 @@ def _simulation(snapshot: Snapshot) -> Simulation:
 
 def _candidates(snapshot: Snapshot) -> list[Candidate]:
     names = [each.name for each in snapshot.nodes if each.drain_taint is None]
-    return [Candidate(name, 100 + place % 2, place, ("all",)) for place, name in enumerate(names)]
+    return [Candidate(name, 100 + place % 2, place, (Use("all", 1, 2),)) for place, name in enumerate(names)]
 
 
 def _state(packing: Rearrangement) -> tuple[object, ...]:
@@ -29,12 +29,12 @@ def _state(packing: Rearrangement) -> tuple[object, ...]:
     return packing.taken, packing.lying(), [packing.taking(kind).tolist() for kind in kinds]
 
 
-def _minimums(rows: Sequence[Candidate]) -> dict[str, Minimum]:
-    return {"all": Minimum(len(rows), 1)}
+def _supplies(rows: Sequence[Candidate]) -> dict[str, Supply]:
+    return {"all": Supply(len(rows))}
 
 
 def _found(snapshot: Snapshot, rows: Sequence[Candidate], steps: int) -> SearchResult:
-    return search(_simulation(snapshot), rows, steps, minimums=_minimums(rows))
+    return search(_simulation(snapshot), rows, steps, supplies=_supplies(rows))
 
 
 @settings(max_examples=100)
@@ -100,7 +100,7 @@ def test_more_steps_never_give_a_worse_choice(snapshot: Snapshot, limits: list[i
 def test_a_brake_ends_the_search_with_something_that_holds(snapshot: Snapshot) -> None:
     rows = _candidates(snapshot)
     asked = iter(range(100_000))
-    braked = search(_simulation(snapshot), rows, 4000, minimums=_minimums(rows), brake=lambda: next(asked) > 1)
+    braked = search(_simulation(snapshot), rows, 4000, supplies=_supplies(rows), brake=lambda: next(asked) > 1)
     free = _found(snapshot, rows, 4000)
     assert (braked.merit, free.braked) <= (free.merit, False)
     assert braked.steps <= free.steps

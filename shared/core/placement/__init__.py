@@ -3,8 +3,8 @@
 Start at `simulation`. Must not decide who may be moved (`rules.pods`) or which node goes first (`planning`).
 """
 
-from shared.core.placement.choice import Candidate, Minimum
+from shared.core.placement.choice import Candidate, Supply, Use
 from shared.core.placement.search import SearchResult, search
 from shared.core.placement.simulation import NoPlace, Simulation
 
-__all__ = ("Candidate", "Minimum", "NoPlace", "SearchResult", "Simulation", "search")
+__all__ = ("Candidate", "NoPlace", "SearchResult", "Simulation", "Supply", "Use", "search")

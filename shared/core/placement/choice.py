@@ -11,7 +11,24 @@ Merit = tuple[int, int, int, int]
 """Compared from left to right, more is better: see `Tally.merit`."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
+class Use:
+    """What taking a node takes of something that must not run out, and how much of it must be left for that."""
+
+    supply: str
+    takes: int
+    needs: int
+
+
+@dataclass(frozen=True, slots=True)
+class Supply:
+    """So much is left; what is `balanced` should stay as large as its like, in squares."""
+
+    left: int
+    balanced: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Candidate:
     """A node that may go."""
 
@@ -20,48 +37,37 @@ class Candidate:
     """In micro-dollars per hour."""
     disruption: int = 0
     """What the evictions would cost, in any unit."""
-    groups: tuple[str, ...] = ()
-    """The groups of which a minimum must stay."""
+    uses: tuple[Use, ...] = ()
     first: bool = False
     """Whether it goes whatever it saves, and so is never weighed against others: it is empty, or has expired."""
-
-
-@dataclass(frozen=True)
-class Minimum:
-    """Of a group of nodes so many are left, and so many must be; a `balanced` one should stay as large as its like."""
-
-    left: int
-    least: int
-    balanced: bool = False
 
 
 @dataclass
 class Tally:
     """What the nodes taken are worth together."""
 
-    minimums: Mapping[str, Minimum]
+    supplies: Mapping[str, Supply]
     saving: int = 0
     disruption: int = 0
     evictions: int = 0
-    taken: Counter[str] = field(default_factory=Counter)
-    """By group."""
+    used: Counter[str] = field(default_factory=Counter)
+    """By supply."""
 
     def add(self, candidate: Candidate, evictions: int, nodes: int = 1) -> None:
         """Count a candidate in, or out again."""
         self.saving += nodes * candidate.cost
         self.disruption += nodes * candidate.disruption
         self.evictions += nodes * evictions
-        for group in candidate.groups:
-            self.taken[group] += nodes
+        for use in candidate.uses:
+            self.used[use.supply] += nodes * use.takes
 
     def has_room_for(self, candidate: Candidate) -> bool:
-        """Whether every minimum leaves room for the candidate to go."""
-        groups = ((self.minimums[group], self.taken[group]) for group in candidate.groups)
-        return all(minimum.left - taken > minimum.least for minimum, taken in groups)
+        """Whether enough is left of everything for the candidate to go."""
+        return all(self.supplies[use.supply].left - self.used[use.supply] >= use.needs for use in candidate.uses)
 
     @property
     def merit(self) -> Merit:
-        """Money; then what evictions cost; then how many they are; then how evenly the groups are left."""
-        balanced = ((group, each.left) for group, each in self.minimums.items() if each.balanced)
-        uneven = sum((left - self.taken[group]) ** 2 for group, left in balanced)
+        """Money; then what evictions cost; then how many they are; then how evenly the supplies are left."""
+        balanced = ((supply, each.left) for supply, each in self.supplies.items() if each.balanced)
+        uneven = sum((left - self.used[supply]) ** 2 for supply, left in balanced)
         return self.saving, -self.disruption, -self.evictions, -uneven

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from math import log
 from typing import Final
 
-from shared.core.placement.choice import Candidate, Merit, Minimum, Tally
+from shared.core.placement.choice import Candidate, Merit, Supply, Tally
 from shared.core.placement.improvement import Choice, Improver
 from shared.core.placement.simulation import Simulation
 
@@ -21,7 +21,7 @@ STEPS_FOR_EACH: Final = 6
 """So many more for each node and pod of the cluster."""
 ROUND: Final = 500
 """Steps of a round of exchanges; as many as the choice took to find, where that is more."""
-NO_MINIMUMS: Final[Mapping[str, Minimum]] = {}
+NO_SUPPLIES: Final[Mapping[str, Supply]] = {}
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def search(
     candidates: Sequence[Candidate],
     steps: int | None = None,
     *,
-    minimums: Mapping[str, Minimum] = NO_MINIMUMS,
+    supplies: Mapping[str, Supply] = NO_SUPPLIES,
     brake: Callable[[], bool] = never,
 ) -> SearchResult:
     """Return the set of candidates that saves most, by as little disruption as was found.
@@ -59,14 +59,14 @@ def search(
         simulation: where the cluster stands.
         candidates: the nodes that may go.
         steps: the limit; None = one that grows with the cluster.
-        minimums: by group, what must stay.
+        supplies: by name, what the candidates' uses are of.
         brake: asked now and then; the search ends with the best so far as soon as it answers yes.
     """
     if simulation.unplaced or not candidates:
         return SearchResult(simulation)
-    work = _Search(simulation, sorted(candidates, key=lambda each: each.name), minimums)
+    work = _Search(simulation, sorted(candidates, key=lambda each: each.name), supplies)
     most = steps_for(simulation) if steps is None else steps
-    best, used = SearchResult(simulation, merit=Tally(minimums).merit), 0
+    best, used = SearchResult(simulation, merit=Tally(supplies).merit), 0
     for choice, spent in work.rounds(brake):
         used += spent
         if choice.tally.merit > best.merit:
@@ -86,9 +86,9 @@ def steps_for(simulation: Simulation) -> int:
 class _Search:
     """The candidates of one search, by node index, and what its rounds share."""
 
-    def __init__(self, simulation: Simulation, ranked: Sequence[Candidate], minimums: Mapping[str, Minimum]) -> None:
+    def __init__(self, simulation: Simulation, ranked: Sequence[Candidate], supplies: Mapping[str, Supply]) -> None:
         self._simulation = simulation
-        self._minimums = minimums
+        self._supplies = supplies
         self._candidates = {simulation.arrays.index[each.name]: each for each in ranked}
         self._load = {node: simulation.load(each.name) / max(each.cost, 1) for node, each in self._candidates.items()}
 
@@ -106,7 +106,7 @@ class _Search:
 
     def prove(self, choice: Choice) -> SearchResult:
         """Place all of it once more from the start; a node whose pods then find no place is given back."""
-        trial, tally = self._simulation.guided(choice.lying()), Tally(self._minimums)
+        trial, tally = self._simulation.guided(choice.lying()), Tally(self._supplies)
         for node in choice.taken:
             each = self._candidates[node]
             if trial.try_remove(each.name) is None:
@@ -116,7 +116,7 @@ class _Search:
         return SearchResult(trial, trial.taken[len(self._simulation.taken) :], tally.saving, tally.merit)
 
     def _choice(self) -> Choice:
-        return Choice(self._simulation.first_packing, self._candidates, Tally(self._minimums))
+        return Choice(self._simulation.first_packing, self._candidates, Tally(self._supplies))
 
     def _exchanges(self, choice: Choice, brake: Callable[[], bool]) -> Iterator[tuple[Choice, int]]:
         improver, length = Improver(choice, self._candidates, self._load), max(ROUND, choice.steps)
