@@ -7,6 +7,8 @@ locals {
     for pattern in yamldecode(file("${local.root}/infra/zip.yaml")).include : tolist(fileset(local.root, pattern))
   ]))
 
+  repository = var.encryption.repository == null ? google_artifact_registry_repository.images[0].id : var.encryption.repository
+
   # A drain waits far more than it computes: twenty share one vCPU, each in a thread.
   drainer_concurrency = 20
 
@@ -68,7 +70,7 @@ resource "google_cloudfunctions2_function" "planner" {
     runtime           = var.functions.runtime
     entry_point       = "plan"
     service_account   = "projects/${var.project}/serviceAccounts/${local.build_account}"
-    docker_repository = var.encryption.repository
+    docker_repository = local.repository
 
     source {
       storage_source {
@@ -116,7 +118,7 @@ resource "google_cloudfunctions2_function" "drainer" {
     runtime           = var.functions.runtime
     entry_point       = "drain"
     service_account   = "projects/${var.project}/serviceAccounts/${local.build_account}"
-    docker_repository = var.encryption.repository
+    docker_repository = local.repository
 
     source {
       storage_source {

@@ -4,6 +4,9 @@
 locals {
   functions = toset(["drainer", "planner"])
 
+  # Only calls by the DNS endpoint need IAM's own right to connect.
+  by_dns = contains(["auto", "dns"], local.environment.EBB_ENDPOINT)
+
   # Who publishes where: the planner orders, the drainer goes on with its own orders and tells how they ended.
   publishers = {
     "drainer.orders"   = ["drainer", "orders"]
@@ -24,7 +27,7 @@ resource "google_project_iam_custom_role" "control_plane" {
   project     = local.cluster_project
   role_id     = local.role_id
   title       = "Ebb: find and reach the control plane (${var.cluster.name})"
-  permissions = ["container.clusters.connect", "container.clusters.get"]
+  permissions = concat(local.by_dns ? ["container.clusters.connect"] : [], ["container.clusters.get"])
 
   depends_on = [time_sleep.apis]
 }
@@ -35,13 +38,39 @@ resource "google_project_iam_member" "control_plane" {
   project = local.cluster_project
   role    = google_project_iam_custom_role.control_plane.name
   member  = google_service_account.accounts[each.key].member
+
+  # https://cloud.google.com/iam/docs/conditions-resource-attributes (container.googleapis.com); a zonal cluster has an older
+  # name, too.
+  dynamic "condition" {
+    for_each = var.cluster.only ? [1] : []
+    content {
+      title       = "cluster-of-${local.name}"
+      description = "This one cluster"
+      expression = join(" || ", [
+        for place in ["locations", "zones"] : "resource.name == \"projects/${local.cluster_project}/${place}/${var.cluster.location}/clusters/${var.cluster.name}\""
+      ])
+    }
+  }
+}
+
+# Of roles/datastore.user what the functions use: they delete nothing (records go by their time to live) and export nothing.
+resource "google_project_iam_custom_role" "state" {
+  project = var.project
+  role_id = replace("${local.name}_state", "-", "_")
+  title   = "Ebb: read and write the state (${var.cluster.name})"
+  permissions = [
+    "datastore.databases.get", "datastore.databases.getMetadata",
+    "datastore.entities.create", "datastore.entities.get", "datastore.entities.list", "datastore.entities.update",
+  ]
+
+  depends_on = [time_sleep.apis]
 }
 
 resource "google_project_iam_member" "state" {
   for_each = local.functions
 
   project = var.project
-  role    = "roles/datastore.user"
+  role    = google_project_iam_custom_role.state.name
   member  = google_service_account.accounts[each.key].member
 
   # https://cloud.google.com/firestore/native/docs/manage-databases ("per-database access permissions")
@@ -109,6 +138,35 @@ resource "google_pubsub_subscription_iam_member" "dead_letters" {
   subscription = google_pubsub_subscription.orders.name
   role         = "roles/pubsub.subscriber"
   member       = local.pubsub_agent
+}
+
+# The images. Without a repository of its own an installation would leave them in gcf-artifacts, which nobody cleans up.
+resource "google_artifact_registry_repository" "images" {
+  count = var.encryption.repository == null ? 1 : 0
+
+  project       = var.project
+  location      = local.region
+  repository_id = local.name
+  description   = "The images of Ebb's functions for ${local.cluster_id}"
+  format        = "DOCKER"
+  labels        = local.labels
+
+  cleanup_policies {
+    id     = "keep-the-newest"
+    action = "KEEP"
+    most_recent_versions {
+      keep_count = 5
+    }
+  }
+  cleanup_policies {
+    id     = "delete-the-rest"
+    action = "DELETE"
+    condition {
+      older_than = "2592000s" # 30 days
+    }
+  }
+
+  depends_on = [time_sleep.apis]
 }
 
 # The build reads the copy of the source that Cloud Functions makes, writes the image and its log.

@@ -65,12 +65,13 @@ variable "build" {
 }
 
 variable "cluster" {
-  description = "The GKE Standard cluster to serve. name: its name. location: its region or zone. project: where it lives, if that is another project. nodes: how many it has at most, by which the drainer's memory is chosen."
+  description = "The GKE Standard cluster to serve. name: its name. location: its region or zone. project: where it lives, if that is another project. nodes: how many it has at most, by which the drainer's memory is chosen. only: whether the right to find and reach a control plane is bound to this cluster by a condition; false where IAM does not take one."
   type = object({
     name     = string
     location = string
     project  = optional(string)
     nodes    = optional(number, 1000)
+    only     = optional(bool, true)
   })
   nullable = false
 

@@ -28,10 +28,27 @@ run "rights" {
   assert {
     condition = toset(keys(google_project_iam_member.state)) == toset(["drainer", "planner"]) && alltrue([
       for each in google_project_iam_member.state :
-      each.role == "roles/datastore.user" &&
       each.condition[0].expression == "resource.name == \"projects/my-project/databases/${local.name}\""
     ])
     error_message = "The functions reach the one database of this cluster."
+  }
+  assert {
+    condition     = !anytrue([for each in google_project_iam_custom_role.state.permissions : strcontains(each, "delete") || strcontains(each, "xport")])
+    error_message = "The functions can delete and export nothing of the state."
+  }
+  assert {
+    condition = alltrue([
+      for each in google_project_iam_member.control_plane :
+      strcontains(each.condition[0].expression, "resource.name == \"${local.cluster_id}\"")
+    ])
+    error_message = "The functions reach this one cluster."
+  }
+  assert {
+    condition = (
+      google_artifact_registry_repository.images[0].repository_id == local.name &&
+      google_artifact_registry_repository.images[0].location == "europe-west1"
+    )
+    error_message = "The images lie in a repository of the installation's own."
   }
   assert {
     condition = toset(keys(google_storage_bucket_iam_member.policy)) == toset(["drainer", "planner"]) && alltrue([
@@ -74,5 +91,23 @@ run "rights" {
       google_project_iam_member.build_source[0].condition[0].expression == join(" || ", [for each in ["gcf-v2-", "run-sources-"] : "resource.name.startsWith(\"projects/_/buckets/${each}\")"])
     )
     error_message = "The build reads sources of functions, and writes the image and its log."
+  }
+}
+
+run "without_the_dns_endpoint_nobody_connects_by_iam" {
+  command = plan
+
+  variables {
+    cluster = { name = "prod", location = "europe-west1", only = false }
+    network = { connector = "projects/my-project/locations/europe-west1/connectors/c" }
+  }
+
+  assert {
+    condition     = google_project_iam_custom_role.control_plane.permissions == toset(["container.clusters.get"])
+    error_message = "Only the DNS endpoint asks IAM."
+  }
+  assert {
+    condition     = alltrue([for each in google_project_iam_member.control_plane : length(each.condition) == 0])
+    error_message = "Where IAM takes no condition it can be left out."
   }
 }

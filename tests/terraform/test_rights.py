@@ -52,7 +52,6 @@ ROLES = {
     "google_kms_crypto_key_iam_member": {"roles/cloudkms.cryptoKeyEncrypterDecrypter"},
     "google_project_iam_member": {
         "roles/artifactregistry.writer",
-        "roles/datastore.user",
         "roles/logging.logWriter",
         "roles/storage.objectViewer",
         "the custom role",
@@ -62,7 +61,7 @@ ROLES = {
     "google_service_account_iam_member": {"roles/iam.serviceAccountTokenCreator"},
     "google_storage_bucket_iam_member": {"roles/storage.objectViewer"},
 }
-CONDITIONAL = {"roles/datastore.user", "roles/storage.objectViewer"}
+CONDITIONAL = {"the custom role", "roles/storage.objectViewer"}
 
 
 @pytest.fixture(scope="module")
