@@ -79,8 +79,9 @@ def _overfull(standing: list[tuple[Pod, Node]], moves: Mapping[str, str]) -> Ite
 
 def _ports_taken(standing: list[tuple[Pod, Node]], moves: Mapping[str, str]) -> Iterable[str]:
     """A port is free where nobody else has it on the same address, and neither of the two has it on all addresses."""
-    for mover, target in standing:
-        beside = [pod for pod, node in standing if node.name == target.name and pod.key != mover.key]
+    taking = [(pod, node) for pod, node in standing if pod.spec.host_ports]
+    for mover, target in taking:
+        beside = [pod for pod, node in taking if node.name == target.name and pod.key != mover.key]
         for wanted in mover.spec.host_ports if mover.key in moves else ():
             for pod in beside:
                 for taken in pod.spec.host_ports:
@@ -147,10 +148,11 @@ def _counts(spec: PodClass, constraint: SpreadConstraint, same: Mapping[str, str
 
 
 def _conflicts(snapshot: Snapshot, standing: list[tuple[Pod, Node]], moves: Mapping[str, str]) -> Iterable[str]:
+    rejecting = [(pod, node) for pod, node in standing if pod.spec.anti_affinity]
     for mover, target in standing:
         if mover.key not in moves:
             continue
-        for other, node in standing:
+        for other, node in standing if mover.spec.anti_affinity else rejecting:
             if other.key == mover.key:
                 continue
             for term in mover.spec.anti_affinity:

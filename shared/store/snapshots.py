@@ -31,7 +31,6 @@ def snapshot_of(
         namespaces=cluster_reading.namespaces,
         profile=reading.profile,
         workloads={**workloads_by_pods(cluster_reading.pods), **cluster_reading.workloads},
-        storage=cluster_reading.storage,
     )
 
 

@@ -2,7 +2,18 @@
 
 import sys
 
-from tests.bench import cold_start, hop, idle_cost, orders_at_once, planning, policies, potential, push_window, reading
+from tests.bench import (
+    cold_start,
+    hop,
+    idle_cost,
+    orders_at_once,
+    planning,
+    policies,
+    potential,
+    push_window,
+    quality,
+    reading,
+)
 from tests.bench.beside import comparison
 
 BENCHES = {
@@ -11,6 +22,7 @@ BENCHES = {
     "planning": planning.run,
     "policies": policies.run,
     "potential": potential.run,
+    "quality": quality.run,
     "hop": hop.run,
     "idle_cost": idle_cost.run,
     "orders_at_once": orders_at_once.run,

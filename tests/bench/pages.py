@@ -57,7 +57,12 @@ def _template(kind: int) -> bytes:
     }
     labels = {"app": f"app-{kind}", "pod-template-hash": "5d4f8b9c77", "app.kubernetes.io/part-of": "shop"}
     meta = {"name": "POD-NAME", "uid": "uid-POD-NAME", "labels": labels, "ownerReferences": [owner]}
-    containers = [_container("app", f"{cpu}m", f"{memory}Mi"), _container("proxy", "10m", "32Mi")]
+    containers = [full_container("app", f"{cpu}m", f"{memory}Mi"), full_container("proxy", "10m", "32Mi")]
+    return json.dumps(full_pod(meta, containers)).encode()
+
+
+def full_pod(meta: dict[str, Any], containers: list[dict[str, Any]], **spec: Any) -> dict[str, Any]:
+    """Return a running pod with all that the API prints of it; its node is `NODE-NAME`."""
     gone = [{"key": f"node.kubernetes.io/{why}", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}
             for why in ("not-ready", "unreachable")]  # fmt: skip
     status = {
@@ -68,13 +73,14 @@ def _template(kind: int) -> bytes:
         "qosClass": "Burstable",
         "startTime": CREATED,
     }
-    spec: dict[str, Any] = {
+    whole: dict[str, Any] = {
         "tolerations": gone,
-        "volumes": [_TOKEN],
         "serviceAccountName": "default",
         "dnsPolicy": "ClusterFirst",
+        **spec,
+        "volumes": [_TOKEN, *spec.get("volumes", [])],
     }
-    return json.dumps(api_pod(containers=containers, meta=meta, status=status, nodeName="NODE-NAME", **spec)).encode()
+    return api_pod(containers=containers, meta=meta, status=status, nodeName="NODE-NAME", **whole)
 
 
 _MOUNT: Final = {"name": "kube-api-access-x7k2p", "mountPath": "/var/run/secrets/kubernetes.io", "readOnly": True}
@@ -91,7 +97,7 @@ _TOKEN: Final = {
 }
 
 
-def _container(name: str, cpu: str, memory: str) -> dict[str, Any]:
+def full_container(name: str, cpu: str, memory: str, **changes: Any) -> dict[str, Any]:
     settings = [{"name": f"SETTING_{i}", "value": "a text that a pod carries along"} for i in range(12)]
     fields = [{"name": f"FIELD_{i}", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}} for i in range(3)]
     probe = {"httpGet": {"path": "/healthz", "port": 8080, "scheme": "HTTP"}, "periodSeconds": 10, "timeoutSeconds": 1}
@@ -101,11 +107,11 @@ def _container(name: str, cpu: str, memory: str) -> dict[str, Any]:
         name=name,
         image="registry.example/shop/app:1.2.3",
         env=[*settings, *fields],
-        ports=[{"name": "http", "containerPort": 8080, "protocol": "TCP"}],
         livenessProbe=probe,
         readinessProbe=probe,
         volumeMounts=[_MOUNT],
         securityContext={"capabilities": {"drop": ["ALL"]}, "runAsNonRoot": True},
+        **{"ports": [{"name": "http", "containerPort": 8080, "protocol": "TCP"}], **changes},
     )
 
 

@@ -10,13 +10,11 @@ import numpy as np
 from shared.adapters.prices import load
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod, PodClass
-from shared.core.cluster.resources import PODS
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.make_plan import potential
-from shared.core.planning.plan import Potential
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
-from tests.bench.bounds import least_cost
+from tests.bench.bound_of import bound_of
 from tests.bench.reporting import say, timed
 from tests.builders import cluster, node, pod, pod_class, policy
 from tests.placement_checker import faults
@@ -29,35 +27,21 @@ _MOST_FULL = 0.97
 def run(*, quick: bool) -> None:
     for count in (40,) if quick else (40, 200):
         for fill in (0.5, 0.67, 0.78):
-            _judge(f"synthetic, {count} nodes, fill {fill:.0%}", synthetic(count, fill))
+            _judge(f"synthetic, {count} nodes, fill {fill:.0%}", synthetic(count, fill), "95%")
     folder = os.environ.get("EBB_OPENB")
     if folder and not quick:
         for keep in (0.5, 0.7, 0.85):
-            _judge(f"openb, {keep:.0%} of its pods", openb(Path(folder), keep))
+            _judge(f"openb, {keep:.0%} of its pods", openb(Path(folder), keep), "92%")
 
 
-def _judge(name: str, snapshot: Snapshot) -> None:
+def _judge(name: str, snapshot: Snapshot, goal: str) -> None:
     seconds, found = timed(lambda: potential(Situation(snapshot, ClusterState(), policy()), load()))
-    costs = [load().of(each).per_hour for each in snapshot.nodes]
-    bound = sum(costs) - _bound(snapshot, costs)
-    _checked(snapshot, found)
+    bound = bound_of(snapshot).saving
+    assert faults(snapshot, {move.pod: move.node for move in found.moves}, set(found.nodes)) == []
     assert found.saving <= bound + 1, (found.saving, bound)
     share = found.saving / bound if bound > 0 else 1.0
     what = f"{name}: {len(found.nodes)} of {len(snapshot.nodes)} nodes go, {seconds:.1f} CPU s"
-    say(what, f"{share:.1%} of the bound", "95% synthetic, 92% openb")
-
-
-def _bound(snapshot: Snapshot, costs: list[int]) -> float:
-    """The bound's room and demand: no pod of these clusters stays with its node, every node may go."""
-    names = sorted({name for each in snapshot.nodes for name, _ in each.allocatable.amounts} - {PODS})
-    room = np.array([[*(each.allocatable.get(name) for name in names)] for each in snapshot.nodes], dtype=np.float64)
-    demand = np.array([sum(each.requests.get(name) for each in snapshot.pods) for name in names], dtype=np.float64)
-    return least_cost(costs, room, demand, np.zeros(len(costs), dtype=bool))
-
-
-def _checked(snapshot: Snapshot, found: Potential) -> None:
-    moves = {move.pod: move.node for move in found.moves}
-    assert faults(snapshot, moves, set(found.nodes)) == []
+    say(what, f"{share:.1%} of the bound", goal)
 
 
 def synthetic(count: int, fill: float) -> Snapshot:

@@ -56,7 +56,7 @@ def test_a_third_of_the_deployments_spread_and_every_rule_is_drawn() -> None:
 
 
 def test_beside_the_autoscaler_every_run_comes_to_rest_with_all_pods_on_nodes() -> None:
-    case = Case(Mix.PLAIN, 9, 0.5, 0)
+    case = Case(Mix.PLAIN, 10, 0.65, 1)
     rests = measured(case)
     check(case, rests)
     assert rests["Ebb + 50"].cost < rests["autoscaler 50"].cost

@@ -40,7 +40,7 @@ class Case:
 
 
 def cases(mix: Mix, count: int) -> list[Case]:
-    return [Case(mix, 40 + 5 * (seed % 5), _FILLS[seed % len(_FILLS)], seed) for seed in range(count)]
+    return [Case(mix, 40 + 5 * (seed % 3), _FILLS[seed % len(_FILLS)], seed) for seed in range(count)]
 
 
 def measured(case: Case) -> Mapping[str, Rest]:
@@ -51,9 +51,9 @@ def measured(case: Case) -> Mapping[str, Rest]:
 
 
 def run(*, quick: bool) -> None:
-    """Print each cluster and the sums; the mixes that the simulated GKE plays in time."""
-    for mix in (Mix.PLAIN,):
-        drawn = cases(mix, 3 if quick else 10)
+    """Print each cluster and the sums, plain and rich in rules of placement."""
+    for mix in (Mix.PLAIN, Mix.RICH):
+        drawn = cases(mix, 2 if quick else 10)
         with ProcessPoolExecutor(2, mp_context=get_context("forkserver")) as pool:
             found = list(pool.map(partial(measured), drawn))
         for case, rests in zip(drawn, found, strict=True):

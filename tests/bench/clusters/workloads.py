@@ -14,7 +14,7 @@ from typing import Final
 HOSTNAME: Final = "kubernetes.io/hostname"
 ZONE: Final = "topology.kubernetes.io/zone"
 _REPLICAS: Final = (1, 2, 2, 3, 3, 3, 4, 5, 6, 8, 10, 12, 20, 30)
-_SIZES: Final = ((1, 2), (2, 3), (3, 8), (5, 10), (10, 30), (10, 8), (20, 40))
+_SIZES: Final = ((1, 2), (1, 1), (2, 3), (3, 8), (5, 10), (5, 4), (10, 30), (10, 8), (20, 40), (60, 60))
 """CPU and memory in relation to each other and to the other workloads; the fill of the cluster sets the scale."""
 _GROUP: Final = 6
 """So many workloads keep apart from each other as one group, now and then."""

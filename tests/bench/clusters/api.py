@@ -1,0 +1,63 @@
+"""A generated cluster behind the production adapter: every list in pages, as the planner's pass reads it.
+
+What the adapter asks for and this does not know is an empty list. Must not know what is done with the reading.
+"""
+
+import json
+from collections.abc import Iterator
+from itertools import islice
+
+from shared.adapters.kubernetes.client import PAGE, Call, KubernetesClient
+from shared.adapters.kubernetes.cluster import KubernetesCluster
+from shared.adapters.kubernetes.replies import ApiReply
+from shared.core.cluster.snapshot import Snapshot
+from shared.ports import PoolsReading
+from shared.store.snapshots import pools_by_label, snapshot_of
+from tests.bench.clusters.generated import BenchCluster
+from tests.bench.clusters.manifests import lists, pods
+from tests.builders import CLUSTER, NOW
+
+
+class ClusterApi(KubernetesClient):
+    """Serves one cluster; a page of pods is made when it is asked for, and not kept."""
+
+    def __init__(self, cluster: BenchCluster) -> None:
+        self._lists = lists(cluster)
+        self._cluster = cluster
+        self._pages: Iterator[bytes] = iter(())
+        self.calls = 0
+        self.sent = 0
+        """Bytes of the answers."""
+
+    def send(self, call: Call) -> ApiReply:
+        body = self._pod_page(call) if call.path == "/api/v1/pods" else self._whole(call)
+        self.calls += 1
+        self.sent += len(body)
+        return ApiReply(200, body)
+
+    def _whole(self, call: Call) -> bytes:
+        items = self._lists.get(call.path.rpartition("/")[2], [])
+        return json.dumps({"metadata": {}, "items": items}).encode()
+
+    def _pod_page(self, call: Call) -> bytes:
+        if "continue" not in call.query:
+            self._pages = _pages(self._cluster)
+        return next(self._pages)
+
+
+def _pages(cluster: BenchCluster) -> Iterator[bytes]:
+    """Yield pages, with a token to go on as long as another one follows."""
+    waiting = pods(cluster)
+    group = list(islice(waiting, PAGE))
+    while group:
+        following = list(islice(waiting, PAGE))
+        token = b'"continue":"next"' if following else b""
+        yield b'{"metadata":{' + token + b'},"items":[' + b",".join(group) + b"]}"
+        group = following
+
+
+def snapshot(cluster: BenchCluster) -> Snapshot:
+    """Return the picture of the cluster that a pass would take."""
+    reading = KubernetesCluster(ClusterApi(cluster)).read()
+    pools = PoolsReading(pools_by_label(reading.nodes), known=True)
+    return snapshot_of(CLUSTER, reading, pools, NOW, NOW)

@@ -1,0 +1,66 @@
+"""What the quality bench rests on: pictures that the production adapter reads, and a judge that sees broken rules."""
+
+from collections import Counter
+from collections.abc import Mapping
+
+import pytest
+
+from tests.bench.clusters.api import snapshot
+from tests.bench.clusters.generated import BenchCluster, generated
+from tests.bench.clusters.judging import faults
+from tests.bench.clusters.placing import BenchNode
+from tests.bench.clusters.workloads import BenchWorkload, Mix
+from tests.bench.quality import GOALS, measured
+
+
+@pytest.mark.parametrize("mix", list(Mix))
+def test_the_picture_has_all_nodes_and_pods_where_they_were_placed(mix: Mix) -> None:
+    cluster = generated(60, mix)
+    picture = snapshot(cluster)
+    lying = {pod.key: pod.node for pod in picture.pods if pod.spec.namespace == "default"}
+    assert lying == {f"default/{name}-{number}": cluster.nodes[place].name
+                     for name, places in cluster.places.items() for number, place in enumerate(places)}  # fmt: skip
+    assert [node.name for node in picture.nodes] == sorted(node.name for node in cluster.nodes)
+    daemons = Counter(pod.node for pod in picture.pods if pod.spec.namespace == "kube-system")
+    assert daemons == Counter({node.name: 1 for node in cluster.nodes})
+    assert bool(picture.disruption_budgets) is (mix is Mix.MIXED)
+
+
+def test_an_empty_cluster_is_one_empty_page() -> None:
+    assert snapshot(generated(3, Mix.PLAIN, pods_a_node=0.4)).pods
+
+
+@pytest.mark.parametrize("mix", list(Mix))
+def test_what_is_found_breaks_no_rule_and_does_not_beat_the_bound(mix: Mix) -> None:
+    pytest.importorskip("scipy", reason="scipy is not installed; `make bench` installs it")
+    found = measured(generated(30, mix))
+    assert found.freed
+    assert mix in GOALS
+
+
+NODES = [BenchNode(name, "p", "e2-standard-4", zone, 1000, 1000) for name, zone in (("a", "x"), ("b", "x"), ("c", "y"))]
+
+
+def small(**rules: object) -> BenchCluster:
+    """Two pods of one workload, on nodes a and c."""
+    plain: Mapping[str, object] = {"name": "w", "replicas": 2, "cpu": 400, "memory": 400, **rules}
+    return BenchCluster(NODES, [BenchWorkload(**plain)], {"w": (0, 2)})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("said", "rules", "target"),
+    [
+        pytest.param([], {}, "c", id="room for both"),
+        pytest.param(["c holds 1200 cpu"], {"cpu": 600}, "c", id="too much CPU"),
+        pytest.param(["c holds 1200 memory"], {"memory": 600}, "c", id="too much memory"),
+        pytest.param(["2 pods of apart w on c"], {"apart": "w"}, "c", id="they keep apart"),
+        pytest.param(["2 pods of port 80 on c"], {"port": 80}, "c", id="they take one port"),
+        pytest.param(["w has 2 pods on one host"], {"host_skew": 1}, "c", id="they spread over hosts"),
+        pytest.param(["w lies {'y': 2}"], {"zone_skew": 1}, "c", id="they spread over zones"),
+        pytest.param(["default/w-0 left the zone of its disk"], {"disk": True}, "c", id="its disk stays"),
+        pytest.param([], {"apart": "w", "zone_skew": 1, "host_skew": 1, "disk": True, "port": 80}, "b", id="all kept"),
+        pytest.param(["default/w-0 lies on a, which is drained"], {}, "a", id="left behind"),
+    ],
+)
+def test_the_judge_names_each_rule_that_is_broken(said: list[str], rules: dict[str, object], target: str) -> None:
+    assert faults(small(**rules), {"default/w-0": target}, {"a"}) == said
