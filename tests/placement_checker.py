@@ -23,6 +23,7 @@ def faults(snapshot: Snapshot, moves: Mapping[str, str], drained: Collection[str
         *_overfull(standing, moves),
         *_ports_taken(standing, moves),
         *(fault for key, node in moves.items() if len(moves) == 1 for fault in _spread(snapshot, key, node, drained)),
+        *(fault for key, node in moves.items() if len(moves) == 1 for fault in _lonely(snapshot, key, node, drained)),
         *_conflicts(snapshot, standing, moves),
         *_conflicts(snapshot, gone, moves),
     ]
@@ -145,6 +146,28 @@ def _counts(spec: PodClass, constraint: SpreadConstraint, same: Mapping[str, str
         return False
     alike = all(other.labels.get(key) == value for key, value in same.items())
     return other.namespace == spec.namespace and alike and constraint.selector.matches(other.labels)
+
+
+def _lonely(snapshot: Snapshot, key: str, target: str, drained: Collection[str]) -> Iterable[str]:
+    """One move alone can be judged, as the scheduler sees it: whom a pod followed may move on later.
+
+    The pod itself is away; the drained nodes stand there all, or only the one it leaves, or none.
+    """
+    nodes = {node.name: node for node in snapshot.nodes}
+    mover = next(pod for pod in snapshot.pods if pod.key == key)
+    terms = mover.spec.affinity
+    if any(term.topology_key not in nodes[target].labels for term in terms):
+        yield f"{key} asks for a topology key that {target} lacks"
+        return
+    for gone in (set[str](), set(drained) - {mover.node}, set(drained)) if terms else ():
+        others = [pod for pod in snapshot.pods if pod is not mover and not pod.phase.finished]
+        lying = [(pod, nodes[pod.node]) for pod in others if pod.node in nodes.keys() - gone]
+        meant = [node for pod, node in lying if all(_meant(snapshot, term, pod) for term in terms)]
+        counted = [node for node in meant if any(term.topology_key in node.labels for term in terms)]
+        first = not counted and all(_meant(snapshot, term, mover) for term in terms)
+        beside = all(any(_together(term.topology_key, nodes[target], node) for node in counted) for term in terms)
+        if not first and not beside:
+            yield f"{key} has nobody on {target} whom it asks for without {sorted(gone)}"
 
 
 def _conflicts(snapshot: Snapshot, standing: list[tuple[Pod, Node]], moves: Mapping[str, str]) -> Iterable[str]:

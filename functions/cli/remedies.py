@@ -46,7 +46,6 @@ REMEDIES: Final[Mapping[Reason, str]] = {
     PodBlock.FOREIGN_SCHEDULER: _NOT_MODELLED,
     PodBlock.RESOURCE_CLAIMS: _NOT_MODELLED,
     PodBlock.SCHEDULING_GATES: "Remove the scheduling gates from the pod's template.",
-    PodBlock.POD_AFFINITY: "Use preferred instead of required affinity if it is only a preference.",
     PodBlock.VOLUMES: _NOT_MODELLED,
     PodBlock.UNMODELLED: _NOT_MODELLED,
     Unremovable.NO_POOL: "Give the node its pool label back; a node outside any pool is never drained.",

@@ -92,7 +92,6 @@ class PodBlock(Reason):
         "scheduling_gates",
         "The pod's template carries scheduling gates; its replacement would wait for them.",
     )
-    POD_AFFINITY = "pod_affinity", "The pod has required inter-pod affinity, which is not modelled."
     VOLUMES = "volumes", "The pod mounts a volume whose place is not modelled."
     UNMODELLED = "unmodelled", "The pod has a scheduling rule that is not modelled."
 

@@ -5,7 +5,6 @@ import pytest
 
 from shared.core.cluster.pod import HostPort, Owner, Phase, Volume
 from shared.core.cluster.selectors import LabelSelector, NodeTerm, PodTerm, Requirement, SpreadConstraint, Toleration
-from shared.core.reasons import PodBlock
 from shared.core.rules.unmodelled import unmodelled
 from tests.adapters.objects import REQUIRED, api_pod, container, node_affinity, read
 from tests.builders import resources
@@ -153,23 +152,40 @@ def test_required_affinity_is_carried_over(expected: tuple[Any, Any, Any], affin
     assert (found.node_terms, found.affinity, found.anti_affinity) == expected
 
 
+OF_V1 = Requirement("v", "In", ("1",))
+NOT_OF_V1 = Requirement("v", "NotIn", ("1",))
+WRITTEN = {"key": "v", "operator": "In", "values": ["0"]}
+
+
+@pytest.mark.parametrize("kind", ["podAffinity", "podAntiAffinity"])
 @pytest.mark.parametrize(
     ("expected", "given"),
     [
+        pytest.param((*WEB.requirements, OF_V1), term(matchLabelKeys=["v"]), id="the pod's own value"),
+        pytest.param((*WEB.requirements, NOT_OF_V1), term(mismatchLabelKeys=["v"]), id="all but its own"),
+        pytest.param(WEB.requirements, term(matchLabelKeys=["none"]), id="a label that the pod lacks is passed over"),
         pytest.param(
-            "podAffinity.matchLabelKeys", {"podAffinity": {REQUIRED: [term(matchLabelKeys=["v"])]}}, id="match"
+            (Requirement("v", "In", ("0",)),),
+            term(matchLabelKeys=["v"], labelSelector={"matchExpressions": [WRITTEN]}),
+            id="written by the API server already, with the label of that time",
         ),
         pytest.param(
-            "podAntiAffinity.mismatchLabelKeys",
-            {"podAntiAffinity": {REQUIRED: [term(mismatchLabelKeys=["v"])]}},
-            id="mismatch",
+            (OF_V1, NOT_OF_V1),
+            term(matchLabelKeys=["v"], mismatchLabelKeys=["v"], labelSelector={}),
+            id="an empty selector is narrowed, too",
         ),
+        pytest.param(None, term(matchLabelKeys=["v"], labelSelector=None), id="without a selector no pod is meant"),
     ],
 )
-def test_what_the_types_cannot_say_blocks_the_pod_by_name(expected: str, given: dict[str, Any]) -> None:
-    found = unmodelled(read(api_pod(affinity=given)).spec)
+def test_label_keys_stand_in_the_selector(
+    expected: tuple[Requirement, ...] | None, given: dict[str, Any], kind: str
+) -> None:
+    """Source: kubernetes pkg/registry/core/pod/strategy.go, applyMatchLabelKeysAndMismatchLabelKeys."""
+    spec = read(api_pod(meta={"labels": {"app": "web", "v": "1"}}, affinity={kind: {REQUIRED: [given]}})).spec
+    found = (spec.affinity or spec.anti_affinity)[0].selector
 
-    assert (PodBlock.UNMODELLED, expected) in [(each.reason, each.detail) for each in found]
+    assert (found and found.requirements) == expected
+    assert not unmodelled(spec)
 
 
 @pytest.mark.parametrize(

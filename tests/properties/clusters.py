@@ -1,5 +1,7 @@
 """Drawn small clusters for the laws of placement: few nodes, few classes of pods, and rules now and then."""
 
+from operator import add
+
 from hypothesis import strategies as st
 
 from shared.core.cluster.node import Node
@@ -16,7 +18,7 @@ GPU = Toleration("gpu", "Exists")
 
 
 @st.composite
-def anti_terms(draw: st.DrawFn) -> tuple[PodTerm, ...]:
+def pod_terms(draw: st.DrawFn) -> tuple[PodTerm, ...]:
     app = draw(st.sampled_from(APPS))
     key = draw(st.sampled_from([HOSTNAME, ZONE]))
     spaces = draw(st.sampled_from([("default",), ("other",), ("default", "other")]))
@@ -57,7 +59,8 @@ def classes(draw: st.DrawFn) -> PodClass:
         tolerations=draw(st.sampled_from([(), (GPU,)])),
         host_ports=draw(st.sampled_from([()] * 4 + [PORTS[:1], PORTS[1:2], PORTS[2:], PORTS[3:]])),
         hard_spread=draw(st.one_of(st.just(()), st.just(()), spreads())),
-        anti_affinity=draw(st.one_of(st.just(()), st.just(()), anti_terms())),
+        anti_affinity=draw(st.one_of(st.just(()), st.just(()), pod_terms())),
+        affinity=draw(st.one_of(st.just(()), st.just(()), pod_terms(), st.builds(add, pod_terms(), pod_terms()))),
     )
 
 

@@ -29,6 +29,7 @@ ASK_LESS: Final[Mapping[str, Callable[[PodClass], PodClass]]] = {
     "requests": lambda spec: replace(spec, requests=NOTHING),
     "one port": lambda spec: replace(spec, host_ports=spec.host_ports[1:]),
     "spread": lambda spec: replace(spec, hard_spread=()),
+    "affinity": lambda spec: replace(spec, affinity=()),
     "anti-affinity": lambda spec: replace(spec, anti_affinity=()),
     "node affinity": lambda spec: replace(spec, node_terms=None, node_selector={}),
 }

@@ -13,6 +13,9 @@ import pytest
 
 from shared.core.cluster import names
 from shared.core.cluster.node import Node
+from shared.core.cluster.pod import PodClass
+from shared.core.cluster.selectors import PodTerm
+from shared.core.cluster.snapshot import Snapshot
 from tests.measured_figures import MEASURED
 from tests.real.scheduler_filters import Question, SchedulerFilters
 from tests.real.scheduler_filters.comparison import Step, fits, snapshot, witness
@@ -28,7 +31,9 @@ CAUTIONS: Final = {
     "cordoned": "a pod that tolerates the cordon fits a cordoned node; Ebb plans nothing onto one",
     "not ready": "the scheduler knows the taint of a node that is not Ready only; Ebb looks at the node itself",
     "unsteady": "the spread holds only as long as pods of nodes that may go at any time stay where they are",
+    "unsteady itself": "pods of nodes that may go count for their domain as there, and for the least of all as gone",
     "going": "a pod that tolerates the autoscaler's taint fits a node that is about to be deleted",
+    "companions going": "all pods that the pod asks for lie on nodes that may go at any time, and the pods with them",
 }
 MOST_CAUTION: Final = 0.02
 TAKEN: Final = (
@@ -55,7 +60,7 @@ def kinds_of_caution(scheduler_filters: SchedulerFilters, found: Sequence[Cautio
         [next(answers)[0].get(each.node.name, {}) for _ in those] for each, those in zip(found, worlds, strict=True)
     ]
     return Counter(
-        "unsteady" if any("PodTopologySpread" in said for said in those) else caution(each.node)
+        "unsteady" if any("PodTopologySpread" in said for said in those) else caution(each)
         for each, those in zip(found, refused, strict=True)
     )
 
@@ -82,13 +87,43 @@ def may_go(node: Manifest) -> bool:
     return bool(going) or node["spec"]["unschedulable"] or node["status"]["conditions"][0]["status"] != "True"
 
 
-def caution(node: Node) -> str:
-    """Return what keeps Ebb from planning anything onto the node."""
+def caution(found: Cautious) -> str:
+    """Return what keeps Ebb from planning anything onto the node, or the pod onto this one."""
+    node, picture = found.node, snapshot(found.cluster, [found.question.pod])
+    pod = next(pod for pod in picture.pods if pod.key == key(found.question.pod))
     if node.unschedulable:
         return "cordoned"
     if not node.ready:
         return "not ready"
-    return "going" if any(map(node.has_taint, names.GOING_TAINTS)) else "unexplained"
+    if is_going(node):
+        return "going"
+    if pod.spec.affinity and not has_company(picture, pod.spec, node):
+        return "companions going"
+    return "unsteady itself" if is_beside_going(found) else "unexplained"
+
+
+def is_beside_going(found: Cautious) -> bool:
+    """Whether a node that may go lies in one of the domains over which the pod is to be spread."""
+    keys = [each["topologyKey"] for each in found.question.pod["spec"].get("topologySpreadConstraints", [])]
+    rows = [each["metadata"]["labels"] for each in found.cluster.nodes if may_go(each)]
+    return any(key in row and row[key] == found.node.labels.get(key) for key in keys for row in rows)
+
+
+def is_going(node: Node) -> bool:
+    return any(map(node.has_taint, names.GOING_TAINTS))
+
+
+def has_company(picture: Snapshot, spec: PodClass, node: Node) -> bool:
+    """Whether pods that the pod asks for lie in the node's domains, on nodes that stay."""
+    bound = [(pod, picture.node_by_name[pod.node]) for pod in picture.pods if pod.node]
+    staying = [(pod, on) for pod, on in bound if on.ready and not on.unschedulable and not is_going(on)]
+    meant = [on for pod, on in staying if all(term_means(picture, term, pod.spec) for term in spec.affinity)]
+    keys = {term.topology_key for term in spec.affinity}
+    return all(any(key in node.labels and node.labels[key] == on.labels.get(key) for on in meant) for key in keys)
+
+
+def term_means(picture: Snapshot, term: PodTerm, spec: PodClass) -> bool:
+    return term.matches(spec.namespace, picture.namespaces.get(spec.namespace, {}), spec.labels)
 
 
 def test_ebb_says_of_no_node_that_a_pod_fits_where_a_filter_refuses_it(
@@ -138,12 +173,14 @@ def test_no_move_of_a_witness_is_refused_while_the_drained_nodes_stand_cordoned_
 
 def draw(seed: int) -> tuple[Cluster, Sequence[Question]]:
     generator = Generator(seed)
-    cluster = generator.cluster(NODES, BOUND, rejecting=0.05, unmodelled=0.1)
-    return cluster, [Question(generator.pod(f"asked-{place:02}", rejecting=0.3)) for place in range(ASKED)]
+    cluster = generator.cluster(NODES, BOUND, rejecting=0.05, attracted=0.1)
+    return cluster, [
+        Question(generator.pod(f"asked-{place:02}", rejecting=0.3, attracted=0.3)) for place in range(ASKED)
+    ]
 
 
 def plan(seed: int) -> tuple[Cluster, Sequence[Step]]:
-    cluster = Generator(1_000_000 + seed).cluster(PLAN_NODES, PLAN_PODS, rejecting=0.1, unmodelled=0.01)
+    cluster = Generator(1_000_000 + seed).cluster(PLAN_NODES, PLAN_PODS, rejecting=0.1, attracted=0.15)
     return cluster, witness(snapshot(cluster))
 
 
@@ -156,7 +193,10 @@ def replays(cluster: Cluster, steps: Sequence[Step]) -> list[tuple[Cluster, Sequ
 
 
 def replay(cluster: Cluster, steps: Sequence[Step], *, gone: bool, at_once: bool) -> Sequence[Question]:
-    """Return the moves in the order of the proof; at the end all that has moved is asked again where it lies."""
+    """Return the moves in the order of the proof; at the end all that has moved is asked again where it lies.
+
+    Affinity is not: it is ignored during execution, and whom a pod followed may have moved on.
+    """
     pods = {key(pod): replacement(pod) for pod in cluster.pods}
     asked, lies = list[Question](), dict[str, str]()
     taken = [step.node for step in steps]
@@ -165,8 +205,9 @@ def replay(cluster: Cluster, steps: Sequence[Step], *, gone: bool, at_once: bool
         asked += [replace(now, pod=pods[pod]) for pod, _ in step.moves if at_once]
         asked += [replace(now, pod=pods[pod], bind=target) for pod, target in step.moves]
         lies |= step.moves
+    still = [pod for pod in lies if "podAffinity" not in pods[pod]["spec"].get("affinity", {})]
     end = Question({}, cordon=taken, taints=TAKEN, gone=taken if gone else [])
-    return asked + [replace(end, pod=pods[pod], bind=target) for pod, target in lies.items()]
+    return asked + [replace(end, pod=pods[pod], bind=lies[pod]) for pod in still]
 
 
 def replacement(pod: Manifest) -> Manifest:

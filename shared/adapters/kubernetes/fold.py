@@ -77,18 +77,18 @@ def _conditions(conditions: list[wire.Condition] | None) -> tuple[bool, datetime
 def pod_class(key: PodKey) -> PodClass:
     """Return the class that a key describes."""
     affinity = selectors.affinity(key.affinity)
-    owner = key.owner
+    owner, labels = key.owner, LABELS.read(key.labels) or {}
     return PodClass(
         namespace=key.namespace,
         owner=Owner(owner.kind, owner.name, owner.uid) if owner else None,
-        labels=LABELS.read(key.labels) or {},
+        labels=labels,
         annotations=dict(key.annotations),
         requests=containers.requests_of(key.containers, key.init_containers, key.overhead, key.resources),
         node_selector=_node_selector.read(key.node_selector) or {},
         node_terms=selectors.node_terms(affinity, pinned=owner is not None and owner.kind == DAEMON_SET),
         tolerations=selectors.tolerations(key.tolerations),
-        anti_affinity=selectors.pod_terms(affinity.pod_anti_affinity, key.namespace),
-        affinity=selectors.pod_terms(affinity.pod_affinity, key.namespace),
+        anti_affinity=selectors.pod_terms(affinity.pod_anti_affinity, key.namespace, labels),
+        affinity=selectors.pod_terms(affinity.pod_affinity, key.namespace, labels),
         hard_spread=selectors.hard_spread(key.spread),
         host_ports=containers.host_ports(key.containers, key.init_containers, host_network=key.host_network),
         volumes=volumes.volumes(key.volumes),
@@ -99,7 +99,7 @@ def pod_class(key: PodKey) -> PodClass:
         priority_class=key.priority_class,
         grace_seconds=key.grace_seconds,
         restart_policy=key.restart_policy or "Always",
-        unmodelled=(*selectors.unmodelled(affinity), *selectors.unknown_spread(key.spread), *_gang(key.gang)),
+        unmodelled=(*selectors.unknown_spread(key.spread), *_gang(key.gang)),
     )
 
 

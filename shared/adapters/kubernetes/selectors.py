@@ -10,6 +10,7 @@ from typing import Final
 from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.parts import RawPart
 from shared.core.cluster.selectors import (
+    Labels,
     LabelSelector,
     NodeTerm,
     PodTerm,
@@ -159,38 +160,36 @@ def node_terms(given: Affinity, *, pinned: bool = False) -> tuple[NodeTerm, ...]
     return None if pinned and any(not each.expressions for each in terms) else terms
 
 
-def pod_terms(given: PodAffinity | None, namespace: str) -> tuple[PodTerm, ...]:
-    """Return the required terms; one that names no namespace means the pod's own."""
-    return tuple(_pod_term(each, namespace) for each in _required(given))
+def pod_terms(given: PodAffinity | None, namespace: str, labels: Labels) -> tuple[PodTerm, ...]:
+    """Return the required terms of a pod with these labels; one that names no namespace means the pod's own."""
+    return tuple(_pod_term(each, namespace, labels) for each in _required(given))
 
 
-def _pod_term(term: PodAffinityTerm, namespace: str) -> PodTerm:
+def _pod_term(term: PodAffinityTerm, namespace: str, labels: Labels) -> PodTerm:
     own = (namespace,) if not term.namespaces and term.namespace_selector is None else ()
     return PodTerm(
         topology_key=term.topology_key,
-        selector=label_selector(term.label_selector),
+        selector=_with_label_keys(term, labels),
         namespaces=own or tuple(term.namespaces or ()),
         namespace_selector=label_selector(term.namespace_selector),
     )
 
 
+def _with_label_keys(term: PodAffinityTerm, labels: Labels) -> LabelSelector | None:
+    """Return the selector with the pod's own labels that matchLabelKeys and mismatchLabelKeys name.
+
+    The API server writes them into the selector when the pod is created (since Kubernetes 1.29, where the feature is
+    on; 1.31 turned it on), and the scheduler reads that. A pod that no API server has seen still lacks them.
+    """
+    selector = label_selector(term.label_selector)
+    if selector is None:
+        return None
+    asked = [(key, "In") for key in term.match_label_keys or ()]
+    asked += [(key, "NotIn") for key in term.mismatch_label_keys or ()]
+    written = {(each.key, each.operator) for each in selector.requirements if len(each.values) == 1}
+    missing = (each for each in asked if each[0] in labels and each not in written)
+    return LabelSelector(selector.requirements + tuple(Requirement(key, how, (labels[key],)) for key, how in missing))
+
+
 def _required(given: PodAffinity | None) -> list[PodAffinityTerm]:
     return (given.required_during_scheduling_ignored_during_execution if given else None) or []
-
-
-def unmodelled(given: Affinity) -> tuple[str, ...]:
-    """Return the names of what inter-pod affinity asks for and a `PodTerm` cannot say.
-
-    The API server writes the labels meant by these keys into the stored selector, where they name this very pod's
-    values; a pod that is created anew may bear others.
-    """
-    names = {"podAffinity": given.pod_affinity, "podAntiAffinity": given.pod_anti_affinity}
-    return tuple(
-        f"{name}.{field}"
-        for name, part in names.items()
-        for field, used in (
-            ("matchLabelKeys", any(each.match_label_keys for each in _required(part))),
-            ("mismatchLabelKeys", any(each.mismatch_label_keys for each in _required(part))),
-        )
-        if used
-    )

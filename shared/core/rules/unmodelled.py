@@ -50,10 +50,6 @@ def _volumes(spec: PodClass) -> str | None:
     return ", ".join(fixed) or None
 
 
-def _affinity(spec: PodClass) -> str | None:
-    return ", ".join(sorted({term.topology_key for term in spec.affinity})) or None
-
-
 def pinned_to_one_node(spec: PodClass) -> str | None:
     """Return the one node that selector or affinity name, or None when the pod may run elsewhere."""
     named = spec.node_selector.get(names.HOSTNAME_LABEL)
@@ -74,7 +70,6 @@ UNMODELLED: Final[tuple[tuple[PodBlock, UnmodelledQuestion], ...]] = (
     (PodBlock.FOREIGN_SCHEDULER, _scheduler),
     (PodBlock.SCHEDULING_GATES, lambda spec: ", ".join(spec.scheduling_gates) or None),
     (PodBlock.RESOURCE_CLAIMS, lambda spec: ", ".join(spec.resource_claims) or None),
-    (PodBlock.POD_AFFINITY, _affinity),
     (PodBlock.VOLUMES, _volumes),
     (PodBlock.UNMODELLED, lambda spec: ", ".join(spec.unmodelled) or None),
 )

@@ -229,12 +229,12 @@ BY_OTHERS = {"namespace", "owner", "labels", "annotations", "requests", "node_se
 """What places a pod by the node alone, and what does not place it."""
 NO_RULE = {"priority", "priority_class", "grace_seconds", "restart_policy"}
 MODELLED: dict[str, Any] = {
+    "affinity": TERM,
     "anti_affinity": TERM,
     "host_ports": (HostPort("TCP", 80),),
     "hard_spread": (SpreadConstraint(names.ZONE_LABEL, None),),
 }
 NOT_MODELLED: dict[str, Any] = {
-    "affinity": TERM,
     "volumes": (Volume("data", "persistentVolumeClaim", "data"),),
     "resource_claims": ("gpu",),
     "scheduling_gates": ("wait",),

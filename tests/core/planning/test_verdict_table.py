@@ -12,7 +12,6 @@ from shared.core.cluster import names
 from shared.core.cluster.node import NodePool
 from shared.core.cluster.pod import Pod, Volume
 from shared.core.cluster.resources import GPU, NOTHING
-from shared.core.cluster.selectors import LabelSelector, PodTerm
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.make_plan import make_plan, plan_without_policy
 from shared.core.planning.plan import Plan, Verdict
@@ -159,9 +158,6 @@ def test_a_budget_of_no_nodes_stops_its_pool_and_names_itself() -> None:
 @pytest.mark.parametrize(
     ("expected", "spec"),
     [
-        pytest.param(
-            "pod_affinity", {"affinity": (PodTerm(names.ZONE_LABEL, LabelSelector(), ("default",)),)}, id="pod affinity"
-        ),
         pytest.param("volumes", {"volumes": (Volume("d", "persistentVolumeClaim"),)}, id="a volume"),
         pytest.param("resource_claims", {"resource_claims": ("gpu",)}, id="a dynamic resource claim"),
     ],

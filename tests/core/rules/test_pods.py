@@ -9,7 +9,7 @@ import pytest
 from shared.core.cluster import names
 from shared.core.cluster.disruption_budget import PodDisruptionBudget
 from shared.core.cluster.pod import Phase, Pod, Volume
-from shared.core.cluster.selectors import NodeTerm, PodTerm, Requirement, Toleration
+from shared.core.cluster.selectors import NodeTerm, Requirement, Toleration
 from shared.core.policy import DrainSettings, Jobs, KubeSystemPods, LocalStorage, LongGrace, PoolPolicy
 from shared.core.reasons import PodBlock
 from shared.core.rules.drain_context import DrainContext
@@ -218,7 +218,6 @@ def test_an_unhealthy_pod_passes_a_pdb_that_always_allows_it() -> None:
         pytest.param(PodBlock.FOREIGN_SCHEDULER, {"scheduler": "volcano"}, id="a scheduler not modelled"),
         pytest.param(PodBlock.RESOURCE_CLAIMS, {"resource_claims": ("gpu",)}, id="dynamic resources"),
         pytest.param(PodBlock.SCHEDULING_GATES, {"scheduling_gates": ("quota",)}, id="scheduling gates"),
-        pytest.param(PodBlock.POD_AFFINITY, {"affinity": (PodTerm(names.ZONE_LABEL, None),)}, id="pod affinity"),
         pytest.param(PodBlock.VOLUMES, {"volumes": (Volume("d", "persistentVolumeClaim", "data"),)}, id="a claim"),
     ],
 )

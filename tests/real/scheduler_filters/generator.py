@@ -1,7 +1,6 @@
 """Clusters as the API prints them, drawn from a seed: all that a placement rule reads, in values that differ by little.
 
-What Ebb does not model (affinity between pods) lies on pods that are bound already. A value is
-one that the API server accepts. Must not know Ebb, nor who judges.
+A value is one that the API server accepts. Must not know Ebb, nor who judges.
 """
 
 from random import Random
@@ -51,16 +50,17 @@ class Generator:
     def some(self, most: int, *values: Any) -> list[Any]:
         return self._random.sample(values, self._random.randint(1, min(most, len(values))))
 
-    def cluster(self, nodes: int, pods: int, *, rejecting: float, unmodelled: float) -> Cluster:
+    def cluster(self, nodes: int, pods: int, *, rejecting: float, attracted: float) -> Cluster:
         """Return a cluster whose bound pods lie anywhere: nodes are overbooked and rules broken now and then.
 
-        Of the bound pods, the one share has anti-affinity, and the other each of the rules that Ebb does not model.
+        Of the bound pods, the first share has anti-affinity, the second affinity.
         """
         rows = [self.node(f"n{place:02}") for place in range(nodes)]
         names = [self.one(*rows)["metadata"]["name"] for _ in range(pods)]
-        bound = [self.pod(f"bound-{place:03}", rejecting=rejecting, on=name) for place, name in enumerate(names)]
-        for pod in bound:
-            self.add_unmodelled(pod["spec"], unmodelled)
+        bound = [
+            self.pod(f"bound-{place:03}", rejecting=rejecting, attracted=attracted, on=name)
+            for place, name in enumerate(names)
+        ]
         spaces = [{"metadata": {"name": name, "labels": labels}} for name, labels in NAMESPACES.items()]
         return Cluster(rows, spaces, bound)
 
@@ -89,8 +89,8 @@ class Generator:
             },
         }
 
-    def pod(self, name: str, *, rejecting: float, on: str = "") -> Manifest:
-        """Return a pod with rules that Ebb models, anti-affinity with that chance."""
+    def pod(self, name: str, *, rejecting: float, attracted: float, on: str = "") -> Manifest:
+        """Return a pod with rules that Ebb models, anti-affinity and affinity between pods with those chances."""
         owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": "web", "controller": True}
         spec: Manifest = {
             **({"nodeName": on} if on else {}),
@@ -107,13 +107,11 @@ class Generator:
             spec["topologySpreadConstraints"] = [self.spread(key) for key in keys]
         if self.chance(rejecting):
             self.require(spec, "podAntiAffinity", [self.pod_term() for _ in range(self.one(1, 1, 2))])
+        if self.chance(attracted):
+            self.require(spec, "podAffinity", [self.pod_term() for _ in range(self.one(1, 1, 2))])
         meta = {"name": name, "namespace": self.one(*NAMESPACES), "uid": name, "creationTimestamp": CREATED}
         labels = {"app": self.one(*APPS), **({"tier": self.one("x", "y")} if self.chance(0.4) else {})}
         return {"metadata": meta | {"labels": labels, "ownerReferences": [owner]}, "spec": spec}
-
-    def add_unmodelled(self, spec: Manifest, share: float) -> None:
-        if self.chance(share):
-            self.require(spec, "podAffinity", [self.pod_term()])
 
     def spread(self, key: str) -> Manifest:
         optional = {

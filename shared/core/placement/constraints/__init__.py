@@ -19,9 +19,10 @@ from shared.core.placement.constraints.anti_affinity import AntiAffinity
 from shared.core.placement.constraints.combined import Constraints, ConstraintStates
 from shared.core.placement.constraints.constraint import Constraint, ConstraintInput, ConstraintState, NewConstraint
 from shared.core.placement.constraints.host_ports import HostPorts
+from shared.core.placement.constraints.pod_affinity import RequiredAffinity
 from shared.core.placement.constraints.topology_spread import TopologySpread
 
-CONSTRAINTS: Final[tuple[NewConstraint, ...]] = (AntiAffinity, HostPorts, TopologySpread)
+CONSTRAINTS: Final[tuple[NewConstraint, ...]] = (AntiAffinity, RequiredAffinity, HostPorts, TopologySpread)
 """In this order they are asked; a node must be allowed by all of them."""
 
 __all__ = (

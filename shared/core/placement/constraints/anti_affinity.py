@@ -5,39 +5,30 @@ it (kube-scheduler, plugin InterPodAffinity). Nodes without the topology key bel
 Must not know resources, or why a pod moves.
 """
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import Final
-
-import numpy as np
+from collections.abc import Sequence
 
 from shared.core.cluster.pod import PodClass
-from shared.core.cluster.selectors import NO_LABELS, Labels, PodTerm
+from shared.core.cluster.selectors import PodTerm
 from shared.core.placement.constraints.constraint import Constraint, ConstraintInput, ConstraintState
-from shared.core.placement.node_filters import Codes, NodeFilters, NodeMask
-
-NOWHERE: Final = -1
-"""The domain of nodes without the topology key."""
+from shared.core.placement.constraints.domain_counts import NOWHERE, count
+from shared.core.placement.constraints.term_matches import TermMatches
+from shared.core.placement.constraints.topology import TopologyDomains
+from shared.core.placement.node_filters import NodeMask
 
 
 class AntiAffinity(Constraint):
     """All anti-affinity terms of the cluster: who holds them, whom they reject, and each node's domain."""
 
     def __init__(self, given: ConstraintInput) -> None:
-        classes = given.classes
+        classes, namespaces = given.classes, given.snapshot.namespaces
         terms = {term: place for place, term in enumerate(_terms(classes))}
-        self.domains: list[Codes] = [_domains(given.node_filters, term.topology_key) for term in terms]
-        self._sizes = [int(codes.max(initial=NOWHERE)) + 1 for codes in self.domains]
+        keys = {term.topology_key for term in terms}
+        known = {key: TopologyDomains(given.node_filters, key) for key in keys}
+        self.domains = [known[term.topology_key] for term in terms]
         self.holds: list[tuple[int, ...]] = [
             tuple(sorted({terms[term] for term in spec.anti_affinity})) for spec in classes
         ]
-        self.rejected_by = _rejections(classes, tuple(terms), given.snapshot.namespaces)
-
-    def nodes_in(self, term: int, domains: Collection[int]) -> NodeMask:
-        """Return the nodes that lie in one of the domains."""
-        # one more place than domains: NOWHERE, which is the last index, falls on it
-        chosen = np.zeros(self._sizes[term] + 1, np.bool_)
-        chosen[list(domains)] = True
-        return chosen[self.domains[term]]
+        self.rejected_by = _rejections(classes, tuple(terms), TermMatches(classes if terms else (), namespaces))
 
     def concerns(self, kind: int) -> bool:
         """Whether any term is held by, or rejects, pods of this class."""
@@ -67,9 +58,9 @@ class AntiAffinityState(ConstraintState):
     def add(self, kind: int, node: int, pods: int = 1) -> None:
         for terms, counts in ((self._of.holds[kind], self._holders), (self._of.rejected_by[kind], self._rejected)):
             for term in terms:
-                domain = int(self._of.domains[term][node])
+                domain = int(self._of.domains[term].codes[node])
                 if domain != NOWHERE:
-                    _count(counts[term], domain, pods)
+                    count(counts[term], domain, pods)
 
     def leave(self, kind: int, node: int, pods: int = 1) -> None:
         """Until a pod is evicted it rejects; one that broke a rule before may do so for others of its node."""
@@ -81,41 +72,19 @@ class AntiAffinityState(ConstraintState):
         barred: NodeMask | None = None
         for terms, counts in ((self._of.holds[kind], self._rejected), (self._of.rejected_by[kind], self._holders)):
             for term in terms:
-                here = self._of.nodes_in(term, counts[term])
+                here = self._of.domains[term].nodes_in(counts[term])
                 barred = here if barred is None else barred | here
         return None if barred is None else ~barred
-
-
-def _count(counts: dict[int, int], domain: int, pods: int) -> None:
-    counts[domain] = counts.get(domain, 0) + pods
-    if not counts[domain]:
-        del counts[domain]
 
 
 def _terms(classes: Sequence[PodClass]) -> dict[PodTerm, None]:
     return {term: None for spec in classes for term in spec.anti_affinity}
 
 
-def _domains(node_filters: NodeFilters, key: str) -> Codes:
-    column = node_filters.label(key)
-    absent = column.values.index(None) if None in column.values else NOWHERE
-    return np.where(column.codes == absent, NOWHERE, column.codes)
-
-
-def _rejections(
-    classes: Sequence[PodClass], terms: Sequence[PodTerm], namespaces: Mapping[str, Labels]
-) -> list[tuple[int, ...]]:
-    """Return for each class the terms that reject it; only classes of the namespaces a term means are asked."""
+def _rejections(classes: Sequence[PodClass], terms: Sequence[PodTerm], matches: TermMatches) -> list[tuple[int, ...]]:
+    """Return for each class the terms that reject it."""
     found: list[list[int]] = [[] for _ in classes]
-    if not terms:
-        return [()] * len(classes)
-    near: dict[str, list[int]] = {}
-    for kind, spec in enumerate(classes):
-        near.setdefault(spec.namespace, []).append(kind)
     for place, term in enumerate(terms):
-        meant = near if term.namespace_selector is not None else set(term.namespaces) & near.keys()
-        for kind in (kind for namespace in sorted(meant) for kind in near[namespace]):
-            spec = classes[kind]
-            if term.matches(spec.namespace, namespaces.get(spec.namespace, NO_LABELS), spec.labels):
-                found[kind].append(place)
+        for kind in matches.of(term):
+            found[kind].append(place)
     return [tuple(each) for each in found]

@@ -1,0 +1,282 @@
+"""Required pod affinity, case by case, as the scheduler's InterPodAffinity plugin judges it.
+
+Source: kubernetes pkg/scheduler/framework/plugins/interpodaffinity/filtering.go, named by function in each table, and
+k8s.io/kube-scheduler/framework `AffinityTerm.Matches`. What goes beyond one pod on one node (pods leave one after
+another, nodes that go) is Ebb's own caution and says so.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from shared.core.cluster import names
+from shared.core.cluster.node import Node, NodePool
+from shared.core.cluster.pod import Phase, Pod, PodClass
+from shared.core.cluster.selectors import LabelSelector, PodTerm, Requirement
+from shared.core.placement import Simulation
+from shared.core.placement.cluster_arrays import ClusterArrays
+from shared.core.placement.packing import Packing
+from shared.core.placement.strategies import POTENTIAL
+from tests.builders import NOW, cluster, node, our_taint, pod, taint
+
+HOST, ZONE, RACK = names.HOSTNAME_LABEL, names.ZONE_LABEL, "rack"
+SPACES = {"default": {"team": "a"}, "other": {"team": "b"}}
+
+
+def labelled(**labels: str) -> LabelSelector:
+    return LabelSelector(tuple(Requirement(key, "In", (value,)) for key, value in labels.items()))
+
+
+def term(app: str, key: str = ZONE, *spaces: str, **changes: Any) -> PodTerm:
+    return PodTerm(key, changes.pop("selector", labelled(app=app)), spaces or ("default",), **changes)
+
+
+def taken(
+    nodes: list[Node],
+    pods: list[Pod],
+    *order: str,
+    pools: Mapping[str, NodePool] | None = None,
+    departing: Sequence[str] = (),
+    closed: Sequence[str] = (),
+) -> list[str]:
+    proof = Simulation.of(cluster(nodes, pods, pools=pools, namespaces=SPACES), departing, closed=closed)
+    return [name for name in order or ("n1",) if proof.try_remove(name) is None]
+
+
+def takers(nodes: list[Node], pods: list[Pod], *terms: PodTerm) -> str:
+    """Return the nodes that would take a pod `mover` with these terms."""
+    arrays = ClusterArrays(cluster(nodes, [*pods, mover(*terms)], namespaces=SPACES))
+    takes = Packing(arrays, POTENTIAL[0]).taking(arrays.kind_of[mover_of(arrays)])
+    return " ".join(node.name for node, taken_by in zip(arrays.nodes, takes, strict=True) if taken_by)
+
+
+def mover_of(arrays: ClusterArrays) -> PodClass:
+    return next(pod.spec for pod in arrays.pending if pod.name == "mover")
+
+
+def mover(*terms: PodTerm, on: str = "", name: str = "mover") -> Pod:
+    return pod(name, on=on, owner="ReplicaSet/mover", affinity=terms)
+
+
+def db(name: str, on: str, owner: str = "ReplicaSet", **changes: Any) -> Pod:
+    return pod(name, on=on, owner=f"{owner}/db", **changes)
+
+
+ZONES = [node("n1", zone="a"), node("n2", zone="a"), node("n3", zone="b"), node("n4", zone="b")]
+
+
+@pytest.mark.parametrize(
+    ("expected", "asked", "there"),
+    [
+        pytest.param("n3 n4", term("db"), [db("d", "n3")], id="the zone of its companion"),
+        pytest.param("n3", term("db", HOST), [db("d", "n3")], id="the node of its companion"),
+        pytest.param("n1 n2 n3 n4", term("db"), [db("d", "n3"), db("e", "n1")], id="any domain with one"),
+        pytest.param("", term("db"), [], id="nobody there that it asks for"),
+        pytest.param("", term("db"), [pod("d", on="n3", owner="ReplicaSet/x")], id="others do not count"),
+        pytest.param("", term("db"), [db("d", "n3", phase=Phase.SUCCEEDED)], id="nor does one that has finished"),
+        pytest.param("", term("db", selector=None), [db("d", "n3")], id="a term without selector means no pod"),
+        pytest.param("n3 n4", term("", selector=LabelSelector()), [db("d", "n3")], id="an empty one means every pod"),
+        pytest.param("", term("db", RACK), [db("d", "n3")], id="every node must bear the topology key"),
+    ],
+)
+def test_a_node_must_lie_in_a_domain_with_a_pod_that_the_term_means(
+    expected: str, asked: PodTerm, there: list[Pod]
+) -> None:
+    """satisfyPodAffinity."""
+    assert takers(ZONES, there, asked) == expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "there"),
+    [
+        pytest.param("n3", [db("d", "n3", labels={"app": "db", "tier": "x"})], id="one pod that both terms mean"),
+        pytest.param("", [db("d", "n3"), db("e", "n3", labels={"tier": "x"})], id="two that one term each means"),
+        pytest.param(
+            "n3",
+            [db("d", "n3", labels={"app": "db", "tier": "x"}), db("e", "n4")],
+            id="one that a single term means opens nothing beside",
+        ),
+    ],
+)
+def test_only_a_pod_that_all_terms_mean_counts_for_any(expected: str, there: list[Pod]) -> None:
+    """podMatchesAllAffinityTerms, updateWithAffinityTerms."""
+    assert takers(ZONES, there, term("db", HOST), term("", selector=labelled(tier="x"))) == expected
+
+
+def test_the_keys_of_several_terms_may_be_met_by_different_pods() -> None:
+    """satisfyPodAffinity counts pairs of key and value: one pod brings the zone, another the rack."""
+    racks = [("n1", "c", "1"), ("n2", "a", "1"), ("n3", "b", "2"), ("n4", "a", "2"), ("n5", "a", "3")]
+    nodes = [node(name, zone=zone, labels={RACK: rack}) for name, zone, rack in racks]
+
+    assert takers(nodes, [db("d", "n2"), db("e", "n3")], term("db"), term("db", RACK)) == "n2 n3 n4"
+
+
+@pytest.mark.parametrize(
+    ("moves", "asked", "namespace"),
+    [
+        pytest.param(True, term("db"), "default", id="the pod's own"),
+        pytest.param(False, term("db"), "other", id="not another"),
+        pytest.param(True, term("db", ZONE, "other"), "other", id="one that is listed"),
+        pytest.param(False, term("db", ZONE, "other"), "default", id="its own if it is not listed"),
+        pytest.param(True, PodTerm(ZONE, labelled(app="db"), (), LabelSelector()), "other", id="all"),
+        pytest.param(True, PodTerm(ZONE, labelled(app="db"), (), labelled(team="b")), "other", id="by its labels"),
+        pytest.param(False, PodTerm(ZONE, labelled(app="db"), (), labelled(team="b")), "default", id="no other labels"),
+        pytest.param(
+            True, PodTerm(ZONE, labelled(app="db"), ("default",), labelled(team="b")), "default", id="listed beside"
+        ),
+    ],
+)
+def test_in_whose_namespaces_pods_are_meant(moves: bool, asked: PodTerm, namespace: str) -> None:
+    """getNamespacesFromPodAffinityTerm, mergeAffinityTermNamespacesIfNotEmpty."""
+    assert takers(ZONES, [db("d", "n3", namespace=namespace)], asked) == ("n3 n4" if moves else "")
+
+
+ITSELF = term("mover")
+FIRST = mover(on="n3", name="first")
+
+
+@pytest.mark.parametrize(
+    ("expected", "nodes", "there", "terms"),
+    [
+        pytest.param("n1 n2 n3 n4", ZONES, [], (ITSELF,), id="anywhere"),
+        pytest.param("n1 n3", [ZONES[0], node("n2", zone=""), ZONES[2]], [], (ITSELF,), id="anywhere with the key"),
+        pytest.param("", ZONES, [], (ITSELF, term("mover", RACK)), id="with all the keys"),
+        pytest.param("", ZONES, [], (ITSELF, term("db")), id="not if one of its terms means others"),
+        pytest.param("n3", ZONES, [FIRST], (term("mover", HOST),), id="the second follows"),
+        pytest.param("", [*ZONES[:2], node("n3", pods=1)], [FIRST], (ITSELF,), id="and waits where there is no room"),
+        pytest.param(
+            "n1 n2", [*ZONES[:2], node("n3", zone="")], [FIRST], (ITSELF,), id="one on a node without a key is none"
+        ),
+        pytest.param(
+            "",
+            [node("n1", labels={RACK: "1"}), node("n3")],
+            [FIRST],
+            (ITSELF, term("mover", RACK)),
+            id="one on a node with some of the keys is there, and opens nothing",
+        ),
+    ],
+)
+def test_the_first_pod_of_a_group(
+    expected: str, nodes: list[Node], there: list[Pod], terms: tuple[PodTerm, ...]
+) -> None:
+    """satisfyPodAffinity: no pod is counted anywhere, the pod's own terms mean it, and the node has all the keys."""
+    assert takers(nodes, there, *terms) == expected
+
+
+@pytest.mark.parametrize(
+    ("moves", "there"),
+    [
+        pytest.param(True, db("d", "n3"), id="a pod that stays"),
+        pytest.param(True, db("d", "n3", owner="DaemonSet"), id="a DaemonSet's on a node that stays"),
+        pytest.param(False, db("d", "n1", owner="DaemonSet"), id="a DaemonSet's that goes with the node"),
+        pytest.param(False, db("d", "n3", deleting=NOW), id="one that is terminating"),
+        pytest.param(False, db("d", "n5"), id="one on a node that is not Ready"),
+        pytest.param(False, db("d", "n6"), id="one on a node that somebody cordoned"),
+        pytest.param(False, db("d", "n7"), id="one on a node that the autoscaler deletes"),
+        pytest.param(False, db("d", "n8"), id="one on a node that is being upgraded"),
+        pytest.param(False, db("d", ""), id="one that waits for a node itself"),
+    ],
+)
+def test_a_pod_relies_on_companions_that_stay(moves: bool, there: Pod) -> None:
+    """Ebb's caution: the scheduler counts every pod that has a node, and the next minute it is gone."""
+    going = [
+        node("n5", zone="b", ready=False),
+        node("n6", zone="b", unschedulable=True),
+        node("n7", zone="b", taints=(taint(names.AUTOSCALER_DELETING_TAINT),)),
+        node("n8", zone="b", pool="b"),
+    ]
+    pools = {"b": NodePool("b", upgrading=True)}
+
+    assert taken([*ZONES, *going], [mover(term("db"), on="n1"), there], pools=pools) == (["n1"] if moves else [])
+
+
+@pytest.mark.parametrize(
+    ("moves", "nodes", "there"),
+    [
+        pytest.param(True, ZONES, [mover(ITSELF, on="n1", name="b")], id="all of a group leave one node of their zone"),
+        pytest.param(
+            False,
+            [node("n1", zone="a"), *ZONES[2:]],
+            [mover(ITSELF, on="n1", name="b")],
+            id="not while the last of them holds the others in a zone without room",
+        ),
+        pytest.param(True, [node("n1", zone="a"), *ZONES[2:]], [], id="the last one alone goes anywhere"),
+        pytest.param(
+            False,
+            [node("n1", zone="a"), *ZONES[2:]],
+            [pod("d", on="n1", owner="DaemonSet/mover")],
+            id="not beside a daemon that it asks for, too",
+        ),
+        pytest.param(
+            True, ZONES, [pod("d", on="n1", owner="DaemonSet/mover")], id="unless the daemon's zone has room elsewhere"
+        ),
+        pytest.param(
+            False,
+            [*ZONES, node("n5", zone="c", unschedulable=True)],
+            [pod("d", on="n1", owner="DaemonSet/mover"), pod("e", on="n5", owner="DaemonSet/mover")],
+            id="one domain must do for all that may be left or gone",
+        ),
+    ],
+)
+def test_each_pod_of_a_group_is_placed_while_the_rest_still_stands(
+    moves: bool, nodes: list[Node], there: list[Pod]
+) -> None:
+    """A replacement that waits for the exception of the first pod would wait until the last companion has left."""
+    assert taken(nodes, [mover(ITSELF, on="n1", name="a"), *there]) == (["n1"] if moves else [])
+
+
+def test_pods_that_stay_need_nothing_when_their_companions_leave() -> None:
+    """IgnoredDuringExecution: the follower stays on n3, alone in its zone, and moves no more."""
+    follower = mover(term("db"), on="n3")
+    nodes = [node("n1", zone="a"), node("n2", zone="a"), node("n3", zone="b"), node("n4", zone="b", cpu=0.05)]
+    full = pod("full", on="n3", owner="ReplicaSet/full", cpu=3.75)
+
+    assert taken(nodes, [db("d", "n4", cpu=0.05), follower, full], "n4") == ["n4"]
+
+
+def test_who_moved_is_followed_to_the_new_place() -> None:
+    """The only companion leaves n3 for n2; only there is the follower's place from then on."""
+    nodes = [node("n1", zone="c"), node("n2", zone="a"), node("n3", zone="b")]
+    pods = [db("d", "n3"), mover(term("db", HOST), on="n1")]
+    room = [*pods, pod("full", on="n2", owner="ReplicaSet/full", cpu=3.85)]
+
+    assert taken(nodes, pods, "n3", "n1") == ["n3", "n1"]
+    assert taken(nodes, room, "n3", "n1") == ["n3"]
+
+
+@pytest.mark.parametrize(
+    ("expected", "departing"), [pytest.param(["n1"], [], id="stays"), pytest.param([], ["n3"], id="departs")]
+)
+def test_companions_on_departing_nodes_are_counted_where_they_go(expected: list[str], departing: list[str]) -> None:
+    """n3's pod moves to zone a, where the follower finds no room; where n3 stays it may go there."""
+    nodes = [node("n1", zone="c"), node("n2", zone="a", cpu=0.15), node("n3", zone="b")]
+    nodes = [each if each.name not in departing else node("n3", zone="b", taints=(our_taint(),)) for each in nodes]
+    pods = [db("d", "n3"), mover(term("db"), on="n1")]
+
+    assert taken(nodes, pods, departing=departing) == expected
+
+
+def test_a_node_that_may_go_or_stay_is_not_relied_on() -> None:
+    pods = [mover(term("db"), on="n1"), db("d", "n3")]
+
+    assert taken(ZONES, pods) == ["n1"]
+    assert taken(ZONES, pods, closed=["n3"]) == []
+
+
+def test_a_pod_that_found_a_place_in_the_proof_alone_is_not_relied_on_wherever_it_is_moved() -> None:
+    """Nobody knows whether a waiting pod ever gets the place that the proof keeps for it."""
+    waits = db("waits", "")
+    nodes = [node("n1", zone="a"), node("n2", zone="b", cpu=0.5), node("n3", zone="c")]
+
+    assert taken(nodes, [mover(term("db"), on="n1"), waits], "n2", "n1") == ["n2"]
+
+
+def test_a_refused_removal_leaves_the_counts_as_they_were() -> None:
+    nodes = [node("n1", zone="a"), node("n2", zone="a"), node("n3", zone="b", cpu=0.35)]
+    stuck = pod("stuck", on="n2", owner="ReplicaSet/big", cpu=3.95)
+    pods = [db("d", "n2"), stuck, mover(term("db"), on="n3")]
+    proof = Simulation.of(cluster(nodes, pods, namespaces=SPACES))
+
+    assert [name for name in ("n2", "n3") if proof.try_remove(name) is None] == ["n3"]
+    assert {move.pod: move.node for move in proof.moves()["n3"]} == {"default/mover": "n1"}
