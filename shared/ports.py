@@ -15,6 +15,7 @@ from typing import Protocol, TypeVar
 from shared.core.cluster.disruption_budget import PodDisruptionBudget
 from shared.core.cluster.node import Node, NodePool
 from shared.core.cluster.pod import Pod
+from shared.core.cluster.resources import NOTHING, Resources
 from shared.core.cluster.workloads import Workload
 from shared.core.policy import Policy
 from shared.core.records.evictions import EvictionAnswer
@@ -112,6 +113,8 @@ class PoolsReading:
     pools: Mapping[str, NodePool]
     known: bool
     profile: str = "BALANCED"
+    minimum: Resources = NOTHING
+    """The CPU and memory that the autoscaler keeps in the cluster at least."""
 
 
 class Pools(Protocol):

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from shared.core.cluster.node import NodePool
+from shared.core.cluster.resources import NOTHING, Resources
 from shared.core.policy import Policy
 from shared.core.records.orders import Order, decode, encode
 from shared.core.records.result import DrainResult
@@ -165,12 +166,13 @@ class FakePools:
     pools: Mapping[str, NodePool] = field(default_factory=dict)
     known: bool = True
     profile: str = "BALANCED"
+    minimum: Resources = NOTHING
     failure: EbbError | None = None
 
     def read(self) -> PoolsReading:
         if self.failure is not None:
             raise self.failure
-        return PoolsReading(self.pools, self.known, self.profile)
+        return PoolsReading(self.pools, self.known, self.profile, self.minimum)
 
 
 __all__ = (

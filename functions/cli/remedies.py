@@ -57,6 +57,7 @@ REMEDIES: Final[Mapping[Reason, str]] = {
         "autoscaler removes all of it."
     ),
     Unremovable.POOL_AT_MINIMUM: "Lower the pool's autoscaling minimum.",
+    Unremovable.RESOURCE_MINIMUM: "Lower the minimum of CPU or memory in the limits of node auto-provisioning.",
     Unremovable.POOL_UPGRADING: _NOTHING,
     Unremovable.NOT_READY: "Look at the node with kubectl describe node; it may be repaired or recreated.",
     Unremovable.NO_ALLOCATABLE: "Look at the node with kubectl describe node; its kubelet has not reported.",

@@ -11,6 +11,7 @@ from shared.core.cluster.resources import Resources
 from shared.core.planning.metrics import ClusterMetrics, NodeMetrics
 from shared.core.planning.plan import NodeDecision, Plan, Verdict
 from shared.core.planning.prices import MICRO, per_month
+from shared.core.reasons import Blocker
 
 
 @dataclass(frozen=True)
@@ -96,9 +97,7 @@ def node_decision(decision: NodeDecision) -> dict[str, Any]:
         "pool": decision.pool,
         "verdict": decision.verdict.value,
         "reason": decision.reason,
-        "blockers": [
-            {"reason": each.reason.value, "object": each.object, "detail": each.detail} for each in decision.blockers
-        ],
+        "blockers": [_blocker(each) for each in decision.blockers],
         **_sizes(decision.allocatable, decision.requested),
         "cpu_ratio": number(decision.cpu_ratio),
         "memory_ratio": number(decision.memory_ratio),
@@ -106,6 +105,12 @@ def node_decision(decision: NodeDecision) -> dict[str, Any]:
         "marked_since": decision.marked_since,
         "removable_at": decision.removable_at,
     }
+
+
+def _blocker(blocker: Blocker) -> dict[str, str]:
+    theirs = blocker.reason.message_id
+    told = {"reason": blocker.reason.value, "object": blocker.object, "detail": blocker.detail}
+    return {**told, "message_id": theirs} if theirs else told
 
 
 def reasons(decision: NodeDecision) -> str:

@@ -56,7 +56,7 @@ EVENTS: Final = (
         ("pool", "reason"),
         (
             Field("verdict", Type.TEXT, "order, would_order, in_flight, waiting or keep"),
-            Field("blockers", Type.ROWS, "all that stands in its way: reason, object, detail"),
+            Field("blockers", Type.ROWS, "all that stands in its way: reason, object, detail, often message_id"),
             *SIZES,
             Field("score", Type.NUMBER, "0.8 of the CPU and 0.2 of the memory percentage", sometimes=True),
             Field("marked_since", Type.TIME, "since when it could go", sometimes=True),

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from shared.adapters.google_failures import Service
 from shared.core.cluster.node import NodePool
+from shared.core.cluster.resources import CPU, MEMORY, Resources
 from shared.errors import BadSettings, Retryable, Terminal
 from shared.ports import PoolsReading
 
@@ -19,6 +20,8 @@ READ_SECONDS: Final = 20.0
 _GKE: Final = Service(
     "GKE API", "Check that EBB_CLUSTER exists, and grant container.clusters.get to the service account that reads it."
 )
+_UNITS: Final = {CPU: 1000, MEMORY: 2**30}
+"""What a unit of the autoscaler's limits is in ours: millicores and bytes."""
 _LOCAL: Final = "http://"
 _AT_WORK: Final = frozenset({"RECONCILING", "STOPPING"})
 """States of a pool whose nodes GKE changes or deletes (google.container.v1 NodePool.Status)."""
@@ -142,7 +145,7 @@ def description(cluster: Any) -> ClusterDescription:
     private = addresses.private_endpoint or cluster.private_cluster_config.private_endpoint
     public = addresses.public_endpoint or cluster.private_cluster_config.public_endpoint or cluster.endpoint
     return ClusterDescription(
-        pools=PoolsReading(_pools(cluster), known=True, profile=_profile(cluster)),
+        pools=PoolsReading(_pools(cluster), known=True, profile=_profile(cluster), minimum=_minimum(cluster)),
         dns=dns.endpoint,
         dns_open=bool(dns.allow_external_traffic),
         private=private,
@@ -160,6 +163,12 @@ def _pem(encoded: str) -> str:
 
 def _profile(cluster: Any) -> str:
     return cluster.autoscaling.autoscaling_profile.name if cluster.autoscaling.autoscaling_profile == 1 else "BALANCED"
+
+
+def _minimum(cluster: Any) -> Resources:
+    """Return the minimums of node auto-provisioning, cores and gigabytes; those of GPUs, by type, are left out."""
+    limits = ((limit.resource_type, limit.minimum) for limit in cluster.autoscaling.resource_limits)
+    return Resources.of({name: _UNITS[name] * minimum for name, minimum in limits if name in _UNITS})
 
 
 def _pools(cluster: Any) -> Mapping[str, NodePool]:

@@ -53,6 +53,7 @@ _UNREMOVABLE: Final[dict[ReasonGroup, tuple[Unremovable, ...]]] = {
         Unremovable.MINIMUM_NODES,
         Unremovable.MINIMUM_NON_TAINTED,
         Unremovable.POOL_AT_MINIMUM,
+        Unremovable.RESOURCE_MINIMUM,
     ),
     ReasonGroup.TIME: (
         Unremovable.TOO_YOUNG,

@@ -9,14 +9,21 @@ from typing import NamedTuple, Self
 
 
 class Reason(StrEnum):
-    """A word with one sentence that a person can act on."""
+    """A word with one sentence that a person can act on.
+
+    Where the cluster autoscaler refuses a node for the same thing, the reason carries the autoscaler's own message id,
+    by which Google's documentation and the autoscaler's log name it (docs/decisions/autoscaler.md).
+    """
 
     sentence: str
+    message_id: str
+    """Empty where the autoscaler has no message of its own."""
 
-    def __new__(cls, word: str, sentence: str) -> Self:
+    def __new__(cls, word: str, sentence: str, message_id: str = "") -> Self:
         member = str.__new__(cls, word)
         member._value_ = word
         member.sentence = sentence
+        member.message_id = message_id
         return member
 
 
@@ -39,26 +46,45 @@ class Blocker:
 class PodBlock(Reason):
     """Why a pod keeps its node (the rules about pods, and what placement does not model)."""
 
-    NOT_SAFE_TO_EVICT = "not_safe_to_evict", "The pod's annotation safe-to-evict is false."
+    NOT_SAFE_TO_EVICT = (
+        "not_safe_to_evict",
+        "The pod's annotation safe-to-evict is false.",
+        "no.scale.down.node.pod.not.safe.to.evict.annotation",
+    )
     DO_NOT_DISRUPT = "do_not_disrupt", "An annotation or label on the pod asks not to disrupt it."
     NAMESPACE_CLOSED = (
         "namespace_closed",
         "The pod's namespace keeps its pods from Ebb (label ebb.internal/evictions: never).",
     )
-    NOT_REPLICATED = "not_replicated", "No controller would create the pod again."
-    LOCAL_STORAGE = "local_storage", "The pod keeps data in an emptyDir or hostPath volume of this node."
+    NOT_REPLICATED = (
+        "not_replicated",
+        "No controller would create the pod again.",
+        "no.scale.down.node.pod.not.backed.by.controller",
+    )
+    LOCAL_STORAGE = (
+        "local_storage",
+        "The pod keeps data in an emptyDir or hostPath volume of this node.",
+        "no.scale.down.node.pod.has.local.storage",
+    )
     KUBE_SYSTEM = (
         "kube_system",
         "A kube-system pod that the policy leaves where it is (kubeSystemPods: leave).",
+        "no.scale.down.node.pod.kube.system.unmovable",
     )
-    PDB_EXHAUSTED = "pdb_exhausted", "A PodDisruptionBudget allows no disruption now; the node is kept until it does."
+    PDB_EXHAUSTED = (
+        "pdb_exhausted",
+        "A PodDisruptionBudget allows no disruption now; the node is kept until it does.",
+        "no.scale.down.node.pod.not.enough.pdb",
+    )
     PDB_NEVER_ALLOWS = (
         "pdb_never_allows",
         "A PodDisruptionBudget asks for all of its pods to stay; it allows no disruption even when all are healthy.",
+        "no.scale.down.node.pod.not.enough.pdb",
     )
     SEVERAL_PDBS = (
         "several_pdbs",
         "More than one PodDisruptionBudget matches the pod; the eviction API refuses such pods.",
+        "scale.down.error.failed.to.evict.pods",
     )
     WAITS_FOR_COMPLETION = "waits_for_completion", "The pod asks to be left until it completes."
     SINGLE_REPLICA = (
@@ -117,7 +143,16 @@ class Unremovable(Reason):
         "atomic_pool",
         "The cluster autoscaler removes the node only together with all others of its group.",
     )
-    POOL_AT_MINIMUM = "pool_at_minimum", "The pool or its zone is at its autoscaling minimum."
+    POOL_AT_MINIMUM = (
+        "pool_at_minimum",
+        "The pool or its zone is at its autoscaling minimum.",
+        "no.scale.down.node.node.group.min.size.reached",
+    )
+    RESOURCE_MINIMUM = (
+        "resource_minimum",
+        "The cluster would fall below the CPU or memory that node auto-provisioning keeps at least.",
+        "no.scale.down.node.minimal.resource.limits.exceeded",
+    )
     POOL_UPGRADING = "pool_upgrading", "An upgrade of the pool is under way."
     NOT_READY = "not_ready", "The node is not Ready."
     NO_ALLOCATABLE = "no_allocatable", "The node reports no allocatable CPU or memory."
@@ -130,7 +165,11 @@ class Unremovable(Reason):
         "The node carries a taint that is neither its pool's own nor on the policy's ignore list.",
     )
     GOING_AWAY = "going_away", "The cluster autoscaler or GKE is already removing or moving the node."
-    SCALE_DOWN_DISABLED = "scale_down_disabled", "An annotation or label on the node forbids scale-down or disruption."
+    SCALE_DOWN_DISABLED = (
+        "scale_down_disabled",
+        "An annotation or label on the node forbids scale-down or disruption.",
+        "no.scale.down.node.scale.down.disabled.annotation",
+    )
     TOO_YOUNG = "too_young", "The node is younger than minimumNodeAge."
     BACKING_OFF = "backing_off", "A drain of this node failed or was overruled; it is left alone for a while."
     BLOCKED_BY_POD = "blocked_by_pod", "A pod on the node may not be moved."
@@ -175,7 +214,11 @@ class Unremovable(Reason):
         "Its pods may only go in turns, and even if each ended at once the drain would miss its deadline.",
     )
     NODES_PER_PASS = "nodes_per_pass", "The pass has already taken maxNodesPerPass nodes of this pool."
-    NO_PLACE_FOR_PODS = "no_place_for_pods", "Its pods do not all fit on the remaining nodes."
+    NO_PLACE_FOR_PODS = (
+        "no_place_for_pods",
+        "Its pods do not all fit on the remaining nodes.",
+        "no.scale.down.node.no.place.to.move.pods",
+    )
     POOLS_UNKNOWN = "pools_unknown", "The GKE API did not answer, so pool minimums are unknown."
 
 

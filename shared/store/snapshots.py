@@ -30,6 +30,7 @@ def snapshot_of(
         pools_known=reading.known,
         namespaces=cluster_reading.namespaces,
         profile=reading.profile,
+        minimum=reading.minimum,
         workloads={**workloads_by_pods(cluster_reading.pods), **cluster_reading.workloads},
     )
 

@@ -7,9 +7,11 @@ import pytest
 
 from shared.adapters.gke import ClusterDescription, Endpoint, GkeCluster, GkePools, LabelPools
 from shared.core.cluster.node import NodePool
+from shared.core.cluster.resources import NOTHING, Resources
 from shared.errors import BadSettings, EbbError, Retryable, Terminal
 from shared.ports import PoolsReading
 from tests.adapters.scripted import Say, Script, scripted
+from tests.builders import resources
 
 NAME = "projects/p/locations/europe-west4/clusters/c"
 PEM = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
@@ -105,6 +107,29 @@ def test_the_autoscaling_profile_is_read(
     api.says(Say(body=body(autoscaling=autoscaling_of_the_cluster)))
 
     assert GkePools(gke(api)).read().profile == expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "limits"),
+    [
+        pytest.param(NOTHING, None, id="no auto-provisioning"),
+        pytest.param(
+            resources(20, 64),
+            [
+                {"resourceType": "cpu", "minimum": "20", "maximum": "200"},
+                {"resourceType": "memory", "minimum": "64", "maximum": "900"},
+                {"resourceType": "nvidia-tesla-t4", "minimum": "1", "maximum": "4"},
+            ],
+            id="cores and gigabytes",
+        ),
+        pytest.param(NOTHING, [{"resourceType": "cpu", "maximum": "200"}], id="maximums alone"),
+    ],
+)
+def test_what_the_autoscaler_keeps_at_least_is_read(api: Script, expected: Resources, limits: Any) -> None:
+    given = {} if limits is None else {"enableNodeAutoprovisioning": True, "resourceLimits": limits}
+    api.says(Say(body=body(autoscaling=given)))
+
+    assert GkePools(gke(api)).read().minimum == expected
 
 
 def test_an_autopilot_cluster_is_refused_with_a_sentence(api: Script) -> None:

@@ -5,10 +5,11 @@ from collections import Counter
 from itertools import chain
 
 from shared.core.cluster.names import NODE_OPT_OUTS, OPT_OUT_UNTIL, POD_OPT_OUTS
-from shared.core.reasons import PodBlock
+from shared.core.reasons import PodBlock, Unremovable
 from shared.core.records.evictions import EvictionAnswer
 from shared.core.rules.unmodelled import UNMODELLED
 from tests.acceptance import ROWS
+from tests.core.rules.test_autoscaler_rules import MESSAGE_IDS, NODE_RULES, POD_RULES
 from tests.pages import DOCS, ROOT, rows
 
 DECISIONS = DOCS / "decisions"
@@ -28,6 +29,38 @@ def test_every_answer_of_the_eviction_api_is_explained() -> None:
     told = words("decisions/evictions.md", "| answer | word | what the drainer does |", 1)
 
     assert sorted(told) == sorted(answer.value for answer in EvictionAnswer)
+
+
+def autoscaler_rules() -> dict[str, str]:
+    """Return by rule of the autoscaler what Ebb makes of it."""
+    text = (DECISIONS / "autoscaler.md").read_text(encoding="utf-8")
+    heads = "| rule | what it says | Ebb |", "| what keeps a node | what the autoscaler does | Ebb |"
+    return {cells[0]: cells[2] for head in heads for cells in rows(text, head)}
+
+
+def test_every_rule_of_the_autoscaler_has_a_test_or_a_sentence_why_not() -> None:
+    told, tested = autoscaler_rules(), {*POD_RULES, *NODE_RULES}
+
+    assert tested <= told.keys()
+    assert {rule for rule, ebb in told.items() if ebb.startswith("No reason: ")} == told.keys() - tested
+
+
+def test_the_page_names_every_reason_that_a_rule_of_the_autoscaler_has() -> None:
+    told = autoscaler_rules()
+    by_pods = {rule: {word for case in cases for word in case.reasons} for rule, cases in POD_RULES.items()}
+    by_nodes = {rule: {word} for rule, (word, _) in NODE_RULES.items()}
+
+    named = {rule: set(re.findall(r"`([a-z]+(?:_[a-z]+)+)`", told[rule])) for rule in (by_pods | by_nodes)}
+    assert [rule for rule, words in (by_pods | by_nodes).items() if not words <= named[rule]] == []
+
+
+def test_every_message_of_the_autoscaler_is_carried_by_a_reason_or_explained() -> None:
+    text = (DECISIONS / "autoscaler.md").read_text(encoding="utf-8")
+    explained = {cells[0].strip("`") for cells in rows(text, "| message id | why |")}
+    carried = {each.message_id for each in (*PodBlock, *Unremovable)} - {""}
+
+    assert explained | carried == MESSAGE_IDS
+    assert explained & carried == set()
 
 
 def test_every_annotation_that_is_honoured_is_named() -> None:

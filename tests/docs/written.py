@@ -51,12 +51,23 @@ def written() -> dict[Path, str]:
 
 
 def reasons(kind: type[Reason]) -> str:
-    """Return the table of one group of reasons; with what can be done where the CLI says it."""
+    """Return the table of one group of reasons; with what can be done where the CLI says it.
+
+    The reasons that keep a node are told with the autoscaler's own message ids, too.
+    """
     if not any(each in REMEDIES for each in kind):
         rows = "".join(f"| `{each.value}` | {each.sentence} |\n" for each in kind)
         return f"| word | meaning |\n|---|---|\n{rows}"
-    rows = "".join(f"| `{each.value}` | {each.sentence} | {REMEDIES.get(each, '')} |\n" for each in kind)
-    return f"| word | meaning | what to do |\n|---|---|---|\n{rows}"
+    if not any(each.message_id for each in kind):
+        rows = "".join(f"| `{each.value}` | {each.sentence} | {REMEDIES.get(each, '')} |\n" for each in kind)
+        return f"| word | meaning | what to do |\n|---|---|---|\n{rows}"
+    rows = "".join(_row(each) for each in kind)
+    return f"| word | meaning | what to do | the autoscaler's message id |\n|---|---|---|---|\n{rows}"
+
+
+def _row(reason: Reason) -> str:
+    theirs = f"`{reason.message_id}`" if reason.message_id else ""
+    return f"| `{reason.value}` | {reason.sentence} | {REMEDIES.get(reason, '')} | {theirs} |\n"
 
 
 def sample() -> str:

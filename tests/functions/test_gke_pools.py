@@ -7,21 +7,26 @@ from msgspec.structs import replace
 
 from functions.drainer.receive import PushReply
 from shared.core.cluster.node import NodePool
+from shared.core.cluster.resources import NOTHING, Resources
 from shared.core.policy import Policy
 from shared.core.records.drain_record import DrainPhase
 from shared.core.records.orders import Order
 from shared.core.records.state import ClusterState
-from tests.builders import node, order, pod, pod_class, policy
+from tests.builders import node, order, pod, pod_class, policy, resources
 from tests.functions.fake_ebb import FakeEbb
 
 WEB = pod_class(owner="ReplicaSet/web")
 FIRST, SECOND = order("n1", order_id="first", reason="empty"), order("n2", order_id="second", reason="empty")
 
 
-def empty_nodes(rules: Policy | None = None, limits: NodePool | None = None, zones: str = "zzz") -> FakeEbb:
-    """Three empty nodes."""
+def empty_nodes(
+    rules: Policy | None = None, limits: NodePool | None = None, zones: str = "zzz", minimum: Resources = NOTHING
+) -> FakeEbb:
+    """Three empty nodes of four cores."""
     nodes = (node(f"n{index}", zone=zone) for index, zone in enumerate(zones, 1))
-    return FakeEbb(*nodes, policy=rules or policy(), a=limits or NodePool("a"))
+    ebb = FakeEbb(*nodes, policy=rules or policy(), a=limits or NodePool("a"))
+    ebb.pools.minimum = minimum
+    return ebb
 
 
 def before_the_grant(ebb: FakeEbb, meanwhile: Order) -> None:
@@ -43,6 +48,7 @@ def before_the_grant(ebb: FakeEbb, meanwhile: Order) -> None:
         pytest.param(
             "pool_at_minimum", {"limits": NodePool("a", min_per_zone=1), "zones": "zzy"}, id="the zone's minimum"
         ),
+        pytest.param("resource_minimum", {"minimum": resources(8)}, id="the autoscaler's minimum of cores"),
         pytest.param("minimum_nodes", {"rules": policy(cluster_wide={"minimum_nodes": 2})}, id="minimumNodes"),
         pytest.param(
             "minimum_non_tainted_nodes",

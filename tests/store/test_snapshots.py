@@ -4,7 +4,7 @@ from shared.core.cluster.pod import Phase
 from shared.core.cluster.workloads import UNKNOWN, Workload
 from shared.ports import ClusterReading, PoolsReading
 from shared.store.snapshots import snapshot_of, with_unknown_workloads, workloads_by_pods
-from tests.builders import NOW, node, pod
+from tests.builders import NOW, node, pod, resources
 
 WEB, DB = "default/ReplicaSet/web", "default/StatefulSet/db"
 PODS = (pod("web-1"), pod("web-2"), pod("db-0", owner="StatefulSet/db"), pod("bare", owner=None))
@@ -20,6 +20,11 @@ def test_what_was_read_of_a_workload_counts_more_than_its_pods() -> None:
     reading = ClusterReading((node("n1"),), PODS, (), {}, read)
     snapshot = snapshot_of("c", reading, PoolsReading({}, known=True), NOW, NOW)
     assert snapshot.workloads == {**read, DB: Workload(DB, 1)}
+
+
+def test_what_the_autoscaler_keeps_at_least_is_part_of_the_picture() -> None:
+    reading = PoolsReading({}, known=True, minimum=resources(20, 64))
+    assert snapshot_of("c", ClusterReading((), (), (), {}), reading, NOW, NOW).minimum == resources(20, 64)
 
 
 def test_of_pods_that_are_not_all_there_are_nothing_is_counted() -> None:

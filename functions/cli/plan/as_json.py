@@ -76,7 +76,12 @@ def _drain(takes: DrainTime) -> dict[str, Any]:
 
 
 def _blocker(blocker: BlockerView) -> dict[str, Any]:
-    return {"reason": blocker.reason, "object": blocker.object or None, "detail": blocker.detail or None}
+    return {
+        "reason": blocker.reason,
+        "object": blocker.object or None,
+        "detail": blocker.detail or None,
+        "message_id": blocker.message_id or None,
+    }
 
 
 def _order(order: PlannedOrder) -> dict[str, Any]:

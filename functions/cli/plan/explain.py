@@ -59,7 +59,8 @@ def _blockers(node: NodeView) -> Table:
     for number, blocker in enumerate(node.blockers, start=1):
         about = " ".join(part for part in (blocker.object, blocker.detail) if part)
         table.add_row(f"{number}.", Text(blocker.reason, style="bold"))
-        for line in (about, blocker.sentence, blocker.remedy):
+        theirs = f"The cluster autoscaler calls it {blocker.message_id}." if blocker.message_id else ""
+        for line in (about, blocker.sentence, theirs, blocker.remedy):
             if line:
                 table.add_row("", line)
     return table

@@ -36,10 +36,14 @@ class Totals:
 
 @dataclass(frozen=True, slots=True)
 class BlockerView:
-    """One thing in a node's way: its reason's word and sentence, what it is about, what can be done about it."""
+    """One thing in a node's way: its reason's word and sentence, what it is about, what can be done about it.
+
+    `message_id` is the cluster autoscaler's, by which Google's documentation has it; empty where it has none.
+    """
 
     reason: str
     sentence: str
+    message_id: str
     object: str
     detail: str
     remedy: str
@@ -161,7 +165,8 @@ def _node(decision: NodeDecision, now: datetime, order: PlannedOrder | None, *, 
 
 def _blocker(blocker: Blocker) -> BlockerView:
     reason = blocker.reason
-    return BlockerView(reason.value, reason.sentence, blocker.object, blocker.detail, REMEDIES.get(reason, ""))
+    remedy = REMEDIES.get(reason, "")
+    return BlockerView(reason.value, reason.sentence, reason.message_id, blocker.object, blocker.detail, remedy)
 
 
 def _groups(nodes: Iterable[NodeView], orders: Sequence[PlannedOrder]) -> tuple[VerdictGroup, ...]:

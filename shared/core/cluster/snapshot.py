@@ -8,6 +8,7 @@ from functools import cached_property
 from shared.core.cluster.disruption_budget import PodDisruptionBudget
 from shared.core.cluster.node import Node, NodePool
 from shared.core.cluster.pod import Pod
+from shared.core.cluster.resources import NOTHING, Resources
 from shared.core.cluster.selectors import Labels
 from shared.core.cluster.storage import Storage
 from shared.core.cluster.workloads import Workload
@@ -30,6 +31,8 @@ class Snapshot:
     namespaces: Mapping[str, Labels] = field(default_factory=dict)
     profile: str = "BALANCED"
     """The autoscaling profile: BALANCED or OPTIMIZE_UTILIZATION."""
+    minimum: Resources = NOTHING
+    """The CPU and memory that the autoscaler keeps in the cluster at least (limits of node auto-provisioning)."""
     workloads: Mapping[str, Workload] = field(default_factory=dict)
     """By `PodClass.workload`, the pod's own controller; one that is missing is not known."""
     storage: Storage = field(default_factory=Storage)

@@ -146,7 +146,7 @@ def exceeded_limits(order: Order, node: Node, situation: Situation, now: datetim
     """Return the claim's limits that are exhausted by the counts of this very document; `now` is its own time."""
     snapshot, state, policy = situation.snapshot, situation.state, situation.policy
     moved = count_moved_pods(snapshot, (node,), policy)
-    counts = count_nodes(snapshot.nodes, snapshot.pools, state, policy, now).with_moved_pods(moved)
+    counts = count_nodes(snapshot.nodes, snapshot.pools, state, policy, now, snapshot.minimum).with_moved_pods(moved)
     found = claim_blockers(counts, node, order.reason, frozenset(order.ignore))
     shared = conflict(workload_moves_of(node, situation), all_moving_pods(state.claims.values()))
     return (*found, shared) if shared else found

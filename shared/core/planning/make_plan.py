@@ -107,7 +107,8 @@ def _counts_and_excess(situation: Situation, rows: Sequence[AssessedNode]) -> tu
         surplus[pool] = _excess(own, free)
         everywhere += free
     surplus[""] = _excess(rows, everywhere)
-    counts = count_nodes(snapshot.nodes, snapshot.pools, situation.state, policy, situation.now)
+    state, now = situation.state, situation.now
+    counts = count_nodes(snapshot.nodes, snapshot.pools, state, policy, now, snapshot.minimum)
     moved = count_moved_pods(snapshot, snapshot.nodes, policy)
     return counts.with_measures(measures).with_moved_pods(moved), surplus
 

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Final
 
 from shared.core.cluster.node import Node, NodePool
-from shared.core.cluster.resources import Resources
+from shared.core.cluster.resources import NOTHING, Resources, total
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.policy import Policy
 from shared.core.records.state import Claim, ClusterState, Start
@@ -63,6 +63,10 @@ class NodeCounts:
     left: int
     """Nodes that are Ready and stay once all that is leaving has left."""
     left_non_tainted: int
+    left_resources: Resources
+    """What all nodes offer that stay."""
+    minimum: Resources
+    """What of it the autoscaler keeps in the cluster."""
     starts: tuple[Start, ...]
     calendar: Calendar = field(compare=False, repr=False)
     moved_pods: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
@@ -107,12 +111,18 @@ class NodeCounts:
             pools={**self.pools, node.pool: _one_more(before, node, gone)},
             left=self.left - (gone if node.ready else 0),
             left_non_tainted=self.left_non_tainted - (0 if tainted else gone),
+            left_resources=self.left_resources - node.allocatable if gone else self.left_resources,
             starts=(*self.starts, Start(self.now, node.pool, dict(self.moved_pods.get(node.uid, {})))),
         )
 
 
 def count_nodes(
-    nodes: Iterable[Node], pools: Mapping[str, NodePool], state: ClusterState, policy: Policy, now: datetime
+    nodes: Iterable[Node],
+    pools: Mapping[str, NodePool],
+    state: ClusterState,
+    policy: Policy,
+    now: datetime,
+    minimum: Resources = NOTHING,
 ) -> NodeCounts:
     """Count the nodes of the cluster.
 
@@ -122,6 +132,7 @@ def count_nodes(
         state: the cluster's document.
         policy: the policy in force.
         now: the state's time.
+        minimum: the CPU and memory that the autoscaler keeps in the cluster.
     """
     rows = tuple(nodes)
     by_pool: dict[str, list[Node]] = {claim.pool: [] for claim in state.claims.values()}
@@ -136,6 +147,8 @@ def count_nodes(
         pools=counts,
         left=sum(node.ready for node in staying),
         left_non_tainted=sum(counts_as_non_tainted(node, policy) for node in staying),
+        left_resources=total(node.allocatable for node in staying),
+        minimum=minimum,
         starts=state.starts,
         calendar=Calendar(now),
     )

@@ -81,23 +81,6 @@ def outside_windows(proposed: ProposedDrain) -> Blocker | None:
     return None if is_open else Blocker(Unremovable.OUTSIDE_WINDOWS, proposed.node.pool)
 
 
-def pool_at_minimum(proposed: ProposedDrain) -> Blocker | None:
-    """Keep what the cluster autoscaler would keep: it deletes no node of a pool at its minimum.
-
-    See docs/acceptance.md row 54.
-    """
-    pool = proposed.pool
-    if pool.limits is None:
-        return None
-    in_zone = pool.left_by_zone.get(proposed.node.zone, 0)
-    if in_zone - 1 < pool.limits.min_per_zone:
-        detail = f"{in_zone} nodes left in {proposed.node.zone}, minimum {pool.limits.min_per_zone}"
-        return Blocker(Unremovable.POOL_AT_MINIMUM, proposed.node.pool, detail)
-    if pool.left - 1 < pool.limits.min_total:
-        return Blocker(Unremovable.POOL_AT_MINIMUM, proposed.node.pool, _of(pool.left, pool.limits.min_total))
-    return None
-
-
 def minimum_nodes(proposed: ProposedDrain) -> Blocker | None:
     minimum = proposed.policy.minimum_nodes
     if proposed.counts.left - proposed.node.ready >= minimum:

@@ -10,6 +10,7 @@ from typing import Final
 from shared.core.cluster.node import Node
 from shared.core.policy import Policy
 from shared.core.reasons import Blocker, DrainReason
+from shared.core.rules.autoscaler_minimums import pool_at_minimum, resource_minimum
 from shared.core.rules.counts import NodeCounts
 from shared.core.rules.gate_rules import (
     Gate,
@@ -26,7 +27,6 @@ from shared.core.rules.gate_rules import (
     nodes_per_pass,
     outside_windows,
     paused,
-    pool_at_minimum,
     rate,
     recent_addition,
     required_count,
@@ -40,7 +40,7 @@ CLAIM_GATES: Final[tuple[Gate, ...]] = (
     # recent trouble
     breaker_open, backing_off,
     # what must remain
-    pool_at_minimum, minimum_nodes, minimum_non_tainted,
+    pool_at_minimum, resource_minimum, minimum_nodes, minimum_non_tainted,
     # how many at once, and how fast
     budget, cluster_budget, rate, namespace_rate,
 )  # fmt: skip
@@ -54,7 +54,7 @@ IGNORABLE: Final[dict[str, frozenset[Gate]]] = {
 }
 """What a person's order may leave out, where the policy's `manual.mayIgnore` allows the word.
 
-Never a pause, a back-off, or the pool's own minimum: the autoscaler would not delete the node.
+Never a pause, a back-off, or what the autoscaler keeps of the pool and the cluster: it would not delete the node.
 """
 
 

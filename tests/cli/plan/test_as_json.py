@@ -34,6 +34,7 @@ class _Blocker(_Exact):
     reason: str
     object: str | None
     detail: str | None
+    message_id: str | None
 
 
 class _Drain(_Exact):

@@ -11,7 +11,7 @@ from shared.adapters.prices import load
 from shared.core.cluster import names
 from shared.core.cluster.node import NodePool
 from shared.core.cluster.pod import Pod, Volume
-from shared.core.cluster.resources import GPU, NOTHING
+from shared.core.cluster.resources import GPU, NOTHING, Resources
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.make_plan import make_plan, plan_without_policy
 from shared.core.planning.plan import Plan, Verdict
@@ -40,6 +40,7 @@ class Case:
     rules: Policy | None = field(default_factory=policy)
     state: Mapping[str, Any] = field(default_factory=dict)
     pools: Mapping[str, NodePool] | None = None
+    minimum: Resources = NOTHING
     now: datetime = NOW
 
     def picture(self) -> Snapshot:
@@ -50,7 +51,7 @@ class Case:
             pod("p2", on="n2", cpu=1, owner="ReplicaSet/two"),
             *self.more,
         ]
-        found = cluster(nodes, pods, now=self.now, disruption_budgets=(pdb("slow", app="slow"),))
+        found = cluster(nodes, pods, now=self.now, minimum=self.minimum, disruption_budgets=(pdb("slow", app="slow"),))
         return found if self.pools is None else replace(found, pools=self.pools)
 
     def plan(self) -> Plan:
@@ -73,6 +74,7 @@ TABLE: Mapping[Unremovable, Case] = {
     Unremovable.POOLS_UNKNOWN: Case(pools={"b": NodePool("b")}),
     Unremovable.POOL_UPGRADING: Case(pools={"a": NodePool("a", upgrading=True), "b": NodePool("b")}),
     Unremovable.POOL_AT_MINIMUM: Case(pools={"a": NodePool("a", min_total=2), "b": NodePool("b")}),
+    Unremovable.RESOURCE_MINIMUM: Case(minimum=resources(10)),
     Unremovable.NOT_READY: Case(first={"ready": False}),
     Unremovable.NO_ALLOCATABLE: Case(first={"allocatable": NOTHING}),
     Unremovable.CORDONED_BY_OTHER: Case(first={"unschedulable": True}),

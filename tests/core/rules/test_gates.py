@@ -7,6 +7,7 @@ import pytest
 
 from shared.core.cluster import names
 from shared.core.cluster.node import Node, NodePool
+from shared.core.cluster.resources import NOTHING, Resources
 from shared.core.policy import Budget, Freeze, Limit, NamespaceRate, Policy, Rate, Schedule
 from shared.core.reasons import Blocker, DrainReason, Unremovable
 from shared.core.records.state import Backoff, Breaker, ClusterState, Start
@@ -169,6 +170,30 @@ def test_a_pool_never_falls_below_what_the_autoscaler_keeps(
 ) -> None:
     nodes = (*FIVE[:2], node("m", zone="y"))
     assert words(claim_blockers(stand(nodes=nodes, pools={"a": limits}, claims=claimed), N1, EMPTY)) == expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "minimum", "claimed"),
+    [
+        pytest.param([], resources(8, 32), {}, id="two of three nodes offer just that"),
+        pytest.param(["resource_minimum"], resources(8.001), {}, id="a millicore more"),
+        pytest.param(["resource_minimum"], resources(0, 33), {}, id="memory"),
+        pytest.param(["resource_minimum"], resources(8), {"uid-n2": claim("n2")}, id="less one in flight"),
+        pytest.param([], NOTHING, {}, id="no minimum"),
+    ],
+)
+def test_the_cluster_never_falls_below_the_cpu_and_memory_that_the_autoscaler_keeps(
+    expected: list[str], minimum: Resources, claimed: dict[str, Any]
+) -> None:
+    """It says so as no.scale.down.node.minimal.resource.limits.exceeded; whoever asks for the drain."""
+    where = count_nodes(FIVE[:3], {}, ClusterState(claims=claimed), policy(), NOW, minimum)
+    assert words(claim_blockers(where, N1, EMPTY)) == expected
+    assert words(claim_blockers(where, N1, DrainReason.MANUAL, frozenset({"gates", "budgets"}))) == expected
+
+
+def test_nodes_taken_in_the_same_pass_no_longer_offer_their_cpu() -> None:
+    where = count_nodes(FIVE[:3], {}, ClusterState(), policy(), NOW, resources(8)).with_claim(FIVE[1])
+    assert words(claim_blockers(where, N1, EMPTY)) == ["resource_minimum"]
 
 
 @pytest.mark.acceptance(71)

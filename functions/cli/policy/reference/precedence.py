@@ -17,6 +17,7 @@ ASKS: Final = {
     "breaker_open": ("breaker_open", "nothing of the policy: recent drains that went wrong"),
     "backing_off": ("backing_off", "`drain.backoff`"),
     "pool_at_minimum": ("pool_at_minimum", "nothing of the policy: the pool's autoscaling minimum, by zone and in all"),
+    "resource_minimum": ("resource_minimum", "nothing of the policy: the minimums of node auto-provisioning"),
     "minimum_nodes": ("minimum_nodes", "`cluster.minimumNodes`, after the removal"),
     "minimum_non_tainted": ("minimum_non_tainted_nodes", "`cluster.minimumNonTaintedNodes`, after the removal"),
     "budget": ("budget", "`disruption.budgets` of the pool"),
@@ -51,7 +52,8 @@ of `maxNodesPerPass`. The order below only says which of the reasons is named fi
 5. **The gates**, in this order. A claim asks its gates again at the moment of the grant, on fresh counts.
 """
 AFTER: Final = """\
-6. **The proof of placement**, with `headroom`: all pods of all nodes that leave must have a place together.
+6. **The turns of its pods** under PodDisruptionBudgets: what could not end within `drain.timeout` is not begun.
+7. **The proof of placement**, with `headroom`: all pods of all nodes that leave must have a place together.
 
 What estafette, node-refiner and Karpenter answer differently, or not at all, settled:
 
