@@ -123,6 +123,18 @@ def test_which_nodes_are_domains_by_taints(
     assert feasible(nodes, webs("a1", "b1"), tolerations=tolerations, hard_spread=asked) == expected
 
 
+@pytest.mark.parametrize(
+    ("expected", "there"),
+    [
+        pytest.param(["c2"], ["a1", "b1", "c1"], id="their domain may become the emptiest, which closes the others"),
+        pytest.param([], ["a1", "b1", "c1", "c1"], id="but they may also stay, which closes theirs"),
+    ],
+)
+def test_pods_of_a_node_that_may_go_are_not_relied_on(expected: list[str], there: list[str]) -> None:
+    nodes = [*ZONES[:2], replace(ZONES[2], unschedulable=True), node("c2", zone="c")]
+    assert feasible(nodes, webs(*there)) == expected
+
+
 def test_a_node_without_one_of_several_keys_is_no_domain_of_any() -> None:
     nodes = [*ZONES, node("d1", zone="d", labels={"rack": "r"})]
     both = (*spread(), *spread("rack"))
