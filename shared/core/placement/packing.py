@@ -131,7 +131,17 @@ class Packing:
         return False
 
     def remove(self, node: int, own: Sequence[int]) -> Removal:
-        """Close the node and place its own and the relocated pods elsewhere: all of them, or nothing has changed."""
+        """Close the node and place its own and the relocated pods elsewhere: all of them, or nothing has changed.
+
+        If that costs a pod that was moved its place, it is tried again with pods put where they cost nobody theirs.
+        """
+        removal = self._remove(node, own)
+        if removal.misplaced is None:
+            return removal
+        careful = self._remove(node, own, careful=True)
+        return careful if careful.succeeded else removal
+
+    def _remove(self, node: int, own: Sequence[int], *, careful: bool = False) -> Removal:
         relocated = self._relocated.pop(node, Counter())
         moving_on = (kind for kind in relocated.elements() if not self.arrays.goes_with_its_node(kind))
         leaving = self.strategy.order(self.arrays, [*own, *moving_on])
@@ -139,7 +149,7 @@ class Packing:
         self.close([node])
         self._leave(leaving, node)
         for kind in leaving:
-            target = self._rehome(kind, node, movable=not self.arrays.fixed(kind))
+            target = self._rehome(kind, node, movable=not self.arrays.fixed(kind), careful=careful)
             if target == OUTSIDE:
                 removal.blocked = kind
                 self.undo(removal)
@@ -196,13 +206,13 @@ class Packing:
         for kind in kinds:
             self._constraints.leave(kind, node, -1)
 
-    def _rehome(self, kind: int, source: int, *, movable: bool = True) -> int:
+    def _rehome(self, kind: int, source: int, *, movable: bool = True, careful: bool = False) -> int:
         """Evict one of the pods that leave and place its replacement; OUTSIDE when there is no place for it."""
         if source != OUTSIDE:
             self._constraints.evict(kind, source)
-        return self._place(kind) if movable else OUTSIDE
+        return self._place(kind, careful=careful) if movable else OUTSIDE
 
-    def _place(self, kind: int) -> int:
+    def _place(self, kind: int, *, careful: bool) -> int:
         """Put one pod of the class onto its best feasible node; OUTSIDE when there is none."""
         target = self._best(kind)
         if target != OUTSIDE:
@@ -212,6 +222,8 @@ class Packing:
     def _best(self, kind: int) -> int:
         """Return the feasible node that the strategy would choose for one pod of the class, or OUTSIDE."""
         mask = self.taking(kind)
+        if careful:
+            mask = self._constraints.preferred(kind, mask)
         target = int(np.where(mask, self._key, _NEVER).argmin()) if len(mask) else OUTSIDE
         return target if target != OUTSIDE and mask[target] else OUTSIDE
 

@@ -205,6 +205,14 @@ def test_a_place_found_may_not_be_lost_by_what_leaves_later() -> None:
     assert taken(cluster(nodes, wide), "a1", "c1") == ["a1", "c1"]
 
 
+def test_no_place_is_lost_where_another_order_of_moves_would_have_kept_it() -> None:
+    """Packed, pods pile up in one zone as far as the skew goes; then those that leave go where they are missed."""
+    nodes = [node(f"n{place:02}", zone="abc"[place % 3]) for place in range(24)]
+    pods = [pod(f"web{place}", on=each.name, hard_spread=spread(max_skew=3)) for place, each in enumerate(nodes)]
+    order = [each.name for each in nodes[:12]]
+    assert taken(cluster(nodes, pods), *order) == order
+
+
 def test_places_that_were_lost_before_keep_no_node() -> None:
     """What waits goes to a, and so does what leaves a departing node; of that the drain of x1 is not guilty."""
     in_a: dict[str, Any] = {"node_selector": {ZONE_LABEL: "a"}}

@@ -96,8 +96,7 @@ class DomainCounts:
         bound = spare + (self.least(domains) if domains else 0)
         exact = self._exactly(spare, domains) if self._leaving or self.unsure else {}
         if self._array is None and len(self._all) * _DENSE > self._domains + _DENSE * _DENSE:
-            self._array = np.zeros(self._domains + 1, np.int64)
-            self._array[list(self._all)] = list(self._all.values())
+            self._array = self._counted()
         if self._array is None:
             crowded = {domain for domain, pods in self._all.items() if pods > bound}
             crowded.difference_update(exact)
@@ -108,6 +107,18 @@ class DomainCounts:
             mask[domain] = takes
         mask[NOWHERE] = True
         return mask[nodes]
+
+    def emptiest(self, nodes: NDArray[np.int64], among: NodeMask) -> NodeMask:
+        """Return which of some nodes lie in domains with the fewest pods; `nodes` holds the domain of each."""
+        if not among.any():
+            return among
+        counts = self._counted()[nodes]
+        return among & (counts == counts[among].min())
+
+    def _counted(self) -> NDArray[np.int64]:
+        found = np.zeros(self._domains + 1, np.int64)
+        found[list(self._all)] = list(self._all.values())
+        return found
 
     def _exactly(self, spare: int, domains: int) -> dict[int, bool]:
         """Say of each domain that its number of pods alone does not decide about whether it takes one more.

@@ -142,6 +142,12 @@ class TopologySpreadState(ConstraintState):
         found = self._places.lost(self)
         return None if found is None else self._of.asking[found]
 
+    def preferred(self, kind: int, nodes: NodeMask) -> NodeMask:
+        """Return the nodes in the emptiest domains."""
+        for asked in self._of.asked[kind]:
+            nodes = self._counts[asked.rule.place].emptiest(asked.rule.topology.domains, nodes)
+        return nodes
+
     def accept(self) -> None:
         self._places.accept(self)
 
