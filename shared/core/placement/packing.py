@@ -64,6 +64,8 @@ class Packing:
         self._constraints = arrays.constraint_states.copy()
         self._relocated: dict[int, Counter[int]] = {}
         self._fit_cache = FitCache(arrays, self._free, self._open)
+        self._careful = False
+        """Whether a pod goes where it costs no other its place, as far as the constraints prefer it."""
 
     def copy(self) -> "Packing":
         """Return an independent twin."""
@@ -138,10 +140,12 @@ class Packing:
         removal = self._remove(node, own)
         if removal.misplaced is None:
             return removal
-        careful = self._remove(node, own, careful=True)
-        return careful if careful.succeeded else removal
+        self._careful = True
+        again = self._remove(node, own)
+        self._careful = False
+        return again if again.succeeded else removal
 
-    def _remove(self, node: int, own: Sequence[int], *, careful: bool = False) -> Removal:
+    def _remove(self, node: int, own: Sequence[int]) -> Removal:
         relocated = self._relocated.pop(node, Counter())
         moving_on = (kind for kind in relocated.elements() if not self.arrays.goes_with_its_node(kind))
         leaving = self.strategy.order(self.arrays, [*own, *moving_on])
@@ -149,7 +153,7 @@ class Packing:
         self.close([node])
         self._leave(leaving, node)
         for kind in leaving:
-            target = self._rehome(kind, node, movable=not self.arrays.fixed(kind), careful=careful)
+            target = self._rehome(kind, node, movable=not self.arrays.fixed(kind))
             if target == OUTSIDE:
                 removal.blocked = kind
                 self.undo(removal)
@@ -206,13 +210,13 @@ class Packing:
         for kind in kinds:
             self._constraints.leave(kind, node, -1)
 
-    def _rehome(self, kind: int, source: int, *, movable: bool = True, careful: bool = False) -> int:
+    def _rehome(self, kind: int, source: int, *, movable: bool = True) -> int:
         """Evict one of the pods that leave and place its replacement; OUTSIDE when there is no place for it."""
         if source != OUTSIDE:
             self._constraints.evict(kind, source)
-        return self._place(kind, careful=careful) if movable else OUTSIDE
+        return self._place(kind) if movable else OUTSIDE
 
-    def _place(self, kind: int, *, careful: bool) -> int:
+    def _place(self, kind: int) -> int:
         """Put one pod of the class onto its best feasible node; OUTSIDE when there is none."""
         target = self._best(kind)
         if target != OUTSIDE:
@@ -222,7 +226,7 @@ class Packing:
     def _best(self, kind: int) -> int:
         """Return the feasible node that the strategy would choose for one pod of the class, or OUTSIDE."""
         mask = self.taking(kind)
-        if careful:
+        if self._careful:
             mask = self._constraints.preferred(kind, mask)
         target = int(np.where(mask, self._key, _NEVER).argmin()) if len(mask) else OUTSIDE
         return target if target != OUTSIDE and mask[target] else OUTSIDE
