@@ -113,7 +113,8 @@ class DomainCounts:
         if not among.any():
             return among
         counts = self._counted()[nodes]
-        return among & (counts == counts[among].min())
+        found: NodeMask = among & (counts == counts[among].min())
+        return found
 
     def _counted(self) -> NDArray[np.int64]:
         found = np.zeros(self._domains + 1, np.int64)
