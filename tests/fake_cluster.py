@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from msgspec import structs
+
 from shared.core.cluster import names
 from shared.core.cluster.annotation import holding_order
 from shared.core.cluster.disruption_budget import PodDisruptionBudget
@@ -128,7 +130,7 @@ class FakeCluster:
             return Eviction(EvictionAnswer.GONE)
         refusal = self._budget(standing, dry_run=dry_run)
         if refusal is None and not dry_run and standing.deleting is None:
-            self.pods[pod.key] = replace(standing, deleting=self.now() + timedelta(seconds=grace_seconds))
+            self.pods[pod.key] = structs.replace(standing, deleting=self.now() + timedelta(seconds=grace_seconds))
         return refusal or Eviction(EvictionAnswer.GRANTED)
 
     def deletion_failed_at(self, node: str) -> datetime | None:
