@@ -72,6 +72,7 @@ def _drain(takes: DrainTime) -> dict[str, Any]:
         "limit": takes.limit or None,
         "least_seconds": round(takes.least.total_seconds()),
         "most_seconds": round(takes.most.total_seconds()),
+        "deadline_seconds": round(takes.deadline.total_seconds()),
     }
 
 

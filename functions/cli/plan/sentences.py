@@ -72,7 +72,7 @@ def length(takes: DrainTime) -> str:
         return ""
     held = f" under {takes.limit}" if takes.limit else ""
     between = " to ".join(dict.fromkeys((span(takes.least), span(takes.most))))
-    return f"{count(takes.rounds, 'round')}{held}: {between}, by how fast its pods end and start"
+    return f"{count(takes.rounds, 'round')}{held}: {between}, of the {span(takes.deadline)} that it may take"
 
 
 def about(blockers: Sequence[Blocker]) -> tuple[str, ...]:

@@ -62,4 +62,6 @@ def never_allows(budget: PodDisruptionBudget, workload: Workload) -> bool:
 def _state(budget: PodDisruptionBudget) -> str:
     if not budget.observed:
         return f"{budget.key}, changed and not yet looked at by its controller"
-    return f"{budget.key}, {budget.current_healthy} of {budget.expected_pods} healthy, {budget.desired_healthy} must be"
+    return (
+        f"{budget.key}, {budget.current_healthy} of {budget.expected_pods} healthy, {budget.desired_healthy} must stay"
+    )

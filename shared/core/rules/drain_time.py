@@ -46,6 +46,8 @@ class DrainTime:
     most: timedelta = NO_TIME
     rounds: int = 0
     limit: str = NO_LIMIT
+    deadline: timedelta = NO_TIME
+    """After which the drain is given back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,8 @@ class DrainEstimate:
         """Return how long it takes beside drains that move so many pods of each limit."""
         times = [_time(each, (others or {}).get(each.limit, 0)) for each in self.turns]
         slowest = max(times, key=lambda each: (each.least, each.most, each.rounds), default=DrainTime())
-        return replace(slowest, most=max((each.most for each in times), default=NO_TIME))
+        most = max((each.most for each in times), default=NO_TIME)
+        return replace(slowest, most=most, deadline=self.deadline)
 
     @property
     def may_be_late(self) -> bool:

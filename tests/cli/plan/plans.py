@@ -12,7 +12,7 @@ from shared.core.rules.drain_time import DrainTime
 from tests.builders import CLUSTER, NOW
 
 DOLLAR = 10**6
-THREE_ROUNDS = DrainTime(timedelta(minutes=1), timedelta(seconds=150), 3, "shop/web")
+THREE_ROUNDS = DrainTime(timedelta(minutes=1), timedelta(seconds=150), 3, "shop/web", timedelta(minutes=9))
 
 
 def decision(name: str, verdict: Verdict = Verdict.KEEP, *blockers: Blocker, **changes: Any) -> NodeDecision:

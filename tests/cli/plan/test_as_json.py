@@ -42,6 +42,7 @@ class _Drain(_Exact):
     limit: str | None
     least_seconds: int
     most_seconds: int
+    deadline_seconds: int
 
 
 class _Node(_Exact):

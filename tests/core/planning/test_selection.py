@@ -116,7 +116,9 @@ def test_the_plan_says_how_many_rounds_what_holds_them_and_how_long_they_take() 
     made = plan(cluster(nodes, slow_pods, disruption_budgets=(pdb("slow", app="slow"),)))
     decision = made.of("n1")
     assert decision is not None
-    assert decision.drain == DrainTime(timedelta(minutes=2), timedelta(minutes=3), 2, "default/slow")
+    assert decision.drain == DrainTime(
+        timedelta(minutes=2), timedelta(minutes=3), 2, "default/slow", timedelta(minutes=9)
+    )
 
 
 @pytest.mark.acceptance(36)

@@ -135,7 +135,7 @@ def test_a_budget_keeps_a_node_for_now_and_one_that_nobody_can_meet_for_good() -
     ("expected", "budget"),
     [
         pytest.param(
-            "default/web, 1 of 3 healthy, 2 must be",
+            "default/web, 1 of 3 healthy, 2 must stay",
             at_least(2, expected_pods=3, current_healthy=1, desired_healthy=2),
             id="counts",
         ),
