@@ -17,7 +17,7 @@ REMEDIES: Final[Mapping[Reason, str]] = {
     PodBlock.NOT_SAFE_TO_EVICT: "Remove the annotation from the pod's template if the pod may be evicted.",
     PodBlock.DO_NOT_DISRUPT: "Remove the annotation or label from the pod's template if the pod may be evicted.",
     PodBlock.NAMESPACE_CLOSED: "Remove the label from the namespace if its pods may be evicted.",
-    PodBlock.NOT_REPLICATED: "Run the pod under a controller, for example a Deployment; safe-to-evict brings none back.",
+    PodBlock.NOT_REPLICATED: "Run the pod under a controller, such as a Deployment; safe-to-evict brings none back.",
     PodBlock.LOCAL_STORAGE: (
         "If the data may be lost, annotate the pod's template safe-to-evict, name the volume in "
         "safe-to-evict-local-volumes, or set localStorage: evict for the pool."

@@ -21,10 +21,9 @@ from shared.core.cluster.workloads import UNKNOWN, Workload, mark
 from shared.core.draining.observation import Observation
 from shared.core.policy import Limit
 from shared.core.records.drain_record import DrainRecord
+from shared.core.rules.drain_time import RETRY_AFTER
 from shared.core.rules.pods import movable
 
-RETRY_AFTER: Final = timedelta(seconds=5)
-"""How long a refused eviction rests (kubectl drain, node-refiner: 5 s)."""
 STATUS_LAG: Final = timedelta(seconds=5)
 """How long a controller may take to write into its status that a pod is away; until then we count it ourselves."""
 WORKLOADS_STAND_FOR: Final = timedelta(seconds=3)

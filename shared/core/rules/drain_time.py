@@ -1,8 +1,9 @@
 """How long a drain must take at least, and takes at most, because its pods may only go in turns.
 
 A PodDisruptionBudget that allows one disruption lets three pods of it go in three rounds, and shares them with every
-other drain that moves such pods. A round lasts from one eviction until the next is allowed: until the pod has ended
-(at once, or after its whole grace) and another is Ready (as fast as one of its kind has ever been on this picture).
+other drain that moves such pods. A round lasts from one eviction until the next is allowed and asked for again: until
+the pod has ended (at once, or after its whole grace) and another is Ready (as fast as one of its kind has ever been on
+this picture).
 An estimate: it says which drains could not end before their deadline, and which nodes had better go later. Must not
 decide either: `planning.selection` does.
 """
@@ -18,6 +19,8 @@ from shared.core.rules.drain_context import DrainContext
 from shared.core.rules.pod_rules import longest_drain
 from shared.core.rules.pods import movable
 
+RETRY_AFTER: Final = timedelta(seconds=5)
+"""How long a refused eviction rests (kubectl drain, node-refiner: 5 s)."""
 NO_TIME: Final = timedelta(0)
 NO_LIMIT: Final = ""
 """What stands for the limit of pods that may all go at once."""
@@ -128,4 +131,5 @@ def _grace(pod: Pod, context: DrainContext) -> timedelta:
 
 def _time(turns: Turns, others: int) -> DrainTime:
     rounds = -(-(turns.pods + others) // turns.at_once)
-    return DrainTime(rounds * turns.least, rounds * turns.most, rounds, turns.limit)
+    most = rounds * (turns.most + RETRY_AFTER) - RETRY_AFTER
+    return DrainTime(rounds * turns.least, most, rounds, turns.limit)

@@ -117,15 +117,15 @@ def test_the_plan_says_how_many_rounds_what_holds_them_and_how_long_they_take() 
     decision = made.of("n1")
     assert decision is not None
     assert decision.drain == DrainTime(
-        timedelta(minutes=2), timedelta(minutes=3), 2, "default/slow", timedelta(minutes=9)
+        timedelta(minutes=2), timedelta(minutes=3, seconds=5), 2, "default/slow", timedelta(minutes=9)
     )
 
 
 @pytest.mark.acceptance(36)
 def test_a_node_whose_drain_could_be_late_goes_after_one_that_surely_is_in_time() -> None:
-    """Both hold ten pods; those of n1, which is less used, take up to 570 s one by one, of 540 s."""
+    """Both hold ten pods; those of n1, which is less used, take up to 545 s one by one, of 540 s."""
     quick = pod_class(owner="ReplicaSet/quick", labels={"app": "quick"}, cpu=0.2)
-    late = slow(*["n1"] * 10, took=timedelta(seconds=27))
+    late = slow(*["n1"] * 10, took=timedelta(seconds=20))
     pods = [*late, *(pod(f"quick-{number}", on="n2", kind=quick) for number in range(10))]
     budgets = (pdb("slow", app="slow"), pdb("quick", app="quick", allowed=9))
     nodes = [node("n1"), node("n2"), node("n3", pool="b", cpu=32, memory=64)]

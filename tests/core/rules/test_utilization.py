@@ -10,6 +10,7 @@ from shared.core.cluster.resources import NOTHING
 from shared.core.cluster.selectors import Taint
 from shared.core.policy import PoolPolicy
 from shared.core.reasons import Unremovable
+from shared.core.rules.pods import movable
 from shared.core.rules.utilization import above_limits, excess, spare, usage
 from tests.builders import NOW, node, our_taint, pod, resources, taint
 
@@ -68,8 +69,10 @@ def test_what_never_moves_counts_in_the_ratio_and_not_in_the_movable_load(moves:
 
 
 @pytest.mark.acceptance(20)
-def test_a_container_without_requests_counts_nothing() -> None:
-    assert ratios(HALF, pod("idle", cpu=0, memory=0)) == ratios(HALF)
+def test_a_container_without_requests_counts_nothing_and_is_still_a_pod_to_move() -> None:
+    idle = pod("idle", cpu=0, memory=0)
+    assert ratios(HALF, idle) == ratios(HALF)
+    assert movable((HALF, idle), NOW) == (HALF, idle)
 
 
 def test_same_named_pods_of_two_namespaces_both_count() -> None:
