@@ -15,6 +15,8 @@ from tests.bench import (
     reading,
 )
 from tests.bench.beside import comparison
+from tests.bench.headroom import table
+from tests.bench.scale import report
 
 BENCHES = {
     "cold_start": cold_start.run,
@@ -27,6 +29,8 @@ BENCHES = {
     "idle_cost": idle_cost.run,
     "orders_at_once": orders_at_once.run,
     "push_window": push_window.run,
+    "scale": report.run,
+    "headroom": table.run,
     "beside_autoscaler": comparison.run,
 }
 

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
@@ -11,9 +12,11 @@ from tests.bench.clusters.judging import faults
 from tests.bench.clusters.placing import BenchNode
 from tests.bench.clusters.workloads import BenchWorkload, Mix
 from tests.bench.quality import GOALS, measured
+from tests.bench.scale.report import write
+from tests.bench.scale.whole_pass import whole_pass
 
 
-@pytest.mark.parametrize("mix", list(Mix))
+@pytest.mark.parametrize("mix", list(GOALS))
 def test_the_picture_has_all_nodes_and_pods_where_they_were_placed(mix: Mix) -> None:
     cluster = generated(60, mix)
     picture = snapshot(cluster)
@@ -30,7 +33,7 @@ def test_an_empty_cluster_is_one_empty_page() -> None:
     assert snapshot(generated(3, Mix.PLAIN, pods_a_node=0.4)).pods
 
 
-@pytest.mark.parametrize("mix", list(Mix))
+@pytest.mark.parametrize("mix", list(GOALS))
 def test_what_is_found_breaks_no_rule_and_does_not_beat_the_bound(mix: Mix) -> None:
     pytest.importorskip("scipy", reason="scipy is not installed; `make bench` installs it")
     found = measured(generated(30, mix))
@@ -64,3 +67,12 @@ def small(**rules: object) -> BenchCluster:
 )
 def test_the_judge_names_each_rule_that_is_broken(said: list[str], rules: dict[str, object], target: str) -> None:
     assert faults(small(**rules), {"default/w-0": target}, {"a"}) == said
+
+
+def test_a_whole_pass_is_measured_and_drawn(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed; `make bench` installs it")
+    pytest.importorskip("scipy", reason="scipy is not installed; `make bench` installs it")
+    runs = {(mix, 20): whole_pass(20, mix, 5) for mix in (Mix.PLAIN, Mix.RICH)}
+    write(runs, tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["cost.png", "quality.png", "scale.json"]
+    assert all(found.freed and found.reading and found.planning for found in runs.values())

@@ -5,7 +5,7 @@ of their host, keep apart on hosts, or stay beside another workload. The widest 
 the scheduler says: opt-outs, bare pods, Jobs, and PodDisruptionBudgets. Must not place anything.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from random import Random
@@ -28,6 +28,10 @@ class Mix(StrEnum):
     """Rules of placement, and nothing else that keeps a node."""
     MIXED = "mixed"
     """The same, with opt-outs, bare pods, Jobs and PodDisruptionBudgets."""
+    ZONES = "spread over zones"
+    """A third of the workloads spread over zones, and no other rule."""
+    HOSTS = "spread over hosts"
+    """The same over hosts."""
 
 
 @dataclass(frozen=True)
@@ -93,8 +97,7 @@ def _drawn(roll: Random, mix: Mix, most: int) -> Iterator[BenchWorkload]:
     while True:
         cpu, memory = roll.choice(_SIZES)
         plain = BenchWorkload(f"app-{number:05}", min(roll.choice(_REPLICAS), most), cpu, memory)
-        ruled = plain if mix is Mix.PLAIN else _ruled(plain, number, roll)
-        yield _kept(ruled, roll) if mix is Mix.MIXED else ruled
+        yield _CHANGES[mix](plain, number, roll)
         number += 1
 
 
@@ -150,9 +153,9 @@ def _ruled(plain: BenchWorkload, number: int, roll: Random) -> BenchWorkload:
     return plain
 
 
-def _kept(plain: BenchWorkload, roll: Random) -> BenchWorkload:
-    """Return the workload with what keeps a node, or slows its drain, in the widest mix."""
-    chance = roll.random()
+def _kept(plain: BenchWorkload, number: int, roll: Random) -> BenchWorkload:
+    """Return the workload with rules, and with what keeps a node, or slows its drain, in the widest mix."""
+    plain, chance = _ruled(plain, number, roll), roll.random()
     if chance < 0.01:
         return replace(plain, opted_out=True, replicas=min(plain.replicas, 3))
     if chance < 0.02:
@@ -162,3 +165,12 @@ def _kept(plain: BenchWorkload, roll: Random) -> BenchWorkload:
     if chance < 0.05:
         return replace(plain, budget="0", replicas=min(plain.replicas, 2))
     return replace(plain, budget=roll.choice(("1", "25%", "50%"))) if chance < 0.50 else plain
+
+
+_CHANGES: Final[Mapping[Mix, Change]] = {
+    Mix.PLAIN: lambda plain, _, __: plain,
+    Mix.RICH: _ruled,
+    Mix.MIXED: _kept,
+    Mix.ZONES: lambda plain, number, _: replace(plain, zone_skew=int(number % 3 == 0)),
+    Mix.HOSTS: lambda plain, number, _: replace(plain, host_skew=int(number % 3 == 0)),
+}

@@ -1,0 +1,84 @@
+"""One whole pass over a generated cluster in a process of its own: reading, planning, how far it could shrink, memory.
+
+Must not judge the figures.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+from time import process_time
+
+from shared.adapters.prices import load
+from shared.core.cluster.snapshot import Snapshot
+from shared.core.planning.make_plan import make_plan, potential
+from shared.core.policy import Budget, Limit, Policy, PoolPolicy
+from shared.core.records.state import ClusterState
+from shared.core.rules.situation import Situation
+from tests.bench.bound_of import bound_of, rules_of
+from tests.bench.clusters.api import ClusterApi, read
+from tests.bench.clusters.generated import generated
+from tests.bench.clusters.judging import faults
+from tests.bench.clusters.workloads import Mix
+from tests.bench.reporting import timed
+from tests.builders import policy
+
+_PEAK = re.compile(r"VmHWM:\s*([0-9]+) kB")
+
+
+@dataclass(frozen=True)
+class WholePass:
+    """What one pass took, in CPU seconds and MiB, and which share of the bound could go."""
+
+    mix: Mix
+    nodes: int
+    pods: int
+    reading: float
+    planning: float
+    searching: float
+    orders: int
+    freed: int
+    share: float
+    peak: float
+    """MiB of the process when reading and planning were done; 0 where it is not told."""
+
+
+def measured(nodes: int, mix: Mix, pods_a_node: float) -> WholePass:
+    """Run it in a fresh process."""
+    with get_context("forkserver").Pool(1) as fresh:
+        return fresh.apply(partial(whole_pass, nodes, mix, pods_a_node))
+
+
+def whole_pass(nodes: int, mix: Mix, pods_a_node: float) -> WholePass:
+    cluster = generated(nodes, mix, pods_a_node=pods_a_node)
+    api = ClusterApi(cluster)
+    whole, picture = timed(lambda: read(api))
+    planning, orders = _planned(picture)
+    peak = _peak()
+    searching, found = timed(lambda: potential(Situation(picture, ClusterState(), policy()), load()))
+    moves = {move.pod: move.node for move in found.moves}
+    assert faults(cluster, moves, set(found.nodes)) == []
+    bound = bound_of(picture, (), rules_of(cluster)).saving
+    assert found.saving <= bound + 1, (found.saving, bound)
+    return WholePass(
+        mix, nodes, len(picture.pods), whole - api.seconds, planning, searching, orders, len(found.nodes),
+        found.saving / bound, peak,
+    )  # fmt: skip
+
+
+def _planned(picture: Snapshot) -> tuple[float, int]:
+    one = policy(max_nodes_per_pass=20, budgets=(Budget(Limit(percent=10)),))
+    pools: Mapping[str, PoolPolicy] = dict.fromkeys(picture.nodes_by_pool, one.pool("a"))
+    rules = Policy(**{**vars(one), "pools": pools})
+    began = process_time()
+    plan = make_plan(Situation(picture, ClusterState(), rules), {}, load())
+    return process_time() - began, len(plan.orders)
+
+
+def _peak() -> float:
+    """Return the most memory that this process has had; that of its parent is not in it."""
+    status = Path("/proc/self/status")
+    found = _PEAK.search(status.read_text()) if status.exists() else None
+    return int(found[1]) / 1024 if found else 0.0
