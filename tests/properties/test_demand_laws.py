@@ -31,8 +31,8 @@ def test_a_held_node_is_given_back_exactly_where_the_pod_fits_there_and_on_no_op
     helps = not is_daemon(kind) and fits(held) and not fits(others)
     found = nodes_to_give_back(picture, [node for node in picture.nodes if node.name in {each.name for each in held}])
 
-    # a spread is counted on the safe side where nodes may go, so such a pod may ask for a node that it could do without
-    assert kind.hard_spread or bool(found) is helps
+    # where nodes may go both are counted on the safe side: such a pod may ask for a node that it could do without
+    assert kind.hard_spread or kind.affinity or bool(found) is helps
     assert all(faults(freed, {each.key: name}, ()) == [] for name, each in found.items())
 
 

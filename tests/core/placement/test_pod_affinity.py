@@ -235,14 +235,32 @@ def test_pods_that_stay_need_nothing_when_their_companions_leave() -> None:
     assert taken(nodes, [db("d", "n4", cpu=0.05), follower, full], "n4") == ["n4"]
 
 
-def test_who_moved_is_followed_to_the_new_place() -> None:
-    """The only companion leaves n3 for n2; only there is the follower's place from then on."""
-    nodes = [node("n1", zone="c"), node("n2", zone="a"), node("n3", zone="b")]
-    pods = [db("d", "n3"), mover(term("db", HOST), on="n1")]
-    room = [*pods, pod("full", on="n2", owner="ReplicaSet/full", cpu=3.85)]
+def test_nobody_relies_on_a_companion_that_moves_in_the_same_plan() -> None:
+    """Nodes are drained at once: it may still be in its old place when the follower is evicted, or have none yet."""
+    nodes = [node("n1", zone="c"), node("n2", zone="a"), node("n3", zone="b"), node("n4", zone="b")]
+    moved = [db("d", "n3"), mover(term("db"), on="n1")]
 
-    assert taken(nodes, pods, "n3", "n1") == ["n3", "n1"]
-    assert taken(nodes, room, "n3", "n1") == ["n3"]
+    assert taken(nodes, moved, "n3", "n1") == ["n3"]
+    assert taken(nodes, [*moved, db("e", "n4")], "n3", "n1") == ["n3", "n1"]
+
+
+def test_the_last_companion_of_a_pod_that_was_placed_beside_it_stays() -> None:
+    """Otherwise it might be gone before the pod is evicted: what is placed must hold in the end, too."""
+    nodes = [node("n1", zone="c"), node("n2", zone="a"), node("n3", zone="b"), node("n4", zone="b")]
+    pods = [mover(term("db"), on="n1"), db("d", "n3"), db("e", "n4")]
+
+    assert taken(nodes, pods, "n1", "n3", "n4") == ["n1", "n3"]
+    assert taken(nodes, pods[1:], "n3", "n4") == ["n3", "n4"]
+
+
+def test_a_group_that_is_moved_with_a_pod_that_does_not_ask_for_it_stays_in_one_domain() -> None:
+    """The pod on n3 may go anywhere; who asks for it must find it in its old zone and in its new one."""
+    asks = pod("asks", on="n1", owner="ReplicaSet/db", affinity=(term("db"),))
+    zones = [node("n1", zone="b"), node("n3", zone="b", cpu=0.2)]
+    far, same = node("n4", zone="a"), node("n4", zone="b")
+
+    assert taken([*zones, far], [asks, db("d", "n3")], "n3", "n1") == ["n3"]
+    assert taken([*zones, same, node("n5", zone="b")], [asks, db("d", "n3")], "n3", "n1") == ["n3", "n1"]
 
 
 @pytest.mark.parametrize(

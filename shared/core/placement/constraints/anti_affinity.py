@@ -58,7 +58,7 @@ class AntiAffinityState(ConstraintState):
     def add(self, kind: int, node: int, pods: int = 1) -> None:
         for terms, counts in ((self._of.holds[kind], self._holders), (self._of.rejected_by[kind], self._rejected)):
             for term in terms:
-                domain = int(self._of.domains[term].codes[node])
+                domain = self._of.domains[term].of[node]
                 if domain != NOWHERE:
                     count(counts[term], domain, pods)
 

@@ -4,14 +4,15 @@ Only domains with pods are kept: thousands of rules over hostnames would otherwi
 rule with many of them has an array beside, which is asked for all nodes at once. Must not know nodes or rules.
 """
 
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Hashable, Iterable
+from typing import Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shared.core.placement.node_filters import NodeMask
 
+_Key = TypeVar("_Key", bound=Hashable)
 Counts = dict[int, int]
 """By domain or node, as far as it is not 0."""
 NOWHERE: Final = -1
@@ -20,7 +21,7 @@ _DENSE: Final = 64
 """With pods in one of so many domains, or more of them, a rule keeps an array of all."""
 
 
-def count(counts: Counts, place: int, pods: int) -> int:
+def count(counts: dict[_Key, int], place: _Key, pods: int) -> int:
     """Add pods at a place; return how many are there now."""
     found = counts.get(place, 0) + pods
     if found:

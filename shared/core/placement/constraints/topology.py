@@ -17,8 +17,10 @@ class TopologyDomains:
     def __init__(self, node_filters: NodeFilters, key: str) -> None:
         column = node_filters.label(key)
         absent = column.values.index(None) if None in column.values else NOWHERE
-        self.codes: Codes = np.where(column.codes == absent, NOWHERE, column.codes)
-        self._size = int(self.codes.max(initial=NOWHERE)) + 1
+        self._codes: Codes = np.where(column.codes == absent, NOWHERE, column.codes)
+        self._size = int(self._codes.max(initial=NOWHERE)) + 1
+        self.of: list[int] = self._codes.tolist()
+        """By node."""
 
     def nodes_in(self, domains: Collection[int]) -> NodeMask:
         """Return the nodes that lie in one of the domains."""
@@ -26,9 +28,9 @@ class TopologyDomains:
         chosen = np.zeros(self._size + 1, np.bool_)
         chosen[list(domains)] = True
         chosen[NOWHERE] = False
-        return chosen[self.codes]
+        return chosen[self._codes]
 
     def keyed(self) -> NodeMask:
         """Return the nodes that lie in any domain."""
-        keyed: NodeMask = self.codes != NOWHERE
+        keyed: NodeMask = self._codes != NOWHERE
         return keyed
