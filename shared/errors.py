@@ -5,6 +5,7 @@
     ├── Retryable     an outage: the same call may succeed later; the message or tick comes again
     ├── Stale         the world changed under us: read again and decide again
     └── Terminal      repeating the call cannot help: permission, protocol, an unsupported cluster
+        ├── Forbidden   the account's rights do not reach
         └── Unreadable  one document that this version cannot decode, by name: the others are not concerned
 
 Adapters raise these and chain the client's own error as the cause; no caller ever sees a client's class.
@@ -62,6 +63,10 @@ class Terminal(EbbError):
     def __init__(self, what: str, detail: str = "") -> None:
         super().__init__(f"{what}: {detail}" if detail else what)
         self.what = what
+
+
+class Forbidden(Terminal):
+    """The account's rights do not reach (403): what is asked for in addition may be left out, and that said."""
 
 
 class Unreadable(Terminal):

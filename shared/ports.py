@@ -16,6 +16,7 @@ from shared.core.cluster.disruption_budget import PodDisruptionBudget
 from shared.core.cluster.node import Node, NodePool
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.resources import NOTHING, Resources
+from shared.core.cluster.storage import Storage
 from shared.core.cluster.workloads import Workload
 from shared.core.policy import Policy
 from shared.core.records.evictions import EvictionAnswer
@@ -38,6 +39,8 @@ class ClusterReading:
     namespaces: Mapping[str, Mapping[str, str]]
     workloads: Mapping[str, Workload] = field(default_factory=dict)
     """By `PodClass.workload`: what stands behind ReplicaSets and StatefulSets; what could not be read is missing."""
+    storage: Storage = field(default_factory=Storage)
+    """What stands behind the pods' volumes; known, and empty, where no pod has a claim."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,7 @@ class Cluster(Protocol):
     """The Kubernetes API of the one cluster."""
 
     def read(self) -> ClusterReading:
-        """Read everything: nodes first, then pods, PodDisruptionBudgets, namespaces and workloads."""
+        """Read everything: nodes first, then pods, PodDisruptionBudgets, namespaces, workloads and storage."""
 
     def node(self, name: str) -> Node:
         """Read one node, consistently. Raises Gone."""
@@ -76,6 +79,9 @@ class Cluster(Protocol):
 
         The name of a pod without a controller (empty) is passed over; others that came along may be there too.
         """
+
+    def storage(self) -> Storage:
+        """Read what stands behind the pods' volumes, consistently; lists that we may not read are named in it."""
 
     def take(self, node: Node, order_id: str, since: datetime) -> Node:
         """Cordon and own: `unschedulable`, our taint and our annotation in one patch on the version read.

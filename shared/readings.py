@@ -16,6 +16,7 @@ from shared.core.cluster.disruption_budget import PodDisruptionBudget
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.snapshot import Snapshot
+from shared.core.cluster.storage import Storage
 from shared.core.cluster.workloads import Workload
 from shared.core.draining.eviction_order import WORKLOADS_STAND_FOR
 from shared.core.records.state import ClusterState
@@ -138,6 +139,14 @@ class BudgetsAndUnbound:
 
 
 @dataclass(frozen=True)
+class StorageReading:
+    """What stands behind the pods' volumes; `read_at` as above."""
+
+    storage: Storage
+    read_at: datetime
+
+
+@dataclass(frozen=True)
 class SharedReadings:
     """What the orders of one instance read together; how old each may be, `functions.drainer.shared_snapshots` says."""
 
@@ -148,6 +157,7 @@ class SharedReadings:
     budgets_and_unbound: SharedReading[BudgetsAndUnbound] = field(
         default_factory=lambda: SharedReading("PodDisruptionBudgets and pods without a node")
     )
+    storage: SharedReading[StorageReading] = field(default_factory=lambda: SharedReading("claims and volumes"))
     workloads: SharedRows[Workload] = field(default_factory=lambda: SharedRows("workloads", WORKLOADS_STAND_FOR))
     """By `PodClass.workload`."""
     proof: OneAtATime = field(default_factory=lambda: OneAtATime("proof of placement and claim"))

@@ -1,5 +1,6 @@
 # Google's services use the key in the name of their own agents.
-# An agent that has never been used is not there yet: `gcloud beta services identity create --service=…` makes it.
+# An agent that has never been used is not there yet, and a grant to it is refused: README.md has the commands that make
+# them. Cloud Storage's is made by asking for it.
 # https://cloud.google.com/functions/docs/securing/cmek, https://cloud.google.com/firestore/native/docs/cmek
 
 locals {
@@ -14,9 +15,17 @@ locals {
 }
 
 resource "google_kms_crypto_key_iam_member" "agents" {
-  for_each = var.encryption.key != null && var.encryption.grant ? local.agents : {}
+  for_each = var.encryption.key != null && var.encryption.grant ? { for key, agent in local.agents : key => agent if key != "firestore" || var.encryption.database } : {}
 
   crypto_key_id = var.encryption.key
   role          = "roles/cloudkms.cryptoKeyEncrypterDecrypter"
   member        = "serviceAccount:service-${data.google_project.this.number}@${each.value}.iam.gserviceaccount.com"
+
+  depends_on = [time_sleep.apis, data.google_storage_project_service_account.storage]
+}
+
+data "google_storage_project_service_account" "storage" {
+  count = var.encryption.key != null && var.encryption.grant ? 1 : 0
+
+  project = var.project
 }

@@ -25,7 +25,7 @@ resource "google_firestore_database" "state" {
   delete_protection_state = var.database.delete_protection ? "DELETE_PROTECTION_ENABLED" : "DELETE_PROTECTION_DISABLED"
 
   dynamic "cmek_config" {
-    for_each = var.encryption.key == null ? [] : [var.encryption.key]
+    for_each = var.encryption.key != null && var.encryption.database ? [var.encryption.key] : []
     content {
       kms_key_name = cmek_config.value
     }

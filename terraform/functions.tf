@@ -71,6 +71,7 @@ resource "google_cloudfunctions2_function" "planner" {
     entry_point       = "plan"
     service_account   = "projects/${var.project}/serviceAccounts/${local.build_account}"
     docker_repository = local.repository
+    worker_pool       = var.build.worker_pool
 
     source {
       storage_source {
@@ -81,7 +82,7 @@ resource "google_cloudfunctions2_function" "planner" {
   }
 
   service_config {
-    service_account_email = google_service_account.accounts["planner"].email
+    service_account_email = local.identities["planner"].email
     available_cpu         = var.functions.planner.cpu
     available_memory      = var.functions.planner.memory
     timeout_seconds       = var.functions.planner.timeout_seconds
@@ -94,6 +95,7 @@ resource "google_cloudfunctions2_function" "planner" {
     # Cloud Scheduler of the same project comes in; a laptop does not.
     ingress_settings               = "ALLOW_INTERNAL_ONLY"
     all_traffic_on_latest_revision = true
+    binary_authorization_policy    = var.functions.binary_authorization
     vpc_connector                  = var.network.connector
     vpc_connector_egress_settings  = var.network.connector == null ? null : var.network.egress
 
@@ -119,6 +121,7 @@ resource "google_cloudfunctions2_function" "drainer" {
     entry_point       = "drain"
     service_account   = "projects/${var.project}/serviceAccounts/${local.build_account}"
     docker_repository = local.repository
+    worker_pool       = var.build.worker_pool
 
     source {
       storage_source {
@@ -129,7 +132,7 @@ resource "google_cloudfunctions2_function" "drainer" {
   }
 
   service_config {
-    service_account_email = google_service_account.accounts["drainer"].email
+    service_account_email = local.identities["drainer"].email
     available_cpu         = "1"
     available_memory      = local.drainer_memory
     timeout_seconds       = var.functions.drainer.timeout_seconds
@@ -141,6 +144,7 @@ resource "google_cloudfunctions2_function" "drainer" {
     # Pub/Sub of the same project comes in; people order by a message.
     ingress_settings               = "ALLOW_INTERNAL_ONLY"
     all_traffic_on_latest_revision = true
+    binary_authorization_policy    = var.functions.binary_authorization
     vpc_connector                  = var.network.connector
     vpc_connector_egress_settings  = var.network.connector == null ? null : var.network.egress
 

@@ -37,7 +37,7 @@ resource "google_project_iam_member" "control_plane" {
 
   project = local.cluster_project
   role    = google_project_iam_custom_role.control_plane.name
-  member  = google_service_account.accounts[each.key].member
+  member  = local.identities[each.key].member
 
   # https://cloud.google.com/iam/docs/conditions-resource-attributes (container.googleapis.com); a zonal cluster has an older
   # name, too.
@@ -71,7 +71,7 @@ resource "google_project_iam_member" "state" {
 
   project = var.project
   role    = google_project_iam_custom_role.state.name
-  member  = google_service_account.accounts[each.key].member
+  member  = local.identities[each.key].member
 
   # https://cloud.google.com/firestore/native/docs/manage-databases ("per-database access permissions")
   condition {
@@ -86,7 +86,7 @@ resource "google_storage_bucket_iam_member" "policy" {
 
   bucket = local.bucket
   role   = "roles/storage.objectViewer"
-  member = google_service_account.accounts[each.key].member
+  member = local.identities[each.key].member
 
   # Of the objects this one alone. Names may be listed: only then does the service say that an object is missing,
   # rather than that it is forbidden.
@@ -103,7 +103,7 @@ resource "google_pubsub_topic_iam_member" "publishers" {
   project = var.project
   topic   = google_pubsub_topic.topics[each.value[1]].name
   role    = "roles/pubsub.publisher"
-  member  = google_service_account.accounts[each.value[0]].member
+  member  = local.identities[each.value[0]].member
 }
 
 resource "google_cloud_run_v2_service_iam_member" "invokers" {
@@ -113,12 +113,12 @@ resource "google_cloud_run_v2_service_iam_member" "invokers" {
   location = local.region
   name     = each.value.service
   role     = "roles/run.invoker"
-  member   = google_service_account.accounts[each.value.account].member
+  member   = local.identities[each.value.account].member
 }
 
 # Pub/Sub signs the tokens of its pushes, and moves dead letters, in the name of its own agent.
 resource "google_service_account_iam_member" "push_token" {
-  service_account_id = google_service_account.accounts["push"].name
+  service_account_id = local.identities["push"].name
   role               = "roles/iam.serviceAccountTokenCreator"
   member             = local.pubsub_agent
 
@@ -176,7 +176,7 @@ resource "google_project_iam_member" "build" {
 
   project = var.project
   role    = each.key
-  member  = google_service_account.accounts["build"].member
+  member  = local.identities["build"].member
 }
 
 resource "google_project_iam_member" "build_source" {
@@ -184,7 +184,7 @@ resource "google_project_iam_member" "build_source" {
 
   project = var.project
   role    = "roles/storage.objectViewer"
-  member  = google_service_account.accounts["build"].member
+  member  = local.identities["build"].member
 
   condition {
     title       = "sources-of-functions"
@@ -199,7 +199,7 @@ resource "time_sleep" "roles" {
   create_duration = "180s"
   triggers = {
     build_account = local.build_account
-    accounts      = join(",", [for each in sort(tolist(local.functions)) : google_service_account.accounts[each].email])
+    accounts      = join(",", [for each in sort(tolist(local.functions)) : local.identities[each].email])
     grants        = sha256(jsonencode([local.database, local.bucket, local.policy_object, local.cluster_id, var.build.create]))
   }
 

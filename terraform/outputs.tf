@@ -17,7 +17,7 @@ output "drainer" {
   description = "The function that drains."
   value = {
     name            = google_cloudfunctions2_function.drainer.name
-    service_account = google_service_account.accounts["drainer"].email
+    service_account = local.identities["drainer"].email
     uri             = google_cloudfunctions2_function.drainer.service_config[0].uri
   }
 }
@@ -44,7 +44,7 @@ output "planner" {
   value = {
     name            = google_cloudfunctions2_function.planner.name
     schedule        = google_cloud_scheduler_job.planner.schedule
-    service_account = google_service_account.accounts["planner"].email
+    service_account = local.identities["planner"].email
     uri             = google_cloudfunctions2_function.planner.service_config[0].uri
   }
 }
@@ -63,8 +63,8 @@ output "rbac" {
   description = "What the functions may do inside the cluster, and the fence around the drainer's identity: terraform output -raw rbac | kubectl apply -f -. The submodule rbac grants the same rights."
   value = join("---\n", [
     for file in ["rbac", "admission"] : templatefile("${local.root}/infra/${file}.yaml", {
-      drainer = google_service_account.accounts["drainer"].email
-      planner = google_service_account.accounts["planner"].email
+      drainer = local.identities["drainer"].email
+      planner = local.identities["planner"].email
     })
   ])
 }

@@ -39,7 +39,7 @@ resource "google_pubsub_subscription" "orders" {
     push_endpoint = google_cloudfunctions2_function.drainer.service_config[0].uri
 
     oidc_token {
-      service_account_email = google_service_account.accounts["push"].email
+      service_account_email = local.identities["push"].email
       audience              = google_cloudfunctions2_function.drainer.service_config[0].uri
     }
   }

@@ -22,7 +22,7 @@ resource "google_cloud_scheduler_job" "planner" {
     uri         = google_cloudfunctions2_function.planner.service_config[0].uri
 
     oidc_token {
-      service_account_email = google_service_account.accounts["scheduler"].email
+      service_account_email = local.identities["scheduler"].email
       audience              = google_cloudfunctions2_function.planner.service_config[0].uri
     }
   }

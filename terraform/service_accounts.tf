@@ -1,12 +1,17 @@
 # One identity for each thing that is done, with exactly what it takes; no two share a right that one could do without.
 
 locals {
+  # Those that somebody else has made; the module grants them what they need.
+  given_accounts = { for key, email in var.identities : key => email if email != null }
+
   accounts = merge(
     {
-      drainer   = "Ebb's drainer, ${var.cluster.name}"
-      planner   = "Ebb's planner, ${var.cluster.name}"
-      push      = "Pub/Sub, to call Ebb's drainer, ${var.cluster.name}"
-      scheduler = "Cloud Scheduler, to call Ebb's planner, ${var.cluster.name}"
+      for key, title in {
+        drainer   = "Ebb's drainer, ${var.cluster.name}"
+        planner   = "Ebb's planner, ${var.cluster.name}"
+        push      = "Pub/Sub, to call Ebb's drainer, ${var.cluster.name}"
+        scheduler = "Cloud Scheduler, to call Ebb's planner, ${var.cluster.name}"
+      } : key => title if !contains(keys(local.given_accounts), key)
     },
     var.build.create ? { build = "Builds Ebb's functions, ${var.cluster.name}" } : {},
   )
@@ -17,7 +22,14 @@ locals {
     push      = "${local.name}-push"
     scheduler = "${local.name}-tick"
   }
-  build_account = var.build.create ? google_service_account.accounts["build"].email : var.build.service_account
+  identities = merge(
+    { for key, account in google_service_account.accounts : key => { email = account.email, member = account.member, name = account.name } },
+    {
+      for key, email in local.given_accounts :
+      key => { email = email, member = "serviceAccount:${email}", name = "projects/-/serviceAccounts/${email}" }
+    },
+  )
+  build_account = var.build.create ? local.identities["build"].email : var.build.service_account
 }
 
 resource "google_service_account" "accounts" {

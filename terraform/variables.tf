@@ -46,10 +46,11 @@ variable "bucket" {
 }
 
 variable "build" {
-  description = "The service account that builds the functions. Several clusters may share one. create: false takes one that is there. service_account: its e-mail address, with create = false only."
+  description = "The service account that builds the functions. Several clusters may share one. create: false takes one that is there. service_account: its e-mail address, with create = false only. worker_pool: a private Cloud Build pool of the functions' region, by its full name."
   type = object({
     create          = optional(bool, true)
     service_account = optional(string)
+    worker_pool     = optional(string)
   })
   nullable = false
   default  = {}
@@ -61,6 +62,10 @@ variable "build" {
   validation {
     condition     = var.build.service_account == null || can(regex("^[a-z][a-z0-9-]*@[a-z0-9.-]+$", var.build.service_account))
     error_message = "build.service_account: write an e-mail address such as builder@my-project.iam.gserviceaccount.com."
+  }
+  validation {
+    condition     = var.build.worker_pool == null || can(regex("^projects/[^/]+/locations/[^/]+/workerPools/[^/]+$", var.build.worker_pool))
+    error_message = "build.worker_pool: write a full name such as projects/P/locations/R/workerPools/W."
   }
 }
 
@@ -115,11 +120,12 @@ variable "database" {
 }
 
 variable "encryption" {
-  description = "Encryption of bucket, topics, database and functions by a key of Cloud KMS. key: its full name, in the functions' region. repository: an Artifact Registry repository that has the same key, for the functions' images. grant: false if Google's service agents may use the key already."
+  description = "Encryption of bucket, topics and functions by a key of Cloud KMS. key: its full name, in the functions' region. database: whether the database is encrypted with it, too; Firestore takes keys of projects on its allowlist only, and of any other project the apply fails. repository: an Artifact Registry repository that has the same key, for the functions' images. grant: false if Google's service agents may use the key already."
   type = object({
     key        = optional(string)
     repository = optional(string)
     grant      = optional(bool, true)
+    database   = optional(bool, false)
   })
   nullable = false
   default  = {}
@@ -139,11 +145,12 @@ variable "encryption" {
 }
 
 variable "functions" {
-  description = "The two functions. runtime: their Python. log_level: the least severity that is logged. decision_log: changes, or all for every node's verdict at every pass. planner.cpu: its vCPUs. planner.memory: its memory. planner.timeout_seconds: how long a pass may take. drainer.memory: its memory; default by cluster.nodes. drainer.instances: how many work at most, each on 20 orders at once with 1 vCPU: 25 are enough for 500 drains in flight. drainer.timeout_seconds: how long one call may take. drainer.step_seconds: how long a step works before the drain goes on in a new message."
+  description = "The two functions. runtime: their Python. log_level: the least severity that is logged. decision_log: changes, or all for every node's verdict at every pass. binary_authorization: a policy of Binary Authorization by its full name, or default. planner.cpu: its vCPUs. planner.memory: its memory. planner.timeout_seconds: how long a pass may take. drainer.memory: its memory; default by cluster.nodes. drainer.instances: how many work at most, each on 20 orders at once with 1 vCPU: 25 are enough for 500 drains in flight. drainer.timeout_seconds: how long one call may take. drainer.step_seconds: how long a step works before the drain goes on in a new message."
   type = object({
-    runtime      = optional(string, "python313")
-    log_level    = optional(string, "INFO")
-    decision_log = optional(string, "changes")
+    runtime              = optional(string, "python313")
+    log_level            = optional(string, "INFO")
+    decision_log         = optional(string, "changes")
+    binary_authorization = optional(string)
     planner = optional(object({
       cpu             = optional(string, "1")
       memory          = optional(string, "1Gi")
@@ -207,6 +214,27 @@ variable "functions" {
   validation {
     condition     = var.functions.drainer.step_seconds >= 15 && var.functions.drainer.step_seconds <= 540 && floor(var.functions.drainer.step_seconds) == var.functions.drainer.step_seconds && var.functions.drainer.step_seconds + 30 <= var.functions.drainer.timeout_seconds
     error_message = "functions.drainer.step_seconds: write a whole number from 15 to 540, at least 30 s under drainer.timeout_seconds: a step saves and publishes its continuation after it."
+  }
+}
+
+variable "identities" {
+  description = "E-mail addresses of service accounts that are there already, where an organisation makes them itself; one that is null is made. No two may be the same. planner: the planner's. drainer: the drainer's. push: that by which Pub/Sub calls the drainer. scheduler: that by which Cloud Scheduler calls the planner; it must lie in the functions' project."
+  type = object({
+    planner   = optional(string)
+    drainer   = optional(string)
+    push      = optional(string)
+    scheduler = optional(string)
+  })
+  nullable = false
+  default  = {}
+
+  validation {
+    condition     = alltrue([for email in values(var.identities) : email == null || can(regex("^[a-z][a-z0-9-]*@[a-z0-9.-]+$", coalesce(email, "-")))])
+    error_message = "identities: write e-mail addresses such as ebb-planner@my-project.iam.gserviceaccount.com."
+  }
+  validation {
+    condition     = length(distinct([for email in values(var.identities) : email if email != null])) == length([for email in values(var.identities) : email if email != null])
+    error_message = "identities: write four different accounts; each has rights that the others do without."
   }
 }
 

@@ -5,6 +5,8 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from msgspec import structs
+
 from shared.core.cluster import names
 from shared.core.cluster.disruption_budget import PodDisruptionBudget
 from shared.core.cluster.node import Node, NodePool
@@ -70,11 +72,11 @@ def pod_class(*, owner: str | None = "ReplicaSet/web", cpu: float = 0.1, memory:
 
 def pod(name: str, *, on: str = "", kind: PodClass | None = None, **changes: Any) -> Pod:
     """A Running pod of a ReplicaSet; `kind` or the fields of a PodClass (`cpu=`, `owner="Job/x"`) describe it."""
-    own = set(Pod.__dataclass_fields__) - {"spec"}
+    own = set(Pod.__struct_fields__) - {"spec"}
     spec = kind or pod_class(**{key: value for key, value in changes.items() if key not in own})
     rest = {key: value for key, value in changes.items() if key in own}
     plain = Pod(name=name, uid=f"uid-{name}", spec=spec, node=on, created=NOW - timedelta(hours=1))
-    return replace(plain, **rest)
+    return structs.replace(plain, **rest)
 
 
 def pdb(name: str, *, allowed: int = 1, namespace: str = "default", **given: Any) -> PodDisruptionBudget:

@@ -5,12 +5,15 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from msgspec import structs
+
 from shared.core.cluster import names
 from shared.core.cluster.annotation import holding_order
 from shared.core.cluster.disruption_budget import PodDisruptionBudget
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Phase, Pod
 from shared.core.cluster.selectors import Taint
+from shared.core.cluster.storage import NO_CLAIMS, Storage
 from shared.core.cluster.workloads import Workload
 from shared.core.records.evictions import EvictionAnswer
 from shared.errors import EbbError, Gone, Stale
@@ -34,6 +37,7 @@ class FakeCluster:
         self.pods: dict[str, Pod] = {}
         self.pdbs: dict[str, PodDisruptionBudget] = {}
         self.workloads: dict[str, Workload] = {}
+        self.storage_held = NO_CLAIMS
         self.namespaces: dict[str, Mapping[str, str]] = {"default": {}, "kube-system": {}}
         self.calls: list[tuple[object, ...]] = []
         self.answers: dict[str, list[Eviction | EbbError]] = {}
@@ -61,7 +65,7 @@ class FakeCluster:
     def read(self) -> ClusterReading:
         self._called("read")
         nodes, pods = tuple(self.nodes.values()), tuple(self.pods.values())
-        return ClusterReading(nodes, pods, self._pdbs(), dict(self.namespaces), dict(self.workloads))
+        return ClusterReading(nodes, pods, self._pdbs(), dict(self.namespaces), dict(self.workloads), self.storage_held)
 
     def node(self, name: str) -> Node:
         self._called("node", name)
@@ -87,6 +91,10 @@ class FakeCluster:
         self._called("workloads_of")
         asked = set(controllers)
         return {name: each for name, each in self.workloads.items() if name in asked}
+
+    def storage(self) -> Storage:
+        self._called("storage")
+        return self.storage_held
 
     def take(self, node: Node, order_id: str, since: datetime) -> Node:
         self._called("take", node.name, order_id)
@@ -122,7 +130,7 @@ class FakeCluster:
             return Eviction(EvictionAnswer.GONE)
         refusal = self._budget(standing, dry_run=dry_run)
         if refusal is None and not dry_run and standing.deleting is None:
-            self.pods[pod.key] = replace(standing, deleting=self.now() + timedelta(seconds=grace_seconds))
+            self.pods[pod.key] = structs.replace(standing, deleting=self.now() + timedelta(seconds=grace_seconds))
         return refusal or Eviction(EvictionAnswer.GRANTED)
 
     def deletion_failed_at(self, node: str) -> datetime | None:

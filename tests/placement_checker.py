@@ -22,7 +22,12 @@ def faults(snapshot: Snapshot, moves: Mapping[str, str], drained: Collection[str
         *(fault for pod, node in standing if pod.key in moves for fault in _target(pod.spec, node, drained)),
         *_overfull(standing, moves),
         *_ports_taken(standing, moves),
-        *(fault for key, node in moves.items() if len(moves) == 1 for fault in _spread(snapshot, key, node, drained)),
+        *(
+            fault
+            for key in moves
+            if len(moves) == 1 or _calm(snapshot)
+            for fault in _spread(snapshot, moves, key, drained)
+        ),
         *(fault for key, node in moves.items() if len(moves) == 1 for fault in _lonely(snapshot, key, node, drained)),
         *_conflicts(snapshot, standing, moves),
         *_conflicts(snapshot, gone, moves),
@@ -52,7 +57,7 @@ def _target(spec: PodClass, node: Node, drained: Collection[str]) -> Iterable[st
         yield f"{node.name} is drained and cannot receive"
     if not node.ready or node.unschedulable:
         yield f"{node.name} is not ready or cordoned"
-    if any(taint.key in {names.OUR_TAINT, *names.GOING_TAINTS} for taint in node.taints):
+    if _going(node):
         yield f"{node.name} is on its way out"
     if not tolerated(node.taints, spec.tolerations):
         yield f"{node.name} is tainted against {spec.owner}"
@@ -93,26 +98,36 @@ def _ports_taken(standing: list[tuple[Pod, Node]], moves: Mapping[str, str]) -> 
                         yield f"{mover.key} and {pod.key} both take {wanted.number}/{wanted.protocol}"
 
 
-def _spread(snapshot: Snapshot, key: str, target: str, drained: Collection[str]) -> Iterable[str]:
-    """One move alone can be judged, as the scheduler sees it: what moves later changes the counts.
+def _calm(snapshot: Snapshot) -> bool:
+    """Whether nothing but the moves changes where pods lie: none waits, and no node may lose its pods at any time."""
+    steady = all(node.ready and not node.unschedulable and not _going(node) for node in snapshot.nodes)
+    return steady and all(pod.node and pod.deleting is None for pod in snapshot.pods)
+
+
+def _going(node: Node) -> bool:
+    return any(taint.key in {names.OUR_TAINT, *names.GOING_TAINTS} for taint in node.taints)
+
+
+def _spread(snapshot: Snapshot, moves: Mapping[str, str], key: str, drained: Collection[str]) -> Iterable[str]:
+    """Once all lie in their new places, the scheduler would put each mover there again.
 
     The pod itself is away; the drained nodes stand there all, or only the one it leaves, or none.
     """
-    mover = next(pod for pod in snapshot.pods if pod.key == key)
-    place = next(node for node in snapshot.nodes if node.name == target)
-    rest = [pod for pod in snapshot.pods if pod is not mover and pod.deleting is None and not pod.phase.finished]
+    lying = [(pod, node) for pod, node in _positions(snapshot, moves) if pod.deleting is None]
+    mover, place = next((pod, node) for pod, node in lying if pod.key == key)
+    rest = [(pod.spec, node.name) for pod, node in lying if pod is not mover]
     for gone in (set[str](), set(drained) - {mover.node}, set(drained)):
         nodes = [node for node in snapshot.nodes if node.name not in gone]
         for constraint in mover.spec.hard_spread:
             if not _even(mover.spec, constraint, nodes, rest, place, drained):
-                yield f"{key} on {target} breaks the spread over {constraint.topology_key} without {sorted(gone)}"
+                yield f"{key} on {place.name} breaks the spread over {constraint.topology_key} without {sorted(gone)}"
 
 
 def _even(
     spec: PodClass,
     constraint: SpreadConstraint,
     nodes: list[Node],
-    pods: list[Pod],
+    pods: list[tuple[PodClass, str]],
     target: Node,
     drained: Collection[str],
 ) -> bool:
@@ -122,9 +137,9 @@ def _even(
     counts: dict[str, int] = {}
     for node in nodes:
         if _is_domain(spec, constraint, node, drained):
-            matching = [pod for pod in pods if pod.node == node.name and _counts(spec, constraint, same, pod.spec)]
+            matching = sum(on == node.name and _counts(spec, constraint, same, other) for other, on in pods)
             domain = node.labels[constraint.topology_key]
-            counts[domain] = counts.get(domain, 0) + len(matching)
+            counts[domain] = counts.get(domain, 0) + matching
     least = min(counts.values(), default=0) if len(counts) >= constraint.min_domains else 0
     # an empty selector means the pod itself, though no other (labels.Selector.Empty)
     itself = constraint.selector is not None and constraint.selector.matches(spec.labels)

@@ -36,6 +36,7 @@ NO_WORKLOADS: Final = (
     "No ReplicaSets, Deployments and StatefulSets are known here: rollouts are not seen, and replicas are counted by "
     "the pods that are there; add replicasets,deployments,statefulsets to the dump."
 )
+UNREAD_STORAGE: Final = "Pods with volume claims stay where they are: no {lists} are known here; {remedy}."
 NOT_GKE: Final = (
     f"No node carries the label {POOL_LABEL}: this does not look like GKE, and Ebb drains nothing elsewhere."
 )
@@ -83,7 +84,8 @@ def gather(sources: Sources, read: Policy | None = None) -> Inputs:
     reading = from_dump(sources.dumps) if sources.dumps else from_cluster(sources.kubeconfig, sources.context)
     now, prices = sources.at or reading.now, prices_of()
     snapshot = snapshot_of(reading.cluster, reading.cluster_reading, reading.pools, now, now)
-    known = (NO_MARKS, *_no_workloads(reading.cluster_reading), *_estimated(snapshot, prices))
+    unread = _unread_storage(snapshot.storage.unread, in_dump=bool(sources.dumps))
+    known = (NO_MARKS, *_no_workloads(reading.cluster_reading), *unread, *_estimated(snapshot, prices))
     odd = (*warnings_of(policy, snapshot), *_elsewhere(snapshot))
     return Inputs(snapshot, policy, prices, (*odd, *notes, reading.note, *known))
 
@@ -143,6 +145,13 @@ def _elsewhere(snapshot: Snapshot) -> tuple[str, ...]:
 
 def _no_workloads(cluster_reading: ClusterReading) -> tuple[str, ...]:
     return () if cluster_reading.workloads or not cluster_reading.pods else (NO_WORKLOADS,)
+
+
+def _unread_storage(lists: tuple[str, ...], *, in_dump: bool) -> tuple[str, ...]:
+    if not lists:
+        return ()
+    remedy = f"add {','.join(lists)} to the dump" if in_dump else "let this account list them"
+    return (UNREAD_STORAGE.format(lists=", ".join(lists), remedy=remedy),)
 
 
 def _estimated(snapshot: Snapshot, prices: Prices) -> tuple[str, ...]:

@@ -55,8 +55,8 @@ Dumps = Annotated[
         "--dump",
         metavar="FILE",
         rich_help_panel=_SOURCE,
-        help="What kubectl get nodes,pods,pdb,namespaces,rs,deploy,sts -A -o json printed; several files, folders and "
-        ".gz are fine, - is stdin.",
+        help="What kubectl get -A -o json printed of nodes, pods, pdb, namespaces, rs, deploy, sts, pvc, pv, sc, "
+        "csinodes, volumeattachments and csidrivers; several files, folders and .gz are fine, - is stdin.",
     ),
 ]
 Kubeconfig = Annotated[

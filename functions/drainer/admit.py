@@ -142,7 +142,8 @@ def _partial_snapshot(session: DrainSession, node: Node, around: NodesAndBudgets
     pods = cluster.pods_on(node.name)
     workloads = with_unknown_workloads(pods, cluster.workloads_of(pod.spec.workload for pod in pods))
     others = [each for each in around.nodes if each.name != node.name]
-    reading = ClusterReading((*others, node), pods, around.disruption_budgets, {}, workloads)
+    storage = shared_snapshots.storage_of(ports, pods, now)
+    reading = ClusterReading((*others, node), pods, around.disruption_budgets, {}, workloads, storage)
     read_at = min(around.read_at, now)
     return snapshot_of(session.order.cluster, reading, ports.pools.read(), read_at, read_at)
 

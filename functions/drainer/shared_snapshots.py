@@ -10,11 +10,14 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from functions.drainer.session import DrainSession
+from shared.core.cluster.pod import Pod
+from shared.core.cluster.storage import NO_CLAIMS, Storage, uses_claims
 from shared.core.cluster.workloads import Workload
 from shared.core.draining.admission import still_reflects
 from shared.core.records.state import ClusterState
 from shared.ports import Ports
-from shared.readings import BudgetsAndUnbound, NodesAndBudgets, WholeSnapshot
+from shared.readings import BudgetsAndUnbound, NodesAndBudgets, StorageReading, WholeSnapshot
+from shared.store.advisory import warn_of_unread_storage
 from shared.store.compare_and_set import read_cluster
 from shared.store.snapshots import snapshot_of
 
@@ -52,7 +55,7 @@ def whole_snapshot(
             now - taken_at <= WHOLE_FOR and still_reflects(last.state, state, taken_at, now, own)
         )
 
-    found, is_shared = ports.shared.whole.get(is_good, lambda: _read(ports, session.order.cluster), ports.clock.sleep)
+    found, is_shared = ports.shared.whole.get(is_good, lambda: _read(session), ports.clock.sleep)
     age = max((now - found.snapshot.taken_at).total_seconds(), 0.0)
     how = "that another order of this instance had read" if is_shared else "read for it"
     message = f"The proof of placement rests on a picture of the whole cluster {how}."
@@ -60,10 +63,28 @@ def whole_snapshot(
     return found
 
 
-def _read(ports: Ports, cluster: str) -> WholeSnapshot:
+def _read(session: DrainSession) -> WholeSnapshot:
+    ports = session.ports
     state, _, began_at = read_cluster(ports.state)
     reading = ports.cluster.read()
-    return WholeSnapshot(snapshot_of(cluster, reading, ports.pools.read(), began_at, began_at), state)
+    warn_of_unread_storage(session.log_event, "drain_step", reading.storage)
+    return WholeSnapshot(snapshot_of(session.order.cluster, reading, ports.pools.read(), began_at, began_at), state)
+
+
+def storage_of(ports: Ports, pods: Iterable[Pod], now: datetime) -> Storage:
+    """Return what stands behind the volumes of pods; nothing is read where they have no claim.
+
+    Raises:
+        Retryable: a part cannot be read, or another order has been reading for too long.
+    """
+    if not uses_claims(pods):
+        return NO_CLAIMS
+
+    def read() -> StorageReading:
+        return StorageReading(ports.cluster.storage(), now)
+
+    found, _ = ports.shared.storage.get(lambda last: now - last.read_at <= WHOLE_FOR, read, ports.clock.sleep)
+    return found.storage
 
 
 def nodes_and_budgets(ports: Ports, now: datetime) -> NodesAndBudgets:

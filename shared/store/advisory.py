@@ -7,6 +7,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Protocol, TypeVar
 
+from shared.core.cluster.storage import Storage
 from shared.errors import EbbError
 from shared.ports import Cluster
 
@@ -26,6 +27,14 @@ def read_optional(log_event: LogEvent, event: str, what: str, read: Callable[[],
     except EbbError as fault:
         log_event(event, f"Going on without {what}: {fault}", severity="WARNING", reason="advice_missing")
         return otherwise
+
+
+def warn_of_unread_storage(log_event: LogEvent, event: str, storage: Storage) -> None:
+    """Say which lists of storage we may not read: an installation that was updated and whose rights were not."""
+    if storage.known:
+        return
+    what = f"Pods with volume claims stay where they are: Ebb may not list {', '.join(storage.unread)}"
+    log_event(event, f"{what}. Apply infra/rbac.yaml again.", severity="WARNING", reason="advice_missing")
 
 
 def deletion_failed_at(log_event: LogEvent, event: str, cluster: Cluster, node: str) -> datetime | None:

@@ -32,6 +32,7 @@ def snapshot_of(
         profile=reading.profile,
         minimum=reading.minimum,
         workloads={**workloads_by_pods(cluster_reading.pods), **cluster_reading.workloads},
+        storage=cluster_reading.storage,
     )
 
 

@@ -88,6 +88,7 @@ run "everything_that_is_kept_is_encrypted_with_the_key" {
     encryption = {
       key        = "projects/keys/locations/europe-west1/keyRings/r/cryptoKeys/k"
       repository = "projects/my-project/locations/europe-west1/repositories/functions"
+      database   = true
     }
   }
 
@@ -110,6 +111,56 @@ run "everything_that_is_kept_is_encrypted_with_the_key" {
       "serviceAccount:service-123456789012@${agent}.iam.gserviceaccount.com"
     ])
     error_message = "Google's agents may use the key, and nobody else."
+  }
+}
+
+run "a_key_leaves_the_database_alone" {
+  command = plan
+
+  variables {
+    encryption = {
+      key        = "projects/keys/locations/europe-west1/keyRings/r/cryptoKeys/k"
+      repository = "projects/my-project/locations/europe-west1/repositories/functions"
+    }
+  }
+
+  assert {
+    condition = (
+      length(google_firestore_database.state[0].cmek_config) == 0 &&
+      !contains([for each in google_kms_crypto_key_iam_member.agents : strcontains(each.member, "firestore")], true)
+    )
+    error_message = "Firestore takes keys of few projects only; it is asked for by its own word."
+  }
+}
+
+run "what_an_organisation_brings" {
+  command = plan
+
+  variables {
+    identities = {
+      planner = "planner@identities.iam.gserviceaccount.com"
+      push    = "push@my-project.iam.gserviceaccount.com"
+    }
+    build     = { worker_pool = "projects/my-project/locations/europe-west1/workerPools/private" }
+    functions = { binary_authorization = "default" }
+  }
+
+  assert {
+    condition = (
+      toset(keys(google_service_account.accounts)) == toset(["build", "drainer", "scheduler"]) &&
+      google_cloudfunctions2_function.planner.service_config[0].service_account_email == "planner@identities.iam.gserviceaccount.com" &&
+      google_project_iam_member.control_plane["planner"].member == "serviceAccount:planner@identities.iam.gserviceaccount.com" &&
+      google_service_account_iam_member.push_token.service_account_id == "projects/-/serviceAccounts/push@my-project.iam.gserviceaccount.com"
+    )
+    error_message = "A given account is not made, and gets the rights."
+  }
+  assert {
+    condition = alltrue([
+      for function in [google_cloudfunctions2_function.planner, google_cloudfunctions2_function.drainer] :
+      function.build_config[0].worker_pool == var.build.worker_pool &&
+      function.service_config[0].binary_authorization_policy == "default"
+    ])
+    error_message = "Both functions are built in the pool, and admitted by the policy."
   }
 }
 
@@ -227,4 +278,25 @@ run "a_memory_that_is_written_counts" {
     condition     = google_cloudfunctions2_function.drainer.service_config[0].available_memory == "4Gi"
     error_message = "Whoever writes the drainer's memory has it."
   }
+}
+
+run "a_cluster_that_ebb_cannot_serve_is_warned_of" {
+  command = plan
+
+  override_data {
+    target = data.google_container_cluster.target
+    values = {
+      name                           = "prod"
+      enable_autopilot               = true
+      node_pool                      = [{ name = "default-pool" }]
+      control_plane_endpoints_config = [{ dns_endpoint_config = [{ endpoint = "gke-1.europe-west1.gke.goog", allow_external_traffic = false }] }]
+    }
+  }
+
+  variables {
+    network = { endpoint = "dns" }
+    policy  = { nodePools = { default-pool = { enabled = true }, defualt-pool = { enabled = true } } }
+  }
+
+  expect_failures = [check.the_cluster_can_be_served]
 }

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from shared.adapters.kubernetes.dump import read_dump
+from shared.core.cluster.storage import LISTS, NO_CLAIMS, VolumeAttachment
 from shared.core.cluster.workloads import Workload
 from shared.errors import BadDump
 from tests.adapters.objects import api_node, api_pod
@@ -70,6 +71,59 @@ def test_a_dump_without_workloads_knows_none(tmp_path: Path) -> None:
     reading, _ = read_dump([write(tmp_path / "all.json", listed(a_node(), a_pod()))])
 
     assert reading.workloads == {}
+
+
+USES_A_CLAIM: Any = a_pod(volumes=[{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}])
+STORAGE = (
+    {"kind": "PersistentVolumeClaim", "metadata": {"name": "data", "namespace": "default"}, "spec": {}},
+    {"kind": "PersistentVolume", "metadata": {"name": "pv-data"}, "spec": {"csi": {"driver": "pd"}}},
+    {"kind": "StorageClass", "metadata": {"name": "fast"}, "provisioner": "pd"},
+    {"kind": "CSINode", "metadata": {"name": "n1"}, "spec": {"drivers": []}},
+)
+ATTACHED = {
+    "kind": "VolumeAttachment",
+    "metadata": {"name": "a"},
+    "spec": {"attacher": "pd", "nodeName": "n1", "source": {"persistentVolumeName": "pv-data"}},
+}
+
+
+def test_storage_is_read_where_it_was_printed(tmp_path: Path) -> None:
+    files = [
+        write(tmp_path / name, listed(a_node(), USES_A_CLAIM, *STORAGE, ATTACHED)) for name in ("a.json", "b.json")
+    ]
+    found = read_dump(files)[0].storage
+
+    assert found.known
+    assert (list(found.claims), list(found.volumes), list(found.classes)) == (["default/data"], ["pv-data"], ["fast"])
+    assert found.attachments == {"n1": (VolumeAttachment("pd", "pv-data"),)}
+
+
+@pytest.mark.parametrize(
+    ("expected", "items"),
+    [
+        pytest.param(LISTS[:4], (), id="an older command"),
+        pytest.param(("csinodes",), STORAGE[:3], id="a list was left out"),
+        pytest.param((), STORAGE, id="nothing is attached, and no driver is registered"),
+    ],
+)
+def test_what_was_not_printed_of_storage_is_not_known(
+    tmp_path: Path, expected: tuple[str, ...], items: tuple[Any, ...]
+) -> None:
+    reading, _ = read_dump([write(tmp_path / "all.json", listed(a_node(), USES_A_CLAIM, *items))])
+
+    assert reading.storage.unread == expected
+
+
+def test_a_dump_whose_pods_have_no_claims_needs_no_storage(tmp_path: Path) -> None:
+    reading, _ = read_dump([write(tmp_path / "all.json", listed(a_node(), a_pod()))])
+
+    assert reading.storage is NO_CLAIMS
+
+
+def test_a_malformed_volume_is_named(tmp_path: Path) -> None:
+    broken = {"kind": "PersistentVolume", "metadata": {"name": "pv"}, "spec": {"nfs": {}, "nodeAffinity": 7}}
+    with pytest.raises(BadDump, match=r"items\[1\] \(PersistentVolume pv\).*nodeAffinity"):
+        read_dump([write(tmp_path / "all.json", listed(a_node(), broken))])
 
 
 def _typed(folder: Path) -> list[Path]:

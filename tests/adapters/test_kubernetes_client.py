@@ -6,7 +6,7 @@ import pytest
 from shared.adapters.kubernetes.access import Access, from_kubeconfig
 from shared.adapters.kubernetes.client import Call, KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
-from shared.errors import EbbError, Gone, Retryable, Stale, Terminal
+from shared.errors import EbbError, Forbidden, Gone, Retryable, Stale, Terminal
 from tests.adapters.access import access_to, kubeconfig
 from tests.adapters.objects import api_node, api_pod
 from tests.adapters.scripted import Say, Script, scripted, status
@@ -35,7 +35,7 @@ def page(*items: dict[str, Any], after: str = "") -> Say:
     [
         pytest.param(Gone, 404, id="not there"),
         pytest.param(Stale, 409, id="conflict"),
-        pytest.param(Terminal, 403, id="not allowed"),
+        pytest.param(Forbidden, 403, id="not allowed"),
         pytest.param(Terminal, 422, id="invalid"),
         pytest.param(Terminal, 400, id="bad request"),
         pytest.param(Retryable, 429, id="too many requests"),

@@ -9,7 +9,7 @@ from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.core.cluster import names
 from shared.core.cluster.node import Node
-from shared.errors import Gone, Stale, Terminal
+from shared.errors import Forbidden, Gone, Stale, Terminal
 from tests.adapters.access import access_to
 from tests.adapters.objects import api_node
 from tests.adapters.scripted import Say, Script, scripted, status
@@ -104,7 +104,7 @@ def test_giving_back_what_is_not_that_orders_writes_nothing(
             Gone, [Say(body=api_node(spec={"taints": [OURS]})), Say(404, status(404, "not found"))], id="gone meanwhile"
         ),
         pytest.param(
-            Terminal, [Say(body=api_node(spec={"taints": [OURS]})), Say(403, status(403, "no"))], id="not allowed"
+            Forbidden, [Say(body=api_node(spec={"taints": [OURS]})), Say(403, status(403, "no"))], id="not allowed"
         ),
     ],
 )

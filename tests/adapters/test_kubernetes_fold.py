@@ -1,11 +1,14 @@
 """Pods of one kind share a class, and nothing that a rule reads is lost by sharing."""
 
+from dataclasses import astuple
 from typing import Any
 
 import pytest
 
+from shared.adapters.kubernetes import fold, wire
 from shared.adapters.kubernetes.fold import PodFolder
 from shared.core.cluster import names
+from shared.core.cluster.pod import Pod
 from shared.core.cluster.selectors import NodeTerm, Requirement
 from tests.adapters.objects import api_pod, container, node_affinity, read
 
@@ -77,3 +80,89 @@ def test_annotations_that_no_rule_reads_are_dropped() -> None:
 
     assert read(noted, folder).spec.annotations == {names.SAFE_TO_EVICT: "true"}
     assert read(api_pod(meta={"annotations": {"checksum/config": "2"}}), folder).spec is read(plain, folder).spec
+
+
+_BIG = {"requests": {"cpu": "9"}}
+_SPREAD = {"topologyKey": "zone", "maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {}}
+SPEC: dict[str, Any] = {
+    "containers": [container("200m")],
+    "initContainers": [container("9")],
+    "overhead": {"cpu": "5"},
+    "resources": _BIG,
+    "nodeSelector": {"disk": "ssd"},
+    "affinity": node_affinity({"matchFields": [_named("n2")]}),
+    "tolerations": [{"operator": "Exists"}],
+    "topologySpreadConstraints": [_SPREAD],
+    "volumes": [{"name": "d", "persistentVolumeClaim": {"claimName": "d"}}],
+    "resourceClaims": [{"name": "gpu"}],
+    "schedulingGates": [{"name": "wait"}],
+    "workloadRef": {"name": "gang"},
+    "schedulingGroup": {"podGroupName": "gang"},
+    "hostNetwork": True,
+    "schedulerName": "own",
+    "priority": 7,
+    "priorityClassName": "high",
+    "terminationGracePeriodSeconds": 7,
+    "restartPolicy": "Never",
+}
+STATUS: dict[str, Any] = {
+    "containerStatuses": [{"name": "app", "allocatedResources": {"cpu": "2"}}],
+    "initContainerStatuses": [{"name": "side", "allocatedResources": {"cpu": "3"}}],
+    "allocatedResources": {"cpu": "4"},
+    "resources": _BIG,
+    "conditions": [{"type": "PodResizePending", "status": "True", "reason": "Infeasible"}],
+    "phase": "Succeeded",
+}
+_APP = container("1", ports=[{"containerPort": 80}])
+_SIDECAR = container("1", name="side", restartPolicy="Always")
+_GIVEN = {
+    "containerStatuses": [{"name": "app", "allocatedResources": {"cpu": "6"}, "resources": {"requests": {"cpu": "6"}}}]
+}
+_GIVEN_TO_ALL = {"resources": {"requests": {"cpu": "3"}}}
+
+
+def _plain(**spec: Any) -> dict[str, Any]:
+    return api_pod(**{"containers": [_APP], "initContainers": [_SIDECAR], **spec})
+
+
+def _resized(**status: Any) -> dict[str, Any]:
+    whole = bool(status.keys() & {"resources", "allocatedResources"})
+    own: dict[str, Any] = {"resources": {"requests": {"cpu": "2"}}} if whole else {}
+    return api_pod(
+        containers=[_APP], initContainers=[_SIDECAR], status={**(_GIVEN_TO_ALL if whole else _GIVEN), **status}, **own
+    )
+
+
+def _said(pod: Pod) -> tuple[Any, ...]:
+    return astuple(pod.spec), pod.booked
+
+
+@pytest.mark.parametrize(
+    "varied",
+    [
+        *(pytest.param(_plain(**{name: value}), id=f"spec.{name}") for name, value in SPEC.items()),
+        *(pytest.param(_resized(**{name: value}), id=f"status.{name}") for name, value in STATUS.items()),
+    ],
+)
+def test_a_pod_is_read_alike_whatever_its_folder_has_read_before(varied: dict[str, Any]) -> None:
+    folder = PodFolder()
+    for known in (_plain(), _resized(), _resized(**_GIVEN_TO_ALL)):
+        read(known, folder)
+
+    assert _said(read(varied, folder)) == _said(read(varied))
+
+
+def test_every_field_that_is_decoded_of_a_pod_is_varied_above_or_its_own() -> None:
+    fields = {part: set(part.__struct_encode_fields__) for part in (wire.PodSpec, wire.PodStatus)}
+
+    assert fields[wire.PodSpec] - {"nodeName"} == SPEC.keys()
+    assert fields[wire.PodStatus] - {"startTime"} == STATUS.keys()
+
+
+def test_many_kinds_are_not_all_kept_by_their_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fold, "MOST_KINDS", 2)
+    folder = PodFolder()
+    kinds = [api_pod(priority=number % 5) for number in range(20)]
+
+    assert [read(kind, folder).spec.priority for kind in kinds] == [number % 5 for number in range(20)]
+    assert len({id(read(kind, folder).spec) for kind in kinds}) == 5

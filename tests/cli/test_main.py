@@ -63,6 +63,29 @@ def test_the_table_says(expected: str, dump: Path) -> None:
     assert expected in ebb("plan", "--dump", dump).output
 
 
+@pytest.mark.parametrize(
+    ("expected", "kinds"),
+    [
+        pytest.param("no persistentvolumeclaims, persistentvolumes, storageclasses, csinodes are known here; add "
+                     "persistentvolumeclaims,persistentvolumes,storageclasses,csinodes to the dump.",
+                     (), id="an old one"),
+        pytest.param("", ("PersistentVolumeClaim", "PersistentVolume", "StorageClass", "CSINode"), id="a whole dump"),
+    ],
+)  # fmt: skip
+def test_a_dump_without_storage_says_so_where_a_pod_has_a_claim(
+    expected: str, kinds: tuple[str, ...], tmp_path: Path
+) -> None:
+    volumes = [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]
+    claiming = dumps.pod("db-0", dumps.name_of(0), app="db", kind="StatefulSet", volumes=volumes)
+    rows = [{"kind": kind, "metadata": {"name": "data", "namespace": "shop"}, "spec": {}} for kind in kinds]
+    given = tmp_path / "night.json"
+    given.write_text(json.dumps({"kind": "List", "items": [dumps.node(0), claiming, *rows]}))
+
+    said = [line for line in ebb("plan", "--dump", given).output.splitlines() if "volume claims" in line]
+
+    assert said == ([f"Pods with volume claims stay where they are: {expected}"] if expected else [])
+
+
 def test_a_file_gets_no_colours(dump: Path) -> None:
     assert "\x1b" not in process("plan", "--dump", dump, "--potential").stdout
 

@@ -39,6 +39,9 @@ class World(Protocol):
     def add_replicas(self, number: int, *, on: str) -> None:
         """Add Deployment `shop` in namespace default with so many replicas, and let its pods run on that node."""
 
+    def add_disk(self, name: str, *, zone: str) -> None:
+        """Add a PersistentVolume `pv-NAME` in a zone, bound to a claim of that name in namespace default."""
+
     def touch(self, node: str) -> None:
         """Let somebody else write to the node."""
 
@@ -110,6 +113,19 @@ class ClusterContract:
         pod = self.pod(world)
 
         assert world.cluster.workloads_of([pod.spec.workload]) == {}
+
+    def test_a_claim_leads_to_its_volume_and_its_volume_to_its_zone(self, world: World) -> None:
+        world.add_disk("data", zone="z1")
+
+        storage = world.cluster.storage()
+
+        claim = storage.claims["default/data"]
+        terms = storage.volumes[claim.volume].node_terms or ()
+        assert (claim.bound, storage.known) == (True, True)
+        assert [term.matches({names.ZONE_LABEL: zone}, "n1") for term in terms for zone in ("z1", "z2")] == [
+            True,
+            False,
+        ]
 
     def test_a_node_that_is_not_there_is_gone(self, world: World) -> None:
         with pytest.raises(Gone):

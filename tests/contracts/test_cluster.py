@@ -13,7 +13,7 @@ from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.core.cluster.selectors import Taint
 from shared.core.cluster.workloads import Workload
 from tests.adapters.access import access_to
-from tests.builders import node, pdb, pod, pod_class
+from tests.builders import node, pdb, persistent_volume, pod, pod_class, storage, volume_claim
 from tests.contracts.cluster_contract import ClusterContract, World
 from tests.fakes import FakeCluster
 from tests.local import virtual_cluster
@@ -36,6 +36,9 @@ class FakeWorld:
         kind = pod_class(owner="ReplicaSet/shop-1")
         self.cluster.put(*(pod(f"shop-{each}", on=on, kind=kind) for each in range(number)))
         self.cluster.workloads[kind.workload] = Workload("default/Deployment/shop", number, number, created=number)
+
+    def add_disk(self, name: str, *, zone: str) -> None:
+        self.cluster.storage_held = storage(volume_claim(name), persistent_volume(f"pv-{name}", zone=zone))
 
     def touch(self, name: str) -> None:
         self.cluster.put(replace(self.cluster.nodes[name], annotations={"touched": "yes"}))
@@ -73,6 +76,10 @@ class LittleWorld:
     def add_replicas(self, number: int, *, on: str) -> None:
         self._virtual.add("deployments", virtual_cluster.workload("shop", number, nodeName=on))
         self._virtual.run(10)
+
+    def add_disk(self, name: str, *, zone: str) -> None:
+        self._virtual.add("persistentvolumes", virtual_cluster.disk(f"pv-{name}", zone))
+        self._virtual.add("persistentvolumeclaims", virtual_cluster.claim(name, volume=f"pv-{name}"))
 
     def touch(self, name: str) -> None:
         patch = {"metadata": {"annotations": {"touched": "yes"}}}

@@ -122,7 +122,7 @@ def test_every_input_of_the_module_is_explained_with_each_of_its_fields() -> Non
 def declared() -> Counter[str]:
     """How often each class and type is declared in shared/ and functions/; the wire's types repeat the API's names."""
     files = chain((ROOT / "shared").rglob("*.py"), (ROOT / "functions").rglob("*.py"))
-    code = "\n".join(path.read_text(encoding="utf-8") for path in files if path.name != "wire.py")
+    code = "\n".join(path.read_text(encoding="utf-8") for path in files if not path.name.endswith("wire.py"))
     found = re.findall(r"^(?:class (\w+)|([A-Z]\w*[a-z]\w*) = )", code, re.MULTILINE)
     return Counter(name or alias for name, alias in found)
 

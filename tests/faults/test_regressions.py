@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -65,7 +66,7 @@ def test_a_step_that_slept_before_its_claim_heeds_what_people_said_meanwhile(wai
 def test_an_autoscaler_that_fails_for_ever_does_not_put_the_watchdog_off(delay: int, deletion: int) -> None:
     """Each pass finds the cordon cleared by the autoscaler, which has just failed again."""
     web = workload("web", [0, 1, 2, 3, 4], pdb={"maxUnavailable": 1})
-    times = {"scanInterval": 5, "unneededTime": 10, "delayAfterFailure": delay, "deletion": deletion}
+    times: Any = {"scanInterval": 5, "unneededTime": 10, "delayAfterFailure": delay, "deletion": deletion}
     failing = setting("fails", [web], limits=Limits(minimum_nodes=4), failDeletions=["web/0-4"], **times)
     assert breaches_of(History(failing)) == []
 

@@ -93,8 +93,32 @@ def workload(name: str, nodes: list[int], kind: str = "Deployment", cpu: int = 5
     }
 
 
+def disk(name: str, zone: str = "europe-west4-a") -> tuple[dict[str, Any], ...]:
+    """A disk in a zone and the claim of that name that it is bound to."""
+    modes = ["ReadWriteOnce"]
+    terms = [{"matchExpressions": [{"key": "topology.kubernetes.io/zone", "operator": "In", "values": [zone]}]}]
+    source = {"csi": {"driver": "pd.csi.storage.gke.io", "volumeHandle": f"disks/{name}"}}
+    volume = {"accessModes": modes, "nodeAffinity": {"required": {"nodeSelectorTerms": terms}}, **source}
+    bound = {"name": name, "namespace": "default", "annotations": {"pv.kubernetes.io/bind-completed": "yes"}}
+    return (
+        {"kind": "PersistentVolume", "metadata": {"name": f"pv-{name}"}, "spec": volume},
+        {"kind": "PersistentVolumeClaim", "metadata": bound, "status": {"phase": "Bound"},
+         "spec": {"accessModes": modes, "volumeName": f"pv-{name}"}},
+    )  # fmt: skip
+
+
+def mounted(*claims: str) -> dict[str, Any]:
+    """What a workload's pods have that use these claims."""
+    return {"pod": {"volumes": [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in claims]}}
+
+
 def setting(
-    name: str, workloads: list[dict[str, Any]], nodes: int = 5, limits: Limits | None = None, **autoscaler: Any
+    name: str,
+    workloads: list[dict[str, Any]],
+    nodes: int = 5,
+    limits: Limits | None = None,
+    manifests: tuple[dict[str, Any], ...] = (),
+    **autoscaler: Any,
 ) -> Setting:
     limits = limits or Limits()
     pool = {
@@ -108,6 +132,7 @@ def setting(
     body = {
         "pools": [pool],
         "workloads": workloads,
+        "manifests": manifests,
         "topics": [TOPIC],
         "kubelet": {"readyAfter": [2, 2], "shutdown": 2, "nodeBoot": 5},
         "autoscaler": {**times, **autoscaler},
@@ -147,6 +172,14 @@ def settings() -> tuple[Setting, ...]:
                 unneededTime=200, limits=Limits(pool=1, ceiling=1, minimum_nodes=1, pool_minimum=0)),
         setting("held by a budget", [web, workload("api", [3, 4], pdb={"maxUnavailable": 0})]),
     )  # fmt: skip
+
+
+@cache
+def with_a_disk() -> Setting:
+    """A world in which one pod has a disk."""
+    web = workload("web", [0, 1, 2, 3, 4], pdb={"maxUnavailable": 1})
+    db = workload("db", [2], kind="StatefulSet", **mounted("data"))
+    return setting("with a disk", [web, db], manifests=disk("data"), enabled=False)
 
 
 @cache

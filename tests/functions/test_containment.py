@@ -10,6 +10,7 @@ import pytest
 
 from functions.drainer.receive import PushReply
 from shared.core.cluster.resources import Resources
+from shared.core.cluster.storage import Storage
 from shared.core.policy import Policy
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.orders import Order, OrderKind
@@ -108,6 +109,21 @@ def test_planner_and_drainer_say_of_the_same_missing_advice_the_same() -> None:
         ("run_summary", "WARNING", expected),
         ("drain_step", "WARNING", expected),
     }
+
+
+def test_storage_that_may_not_be_read_is_said_and_ends_no_pass() -> None:
+    ebb = fake_ebb()
+    ebb.cluster.storage_held = Storage(unread=("persistentvolumes", "csinodes"))
+
+    ebb.tick()
+
+    (line,) = [line for line in ebb.log.lines if line.get("reason") == "advice_missing"]
+    assert (line["event"], line["severity"]) == ("run_summary", "WARNING")
+    assert line["message"] == (
+        "Pods with volume claims stay where they are: Ebb may not list persistentvolumes, csinodes. "
+        "Apply infra/rbac.yaml again."
+    )
+    assert [each.node for each in ebb.bus.published] == ["n1"]
 
 
 def two_drains() -> FakeEbb:

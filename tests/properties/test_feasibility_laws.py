@@ -13,6 +13,7 @@ from typing import Final
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import PodClass
@@ -75,7 +76,7 @@ def test_a_node_without_its_taints_is_lost_to_no_pod(snapshot: Snapshot, choice:
 def test_pods_that_lie_there_and_ask_for_less_leave_no_fewer_nodes(less: str, snapshot: Snapshot, choice: int) -> None:
     spec = drawn(snapshot, choice)
     easier = {each.spec: ASK_LESS[less](each.spec) for each in snapshot.pods}
-    pods = tuple(replace(each, spec=easier[each.spec]) for each in snapshot.pods)
+    pods = tuple(structs.replace(each, spec=easier[each.spec]) for each in snapshot.pods)
 
     assert feasible(snapshot, spec) <= feasible(replace(snapshot, pods=pods), spec)
 
@@ -105,6 +106,6 @@ def test_each_step_of_a_plan_holds_by_itself(strategy: Strategy, snapshot: Snaps
             )
             found = set(faults(now, {mover.key: snapshot.nodes[target].name}, drained)).difference(at_first)
             assert [fault for fault in sorted(found) if not fault.endswith(f"is left on {node.name}")] == []
-            moved = replace(mover, node=snapshot.nodes[target].name)
+            moved = structs.replace(mover, node=snapshot.nodes[target].name)
             now = cluster(now.nodes, [*(each for each in now.pods if each is not mover), moved])
             now = replace(now, namespaces=snapshot.namespaces)

@@ -18,6 +18,7 @@ from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
+from shared.core.cluster.storage import Storage
 from shared.core.records.evictions import EvictionAnswer
 from shared.errors import Stale, Terminal
 from shared.ports import Eviction
@@ -99,6 +100,12 @@ CALLS: Mapping[str, Callable[[KubernetesCluster, Place], object]] = {
     "list apps replicasets": lambda cluster, _: cluster.read(),
     "list apps deployments": lambda cluster, _: cluster.read(),
     "list apps statefulsets": lambda cluster, _: cluster.read(),
+    "list  persistentvolumeclaims": lambda cluster, _: cluster.storage(),
+    "list  persistentvolumes": lambda cluster, _: cluster.storage(),
+    "list storage.k8s.io storageclasses": lambda cluster, _: cluster.storage(),
+    "list storage.k8s.io csinodes": lambda cluster, _: cluster.storage(),
+    "list storage.k8s.io volumeattachments": lambda cluster, _: cluster.storage(),
+    "list storage.k8s.io csidrivers": lambda cluster, _: cluster.storage(),
     "get apps replicasets": lambda cluster, place: cluster.workloads_of([place.web.spec.workload]),
     "get apps deployments": lambda cluster, place: cluster.workloads_of([place.web.spec.workload]),
     "get apps statefulsets": lambda cluster, place: cluster.workloads_of([place.database.spec.workload]),
@@ -112,6 +119,9 @@ def refusal(right: Right, cluster: KubernetesCluster, place: Place) -> str:
         answer = CALLS[str(right)](cluster, place)
     except Terminal as refused:
         return str(refused)
+    if isinstance(answer, Storage):
+        named = f'cannot {right.verb} resource {right.resource} in API group "{right.group}"'
+        return named if right.resource in answer.unread else ""
     return answer.detail if isinstance(answer, Eviction) and answer.answer is EvictionAnswer.FORBIDDEN else ""
 
 

@@ -8,7 +8,7 @@ from infra.local.world.kinds import Json
 from shared.adapters.kubernetes.access import SCOPES
 from tests.faults.history import History, run
 from tests.faults.people import Act
-from tests.faults.worlds import settings
+from tests.faults.worlds import settings, with_a_disk
 from tests.rights.comparison import idle, lacking
 from tests.rights.rbac import FILE, PLACEHOLDERS, Right, filled, granted, objects, right_of
 from tests.rights.used_rights import ANYONE, DRAINER, PLANNER, USED_RIGHTS, UsedRights
@@ -19,6 +19,7 @@ INTERFERENCES = ("uncordon", "pause", "release", "drain", "take back", "lose the
 
 def histories() -> Iterator[History]:
     """Give worlds in which drains end well, fail, are held, are given back, and are healed after people interfered."""
+    yield History(with_a_disk())
     for setting in settings():
         yield History(setting)
         for name in INTERFERENCES:

@@ -50,6 +50,8 @@ KINDS: dict[str, ApiKind] = {
         ApiKind("jobs", "Job", "batch", counts_generations=True),
         ApiKind("storageclasses", "StorageClass", "storage.k8s.io", namespaced=False),
         ApiKind("csinodes", "CSINode", "storage.k8s.io", namespaced=False),
+        ApiKind("csidrivers", "CSIDriver", "storage.k8s.io", namespaced=False),
+        ApiKind("volumeattachments", "VolumeAttachment", "storage.k8s.io", namespaced=False),
         ApiKind("priorityclasses", "PriorityClass", "scheduling.k8s.io", namespaced=False),
         *(ApiKind(f"{name.lower()}s", name, "apps", counts_generations=True) for name in _APPS),
     )

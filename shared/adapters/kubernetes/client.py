@@ -19,7 +19,7 @@ from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.access import Access
 from shared.adapters.kubernetes.replies import ApiReply
 from shared.adapters.kubernetes.transport import RawRequest, Transport
-from shared.errors import BadInput, EbbError, Gone, Retryable, Stale, Terminal
+from shared.errors import BadInput, EbbError, Forbidden, Gone, Retryable, Stale, Terminal
 
 CONNECT_SECONDS: Final = 5.0
 READ_SECONDS: Final = 30.0
@@ -168,7 +168,7 @@ def segment(text: str) -> str:
 def _failure(call: Call, reply: ApiReply) -> EbbError:
     message = reply.status.message
     if reply.code == HTTPStatus.FORBIDDEN:
-        return Terminal(f"not allowed to {call.verb} {call.resource}", f"{message}; {_REMEDY}")
+        return Forbidden(f"not allowed to {call.verb} {call.resource}", f"{message}; {_REMEDY}")
     what, detail = f"Kubernetes API, {call}", f"{reply.code} {message}"
     changed = _CHANGED.get(reply.code)
     if changed is not None:

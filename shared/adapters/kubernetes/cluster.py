@@ -15,9 +15,11 @@ from shared.adapters.kubernetes import evictions, ownership, translate, wire
 from shared.adapters.kubernetes.client import Call, KubernetesClient, readable, segment
 from shared.adapters.kubernetes.controllers import Controllers
 from shared.adapters.kubernetes.fold import PodFolder
+from shared.adapters.kubernetes.storage_lists import read_storage
 from shared.core.cluster.disruption_budget import PodDisruptionBudget
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
+from shared.core.cluster.storage import NO_CLAIMS, Storage, uses_claims
 from shared.core.cluster.workloads import Workload
 from shared.core.records.evictions import EvictionAnswer
 from shared.errors import Gone, Retryable, Stale
@@ -48,14 +50,16 @@ class KubernetesCluster:
         self._now = now
 
     def read(self) -> ClusterReading:
-        """Read nodes, then pods, PodDisruptionBudgets, namespaces and workloads."""
+        """Read nodes, then pods, PodDisruptionBudgets, namespaces and workloads, and storage if a pod has a claim."""
         read_list = self._client.read_list
+        nodes, pods = self.all_nodes(), self._pods({})
         return ClusterReading(
-            nodes=self.all_nodes(),
-            pods=self._pods({}),
+            nodes=nodes,
+            pods=pods,
             disruption_budgets=self.disruption_budgets(),
             namespaces=read_list(Call("list", "namespaces", "/api/v1/namespaces"), _namespaces, _read_namespaces),
             workloads=self._controllers.all(),
+            storage=self.storage() if uses_claims(pods) else NO_CLAIMS,
         )
 
     def node(self, name: str) -> Node:
@@ -77,6 +81,9 @@ class KubernetesCluster:
     def workloads_of(self, controllers: Iterable[str]) -> Mapping[str, Workload]:
         """Read ReplicaSets, their Deployments and StatefulSets by name; other controllers are not known."""
         return self._controllers.of(controllers)
+
+    def storage(self) -> Storage:
+        return read_storage(self._client)
 
     def take(self, node: Node, order_id: str, since: datetime) -> Node:
         """Cordon, taint and annotate in one patch; foreign taints keep every field (timeAdded)."""

@@ -19,11 +19,13 @@ import msgspec
 
 from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.gathering import DumpContents
+from shared.core.cluster.storage import LISTS
 from shared.errors import BadDump, BadInput
 from shared.ports import ClusterReading
 
 COMMAND: Final = (
-    "kubectl get nodes,pods,poddisruptionbudgets,namespaces,replicasets,deployments,statefulsets -A -o json > dump.json"
+    "kubectl get nodes,pods,poddisruptionbudgets,namespaces,replicasets,deployments,statefulsets,"
+    f"{','.join(LISTS)} -A -o json > dump.json"
 )
 STDIN: Final = Path("-")
 _YAML: Final = re.compile(rb"(\s|---|#[^\n]*\n)*(apiVersion|items|kind|metadata):")

@@ -6,13 +6,18 @@ Must not judge what it folds, nor be kept from one reading to the next.
 from datetime import datetime
 from typing import Final
 
+import msgspec
+
 from shared.adapters.kubernetes import containers, resize, selectors, volumes, wire
 from shared.adapters.kubernetes.parts import RawPart
-from shared.adapters.kubernetes.pod_keys import DAEMON_SET, LABELS, PodKey, pod_key
+from shared.adapters.kubernetes.pod_keys import DAEMON_SET, LABELS, PodKey, Words, pod_key, pod_words
 from shared.core.cluster.pod import Owner, Phase, Pod, PodClass
+from shared.core.cluster.resources import Resources
 
 _PHASES: Final = {phase.value: (phase, phase.finished) for phase in Phase} | {"": (Phase.PENDING, False)}
 _UNKNOWN_PHASE: Final = (Phase.UNKNOWN, False)
+MOST_KINDS: Final = 20_000
+"""How many kinds of words are kept at once; where hardly two pods say the same, keeping all would only take room."""
 
 
 class NamedItem(wire.Partial, frozen=True):
@@ -24,10 +29,18 @@ _claims: Final = RawPart("spec.resourceClaims", list[NamedItem])
 _gates: Final = RawPart("spec.schedulingGates", list[NamedItem])
 
 
+class _Kind(msgspec.Struct, frozen=True, gc=False):
+    """What pods of the same words have in common."""
+
+    spec: PodClass
+    booked: Resources | None
+
+
 class PodFolder:
     """Turns the pods of one reading into core pods whose classes are shared. Not for use across readings."""
 
     def __init__(self) -> None:
+        self._kinds: dict[tuple[Words, bool], _Kind] = {}
         self._classes: dict[PodKey, PodClass] = {}
 
     def fold(self, pod: wire.Pod) -> Pod:
@@ -36,24 +49,34 @@ class PodFolder:
         Raises:
             BadInput: a part is not of the API's shape, or a quantity cannot be read.
         """
-        spec = self._class(pod_key(pod))
-        phase, finished = _PHASES.get(pod.status.phase, _UNKNOWN_PHASE)
-        ready, ready_since, unschedulable = _conditions(pod.status.conditions)
-        booked = resize.booked(pod) if pod.spec.node_name and not finished else None
+        meta, status, node = pod.metadata, pod.status, pod.spec.node_name
+        phase, finished = _PHASES.get(status.phase, _UNKNOWN_PHASE)
+        ready, ready_since, unschedulable, infeasible = _conditions(status.conditions)
+        running = bool(node) and not finished
+        words = pod_words(pod, running=running), infeasible
+        kind = self._kinds.get(words) or self._learn(words, pod, running=running)
         return Pod(
-            name=pod.metadata.name,
-            uid=pod.metadata.uid,
-            spec=spec,
-            node=pod.spec.node_name,
+            name=meta.name,
+            uid=meta.uid,
+            spec=kind.spec,
+            node=node,
             phase=phase,
             ready=ready,
-            created=pod.metadata.creation_timestamp,
-            started=pod.status.start_time,
-            deleting=pod.metadata.deletion_timestamp,
-            booked=None if booked == spec.requests else booked,
+            created=meta.creation_timestamp,
+            started=status.start_time,
+            deleting=meta.deletion_timestamp,
+            booked=kind.booked,
             unschedulable_since=unschedulable,
             ready_since=ready_since,
         )
+
+    def _learn(self, words: tuple[Words, bool], pod: wire.Pod, *, running: bool) -> _Kind:
+        spec = self._class(pod_key(pod))
+        booked = resize.booked(pod) if running else None
+        if len(self._kinds) >= MOST_KINDS:
+            self._kinds.clear()
+        kind = self._kinds[words] = _Kind(spec, None if booked == spec.requests else booked)
+        return kind
 
     def _class(self, key: PodKey) -> PodClass:
         known = self._classes.get(key)
@@ -62,16 +85,18 @@ class PodFolder:
         return known
 
 
-def _conditions(conditions: list[wire.Condition] | None) -> tuple[bool, datetime | None, datetime | None]:
-    """Return whether the pod is Ready, since when, and since when the scheduler has found no place for it."""
-    ready, since, unschedulable = False, None, None
+def _conditions(conditions: list[wire.Condition] | None) -> tuple[bool, datetime | None, datetime | None, bool]:
+    """Return whether the pod is Ready and since when, since when it has no place, and whether its resize fails."""
+    ready, since, unschedulable, infeasible = False, None, None, False
     for each in conditions or ():
         if each.type == "Ready":
             ready = each.status == "True"
             since = each.last_transition_time if ready else None
         elif each.type == "PodScheduled" and each.status == "False" and each.reason == "Unschedulable":
             unschedulable = each.last_transition_time
-    return ready, since, unschedulable
+        elif each.type == "PodResizePending":
+            infeasible = each.reason == "Infeasible"
+    return ready, since, unschedulable, infeasible
 
 
 def pod_class(key: PodKey) -> PodClass:

@@ -4,19 +4,21 @@ Must not know files: `dump` names the place of a fault.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
+from functools import partial
 from itertools import chain
 from typing import Final
 
 import msgspec
 
-from shared.adapters.kubernetes import translate, wire
+from shared.adapters.kubernetes import storage_lists, translate, wire
 from shared.adapters.kubernetes.fold import PodFolder
 from shared.adapters.kubernetes.workloads import workloads
 from shared.core.cluster.disruption_budget import PodDisruptionBudget
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
+from shared.core.cluster.storage import NO_CLAIMS, Storage, uses_claims
 from shared.errors import BadInput
 from shared.ports import ClusterReading
 
@@ -65,6 +67,8 @@ _pod: Final = msgspec.json.Decoder(wire.Pod)
 _budget: Final = msgspec.json.Decoder(wire.PodDisruptionBudget)
 _controller: Final = msgspec.json.Decoder(wire.Controller)
 _namespace: Final = msgspec.json.Decoder(wire.Namespace)
+_MAY_BE_EMPTY: Final = (storage_lists.ATTACHMENTS.resource, storage_lists.DRIVERS.resource)
+"""Lists that can be empty where pods use claims."""
 
 
 class DumpContents:
@@ -81,6 +85,7 @@ class DumpContents:
         self.newest = datetime.min.replace(tzinfo=UTC)
         self.ignored: Counter[str] = Counter()
         self._folder = PodFolder()
+        self._storage = storage_lists.StorageRows()
         self._kinds: Mapping[str, Callable[[Bytes], None]] = {
             "Node": self._node,
             "Pod": self._pod,
@@ -89,6 +94,7 @@ class DumpContents:
             "ReplicaSet": self._controller(self.replica_sets),
             "Deployment": self._controller(self.deployments),
             "StatefulSet": self._controller(self.stateful_sets),
+            **{each.kind: partial(each.add, self._storage.rows[each.resource]) for each in storage_lists.ALL},
         }
 
     def add(self, kind: str, raw: Bytes) -> None:
@@ -110,7 +116,17 @@ class DumpContents:
     def read(self) -> ClusterReading:
         nodes, pods, budgets = self.nodes.values(), self.pods.values(), self.budgets.values()
         found = workloads(self.replica_sets.values(), self.deployments, self.stateful_sets.values())
-        return ClusterReading(tuple(nodes), tuple(pods), tuple(budgets), self.namespaces, found)
+        return ClusterReading(
+            tuple(nodes), tuple(pods), tuple(budgets), self.namespaces, found, self._read_storage(pods)
+        )
+
+    def _read_storage(self, pods: Iterable[Pod]) -> Storage:
+        """Return what was printed of it; a list of which nothing was printed counts as left out of the command."""
+        if not uses_claims(pods):
+            return NO_CLAIMS
+        rows = self._storage.rows
+        self._storage.unread = [each for each in rows if not rows[each] and each not in _MAY_BE_EMPTY]
+        return self._storage.storage()
 
     def _node(self, raw: Bytes) -> None:
         node = translate.node(_node.decode(raw))

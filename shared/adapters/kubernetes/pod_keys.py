@@ -58,6 +58,49 @@ def _own_labels(raw: msgspec.Raw) -> bytes:
     return msgspec.json.encode({key: labels[key] for key in labels if key not in _COPIED_FROM_NODE})
 
 
+Words = tuple[bytes, bytes]
+_encode: Final = msgspec.json.Encoder().encode
+
+
+def pod_words(pod: wire.Pod, *, running: bool) -> Words:
+    """Return every word that a pod's class and what it is booked as are made from, and nothing of it alone.
+
+    Encoded in one call, which takes a fraction of what `pod_key` does; most pods say what another has said.
+    """
+    meta, spec, status = pod.metadata, pod.spec, pod.status
+    owner = _controller(meta.owner_references)
+    said = (
+        running,
+        meta.namespace,
+        meta.labels,
+        _kept(meta.annotations),
+        owner,
+        spec.containers,
+        spec.init_containers,
+        spec.overhead,
+        spec.resources,
+        spec.node_selector,
+        msgspec.Raw(_affinity_words(spec, owner)),
+        spec.tolerations,
+        spec.topology_spread_constraints,
+        spec.resource_claims,
+        spec.scheduling_gates,
+        spec.workload_ref,
+        spec.scheduling_group,
+        spec.host_network,
+        spec.scheduler_name,
+        spec.priority,
+        spec.priority_class_name,
+        spec.termination_grace_period_seconds,
+        spec.restart_policy,
+        status.container_statuses,
+        status.init_container_statuses,
+        status.allocated_resources,
+        status.resources,
+    )
+    return _encode(said), volumes.without_random_names(spec.volumes)
+
+
 def pod_key(pod: wire.Pod) -> PodKey:
     meta, spec = pod.metadata, pod.spec
     owner = _controller(meta.owner_references)

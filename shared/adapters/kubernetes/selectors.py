@@ -153,11 +153,16 @@ def node_terms(given: Affinity, *, pinned: bool = False) -> tuple[NodeTerm, ...]
     required = given.node_affinity.required_during_scheduling_ignored_during_execution if given.node_affinity else None
     if required is None:
         return None
-    terms = tuple(
-        NodeTerm(_requirements(each.match_expressions), () if pinned else _requirements(each.match_fields))
-        for each in required.node_selector_terms or ()
-    )
+    terms = selector_terms(required, pinned=pinned)
     return None if pinned and any(not each.expressions for each in terms) else terms
+
+
+def selector_terms(given: NodeSelector, *, pinned: bool = False) -> tuple[NodeTerm, ...]:
+    """Return the terms, those of a pinned pod without their field expressions."""
+    return tuple(
+        NodeTerm(_requirements(each.match_expressions), () if pinned else _requirements(each.match_fields))
+        for each in given.node_selector_terms or ()
+    )
 
 
 def pod_terms(given: PodAffinity | None, namespace: str, labels: Labels) -> tuple[PodTerm, ...]:

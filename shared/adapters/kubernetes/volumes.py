@@ -13,12 +13,23 @@ _TOKEN_NAME: Final = re.compile(rb'"kube-api-access-[a-z0-9]{5}"')
 """The service account token's volume, which admission gives a random name in every pod."""
 
 
+class ClaimTemplateSpec(wire.Partial, frozen=True):
+    storage_class_name: str | None = None
+
+
+class ClaimTemplate(wire.Partial, frozen=True):
+    """What an ephemeral volume's claim is made from."""
+
+    spec: ClaimTemplateSpec = ClaimTemplateSpec()
+
+
 class VolumeSource(wire.Partial, frozen=True):
     """What tells two volumes of one kind apart for us; the other fields are the kubelet's business."""
 
     medium: str | None = ""
     claim_name: str | None = ""
     driver: str | None = ""
+    volume_claim_template: ClaimTemplate | None = None
 
 
 _volumes: Final = RawPart("spec.volumes", list[dict[str, msgspec.Raw]])
@@ -40,4 +51,6 @@ def _volume(fields: dict[str, msgspec.Raw]) -> Volume:
     name = _name.read(fields.get("name", wire.ABSENT)) or ""
     kind = next((key for key in fields if key != "name"), "emptyDir")
     source = _source.read(fields.get(kind, wire.ABSENT)) or VolumeSource()
-    return Volume(name, kind, source.claim_name or source.medium or source.driver or "")
+    template = source.volume_claim_template
+    detail = source.claim_name or source.medium or source.driver or ""
+    return Volume(name, kind, detail, template.spec.storage_class_name if template else None)

@@ -10,6 +10,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
+import msgspec
+
 from shared.core.cluster import names
 from shared.core.cluster.resources import NOTHING, Resources
 from shared.core.cluster.selectors import Labels, NodeTerm, PodTerm, SpreadConstraint, Toleration, no_labels
@@ -102,9 +104,12 @@ class PodClass:
         return self.priority_class in names.CRITICAL_CLASSES
 
 
-@dataclass(frozen=True, slots=True)
-class Pod:
-    """One pod. `node` is empty while it is not bound."""
+class Pod(msgspec.Struct, frozen=True, gc=False):
+    """One pod. `node` is empty while it is not bound.
+
+    A struct, for there may be 200,000: it is made in a tenth of a data class's time, and the garbage collector, which
+    would go through all of them again and again, need not look at what holds no cycles.
+    """
 
     name: str
     uid: str

@@ -5,7 +5,7 @@ a pod's place is `placement`'s.
 Source: kubernetes.io/docs/concepts/storage (persistent volumes, storage classes, ephemeral volumes, volume limits).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -69,7 +69,8 @@ class PersistentVolume:
     plugin: str = ""
     """The in-tree plugin (kubernetes.io/gce-pd …) of a volume that is not the CSI's own."""
     node_terms: tuple[NodeTerm, ...] | None = None
-    """Required node affinity: any term may match; None = no requirement."""
+    """Required node affinity, asked of a node's labels alone: any term may match; None = no requirement. As written: on
+    a node whose plugin has been taken over, the scheduler reads a zone's key as the driver's own topology key."""
     labels: Labels = field(default_factory=no_labels)
     """Only those named in `names.VOLUME_ZONE_LABELS`."""
     access_modes: tuple[str, ...] = ()
@@ -123,7 +124,7 @@ class Storage:
     capacity_drivers: frozenset[str] = frozenset()
     """Drivers that make a volume only where they have said that there is room; that room is not read."""
     unread: tuple[str, ...] = LISTS
-    """Which of the lists could not be read."""
+    """Which of the lists could not be read; a pod with a claim can then be promised no place."""
 
     @property
     def known(self) -> bool:
@@ -136,6 +137,15 @@ class Storage:
         rows = ((each.default_since, each.name) for each in self.classes.values() if each.default_since)
         newest_first = sorted(rows, key=lambda row: (-row[0].timestamp(), row[1]))
         return newest_first[0][1] if newest_first else ""
+
+
+NO_CLAIMS: Final = Storage(unread=())
+"""What need not be read where no pod has a claim."""
+
+
+def uses_claims(pods: Iterable[Pod]) -> bool:
+    """Whether any of the pods has a volume with a claim."""
+    return any(volume.kind in WITH_CLAIM for spec in {pod.spec for pod in pods} for volume in spec.volumes)
 
 
 def claim_key(pod: Pod, volume: Volume) -> str:

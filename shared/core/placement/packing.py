@@ -64,6 +64,8 @@ class Packing:
         self._constraints = arrays.constraint_states.copy()
         self._relocated: dict[int, Counter[int]] = {}
         self._fit_cache = FitCache(arrays, self._free, self._open)
+        self._careful = False
+        """Whether a pod goes where it costs no other its place, as far as the constraints prefer it."""
 
     def copy(self) -> "Packing":
         """Return an independent twin."""
@@ -131,7 +133,19 @@ class Packing:
         return False
 
     def remove(self, node: int, own: Sequence[int]) -> Removal:
-        """Close the node and place its own and the relocated pods elsewhere: all of them, or nothing has changed."""
+        """Close the node and place its own and the relocated pods elsewhere: all of them, or nothing has changed.
+
+        If that costs a pod that was moved its place, it is tried again with pods put where they cost nobody theirs.
+        """
+        removal = self._remove(node, own)
+        if removal.misplaced is None:
+            return removal
+        self._careful = True
+        again = self._remove(node, own)
+        self._careful = False
+        return again if again.succeeded else removal
+
+    def _remove(self, node: int, own: Sequence[int]) -> Removal:
         relocated = self._relocated.pop(node, Counter())
         moving_on = (kind for kind in relocated.elements() if not self.arrays.goes_with_its_node(kind))
         leaving = self.strategy.order(self.arrays, [*own, *moving_on])
@@ -212,6 +226,8 @@ class Packing:
     def _best(self, kind: int) -> int:
         """Return the feasible node that the strategy would choose for one pod of the class, or OUTSIDE."""
         mask = self.taking(kind)
+        if self._careful:
+            mask = self._constraints.preferred(kind, mask)
         target = int(np.where(mask, self._key, _NEVER).argmin()) if len(mask) else OUTSIDE
         return target if target != OUTSIDE and mask[target] else OUTSIDE
 

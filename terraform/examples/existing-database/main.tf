@@ -1,6 +1,7 @@
 # A Firestore database that is there already, with or without the state of an earlier Ebb. It is imported, and from then
-# on Terraform's own: `terraform destroy` deletes it. To leave it in other hands, remove the import block and say
-# `database = { create = false, name = var.database }`.
+# on Terraform's own; `delete_protection` makes `terraform destroy` stop at it until that is set to false and applied. A
+# plan that says "must be replaced" of it has another location: correct `database_location` instead of applying. To leave
+# the database in other hands, remove the import block and say `database = { create = false, name = var.database }`.
 
 terraform {
   required_version = ">= 1.7"
@@ -56,4 +57,17 @@ module "ebb" {
 
 output "ebb" {
   value = module.ebb
+}
+
+# As text of their own, for `terraform output -raw`.
+output "cli" {
+  value = module.ebb.cli
+}
+
+output "policy" {
+  value = module.ebb.policy
+}
+
+output "rbac" {
+  value = module.ebb.rbac
 }

@@ -50,3 +50,16 @@ module "ebb" {
 output "ebb" {
   value = module.ebb
 }
+
+# As text of their own, for `terraform output -raw`.
+output "cli" {
+  value = module.ebb.cli
+}
+
+output "policy" {
+  value = module.ebb.policy
+}
+
+output "rbac" {
+  value = module.ebb.rbac
+}

@@ -56,9 +56,22 @@ data "google_container_cluster" "target" {
   location = var.cluster.location
 }
 
+# Terraform itself must reach the endpoint that is open: DNS from anywhere, the private one from inside the network.
 provider "kubernetes" {
-  host  = "https://${data.google_container_cluster.target.control_plane_endpoints_config[0].dns_endpoint_config[0].endpoint}"
-  token = data.google_client_config.me.access_token
+  host = "https://${
+    var.through == "dns"
+    ? data.google_container_cluster.target.control_plane_endpoints_config[0].dns_endpoint_config[0].endpoint
+    : data.google_container_cluster.target.private_cluster_config[0].private_endpoint
+  }"
+  token                  = data.google_client_config.me.access_token
+  cluster_ca_certificate = var.through == "dns" ? null : base64decode(data.google_container_cluster.target.master_auth[0].cluster_ca_certificate)
+}
+
+resource "google_project_service" "vpcaccess" {
+  count = var.through == "connector" ? 1 : 0
+
+  service            = "vpcaccess.googleapis.com"
+  disable_on_destroy = false
 }
 
 resource "google_vpc_access_connector" "to_cluster" {
@@ -73,6 +86,8 @@ resource "google_vpc_access_connector" "to_cluster" {
   subnet {
     name = var.subnet
   }
+
+  depends_on = [google_project_service.vpcaccess]
 
   lifecycle {
     precondition {
@@ -105,4 +120,17 @@ module "rbac" {
 
 output "ebb" {
   value = module.ebb
+}
+
+# As text of their own, for `terraform output -raw`.
+output "cli" {
+  value = module.ebb.cli
+}
+
+output "policy" {
+  value = module.ebb.policy
+}
+
+output "rbac" {
+  value = module.ebb.rbac
 }

@@ -28,6 +28,11 @@ mock_data "google_project" {
 
 mock_data "google_container_cluster" {
   defaults = {
-    control_plane_endpoints_config = [{ dns_endpoint_config = [{ endpoint = "gke-1.europe-west1.gke.goog" }] }]
+    name                           = "prod"
+    enable_autopilot               = false
+    control_plane_endpoints_config = [{ dns_endpoint_config = [{ endpoint = "gke-1.europe-west1.gke.goog", allow_external_traffic = true }] }]
+    private_cluster_config         = [{ enable_private_endpoint = false, private_endpoint = "10.0.0.2" }]
+    master_auth                    = [{ cluster_ca_certificate = "Y2VydGlmaWNhdGU=" }]
+    node_pool                      = []
   }
 }

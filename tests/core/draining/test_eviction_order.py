@@ -1,10 +1,10 @@
 """Whose turn it is: how many pods of a workload without a PodDisruptionBudget are asked for at once."""
 
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.workloads import Workload

@@ -3,7 +3,6 @@
 See docs/acceptance.md rows 82 to 93 where they are decisions.
 """
 
-from dataclasses import replace as with_changes
 from datetime import timedelta
 from typing import Any
 
@@ -257,7 +256,7 @@ def test_a_refused_eviction_rests_five_seconds_before_it_is_asked_again() -> Non
 
 @pytest.mark.acceptance(86)
 def test_a_pod_reborn_under_its_name_is_another_pod() -> None:
-    reborn = with_changes(pod("p", on="n1"), uid="uid-second")
+    reborn = replace(pod("p", on="n1"), uid="uid-second")
     seen = observed(reborn, disruption_budgets=(pdb("web", app="web"),))
 
     assert next_step(record("cordoned", pods=asked("p", "granted", ago=4)), seen, LATER) == Evict((reborn,))
@@ -411,7 +410,7 @@ def test_pods_whose_budget_is_shut_take_no_other_pods_turn_in_a_round() -> None:
 def test_critical_pods_go_only_after_all_ordinary_ones_are_gone() -> None:
     ordinary = pod("a", on="n1", owner="ReplicaSet/a")
     critical = pod("b", on="n1", owner="ReplicaSet/b", priority_class="system-cluster-critical")
-    on_its_way = with_changes(ordinary, deleting=LATER)
+    on_its_way = replace(ordinary, deleting=LATER)
 
     assert next_step(record("cordoned"), observed(ordinary, critical), LATER) == Evict((ordinary,))
     assert next_step(record("cordoned"), observed(on_its_way, critical), LATER) == Await()

@@ -123,6 +123,18 @@ def test_which_nodes_are_domains_by_taints(
     assert feasible(nodes, webs("a1", "b1"), tolerations=tolerations, hard_spread=asked) == expected
 
 
+@pytest.mark.parametrize(
+    ("expected", "there"),
+    [
+        pytest.param(["c2"], ["a1", "b1", "c1"], id="their domain may become the emptiest, which closes the others"),
+        pytest.param([], ["a1", "b1", "c1", "c1"], id="but they may also stay, which closes theirs"),
+    ],
+)
+def test_pods_of_a_node_that_may_go_are_not_relied_on(expected: list[str], there: list[str]) -> None:
+    nodes = [*ZONES[:2], replace(ZONES[2], unschedulable=True), node("c2", zone="c")]
+    assert feasible(nodes, webs(*there)) == expected
+
+
 def test_a_node_without_one_of_several_keys_is_no_domain_of_any() -> None:
     nodes = [*ZONES, node("d1", zone="d", labels={"rack": "r"})]
     both = (*spread(), *spread("rack"))
@@ -191,6 +203,14 @@ def test_a_place_found_may_not_be_lost_by_what_leaves_later() -> None:
     assert taken(cluster(nodes, pods), "c1", "a1") == ["c1"]
     wide = [*webs("a1", "b1", hard_spread=spread(max_skew=2)), free]
     assert taken(cluster(nodes, wide), "a1", "c1") == ["a1", "c1"]
+
+
+def test_no_place_is_lost_where_another_order_of_moves_would_have_kept_it() -> None:
+    """Packed, pods pile up in one zone as far as the skew goes; then those that leave go where they are missed."""
+    nodes = [node(f"n{place:02}", zone="abc"[place % 3]) for place in range(24)]
+    pods = [pod(f"web{place}", on=each.name, hard_spread=spread(max_skew=3)) for place, each in enumerate(nodes)]
+    order = [each.name for each in nodes[:12]]
+    assert taken(cluster(nodes, pods), *order) == order
 
 
 def test_places_that_were_lost_before_keep_no_node() -> None:

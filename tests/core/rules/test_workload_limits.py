@@ -1,11 +1,11 @@
 """Workloads without a PodDisruptionBudget that several drains move: what a claim writes down, and who is refused."""
 
 from collections import Counter
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from shared.core.cluster.workloads import Workload, mark
 from shared.core.draining.eviction_order import due_now
@@ -142,7 +142,7 @@ def test_earlier_drains_go_first_and_each_keeps_to_what_it_wrote_down(
 
 
 def test_a_pod_that_is_away_already_waits_for_nobody() -> None:
-    broken = replace(pod("p", on="n1", kind=WEB), ready=False)
+    broken = structs.replace(pod("p", on="n1", kind=WEB), ready=False)
     observed = Observation(
         node("n1"),
         claim("n1"),

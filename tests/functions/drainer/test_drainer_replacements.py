@@ -67,7 +67,7 @@ def test_a_deployment_whose_moved_replica_set_is_deleted_is_owed_its_replacement
         del ebb.cluster.workloads[WEB.workload]
         ebb.cluster.workloads["default/ReplicaSet/web-2"] = Workload("default/Deployment/web", 1, 0, created=1)
         kind = pod_class(owner="ReplicaSet/web-2")
-        ebb.cluster.put(replace(waiting(ebb), spec=kind))
+        ebb.cluster.put(changed(waiting(ebb), spec=kind))
 
     ebb.later(20, roll_out)
     ebb.drain(order())
@@ -101,7 +101,7 @@ def test_the_youngest_drain_that_moved_a_workload_gives_way_and_the_others_stay(
     reborn_without_a_place(ebb)
     ebb.later(8, lambda: younger_drain(ebb))
     ebb.later(36, lambda: younger_gives_back(ebb))
-    ebb.later(40, lambda: ebb.cluster.put(replace(ebb.cluster.pods["default/new"], node="n2", ready=True)))
+    ebb.later(40, lambda: ebb.cluster.put(changed(ebb.cluster.pods["default/new"], node="n2", ready=True)))
 
     assert ebb.drain(order()) is PushReply.DONE
 

@@ -1,11 +1,11 @@
 """A running drain ends as it was begun, and what merely waits or is going anyway is no failure of it. On fakes."""
 
 from collections.abc import Mapping
-from dataclasses import replace as with_changes
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from msgspec.structs import replace as changed
 
 from functions.drainer.receive import PushReply
 from shared.core.cluster.pod import Volume
@@ -136,7 +136,7 @@ def test_a_pod_that_dies_for_longer_than_a_drain_lasts_keeps_its_node() -> None:
 def test_a_deadline_names_the_pod_that_was_given_longer_by_others() -> None:
     ebb = fake_ebb(pod("p", on="n1", owner="ReplicaSet/web"))
     until = NOW + timedelta(hours=2)
-    ebb.later(2, lambda: ebb.cluster.put(with_changes(ebb.cluster.pods["default/p"], deleting=until)))
+    ebb.later(2, lambda: ebb.cluster.put(changed(ebb.cluster.pods["default/p"], deleting=until)))
 
     for generation in range(9):
         ebb.deliver(order(generation=generation))

@@ -76,6 +76,11 @@ class ConstraintStates(ConstraintState):
     def misplaced(self) -> int | None:
         return next((kind for state in self._states if (kind := state.misplaced()) is not None), None)
 
+    def preferred(self, kind: int, nodes: NodeMask) -> NodeMask:
+        for place in self._concerning[kind]:
+            nodes = self._states[place].preferred(kind, nodes)
+        return nodes
+
     def accept(self) -> None:
         for state in self._states:
             state.accept()

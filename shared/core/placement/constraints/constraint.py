@@ -78,6 +78,11 @@ class ConstraintState(Protocol):
         """
         return None
 
+    def preferred(self, kind: int, nodes: NodeMask) -> NodeMask:
+        """Return those of the nodes by whose choice other pods are least likely to become misplaced."""
+        del kind
+        return nodes
+
     def accept(self) -> None:
         """Of what is misplaced now nothing is told again: it was not the packing's to choose."""
         return

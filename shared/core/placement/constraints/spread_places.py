@@ -19,7 +19,11 @@ class Skews(Protocol):
         """Return how many pods the emptiest domain holds."""
         ...
 
-    def skew(self, asked: Asked, domain: int, least: int) -> int:
+    def unsure(self, asked: Asked) -> set[int]:
+        """Return the domains with pods that may go."""
+        ...
+
+    def skew(self, asked: Asked, domain: int) -> int:
         """Return the skew of a pod that left its place in the domain and came back to it."""
         ...
 
@@ -86,8 +90,9 @@ class SpreadPlaces:
         for rule, changed in self._changed.items():
             for asked, places in self._by_rule.get(rule, {}).items():
                 known, least = self._least[asked.rule.topology.place], skews.least(asked)
-                for domain in places if least < known.get(asked, 0) else changed & places.keys():
-                    if skews.skew(asked, domain, least) > asked.max_skew:
+                fresh = places.keys() & (changed | skews.unsure(asked))
+                for domain in places if least < known.get(asked, 0) else fresh:
+                    if skews.skew(asked, domain) > asked.max_skew:
                         yield asked, domain
                 # only now: of a question that ends at its first find the rest has not been looked at
                 known.pop(asked, None)

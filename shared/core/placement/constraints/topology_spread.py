@@ -4,10 +4,10 @@ What counts is kube-scheduler's (plugin PodTopologySpread): pods of the namespac
 not terminating, on nodes that bear every topology key of the pod and that its policies include; a domain without such
 pods counts as 0, and so does the least when there are fewer domains than minDomains.
 
-A node on its way out stands there for a while and is then gone, nobody knows when. So the least is taken over the
-domains of all nodes but without the pods of those that go, while a domain's own count is taken with them; under
-nodeTaintsPolicy: Honor such a node is no domain from its cordon on. Pods that leave are evicted one after another: the
-rule must hold with all of the rest still there, and with all of them away; every state between is milder.
+A node on its way out stands there for a while and is then gone, nobody knows when, and pods that leave are evicted one
+after another. So a domain's own pods are taken with all of these, and those of the others without any, over the
+domains of all nodes; every state between is milder. Under nodeTaintsPolicy: Honor a node that bears our taint is no
+domain any more.
 
 What is placed elsewhere can lift the least, and what leaves later can lower it again. So a place counts as found only
 if the pod could be put there anew when all is done (`misplaced`): then some pod that waits has a place at any moment,
@@ -93,7 +93,7 @@ class TopologySpreadState(ConstraintState):
             self.add(kind, node, -1)
         elif not self._going.may_go(node):
             for rule, domain in self._counted(kind, node):
-                self._mine(rule).last(domain, -1)
+                self._mine(rule).add(domain, 0, lasting=-1)
 
     def add(self, kind: int, node: int, pods: int = 1) -> None:
         for rule, domain in self._counted(kind, node):
@@ -117,7 +117,7 @@ class TopologySpreadState(ConstraintState):
     def evict(self, kind: int, node: int, pods: int = 1) -> None:
         for rule, domain in self._counted(kind, node):
             if not rule.honours_taints:
-                count(self._mine(rule).leaving, domain, -pods)
+                self._mine(rule).leave(domain, -pods)
 
     def bar(self, node: int) -> None:
         self._rebook(node, self._going.bar)
@@ -142,22 +142,28 @@ class TopologySpreadState(ConstraintState):
         found = self._places.lost(self)
         return None if found is None else self._of.asking[found]
 
+    def preferred(self, kind: int, nodes: NodeMask) -> NodeMask:
+        """Return the nodes in the emptiest domains."""
+        for asked in self._of.asked[kind]:
+            nodes = self._counts[asked.rule.place].emptiest(asked.rule.topology.domains, nodes)
+        return nodes
+
     def accept(self) -> None:
         self._places.accept(self)
 
-    def least(self, asked: Asked, *, leaving: bool = False) -> int:
+    def least(self, asked: Asked) -> int:
         """Return how many pods the emptiest domain of a constraint holds for good."""
-        topology, counts = asked.rule.topology, self._counts[asked.rule.place]
-        if self._going.fewest(topology) < asked.min_domains:
-            return 0
-        domains = self._going.most(topology, honours_taints=asked.rule.honours_taints)
-        return counts.least_with_leaving(domains) if leaving else counts.least(domains)
+        domains = self._compared(asked)
+        return self._counts[asked.rule.place].least(domains) if domains else 0
 
-    def skew(self, asked: Asked, domain: int, least: int) -> int:
+    def unsure(self, asked: Asked) -> set[int]:
+        """Return the domains with pods that may go."""
+        return self._counts[asked.rule.place].unsure
+
+    def skew(self, asked: Asked, domain: int) -> int:
         """Return the skew of a pod that left its place in the domain and came back to it."""
-        counts = self._counts[asked.rule.place]
-        without = max(counts.lasting_at(domain) - asked.matches_itself, 0)
-        return counts.at(domain) - min(least, without)
+        counts, domains = self._counts[asked.rule.place], self._compared(asked)
+        return counts.at(domain) - (counts.least(domains, but=domain) if domains else 0)
 
     def _counted(self, kind: int, node: int) -> list[tuple[SpreadRule, int]]:
         rules = ((rule, rule.topology.domain_of[node]) for rule in self._of.counting[kind])
@@ -174,10 +180,7 @@ class TopologySpreadState(ConstraintState):
         """Count pods as what those of the node are now."""
         if self._going.is_closed(node) and rule.honours_taints:
             return
-        counts = self._mine(rule)
-        counts.add(domain, pods)
-        if not self._going.may_go(node):
-            counts.last(domain, pods)
+        self._mine(rule).add(domain, pods, lasting=0 if self._going.may_go(node) else pods)
         self._places.changed(rule, domain)
 
     def _rebook(self, node: int, turn: Callable[[int], list[Topology]]) -> None:
@@ -190,9 +193,12 @@ class TopologySpreadState(ConstraintState):
 
     def _taking(self, asked: Asked) -> NodeMask | None:
         """Return the nodes that may take one more by one constraint; None = all."""
-        counts, topology = self._counts[asked.rule.place], asked.rule.topology
-        spare = asked.max_skew - asked.matches_itself
-        crowded: list[int] = []
-        if counts.leaving:
-            crowded = counts.crowded_by_leaving(spare + self.least(asked, leaving=True))
-        return counts.up_to(spare + self.least(asked), topology.domains, crowded)
+        spare, nodes = asked.max_skew - asked.matches_itself, asked.rule.topology.domains
+        return self._counts[asked.rule.place].taking(spare, self._compared(asked), nodes)
+
+    def _compared(self, asked: Asked) -> int:
+        """Return how many domains there may be; 0 if they may be too few for the constraint, and the least is 0."""
+        topology = asked.rule.topology
+        if self._going.fewest(topology) < asked.min_domains:
+            return 0
+        return self._going.most(topology, honours_taints=asked.rule.honours_taints)

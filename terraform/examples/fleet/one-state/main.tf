@@ -41,3 +41,16 @@ module "ebb" {
 output "ebb" {
   value = module.ebb
 }
+
+# Text for each cluster: `terraform output -json rbac | jq -r '.["prod-west"]' | kubectl apply -f -`.
+output "cli" {
+  value = { for name, each in module.ebb : name => each.cli }
+}
+
+output "policy" {
+  value = { for name, each in module.ebb : name => each.policy }
+}
+
+output "rbac" {
+  value = { for name, each in module.ebb : name => each.rbac }
+}
