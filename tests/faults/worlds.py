@@ -30,13 +30,15 @@ class Limits:
     timeout: float = 60.0
     max_grace: float = 10.0
     watchdog: float = 120.0
+    disk_moves: float = 0.0
+    """What a drain's deadline gives for disks, in a world that has any."""
     interval: float = INTERVAL
     """Seconds between two ticks of the planner."""
 
     @property
     def longest_cordon(self) -> float:
         """Drain deadline, watchdog and two passes (docs/decisions/promise.md), in seconds."""
-        return self.timeout + self.max_grace + self.watchdog + 2 * self.interval
+        return self.timeout + self.max_grace + self.disk_moves + self.watchdog + 2 * self.interval
 
     def text(self, **changes: bool) -> str:
         """The policy document; `paused=` and `dryRun=` may be switched."""
@@ -179,7 +181,7 @@ def with_a_disk() -> Setting:
     """A world in which one pod has a disk."""
     web = workload("web", [0, 1, 2, 3, 4], pdb={"maxUnavailable": 1})
     db = workload("db", [2], kind="StatefulSet", **mounted("data"))
-    return setting("with a disk", [web, db], manifests=disk("data"), enabled=False)
+    return setting("with a disk", [web, db], limits=Limits(disk_moves=90.0), manifests=disk("data"), enabled=False)
 
 
 @cache

@@ -16,6 +16,7 @@ from shared.core.draining.steps import GiveBack, Step
 from shared.core.outcomes import Halt
 from shared.core.records.evictions import EvictionAnswer
 from shared.core.records.state import Claim
+from shared.core.rules.disk_moves import disk_moves
 from shared.core.rules.pods import movable
 from shared.core.rules.workload_rules import shortage
 
@@ -32,9 +33,13 @@ def grace_seconds(pod: Pod, most: timedelta) -> int:
 
 
 def deadline(claim: Claim, pods: Iterable[Pod]) -> datetime:
-    """Return when a drain is given back: the timeout plus the longest capped grace (docs/acceptance.md row 89)."""
-    longest = max((grace_seconds(pod, claim.settings.max_grace) for pod in pods), default=0)
-    return claim.since + claim.settings.timeout + timedelta(seconds=longest)
+    """Return when a drain is given back: the timeout plus the longest capped grace, and what disks need.
+
+    See docs/acceptance.md row 89.
+    """
+    moving = tuple(pods)
+    longest = max((grace_seconds(pod, claim.settings.max_grace) for pod in moving), default=0)
+    return claim.since + claim.settings.timeout + timedelta(seconds=longest) + disk_moves(moving)
 
 
 def late(drain: Drain) -> Step | None:

@@ -19,6 +19,7 @@ from shared.core.reason_groups import GROUP_OF, ReasonGroup
 from shared.core.records.claims import open_breakers
 from shared.core.records.reclaimed import hours_since, still_saved
 from shared.core.records.state import Claim, ClusterState
+from shared.core.rules.disk_moves import LONGEST_DISK_MOVES
 from shared.core.rules.utilization import is_untainted
 
 
@@ -146,7 +147,8 @@ def _is_overdue(claim: Claim, interval: timedelta, now: datetime) -> bool:
     See docs/decisions/promise.md.
     """
     limits = claim.settings
-    return now - claim.since > limits.timeout + limits.max_grace + limits.watchdog + 2 * interval
+    longest_drain = limits.timeout + limits.max_grace + LONGEST_DISK_MOVES
+    return now - claim.since > longest_drain + limits.watchdog + 2 * interval
 
 
 def _share(part: int, whole: int) -> Fraction | None:

@@ -43,7 +43,8 @@ DRAIN_FIELDS: Final[Mapping[str, Field]] = {
     "timeout": Field(
         "drain.timeout",
         POSITIVE_DURATION,
-        "Time for a drain, to which the longest capped grace is added. Default {default} (node-refiner).",
+        "Time for a drain, to which the longest capped grace is added, and up to 6m for disks that move in turn. "
+        "Default {default} (node-refiner).",
         "8m30s",
         Binds.DRAIN,
     ),

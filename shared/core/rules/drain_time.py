@@ -15,6 +15,7 @@ from datetime import timedelta
 from typing import Final
 
 from shared.core.cluster.pod import Pod, PodClass
+from shared.core.rules.disk_moves import disk_moves, disk_time
 from shared.core.rules.drain_context import DrainContext
 from shared.core.rules.pod_rules import longest_drain
 from shared.core.rules.pods import movable
@@ -38,7 +39,7 @@ class Turns:
     least: timedelta
     """What a round of them lasts where they end at once."""
     most: timedelta
-    """And where they take all of their grace."""
+    """And where they take all of their grace, and their disks the time that disks need."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,7 @@ def estimate(pods: Iterable[Pod], context: DrainContext, starts: StartTimes) -> 
             rows.setdefault(limit, []).append(pod)
     turns = (_turns(name, at_once, group, context, starts) for (name, at_once), group in sorted(rows.items()))
     longest = max((longest_drain(pod.spec, context.drain) for pod in moving), default=context.drain.timeout)
-    return DrainEstimate(tuple(turns), longest)
+    return DrainEstimate(tuple(turns), longest + disk_moves(moving))
 
 
 def start_times(pods: Iterable[Pod]) -> StartTimes:
@@ -115,13 +116,13 @@ def _limits(pod: Pod, context: DrainContext) -> Iterable[tuple[str, int]]:
 
 
 def _turns(limit: str, at_once: int, pods: list[Pod], context: DrainContext, starts: StartTimes) -> Turns:
-    found = [(starts.get(pod.spec, NO_TIME), _grace(pod, context)) for pod in pods]
+    found = [(starts.get(pod.spec, NO_TIME), _grace(pod, context) + disk_time(pod)) for pod in pods]
     return Turns(
         limit,
         len(pods),
         at_once or len(pods),
         least=min(start for start, _ in found),
-        most=max(start + grace for start, grace in found),
+        most=max(start + end for start, end in found),
     )
 
 

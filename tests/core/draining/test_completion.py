@@ -270,3 +270,40 @@ def test_a_drained_node_is_looked_at_until_its_pods_run_as_before(
 
 def test_the_grace_of_a_replacement_leaves_time_within_half_a_minute() -> None:
     assert DrainSettings().pending_grace == timedelta(seconds=20)
+
+
+DB = "default/StatefulSet/db"
+OF_DB = {"before": {DB: Replicas(bound=3, available=3, workload=DB)}}
+
+
+def db(created: int = 3, available: int = 2) -> dict[str, Workload]:
+    return {DB: Workload(DB, 3, available, created=created)}
+
+
+def with_a_disk(*unbound: Pod, workloads: dict[str, Workload]) -> Observation:
+    return observed(*unbound, workloads=workloads)
+
+
+@pytest.mark.parametrize(
+    ("expected", "phase", "seen"),
+    [
+        pytest.param(Await(), "cordoned", with_a_disk(workloads=db(created=2)),
+                     id="the pod has ended, and the StatefulSet makes it anew only now"),
+        pytest.param(Await(), "cordoned", with_a_disk(waits(owner="StatefulSet/db"), workloads=db()),
+                     id="the scheduler has chosen a node, and waits for the volume to be made there"),
+        pytest.param(DRAINED, "cordoned", with_a_disk(workloads=db()), id="it has a node and waits for its disk"),
+        pytest.param(WATCH, "drained", with_a_disk(workloads=db()), id="and is looked at for as long"),
+        pytest.param(LEAVE, "drained", with_a_disk(workloads=db(available=3)), id="until it runs"),
+    ],
+)  # fmt: skip
+def test_a_replacement_that_waits_for_its_disk_is_no_failure(expected: object, phase: str, seen: Observation) -> None:
+    """Six minutes is what Kubernetes waits at most before it takes a disk away by force."""
+    drain = record(phase, **OF_DB, drained_at=LATER - timedelta(minutes=6), deadline=LATER + timedelta(seconds=1))
+
+    assert next_step(drain, seen, LATER) == expected
+
+
+def test_a_disk_that_never_comes_ends_the_watch_at_the_deadline_and_not_as_a_failure() -> None:
+    drain = record("drained", **OF_DB, drained_at=LATER - timedelta(minutes=6), deadline=LATER)
+
+    assert next_step(drain, with_a_disk(workloads=db()), LATER) == LEAVE

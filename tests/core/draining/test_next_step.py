@@ -20,7 +20,7 @@ from shared.core.outcomes import Halt, Outcome
 from shared.core.policy import DrainSettings, LongGrace
 from shared.core.reasons import Blocker, Unremovable
 from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress
-from tests.builders import NOW, claim, node, order, our_taint, pdb, pod, pod_class, policy, taint
+from tests.builders import NOW, claim, mounts, node, order, our_taint, pdb, pod, pod_class, policy, taint
 
 LATER = NOW + timedelta(minutes=1)
 STAYS = pod("p", on="n1")
@@ -477,6 +477,12 @@ def test_the_deadline_is_eight_and_a_half_minutes_plus_the_longest_capped_grace(
     pods = (pod("a", grace_seconds=30), pod("b", grace_seconds=3600))
 
     assert deadline(claim("n1"), pods) == NOW + timedelta(minutes=8, seconds=30) + timedelta(minutes=8)
+
+
+def test_a_drain_has_more_time_for_disks_that_move_in_turn() -> None:
+    pods = [pod(f"db-{each}", owner="StatefulSet/db", grace_seconds=30, volumes=mounts(f"d{each}")) for each in (0, 1)]
+
+    assert deadline(claim("n1"), pods) == NOW + timedelta(minutes=8, seconds=30) + timedelta(seconds=30 + 2 * 90)
 
 
 @pytest.mark.parametrize("phase", ["claimed", "cordoned"])

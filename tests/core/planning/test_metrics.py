@@ -73,8 +73,8 @@ def test_a_cluster_without_nodes_has_no_ratio() -> None:
 @pytest.mark.parametrize(
     ("expected", "age"),
     [
-        pytest.param(0, 51.5, id="deadline, watchdog and two passes to the second"),
-        pytest.param(1, 52, id="longer"),
+        pytest.param(0, 57.5, id="deadline, six minutes for disks, watchdog and two passes to the second"),
+        pytest.param(1, 58, id="longer"),
     ],
 )
 def test_a_claim_is_overdue_after_deadline_watchdog_and_two_passes(expected: int, age: float) -> None:

@@ -14,7 +14,7 @@ from shared.core.cluster.workloads import Workload
 from shared.core.policy import DrainSettings, PoolPolicy
 from shared.core.rules.drain_context import DrainContext
 from shared.core.rules.drain_time import DrainEstimate, Turns, estimate, start_times
-from tests.builders import NOW, pdb, pod, pod_class
+from tests.builders import NOW, mounts, pdb, pod, pod_class
 
 WEB = pod_class(owner="ReplicaSet/web", labels={"app": "web"})
 DEPLOYMENT = "default/Deployment/web"
@@ -109,6 +109,15 @@ def test_a_drain_lasts_as_long_as_the_policy_says_and_its_longest_grace() -> Non
     assert found.deadline == timedelta(minutes=5, seconds=30)
     assert found.may_be_late
     assert not takes(pods(6), pdb("web", app="web"), drain=settings).may_be_late
+
+
+def test_disks_make_the_longest_time_and_the_deadline_longer_and_the_shortest_time_no_longer() -> None:
+    """A pod that is Ready 20 s after its start has had its disk by then: how long another node takes is not known."""
+    own = pod_class(owner="StatefulSet/db", labels={"app": "db"}, volumes=mounts("data"))
+    found = takes(pods(2, own), pdb("db", allowed=1, app="db"))
+
+    assert seconds(found) == (2, 40, 2 * (20 + 30 + 90) + 5)
+    assert found.deadline == DrainSettings().timeout + timedelta(seconds=30 + 2 * 90)
 
 
 @given(st.integers(1, 50), st.integers(1, 50), st.integers(0, 50), st.integers(0, 9), st.integers(0, 9))
