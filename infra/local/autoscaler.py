@@ -46,7 +46,7 @@ class Autoscaler:
         now = self._clock.now()
         if now < self.due_at():
             return
-        view = View(self._client.nodes(), self._client.pods(), self._pools, self._client.budgets)
+        view = View(self._client.nodes(), self._client.pods(), self._pools, self._client.budgets, self._client.listed)
         if now < self._next:
             self._down.proceed(view, now)
             return

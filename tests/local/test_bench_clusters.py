@@ -3,6 +3,7 @@
 import pytest
 
 from infra.local.clocks import ManualClock
+from infra.local.scheduling.disks import disks_of
 from infra.local.scheduling.filters import refusal
 from infra.local.scheduling.node_infos import node_infos_of
 from infra.local.simulated_gke import SimulatedGke
@@ -37,7 +38,8 @@ def test_no_filter_of_the_scheduler_refuses_a_pod_the_node_it_lies_on(seed: int)
     nodes, pods = store.all("nodes"), store.all("pods")
 
     def refused(pod: Json) -> str | None:
-        infos = node_infos_of(nodes, [each for each in pods if each is not pod], store.all("namespaces"))
+        others = [each for each in pods if each is not pod]
+        infos = node_infos_of(nodes, others, store.all("namespaces"), disks_of(store.all))
         return refusal(pod, infos.by_name[pod["spec"]["nodeName"]], infos)
 
     said = {pod["metadata"]["name"]: refused(pod) for pod in pods if owner_kind(pod) != "DaemonSet"}

@@ -76,7 +76,7 @@ class VirtualCluster:
 
     def __init__(self, nodes: list[Json] | None = None, token: str | None = None, **settings: Any) -> None:
         self.clock = ManualClock()
-        times = KubeletTimes((1.0, 1.0), settings.pop("shutdown", None))
+        times = KubeletTimes((1.0, 1.0), settings.pop("shutdown", None), settings.pop("attach", 0.0))
         self.world = World(self.clock, WorldSettings(kubelet=times, node_boot=0.0, orphan_quarantine=5.0, **settings))
         self.store = self.world.store
         self.api = KubeApi(self.world, token)

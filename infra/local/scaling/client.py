@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from infra.local.http_messages import Handler, HttpRequest
-from infra.local.world.kinds import Json
+from infra.local.world.kinds import KINDS, Json
 
 AGENT = "cluster-autoscaler"
 MERGE_PATCH = "application/merge-patch+json"
@@ -91,6 +91,13 @@ class Client:
 
     def budgets(self) -> list[Json]:
         items: list[Json] = self._call("GET", "/apis/policy/v1/poddisruptionbudgets")["items"]
+        return items
+
+    def listed(self, plural: str) -> list[Json]:
+        """All objects of a kind, wherever the API has it."""
+        kind = KINDS[plural]
+        root = f"/apis/{kind.group}" if kind.group else "/api"
+        items: list[Json] = self._call("GET", f"{root}/{kind.version}/{plural}")["items"]
         return items
 
     def evict(self, pod: Json, grace: int) -> None:

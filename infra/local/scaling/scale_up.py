@@ -52,7 +52,7 @@ class ScaleUp:
         waiting = [pod for pod in view.pods if self._counts(pod, now)]
         if not waiting:
             return
-        node_infos = node_infos_of([_as_ready(node) for node in view.nodes], view.pods)
+        node_infos = node_infos_of([_as_ready(node) for node in view.nodes], view.pods, disks=view.disks)
         sizes = view.sizes()
         for pod in waiting:
             if not _place_on_existing(pod, node_infos):
@@ -67,7 +67,7 @@ class ScaleUp:
             node = make_node(pool, zone, self._cluster, "".join(self._random.choices(_SERIAL, k=4)))
             node_info = NodeInfo(node)
             trial = NodeInfos(
-                {**node_infos.by_name, node_info.name: node_info}, node_infos.namespaces, node_infos.volumes
+                {**node_infos.by_name, node_info.name: node_info}, node_infos.namespaces, node_infos.disks
             )
             if refusal(pod, node_info, trial) is None:
                 node_infos.by_name[node_info.name] = node_info

@@ -38,7 +38,7 @@ class RemovalSimulation:
 
     def __init__(self, view: View) -> None:
         self._view = view
-        self._node_infos = node_infos_of(view.nodes, view.pods)
+        self._node_infos = node_infos_of(view.nodes, view.pods, disks=view.disks)
         self._chosen: set[str] = set()
 
     def place(self, pods: Iterable[Json]) -> None:

@@ -6,11 +6,12 @@ group); a limit of the pool is either per group or total.
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from infra.local.clocks import seconds_of
 from infra.local.machine_types import MachinePool
+from infra.local.scheduling.disks import Disks, claims_of, disks_of
 from infra.local.world.deletion import DEFAULT_GRACE
 from infra.local.world.kinds import Json
 from infra.local.world.pods import annotations_of, is_terminating, labels_of, node_of, stays_behind
@@ -63,6 +64,8 @@ class View:
     pods: list[Json]
     pools: Mapping[str, MachinePool]
     read_budgets: Callable[[], Sequence[Json]] = tuple
+    read: Callable[[str], Sequence[Json]] = field(default=lambda _: ())
+    """Lists a kind that is rarely needed."""
 
     @cached_property
     def _by_node(self) -> Mapping[str, list[Json]]:
@@ -75,6 +78,11 @@ class View:
     def budgets(self) -> Sequence[Json]:
         """The disruption budgets; read only if a node with pods may go."""
         return self.read_budgets()
+
+    @cached_property
+    def disks(self) -> Disks:
+        """What stands behind volumes; read only if a pod has a claim."""
+        return disks_of(self.read) if any(any(claims_of(pod)) for pod in self.pods) else Disks()
 
     def pods_on(self, node: Json) -> list[Json]:
         return self._by_node.get(node["metadata"]["name"], [])

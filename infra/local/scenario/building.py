@@ -13,6 +13,7 @@ from infra.local.scheduling.scheduler import Scoring
 from infra.local.workloads.daemons import belongs, pod_for
 from infra.local.workloads.owned_objects import pod_from
 from infra.local.workloads.replicas import replica_set_for
+from infra.local.workloads.stateful import make_claims, stateful_pod
 from infra.local.world.kinds import KINDS, PLURAL_OF_KIND, Json
 from infra.local.world.kubelet import PREFIX, KubeletTimes, run
 from infra.local.world.nodes import set_ready
@@ -30,7 +31,7 @@ def world_settings(scenario: Scenario) -> WorldSettings:
     packed = scenario.profile == "OPTIMIZE_UTILIZATION"
     return WorldSettings(
         seed=scenario.seed,
-        kubelet=KubeletTimes(scenario.kubelet.ready_after, scenario.kubelet.shutdown),
+        kubelet=KubeletTimes(scenario.kubelet.ready_after, scenario.kubelet.shutdown, scenario.kubelet.attach),
         node_boot=scenario.kubelet.node_boot,
         scoring=Scoring.MOST_ALLOCATED if packed else Scoring.LEAST_ALLOCATED,
     )
@@ -124,8 +125,15 @@ def _add_controlled(world: World, workload: WorkloadSpec, plural: str, controlle
         owner = world.store.create("replicasets", replica_set_for(owner), ACTOR)
     places = _places(workload, names)
     for index in range(workload.replicas):
-        name = f"{workload.name}-{index}" if plural == "statefulsets" else None
-        _start(world, pod_from(owner, name), next(places), workload)
+        pod = pod_from(owner) if plural != "statefulsets" else _stateful(world, owner, index)
+        _start(world, pod, next(places), workload)
+
+
+def _stateful(world: World, owner: Json, index: int) -> Json:
+    """The pod of a StatefulSet, whose claims are made."""
+    name = f"{owner['metadata']['name']}-{index}"
+    make_claims(world.store, owner, name)
+    return stateful_pod(owner, name)
 
 
 def _add_workload(world: World, workload: WorkloadSpec, names: NodeNames) -> None:

@@ -45,6 +45,8 @@ def controller_of(workload: WorkloadSpec) -> tuple[str, Json] | None:
         spec |= {"selector": {"matchLabels": selector_of(workload)}}
     if workload.kind in {"Deployment", "StatefulSet"}:
         spec["replicas"] = workload.replicas
+    if workload.kind == "StatefulSet" and workload.claims:
+        spec["volumeClaimTemplates"] = workload.claims
     meta: Json = {"name": workload.name, "namespace": workload.namespace, "labels": selector_of(workload)}
     return PLURAL_OF_KIND[workload.kind], {"metadata": meta, "spec": spec}
 

@@ -75,6 +75,8 @@ class WorkloadSpec(_ScenarioModel):
     priority: int = 0
     nodes: list[str] = []
     pdb: WorkloadBudget | None = None
+    claims: list[Json] = []
+    """A StatefulSet's volumeClaimTemplates: each of its pods has a disk of each, where it first ran."""
     pod: Json = {}
     """Merged into the pod's spec: nodeSelector, affinity, tolerations, volumes, topologySpreadConstraints …"""
 
@@ -83,6 +85,8 @@ class KubeletSpec(_ScenarioModel):
     ready_after: tuple[float, float] = (2.0, 5.0)
     shutdown: float | None = None
     node_boot: float = 20.0
+    attach: float = 0.0
+    """Seconds until a disk is attached, once it is detached elsewhere."""
 
 
 class AutoscalerSpec(_ScenarioModel):

@@ -1,7 +1,7 @@
 """The kube-scheduler's filters as an ordered tuple: each says why a node will not do, in the scheduler's words.
 
-Source: kubernetes pkg/scheduler/framework/plugins. Preemption, dynamic resource claims and attach limits are not
-modelled: scenarios of the simulated GKE have none.
+Source: kubernetes pkg/scheduler/framework/plugins. Preemption and dynamic resource claims are not modelled:
+scenarios of the simulated GKE have none.
 """
 
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from infra.local.scheduling.requests import pod_requests
 from infra.local.scheduling.selection import selected
 from infra.local.scheduling.spread import topology_spread
 from infra.local.scheduling.taints import tolerates, untolerated
-from infra.local.selectors import node_selector_holds
+from infra.local.scheduling.volume_filters import volume_binding, volume_limits, volume_restrictions
 from infra.local.world.kinds import Json
 
 Filter = Callable[[Json, NodeInfo, NodeInfos], str | None]
@@ -64,23 +64,15 @@ def node_ports(pod: Json, node_info: NodeInfo, node_infos: NodeInfos) -> str | N
     return None
 
 
-def volume_zone(pod: Json, node_info: NodeInfo, node_infos: NodeInfos) -> str | None:
-    for volume in pod["spec"].get("volumes") or []:
-        claim = (volume.get("persistentVolumeClaim") or {}).get("claimName")
-        bound = node_infos.volumes.get((pod["metadata"]["namespace"], claim)) if claim else None
-        required = ((bound or {"spec": {}})["spec"].get("nodeAffinity") or {}).get("required")
-        if not node_selector_holds(required, node_info.node):
-            return "node(s) had volume node affinity conflict"
-    return None
-
-
 FILTERS: tuple[Filter, ...] = (
     node_unschedulable,
     taint_toleration,
     node_affinity,
     node_ports,
     resources,
-    volume_zone,
+    volume_restrictions,
+    volume_limits,
+    volume_binding,
     topology_spread,
     inter_pod,
 )

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from infra.local.quantities import units
+from infra.local.scheduling.disks import Disks
 from infra.local.scheduling.requests import Resources, pod_requests
 from infra.local.world.kinds import Json
 from infra.local.world.pods import is_finished, labels_of, node_of
@@ -67,7 +68,7 @@ class NodeInfos:
 
     by_name: dict[str, NodeInfo]
     namespaces: dict[str, dict[str, str]]
-    volumes: dict[tuple[str, str], Json] = field(default_factory=dict)
+    disks: Disks = field(default_factory=Disks)
 
     def place(self, pod: Json, node: str) -> None:
         """Book a pod on a node, as scheduling it does."""
@@ -75,11 +76,14 @@ class NodeInfos:
         self.by_name[node].add(bound)
 
 
-def node_infos_of(nodes: Sequence[Json], pods: Sequence[Json], namespaces: Sequence[Json] = ()) -> NodeInfos:
+def node_infos_of(
+    nodes: Sequence[Json], pods: Sequence[Json], namespaces: Sequence[Json] = (), disks: Disks | None = None
+) -> NodeInfos:
     """What is known of nodes and of the pods bound to them; finished pods hold nothing."""
     by_name = {node["metadata"]["name"]: NodeInfo(node) for node in nodes}
     for pod in pods:
         node_info = by_name.get(node_of(pod))
         if node_info is not None and not is_finished(pod):
             node_info.add(pod)
-    return NodeInfos(by_name, {item["metadata"]["name"]: labels_of(item) for item in namespaces})
+    labels = {item["metadata"]["name"]: labels_of(item) for item in namespaces}
+    return NodeInfos(by_name, labels, disks or Disks())

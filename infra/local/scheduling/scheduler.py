@@ -6,6 +6,7 @@ It never preempts. Pods of another `schedulerName` are left alone.
 from collections import Counter
 from enum import StrEnum
 
+from infra.local.scheduling import disks
 from infra.local.scheduling.filters import refusal
 from infra.local.scheduling.node_infos import NodeInfo, NodeInfos, node_infos_of
 from infra.local.scheduling.requests import pod_requests
@@ -19,7 +20,7 @@ ACTOR = "default-scheduler"
 RETRY_EVERY = 30.0
 """Seconds after which a pod is looked at again though nothing changed (kube-scheduler flushes in minutes)."""
 _NAMES = {ACTOR, "gke.io/optimize-utilization-scheduler"}
-_READS = ("pods", "nodes", "namespaces", "persistentvolumeclaims", "persistentvolumes")
+_READS = ("pods", "nodes", "namespaces", *disks.READS)
 
 
 class Scoring(StrEnum):
@@ -36,15 +37,6 @@ def used_share(pod: Json, node_info: NodeInfo) -> float:
         (node_info.booked[name] + asked.get(name, 0)) / offered[name] for name in ("cpu", "memory") if offered.get(name)
     ]
     return sum(shares) / len(shares) if shares else 0.0
-
-
-def _volumes(store: Store) -> dict[tuple[str, str], Json]:
-    volumes = {item["metadata"]["name"]: item for item in store.all("persistentvolumes")}
-    return {
-        (claim["metadata"]["namespace"], claim["metadata"]["name"]): volumes[claim["spec"]["volumeName"]]
-        for claim in store.all("persistentvolumeclaims")
-        if claim["spec"].get("volumeName") in volumes
-    }
 
 
 class Scheduler:
@@ -71,8 +63,9 @@ class Scheduler:
 
     def _schedule(self, waiting: list[Json], now: float) -> None:
         store = self._store
-        node_infos = node_infos_of(store.all("nodes"), store.all("pods"), store.all("namespaces"))
-        node_infos.volumes = _volumes(store)
+        node_infos = node_infos_of(
+            store.all("nodes"), store.all("pods"), store.all("namespaces"), disks.disks_of(store.all)
+        )
         for pod in sorted(waiting, key=_queue_order):
             if pod["spec"].get("schedulingGates"):
                 self._refuse(pod, now, "SchedulingGated", "Scheduling is blocked due to non-empty scheduling gates")
@@ -91,7 +84,8 @@ class Scheduler:
         if fitting:
             best = max(fitting, key=lambda node_info: (*self._score(pod, node_info), node_info.name))
             node_infos.place(pod, best.name)
-            self._bind(pod, best.name, now)
+            if not self._asks_for_volumes(pod, best.name, node_infos.disks):
+                self._bind(pod, best.name, now)
             return
         reasons = ", ".join(f"{count} {reason}" for reason, count in sorted(refusals.items()))
         message = f"0/{len(node_infos.by_name)} nodes are available: {reasons}."
@@ -102,6 +96,13 @@ class Scheduler:
         welcome = untolerated(pod["spec"], taints, ("PreferNoSchedule",)) is None
         share = used_share(pod, node_info)
         return welcome, share if self._scoring is Scoring.MOST_ALLOCATED else -share
+
+    def _asks_for_volumes(self, pod: Json, node: str, known: disks.Disks) -> bool:
+        """Let the volumes be made that the pod still lacks; it is bound once they are there."""
+        lacking = [key for key in disks.claims_of(pod) if known.volume(key) is None]
+        for key in lacking:
+            self._store.update("persistentvolumeclaims", *key, lambda thing: disks.select_node(thing, node), ACTOR)
+        return bool(lacking)
 
     def _bind(self, pod: Json, node: str, now: float) -> None:
         def bind(thing: Json) -> None:

@@ -5,6 +5,7 @@ from infra.local.world.deletion import delete_pod
 from infra.local.world.kinds import Json
 from infra.local.world.pods import is_finished, is_healthy, is_ready, is_terminating
 from infra.local.world.store import Store
+from infra.local.world.volumes import make_claim
 
 ACTOR = "statefulset-controller"
 
@@ -37,8 +38,32 @@ class StatefulSetController:
         for name in wanted:
             pod = pods.get(name)
             if pod is None:
-                self._store.create("pods", pod_from(owner, name), ACTOR)
+                make_claims(self._store, owner, name)
+                self._store.create("pods", stateful_pod(owner, name), ACTOR)
             elif is_finished(pod) and not is_terminating(pod):
                 delete_pod(self._store, pod, 0, ACTOR)
             if not parallel and (pod is None or not is_healthy(pod)):
                 return
+
+
+def stateful_pod(owner: Json, name: str) -> Json:
+    """The set's pod of that name, with the volumes of its own claims; not stored."""
+    pod = pod_from(owner, name)
+    for template in _templates(owner):
+        volume = template["metadata"]["name"]
+        mounted = {"name": volume, "persistentVolumeClaim": {"claimName": f"{volume}-{name}"}}
+        pod["spec"].setdefault("volumes", []).append(mounted)
+    return pod
+
+
+def make_claims(store: Store, owner: Json, name: str) -> None:
+    """Make the claims of that pod which are not there; they outlive it."""
+    for template in _templates(owner):
+        key = (owner["metadata"]["namespace"], f"{template['metadata']['name']}-{name}")
+        if store.find("persistentvolumeclaims", *key) is None:
+            make_claim(store, key, template)
+
+
+def _templates(owner: Json) -> list[Json]:
+    templates: list[Json] = owner["spec"].get("volumeClaimTemplates") or []
+    return templates

@@ -25,7 +25,7 @@ class GarbageCollector:
         for namespace in self._store.all("namespaces"):
             if is_terminating(namespace):
                 self._empty(namespace["metadata"]["name"])
-        for plural in ("replicasets", "pods"):
+        for plural in ("replicasets", "pods", "persistentvolumeclaims"):
             for thing in self._store.all(plural):
                 if self._ownerless(thing):
                     self._collect(plural, thing)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from infra.local.clocks import seconds_of, stamp
+from infra.local.scheduling.disks import claims_of, disks_of, held_elsewhere
 from infra.local.world.kinds import Json
 from infra.local.world.pods import (
     annotations_of,
@@ -26,10 +27,14 @@ PREFIX = "local.ebb.internal/"
 
 @dataclass(frozen=True)
 class KubeletTimes:
-    """Seconds of world time: to readiness (drawn between the two) and to shut down (None: the whole grace)."""
+    """Seconds of world time: to readiness (drawn between the two) and to shut down (None: the whole grace).
+
+    `attach` comes before readiness where a pod has a disk: it is detached elsewhere first, and attached here.
+    """
 
     ready_after: tuple[float, float] = (2.0, 5.0)
     shutdown: float | None = None
+    attach: float = 0.0
 
 
 def knob(pod: Json, name: str) -> str | None:
@@ -85,11 +90,18 @@ class Kubelet:
             return
         uid = pod["metadata"]["uid"]
         if uid not in self._ready_at:
+            if self._waits_for_disk(pod):
+                return
             own = knob(pod, "ready-after")
             drawn = self._store.random.uniform(*self._times.ready_after)
-            self._ready_at[uid] = now + (drawn if own is None else float(own))
+            attach = self._times.attach if any(claims_of(pod)) else 0.0
+            self._ready_at[uid] = now + attach + (drawn if own is None else float(own))
         if self._ready_at[uid] <= now:
             self._write(pod, lambda thing: run(thing, now, ready=ready))
+
+    def _waits_for_disk(self, pod: Json) -> bool:
+        """Whether a disk is still attached elsewhere, for a pod that uses it there has not ended."""
+        return any(claims_of(pod)) and held_elsewhere(pod, self._store.all("pods"), disks_of(self._store.all))
 
     def _finish(self, pod: Json, now: float) -> None:
         length, started = knob(pod, "run-for"), pod.get("status", {}).get("startTime")

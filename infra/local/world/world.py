@@ -18,6 +18,7 @@ from infra.local.world.kubelet import Kubelet, KubeletTimes
 from infra.local.world.nodes import NodeController
 from infra.local.world.record import Record
 from infra.local.world.store import Store
+from infra.local.world.volumes import VolumeController
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,7 @@ class World:
             self.kubelet,
             GarbageCollector(self.store, settings.orphan_quarantine),
             DisruptionController(self.store),
+            VolumeController(self.store),
             Scheduler(self.store, settings.scoring),
         )
         self._reactive: tuple[SteppedController, ...] = (
