@@ -46,7 +46,13 @@ REMEDIES: Final[Mapping[Reason, str]] = {
     PodBlock.FOREIGN_SCHEDULER: _NOT_MODELLED,
     PodBlock.RESOURCE_CLAIMS: _NOT_MODELLED,
     PodBlock.SCHEDULING_GATES: "Remove the scheduling gates from the pod's template.",
-    PodBlock.VOLUMES: _NOT_MODELLED,
+    PodBlock.LOCAL_VOLUME: "Keep pods with local disks in a pool of their own, so that they hold few nodes.",
+    PodBlock.UNBOUND_CLAIM: "Bind or restore the claim: as it is, the pod could not start anew on any node.",
+    PodBlock.SHARED_DISK: "Give each pod a claim of its own, or a volume that several nodes can mount (ReadWriteMany).",
+    PodBlock.VOLUMES: (
+        "If the lists behind the pod's claim were not read, grant Ebb the right to read them (infra/rbac.yaml) or add "
+        "them to the dump; a class with volumeBindingMode WaitForFirstConsumer makes volumes where the pod goes."
+    ),
     PodBlock.UNMODELLED: _NOT_MODELLED,
     Unremovable.NO_POOL: "Give the node its pool label back; a node outside any pool is never drained.",
     Unremovable.POOL_DISABLED: "Set enabled: true for the pool in the policy.",

@@ -118,7 +118,16 @@ class PodBlock(Reason):
         "scheduling_gates",
         "The pod's template carries scheduling gates; its replacement would wait for them.",
     )
-    VOLUMES = "volumes", "The pod mounts a volume whose place is not modelled."
+    LOCAL_VOLUME = "local_volume", "The pod's persistent volume lies on this node and goes with it."
+    UNBOUND_CLAIM = (
+        "unbound_claim",
+        "A claim of the pod is missing, is being deleted or has no volume; its replacement would find no node.",
+    )
+    SHARED_DISK = (
+        "shared_disk",
+        "Several pods use a disk that one node at a time can hold, and nothing makes the scheduler keep them together.",
+    )
+    VOLUMES = "volumes", "The pod mounts a volume of which it is not known where it can be mounted."
     UNMODELLED = "unmodelled", "The pod has a scheduling rule that is not modelled."
 
 

@@ -185,7 +185,7 @@ def test_label_keys_stand_in_the_selector(
     found = (spec.affinity or spec.anti_affinity)[0].selector
 
     assert (found and found.requirements) == expected
-    assert not unmodelled(spec)
+    assert not unmodelled(spec, None)
 
 
 @pytest.mark.parametrize(

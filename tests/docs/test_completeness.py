@@ -8,6 +8,7 @@ from shared.core.cluster.names import NODE_OPT_OUTS, OPT_OUT_UNTIL, POD_OPT_OUTS
 from shared.core.reasons import PodBlock, Unremovable
 from shared.core.records.evictions import EvictionAnswer
 from shared.core.rules.unmodelled import UNMODELLED
+from shared.core.rules.volumes import VOLUME_BLOCKS
 from tests.acceptance import ROWS
 from tests.core.rules.test_autoscaler_rules import MESSAGE_IDS, NODE_RULES, POD_RULES
 from tests.pages import DOCS, ROOT, rows
@@ -22,7 +23,8 @@ def words(page: str, head: str, column: int = 0) -> list[str]:
 def test_every_rule_that_is_not_modelled_is_a_limit() -> None:
     told = words("limits.md", "| word | rule of the pod | why it is not modelled yet |")
 
-    assert set(told) == {reason.value for reason, _ in UNMODELLED} | {PodBlock.TOLERATES_DRAIN_TAINT.value}
+    asked = (*UNMODELLED, *VOLUME_BLOCKS)
+    assert set(told) == {reason.value for reason, _ in asked} | {PodBlock.TOLERATES_DRAIN_TAINT.value}
 
 
 def test_every_answer_of_the_eviction_api_is_explained() -> None:

@@ -18,15 +18,18 @@ from shared.core.cluster.selectors import PodTerm
 from shared.core.cluster.snapshot import Snapshot
 from tests.measured_figures import MEASURED
 from tests.real.scheduler_filters import Question, SchedulerFilters
-from tests.real.scheduler_filters.comparison import Step, fits, snapshot, witness
+from tests.real.scheduler_filters.comparison import Step, fits, kept, snapshot, witness
 from tests.real.scheduler_filters.generator import Generator
 from tests.real.scheduler_filters.program import Cluster, Manifest
+from tests.real.scheduler_filters.storage_generator import made_for
 
 Record = Callable[[str, object], None]
 pytestmark = pytest.mark.control_plane
 
 CLUSTERS, NODES, BOUND, ASKED = 60, 20, 45, 25
 PLANS, PLAN_NODES, PLAN_PODS = 60, 40, 120
+STORED: Final = 0.3
+"""How many of the pods have volumes."""
 CAUTIONS: Final = {
     "cordoned": "a pod that tolerates the cordon fits a cordoned node; Ebb plans nothing onto one",
     "not ready": "the scheduler knows the taint of a node that is not Ready only; Ebb looks at the node itself",
@@ -34,6 +37,9 @@ CAUTIONS: Final = {
     "unsteady itself": "pods of nodes that may go count for their domain as there, and for the least of all as gone",
     "going": "a pod that tolerates the autoscaler's taint fits a node that is about to be deleted",
     "companions going": "all pods that the pod asks for lie on nodes that may go at any time, and the pods with them",
+    "local_volume": "a pod whose disk lies on a node may go there; Ebb moves no such pod at all",
+    "shared_disk": "no filter keeps pods together that share a disk for one node; Ebb leaves them where they are",
+    "volumes": "the scheduler asks nothing of an inline disk's zone; Ebb does not know where it can be mounted",
 }
 MOST_CAUTION: Final = 0.02
 TAKEN: Final = (
@@ -50,6 +56,8 @@ class Cautious(NamedTuple):
     cluster: Cluster
     question: Question
     node: Node
+    kept_by: str
+    """The rule by which such a pod never moves, if any."""
 
 
 def kinds_of_caution(scheduler_filters: SchedulerFilters, found: Sequence[Cautious]) -> Counter[str]:
@@ -67,7 +75,7 @@ def kinds_of_caution(scheduler_filters: SchedulerFilters, found: Sequence[Cautio
 
 def unsteady(found: Cautious) -> list[tuple[Cluster, Sequence[Question]]]:
     """Return the cluster once nodes of other domains, of which nobody knows whether they stay, are empty, and gone."""
-    cluster, question, node = found
+    cluster, question, node = found[:3]
     worlds: list[tuple[Cluster, Sequence[Question]]] = []
     for constraint in question.pod["spec"].get("topologySpreadConstraints", []):
         key = constraint["topologyKey"]
@@ -91,6 +99,8 @@ def caution(found: Cautious) -> str:
     """Return what keeps Ebb from planning anything onto the node, or the pod onto this one."""
     node, picture = found.node, snapshot(found.cluster, [found.question.pod])
     pod = next(pod for pod in picture.pods if pod.key == key(found.question.pod))
+    if found.kept_by:
+        return found.kept_by
     if node.unschedulable:
         return "cordoned"
     if not node.ready:
@@ -135,14 +145,15 @@ def test_ebb_says_of_no_node_that_a_pod_fits_where_a_filter_refuses_it(
     wrong, found, refused, taken = [], list[Cautious](), Counter[str](), 0
     for seed, ((cluster, questions), answer) in enumerate(zip(asked, answers, strict=True)):
         picture = snapshot(cluster, [question.pod for question in questions])
-        ebb = fits(picture)
+        ebb, kept_by = fits(picture), kept(picture)
         for question, refusals in zip(questions, answer, strict=True):
             said = ebb[key(question.pod)]
             takers = picture.node_by_name.keys() - refusals.keys()
             refused.update(plugin for plugins in refusals.values() for plugin in plugins)
             taken += len(takers)
             wrong += [f"seed {seed}: {key(question.pod)} on {each}: {refusals[each]}" for each in sorted(said - takers)]
-            found += [Cautious(cluster, question, picture.node_by_name[each]) for each in sorted(takers - said)]
+            why = kept_by.get(key(question.pod), "")
+            found += [Cautious(cluster, question, picture.node_by_name[each], why) for each in sorted(takers - said)]
 
     cautious = kinds_of_caution(scheduler_filters, found)
     for line in figures(taken, refused, cautious):
@@ -173,14 +184,16 @@ def test_no_move_of_a_witness_is_refused_while_the_drained_nodes_stand_cordoned_
 
 def draw(seed: int) -> tuple[Cluster, Sequence[Question]]:
     generator = Generator(seed)
-    cluster = generator.cluster(NODES, BOUND, rejecting=0.05, attracted=0.1)
-    return cluster, [
-        Question(generator.pod(f"asked-{place:02}", rejecting=0.3, attracted=0.3)) for place in range(ASKED)
-    ]
+    cluster = generator.cluster(NODES, BOUND, rejecting=0.05, attracted=0.1, stored=STORED)
+    asked = [generator.pod(f"asked-{place:02}", rejecting=0.3, attracted=0.3) for place in range(ASKED)]
+    for pod in asked:
+        generator.storage.give(pod, STORED)
+    return cluster, [Question(pod) for pod in asked]
 
 
 def plan(seed: int) -> tuple[Cluster, Sequence[Step]]:
-    cluster = Generator(1_000_000 + seed).cluster(PLAN_NODES, PLAN_PODS, rejecting=0.1, attracted=0.15)
+    generator = Generator(1_000_000 + seed)
+    cluster = generator.cluster(PLAN_NODES, PLAN_PODS, rejecting=0.1, attracted=0.15, stored=STORED)
     return cluster, witness(snapshot(cluster))
 
 
@@ -196,14 +209,16 @@ def replay(cluster: Cluster, steps: Sequence[Step], *, gone: bool, at_once: bool
     """Return the moves in the order of the proof; at the end all that has moved is asked again where it lies.
 
     Affinity is not: it is ignored during execution, and whom a pod followed may have moved on.
+    The claims of ephemeral volumes went with the pods that were evicted: new ones stand there without a volume.
     """
     pods = {key(pod): replacement(pod) for pod in cluster.pods}
     asked, lies = list[Question](), dict[str, str]()
     taken = [step.node for step in steps]
     for place, step in enumerate(steps, start=1):
         now = Question({}, cordon=taken[:place], taints=TAKEN, gone=taken[: place - 1] if gone else [])
-        asked += [replace(now, pod=pods[pod]) for pod, _ in step.moves if at_once]
-        asked += [replace(now, pod=pods[pod], bind=target) for pod, target in step.moves]
+        moved = {pod: replace(now, pod=pods[pod], claims=made_for(pods[pod])) for pod, _ in step.moves}
+        asked += [moved[pod] for pod, _ in step.moves if at_once]
+        asked += [replace(moved[pod], bind=target) for pod, target in step.moves]
         lies |= step.moves
     still = [pod for pod in lies if "podAffinity" not in pods[pod]["spec"].get("affinity", {})]
     end = Question({}, cordon=taken, taints=TAKEN, gone=taken if gone else [])

@@ -29,6 +29,7 @@ class VolumeSource(wire.Partial, frozen=True):
     medium: str | None = ""
     claim_name: str | None = ""
     driver: str | None = ""
+    pd_name: str | None = ""
     volume_claim_template: ClaimTemplate | None = None
 
 
@@ -43,7 +44,7 @@ def without_random_names(raw: msgspec.Raw) -> bytes:
 
 
 def volumes(raw: bytes) -> tuple[Volume, ...]:
-    """Return each volume with its kind, the API's field name, and a claim's name, a medium or a driver as detail."""
+    """Return each volume with its kind, the API's field name, and the name that it gives as detail."""
     return tuple(_volume(each) for each in _volumes.read(raw) or ())
 
 
@@ -52,5 +53,5 @@ def _volume(fields: dict[str, msgspec.Raw]) -> Volume:
     kind = next((key for key in fields if key != "name"), "emptyDir")
     source = _source.read(fields.get(kind, wire.ABSENT)) or VolumeSource()
     template = source.volume_claim_template
-    detail = source.claim_name or source.medium or source.driver or ""
+    detail = source.claim_name or source.medium or source.driver or source.pd_name or ""
     return Volume(name, kind, detail, template.spec.storage_class_name if template else None)

@@ -49,7 +49,7 @@ class Volume:
     name: str
     kind: str
     detail: str = ""
-    """The claim's name, or the medium of an emptyDir."""
+    """The claim's name, the medium of an emptyDir, the driver of a csi volume or the disk of a gcePersistentDisk."""
     storage_class: str | None = None
     """The class that an ephemeral volume's claim names, which is made anew with the pod; None = it names none."""
 

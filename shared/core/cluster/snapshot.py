@@ -1,5 +1,6 @@
 """One picture of the cluster, on which every decision of a pass rests. Must not hold rules."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -10,7 +11,7 @@ from shared.core.cluster.node import Node, NodePool
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.resources import NOTHING, Resources
 from shared.core.cluster.selectors import Labels
-from shared.core.cluster.storage import Storage
+from shared.core.cluster.storage import CLAIM, Storage
 from shared.core.cluster.workloads import Workload
 
 
@@ -50,6 +51,16 @@ class Snapshot:
             if pod.node in rows:
                 rows[pod.node].append(pod)
         return {name: tuple(pods) for name, pods in rows.items()}
+
+    @cached_property
+    def claim_users(self) -> Mapping[str, int]:
+        """How many pods that have not ended name each claim, by `namespace/claim`."""
+        living = Counter(pod.spec for pod in self.pods if not pod.phase.finished)
+        users: Counter[str] = Counter()
+        for spec, pods in living.items():
+            named = {volume.detail for volume in spec.volumes if volume.kind == CLAIM}
+            users.update({f"{spec.namespace}/{claim}": pods for claim in named})
+        return users
 
     @cached_property
     def nodes_by_pool(self) -> Mapping[str, tuple[Node, ...]]:

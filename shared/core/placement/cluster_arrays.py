@@ -19,6 +19,7 @@ from shared.core.placement.node_filters import Codes, NodeFilters, NodeMask
 from shared.core.reasons import Finding
 from shared.core.rules.pods import movable
 from shared.core.rules.unmodelled import is_destination, unmodelled
+from shared.core.rules.volumes import VolumeFacts
 
 
 class ClusterArrays:
@@ -56,8 +57,10 @@ class ClusterArrays:
         self.node_filters = NodeFilters(self.nodes)
         self.constraints = Constraints(constraints, ConstraintInput(snapshot, self.classes, self.node_filters))
         self.constraint_states = self.constraints.states(kinds, where)
+        self._volumes = VolumeFacts.of(snapshot)
         self._fixed: dict[int, tuple[Finding, ...]] = {}
         self._admitting: dict[int, NodeMask] = {}
+        self._masks: dict[bytes, NodeMask] = {}
         self._movable: dict[int, tuple[Pod, ...]] = {}
         self._sizes: dict[int, int] = {}
 
@@ -86,15 +89,19 @@ class ClusterArrays:
     def fixed(self, kind: int) -> tuple[Finding, ...]:
         """Return what forbids to say of this class that it fits anywhere."""
         if kind not in self._fixed:
-            self._fixed[kind] = unmodelled(self.classes[kind])
+            self._fixed[kind] = unmodelled(self.classes[kind], self._volumes)
         return self._fixed[kind]
 
     def admitting(self, kind: int) -> NodeMask:
         """Return the nodes that admit the class, whatever lies there; the mask is shared, do not write to it."""
         if kind not in self._admitting:
             mask, allowed = self.node_filters.of(self.classes[kind]), self.constraints.admits(kind)
-            self._admitting[kind] = mask if allowed is None else mask & allowed
+            self._admitting[kind] = mask if allowed is None else self._shared(mask & allowed)
         return self._admitting[kind]
+
+    def _shared(self, mask: NodeMask) -> NodeMask:
+        """Return one mask for all that are equal: thousands of claims are a class each, and lie in a few zones."""
+        return self._masks.setdefault(np.packbits(mask).tobytes(), mask)
 
     def size(self, kind: int) -> int:
         """Return the class's size against a mean node: its largest share of any resource, in 1/10,000."""

@@ -27,6 +27,13 @@ class LabelColumn:
             (places.setdefault(value, len(places)) for value in values), np.int64, count=len(values)
         )
         self.values = tuple(places)
+        self._places = places
+
+    def among(self, values: Sequence[str]) -> NodeMask:
+        """Return the nodes whose value is one of these; the others are not looked at, of which there may be many."""
+        table = np.zeros(len(self.values), np.bool_)
+        table[[self._places[value] for value in values if value in self._places]] = True
+        return table[self.codes]
 
 
 class NodeFilters:
@@ -54,6 +61,10 @@ class NodeFilters:
         if demand not in self._demands:
             self._demands[demand] = self.tolerating(spec.tolerations) & self.selected(spec)
         return self._demands[demand]
+
+    def meeting(self, terms: tuple[NodeTerm, ...]) -> NodeMask:
+        """Return the nodes that any of the terms means."""
+        return self._any_term(terms)
 
     def labelled(self, key: str) -> NodeMask:
         """Return the nodes that bear the label."""
@@ -102,5 +113,7 @@ def _tolerated(taints: Hashable, tolerations: tuple[Toleration, ...]) -> bool:
 
 
 def _mask(column: LabelColumn, requirement: Requirement) -> NodeMask:
+    if requirement.operator == "In":
+        return column.among(requirement.values)
     table = [requirement.matches({requirement.key: value} if isinstance(value, str) else {}) for value in column.values]
     return np.array(table, np.bool_)[column.codes]

@@ -10,6 +10,7 @@ from shared.core.cluster.selectors import Labels
 from shared.core.cluster.workloads import UNKNOWN, Workload
 from shared.core.policy import DrainSettings, PodRules, PoolPolicy
 from shared.core.reasons import Finding
+from shared.core.rules.volumes import VolumeFacts
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,8 @@ class DrainContext:
     """How long a drain lasts, and the grace that an eviction asks for at most."""
     namespaces: Mapping[str, Labels] = field(default_factory=dict)
     """The labels of each; a drain's own step reads none, for the planner and its admission have asked."""
+    volumes: VolumeFacts | None = None
+    """What stands behind the pods' volumes; None in a step of a drain, which was admitted on them."""
     class_findings: dict[PodClass, tuple[Finding, ...]] = field(default_factory=dict, repr=False, compare=False)
     """What `pods` has found to block all pods of a class."""
     shortages: dict[PodClass, Finding | None] = field(default_factory=dict, repr=False, compare=False)

@@ -47,8 +47,8 @@ CLASS_RULES: Final[tuple[Callable[[PodClass, DrainContext], Iterable[Finding]], 
     grace_too_long, comes_back,
     # what the policy keeps of whole workloads
     single_replica, job, rolling_out,
-    # what the proof of placement does not model (`unmodelled.UNMODELLED`)
-    lambda spec, _: unmodelled(spec),
+    # what the proof of placement does not model (`unmodelled.UNMODELLED`, `volumes.VOLUME_BLOCKS`)
+    lambda spec, context: unmodelled(spec, context.volumes),
 )  # fmt: skip
 """What blocks all pods of a class."""
 POD_RULES: Final[tuple[Callable[[Pod, DrainContext], Iterable[Finding]], ...]] = (

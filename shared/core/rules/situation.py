@@ -15,6 +15,7 @@ from shared.core.records.state import ClusterState
 from shared.core.rules.drain_context import DrainContext
 from shared.core.rules.drain_time import StartTimes, start_times
 from shared.core.rules.pool_taints import own_taints
+from shared.core.rules.volumes import VolumeFacts
 
 
 @dataclass(frozen=True)
@@ -38,9 +39,11 @@ class Situation:
     def drain_context(self, pool: str) -> DrainContext:
         """Return what the pod rules know on nodes of that pool."""
         if pool not in self._drain:
-            budgets, workloads = self.snapshot.disruption_budgets, self.snapshot.workloads
-            rules, drain, known = self.policy.pool(pool), self.policy.drain, self.snapshot.namespaces
-            self._drain[pool] = DrainContext(budgets, rules, self.now, workloads, drain, known)
+            seen, volumes = self.snapshot, VolumeFacts.of(self.snapshot)
+            rules, drain = self.policy.pool(pool), self.policy.drain
+            self._drain[pool] = DrainContext(
+                seen.disruption_budgets, rules, self.now, seen.workloads, drain, seen.namespaces, volumes
+            )
         return self._drain[pool]
 
     @cached_property

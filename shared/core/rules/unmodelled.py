@@ -14,11 +14,10 @@ from shared.core.cluster.pod import Pod, PodClass
 from shared.core.cluster.resources import PODS, Resources
 from shared.core.cluster.selectors import NodeTerm, tolerated
 from shared.core.reasons import Finding, PodBlock
+from shared.core.rules.volumes import VolumeFacts, volume_blocks
 
 ONE_POD: Final = Resources.of({PODS: 1})
 """The place that any pod takes on its node."""
-FREE_VOLUMES: Final = frozenset({"emptyDir", "configMap", "secret", "projected", "downwardAPI", "hostPath"})
-"""Volumes that no scheduler filter looks at. (Whether local data may be lost is `rules.pods`' question.)"""
 
 
 def is_destination(node: Node) -> bool:
@@ -45,11 +44,6 @@ def _scheduler(spec: PodClass) -> str | None:
     return None if spec.scheduler in names.SCHEDULERS else spec.scheduler
 
 
-def _volumes(spec: PodClass) -> str | None:
-    fixed = [f"{volume.kind} {volume.name}" for volume in spec.volumes if volume.kind not in FREE_VOLUMES]
-    return ", ".join(fixed) or None
-
-
 def pinned_to_one_node(spec: PodClass) -> str | None:
     """Return the one node that selector or affinity name, or None when the pod may run elsewhere."""
     named = spec.node_selector.get(names.HOSTNAME_LABEL)
@@ -70,12 +64,12 @@ UNMODELLED: Final[tuple[tuple[PodBlock, UnmodelledQuestion], ...]] = (
     (PodBlock.FOREIGN_SCHEDULER, _scheduler),
     (PodBlock.SCHEDULING_GATES, lambda spec: ", ".join(spec.scheduling_gates) or None),
     (PodBlock.RESOURCE_CLAIMS, lambda spec: ", ".join(spec.resource_claims) or None),
-    (PodBlock.VOLUMES, _volumes),
     (PodBlock.UNMODELLED, lambda spec: ", ".join(spec.unmodelled) or None),
 )
 
 
-def unmodelled(spec: PodClass) -> tuple[Finding, ...]:
+def unmodelled(spec: PodClass, volumes: VolumeFacts | None) -> tuple[Finding, ...]:
     """Return everything in the pod's spec that placement does not model, each by its name; empty = may be placed."""
     asked = ((reason, question(spec)) for reason, question in UNMODELLED)
-    return tuple(Finding(reason, detail) for reason, detail in asked if detail is not None)
+    found = (Finding(reason, detail) for reason, detail in asked if detail is not None)
+    return (*found, *volume_blocks(spec, volumes))

@@ -1,14 +1,14 @@
 """Placement constraints have one face: what the simulation tells them and asks them, shown with one on trial."""
 
 from collections import Counter
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from shared.core.cluster import names
-from shared.core.cluster.pod import HostPort, PodClass, Volume
+from shared.core.cluster.pod import HostPort, PodClass
 from shared.core.cluster.selectors import LabelSelector, PodTerm, Requirement, SpreadConstraint
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import Simulation
@@ -19,7 +19,8 @@ from shared.core.placement.node_filters import NodeMask
 from shared.core.placement.packing import Packing
 from shared.core.placement.strategies import POTENTIAL, ROBUST
 from shared.core.rules.unmodelled import unmodelled
-from tests.builders import cluster, node, pod, pod_class
+from shared.core.rules.volumes import VolumeFacts
+from tests.builders import cluster, mounts, node, persistent_volume, pod, pod_class, storage, volume_claim
 
 LOUD = {"noise": "loud"}
 
@@ -233,9 +234,9 @@ MODELLED: dict[str, Any] = {
     "anti_affinity": TERM,
     "host_ports": (HostPort("TCP", 80),),
     "hard_spread": (SpreadConstraint(names.ZONE_LABEL, None),),
+    "volumes": mounts("data"),
 }
 NOT_MODELLED: dict[str, Any] = {
-    "volumes": (Volume("data", "persistentVolumeClaim", "data"),),
     "resource_claims": ("gpu",),
     "scheduling_gates": ("wait",),
     "scheduler": "mine",
@@ -243,10 +244,15 @@ NOT_MODELLED: dict[str, Any] = {
 }
 
 
+def beside(spec: PodClass) -> Snapshot:
+    """A cluster with one such pod, which knows its storage."""
+    disk = storage(volume_claim("data"), persistent_volume("pv-data", zone="a"))
+    return replace(cluster([node("n1")], [pod("p", on="n1", kind=spec)]), storage=disk)
+
+
 def concerned(spec: PodClass) -> bool:
     """Whether any constraint counts the pod."""
-    arrays = ClusterArrays(cluster([node("n1")], [pod("p", on="n1", kind=spec)]))
-    return bool(arrays.constraints.concerning[0])
+    return bool(ClusterArrays(beside(spec)).constraints.concerning[0])
 
 
 def test_every_rule_of_a_pod_is_on_one_of_the_lists() -> None:
@@ -257,7 +263,9 @@ def test_every_rule_of_a_pod_is_on_one_of_the_lists() -> None:
 def test_a_rule_that_a_constraint_models_no_longer_blocks_and_every_other_does(rule: str) -> None:
     spec = pod_class(**{rule: (MODELLED | NOT_MODELLED)[rule]})
 
-    assert (concerned(spec), bool(unmodelled(spec))) == ((True, False) if rule in MODELLED else (False, True))
+    kept = bool(unmodelled(spec, VolumeFacts.of(beside(spec))))
+
+    assert (concerned(spec), kept) == ((True, False) if rule in MODELLED else (False, True))
 
 
 def test_without_any_constraint_every_node_is_allowed() -> None:

@@ -218,7 +218,7 @@ def test_an_unhealthy_pod_passes_a_pdb_that_always_allows_it() -> None:
         pytest.param(PodBlock.FOREIGN_SCHEDULER, {"scheduler": "volcano"}, id="a scheduler not modelled"),
         pytest.param(PodBlock.RESOURCE_CLAIMS, {"resource_claims": ("gpu",)}, id="dynamic resources"),
         pytest.param(PodBlock.SCHEDULING_GATES, {"scheduling_gates": ("quota",)}, id="scheduling gates"),
-        pytest.param(PodBlock.VOLUMES, {"volumes": (Volume("d", "persistentVolumeClaim", "data"),)}, id="a claim"),
+        pytest.param(PodBlock.VOLUMES, {"volumes": (Volume("d", "flexVolume"),)}, id="a volume of a kind not known"),
     ],
 )
 def test_what_is_not_modelled_blocks_by_name(expected: PodBlock, spec: dict[str, Any]) -> None:

@@ -6,7 +6,6 @@ import pytest
 
 from shared.core.cluster import names
 from shared.core.cluster.node import Node
-from shared.core.cluster.pod import Volume
 from shared.core.cluster.selectors import NodeTerm, Requirement
 from shared.core.reasons import PodBlock
 from shared.core.rules.unmodelled import could_take, is_destination, pinned_to_one_node, unmodelled
@@ -38,18 +37,8 @@ def test_a_pod_that_names_one_node_is_known(expected: str | None, spec: dict[str
     assert pinned_to_one_node(pod_class(**spec)) == expected
 
 
-@pytest.mark.parametrize("kind", ["emptyDir", "configMap", "secret", "projected", "downwardAPI", "hostPath"])
-def test_volumes_without_a_place_do_not_bind(kind: str) -> None:
-    assert unmodelled(pod_class(volumes=(Volume("v", kind),))) == ()
-
-
-@pytest.mark.parametrize("kind", ["persistentVolumeClaim", "ephemeral", "csi", "nfs"])
-def test_all_other_volumes_block_and_are_named(kind: str) -> None:
-    assert unmodelled(pod_class(volumes=(Volume("v", kind),))) == ((PodBlock.VOLUMES, f"{kind} v"),)
-
-
 def test_a_rule_that_only_the_reader_knows_blocks_as_well() -> None:
-    assert unmodelled(pod_class(unmodelled=("runtimeClass x",))) == ((PodBlock.UNMODELLED, "runtimeClass x"),)
+    assert unmodelled(pod_class(unmodelled=("runtimeClass x",)), None) == ((PodBlock.UNMODELLED, "runtimeClass x"),)
 
 
 @pytest.mark.parametrize(

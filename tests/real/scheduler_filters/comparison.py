@@ -25,7 +25,17 @@ NOW = datetime(2026, 3, 4, 22, 0, tzinfo=UTC)
 
 def snapshot(cluster: Cluster, pending: Iterable[Manifest] = ()) -> Snapshot:
     contents = DumpContents()
-    parts = (("Node", cluster.nodes), ("Namespace", cluster.namespaces), ("Pod", (*cluster.pods, *pending)))
+    parts = (
+        ("Node", cluster.nodes),
+        ("Namespace", cluster.namespaces),
+        ("Pod", (*cluster.pods, *pending)),
+        ("PersistentVolumeClaim", cluster.claims),
+        ("PersistentVolume", cluster.volumes),
+        ("StorageClass", cluster.classes),
+        ("CSINode", cluster.csi_nodes),
+        ("CSIDriver", cluster.csi_drivers),
+        ("VolumeAttachment", cluster.attachments),
+    )
     for kind, items in parts:
         for item in items:
             contents.add(kind, json.dumps(item).encode())
@@ -43,6 +53,13 @@ def _takers(arrays: ClusterArrays, packing: Packing, pod: Pod) -> frozenset[str]
     kind = arrays.kind_of[pod.spec]
     taking = [] if arrays.fixed(kind) else packing.taking(kind).nonzero()[0].tolist()
     return frozenset(arrays.nodes[place].name for place in taking)
+
+
+def kept(picture: Snapshot) -> Mapping[str, str]:
+    """Return by pod key the first rule by which a pod is never moved, however much room there is."""
+    arrays = ClusterArrays(picture)
+    found = ((pod.key, arrays.fixed(arrays.kind_of[pod.spec])) for pod in arrays.pending)
+    return {pod: findings[0].reason.value for pod, findings in found if findings}
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,13 @@ from random import Random
 from typing import Any
 
 from tests.real.scheduler_filters.program import Cluster, Manifest
+from tests.real.scheduler_filters.storage_generator import ZONE, StorageGenerator
 
 CREATED = "2026-03-04T21:00:00Z"
 HOSTNAME = "kubernetes.io/hostname"
-ZONE = "topology.kubernetes.io/zone"
 RACK = "example.com/rack"
+STORAGE_SEEDS = 1_000_000_000
+"""Storage is drawn by itself, so that it changes nothing else of a cluster."""
 APPS = ("red", "green", "blue")
 NAMESPACES = {"default": {"team": "a"}, "other": {"team": "b"}, "third": {"team": "a", "tier": "x"}}
 NUMBERS = ("1", "2", "10", "007", "1_0", "0x10", "9223372036854775807", "9223372036854775808", "x5")
@@ -39,6 +41,7 @@ class Generator:
     """Draws parts of one cluster; equal seeds give equal clusters."""
 
     def __init__(self, seed: int) -> None:
+        self._seed = seed
         self._random = Random(seed)  # noqa: S311 - a test's data
 
     def chance(self, share: float) -> bool:
@@ -50,10 +53,10 @@ class Generator:
     def some(self, most: int, *values: Any) -> list[Any]:
         return self._random.sample(values, self._random.randint(1, min(most, len(values))))
 
-    def cluster(self, nodes: int, pods: int, *, rejecting: float, attracted: float) -> Cluster:
+    def cluster(self, nodes: int, pods: int, *, rejecting: float, attracted: float, stored: float = 0) -> Cluster:
         """Return a cluster whose bound pods lie anywhere: nodes are overbooked and rules broken now and then.
 
-        Of the bound pods, the first share has anti-affinity, the second affinity.
+        Of the bound pods, the first share has anti-affinity, the second affinity, the third volumes.
         """
         rows = [self.node(f"n{place:02}") for place in range(nodes)]
         names = [self.one(*rows)["metadata"]["name"] for _ in range(pods)]
@@ -61,8 +64,11 @@ class Generator:
             self.pod(f"bound-{place:03}", rejecting=rejecting, attracted=attracted, on=name)
             for place, name in enumerate(names)
         ]
+        self.storage = StorageGenerator(Generator(STORAGE_SEEDS + self._seed), rows)
+        for pod in bound:
+            self.storage.give(pod, stored)
         spaces = [{"metadata": {"name": name, "labels": labels}} for name, labels in NAMESPACES.items()]
-        return Cluster(rows, spaces, bound)
+        return Cluster(rows, spaces, bound, **self.storage.parts())
 
     def node(self, name: str) -> Manifest:
         labels = {"cloud.google.com/gke-nodepool": self.one("a", "b")}

@@ -25,6 +25,7 @@ class Question:
     """Which nodes refuse the pod? If it is bound it leaves its node first; then it is bound to `bind`, if given.
 
     Nodes in `cordon` are cordoned before, with `taints`; those in `gone` leave with all that is still on them.
+    `claims` stand from now on in place of those of the same name.
     """
 
     pod: Manifest
@@ -32,15 +33,22 @@ class Question:
     cordon: Sequence[str] = ()
     taints: Sequence[Manifest] = ()
     gone: Sequence[str] = ()
+    claims: Sequence[Manifest] = ()
 
 
 @dataclass(frozen=True)
 class Cluster:
-    """Nodes, namespaces and bound pods, as the API prints them."""
+    """Nodes, namespaces, bound pods and storage, as the API prints them."""
 
     nodes: Sequence[Manifest]
     namespaces: Sequence[Manifest]
     pods: Sequence[Manifest]
+    claims: Sequence[Manifest] = ()
+    volumes: Sequence[Manifest] = ()
+    classes: Sequence[Manifest] = ()
+    csi_nodes: Sequence[Manifest] = ()
+    csi_drivers: Sequence[Manifest] = ()
+    attachments: Sequence[Manifest] = ()
 
 
 class SchedulerFilters:

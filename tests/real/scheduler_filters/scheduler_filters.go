@@ -1,7 +1,7 @@
 // The kube-scheduler's filter plugins, asked one cluster at a time: a line of JSON in, a line of JSON out.
 //
-// A line holds nodes, namespaces and bound pods as the API prints them, and questions, each asked of the cluster that
-// the questions before it left. The plugins run in the scheduler's own framework over its own snapshot; nothing here
+// A line holds nodes, namespaces, bound pods and their storage as the API prints them, and questions, each asked of the
+// cluster that the questions before it left. The plugins run in the scheduler's own framework over its own snapshot; nothing here
 // decides by itself. It must not know Ebb, which is judged by it.
 package main
 
@@ -13,10 +13,12 @@ import (
 	"os"
 
 	v1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	clientcache "k8s.io/client-go/tools/cache"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config/latest"
@@ -24,6 +26,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/nodevolumelimits"
 	"k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 	"k8s.io/kubernetes/pkg/scheduler/metrics"
 )
@@ -38,23 +41,35 @@ var filters = []string{
 	names.NodeResourcesFit,
 	names.PodTopologySpread,
 	names.InterPodAffinity,
+	names.VolumeBinding,
+	names.VolumeZone,
+	names.VolumeRestrictions,
+	names.NodeVolumeLimits,
 }
 
 // question: take the pod off its node if it has one, say which nodes refuse it, and bind it if a node is named.
-// Nodes in `cordon` are cordoned before, with `taints`; those in `gone` leave with all that is on them.
+// Nodes in `cordon` are cordoned before, with `taints`; those in `gone` leave with all that is on them. `claims` stand
+// from now on in place of those of the same name.
 type question struct {
-	Cordon []string   `json:"cordon"`
-	Taints []v1.Taint `json:"taints"`
-	Gone   []string   `json:"gone"`
-	Pod    *v1.Pod    `json:"pod"`
-	Bind   string     `json:"bind"`
+	Cordon []string                    `json:"cordon"`
+	Taints []v1.Taint                  `json:"taints"`
+	Gone   []string                    `json:"gone"`
+	Pod    *v1.Pod                     `json:"pod"`
+	Bind   string                      `json:"bind"`
+	Claims []*v1.PersistentVolumeClaim `json:"claims"`
 }
 
 type cluster struct {
-	Nodes      []*v1.Node      `json:"nodes"`
-	Namespaces []*v1.Namespace `json:"namespaces"`
-	Pods       []*v1.Pod       `json:"pods"`
-	Questions  []question      `json:"questions"`
+	Nodes       []*v1.Node                    `json:"nodes"`
+	Namespaces  []*v1.Namespace               `json:"namespaces"`
+	Pods        []*v1.Pod                     `json:"pods"`
+	Claims      []*v1.PersistentVolumeClaim   `json:"claims"`
+	Volumes     []*v1.PersistentVolume        `json:"volumes"`
+	Classes     []*storagev1.StorageClass     `json:"classes"`
+	CSINodes    []*storagev1.CSINode          `json:"csi_nodes"`
+	CSIDrivers  []*storagev1.CSIDriver        `json:"csi_drivers"`
+	Attachments []*storagev1.VolumeAttachment `json:"attachments"`
+	Questions   []question                    `json:"questions"`
 }
 
 // refusals holds, by node and plugin, the plugin's own words; a node that is absent takes the pod.
@@ -78,11 +93,16 @@ func main() {
 func answer(ctx context.Context, given *cluster) []refusals {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	// Nothing is ever asked of this address: the informers are filled by hand and not started.
+	client := kubernetes.NewForConfigOrDie(&rest.Config{Host: "http://127.0.0.1:1"})
+	factory := informers.NewSharedInformerFactory(client, 0)
 	lister := &current{}
-	judges := frameworks(ctx, given.Namespaces, lister)
+	judges := frameworks(ctx, client, factory, lister)
+	given.fill(factory)
 	answers := make([]refusals, 0, len(given.Questions))
 	for _, asked := range given.Questions {
 		given.apply(asked)
+		put(factory.Core().V1().PersistentVolumeClaims().Informer(), asked.Claims)
 		lister.SharedLister = cache.NewSnapshot(given.Pods, given.Nodes)
 		found := refusals{}
 		for name, judge := range judges {
@@ -144,13 +164,27 @@ func refuse(ctx context.Context, judge framework.Framework, name string, pod *v1
 	}
 }
 
-func frameworks(ctx context.Context, namespaces []*v1.Namespace, lister fwk.SharedLister) map[string]framework.Framework {
-	// Nothing is ever asked of this address: the informers are filled by hand and not started.
-	client := kubernetes.NewForConfigOrDie(&rest.Config{Host: "http://127.0.0.1:1"})
-	factory := informers.NewSharedInformerFactory(client, 0)
-	for _, each := range namespaces {
-		must(factory.Core().V1().Namespaces().Informer().GetIndexer().Add(each))
+func (c *cluster) fill(factory informers.SharedInformerFactory) {
+	core, storage := factory.Core().V1(), factory.Storage().V1()
+	put(core.Namespaces().Informer(), c.Namespaces)
+	put(core.PersistentVolumeClaims().Informer(), c.Claims)
+	put(core.PersistentVolumes().Informer(), c.Volumes)
+	put(storage.StorageClasses().Informer(), c.Classes)
+	put(storage.CSINodes().Informer(), c.CSINodes)
+	put(storage.CSIDrivers().Informer(), c.CSIDrivers)
+	put(storage.VolumeAttachments().Informer(), c.Attachments)
+}
+
+func put[T any](informer clientcache.SharedIndexInformer, objects []T) {
+	for _, each := range objects {
+		must(informer.GetIndexer().Add(each))
 	}
+}
+
+func frameworks(
+	ctx context.Context, client kubernetes.Interface, factory informers.SharedInformerFactory, lister fwk.SharedLister,
+) map[string]framework.Framework {
+	csi := nodevolumelimits.NewCSIManager(factory.Storage().V1().CSINodes().Lister())
 	defaults, err := latest.Default()
 	must(err)
 	found := map[string]framework.Framework{}
@@ -169,7 +203,8 @@ func frameworks(ctx context.Context, namespaces []*v1.Namespace, lister fwk.Shar
 			profile.Plugins.PreFilter = only
 		}
 		judge, err := runtime.NewFramework(ctx, plugins.NewInTreeRegistry(), profile,
-			runtime.WithClientSet(client), runtime.WithInformerFactory(factory), runtime.WithSnapshotSharedLister(lister))
+			runtime.WithClientSet(client), runtime.WithInformerFactory(factory), runtime.WithSnapshotSharedLister(lister),
+			runtime.WithSharedCSIManager(csi))
 		must(err)
 		found[name] = judge
 	}

@@ -16,13 +16,18 @@ Must not know resources, or why a pod moves.
 from typing import Final
 
 from shared.core.placement.constraints.anti_affinity import AntiAffinity
+from shared.core.placement.constraints.attach_limits import AttachLimits
 from shared.core.placement.constraints.combined import Constraints, ConstraintStates
 from shared.core.placement.constraints.constraint import Constraint, ConstraintInput, ConstraintState, NewConstraint
 from shared.core.placement.constraints.host_ports import HostPorts
 from shared.core.placement.constraints.pod_affinity import RequiredAffinity
 from shared.core.placement.constraints.topology_spread import TopologySpread
+from shared.core.placement.constraints.volume_place import VolumePlace
+from shared.core.placement.constraints.volume_sharing import OnePodClaims
 
-CONSTRAINTS: Final[tuple[NewConstraint, ...]] = (AntiAffinity, RequiredAffinity, HostPorts, TopologySpread)
+CONSTRAINTS: Final[tuple[NewConstraint, ...]] = (
+    AntiAffinity, RequiredAffinity, HostPorts, TopologySpread, VolumePlace, OnePodClaims, AttachLimits,
+)  # fmt: skip
 """In this order they are asked; a node must be allowed by all of them."""
 
 __all__ = (

@@ -1,0 +1,189 @@
+"""Where the volumes of a pod can be mounted, whatever else lies there: each disk's place, or where one may be made.
+
+A bound claim's volume binds by its node affinity (kube-scheduler, plugin VolumeBinding) and by the zone and region
+labels that it bears itself (plugin VolumeZone); one that is still to be made, by the topologies of its class. A mask is
+made once for each place, and only when it is asked for: thousands of claims lie in a few zones.
+Must not ask whether a claim is fit to start a pod (`rules.volumes`), nor what else is on a node.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import reduce
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from shared.core.cluster import names
+from shared.core.cluster.pod import PodClass, Volume
+from shared.core.cluster.selectors import NodeTerm, Requirement
+from shared.core.cluster.storage import WITH_CLAIM, PersistentVolume, Storage
+from shared.core.placement.constraints.constraint import Constraint, ConstraintInput, ConstraintState
+from shared.core.placement.node_filters import NodeMask
+from shared.core.rules.volumes import claim_of, disk_of, made_for
+
+GCE_PD: Final = "kubernetes.io/gce-pd"
+GCE_ZONE: Final = "topology.gke.io/zone"
+BETA_ZONE, BETA_REGION = names.VOLUME_ZONE_LABELS[:2]
+_NEWER: Final = {BETA_ZONE: names.ZONE_LABEL, BETA_REGION: names.REGION_LABEL}
+"""The label that has taken the place of each beta label, which newer nodes do not bear."""
+_SEVERAL: Final = "__"
+"""What stands between the zones in a regional disk's label."""
+Terms = tuple[NodeTerm, ...]
+
+
+class DiskAffinity(NamedTuple):
+    """The nodes that any of the terms means."""
+
+    terms: Terms
+
+
+class TakenOver(NamedTuple):
+    """The same of an in-tree volume; where a CSI driver has taken over from its plugin, as that driver puts it."""
+
+    plugin: str
+    terms: Terms | None
+    by_driver: Terms
+
+
+class Zones(NamedTuple):
+    """A label of the volume: only in these zones or regions, as far as nodes tell any."""
+
+    key: str
+    values: tuple[str, ...]
+
+
+Place = DiskAffinity | TakenOver | Zones
+
+
+class VolumePlace(Constraint):
+    """For each class the places of its volumes; a node must lie in all of them."""
+
+    def __init__(self, given: ConstraintInput) -> None:
+        self._storage = given.snapshot.storage
+        self._filters = given.node_filters
+        self._nodes = given.snapshot.nodes
+        self._places = [frozenset(_places(spec, self._storage)) for spec in given.classes]
+        self._masks: dict[Place, NodeMask] = {}
+        self._common: dict[frozenset[Place], NodeMask] = {}
+
+    def concerns(self, kind: int) -> bool:
+        """Whether any volume of the class has a place."""
+        return bool(self._places[kind])
+
+    def admits(self, kind: int) -> NodeMask | None:
+        places = self._places[kind]
+        if places not in self._common:
+            self._common[places] = reduce(np.logical_and, map(self._mask, places))
+        return self._common[places]
+
+    def state(self) -> "Unchanging":
+        return Unchanging()
+
+    def _mask(self, place: Place) -> NodeMask:
+        if place not in self._masks:
+            self._masks[place] = self._made(place)
+        return self._masks[place]
+
+    def _made(self, place: Place) -> NodeMask:
+        match place:
+            case DiskAffinity(terms):
+                return self._filters.meeting(terms)
+            case TakenOver():
+                return self._taken_over(place)
+            case Zones():
+                return self._in_zones(place)
+
+    def _taken_over(self, place: TakenOver) -> NodeMask:
+        at = self._storage.csi_nodes
+        here = (node.name in at and place.plugin in at[node.name].migrated for node in self._nodes)
+        as_written = True if place.terms is None else self._mask(DiskAffinity(place.terms))
+        return np.where(
+            np.fromiter(here, np.bool_, len(self._nodes)), self._mask(DiskAffinity(place.by_driver)), as_written
+        )
+
+    def _in_zones(self, place: Zones) -> NodeMask:
+        def nodes(key: str, operator: str, *values: str) -> NodeMask:
+            return self._filters.meeting((NodeTerm((Requirement(key, operator, values),)),))
+
+        found = reduce(np.logical_and, (nodes(key, "DoesNotExist") for key in names.VOLUME_ZONE_LABELS))
+        found |= nodes(place.key, "In", *place.values)
+        if place.key in _NEWER:
+            found |= nodes(place.key, "DoesNotExist") & nodes(_NEWER[place.key], "In", *place.values)
+        return found
+
+
+class Unchanging(ConstraintState):
+    """What lies on the nodes changes nothing."""
+
+    def add(self, kind: int, node: int, pods: int = 1) -> None:
+        del kind, node, pods
+
+    def allowed(self, kind: int) -> NodeMask | None:
+        del kind
+        return None
+
+    def copy(self) -> "Unchanging":
+        return self
+
+
+def _places(spec: PodClass, storage: Storage) -> Iterator[Place]:
+    for volume in spec.volumes:
+        if storage.known and volume.kind in WITH_CLAIM:
+            yield from _places_of(spec, volume, storage)
+
+
+def _places_of(spec: PodClass, volume: Volume, storage: Storage) -> Iterator[Place]:
+    claim = claim_of(spec, volume, storage)
+    disk, made = disk_of(claim, storage), made_for(volume, claim, storage)
+    if disk is not None:
+        yield from _of_disk(disk)
+        return
+    if claim is not None and claim.selected_node:
+        yield DiskAffinity((NodeTerm(fields=(Requirement("metadata.name", "In", (claim.selected_node,)),)),))
+    if made is not None and made.allowed_topologies is not None:
+        yield DiskAffinity(made.allowed_topologies)
+
+
+def _of_disk(disk: PersistentVolume) -> Iterator[Place]:
+    terms = _by_labels(disk)
+    by_driver = _by_driver(disk, terms) if disk.plugin == GCE_PD else terms
+    if by_driver is not None and by_driver != terms:
+        yield TakenOver(disk.plugin, terms, by_driver)
+    elif terms is not None:
+        yield DiskAffinity(terms)
+    for key, value in disk.labels.items():
+        zones = _zones(value)
+        if "" not in zones:  # the scheduler passes over a label that it cannot read
+            yield Zones(key, zones)
+
+
+def _by_labels(disk: PersistentVolume) -> Terms | None:
+    """Return the terms that labels can meet: a volume's affinity is asked of a node's labels, never of its name."""
+    return disk.node_terms if disk.node_terms is None else tuple(term for term in disk.node_terms if not term.fields)
+
+
+def _zones(value: str) -> tuple[str, ...]:
+    return tuple(sorted({each.strip() for each in value.split(_SEVERAL)}))
+
+
+def _by_driver(disk: PersistentVolume, terms: Terms | None) -> Terms | None:
+    """Return a GCE disk's node affinity as the CSI driver puts it: zones by its own label.
+
+    Source: csi-translation-lib, plugins/in_tree_volume.go (translateTopologyFromInTreeToCSI).
+    """
+    asked = {each.key for term in terms or () for each in term.expressions}
+    zone = _zone_key(disk, asked)
+    renamed = {zone: GCE_ZONE} | ({BETA_REGION: names.REGION_LABEL} if zone == BETA_ZONE else {})
+    told = tuple(each for each in _zones(disk.labels.get(zone, "")) if each)
+    added = (Requirement(GCE_ZONE, "In", told),) if told and zone not in asked else ()
+    if terms is None and not added:
+        return None
+    base = (NodeTerm(),) if terms is None else terms
+    kept = [[replace(each, key=renamed.get(each.key, each.key)) for each in term.expressions] for term in base]
+    return tuple(NodeTerm((*expressions, *added)) for expressions in kept)
+
+
+def _zone_key(disk: PersistentVolume, asked: set[str]) -> str:
+    """Return the label by which the disk tells its zone: affinity before labels, the newer before the beta label."""
+    told = (key for where in (asked, disk.labels.keys()) for key in (names.ZONE_LABEL, BETA_ZONE) if key in where)
+    return next(told, names.ZONE_LABEL)

@@ -1,0 +1,165 @@
+"""What of a pod's volumes keeps it: a disk that goes with its node, a claim that no new pod could start with.
+
+Where the other volumes may go is said by `placement.constraints` (volume_place, volume_sharing, attach_limits); what
+these cannot say is named here. Must not know nodes, nor how many volumes a node takes.
+Source: kube-scheduler, plugin VolumeBinding (podHasPVCs, GetPodVolumeClaims, checkVolumeProvisions).
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from shared.core.cluster.pod import PodClass, Volume
+from shared.core.cluster.snapshot import Snapshot
+from shared.core.cluster.storage import (
+    CLAIM,
+    WITH_CLAIM,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    Storage,
+    StorageClass,
+)
+from shared.core.reasons import Finding, PodBlock
+
+WITHOUT_PLACE: Final = frozenset(
+    {"emptyDir", "configMap", "secret", "projected", "downwardAPI", "image", "gitRepo", "hostPath"}
+    | {"csi", "nfs", "cephfs", "glusterfs", "azureFile"}
+)
+"""Volumes of a pod's own spec that no filter of the scheduler looks at: they are made, or mounted, on any node.
+
+(Whether local data may be lost is `rules.pods`' question.)
+"""
+NODES_OWN: Final = frozenset({"local", "hostPath"})
+"""Persistent volumes that lie on one node."""
+MOUNTED: Final = frozenset({"nfs", "cephfs", "glusterfs", "azureFile"})
+"""Persistent volumes that are mounted over the network and attached to no node, whatever their access mode says."""
+KNOWN_SOURCES: Final = NODES_OWN | MOUNTED | {"csi", "gcePersistentDisk", "iscsi", "rbd", "fc"}
+SEVERAL_NODES: Final = frozenset({"ReadWriteMany", "ReadOnlyMany"})
+NOT_MADE: Final = frozenset({"", "kubernetes.io/no-provisioner"})
+"""Provisioners of classes whose volumes somebody has to make."""
+
+
+@dataclass(frozen=True)
+class VolumeFacts:
+    """What stands behind the volumes, and how many pods use each claim."""
+
+    storage: Storage
+    users: Mapping[str, int]
+
+    @classmethod
+    def of(cls, snapshot: Snapshot) -> "VolumeFacts":
+        return cls(snapshot.storage, snapshot.claim_users)
+
+
+_NO_FACTS: Final = VolumeFacts(Storage(unread=()), {})
+
+
+def claim_of(spec: PodClass, volume: Volume, storage: Storage) -> PersistentVolumeClaim | None:
+    """Return the claim that a volume names."""
+    return storage.claims.get(f"{spec.namespace}/{volume.detail}") if volume.kind == CLAIM else None
+
+
+def disk_of(claim: PersistentVolumeClaim | None, storage: Storage) -> PersistentVolume | None:
+    """Return the volume that a claim is bound to for good."""
+    return storage.volumes.get(claim.volume) if claim is not None and claim.bound else None
+
+
+def made_for(volume: Volume, claim: PersistentVolumeClaim | None, storage: Storage) -> StorageClass | None:
+    """Return the class of which a volume would be made: for this claim, or for the one of an ephemeral volume."""
+    if claim is not None:
+        return storage.classes.get(claim.storage_class)
+    name = storage.default_class if volume.storage_class is None else volume.storage_class
+    return storage.classes.get(name) if volume.kind != CLAIM else None
+
+
+def volume_blocks(spec: PodClass, facts: VolumeFacts | None) -> tuple[Finding, ...]:
+    """Return what of the volumes keeps all pods of the class.
+
+    None asks nothing about their claims: a drain that runs was admitted on what stood behind them.
+    """
+    asked = [volume for volume in spec.volumes if facts is not None or volume.kind not in WITH_CLAIM]
+    found = (
+        (reason, ", ".join(_said(spec, asked, question, facts or _NO_FACTS))) for reason, question in VOLUME_BLOCKS
+    )
+    return tuple(Finding(reason, detail) for reason, detail in found if detail)
+
+
+def _said(spec: PodClass, volumes: list[Volume], question: "VolumeQuestion", facts: VolumeFacts) -> Iterator[str]:
+    for volume in volumes:
+        words = question(volume, claim_of(spec, volume, facts.storage), facts)
+        if words is not None:
+            yield f"{volume.kind} {volume.name}{': ' * bool(words)}{words}"
+
+
+def _lies_on_its_node(_: Volume, claim: PersistentVolumeClaim | None, facts: VolumeFacts) -> str | None:
+    disk = disk_of(claim, facts.storage)
+    return f"volume {disk.name} is of kind {disk.kind}" if disk is not None and disk.kind in NODES_OWN else None
+
+
+def _starts_no_pod(volume: Volume, claim: PersistentVolumeClaim | None, facts: VolumeFacts) -> str | None:
+    """Tell a claim with which the scheduler gives a new pod no node at all."""
+    if volume.kind != CLAIM or not facts.storage.known:
+        return None
+    if claim is None:
+        return f"claim {volume.detail} is missing"
+    if claim.lost or claim.deleting:
+        return f"claim {claim.name} {'has lost its volume' if claim.lost else 'is being deleted'}"
+    if claim.bound:
+        return None if claim.volume in facts.storage.volumes else f"volume {claim.volume} is missing"
+    waits = waits_for_its_pod(claim, made_for(volume, claim, facts.storage))
+    return None if waits else f"claim {claim.name} has no volume"
+
+
+def waits_for_its_pod(claim: PersistentVolumeClaim, made: StorageClass | None) -> bool:
+    """Whether an unbound claim gets its volume once its pod has a node; one that names a volume does not."""
+    return not claim.volume and made is not None and made.waits_for_consumer
+
+
+def _held_by_others(_: Volume, claim: PersistentVolumeClaim | None, facts: VolumeFacts) -> str | None:
+    """Tell a disk that one node at a time can hold and that several pods use.
+
+    No filter keeps them together: sent to different nodes, all but one wait for the disk in vain (attach-detach
+    controller, isMultiAttachForbidden). A claim without a volume ties all its pods to where the first one goes.
+    """
+    users = facts.users.get(claim.key, 0) if claim is not None else 0
+    together = claim is not None and _on_one_node(disk_of(claim, facts.storage))
+    return f"{users} pods use claim {claim.name}" if claim is not None and together and users > 1 else None
+
+
+def _on_one_node(disk: PersistentVolume | None) -> bool:
+    return disk is None or (disk.kind not in MOUNTED and SEVERAL_NODES.isdisjoint(disk.access_modes))
+
+
+def _is_not_known(volume: Volume, claim: PersistentVolumeClaim | None, facts: VolumeFacts) -> str | None:
+    """Tell a volume of which nobody knows where it can be mounted."""
+    if volume.kind not in WITH_CLAIM:
+        return None if volume.kind in WITHOUT_PLACE else ""
+    if not facts.storage.known:
+        return f"{', '.join(facts.storage.unread)} not read"
+    disk, made = disk_of(claim, facts.storage), made_for(volume, claim, facts.storage)
+    if disk is not None:
+        return None if disk.kind in KNOWN_SOURCES else f"volume {disk.name} is of kind {disk.kind}"
+    if volume.kind == CLAIM and (claim is None or not waits_for_its_pod(claim, made)):
+        return None  # a claim that starts no pod, which is named so
+    return _is_not_made(made, facts.storage)
+
+
+def _is_not_made(made: StorageClass | None, storage: Storage) -> str | None:
+    """Tell why a new volume of the class might not come to be where the pod goes."""
+    if made is None:
+        return "its storage class is missing"
+    if not made.waits_for_consumer:
+        return f"class {made.name} makes a volume before its pod has a node"
+    if made.provisioner in NOT_MADE:
+        return f"volumes of class {made.name} are made by hand"
+    return f"{made.provisioner} has room in some places only" if made.provisioner in storage.capacity_drivers else None
+
+
+VolumeQuestion = Callable[[Volume, PersistentVolumeClaim | None, VolumeFacts], str | None]
+VOLUME_BLOCKS: Final[tuple[tuple[PodBlock, VolumeQuestion], ...]] = (
+    (PodBlock.LOCAL_VOLUME, _lies_on_its_node),
+    (PodBlock.UNBOUND_CLAIM, _starts_no_pod),
+    (PodBlock.SHARED_DISK, _held_by_others),
+    (PodBlock.VOLUMES, _is_not_known),
+)
+"""Asked of each volume of a pod; the answer says what keeps it, empty where the kind of the volume says it all."""

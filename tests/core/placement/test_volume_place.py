@@ -1,0 +1,169 @@
+"""Where volumes can be mounted, case by case, as the scheduler's VolumeBinding and VolumeZone plugins judge.
+
+Source: kubernetes pkg/scheduler/framework/plugins/volumebinding/binder.go (checkBoundClaims, checkVolumeProvisions),
+volumezone/volume_zone.go, and csi-translation-lib/plugins/in_tree_volume.go (translateTopologyFromInTreeToCSI).
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from shared.core.cluster import names
+from shared.core.cluster.pod import Volume
+from shared.core.cluster.selectors import NodeTerm, Requirement
+from shared.core.cluster.storage import CSINode, PersistentVolume, Storage
+from shared.core.placement import Simulation
+from shared.core.placement.cluster_arrays import ClusterArrays
+from tests.builders import cluster, mounts, node, persistent_volume, pod, storage, storage_class, volume_claim
+
+BETA_ZONE, BETA_REGION = names.VOLUME_ZONE_LABELS[:2]
+GCE_ZONE = "topology.gke.io/zone"
+NODES = {
+    "a": {names.ZONE_LABEL: "a", GCE_ZONE: "a"},
+    "b": {names.ZONE_LABEL: "b", GCE_ZONE: "b", "disk": "ssd"},
+    "beta": {BETA_ZONE: "a", BETA_REGION: "r1"},
+    "plain": {"disk": "ssd"},
+    "region": {names.REGION_LABEL: "r1"},
+}
+EVERYWHERE = list(NODES)
+
+
+def term(**labels: str) -> NodeTerm:
+    """One term; a label is named by the last word of its key."""
+    keys = {"zone": names.ZONE_LABEL, "gke": GCE_ZONE, "beta": BETA_ZONE, "region": BETA_REGION, "disk": "disk"}
+    return NodeTerm(tuple(Requirement(keys[name], "In", tuple(value.split("|"))) for name, value in labels.items()))
+
+
+def admitting(known: Storage, *volumes: Volume, **pod_spec: Any) -> list[str]:
+    """Return the nodes that lie in all the places of these volumes."""
+    nodes = [node(name, labels={names.HOSTNAME_LABEL: name, **labels}, zone="") for name, labels in NODES.items()]
+    picture = replace(cluster(nodes, [pod("p", volumes=volumes, **pod_spec)]), storage=known)
+    mask = ClusterArrays(picture).admitting(0)
+    return [name for name, admits in zip(NODES, mask, strict=True) if admits]
+
+
+def behind(**disk: Any) -> Storage:
+    return storage(volume_claim("data"), persistent_volume("pv-data", **disk))
+
+
+@pytest.mark.parametrize(
+    ("expected", "terms"),
+    [
+        pytest.param(EVERYWHERE, None, id="no affinity"),
+        pytest.param(["a"], (term(zone="a"),), id="one zone"),
+        pytest.param(["a", "b"], (term(gke="a|b"),), id="a regional disk"),
+        pytest.param(["b"], (term(zone="a|b", disk="ssd"),), id="all of a term"),
+        pytest.param(["a", "b", "plain"], (term(zone="a"), term(disk="ssd")), id="any of two terms"),
+        pytest.param([], (NodeTerm(),), id="an empty term means no node"),
+        pytest.param(
+            [], (NodeTerm(fields=(Requirement("metadata.name", "In", ("a",)),)),), id="a node's name is not asked"
+        ),
+    ],
+)
+def test_a_bound_volume_binds_by_its_node_affinity(expected: list[str], terms: tuple[NodeTerm, ...] | None) -> None:
+    assert admitting(behind(node_terms=terms), *mounts("data")) == expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "labels"),
+    [
+        pytest.param(["a", "plain"], {names.ZONE_LABEL: "a"}, id="a zone, and nodes that tell none"),
+        pytest.param(["a", "b", "plain"], {names.ZONE_LABEL: "a__b"}, id="zones of a regional disk"),
+        pytest.param(["a", "b", "plain"], {names.ZONE_LABEL: " a __ b"}, id="with blanks"),
+        pytest.param(EVERYWHERE, {names.ZONE_LABEL: "a__"}, id="a label that cannot be read is passed over"),
+        pytest.param(["a", "beta", "plain"], {BETA_ZONE: "a"}, id="a beta label stands for the newer one, too"),
+        pytest.param(["plain", "region"], {names.REGION_LABEL: "r1"}, id="a region"),
+        pytest.param(["beta", "plain", "region"], {BETA_REGION: "r1"}, id="a region by its beta label"),
+        pytest.param(["plain"], {names.ZONE_LABEL: "a", names.REGION_LABEL: "r1"}, id="all labels"),
+    ],
+)
+def test_a_bound_volume_binds_by_its_zone_labels(expected: list[str], labels: dict[str, str]) -> None:
+    assert admitting(behind(labels=labels), *mounts("data")) == expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "migrated", "disk"),
+    [
+        pytest.param(["a", "beta"], (), {"node_terms": (term(zone="a"), term(beta="a"))}, id="nowhere taken over"),
+        pytest.param(["a"], EVERYWHERE, {"node_terms": (term(zone="a"), term(beta="b"))}, id="the newer zone label"),
+        pytest.param(["b"], EVERYWHERE, {"node_terms": (term(beta="b"),)}, id="the beta zone label"),
+        pytest.param(["beta"], ["a"], {"node_terms": (term(beta="a", region="r1"),)}, id="on one node only"),
+        pytest.param(
+            [], EVERYWHERE, {"node_terms": (term(beta="a", region="r1"),)}, id="the region by its newer label"
+        ),
+        pytest.param(["a"], EVERYWHERE, {"labels": {names.ZONE_LABEL: "a"}}, id="a zone told by a label alone"),
+        pytest.param(["a", "plain"], ["a"], {"labels": {names.ZONE_LABEL: "a"}}, id="the same, on one node only"),
+        pytest.param(EVERYWHERE, EVERYWHERE, {}, id="no zone told"),
+    ],
+)
+def test_an_in_tree_disk_is_the_drivers_where_it_has_taken_over(
+    expected: list[str], migrated: list[str], disk: dict[str, Any]
+) -> None:
+    over = {name: CSINode(migrated=frozenset({"kubernetes.io/gce-pd"})) for name in migrated}
+    known = replace(behind(kind="gcePersistentDisk", plugin="kubernetes.io/gce-pd", **disk), csi_nodes=over)
+
+    assert admitting(known, *mounts("data")) == expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "class_name", "claim"),
+    [
+        pytest.param(EVERYWHERE, "standard-rwo", {}, id="made wherever the pod goes"),
+        pytest.param(["a"], "zonal", {}, id="made in one zone"),
+        pytest.param(["b"], "standard-rwo", {"selected_node": "b"}, id="being made for a node"),
+        pytest.param([], "zonal", {"selected_node": "b"}, id="for a node where it may not be made"),
+    ],
+)
+def test_a_volume_that_is_not_made_yet_binds_by_its_class(
+    expected: list[str], class_name: str, claim: dict[str, Any]
+) -> None:
+    zonal = storage_class("zonal", allowed_topologies=(term(gke="a"),))
+    known = storage(volume_claim("data", volume="", storage_class=class_name, **claim), zonal)
+
+    assert admitting(known, *mounts("data")) == expected
+
+
+def test_an_ephemeral_volume_binds_by_its_class_and_not_by_the_disk_it_had() -> None:
+    had = (volume_claim("p-v"), persistent_volume("pv-p-v", zone="b"))
+    zonal = storage_class("zonal", allowed_topologies=(term(zone="a"),))
+
+    assert admitting(storage(*had), Volume("v", "ephemeral", "", "standard-rwo")) == EVERYWHERE
+    assert admitting(storage(*had, zonal), Volume("v", "ephemeral", "", "zonal")) == ["a"]
+
+
+def test_all_volumes_of_a_pod_must_be_within_reach() -> None:
+    known = storage(
+        *(volume_claim(name) for name in ("one", "two")),
+        persistent_volume("pv-one", node_terms=(term(zone="a|b"),)),
+        persistent_volume("pv-two", node_terms=(term(disk="ssd"),)),
+    )
+
+    assert admitting(known, *mounts("one", "two")) == ["b"]
+    assert admitting(known, *mounts("one", "two"), namespace="other") == EVERYWHERE  # where there are no such claims
+    assert admitting(Storage(), *mounts("one", "two")) == EVERYWHERE  # nothing is known: `rules.volumes` keeps the pod
+
+
+def zonal_pods(claims: int, zones: str) -> tuple[list[PersistentVolume], Storage]:
+    disks = [persistent_volume(f"pv-{number}", zone=zones[number % len(zones)]) for number in range(claims)]
+    return disks, storage(*disks, *(volume_claim(str(number)) for number in range(claims)))
+
+
+def test_thousands_of_claims_in_three_zones_are_three_masks() -> None:
+    _, known = zonal_pods(300, "abc")
+    pods = [pod(f"p{number}", volumes=mounts(str(number))) for number in range(300)]
+    nodes = [node(f"n{zone}", zone=zone) for zone in "abc"]
+    arrays = ClusterArrays(replace(cluster(nodes, pods), storage=known))
+
+    assert len({id(arrays.admitting(kind)) for kind in range(300)}) == 3
+
+
+@pytest.mark.parametrize(
+    ("expected", "zone"), [pytest.param(True, "a", id="another node there"), pytest.param(False, "b", id="none there")]
+)
+def test_a_pod_goes_where_its_disk_can_follow(expected: bool, zone: str) -> None:
+    nodes = [node("n1", zone="a"), node("n2", zone=zone)]
+    known = storage(volume_claim("data"), persistent_volume("pv-data", zone="a"))
+    picture = replace(cluster(nodes, [pod("db-0", on="n1", volumes=mounts("data"))]), storage=known)
+
+    assert (Simulation.of(picture).try_remove("n1") is None) is expected
