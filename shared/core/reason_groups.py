@@ -39,6 +39,7 @@ _UNREMOVABLE: Final[dict[ReasonGroup, tuple[Unremovable, ...]]] = {
     ReasonGroup.PODS: (Unremovable.BLOCKED_BY_POD,),
     ReasonGroup.ROOM: (
         Unremovable.NO_PLACE_FOR_PODS,
+        Unremovable.KEPT_AS_DESTINATION,
         Unremovable.NO_EXCESS,
         Unremovable.TOO_FEW_UNDERUTILIZED,
     ),
@@ -50,6 +51,7 @@ _UNREMOVABLE: Final[dict[ReasonGroup, tuple[Unremovable, ...]]] = {
         Unremovable.WORKLOAD_MOVING,
         Unremovable.DRAIN_TOO_LONG,
         Unremovable.NODES_PER_PASS,
+        Unremovable.SAVING_TOO_SMALL,
         Unremovable.MINIMUM_NODES,
         Unremovable.MINIMUM_NON_TAINTED,
         Unremovable.POOL_AT_MINIMUM,

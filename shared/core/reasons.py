@@ -228,6 +228,14 @@ class Unremovable(Reason):
         "Its pods do not all fit on the remaining nodes.",
         "no.scale.down.node.no.place.to.move.pods",
     )
+    KEPT_AS_DESTINATION = (
+        "kept_as_destination",
+        "Its room is needed: other nodes, worth more together, go in its place (docs/decisions/choosing.md).",
+    )
+    SAVING_TOO_SMALL = (
+        "saving_too_small",
+        "It saves less for each pod that would be evicted than minimumSavingPerEviction asks.",
+    )
     POOLS_UNKNOWN = "pools_unknown", "The GKE API did not answer, so pool minimums are unknown."
 
 

@@ -78,8 +78,10 @@ POD_OPT_OUT_LABELS: Final = ("autoscaling.cast.ai/removal-disabled",)
 """CAST AI reads its setting from labels as well as from annotations."""
 OPT_OUT_UNTIL: Final = "autoscaling.cast.ai/removal-disabled-until"
 """Label or annotation of a node or pod: Unix seconds until which it is left alone (docs.cast.ai, paused drain)."""
+DELETION_COST: Final = "controller.kubernetes.io/pod-deletion-cost"
+"""How dear a pod is beside the others of its ReplicaSet: an integer of 32 bits, less goes first."""
 POD_ANNOTATIONS: Final = frozenset(
-    {SAFE_TO_EVICT, SAFE_LOCAL_VOLUMES, DAEMON_SET_POD, MIRROR, OPT_OUT_UNTIL, *POD_OPT_OUTS}
+    {SAFE_TO_EVICT, SAFE_LOCAL_VOLUMES, DAEMON_SET_POD, MIRROR, DELETION_COST, OPT_OUT_UNTIL, *POD_OPT_OUTS}
 )
 """All that the rules read on a pod."""
 

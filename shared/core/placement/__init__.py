@@ -4,7 +4,7 @@ Start at `simulation`. Must not decide who may be moved (`rules.pods`) or which 
 """
 
 from shared.core.placement.choice import Candidate, Supply, Use
-from shared.core.placement.search import SearchResult, search
+from shared.core.placement.search import SearchResult, never, search
 from shared.core.placement.simulation import NoPlace, Simulation
 
-__all__ = ("Candidate", "NoPlace", "SearchResult", "Simulation", "Supply", "Use", "search")
+__all__ = ("Candidate", "NoPlace", "SearchResult", "Simulation", "Supply", "Use", "never", "search")

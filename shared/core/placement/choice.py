@@ -1,4 +1,4 @@
-"""What the search chooses among, and what a choice is worth: money first, then the least disruption, then balance.
+"""What the search chooses among, and what a choice is worth: money first, then the least disruption.
 
 Must not know why a node may go, nor where pods fit.
 """
@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-Merit = tuple[int, int, int, int]
+Merit = tuple[int, int, int, int, int]
 """Compared from left to right, more is better: see `Tally.merit`."""
 
 
@@ -38,6 +38,8 @@ class Candidate:
     disruption: int = 0
     """What the evictions would cost, in any unit."""
     uses: tuple[Use, ...] = ()
+    rank: int = 0
+    """Its place among the candidates by what else is preferred: of equals the earlier goes."""
     first: bool = False
     """Whether it goes whatever it saves, and so is never weighed against others: it is empty, or has expired."""
 
@@ -50,6 +52,7 @@ class Tally:
     saving: int = 0
     disruption: int = 0
     evictions: int = 0
+    ranks: int = 0
     used: Counter[str] = field(default_factory=Counter)
     """By supply."""
 
@@ -58,6 +61,7 @@ class Tally:
         self.saving += nodes * candidate.cost
         self.disruption += nodes * candidate.disruption
         self.evictions += nodes * evictions
+        self.ranks += nodes * candidate.rank
         for use in candidate.uses:
             self.used[use.supply] += nodes * use.takes
 
@@ -67,7 +71,7 @@ class Tally:
 
     @property
     def merit(self) -> Merit:
-        """Money; then what evictions cost; then how many they are; then how evenly the supplies are left."""
+        """Money; what evictions cost; how many they are; how evenly the supplies are left; the ranks."""
         balanced = ((supply, each.left) for supply, each in self.supplies.items() if each.balanced)
         uneven = sum((left - self.used[supply]) ** 2 for supply, left in balanced)
-        return self.saving, -self.disruption, -self.evictions, -uneven
+        return self.saving, -self.disruption, -self.evictions, -uneven, -self.ranks

@@ -31,7 +31,7 @@ class SearchResult:
     simulation: Simulation
     nodes: tuple[str, ...] = ()
     saving: int = 0
-    merit: Merit = (0, 0, 0, 0)
+    merit: Merit = (0, 0, 0, 0, 0)
     steps: int = 0
     """Steps used."""
     braked: bool = False
@@ -64,7 +64,7 @@ def search(
     """
     if simulation.unplaced or not candidates:
         return SearchResult(simulation)
-    work = _Search(simulation, sorted(candidates, key=lambda each: each.name), supplies)
+    work = _Search(simulation, sorted(candidates, key=lambda each: (each.rank, each.name)), supplies)
     most = steps_for(simulation) if steps is None else steps
     best, used = SearchResult(simulation, merit=Tally(supplies).merit), 0
     for choice, spent in work.rounds(brake):

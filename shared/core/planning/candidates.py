@@ -19,7 +19,7 @@ from shared.core.rules.pods import avoided, movable
 from shared.core.rules.situation import Situation
 from shared.core.rules.utilization import Usage, above_limits, usage
 
-PASSING: Final = frozenset({Unremovable.BLOCKED_BY_POD, Unremovable.BACKING_OFF})
+PASSING: Final = frozenset({Unremovable.BLOCKED_BY_POD, Unremovable.BACKING_OFF, Unremovable.SAVING_TOO_SMALL})
 """Blockers that leave a mark's time alone: it is under-used all the same (estafette: pods block the pick)."""
 _NOT_UNDERUTILIZED: Final = frozenset({
     Unremovable.NO_POOL,

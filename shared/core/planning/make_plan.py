@@ -4,24 +4,27 @@ Reading it from top to bottom is reading the pass: what each node is, since when
 come, which of those go now. Must not act; equal input gives an equal plan.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from fractions import Fraction
 from typing import Final
 
 from shared.core.cluster.resources import NOTHING, Resources
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.placement import Candidate, Simulation, search
+from shared.core.placement import Candidate, Simulation, never, search
+from shared.core.planning.at_rest import Searcher
 from shared.core.planning.candidates import AssessedNode, assess_nodes
 from shared.core.planning.decisions import Decider, decision, is_due
 from shared.core.planning.marks import INTERVAL, update_marks
 from shared.core.planning.plan import Plan, PlannedOrder, Potential, Verdict
 from shared.core.planning.prices import Prices
+from shared.core.planning.savings import with_savings
 from shared.core.planning.selection import Selection, announced_nodes, departing_nodes
 from shared.core.policy import Policy
 from shared.core.reasons import Blocker, DrainReason, Unremovable
 from shared.core.records.state import ClusterState, PoolMarks
 from shared.core.rules.counts import NodeCounts, PoolMeasure, count_moved_pods, count_nodes
+from shared.core.rules.disruption import disruption
 from shared.core.rules.nodes import SAFETY_RULES
 from shared.core.rules.situation import Situation
 from shared.core.rules.utilization import excess, spare
@@ -30,18 +33,23 @@ NO_POLICY: Final = Policy()
 
 
 def make_plan(
-    situation: Situation, marks: Mapping[str, PoolMarks], prices: Prices, interval: timedelta = INTERVAL
+    situation: Situation,
+    marks: Mapping[str, PoolMarks],
+    prices: Prices,
+    interval: timedelta = INTERVAL,
+    brake: Callable[[], bool] = never,
 ) -> Plan:
     """Return one pass's plan.
 
     `interval` is how far apart passes are expected: three of them (at least 15 min) without a pass restart all marks.
+    `brake` ends the search for the plan at rest early when it answers yes; the plan says so.
     """
     snapshot, policy, now = situation.snapshot, situation.policy, situation.now
-    rows = assess_nodes(situation)
+    rows = with_savings(assess_nodes(situation), situation, prices)
     updated = update_marks(marks, _could_go(rows), now, situation.state.last_pass, interval)
     due = [assessed for assessed in rows if assessed.is_candidate and is_due(assessed, updated, policy, now)]
     counts, surplus = _counts_and_excess(situation, rows)
-    selection = Selection(situation, counts)
+    selection = Selection(situation, counts, rows, Searcher(prices, brake))
     selection.consider(due)
     decide = Decider(policy, updated, selection, now)
     return Plan(
@@ -55,6 +63,7 @@ def make_plan(
         pods=len(snapshot.pods),
         cost=_cost(snapshot, prices),
         excess=surplus,
+        at_rest=selection.at_rest,
     )
 
 
@@ -84,7 +93,15 @@ def potential(situation: Situation, prices: Prices) -> Potential:
     departing = departing_nodes(snapshot, situation.state)
     announced = announced_nodes(snapshot, departing)
     simulation = Simulation.of(snapshot, departing, announced=announced, robust=False)
-    candidates = [Candidate(each.node.name, prices.of(each.node).per_hour) for each in rows if each.is_candidate]
+    candidates = [
+        Candidate(
+            each.node.name,
+            prices.of(each.node).per_hour,
+            disruption(snapshot.pods_by_node[each.node.name], situation.now),
+        )
+        for each in rows
+        if each.is_candidate
+    ]
     found = search(simulation, candidates)
     moves = found.simulation.moves()
     return Potential(found.nodes, found.saving, tuple(move for name in found.nodes for move in moves[name]))

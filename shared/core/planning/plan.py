@@ -79,6 +79,18 @@ class Potential:
     moves: tuple[Move, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class AtRest:
+    """Which nodes would be gone once all that only takes time has passed. `saving` is micro-dollars per hour."""
+
+    nodes: tuple[str, ...] = ()
+    saving: int = 0
+    steps: int = 0
+    """How much was tried."""
+    braked: bool = False
+    """Whether the clock ended the search before its steps did."""
+
+
 @dataclass(frozen=True)
 class Plan:
     """One pass's decisions. `cost` is what all nodes cost, in micro-dollars per hour."""
@@ -94,6 +106,8 @@ class Plan:
     cost: int = 0
     excess: Mapping[str, Fraction] = field(default_factory=dict)
     """Excess nodes by pool; the empty key holds the whole cluster's."""
+    at_rest: AtRest | None = None
+    """None where nothing had to be chosen: no node that is neither empty nor expired was open to go."""
 
     def of(self, name: str) -> NodeDecision | None:
         return next((decision for decision in self.decisions if decision.name == name), None)

@@ -1,20 +1,22 @@
 """Which of the nodes whose time has come go in this pass: gates and budgets first, then the proof of placement.
 
-Nodes are asked in the order in which they would go: empty ones, then expired ones, then the lowest score; of these,
-those whose drain could miss its deadline come last, and those with a single replica to be avoided after all others.
-Each that is taken changes the counts and the simulation for those after it. Must not look at marks.
+Nodes are asked in the order in which they would go: empty ones, then expired ones, then those that the plan at rest
+takes, then the others; among these the lowest score, and those whose drain could miss its deadline last. Those with a
+single replica to be avoided go after all. One that the plan at rest keeps is room for what it takes, until nothing of
+that is left to go. Each that is taken changes the counts and the simulation for those after it. Must not look at marks.
 """
 
 from collections import Counter
 from collections.abc import Collection, Sequence
-from datetime import timedelta
-from fractions import Fraction
 from typing import Final
 
 from shared.core.cluster import names
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import Simulation
+from shared.core.planning.at_rest import Searcher
 from shared.core.planning.candidates import AssessedNode, estimate_of
+from shared.core.planning.plan import AtRest
+from shared.core.planning.removal_order import RemovalOrder
 from shared.core.reasons import Blocker, DrainReason, Unremovable
 from shared.core.records.state import ClusterState
 from shared.core.rules.counted_nodes import is_leaving
@@ -24,14 +26,28 @@ from shared.core.rules.gates import blockers
 from shared.core.rules.situation import Situation
 from shared.core.rules.workload_limits import all_moving_pods, conflict, moving_pods, workload_moves_of
 
-_URGENCY: Final = {DrainReason.EMPTY: 0, DrainReason.EXPIRED: 1, DrainReason.UNDERUTILIZED: 2}
+LATER: Final = frozenset({
+    Unremovable.RECENT_ADDITION,
+    Unremovable.TIME_GAP,
+    Unremovable.BUDGET,
+    Unremovable.CLUSTER_BUDGET,
+    Unremovable.RATE,
+    Unremovable.NODES_PER_PASS,
+    Unremovable.WORKLOAD_MOVING,
+})  # fmt: skip
+"""What keeps a node for now only."""
 
 
 class Selection:
     """The nodes taken, in order, what kept the others, and the simulation that proves it."""
 
-    def __init__(self, situation: Situation, counts: NodeCounts) -> None:
+    def __init__(
+        self, situation: Situation, counts: NodeCounts, rows: Sequence[AssessedNode], searcher: Searcher
+    ) -> None:
         self._situation = situation
+        self._rows = rows
+        self._searcher = searcher
+        self._order = RemovalOrder(situation.policy, searcher.prices)
         self._counts = counts
         self._moving_pods = all_moving_pods(situation.state.claims.values())
         self._simulation: Simulation | None = None
@@ -42,16 +58,18 @@ class Selection:
         self.times: dict[str, DrainTime] = {}
         """How long a drain takes beside those before it, by node name."""
 
+        self.at_rest: AtRest | None = None
+        self._open: dict[str, None] = {}
+        """The nodes of the plan at rest that are still to go, by name."""
+
     def consider(self, due: Sequence[AssessedNode]) -> None:
         """Take what may go of the nodes whose time has come."""
-        for assessed in sorted(due, key=_removal_order):
-            self.times[assessed.node.name] = assessed.estimate.time(self._in_turns)
-            found = blockers(self._counts, assessed.node, assessed.reason) or self._workload_limit(assessed)
-            found = found or self._too_long(assessed) or self._no_place(assessed)
-            if found:
-                self.kept[assessed.node.name] = found
-            else:
-                self._take(assessed)
+        chosen = [assessed for assessed in due if assessed.avoided or not _goes_anyway(assessed)]
+        for assessed in sorted((each for each in due if each not in chosen), key=self._order):
+            self._ask(assessed)
+        self._look_ahead(chosen)
+        for assessed in sorted(chosen, key=self._following):
+            self._ask(assessed)
 
     @property
     def simulation(self) -> Simulation:
@@ -59,6 +77,36 @@ class Selection:
         if self._simulation is None:
             self._simulation = planned_simulation(self._situation)
         return self._simulation
+
+    def _look_ahead(self, chosen: Sequence[AssessedNode]) -> None:
+        """Search for the plan at rest, if there is anything to choose."""
+        if any(not blockers(self._counts, each.node, each.reason) for each in chosen):
+            taken = {each.node.name for each in self.taken}
+            others = sorted((each for each in self._rows if each.node.name not in taken), key=self._order)
+            self.at_rest = self._searcher.at_rest(self._situation, others, self._counts, self.simulation)
+            self._open = dict.fromkeys(sorted(self.at_rest.nodes))
+
+    def _following(self, assessed: AssessedNode) -> tuple[object, ...]:
+        """The order of removal, with what the plan at rest takes before what it keeps."""
+        return (*self._order.urgency(assessed), assessed.node.name not in self._open, *self._order(assessed))
+
+    def _ask(self, assessed: AssessedNode) -> None:
+        name = assessed.node.name
+        self.times[name] = assessed.estimate.time(self._in_turns)
+        found = blockers(self._counts, assessed.node, assessed.reason) or self._workload_limit(assessed)
+        found = found or self._too_long(assessed) or self._needed(assessed) or self._no_place(assessed)
+        if found:
+            self.kept[name] = found
+        else:
+            self._take(assessed)
+        if name in self._open and not (found and _only_later(found)):
+            del self._open[name]
+
+    def _needed(self, assessed: AssessedNode) -> tuple[Blocker, ...]:
+        if _goes_anyway(assessed) or not self._open or assessed.node.name in self._open:
+            return ()
+        first, more = next(iter(self._open)), len(self._open) - 1
+        return (Blocker(Unremovable.KEPT_AS_DESTINATION, first, f"and {more} more" if more else ""),)
 
     def _take(self, assessed: AssessedNode) -> None:
         self._counts = self._counts.with_claim(assessed.node)
@@ -116,8 +164,10 @@ def announced_nodes(snapshot: Snapshot, departing: Collection[str]) -> frozenset
     return frozenset(node.name for node in candidates if node.ready) - frozenset(departing)
 
 
-def _removal_order(assessed: AssessedNode) -> tuple[bool, int, bool, Fraction | int, timedelta, str]:
-    score = assessed.usage.score if assessed.usage else 0
-    takes = assessed.estimate
-    late = takes.may_be_late
-    return assessed.avoided, _URGENCY[assessed.reason], late, score, takes.time().most, assessed.node.name
+def _goes_anyway(assessed: AssessedNode) -> bool:
+    return assessed.reason is not DrainReason.UNDERUTILIZED
+
+
+def _only_later(found: Sequence[Blocker]) -> bool:
+    """Whether a node that is kept by these still goes, as soon as drains have ended or time has passed."""
+    return all(blocker.reason in LATER for blocker in found)

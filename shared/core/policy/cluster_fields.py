@@ -13,9 +13,9 @@ from shared.core.policy.declaring import declared, optional, setting
 from shared.core.policy.durations import duration
 from shared.core.policy.field import Binds, Field
 from shared.core.policy.fields import PoolPolicy
-from shared.core.policy.kinds import COUNT, DURATION, FLAG, IGNORABLE, POSITIVE_DURATION, SEVERAL
+from shared.core.policy.kinds import COUNT, DURATION, FLAG, IGNORABLE, POSITIVE_DURATION, PREFERENCE, SEVERAL
 from shared.core.policy.shapes import ListOf, SetOf
-from shared.core.policy.values import Budget, Freeze, NamespaceRate, Rate
+from shared.core.policy.values import Budget, Freeze, NamespaceRate, Preference, Rate
 
 _WATCHDOGS: Final = {"BALANCED": "25m", "OPTIMIZE_UTILIZATION": "8m"}
 WATCHDOGS: Final = {profile: duration(time) for profile, time in _WATCHDOGS.items()}
@@ -150,6 +150,14 @@ class Policy:
         DURATION,
         "10m",
         "Time between the starts of drains of two passes, failed ones included. Default {default} (node-refiner).",
+        binds=Binds.PASS,
+    )
+    prefer: tuple[Preference, ...] = setting(
+        "cluster.prefer",
+        ListOf(PREFERENCE, len(Preference)),
+        [],
+        "Which nodes go first of those that could, the first word counting most: expensive, onDemand, spot, old. "
+        "Default none: those least used go first.",
         binds=Binds.PASS,
     )
     budgets: tuple[Budget, ...] = setting(

@@ -16,6 +16,7 @@ from shared.core.policy.field import Binds
 from shared.core.policy.kinds import (
     CONSOLIDATION_POLICY,
     COUNT,
+    DOLLARS,
     DURATION,
     DURATION_OR_NEVER,
     FLAG,
@@ -108,6 +109,14 @@ class PoolPolicy:
         SEVERAL,
         1,
         "Nodes taken of the pool in one pass. Default {default} (estafette).",
+        binds=Binds.PASS,
+    )
+    minimum_saving: Fraction = setting(
+        "minimumSavingPerEviction",
+        DOLLARS,
+        0,
+        "Dollars a month that a node must save for each pod that would be evicted. Default {default}: any saving is "
+        "worth it. Empty and expired nodes are not asked.",
         binds=Binds.PASS,
     )
     headroom_percent: int = setting(

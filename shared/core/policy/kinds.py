@@ -21,6 +21,7 @@ from shared.core.policy.scalars import (
     LIMIT_PATTERN,
     PERCENT_PATTERN,
     TAINT_KEY_PATTERN,
+    dollars,
     flag,
     limit,
     moment,
@@ -41,6 +42,7 @@ from shared.core.policy.values import (
     KubeSystemPods,
     LocalStorage,
     LongGrace,
+    Preference,
     SingleReplicas,
 )
 
@@ -80,6 +82,7 @@ COUNT: Final = Single(whole(0), {"type": "integer", "minimum": 0})
 SEVERAL: Final = Single(whole(1), {"type": "integer", "minimum": 1})
 RATIO: Final = Single(ratio, {"type": "number", "exclusiveMinimum": 0, "maximum": 1})
 THRESHOLD: Final = Single(threshold, {"type": "number", "minimum": 0})
+DOLLARS: Final = Single(dollars, {"type": "number", "minimum": 0})
 CRON: Final = Single(schedule, {"type": "string", "examples": ["0 9 * * mon-fri"]})
 ZONE: Final = Single(time_zone, {"type": "string", "examples": ["UTC", "Europe/Amsterdam"]})
 MOMENT: Final = Single(moment, {"type": "string", "examples": ["2026-11-27", "2026-11-27T18:00"]})
@@ -93,4 +96,5 @@ LOCAL_STORAGE: Final = _one_of(_words(LocalStorage))
 LONG_GRACE: Final = _one_of(_words(LongGrace))
 SINGLE_REPLICAS: Final = _one_of(_words(SingleReplicas))
 JOBS: Final = _one_of(_words(Jobs))
+PREFERENCE: Final = _one_of(_words(Preference))
 IGNORABLE: Final = _one_of({word: word for word in ("windows", "budgets", "gates")})

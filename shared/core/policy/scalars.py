@@ -78,6 +78,14 @@ def threshold(value: Any) -> Fraction:
     return Fraction(number)
 
 
+def dollars(value: Any) -> Fraction:
+    """Read an amount of money, zero or more."""
+    number = _decimal(value, "write dollars such as 1 or 0.5")
+    if number < 0:
+        raise ValueError("write dollars such as 1 or 0.5, zero or more")
+    return Fraction(number)
+
+
 def _decimal(value: Any, remedy: str) -> Decimal:
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         raise ValueError(remedy)  # noqa: TRY004 - one kind of failure is gathered

@@ -53,6 +53,15 @@ class LongGrace(StrEnum):
     """It is evicted with maxGracePeriod, as node-refiner does."""
 
 
+class Preference(StrEnum):
+    """Which nodes go before others that could go as well."""
+
+    EXPENSIVE = "expensive"
+    ON_DEMAND = "onDemand"
+    SPOT = "spot"
+    OLD = "old"
+
+
 DEFAULT_ZONE: Final = "UTC"
 
 

@@ -118,6 +118,19 @@ def _exhausted(word: Unremovable, about: str, allowed: int | None, used: int) ->
     return Blocker(word, about, f"{used} of {allowed} nodes in use")
 
 
+def allows_nothing(proposed: ProposedDrain) -> bool:
+    """Whether a budget or rate allows no node at all now, however little is in use."""
+    own, policy, nodes = proposed.pool_policy, proposed.policy, proposed.counts.nodes
+    calendar = proposed.counts.calendar
+    limits = (
+        limit_now(own.budgets, proposed.reason, proposed.pool.nodes, calendar),
+        limit_now(policy.budgets, proposed.reason, nodes, calendar),
+        None if own.rate is None else own.rate.nodes.of(proposed.pool.nodes),
+        None if policy.rate is None else policy.rate.nodes.of(nodes),
+    )
+    return 0 in limits
+
+
 def rate(proposed: ProposedDrain) -> Blocker | None:
     pool = proposed.pool
     own = [start for start in proposed.counts.starts if start.pool == proposed.node.pool]

@@ -15,6 +15,7 @@ from shared.core.rules.counts import NodeCounts
 from shared.core.rules.gate_rules import (
     Gate,
     ProposedDrain,
+    allows_nothing,
     backing_off,
     breaker_open,
     budget,
@@ -47,6 +48,8 @@ CLAIM_GATES: Final[tuple[Gate, ...]] = (
 """What a claim checks again at the moment of the grant (docs/decisions/claims.md)."""
 PASS_GATES: Final[tuple[Gate, ...]] = (recent_addition, time_gap, required_count, no_excess, nodes_per_pass)
 """What the planner alone asks; a person's drain is not asked."""
+PACE: Final[frozenset[Gate]] = frozenset({budget, cluster_budget, rate, recent_addition, time_gap, nodes_per_pass})
+"""Gates that open by themselves as drains end and time passes, unless what they allow is nothing."""
 IGNORABLE: Final[dict[str, frozenset[Gate]]] = {
     "windows": frozenset({outside_windows}),
     "budgets": frozenset({budget, cluster_budget, rate, namespace_rate}),
@@ -81,6 +84,13 @@ def pass_blockers(counts: NodeCounts, node: Node, reason: DrainReason) -> tuple[
 def blockers(counts: NodeCounts, node: Node, reason: DrainReason) -> tuple[Blocker, ...]:
     """Return every closed gate for a candidate of a pass, those of the claim first."""
     return (*claim_blockers(counts, node, reason), *pass_blockers(counts, node, reason))
+
+
+def is_only_paced(counts: NodeCounts, node: Node, reason: DrainReason) -> bool:
+    """Whether nothing keeps the node from going in the end, of what the gates know now."""
+    proposed = ProposedDrain(counts, node, reason)
+    standing = (gate for gate in (*CLAIM_GATES, *PASS_GATES) if gate not in PACE)
+    return not allows_nothing(proposed) and all(gate(proposed) is None for gate in standing)
 
 
 def idle_words(reason: DrainReason, ignore: Iterable[str], policy: Policy) -> tuple[str, ...]:

@@ -25,6 +25,7 @@ from shared.core.policy import (
     NamespaceRate,
     Policy,
     PoolPolicy,
+    Preference,
     Rate,
     Schedule,
 )
@@ -93,13 +94,14 @@ OTHERS: dict[Any, Any] = {
     bool: lambda value: not value,
     int: lambda value: value + 1,
     timedelta: lambda value: (value or timedelta(0)) + timedelta(hours=7),
-    Fraction: lambda value: value / 3,
+    Fraction: lambda value: value / 3 or Fraction(1),
     Limit: lambda value: Limit(count=(value.count or 0) + 7),
     Rate: lambda _: Rate(Limit(count=7), timedelta(hours=7)),
     NamespaceRate: lambda _: NamespaceRate(7, timedelta(hours=7)),
     frozenset: lambda value: value | {"another"},
     Budget: lambda _: (Budget(Limit(count=7)),),
     Schedule: lambda _: (OFFICE,),
+    Preference: lambda _: (Preference.OLD,),
     Freeze: lambda _: (Freeze(datetime(2026, 11, 27, tzinfo=UTC), datetime(2026, 12, 1, tzinfo=UTC)),),
 }
 """By type: a value that differs from the one given."""

@@ -17,10 +17,10 @@ from shared.core.planning.make_plan import make_plan, plan_without_policy
 from shared.core.planning.plan import Plan, Verdict
 from shared.core.policy import Budget, ConsolidationPolicy, Freeze, Limit, NamespaceRate, Policy, Rate, Schedule
 from shared.core.reasons import DrainReason, Unremovable
-from shared.core.records.state import Backoff, Breaker, ClusterState, Start
+from shared.core.records.state import Backoff, Breaker, ClusterState, PoolMarks, Start
 from shared.core.rules.situation import Situation
 from tests.builders import NOW, cluster, node, pdb, pod, pod_class, policy, resources, taint
-from tests.core.planning.passes import MINUTE
+from tests.core.planning.passes import MINUTE, marked
 
 HOUR = timedelta(hours=1)
 NONE = Limit(count=0)
@@ -42,6 +42,7 @@ class Case:
     pools: Mapping[str, NodePool] | None = None
     minimum: Resources = NOTHING
     now: datetime = NOW
+    marks: Mapping[str, PoolMarks] = field(default_factory=dict)
 
     def picture(self) -> Snapshot:
         """n1 and n2 with a quarter of load each, and room for both pods on n3 of another pool."""
@@ -58,7 +59,7 @@ class Case:
         state = ClusterState(**{"last_pass": NOW - 5 * MINUTE, **self.state})
         if self.rules is None:
             return plan_without_policy(self.picture(), state, {}, load())
-        return make_plan(Situation(self.picture(), state, self.rules), {}, load())
+        return make_plan(Situation(self.picture(), state, self.rules), self.marks, load())
 
 
 def wide(**settings: Any) -> Policy:
@@ -112,7 +113,12 @@ TABLE: Mapping[Unremovable, Case] = {
         pod(f"slow-{number}", on="n1", kind=SLOW, started=NOW - HOUR, ready_since=NOW - HOUR + 5 * MINUTE)
         for number in (1, 2)), rules=policy(required_count=0, max_nodes_per_pass=2)),
     Unremovable.NODES_PER_PASS: Case(rules=policy(required_count=0)),
-    Unremovable.NO_PLACE_FOR_PODS: Case(load={"node_selector": {"disk": "ssd"}}),
+    Unremovable.NO_PLACE_FOR_PODS: Case(load={"node_selector": {"disk": "ssd"}},
+                                        rules=policy(required_count=0, max_nodes_per_pass=2)),
+    Unremovable.KEPT_AS_DESTINATION: Case(
+        more=(pod("small", on="n1", cpu=0.2, owner="ReplicaSet/one"), pod("big", on="n3", cpu=2.5)),
+        rules=policy(required_count=0, consolidate_after=5 * MINUTE), marks=marked("n1")),
+    Unremovable.SAVING_TOO_SMALL: Case(rules=policy(minimum_saving=1000)),
 }  # fmt: skip
 SECOND_IN_TURN = {Unremovable.WORKLOAD_MOVING, Unremovable.NODES_PER_PASS}
 """What only another node of the same pass brings about: n2 is asked after n1."""

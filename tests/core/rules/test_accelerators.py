@@ -69,7 +69,12 @@ def test_busy_accelerators_keep_a_node_of_idle_cpu(expected: str, busy: int) -> 
 
 def test_the_node_with_the_idlest_accelerators_goes_first() -> None:
     """By CPU and memory n1 is the emptier one."""
-    pods = [training("t1", "n1", 4), training("t2", "n2", 2), pod("web", on="n2", cpu=20, memory=60)]
+    pods = [
+        training("t1", "n1", 2),
+        training("t3", "n1", 2),
+        training("t2", "n2", 2),
+        pod("web", on="n2", cpu=20, memory=60),
+    ]
 
     assert ordered(plan(cluster([gpus("n1"), gpus("n2")], pods))) == ["n2"]
 

@@ -43,10 +43,11 @@ of `maxNodesPerPass`. The order below only says which of the reasons is named fi
 1. **The document.** Invalid or missing: nothing is ordered, marks stay as they are, healing goes on, running drains
    end with the settings in their claims. `dryRun: true`: the same verdicts, nothing is drained.
 2. **The node** (`enabled`, `ignoreTaints`, `minimumNodeAge`) and its pods (`localStorage`, `longGrace`,
-   `kubeSystemPods`, `jobs`, `singleReplicas`, `unprotected`, `minimumPodAge`; `WhenEmpty`).
+   `kubeSystemPods`, `jobs`, `singleReplicas`, `unprotected`, `minimumPodAge`; `WhenEmpty`), and what the node saves for
+   each of them (`minimumSavingPerEviction`).
 3. **How full it is**: requests strictly below both ratio limits. estafette's limit decides which nodes may go,
-   node-refiner's score (0.8 of CPU, 0.2 of memory) only which of them goes first, and the proof of placement has the
-   last word.
+   node-refiner's score (0.8 of CPU, 0.2 of memory) only which of them goes first where `cluster.prefer` says nothing,
+   and the proof of placement has the last word.
 4. **The mark**: there is one, and one age it needs: `consolidateAfter` of the pool or of `defaults`, else {AGE}. Passes
    come minutes apart, so that a shorter age means the next pass.
 5. **The gates**, in this order. A claim asks its gates again at the moment of the grant, on fresh counts.

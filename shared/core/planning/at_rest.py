@@ -1,0 +1,103 @@
+"""The plan at rest: which nodes would be gone once all that only takes time has passed. A pass follows it.
+
+Without it the node that is drained first decides what still fits: an early drain may spoil two later ones. So the
+search is asked about all nodes that nothing but marks, budgets, rates and gaps keeps, with the minimums, counts and
+excess that must remain (docs/decisions/choosing.md). It guides only: what is ordered is proved by itself, under all
+strategies. Must not take anything.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from shared.core.cluster.resources import CPU, MEMORY
+from shared.core.placement import Candidate, Simulation, Supply, Use, search
+from shared.core.planning.candidates import AssessedNode
+from shared.core.planning.plan import AtRest
+from shared.core.planning.prices import Prices
+from shared.core.reasons import DrainReason
+from shared.core.rules.counted_nodes import counts_as_non_tainted
+from shared.core.rules.counts import NodeCounts
+from shared.core.rules.disruption import disruption
+from shared.core.rules.gates import is_only_paced
+from shared.core.rules.situation import Situation
+
+STEPS: Final = 4_000
+ONE_STEP_FOR: Final = 4
+"""Nodes and pods of the cluster: the search's limit in a pass, where a node is ordered and every second counts."""
+
+
+@dataclass(frozen=True)
+class Searcher:
+    """What the search for the plan at rest needs besides the pass's own picture."""
+
+    prices: Prices
+    brake: Callable[[], bool]
+
+    def at_rest(
+        self, situation: Situation, rows: Sequence[AssessedNode], counts: NodeCounts, simulation: Simulation
+    ) -> AtRest:
+        """Return the set that the search reaches of `rows`, earlier ones preferred; `simulation` stays as it is."""
+        chosen = [each for each in rows if _may_go_in_the_end(each, counts)]
+        supplies: dict[str, Supply] = {}
+        candidates = [
+            replace(self._candidate(each, situation, counts, supplies), rank=rank) for rank, each in enumerate(chosen)
+        ]
+        steps = STEPS + simulation.arrays.size_of_cluster // ONE_STEP_FOR
+        found = search(simulation, candidates, steps, supplies=supplies, brake=self.brake)
+        return AtRest(found.nodes, found.saving, found.steps, braked=found.braked)
+
+    def _candidate(
+        self, assessed: AssessedNode, situation: Situation, counts: NodeCounts, supplies: dict[str, Supply]
+    ) -> Candidate:
+        node = assessed.node
+        return Candidate(
+            name=node.name,
+            cost=self.prices.of(node).per_hour,
+            disruption=disruption(situation.snapshot.pods_by_node[node.name], situation.now),
+            uses=_uses(assessed, counts, supplies),
+            first=assessed.reason is not DrainReason.UNDERUTILIZED,
+        )
+
+
+def _may_go_in_the_end(assessed: AssessedNode, counts: NodeCounts) -> bool:
+    """Whether only time keeps the node; those that go after all others are not chosen before them."""
+    fits = assessed.is_candidate and not assessed.avoided
+    return fits and is_only_paced(counts, assessed.node, assessed.reason)
+
+
+def _uses(assessed: AssessedNode, counts: NodeCounts, supplies: dict[str, Supply]) -> tuple[Use, ...]:
+    """Return what the node takes of all that must remain, and note there how much is left."""
+    found = [*_minimums(assessed, counts), *_measures(assessed, counts)]
+    supplies.update((use.supply, supply) for use, supply in found)
+    return tuple(use for use, _ in found)
+
+
+def _minimums(assessed: AssessedNode, counts: NodeCounts) -> Iterable[tuple[Use, Supply]]:
+    """The gates' minimums: of the cluster, of the pool and its zones (`gate_rules`)."""
+    node, pool, policy = assessed.node, counts.pool(assessed.node.pool), counts.policy
+    if node.ready:
+        yield Use("nodes", 1, policy.minimum_nodes + 1), Supply(counts.left)
+    if counts_as_non_tainted(node, policy):
+        yield Use("non-tainted", 1, policy.minimum_non_tainted_nodes + 1), Supply(counts.left_non_tainted)
+    if pool.limits is not None:
+        least, in_zone = pool.limits.min_per_zone, pool.left_by_zone.get(node.zone, 0)
+        yield Use(f"pool {pool.name}", 1, pool.limits.min_total + 1), Supply(pool.left)
+        yield Use(f"zone {pool.name} {node.zone}", 1, least + 1), Supply(in_zone, balanced=least > 0)
+
+
+def _measures(assessed: AssessedNode, counts: NodeCounts) -> Sequence[tuple[Use, Supply]]:
+    """The required count and the excess, which bind only nodes that are neither empty nor expired."""
+    pool, size = counts.pool(assessed.node.pool), assessed.node.allocatable
+    if pool.measure is None or assessed.reason is not DrainReason.UNDERUTILIZED:
+        return ()
+    rules = counts.policy.pool(pool.name)
+    count = Use(f"count {pool.name}", 1, rules.required_count), Supply(pool.measure.underutilized)
+    excess = (
+        (
+            Use(f"{axis} {pool.name}", size.get(axis), -int(-rules.excess_threshold * size.get(axis) // 1)),
+            Supply(pool.measure.spare.get(axis)),
+        )
+        for axis in (CPU, MEMORY)
+    )
+    return count, *excess
