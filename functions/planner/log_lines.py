@@ -37,6 +37,8 @@ def summary(plan: Plan, report: PassReport) -> dict[str, Any]:
         "not_healed": report.not_healed,
         "dry_run": plan.dry_run,
         "policy_hash": plan.policy_hash,
+        "at_rest": None if plan.at_rest is None else len(plan.at_rest.nodes),
+        "search_braked": plan.at_rest is not None and plan.at_rest.braked,
         "saving_per_month": dollars(per_month(plan.saving)),
         "duration_ms": round(report.seconds * 1000),
     }

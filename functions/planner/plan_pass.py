@@ -3,11 +3,11 @@
 A crash between saving and publishing loses one pass and nothing else. No rule lives here.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from dataclasses import replace as with_changes
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Final
 
 from msgspec.structs import replace
 
@@ -34,6 +34,9 @@ from shared.errors import BadPolicy, EbbError, Retryable, Stale, Unreadable
 from shared.ports import PoolsReading, Ports
 from shared.settings import Settings
 from shared.store.compare_and_set import change_cluster
+
+BRAKE: Final = 0.5
+"""The share of the planner's lease after which the search for the plan at rest ends with what it has."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,8 @@ def run_pass(deps: PlannerDeps, run_id: str) -> dict[str, Any]:
     inputs = read_inputs(ports, settings, policy, pools)
     healed = _heal(ports, settings, inputs)
     interval = timedelta(seconds=settings.interval_seconds)
-    plan = _plan(inputs, deps.prices, interval)
+    late = begun + BRAKE * settings.pass_seconds
+    plan = _plan(inputs, deps.prices, interval, lambda: ports.clock.monotonic() > late)
     _save_marks(ports, inputs.marks, plan)
     published = publish(ports, run_id, plan, inputs)
     _tidy(ports, inputs, advise(ports, inputs))
@@ -74,11 +78,11 @@ def run_pass(deps: PlannerDeps, run_id: str) -> dict[str, Any]:
     return deps.pass_log.write(ports.log, outcome, report)
 
 
-def _plan(inputs: PassInputs, prices: Prices, interval: timedelta) -> Plan:
+def _plan(inputs: PassInputs, prices: Prices, interval: timedelta, brake: Callable[[], bool]) -> Plan:
     state = as_planned(inputs.state, inputs.now)
     if inputs.policy is None:
         return plan_without_policy(inputs.snapshot, state, inputs.marks, prices)
-    return make_plan(Situation(inputs.snapshot, state, inputs.policy), inputs.marks, prices, interval)
+    return make_plan(Situation(inputs.snapshot, state, inputs.policy), inputs.marks, prices, interval, brake)
 
 
 def _read_policy(ports: Ports) -> tuple[Policy | None, EbbError | None]:

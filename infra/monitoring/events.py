@@ -22,6 +22,8 @@ EVENTS: Final = (
             Field("healed", Type.INTEGER, "findings that were repaired", sometimes=True),
             Field("not_healed", Type.INTEGER, "findings that could not be repaired, and come again", sometimes=True),
             Field("dry_run", Type.FLAG, "whether nothing is drained", sometimes=True),
+            Field("at_rest", Type.INTEGER, "nodes that the plan at rest takes, where the pass chose", sometimes=True),
+            Field("search_braked", Type.FLAG, "whether the clock ended the search for it early", sometimes=True),
             Field("saving_per_month", Type.NUMBER, "dollars that this pass's orders save", sometimes=True),
             Field("duration_ms", Type.INTEGER, "how long the pass took", sometimes=True),
             POLICY_HASH,

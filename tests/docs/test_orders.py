@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -11,7 +12,7 @@ from functions.cli.plan.as_json import document
 from functions.cli.plan.view import view_of
 from functions.planner.log_lines import PassReport, summary
 from shared.core.placement.assignments import Move
-from shared.core.planning.plan import Plan, Potential
+from shared.core.planning.plan import AtRest, Plan, Potential
 from shared.core.records.orders import Order
 from shared.core.records.result import DrainResult
 from tests.cli.drains.test_status import rich_in_everything
@@ -57,7 +58,8 @@ def holds(types: dict[str, str], document: dict[str, Any]) -> None:
 
 
 def shown_plan() -> Plan:
-    return plan(ordered("n1"), blocked("n2", "shop/cart-0"), orders=[order("n1", ("shop/web-0", "n2"))])
+    orders = [order("n1", ("shop/web-0", "n2"))]
+    return replace(plan(ordered("n1"), blocked("n2", "shop/cart-0"), orders=orders), at_rest=AtRest(("n1",), 1, 9))
 
 
 def test_every_field_of_an_order() -> None:

@@ -12,7 +12,7 @@ from typing import Any, Final
 from functions.cli.format import dollars, dollars_a_month, rfc3339
 from functions.cli.plan.view import BlockerView, NodeView, PlanView, Totals
 from shared.core.placement.assignments import Move
-from shared.core.planning.plan import PlannedOrder, Potential
+from shared.core.planning.plan import AtRest, PlannedOrder, Potential
 from shared.core.rules.drain_time import DrainTime
 
 SCHEMA: Final = 1
@@ -29,6 +29,7 @@ def document(view: PlanView) -> dict[str, Any]:
         "totals": _totals(view.totals),
         "nodes": [_node(each) for each in view.nodes],
         "orders": [_order(each) for each in view.orders],
+        "at_rest": None if view.at_rest is None else _at_rest(view.at_rest),
         "potential": None if view.potential is None else _potential(view.potential),
     }
 
@@ -91,6 +92,15 @@ def _order(order: PlannedOrder) -> dict[str, Any]:
         "reason": order.reason.value,
         "saving_per_hour": _money(dollars(order.saving)),
         "moves": _moves(order.moves),
+    }
+
+
+def _at_rest(found: AtRest) -> dict[str, Any]:
+    return {
+        "nodes": list(found.nodes),
+        "saving_per_hour": _money(dollars(found.saving)),
+        "steps": found.steps,
+        "braked": found.braked,
     }
 
 

@@ -14,7 +14,7 @@ from functions.cli.format import some
 from functions.cli.plan import sentences
 from functions.cli.plan.legend import LegendEntry, legend
 from functions.cli.remedies import REMEDIES
-from shared.core.planning.plan import NodeDecision, Plan, PlannedOrder, Potential, Verdict
+from shared.core.planning.plan import AtRest, NodeDecision, Plan, PlannedOrder, Potential, Verdict
 from shared.core.reasons import Blocker
 from shared.errors import BadInput
 
@@ -95,6 +95,7 @@ class PlanView:
     nodes: tuple[NodeView, ...]
     groups: tuple[VerdictGroup, ...]
     orders: tuple[PlannedOrder, ...]
+    at_rest: AtRest | None
     potential: Potential | None
     legend: tuple[LegendEntry, ...]
     saving: str
@@ -129,6 +130,7 @@ def view_of(plan: Plan, potential: Potential | None = None, notes: Sequence[str]
         nodes=nodes,
         groups=_groups(nodes, plan.orders),
         orders=plan.orders,
+        at_rest=plan.at_rest,
         potential=potential,
         legend=legend(plan),
         saving=sentences.saving(plan),

@@ -80,6 +80,10 @@ def _minimums(assessed: AssessedNode, counts: NodeCounts) -> Iterable[tuple[Use,
         yield Use("nodes", 1, policy.minimum_nodes + 1), Supply(counts.left)
     if counts_as_non_tainted(node, policy):
         yield Use("non-tainted", 1, policy.minimum_non_tainted_nodes + 1), Supply(counts.left_non_tainted)
+    for name in (CPU, MEMORY):
+        if counts.minimum.get(name):
+            size = node.allocatable.get(name)
+            yield Use(name, size, size + counts.minimum.get(name)), Supply(counts.left_resources.get(name))
     if pool.limits is not None:
         least, in_zone = pool.limits.min_per_zone, pool.left_by_zone.get(node.zone, 0)
         yield Use(f"pool {pool.name}", 1, pool.limits.min_total + 1), Supply(pool.left)

@@ -80,6 +80,13 @@ class _Potential(_Exact):
     moves: list[_Move]
 
 
+class _AtRest(_Exact):
+    nodes: list[str]
+    saving_per_hour: float
+    steps: int
+    braked: bool
+
+
 class _Document(_Exact):
     schema: int
     cluster: str | None
@@ -89,6 +96,7 @@ class _Document(_Exact):
     totals: _Totals
     nodes: list[_Node]
     orders: list[_Order]
+    at_rest: _AtRest | None
     potential: _Potential | None
 
 

@@ -1,0 +1,221 @@
+"""A pass follows the plan at rest: what it takes goes first, what it keeps is room, and all of it is explained."""
+
+from datetime import timedelta
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from shared.adapters.prices import load
+from shared.core.cluster import names
+from shared.core.cluster.node import NodePool
+from shared.core.cluster.pod import Pod
+from shared.core.cluster.snapshot import Snapshot
+from shared.core.planning.make_plan import make_plan
+from shared.core.planning.plan import Plan
+from shared.core.policy import Budget, Limit, Policy, Preference, Rate, Schedule
+from shared.core.records.state import Backoff, ClusterState
+from shared.core.rules.disruption import EVICTION, eviction_cost
+from shared.core.rules.situation import Situation
+from tests.builders import NOW, cluster, node, pod, policy
+from tests.core.planning.passes import MINUTE, marked, ordered, plan, verdicts
+
+HOUR = timedelta(hours=1)
+SSD = {"disk": "ssd"}
+WAITS = {"consolidate_after": 5 * MINUTE}
+"""The marks of nodes that are not named are too young."""
+TWO_DUE = marked("big", "left")
+
+
+def rules(**settings: Any) -> Policy:
+    return policy(**{"required_count": 0, "max_nodes_per_pass": 9, **settings})
+
+
+def one_or_two() -> Snapshot:
+    """On `rest` alone there is room: for the pod of `big`, or for those of both others, which are used more."""
+    nodes = [node("big"), node("left"), node("right"), node("rest", pool="b", labels=SSD)]
+    pods = [pod("p-big", on="big", cpu=1.2, node_selector=SSD, owner="ReplicaSet/big"), pod("stays", on="rest", cpu=2)]
+    for name in ("left", "right"):
+        pods.append(pod(f"p-{name}", on=name, cpu=1, node_selector=SSD, owner=f"ReplicaSet/{name}"))
+        pods.append(pod(f"agent-{name}", on=name, cpu=1, owner="DaemonSet/agent"))
+    return cluster(nodes, pods)
+
+
+def test_a_node_that_is_less_used_does_not_spoil_two_that_save_more() -> None:
+    made = plan(one_or_two(), rules())
+    assert (ordered(made), made.at_rest and made.at_rest.nodes) == (["left", "right"], ("left", "right"))
+    assert verdicts(made)["big"][0] == "keep"
+
+
+def test_what_the_plan_at_rest_keeps_is_room_until_what_it_takes_is_gone() -> None:
+    """`right` is not due yet; `big` would fit now, and is kept for it by name."""
+    made = plan(one_or_two(), rules(**WAITS), marks=TWO_DUE)
+    decision = made.of("big")
+    assert decision is not None
+    assert ordered(made) == ["left"]
+    assert verdicts(made)["right"] == ("waiting", "marked_recently")
+    assert [(each.reason, each.object, each.detail) for each in decision.blockers] == [
+        ("kept_as_destination", "right", "")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("expected", "settings", "state"),
+    [
+        pytest.param("kept_as_destination", {}, {}, id="it waits for its mark"),
+        pytest.param("order", {}, {"backoffs": {"uid-right": Backoff("right", NOW + HOUR, HOUR, "deadline")}},
+                     id="it failed and is left alone for a while"),
+    ],
+)  # fmt: skip
+def test_only_what_time_alone_keeps_is_waited_for(
+    expected: str, settings: dict[str, Any], state: dict[str, Any]
+) -> None:
+    """`left` is not due; with `right` it would save more than `big`, alone it would not."""
+    given = ClusterState(last_pass=NOW - 5 * MINUTE, **state)
+    made = plan(one_or_two(), rules(**WAITS, **settings), marks=marked("big"), state=given)
+    verdict, reason = verdicts(made)["big"]
+    assert expected in {verdict, reason}
+
+
+def test_budgets_that_are_used_up_are_waited_for_and_the_others_are_not() -> None:
+    """One may go at a time: `left` goes, `right` follows, `big` stays."""
+    made = plan(one_or_two(), rules(budgets=(Budget(Limit(count=1)),)))
+    assert ordered(made) == ["left"]
+    assert made.at_rest is not None
+    assert made.at_rest.nodes == ("left", "right")
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        pytest.param({"windows": (Schedule("0 12 * * *", HOUR),)}, id="no window is open"),
+        pytest.param({"budgets": (Budget(Limit(count=0)),)}, id="a budget of nothing"),
+        pytest.param({"rate": Rate(Limit(count=0), HOUR)}, id="a rate of nothing"),
+        pytest.param({"consolidate_after": HOUR}, id="nothing is due"),
+    ],
+)
+def test_where_nothing_may_go_nothing_is_searched(settings: dict[str, Any]) -> None:
+    assert plan(one_or_two(), rules(**settings)).at_rest is None
+
+
+@pytest.mark.parametrize(
+    ("expected", "settings", "cluster_wide", "pool"),
+    [
+        pytest.param(2, {}, {}, {}, id="none"),
+        pytest.param(1, {}, {"minimum_nodes": 3}, {}, id="of the cluster"),
+        pytest.param(1, {}, {"minimum_non_tainted_nodes": 3}, {}, id="of nodes without taints"),
+        pytest.param(1, {}, {}, {"min_total": 2}, id="of the pool"),
+        pytest.param(1, {}, {}, {"min_per_zone": 2}, id="of its zone"),
+        pytest.param(1, {"required_count": 3}, {}, {}, id="the required count"),
+        pytest.param(1, {"excess_threshold": 1}, {}, {}, id="the excess"),
+    ],
+)
+def test_the_plan_at_rest_leaves_what_must_remain(
+    expected: int, settings: dict[str, Any], cluster_wide: dict[str, Any], pool: dict[str, Any]
+) -> None:
+    pools = {"a": NodePool("a", **pool), "b": NodePool("b")}
+    picture = cluster(one_or_two().nodes, one_or_two().pods, pools=pools)
+    made = plan(picture, rules(cluster_wide=cluster_wide, **settings))
+    assert made.at_rest is not None
+    assert len(made.at_rest.nodes) == len(made.orders) == expected
+
+
+def test_an_empty_node_goes_though_the_plan_at_rest_needs_others_more() -> None:
+    picture = one_or_two()
+    made = plan(cluster([*picture.nodes, node("empty")], picture.pods), rules(**WAITS), marks=marked("big", "empty"))
+    assert ordered(made) == ["empty"]
+
+
+def test_a_brake_ends_the_search_and_the_plan_says_so() -> None:
+    situation = Situation(one_or_two(), ClusterState(last_pass=NOW - 5 * MINUTE), rules())
+    plans = [make_plan(situation, {}, load(), brake=lambda answer=answer: answer) for answer in (False, True)]
+    assert [each.at_rest is not None and each.at_rest.braked for each in plans] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("expected", "least"),
+    [
+        pytest.param(["big", "left"], 0, id="off by default"),
+        pytest.param(["left"], 30, id="big saves 24 dollars a month for each of its four pods"),
+        pytest.param([], 100, id="neither saves so much"),
+    ],
+)
+def test_a_node_must_be_worth_its_evictions(expected: list[str], least: int) -> None:
+    nodes = [node("big"), node("left"), node("rest", pool="b", cpu=16, memory=64)]
+    pods = [
+        *(pod(f"p{number}", on="big", cpu=0.1) for number in range(4)),
+        pod("one", on="left", cpu=1, owner="ReplicaSet/one"),
+    ]
+    made = plan(cluster(nodes, pods), rules(minimum_saving=Fraction(least)))
+    assert ordered(made) == expected
+    for name in {"big", "left"}.difference(expected):
+        assert verdicts(made)[name] == ("keep", "saving_too_small")
+    assert set(made.marks["a"].marks) == {"uid-big", "uid-left"}
+
+
+def test_what_a_node_saves_is_said_for_each_eviction() -> None:
+    made = plan(cluster([node("n1"), node("n2")], [pod("p", on="n1"), pod("q", on="n1")]), rules(minimum_saving=1000))
+    decision = made.of("n1")
+    assert decision is not None
+    assert decision.blockers[0].detail == "$48.91 a month for each of 2 pods, minimum $1000"
+
+
+def preferred(*words: Preference) -> Plan:
+    """One of three may go now, of which the one by name would, all being alike but in one thing each."""
+    nodes = [
+        node("n1", labels={names.SPOT_LABELS[0]: "true"}),
+        node("n2", created=NOW - timedelta(days=30)),
+        node("n3", machine="e2-standard-8"),
+        node("rest", pool="b", cpu=16, memory=64),
+    ]
+    pods = [pod(f"p-{each.name}", on=each.name, cpu=1) for each in nodes[:3]]
+    return plan(cluster(nodes, pods), rules(max_nodes_per_pass=1, cluster_wide={"prefer": words}))
+
+
+@pytest.mark.parametrize(
+    ("expected", "words"),
+    [
+        pytest.param("n1", (), id="none: the least used, by name"),
+        pytest.param("n3", (Preference.EXPENSIVE,), id="expensive"),
+        pytest.param("n2", (Preference.OLD,), id="old"),
+        pytest.param("n1", (Preference.SPOT, Preference.OLD), id="the first word counts most"),
+        pytest.param("n2", (Preference.ON_DEMAND, Preference.OLD), id="on demand, of these the old"),
+    ],
+)
+def test_the_policy_says_which_go_first(expected: str, words: tuple[Preference, ...]) -> None:
+    assert ordered(preferred(*words)) == [expected]
+
+
+def aged(hours: float, **spec: Any) -> Pod:
+    return pod("p", created=NOW - timedelta(hours=hours), **spec)
+
+
+@pytest.mark.parametrize(
+    ("expected", "given"),
+    [
+        pytest.param(EVICTION, aged(2), id="an ordinary pod"),
+        pytest.param(2 * EVICTION, aged(0.5), id="one that has probably just been moved"),
+        pytest.param(EVICTION, aged(1), id="an hour is enough"),
+        pytest.param(EVICTION + 100, aged(2, annotations={names.DELETION_COST: "100"}), id="its deletion cost"),
+        pytest.param(EVICTION - 100, aged(2, annotations={names.DELETION_COST: "-100"}), id="a negative one"),
+        pytest.param(EVICTION, aged(2, annotations={names.DELETION_COST: "cheap"}), id="none that is a number"),
+        pytest.param(EVICTION, aged(2, annotations={names.DELETION_COST: "2147483648"}), id="one of 33 bits"),
+        pytest.param(EVICTION, aged(2, annotations={names.DELETION_COST: "+-1"}), id="two signs"),
+        pytest.param(0, aged(2, annotations={names.DELETION_COST: "-2147483648"}), id="never below nothing"),
+        pytest.param(2 * EVICTION, aged(2, priority=2**25), id="its priority"),
+        pytest.param(10 * EVICTION, aged(2, priority=2_000_000_000), id="ten pods at most"),
+    ],
+)
+def test_what_an_eviction_costs(expected: int, given: Pod) -> None:
+    assert eviction_cost(given, NOW) == expected
+
+
+def test_of_two_nodes_that_save_the_same_the_one_with_cheaper_pods_goes() -> None:
+    """One of them can go; `dear` is less used."""
+    nodes = [node("cheap"), node("dear"), node("rest", pool="b", labels=SSD)]
+    pods = [
+        pod("low", on="cheap", cpu=1.5, node_selector=SSD, annotations={names.DELETION_COST: "-1000"}),
+        pod("plain", on="dear", cpu=1.2, node_selector=SSD),
+        pod("stays", on="rest", cpu=2),
+    ]
+    assert ordered(plan(cluster(nodes, pods), rules())) == ["cheap"]
