@@ -11,6 +11,7 @@ from shared.core.cluster import names
 from shared.core.cluster.node import NodePool
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.snapshot import Snapshot
+from shared.core.placement import never
 from shared.core.planning.make_plan import make_plan
 from shared.core.planning.plan import Plan
 from shared.core.policy import Budget, Limit, Policy, Preference, Rate, Schedule
@@ -128,7 +129,7 @@ def test_an_empty_node_goes_though_the_plan_at_rest_needs_others_more() -> None:
 
 def test_a_brake_ends_the_search_and_the_plan_says_so() -> None:
     situation = Situation(one_or_two(), ClusterState(last_pass=NOW - 5 * MINUTE), rules())
-    plans = [make_plan(situation, {}, load(), brake=lambda answer=answer: answer) for answer in (False, True)]
+    plans = [make_plan(situation, {}, load(), brake=brake) for brake in (never, lambda: True)]
     assert [each.at_rest is not None and each.at_rest.braked for each in plans] == [False, True]
 
 
