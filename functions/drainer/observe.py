@@ -17,6 +17,8 @@ from functions.drainer.session import DrainSession
 from functions.drainer.why_not_deleted import failed_at
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
+from shared.core.cluster.storage import claim_keys
+from shared.core.draining.held_claims import claims_on_their_way_out, for_one_pod, waiting_for_a_place
 from shared.core.draining.observation import Observation, Proof
 from shared.core.rules.pods import movable
 from shared.core.rules.workload_limits import other_claims
@@ -34,16 +36,20 @@ class Observer:
         self._slow: Observation | None = None
         self._read_at = float("-inf")
         self._proof: Proof | None = None
+        self._asked: frozenset[str] = frozenset()
+        self._exclusive: frozenset[str] = frozenset()
 
     def observe(self) -> Observation:
         """Return the observation of this moment. Raises Retryable when a part cannot be read."""
         node = self._read_node()
         pods = self._session.ports.cluster.pods_on(node.name) if node else ()
         self._remember_emptiness(pods)
+        slow = self._slow_reads(pods)
         return replace(
-            self._slow_reads(pods),
+            slow,
             node=node,
             pods=pods,
+            unbound=self._waiting_for_a_place(slow.unbound, pods),
             emptied_at=self._session.record.emptied_at,
             deletion_failed_at=self._failed_at(node),
             proof=self._proof,
@@ -63,6 +69,22 @@ class Observer:
         emptied_at = None if movable(pods, now) else leased.record.emptied_at or now
         if emptied_at != leased.record.emptied_at:
             leased.remember(emptied_at=emptied_at)
+
+    def _waiting_for_a_place(self, unbound: tuple[Pod, ...], pods: tuple[Pod, ...]) -> tuple[Pod, ...]:
+        """Return the waiting pods; one that waits for the end of a pod on this node does not wait for a place."""
+        wanted = frozenset(key for pod in unbound for key in claim_keys(pod))
+        held = self._for_one_pod(wanted & claims_on_their_way_out(pods), pods)
+        if held:
+            self._session.leased.remember(claims_held_at=self._session.time.now())
+        held_at = self._session.record.claims_held_at
+        return tuple(waiting_for_a_place(pod, held, held_at) for pod in unbound)
+
+    def _for_one_pod(self, claims: frozenset[str], pods: tuple[Pod, ...]) -> frozenset[str]:
+        """Return which of the claims one pod at a time may use; what is asked for is read once a step."""
+        if not claims <= self._asked:
+            storage = shared_snapshots.storage_of(self._session.ports, pods, self._session.time.now())
+            self._asked, self._exclusive = self._asked | claims, self._exclusive | for_one_pod(claims, storage)
+        return claims & self._exclusive
 
     def _failed_at(self, node: Node | None) -> datetime | None:
         """Ask for the autoscaler's failures only where our cordon is gone and our taint is not."""

@@ -11,6 +11,7 @@ from typing import Final
 
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.snapshot import Snapshot
+from shared.core.draining.held_claims import claims_on_their_way_out, for_one_pod, waiting_for_a_place
 from shared.core.outcomes import Halt
 from shared.core.placement.demand import waiting_pods
 from shared.core.records.drain_record import DrainRecord
@@ -96,10 +97,13 @@ def after_stranded_pods(
     waits only since that claim.
     """
     waits = waiting_pods(snapshot)
+    held = for_one_pod(claims_on_their_way_out(snapshot.pods), snapshot.storage)
     found: dict[str, Breaker] = {}
     for claim in sorted(claims, key=lambda each: each.node):
-        moved = evicted_workloads(records.get(claim.order_id))
-        late = (pod for pod in waits if pod.spec.workload in moved and _waits_too_long(pod, claim, now))
+        record = records.get(claim.order_id)
+        moved, held_at = evicted_workloads(record), record.claims_held_at if record else None
+        ours = (waiting_for_a_place(pod, held, held_at) for pod in waits if pod.spec.workload in moved)
+        late = (pod for pod in ours if _waits_too_long(pod, claim, now))
         pod = min(late, key=lambda each: each.key, default=None)
         if pod is not None:
             found.setdefault(claim.pool, Breaker(now + OPEN_FOR, f"{pod.key} found no place after a drain"))

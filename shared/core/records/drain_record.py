@@ -84,6 +84,8 @@ class DrainRecord(msgspec.Struct, frozen=True, kw_only=True):
     """What the policy said of pods when the drain was begun; None: it could not be read in that moment."""
     emptied_at: datetime | None = None
     """Since when no look has seen a pod on the node that is to move, across the drain's steps."""
+    claims_held_at: datetime | None = None
+    """When a look last saw a replacement wait for a claim for one pod at a time whose pod had not ended."""
     drained_at: datetime | None = None
     pods: dict[str, PodProgress] = {}
     """By namespace/name."""

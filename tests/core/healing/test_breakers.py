@@ -3,12 +3,14 @@
 from datetime import datetime, timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from shared.core.cluster.pod import Pod
+from shared.core.cluster.storage import READ_WRITE_ONCE_POD
 from shared.core.healing.breakers import OPEN_FOR, after_failures, after_scale_ups, after_stranded_pods
 from shared.core.records.drain_record import DrainRecord, PodProgress
 from shared.core.records.state import Backoff, Breaker, ClusterState
-from tests.builders import NOW, claim, cluster, node, order, pod
+from tests.builders import NOW, claim, cluster, mounts, node, order, pod, pod_class, storage, volume_claim
 
 MOVED = {"default/old": PodProgress(uid="u", answer="granted", owner="default/ReplicaSet/web", at=NOW)}
 
@@ -37,6 +39,28 @@ def test_a_breaker_opens_for_a_stranded_replacement(expected: list[str], pods: l
     assert expected == list(opened)
     assert timedelta(minutes=30) == OPEN_FOR
     assert all(each == Breaker(NOW + OPEN_FOR, "default/new found no place after a drain") for each in opened.values())
+
+
+@pytest.mark.parametrize(
+    ("expected", "mode", "held_at", "deleting"),
+    [
+        pytest.param([], READ_WRITE_ONCE_POD, None, NOW, id="its predecessor still holds the claim"),
+        pytest.param(["a"], "ReadWriteOnce", None, NOW, id="a claim that several pods may use"),
+        pytest.param([], READ_WRITE_ONCE_POD, NOW - timedelta(seconds=20), None, id="it was free twenty seconds ago"),
+        pytest.param(["a"], READ_WRITE_ONCE_POD, NOW - timedelta(seconds=21), None, id="and longer ago"),
+    ],
+)
+def test_a_replacement_that_waits_for_its_own_claim_is_not_stranded(
+    expected: list[str], mode: str, held_at: datetime | None, deleting: datetime | None
+) -> None:
+    records = {"order": DrainRecord(order=order(), pods=MOVED, claims_held_at=held_at)}
+    new = replace(waits(seconds=59), spec=pod_class(owner="ReplicaSet/web", volumes=mounts("data")))
+    old = [replace(new, name="old", node="n1", unschedulable_since=None, deleting=deleting)] if deleting else []
+    seen = cluster([node("n1")], [new, *old], storage=storage(volume_claim("data", access_modes=(mode,))))
+
+    opened = after_stranded_pods(seen, [claim("n1", since=NOW - timedelta(seconds=60))], records, NOW)
+
+    assert list(opened) == expected
 
 
 @pytest.mark.parametrize(
