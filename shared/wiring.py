@@ -5,11 +5,13 @@ rules, and must not read the environment: that is `settings`.
 """
 
 import sys
+from collections.abc import Mapping
 from typing import Final
 
 from shared.adapters.clock import SystemClock
 from shared.adapters.gke import GkeCluster, GkePools, LabelPools
 from shared.adapters.kubernetes.access import Access, from_google, from_kubeconfig
+from shared.adapters.kubernetes.access_reviews import AccessReviews
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.adapters.prices import load
@@ -39,7 +41,7 @@ def ports_of(settings: Settings) -> Ports:
         cluster=_cluster(settings, gke),
         pools=_pools(settings, gke),
         state=state_of(settings),
-        policy=_policy(settings),
+        policy=policy_of(settings),
         orders=orders_of(settings),
         clock=SystemClock(),
         log=JsonLog(sys.stdout, settings.log_level, settings.cluster, settings.project),
@@ -90,7 +92,47 @@ def state_of(settings: Settings) -> State:
     return FirestoreState(*settings.state_database, settings.cluster)
 
 
-def _policy(settings: Settings) -> PolicySource:
+def pools_of(settings: Settings) -> Pools:
+    """Return the way to the GKE API alone."""
+    return _pools(settings, _gke(settings))
+
+
+def access_reviews_of(settings: Settings) -> AccessReviews:
+    """Return who is asked what this identity may do in the cluster. Raises as `cluster_of`."""
+    return AccessReviews(KubernetesClient(_access(settings, _gke(settings))))
+
+
+def topic_rights_of(settings: Settings) -> Mapping[str, bool]:
+    """Return for each topic that is named whether this identity may publish to it.
+
+    Raises:
+        Retryable: Pub/Sub did not answer.
+        Terminal: there is no identity to ask with, or no such topic.
+    """
+    from shared.adapters.pubsub import may_publish
+
+    topics = (settings.topic, settings.rejected_topic, settings.results_topic)
+    return {topic: may_publish(topic) for topic in topics if topic}
+
+
+def identity() -> str:
+    """Return who this process is to Google's services.
+
+    Raises:
+        Terminal: there is no identity. Retryable: it could not be refreshed.
+    """
+    from shared.adapters.identity import who
+
+    return who()
+
+
+def policy_of(settings: Settings) -> PolicySource:
+    """Return where the policy stands.
+
+    Raises:
+        BadSettings: the environment names no policy.
+        Terminal: there is no identity to ask with.
+    """
     if not settings.policy:
         raise BadSettings(not_set("policy"))
     if settings.policy.startswith(_BUCKET):

@@ -139,6 +139,19 @@ def resume() -> None:
     end_pause()
 
 
+@app.command()
+def doctor() -> None:
+    """Check an installation after an apply: identity, APIs, rights, state, topics, policy and the last pass.
+
+    Changes nothing. Needs the functions' variables, which Terraform's output
+    cli names: eval "$(terraform output -raw cli)". Exit code 1 if something
+    keeps Ebb from working.
+    """
+    from functions.cli.doctor.commands import examine_installation
+
+    examine_installation()
+
+
 for command in (status, drain, release):
     app.command()(command)
 

@@ -17,6 +17,7 @@ from shared.core.records.result import DrainResult
 
 _MOST_ATTRIBUTES: Final = 100
 _MOST_VALUE_BYTES: Final = 1024
+_PUBLISH: Final = "pubsub.topics.publish"
 """Limits of one message (https://cloud.google.com/pubsub/quotas#resource_limits)."""
 
 
@@ -56,6 +57,26 @@ class PubSubOrders:
         message = {"data": data, "attributes": dict(attributes)}
         with _service(topic).naming_failures():
             self._client.publish(request={"topic": topic, "messages": [message]}, **self._bounds)
+
+
+def may_publish(topic: str, call_seconds: float = CALL_SECONDS) -> bool:
+    """Whether this identity may publish to the topic. An emulator knows no rights: every topic it has will do.
+
+    Raises:
+        Retryable: no answer. Terminal: there is no such topic, or no identity to ask with.
+    """
+    from google.api_core.exceptions import MethodNotImplemented
+    from google.pubsub_v1 import PublisherClient
+
+    bounds = call_options(call_seconds)
+    with _service(topic).naming_failures():
+        client = PublisherClient()
+        try:
+            asked = {"resource": topic, "permissions": [_PUBLISH]}
+            return _PUBLISH in client.test_iam_permissions(request=asked, **bounds).permissions
+        except MethodNotImplemented:
+            client.get_topic(request={"topic": topic}, **bounds)
+            return True
 
 
 def _service(topic: str) -> Service:

@@ -1,0 +1,146 @@
+"""The checks, in the order in which one rests on another; `CHECKS` is the list.
+
+Each asks for itself and says what it found; what an adapter names as a failure is a finding, too (`examine`).
+Must not change anything, anywhere.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from datetime import timedelta
+from typing import Final
+
+from functions.cli.doctor.findings import CheckResult, fail, ok, warn
+from functions.cli.doctor.installation import InstallationParts
+from functions.cli.doctor.rights import FENCES, rights
+from functions.cli.format import count, span
+from shared.core.planning.marks import silence
+from shared.errors import EbbError, Gone
+from shared.store.compare_and_set import read_cluster
+
+MOST_SKEW: Final = timedelta(seconds=30)
+"""Ebb takes its time from the state; a machine further off makes tokens and times in reports hard to read."""
+_APPLY: Final = "Apply the module's output rbac: terraform output -raw rbac | kubectl apply -f -."
+
+
+def identity(parts: InstallationParts) -> Iterable[CheckResult]:
+    if parts.settings.kubeconfig:
+        yield ok("identity", f"These checks ask the cluster as {parts.settings.kubeconfig} says.")
+    else:
+        yield ok("identity", f"These checks ask as {parts.identity()}.")
+
+
+def gke(parts: InstallationParts) -> Iterable[CheckResult]:
+    """Autopilot and a missing cluster are the adapter's refusals."""
+    found = parts.pools().read()
+    if not found.known:
+        yield warn("gke", "EBB_GKE_API is none: pools are read from node labels.", "Unset it where there is a GKE API.")
+        return
+    yield ok("gke", f"{parts.settings.cluster}: {count(len(found.pools), 'pool')}, profile {found.profile}.")
+    fixed = sorted(name for name, pool in found.pools.items() if not pool.autoscaled)
+    if fixed:
+        remedy = "Enable autoscaling on them, or leave them out of the policy."
+        yield warn("gke", f"The autoscaler is off for {', '.join(fixed)}: nothing would delete their nodes.", remedy)
+
+
+def control_plane(parts: InstallationParts) -> Iterable[CheckResult]:
+    yield ok("control_plane", f"The control plane answers: {count(len(parts.cluster().all_nodes()), 'node')}.")
+
+
+def permissions(parts: InstallationParts) -> Iterable[CheckResult]:
+    """Ask for every right of infra/rbac.yaml (SelfSubjectAccessReview)."""
+    reviews = parts.reviews()
+    for function, wanted in rights().items():
+        try:
+            lacking = [str(each) for each in wanted if not reviews.may(*each)]
+        except Gone:
+            yield warn("rbac", "This API server reviews no rights.", "On a simulated GKE there is nothing to do.")
+            return
+        if lacking:
+            yield warn("rbac", f"This identity may not do what the {function} must: {'; '.join(lacking)}.", _AS)
+        else:
+            yield ok("rbac", f"This identity may do all that the {function} must.")
+
+
+_AS: Final = (
+    "If you ask as a person, ask as the function: gcloud auth application-default login "
+    f"--impersonate-service-account=EMAIL. If you do, the rights are missing. {_APPLY}"
+)
+
+
+def admission(parts: InstallationParts) -> Iterable[CheckResult]:
+    reviews = parts.reviews()
+    missing = [name for name in FENCES if not reviews.has_admission_policy(name)]
+    if missing:
+        sentence = f"{', '.join(missing)} missing: a stolen identity of the drainer could do more than drain nodes."
+        yield warn("admission", sentence, _APPLY)
+    else:
+        yield ok("admission", "The admission policies fence the drainer's identity.")
+
+
+def state(parts: InstallationParts) -> Iterable[CheckResult]:
+    _, version, read_at = read_cluster(parts.state())
+    seen = "is there" if version else "is empty, as before the first pass"
+    yield ok("state", f"The state can be read and {seen}.")
+    skew = abs(parts.now() - read_at)
+    if skew > MOST_SKEW:
+        remedy = "Correct the clock of this machine; the functions' clock is Google's."
+        yield warn("clock", f"This machine's clock and the state's differ by {span(skew)}.", remedy)
+    else:
+        yield ok("clock", "This machine's clock agrees with the state's.")
+
+
+def topics(parts: InstallationParts) -> Iterable[CheckResult]:
+    for topic, granted in parts.topic_rights().items():
+        if granted:
+            yield ok("topics", f"This identity may publish to {topic}.")
+        else:
+            remedy = "Grant roles/pubsub.publisher on it to whoever orders drains; a function has it by the module."
+            yield warn("topics", f"This identity may not publish to {topic}.", remedy)
+
+
+def policy(parts: InstallationParts) -> Iterable[CheckResult]:
+    found = parts.policy().read()
+    enabled = sorted(name for name, pool in found.pools.items() if pool.enabled)
+    if not enabled:
+        yield warn("policy", "The policy is valid and enables no pool.", "Write enabled: true for a pool.")
+        return
+    mode = "paused" if found.paused else "a dry run" if found.dry_run else "live"
+    yield ok("policy", f"The policy is valid and {mode}; enabled: {', '.join(enabled)}.")
+    unknown = sorted(set(enabled) - parts.pools().read().pools.keys())
+    if unknown:
+        yield warn("policy", f"The cluster has no pool {', '.join(unknown)}.", "Correct the names in the policy.")
+
+
+def last_pass(parts: InstallationParts) -> Iterable[CheckResult]:
+    found, _, now = read_cluster(parts.state())
+    look = 'Look at the Cloud Scheduler job, and at the planner\'s log: labels.event="run_summary".'
+    if found.last_pass is None:
+        yield warn("last_pass", "No pass was ever completed in this state.", look)
+        return
+    ago = now - found.last_pass
+    sentence = f"The last pass was completed {span(ago)} ago."
+    late = ago >= silence(timedelta(seconds=parts.settings.interval_seconds))
+    yield fail("last_pass", sentence, look) if late else ok("last_pass", sentence)
+
+
+Check = Callable[[InstallationParts], Iterable[CheckResult]]
+CHECKS: Final[tuple[tuple[str, Check], ...]] = (
+    ("identity", identity),
+    ("gke", gke),
+    ("control_plane", control_plane),
+    ("rbac", permissions),
+    ("admission", admission),
+    ("state", state),
+    ("topics", topics),
+    ("policy", policy),
+    ("last_pass", last_pass),
+)
+
+
+def examine(parts: InstallationParts) -> Iterator[CheckResult]:
+    """Make every check; one that cannot be made is a finding, and the next one is made all the same."""
+    for name, check in CHECKS:
+        try:
+            yield from check(parts)
+        except EbbError as failure:
+            for sentence in str(failure).splitlines():
+                yield fail(name, sentence, "Mend what the sentence names, then run ebb doctor again.")

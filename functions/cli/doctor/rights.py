@@ -1,0 +1,38 @@
+"""What the functions must be allowed in the cluster, read from the files that grant it. Must not ask the API."""
+
+from collections.abc import Mapping
+from importlib.resources import files
+from typing import Any, Final, NamedTuple
+
+FENCES: Final = ("ebb-drainer-nodes", "ebb-drainer-evictions")
+"""The policies of infra/admission.yaml."""
+
+
+class Right(NamedTuple):
+    """A verb on a resource in RBAC's words; a subresource as RBAC writes it, `pods/eviction`."""
+
+    verb: str
+    group: str
+    resource: str
+
+    def __str__(self) -> str:
+        return f"{self.verb} {self.resource}"
+
+
+def rights() -> Mapping[str, tuple[Right, ...]]:
+    """Return the rights of planner and drainer, in the order of infra/rbac.yaml."""
+    from yaml import safe_load_all
+
+    text = files("infra").joinpath("rbac.yaml").read_text(encoding="utf-8")
+    roles = (each for each in safe_load_all(text) if each["kind"] == "ClusterRole")
+    return {each["metadata"]["name"].removeprefix("ebb-"): _of(each["rules"]) for each in roles}
+
+
+def _of(rules: list[dict[str, Any]]) -> tuple[Right, ...]:
+    return tuple(
+        Right(verb, group, resource)
+        for rule in rules
+        for group in rule["apiGroups"]
+        for resource in rule["resources"]
+        for verb in rule["verbs"]
+    )

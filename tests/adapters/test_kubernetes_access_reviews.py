@@ -1,0 +1,63 @@
+"""Asking the API server about rights: what is sent, and what an answer means."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from shared.adapters.kubernetes.access_reviews import AccessReviews
+from shared.adapters.kubernetes.client import KubernetesClient
+from shared.errors import Gone, Retryable, Terminal
+from tests.adapters.access import access_to
+from tests.adapters.scripted import Say, Script, scripted, status
+
+
+@pytest.fixture
+def api() -> Iterator[Script]:
+    with scripted() as script:
+        yield script
+
+
+def reviews(api: Script) -> AccessReviews:
+    return AccessReviews(KubernetesClient(access_to(api.address)))
+
+
+@pytest.mark.parametrize("allowed", [True, False])
+def test_a_right_is_what_the_api_server_says(api: Script, allowed: bool) -> None:
+    api.says(Say(201, {"kind": "SelfSubjectAccessReview", "status": {"allowed": allowed}}))
+
+    assert reviews(api).may("create", "", "pods/eviction") is allowed
+    assert api.asked[0].body["spec"]["resourceAttributes"] == {
+        "verb": "create",
+        "group": "",
+        "resource": "pods",
+        "subresource": "eviction",
+    }
+
+
+@pytest.mark.parametrize(
+    ("expected", "answer"),
+    [
+        pytest.param(Gone, Say(404, status(404, "not found")), id="an API server that reviews nothing"),
+        pytest.param(Terminal, Say(403, status(403, "no")), id="a refusal"),
+        pytest.param(Retryable, Say(201, {"status": {"allowed": "perhaps"}}), id="nonsense"),
+    ],
+)
+def test_what_cannot_be_asked_is_named(api: Script, expected: type[Exception], answer: Say) -> None:
+    api.says(answer)
+
+    with pytest.raises(expected):
+        reviews(api).may("list", "", "pods")
+
+
+@pytest.mark.parametrize(
+    ("expected", "codes"),
+    [
+        pytest.param(True, (200, 200), id="both"),
+        pytest.param(False, (404,), id="no policy"),
+        pytest.param(False, (200, 404), id="a policy that nothing binds"),
+    ],
+)
+def test_a_policy_without_its_binding_fences_nothing(api: Script, expected: bool, codes: tuple[int, ...]) -> None:
+    api.says(*(Say(code, {} if code == 200 else status(code, "not found")) for code in codes))
+
+    assert reviews(api).has_admission_policy("ebb-drainer-nodes") is expected

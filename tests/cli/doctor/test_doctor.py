@@ -1,0 +1,195 @@
+"""What `ebb doctor` finds in an installation, and says of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+
+import pytest
+import typer
+import yaml
+
+from functions.cli.doctor.checks import CHECKS, examine
+from functions.cli.doctor.commands import show
+from functions.cli.doctor.findings import CheckResult, Grade
+from functions.cli.doctor.installation import InstallationParts, parts_of
+from functions.cli.doctor.rights import FENCES, rights
+from shared.core.cluster.node import NodePool
+from shared.core.policy import Policy
+from shared.core.records.state import ClusterState
+from shared.documents import CLUSTER_KEY
+from shared.errors import BadPolicy, BadSettings, EbbError, Gone, Retryable, Terminal
+from shared.settings import Settings
+from tests.builders import CLUSTER, NOW, node, policy
+from tests.fakes import FakeCluster, FakePolicySource, FakePools, FakeState
+from tests.pages import ROOT
+from tests.rights.rbac import filled, granted
+
+TOPIC = "projects/p/topics/orders"
+POOLS = {"a": NodePool("a")}
+
+
+@dataclass
+class FakeReviews:
+    """Rights that are lacking, and admission policies that are there."""
+
+    lacking: frozenset[tuple[str, str]] = frozenset()
+    policies: frozenset[str] = frozenset(FENCES)
+    asked: list[tuple[str, str, str]] = field(default_factory=list)
+
+    def may(self, verb: str, group: str, resource: str) -> bool:
+        self.asked.append((verb, group, resource))
+        return (verb, resource) not in self.lacking
+
+    def has_admission_policy(self, name: str) -> bool:
+        return name in self.policies
+
+
+class NoReviews(FakeReviews):
+    """The simulated GKE's: it knows no rights."""
+
+    def may(self, verb: str, group: str, resource: str) -> bool:
+        raise Gone(f"{verb} {group} {resource}: not found")
+
+
+def stored(state: ClusterState | None) -> FakeState:
+    found = FakeState()
+    if state is not None:
+        found.put(CLUSTER_KEY, state, None)
+    return found
+
+
+def parts(
+    *,
+    pools: FakePools | None = None,
+    reviews: FakeReviews | None = None,
+    state: ClusterState | None = None,
+    rules: Policy | EbbError | None = None,
+    topics: Mapping[str, bool] | None = None,
+    skew: timedelta = timedelta(),
+) -> InstallationParts:
+    """An installation in which all is well, but for what is given."""
+    known = FakePools(POOLS) if pools is None else pools
+    asked = FakeReviews() if reviews is None else reviews
+    remembered = stored(ClusterState(last_pass=NOW - timedelta(minutes=4)) if state is None else state)
+    return InstallationParts(
+        settings=Settings(cluster=CLUSTER, topic=TOPIC),
+        identity=lambda: "me@example.com",
+        pools=lambda: known,
+        cluster=lambda: FakeCluster(node("n1"), node("n2")),
+        reviews=lambda: asked,
+        state=lambda: remembered,
+        policy=lambda: FakePolicySource(policy() if rules is None else rules),
+        topic_rights=lambda: {TOPIC: True} if topics is None else topics,
+        now=lambda: NOW + skew,
+    )
+
+
+def bad(found: InstallationParts) -> list[tuple[str, Grade]]:
+    return [(each.check, each.grade) for each in examine(found) if each.grade is not Grade.OK]
+
+
+def test_a_healthy_installation_is_told_check_by_check() -> None:
+    found = list(examine(parts()))
+
+    assert {each.grade for each in found} == {Grade.OK}
+    assert {name for name, _ in CHECKS} | {"clock"} == {each.check for each in found}
+    assert all(each.sentence.endswith(".") and not each.remedy for each in found)
+
+
+@pytest.mark.parametrize(
+    ("expected", "found"),
+    [
+        pytest.param(
+            ("gke", Grade.WARN), parts(pools=FakePools({"a": NodePool("a", autoscaled=False)})), id="no autoscaler"
+        ),
+        pytest.param(("gke", Grade.WARN), parts(pools=FakePools(POOLS, known=False)), id="no GKE API"),
+        pytest.param(
+            ("rbac", Grade.WARN), parts(reviews=FakeReviews(frozenset({("create", "pods/eviction")}))), id="no right"
+        ),
+        pytest.param(("admission", Grade.WARN), parts(reviews=FakeReviews(policies=frozenset())), id="no fence"),
+        pytest.param(("clock", Grade.WARN), parts(skew=timedelta(minutes=-1)), id="a clock that is late"),
+        pytest.param(("topics", Grade.WARN), parts(topics={TOPIC: False}), id="a topic closed to us"),
+        pytest.param(("policy", Grade.WARN), parts(rules=Policy()), id="no pool enabled"),
+        pytest.param(
+            ("policy", Grade.WARN), parts(pools=FakePools({"b": NodePool("b")})), id="a pool that is not there"
+        ),
+        pytest.param(("policy", Grade.FAIL), parts(rules=BadPolicy("policy.x: there is no such field.")), id="a typo"),
+        pytest.param(("last_pass", Grade.WARN), parts(state=ClusterState()), id="no pass yet"),
+        pytest.param(
+            ("last_pass", Grade.FAIL),
+            parts(state=ClusterState(last_pass=NOW - timedelta(hours=1))),
+            id="no pass lately",
+        ),
+    ],
+)
+def test_what_is_amiss_is_found_with_a_remedy(expected: tuple[str, Grade], found: InstallationParts) -> None:
+    assert bad(found) == [expected]
+    assert all(each.remedy.endswith(".") for each in examine(found) if each.grade is not Grade.OK)
+
+
+def raising(failure: EbbError) -> InstallationParts:
+    def opened() -> FakeCluster:
+        raise failure
+
+    return replace(parts(), cluster=opened)
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        pytest.param(Retryable("Kubernetes API", "no answer"), id="silence"),
+        pytest.param(Terminal("GKE API", "403"), id="a refusal"),
+        pytest.param(BadSettings("EBB_ENDPOINT: the cluster has none."), id="a wrong variable"),
+    ],
+)
+def test_a_check_that_fails_does_not_hide_the_others(failure: EbbError) -> None:
+    found = list(examine(raising(failure)))
+
+    assert [each.sentence for each in found if each.grade is Grade.FAIL] == [str(failure)]
+    assert found[-1].check == "last_pass"
+
+
+def test_every_right_of_the_functions_is_asked_for() -> None:
+    reviews = FakeReviews()
+    list(examine(parts(reviews=reviews)))
+    grants = granted(filled(planner="planner", drainer="drainer"))
+
+    assert set(reviews.asked) == {tuple(each) for every in grants.values() for each in every}
+    assert rights().keys() == {"planner", "drainer"}
+
+
+def test_the_fences_are_those_that_are_shipped() -> None:
+    text = (ROOT / "infra" / "admission.yaml").read_text(encoding="utf-8")
+    kinds = [(each["kind"], each["metadata"]["name"]) for each in yaml.safe_load_all(text)]
+
+    for kind in ("ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"):
+        assert tuple(name for found, name in kinds if found == kind) == FENCES
+
+
+def test_with_a_kubeconfig_no_google_identity_is_looked_for() -> None:
+    def nobody() -> str:
+        raise Terminal("The identity", "none")
+
+    local = replace(parts(), settings=Settings(cluster=CLUSTER, topic=TOPIC, kubeconfig="/k"), identity=nobody)
+
+    assert bad(local) == []
+
+
+def test_it_fails_a_pipeline_only_for_what_keeps_ebb_from_working(capsys: pytest.CaptureFixture[str]) -> None:
+    show(parts(topics={TOPIC: False}))
+    assert "findings: 0 to mend, 1 to look at." in capsys.readouterr().out
+
+    with pytest.raises(typer.Exit) as ended:
+        show(raising(Terminal("GKE API", "403")))
+    assert ended.value.exit_code == 1
+    assert "FAIL  control_plane: GKE API: 403" in capsys.readouterr().out
+
+
+def test_without_its_variables_it_says_which() -> None:
+    with pytest.raises(BadSettings, match="EBB_CLUSTER is not set, nor is EBB_TOPIC, nor is EBB_POLICY"):
+        parts_of({})
+
+
+def test_a_finding_is_one_line() -> None:
+    assert all("\n" not in each.sentence for each in examine(parts(rules=BadPolicy("one.", "two."))))
+    assert CheckResult("x", Grade.OK, "y.").remedy == ""
