@@ -18,6 +18,8 @@ from google.cloud.pubsub_v1 import (  # type: ignore[import-untyped]  # publishe
     SubscriberClient,
 )
 
+from shared.adapters.pubsub import may_publish
+from shared.errors import Terminal
 from tests.real.emulators import FirestoreEmulator, PubSubEmulator
 
 pytestmark = [pytest.mark.emulator, pytest.mark.xdist_group("emulator")]
@@ -69,6 +71,18 @@ def test_an_update_from_an_old_reading_is_refused(database: firestore.Client) ->
     with pytest.raises(FailedPrecondition):
         document.update({"claims": 2}, option=option, timeout=SECONDS)
     assert document.get(timeout=SECONDS).to_dict() == {"claims": 1}
+
+
+def test_whether_one_may_publish_is_asked_of_the_topic(
+    pubsub_emulator: PubSubEmulator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PUBSUB_EMULATOR_HOST", pubsub_emulator.host)
+    topic = f"projects/{PROJECT}/topics/t{uuid.uuid4().hex}"
+    PublisherClient().create_topic(name=topic, timeout=SECONDS)
+
+    assert may_publish(topic)
+    with pytest.raises(Terminal):
+        may_publish(f"{topic}-gone")
 
 
 def test_a_push_subscription_delivers_to_loopback_and_comes_again_until_it_is_acknowledged(
