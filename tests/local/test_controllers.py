@@ -114,6 +114,7 @@ def test_a_node_whose_kubelet_dies_goes_unknown_and_is_tainted() -> None:
         pytest.param((2, 4, 2), {"maxUnavailable": "26%"}, id="an unavailable share rounds up"),
         pytest.param((0, 4, 4), {"maxUnavailable": "100%"}, id="all may go"),
         pytest.param((9, 4, 0), {"minAvailable": 9}, id="more than there are"),
+        pytest.param((0, 4, 0), {}, id="neither limit: it counts on no pods, and allows nothing"),
     ],
 )
 def test_a_budget_allows_what_it_says(expected: tuple[int, int, int], spec: Any) -> None:

@@ -74,7 +74,10 @@ def _share(value: int | str, total: int) -> int:
 
 
 def expected_and_desired(store: Store, budget: Json, pods: list[Json]) -> tuple[int, int]:
-    """How many pods the budget counts on and how many must stay healthy; UnscalableError if unknowable."""
+    """How many pods the budget counts on and how many must stay healthy; UnscalableError if unknowable.
+
+    A budget with neither limit counts on none, and so never allows anything.
+    """
     spec = budget["spec"]
     least = spec.get("minAvailable")
     if isinstance(least, int):
@@ -84,7 +87,7 @@ def expected_and_desired(store: Store, budget: Json, pods: list[Json]) -> tuple[
         return expected, _share(least, expected)
     if spec.get("maxUnavailable") is not None:
         return expected, max(expected - _share(spec["maxUnavailable"], expected), 0)
-    return len(pods), 1
+    return 0, 0
 
 
 def _still_disrupted(budget: Json, pods: list[Json], now: float) -> dict[str, str]:

@@ -1,0 +1,36 @@
+"""Which PodDisruptionBudgets never allow a disruption: the rule's answer beside the simulated disruption controller's.
+
+The two share no code. With all replicas Ready the controller allows one exactly where the rule says that it ever could.
+"""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from shared.adapters.kubernetes import translate, wire
+from shared.core.cluster.workloads import UNKNOWN, Workload
+from shared.core.rules.disruption_budgets import never_allows
+from tests.local.virtual_cluster import VirtualCluster, budget, node, workload
+
+SHARES = ("0%", "1%", "33%", "34%", "50%", "66%", "67%", "99%", "100%")
+SPECS: tuple[dict[str, Any], ...] = (
+    {},
+    *({key: value} for key in ("minAvailable", "maxUnavailable") for value in (0, 1, 2, 3, 4, *SHARES)),
+)
+
+
+@pytest.mark.parametrize("replicas", [1, 2, 3])
+@pytest.mark.parametrize("spec", SPECS, ids=str)
+def test_the_rule_and_the_controller_agree_on_what_is_never_allowed(spec: dict[str, Any], replicas: int) -> None:
+    virtual = VirtualCluster([node("a", cpu="8")])
+    virtual.add("deployments", workload(replicas=replicas))
+    virtual.add("poddisruptionbudgets", budget(**spec))
+    virtual.run(4)
+
+    written = virtual.store.get("poddisruptionbudgets", "default", "guard")
+    found = translate.disruption_budget(msgspec.convert(written, wire.PodDisruptionBudget))
+
+    assert (found.observed, found.current_healthy) == (True, replicas)
+    never = found.disruptions_allowed == 0
+    assert {never_allows(found, UNKNOWN), never_allows(found, Workload("web", replicas))} == {never}
