@@ -17,9 +17,9 @@ A_LOOK = timedelta(seconds=10)
 
 
 def world(kind: str, **times: Any) -> Setting:
-    """Three pods on a node under a budget that lets one go at a time; the other nodes are too full to go."""
-    shared = workload("a", [0] * PODS + [1], kind=kind, cpu=200, pdb={"maxUnavailable": 1}, **times)
-    return setting("turns", [shared, *(workload(f"full{n}", [n], cpu=900) for n in (1, 2, 3, 4))], limits=LIMITS,
+    """Three pods on a node under a budget that lets one go at a time; the other nodes are used too much to go."""
+    shared = workload("a", [0] * PODS + [1], kind=kind, cpu=50, pdb={"maxUnavailable": 1}, **times)
+    return setting("turns", [shared, *(workload(f"full{n}", [n], cpu=1600) for n in (1, 2, 3, 4))], limits=LIMITS,
                    enabled=False)  # fmt: skip
 
 
@@ -44,7 +44,7 @@ def test_a_node_with_three_pods_of_a_budget_that_allows_one_takes_three_rounds(
     kind: str, ready: int, shutdown: int
 ) -> None:
     start = timedelta(seconds=ready)
-    told = DrainEstimate((Turns("default/a", PODS, 1, start, start + GRACE),)).time()
+    told = DrainEstimate((Turns("default/a", PODS, 1, start, start + GRACE),)).alone
 
     took = measured([str(line) for line in run(History(world(kind, readyAfter=ready, shutdown=shutdown))).log.lines])
 

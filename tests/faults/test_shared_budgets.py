@@ -16,9 +16,9 @@ LIMITS = Limits(minimum_nodes=2, pool_minimum=0, timeout=150.0, watchdog=300.0)
 
 
 def world(kind: str, **times: Any) -> Setting:
-    """Two nodes with two pods each of one workload, of which one may be away; the others are too full to go."""
-    shared = workload("a", [0, 0, 1, 1], kind=kind, cpu=300, pdb={"maxUnavailable": 1}, **times)
-    return setting("two drains", [shared, *(workload(f"full{n}", [n], cpu=900) for n in (2, 3, 4))], limits=LIMITS,
+    """Two nodes with two pods each of one workload, of which one may be away; the others are used too much to go."""
+    shared = workload("a", [0, 0, 1, 1], kind=kind, cpu=150, pdb={"maxUnavailable": 1}, **times)
+    return setting("two drains", [shared, *(workload(f"full{n}", [n], cpu=1600) for n in (2, 3, 4))], limits=LIMITS,
                    enabled=False)  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from shared.core.cluster.node import Node
 from shared.core.policy import PoolPolicy
 from shared.core.reasons import Blocker, DrainReason, PodBlock, Unremovable
 from shared.core.records.state import ClusterState
-from shared.core.rules.drain_time import NO_ESTIMATE, DrainEstimate, estimate
+from shared.core.rules.drain_time import NO_ESTIMATE, DrainEstimate
 from shared.core.rules.expiry import has_expired
 from shared.core.rules.nodes import NODE_RULES, NodeRule, judge_node
 from shared.core.rules.pods import avoided, movable
@@ -76,7 +76,8 @@ def assess_node(node: Node, situation: Situation, rules: tuple[NodeRule, ...] = 
     """Assess one node; with the safety rules alone no ratio is held against it."""
     pods = situation.snapshot.pods_by_node[node.name]
     settings, measured = situation.policy.pool(node.pool), usage(node, pods)
-    reason = _reason(node, settings, situation, empty=not movable(pods, situation.now))
+    moving = movable(pods, situation.now)
+    reason = _reason(node, settings, situation, empty=not moving)
     found = judge_node(node, situation, rules)
     if reason is DrainReason.EXPIRED:
         found = tuple(each for each in found if each.reason not in _WAIVED_FOR_EXPIRED)
@@ -86,14 +87,8 @@ def assess_node(node: Node, situation: Situation, rules: tuple[NodeRule, ...] = 
         found += (Blocker(Unremovable.CONSOLIDATION_OFF),)
     last = avoided(pods, situation.drain_context(node.pool))
     held = holder(node, situation.state)
-    takes = NO_ESTIMATE if held or found else estimate_of(node, situation)
+    takes = NO_ESTIMATE if held or found else situation.drain_estimator(node.pool)(moving)
     return AssessedNode(node, measured, reason, found, held, last, takes)
-
-
-def estimate_of(node: Node, situation: Situation) -> DrainEstimate:
-    """Return what a drain of the node has to wait for."""
-    pods = situation.snapshot.pods_by_node[node.name]
-    return estimate(pods, situation.drain_context(node.pool), situation.start_times)
 
 
 def holder(node: Node, state: ClusterState) -> str:

@@ -48,7 +48,7 @@ class Decider:
         """Return how long the drain takes, beside those before it where the node's time has come."""
         if not assessed.is_candidate:
             return None
-        return self._selection.times.get(assessed.node.name) or assessed.estimate.time()
+        return self._selection.times.get(assessed.node.name) or assessed.estimate.alone
 
     def _verdict(self, assessed: AssessedNode) -> tuple[Verdict, tuple[Blocker, ...]]:
         if assessed.claimed_by:

@@ -35,4 +35,4 @@ class RemovalOrder:
         score = assessed.usage.score if assessed.usage else 0
         takes, name = assessed.estimate, assessed.node.name
         preferred = [key(assessed) for key in self._preferences]
-        return (*self.urgency(assessed), takes.may_be_late, *preferred, score, takes.time().most, name)
+        return (*self.urgency(assessed), takes.may_be_late, *preferred, score, takes.alone.most, name)

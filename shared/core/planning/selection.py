@@ -14,7 +14,7 @@ from shared.core.cluster import names
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import Simulation
 from shared.core.planning.at_rest import Searcher
-from shared.core.planning.candidates import AssessedNode, estimate_of
+from shared.core.planning.candidates import AssessedNode
 from shared.core.planning.plan import AtRest
 from shared.core.planning.removal_order import RemovalOrder
 from shared.core.reasons import Blocker, DrainReason, Unremovable
@@ -23,6 +23,7 @@ from shared.core.rules.counted_nodes import is_leaving
 from shared.core.rules.counts import NodeCounts
 from shared.core.rules.drain_time import DrainTime
 from shared.core.rules.gates import blockers
+from shared.core.rules.pods import movable
 from shared.core.rules.situation import Situation
 from shared.core.rules.workload_limits import all_moving_pods, conflict, moving_pods, workload_moves_of
 
@@ -92,7 +93,7 @@ class Selection:
 
     def _ask(self, assessed: AssessedNode) -> None:
         name = assessed.node.name
-        self.times[name] = assessed.estimate.time(self._in_turns)
+        self.times[name] = assessed.estimate.beside(self._in_turns)
         found = blockers(self._counts, assessed.node, assessed.reason) or self._workload_limit(assessed)
         found = found or self._too_long(assessed) or self._needed(assessed) or self._no_place(assessed)
         if found:
@@ -145,9 +146,12 @@ def planned_simulation(situation: Situation, staying: frozenset[str] = frozenset
 
 def _in_turns(situation: Situation) -> Counter[str]:
     """Return how many pods of each limit the drains in flight have yet to move."""
-    leaving = departing_nodes(situation.snapshot, situation.state)
-    nodes = (node for node in situation.snapshot.nodes if node.name in leaving)
-    return sum((estimate_of(node, situation).waiting for node in nodes), Counter())
+    snapshot, now = situation.snapshot, situation.now
+    found: Counter[str] = Counter()
+    for name in departing_nodes(snapshot, situation.state):
+        moving = movable(snapshot.pods_by_node[name], now)
+        found.update(situation.drain_estimator(snapshot.node_by_name[name].pool)(moving).waiting)
+    return found
 
 
 def departing_nodes(snapshot: Snapshot, state: ClusterState) -> frozenset[str]:

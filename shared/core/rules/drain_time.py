@@ -10,15 +10,15 @@ decide either: `planning.selection` does.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
-from typing import Final
+from functools import cached_property
+from typing import Final, NamedTuple
 
 from shared.core.cluster.pod import Pod, PodClass
 from shared.core.rules.disk_moves import disk_moves, disk_time
 from shared.core.rules.drain_context import DrainContext
 from shared.core.rules.pod_rules import longest_drain
-from shared.core.rules.pods import movable
 
 RETRY_AFTER: Final = timedelta(seconds=5)
 """How long a refused eviction rests (kubectl drain, node-refiner: 5 s)."""
@@ -28,8 +28,7 @@ NO_LIMIT: Final = ""
 StartTimes = Mapping[PodClass, timedelta]
 
 
-@dataclass(frozen=True, slots=True)
-class Turns:
+class Turns(NamedTuple):
     """The pods of one node that share a limit: a PDB's, or that of a workload without one."""
 
     limit: str
@@ -42,8 +41,7 @@ class Turns:
     """And where they take all of their grace, and their disks the time that disks need."""
 
 
-@dataclass(frozen=True, slots=True)
-class DrainTime:
+class DrainTime(NamedTuple):
     """How long one drain takes; the limit and its rounds are those that take longest at least."""
 
     least: timedelta = NO_TIME
@@ -54,24 +52,33 @@ class DrainTime:
     """After which the drain is given back."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class DrainEstimate:
     """What a drain of one node has to wait for, and how long it may last."""
 
     turns: tuple[Turns, ...] = ()
     deadline: timedelta = NO_TIME
 
-    def time(self, others: Mapping[str, int] | None = None) -> DrainTime:
+    @cached_property
+    def alone(self) -> DrainTime:
+        """How long it takes without other drains."""
+        return self._time({})
+
+    def beside(self, others: Mapping[str, int]) -> DrainTime:
         """Return how long it takes beside drains that move so many pods of each limit."""
-        times = [_time(each, (others or {}).get(each.limit, 0)) for each in self.turns]
+        shared = any(each.limit in others for each in self.turns) if others else False
+        return self._time(others) if shared else self.alone
+
+    def _time(self, others: Mapping[str, int]) -> DrainTime:
+        times = [_time(each, others.get(each.limit, 0)) for each in self.turns]
         slowest = max(times, key=lambda each: (each.least, each.most, each.rounds), default=DrainTime())
         most = max((each.most for each in times), default=NO_TIME)
-        return replace(slowest, most=most, deadline=self.deadline)
+        return slowest._replace(most=most, deadline=self.deadline)
 
     @property
     def may_be_late(self) -> bool:
         """Whether it could miss its deadline even without other drains."""
-        return self.time().most > self.deadline
+        return self.alone.most > self.deadline
 
     @property
     def waiting(self) -> Counter[str]:
@@ -82,16 +89,43 @@ class DrainEstimate:
 NO_ESTIMATE: Final = DrainEstimate()
 
 
-def estimate(pods: Iterable[Pod], context: DrainContext, starts: StartTimes) -> DrainEstimate:
-    """Return what a drain of these pods has to wait for."""
-    moving = [pod for pod in movable(pods, context.now) if pod.deleting is None]
-    rows: dict[tuple[str, int], list[Pod]] = {}
-    for pod in moving:
-        for limit in _limits(pod, context):
-            rows.setdefault(limit, []).append(pod)
-    turns = (_turns(name, at_once, group, context, starts) for (name, at_once), group in sorted(rows.items()))
-    longest = max((longest_drain(pod.spec, context.drain) for pod in moving), default=context.drain.timeout)
-    return DrainEstimate(tuple(turns), longest + disk_moves(moving))
+class _Pace(NamedTuple):
+    """What pods of one kind wait for, and how long each of them takes."""
+
+    limits: tuple[tuple[str, int], ...]
+    """By name, and how many may go at once."""
+    least: timedelta
+    most: timedelta
+    deadline: timedelta
+
+
+class DrainEstimator:
+    """Says what drains of a pool's nodes have to wait for; what it finds of pods of one kind it remembers."""
+
+    def __init__(self, context: DrainContext, starts: StartTimes) -> None:
+        self._context = context
+        self._starts = starts
+        self._paces: dict[tuple[PodClass, bool], _Pace] = {}
+
+    def __call__(self, moving: Iterable[Pod]) -> DrainEstimate:
+        """Return what a drain that moves these pods has to wait for; those on their way out have had their turn."""
+        rows: dict[tuple[str, int], list[_Pace]] = {}
+        staying, deadline = [pod for pod in moving if pod.deleting is None], self._context.drain.timeout
+        for pod in staying:
+            pace = self._paces.get((pod.spec, pod.ready)) or self._pace(pod)
+            deadline = max(deadline, pace.deadline)
+            for limit in pace.limits:
+                rows.setdefault(limit, []).append(pace)
+        turns = tuple(_turns(*limit, rows[limit]) for limit in sorted(rows))
+        return DrainEstimate(turns, deadline + disk_moves(staying))
+
+    def _pace(self, pod: Pod) -> _Pace:
+        start = self._starts.get(pod.spec, NO_TIME)
+        grace = min(timedelta(seconds=pod.spec.grace_seconds), self._context.drain.max_grace)
+        limits, most = _limits(pod, self._context), start + grace + disk_time(pod)
+        pace = _Pace(limits, start, most, longest_drain(pod.spec, self._context.drain))
+        self._paces[pod.spec, pod.ready] = pace
+        return pace
 
 
 def start_times(pods: Iterable[Pod]) -> StartTimes:
@@ -104,7 +138,7 @@ def start_times(pods: Iterable[Pod]) -> StartTimes:
     return rows
 
 
-def _limits(pod: Pod, context: DrainContext) -> Iterable[tuple[str, int]]:
+def _limits(pod: Pod, context: DrainContext) -> tuple[tuple[str, int], ...]:
     """Return what the pod waits its turn for, and how many of it may go at once; what is not Ready is away already."""
     budgets, workload = context.budgets_of(pod.spec), context.workload_of(pod.spec)
     if not pod.ready or (not budgets and workload.single):
@@ -115,19 +149,10 @@ def _limits(pod: Pod, context: DrainContext) -> Iterable[tuple[str, int]]:
     return ((workload.name or pod.spec.workload, max(most, 1)),)
 
 
-def _turns(limit: str, at_once: int, pods: list[Pod], context: DrainContext, starts: StartTimes) -> Turns:
-    found = [(starts.get(pod.spec, NO_TIME), _grace(pod, context) + disk_time(pod)) for pod in pods]
-    return Turns(
-        limit,
-        len(pods),
-        at_once or len(pods),
-        least=min(start for start, _ in found),
-        most=max(start + end for start, end in found),
-    )
-
-
-def _grace(pod: Pod, context: DrainContext) -> timedelta:
-    return min(timedelta(seconds=pod.spec.grace_seconds), context.drain.max_grace)
+def _turns(limit: str, at_once: int, paces: list[_Pace]) -> Turns:
+    least = min([pace.least for pace in paces])
+    most = max([pace.most for pace in paces])
+    return Turns(limit, len(paces), at_once or len(paces), least, most)
 
 
 def _time(turns: Turns, others: int) -> DrainTime:

@@ -13,7 +13,7 @@ from shared.core.cluster.snapshot import Snapshot
 from shared.core.policy import Policy, PoolPolicy
 from shared.core.records.state import ClusterState
 from shared.core.rules.drain_context import DrainContext
-from shared.core.rules.drain_time import StartTimes, start_times
+from shared.core.rules.drain_time import DrainEstimator, StartTimes, start_times
 from shared.core.rules.pool_taints import own_taints
 from shared.core.rules.volumes import VolumeFacts
 
@@ -26,6 +26,7 @@ class Situation:
     state: ClusterState
     policy: Policy
     _drain: dict[str, DrainContext] = field(default_factory=dict, repr=False, compare=False)
+    _estimators: dict[str, DrainEstimator] = field(default_factory=dict, repr=False, compare=False)
     _permanent: dict[str, frozenset[Taint]] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -50,6 +51,12 @@ class Situation:
     def start_times(self) -> StartTimes:
         """How fast pods of each kind have been Ready after their start."""
         return start_times(self.snapshot.pods)
+
+    def drain_estimator(self, pool: str) -> DrainEstimator:
+        """Return what says how long drains of that pool's nodes take."""
+        if pool not in self._estimators:
+            self._estimators[pool] = DrainEstimator(self.drain_context(pool), self.start_times)
+        return self._estimators[pool]
 
     def permanent_taints(self, pool: str) -> frozenset[Taint]:
         """Return the taints that all nodes of the pool carry: those the pool was made with.

@@ -13,7 +13,8 @@ from shared.core.cluster.pod import Pod
 from shared.core.cluster.workloads import Workload
 from shared.core.policy import DrainSettings, PoolPolicy
 from shared.core.rules.drain_context import DrainContext
-from shared.core.rules.drain_time import DrainEstimate, Turns, estimate, start_times
+from shared.core.rules.drain_time import DrainEstimate, DrainEstimator, Turns, start_times
+from shared.core.rules.pods import movable
 from tests.builders import NOW, mounts, pdb, pod, pod_class
 
 WEB = pod_class(owner="ReplicaSet/web", labels={"app": "web"})
@@ -33,11 +34,11 @@ def takes(
 ) -> DrainEstimate:
     known = {WEB.workload: workload} if workload else {}
     context = DrainContext(budgets, PoolPolicy(), NOW, known, drain or DrainSettings())
-    return estimate(rows, context, start_times(rows))
+    return DrainEstimator(context, start_times(rows))(movable(rows, NOW))
 
 
 def seconds(found: DrainEstimate, others: dict[str, int] | None = None) -> tuple[int, float, float]:
-    time = found.time(others)
+    time = found.beside(others or {})
     return time.rounds, time.least / SECOND, time.most / SECOND
 
 
@@ -93,7 +94,7 @@ def test_only_what_moves_takes_time(expected: tuple[int, float, float], rows: li
 
 def test_the_slowest_budget_tells_how_long_the_drain_takes() -> None:
     db = pod_class(owner="StatefulSet/db", labels={"app": "db"})
-    found = takes([*pods(2, took=200), *pods(9, db, took=1)], pdb("web", app="web"), pdb("db", app="db")).time()
+    found = takes([*pods(2, took=200), *pods(9, db, took=1)], pdb("web", app="web"), pdb("db", app="db")).alone
     assert (found.limit, found.rounds, found.least / SECOND, found.most / SECOND) == ("default/web", 2, 400, 465)
 
 
@@ -126,7 +127,7 @@ def test_more_pods_never_take_less_time_and_a_wider_budget_never_more(
 ) -> None:
     def time(pods: int, at_once: int, others: int) -> tuple[Any, ...]:
         row = Turns("x", pods, at_once, least * SECOND, (least + grace) * SECOND)
-        found = DrainEstimate((row,)).time({"x": others})
+        found = DrainEstimate((row,)).beside({"x": others})
         return found.rounds, found.least, found.most
 
     now = time(number, at_once, others)
