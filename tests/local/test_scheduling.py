@@ -137,6 +137,53 @@ def test_a_node_is_refused_for_the_pods_around(expected: str | None, existing: A
     assert refusal(pod(**asking), picture.by_name["a"], picture) == expected
 
 
+UNATTRACTED = "node(s) didn't match pod affinity rules"
+
+
+@pytest.mark.parametrize(
+    ("expected", "keys", "on"),
+    [
+        pytest.param(UNATTRACTED, ["rack"], "b", id="the companion is on another rack"),
+        pytest.param(None, ["rack"], "c", id="one on a node without the key is none: the first of a group"),
+        pytest.param(UNATTRACTED, ["rack", "row"], "c", id="one on a node with one of the keys is there"),
+        pytest.param(UNATTRACTED, ["row"], "c", id="the node itself lacks the key"),
+    ],
+)
+def test_a_companion_counts_by_the_topology_keys_of_its_node(expected: str | None, keys: list[str], on: str) -> None:
+    """Source: kubernetes pkg/scheduler/framework/plugins/interpodaffinity/filtering.go, satisfyPodAffinity."""
+    nodes = [node("a", labels={"rack": "1"}), node("b", labels={"rack": "2"}), node("c", labels={"row": "1"})]
+    picture = node_infos_of(nodes, [pod("there", on=on, phase="Running")])
+    required = [{"topologyKey": key, "labelSelector": WEB} for key in keys]
+    asking = pod(affinity={"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}})
+
+    assert refusal(asking, picture.by_name["a"], picture) == expected
+
+
+BY_ITS_LABEL = [{"key": "v", "operator": "In", "values": ["1"]}]
+"""What the API server wrote into the selector when the pod was created."""
+
+
+@pytest.mark.parametrize(
+    ("expected", "written", "now"),
+    [
+        pytest.param(REPELLED, [], "1", id="the API server has not seen the pod: its label"),
+        pytest.param(None, [], "2", id="another label"),
+        pytest.param(REPELLED, BY_ITS_LABEL, "1", id="written already"),
+        pytest.param(REPELLED, BY_ITS_LABEL, "2", id="written already, and the pod was labelled anew"),
+    ],
+)
+def test_match_label_keys_mean_what_is_written_in_the_selector(
+    expected: str | None, written: list[Json], now: str
+) -> None:
+    term = {"topologyKey": HOST, "labelSelector": {"matchExpressions": written}, "matchLabelKeys": ["v"]}
+    asking = pod(affinity={"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}})
+    there = pod("there", on="a", phase="Running")
+    asking["metadata"]["labels"], there["metadata"]["labels"] = {"v": now}, {"v": "1"}
+    picture = node_infos_of([node("a")], [there])
+
+    assert refusal(asking, picture.by_name["a"], picture) == expected
+
+
 @pytest.mark.parametrize(
     ("expected", "policy"),
     [

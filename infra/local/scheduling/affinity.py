@@ -20,12 +20,15 @@ def _terms(pod: Json, sort: str) -> list[Json]:
 
 
 def _with_label_keys(term: Json, owner: Json) -> Json:
-    keys, labels = term.get("matchLabelKeys") or [], labels_of(owner)
-    unlike = term.get("mismatchLabelKeys") or []
-    extra = [{"key": key, "operator": "In", "values": [labels[key]]} for key in keys if key in labels]
-    extra += [{"key": key, "operator": "NotIn", "values": [labels[key]]} for key in unlike if key in labels]
-    selector: Json = term.get("labelSelector") or {}
-    return {**selector, "matchExpressions": [*(selector.get("matchExpressions") or []), *extra]}
+    """The API server writes them into the selector when it creates the pod; what it has written stands."""
+    labels, selector = labels_of(owner), term.get("labelSelector") or {}
+    expressions: list[Json] = selector.get("matchExpressions") or []
+    written = {(item["key"], item["operator"]) for item in expressions}
+    asked = [(key, "In") for key in term.get("matchLabelKeys") or []]
+    asked += [(key, "NotIn") for key in term.get("mismatchLabelKeys") or []]
+    missing = [each for each in asked if each[0] in labels and each not in written]
+    extra = [{"key": key, "operator": operator, "values": [labels[key]]} for key, operator in missing]
+    return {**selector, "matchExpressions": [*expressions, *extra]}
 
 
 def _in_namespace(term: Json, owner: Json, namespace: str, node_infos: NodeInfos) -> bool:
@@ -60,7 +63,8 @@ def _attracted(pod: Json, node_info: NodeInfo, node_infos: NodeInfos) -> bool:
     found = [
         (other, existing)
         for other, existing in _placed(node_infos)
-        if all(_meant(term, pod, existing, node_infos) for term in terms)
+        if any(term["topologyKey"] in other.labels for term in terms)
+        and all(_meant(term, pod, existing, node_infos) for term in terms)
     ]
     if not found:  # the first pod of a group that selects itself may start anywhere
         return all(_meant(term, pod, pod, node_infos) for term in terms)
