@@ -3,6 +3,7 @@
 A value is one that the API server accepts. Must not know Ebb, nor who judges.
 """
 
+from collections.abc import Mapping
 from random import Random
 from typing import Any
 
@@ -111,12 +112,13 @@ class Generator:
         if self.chance(0.3):
             keys = self.one((HOSTNAME,), (ZONE,), (ZONE, HOSTNAME), (ZONE, RACK))
             spec["topologySpreadConstraints"] = [self.spread(key) for key in keys]
-        if self.chance(rejecting):
-            self.require(spec, "podAntiAffinity", [self.pod_term() for _ in range(self.one(1, 1, 2))])
-        if self.chance(attracted):
-            self.require(spec, "podAffinity", [self.pod_term() for _ in range(self.one(1, 1, 2))])
-        meta = {"name": name, "namespace": self.one(*NAMESPACES), "uid": name, "creationTimestamp": CREATED}
         labels = {"app": self.one(*APPS), **({"tier": self.one("x", "y")} if self.chance(0.4) else {})}
+        labels |= {"hash": self.one("1", "2")} if self.chance(0.5) else {}
+        if self.chance(rejecting):
+            self.require(spec, "podAntiAffinity", [self.pod_term(labels) for _ in range(self.one(1, 1, 2))])
+        if self.chance(attracted):
+            self.require(spec, "podAffinity", [self.pod_term(labels) for _ in range(self.one(1, 1, 2))])
+        meta = {"name": name, "namespace": self.one(*NAMESPACES), "uid": name, "creationTimestamp": CREATED}
         return {"metadata": meta | {"labels": labels, "ownerReferences": [owner]}, "spec": spec}
 
     def spread(self, key: str) -> Manifest:
@@ -187,15 +189,25 @@ class Generator:
                 bound = self.one("0", "5", "-3", "+1", *NUMBERS)
                 return {"key": self.one("generation", "generation", "disk"), "operator": operator, "values": [bound]}
 
-    def pod_term(self) -> Manifest:
+    def pod_term(self, labels: Mapping[str, str]) -> Manifest:
         term: Manifest = {"topologyKey": self.one(HOSTNAME, HOSTNAME, ZONE, RACK)}
         if self.chance(0.9):
             term["labelSelector"] = self.label_selector()
+            if self.chance(0.2):
+                self.add_label_keys(term, labels)
         if self.chance(0.3):
             term["namespaces"] = self.some(2, *NAMESPACES)
         if self.chance(0.4):
             term["namespaceSelector"] = self.one({}, {"matchLabels": {"team": "a"}}, {"matchLabels": {"team": "none"}})
         return term
+
+    def add_label_keys(self, term: Manifest, labels: Mapping[str, str]) -> None:
+        """Name a label of the pod's own; the API server writes its value into the selector when it creates the pod."""
+        field, operator = self.one(("matchLabelKeys", "In"), ("mismatchLabelKeys", "NotIn"))
+        term[field] = ["hash"]
+        if "hash" in labels:
+            expression = {"key": "hash", "operator": operator, "values": [labels["hash"]]}
+            term["labelSelector"].setdefault("matchExpressions", []).append(expression)
 
     def label_selector(self) -> Manifest:
         expression = {"key": "app", "operator": self.one("In", "NotIn"), "values": self.some(2, *APPS)}
