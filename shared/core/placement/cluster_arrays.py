@@ -61,6 +61,8 @@ class ClusterArrays:
         self._fixed: dict[int, tuple[Finding, ...]] = {}
         self._admitting: dict[int, NodeMask] = {}
         self._masks: dict[bytes, NodeMask] = {}
+        self._alike: dict[int, int] = {}
+        self._numbers: dict[tuple[int, tuple[tuple[int, int], ...]], int] = {}
         self._movable: dict[int, tuple[Pod, ...]] = {}
         self._sizes: dict[int, int] = {}
 
@@ -96,12 +98,22 @@ class ClusterArrays:
         """Return the nodes that admit the class, whatever lies there; the mask is shared, do not write to it."""
         if kind not in self._admitting:
             mask, allowed = self.node_filters.of(self.classes[kind]), self.constraints.admits(kind)
-            self._admitting[kind] = mask if allowed is None else self._shared(mask & allowed)
+            self._admitting[kind] = self._shared(mask if allowed is None else mask & allowed)
         return self._admitting[kind]
 
     def _shared(self, mask: NodeMask) -> NodeMask:
         """Return one mask for all that are equal: thousands of claims are a class each, and lie in a few zones."""
         return self._masks.setdefault(np.packbits(mask).tobytes(), mask)
+
+    def fitting_alike(self, kind: int) -> int:
+        """Return a number that classes share which are admitted by the same nodes and need the same.
+
+        Each pod of a StatefulSet is a class of its own: its name is among its labels, and its claim's in its spec.
+        """
+        if kind not in self._alike:
+            known = (id(self.admitting(kind)), self.needs[kind])
+            self._alike[kind] = self._numbers.setdefault(known, len(self._numbers))
+        return self._alike[kind]
 
     def size(self, kind: int) -> int:
         """Return the class's size against a mean node: its largest share of any resource, in 1/10,000."""

@@ -4,6 +4,7 @@ Most placements change one node, so a mask is not computed anew but catches up w
 Must not ask the constraints about other pods: those may change for many nodes at once.
 """
 
+from collections.abc import Sequence
 from typing import Final
 
 from shared.core.placement.bounds import Amounts
@@ -17,7 +18,10 @@ CATCH_UP: Final = 32
 
 
 class FitCache:
-    """Masks over the arrays of one packing; `touch` must be told of every node whose entries changed."""
+    """Masks over the arrays of one packing; `touch` must be told of every node whose entries changed.
+
+    Classes that fit alike share a mask. When there is no room for another, the one asked for longest ago goes.
+    """
 
     def __init__(self, arrays: ClusterArrays, free: Amounts, is_open: NodeMask) -> None:
         self._arrays = arrays
@@ -38,24 +42,30 @@ class FitCache:
 
     def of(self, kind: int) -> NodeMask:
         """Return the mask of a class; do not write to it."""
-        late = len(self._touched) - self._seen.get(kind, 0)
-        if kind not in self._masks or late > CATCH_UP:
-            self._remember(kind)
+        alike = self._arrays.fitting_alike(kind)
+        mask = self._masks.pop(alike, None)
+        late = len(self._touched) - self._seen.get(alike, 0)
+        if mask is None or late > CATCH_UP:
+            mask = self._made(kind)
         elif late:
-            self._catch_up(kind)
-        self._seen[kind] = len(self._touched)
-        return self._masks[kind]
+            self._catch_up(kind, mask, self._touched[-late:])
+        self._remember(alike, mask)
+        return mask
 
-    def _remember(self, kind: int) -> None:
+    def _remember(self, alike: int, mask: NodeMask) -> None:
         if len(self._masks) >= REMEMBERED:
-            self.forget()
+            del self._masks[next(iter(self._masks))]
+        self._masks[alike] = mask
+        self._seen[alike] = len(self._touched)
+
+    def _made(self, kind: int) -> NodeMask:
         mask = self._arrays.admitting(kind) & self._open
         for axis, amount in self._arrays.needs[kind]:
             mask &= self._free[axis] >= amount
-        self._masks[kind] = mask
+        return mask
 
-    def _catch_up(self, kind: int) -> None:
-        mask, admitting, needs = self._masks[kind], self._arrays.admitting(kind), self._arrays.needs[kind]
-        for node in set(self._touched[self._seen[kind] :]):
+    def _catch_up(self, kind: int, mask: NodeMask, touched: Sequence[int]) -> None:
+        admitting, needs = self._arrays.admitting(kind), self._arrays.needs[kind]
+        for node in set(touched):
             fits = admitting[node] and self._open[node]
             mask[node] = fits and all(self._free[axis, node] >= amount for axis, amount in needs)
