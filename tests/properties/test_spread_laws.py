@@ -1,0 +1,74 @@
+"""The law of hard topology spread that lets several nodes be emptied at once (docs/decisions/robust-fit.md)."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shared.core.cluster.node import Node
+from shared.core.cluster.pod import Pod
+from shared.core.cluster.selectors import LabelSelector, Requirement, SpreadConstraint
+from shared.core.cluster.snapshot import Snapshot
+from shared.core.placement.simulation import Simulation
+from tests.builders import cluster, node, pod
+from tests.placement_checker import faults
+from tests.properties.clusters import HOSTNAME, ZONE
+
+WEB = LabelSelector((Requirement("app", "In", ("web",)),))
+
+
+@st.composite
+def spread_clusters(draw: st.DrawFn) -> Snapshot:
+    """One workload under one constraint, beside pods that it counts and that ask for nothing."""
+    skew, domains, honours = draw(st.integers(1, 3)), draw(st.sampled_from([1, 1, 2])), draw(st.booleans())
+    asks = SpreadConstraint(draw(st.sampled_from([ZONE, ZONE, HOSTNAME])), WEB, skew, domains, honours_taints=honours)
+    nodes, pods = list[Node](), list[Pod]()
+    for zone in "abcd"[: draw(st.integers(2, 4))]:
+        for _ in range(draw(st.integers(1, 2))):
+            nodes.append(node(f"n{len(nodes)}", zone=zone, cpu=draw(st.integers(1, 4)) / 10))
+            for _ in range(draw(st.integers(0, 3))):
+                name, free = f"p{len(pods):02}", draw(st.integers(0, 7)) == 0
+                rule = {"owner": "ReplicaSet/free"} if free else {"hard_spread": (asks,)}
+                pods.append(pod(name, on=nodes[-1].name, **rule))
+    return cluster(nodes, pods or [pod("p", on="n0")])
+
+
+@pytest.mark.parametrize("robust", [False, True])
+@settings(max_examples=300)
+@given(snapshot=spread_clusters(), order=st.randoms(use_true_random=False))
+def test_whoever_is_evicted_first_all_find_the_places_of_the_proof(
+    robust: bool, snapshot: Snapshot, order: Random
+) -> None:
+    simulation = Simulation.of(snapshot, robust=robust)
+    removed = list(snapshot.nodes)
+    order.shuffle(removed)
+    for each in removed:
+        simulation.try_remove(each.name)
+    places = {move.pod: move.node for moves in simulation.moves().values() for move in moves}
+    going = [one for one in snapshot.pods if one.key in places]
+    order.shuffle(going)
+
+    now = snapshot
+    for one in going:
+        now = _placed(_at(now, one, ""), places, simulation.taken)
+    assert [one.key for one in now.pods if not one.node] == []
+
+
+def _placed(now: Snapshot, places: Mapping[str, str], drained: tuple[str, ...]) -> Snapshot:
+    """Put waiting pods where the proof had them, as long as the scheduler would put any there."""
+    for each in now.pods:
+        if not each.node and _takes(now, each, places[each.key], drained):
+            return _placed(_at(now, each, places[each.key]), places, drained)
+    return now
+
+
+def _takes(now: Snapshot, waiting: Pod, place: str, drained: tuple[str, ...]) -> bool:
+    found = faults(now, {waiting.key: place}, drained)
+    return [fault for fault in found if " is left on " not in fault] == []
+
+
+def _at(now: Snapshot, moved: Pod, place: str) -> Snapshot:
+    return replace(now, pods=tuple(replace(each, node=place) if each.key == moved.key else each for each in now.pods))
