@@ -11,6 +11,7 @@ from tests.faults.network_faults import ClockSkew, MessageFaults
 from tests.faults.people import Act, in_full
 from tests.faults.people import drawn as drawn_acts
 from tests.faults.provider import BEGINNINGS
+from tests.faults.rich_worlds import drawn_rich, rich_settings
 from tests.faults.worlds import Setting, settings
 from tests.faults.worlds import drawn as drawn_world
 
@@ -25,6 +26,8 @@ FAMILIES = {
 minute after its effect; a pause past the lease before it and after its effect, after which it goes on."""
 MIXTURES = {"mixture": False, "people": True}
 """Whether people interfere."""
+RICH = {f"rich {name}": people for name, people in MIXTURES.items()}
+"""The same in worlds whose pods are bound by hard rules."""
 PROVIDER_ACTION = "provider"
 MOMENTS = (1.0, 4.0, 6.0, 8.0, 12.0, 30.0, 70.0)
 """Seconds: before the first claim, between claim, cordon and evictions, while pods end, when the node is empty."""
@@ -69,7 +72,7 @@ def provider_actions(setting: Setting) -> Iterator[History]:
 
 
 def history_named(name: str) -> History:
-    """Return the history of that name: `mixture:SEED`, `people:SEED`, `provider:WORLD:NUMBER` or `FAMILY:WORLD:NUMBER`.
+    """Return the history of that name: `MIXTURE:SEED`, `provider:WORLD:NUMBER` or `FAMILY:WORLD:NUMBER`.
 
     Raises:
         KeyError: there is no such family or world.
@@ -78,8 +81,10 @@ def history_named(name: str) -> History:
     family, _, rest = name.partition(":")
     if family in MIXTURES:
         return mixture(int(rest), people=MIXTURES[family])
+    if family in RICH:
+        return mixture(int(rest), people=RICH[family], rich=True)
     world, _, number = rest.rpartition(":")
-    setting = {each.name: each for each in settings()}[world]
+    setting = {each.name: each for each in (*settings(), *rich_settings())}[world]
     return next(
         islice(
             provider_actions(setting) if family == PROVIDER_ACTION else each_call(family, setting), int(number), None
@@ -87,10 +92,11 @@ def history_named(name: str) -> History:
     )
 
 
-def mixture(seed: int, *, people: bool) -> History:
+def mixture(seed: int, *, people: bool, rich: bool = False) -> History:
     """Return a history of faults, message faults and skewed clocks, and perhaps interfering people, from a seed."""
     random = Random(seed)  # noqa: S311 - faults, not secrets
-    setting = random.choice(settings()) if random.random() < 0.4 else drawn_world(random.randrange(80))
+    by_hand, drawn_one = (rich_settings, drawn_rich) if rich else (settings, drawn_world)
+    setting = random.choice(by_hand()) if random.random() < 0.4 else drawn_one(random.randrange(80))
     base = History(setting, random.randrange(2))
     made = calls(base)
     writes = [call for call in made if call.what.startswith(_WRITES)]
@@ -101,7 +107,7 @@ def mixture(seed: int, *, people: bool) -> History:
         message_faults=_message_faults(random),
         clock_skew=random.choice((ClockSkew(), ClockSkew(offset=1000.0), ClockSkew(offset=1000.0, rate=0.05))),
         acts=drawn_acts(random, 3, 240.0) if people else (),
-        name=f"{'people' if people else 'mixture'}:{seed}",
+        name=f"{'rich ' if rich else ''}{'people' if people else 'mixture'}:{seed}",
     )
 
 

@@ -120,13 +120,14 @@ def setting(
     nodes: int = 5,
     limits: Limits | None = None,
     manifests: tuple[dict[str, Any], ...] = (),
+    zones: int = 1,
     **autoscaler: Any,
 ) -> Setting:
     limits = limits or Limits()
     pool = {
         "name": "web",
         "count": nodes,
-        "zones": ["europe-west4-a"],
+        "zones": [f"europe-west4-{zone}" for zone in "abc"[:zones]],
         "machineType": "e2-standard-2",
         "autoscaling": {"minNodeCount": limits.pool_minimum, "maxNodeCount": nodes + 1},
     }
