@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
 
+from infra.local.scheduling.disks import disks_of
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.state import PoolMarks, Run
 from tests.faults import ebb_actions
@@ -19,6 +20,7 @@ from tests.faults.peoples_requests import PeoplesRequests
 from tests.faults.proofs import Proofs
 from tests.faults.replay import ReplayedCluster, moments
 from tests.faults.waiting_times import Bound, CordonTimes, WaitingTimes
+from tests.faults.ways_out import WaysOut
 from tests.faults.worlds import INTERVAL
 
 PLANNER_LEASE = 360.0
@@ -61,7 +63,9 @@ def longest_cordon(end: Installation) -> float:
 def _of_the_record(end: Installation, excuses: Excuses, places: WaitingTimes) -> Iterator[str]:
     grants, requests = Grants(excuses, end.setting.limits), PeoplesRequests(excuses)
     cordons = CordonTimes(bound_of(end, excuses))
-    proofs = Proofs(excuses, end.call_gate.struck_at, end.cpu)
+    proofs = Proofs(
+        excuses, end.call_gate.struck_at, end.cpu, WaysOut(end.objects, disks_of(end.cloud.world.store.all)), end.begun
+    )
     cluster = ReplayedCluster()
     for entry, cluster in moments(end.cloud.world.record.entries):
         for fault in chain(

@@ -1,4 +1,4 @@
-"""Was there room just before a drain's first eviction? Counted anew from the record, by CPU: only that is scarce here.
+"""Was there room just before a drain's first eviction? Counted anew from the record, by CPU and by the hard rules.
 
 A fit that is not there by this count is not there at all; that it is there proves nothing, so only Ebb's mistakes are
 told. Shares no code with Ebb's placement.
@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from tests.faults.excuses import Excuse, Excuses
 from tests.faults.replay import Entry, ReplayedCluster, holder, is_deleting, is_ebb
+from tests.faults.ways_out import WaysOut
 
 STANDS_FOR = 25.0
 """Seconds for which a proof stands, and in which reads and the first evictions are made."""
@@ -18,8 +19,17 @@ ANNOUNCED = "DeletionCandidateOfClusterAutoscaler="
 class Proofs:
     """Judges the first eviction of every drain: at most 20 s ago there was room, also for what the autoscaler moves."""
 
-    def __init__(self, excuses: Excuses, hindrances: Sequence[float], cpu: Mapping[str, int]) -> None:
-        self._excuses, self._hindrances, self._cpu = excuses, hindrances, cpu
+    def __init__(
+        self,
+        excuses: Excuses,
+        hindrances: Sequence[float],
+        cpu: Mapping[str, int],
+        ways_out: WaysOut,
+        begun: float = 0.0,
+    ) -> None:
+        self._excuses, self._hindrances, self._cpu, self._ways_out = excuses, hindrances, cpu, ways_out
+        self._world_stands = begun
+        """Until when the world was built: half a world proves no room."""
         self._begun: set[tuple[str, str]] = set()
         """Drains that have evicted: node and order."""
         self._moments: deque[ReplayedCluster] = deque()
@@ -27,7 +37,7 @@ class Proofs:
 
     def of(self, entry: Entry, cluster: ReplayedCluster) -> Iterator[str]:
         """Judge one entry of the record."""
-        if entry["type"] == "change":
+        if entry["type"] == "change" and entry["at"] > self._world_stands:
             self._moments.append(ReplayedCluster(cluster.at, dict(cluster.pods), dict(cluster.nodes)))
             while self._moments[0].at < cluster.at - STANDS_FOR:
                 self._moments.popleft()
@@ -50,17 +60,24 @@ class Proofs:
         own, announced = self._leaving(name, cluster), [each for each in self._announced(cluster) if each != name]
         free = self._free(cluster, {name, *announced})
         also = self._leaving(announced[0], cluster) if len(announced) == 1 else []
-        return fit([*own, *also], free) or (not fit(also, free) and fit(own, free))
+        return self._all_fit([*own, *also], free, cluster) or (
+            not self._all_fit(also, free, cluster) and self._all_fit(own, free, cluster)
+        )
+
+    def _all_fit(self, leaving: Sequence[str], free: Mapping[str, int], cluster: ReplayedCluster) -> bool:
+        if not fit([self._cpu[uid] for uid in leaving], list(free.values())):
+            return False
+        return self._ways_out.exist(leaving, cluster, free.keys())
 
     def _announced(self, cluster: ReplayedCluster) -> list[str]:
         nodes = ((name, node) for name, node in cluster.nodes.items() if node["ready"] and not holder(node))
         return [name for name, node in nodes if any(taint.startswith(ANNOUNCED) for taint in node["taints"])]
 
-    def _leaving(self, name: str, cluster: ReplayedCluster) -> list[int]:
+    def _leaving(self, name: str, cluster: ReplayedCluster) -> list[str]:
         pods = cluster.pods.items()
-        return [self._cpu[uid] for uid, pod in pods if pod["node"] == name and not pod["terminating"] and pod["owner"]]
+        return [uid for uid, pod in pods if pod["node"] == name and not pod["terminating"] and pod["owner"]]
 
-    def _free(self, cluster: ReplayedCluster, leaving: set[str]) -> list[int]:
+    def _free(self, cluster: ReplayedCluster, leaving: set[str]) -> dict[str, int]:
         open_nodes = (
             (name, node)
             for name, node in cluster.nodes.items()
@@ -70,7 +87,7 @@ class Proofs:
         for uid, pod in cluster.pods.items():
             if pod["node"] in free:
                 free[pod["node"]] -= self._cpu[uid]
-        return list(free.values())
+        return free
 
 
 def fit(sizes: Sequence[int], free: Sequence[int]) -> bool:

@@ -2,10 +2,12 @@
 
 import pytest
 
+from shared.core.placement.constraints import CONSTRAINTS, NewConstraint
 from tests.faults.catalog import each_call, mixture, provider_actions
 from tests.faults.history import History, run
 from tests.faults.oracle import breaches
 from tests.faults.rich_worlds import drawn_rich, rich_settings
+from tests.faults.rule_mutants import without
 from tests.faults.running import SEED, Record, assert_kept
 from tests.faults.worlds import Setting
 
@@ -21,6 +23,14 @@ def test_a_history_without_faults_keeps_the_promise(setting: Setting) -> None:
 @pytest.mark.parametrize("seed", range(40))
 def test_drawn_worlds_without_faults_keep_the_promise(seed: int) -> None:
     assert breaches(run(History(drawn_rich(seed), seed))) == []
+
+
+@pytest.mark.parametrize("rule", CONSTRAINTS, ids=lambda rule: rule.__name__)
+def test_a_drain_that_knows_nothing_of_a_rule_is_seen(rule: NewConstraint) -> None:
+    with without(rule):
+        found = [fault for setting in rich_settings() for fault in breaches(run(History(setting)))]
+
+    assert any("the first eviction" in fault for fault in found)
 
 
 @pytest.mark.slow
