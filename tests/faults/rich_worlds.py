@@ -44,8 +44,8 @@ def port(number: int, cpu: int) -> dict[str, Any]:
     }
 
 
-_ONE: Final = {"pdb": {"maxUnavailable": 1}}
-_STAYS: Final = {"annotations": {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"}}
+_ONE: Final[dict[str, Any]] = {"pdb": {"maxUnavailable": 1}}
+_STAYS: Final[dict[str, Any]] = {"annotations": {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"}}
 
 
 @cache

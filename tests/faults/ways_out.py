@@ -70,7 +70,7 @@ class WaysOut:
     def _node_infos(self, places: Places, cluster: ReplayedCluster) -> NodeInfos:
         moved = dict(places)
         pods = [
-            _bound(self.objects[uid], moved.get(uid, pod["node"]), terminating=pod["terminating"])
+            _bound(self.objects[uid], moved[uid] if uid in moved else pod["node"], terminating=pod["terminating"])
             for uid, pod in cluster.pods.items()
         ]
         nodes = [_as_it_stands(self.objects[node["uid"]], node) for node in cluster.nodes.values()]

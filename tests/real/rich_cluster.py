@@ -1,0 +1,75 @@
+"""Sixty nodes in three zones whose Deployments are bound by the scheduler's hard rules; about 230 pods."""
+
+from typing import Any
+
+from infra.local.machine_types import MachinePool
+from tests.real.control_plane.api import Api
+from tests.real.control_plane.manifests import Manifest, deployment, disruption_budget, node
+from tests.real.waiting import until
+
+POOL = NAMESPACE = "rich"
+NODES = 60
+ZONES = tuple(f"europe-west4-{zone}" for zone in "abc")
+POOLS = {POOL: MachinePool(POOL, min_nodes=1, max_nodes=NODES, annotations={"kwok.x-k8s.io/node": "fake"})}
+_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+_HOST, _ZONE = "kubernetes.io/hostname", "topology.kubernetes.io/zone"
+
+
+def populate(api: Api) -> None:
+    """Make the nodes and workloads and wait until all pods are Ready."""
+    api.create([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}])
+    api.create(node(f"gke-local-{POOL}-{number:04d}", pool=POOL, zone=ZONES[number % 3]) for number in range(NODES))
+    api.create(workloads())
+    until("every pod ready", lambda: is_calm(api), 180)
+    until("PDBs that count them", lambda: all(each["status"].get("currentHealthy") for each in budgets(api)))
+
+
+def workloads() -> list[Manifest]:
+    """Each hard rule in a few Deployments; every second one has a PDB that lets one pod go at a time."""
+    made = [
+        *(_app(f"zones-{n}", 6, _spread(f"zones-{n}", _ZONE)) for n in range(8)),
+        *(_app(f"hosts-{n}", 10, _spread(f"hosts-{n}", _HOST)) for n in range(3)),
+        *(_app(f"honest-{n}", 12, _spread(f"honest-{n}", _HOST, nodeTaintsPolicy="Honor")) for n in range(2)),
+        *(_app(f"edge-{n}", 4, ports=(8443 + n % 2,)) for n in range(4)),
+        *(_app(f"apart-{n}", 5, _affinity("podAntiAffinity", f"apart-{n}", _HOST)) for n in range(3)),
+        *(_app(f"cache-{n}", 2) for n in range(3)),
+        *(_app(f"beside-{n}", 4, _affinity("podAffinity", f"cache-{n}", _ZONE)) for n in range(3)),
+        *(_app(f"plain-{n}", 5) for n in range(8)),
+    ]
+    names = [each["metadata"]["name"] for each in made]
+    return [*made, *(disruption_budget(name, namespace=NAMESPACE, maxUnavailable=1) for name in names[::2])]
+
+
+def is_calm(api: Api) -> bool:
+    """Whether every pod that is wanted is Ready, and no other is left."""
+    pods = api.items(f"/api/v1/namespaces/{NAMESPACE}/pods")
+    return len(pods) == sum(each["spec"]["replicas"] for each in controllers(api)) and all(map(_is_ready, pods))
+
+
+def controllers(api: Api) -> list[Manifest]:
+    return api.items(f"/apis/apps/v1/namespaces/{NAMESPACE}/deployments")
+
+
+def budgets(api: Api) -> list[Manifest]:
+    return api.items(f"/apis/policy/v1/namespaces/{NAMESPACE}/poddisruptionbudgets")
+
+
+def _app(name: str, replicas: int, pod: Manifest | None = None, ports: tuple[int, ...] = ()) -> Manifest:
+    made = deployment(name, namespace=NAMESPACE, replicas=replicas, cpu="350m", memory="500Mi", grace=2, pod=pod)
+    container = made["spec"]["template"]["spec"]["containers"][0]
+    container["ports"] = [{"containerPort": port, "hostPort": port} for port in ports]
+    return made
+
+
+def _spread(app: str, key: str, **more: Any) -> Manifest:
+    rule = {"maxSkew": 1, "topologyKey": key, "whenUnsatisfiable": "DoNotSchedule", **more}
+    return {"topologySpreadConstraints": [{**rule, "labelSelector": {"matchLabels": {"app": app}}}]}
+
+
+def _affinity(kind: str, app: str, key: str) -> Manifest:
+    return {"affinity": {kind: {_REQUIRED: [{"topologyKey": key, "labelSelector": {"matchLabels": {"app": app}}}]}}}
+
+
+def _is_ready(pod: Manifest) -> bool:
+    conditions = pod["status"].get("conditions", [])
+    return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
