@@ -3,6 +3,7 @@
 import sys
 
 from tests.bench import (
+    calls,
     cold_start,
     hop,
     idle_cost,
@@ -20,6 +21,7 @@ from tests.bench.scale import report
 
 BENCHES = {
     "cold_start": cold_start.run,
+    "calls": calls.run,
     "reading": reading.run,
     "planning": planning.run,
     "policies": policies.run,

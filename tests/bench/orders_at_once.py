@@ -93,13 +93,13 @@ def child(folder: Path, *, shared: bool) -> dict[str, Any]:
     """Deliver the orders at once in this process and return what it took."""
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     client = Pages(folder)
-    ports = _ports(KubernetesCluster(client))
+    ports = ports_of(KubernetesCluster(client))
     idle, began, busy = _memory("VmRSS"), monotonic(), process_time()
     replies: list[int] = []
 
     def drain(number: int) -> None:
         own = ports if shared else replace(ports, shared=SharedReadings())
-        reply = receive(own, Settings(cluster=CLUSTER), _push(number), f"step-{number}")
+        reply = receive(own, Settings(cluster=CLUSTER), push(number), f"step-{number}")
         replies.append(reply.value)
 
     threads = [threading.Thread(target=drain, args=(number,)) for number in range(ORDERS)]
@@ -118,21 +118,27 @@ def child(folder: Path, *, shared: bool) -> dict[str, Any]:
     }
 
 
-def _ports(cluster: KubernetesCluster) -> Ports:
+def ports_of(cluster: KubernetesCluster) -> Ports:
     pools = FakePools({f"pool-{number}": NodePool(f"pool-{number}") for number in range(10)})
     policy = FakePolicySource(Policy(dry_run=False, other_pools=PoolPolicy(enabled=True)))
     state = FakeState(now=system_time)
     return Ports(cluster, pools, state, policy, FakeOrderBus(), Clock(), FakeLog())
 
 
-def _push(number: int) -> bytes:
+def push(number: int) -> bytes:
     """A person's question, which always takes a whole picture and writes nothing to the cluster."""
     now = system_time()
     order = Order(
         order_id=f"order-{number}", cluster=CLUSTER, node=pages.node_name(number), reason=DrainReason.MANUAL,
         issued_at=now, expires_at=now + timedelta(minutes=10), dry_run=True,
     )  # fmt: skip
-    message = {"data": b64encode(encode(order)).decode(), "messageId": str(number), "publishTime": now.isoformat()}
+    return envelope(order)
+
+
+def envelope(order: Order) -> bytes:
+    """Return the order as Pub/Sub pushes it."""
+    told = {"messageId": order.order_id, "publishTime": order.issued_at.isoformat()}
+    message = {"data": b64encode(encode(order)).decode(), **told}
     return json.dumps({"message": message, "subscription": "s"}).encode()
 
 
