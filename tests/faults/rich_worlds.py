@@ -1,4 +1,4 @@
-"""Small worlds whose pods are bound by the scheduler's hard rules: spread, affinity, anti-affinity, host ports.
+"""Small worlds whose pods are bound by the scheduler's hard rules: spread, affinity, anti-affinity, host ports, disks.
 
 Five or six nodes in up to three zones. Where a rule leaves some way out, it is narrow: a drain that the plan did not
 think through to its end leaves a pod Pending.
@@ -8,7 +8,7 @@ from functools import cache
 from random import Random
 from typing import Any, Final
 
-from tests.faults.worlds import Limits, Setting, setting, workload
+from tests.faults.worlds import Limits, Setting, disk, mounted, setting, workload
 
 HOST: Final = "kubernetes.io/hostname"
 ZONE: Final = "topology.kubernetes.io/zone"
@@ -52,6 +52,7 @@ _STAYS: Final[dict[str, Any]] = {"annotations": {"cluster-autoscaler.kubernetes.
 def rich_settings() -> tuple[Setting, ...]:
     """The worlds written by hand."""
     few = Limits(minimum_nodes=2, pool_minimum=0)
+    with_disks = Limits(minimum_nodes=2, pool_minimum=0, disk_moves=90.0)
     alone = Limits(pool=1, ceiling=1, minimum_nodes=2, pool_minimum=0)
     small = workload("small", [0, 1, 4], cpu=200)
     return (
@@ -88,6 +89,14 @@ def rich_settings() -> tuple[Setting, ...]:
                 limits=few),
         setting("apart", [workload("web", [0, 1, 2], cpu=400, pod=apart_from("web"), **_ONE),
                           workload("shy", [3], cpu=400, pod=apart_from("web")), small], limits=few),
+        setting("disks in their zones", [
+            *(workload(f"db{node}", [node], kind="StatefulSet", cpu=300, **mounted(f"data{node}")) for node in (0, 1)),
+            workload("web", [2, 3, 4, 5], cpu=400, pod=spread("web", ZONE), **_ONE)],
+                nodes=6, zones=3, limits=with_disks, manifests=(*disk("data0"), *disk("data1", "europe-west4-b"))),
+        setting("no room where its disk is", [
+            workload("db", [2], kind="StatefulSet", cpu=500, **mounted("data")),
+            workload("full", [0], cpu=1500, **_STAYS), workload("stays", [1, 3], cpu=1200, **_STAYS)],
+                nodes=4, zones=2, limits=with_disks, manifests=disk("data"), unneededTime=200),
     )  # fmt: skip
 
 
@@ -102,10 +111,20 @@ def drawn_rich(seed: int) -> Setting:
     nodes, zones = random.randint(4, 6), random.randint(1, 3)
     limits = Limits(
         pool=random.randint(1, 2), ceiling=random.randint(1, 3), minimum_nodes=random.randint(2, nodes - 1),
-        pool_minimum=random.randint(0, 1), starts_per_hour=random.randint(2, 10),
+        pool_minimum=random.randint(0, 1), starts_per_hour=random.randint(2, 10), disk_moves=90.0,
     )  # fmt: skip
-    workloads = [_drawn_workload(random, number, nodes) for number in range(random.randint(3, 4))]
-    return setting(f"drawn rich {seed}", workloads, nodes, limits, zones=zones, enabled=random.random() < 0.8)
+    workloads = [_drawn_workload(random, number, nodes) for number in range(random.randint(2, 4))]
+    place, name = random.randrange(nodes), "data"
+    db = workload("db", [place], kind="StatefulSet", cpu=300, **mounted(name))
+    return setting(
+        f"drawn rich {seed}",
+        [*workloads, db],
+        nodes,
+        limits,
+        disk(name, f"europe-west4-{'abc'[place % zones]}"),
+        zones,
+        enabled=random.random() < 0.8,
+    )
 
 
 def _drawn_workload(random: Random, number: int, nodes: int) -> dict[str, Any]:
