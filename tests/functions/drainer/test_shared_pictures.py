@@ -5,13 +5,14 @@ from datetime import timedelta
 import pytest
 
 from shared.core.cluster.pod import Pod
+from shared.core.cluster.storage import Storage
 from shared.core.cluster.workloads import Workload
 from shared.core.records.evictions import EvictionAnswer
 from shared.core.records.orders import Order, Origin
 from shared.core.records.state import ClusterState
 from shared.errors import Retryable
 from shared.ports import Eviction
-from tests.builders import NOW, claim, node, order, pdb, pod, pod_class
+from tests.builders import NOW, claim, mounts, node, order, pdb, pod, pod_class, storage, volume_claim
 from tests.functions.fake_ebb import FakeEbb
 
 WEB = pod_class(owner="ReplicaSet/web")
@@ -68,6 +69,34 @@ def test_a_picture_is_not_shared_once_another_drain_may_have_moved_pods() -> Non
     ebb.drain(asked("n2"))
 
     assert (pictures(ebb), told(ebb)) == (2, [False, False])
+
+
+@pytest.mark.parametrize(
+    ("expected", "claims"),
+    [pytest.param(1, ("data",), id="once for all orders"), pytest.param(0, (), id="not where no pod has a claim")],
+)
+def test_orders_that_trust_the_planners_picture_read_storage_together(expected: int, claims: tuple[str, ...]) -> None:
+    kind = pod_class(owner="ReplicaSet/web", volumes=mounts(*claims))
+    nodes = [node(f"n{index}") for index in (1, 2, 3, 4)]
+    ebb = FakeEbb(*nodes, pod("p1", on="n1", kind=kind), pod("p2", on="n2", kind=kind), one_instance=True)
+    ebb.cluster.storage_held = storage(*(volume_claim(each) for each in claims))
+
+    for name in ("n1", "n2"):
+        ebb.drain(order(name, order_id=f"for-{name}", dry_run=True))
+
+    assert sum(call[0] == "storage" for call in ebb.cluster.calls) == expected
+    assert pictures(ebb) == 0
+
+
+def test_a_drainer_that_may_not_read_storage_says_so_and_goes_on() -> None:
+    ebb = fake_ebb()
+    ebb.cluster.storage_held = Storage(unread=("csinodes",))
+
+    ebb.drain(asked("n1"))
+
+    (line,) = [line for line in ebb.log.of("drain_step") if line.get("reason") == "advice_missing"]
+    assert (line["severity"], line["node"], "may not list csinodes" in str(line["message"])) == ("WARNING", "n1", True)
+    assert ebb.reasons("drain_result") == [""]
 
 
 def test_a_picture_that_fails_fails_its_own_order_alone() -> None:
