@@ -23,7 +23,7 @@ from shared.core.rules.gates import is_only_paced
 from shared.core.rules.situation import Situation
 
 STEPS: Final = 4_000
-ONE_STEP_FOR: Final = 4
+ONE_STEP_FOR: Final = 8
 """Nodes and pods of the cluster: the search's limit in a pass, where a node is ordered and every second counts."""
 
 

@@ -65,8 +65,9 @@ class Selection:
 
     def consider(self, due: Sequence[AssessedNode]) -> None:
         """Take what may go of the nodes whose time has come."""
+        early = [assessed for assessed in due if _goes_anyway(assessed) and not assessed.avoided]
         chosen = [assessed for assessed in due if assessed.avoided or not _goes_anyway(assessed)]
-        for assessed in sorted((each for each in due if each not in chosen), key=self._order):
+        for assessed in sorted(early, key=self._order):
             self._ask(assessed)
         self._look_ahead(chosen)
         for assessed in sorted(chosen, key=self._following):
