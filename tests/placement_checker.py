@@ -11,6 +11,7 @@ from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod, PodClass
 from shared.core.cluster.selectors import PodTerm, SpreadConstraint, tolerated
 from shared.core.cluster.snapshot import Snapshot
+from tests.volume_checker import volume_faults
 
 
 def faults(snapshot: Snapshot, moves: Mapping[str, str], drained: Collection[str]) -> list[str]:
@@ -22,6 +23,7 @@ def faults(snapshot: Snapshot, moves: Mapping[str, str], drained: Collection[str
         *(fault for pod, node in standing if pod.key in moves for fault in _target(pod.spec, node, drained)),
         *_overfull(standing, moves),
         *_ports_taken(standing, moves),
+        *volume_faults(snapshot, standing, moves),
         *(
             fault
             for key in moves

@@ -1,20 +1,66 @@
 """Drawn small clusters for the laws of placement: few nodes, few classes of pods, and rules now and then."""
 
+from dataclasses import replace
 from operator import add
 
 from hypothesis import strategies as st
 
 from shared.core.cluster.node import Node
-from shared.core.cluster.pod import HostPort, PodClass
+from shared.core.cluster.pod import HostPort, PodClass, Volume
 from shared.core.cluster.selectors import LabelSelector, NodeTerm, PodTerm, Requirement, SpreadConstraint, Toleration
 from shared.core.cluster.snapshot import Snapshot
-from tests.builders import cluster, node, our_taint, pod, pod_class, taint
+from shared.core.cluster.storage import (
+    CSINode,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    StorageClass,
+    VolumeAttachment,
+)
+from tests.builders import (
+    cluster,
+    mounts,
+    node,
+    our_taint,
+    persistent_volume,
+    pod,
+    pod_class,
+    storage,
+    storage_class,
+    taint,
+    volume_claim,
+)
 
 APPS = ("red", "green", "blue")
 HOSTNAME = "kubernetes.io/hostname"
 ZONE = "topology.kubernetes.io/zone"
 PORTS = (HostPort("TCP", 80), HostPort("TCP", 80, "10.0.0.1"), HostPort("TCP", 80, "10.0.0.2"), HostPort("UDP", 80))
 GPU = Toleration("gpu", "Exists")
+PD = "pd.csi.storage.gke.io"
+DISKS = (
+    persistent_volume("pv-zonal", zone="a", access_modes=("ReadWriteOnce",)),
+    persistent_volume("pv-regional", labels={ZONE: "a__b"}, access_modes=("ReadWriteMany",)),
+    persistent_volume("pv-everywhere", access_modes=("ReadWriteMany",)),
+    persistent_volume("pv-mine", zone="b", access_modes=("ReadWriteOncePod",)),
+    persistent_volume("pv-local", kind="local", driver=""),
+    persistent_volume("pv-lost"),
+)
+STORED: tuple[PersistentVolumeClaim | PersistentVolume | StorageClass, ...] = (
+    *DISKS,
+    storage_class("zonal", allowed_topologies=(NodeTerm((Requirement(ZONE, "In", ("b",)),)),)),
+    *(
+        volume_claim(
+            disk.name.removeprefix("pv-"), namespace=space, access_modes=disk.access_modes, lost=disk.name == "pv-lost"
+        )
+        for disk in DISKS
+        for space in ("default", "other")
+    ),
+)
+VOLUMES = [
+    *(mounts(disk.name.removeprefix("pv-")) for disk in DISKS),
+    mounts("regional", "everywhere"),
+    (Volume("scratch", "ephemeral", "", "standard-rwo"),),
+    (Volume("scratch", "ephemeral", "", "zonal"),),
+]
 
 
 @st.composite
@@ -57,6 +103,7 @@ def classes(draw: st.DrawFn) -> PodClass:
         node_selector=draw(st.sampled_from([{}, {}, {"disk": "ssd"}])),
         node_terms=draw(st.sampled_from([None, None, terms])),
         tolerations=draw(st.sampled_from([(), (GPU,)])),
+        volumes=draw(st.sampled_from([()] * 8 + VOLUMES)),
         host_ports=draw(st.sampled_from([()] * 4 + [PORTS[:1], PORTS[1:2], PORTS[2:], PORTS[3:]])),
         hard_spread=draw(st.one_of(st.just(()), st.just(()), spreads())),
         anti_affinity=draw(st.one_of(st.just(()), st.just(()), pod_terms())),
@@ -90,4 +137,7 @@ def clusters(draw: st.DrawFn) -> Snapshot:
     places = [*(each.name for each in rows), ""]
     spots = draw(st.lists(st.tuples(st.sampled_from(kinds), st.sampled_from(places)), min_size=3, max_size=16))
     pods = [pod(f"p{number:02}", on=place, kind=kind) for number, (kind, place) in enumerate(spots)]
-    return cluster(rows, pods, namespaces={"default": {}, "other": {}})
+    limits = {each.name: draw(st.sampled_from([{}, {PD: 1}, {PD: 2}, {PD: 3}])) for each in rows}
+    attached = {rows[0].name: (VolumeAttachment(PD, "pv-everywhere"),)}
+    known = storage(*STORED, limits={name: CSINode(most) for name, most in limits.items()}, attached=attached)
+    return replace(cluster(rows, pods, namespaces={"default": {}, "other": {}}), storage=known)

@@ -6,6 +6,7 @@ from random import Random
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from shared.core.cluster.pod import PodClass
 from shared.core.cluster.selectors import LabelSelector, PodTerm, Requirement
@@ -52,7 +53,7 @@ def test_each_pod_finds_its_place_whoever_has_moved_before(snapshot: Snapshot, r
     now = snapshot
     for move in moves:
         assert lonely(now, move.pod, move.node, taken) == []
-        placed = tuple(replace(each, node=move.node) if each.key == move.pod else each for each in now.pods)
+        placed = tuple(structs.replace(each, node=move.node) if each.key == move.pod else each for each in now.pods)
         now = replace(now, pods=placed)
 
 

@@ -22,8 +22,8 @@ def test_a_held_node_is_given_back_exactly_where_the_pod_fits_there_and_on_no_op
     kind = snapshot.pods[choice % len(snapshot.pods)].spec
     held, others = snapshot.nodes[:2], snapshot.nodes[2:]
     pods = [*snapshot.pods, pod("waits", kind=kind, unschedulable_since=NOW)]
-    picture = cluster([*map(_held, held), *others], pods, namespaces=snapshot.namespaces)
-    freed = cluster([*map(as_given_back, map(_held, held)), *others], pods, namespaces=snapshot.namespaces)
+    picture = cluster([*map(_held, held), *others], pods, namespaces=snapshot.namespaces, storage=snapshot.storage)
+    freed = replace(picture, nodes=cluster([*map(as_given_back, map(_held, held)), *others]).nodes)
 
     def fits(nodes: tuple[Node, ...]) -> bool:
         return any(faults(freed, {f"{kind.namespace}/waits": each.name}, ()) == [] for each in nodes)

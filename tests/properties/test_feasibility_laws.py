@@ -29,6 +29,7 @@ from tests.properties.clusters import clusters
 ASK_LESS: Final[Mapping[str, Callable[[PodClass], PodClass]]] = {
     "requests": lambda spec: replace(spec, requests=NOTHING),
     "one port": lambda spec: replace(spec, host_ports=spec.host_ports[1:]),
+    "volumes": lambda spec: replace(spec, volumes=()),
     "spread": lambda spec: replace(spec, hard_spread=()),
     "affinity": lambda spec: replace(spec, affinity=()),
     "anti-affinity": lambda spec: replace(spec, anti_affinity=()),
@@ -108,4 +109,4 @@ def test_each_step_of_a_plan_holds_by_itself(strategy: Strategy, snapshot: Snaps
             assert [fault for fault in sorted(found) if not fault.endswith(f"is left on {node.name}")] == []
             moved = structs.replace(mover, node=snapshot.nodes[target].name)
             now = cluster(now.nodes, [*(each for each in now.pods if each is not mover), moved])
-            now = replace(now, namespaces=snapshot.namespaces)
+            now = replace(now, namespaces=snapshot.namespaces, storage=snapshot.storage)

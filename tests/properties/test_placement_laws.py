@@ -76,7 +76,7 @@ def test_candidates_in_any_order_give_the_same_plan(snapshot: Snapshot, order: l
 )
 def test_a_node_with_a_pod_that_fits_nowhere_is_never_taken(snapshot: Snapshot, change: dict[str, object]) -> None:
     stuck = pod("stuck", on="n0", kind=pod_class(**change))  # type: ignore[arg-type] # fields of a class, by name
-    held = cluster(snapshot.nodes, [*snapshot.pods, stuck])
+    held = replace(cluster(snapshot.nodes, [*snapshot.pods, stuck]), storage=snapshot.storage)
     rows = [Candidate(name, 1) for name in _candidates(held)]
     assert "n0" not in search(Simulation.of(held, robust=False), rows, steps=300).nodes
 
