@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from shared.core.cluster.node import Node
 from shared.core.cluster.resources import CPU, MEMORY
 from shared.core.placement import Candidate, Simulation, Supply, Use, search
 from shared.core.planning.candidates import AssessedNode
@@ -74,12 +75,18 @@ def _uses(assessed: AssessedNode, counts: NodeCounts, supplies: dict[str, Supply
 
 
 def _minimums(assessed: AssessedNode, counts: NodeCounts) -> Iterable[tuple[Use, Supply]]:
-    """The gates' minimums: of the cluster, of the pool and its zones (`gate_rules`)."""
-    node, pool, policy = assessed.node, counts.pool(assessed.node.pool), counts.policy
+    """The gates' minimums: the policy's, and what the autoscaler keeps (`gate_rules`, `autoscaler_minimums`)."""
+    node, policy = assessed.node, counts.policy
     if node.ready:
         yield Use("nodes", 1, policy.minimum_nodes + 1), Supply(counts.left)
     if counts_as_non_tainted(node, policy):
         yield Use("non-tainted", 1, policy.minimum_non_tainted_nodes + 1), Supply(counts.left_non_tainted)
+    yield from kept_by_the_autoscaler(node, counts)
+
+
+def kept_by_the_autoscaler(node: Node, counts: NodeCounts) -> Iterable[tuple[Use, Supply]]:
+    """Return what it takes of the cluster's CPU and memory, of its pool and its zone, of which some must remain."""
+    pool = counts.pool(node.pool)
     for name in (CPU, MEMORY):
         if counts.minimum.get(name):
             size = node.allocatable.get(name)

@@ -11,8 +11,8 @@ from typing import Final
 
 from shared.core.cluster.resources import NOTHING, Resources
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.placement import Candidate, Simulation, never, search
-from shared.core.planning.at_rest import Searcher
+from shared.core.placement import Candidate, Simulation, Supply, never, search
+from shared.core.planning.at_rest import Searcher, kept_by_the_autoscaler
 from shared.core.planning.candidates import AssessedNode, assess_nodes
 from shared.core.planning.decisions import Decider, decision, is_due
 from shared.core.planning.marks import INTERVAL, update_marks
@@ -93,18 +93,26 @@ def potential(situation: Situation, prices: Prices) -> Potential:
     departing = departing_nodes(snapshot, situation.state)
     announced = announced_nodes(snapshot, departing)
     simulation = Simulation.of(snapshot, departing, announced=announced, robust=False)
-    candidates = [
-        Candidate(
-            each.node.name,
-            prices.of(each.node).per_hour,
-            disruption(snapshot.pods_by_node[each.node.name], situation.now),
-        )
-        for each in rows
-        if each.is_candidate
-    ]
-    found = search(simulation, candidates)
+    candidates, supplies = _that_could_go_at_all(rows, situation, prices)
+    found = search(simulation, candidates, supplies=supplies)
     moves = found.simulation.moves()
     return Potential(found.nodes, found.saving, tuple(move for name in found.nodes for move in moves[name]))
+
+
+def _that_could_go_at_all(
+    rows: Iterable[AssessedNode], situation: Situation, prices: Prices
+) -> tuple[list[Candidate], dict[str, Supply]]:
+    """Return the candidates and what the autoscaler keeps of all that they take; the policy's minimums are wishes."""
+    snapshot, state, now = situation.snapshot, situation.state, situation.now
+    counts = count_nodes(snapshot.nodes, snapshot.pools, state, situation.policy, now, snapshot.minimum)
+    supplies: dict[str, Supply] = {}
+    candidates: list[Candidate] = []
+    for node in (each.node for each in rows if each.is_candidate):
+        kept = dict(kept_by_the_autoscaler(node, counts))
+        supplies.update((use.supply, supply) for use, supply in kept.items())
+        moved = disruption(snapshot.pods_by_node[node.name], now)
+        candidates.append(Candidate(node.name, prices.of(node).per_hour, moved, uses=tuple(kept)))
+    return candidates, supplies
 
 
 def _could_go(rows: Iterable[AssessedNode]) -> dict[str, tuple[str, str]]:

@@ -16,7 +16,7 @@ from shared.core.policy import ConsolidationPolicy, NamespaceRate, Policy, PoolP
 from shared.core.reasons import DrainReason
 from shared.core.records.state import Backoff, ClusterState, Mark
 from shared.core.rules.situation import Situation
-from tests.builders import NOW, claim, cluster, node, our_taint, pdb, pod, policy, taint
+from tests.builders import NOW, claim, cluster, node, our_taint, pdb, pod, policy, resources, taint
 from tests.core.planning.passes import MINUTE, half_full, marked, plan, verdicts
 
 
@@ -296,6 +296,21 @@ def test_potential_leaves_out_wishes_but_never_safety() -> None:
     assert set(found.nodes) == {"n1", "n2", "n4"}
     assert {(move.pod, move.node) for move in found.moves} == {("default/p1", "n3"), ("default/p2", "n3")}
     assert found.saving > 0
+
+
+@pytest.mark.acceptance(54)
+@pytest.mark.parametrize(
+    ("expected", "given"),
+    [
+        pytest.param(3, {}, id="no minimum"),
+        pytest.param(1, {"pools": {"a": NodePool("a", min_total=2)}}, id="the pool's minimum"),
+        pytest.param(2, {"pools": {"a": NodePool("a", min_per_zone=1)}}, id="its zone's"),
+        pytest.param(1, {"minimum": resources(8)}, id="the cluster's cores: two nodes have eight"),
+    ],
+)
+def test_potential_counts_no_node_that_the_autoscaler_would_keep(expected: int, given: dict[str, Any]) -> None:
+    picture = cluster([node(f"n{number}") for number in range(3)], **given)
+    assert len(potential(Situation(picture, ClusterState(), Policy()), load()).nodes) == expected
 
 
 def test_potential_leaves_the_room_that_an_announced_node_is_about_to_take() -> None:
