@@ -167,6 +167,7 @@ def policy(pool: str = "a", *, cluster_wide: Mapping[str, Any] | None = None, **
         "enabled": True,
         "required_count": 1,
         "excess_threshold": 0,
+        "headroom_percent": 0,
         "consolidate_after": timedelta(0),
         "budgets": (),
         **settings,
@@ -180,6 +181,7 @@ def policy(pool: str = "a", *, cluster_wide: Mapping[str, Any] | None = None, **
         "time_gap": timedelta(0),
         "budgets": (),
         "rate": None,
+        "other_pools": PoolPolicy(headroom_percent=0),
         **(cluster_wide or {}),
     }
     return Policy(pools={pool: PoolPolicy(**open_pool)}, **open_cluster)

@@ -61,6 +61,7 @@ nodePools:
     enabled: true
     scaleDownRequiredUnderutilizedNodeCount: 1
     excessNodesThreshold: 0
+    headroom: 0%
     minimumNodeAge: 0s
     maxNodesPerPass: 2
     disruption: {{consolidateAfter: 0s, budgets: [{{nodes: {pool}}}]}}

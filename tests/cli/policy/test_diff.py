@@ -47,9 +47,9 @@ NEW = OLD.replace("web-pool: {enabled: true}", "web-pool: {enabled: false}")
             id="a timer",
         ),
         pytest.param(
-            (PolicyChange("every other pool", "headroom", "0%", "5%"),),
+            (PolicyChange("every other pool", "headroom", "5%", "8%"),),
             Policy(),
-            Policy(other_pools=PoolPolicy(headroom_percent=5)),
+            Policy(other_pools=PoolPolicy(headroom_percent=8)),
             id="what holds for pools that are not named",
         ),
     ],

@@ -46,7 +46,8 @@ class World:
 
 def written(pool: Mapping[str, Any], cluster_wide: Mapping[str, Any], **top: Any) -> Policy:
     """Read a policy whose gates are open where the row says nothing, as a person would write it."""
-    open_pool = {"enabled": True, "scaleDownRequiredUnderutilizedNodeCount": 1, "excessNodesThreshold": 0, **pool}
+    counts = {"scaleDownRequiredUnderutilizedNodeCount": 1, "excessNodesThreshold": 0}
+    open_pool = {"enabled": True, "headroom": "0%", **counts, **pool}
     open_cluster: dict[str, Any] = {
         "minimumNodes": 0,
         "minimumNonTaintedNodes": 0,
