@@ -9,6 +9,7 @@ from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.core.cluster import names
 from shared.core.cluster.pod import Pod
+from shared.core.cluster.storage import Storage
 from shared.core.records.evictions import EvictionAnswer
 from shared.errors import Gone, Stale
 from tests.builders import NOW
@@ -126,3 +127,25 @@ def test_a_note_is_seen_in_kubectl_describe(cluster: KubernetesCluster, twenty_n
 def test_a_node_that_is_not_there_is_gone(cluster: KubernetesCluster) -> None:
     with pytest.raises(Gone):
         cluster.node("nowhere")
+
+
+def test_a_claim_leads_to_its_volume_and_its_volume_to_its_zone(cluster: KubernetesCluster, corner: Corner) -> None:
+    name, size = f"pv-{corner.namespace}", {"storage": "1Gi"}
+    shared = {"accessModes": ["ReadWriteOnce"], "storageClassName": ""}
+    terms = [{"matchExpressions": [{"key": names.ZONE_LABEL, "operator": "In", "values": ["z1"]}]}]
+    volume = {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": name}, "spec": {
+        **shared, "capacity": size, "csi": {"driver": "pd.csi.storage.gke.io", "volumeHandle": name},
+        "nodeAffinity": {"required": {"nodeSelectorTerms": terms}}}}  # fmt: skip
+    claim = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {
+        "name": "data", "namespace": corner.namespace}, "spec": {
+        **shared, "volumeName": name, "resources": {"requests": size}}}  # fmt: skip
+    corner.plane.api.create([volume, claim])
+
+    def bound() -> Storage | None:
+        found = cluster.storage()
+        return found if found.claims[f"{corner.namespace}/data"].bound else None
+
+    storage = until("the claim bound", bound)
+    found = storage.volumes[storage.claims[f"{corner.namespace}/data"].volume]
+    assert (storage.known, found.kind, found.handle, found.claim) == (True, "csi", name, f"{corner.namespace}/data")
+    assert [term.matches({names.ZONE_LABEL: "z1"}, "") for term in found.node_terms or ()] == [True]
