@@ -7,6 +7,7 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
@@ -71,4 +72,5 @@ def _takes(now: Snapshot, waiting: Pod, place: str, drained: tuple[str, ...]) ->
 
 
 def _at(now: Snapshot, moved: Pod, place: str) -> Snapshot:
-    return replace(now, pods=tuple(replace(each, node=place) if each.key == moved.key else each for each in now.pods))
+    moving = structs.replace(moved, node=place)
+    return replace(now, pods=tuple(moving if each.key == moved.key else each for each in now.pods))
