@@ -51,6 +51,8 @@ class Quality:
     """What is saved when the plan must hold under all strategies, with the default headroom; None = not searched."""
     unmodelled: Collection[str]
     """Nodes with pods that have rules of placement, and nothing else that keeps them."""
+    pinned: int
+    """Nodes that something else keeps."""
     let_go: float
     """Of the unmodelled ones, how many go in the bound's solution; the last one in part."""
 
@@ -100,6 +102,7 @@ def measured(cluster: BenchCluster) -> Quality:
         seconds=seconds,
         robust=_robust(situation, rows) if len(rows) <= _ROBUST_UP_TO else None,
         unmodelled=ruled,
+        pinned=len(pinned),
         let_go=sum(gone[name] for name in ruled),
     )
 

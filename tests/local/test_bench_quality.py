@@ -38,7 +38,7 @@ def test_what_is_found_breaks_no_rule_and_does_not_beat_the_bound(mix: Mix) -> N
     pytest.importorskip("scipy", reason="scipy is not installed; `make bench` installs it")
     found = measured(generated(30, mix))
     assert found.freed
-    assert mix in GOALS
+    assert bool(found.pinned) is (mix is Mix.MIXED)
 
 
 NODES = [BenchNode(name, "p", "e2-standard-4", zone, 1000, 1000) for name, zone in (("a", "x"), ("b", "x"), ("c", "y"))]

@@ -20,7 +20,12 @@ def bound_claim(pod: str, zone: str) -> tuple[Json, Json]:
     term = {"matchExpressions": [{"key": ZONE, "operator": "In", "values": [zone]}]}
     claim = {
         "kind": "PersistentVolumeClaim",
-        "metadata": {"name": name, "namespace": "default", "uid": f"uid-{name}"},
+        "metadata": {
+            "name": name,
+            "namespace": "default",
+            "uid": f"uid-{name}",
+            "annotations": {"pv.kubernetes.io/bind-completed": "yes"},
+        },
         "spec": {**asked, "volumeName": f"pv-{name}", "resources": {"requests": size}},
         "status": {"phase": "Bound"},
     }
