@@ -5,9 +5,10 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from infra.local.demo.promise.evidence import Evidence, limits_of, pdb_rules_of
+from infra.local.demo.promise.replay import is_ebb
 from tests.fixtures_real import NewControlPlane
 from tests.measured_figures import MEASURED
-from tests.real.audit_record import entries
+from tests.real.audit_record import entries, granted
 from tests.real.control_plane import ControlPlane
 from tests.real.emulators import FirestoreEmulator, PubSubEmulator
 from tests.real.installation import Installation, RealServices
@@ -80,4 +81,22 @@ def test_no_pod_bound_by_hard_rules_is_left_without_a_place(
     )
     assert breaches(evidence, audit) == []
     assert tainted(plane) == []
-    record_property(MEASURED, f"rich cluster: {NODES} nodes, {len(node_names(plane))} after drains for real")
+    left, moved = len(node_names(plane)), len(granted(audit))
+    waited = f"{moved} pods moved, the longest {longest(evidence):.1f} s without a place"
+    record_property(MEASURED, f"rich cluster: {left} nodes of {NODES} left, {waited}")
+
+
+def longest(evidence: Evidence) -> float:
+    """Return the seconds that any pod stood unschedulable once the first was evicted."""
+    since: dict[str, float] = {}
+    found, moving = 0.0, False
+    for entry in evidence.entries:
+        moving = moving or (entry["type"] == "eviction" and is_ebb(entry["actor"]))
+        if entry["type"] != "change" or entry["kind"] != "pods" or not moving:
+            continue
+        if entry["unschedulable"] and entry["verb"] != "delete":
+            since.setdefault(entry["uid"], entry["at"])
+        elif entry["uid"] in since:
+            found = max(found, entry["at"] - since.pop(entry["uid"]))
+    end = float(evidence.entries[-1]["at"])
+    return max([found, *(end - began for began in since.values())])
