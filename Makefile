@@ -64,12 +64,7 @@ soak: $(VENV)/.dev ## Inject faults into histories of ever new seeds, until Ctrl
 acceptance: $(VENV)/.dev ## Print which rows of docs/acceptance.md have a passing test
 	$(BIN)/pytest -q -n 2 --dist loadfile --acceptance
 
-$(VENV)/.bench: $(VENV)/.dev
-	@echo "Installing what the benches need into $(VENV), once."
-	@$(PIP) -e '.[bench]'
-	@touch $@
-
-bench: $(VENV)/.bench ## Print the benchmarks' ratios, and draw them into build/bench (QUICK=1: small ones, BENCHES=…: some)
+bench: $(VENV)/.dev ## Print the benchmarks' ratios, and draw them into build/bench (QUICK=1: small ones, BENCHES=…: some)
 	$(BIN)/python -m tests.bench $(if $(QUICK),--quick) $(BENCHES)
 
 fuzz: $(VENV)/.dev ## Feed the readers a million almost right inputs

@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from shared.core.cluster import names
 from shared.core.cluster.disruption_budget import PodDisruptionBudget
@@ -81,7 +82,7 @@ def test_a_pod_that_is_gone_or_reborn_is_gone() -> None:
     web = pod("web", on="n1")
 
     assert FakeCluster().evict(web, 30).answer == Answer.GONE
-    assert FakeCluster(replace(web, uid="another")).evict(web, 30).answer == Answer.GONE
+    assert FakeCluster(structs.replace(web, uid="another")).evict(web, 30).answer == Answer.GONE
 
 
 def test_taking_and_giving_back_are_one_patch_each_on_the_version_read() -> None:

@@ -10,6 +10,8 @@ from collections import Counter
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from msgspec import structs
+
 from functions.drainer.receive import PushReply, receive
 from functions.planner.pass_log import PassLog
 from functions.planner.plan_pass import PlannerDeps
@@ -169,8 +171,10 @@ class Day:
             if each.node in room and _moves(each):
                 room[each.node] -= 1
         self._born += 1
-        fresh = replace(gone, name=f"web-{self._born}", uid=f"uid-{self._born}", node=max(room, key=room.__getitem__))
-        self.cluster.put(replace(fresh, deleting=None, created=self.clock.now()))
+        fresh = structs.replace(
+            gone, name=f"web-{self._born}", uid=f"uid-{self._born}", node=max(room, key=room.__getitem__)
+        )
+        self.cluster.put(structs.replace(fresh, deleting=None, created=self.clock.now()))
 
 
 def _moves(each: Pod) -> bool:

@@ -35,7 +35,6 @@ def test_every_plan_satisfies_every_row_of_the_program(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_no_plan_saves_more_than_either_bound(seed: int) -> None:
-    pytest.importorskip("scipy", reason="scipy is not installed; `make bench` installs it")
     nodes = drawn(seed)
     best = max(sum(nodes[place].cost for place in gone) for gone, _ in plans(nodes))
     assert best <= most_saved(nodes).saving + TOLERANCE
@@ -44,7 +43,6 @@ def test_no_plan_saves_more_than_either_bound(seed: int) -> None:
 
 def test_the_program_is_tight_where_whole_pods_and_zones_decide() -> None:
     """Five nodes at 55 % with one pod each: the free sums hold two of them, and no node takes one."""
-    pytest.importorskip("scipy", reason="scipy is not installed; `make bench` installs it")
     big = BoundClass((0.55, 1.0))
     assert most_saved([BoundNode(1.0, (0.45, 9.0), pods={big: 1}) for _ in range(5)]).saving == pytest.approx(0.0)
     zonal = BoundClass((0.55, 1.0), frozenset({"a"}))
@@ -53,7 +51,6 @@ def test_the_program_is_tight_where_whole_pods_and_zones_decide() -> None:
 
 
 def test_pods_that_exclude_each_other_need_as_many_nodes() -> None:
-    pytest.importorskip("scipy", reason="scipy is not installed; `make bench` installs it")
     port = BoundClass((0.1, 1.0), excludes="port 80")
     nodes = [BoundNode(1.0, (0.9, 9.0), pods={port: 1}) for _ in range(4)]
     assert most_saved(nodes).saving == pytest.approx(0.0)

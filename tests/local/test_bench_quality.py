@@ -35,7 +35,6 @@ def test_an_empty_cluster_is_one_empty_page() -> None:
 
 @pytest.mark.parametrize("mix", list(GOALS))
 def test_what_is_found_breaks_no_rule_and_does_not_beat_the_bound(mix: Mix) -> None:
-    pytest.importorskip("scipy", reason="scipy is not installed; `make bench` installs it")
     found = measured(generated(30, mix))
     assert found.freed
     assert bool(found.pinned) is (mix is Mix.MIXED)
@@ -70,8 +69,6 @@ def test_the_judge_names_each_rule_that_is_broken(said: list[str], rules: dict[s
 
 
 def test_a_whole_pass_is_measured_and_drawn(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib", reason="matplotlib is not installed; `make bench` installs it")
-    pytest.importorskip("scipy", reason="scipy is not installed; `make bench` installs it")
     runs = {(mix, 20): whole_pass(20, mix, 5) for mix in (Mix.PLAIN, Mix.RICH)}
     write(runs, tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["cost.png", "quality.png", "scale.json"]

@@ -72,7 +72,7 @@ EQUIVALENT: Final[dict[tuple[str, str, str, str], str]] = {
     (
         "shared/core/placement/fit_cache.py",
         "FitCache.of",
-        "kind not in self._masks or late > CATCH_UP",
-        "kind not in self._masks",
+        "mask is None or late > CATCH_UP",
+        "mask is None",
     ): "a mask that catches up is the mask made anew, only later",
 }

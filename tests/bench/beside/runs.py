@@ -31,6 +31,7 @@ cluster:
   minimumNonTaintedNodes: 1
   timeSinceLastAddition: 0s
   timeGap: 0s
+  rate: {nodes: 100%, per: 1m}
   disruption: {budgets: [{nodes: 10%}]}
 defaults:
   scaleDownCPURequestRatioLimit: 1
