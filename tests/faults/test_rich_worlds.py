@@ -14,7 +14,7 @@ from tests.faults.running import SEED, Record, assert_kept
 from tests.faults.worlds import Setting
 
 CHUNK = 125
-SHARE = 3
+SHARE = 5
 """One of so many is run where the plain worlds run all, for each takes some times as long. An odd number, so that kills
 before and after a call both have their turn."""
 SHOWN = [rule for rule in CONSTRAINTS if rule not in {OnePodClaims, AttachLimits}]

@@ -23,7 +23,9 @@ from shared.core.rules.disruption import disruption
 from shared.core.rules.gates import is_only_paced
 from shared.core.rules.situation import Situation
 
-STEPS: Final = 4_000
+MOST_STEPS: Final = 4_000
+STEPS_FOR_EACH: Final = 100
+"""By candidate, up to the most: of a few nodes all exchanges are soon tried, and a pass is made every few minutes."""
 ONE_STEP_FOR: Final = 8
 """Nodes and pods of the cluster: the search's limit in a pass, where a node is ordered and every second counts."""
 
@@ -44,7 +46,7 @@ class Searcher:
         candidates = [
             replace(self._candidate(each, situation, counts, supplies), rank=rank) for rank, each in enumerate(chosen)
         ]
-        steps = STEPS + simulation.arrays.size_of_cluster // ONE_STEP_FOR
+        steps = min(MOST_STEPS, STEPS_FOR_EACH * len(candidates)) + simulation.arrays.size_of_cluster // ONE_STEP_FOR
         found = search(simulation, candidates, steps, supplies=supplies, brake=self.brake)
         return AtRest(found.nodes, found.saving, found.steps, braked=found.braked)
 
