@@ -1,8 +1,9 @@
-"""The parts of an installation that checks look at, each opened only when its check asks. Must not judge."""
+"""The parts of an installation that checks look at, each opened once, and only when a check asks. Must not judge."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from typing import Protocol
 
 from shared.adapters.clock import system_time
@@ -55,10 +56,10 @@ def parts_of(environment: Mapping[str, str]) -> InstallationParts:
     return InstallationParts(
         settings=settings,
         identity=identity,
-        pools=lambda: pools_of(settings),
-        cluster=lambda: cluster_of(settings),
-        reviews=lambda: access_reviews_of(settings),
-        state=lambda: state_of(settings),
+        pools=cache(lambda: pools_of(settings)),
+        cluster=cache(lambda: cluster_of(settings)),
+        reviews=cache(lambda: access_reviews_of(settings)),
+        state=cache(lambda: state_of(settings)),
         policy=lambda: policy_of(settings),
         topic_rights=lambda: topic_rights_of(settings),
         now=system_time,
