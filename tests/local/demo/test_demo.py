@@ -60,7 +60,7 @@ def test_the_demo_tells_its_story_and_keeps_its_promise(tmp_path: Path) -> None:
     story = done.stdout
     assert done.returncode == 0, story + done.stderr
     for wanted in (
-        r"1\. A GKE cluster after its evening scale-in: 24 nodes, 134 pods",
+        r"1\. A GKE cluster after its evening scale-in: 24 nodes, 132 pods",
         r"Alone it would take 2 and\s+stop at 22 nodes",
         r"a batch-\w+ +below the autoscaler's gate: it moves the pods by itself",
         r"kept: pod shop/debug-shell may not move: no controller would create it again \(not_replicated\)",
