@@ -8,6 +8,11 @@ locals {
   ]))
 
   repository = var.encryption.repository == null ? google_artifact_registry_repository.images[0].id : var.encryption.repository
+  build_repository = (
+    var.encryption.repository == null
+    ? [var.project, local.region, google_artifact_registry_repository.images[0].repository_id]
+    : [for place in [1, 3, 5] : split("/", var.encryption.repository)[place]]
+  )
 
   # A drain waits far more than it computes: twenty share one vCPU, each in a thread.
   drainer_concurrency = 20
@@ -18,6 +23,16 @@ locals {
     var.functions.drainer.memory,
     var.cluster.nodes <= 1000 ? "512Mi" : var.cluster.nodes <= 5000 ? "1Gi" : "2Gi",
   )
+
+  # What a function takes of its own region only, by the input and the region that its full name says.
+  elsewhere = {
+    for input, name in {
+      "build.worker_pool"     = var.build.worker_pool
+      "encryption.key"        = var.encryption.key
+      "encryption.repository" = var.encryption.repository
+      "network.connector"     = var.network.connector
+    } : input => split("/", name)[3] if try(split("/", name)[3] != local.region, false)
+  }
 
   environment = {
     EBB_CLUSTER            = local.cluster_id
@@ -159,16 +174,11 @@ resource "google_cloudfunctions2_function" "drainer" {
 
   lifecycle {
     precondition {
-      condition     = var.network.connector == null || try(split("/", var.network.connector)[3] == local.region, false)
-      error_message = "network.connector: it lies in ${try(split("/", var.network.connector)[3], "no region")}, and the functions in ${local.region}; write a connector of ${local.region}."
-    }
-    precondition {
-      condition     = var.encryption.key == null || try(split("/", var.encryption.key)[3] == local.region, false)
-      error_message = "encryption.key: it lies in ${try(split("/", var.encryption.key)[3], "no region")}, and the functions in ${local.region}; write a key of ${local.region}."
-    }
-    precondition {
-      condition     = var.encryption.repository == null || try(split("/", var.encryption.repository)[3] == local.region, false)
-      error_message = "encryption.repository: it lies in ${try(split("/", var.encryption.repository)[3], "no region")}, and the functions in ${local.region}; write a repository of ${local.region}."
+      condition = length(local.elsewhere) == 0
+      error_message = join("\n", [
+        for input, region in local.elsewhere :
+        "${input}: it lies in ${region}, and the functions in ${local.region}; write one of ${local.region}."
+      ])
     }
     precondition {
       condition     = local.most_drains <= var.functions.drainer.instances * local.drainer_concurrency

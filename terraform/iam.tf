@@ -169,10 +169,18 @@ resource "google_artifact_registry_repository" "images" {
   depends_on = [time_sleep.apis]
 }
 
-# The build reads the copy of the source that Cloud Functions makes, writes the image and its log.
+# The build reads the copy of the source that Cloud Functions makes, writes the image, into this one repository, and its log.
 # https://cloud.google.com/functions/docs/securing/build-custom-sa
+resource "google_artifact_registry_repository_iam_member" "build" {
+  project    = local.build_repository[0]
+  location   = local.build_repository[1]
+  repository = local.build_repository[2]
+  role       = "roles/artifactregistry.writer"
+  member     = "serviceAccount:${local.build_account}"
+}
+
 resource "google_project_iam_member" "build" {
-  for_each = toset(var.build.create ? ["roles/artifactregistry.writer", "roles/logging.logWriter"] : [])
+  for_each = toset(var.build.create ? ["roles/logging.logWriter"] : [])
 
   project = var.project
   role    = each.key
@@ -200,10 +208,11 @@ resource "time_sleep" "roles" {
   triggers = {
     build_account = local.build_account
     accounts      = join(",", [for each in sort(tolist(local.functions)) : local.identities[each].email])
-    grants        = sha256(jsonencode([local.database, local.bucket, local.policy_object, local.cluster_id, var.build.create]))
+    grants        = sha256(jsonencode([local.database, local.bucket, local.policy_object, local.cluster_id, var.encryption.repository, var.build.create]))
   }
 
   depends_on = [
+    google_artifact_registry_repository_iam_member.build,
     google_project_iam_member.build,
     google_project_iam_member.build_source,
     google_project_iam_member.control_plane,

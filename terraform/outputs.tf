@@ -60,7 +60,7 @@ output "policy_object" {
 }
 
 output "rbac" {
-  description = "What the functions may do inside the cluster, and the fence around the drainer's identity: terraform output -raw rbac | kubectl apply -f -. The submodule rbac grants the same rights."
+  description = "What the functions may do inside the cluster, and the fence around the drainer's identity: terraform output -raw rbac | kubectl apply -f -. The submodule rbac makes the same."
   value = join("---\n", [
     for file in ["rbac", "admission"] : templatefile("${local.root}/infra/${file}.yaml", {
       drainer = local.identities["drainer"].email

@@ -1,3 +1,10 @@
+variable "admission" {
+  description = "Whether the fence around the drainer's identity is made, too (infra/admission.yaml). It needs Kubernetes 1.30 and a plan that reaches the cluster; with false apply it by `kubectl` from the module's output `rbac`."
+  type        = bool
+  nullable    = false
+  default     = true
+}
+
 variable "drainer" {
   description = "The e-mail address of the drainer's service account: the output `drainer.service_account` of the module above."
   type        = string

@@ -87,10 +87,19 @@ run "rights" {
   }
   assert {
     condition = (
-      toset(keys(google_project_iam_member.build)) == toset(["roles/artifactregistry.writer", "roles/logging.logWriter"]) &&
+      toset(keys(google_project_iam_member.build)) == toset(["roles/logging.logWriter"]) &&
       google_project_iam_member.build_source[0].condition[0].expression == join(" || ", [for each in ["gcf-v2-", "run-sources-"] : "resource.name.startsWith(\"projects/_/buckets/${each}\")"])
     )
-    error_message = "The build reads sources of functions, and writes the image and its log."
+    error_message = "The build reads sources of functions, and writes its log."
+  }
+  assert {
+    condition = (
+      google_artifact_registry_repository_iam_member.build.role == "roles/artifactregistry.writer" &&
+      google_artifact_registry_repository_iam_member.build.project == "my-project" &&
+      google_artifact_registry_repository_iam_member.build.location == "europe-west1" &&
+      google_artifact_registry_repository_iam_member.build.repository == local.name
+    )
+    error_message = "The build writes images into the installation's own repository, and nowhere else."
   }
 }
 
@@ -109,5 +118,28 @@ run "without_the_dns_endpoint_nobody_connects_by_iam" {
   assert {
     condition     = alltrue([for each in google_project_iam_member.control_plane : length(each.condition) == 0])
     error_message = "Where IAM takes no condition it can be left out."
+  }
+}
+
+run "a_given_builder_writes_into_the_given_repository_alone" {
+  command = plan
+
+  variables {
+    build = { create = false, service_account = "builder@my-project.iam.gserviceaccount.com" }
+    encryption = {
+      key        = "projects/keys/locations/europe-west1/keyRings/r/cryptoKeys/k"
+      repository = "projects/images/locations/europe-west1/repositories/functions"
+    }
+  }
+
+  assert {
+    condition = (
+      google_artifact_registry_repository_iam_member.build.project == "images" &&
+      google_artifact_registry_repository_iam_member.build.location == "europe-west1" &&
+      google_artifact_registry_repository_iam_member.build.repository == "functions" &&
+      google_artifact_registry_repository_iam_member.build.member == "serviceAccount:builder@my-project.iam.gserviceaccount.com" &&
+      length(google_project_iam_member.build) == 0
+    )
+    error_message = "Of a given repository, in whatever project, the builder gets that one."
   }
 }

@@ -15,6 +15,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+from tests.terraform.mirror import completed
+
 ROOT: Final = Path(__file__).parents[2]
 MODULE: Final = ROOT / "terraform"
 SECONDS: Final = 300.0
@@ -98,9 +100,10 @@ def with_providers(tool: Terraform) -> Terraform:
     Raises:
         RuntimeError: the mirror could not be built; says why.
     """
-    mirror = os.environ.get("EBB_TFMIRROR", "")
-    if not mirror:
+    named = os.environ.get("EBB_TFMIRROR", "")
+    if not named:
         return tool
+    mirror = completed(Path(named))
     built = subprocess.run(
         [f"{mirror}/mirror.sh"], capture_output=True, text=True, timeout=SECONDS, check=False, cwd=mirror
     )

@@ -48,10 +48,10 @@ run "cluster_elsewhere" {
 }
 """
 ROLES = {
+    "google_artifact_registry_repository_iam_member": {"roles/artifactregistry.writer"},
     "google_cloud_run_v2_service_iam_member": {"roles/run.invoker"},
     "google_kms_crypto_key_iam_member": {"roles/cloudkms.cryptoKeyEncrypterDecrypter"},
     "google_project_iam_member": {
-        "roles/artifactregistry.writer",
         "roles/logging.logWriter",
         "roles/storage.objectViewer",
         "the custom role",

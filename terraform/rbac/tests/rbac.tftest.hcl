@@ -31,6 +31,35 @@ run "every_object_of_the_file_is_made" {
   }
 }
 
+run "the_fence_stands_around_the_drainer" {
+  command = plan
+
+  assert {
+    condition     = length(kubernetes_manifest.fences) + length(kubernetes_manifest.fence_bindings) == length(local.admission) && length(local.admission) == 4
+    error_message = "Every object of infra/admission.yaml is made, and no other."
+  }
+  assert {
+    condition = alltrue([
+      for fence in kubernetes_manifest.fences :
+      fence.manifest.spec.matchConditions[0].expression == "request.userInfo.username == 'drainer@my-project.iam.gserviceaccount.com'"
+    ])
+    error_message = "The fence stands around the drainer's identity alone."
+  }
+}
+
+run "the_fence_may_be_left_to_kubectl" {
+  command = plan
+
+  variables {
+    admission = false
+  }
+
+  assert {
+    condition     = length(kubernetes_manifest.fences) + length(kubernetes_manifest.fence_bindings) == 0
+    error_message = "Without `admission` the submodule makes the rights alone."
+  }
+}
+
 run "an_identity_is_an_address" {
   command = plan
 

@@ -1,0 +1,30 @@
+# infra/admission.yaml, the single source, as Terraform's resources: the fence that RBAC cannot be. The provider has no
+# typed resource for it in version 2; `kubernetes_manifest` asks the cluster for its form, so a plan must reach it.
+
+locals {
+  # Only the leaf is replaced: of a first plan the identity is not known yet, and what is made must be.
+  admission = { for each in [for text in split("\n---\n", file("${path.module}/../../infra/admission.yaml")) : yamldecode(text)] : "${each.kind}/${each.metadata.name}" => each }
+  fences = {
+    for key, each in local.admission : key => merge(each, {
+      spec = merge(each.spec, {
+        matchConditions = [
+          for condition in each.spec.matchConditions : merge(condition, { expression = replace(condition.expression, "$${drainer}", var.drainer) })
+        ]
+      })
+    }) if each.kind == "ValidatingAdmissionPolicy"
+  }
+}
+
+resource "kubernetes_manifest" "fences" {
+  for_each = { for key, fence in local.fences : key => fence if var.admission }
+
+  manifest = each.value
+}
+
+resource "kubernetes_manifest" "fence_bindings" {
+  for_each = { for key, each in local.admission : key => each if var.admission && each.kind == "ValidatingAdmissionPolicyBinding" }
+
+  manifest = each.value
+
+  depends_on = [kubernetes_manifest.fences]
+}
