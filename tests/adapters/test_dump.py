@@ -205,8 +205,20 @@ def test_a_written_field_may_be_the_newest_time(tmp_path: Path) -> None:
             b"Error from server (Forbidden): nodes is forbidden\nmore",
             id="what kubectl said of a failure",
         ),
-        pytest.param("is not JSON", b"NAME STATUS\nn1 Ready", id="kubectl's table"),
-        pytest.param("is not JSON", b'{"kind": "List", "items": [', id="cut off"),
+        pytest.param("this is kubectl's table: use -o json", b"NAME   STATUS\nn1   Ready", id="kubectl's table"),
+        pytest.param("this is kubectl's table", b"NAMESPACE  NAME  READY\nshop  web-1  1/1", id="its table of pods"),
+        pytest.param("these are names only: use -o json", b"node/n1\nnode/n2\n", id="names only"),
+        pytest.param("this is what kubectl describe prints", b"Name:    n1\nRoles:   <none>\n", id="a description"),
+        pytest.param("this is a web page", b"<!doctype html>\n<html><body>Sign in</body></html>", id="HTML"),
+        pytest.param("kubectl found nothing there", b"No resources found", id="no resources"),
+        pytest.param("kubectl failed (The connection to the server",
+                     b"The connection to the server localhost:8080 was refused", id="no server"),
+        pytest.param("the cluster refused (nodes is forbidden)",
+                     b'{"kind": "Status", "message": "nodes is forbidden"}', id="the API's refusal"),
+        pytest.param("is cut off after 0 objects", b'{"kind": "List", "items": [', id="cut off at once"),
+        pytest.param("is cut off after 1 objects", b'{"items": [{"kind": "Service", "metadata": {"name": "s"}}, {"ki',
+                     id="cut off within an object"),
+        pytest.param("is not JSON", b'{"kind": "List" "items": []}', id="a comma is missing"),
         pytest.param("cannot be read", b"\x1f\x8bnot gzip", id="broken gzip"),
         pytest.param("cannot be read", gzip.compress(b"{}")[:-4], id="gzip cut off"),
         pytest.param("cannot be read", b"\xff\xfe\x00", id="half a character"),
@@ -217,7 +229,7 @@ def test_a_written_field_may_be_the_newest_time(tmp_path: Path) -> None:
         pytest.param("holds no nodes (left aside: nothing)", b'{"kind": "List", "items": []}', id="nothing"),
         pytest.param("is not JSON", b"[" * 100_000, id="nested beyond reason"),
     ],
-)
+)  # fmt: skip
 def test_a_file_that_is_no_dump_is_one_sentence(tmp_path: Path, expected: str, content: bytes) -> None:
     path = tmp_path / "dump.json"
     path.write_bytes(content)

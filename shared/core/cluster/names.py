@@ -13,10 +13,12 @@ OUR_TAINT: Final = "status-taint.cluster-autoscaler.kubernetes.io/ebb"
 """NoSchedule, value = order id. The autoscaler strips this prefix from its node templates and does not call
 the node unready for it (cluster-autoscaler, utils/taints)."""
 OUR_ANNOTATION: Final = "ebb.internal/drain"
+"""JSON {order_id, since}: who cordoned the node and when."""
 EVICTIONS_LABEL: Final = "ebb.internal/evictions"
 """On a namespace: `never` keeps its pods from Ebb (infra/admission.yaml)."""
-"""JSON {order_id, since}: who cordoned the node and when."""
 
+KUBE_SYSTEM: Final = "kube-system"
+"""The namespace of the cluster's own pods; every cluster has it, and its UID is the cluster's."""
 POOL_LABEL: Final = "cloud.google.com/gke-nodepool"
 ZONE_LABEL: Final = "topology.kubernetes.io/zone"
 REGION_LABEL: Final = "topology.kubernetes.io/region"

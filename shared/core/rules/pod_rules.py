@@ -17,7 +17,6 @@ from shared.core.rules.drain_context import DrainContext
 
 REPLICATED: Final = frozenset({"ReplicationController", "Job", "ReplicaSet", "StatefulSet"})
 """Controllers that create a pod again; others the cluster autoscaler does not trust to (rule Replicated)."""
-KUBE_SYSTEM: Final = "kube-system"
 STUCK_AFTER: Final = timedelta(seconds=30)
 """A pod that outlives its deletion by grace + 30 s is left to die where it is (rule LongTerminating)."""
 
@@ -56,13 +55,17 @@ def not_replicated(spec: PodClass, _: DrainContext) -> Iterable[Finding]:
 def kube_system(spec: PodClass, context: DrainContext) -> Iterable[Finding]:
     """Under `evict` we move these pods ourselves, so the autoscaler's PDB-or-one-hour rule finds none of them."""
     left = context.policy.kube_system_pods is KubeSystemPods.LEAVE
-    if left and spec.namespace == KUBE_SYSTEM and not _safe_to_evict(spec):
+    if left and spec.namespace == names.KUBE_SYSTEM and not _safe_to_evict(spec):
         yield Finding(PodBlock.KUBE_SYSTEM)
 
 
 def local_storage(spec: PodClass, context: DrainContext) -> Iterable[Finding]:
     """Keep local data; kube-system's is scratch space, as in estafette (docs/decisions/predecessors.md)."""
-    if context.policy.local_storage is LocalStorage.EVICT or _safe_to_evict(spec) or spec.namespace == KUBE_SYSTEM:
+    if (
+        context.policy.local_storage is LocalStorage.EVICT
+        or _safe_to_evict(spec)
+        or spec.namespace == names.KUBE_SYSTEM
+    ):
         return
     # The autoscaler splits this list at commas without trimming; so do we, or it would block where we do not.
     safe = spec.annotations.get(names.SAFE_LOCAL_VOLUMES, "").split(",")

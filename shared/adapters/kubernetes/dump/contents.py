@@ -1,6 +1,6 @@
 """The objects of a dump, gathered item by item, each once, and the newest time that they tell.
 
-Must not know files: `dump` names the place of a fault.
+Must not know files: `reading` names the place of a fault.
 """
 
 from collections import Counter
@@ -8,14 +8,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import partial
 from itertools import chain
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
 from shared.adapters.kubernetes import storage_lists, translate, wire
+from shared.adapters.kubernetes.dump.homes import Home, NodePlace, cloud_of, home_of
 from shared.adapters.kubernetes.fold import PodFolder
 from shared.adapters.kubernetes.workloads import workloads
 from shared.core.cluster.disruption_budget import PodDisruptionBudget
+from shared.core.cluster.names import KUBE_SYSTEM
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.storage import NO_CLAIMS, Storage, uses_claims
@@ -63,6 +65,7 @@ class Stamped(wire.Partial, frozen=True):
 Bytes = bytes | msgspec.Raw
 _stamped: Final = msgspec.json.Decoder(Stamped)
 _node: Final = msgspec.json.Decoder(wire.Node)
+_place: Final = msgspec.json.Decoder(NodePlace)
 _pod: Final = msgspec.json.Decoder(wire.Pod)
 _budget: Final = msgspec.json.Decoder(wire.PodDisruptionBudget)
 _controller: Final = msgspec.json.Decoder(wire.Controller)
@@ -74,7 +77,7 @@ _MAY_BE_EMPTY: Final = (storage_lists.ATTACHMENTS.resource, storage_lists.DRIVER
 class DumpContents:
     """What has been read so far. `ignored` counts items of kinds that no plan needs."""
 
-    def __init__(self) -> None:
+    def __init__(self, folder: PodFolder | None = None) -> None:
         self.nodes: dict[str, Node] = {}
         self.pods: dict[str, Pod] = {}
         self.budgets: dict[str, PodDisruptionBudget] = {}
@@ -84,7 +87,11 @@ class DumpContents:
         self.stateful_sets: dict[str, wire.Controller] = {}
         self.newest = datetime.min.replace(tzinfo=UTC)
         self.ignored: Counter[str] = Counter()
-        self._folder = PodFolder()
+        self.kinds: Counter[str] = Counter()
+        self.homes: set[Home] = set()
+        self.clouds: set[str] = set()
+        self.kube_system: set[str] = set()
+        self._folder = folder or PodFolder()
         self._storage = storage_lists.StorageRows()
         self._kinds: Mapping[str, Callable[[Bytes], None]] = {
             "Node": self._node,
@@ -111,7 +118,24 @@ class DumpContents:
         if not stamped.metadata.name:
             raise BadInput(f"this {kind} has no metadata.name")
         keep(raw)
+        self.kinds[kind] += 1
         self.newest = max((self.newest, *stamped.times()))
+
+    def merge(self, other: "DumpContents") -> None:
+        """Add what was printed elsewhere of the same cluster; what is known already stays."""
+        for mine, theirs in zip(self._rows(), other._rows(), strict=True):  # noqa: SLF001 - of the same class
+            for name, row in theirs.items():
+                mine.setdefault(name, row)
+        self._storage.merge(other._storage)  # noqa: SLF001 - same
+        self.kinds, self.ignored = self.kinds + other.kinds, self.ignored + other.ignored
+        self.homes |= other.homes
+        self.clouds |= other.clouds
+        self.kube_system |= other.kube_system
+        self.newest = max(self.newest, other.newest)
+
+    def _rows(self) -> tuple[dict[str, Any], ...]:
+        controllers = (self.replica_sets, self.deployments, self.stateful_sets)
+        return (self.nodes, self.pods, self.budgets, self.namespaces, *controllers)
 
     def read(self) -> ClusterReading:
         nodes, pods, budgets = self.nodes.values(), self.pods.values(), self.budgets.values()
@@ -129,7 +153,9 @@ class DumpContents:
         return self._storage.storage()
 
     def _node(self, raw: Bytes) -> None:
-        node = translate.node(_node.decode(raw))
+        node, place = translate.node(_node.decode(raw)), _place.decode(raw)
+        self.homes.add(home_of(place))
+        self.clouds.add(cloud_of(place))
         self.nodes.setdefault(node.name, node)
 
     def _pod(self, raw: Bytes) -> None:
@@ -142,6 +168,8 @@ class DumpContents:
 
     def _namespace(self, raw: Bytes) -> None:
         meta = _namespace.decode(raw).metadata
+        if meta.name == KUBE_SYSTEM and meta.uid:
+            self.kube_system.add(meta.uid)
         self.namespaces.setdefault(meta.name, meta.labels or {})
 
     def _controller(self, rows: dict[str, wire.Controller]) -> Callable[[Bytes], None]:

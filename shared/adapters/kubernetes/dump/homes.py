@@ -1,0 +1,76 @@
+"""Which cluster a node belongs to, as far as the node itself tells: by its name and by where the cloud has it.
+
+GKE names a node gke-CLUSTER-POOL-HASH-SUFFIX, the parts cut where they are long; its providerID holds project and
+zone, and all nodes of a cluster stand in one region. Must not compare more than two homes.
+"""
+
+import re
+from typing import Final, NamedTuple
+
+import msgspec
+
+from shared.adapters.kubernetes import wire
+from shared.core.cluster.names import POOL_LABEL
+
+AUTOPILOT: Final = "gk3-"
+"""How the names of nodes begin that GKE manages itself."""
+_NAME: Final = re.compile(r"gke-(?P<rest>.+)-[0-9a-f]{8}-[0-9a-z]{4}")
+_ON_GCE: Final = re.compile(r"gce://(?P<project>[^/]+)/(?P<region>[^/]+)-[^/-]+/.*")
+_LEAST_OF_A_POOL: Final = 3
+"""Letters of a pool's name that are enough to know it again where it was cut."""
+
+
+class NodePlaceMeta(wire.Partial, frozen=True):
+    name: str = ""
+    labels: dict[str, str] | None = None
+
+
+class NodePlaceSpec(wire.Partial, frozen=True):
+    provider_id: str = msgspec.field(default="", name="providerID")
+
+
+class NodePlace(wire.Partial, frozen=True):
+    """What a node says of where it belongs."""
+
+    metadata: NodePlaceMeta = NodePlaceMeta()
+    spec: NodePlaceSpec = NodePlaceSpec()
+
+
+class Home(NamedTuple):
+    """A cluster as its nodes know it; each part is empty where it is not known."""
+
+    project: str = ""
+    region: str = ""
+    name: str = ""
+
+    def may_be(self, other: "Home") -> bool:
+        """Return whether both may be one cluster; of two names the shorter may have been cut."""
+        same = all(not mine or not theirs or mine == theirs for mine, theirs in zip(self[:2], other[:2], strict=True))
+        return same and (self.name.startswith(other.name) or other.name.startswith(self.name))
+
+    def __str__(self) -> str:
+        return " ".join(part for part in (self.name, self.region, self.project) if part)
+
+
+def home_of(node: NodePlace) -> Home:
+    """Return where a node belongs."""
+    on_gce = _ON_GCE.fullmatch(node.spec.provider_id)
+    project, region = (on_gce["project"], on_gce["region"]) if on_gce else ("", "")
+    return Home(project, region, _cluster(node.metadata.name, (node.metadata.labels or {}).get(POOL_LABEL, "")))
+
+
+def cloud_of(node: NodePlace) -> str:
+    """Return the word with which a node's providerID begins: gce, aws, azure, kind."""
+    return node.spec.provider_id.partition(":")[0]
+
+
+def _cluster(node: str, pool: str) -> str:
+    """Return what stands before the pool's name."""
+    named = _NAME.fullmatch(node)
+    if named is None or not pool:
+        return ""
+    rest = named["rest"]
+    for length in range(len(pool), min(len(pool), _LEAST_OF_A_POOL) - 1, -1):
+        if rest.endswith(f"-{pool[:length].rstrip('-')}"):
+            return rest.removesuffix(f"-{pool[:length].rstrip('-')}")
+    return ""

@@ -1,0 +1,29 @@
+"""What a dump has to hold: the one list of it, and the command that prints it.
+
+Whatever a plan reads of a cluster stands here, in the words of `kubectl get`; `contents` reads exactly these kinds.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from shared.adapters.kubernetes.storage_lists import ALL
+
+RESOURCES: Final[Mapping[str, str]] = {
+    "Node": "nodes",
+    "Pod": "pods",
+    "PodDisruptionBudget": "poddisruptionbudgets",
+    "Namespace": "namespaces",
+    "ReplicaSet": "replicasets",
+    "Deployment": "deployments",
+    "StatefulSet": "statefulsets",
+    **{each.kind: each.resource for each in ALL},
+}
+"""By kind: its name for `kubectl get`."""
+
+
+def kubectl_get(options: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return the words of the command; options of kubectl, such as the context, stand before the rest."""
+    return ("kubectl", *options, "get", ",".join(RESOURCES.values()), "-A", "-o", "json")
+
+
+COMMAND: Final = f"{' '.join(kubectl_get())} > dump.json"

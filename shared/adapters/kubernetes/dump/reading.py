@@ -1,0 +1,179 @@
+"""The pictures that the files of a dump hold, one a cluster, and the time of each: its newest timestamp.
+
+Files, folders of them and `.gz`; lists of all kinds, typed lists, single objects, several documents in one file.
+Whatever is malformed is named with file and item; no other failure leaves here.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from shared.adapters.kubernetes import wire
+from shared.adapters.kubernetes.dump.clusters import APART, DumpPart, clusters_of, home
+from shared.adapters.kubernetes.dump.contents import DumpContents
+from shared.adapters.kubernetes.dump.files import Told, files_of, name_of, pieces
+from shared.adapters.kubernetes.dump.homes import Home
+from shared.adapters.kubernetes.dump.kinds import COMMAND
+from shared.adapters.kubernetes.dump.mistaken import what_it_is
+from shared.adapters.kubernetes.dump.objects import Document, Found, NoList, documents
+from shared.adapters.kubernetes.dump.values import NotJson, Values
+from shared.adapters.kubernetes.fold import PodFolder
+from shared.errors import BadDump, BadInput
+from shared.ports import ClusterReading
+
+_UNREADABLE: Final = (msgspec.MsgspecError, ValueError, RecursionError)
+
+
+class KindOnly(wire.Partial, frozen=True):
+    """An item's kind; a typed list leaves it to the list."""
+
+    kind: str = ""
+
+
+class RefusalDocument(wire.Partial, frozen=True):
+    """What the API server answers in place of objects."""
+
+    message: str = ""
+
+
+_status: Final = msgspec.json.Decoder(RefusalDocument)
+_kind: Final = msgspec.json.Decoder(KindOnly)
+
+
+@dataclass(frozen=True, slots=True)
+class DumpedCluster:
+    """One cluster of a dump. `kinds` were printed of it; `clouds` are the words before its nodes' providerIDs."""
+
+    files: tuple[Path, ...]
+    home: Home
+    reading: ClusterReading
+    newest: datetime
+    kinds: frozenset[str]
+    clouds: frozenset[str]
+
+
+def read_dump(paths: Sequence[Path]) -> tuple[ClusterReading, datetime]:
+    """Return the picture that the files hold together, and its time. An object printed twice counts once.
+
+    Raises:
+        BadDump: as `read_dumps`, or the files are of several clusters.
+    """
+    one, *others = read_dumps(paths)
+    if others:
+        names = ", ".join(str(each.home) or "unknown" for each in (one, *others))
+        raise BadDump(f"{_names(paths)}: of {len(others) + 1} clusters ({names}); {APART}.")
+    return one.reading, one.newest
+
+
+def read_dumps(paths: Sequence[Path], told: Told = lambda _: None) -> tuple[DumpedCluster, ...]:
+    """Return the clusters that the files hold, in the order in which they were found.
+
+    Raises:
+        BadDump: a file cannot be read, an item is malformed, there are no nodes, or parts cannot be told apart.
+    """
+    folder = PodFolder()
+    parts = [part for file in files_of(paths) for part in _parts(file, folder, told)]
+    found = clusters_of(parts)
+    if not any(each.contents.nodes for each in found):
+        raise BadDump(_no_nodes(paths, found))
+    return tuple(map(_cluster, found))
+
+
+def _cluster(part: DumpPart) -> DumpedCluster:
+    contents = part.contents
+    return DumpedCluster(
+        tuple(part.files),
+        home(contents),
+        contents.read(),
+        contents.newest,
+        frozenset(contents.kinds),
+        frozenset(contents.clouds),
+    )
+
+
+def _no_nodes(paths: Sequence[Path], parts: Iterable[DumpPart]) -> str:
+    whole = DumpContents()
+    for part in parts:
+        whole.merge(part.contents)
+    ignored = ", ".join(f"{count} {kind}" for kind, count in sorted(whole.ignored.items())) or "nothing"
+    return f"{_names(paths)}: holds no nodes (left aside: {ignored}); make a dump with `{COMMAND}`."
+
+
+def _names(paths: Sequence[Path]) -> str:
+    return ", ".join(map(name_of, paths)) or "no file"
+
+
+def _parts(file: Path, folder: PodFolder, told: Told) -> Iterator[DumpPart]:
+    """Yield each list of a file as a part of its own, and all objects that stand by themselves as one."""
+    alone = DumpPart([file], DumpContents(folder))
+    for document, found in _documents(file, told):
+        part = DumpPart([file], DumpContents(folder))
+        untyped: list[Found] = []
+        for each in found:
+            contents = part.contents if document.is_list else alone.contents
+            if not _add(contents, file, document, each):
+                untyped.append(each)
+        for each in untyped:
+            _add(part.contents, file, document, each, last=True)
+        yield part
+    yield alone
+
+
+def _documents(file: Path, told: Told) -> Iterator[tuple[Document, Iterator[Found]]]:
+    values = Values(pieces(file, told))
+    if not values.next_byte():
+        raise BadDump(f"{name_of(file)}: is empty; make a dump with `{COMMAND}`.")
+    for document, found in documents(values):
+        yield document, _named(file, values, found)
+
+
+def _named(file: Path, values: Values, found: Iterator[Found]) -> Iterator[Found]:
+    """Yield on, and say of what is no dump what it is instead."""
+    seen = 0
+    try:
+        for each in found:
+            yield each
+            seen += 1
+    except NotJson as fault:
+        cut_off = fault.cut_off and values.head.startswith(b"{")
+        why = f"is cut off after {seen:,} objects" if cut_off else what_it_is(values.head, str(fault))
+        raise BadDump(f"{name_of(file)}: {why}; make a dump with `{COMMAND}`.") from fault
+    except NoList as fault:
+        said = f"is no list of Kubernetes objects ({fault})"
+        raise BadDump(f"{name_of(file)}: {said}; make a dump with `{COMMAND}`.") from fault
+
+
+def _add(contents: DumpContents, file: Path, document: Document, found: Found, *, last: bool = False) -> bool:
+    """Add one object; False where its kind is not known yet: kubectl prints that of a typed list at the end."""
+    place = f"{name_of(file)}: items[{found.place}]" if found.place >= 0 else name_of(file)
+    try:
+        kind = _kind.decode(found.raw).kind or document.kind.removesuffix("List")
+        if not kind and not last:
+            return False
+        _keep(contents, kind, found.raw)
+    except (*_UNREADABLE, BadInput) as fault:
+        why = str(fault).rstrip(".")
+        raise BadDump(f"{place}{_name_of(found.raw)}: {why}; print it again with `{COMMAND}`.") from fault
+    return True
+
+
+def _keep(contents: DumpContents, kind: str, raw: bytes) -> None:
+    if kind == "Status":
+        raise BadInput(f"the cluster refused ({_status.decode(raw).message})")
+    contents.add(kind, raw)
+
+
+def _name_of(raw: bytes) -> str:
+    """Return ` (Pod default/web)` as far as a malformed item tells."""
+    try:
+        item: Any = msgspec.json.decode(raw)
+    except _UNREADABLE:
+        return ""
+    meta = item.get("metadata") if isinstance(item, dict) else None
+    if not isinstance(meta, dict):
+        return ""
+    return f" ({item.get('kind', 'object')} {meta.get('namespace', '')}/{meta.get('name', '')})".replace(" /", " ")
