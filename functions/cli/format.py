@@ -25,6 +25,12 @@ def monthly(micro_per_hour: int) -> str:
     return f"${float(dollars_a_month(micro_per_hour)):,.2f}"
 
 
+def whole_dollars(micro_per_hour: int) -> str:
+    """Return the same for a column of a table: `$1,235`, `<$1` for what is less."""
+    rounded = round(dollars_a_month(micro_per_hour))
+    return f"${rounded:,}" if rounded or not micro_per_hour else "<$1"
+
+
 def hourly(micro_per_hour: int) -> str:
     return f"${float(dollars(micro_per_hour)):,.2f}"
 

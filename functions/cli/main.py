@@ -16,9 +16,10 @@ from functions.cli.drains.commands import drain, release, status
 from functions.cli.errors import Sentences
 from functions.cli.flags import Commands
 from functions.cli.inputs import Sources
-from functions.cli.options import At, Context, Dumps, Kubeconfig, Output, PolicyFile
+from functions.cli.options import At, Context, Dumps, Format, Kubeconfig, Only, PolicyFile, Sort
 from functions.cli.policy.commands import policies
 
+_LISTED = "Which nodes are listed; without these they are summed up"
 _SETTINGS = {"help_option_names": ["-h", "--help"]}
 
 app = Commands(
@@ -53,7 +54,7 @@ def ebb(
 
 
 @app.command()
-def plan(
+def plan(  # noqa: PLR0913 - each is something that a person may type
     *,
     dump: Dumps = None,
     kubeconfig: Kubeconfig = None,
@@ -61,21 +62,47 @@ def plan(
     policy: PolicyFile = None,
     at: At = None,
     output: Annotated[
-        Output, typer.Option("--output", "-o", help="A table for people or JSON for tools.")
-    ] = Output.TABLE,
+        Format, typer.Option("--output", "-o", help="A table for people, markdown to send on, JSON or YAML for tools.")
+    ] = Format.TABLE,
     potential: Annotated[
         bool, typer.Option("--potential", help="Also say how many nodes could go with only the safety rules in force.")
     ] = False,
+    nodes: Annotated[bool, typer.Option("--nodes", rich_help_panel=_LISTED, help="List every node.")] = False,
+    pool: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--pool", metavar="NAME", rich_help_panel=_LISTED, help="List the nodes of this pool; repeatable."
+        ),
+    ] = None,
+    only: Annotated[
+        list[Only] | None,
+        typer.Option("--only", rich_help_panel=_LISTED, help="List the nodes of this verdict; repeatable."),
+    ] = None,
+    sort: Annotated[
+        Sort | None,
+        typer.Option("--sort", rich_help_panel=_LISTED, help="List by this; cost: dearest first, cpu: emptiest first."),
+    ] = None,
+    top: Annotated[
+        int | None,
+        typer.Option("--top", metavar="N", min=1, rich_help_panel=_LISTED, help="List the first N of each verdict."),
+    ] = None,
 ) -> None:
-    """Show what one pass of the planner would decide for every node, and why.
+    """Show what one pass of the planner would decide, pool by pool, and what keeps the nodes, by the money it holds.
 
     Changes nothing, and needs nothing installed in the cluster. Without --dump
     the cluster of the kubeconfig is read.
+
+    Examples:
+      ebb plan --dump cluster.json --potential
+      ebb plan --dump cluster.json --only keep --sort cost --top 20
+      ebb plan --policy policy.yaml --pool web-pool -o markdown
     """
+    from functions.cli.plan.asked import AskedNodes
     from functions.cli.plan.compute import show_plan
 
     sources = Sources(tuple(dump or ()), kubeconfig, context, policy, at)
-    show_plan(sources, output, with_potential=potential)
+    asked = AskedNodes(nodes, tuple(pool or ()), tuple(only or ()), sort, top)
+    show_plan(sources, output, asked, with_potential=potential)
 
 
 @app.command()

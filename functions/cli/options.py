@@ -20,6 +20,34 @@ class Output(StrEnum):
     JSON = "json"
 
 
+class Format(StrEnum):
+    """How a plan is printed."""
+
+    TABLE = "table"
+    JSON = "json"
+    YAML = "yaml"
+    MARKDOWN = "markdown"
+
+
+class Only(StrEnum):
+    """The verdicts by which nodes may be chosen."""
+
+    ORDER = "order"
+    WAITING = "waiting"
+    IN_FLIGHT = "in-flight"
+    KEEP = "keep"
+
+
+class Sort(StrEnum):
+    """What listed nodes may be sorted by."""
+
+    NAME = "name"
+    COST = "cost"
+    CPU = "cpu"
+    MEMORY = "memory"
+    REASON = "reason"
+
+
 def instant(text: str) -> datetime:
     """Read a time with its zone, as RFC 3339 writes it.
 

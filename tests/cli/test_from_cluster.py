@@ -44,7 +44,7 @@ def _ebb(addresses: dict[str, Any], *args: str, **environment: str) -> subproces
 
 
 def test_every_node_of_the_cluster_has_a_row(addresses: dict[str, Any]) -> None:
-    shown = _ebb(addresses, "plan")
+    shown = _ebb(addresses, "plan", "--nodes")
     assert (shown.returncode, shown.stderr) == (0, "")
     for name in _names(addresses):
         assert sum(line.startswith(f"{name} ") for line in shown.stdout.splitlines()) == 1

@@ -10,16 +10,22 @@ from fractions import Fraction
 from typing import Any, Final
 
 from functions.cli.format import dollars, dollars_a_month, rfc3339
+from functions.cli.plan.asked import EVERY_NODE, AskedNodes, wanted
+from functions.cli.plan.legend import HOLDING, LegendEntry
 from functions.cli.plan.view import BlockerView, NodeView, PlanView, Totals
 from shared.core.placement.assignments import Move
-from shared.core.planning.plan import AtRest, PlannedOrder, Potential
+from shared.core.planning.plan import AtRest, PlannedOrder, Potential, Verdict
+from shared.core.planning.pool_summaries import PoolSummary
 from shared.core.rules.drain_time import DrainTime
 
 SCHEMA: Final = 1
 
 
-def document(view: PlanView) -> dict[str, Any]:
-    """Return the plan as JSON values; `potential` is null unless it was asked for."""
+def document(view: PlanView, asked: AskedNodes = EVERY_NODE) -> dict[str, Any]:
+    """Return the plan as JSON values; `potential` is null unless it was asked for.
+
+    What was asked for chooses among `nodes` alone; everything else is of the whole plan.
+    """
     return {
         "schema": SCHEMA,
         "cluster": view.cluster or None,
@@ -27,7 +33,9 @@ def document(view: PlanView) -> dict[str, Any]:
         "policy_hash": view.policy_hash or None,
         "dry_run": view.dry_run,
         "totals": _totals(view.totals),
-        "nodes": [_node(each) for each in view.nodes],
+        "pools": [_pool(each) for each in view.pools],
+        "holds": [_held(each) for each in view.legend if each.kind in HOLDING],
+        "nodes": [_node(each) for each in wanted(view, asked)],
         "orders": [_order(each) for each in view.orders],
         "at_rest": None if view.at_rest is None else _at_rest(view.at_rest),
         "potential": None if view.potential is None else _potential(view.potential),
@@ -55,6 +63,7 @@ def _node(node: NodeView) -> dict[str, Any]:
         "verdict": decision.verdict.value,
         "reason": decision.reason or None,
         "blockers": [_blocker(each) for each in node.blockers],
+        "cost_per_hour": _money(dollars(decision.cost)),
         "cpu_ratio": _ratio(decision.cpu_ratio),
         "memory_ratio": _ratio(decision.memory_ratio),
         "movable_cpu_ratio": _ratio(decision.movable_cpu_ratio),
@@ -64,6 +73,27 @@ def _node(node: NodeView) -> dict[str, Any]:
         "marked_since": _time(decision.marked_since),
         "removable_at": _time(decision.removable_at),
         "drain": None if decision.drain is None else _drain(decision.drain),
+    }
+
+
+def _pool(pool: PoolSummary) -> dict[str, Any]:
+    return {
+        "name": pool.pool or None,
+        "nodes": pool.nodes,
+        "cpu_ratio": _ratio(pool.cpu_ratio),
+        "memory_ratio": _ratio(pool.memory_ratio),
+        "cost_per_hour": _money(dollars(pool.cost)),
+        "verdicts": {verdict.value: pool.verdicts.get(verdict, 0) for verdict in Verdict},
+        "saving_per_hour": _money(dollars(pool.saving)),
+    }
+
+
+def _held(entry: LegendEntry) -> dict[str, Any]:
+    return {
+        "reason": entry.word,
+        "of": entry.kind.value,
+        "nodes": entry.nodes,
+        "cost_per_hour": _money(dollars(entry.cost)),
     }
 
 

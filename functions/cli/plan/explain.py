@@ -8,8 +8,9 @@ from rich.table import Table
 from rich.text import Text
 
 from functions.cli.format import count, moment, monthly, percent
+from functions.cli.plan.node_table import STYLES
 from functions.cli.plan.sentences import length
-from functions.cli.plan.table import STYLES, show_notes
+from functions.cli.plan.table import show_notes
 from functions.cli.plan.view import NodeView, PlanView
 from shared.core.planning.plan import NodeDecision, PlannedOrder, Verdict
 

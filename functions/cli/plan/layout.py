@@ -1,12 +1,12 @@
 """Which columns fit into a terminal: every node keeps one line and its whole reason, whatever the width.
 
-What goes first is what is said elsewhere: the objects in the way stand in the legend, the verdict heads its
-group, the beginning that all names share stands above the table, and the pool is part of a node's name.
-Must not know more of a plan than its nodes.
+What goes first is what is said elsewhere: the verdict heads its group; the beginning that all names share, then the
+one that those of a pool share, stand above the table; then what stands in the way is worded shorter, and only at the
+end is it left to the blockers' own table. Must not know more of a plan than its nodes.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from functions.cli.format import percent
@@ -14,7 +14,7 @@ from functions.cli.plan.view import NodeView
 
 GAP: Final = 2
 ABOUT: Final = "because of"
-LEAST_ABOUT: Final = 24
+LEAST_ABOUT: Final = 20
 """Narrower than this a pod's name would hardly ever fit."""
 LEAST_NAME: Final = 12
 
@@ -22,6 +22,7 @@ _KEYS: Final = (
     ("node", "pool", "cpu", "mem", "go?", "verdict", "reason", "when (UTC)"),
     ("node", "pool", "cpu", "mem", "go?", "reason", "when (UTC)"),
     ("short", "pool", "cpu", "mem", "go?", "reason", "when (UTC)"),
+    ("tail", "pool", "cpu", "mem", "go?", "reason", "when (UTC)"),
     ("short", "cpu", "mem", "go?", "reason", "when (UTC)"),
 )
 """The layouts, widest first."""
@@ -39,10 +40,10 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The columns that were chosen; `prefix` is what the names in them have lost."""
+    """The columns that were chosen; `prefixes` is what the names in them have lost, by pool or (empty key) of all."""
 
     columns: tuple[Column, ...]
-    prefix: str = ""
+    prefixes: Mapping[str, str] = field(default_factory=dict)
     gap: int = GAP
 
     @property
@@ -51,32 +52,50 @@ class Layout:
 
 
 def fit(rows: Sequence[NodeView], width: int | None) -> Layout:
-    """Return the first layout that fits into so many characters; None = a file, which has room for all."""
-    prefix = _shared_beginning(rows)
-    columns = _columns(rows, len(prefix))
-    layouts = [
-        Layout(tuple(columns[key] for key in keys if key in columns), prefix if "short" in keys else "")
-        for keys in _KEYS
-    ]
+    """Return the layout that says most in so many characters; None = a file, which has room for all."""
+    layouts = _layouts(rows)
+    longest, shorter = (max(len(row.about[min(place, len(row.about) - 1)]) for row in rows) for place in (0, 1))
     if width is None:
-        return _with_about(layouts[0], rows, max(len(ABOUT), *(len(row.about[0]) for row in rows)))
-    tightest = replace(layouts[-1], gap=1)
-    for layout in (*layouts, tightest):
-        if layout.width <= width:
-            return _with_about(layout, rows, width - layout.width - layout.gap)
-    return _folded(tightest, width)
+        return _with_about(layouts[0], rows, max(len(ABOUT), longest))
+    for wording in (longest, shorter):
+        for layout in layouts:
+            if wording and layout.width + layout.gap + max(wording, len(ABOUT)) <= width:
+                return _with_about(layout, rows, width - layout.width - layout.gap)
+    return _without_whole_cause(layouts, rows, width, longest)
 
 
-def _columns(rows: Sequence[NodeView], cut: int) -> dict[str, Column]:
+def _without_whole_cause(layouts: Sequence[Layout], rows: Sequence[NodeView], width: int, longest: int) -> Layout:
+    narrow = min(layouts, key=lambda each: each.width)
+    room = width - narrow.width - narrow.gap
+    if longest and room >= max(len(ABOUT), LEAST_ABOUT):
+        return _with_about(narrow, rows, room)
+    tightest = replace(narrow, gap=1)
+    fitting = (layout for layout in (*layouts, tightest) if layout.width <= width)
+    return next(fitting, None) or _folded(tightest, width)
+
+
+def _layouts(rows: Sequence[NodeView]) -> list[Layout]:
+    shared = shared_beginning([row.name for row in rows])
+    by_pool: dict[str, list[str]] = {}
+    for row in rows:
+        by_pool.setdefault(row.decision.pool, []).append(row.name)
+    tails = {pool: shared_beginning(names) for pool, names in by_pool.items()}
+    columns = _columns(rows, shared, tails)
+    lost = {"short": {"": shared} if shared else {}, "tail": {pool: each for pool, each in tails.items() if each}}
+    return [Layout(tuple(columns[key] for key in keys if key in columns), lost.get(keys[0], {})) for keys in _KEYS]
+
+
+def _columns(rows: Sequence[NodeView], shared: str, tails: Mapping[str, str]) -> dict[str, Column]:
     columns = {
         "node": _column("node", rows, lambda row: row.name),
-        "short": _column("node", rows, lambda row: f"…{row.name[cut:]}" if cut else row.name),
+        "short": _column("node", rows, lambda row: _cut(row.name, shared)),
+        "tail": _column("node", rows, lambda row: _cut(row.name, tails.get(row.decision.pool, ""))),
         "pool": _column("pool", rows, lambda row: row.decision.pool or "-"),
         "cpu": _column("cpu", rows, lambda row: percent(row.decision.cpu_ratio), right=True),
         "mem": _column("mem", rows, lambda row: percent(row.decision.memory_ratio), right=True),
         "go?": _column("go?", rows, lambda row: "yes" if row.could_go else ""),
         "verdict": _column("verdict", rows, lambda row: row.verdict),
-        "reason": _column("reason", rows, lambda row: row.decision.reason),
+        "reason": _column("reason", rows, lambda row: row.reason),
         "when (UTC)": _column("when (UTC)", rows, lambda row: row.when),
     }
     if not any(row.could_go for row in rows):
@@ -88,22 +107,25 @@ def _column(title: str, rows: Sequence[NodeView], cell: Callable[[NodeView], str
     return Column(title, cell, max(len(title), *(len(cell(row)) for row in rows)), right)
 
 
-def _shared_beginning(rows: Sequence[NodeView]) -> str:
-    """Return the beginning that all names share, up to a hyphen."""
-    first, last = min(row.name for row in rows), max(row.name for row in rows)
-    shared = next((at for at, pair in enumerate(zip(first, last, strict=False)) if pair[0] != pair[1]), 0)
-    return first[: first.rfind("-", 0, shared) + 1]
+def _cut(name: str, beginning: str) -> str:
+    return f"…{name[len(beginning) :]}" if beginning and name.startswith(beginning) else name
+
+
+def shared_beginning(names: Sequence[str]) -> str:
+    """Return the beginning that all names share, up to a hyphen; a name alone keeps its last word."""
+    first, last = min(names), max(names)
+    shared = next((at for at, pair in enumerate(zip(first, last, strict=False)) if pair[0] != pair[1]), len(first) - 1)
+    return first[: first.rfind("-", 0, max(shared, 0)) + 1]
 
 
 def _with_about(layout: Layout, rows: Sequence[NodeView], room: int) -> Layout:
     """Add what stands in the way after the reason, each in the longest wording that has room."""
+    if not any(row.about[0] for row in rows):
+        return layout
 
     def wording(row: NodeView) -> str:
         return next(each for each in row.about if len(each) <= room)
 
-    longest = max(len(row.about[0]) for row in rows)
-    if not longest or room < max(len(ABOUT), min(LEAST_ABOUT, longest)):
-        return layout
     at = next(number for number, column in enumerate(layout.columns) if column.title == "reason") + 1
     about = Column(ABOUT, wording, max(len(ABOUT), *(len(wording(row)) for row in rows)))
     return replace(layout, columns=(*layout.columns[:at], about, *layout.columns[at:]))

@@ -1,57 +1,89 @@
-"""What the words of a plan mean: each reason that occurs once, with its sentence and what it is about.
+"""What the words of a plan mean: each reason that occurs once, with its sentence and the money that it holds.
 
 Pure: a plan in, entries out. Must not word a reason: `sentences` does.
 """
 
-from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
 
 from functions.cli.plan.sentences import IN_FLIGHT, of_reason
 from shared.core.planning.plan import NodeDecision, Plan, Verdict
-from shared.core.reasons import Blocker, Unremovable
+from shared.core.reasons import Blocker, PodBlock, Unremovable
+
+
+class WordKind(StrEnum):
+    """What a word is said of."""
+
+    GOES = "goes"
+    """Why a node goes."""
+    NODE = "node"
+    """What names the verdict of a node that stays."""
+    POD = "pod"
+    """What a pod on such a node says; a node may have several."""
+    ALSO = "also"
+    """What else stands in a node's way, and names no verdict."""
+
+
+HOLDING: Final = (WordKind.NODE, WordKind.POD)
+"""What holds money: the others go, or are held by another word already."""
 
 
 @dataclass(frozen=True, slots=True)
 class LegendEntry:
-    """One word with its sentence: how many nodes it names, and the objects (pods, PDBs, budgets) it is about."""
+    """One word with its sentence: how many nodes it names, what they cost, and what (pods, PDBs, budgets) it is about.
+
+    `cost` is in micro-dollars per hour; objects of the dearest nodes come first.
+    """
 
     word: str
     sentence: str
     nodes: int
     objects: tuple[str, ...] = ()
+    kind: WordKind = WordKind.NODE
+    cost: int = 0
 
 
 def legend(plan: Plan) -> tuple[LegendEntry, ...]:
-    """Return first the reasons of the verdicts, the most frequent first, then those that only pods gave."""
-    heads = Counter(_head(each) for each in plan.decisions if _head(each))
-    others = Counter(word for each in plan.decisions for word in _words(each) - heads.keys())
-    objects, blockers = _objects(plan), [blocker for each in plan.decisions for blocker in each.blockers]
-    by_word = {each.reason.value: each for each in blockers}
-    return tuple(
-        LegendEntry(word, _sentence(word, by_word), nodes, objects.get(word, ()))
-        for counted in (heads, others)
-        for word, nodes in sorted(counted.items(), key=lambda item: (-item[1], item[0]))
-    )
+    """Return the entries by kind, those that hold most money first."""
+    rows: dict[tuple[WordKind, str], list[NodeDecision]] = {}
+    for each in plan.decisions:
+        for key in _keys(each):
+            rows.setdefault(key, []).append(each)
+    named = {word for kind, word in rows if kind in {WordKind.NODE, WordKind.GOES}}
+    entries = (_entry(*key, own) for key, own in rows.items() if key[0] is not WordKind.ALSO or key[1] not in named)
+    order = list(WordKind)
+    return tuple(sorted(entries, key=lambda each: (order.index(each.kind), -each.cost, -each.nodes, each.word)))
 
 
-def _sentence(word: str, blockers: dict[str, Blocker]) -> str:
-    return of_reason(word, [blockers[word]] if word in blockers else ())
+def _keys(decision: NodeDecision) -> Iterator[tuple[WordKind, str]]:
+    """Yield each word of a node once."""
+    if decision.verdict is Verdict.IN_FLIGHT:
+        yield WordKind.GOES, IN_FLIGHT
+    elif decision.reason:
+        yield (WordKind.NODE if decision.blockers else WordKind.GOES), decision.reason
+    for reason in dict.fromkeys(each.reason for each in decision.blockers):
+        if isinstance(reason, PodBlock):
+            yield WordKind.POD, reason.value
+        elif reason.value != decision.reason:
+            yield WordKind.ALSO, reason.value
 
 
-def _head(decision: NodeDecision) -> str:
-    return IN_FLIGHT if decision.verdict is Verdict.IN_FLIGHT else decision.reason
+def _entry(kind: WordKind, word: str, own: list[NodeDecision]) -> LegendEntry:
+    said = [each for decision in own for each in decision.blockers if each.reason.value == word]
+    cost = sum(each.cost for each in own)
+    return LegendEntry(word, of_reason(word, said), len(own), _objects(word, own), kind, cost)
 
 
-def _words(decision: NodeDecision) -> set[str]:
-    return {blocker.reason.value for blocker in decision.blockers}
+def _objects(word: str, own: Iterable[NodeDecision]) -> tuple[str, ...]:
+    """Return what the word is about, each once; pods stand with their own reasons."""
+    if word == Unremovable.BLOCKED_BY_POD.value:
+        return ()
+    dearest = sorted(own, key=lambda each: (-each.cost, each.name))
+    said = (each for decision in dearest for each in decision.blockers if each.reason.value == word and each.object)
+    return tuple(dict.fromkeys(map(_about, said)))
 
 
-def _objects(plan: Plan) -> dict[str, tuple[str, ...]]:
-    """Return by reason what its blockers are about, each once; pods stand with their own reasons."""
-    rows: dict[str, dict[str, None]] = {}
-    for decision in plan.decisions:
-        for blocker in decision.blockers:
-            if blocker.object and blocker.reason is not Unremovable.BLOCKED_BY_POD:
-                about = f"{blocker.object} ({blocker.detail})" if blocker.detail else blocker.object
-                rows.setdefault(blocker.reason.value, {})[about] = None
-    return {word: tuple(sorted(names)) for word, names in rows.items()}
+def _about(blocker: Blocker) -> str:
+    return f"{blocker.object} ({blocker.detail})" if blocker.detail else blocker.object

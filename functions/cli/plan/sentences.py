@@ -75,6 +75,12 @@ def length(takes: DrainTime) -> str:
     return f"{count(takes.rounds, 'round')}{held}: {between}, of the {span(takes.deadline)} that it may take"
 
 
+def reason_of(decision: NodeDecision) -> str:
+    """Return the word that a row shows; where a pod keeps the node the pod's own: `blocked_by_pod` names no cause."""
+    said = _of_pods(decision.blockers)
+    return f"pod: {said[0].reason.value}" if said else decision.reason
+
+
 def about(blockers: Sequence[Blocker]) -> tuple[str, ...]:
     """Return wordings of what stands in the way, longest first, the empty one last."""
     named = _of_pods(blockers) or tuple(blockers)
@@ -82,13 +88,7 @@ def about(blockers: Sequence[Blocker]) -> tuple[str, ...]:
         return ("",)
     first, rest = named[0], len(named) - 1
     more = f"+{rest}" if rest else ""
-    word = first.reason.value if isinstance(first.reason, PodBlock) else ""
-    wordings = (
-        _joined(word, first.object, first.detail, more),
-        _joined(word, first.object, more),
-        _joined(word, more),
-        "",
-    )
+    wordings = (_joined(first.object, first.detail, more), _joined(first.object, more), more, "")
     return tuple(dict.fromkeys(wordings))
 
 

@@ -1,41 +1,45 @@
-"""The plan on a terminal: totals, one row a node, what the words mean, and one line that sums up.
+"""The plan on a terminal: what it rests on, the sums, the pools, what keeps nodes, and one line that sums up.
 
-Must not decide anything, and must not cut a word of a reason: `layout` leaves out columns instead.
+The nodes themselves are listed where they were asked for. Must not decide anything.
 """
 
-from collections.abc import Iterable, Sequence
-from typing import Final, Literal
+from collections.abc import Sequence
+from typing import Final
 
 from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
-from functions.cli.format import count, hourly, moment, monthly, some
+from functions.cli.format import count, hourly, moment, monthly
 from functions.cli.inputs import WARNING
-from functions.cli.plan.layout import GAP, Layout, fit
-from functions.cli.plan.legend import LegendEntry
-from functions.cli.plan.view import PlanView, VerdictGroup
-from shared.core.planning.plan import Verdict
+from functions.cli.plan import blocker_table, node_table, pool_table
+from functions.cli.plan.asked import AskedNodes, shown
+from functions.cli.plan.layout import GAP
+from functions.cli.plan.view import PlanView
 
-STYLES: Final = {
-    Verdict.ORDER: "bold green",
-    Verdict.WOULD_ORDER: "bold green",
-    Verdict.WAITING: "yellow",
-    Verdict.IN_FLIGHT: "cyan",
-    Verdict.KEEP: "",
-}
+SUM: Final = AskedNodes()
+HINT: Final = "--nodes lists each node (--pool, --only, --sort, --top choose); ebb explain NODE says all about one."
 
 
-def show(console: Console, view: PlanView) -> None:
-    """Print the whole plan; its notes come first, because they say what it rests on."""
+def show(console: Console, view: PlanView, asked: AskedNodes = SUM) -> None:
+    """Print the plan; its notes come first, because they say what it rests on.
+
+    Raises:
+        BadInput: a pool was asked for that the cluster does not have.
+    """
+    chosen = shown(view, asked)
     show_notes(console, view.notes)
     console.print(_head(view))
     if not view.nodes:
         return
-    _nodes(console, view.groups)
     console.print()
-    console.print(_legend(view.legend))
+    pool_table.show(console, view)
+    if asked.lists_nodes:
+        console.print()
+        node_table.show(console, chosen)
+    blocker_table.show(console, view.legend, whole=asked.lists_nodes)
     console.print()
+    if not asked.lists_nodes:
+        console.print(HINT, style="dim")
     console.print(view.summary)
 
 
@@ -55,41 +59,6 @@ def _head(view: PlanView) -> Table:
     if view.potential_saving:
         head.add_row("Potential", view.potential_saving)
     return head
-
-
-def _nodes(console: Console, groups: Sequence[VerdictGroup]) -> None:
-    layout = fit([row for group in groups for row in group.nodes], console.width if console.is_terminal else None)
-    if layout.prefix:
-        console.print(f"\nNames of nodes begin with {layout.prefix}")
-    console.print()
-    console.print(_table(layout, groups))
-
-
-def _table(layout: Layout, groups: Iterable[VerdictGroup]) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, layout.gap, 0, 0), header_style="bold")
-    for column in layout.columns:
-        side: Literal["left", "right"] = "right" if column.right else "left"
-        table.add_column(column.title, width=column.width, justify=side, overflow="fold")
-    for number, group in enumerate(groups):
-        if number:
-            table.add_row()
-        table.add_row(Text(group.title, style="bold"))
-        for row in group.nodes:
-            table.add_row(*(Text(column.cell(row)) for column in layout.columns), style=STYLES[group.verdict])
-    return table
-
-
-def _legend(entries: Sequence[LegendEntry]) -> Table:
-    """Return the reasons with how many nodes and what they mean, and below each the first objects it is about."""
-    table = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
-    table.add_column("nodes", justify="right")
-    table.add_column("reason", no_wrap=True)
-    table.add_column("meaning")
-    for entry in entries:
-        table.add_row(f"{entry.nodes:,}", entry.word, entry.sentence)
-        if entry.objects:
-            table.add_row("", "", Text(some(entry.objects), style="dim"))
-    return table
 
 
 def _grid() -> Table:

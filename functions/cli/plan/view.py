@@ -15,6 +15,7 @@ from functions.cli.plan import sentences
 from functions.cli.plan.legend import LegendEntry, legend
 from functions.cli.remedies import REMEDIES
 from shared.core.planning.plan import AtRest, NodeDecision, Plan, PlannedOrder, Potential, Verdict
+from shared.core.planning.pool_summaries import PoolSummary, pool_summaries, whole_cluster
 from shared.core.reasons import Blocker
 from shared.errors import BadInput
 
@@ -57,6 +58,8 @@ class NodeView:
     sentence: str
     """That of its reason; empty where the reason is an order's id."""
     blockers: tuple[BlockerView, ...]
+    reason: str
+    """The word that names the verdict; of a node that a pod keeps the pod's own, with what it is of."""
     about: tuple[str, ...]
     when: str
     could_go: bool
@@ -94,6 +97,8 @@ class PlanView:
     totals: Totals
     nodes: tuple[NodeView, ...]
     groups: tuple[VerdictGroup, ...]
+    pools: tuple[PoolSummary, ...]
+    whole: PoolSummary
     orders: tuple[PlannedOrder, ...]
     at_rest: AtRest | None
     potential: Potential | None
@@ -120,7 +125,8 @@ class PlanView:
 
 def view_of(plan: Plan, potential: Potential | None = None, notes: Sequence[str] = ()) -> PlanView:
     """Return what is shown of a plan; `potential` is None unless it was asked for."""
-    nodes = _nodes(plan, frozenset(potential.nodes if potential else ()))
+    could_go = frozenset(potential.nodes if potential else ())
+    nodes = _nodes(plan, could_go)
     return PlanView(
         cluster=plan.cluster,
         taken_at=plan.taken_at,
@@ -129,6 +135,8 @@ def view_of(plan: Plan, potential: Potential | None = None, notes: Sequence[str]
         totals=_totals(plan),
         nodes=nodes,
         groups=_groups(nodes, plan.orders),
+        pools=pool_summaries(plan, could_go),
+        whole=whole_cluster(plan, could_go),
         orders=plan.orders,
         at_rest=plan.at_rest,
         potential=potential,
@@ -158,6 +166,7 @@ def _node(decision: NodeDecision, now: datetime, order: PlannedOrder | None, *, 
         decision,
         sentence=sentences.of_reason(decision.reason, decision.blockers),
         blockers=tuple(map(_blocker, decision.blockers)),
+        reason=sentences.reason_of(decision),
         about=sentences.about(decision.blockers),
         when=sentences.when(decision, now, order.saving if order else 0),
         could_go=could_go,

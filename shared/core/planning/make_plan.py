@@ -5,6 +5,7 @@ come, which of those go now. Must not act; equal input gives an equal plan.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from fractions import Fraction
 from typing import Final
@@ -16,7 +17,7 @@ from shared.core.planning.at_rest import Searcher, kept_by_the_autoscaler
 from shared.core.planning.candidates import AssessedNode, assess_nodes
 from shared.core.planning.decisions import Decider, decision, is_due
 from shared.core.planning.marks import INTERVAL, update_marks
-from shared.core.planning.plan import Plan, PlannedOrder, Potential, Verdict
+from shared.core.planning.plan import NodeDecision, Plan, PlannedOrder, Potential, Verdict
 from shared.core.planning.prices import Prices
 from shared.core.planning.savings import with_savings
 from shared.core.planning.selection import Selection, announced_nodes, departing_nodes
@@ -57,7 +58,7 @@ def make_plan(
         taken_at=snapshot.taken_at,
         policy_hash=policy.hash,
         dry_run=policy.dry_run,
-        decisions=tuple(decide(assessed) for assessed in rows),
+        decisions=_priced((decide(assessed) for assessed in rows), snapshot, prices),
         orders=_orders(selection, prices),
         marks=updated,
         pods=len(snapshot.pods),
@@ -77,9 +78,13 @@ def plan_without_policy(
         taken_at=snapshot.taken_at,
         policy_hash="",
         dry_run=True,
-        decisions=tuple(
-            decision(each, Verdict.IN_FLIGHT, ()) if each.claimed_by else decision(each, Verdict.KEEP, invalid)
-            for each in assess_nodes(Situation(snapshot, state, NO_POLICY))
+        decisions=_priced(
+            (
+                decision(each, Verdict.IN_FLIGHT, ()) if each.claimed_by else decision(each, Verdict.KEEP, invalid)
+                for each in assess_nodes(Situation(snapshot, state, NO_POLICY))
+            ),
+            snapshot,
+            prices,
         ),
         marks=marks,
         pods=len(snapshot.pods),
@@ -166,6 +171,11 @@ def _orders(selection: Selection, prices: Prices) -> tuple[PlannedOrder, ...]:
         )
         for assessed in selection.taken
     )
+
+
+def _priced(decisions: Iterable[NodeDecision], snapshot: Snapshot, prices: Prices) -> tuple[NodeDecision, ...]:
+    """Return the decisions, each with what its node costs."""
+    return tuple(replace(each, cost=prices.of(snapshot.node_by_name[each.name]).per_hour) for each in decisions)
 
 
 def _cost(snapshot: Snapshot, prices: Prices) -> int:

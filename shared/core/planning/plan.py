@@ -56,6 +56,8 @@ class NodeDecision:
     """Both nothing where the node reports no allocatable CPU or memory."""
     drain: DrainTime | None = None
     """How long its drain would take; None of a node that stays or is in flight already."""
+    cost: int = 0
+    """Micro-dollars per hour."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from shared.core.placement.assignments import Move
 from shared.core.planning.plan import NodeDecision, Plan, PlannedOrder, Verdict
 from shared.core.reasons import Blocker, DrainReason, PodBlock, Unremovable
 from shared.core.rules.drain_time import DrainTime
-from tests.builders import CLUSTER, NOW
+from tests.builders import CLUSTER, NOW, resources
 
 DOLLAR = 10**6
 THREE_ROUNDS = DrainTime(timedelta(minutes=1), timedelta(seconds=150), 3, "shop/web", timedelta(minutes=9))
@@ -26,6 +26,9 @@ def decision(name: str, verdict: Verdict = Verdict.KEEP, *blockers: Blocker, **c
         "movable_cpu_ratio": Fraction(2, 5),
         "movable_memory_ratio": Fraction(1, 5),
         "score": Fraction(45),
+        "cost": DOLLAR // 10,
+        "allocatable": resources(cpu=4, memory=16),
+        "requested": resources(cpu=2, memory=4),
         **changes,
     }
     return NodeDecision(name=name, verdict=verdict, blockers=blockers, **given)

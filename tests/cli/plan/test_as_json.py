@@ -45,12 +45,38 @@ class _Drain(_Exact):
     deadline_seconds: int
 
 
+class _Verdicts(_Exact):
+    order: int
+    would_order: int
+    in_flight: int
+    waiting: int
+    keep: int
+
+
+class _Pool(_Exact):
+    name: str | None
+    nodes: int
+    cpu_ratio: float | None
+    memory_ratio: float | None
+    cost_per_hour: float
+    verdicts: _Verdicts
+    saving_per_hour: float
+
+
+class _Held(_Exact):
+    reason: str
+    of: str
+    nodes: int
+    cost_per_hour: float
+
+
 class _Node(_Exact):
     name: str
     pool: str | None
     verdict: str
     reason: str | None
     blockers: list[_Blocker]
+    cost_per_hour: float
     cpu_ratio: float | None
     memory_ratio: float | None
     movable_cpu_ratio: float | None
@@ -94,6 +120,8 @@ class _Document(_Exact):
     policy_hash: str | None
     dry_run: bool
     totals: _Totals
+    pools: list[_Pool]
+    holds: list[_Held]
     nodes: list[_Node]
     orders: list[_Order]
     at_rest: _AtRest | None

@@ -6,6 +6,7 @@ from pathlib import Path
 from rich.console import Console
 
 from functions.cli.plan import explain, table
+from functions.cli.plan.asked import EVERY_NODE
 from functions.cli.plan.view import view_of
 from tests.cli.plan.plans import of_every_kind
 from tests.cli.plan.test_as_json import POTENTIAL
@@ -18,6 +19,8 @@ def test_the_table_and_each_explanation_are_the_golden_ones() -> None:
     console = Console(file=pages, width=100, force_terminal=True, color_system=None)
 
     table.show(console, view_of(of_every_kind(), POTENTIAL, ("warning: something is odd.", "Without a policy.")))
+    console.print()
+    table.show(console, view_of(of_every_kind()), EVERY_NODE)
     for node in view_of(of_every_kind()).nodes:
         explain.show(console, view_of(of_every_kind()), node.name)
 

@@ -34,8 +34,9 @@ FULL = ["node", "pool", "cpu", "mem", "verdict", "reason", "because of", "when (
     [
         pytest.param(FULL, None, id="a file has room for all"),
         pytest.param(FULL, 200, id="200 columns"),
-        pytest.param([title for title in FULL if title != "because of"], 120, id="120 columns"),
-        pytest.param(["node", "pool", "cpu", "mem", "reason", "because of", "when (UTC)"], 100, id="100 columns"),
+        pytest.param([title for title in FULL if title != "verdict"], 120, id="120 columns"),
+        pytest.param([title for title in FULL if title != "verdict"], 90, id="90 columns"),
+        pytest.param([title for title in FULL if title not in {"verdict", "pool"}], 80, id="80 columns"),
         pytest.param(["node", "cpu", "mem", "reason", "when (UTC)"], 58, id="58 columns"),
     ],
 )
@@ -45,8 +46,18 @@ def test_columns_that_are_said_elsewhere_go_first(expected: list[str], width: in
 
 def test_a_narrow_table_shows_names_without_their_shared_beginning() -> None:
     layout = fit(_rows([f"{LONG}00a1", f"{LONG}00b2"]), 80)
-    assert layout.prefix == LONG
+    assert set(layout.prefixes.values()) == {LONG}
     assert [layout.columns[0].cell(row) for row in _rows([f"{LONG}00a1"])] == ["…00a1"]
+
+
+def test_names_lose_what_those_of_a_pool_share_before_the_cause_is_worded_shorter() -> None:
+    names = [("web", "gke-prod-web-pool-1a2b-0001"), ("web", "gke-prod-web-pool-1a2b-0002"),
+             ("db", "gke-prod-db-pool-3c4d-0001"), ("db", "gke-prod-db-pool-3c4d-0002")]  # fmt: skip
+    rows = view_of(plan(*(blocked(name, "shop/cart-5d4f8b-x2x4z", pool=pool) for pool, name in names))).nodes
+    layout = fit(rows, 90)
+    assert layout.prefixes == {"web": "gke-prod-web-pool-1a2b-", "db": "gke-prod-db-pool-3c4d-"}
+    shown = [[column.cell(row) for column in layout.columns if column.title != "when (UTC)"] for row in rows]
+    assert shown[0] == ["…0001", "web", "50%", "25%", "pod: local_storage", "shop/cart-5d4f8b-x2x4z volume cache"]
 
 
 @pytest.mark.parametrize("width", range(48, 90))

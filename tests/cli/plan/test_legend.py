@@ -1,23 +1,36 @@
-from functions.cli.plan.legend import legend
+from functions.cli.plan.legend import WordKind, legend
 from shared.core.planning.plan import Verdict
 from shared.core.reasons import Blocker, PodBlock, Unremovable
-from tests.cli.plan.plans import blocked, busy, decision, in_flight, ordered, plan
+from tests.cli.plan.plans import DOLLAR, blocked, busy, decision, in_flight, ordered, plan
 
 
-def test_each_reason_is_said_once_the_most_frequent_first() -> None:
+def test_each_reason_is_said_once_under_what_it_is_said_of() -> None:
     entries = legend(plan(busy("n1"), busy("n2"), ordered("n3"), in_flight("n4")))
-    assert [(entry.word, entry.nodes) for entry in entries] == [
-        ("cpu_above_limit", 2),
-        ("in flight", 1),
-        ("underutilized", 1),
+    assert [(entry.kind, entry.word, entry.nodes) for entry in entries] == [
+        (WordKind.GOES, "in flight", 1),
+        (WordKind.GOES, "underutilized", 1),
+        (WordKind.NODE, "cpu_above_limit", 2),
     ]
+
+
+def test_what_holds_most_money_comes_first_however_few_nodes_it_is() -> None:
+    entries = legend(plan(busy("n1"), busy("n2"), blocked("n3", "shop/a", cost=DOLLAR)))
+    assert [(entry.word, entry.cost) for entry in entries if entry.kind is WordKind.NODE] == [
+        ("blocked_by_pod", DOLLAR),
+        ("cpu_above_limit", DOLLAR // 5),
+    ]
+
+
+def test_what_lies_on_the_dearest_node_is_named_first() -> None:
+    entries = legend(plan(blocked("n1", "shop/a"), blocked("n2", "shop/b", cost=DOLLAR)))
+    assert entries[-1].objects == ("shop/b (volume cache)", "shop/a (volume cache)")
 
 
 def test_what_pods_say_follows_the_reasons_of_the_verdicts_and_names_the_pods() -> None:
     entries = legend(plan(blocked("n1", "shop/b", "shop/a"), blocked("n2", "shop/a")))
     assert [(entry.word, entry.nodes, entry.objects) for entry in entries] == [
         ("blocked_by_pod", 2, ()),
-        ("local_storage", 2, ("shop/a (volume cache)", "shop/b (volume cache)")),
+        ("local_storage", 2, ("shop/b (volume cache)", "shop/a (volume cache)")),
     ]
 
 

@@ -3,15 +3,23 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
+from functions.cli.plan.asked import EVERY_NODE, AskedNodes
 from functions.cli.plan.table import show
 from functions.cli.plan.view import view_of
 from shared.core.planning.plan import Plan, Potential
-from tests.cli.plan.plans import busy, of_every_kind, plan, waiting
+from tests.cli.plan.plans import blocked, busy, of_every_kind, plan, waiting
 
 
-def _shown(given: Plan, width: int = 80, potential: Potential | None = None, notes: tuple[str, ...] = ()) -> str:
+def _shown(
+    given: Plan,
+    width: int = 80,
+    potential: Potential | None = None,
+    notes: tuple[str, ...] = (),
+    asked: AskedNodes = EVERY_NODE,
+) -> str:
     pages = StringIO()
-    show(Console(file=pages, width=width, force_terminal=True, color_system=None), view_of(given, potential, notes))
+    console = Console(file=pages, width=width, force_terminal=True, color_system=None)
+    show(console, view_of(given, potential, notes), asked)
     return pages.getvalue()
 
 
@@ -52,6 +60,21 @@ def test_the_potential_is_said_above_and_marked_at_each_node() -> None:
     shown = _shown(plan(waiting("n1"), busy("n2")), 120, Potential(("n1",), 100_000))
     assert "$73.00 a month by 1 node, 50% of the cost" in shown
     assert [line.split()[0] for line in shown.splitlines() if "yes" in line] == ["n1"]
+
+
+@pytest.mark.parametrize("width", [80, 120, 200])
+def test_five_hundred_nodes_of_ten_pools_fit_a_screen_unless_they_are_asked_for(width: int) -> None:
+    names = [f"gke-prod-europe-west4-pool-1a2b3c4d-{number:04x}" for number in range(500)]
+    rows = [blocked(name, f"shop/cart-{name[-4:]}", pool=f"pool-{int(name[-4:], 16) % 10}") for name in names]
+    shown = _shown(plan(*rows), width, asked=AskedNodes()).splitlines()
+    assert len(shown) <= 40
+    assert max(map(len, shown)) <= width
+    assert not any(name[-4:] in line for name in names[1:] for line in shown if "…" in line)
+
+
+def test_a_file_is_told_the_bars_of_each_pool_and_of_all() -> None:
+    shown = _shown(of_every_kind(), 120, asked=AskedNodes()).splitlines()
+    assert [line.split()[0] for line in shown if "50%" in line] == ["a", "b", "all"]
 
 
 def test_an_empty_cluster_is_no_table() -> None:

@@ -52,12 +52,12 @@ def test_when(expected: str, given: NodeDecision) -> None:
     [
         pytest.param(("81% of 75%", ""), busy("n"), id="a detail"),
         pytest.param(
-            ("local_storage shop/cart-0 volume cache +1", "local_storage shop/cart-0 +1", "local_storage +1", ""),
+            ("shop/cart-0 volume cache +1", "shop/cart-0 +1", "+1", ""),
             blocked("n", "shop/cart-0", "shop/cart-1"),
             id="two pods",
         ),
         pytest.param(
-            ("pdb_exhausted shop/db-0 volume cache", "pdb_exhausted shop/db-0", "pdb_exhausted", ""),
+            ("shop/db-0 volume cache", "shop/db-0", ""),
             blocked("n", "shop/db-0", by=PodBlock.PDB_EXHAUSTED),
             id="one pod",
         ),
@@ -66,3 +66,15 @@ def test_when(expected: str, given: NodeDecision) -> None:
 )
 def test_what_stands_in_the_way_has_shorter_wordings(expected: tuple[str, ...], given: NodeDecision) -> None:
     assert view_of(plan(given)).groups[0].nodes[0].about == expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "given"),
+    [
+        pytest.param("pod: pdb_exhausted", blocked("n", "shop/db-0", by=PodBlock.PDB_EXHAUSTED), id="the pod's own"),
+        pytest.param("cpu_above_limit", busy("n"), id="the node's own"),
+        pytest.param("underutilized", ordered("n"), id="why it goes"),
+    ],
+)
+def test_a_row_shows_the_reason_of(expected: str, given: NodeDecision) -> None:
+    assert view_of(plan(given)).groups[0].nodes[0].reason == expected

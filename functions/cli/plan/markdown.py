@@ -1,0 +1,87 @@
+"""The plan as markdown: to paste into an issue, a merge request or a chat.
+
+The same view as the table's and the JSON's. Must not decide anything.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from functions.cli.format import count, moment, monthly, percent, some, whole_dollars
+from functions.cli.plan.asked import AskedNodes, shown
+from functions.cli.plan.blocker_table import HEADINGS
+from functions.cli.plan.legend import HOLDING, WordKind
+from functions.cli.plan.pool_table import columns, name_of
+from functions.cli.plan.view import NodeView, PlanView
+
+_RIGHT: Final = "--:"
+_LEFT: Final = "---"
+_OBJECTS: Final = 3
+_FIGURES: Final = frozenset({
+    "nodes", "cpu", "memory", "order", "in flight", "waiting", "keep", "cost/mo", "saved/mo", "could go", "could/mo",
+    "holds/mo",
+})  # fmt: skip
+
+
+def page(view: PlanView, asked: AskedNodes) -> str:
+    """Return the plan as one page.
+
+    Raises:
+        BadInput: a pool was asked for that the cluster does not have.
+    """
+    parts = [*_head(view), _pools(view)]
+    if asked.lists_nodes:
+        parts.append(_nodes(shown(view, asked).nodes))
+    parts += [_held(view, kind) for kind in HOLDING if any(each.kind is kind for each in view.legend)]
+    return "\n\n".join((*parts, *(f"> {note}" for note in view.notes)))
+
+
+def _head(view: PlanView) -> Iterator[str]:
+    yield f"# {_safe(view.cluster or 'Cluster')}, {moment(view.taken_at)}"
+    totals = view.totals
+    yield f"{count(totals.nodes, 'node')} with {count(totals.pods, 'pod')}, {monthly(totals.cost)} a month."
+    yield f"**{view.summary}**"
+    if view.potential_saving:
+        yield f"Potential: {view.potential_saving}."
+
+
+def _pools(view: PlanView) -> str:
+    given = columns(view)
+    titles = ("pool", "nodes", "cpu", "memory", *(each.title for each in given))
+    rows = [*view.pools, view.whole] if len(view.pools) > 1 else view.pools
+    return _table(titles, (
+        (name_of(row), f"{row.nodes:,}", percent(row.cpu_ratio), percent(row.memory_ratio),
+         *(each.cell(row) for each in given))
+        for row in rows
+    ))  # fmt: skip
+
+
+def _nodes(nodes: Sequence[NodeView]) -> str:
+    titles = ("node", "pool", "verdict", "reason", "because of", "cpu", "memory", "when (UTC)")
+    return _table(titles, (
+        (node.name, node.decision.pool, node.verdict, node.reason, node.about[0], percent(node.decision.cpu_ratio),
+         percent(node.decision.memory_ratio), node.when)
+        for node in nodes
+    ))  # fmt: skip
+
+
+def _held(view: PlanView, kind: WordKind) -> str:
+    rows = (
+        (each.word, each.sentence, some(each.objects, _OBJECTS), f"{each.nodes:,}", whole_dollars(each.cost))
+        for each in view.legend
+        if each.kind is kind
+    )
+    return f"## {HEADINGS[kind]}\n\n" + _table(("reason", "meaning", "about", "nodes", "holds/mo"), rows)
+
+
+def _table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    sides = [_RIGHT if title in _FIGURES else _LEFT for title in titles]
+    return "\n".join(_row(cells) for cells in (titles, sides, *(tuple(map(_safe, row)) for row in rows)))
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _safe(text: str) -> str:
+    """Names come from other people's objects: none may end a cell or begin a tag."""
+    return text.replace("|", "\\|").replace("<", "&lt;").replace("\n", " ")

@@ -1,0 +1,66 @@
+"""A plan by pool: how many nodes, how full they are, what they cost, how many of them go or could go.
+
+Must not decide: all of it is counted from the plan.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+from shared.core.cluster.resources import total
+from shared.core.planning.plan import NodeDecision, Plan, Verdict
+
+GOING: Final = frozenset({Verdict.ORDER, Verdict.WOULD_ORDER})
+
+
+@dataclass(frozen=True, slots=True)
+class PoolSummary:
+    """One pool, or all of them where `pool` is None. Money is in micro-dollars per hour, ratios of all its nodes."""
+
+    pool: str | None
+    nodes: int
+    cpu_ratio: Fraction | None
+    memory_ratio: Fraction | None
+    cost: int
+    verdicts: Mapping[Verdict, int]
+    """Only those that occur."""
+    saving: int
+    """By this pass's orders."""
+    could_go: int
+    could_save: int
+    """Both of the nodes that were named; they include those of the orders."""
+
+
+def pool_summaries(plan: Plan, could_go: Collection[str] = ()) -> tuple[PoolSummary, ...]:
+    """Return one summary for each pool, by its name; a node outside any pool counts in the pool without a name."""
+    rows: dict[str, list[NodeDecision]] = {}
+    for each in plan.decisions:
+        rows.setdefault(each.pool, []).append(each)
+    return tuple(_summary(pool, rows[pool], could_go) for pool in sorted(rows))
+
+
+def whole_cluster(plan: Plan, could_go: Collection[str] = ()) -> PoolSummary:
+    """Return the same of all pools together."""
+    return _summary(None, plan.decisions, could_go)
+
+
+def _summary(pool: str | None, own: Sequence[NodeDecision], could_go: Collection[str]) -> PoolSummary:
+    offered, asked = total(each.allocatable for each in own), total(each.requested for each in own)
+    going = [each for each in own if each.name in could_go]
+    return PoolSummary(
+        pool=pool,
+        nodes=len(own),
+        cpu_ratio=_ratio(asked.cpu, offered.cpu),
+        memory_ratio=_ratio(asked.memory, offered.memory),
+        cost=sum(each.cost for each in own),
+        verdicts=Counter(each.verdict for each in own),
+        saving=sum(each.cost for each in own if each.verdict in GOING),
+        could_go=len(going),
+        could_save=sum(each.cost for each in going),
+    )
+
+
+def _ratio(asked: int, offered: int) -> Fraction | None:
+    return Fraction(asked, offered) if offered else None

@@ -1,0 +1,67 @@
+from fractions import Fraction
+from io import StringIO
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+
+from functions.cli.plan import pool_table
+from functions.cli.plan.gauge import gauge
+from functions.cli.plan.view import view_of
+from shared.core.planning.plan import Plan, Potential
+from tests.cli.plan.plans import busy, of_every_kind, plan
+
+
+def _shown(given: Plan, width: int, *names: str) -> list[str]:
+    pages = StringIO()
+    potential = Potential(names, 10**6) if names else None
+    pool_table.show(Console(file=pages, width=width, force_terminal=True, color_system=None), view_of(given, potential))
+    return pages.getvalue().splitlines()
+
+
+@pytest.mark.parametrize(
+    ("expected", "ratio"),
+    [
+        pytest.param("██····  40%", Fraction(2, 5), id="eighths are shown"),
+        pytest.param("······   0%", Fraction(0), id="nothing"),
+        pytest.param("██████ 100%", Fraction(1), id="all"),
+        pytest.param("██████ 140%", Fraction(7, 5), id="overbooked"),
+        pytest.param("          -", None, id="not known"),
+    ],
+)
+def test_a_bar_with_its_figure(expected: str, ratio: Fraction | None) -> None:
+    assert gauge(ratio, 6).replace("▍", "·") == expected
+
+
+def test_an_ascii_terminal_gets_an_ascii_bar() -> None:
+    assert gauge(Fraction(1, 2), 6, plain=True) == "###...  50%"
+
+
+def test_each_pool_has_a_line_and_all_of_them_one() -> None:
+    assert [line.split()[0] for line in _shown(of_every_kind(), 100)] == ["pool", "a", "b", "all"]
+
+
+def test_one_pool_needs_no_sum() -> None:
+    assert [line.split()[0] for line in _shown(plan(busy("n1")), 100)] == ["pool", "a"]
+
+
+def test_what_could_go_is_said_where_it_was_asked() -> None:
+    head, first, *_ = _shown(of_every_kind(), 120, "gke-c-a-1f2e-0002")
+    assert head.split()[-3:] == ["could", "go", "could/mo"]
+    assert first.split()[-2:] == ["1", "$73"]
+
+
+def test_verdicts_that_occur_nowhere_have_no_column() -> None:
+    assert "waiting" not in _shown(plan(busy("n1")), 200)[0]
+
+
+@pytest.mark.parametrize("width", [80, 120, 200])
+def test_both_bars_are_drawn_at(width: int) -> None:
+    assert _shown(of_every_kind(), width)[1].count("█") >= 3
+
+
+@given(st.lists(st.text("abcdefgh-", min_size=1, max_size=40), min_size=1, max_size=5), st.integers(60, 220))
+def test_no_line_is_wider_than_the_terminal(pools: list[str], width: int) -> None:
+    given = plan(*(busy(f"n{number}", pool=pool) for number, pool in enumerate(pools)))
+    assert max(map(len, _shown(given, width, "n0"))) <= width
