@@ -44,10 +44,13 @@ def outputs(module: Path) -> str:
 
 
 def _inputs(module: Path) -> Iterator[list[Row]]:
+    """An input of any type may have its form within, in the folder inputs."""
+    forms = dict(_blocks(module / "inputs", "variable"))
     for name, body in _blocks(module, "variable"):
-        fields = list(_fields(name, body))
+        form = forms.get(name, body)
+        fields = list(_fields(name, form))
         default = _DEFAULT.search(body)
-        kind = "object" if "object({" in body else _type(body)
+        kind = "object" if "object({" in form else _type(form)
         own = Row(name, kind, _shown(default[1]) if default else "required", _about(body))
         yield _explained(own, fields) if len(fields) <= MOST_FIELDS else [own]
 

@@ -1,15 +1,15 @@
 # The bucket holds two things, both written by Terraform alone: the policy and the functions' source.
 
 locals {
-  bucket = var.bucket.create ? google_storage_bucket.ebb[0].name : var.bucket.name
+  bucket = module.inputs.bucket.create ? google_storage_bucket.ebb[0].name : module.inputs.bucket.name
 }
 
 resource "google_storage_bucket" "ebb" {
-  count = var.bucket.create ? 1 : 0
+  count = module.inputs.bucket.create ? 1 : 0
 
   project                     = var.project
   name                        = local.bucket_name
-  location                    = coalesce(var.bucket.location, local.region)
+  location                    = coalesce(module.inputs.bucket.location, local.region)
   labels                      = local.labels
   uniform_bucket_level_access = true
   public_access_prevention    = "enforced"
@@ -33,7 +33,7 @@ resource "google_storage_bucket" "ebb" {
   }
 
   dynamic "encryption" {
-    for_each = var.encryption.key == null ? [] : [var.encryption.key]
+    for_each = module.inputs.encryption.key == null ? [] : [module.inputs.encryption.key]
     content {
       default_kms_key_name = encryption.value
     }

@@ -4,23 +4,23 @@
 check "the_cluster_can_be_served" {
   data "google_container_cluster" "target" {
     project  = local.cluster_project
-    location = var.cluster.location
-    name     = var.cluster.name
+    location = module.inputs.cluster.location
+    name     = module.inputs.cluster.name
   }
 
   assert {
-    condition     = coalesce(data.google_container_cluster.target.name, "-") == var.cluster.name
+    condition     = coalesce(data.google_container_cluster.target.name, "-") == module.inputs.cluster.name
     error_message = "cluster: ${local.cluster_id} was not found; correct name, location or project, or make it before the first pass."
   }
   assert {
     condition     = !try(data.google_container_cluster.target.enable_autopilot, false)
-    error_message = "cluster: ${var.cluster.name} is an Autopilot cluster, whose nodes Google consolidates and does not bill; Ebb refuses it at the first pass."
+    error_message = "cluster: ${module.inputs.cluster.name} is an Autopilot cluster, whose nodes Google consolidates and does not bill; Ebb refuses it at the first pass."
   }
   assert {
     condition = local.environment.EBB_ENDPOINT != "dns" || try(
       data.google_container_cluster.target.control_plane_endpoints_config[0].dns_endpoint_config[0].allow_external_traffic, true
     )
-    error_message = "network.endpoint: the DNS endpoint of ${var.cluster.name} admits no calls from outside its network; allow external traffic on it, or write a connector."
+    error_message = "network.endpoint: the DNS endpoint of ${module.inputs.cluster.name} admits no calls from outside its network; allow external traffic on it, or write a connector."
   }
   assert {
     condition = local.environment.EBB_ENDPOINT != "auto" || !try(
@@ -28,13 +28,13 @@ check "the_cluster_can_be_served" {
       !data.google_container_cluster.target.control_plane_endpoints_config[0].dns_endpoint_config[0].allow_external_traffic,
       false,
     )
-    error_message = "network: the control plane of ${var.cluster.name} has neither a public address nor an open DNS endpoint; open the DNS endpoint, or write network.connector."
+    error_message = "network: the control plane of ${module.inputs.cluster.name} has neither a public address nor an open DNS endpoint; open the DNS endpoint, or write network.connector."
   }
   assert {
     condition = length(local.pools_named) == 0 || length(try(data.google_container_cluster.target.node_pool, [])) == 0 || length(setsubtract(
       local.pools_named, try(data.google_container_cluster.target.node_pool[*].name, [])
     )) == 0
-    error_message = "policy.nodePools: ${var.cluster.name} has no pool ${join(", ", setsubtract(local.pools_named, try(data.google_container_cluster.target.node_pool[*].name, [])))}; write the names that `gcloud container node-pools list` prints."
+    error_message = "policy.nodePools: ${module.inputs.cluster.name} has no pool ${join(", ", setsubtract(local.pools_named, try(data.google_container_cluster.target.node_pool[*].name, [])))}; write the names that `gcloud container node-pools list` prints."
   }
 }
 

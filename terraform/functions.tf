@@ -7,11 +7,11 @@ locals {
     for pattern in yamldecode(file("${local.root}/infra/zip.yaml")).include : tolist(fileset(local.root, pattern))
   ]))
 
-  repository = var.encryption.repository == null ? google_artifact_registry_repository.images[0].id : var.encryption.repository
+  repository = module.inputs.encryption.repository == null ? google_artifact_registry_repository.images[0].id : module.inputs.encryption.repository
   build_repository = (
-    var.encryption.repository == null
+    module.inputs.encryption.repository == null
     ? [var.project, local.region, google_artifact_registry_repository.images[0].repository_id]
-    : [for place in [1, 3, 5] : split("/", var.encryption.repository)[place]]
+    : [for place in [1, 3, 5] : split("/", module.inputs.encryption.repository)[place]]
   )
 
   # A drain waits far more than it computes: twenty share one vCPU, each in a thread.
@@ -20,27 +20,27 @@ locals {
   # Its orders share one picture of the cluster. Measured with 20 at once: +47 MiB over an idle 92 at 500 nodes and 15,000
   # pods, +266 at 5,000 and 150,000; TLS and what the platform itself holds come on top.
   drainer_memory = coalesce(
-    var.functions.drainer.memory,
-    var.cluster.nodes <= 1000 ? "512Mi" : var.cluster.nodes <= 5000 ? "1Gi" : "2Gi",
+    module.inputs.functions.drainer.memory,
+    module.inputs.cluster.nodes <= 1000 ? "512Mi" : module.inputs.cluster.nodes <= 5000 ? "1Gi" : "2Gi",
   )
 
   # What a function takes of its own region only, by the input and the region that its full name says.
   elsewhere = {
     for input, name in {
-      "build.worker_pool"     = var.build.worker_pool
-      "encryption.key"        = var.encryption.key
-      "encryption.repository" = var.encryption.repository
-      "network.connector"     = var.network.connector
+      "build.worker_pool"     = module.inputs.build.worker_pool
+      "encryption.key"        = module.inputs.encryption.key
+      "encryption.repository" = module.inputs.encryption.repository
+      "network.connector"     = module.inputs.network.connector
     } : input => split("/", name)[3] if try(split("/", name)[3] != local.region, false)
   }
 
   environment = {
     EBB_CLUSTER            = local.cluster_id
-    EBB_DECISION_LOG       = var.functions.decision_log
-    EBB_ENDPOINT           = coalesce(var.network.endpoint, var.network.connector == null ? "auto" : "private")
+    EBB_DECISION_LOG       = module.inputs.functions.decision_log
+    EBB_ENDPOINT           = coalesce(module.inputs.network.endpoint, module.inputs.network.connector == null ? "auto" : "private")
     EBB_FIRESTORE_DATABASE = "projects/${var.project}/databases/${local.database}"
     EBB_INTERVAL_SECONDS   = tostring(local.every_minutes * 60)
-    EBB_LOG_LEVEL          = var.functions.log_level
+    EBB_LOG_LEVEL          = module.inputs.functions.log_level
     EBB_POLICY             = local.policy_uri
     EBB_REJECTED_TOPIC     = google_pubsub_topic.topics["rejected"].id
     EBB_RESULTS_TOPIC      = google_pubsub_topic.topics["results"].id
@@ -79,14 +79,14 @@ resource "google_cloudfunctions2_function" "planner" {
   name         = local.planner_name
   description  = "Ebb's planner for ${local.cluster_id}"
   labels       = local.labels
-  kms_key_name = var.encryption.key
+  kms_key_name = module.inputs.encryption.key
 
   build_config {
-    runtime           = var.functions.runtime
+    runtime           = module.inputs.functions.runtime
     entry_point       = "plan"
     service_account   = "projects/${var.project}/serviceAccounts/${local.build_account}"
     docker_repository = local.repository
-    worker_pool       = var.build.worker_pool
+    worker_pool       = module.inputs.build.worker_pool
 
     source {
       storage_source {
@@ -98,9 +98,9 @@ resource "google_cloudfunctions2_function" "planner" {
 
   service_config {
     service_account_email = local.identities["planner"].email
-    available_cpu         = var.functions.planner.cpu
-    available_memory      = var.functions.planner.memory
-    timeout_seconds       = var.functions.planner.timeout_seconds
+    available_cpu         = module.inputs.functions.planner.cpu
+    available_memory      = module.inputs.functions.planner.memory
+    timeout_seconds       = module.inputs.functions.planner.timeout_seconds
 
     # One pass at a time; the lease in the state holds where the platform does not.
     min_instance_count               = 0
@@ -110,13 +110,13 @@ resource "google_cloudfunctions2_function" "planner" {
     # Cloud Scheduler of the same project comes in; a laptop does not.
     ingress_settings               = "ALLOW_INTERNAL_ONLY"
     all_traffic_on_latest_revision = true
-    binary_authorization_policy    = var.functions.binary_authorization
-    vpc_connector                  = var.network.connector
-    vpc_connector_egress_settings  = var.network.connector == null ? null : var.network.egress
+    binary_authorization_policy    = module.inputs.functions.binary_authorization
+    vpc_connector                  = module.inputs.network.connector
+    vpc_connector_egress_settings  = module.inputs.network.connector == null ? null : module.inputs.network.egress
 
     # The lease outlives the call, so that a killed pass is never joined by the next one.
     environment_variables = merge(local.environment, {
-      EBB_PASS_SECONDS = tostring(var.functions.planner.timeout_seconds + 60)
+      EBB_PASS_SECONDS = tostring(module.inputs.functions.planner.timeout_seconds + 60)
     })
   }
 
@@ -129,14 +129,14 @@ resource "google_cloudfunctions2_function" "drainer" {
   name         = local.drainer_name
   description  = "Ebb's drainer for ${local.cluster_id}"
   labels       = local.labels
-  kms_key_name = var.encryption.key
+  kms_key_name = module.inputs.encryption.key
 
   build_config {
-    runtime           = var.functions.runtime
+    runtime           = module.inputs.functions.runtime
     entry_point       = "drain"
     service_account   = "projects/${var.project}/serviceAccounts/${local.build_account}"
     docker_repository = local.repository
-    worker_pool       = var.build.worker_pool
+    worker_pool       = module.inputs.build.worker_pool
 
     source {
       storage_source {
@@ -150,22 +150,22 @@ resource "google_cloudfunctions2_function" "drainer" {
     service_account_email = local.identities["drainer"].email
     available_cpu         = "1"
     available_memory      = local.drainer_memory
-    timeout_seconds       = var.functions.drainer.timeout_seconds
+    timeout_seconds       = module.inputs.functions.drainer.timeout_seconds
 
     min_instance_count               = 0
-    max_instance_count               = var.functions.drainer.instances
+    max_instance_count               = module.inputs.functions.drainer.instances
     max_instance_request_concurrency = local.drainer_concurrency
 
     # Pub/Sub of the same project comes in; people order by a message.
     ingress_settings               = "ALLOW_INTERNAL_ONLY"
     all_traffic_on_latest_revision = true
-    binary_authorization_policy    = var.functions.binary_authorization
-    vpc_connector                  = var.network.connector
-    vpc_connector_egress_settings  = var.network.connector == null ? null : var.network.egress
+    binary_authorization_policy    = module.inputs.functions.binary_authorization
+    vpc_connector                  = module.inputs.network.connector
+    vpc_connector_egress_settings  = module.inputs.network.connector == null ? null : module.inputs.network.egress
 
     # THREADS is functions-framework's; without it there were four for twenty requests.
     environment_variables = merge(local.environment, {
-      EBB_STEP_SECONDS = tostring(var.functions.drainer.step_seconds)
+      EBB_STEP_SECONDS = tostring(module.inputs.functions.drainer.step_seconds)
       THREADS          = tostring(local.drainer_concurrency)
     })
   }
@@ -181,8 +181,8 @@ resource "google_cloudfunctions2_function" "drainer" {
       ])
     }
     precondition {
-      condition     = local.most_drains <= var.functions.drainer.instances * local.drainer_concurrency
-      error_message = "functions.drainer.instances: ${var.functions.drainer.instances} instances work on ${var.functions.drainer.instances * local.drainer_concurrency} orders at once, and the policy allows ${local.most_drains} drains; write more instances, or a smaller number of nodes in cluster.disruption.budgets."
+      condition     = local.most_drains <= module.inputs.functions.drainer.instances * local.drainer_concurrency
+      error_message = "functions.drainer.instances: ${module.inputs.functions.drainer.instances} instances work on ${module.inputs.functions.drainer.instances * local.drainer_concurrency} orders at once, and the policy allows ${local.most_drains} drains; write more instances, or a smaller number of nodes in cluster.disruption.budgets."
     }
   }
 }

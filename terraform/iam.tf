@@ -26,7 +26,7 @@ locals {
 resource "google_project_iam_custom_role" "control_plane" {
   project     = local.cluster_project
   role_id     = local.role_id
-  title       = "Ebb: find and reach the control plane (${var.cluster.name})"
+  title       = "Ebb: find and reach the control plane (${module.inputs.cluster.name})"
   permissions = concat(local.by_dns ? ["container.clusters.connect"] : [], ["container.clusters.get"])
 
   depends_on = [time_sleep.apis]
@@ -42,12 +42,12 @@ resource "google_project_iam_member" "control_plane" {
   # https://cloud.google.com/iam/docs/conditions-resource-attributes (container.googleapis.com); a zonal cluster has an older
   # name, too.
   dynamic "condition" {
-    for_each = var.cluster.only ? [1] : []
+    for_each = module.inputs.cluster.only ? [1] : []
     content {
       title       = "cluster-of-${local.name}"
       description = "This one cluster"
       expression = join(" || ", [
-        for place in ["locations", "zones"] : "resource.name == \"projects/${local.cluster_project}/${place}/${var.cluster.location}/clusters/${var.cluster.name}\""
+        for place in ["locations", "zones"] : "resource.name == \"projects/${local.cluster_project}/${place}/${module.inputs.cluster.location}/clusters/${module.inputs.cluster.name}\""
       ])
     }
   }
@@ -57,7 +57,7 @@ resource "google_project_iam_member" "control_plane" {
 resource "google_project_iam_custom_role" "state" {
   project = var.project
   role_id = replace("${local.name}_state", "-", "_")
-  title   = "Ebb: read and write the state (${var.cluster.name})"
+  title   = "Ebb: read and write the state (${module.inputs.cluster.name})"
   permissions = [
     "datastore.databases.get", "datastore.databases.getMetadata",
     "datastore.entities.create", "datastore.entities.get", "datastore.entities.list", "datastore.entities.update",
@@ -142,7 +142,7 @@ resource "google_pubsub_subscription_iam_member" "dead_letters" {
 
 # The images. Without a repository of its own an installation would leave them in gcf-artifacts, which nobody cleans up.
 resource "google_artifact_registry_repository" "images" {
-  count = var.encryption.repository == null ? 1 : 0
+  count = module.inputs.encryption.repository == null ? 1 : 0
 
   project       = var.project
   location      = local.region
@@ -180,7 +180,7 @@ resource "google_artifact_registry_repository_iam_member" "build" {
 }
 
 resource "google_project_iam_member" "build" {
-  for_each = toset(var.build.create ? ["roles/logging.logWriter"] : [])
+  for_each = toset(module.inputs.build.create ? ["roles/logging.logWriter"] : [])
 
   project = var.project
   role    = each.key
@@ -188,7 +188,7 @@ resource "google_project_iam_member" "build" {
 }
 
 resource "google_project_iam_member" "build_source" {
-  count = var.build.create ? 1 : 0
+  count = module.inputs.build.create ? 1 : 0
 
   project = var.project
   role    = "roles/storage.objectViewer"
@@ -208,7 +208,7 @@ resource "time_sleep" "roles" {
   triggers = {
     build_account = local.build_account
     accounts      = join(",", [for each in sort(tolist(local.functions)) : local.identities[each].email])
-    grants        = sha256(jsonencode([local.database, local.bucket, local.policy_object, local.cluster_id, var.encryption.repository, var.build.create]))
+    grants        = sha256(jsonencode([local.database, local.bucket, local.policy_object, local.cluster_id, module.inputs.encryption.repository, module.inputs.build.create]))
   }
 
   depends_on = [

@@ -3,7 +3,7 @@
 
 locals {
   # When an order is delivered again whose request was lost: just after the drainer's own limit, at most Pub/Sub's 600.
-  ack_deadline_seconds = var.functions.drainer.timeout_seconds + 5
+  ack_deadline_seconds = module.inputs.functions.drainer.timeout_seconds + 5
 
   topics = {
     dead_letters = local.dead_letters_name
@@ -20,7 +20,7 @@ resource "google_pubsub_topic" "topics" {
   project      = var.project
   name         = each.value
   labels       = local.labels
-  kms_key_name = var.encryption.key
+  kms_key_name = module.inputs.encryption.key
 
   depends_on = [time_sleep.apis, google_kms_crypto_key_iam_member.agents]
 }

@@ -4,13 +4,13 @@ resource "google_cloud_scheduler_job" "planner" {
   name        = local.planner_name
   description = "A pass of Ebb over ${local.cluster_id}"
   schedule    = local.cron
-  time_zone   = var.schedule.time_zone
+  time_zone   = module.inputs.schedule.time_zone
 
   # `paused` pauses Ebb in its policy and not here: the planner also heals.
   paused = false
 
   # Cloud Scheduler starts no execution before the last one has answered, as long as it waits for the answer.
-  attempt_deadline = "${var.functions.planner.timeout_seconds + 20}s"
+  attempt_deadline = "${module.inputs.functions.planner.timeout_seconds + 20}s"
 
   # The next tick is the retry.
   retry_config {

@@ -2,18 +2,18 @@
 
 locals {
   # Those that somebody else has made; the module grants them what they need.
-  given_accounts = { for key, email in var.identities : key => email if email != null }
+  given_accounts = { for key, email in module.inputs.identities : key => email if email != null }
 
   accounts = merge(
     {
       for key, title in {
-        drainer   = "Ebb's drainer, ${var.cluster.name}"
-        planner   = "Ebb's planner, ${var.cluster.name}"
-        push      = "Pub/Sub, to call Ebb's drainer, ${var.cluster.name}"
-        scheduler = "Cloud Scheduler, to call Ebb's planner, ${var.cluster.name}"
+        drainer   = "Ebb's drainer, ${module.inputs.cluster.name}"
+        planner   = "Ebb's planner, ${module.inputs.cluster.name}"
+        push      = "Pub/Sub, to call Ebb's drainer, ${module.inputs.cluster.name}"
+        scheduler = "Cloud Scheduler, to call Ebb's planner, ${module.inputs.cluster.name}"
       } : key => title if !contains(keys(local.given_accounts), key)
     },
-    var.build.create ? { build = "Builds Ebb's functions, ${var.cluster.name}" } : {},
+    module.inputs.build.create ? { build = "Builds Ebb's functions, ${module.inputs.cluster.name}" } : {},
   )
   account_ids = {
     build     = "${local.name}-build"
@@ -29,7 +29,7 @@ locals {
       key => { email = email, member = "serviceAccount:${email}", name = "projects/-/serviceAccounts/${email}" }
     },
   )
-  build_account = var.build.create ? local.identities["build"].email : var.build.service_account
+  build_account = module.inputs.build.create ? local.identities["build"].email : module.inputs.build.service_account
 }
 
 resource "google_service_account" "accounts" {

@@ -37,7 +37,7 @@ class Part:
 
 
 NAMES: Final = Part(
-    files=("names", "schedule", "variables"),
+    files=("inputs", "names", "schedule", "variables"),
     inputs=("cluster", "prefix", "schedule"),
     outputs={
         "cron": "local.cron",
@@ -132,6 +132,7 @@ def values_only(target: Path, part: Part) -> Path:
     (target / "infra").mkdir()
     for name in part.files:
         shutil.copy(MODULE / f"{name}.tf", folder)
+    shutil.copytree(MODULE / "inputs", folder / "inputs", ignore=shutil.ignore_patterns(".terraform*"))
     shutil.copy(ROOT / "infra" / "policy.schema.json", target / "infra")
     outputs = {name: {"value": f"${{{value}}}"} for name, value in part.outputs.items()}
     _write(folder / "outputs.tf.json", {"output": outputs})
@@ -159,17 +160,29 @@ def valued(tool: Terraform, target: Path, part: Part, cases: Cases) -> dict[str,
 
 
 def refused(tool: Terraform, target: Path, cases: Cases) -> dict[str, list[tuple[str, str]]]:
-    """Return, by case, each sentence that its inputs are refused with, and the place of the rule."""
-    folder = values_only(target, POLICY)
-    calls = {
-        name: {"source": "./terraform", "project": "my-project", "cluster": CLUSTER, **_escaped(inputs)}
-        for name, inputs in cases.items()
-    }
-    _write(folder / "main.tf.json", {"module": calls})
+    """Return, by case, each sentence that its inputs are refused with, and the place of the rule.
+
+    Each case has a copy of the module: of what a module within it refuses, the file alone says whose it was.
+    """
     found: dict[str, list[tuple[str, str]]] = {name: [] for name in cases}
-    for context, sentence, place in sentences(answered(tool, folder)):
-        found[context.removeprefix("module.")].append((sentence, place))
+    rest = dict(cases)
+    while rest and (said := _said(tool, target / str(len(rest)), rest)):
+        for origin, sentence, place in said:
+            found[origin].append((sentence, place.removeprefix(f"{origin}/")))
+        rest = {name: inputs for name, inputs in rest.items() if not found[name]}
     return found
+
+
+def _said(tool: Terraform, folder: Path, cases: Cases) -> list[tuple[str, str, str]]:
+    """Refuse what is refused first: while the module itself refuses a value, the one within is not asked."""
+    folder.mkdir(parents=True)
+    calls = {}
+    for name, inputs in cases.items():
+        values_only(folder / name, POLICY)
+        call = {"source": f"./{name}/terraform", "project": "my-project", "cluster": CLUSTER}
+        calls[name] = {**call, **_escaped(inputs)}
+    _write(folder / "main.tf.json", {"module": calls})
+    return sentences(answered(tool, folder))
 
 
 def answered(tool: Terraform, folder: Path) -> list[dict[str, Any]]:
@@ -197,15 +210,20 @@ def _escaped(value: Any) -> Any:
 
 
 def sentences(events: Iterable[Mapping[str, Any]]) -> list[tuple[str, str, str]]:
-    """Return each error as the block that it stands in (`module "x"`), its sentence, and the rule's place."""
+    """Return each error as the folder or the module call that it comes from, its sentence, and the rule's place."""
     rows = (event["diagnostic"] for event in events if event["type"] == "diagnostic")
     return [_sentence(each) for each in rows if each["severity"] == "error"]
 
 
 def _sentence(diagnostic: Mapping[str, Any]) -> tuple[str, str, str]:
-    context = (diagnostic.get("snippet") or {}).get("context") or ""
+    folder, below, _ = str((diagnostic.get("range") or {}).get("filename", "")).partition("/")
+    context = str((diagnostic.get("snippet") or {}).get("context") or "")
     sentence, _, place = str(diagnostic.get("detail", "")).partition("\n\nThis was checked by the validation rule at ")
-    return context, sentence or str(diagnostic["summary"]), place.partition(",")[0]
+    return (
+        folder if below else context.removeprefix("module."),
+        sentence or str(diagnostic["summary"]),
+        place.partition(",")[0],
+    )
 
 
 def planned(events: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, dict[str, Any]]]:

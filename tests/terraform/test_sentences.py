@@ -7,17 +7,27 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.terraform.module_runs import MODULE, Terraform, refused
+from tests.terraform.module_runs import CLUSTER, MODULE, Terraform, refused
 
 CASES: dict[str, dict[str, Any]] = yaml.safe_load((Path(__file__).parent / "refusals.yaml").read_text(encoding="utf-8"))
 Answers = dict[str, list[tuple[str, str]]]
+FORMS = (MODULE / "inputs" / "variables.tf").read_text(encoding="utf-8")
+OBJECTS = sorted(set(re.findall(r'^variable "(\w+)"', FORMS, re.MULTILINE)) - {"written"})
+SECTIONS = ["functions.drainer", "functions.planner"]
 
 
 @pytest.fixture(scope="module")
 def answers(values_tool: Terraform, tmp_path_factory: pytest.TempPathFactory) -> Answers:
     """All cases at once, each by its place in the table."""
     inputs = {f"case{number}": case["inputs"] for number, case in enumerate(CASES.values())}
-    return refused(values_tool, tmp_path_factory.mktemp("sentences") / "ground", {**inputs, "good": {}})
+    typos = {f"typo{place}": _misspelt(path) for place, path in enumerate([*OBJECTS, *SECTIONS])}
+    return refused(values_tool, tmp_path_factory.mktemp("sentences") / "ground", {**inputs, **typos, "good": {}})
+
+
+def _misspelt(path: str) -> dict[str, Any]:
+    name, _, section = path.partition(".")
+    required = CLUSTER if name == "cluster" else {}
+    return {name: {**required, **({section: {"typo": 1}} if section else {"typo": 1})}}
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -28,6 +38,21 @@ def test_what_cannot_work_is_refused_with_a_remedy(answers: Answers, name: str) 
     assert all(re.fullmatch(r"[A-Za-z_.]+(, [A-Za-z_.]+)*: .+\.", sentence) for sentence in said)
 
 
+@pytest.mark.parametrize(("place", "path"), list(enumerate([*OBJECTS, *SECTIONS])))
+def test_a_field_that_does_not_exist_is_refused_by_its_path(answers: Answers, place: int, path: str) -> None:
+    expected = f"{path}.typo: there is no such field; terraform/README.md has all of them."
+
+    assert [sentence for sentence, _ in answers[f"typo{place}"]] == [expected]
+
+
+def test_no_input_but_the_policy_and_the_labels_is_outside_the_forms() -> None:
+    outer = (MODULE / "variables.tf").read_text(encoding="utf-8")
+
+    assert re.findall(r'^variable "(\w+)" \{\n[^}]*?type += any$', outer, re.MULTILINE) == OBJECTS
+    assert "object(" not in outer
+    assert re.findall(r"(\w+) += optional\(object", FORMS) == ["planner", "drainer"]
+
+
 def test_what_can_work_is_not_refused(answers: Answers) -> None:
     assert answers["good"] == []
 
@@ -35,8 +60,8 @@ def test_what_can_work_is_not_refused(answers: Answers) -> None:
 def test_every_validation_of_the_module_was_seen_to_refuse(answers: Answers) -> None:
     seen = {place for rows in answers.values() for _, place in rows}
     written = {
-        f"terraform/{path.name}:{number}"
-        for path in MODULE.glob("variables*.tf")
+        f"terraform/{path.relative_to(MODULE)}:{number}"
+        for path in [*MODULE.glob("variables*.tf"), *MODULE.glob("inputs/*.tf")]
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
         if line.strip() == "validation {"
     }

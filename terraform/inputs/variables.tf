@@ -1,0 +1,317 @@
+# The form of every input that is an object: its fields, their defaults, and what is refused. What they mean stands in
+# ../variables.tf.
+
+variable "alerts" {
+  type = object({
+    enabled               = optional(bool, true)
+    notification_channels = optional(list(string), [])
+    missed_passes         = optional(number, 3)
+  })
+  nullable = false
+  default  = {}
+
+  validation {
+    condition     = var.alerts.missed_passes >= 2 && var.alerts.missed_passes <= 12 && floor(var.alerts.missed_passes) == var.alerts.missed_passes
+    error_message = "alerts.missed_passes: write a whole number from 2 to 12; a single missed pass is normal."
+  }
+  validation {
+    condition     = alltrue([for channel in var.alerts.notification_channels : can(regex("^projects/[^/]+/notificationChannels/[0-9]+$", channel))])
+    error_message = "alerts.notification_channels: write full names such as projects/P/notificationChannels/123, the attribute `name` of google_monitoring_notification_channel."
+  }
+}
+
+variable "bucket" {
+  type = object({
+    create   = optional(bool, true)
+    name     = optional(string)
+    location = optional(string)
+  })
+  nullable = false
+  default  = {}
+
+  validation {
+    condition     = var.bucket.create || var.bucket.name != null
+    error_message = "bucket: with create = false write the name of the bucket that is there."
+  }
+  validation {
+    condition     = var.bucket.name == null || can(regex("^[a-z0-9][a-z0-9_-]{1,61}[a-z0-9]$", var.bucket.name))
+    error_message = "bucket.name: write 3 to 63 lower-case letters, digits, hyphens and underscores, such as my-project-ebb."
+  }
+}
+
+variable "build" {
+  type = object({
+    create          = optional(bool, true)
+    service_account = optional(string)
+    worker_pool     = optional(string)
+  })
+  nullable = false
+  default  = {}
+
+  validation {
+    condition     = var.build.create == (var.build.service_account == null)
+    error_message = "build: write service_account with create = false, and only then."
+  }
+  validation {
+    condition     = var.build.service_account == null || can(regex("^[a-z][a-z0-9-]*@[a-z0-9.-]+$", var.build.service_account))
+    error_message = "build.service_account: write an e-mail address such as builder@my-project.iam.gserviceaccount.com."
+  }
+  validation {
+    condition     = var.build.worker_pool == null || can(regex("^projects/[^/]+/locations/[^/]+/workerPools/[^/]+$", var.build.worker_pool))
+    error_message = "build.worker_pool: write a full name such as projects/P/locations/R/workerPools/W."
+  }
+}
+
+variable "cluster" {
+  type = object({
+    name     = string
+    location = string
+    project  = optional(string)
+    nodes    = optional(number, 1000)
+    only     = optional(bool, true)
+  })
+  nullable = false
+
+  validation {
+    condition     = can(regex("^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$", var.cluster.name))
+    error_message = "cluster.name: write the name of a GKE cluster: at most 40 lower-case letters, digits and hyphens, such as prod."
+  }
+  validation {
+    condition     = can(regex("^[a-z]+-[a-z]+[0-9]+(-[a-z0-9]+)?$", var.cluster.location))
+    error_message = "cluster.location: write a region such as europe-west1, or a zone such as europe-west1-b."
+  }
+  validation {
+    condition     = var.cluster.project == null || can(regex("^([a-z0-9.-]+:)?[a-z][a-z0-9-]{4,28}[a-z0-9]$", var.cluster.project))
+    error_message = "cluster.project: write the id of a project such as my-project, not its number or display name."
+  }
+  validation {
+    condition     = var.cluster.nodes >= 1 && var.cluster.nodes <= 65000 && floor(var.cluster.nodes) == var.cluster.nodes
+    error_message = "cluster.nodes: write a whole number from 1 to 65000."
+  }
+}
+
+variable "database" {
+  type = object({
+    create            = optional(bool, true)
+    name              = optional(string)
+    location          = optional(string)
+    delete_protection = optional(bool, false)
+  })
+  nullable = false
+  default  = {}
+
+  validation {
+    condition     = var.database.create || var.database.name != null
+    error_message = "database: with create = false write the name of the database that is there."
+  }
+  validation {
+    condition     = var.database.name == null || can(regex("^[a-z][a-z0-9-]{2,61}[a-z0-9]$", var.database.name))
+    error_message = "database.name: write 4 to 63 lower-case letters, digits and hyphens, a letter first, such as ebb-prod; (default) is not for Ebb."
+  }
+}
+
+variable "encryption" {
+  type = object({
+    key        = optional(string)
+    repository = optional(string)
+    grant      = optional(bool, true)
+    database   = optional(bool, false)
+  })
+  nullable = false
+  default  = {}
+
+  validation {
+    condition     = (var.encryption.key == null) == (var.encryption.repository == null)
+    error_message = "encryption: key and repository belong together; write both or neither, for functions with a key are built into a repository that has it."
+  }
+  validation {
+    condition     = var.encryption.key == null || can(regex("^projects/[^/]+/locations/[^/]+/keyRings/[^/]+/cryptoKeys/[^/]+$", var.encryption.key))
+    error_message = "encryption.key: write a full name such as projects/P/locations/L/keyRings/R/cryptoKeys/K."
+  }
+  validation {
+    condition     = var.encryption.repository == null || can(regex("^projects/[^/]+/locations/[^/]+/repositories/[^/]+$", var.encryption.repository))
+    error_message = "encryption.repository: write a full name such as projects/P/locations/L/repositories/R."
+  }
+}
+
+variable "functions" {
+  type = object({
+    runtime              = optional(string, "python313")
+    log_level            = optional(string, "INFO")
+    decision_log         = optional(string, "changes")
+    binary_authorization = optional(string)
+    planner = optional(object({
+      cpu             = optional(string, "1")
+      memory          = optional(string, "1Gi")
+      timeout_seconds = optional(number, 300)
+    }), {})
+    drainer = optional(object({
+      memory          = optional(string)
+      instances       = optional(number, 25)
+      timeout_seconds = optional(number, 55)
+      step_seconds    = optional(number, 25)
+    }), {})
+  })
+  nullable = false
+  default  = {}
+
+  validation {
+    condition     = contains(["python311", "python312", "python313"], var.functions.runtime)
+    error_message = "functions.runtime: write python311, python312 or python313; Ebb is tested on these."
+  }
+  validation {
+    condition     = contains(["DEBUG", "INFO", "WARNING", "ERROR"], var.functions.log_level)
+    error_message = "functions.log_level: write DEBUG, INFO, WARNING or ERROR."
+  }
+  validation {
+    condition     = contains(["changes", "all"], var.functions.decision_log)
+    error_message = "functions.decision_log: write changes, or all for every node's verdict at every pass."
+  }
+  validation {
+    condition     = contains(["1", "2", "4"], var.functions.planner.cpu)
+    error_message = "functions.planner.cpu: write 1, 2 or 4."
+  }
+  validation {
+    condition     = alltrue([for each in [var.functions.planner.memory, coalesce(var.functions.drainer.memory, "512Mi")] : can(regex("^(256Mi|512Mi|[1-8]Gi)$", each))])
+    error_message = "functions.planner.memory, functions.drainer.memory: write 256Mi, 512Mi or 1Gi to 8Gi."
+  }
+  # https://cloud.google.com/run/docs/configuring/services/memory-limits
+  validation {
+    condition     = var.functions.planner.cpu != "1" || !can(regex("^[5-8]Gi$", var.functions.planner.memory))
+    error_message = "functions.planner.memory: Cloud Run gives more than 4Gi to 2 vCPUs or more only; write planner.cpu = \"2\"."
+  }
+  validation {
+    condition     = var.functions.planner.cpu != "4" || can(regex("^[2-8]Gi$", var.functions.planner.memory))
+    error_message = "functions.planner.memory: Cloud Run wants at least 2Gi for 4 vCPUs; write planner.memory = \"2Gi\", or fewer vCPUs."
+  }
+  validation {
+    condition     = !can(regex("^[5-8]Gi$", coalesce(var.functions.drainer.memory, "512Mi")))
+    error_message = "functions.drainer.memory: the drainer has 1 vCPU, to which Cloud Run gives 4Gi at most; write 4Gi or less, and more instances."
+  }
+  validation {
+    condition     = var.functions.planner.timeout_seconds >= 60 && var.functions.planner.timeout_seconds <= 1680 && floor(var.functions.planner.timeout_seconds) == var.functions.planner.timeout_seconds
+    error_message = "functions.planner.timeout_seconds: write a whole number from 60 to 1680; Cloud Scheduler waits 1800 s at most, and the planner's lease must outlive the call."
+  }
+  validation {
+    condition     = var.functions.drainer.instances >= 1 && var.functions.drainer.instances <= 100 && floor(var.functions.drainer.instances) == var.functions.drainer.instances
+    error_message = "functions.drainer.instances: write a whole number from 1 to 100."
+  }
+  validation {
+    condition     = var.functions.drainer.timeout_seconds >= 45 && var.functions.drainer.timeout_seconds <= 590 && floor(var.functions.drainer.timeout_seconds) == var.functions.drainer.timeout_seconds
+    error_message = "functions.drainer.timeout_seconds: write a whole number from 45 to 590; 5 s later Pub/Sub delivers again, and it waits 600 s at most."
+  }
+  validation {
+    condition     = var.functions.drainer.step_seconds >= 15 && var.functions.drainer.step_seconds <= 540 && floor(var.functions.drainer.step_seconds) == var.functions.drainer.step_seconds && var.functions.drainer.step_seconds + 30 <= var.functions.drainer.timeout_seconds
+    error_message = "functions.drainer.step_seconds: write a whole number from 15 to 540, at least 30 s under drainer.timeout_seconds: a step saves and publishes its continuation after it."
+  }
+}
+
+variable "identities" {
+  type = object({
+    planner   = optional(string)
+    drainer   = optional(string)
+    push      = optional(string)
+    scheduler = optional(string)
+  })
+  nullable = false
+  default  = {}
+
+  validation {
+    condition     = alltrue([for email in values(var.identities) : email == null || can(regex("^[a-z][a-z0-9-]*@[a-z0-9.-]+$", coalesce(email, "-")))])
+    error_message = "identities: write e-mail addresses such as ebb-planner@my-project.iam.gserviceaccount.com."
+  }
+  validation {
+    condition     = length(distinct([for email in values(var.identities) : email if email != null])) == length([for email in values(var.identities) : email if email != null])
+    error_message = "identities: write four different accounts; each has rights that the others do without."
+  }
+}
+
+variable "network" {
+  type = object({
+    endpoint  = optional(string)
+    connector = optional(string)
+    egress    = optional(string, "PRIVATE_RANGES_ONLY")
+  })
+  nullable = false
+  default  = {}
+
+  validation {
+    condition     = contains(["auto", "dns", "private", "public"], coalesce(var.network.endpoint, "auto"))
+    error_message = "network.endpoint: write auto, dns, private or public."
+  }
+  validation {
+    condition     = !(var.network.endpoint == "private" && var.network.connector == null)
+    error_message = "network: the private endpoint can be reached only through a connector; write network.connector, or endpoint = \"dns\"."
+  }
+  validation {
+    condition     = var.network.connector == null || can(regex("^projects/[^/]+/locations/[^/]+/connectors/[^/]+$", var.network.connector))
+    error_message = "network.connector: write a full name such as projects/P/locations/R/connectors/C, the attribute `id` of google_vpc_access_connector."
+  }
+  validation {
+    condition     = contains(["PRIVATE_RANGES_ONLY", "ALL_TRAFFIC"], var.network.egress)
+    error_message = "network.egress: write PRIVATE_RANGES_ONLY or ALL_TRAFFIC."
+  }
+}
+
+variable "schedule" {
+  type = object({
+    every_minutes       = optional(number)
+    cron                = optional(string)
+    longest_gap_minutes = optional(number)
+    time_zone           = optional(string, "Etc/UTC")
+  })
+  nullable = false
+  default  = {}
+
+  validation {
+    condition     = var.schedule.cron != null || contains([1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30], coalesce(var.schedule.every_minutes, 5))
+    error_message = "schedule.every_minutes: write 1, 2, 3, 4, 5, 6, 10, 12, 15, 20 or 30, which divide the hour; for another rhythm write cron too."
+  }
+  validation {
+    condition     = var.schedule.cron == null || try(var.schedule.every_minutes >= 1 && var.schedule.every_minutes <= 1440 && floor(var.schedule.every_minutes) == var.schedule.every_minutes, false)
+    error_message = "schedule: a cron schedule needs every_minutes, how far apart its hits are as a rule: a whole number from 1 to 1440. Marks outlive three missing passes; without it none might."
+  }
+  validation {
+    condition     = (var.schedule.cron == null) == (var.schedule.longest_gap_minutes == null)
+    error_message = "schedule: cron and longest_gap_minutes belong together; write both or neither."
+  }
+  validation {
+    condition     = var.schedule.cron == null || can(regex("^[^ ]+( [^ ]+){4}$", var.schedule.cron))
+    error_message = "schedule.cron: write five fields with one space between them, such as */5 18-23 * * *."
+  }
+  # https://cloud.google.com/scheduler/docs/configuring/cron-job-schedules: else the job, the last of all, is refused at apply.
+  validation {
+    condition = var.schedule.cron == null || alltrue([
+      for place, field in split(" ", coalesce(var.schedule.cron, "*")) : alltrue([
+        for each in split(",", field) : alltrue([
+          for value in [element([
+            "([0-5]?[0-9])",
+            "([01]?[0-9]|2[0-3])",
+            "(0?[1-9]|[12][0-9]|3[01])",
+            "(0?[1-9]|1[0-2]|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)",
+            "([0-7]|sun|mon|tue|wed|thu|fri|sat)",
+          ], place)] : can(regex("^(\\*|${value}(-${value})?)(/[1-9][0-9]?)?$", lower(each)))
+        ])
+      ])
+    ])
+    error_message = "schedule.cron: write minute (0-59), hour (0-23), day (1-31), month (1-12) and day of the week (0-7), each as 5, 1,2, 1-5, * or */5."
+  }
+  validation {
+    condition     = var.schedule.longest_gap_minutes == null || try(var.schedule.longest_gap_minutes >= 1 && var.schedule.longest_gap_minutes <= 10080 && floor(var.schedule.longest_gap_minutes) == var.schedule.longest_gap_minutes, false)
+    error_message = "schedule.longest_gap_minutes: write a whole number from 1 to 10080 (a week)."
+  }
+  validation {
+    condition     = var.schedule.longest_gap_minutes == null || try(var.schedule.longest_gap_minutes >= var.schedule.every_minutes, true)
+    error_message = "schedule.longest_gap_minutes: write at least every_minutes; of a longer interval the alert on missing passes would fire for ever."
+  }
+  validation {
+    condition     = can(regex("^(UTC|[A-Z][A-Za-z_]+(/[A-Za-z0-9_+-]+)+)$", var.schedule.time_zone))
+    error_message = "schedule.time_zone: write a name of the IANA database such as Europe/Amsterdam or Etc/UTC."
+  }
+}
+
+variable "written" {
+  description = "The inputs by name, as they were written: with the fields that the types here would drop."
+  type        = any
+  nullable    = false
+}
