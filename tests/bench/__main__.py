@@ -14,6 +14,7 @@ from tests.bench import (
     push_window,
     quality,
     reading,
+    unmodelled,
 )
 from tests.bench.beside import comparison
 from tests.bench.headroom import table
@@ -27,6 +28,7 @@ BENCHES = {
     "policies": policies.run,
     "potential": potential.run,
     "quality": quality.run,
+    "unmodelled": unmodelled.run,
     "hop": hop.run,
     "idle_cost": idle_cost.run,
     "orders_at_once": orders_at_once.run,

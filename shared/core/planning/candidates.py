@@ -15,7 +15,7 @@ from shared.core.records.state import ClusterState
 from shared.core.rules.drain_time import NO_ESTIMATE, DrainEstimate
 from shared.core.rules.expiry import has_expired
 from shared.core.rules.nodes import NODE_RULES, NodeRule, judge_node
-from shared.core.rules.pods import avoided, movable
+from shared.core.rules.pods import avoided
 from shared.core.rules.situation import Situation
 from shared.core.rules.utilization import Usage, above_limits, usage
 
@@ -76,7 +76,7 @@ def assess_node(node: Node, situation: Situation, rules: tuple[NodeRule, ...] = 
     """Assess one node; with the safety rules alone no ratio is held against it."""
     pods = situation.snapshot.pods_by_node[node.name]
     settings, measured = situation.policy.pool(node.pool), usage(node, pods)
-    moving = movable(pods, situation.now)
+    moving = situation.moving(node.name)
     reason = _reason(node, settings, situation, empty=not moving)
     found = judge_node(node, situation, rules)
     if reason is DrainReason.EXPIRED:
@@ -85,7 +85,7 @@ def assess_node(node: Node, situation: Situation, rules: tuple[NodeRule, ...] = 
         found += _too_full(measured, settings)
     if rules is NODE_RULES and reason is not DrainReason.EXPIRED and settings.consolidate_after is None:
         found += (Blocker(Unremovable.CONSOLIDATION_OFF),)
-    last = avoided(pods, situation.drain_context(node.pool))
+    last = avoided(moving, situation.drain_context(node.pool))
     held = holder(node, situation.state)
     takes = NO_ESTIMATE if held or found else situation.drain_estimator(node.pool)(moving)
     return AssessedNode(node, measured, reason, found, held, last, takes)

@@ -10,7 +10,6 @@ from fractions import Fraction
 from shared.core.planning.candidates import AssessedNode
 from shared.core.planning.prices import MICRO, Prices, per_month
 from shared.core.reasons import Blocker, DrainReason, Unremovable
-from shared.core.rules.pods import movable
 from shared.core.rules.situation import Situation
 
 
@@ -23,7 +22,7 @@ def _judged(assessed: AssessedNode, situation: Situation, prices: Prices) -> Ass
     least = situation.policy.pool(assessed.node.pool).minimum_saving
     if not least or assessed.reason is not DrainReason.UNDERUTILIZED:
         return assessed
-    pods = len(movable(situation.snapshot.pods_by_node[assessed.node.name], situation.now))
+    pods = len(situation.moving(assessed.node.name))
     saved = Fraction(per_month(prices.of(assessed.node).per_hour), MICRO * max(pods, 1))
     if saved >= least:
         return assessed

@@ -23,7 +23,6 @@ from shared.core.rules.counted_nodes import is_leaving
 from shared.core.rules.counts import NodeCounts
 from shared.core.rules.drain_time import DrainTime
 from shared.core.rules.gates import blockers
-from shared.core.rules.pods import movable
 from shared.core.rules.situation import Situation
 from shared.core.rules.workload_limits import all_moving_pods, conflict, moving_pods, workload_moves_of
 
@@ -147,11 +146,11 @@ def planned_simulation(situation: Situation, staying: frozenset[str] = frozenset
 
 def _in_turns(situation: Situation) -> Counter[str]:
     """Return how many pods of each limit the drains in flight have yet to move."""
-    snapshot, now = situation.snapshot, situation.now
+    snapshot = situation.snapshot
     found: Counter[str] = Counter()
     for name in departing_nodes(snapshot, situation.state):
-        moving = movable(snapshot.pods_by_node[name], now)
-        found.update(situation.drain_estimator(snapshot.node_by_name[name].pool)(moving).waiting)
+        estimate = situation.drain_estimator(snapshot.node_by_name[name].pool)
+        found.update(estimate(situation.moving(name)).waiting)
     return found
 
 

@@ -150,6 +150,8 @@ def _limits(pod: Pod, context: DrainContext) -> tuple[tuple[str, int], ...]:
 
 
 def _turns(limit: str, at_once: int, paces: list[_Pace]) -> Turns:
+    if len(paces) == 1:
+        return Turns(limit, 1, at_once or 1, paces[0].least, paces[0].most)
     least = min([pace.least for pace in paces])
     most = max([pace.most for pace in paces])
     return Turns(limit, len(paces), at_once or len(paces), least, most)

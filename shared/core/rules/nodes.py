@@ -13,7 +13,7 @@ from shared.core.policy import ConsolidationPolicy
 from shared.core.reasons import Blocker, Unremovable
 from shared.core.rules.atomic_pools import atomic_group
 from shared.core.rules.do_not_disrupt import node_opt_outs
-from shared.core.rules.pods import PASSES_BY_ITSELF, blockers, movable
+from shared.core.rules.pods import PASSES_BY_ITSELF, blockers
 from shared.core.rules.situation import Situation
 
 OTHER_RULES: Final = frozenset({names.OUR_TAINT, names.UNSCHEDULABLE_TAINT, *names.GOING_TAINTS})
@@ -110,12 +110,12 @@ def _backing_off(node: Node, situation: Situation) -> Iterable[Blocker]:
 
 def _blocked_by_pod(node: Node, situation: Situation) -> Iterable[Blocker]:
     """Say first that pods block, then each pod's own reasons."""
-    return _with_lead(blockers(situation.snapshot.pods_by_node.get(node.name, ()), situation.drain_context(node.pool)))
+    return _with_lead(blockers(situation.moving(node.name), situation.drain_context(node.pool)))
 
 
 def _blocked_for_good(node: Node, situation: Situation) -> Iterable[Blocker]:
     """The same without what passes by itself: a rollout, a running Job, a pod's youth."""
-    found = blockers(situation.snapshot.pods_by_node.get(node.name, ()), situation.drain_context(node.pool))
+    found = blockers(situation.moving(node.name), situation.drain_context(node.pool))
     return _with_lead(tuple(each for each in found if each.reason not in PASSES_BY_ITSELF))
 
 
@@ -127,7 +127,7 @@ def _with_lead(found: tuple[Blocker, ...]) -> tuple[Blocker, ...]:
 def _not_empty(node: Node, situation: Situation) -> Iterable[Blocker]:
     if situation.settings(node).consolidation_policy is not ConsolidationPolicy.WHEN_EMPTY:
         return
-    pods = movable(situation.snapshot.pods_by_node.get(node.name, ()), situation.now)
+    pods = situation.moving(node.name)
     if pods:
         yield Blocker(Unremovable.NOT_EMPTY, pods[0].key, f"{len(pods)} pods")
 

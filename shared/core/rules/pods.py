@@ -84,11 +84,14 @@ def movable(pods: Iterable[Pod], now: datetime) -> tuple[Pod, ...]:
 
 def judge(pod: Pod, context: DrainContext) -> tuple[Blocker, ...]:
     """Return everything that keeps the pod; nothing keeps one that is skipped."""
-    if skipped(pod, context.now):
-        return ()
-    by_pod = (finding for rule in POD_RULES for finding in rule(pod, context))
-    findings = (*_class_findings(pod.spec, context), *by_pod)
-    return tuple(Blocker(finding.reason, pod.key, finding.detail) for finding in findings)
+    return () if skipped(pod, context.now) else _judge_moving(pod, context)
+
+
+def _judge_moving(pod: Pod, context: DrainContext) -> tuple[Blocker, ...]:
+    found = [*_class_findings(pod.spec, context)]
+    for rule in POD_RULES:
+        found.extend(rule(pod, context))
+    return tuple(Blocker(finding.reason, pod.key, finding.detail) for finding in found) if found else ()
 
 
 def _class_findings(spec: PodClass, context: DrainContext) -> tuple[Finding, ...]:
@@ -97,13 +100,13 @@ def _class_findings(spec: PodClass, context: DrainContext) -> tuple[Finding, ...
     return context.class_findings[spec]
 
 
-def blockers(pods: Iterable[Pod], context: DrainContext) -> tuple[Blocker, ...]:
-    """Return everything that keeps these pods, in the order of the pods."""
-    return tuple(blocker for pod in pods for blocker in judge(pod, context))
+def blockers(moving: Iterable[Pod], context: DrainContext) -> tuple[Blocker, ...]:
+    """Return everything that keeps these pods, which are `movable`, in their order."""
+    return tuple(blocker for pod in moving for blocker in _judge_moving(pod, context))
 
 
-def avoided(pods: Iterable[Pod], context: DrainContext) -> bool:
-    """Whether the node of these pods goes after all others, for a single replica on it (singleReplicas: avoid)."""
+def avoided(moving: Iterable[Pod], context: DrainContext) -> bool:
+    """Whether the node of these `movable` pods goes after all others, for a single replica (singleReplicas: avoid)."""
     if context.policy.single_replicas is not SingleReplicas.AVOID:
         return False
-    return any(is_single(pod.spec, context.workload_of(pod.spec)) for pod in movable(pods, context.now))
+    return any(is_single(pod.spec, context.workload_of(pod.spec)) for pod in moving)

@@ -8,26 +8,30 @@ from datetime import datetime
 from functools import cached_property
 
 from shared.core.cluster.node import Node
+from shared.core.cluster.pod import Pod
 from shared.core.cluster.selectors import Taint
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.policy import Policy, PoolPolicy
 from shared.core.records.state import ClusterState
 from shared.core.rules.drain_context import DrainContext
 from shared.core.rules.drain_time import DrainEstimator, StartTimes, start_times
+from shared.core.rules.pods import movable
 from shared.core.rules.pool_taints import own_taints
 from shared.core.rules.volumes import VolumeFacts
 
 
 @dataclass(frozen=True)
 class Situation:
-    """One moment. Keep one for a pass: it remembers what holds for a whole pool."""
+    """One moment. Keep one for a pass: it remembers what holds for a whole pool, and what moves off each node."""
 
     snapshot: Snapshot
     state: ClusterState
     policy: Policy
     _drain: dict[str, DrainContext] = field(default_factory=dict, repr=False, compare=False)
-    _estimators: dict[str, DrainEstimator] = field(default_factory=dict, repr=False, compare=False)
+    _estimators: dict[int, DrainEstimator] = field(default_factory=dict, repr=False, compare=False)
+    """By the identity of the context."""
     _permanent: dict[str, frozenset[Taint]] = field(default_factory=dict, repr=False, compare=False)
+    _moving: dict[str, tuple[Pod, ...]] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def now(self) -> datetime:
@@ -37,15 +41,25 @@ class Situation:
     def settings(self, node: Node) -> PoolPolicy:
         return self.policy.pool(node.pool)
 
+    def moving(self, node: str) -> tuple[Pod, ...]:
+        """Return the pods that a drain of the node must evict and that need a place elsewhere."""
+        if node not in self._moving:
+            self._moving[node] = movable(self.snapshot.pods_by_node.get(node, ()), self.now)
+        return self._moving[node]
+
     def drain_context(self, pool: str) -> DrainContext:
-        """Return what the pod rules know on nodes of that pool."""
+        """Return what the pod rules know on nodes of that pool; pools with the same settings share it."""
         if pool not in self._drain:
-            seen, volumes = self.snapshot, VolumeFacts.of(self.snapshot)
-            rules, drain = self.policy.pool(pool), self.policy.drain
-            self._drain[pool] = DrainContext(
-                seen.disruption_budgets, rules, self.now, seen.workloads, drain, seen.namespaces, volumes
-            )
+            rules = self.policy.pool(pool)
+            alike = (each for each in self._drain.values() if each.policy == rules)
+            self._drain[pool] = next(alike, None) or self._new_context(rules)
         return self._drain[pool]
+
+    def _new_context(self, rules: PoolPolicy) -> DrainContext:
+        seen, volumes = self.snapshot, VolumeFacts.of(self.snapshot)
+        return DrainContext(
+            seen.disruption_budgets, rules, self.now, seen.workloads, self.policy.drain, seen.namespaces, volumes
+        )
 
     @cached_property
     def start_times(self) -> StartTimes:
@@ -54,9 +68,10 @@ class Situation:
 
     def drain_estimator(self, pool: str) -> DrainEstimator:
         """Return what says how long drains of that pool's nodes take."""
-        if pool not in self._estimators:
-            self._estimators[pool] = DrainEstimator(self.drain_context(pool), self.start_times)
-        return self._estimators[pool]
+        context = self.drain_context(pool)
+        if id(context) not in self._estimators:
+            self._estimators[id(context)] = DrainEstimator(context, self.start_times)
+        return self._estimators[id(context)]
 
     def permanent_taints(self, pool: str) -> frozenset[Taint]:
         """Return the taints that all nodes of the pool carry: those the pool was made with.

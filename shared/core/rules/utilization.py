@@ -77,9 +77,12 @@ def _accelerators(size: Resources, booked: Resources) -> tuple[tuple[str, Fracti
 
 def _requested(pods: Iterable[Pod]) -> tuple[Resources, Resources]:
     """Sum what all pods book, and what those book that would have to move."""
-    present = [pod for pod in pods if not is_finished(pod)]
-    moving = [pod for pod in present if not is_daemon(pod.spec) and not is_mirror(pod.spec)]
-    return total(pod.requests for pod in present), total(pod.requests for pod in moving)
+    staying, moving = list[Resources](), list[Resources]()
+    for pod in pods:
+        if not is_finished(pod):
+            (staying if is_daemon(pod.spec) or is_mirror(pod.spec) else moving).append(pod.requests)
+    moved = total(moving)
+    return moved + total(staying), moved
 
 
 def above_limits(used: Usage, pool: PoolPolicy) -> tuple[Unremovable, ...]:
