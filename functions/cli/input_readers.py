@@ -5,16 +5,22 @@ decide anything.
 """
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from functions.cli.reading_line import reading_line, size_of
+from functions.cli.gaps import check_usable, cloud, left_out, partial
+from functions.cli.reading_bar import reading_bar, size_of
+from functions.cli.reading_line import reading_line
 from shared.adapters.clock import system_time
 from shared.errors import BadInput
 from shared.ports import ClusterReading, PoolsReading
 from shared.settings import read_settings
+
+if TYPE_CHECKING:
+    from shared.adapters.kubernetes.dump import DumpedCluster
 
 NO_GKE_API: Final = "pools are read from node labels, without minimum sizes, and counted as autoscaled."
 HOW_GKE_API: Final = " Set EBB_CLUSTER to projects/PROJECT/locations/LOCATION/clusters/NAME to ask it."
@@ -22,6 +28,15 @@ STDIN: Final = Path("-")
 BY_LABELS: Final = PoolsReading({}, known=False)
 _GKE_CONTEXT_PARTS: Final = 4
 """gcloud names a context gke_PROJECT_LOCATION_CLUSTER; none of the three may hold an underscore."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dumped:
+    """What is particular to a dump: why it is partial, what a kind that was not printed means, whose cluster it is."""
+
+    partial: str = ""
+    left_out: tuple[str, ...] = ()
+    cloud: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,23 +48,43 @@ class Reading:
     pools: PoolsReading
     now: datetime
     note: str
+    dumped: Dumped = Dumped()
 
 
-def from_dump(paths: tuple[Path, ...]) -> Reading:
-    """Read what kubectl printed; its time is its newest timestamp.
+def from_dumps(paths: tuple[Path, ...]) -> tuple[Reading, ...]:
+    """Read what kubectl printed of one or several clusters; the time of each is its newest timestamp.
 
     Raises:
-        BadInput: a file is not there. BadDump: it is no dump.
+        BadInput: a file is not there, or no plan can be made of it. BadDump: it is no dump.
     """
     missing = [str(path) for path in paths if path != STDIN and not path.exists()]
     if missing:
         raise BadInput(f"--dump: {', '.join(missing)} does not exist.")
-    from shared.adapters.kubernetes.dump import read_dump
+    from shared.adapters.kubernetes.dump import read_dumps
 
-    name = ", ".join("stdin" if path == STDIN else path.name for path in paths)
-    with reading_line(name, size_of([path for path in paths if path != STDIN])):
-        cluster_reading, now = read_dump(paths)
-    return Reading(name, cluster_reading, BY_LABELS, now, f"A dump has no GKE API: {NO_GKE_API}")
+    with reading_bar(_names(paths), size_of([path for path in paths if path != STDIN])) as bar:
+        found = read_dumps(paths, bar.add)
+    return tuple(_of_dump(each, _title(each, found, paths)) for each in found)
+
+
+def _of_dump(found: "DumpedCluster", name: str) -> Reading:
+    from shared.adapters.kubernetes.dump.kinds import COMMAND
+
+    check_usable(name, found.reading, COMMAND)
+    about = Dumped(partial(found.reading.pods), left_out(found.kinds), cloud(found.clouds))
+    note = f"A dump has no GKE API: {NO_GKE_API}"
+    return Reading(name, found.reading, BY_LABELS, found.newest, note, about)
+
+
+def _title(each: "DumpedCluster", found: Sequence["DumpedCluster"], paths: tuple[Path, ...]) -> str:
+    """Return what a cluster is called: by what was typed, or where that is of several by its home and its files."""
+    if len(found) == 1:
+        return _names(paths)
+    return f"{each.home} ({_names(each.files)})" if any(each.home) else _names(each.files)
+
+
+def _names(paths: Sequence[Path]) -> str:
+    return ", ".join("stdin" if path == STDIN else path.name for path in paths)
 
 
 def from_cluster(kubeconfig: Path | None, context: str | None) -> Reading:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from functions.cli.format import some
-from functions.cli.input_readers import STDIN, from_cluster, from_dump
+from functions.cli.input_readers import STDIN, Reading, from_cluster, from_dumps
 from shared.core.cluster.names import POOL_LABEL
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.prices import Prices
@@ -38,7 +38,7 @@ NO_WORKLOADS: Final = (
 )
 UNREAD_STORAGE: Final = "Pods with volume claims stay where they are: no {lists} are known here; {remedy}."
 NOT_GKE: Final = (
-    f"No node carries the label {POOL_LABEL}: this does not look like GKE, and Ebb drains nothing elsewhere."
+    f"No node carries the label {POOL_LABEL}: this does not look like GKE{{cloud}}, and Ebb drains nothing elsewhere."
 )
 EVERY_POOL: Final = Policy(other_pools=PoolPolicy(enabled=True))
 
@@ -67,27 +67,49 @@ class Inputs:
     policy: Policy
     prices: Prices
     notes: tuple[str, ...]
+    partial: str = ""
+    """Why no figure is the whole one; empty where all that counts is known."""
 
 
 def gather(sources: Sources, read: Policy | None = None) -> Inputs:
-    """Read everything that a plan needs; `read` takes the place of the policy file that was named.
+    """Read everything that a plan of one cluster needs; `read` takes the place of the policy file that was named.
 
     Raises:
-        BadInput: both a dump and a kubeconfig were named, or a file is not there.
+        BadInput: as `gather_each`, or the dumps are of several clusters.
+        BadDump, BadPolicy: a file does not hold what it should.
+        Retryable, Terminal: the cluster cannot be read.
+    """
+    one, *others = gather_each(sources, read)
+    if others:
+        names = "; ".join(each.snapshot.cluster for each in (one, *others))
+        raise BadInput(f"--dump: {len(others) + 1} clusters ({names}); name the dump of one.")
+    return one
+
+
+def gather_each(sources: Sources, read: Policy | None = None) -> tuple[Inputs, ...]:
+    """Read everything that plans need, of each cluster that was named.
+
+    Raises:
+        BadInput: both a dump and a kubeconfig were named, or a file is not there, or no plan can be made of it.
         BadDump, BadPolicy: a file does not hold what it should.
         Retryable, Terminal: the cluster cannot be read.
     """
     if sources.dumps and (sources.kubeconfig or sources.context):
         raise BadInput("--dump: a dump takes the place of the cluster; leave out --kubeconfig and --context.")
     given = read if read or sources.policy is None else read_policy(sources.policy)
+    readings = from_dumps(sources.dumps) if sources.dumps else (from_cluster(sources.kubeconfig, sources.context),)
+    return tuple(_inputs(sources, given, each) for each in readings)
+
+
+def _inputs(sources: Sources, given: Policy | None, reading: Reading) -> Inputs:
     policy, notes = (EVERY_POOL, (NO_POLICY,)) if given is None else (given, ())
-    reading = from_dump(sources.dumps) if sources.dumps else from_cluster(sources.kubeconfig, sources.context)
-    now, prices = sources.at or reading.now, prices_of()
+    now, prices, dumped = sources.at or reading.now, prices_of(), reading.dumped
     snapshot = snapshot_of(reading.cluster, reading.cluster_reading, reading.pools, now, now)
     unread = _unread_storage(snapshot.storage.unread, in_dump=bool(sources.dumps))
-    known = (NO_MARKS, *_no_workloads(reading.cluster_reading), *unread, *_estimated(snapshot, prices))
-    odd = (*warnings_of(policy, snapshot), *_elsewhere(snapshot))
-    return Inputs(snapshot, policy, prices, (*odd, *notes, reading.note, *known))
+    known = (*dumped.left_out, *_no_workloads(reading.cluster_reading), *unread, *_estimated(snapshot, prices))
+    short = (f"{WARNING}{dumped.partial}",) if dumped.partial else ()
+    odd = (*short, *warnings_of(policy, snapshot), *_elsewhere(snapshot, dumped.cloud))
+    return Inputs(snapshot, policy, prices, (*odd, *notes, reading.note, NO_MARKS, *known), dumped.partial)
 
 
 def warnings_of(policy: Policy, snapshot: Snapshot) -> tuple[str, ...]:
@@ -139,8 +161,10 @@ def faults_of(path: Path) -> Iterator[None]:
         raise BadPolicy(*(f"{name_of(path)}: {fault}" for fault in plain)) from bad
 
 
-def _elsewhere(snapshot: Snapshot) -> tuple[str, ...]:
-    return () if not snapshot.nodes or any(node.pool for node in snapshot.nodes) else (f"{WARNING}{NOT_GKE}",)
+def _elsewhere(snapshot: Snapshot, cloud: str) -> tuple[str, ...]:
+    if not snapshot.nodes or any(node.pool for node in snapshot.nodes):
+        return ()
+    return (f"{WARNING}{NOT_GKE.format(cloud=cloud)}",)
 
 
 def _no_workloads(cluster_reading: ClusterReading) -> tuple[str, ...]:

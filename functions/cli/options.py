@@ -83,8 +83,8 @@ Dumps = Annotated[
         "--dump",
         metavar="FILE",
         rich_help_panel=_SOURCE,
-        help="What kubectl get -A -o json printed of nodes, pods, pdb, namespaces, rs, deploy, sts, pvc, pv, sc, "
-        "csinodes, volumeattachments and csidrivers; several files, folders and .gz are fine, - is stdin.",
+        help="What the command that `ebb dump` names printed of a cluster; several files, folders and .gz are fine, "
+        "- is stdin. Of several clusters each gets its own report.",
     ),
 ]
 Kubeconfig = Annotated[

@@ -38,7 +38,14 @@ def node(number: int) -> dict[str, Any]:
 
 
 def pod(
-    name: str, on: str, *, app: str = "web", kind: str = "ReplicaSet", cpu: str = "300m", **spec: Any
+    name: str,
+    on: str,
+    *,
+    app: str = "web",
+    kind: str = "ReplicaSet",
+    cpu: str = "300m",
+    namespace: str = "shop",
+    **spec: Any,
 ) -> dict[str, Any]:
     owner = {"apiVersion": "apps/v1", "kind": kind, "name": f"{app}-5d4f8b", "uid": f"rs-{app}", "controller": True}
     requests = {"cpu": cpu, "memory": "768Mi"}
@@ -47,7 +54,7 @@ def pod(
         "kind": "Pod",
         "metadata": {
             "name": name,
-            "namespace": "shop",
+            "namespace": namespace,
             "uid": f"pod-{name}",
             "creationTimestamp": _YESTERDAY,
             "labels": {"app": app},
@@ -90,7 +97,7 @@ def items(nodes: int) -> Iterator[dict[str, Any]]:
         on = name_of(number)
         for replica in range(6 if number % 4 else 10):
             yield pod(f"web-5d4f8b-{number:03}{replica}", on)
-        yield pod(f"logs-{number:03}", on, app="logs", kind="DaemonSet", cpu="100m")
+        yield pod(f"logs-{number:03}", on, app="logs", kind="DaemonSet", cpu="100m", namespace="kube-system")
         yield from _staying(number, on)
     yield pdb("db", "db", 0)
     yield pdb("web", "web", 20)

@@ -3,14 +3,10 @@
 import io
 import sys
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
-from functions.cli import input_readers
-from functions.cli.reading_line import LARGE, PATIENCE, reading_line, size_of
-from tests.cli import dumps
-from tests.cli.test_main import process
+from functions.cli.reading_line import PATIENCE, reading_line
 
 
 class Terminal(io.StringIO):
@@ -49,31 +45,19 @@ def terminal_of(monkeypatch: pytest.MonkeyPatch) -> Terminal:
     return stream
 
 
-@pytest.mark.parametrize(
-    ("expected", "seconds", "size"),
-    [
-        pytest.param("Reading night.json (32 MiB) …\n", 0, LARGE, id="large, so at once"),
-        pytest.param("Reading night.json (1,024 MiB) …\n", 0, 1 << 30, id="very large"),
-        pytest.param("Reading night.json (31 MiB) …\n", PATIENCE, LARGE - 1, id="not large, so when it takes long"),
-        pytest.param("Reading night.json (1 MiB) …\n", PATIENCE, 5, id="small"),
-        pytest.param("Reading night.json …\n", PATIENCE, 0, id="of a size that nobody knows"),
-    ],
-)
-def test_a_terminal_is_told_what_is_read(
-    expected: str, seconds: float, size: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_terminal_is_told_what_is_read_when_it_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal, watches = terminal_of(monkeypatch), Watches()
-    with reading_line("night.json", size, watches):
+    with reading_line("the cluster", watches):
         (watch,) = watches.made
-        assert (watch.seconds, watch.cancelled, watch.daemon) == (seconds, False, True)
+        assert (watch.seconds, watch.cancelled, watch.daemon) == (PATIENCE, False, True)
         watch.act()
     assert watch.cancelled
-    assert terminal.getvalue() == expected
+    assert terminal.getvalue() == "Reading the cluster …\n"
 
 
 def test_a_failure_ends_the_watch_too(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal, watches = terminal_of(monkeypatch), Watches()
-    with pytest.raises(ValueError, match="no dump"), reading_line("night.json", 0, watches):
+    with pytest.raises(ValueError, match="no dump"), reading_line("night.json", watches):
         raise ValueError("no dump")
     assert watches.made[0].cancelled
     assert terminal.getvalue() == ""
@@ -82,37 +66,6 @@ def test_a_failure_ends_the_watch_too(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_file_is_told_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     stream, watches = io.StringIO(), Watches()
     monkeypatch.setattr(sys, "stderr", stream)
-    with reading_line("night.json", LARGE, watches):
+    with reading_line("night.json", watches):
         pass
     assert watches.made == []
-
-
-def test_the_sizes_of_files_and_folders_add_up(tmp_path: Path) -> None:
-    (tmp_path / "inside" / "deeper").mkdir(parents=True)
-    (tmp_path / "inside" / "deeper" / "a.json").write_bytes(b"123")
-    (tmp_path / "b.json").write_bytes(b"4567")
-    assert size_of([tmp_path / "inside", tmp_path / "b.json", tmp_path / "none.json"]) == 7
-
-
-def large(folder: Path) -> Path:
-    path = dumps.write(folder / "night.json", 2)
-    path.write_bytes(path.read_bytes().ljust(LARGE))
-    return path
-
-
-def test_a_large_dump_is_named_with_its_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    terminal = terminal_of(monkeypatch)
-    monkeypatch.setattr(input_readers, "reading_line", lambda what, size: reading_line(what, size, AtOnce))
-    input_readers.from_dump((large(tmp_path),))
-    assert terminal.getvalue() == "Reading night.json (32 MiB) …\n"
-
-
-class AtOnce(Watch):
-    def start(self) -> None:
-        self.act()
-
-
-def test_stdout_and_a_file_are_as_before(tmp_path: Path) -> None:
-    small = process("plan", "--dump", dumps.write(tmp_path / "night.json", 2))
-    shown = process("plan", "--dump", large(tmp_path))
-    assert (shown.stdout, shown.stderr, shown.returncode) == (small.stdout, "", 0)

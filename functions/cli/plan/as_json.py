@@ -32,6 +32,7 @@ def document(view: PlanView, asked: AskedNodes = EVERY_NODE) -> dict[str, Any]:
         "taken_at": rfc3339(view.taken_at),
         "policy_hash": view.policy_hash or None,
         "dry_run": view.dry_run,
+        "partial": view.partial or None,
         "totals": _totals(view.totals),
         "pools": [_pool(each) for each in view.pools],
         "holds": [_held(each) for each in view.legend if each.kind in HOLDING],

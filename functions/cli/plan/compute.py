@@ -4,12 +4,13 @@ Must not decide anything; a plan made here orders nothing, whatever its policy s
 """
 
 import json
+from typing import Any
 
 import typer
 
-from functions.cli.inputs import Inputs, Sources, gather
+from functions.cli.inputs import Inputs, Sources, gather, gather_each
 from functions.cli.options import Format
-from functions.cli.plan import as_json, explain, markdown, table
+from functions.cli.plan import as_json, explain, fleet, markdown, table
 from functions.cli.plan.asked import AskedNodes
 from functions.cli.plan.view import PlanView, view_of
 from functions.cli.terminal import printing
@@ -20,21 +21,22 @@ from shared.core.rules.situation import Situation
 
 
 def show_plan(sources: Sources, output: Format, asked: AskedNodes, *, with_potential: bool) -> None:
-    """Print the plan: for people with its notes, for tools with the notes on stderr."""
-    inputs = gather(sources)
-    view = view_of(_plan(inputs), _potential(inputs) if with_potential else None, inputs.notes)
+    """Print the plan of each cluster: for people with its notes, for tools with the notes on stderr."""
+    views = [_view(each, with_potential=with_potential) for each in gather_each(sources)]
     if output is Format.TABLE:
         with printing() as console:
-            table.show(console, view, asked)
+            for view in views:
+                table.show(console, view, asked)
+                fleet.end_of_report(console, views)
+            fleet.show_total(console, views)
     elif output is Format.MARKDOWN:
-        typer.echo(markdown.page(view, asked))
+        typer.echo("\n\n".join((*(markdown.page(view, asked) for view in views), *fleet.markdown(views))))
     else:
-        typer.echo("\n".join(view.notes), err=True)
-        typer.echo(_document(view, output, asked))
+        typer.echo("\n".join(dict.fromkeys(note for view in views for note in view.notes)), err=True)
+        typer.echo(_written(fleet.document([as_json.document(view, asked) for view in views]), output))
 
 
-def _document(view: PlanView, output: Format, asked: AskedNodes) -> str:
-    document = as_json.document(view, asked)
+def _written(document: dict[str, Any], output: Format) -> str:
     if output is Format.JSON:
         return json.dumps(document, indent=2, ensure_ascii=False)
     import yaml
@@ -42,10 +44,14 @@ def _document(view: PlanView, output: Format, asked: AskedNodes) -> str:
     return yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=1000).rstrip()
 
 
+def _view(inputs: Inputs, *, with_potential: bool) -> PlanView:
+    most = _potential(inputs) if with_potential and not inputs.partial else None
+    return view_of(_plan(inputs), most, inputs.notes, inputs.partial)
+
+
 def show_node(sources: Sources, name: str) -> None:
     """Print one node's verdict with all its blockers and what can be done about them."""
-    inputs = gather(sources)
-    view = view_of(_plan(inputs), notes=inputs.notes)
+    view = _view(gather(sources), with_potential=False)
     with printing() as console:
         explain.show(console, view, name)
 

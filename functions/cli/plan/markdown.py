@@ -38,7 +38,7 @@ def page(view: PlanView, asked: AskedNodes) -> str:
 def _head(view: PlanView) -> Iterator[str]:
     yield f"# {_safe(view.cluster or 'Cluster')}, {moment(view.taken_at)}"
     totals = view.totals
-    yield f"{count(totals.nodes, 'node')} with {count(totals.pods, 'pod')}, {monthly(totals.cost)} a month."
+    yield f"{count(totals.nodes, 'node')} with {count(totals.pods, 'pod')}, {monthly(totals.cost)} a month{view.mark}."
     yield f"**{view.summary}**"
     if view.potential_saving:
         yield f"Potential: {view.potential_saving}."

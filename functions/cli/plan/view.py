@@ -107,6 +107,13 @@ class PlanView:
     potential_saving: str
     summary: str
     notes: tuple[str, ...] = ()
+    partial: str = ""
+    """Why no figure is the whole one; empty where all that counts is known."""
+
+    @property
+    def mark(self) -> str:
+        """What stands behind the name of each figure that is not the whole one."""
+        return " (partial)" if self.partial else ""
 
     def node(self, name: str) -> NodeView:
         """Return a node, by its name or by an end of it that no other node shares.
@@ -123,7 +130,7 @@ class PlanView:
         return found[0]
 
 
-def view_of(plan: Plan, potential: Potential | None = None, notes: Sequence[str] = ()) -> PlanView:
+def view_of(plan: Plan, potential: Potential | None = None, notes: Sequence[str] = (), partial: str = "") -> PlanView:
     """Return what is shown of a plan; `potential` is None unless it was asked for."""
     could_go = frozenset(potential.nodes if potential else ())
     nodes = _nodes(plan, could_go)
@@ -143,8 +150,9 @@ def view_of(plan: Plan, potential: Potential | None = None, notes: Sequence[str]
         legend=legend(plan),
         saving=sentences.saving(plan),
         potential_saving=sentences.potential_saving(plan, potential) if potential else "",
-        summary=sentences.summary(plan),
+        summary=f"{'Partial: ' if partial else ''}{sentences.summary(plan)}",
         notes=tuple(notes),
+        partial=partial,
     )
 
 

@@ -19,6 +19,8 @@ EVICTIONS_LABEL: Final = "ebb.internal/evictions"
 
 KUBE_SYSTEM: Final = "kube-system"
 """The namespace of the cluster's own pods; every cluster has it, and its UID is the cluster's."""
+AUTOPILOT_NODES: Final = "gk3-"
+"""How the names of the nodes of an Autopilot cluster begin."""
 POOL_LABEL: Final = "cloud.google.com/gke-nodepool"
 ZONE_LABEL: Final = "topology.kubernetes.io/zone"
 REGION_LABEL: Final = "topology.kubernetes.io/region"

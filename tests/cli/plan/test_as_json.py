@@ -119,6 +119,7 @@ class _Document(_Exact):
     taken_at: datetime
     policy_hash: str | None
     dry_run: bool
+    partial: str | None
     totals: _Totals
     pools: list[_Pool]
     holds: list[_Held]

@@ -12,8 +12,6 @@ import msgspec
 from shared.adapters.kubernetes import wire
 from shared.core.cluster.names import POOL_LABEL
 
-AUTOPILOT: Final = "gk3-"
-"""How the names of nodes begin that GKE manages itself."""
 _NAME: Final = re.compile(r"gke-(?P<rest>.+)-[0-9a-f]{8}-[0-9a-z]{4}")
 _ON_GCE: Final = re.compile(r"gce://(?P<project>[^/]+)/(?P<region>[^/]+)-[^/-]+/.*")
 _LEAST_OF_A_POOL: Final = 3

@@ -1,0 +1,78 @@
+"""What a dump leaves out, and what that means for the answer: a cluster half told must not pass for one that is empty.
+
+Pure: what was printed in, sentences out. Must not read, and must not judge nodes.
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+from functions.cli.format import some
+from shared.core.cluster.names import AUTOPILOT_NODES, KUBE_SYSTEM
+from shared.core.cluster.pod import Pod
+from shared.errors import BadInput
+from shared.ports import ClusterReading
+
+NO_BUDGETS: Final = (
+    "No PodDisruptionBudgets are in the dump: if the cluster has any, fewer nodes could go than is said here; "
+    "add poddisruptionbudgets to the dump."
+)
+NO_NAMESPACES: Final = (
+    "No Namespaces are in the dump: what a namespace's labels and annotations ask for is not seen, and no "
+    "namespaceSelector matches; add namespaces to the dump."
+)
+_SENTENCES: Final = (("PodDisruptionBudget", NO_BUDGETS), ("Namespace", NO_NAMESPACES))
+_CLOUDS: Final = {
+    "aws": "Amazon EKS",
+    "azure": "Azure AKS",
+    "kind": "kind",
+    "digitalocean": "DigitalOcean",
+    "openstack": "OpenStack",
+    "ibm": "IBM Cloud",
+    "oci": "Oracle OKE",
+    "k3s": "k3s",
+    "vsphere": "vSphere",
+}
+_GOOGLE: Final = frozenset({"", "gce"})
+
+
+def check_usable(name: str, reading: ClusterReading, command: str) -> None:
+    """Refuse what no answer can be made of.
+
+    Raises:
+        BadInput: there are no pods, or the cluster is not one that Ebb serves.
+    """
+    if reading.nodes and all(node.name.startswith(AUTOPILOT_NODES) for node in reading.nodes):
+        raise BadInput(
+            f"{name}: is an Autopilot cluster (its nodes are named {AUTOPILOT_NODES}…): its nodes are Google's, which "
+            "consolidates them itself; Ebb serves Standard clusters."
+        )
+    if not reading.pods:
+        raise BadInput(
+            f"{name}: holds {len(reading.nodes):,} nodes and no pods, so every node would look empty; "
+            f"make a dump with `{command}`."
+        )
+
+
+def partial(pods: Iterable[Pod]) -> str:
+    """Return why the pods cannot be all that the nodes hold; empty where they may be."""
+    namespaces = sorted({pod.spec.namespace for pod in pods})
+    if not namespaces or (KUBE_SYSTEM in namespaces and len(namespaces) > 1):
+        return ""
+    whose = f"namespace {namespaces[0]}" if len(namespaces) == 1 else f"the namespaces {some(namespaces)}"
+    without = "" if KUBE_SYSTEM in namespaces else f", none of {KUBE_SYSTEM}"
+    return (
+        f"Only pods of {whose} are in the dump{without}: the nodes hold more than is known here, so every figure is "
+        "partial, and there is no potential; print it again with -A."
+    )
+
+
+def left_out(kinds: Iterable[str]) -> tuple[str, ...]:
+    """Return a sentence for each kind that was not printed and that no other note speaks of."""
+    printed = frozenset(kinds)
+    return tuple(sentence for kind, sentence in _SENTENCES if kind not in printed)
+
+
+def cloud(clouds: Iterable[str]) -> str:
+    """Return whose cluster it is where its nodes say so, and Google's do not: ` (Amazon EKS)`."""
+    other = sorted(set(clouds) - _GOOGLE)
+    return f" ({some([_CLOUDS.get(each, each) for each in other])})" if other else ""

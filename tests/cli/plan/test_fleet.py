@@ -1,0 +1,71 @@
+"""Dumps of several clusters give a report of each and their sum; no pod moves from one cluster to another."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli import dumps
+from tests.cli.test_main import ebb
+
+
+def cluster(path: Path, name: str, nodes: int, uid: str) -> Path:
+    """Write a cluster's dump; the name is part of each node's."""
+    data = dumps.write(path, nodes).read_text().replace("gke-prod", f"gke-{name}").replace("0304-00", "0304-00")
+    found: dict[str, Any] = json.loads(data)
+    for item in found["items"]:
+        if item["kind"] == "Namespace" and item["metadata"]["name"] == "kube-system":
+            item["metadata"]["uid"] = uid
+    path.write_text(json.dumps(found))
+    return path
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> tuple[Path, Path]:
+    return cluster(tmp_path / "a.json", "prod", 60, "a"), cluster(tmp_path / "b.json", "stage", 24, "b")
+
+
+def plan(*args: str | Path) -> dict[str, Any]:
+    shown: dict[str, Any] = json.loads(ebb("plan", *args, "-o", "json").stdout)
+    return shown
+
+
+@pytest.mark.parametrize(
+    "typed", [pytest.param("repeated", id="--dump repeated"), pytest.param("folder", id="a folder")]
+)
+def test_each_cluster_has_the_report_that_it_has_alone(typed: str, two: tuple[Path, Path]) -> None:
+    alone = [plan("--dump", each, "--potential") for each in two]
+    named = ("--dump", two[0], "--dump", two[1]) if typed == "repeated" else ("--dump", two[0].parent)
+    together = plan(*named, "--potential")
+    assert [{**each, "cluster": ""} for each in together["clusters"]] == [{**each, "cluster": ""} for each in alone]
+    assert [each["cluster"] for each in together["clusters"]] == [
+        "prod west4 p (a.json)",
+        "stage west4 p (b.json)",
+    ] or [each["cluster"].partition(" ")[0] for each in together["clusters"]] == ["prod", "stage"]
+
+
+def test_no_pod_moves_from_one_cluster_to_another(two: tuple[Path, Path]) -> None:
+    for each in plan("--dump", two[0], "--dump", two[1], "--potential")["clusters"]:
+        own = {node["name"] for node in each["nodes"]}
+        assert {move["to"] for move in each["potential"]["moves"]} <= own
+
+
+def test_the_total_is_the_sum(two: tuple[Path, Path]) -> None:
+    shown = plan("--dump", two[0], "--dump", two[1])
+    totals = [each["totals"] for each in shown["clusters"]]
+    assert shown["totals"]["clusters"] == 2
+    assert shown["totals"]["nodes"] == 84
+    assert shown["totals"]["cost_per_hour"] == pytest.approx(sum(each["cost_per_hour"] for each in totals))
+
+
+def test_a_table_ends_with_a_row_a_cluster_and_their_sum(two: tuple[Path, Path]) -> None:
+    *_, heads, first, second, total = ebb("plan", "--dump", two[0], "--dump", two[1], "--potential").stdout.splitlines()
+    assert heads.split()[:2] == ["2", "clusters"]
+    assert (first.split()[0], second.split()[0], total.split()[:2]) == ("prod", "stage", ["all", "84"])
+
+
+def test_a_command_about_one_cluster_says_which_were_named(two: tuple[Path, Path]) -> None:
+    shown = ebb("explain", dumps.name_of(1), "--dump", two[0], "--dump", two[1])
+    assert shown.exit_code == 2
+    assert "--dump: 2 clusters (prod" in shown.stderr

@@ -1,0 +1,130 @@
+"""A dump that leaves something out says so: what it leaves out must not pass for room that is free."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shared.adapters.kubernetes.dump.kinds import COMMAND
+from tests.cli import dumps
+from tests.cli.test_main import ebb
+
+Items = list[dict[str, Any]]
+NODES = 12
+
+
+def written(folder: Path, keep: Callable[[dict[str, Any]], bool] = lambda _: True) -> Path:
+    path = folder / "night.json"
+    path.write_text(json.dumps({"kind": "List", "items": [each for each in dumps.items(NODES) if keep(each)]}))
+    return path
+
+
+def of(item: dict[str, Any], *kinds: str) -> bool:
+    return item["kind"] in kinds
+
+
+def is_pod_of(item: dict[str, Any], namespace: str) -> bool:
+    return of(item, "Pod") and item["metadata"]["namespace"] == namespace
+
+
+def only_pods_of(namespace: str) -> Callable[[dict[str, Any]], bool]:
+    return lambda item: not of(item, "Pod") or is_pod_of(item, namespace)
+
+
+def test_a_dump_without_pods_is_refused_with_the_command_to_run(tmp_path: Path) -> None:
+    shown = ebb("plan", "--dump", written(tmp_path, lambda item: not of(item, "Pod")), "--potential")
+    assert (shown.exit_code, shown.stdout) == (2, "")
+    assert shown.stderr == (
+        f"ebb: night.json: holds 12 nodes and no pods, so every node would look empty; make a dump with `{COMMAND}`.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("expected", "namespace"),
+    [
+        pytest.param("Only pods of namespace shop are in the dump, none of kube-system", "shop", id="of one namespace"),
+        pytest.param("Only pods of namespace kube-system are in the dump:", "kube-system", id="of kube-system alone"),
+    ],
+)
+def test_the_pods_of_some_namespaces_make_every_figure_partial(expected: str, namespace: str, tmp_path: Path) -> None:
+    dump = written(tmp_path, only_pods_of(namespace))
+
+    shown = ebb("plan", "--dump", dump, "--potential").output.splitlines()
+    document = json.loads(ebb("plan", "--dump", dump, "--potential", "-o", "json").stdout)
+
+    assert shown[0].startswith(f"warning: {expected}")
+    assert shown[0].endswith("every figure is partial, and there is no potential; print it again with -A.")
+    assert [
+        title for title in ("Nodes", "Cost", "Saving") if not [x for x in shown if x.startswith(f"{title} (partial)")]
+    ] == []
+    assert [line for line in shown if line.startswith("Potential")] == []
+    assert shown[-1].startswith("Partial: ")
+    assert document["partial"].startswith(expected)
+    assert document["potential"] is None
+
+
+def test_a_whole_dump_is_not_partial(tmp_path: Path) -> None:
+    shown = ebb("plan", "--dump", written(tmp_path), "--potential", "-o", "json")
+    document = json.loads(shown.stdout)
+    assert (document["partial"], document["potential"] is None) == (None, False)
+
+
+@pytest.mark.parametrize(
+    ("expected", "kind"),
+    [
+        pytest.param("No PodDisruptionBudgets are in the dump: if the cluster has any, fewer nodes could go",
+                     "PodDisruptionBudget", id="no PodDisruptionBudgets"),
+        pytest.param("No Namespaces are in the dump: what a namespace's labels and annotations ask for is not seen",
+                     "Namespace", id="no Namespaces"),
+        pytest.param("No ReplicaSets, Deployments and StatefulSets are known here: rollouts are not seen",
+                     "ReplicaSet", id="no workloads"),
+    ],
+)  # fmt: skip
+def test_what_a_kind_that_was_not_printed_means_is_said(expected: str, kind: str, tmp_path: Path) -> None:
+    without = written(tmp_path, lambda item: not of(item, kind))
+    assert expected in ebb("plan", "--dump", without, "-o", "json").stderr
+
+
+def test_what_was_printed_is_not_missed(tmp_path: Path) -> None:
+    said = ebb("plan", "--dump", written(tmp_path), "-o", "json").stderr
+    assert "PodDisruptionBudgets are" not in said
+    assert "Namespaces are" not in said
+
+
+def renamed(folder: Path, **changes: str) -> Path:
+    """Write the dump of a cluster elsewhere: without pools, with names and providerIDs of another cloud."""
+    found = written(folder)
+    dump = json.loads(found.read_text().replace("gke-prod", changes.get("name", "gke-prod")))
+    for node in (item for item in dump["items"] if of(item, "Node")):
+        node["metadata"]["labels"].pop("cloud.google.com/gke-nodepool")
+        node["spec"]["providerID"] = changes.get("provider", node["spec"]["providerID"])
+    found.write_text(json.dumps(dump))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("expected", "provider"),
+    [
+        pytest.param("this does not look like GKE (Amazon EKS), and Ebb", "aws:///eu-west-1a/i-1", id="EKS"),
+        pytest.param("this does not look like GKE (Azure AKS), and Ebb", "azure:///subscriptions/1", id="AKS"),
+        pytest.param("this does not look like GKE (kind), and Ebb", "kind://docker/kind/node", id="kind"),
+        pytest.param("this does not look like GKE (mycloud), and Ebb", "mycloud://1", id="one that nobody knows"),
+        pytest.param("this does not look like GKE, and Ebb", "gce://p/europe-west4-a/vm", id="machines of Google's"),
+    ],
+)
+def test_a_cluster_elsewhere_is_named_as_such(expected: str, provider: str, tmp_path: Path) -> None:
+    shown = ebb("plan", "--dump", renamed(tmp_path, provider=provider), "-o", "json")
+    assert shown.exit_code == 0
+    assert expected in shown.stderr
+
+
+def test_an_autopilot_cluster_is_refused_by_name(tmp_path: Path) -> None:
+    shown = ebb("plan", "--dump", renamed(tmp_path, name="gk3-prod"))
+    assert (shown.exit_code, shown.stdout) == (2, "")
+    assert shown.stderr.startswith("ebb: night.json: is an Autopilot cluster (its nodes are named gk3-…)")
+
+
+def test_the_help_says_where_the_command_stands_that_prints_a_dump() -> None:
+    assert "ebb dump" in " ".join(ebb("plan", "--help").output.replace("│", " ").split())

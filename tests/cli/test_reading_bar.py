@@ -1,0 +1,117 @@
+"""Who waits before a terminal sees how far a dump is read; stdout and a file's stderr never learn of it."""
+
+import io
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from functions.cli.reading_bar import BETWEEN, LARGE, ReadingBar, size_of
+from functions.cli.reading_line import PATIENCE
+from tests.cli import dumps
+from tests.cli.test_main import ROOT, process
+from tests.cli.test_reading_line import terminal_of
+
+MIB = 1024 * 1024
+
+
+class Now:
+    """A clock that the test moves."""
+
+    def __init__(self) -> None:
+        self.seconds = 100.0
+
+    def __call__(self) -> float:
+        return self.seconds
+
+
+def lines(drawn: str) -> list[str]:
+    return drawn.split("\r\x1b[2K")[1:]
+
+
+@pytest.mark.parametrize(
+    ("expected", "size"),
+    [
+        pytest.param(
+            "Reading night.json  [=====                   ]  22%  20 of 90 MiB", 90 * MIB, id="of a known size"
+        ),
+        pytest.param("Reading night.json  20 MiB", 0, id="a pipe, whose size nobody knows"),
+        pytest.param("Reading night.json  [========================] 100%  20 of 10 MiB", 10 * MIB, id="it has grown"),
+    ],
+)
+def test_a_terminal_sees_how_far_it_is(expected: str, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
+    terminal, now = terminal_of(monkeypatch), Now()
+    bar = ReadingBar("night.json", size, now)
+    now.seconds += PATIENCE
+    bar.add(20 * MIB)
+    bar.end()
+    assert lines(terminal.getvalue()) == [expected, ""]
+
+
+def test_a_large_file_shows_it_at_once_and_no_file_too_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal, now = terminal_of(monkeypatch), Now()
+    bar = ReadingBar("night.json", LARGE, now)
+    for _ in range(10):
+        bar.add(MIB)
+        now.seconds += BETWEEN * 0.55
+    assert len(lines(terminal.getvalue())) == 5
+
+
+def test_what_is_read_at_once_draws_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = terminal_of(monkeypatch)
+    bar = ReadingBar("night.json", MIB, Now())
+    bar.add(MIB)
+    bar.end()
+    assert terminal.getvalue() == ""
+
+
+def test_a_file_learns_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", stream)
+    bar = ReadingBar("night.json", LARGE, Now())
+    bar.add(LARGE)
+    bar.end()
+    assert stream.getvalue() == ""
+
+
+def test_the_line_fits_into_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    terminal, now = terminal_of(monkeypatch), Now()
+    bar = ReadingBar("gke-production-europe-west4.json.gz", LARGE, now)
+    bar.add(MIB)
+    assert len(lines(terminal.getvalue())[0]) < 40
+
+
+def test_the_sizes_of_files_and_folders_add_up(tmp_path: Path) -> None:
+    (tmp_path / "inside" / "deeper").mkdir(parents=True)
+    (tmp_path / "inside" / "deeper" / "a.json").write_bytes(b"123")
+    (tmp_path / "b.json").write_bytes(b"4567")
+    assert size_of([tmp_path / "inside", tmp_path / "b.json", tmp_path / "none.json"]) == 7
+
+
+def large(folder: Path) -> Path:
+    path = dumps.write(folder / "night.json", 2)
+    path.write_bytes(path.read_bytes().ljust(LARGE))
+    return path
+
+
+def test_stdout_and_a_file_are_as_before(tmp_path: Path) -> None:
+    small = process("plan", "--dump", dumps.write(tmp_path / "night.json", 2))
+    shown = process("plan", "--dump", large(tmp_path))
+    assert (shown.stdout, shown.stderr, shown.returncode) == (small.stdout, "", 0)
+
+
+def test_a_terminal_sees_it_and_the_line_is_gone_in_the_end(tmp_path: Path) -> None:
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "functions.cli", "plan", "--dump", str(large(tmp_path)), "-o", "json"]
+    running = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=theirs, cwd=ROOT, timeout=60, check=False)
+    os.close(theirs)
+    shown = os.read(ours, 65536).decode()
+    os.close(ours)
+    assert running.returncode == 0
+    assert "Reading night.json  [" in shown
+    assert shown.rindex("Reading") < shown.rindex("\r\x1b[2K") < shown.index("Without --policy")
