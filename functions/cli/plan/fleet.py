@@ -14,6 +14,7 @@ from functions.cli.plan.layout import GAP
 from functions.cli.plan.view import PlanView
 
 SCHEMA: Final = 1
+_LINE: Final = 72
 _SUMS: Final = ("nodes", "pods", "orders", "cost_per_hour", "saving_per_hour", "saving_per_month")
 
 
@@ -29,7 +30,7 @@ def end_of_report(console: Console, views: Sequence[PlanView]) -> None:
     """Draw a line below the report of one of several clusters."""
     if len(views) > 1:
         console.print()
-        console.rule(characters="─" if console.is_terminal else "-", style="dim")
+        console.print("-" * min(console.width, _LINE), style="dim")
         console.print()
 
 
@@ -63,9 +64,7 @@ def _rows(views: Sequence[PlanView]) -> tuple[tuple[str, ...], ...]:
     """Return the titles, a row a cluster, and their sum."""
     most = tuple(view.potential.saving for view in views if view.potential)
     titles = (f"{len(views)} clusters", "nodes", "pods", "cost a month", "saving", *(("potential",) if most else ()))
-    rows = [
-        (f"{view.cluster}{view.mark}", *_cells([view]), *((_potential(view),) if most else ())) for view in views
-    ]
+    rows = [(f"{view.cluster}{view.mark}", *_cells([view]), *((_potential(view),) if most else ())) for view in views]
     marked = next((view.mark for view in views if view.partial), "")
     return (titles, *rows, (f"all{marked}", *_cells(views), *((monthly(sum(most)),) if most else ())))
 

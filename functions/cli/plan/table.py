@@ -17,6 +17,7 @@ from functions.cli.plan.layout import GAP
 from functions.cli.plan.view import PlanView
 
 SUM: Final = AskedNodes()
+PARTIAL: Final = "Partial, every figure below: the nodes hold more pods than the dump has."
 HINT: Final = "--nodes lists each node (--pool, --only, --sort, --top choose); ebb explain NODE says all about one."
 
 
@@ -32,6 +33,8 @@ def show(console: Console, view: PlanView, asked: AskedNodes = SUM) -> None:
     if not view.nodes:
         return
     console.print()
+    if view.partial:
+        console.print(PARTIAL, style="yellow")
     pool_table.show(console, view)
     if asked.lists_nodes:
         console.print()

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from tests.cli import dumps
 from tests.cli.test_main import ebb
@@ -12,7 +13,7 @@ from tests.cli.test_main import ebb
 
 def cluster(path: Path, name: str, nodes: int, uid: str) -> Path:
     """Write a cluster's dump; the name is part of each node's."""
-    data = dumps.write(path, nodes).read_text().replace("gke-prod", f"gke-{name}").replace("0304-00", "0304-00")
+    data = dumps.write(path, nodes).read_text().replace("gke-prod", f"gke-{name}")
     found: dict[str, Any] = json.loads(data)
     for item in found["items"]:
         if item["kind"] == "Namespace" and item["metadata"]["name"] == "kube-system":
@@ -39,10 +40,15 @@ def test_each_cluster_has_the_report_that_it_has_alone(typed: str, two: tuple[Pa
     named = ("--dump", two[0], "--dump", two[1]) if typed == "repeated" else ("--dump", two[0].parent)
     together = plan(*named, "--potential")
     assert [{**each, "cluster": ""} for each in together["clusters"]] == [{**each, "cluster": ""} for each in alone]
-    assert [each["cluster"] for each in together["clusters"]] == [
-        "prod west4 p (a.json)",
-        "stage west4 p (b.json)",
-    ] or [each["cluster"].partition(" ")[0] for each in together["clusters"]] == ["prod", "stage"]
+    names = ["prod europe-west4 p (a.json)", "stage europe-west4 p (b.json)"]
+    assert [each["cluster"] for each in together["clusters"]] == names
+
+
+def test_markdown_and_yaml_tell_the_clusters_apart_too(two: tuple[Path, Path]) -> None:
+    page = ebb("plan", "--dump", two[0], "--dump", two[1], "-o", "markdown").stdout
+    assert [line.split(" ")[1] for line in page.splitlines() if line.startswith("# ")] == ["prod", "stage"]
+    assert page.splitlines()[-1].startswith("| all | 84 |")
+    assert yaml.safe_load(ebb("plan", "--dump", two[0], two[1], "-o", "yaml").stdout)["totals"]["nodes"] == 84
 
 
 def test_no_pod_moves_from_one_cluster_to_another(two: tuple[Path, Path]) -> None:
