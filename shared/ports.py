@@ -53,6 +53,18 @@ class Eviction:
     """Of `later`: the API server was too busy to begin, so the pod stays; otherwise the answer was lost."""
 
 
+@dataclass(frozen=True)
+class Traffic:
+    """What was asked of the Kubernetes API, and how much it answered."""
+
+    calls: int = 0
+    bytes: int = 0
+    """Of the answers' bodies, as they are decoded."""
+
+    def since(self, earlier: "Traffic") -> "Traffic":
+        return Traffic(self.calls - earlier.calls, self.bytes - earlier.bytes)
+
+
 class Cluster(Protocol):
     """The Kubernetes API of the one cluster."""
 
@@ -110,6 +122,9 @@ class Cluster(Protocol):
 
     def note(self, node: Node, reason: str, message: str) -> None:
         """Write an event on the node, for `kubectl describe`."""
+
+    def traffic(self) -> Traffic:
+        """Say what has been asked of the API so far; asks nothing itself."""
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,11 @@ from shared.core.cluster.storage import NO_CLAIMS, Storage
 from shared.core.cluster.workloads import Workload
 from shared.core.records.evictions import EvictionAnswer
 from shared.errors import EbbError, Gone, Stale
-from shared.ports import ClusterReading, Eviction
+from shared.ports import ClusterReading, Eviction, Traffic
 from tests.builders import NOW
+
+BYTES = 1000
+"""That each call is answered with."""
 
 
 class FakeCluster:
@@ -147,6 +150,9 @@ class FakeCluster:
 
     def note(self, node: Node, reason: str, message: str) -> None:
         self._called("note", node.name, reason, message)
+
+    def traffic(self) -> Traffic:
+        return Traffic(len(self.calls), BYTES * len(self.calls))
 
     def _called(self, method: str, *arguments: object) -> None:
         self.calls.append((method, *arguments))

@@ -12,6 +12,7 @@ from shared.core.planning.metrics import ClusterMetrics, NodeMetrics
 from shared.core.planning.plan import NodeDecision, Plan, Verdict
 from shared.core.planning.prices import MICRO, per_month
 from shared.core.reasons import Blocker
+from shared.ports import Traffic
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,8 @@ class PassReport:
     not_healed: int
     """Findings whose repair failed; the next pass finds them again."""
     seconds: float
+    traffic: Traffic
+    """What the pass asked of the Kubernetes API."""
 
 
 def summary(plan: Plan, report: PassReport) -> dict[str, Any]:
@@ -41,6 +44,8 @@ def summary(plan: Plan, report: PassReport) -> dict[str, Any]:
         "search_braked": plan.at_rest is not None and plan.at_rest.braked,
         "saving_per_month": dollars(per_month(plan.saving)),
         "duration_ms": round(report.seconds * 1000),
+        "api_calls": report.traffic.calls,
+        "api_bytes": report.traffic.bytes,
     }
 
 

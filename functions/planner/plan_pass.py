@@ -57,7 +57,7 @@ def run_pass(deps: PlannerDeps, run_id: str) -> dict[str, Any]:
         Terminal: a person has to fix something first; healing may have been done all the same.
     """
     ports, settings = deps.ports, deps.settings
-    begun = ports.clock.monotonic()
+    begun, asked = ports.clock.monotonic(), ports.cluster.traffic()
     policy, unread = _read_policy(ports)
     ports = with_changes(ports, log=ports.log.bind(policy_hash=policy.hash if policy else ""))
     deps = with_changes(deps, ports=ports)
@@ -73,7 +73,8 @@ def run_pass(deps: PlannerDeps, run_id: str) -> dict[str, Any]:
     _save_marks(ports, inputs.marks, plan)
     published = publish(ports, run_id, plan, inputs)
     _tidy(ports, inputs, advise(ports, inputs))
-    report = PassReport(run_id, published, healed.repaired, healed.failed, ports.clock.monotonic() - begun)
+    took, traffic = ports.clock.monotonic() - begun, ports.cluster.traffic().since(asked)
+    report = PassReport(run_id, published, healed.repaired, healed.failed, took, traffic)
     outcome = PassOutcome(plan, inputs.snapshot, inputs.state, deps.prices, inputs.now, interval)
     return deps.pass_log.write(ports.log, outcome, report)
 

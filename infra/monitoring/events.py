@@ -26,6 +26,8 @@ EVENTS: Final = (
             Field("search_braked", Type.FLAG, "whether the clock ended the search for it early", sometimes=True),
             Field("saving_per_month", Type.NUMBER, "dollars that this pass's orders save", sometimes=True),
             Field("duration_ms", Type.INTEGER, "how long the pass took", sometimes=True),
+            Field("api_calls", Type.INTEGER, "calls of the pass to the Kubernetes API", sometimes=True),
+            Field("api_bytes", Type.INTEGER, "bytes of its answers", sometimes=True),
             POLICY_HASH,
         ),
     ),

@@ -7,6 +7,7 @@ from shared.adapters.kubernetes.access import Access, from_kubeconfig
 from shared.adapters.kubernetes.client import Call, KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.errors import EbbError, Forbidden, Gone, Retryable, Stale, Terminal
+from shared.ports import Traffic
 from tests.adapters.access import access_to, kubeconfig
 from tests.adapters.objects import api_node, api_pod
 from tests.adapters.scripted import Say, Script, scripted, status
@@ -93,6 +94,19 @@ def test_expired_credentials_are_renewed_once_and_the_call_repeated(api: Script)
     KubernetesClient(access).ask(GET)
 
     assert (len(renewals), len(api.asked)) == (1, 2)
+
+
+def test_each_call_is_counted_with_the_bytes_of_its_answer(api: Script) -> None:
+    asking = client(api, read_seconds=0.1)
+    api.says(Say(body=api_node()), Say(404, status(404, "gone")), Say(silent=True))
+    answered = len(asking.ask(GET))
+    refused = len(asking.send(GET).body)
+
+    with pytest.raises(Retryable, match="no answer"):
+        asking.ask(GET)
+
+    assert asking.meter.read() == Traffic(calls=3, bytes=answered + refused)
+    wait_until("the server has read the last request", lambda: len(api.asked) == 3)
 
 
 def test_credentials_that_are_refused_twice_are_an_outage(api: Script) -> None:

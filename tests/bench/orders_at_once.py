@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from functions.drainer.receive import receive
 from shared.adapters.clock import system_time
-from shared.adapters.kubernetes.client import Call, KubernetesClient
+from shared.adapters.kubernetes.client import Call, KubernetesClient, TrafficMeter
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.adapters.kubernetes.replies import ApiReply
 from shared.core.cluster.node import NodePool
@@ -57,6 +57,7 @@ class Pages(KubernetesClient):
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self.meter = TrafficMeter()
         self.pictures = 0
 
     def send(self, call: Call) -> ApiReply:

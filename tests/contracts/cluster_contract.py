@@ -82,6 +82,16 @@ class ClusterContract:
         assert [budget.key for budget in reading.disruption_budgets] == ["default/guard"]
         assert "default" in reading.namespaces
 
+    def test_what_is_asked_of_the_api_is_counted_and_asking_for_the_count_is_not(self, world: World) -> None:
+        self.pod(world)
+        before = world.cluster.traffic()
+        world.cluster.read()
+        after = world.cluster.traffic()
+
+        assert before.calls < after.calls
+        assert before.bytes < after.bytes
+        assert world.cluster.traffic() == after
+
     def test_a_budget_says_what_it_allows_and_whom_it_means(self, world: World) -> None:
         pod = self.pod(world)
         world.add_budget("guard", allowed=1)

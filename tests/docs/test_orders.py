@@ -15,6 +15,7 @@ from shared.core.placement.assignments import Move
 from shared.core.planning.plan import AtRest, Plan, Potential
 from shared.core.records.orders import Order
 from shared.core.records.result import DrainResult
+from shared.ports import Traffic
 from tests.cli.drains.test_status import rich_in_everything
 from tests.cli.plan.plans import blocked, order, ordered, plan
 from tests.pages import DOCS, rows, section
@@ -98,6 +99,6 @@ def test_every_key_of_the_status() -> None:
 
 
 def test_every_key_of_the_summary() -> None:
-    said = summary(plan(ordered("n1")), PassReport("run", (), 0, 0, 1.0))
+    said = summary(plan(ordered("n1")), PassReport("run", (), 0, 0, 1.0, Traffic()))
 
     assert set(table("## Summary", "| summary | type | unit | meaning |")) == said.keys()

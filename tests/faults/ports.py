@@ -17,7 +17,7 @@ from infra.local.broker.queue import Broker
 from infra.local.clocks import ManualClock
 from infra.local.http_messages import Handler, HttpRequest
 from infra.local.world.record import Record
-from shared.adapters.kubernetes.client import PAGE, Call, Item, KubernetesClient, Pages, readable
+from shared.adapters.kubernetes.client import PAGE, Call, Item, KubernetesClient, Pages, TrafficMeter, readable
 from shared.adapters.kubernetes.replies import ApiReply
 from shared.core.policy import Policy
 from shared.core.records.orders import Order, encode
@@ -46,6 +46,7 @@ class DirectClient(KubernetesClient):
 
     def __init__(self, handler: Handler, call_gate: CallGate) -> None:
         self._handler, self._call_gate = handler, call_gate
+        self.meter = TrafficMeter()
         self._read: dict[tuple[bytes, object], Any] = {}
 
     def read_list(self, call: Call, decoder: Pages[Item], gather: Callable[[Iterator[Item]], T]) -> T:

@@ -5,6 +5,7 @@ its own retries are not used. Each call has a connect and a read timeout. Must n
 """
 
 import json
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -20,6 +21,7 @@ from shared.adapters.kubernetes.access import Access
 from shared.adapters.kubernetes.replies import ApiReply
 from shared.adapters.kubernetes.transport import RawRequest, Transport
 from shared.errors import BadInput, EbbError, Forbidden, Gone, Retryable, Stale, Terminal
+from shared.ports import Traffic
 
 CONNECT_SECONDS: Final = 5.0
 READ_SECONDS: Final = 30.0
@@ -57,6 +59,21 @@ class PageExpired(Retryable):
     """A list's continue token is too old (410): the list must start again."""
 
 
+class TrafficMeter:
+    """Counts the calls that were sent and the bytes that came back. Safe to use from several threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._counted = Traffic()
+
+    def count(self, answered: int) -> None:
+        with self._lock:
+            self._counted = Traffic(self._counted.calls + 1, self._counted.bytes + answered)
+
+    def read(self) -> Traffic:
+        return self._counted
+
+
 class KubernetesClient:
     """One cluster's API server. Safe to use from several threads."""
 
@@ -70,6 +87,7 @@ class KubernetesClient:
     ) -> None:
         from urllib3 import Timeout
 
+        self.meter = TrafficMeter()
         self._transport = Transport(access, Timeout(connect=connect_seconds, read=read_seconds), monotonic)
 
     def ask(self, call: Call) -> bytes:
@@ -105,12 +123,17 @@ class KubernetesClient:
         from kubernetes.config import ConfigException
         from urllib3.exceptions import HTTPError
 
+        answered = 0
         try:
-            return ApiReply(*self._transport.send(_request(call)))
+            reply = ApiReply(*self._transport.send(_request(call)))
+            answered = len(reply.body)
         except ConfigException as fault:
             raise Retryable(f"Kubernetes API, {call}", f"the kubeconfig gave no credentials ({fault})") from fault
         except (HTTPError, OSError) as fault:
             raise Retryable(f"Kubernetes API, {call}", f"no answer ({fault})") from fault
+        finally:
+            self.meter.count(answered)
+        return reply
 
     def read_list(self, call: Call, decoder: Pages[Item], gather: Callable[[Iterator[Item]], T]) -> T:
         """Return what `gather` makes of all items of a list, read page by page.

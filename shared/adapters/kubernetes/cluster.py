@@ -23,7 +23,7 @@ from shared.core.cluster.storage import NO_CLAIMS, Storage, uses_claims
 from shared.core.cluster.workloads import Workload
 from shared.core.records.evictions import EvictionAnswer
 from shared.errors import Gone, Retryable, Stale
-from shared.ports import ClusterReading, Eviction
+from shared.ports import ClusterReading, Eviction, Traffic
 
 T = TypeVar("T")
 _SCALE_DOWN_FAILED: Final = "ScaleDownFailed"
@@ -110,6 +110,9 @@ class KubernetesCluster:
         except Retryable as outage:
             return Eviction(EvictionAnswer.LATER, str(outage))
         return evictions.answer(pod, reply)
+
+    def traffic(self) -> Traffic:
+        return self._client.meter.read()
 
     def deletion_failed_at(self, node: str) -> datetime | None:
         """Read the autoscaler's ScaleDownFailed events of a node (cluster-autoscaler, actuation)."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import islice
 from time import process_time
 
-from shared.adapters.kubernetes.client import PAGE, Call, KubernetesClient
+from shared.adapters.kubernetes.client import PAGE, Call, KubernetesClient, TrafficMeter
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.adapters.kubernetes.replies import ApiReply
 from shared.core.cluster.snapshot import Snapshot
@@ -24,6 +24,7 @@ class ClusterApi(KubernetesClient):
 
     def __init__(self, cluster: BenchCluster) -> None:
         self._lists = lists(cluster)
+        self.meter = TrafficMeter()
         self._cluster = cluster
         self._pages: Iterator[bytes] = iter(())
         self.seconds = 0.0

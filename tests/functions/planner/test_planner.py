@@ -9,6 +9,7 @@ from shared.core.records.state import ClusterState, Lease, Run
 from shared.documents import pool_key, run_key
 from shared.errors import EbbError, Retryable, Terminal
 from tests.builders import NOW, node, our_taint, pod, policy
+from tests.fake_cluster import BYTES
 from tests.functions.planner.half_empty_nodes import MINUTE, fake_ebb, marks
 
 
@@ -224,3 +225,16 @@ def test_every_pass_logs_the_cluster_its_pools_and_each_verdict() -> None:
     assert [line["pool"] for line in ebb.log.of("pool_state")] == ["a"]
     assert [line["node"] for line in ebb.log.of("node_decision")] == ["n1", "n2", "n3"]
     assert ebb.log.of("run_summary")[0]["verdicts"]["order"] == 1
+
+
+def test_a_pass_says_what_it_alone_has_asked_of_the_api() -> None:
+    ebb = fake_ebb()
+    told = []
+    for time in ("first", "second"):
+        before = len(ebb.cluster.calls)
+        ebb.tick(time)
+        asked = len(ebb.cluster.calls) - before
+        told.append((asked, BYTES * asked))
+
+    assert [(line["api_calls"], line["api_bytes"]) for line in ebb.log.of("run_summary")] == told
+    assert told[0][0] > 0
