@@ -22,6 +22,14 @@ output "drainer" {
   }
 }
 
+output "identities" {
+  description = "The e-mail addresses of the two functions, known before the functions are there: the submodule rbac takes them, so that their rights come first."
+  value = {
+    drainer = local.identities["drainer"].email
+    planner = local.identities["planner"].email
+  }
+}
+
 output "log_queries" {
   description = "Links into Cloud Logging. For one node add labels.node=\"NAME\"."
   value = {
@@ -61,11 +69,12 @@ output "policy_object" {
 
 output "rbac" {
   description = "What the functions may do inside the cluster, and the fence around the drainer's identity: terraform output -raw rbac | kubectl apply -f -. The submodule rbac makes the same."
+  # Without the files' own comments, which say how to fill them by hand.
   value = join("---\n", [
-    for file in ["rbac", "admission"] : templatefile("${local.root}/infra/${file}.yaml", {
+    for file in ["rbac", "admission"] : replace(templatefile("${local.root}/infra/${file}.yaml", {
       drainer = local.identities["drainer"].email
       planner = local.identities["planner"].email
-    })
+    }), "/(?m)^#.*\n/", "")
   ])
 }
 

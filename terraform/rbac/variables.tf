@@ -6,7 +6,7 @@ variable "admission" {
 }
 
 variable "drainer" {
-  description = "The e-mail address of the drainer's service account: the output `drainer.service_account` of the module above."
+  description = "The e-mail address of the drainer's service account: the output `identities.drainer` of the module above."
   type        = string
   nullable    = false
 
@@ -17,7 +17,7 @@ variable "drainer" {
 }
 
 variable "planner" {
-  description = "The e-mail address of the planner's service account: the output `planner.service_account` of the module above."
+  description = "The e-mail address of the planner's service account: the output `identities.planner` of the module above."
   type        = string
   nullable    = false
 

@@ -1,15 +1,22 @@
 """Each example is applied against mocked providers, in each of its forms."""
 
+import re
 from pathlib import Path
 
 import pytest
 
 from shared.core.policy.parsing import parse
-from tests.terraform.mocked import outputs_of
+from tests.terraform.mocked import outputs_of, plan_of
 from tests.terraform.module_runs import MODULE, Terraform
 
 PRIVATE = ("-var", "project=my-project", "-var", 'cluster={name="prod",location="europe-west1-b"}')
+ELSEWHERE = (
+    *("-var", "project=my-project"),
+    *("-var", 'cluster={name="prod",location="europe-west1",project="clusters-project"}'),
+)
 FORMS = [
+    pytest.param("simple", PRIVATE, id="one cluster"),
+    pytest.param("other-project", ELSEWHERE, id="a cluster of another project"),
     pytest.param("private-cluster", PRIVATE, id="a private cluster by its DNS endpoint"),
     pytest.param("private-cluster", (*PRIVATE, "-var", "through=connector", "-var", "subnet=s"), id="by a connector"),
     pytest.param("fleet/one-state", ("-var", "project=my-project"), id="a fleet in one state"),
@@ -41,3 +48,46 @@ def test_a_cluster_that_is_paused_says_so_in_its_policy(tool: Terraform, module:
     found = outputs_of(tool, root, "../../tests/mocks", "-var-file=clusters/prod-north.tfvars")["ebb"]
 
     assert parse(found["policy"].encode()).paused
+
+
+def test_every_example_has_the_outputs_that_the_commands_name() -> None:
+    for path in MODULE.glob("examples/**/main.tf"):
+        written = set(re.findall(r'^output "(\w+)"', path.read_text(encoding="utf-8"), re.MULTILINE))
+        assert written == {"cli", "ebb", "policy", "rbac"}, path
+
+
+def test_every_example_applies_the_rights_inside_the_cluster_before_the_functions_are_there() -> None:
+    """By the submodule, from an output that waits for the identities alone."""
+    for path in MODULE.glob("examples/**/main.tf"):
+        text = path.read_text(encoding="utf-8")
+        calls = re.findall(r'^module "rbac\w*" \{(.*?)^\}', text, re.MULTILINE | re.DOTALL)
+
+        assert calls, path
+        for function in ("planner", "drainer"):
+            given = re.compile(rf'{function} = module\.ebb(\["[\w-]+"\])?\.identities\.{function}$', re.MULTILINE)
+            assert all(given.search(call) for call in calls), path
+
+
+def test_of_the_identities_alone_the_rights_are_known(tool: Terraform, module: Path) -> None:
+    """For kubectl: identities, then their rights, then the rest, so that no pass is without rights."""
+    target = "module.ebb.google_service_account.accounts"
+    assert f"terraform apply -target={target} " in (MODULE / "README.md").read_text(encoding="utf-8")
+
+    found = outputs_of(tool, module / "examples" / "simple", "../../tests/mocks", *PRIVATE, target=target)
+    assert found["rbac"].count("@my-project.iam.gserviceaccount.com") == 4
+    assert "ebb" not in found
+
+
+def test_on_the_side_of_a_cluster_elsewhere_stand_three_grants(tool: Terraform, module: Path) -> None:
+    root = module / "examples" / "other-project"
+    plan = plan_of(tool, root, "../../tests/mocks", *ELSEWHERE)
+    there = {
+        address for address, row in plan.items() if row.get("project") == "clusters-project" and ".data." not in address
+    }
+
+    assert there == {
+        "module.ebb.google_project_iam_custom_role.control_plane",
+        'module.ebb.google_project_iam_member.control_plane["drainer"]',
+        'module.ebb.google_project_iam_member.control_plane["planner"]',
+    }
+    assert sum("module.rbac." in address for address in plan) == 8

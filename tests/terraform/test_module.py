@@ -48,6 +48,7 @@ def test_the_examples_are_those_that_the_readme_names() -> None:
         "inputs",
         "rbac",
         "examples/simple",
+        "examples/other-project",
         "examples/private-cluster",
         "examples/fleet",
         "examples/fleet/one-state",

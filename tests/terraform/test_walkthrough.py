@@ -87,7 +87,7 @@ def test_the_outputs_that_are_printed_are_there(example: dict[str, Any]) -> None
     lines = [each.programs[0] for each in words("terraform", "output")]
     named = {line[line.index("-raw") + 1] for line in lines}
 
-    assert named == {"policy", "rbac"}
+    assert named == {"policy"}
     assert named <= example.keys()
 
 
@@ -121,4 +121,4 @@ def test_the_module_is_used_as_the_pages_show(tool: Terraform, module: Path, tmp
     (tmp_path / "ebb").symlink_to(module.parent)
     (tmp_path / "main.tf").write_text(text, encoding="utf-8")
 
-    assert outputs_of(tool, tmp_path, "./ebb/terraform/tests/mocks").keys() <= {"rbac"}
+    assert outputs_of(tool, tmp_path, "./ebb/terraform/tests/mocks") == {}

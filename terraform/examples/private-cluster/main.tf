@@ -114,8 +114,8 @@ module "ebb" {
 module "rbac" {
   source = "../../rbac"
 
-  planner = module.ebb.planner.service_account
-  drainer = module.ebb.drainer.service_account
+  planner = module.ebb.identities.planner
+  drainer = module.ebb.identities.drainer
 }
 
 output "ebb" {

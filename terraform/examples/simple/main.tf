@@ -9,6 +9,10 @@ terraform {
       source  = "hashicorp/google"
       version = ">= 6.13, < 9"
     }
+    kubernetes = {
+      source  = "hashicorp/kubernetes"
+      version = ">= 2.20, < 4"
+    }
   }
 }
 
@@ -24,6 +28,27 @@ provider "google" {
   project = var.project
 }
 
+data "google_client_config" "me" {}
+
+data "google_container_cluster" "target" {
+  project  = var.project
+  name     = var.cluster.name
+  location = var.cluster.location
+}
+
+# By the DNS endpoint if it is open, else by the address.
+locals {
+  target = data.google_container_cluster.target
+  dns    = try(local.target.control_plane_endpoints_config[0].dns_endpoint_config[0], null)
+  by_dns = try(local.dns.allow_external_traffic, false) == true
+}
+
+provider "kubernetes" {
+  host                   = "https://${local.by_dns ? local.dns.endpoint : local.target.endpoint}"
+  token                  = data.google_client_config.me.access_token
+  cluster_ca_certificate = local.by_dns ? null : base64decode(local.target.master_auth[0].cluster_ca_certificate)
+}
+
 module "ebb" {
   source = "../.."
 
@@ -32,6 +57,13 @@ module "ebb" {
   policy = {
     nodePools = { default-pool = { enabled = true } }
   }
+}
+
+module "rbac" {
+  source = "../../rbac"
+
+  planner = module.ebb.identities.planner
+  drainer = module.ebb.identities.drainer
 }
 
 output "ebb" {
