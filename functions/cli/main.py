@@ -107,7 +107,10 @@ def plan(  # noqa: PLR0913 - each is something that a person may type
 
 @app.command()
 def explain(
-    node: Annotated[str, typer.Argument(metavar="NODE", help="A node's name, or the end of it if no other has it.")],
+    names: Annotated[
+        list[str],
+        typer.Argument(metavar="NODE|POD|WORKLOAD...", help="Names, whole or their ends where nothing else ends so."),
+    ],
     *,
     dump: Dumps = None,
     kubeconfig: Kubeconfig = None,
@@ -115,10 +118,16 @@ def explain(
     policy: PolicyFile = None,
     at: At = None,
 ) -> None:
-    """List everything that stands in one node's way, and what to do about it."""
-    from functions.cli.plan.compute import show_node
+    """Say all about a node, a pod or a workload: what keeps it, what to do, where its pods would go.
 
-    show_node(Sources(tuple(dump or ()), kubeconfig, context, policy, at), node)
+    Examples:
+      ebb explain gke-prod-web-pool-1a2b3c4d-x7z9 --dump cluster.json
+      ebb explain x7z9 shop/cart-0 --policy policy.yaml
+      ebb explain shop/Deployment/cart
+    """
+    from functions.cli.explain.compute import explain_all
+
+    explain_all(Sources(tuple(dump or ()), kubeconfig, context, policy, at), names)
 
 
 @app.command()

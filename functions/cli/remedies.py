@@ -6,6 +6,7 @@ Must not decide anything, and must not promise that the remedy alone makes the n
 from collections.abc import Mapping
 from typing import Final
 
+from shared.core.placement.exclusions import Exclusion
 from shared.core.reasons import PodBlock, Reason, Unremovable
 
 _NOTHING: Final = "Nothing to do: this passes by itself."
@@ -54,6 +55,17 @@ REMEDIES: Final[Mapping[Reason, str]] = {
         "them to the dump; a class with volumeBindingMode WaitForFirstConsumer makes volumes where the pod goes."
     ),
     PodBlock.UNMODELLED: _NOT_MODELLED,
+    Exclusion.SHUT: "Mend or uncordon them if they are to stay; kubectl get nodes shows their state.",
+    Exclusion.TAINT: ("Nothing to do where the taint keeps the pool for others; else let the pod tolerate it."),
+    Exclusion.SELECTOR: "Ask for a label that more nodes carry, or write it as preferred affinity.",
+    Exclusion.ROOM: "Set requests nearer to what the pod uses; headroom of the pool keeps some of it free.",
+    Exclusion.ANTI_AFFINITY: ("Ask for it by topology spread, which lets pods share where nodes are few."),
+    Exclusion.AFFINITY: "Ask for a wider domain (topologyKey), such as the zone instead of the node.",
+    Exclusion.HOST_PORT: "Reach the pod by a Service instead of by a port of its node.",
+    Exclusion.SPREAD: ("One more replica may even it out; so does spreading over larger domains."),
+    Exclusion.VOLUME_PLACE: ("Use a regional disk, or a volume over the network, where the pod may change zones."),
+    Exclusion.CLAIM_IN_USE: "Give each pod a claim of its own (volumeClaimTemplates of a StatefulSet).",
+    Exclusion.ATTACH_LIMIT: "Use larger machines for pods with many disks, or fewer disks.",
     Unremovable.NO_POOL: "Give the node its pool label back; a node outside any pool is never drained.",
     Unremovable.POOL_DISABLED: "Set enabled: true for the pool in the policy.",
     Unremovable.POLICY_INVALID: "Run ebb policy check FILE and fix what it names.",

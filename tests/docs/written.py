@@ -19,6 +19,7 @@ from functions.cli.policy.reference.schema import schema
 from functions.cli.remedies import REMEDIES
 from infra.module_reference import inputs, outputs
 from shared.core.outcomes import Halt, Outcome, Refusal
+from shared.core.placement.exclusions import Exclusion
 from shared.core.reasons import PodBlock, Reason, Unremovable
 from tests.cli import dumps
 from tests.pages import DOCS, README, ROOT, filled
@@ -32,6 +33,7 @@ KINDS: Final[Mapping[str, type[Reason]]] = {
     "refusals": Refusal,
     "give-backs": Halt,
     "outcomes": Outcome,
+    "exclusions": Exclusion,
 }
 SAMPLE: Final = ("plan", "--dump", "cluster.json", "--potential")
 NODES: Final = 8

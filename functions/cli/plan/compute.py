@@ -1,4 +1,4 @@
-"""`ebb plan` and `ebb explain`: gather, ask the planner of the core once, print.
+"""`ebb plan`: gather, ask the planner of the core once, print.
 
 Must not decide anything; a plan made here orders nothing, whatever its policy says.
 """
@@ -8,9 +8,9 @@ from typing import Any
 
 import typer
 
-from functions.cli.inputs import Inputs, Sources, gather, gather_each
+from functions.cli.inputs import Inputs, Sources, gather_each
 from functions.cli.options import Format
-from functions.cli.plan import as_json, explain, fleet, markdown, table
+from functions.cli.plan import as_json, fleet, markdown, table
 from functions.cli.plan.asked import AskedNodes
 from functions.cli.plan.view import PlanView, view_of
 from functions.cli.terminal import printing
@@ -47,13 +47,6 @@ def _written(document: dict[str, Any], output: Format) -> str:
 def _view(inputs: Inputs, *, with_potential: bool) -> PlanView:
     most = _potential(inputs) if with_potential and not inputs.partial else None
     return view_of(_plan(inputs), most, inputs.notes, inputs.partial)
-
-
-def show_node(sources: Sources, name: str) -> None:
-    """Print one node's verdict with all its blockers and what can be done about them."""
-    view = _view(gather(sources), with_potential=False)
-    with printing() as console:
-        explain.show(console, view, name)
 
 
 def _plan(inputs: Inputs) -> Plan:

@@ -3,17 +3,16 @@
 The nodes themselves are listed where they were asked for. Must not decide anything.
 """
 
-from collections.abc import Sequence
 from typing import Final
 
 from rich.console import Console
 from rich.table import Table
 
 from functions.cli.format import count, hourly, moment, monthly
-from functions.cli.inputs import WARNING
 from functions.cli.plan import blocker_table, node_table, pool_table
 from functions.cli.plan.asked import AskedNodes, shown
 from functions.cli.plan.layout import GAP
+from functions.cli.plan.notes import show_notes
 from functions.cli.plan.view import PlanView
 
 SUM: Final = AskedNodes()
@@ -44,13 +43,6 @@ def show(console: Console, view: PlanView, asked: AskedNodes = SUM) -> None:
     if not asked.lists_nodes:
         console.print(HINT, style="dim")
     console.print(view.summary)
-
-
-def show_notes(console: Console, notes: Sequence[str]) -> None:
-    """Print what the plan rests on, before anything else."""
-    for note in notes:
-        console.print(note, style="yellow" if note.startswith(WARNING) else "italic")
-    console.print()
 
 
 def _head(view: PlanView) -> Table:

@@ -173,7 +173,7 @@ def _node(decision: NodeDecision, now: datetime, order: PlannedOrder | None, *, 
     return NodeView(
         decision,
         sentence=sentences.of_reason(decision.reason, decision.blockers),
-        blockers=tuple(map(_blocker, decision.blockers)),
+        blockers=tuple(map(blocker_view, decision.blockers)),
         reason=sentences.reason_of(decision),
         about=sentences.about(decision.blockers),
         when=sentences.when(decision, now, order.saving if order else 0),
@@ -182,7 +182,8 @@ def _node(decision: NodeDecision, now: datetime, order: PlannedOrder | None, *, 
     )
 
 
-def _blocker(blocker: Blocker) -> BlockerView:
+def blocker_view(blocker: Blocker) -> BlockerView:
+    """Return a blocker with its sentence and remedy."""
     reason = blocker.reason
     remedy = REMEDIES.get(reason, "")
     return BlockerView(reason.value, reason.sentence, reason.message_id, blocker.object, blocker.detail, remedy)

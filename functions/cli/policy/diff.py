@@ -15,8 +15,8 @@ from rich.table import Table
 
 from functions.cli.format import count
 from functions.cli.inputs import NO_MARKS, Inputs, Sources, gather, read_policy, warnings_of
+from functions.cli.plan.notes import show_notes
 from functions.cli.plan.sentences import VERDICTS
-from functions.cli.plan.table import show_notes
 from functions.cli.policy.words import cluster_settings, pool_settings
 from functions.cli.terminal import printing
 from shared.core.cluster.snapshot import Snapshot

@@ -5,20 +5,22 @@ Works on class and node indices of one `ClusterArrays`; must not know pods by na
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 import numpy as np
 
 from shared.core.placement.bounds import Amounts
 from shared.core.placement.cluster_arrays import ClusterArrays
+from shared.core.placement.constraints import CONSTRAINTS, NewConstraint
 from shared.core.placement.fit_cache import FitCache
 from shared.core.placement.node_filters import NodeMask
 from shared.core.placement.strategies import Strategy
 
 OUTSIDE: Final = -1
 """The node index of pods that are not bound yet."""
+Answer = TypeVar("Answer")
 _NEVER: Final = np.int64(np.iinfo(np.int64).max)
 
 
@@ -191,6 +193,36 @@ class Packing:
         mask = self._fit_cache.of(kind)
         allowed = self._constraints.allowed(kind)
         return mask if allowed is None else mask & allowed
+
+    def without(self, kind: int, node: int, ask: Callable[[], Answer]) -> Answer:
+        """Return an answer as it is while a pod of the class that was given this place is not there."""
+        self._put(kind, node, -1)
+        found = ask()
+        self._put(kind, node, 1)
+        return found
+
+    def best_beside(self, kind: int, node: int) -> int:
+        """Return the feasible node that the strategy would choose for the class if this one were not there; OUTSIDE."""
+        others = self.taking(kind).copy()
+        others[node] = False
+        return int(np.where(others, self._key, _NEVER).argmin()) if others.any() else OUTSIDE
+
+    def shut(self) -> NodeMask:
+        """Return the nodes that receive nothing, whatever it is."""
+        mask: NodeMask = ~self._open
+        return mask
+
+    def lacking(self, kind: int) -> Iterator[tuple[str, NodeMask]]:
+        """Yield each resource that the class asks for, with the nodes that have too little of it free."""
+        for axis, amount in self.arrays.needs[kind]:
+            yield self.arrays.axes[axis], self._free[axis] < amount
+
+    def refusing(self, kind: int) -> Iterator[tuple[NewConstraint, NodeMask]]:
+        """Yield each constraint that concerns the class, with the nodes that it forbids it as the pods lie now."""
+        for constraint, answer in self._constraints.answers(kind):
+            ever = self.arrays.constraints.admitted_by(constraint, kind)
+            allowed = [mask for mask in (ever, answer) if mask is not None]
+            yield CONSTRAINTS[constraint], ~np.logical_and.reduce([np.ones(len(self.arrays.nodes), np.bool_), *allowed])
 
     def put(self, kind: int, node: int) -> None:
         """Give a pod that has no node a place that `taking` showed."""

@@ -4,17 +4,16 @@ Reading it from top to bottom is reading the pass: what each node is, since when
 come, which of those go now. Must not act; equal input gives an equal plan.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import timedelta
-from fractions import Fraction
 from typing import Final
 
-from shared.core.cluster.resources import NOTHING, Resources
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import Candidate, Simulation, Supply, never, search
 from shared.core.planning.at_rest import Searcher, kept_by_the_autoscaler
 from shared.core.planning.candidates import AssessedNode, assess_nodes
+from shared.core.planning.counting import counts_and_excess
 from shared.core.planning.decisions import Decider, decision, is_due
 from shared.core.planning.marks import INTERVAL, update_marks
 from shared.core.planning.plan import NodeDecision, Plan, PlannedOrder, Potential, Verdict
@@ -22,13 +21,12 @@ from shared.core.planning.prices import Prices
 from shared.core.planning.savings import with_savings
 from shared.core.planning.selection import Selection, announced_nodes, departing_nodes
 from shared.core.policy import Policy
-from shared.core.reasons import Blocker, DrainReason, Unremovable
+from shared.core.reasons import Blocker, Unremovable
 from shared.core.records.state import ClusterState, PoolMarks
-from shared.core.rules.counts import NodeCounts, PoolMeasure, count_moved_pods, count_nodes
+from shared.core.rules.counts import count_nodes
 from shared.core.rules.disruption import disruption
 from shared.core.rules.nodes import SAFETY_RULES
 from shared.core.rules.situation import Situation
-from shared.core.rules.utilization import excess, spare
 
 NO_POLICY: Final = Policy()
 
@@ -49,7 +47,7 @@ def make_plan(
     rows = with_savings(assess_nodes(situation), situation, prices)
     updated = update_marks(marks, _could_go(rows), now, situation.state.last_pass, interval)
     due = [assessed for assessed in rows if assessed.is_candidate and is_due(assessed, updated, policy, now)]
-    counts, surplus = _counts_and_excess(situation, rows)
+    counts, surplus = counts_and_excess(situation, rows)
     selection = Selection(situation, counts, rows, Searcher(prices, brake))
     selection.consider(due)
     decide = Decider(policy, updated, selection, now)
@@ -122,38 +120,6 @@ def _that_could_go_at_all(
 
 def _could_go(rows: Iterable[AssessedNode]) -> dict[str, tuple[str, str]]:
     return {assessed.node.uid: (assessed.node.name, assessed.node.pool) for assessed in rows if assessed.underutilized}
-
-
-def _counts_and_excess(situation: Situation, rows: Sequence[AssessedNode]) -> tuple[NodeCounts, dict[str, Fraction]]:
-    """Return the counts for the gates, and the excess nodes by pool and (empty key) of the whole cluster."""
-    snapshot, policy = situation.snapshot, situation.policy
-    measures: dict[str, PoolMeasure] = {}
-    surplus: dict[str, Fraction] = {}
-    everywhere = NOTHING
-    for pool, nodes in snapshot.nodes_by_pool.items():
-        own = [assessed for assessed in rows if assessed.node.pool == pool]
-        free = spare(nodes, snapshot.pods_by_node, policy.pool(pool).ignore_taints)
-        measures[pool] = PoolMeasure(_underutilized(own), free)
-        surplus[pool] = _excess(own, free)
-        everywhere += free
-    surplus[""] = _excess(rows, everywhere)
-    state, now = situation.state, situation.now
-    counts = count_nodes(snapshot.nodes, snapshot.pools, state, policy, now, snapshot.minimum)
-    moved = count_moved_pods(snapshot, snapshot.nodes, policy)
-    return counts.with_measures(measures).with_moved_pods(moved), surplus
-
-
-def _underutilized(rows: Iterable[AssessedNode]) -> int:
-    return sum(assessed.underutilized and assessed.reason is not DrainReason.EXPIRED for assessed in rows)
-
-
-def _excess(rows: Sequence[AssessedNode], free: Resources) -> Fraction:
-    """Excess in units of the node that would go first (node-refiner: the least used one)."""
-    measured = [assessed for assessed in rows if assessed.usage and not assessed.claimed_by]
-    if not measured:
-        return Fraction(0)
-    first = min(measured, key=lambda assessed: (assessed.usage.score if assessed.usage else 0, assessed.node.name))
-    return excess(free, first.node) or Fraction(0)
 
 
 def _orders(selection: Selection, prices: Prices) -> tuple[PlannedOrder, ...]:

@@ -5,9 +5,11 @@ from pathlib import Path
 
 from rich.console import Console
 
-from functions.cli.plan import explain, table
+from functions.cli.explain import node_page
+from functions.cli.plan import table
 from functions.cli.plan.asked import EVERY_NODE
 from functions.cli.plan.view import view_of
+from tests.cli.explain.explained import explanation
 from tests.cli.plan.plans import of_every_kind
 from tests.cli.plan.test_as_json import POTENTIAL
 
@@ -22,6 +24,6 @@ def test_the_table_and_each_explanation_are_the_golden_ones() -> None:
     console.print()
     table.show(console, view_of(of_every_kind()), EVERY_NODE)
     for node in view_of(of_every_kind()).nodes:
-        explain.show(console, view_of(of_every_kind()), node.name)
+        node_page.show(console, view_of(of_every_kind()), node.name, explanation(node.decision))
 
     assert [line.rstrip() for line in pages.getvalue().splitlines()] == GOLDEN.read_text().splitlines()

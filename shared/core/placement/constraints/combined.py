@@ -3,7 +3,7 @@
 Must not know any constraint by name.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -25,6 +25,10 @@ class Constraints:
     def admits(self, kind: int) -> NodeMask | None:
         """Return the nodes that all constraints leave the class whatever lies there; None = all."""
         return _all([self._members[place].admits(kind) for place in self.concerning[kind]])
+
+    def admitted_by(self, place: int, kind: int) -> NodeMask | None:
+        """Return what one of them leaves the class whatever lies there, by its place in the tuple; None = all."""
+        return self._members[place].admits(kind)
 
     def states(self, kinds: Codes, nodes: Codes) -> "ConstraintStates":
         """Return the counts with one pod of each of these classes on its node."""
@@ -72,6 +76,11 @@ class ConstraintStates(ConstraintState):
 
     def allowed(self, kind: int) -> NodeMask | None:
         return _all([self._states[place].allowed(kind) for place in self._concerning[kind]])
+
+    def answers(self, kind: int) -> Iterator[tuple[int, NodeMask | None]]:
+        """Yield what each that concerns the class says by itself, with its place in the tuple."""
+        for place in self._concerning[kind]:
+            yield place, self._states[place].allowed(kind)
 
     def misplaced(self) -> int | None:
         return next((kind for state in self._states if (kind := state.misplaced()) is not None), None)

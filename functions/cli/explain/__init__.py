@@ -1,0 +1,1 @@
+"""`ebb explain`: all that is known of a node, a pod or a workload."""

@@ -1,0 +1,56 @@
+"""`ebb explain` from a dump to the page, for a node, a pod and a workload."""
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from functions.cli.main import app
+from tests.cli import dumps
+
+
+@pytest.fixture(scope="module")
+def dump(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return dumps.write(tmp_path_factory.mktemp("explain") / "cluster.json", 24)
+
+
+def _explain(dump: Path, *words: str) -> str:
+    shown = CliRunner().invoke(app, ["explain", *words, "--dump", str(dump)])
+    return shown.output
+
+
+@pytest.mark.parametrize(
+    ("expected", "word"),
+    [
+        pytest.param("pdb_exhausted", "0007", id="of a node what its pods say"),
+        pytest.param("shop/db-7 ", "0007", id="of a node its pods"),
+        pytest.param("They all fit at once", "0007", id="of a node whether its pods fit"),
+        pytest.param("shop/db allows 0 now, 1 of 1 healthy", "shop/db-7", id="of a pod its budget"),
+        pytest.param("of           shop/StatefulSet/db-5d4f8b", "shop/db-7", id="of a pod its controller"),
+        pytest.param("other nodes", "shop/db-7", id="of a pod how many nodes could take it"),
+        pytest.param("excluded by", "web-5d4f8b-0010", id="of a pod what excludes the others"),
+        pytest.param("The pod itself may be moved.", "web-5d4f8b-0010", id="of a pod that nothing keeps"),
+        pytest.param("goes with its node", "logs-003", id="of a DaemonSet's pod that it goes with its node"),
+        pytest.param("it alone keeps 2 nodes of $195.66 a month", "shop/StatefulSet/db-5d4f8b",
+                     id="of a workload what it keeps"),
+    ],
+)  # fmt: skip
+def test_it_says(expected: str, word: str, dump: Path) -> None:
+    assert expected in _explain(dump, word)
+
+
+def test_several_words_are_several_pages_after_one_set_of_notes(dump: Path) -> None:
+    shown = _explain(dump, "0007", "shop/db-7")
+    assert shown.count("A dump has no GKE API") == 1
+    assert shown.count("\nWhat keeps") == 2
+
+
+@pytest.mark.parametrize(
+    ("expected", "word"),
+    [
+        pytest.param("no node 'nope', nor pod nor workload, among the 24 nodes", "nope", id="nothing"),
+        pytest.param("may mean gke-prod-default-pool-1a2b3c4d-0000, ", "0", id="several nodes"),
+    ],
+)
+def test_a_word_that_is_no_one_thing_is_a_mistake(expected: str, word: str, dump: Path) -> None:
+    assert expected in _explain(dump, word)

@@ -1,0 +1,119 @@
+from io import StringIO
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from functions.cli.explain.node_page import show
+from functions.cli.plan.view import view_of
+from functions.cli.remedies import REMEDIES
+from shared.core.placement.exclusions import Exclusion
+from shared.core.planning.plan import Plan
+from shared.core.reasons import Blocker, PodBlock, Reason, Unremovable
+from shared.core.rules.openings import Closed
+from shared.errors import BadInput
+from tests.builders import NOW
+from tests.cli.explain.explained import explanation, place
+from tests.cli.plan.plans import busy, of_every_kind, plan
+
+NODES = plan(busy("gke-c-a-1f2e-00a1"), busy("gke-c-a-1f2e-00b1"), busy("1"))
+
+
+@pytest.mark.parametrize(
+    ("expected", "name"),
+    [
+        pytest.param("gke-c-a-1f2e-00a1", "gke-c-a-1f2e-00a1", id="a whole name"),
+        pytest.param("gke-c-a-1f2e-00b1", "00b1", id="an unmistakable end"),
+        pytest.param("1", "1", id="a whole name that is also an end"),
+    ],
+)
+def test_a_node_is_found_by(expected: str, name: str) -> None:
+    assert view_of(NODES).node(name).name == expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "name"),
+    [
+        pytest.param("write the whole name", "01", id="an end of two"),
+        pytest.param("no node 'x1'", "x1", id="a name that is not there"),
+    ],
+)
+def test_a_node_is_not_found_by(expected: str, name: str) -> None:
+    both = view_of(plan(busy("a-01"), busy("b-01")))
+    with pytest.raises(BadInput, match=expected):
+        both.node(name)
+
+
+@pytest.mark.parametrize("reason", [*Unremovable, *PodBlock, *Exclusion])
+def test_every_reason_that_explain_names_has_a_sentence_and_a_remedy(reason: Reason) -> None:
+    assert reason.sentence.endswith(".")
+    assert REMEDIES[reason].endswith(".")
+
+
+def _shown(name: str, given: Plan | None = None, width: int = 160, **known: Any) -> str:
+    view, pages = view_of(given or of_every_kind()), StringIO()
+    console = Console(file=pages, width=width, force_terminal=True, color_system=None)
+    show(console, view, name, explanation(view.node(name).decision, **known))
+    return pages.getvalue()
+
+
+def test_a_node_that_is_kept_is_promised_no_time() -> None:
+    assert "removable at" not in _shown("n1", plan(busy("n1", removable_at=NOW, marked_since=NOW)))
+
+
+@pytest.mark.parametrize(
+    ("expected", "node"),
+    [
+        pytest.param("keep: blocked_by_pod: A pod on the node may not be moved.", "0004", id="the verdict"),
+        pytest.param("What keeps it; the first names the verdict:", "0005", id="that something keeps it"),
+        pytest.param("shop/cart-1 volume cache", "0004", id="each pod that keeps it, not only the first"),
+        pytest.param("localStorage: evict", "0004", id="what can be done"),
+        pytest.param("removable at  2026-03-04 22:03:00 UTC", "0002", id="from when it may go"),
+        pytest.param("3 rounds under shop/web: 1m to 2m30s", "0001", id="what its pods wait for"),
+        pytest.param("$73.00 a month", "0001", id="what it costs"),
+    ],
+)
+def test_explain_says(expected: str, node: str) -> None:
+    assert expected in _shown(node)
+
+
+def test_a_reason_of_several_pods_is_explained_once_and_that_pods_block_not_at_all() -> None:
+    shown = _shown("0004")
+    assert shown.count(PodBlock.LOCAL_STORAGE.sentence) == 1
+    assert REMEDIES[Unremovable.BLOCKED_BY_POD] not in shown
+
+
+@pytest.mark.parametrize(
+    ("expected", "closed"),
+    [
+        pytest.param('(a, "0 12 * * *") until 2026-03-04 22:00:00 UTC',
+                     Closed(Blocker(Unremovable.OUTSIDE_WINDOWS, "a"), '"0 12 * * *"', NOW), id="a window"),
+        pytest.param("no clock says until when", Closed(Blocker(Unremovable.BUDGET, "a")), id="a full budget"),
+    ],
+)  # fmt: skip
+def test_a_closed_gate_is_told_with_its_line_of_the_policy_and_its_time(expected: str, closed: Closed) -> None:
+    assert expected in _shown("0002", closed=(closed,))
+
+
+@pytest.mark.parametrize(
+    ("expected", "known"),
+    [
+        pytest.param("shop/web-0  n7       n8          local_storage",
+                     {"pods": (place("shop/web-0", "n7", "n8", PodBlock.LOCAL_STORAGE),)}, id="where it would land"),
+        pytest.param("shop/web-0  nowhere  -", {"pods": (place("shop/web-0"),)}, id="that it has no place"),
+        pytest.param("do not all fit at once under every placement order: shop/web-0: 3 nodes admit it",
+                     {"pods": (place("shop/web-0"),), "refusal": "shop/web-0: 3 nodes admit it"}, id="why not all fit"),
+        pytest.param("No pod would have to move; 2 pods of DaemonSets", {"staying": 2}, id="what goes with the node"),
+    ],
+)  # fmt: skip
+def test_of_its_pods_it_says(expected: str, known: dict[str, Any]) -> None:
+    assert expected in _shown("0004", **known)
+
+
+@pytest.mark.parametrize("width", [80, 120, 200])
+def test_no_line_is_wider_than_the_terminal_and_long_names_lose_what_they_share(width: int) -> None:
+    names = [f"gke-prod-europe-west4-default-pool-1a2b3c4d-{at:04}" for at in range(2)]
+    pods = tuple(place(f"shop/web-5d4f8b9c77-{at}", names[at], names[1 - at]) for at in range(2))
+    shown = _shown("0004", width=width, pods=pods)
+    assert max(map(len, shown.splitlines())) <= width
+    assert ("…0001" in shown) == (width < 200)
