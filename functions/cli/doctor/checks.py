@@ -14,11 +14,16 @@ from functions.cli.doctor.rights import FENCES, rights
 from functions.cli.format import count, span
 from shared.core.planning.marks import silence
 from shared.errors import EbbError, Gone
-from shared.store.compare_and_set import read_cluster
 
 MOST_SKEW: Final = timedelta(seconds=30)
 """Ebb takes its time from the state; a machine further off makes tokens and times in reports hard to read."""
 _APPLY: Final = "Apply the module's output rbac: terraform output -raw rbac | kubectl apply -f -."
+
+
+def settings(parts: InstallationParts) -> Iterable[CheckResult]:
+    """What is missing or wrong of them has ended the command before."""
+    told = parts.settings
+    yield ok("settings", f"Cluster {told.cluster}, state {told.state}, policy {told.policy}, orders to {told.topic}.")
 
 
 def identity(parts: InstallationParts) -> Iterable[CheckResult]:
@@ -30,7 +35,7 @@ def identity(parts: InstallationParts) -> Iterable[CheckResult]:
 
 def gke(parts: InstallationParts) -> Iterable[CheckResult]:
     """Autopilot and a missing cluster are the adapter's refusals."""
-    found = parts.pools().read()
+    found = parts.pools()
     if not found.known:
         yield warn("gke", "EBB_GKE_API is none: pools are read from node labels.", "Unset it where there is a GKE API.")
         return
@@ -77,7 +82,7 @@ def admission(parts: InstallationParts) -> Iterable[CheckResult]:
 
 
 def state(parts: InstallationParts) -> Iterable[CheckResult]:
-    _, version, read_at = read_cluster(parts.state())
+    _, version, read_at = parts.remembered()
     seen = "is there" if version else "is empty, as before the first pass"
     yield ok("state", f"The state can be read and {seen}.")
     skew = abs(parts.now() - read_at)
@@ -105,13 +110,13 @@ def policy(parts: InstallationParts) -> Iterable[CheckResult]:
         return
     mode = "paused" if found.paused else "a dry run" if found.dry_run else "live"
     yield ok("policy", f"The policy is valid and {mode}; enabled: {', '.join(enabled)}.")
-    unknown = sorted(set(enabled) - parts.pools().read().pools.keys())
+    unknown = sorted(set(enabled) - parts.pools().pools.keys())
     if unknown:
         yield warn("policy", f"The cluster has no pool {', '.join(unknown)}.", "Correct the names in the policy.")
 
 
 def last_pass(parts: InstallationParts) -> Iterable[CheckResult]:
-    found, _, now = read_cluster(parts.state())
+    found, _, now = parts.remembered()
     look = 'Look at the Cloud Scheduler job, and at the planner\'s log: labels.event="run_summary".'
     if found.last_pass is None:
         yield warn("last_pass", "No pass was ever completed in this state.", look)
@@ -124,6 +129,7 @@ def last_pass(parts: InstallationParts) -> Iterable[CheckResult]:
 
 Check = Callable[[InstallationParts], Iterable[CheckResult]]
 CHECKS: Final[tuple[tuple[str, Check], ...]] = (
+    ("settings", settings),
     ("identity", identity),
     ("gke", gke),
     ("control_plane", control_plane),
@@ -138,9 +144,19 @@ CHECKS: Final[tuple[tuple[str, Check], ...]] = (
 
 def examine(parts: InstallationParts) -> Iterator[CheckResult]:
     """Make every check; one that cannot be made is a finding, and the next one is made all the same."""
+    told: list[EbbError] = []
     for name, check in CHECKS:
         try:
             yield from check(parts)
         except EbbError as failure:
-            for sentence in str(failure).splitlines():
-                yield fail(name, sentence, "Mend what the sentence names, then run ebb doctor again.")
+            yield from _failed(name, failure, known=any(failure is each for each in told))
+            told.append(failure)
+
+
+def _failed(name: str, failure: EbbError, *, known: bool) -> Iterator[CheckResult]:
+    """Say a failure that several checks meet once."""
+    if known:
+        yield warn(name, "This could not be looked at, for a reason that is told above.", "Mend that first.")
+        return
+    for sentence in str(failure).splitlines():
+        yield fail(name, f"{sentence.removesuffix('.')}.", "Mend what the sentence names, then run ebb doctor again.")

@@ -1,14 +1,17 @@
-"""The parts of an installation that checks look at, each opened once, and only when a check asks. Must not judge."""
+"""The parts of an installation that checks look at, each asked once, and only when a check asks. Must not judge."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from shared.adapters.clock import system_time
-from shared.ports import Cluster, PolicySource, Pools, State
+from shared.core.records.state import ClusterState
+from shared.errors import EbbError
+from shared.ports import Cluster, PolicySource, PoolsReading
 from shared.settings import Settings, read_settings
+from shared.store.compare_and_set import read_cluster
 from shared.wiring import (
     access_reviews_of,
     cluster_of,
@@ -18,6 +21,10 @@ from shared.wiring import (
     state_of,
     topic_rights_of,
 )
+
+T = TypeVar("T")
+Remembered = tuple[ClusterState, str | None, datetime]
+"""The cluster's own document, its version, and the state's time."""
 
 
 class RightsReview(Protocol):
@@ -36,10 +43,10 @@ class InstallationParts:
 
     settings: Settings
     identity: Callable[[], str]
-    pools: Callable[[], Pools]
+    pools: Callable[[], PoolsReading]
     cluster: Callable[[], Cluster]
     reviews: Callable[[], RightsReview]
-    state: Callable[[], State]
+    remembered: Callable[[], Remembered]
     policy: Callable[[], PolicySource]
     topic_rights: Callable[[], Mapping[str, bool]]
     """By topic, whether whoever asks may publish."""
@@ -56,11 +63,30 @@ def parts_of(environment: Mapping[str, str]) -> InstallationParts:
     return InstallationParts(
         settings=settings,
         identity=identity,
-        pools=cache(lambda: pools_of(settings)),
-        cluster=cache(lambda: cluster_of(settings)),
-        reviews=cache(lambda: access_reviews_of(settings)),
-        state=cache(lambda: state_of(settings)),
+        pools=once(lambda: pools_of(settings).read()),
+        cluster=once(lambda: cluster_of(settings)),
+        reviews=once(lambda: access_reviews_of(settings)),
+        remembered=once(lambda: read_cluster(state_of(settings))),
         policy=lambda: policy_of(settings),
         topic_rights=lambda: topic_rights_of(settings),
         now=system_time,
     )
+
+
+def once(ask: Callable[[], T]) -> Callable[[], T]:
+    """Ask when somebody first wants to know, and never again: a failure is the answer, too."""
+
+    @cache
+    def answer() -> tuple[T | None, EbbError | None]:
+        try:
+            return ask(), None
+        except EbbError as failure:
+            return None, failure
+
+    def told() -> T:
+        value, failure = answer()
+        if failure is not None:
+            raise failure
+        return value  # type: ignore[return-value]  # of the two exactly one is there
+
+    return told

@@ -11,14 +11,16 @@ import yaml
 from functions.cli.doctor.checks import CHECKS, examine
 from functions.cli.doctor.commands import show
 from functions.cli.doctor.findings import CheckResult, Grade
-from functions.cli.doctor.installation import InstallationParts, parts_of
+from functions.cli.doctor.installation import InstallationParts, once, parts_of
 from functions.cli.doctor.rights import FENCES, rights
 from shared.core.cluster.node import NodePool
 from shared.core.policy import Policy
 from shared.core.records.state import ClusterState
 from shared.documents import CLUSTER_KEY
 from shared.errors import BadPolicy, BadSettings, EbbError, Gone, Retryable, Terminal
+from shared.ports import PoolsReading
 from shared.settings import Settings
+from shared.store.compare_and_set import read_cluster
 from tests.builders import CLUSTER, NOW, node, policy
 from tests.fakes import FakeCluster, FakePolicySource, FakePools, FakeState
 from tests.pages import ROOT
@@ -74,10 +76,10 @@ def parts(
     return InstallationParts(
         settings=Settings(cluster=CLUSTER, topic=TOPIC),
         identity=lambda: "me@example.com",
-        pools=lambda: known,
+        pools=once(known.read),
         cluster=lambda: FakeCluster(node("n1"), node("n2")),
         reviews=lambda: asked,
-        state=lambda: remembered,
+        remembered=once(lambda: read_cluster(remembered)),
         policy=lambda: FakePolicySource(policy() if rules is None else rules),
         topic_rights=lambda: {TOPIC: True} if topics is None else topics,
         now=lambda: NOW + skew,
@@ -145,8 +147,22 @@ def raising(failure: EbbError) -> InstallationParts:
 def test_a_check_that_fails_does_not_hide_the_others(failure: EbbError) -> None:
     found = list(examine(raising(failure)))
 
-    assert [each.sentence for each in found if each.grade is Grade.FAIL] == [str(failure)]
+    assert [each.sentence for each in found if each.grade is Grade.FAIL] == [f"{str(failure).removesuffix('.')}."]
     assert found[-1].check == "last_pass"
+
+
+def test_what_two_checks_look_at_is_asked_once_and_a_failure_told_once() -> None:
+    asked: list[str] = []
+
+    def silent() -> PoolsReading:
+        asked.append("gke")
+        raise Retryable("GKE API", "no answer")
+
+    found = list(examine(replace(parts(), pools=once(silent))))
+    told = [(each.check, each.grade) for each in found if each.grade is not Grade.OK]
+
+    assert asked == ["gke"]
+    assert told == [("gke", Grade.FAIL), ("policy", Grade.WARN)]
 
 
 def test_every_right_of_the_functions_is_asked_for() -> None:
