@@ -147,6 +147,39 @@ def demo(
 
 
 @app.command()
+def dump(
+    *,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Run kubectl and write what it prints; .gz packs it.")
+    ] = None,
+    anonymize: Annotated[
+        bool,
+        typer.Option("--anonymize", help="Write every name under another, and leave out what no rule reads."),
+    ] = False,
+    dump: Dumps = None,
+    names: Annotated[
+        Path | None,
+        typer.Option("--names", metavar="FILE", help="Where to keep which name stands for which; for you alone."),
+    ] = None,
+    kubeconfig: Kubeconfig = None,
+    context: Context = None,
+) -> None:
+    """Print the kubectl command that prints a cluster for a plan, or run it; --anonymize makes it fit to be shared.
+
+    An anonymous dump keeps every rule (labels, selectors, zones, machine
+    types, disks, owners): its plan is that of the original, under other names.
+
+    Examples:
+      ebb dump
+      ebb dump --context gke_shop_europe-west4_prod --out prod.json.gz
+      ebb dump --anonymize --dump prod.json.gz --out to-share.json.gz
+    """
+    from functions.cli.dumping.commands import DumpRequest, make_dump
+
+    make_dump(DumpRequest(tuple(dump or ()), kubeconfig, context, out, anonymize, names))
+
+
+@app.command()
 def pause(
     *,
     reason: Annotated[

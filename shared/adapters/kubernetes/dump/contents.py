@@ -93,7 +93,7 @@ class DumpContents:
         self.kube_system: set[str] = set()
         self._folder = folder or PodFolder()
         self._storage = storage_lists.StorageRows()
-        self._kinds: Mapping[str, Callable[[Bytes], None]] = {
+        self.readers: Mapping[str, Callable[[Bytes], None]] = {
             "Node": self._node,
             "Pod": self._pod,
             "PodDisruptionBudget": self._budget,
@@ -110,7 +110,7 @@ class DumpContents:
         Raises:
             BadInput, msgspec.ValidationError: it is malformed.
         """
-        keep = self._kinds.get(kind)
+        keep = self.readers.get(kind)
         if keep is None:
             self.ignored[kind or "no kind"] += 1
             return

@@ -8,15 +8,16 @@ from typing import Final
 
 from shared.adapters.kubernetes.storage_lists import ALL
 
+_SHORT: Final = {"persistentvolumeclaims": "pvc", "persistentvolumes": "pv", "storageclasses": "sc"}
 RESOURCES: Final[Mapping[str, str]] = {
     "Node": "nodes",
     "Pod": "pods",
-    "PodDisruptionBudget": "poddisruptionbudgets",
+    "PodDisruptionBudget": "pdb",
     "Namespace": "namespaces",
-    "ReplicaSet": "replicasets",
-    "Deployment": "deployments",
-    "StatefulSet": "statefulsets",
-    **{each.kind: each.resource for each in ALL},
+    "ReplicaSet": "rs",
+    "Deployment": "deploy",
+    "StatefulSet": "sts",
+    **{each.kind: _SHORT.get(each.resource, each.resource) for each in ALL},
 }
 """By kind: its name for `kubectl get`."""
 

@@ -5,6 +5,7 @@ Whatever is malformed is named with file and item; no other failure leaves here.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -56,13 +57,13 @@ class DumpedCluster:
     clouds: frozenset[str]
 
 
-def read_dump(paths: Sequence[Path]) -> tuple[ClusterReading, datetime]:
+def read_dump(paths: Sequence[Path], told: Told = lambda _: None) -> tuple[ClusterReading, datetime]:
     """Return the picture that the files hold together, and its time. An object printed twice counts once.
 
     Raises:
         BadDump: as `read_dumps`, or the files are of several clusters.
     """
-    one, *others = read_dumps(paths)
+    one, *others = read_dumps(paths, told)
     if others:
         names = ", ".join(str(each.home) or "unknown" for each in (one, *others))
         raise BadDump(f"{_names(paths)}: of {len(others) + 1} clusters ({names}); {APART}.")
@@ -110,20 +111,37 @@ def _names(paths: Sequence[Path]) -> str:
 def _parts(file: Path, folder: PodFolder, told: Told) -> Iterator[DumpPart]:
     """Yield each list of a file as a part of its own, and all objects that stand by themselves as one."""
     alone = DumpPart([file], DumpContents(folder))
-    for document, found in _documents(file, told):
+    for document, found in documents_of(file, told):
         part = DumpPart([file], DumpContents(folder))
-        untyped: list[Found] = []
-        for each in found:
-            contents = part.contents if document.is_list else alone.contents
-            if not _add(contents, file, document, each):
-                untyped.append(each)
-        for each in untyped:
-            _add(part.contents, file, document, each, last=True)
+        for kind, each in typed(file, document, found):
+            _add(part.contents if document.is_list else alone.contents, file, kind, each)
         yield part
     yield alone
 
 
-def _documents(file: Path, told: Told) -> Iterator[tuple[Document, Iterator[Found]]]:
+def typed(file: Path, document: Document, found: Iterator[Found]) -> Iterator[tuple[str, Found]]:
+    """Yield each object with its kind: what leaves it to its list comes last, for kubectl prints that at the end.
+
+    Raises:
+        BadDump: something is no object.
+    """
+    untyped: list[Found] = []
+    for each in found:
+        with _named_place(file, each):
+            kind = _kind.decode(each.raw).kind or document.kind.removesuffix("List")
+        if kind:
+            yield kind, each
+        else:
+            untyped.append(each)
+    yield from ((document.kind.removesuffix("List"), each) for each in untyped)
+
+
+def documents_of(file: Path, told: Told) -> Iterator[tuple[Document, Iterator[Found]]]:
+    """Yield the documents of a file, each with its objects.
+
+    Raises:
+        BadDump: it cannot be read, or is no dump.
+    """
     values = Values(pieces(file, told))
     if not values.next_byte():
         raise BadDump(f"{name_of(file)}: is empty; make a dump with `{COMMAND}`.")
@@ -147,18 +165,24 @@ def _named(file: Path, values: Values, found: Iterator[Found]) -> Iterator[Found
         raise BadDump(f"{name_of(file)}: {said}; make a dump with `{COMMAND}`.") from fault
 
 
-def _add(contents: DumpContents, file: Path, document: Document, found: Found, *, last: bool = False) -> bool:
-    """Add one object; False where its kind is not known yet: kubectl prints that of a typed list at the end."""
-    place = f"{name_of(file)}: items[{found.place}]" if found.place >= 0 else name_of(file)
-    try:
-        kind = _kind.decode(found.raw).kind or document.kind.removesuffix("List")
-        if not kind and not last:
-            return False
+def _add(contents: DumpContents, file: Path, kind: str, found: Found) -> None:
+    with _named_place(file, found):
         _keep(contents, kind, found.raw)
+
+
+@contextmanager
+def _named_place(file: Path, found: Found) -> Iterator[None]:
+    """Say of what is malformed where it stands."""
+    try:
+        yield
     except (*_UNREADABLE, BadInput) as fault:
-        why = str(fault).rstrip(".")
-        raise BadDump(f"{place}{_name_of(found.raw)}: {why}; print it again with `{COMMAND}`.") from fault
-    return True
+        raise BadDump(f"{place_of(file, found)}: {str(fault).rstrip('.')}; print it again with `{COMMAND}`.") from fault
+
+
+def place_of(file: Path, found: Found) -> str:
+    """Return where an object stands and what it is called."""
+    place = f"{name_of(file)}: items[{found.place}]" if found.place >= 0 else name_of(file)
+    return f"{place}{_name_of(found.raw)}"
 
 
 def _keep(contents: DumpContents, kind: str, raw: bytes) -> None:

@@ -1,0 +1,1 @@
+"""`ebb dump`: the command that prints a cluster for a plan, run where asked, and its answer under other names."""

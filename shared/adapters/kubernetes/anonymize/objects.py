@@ -1,0 +1,91 @@
+"""Every kind of object that a dump has, under other names; the table holds each kind that is read, once."""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from shared.adapters.kubernetes.anonymize import selectors, storage
+from shared.adapters.kubernetes.anonymize.metadata import amounts, condition, metadata
+from shared.adapters.kubernetes.anonymize.pods import pod
+from shared.adapters.kubernetes.anonymize.pseudonyms import Namer
+from shared.adapters.kubernetes.anonymize.selectors import Object, each_of, picked
+
+_ON_GCE: Final = re.compile(r"gce://(?P<project>[^/]+)/(?P<zone>[^/]+)/(?P<node>.+)")
+_COUNTS: Final = ("replicas", "updatedReplicas", "availableReplicas", "observedGeneration")
+_REVISIONS: Final = ("currentRevision", "updateRevision")
+
+
+def node(namer: Namer, given: Mapping[str, Any]) -> Object:
+    spec, status = given.get("spec") or {}, given.get("status") or {}
+    found: Object = picked(spec, "unschedulable")
+    found["taints"] = each_of(spec.get("taints"), lambda row: selectors.taint(namer, row))
+    found["providerID"] = _provider(namer, spec.get("providerID") or "")
+    return {
+        "metadata": metadata(namer, given.get("metadata") or {}, "node"),
+        "spec": found,
+        "status": {
+            "allocatable": amounts(namer, status.get("allocatable") or {}),
+            "conditions": each_of(status.get("conditions"), condition),
+        },
+    }
+
+
+def _provider(namer: Namer, given: str) -> str:
+    """Return where a node is: cloud and zone stay, project and name do not."""
+    on_gce = _ON_GCE.fullmatch(given)
+    if on_gce is None:
+        return given.partition(":")[0] and f"{given.partition(':')[0]}:///"
+    project, name = namer.name("project", on_gce["project"]), namer.name("node", on_gce["node"])
+    return f"gce://{project}/{on_gce['zone']}/{name}"
+
+
+def namespace(namer: Namer, given: Mapping[str, Any]) -> Object:
+    return {"metadata": metadata(namer, given.get("metadata") or {}, "namespace")}
+
+
+def disruption_budget(namer: Namer, given: Mapping[str, Any]) -> Object:
+    spec = given.get("spec") or {}
+    found = picked(spec, "minAvailable", "maxUnavailable", "unhealthyPodEvictionPolicy")
+    if spec.get("selector") is not None:
+        found["selector"] = selectors.selector(namer, spec["selector"])
+    counts = ("disruptionsAllowed", "expectedPods", "currentHealthy", "desiredHealthy", "observedGeneration")
+    return {
+        "metadata": metadata(namer, given.get("metadata") or {}, "budget"),
+        "spec": found,
+        "status": picked(given.get("status") or {}, *counts),
+    }
+
+
+def controller(namer: Namer, given: Mapping[str, Any]) -> Object:
+    """Return a ReplicaSet, a Deployment or a StatefulSet."""
+    spec, status = given.get("spec") or {}, given.get("status") or {}
+    strategy, found = spec.get("updateStrategy"), picked(spec, "replicas")
+    if strategy is not None:
+        found["updateStrategy"] = picked(strategy, "type")
+        if strategy.get("rollingUpdate") is not None:
+            found["updateStrategy"]["rollingUpdate"] = picked(strategy["rollingUpdate"], "partition")
+    seen = picked(status, *_COUNTS) | {
+        name: namer.name("revision", status[name]) for name in _REVISIONS if status.get(name)
+    }
+    return {
+        "metadata": metadata(namer, given.get("metadata") or {}, "workload"),
+        "spec": found,
+        "status": {**seen, "conditions": each_of(status.get("conditions"), condition)},
+    }
+
+
+KINDS: Final[Mapping[str, Callable[[Namer, Mapping[str, Any]], Object]]] = {
+    "Node": node,
+    "Pod": pod,
+    "PodDisruptionBudget": disruption_budget,
+    "Namespace": namespace,
+    "ReplicaSet": controller,
+    "Deployment": controller,
+    "StatefulSet": controller,
+    "PersistentVolumeClaim": storage.claim,
+    "PersistentVolume": storage.volume,
+    "StorageClass": storage.storage_class,
+    "CSINode": storage.csi_node,
+    "VolumeAttachment": storage.attachment,
+    "CSIDriver": storage.csi_driver,
+}

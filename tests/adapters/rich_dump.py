@@ -1,0 +1,255 @@
+"""Generated dumps of clusters rich in rules, in which every word that is an owner's own contains `acme`."""
+
+import random
+from collections.abc import Iterator
+from typing import Any
+
+from shared.core.cluster import names
+
+OWN = "acme"
+CREATED, NOW = "2026-03-04T10:00:00Z", "2026-03-04T22:00:00Z"
+HARD = "requiredDuringSchedulingIgnoredDuringExecution"
+ZONES = ("europe-west4-a", "europe-west4-b", "europe-west4-c")
+NAMESPACES = ("acme-a", "acme-a-b", "acme-pay", "zz-acme")
+APPS = ("acme-api", "acme-web", "acme-db", "web-acme", "acme-batch")
+POOLS = ("acme-default", "acme-spot", "acme-big")
+TIERS = ("acme.io/tier", "tier-acme")
+GENERATION = "acme.io/generation"
+LICENCE = "acme.io/licence"
+Object = dict[str, Any]
+
+
+def rich_dump(seed: int, nodes: int = 18, pods: int = 70) -> list[Object]:
+    """Return the objects of one cluster."""
+    return list(_Maker(random.Random(seed), nodes).objects(pods))  # noqa: S311 - no secret is made of it
+
+
+class _Maker:
+    def __init__(self, dice: random.Random, nodes: int) -> None:
+        self.dice = dice
+        self.nodes = [f"gke-acme-{POOLS[each % 3]}-1a2b3c4d-{dice.randrange(10**4):04}" for each in range(nodes)]
+
+    def objects(self, pods: int) -> Iterator[Object]:
+        yield from (self.namespace(each) for each in (*NAMESPACES, names.KUBE_SYSTEM))
+        yield from (self.node(each) for each in range(len(self.nodes)))
+        yield from (self.csi_node(each) for each in self.nodes)
+        yield from self.classes()
+        for number in range(pods):
+            yield from self.pod(number)
+        yield from (self.budget(each) for each in range(5))
+        yield from self.controllers()
+
+    def one(self, *choices: Any) -> Any:
+        return self.dice.choice(choices)
+
+    def often(self, share: float) -> bool:
+        return self.dice.random() < share
+
+    def meta(self, name: str, namespace: str = "", **more: Any) -> Object:
+        notes = {"acme.io/note": "said acme", **more.pop("annotations", {})}
+        place = {"namespace": namespace} if namespace else {}
+        return {"name": name, **place, "uid": f"uid-acme-{name}-{namespace}", "creationTimestamp": CREATED,
+                "annotations": notes, **more}  # fmt: skip
+
+    def namespace(self, name: str) -> Object:
+        closed = {names.EVICTIONS_LABEL: "never"} if name == "zz-acme" else {}
+        labels = {"kubernetes.io/metadata.name": name, "acme.io/team": f"acme-{len(name) % 3}", **closed}
+        return {"kind": "Namespace", "metadata": self.meta(name, labels=labels)}
+
+    def node(self, number: int) -> Object:
+        name, pool = self.nodes[number], POOLS[number % 3]
+        labels = {
+            names.POOL_LABEL: pool, names.ZONE_LABEL: ZONES[number % 3], names.HOSTNAME_LABEL: name,
+            names.MACHINE_LABEL: "e2-standard-4", TIERS[0]: self.one("acme-gold", "acme-tin"),
+            GENERATION: str(self.dice.randrange(8, 12)),
+        }  # fmt: skip
+        taints = [{"key": "acme.io/only", "value": "acme-batch", "effect": "NoSchedule"}] if pool == "acme-big" else []
+        notes = {names.SCALE_DOWN_DISABLED: "true"} if self.often(0.05) else {}
+        size = {"cpu": "3920m", "memory": "13Gi", "pods": "110", LICENCE: "2"}
+        ready = {"type": "Ready", "status": "True", "reason": "AcmeReady", "lastTransitionTime": CREATED}
+        strange = {"type": "AcmeProblem", "status": "False", "lastHeartbeatTime": NOW}
+        return {
+            "kind": "Node",
+            "metadata": self.meta(name, labels=labels, annotations=notes),
+            "spec": {"taints": taints, "providerID": f"gce://acme-project/{ZONES[number % 3]}/{name}"},
+            "status": {"allocatable": size, "conditions": [ready, strange], "nodeInfo": {"machineID": "acme"}},
+        }
+
+    def csi_node(self, name: str) -> Object:
+        drivers = [{"name": "pd.csi.storage.gke.io", "allocatable": {"count": 3}}, {"name": "csi.acme.io"}]
+        return {"kind": "CSINode", "metadata": self.meta(name), "spec": {"drivers": drivers}}
+
+    def classes(self) -> Iterator[Object]:
+        for name, driver, binding in (
+            ("acme-fast", "pd.csi.storage.gke.io", "WaitForFirstConsumer"), ("acme-own", "csi.acme.io", "Immediate"),
+        ):  # fmt: skip
+            term = {"matchLabelExpressions": [{"key": names.ZONE_LABEL, "values": list(ZONES)}]}
+            yield {"kind": "StorageClass", "metadata": self.meta(name), "provisioner": driver,
+                   "volumeBindingMode": binding, "allowedTopologies": [term]}  # fmt: skip
+            yield {"kind": "CSIDriver", "metadata": self.meta(driver.replace("pd.", "pd.")), "spec": {}}
+
+    def pod(self, number: int) -> Iterator[Object]:
+        app, namespace = self.one(*APPS), self.one(*NAMESPACES, names.KUBE_SYSTEM)
+        name, on = f"{app}-{number}", self.one(*self.nodes, *self.nodes, "")
+        spec: Object = {
+            "nodeName": on, "containers": [self.container()], "schedulerName": "default-scheduler",
+            "nodeSelector": {TIERS[0]: "acme-gold"} if self.often(0.1) else {},
+            "tolerations": self.tolerations(), "topologySpreadConstraints": self.spread(app),
+            "affinity": self.affinity(app, namespace), "priorityClassName": self.one("", "acme-high"),
+            "priority": self.one(0, 10), "volumes": [],
+        }  # fmt: skip
+        if self.often(0.03):
+            spec["schedulerName"] = "acme-scheduler"
+        yield from self.storage(spec, name, namespace, on)
+        labels = {"app": app, "acme.io/part": self.one("acme-x", "acme-y"), "pod-template-hash": f"acme{number % 2}"}
+        meta = self.meta(name, namespace, labels=labels, annotations=self.notes(), ownerReferences=self.owner(app))
+        status = {"phase": "Running" if on else "Pending", "startTime": CREATED, "message": "acme said so",
+                  "conditions": [{"type": "Ready", "status": "True", "lastTransitionTime": CREATED}]}  # fmt: skip
+        yield {"kind": "Pod", "metadata": meta, "spec": spec, "status": status}
+
+    def container(self) -> Object:
+        asked = {"cpu": f"{self.dice.randrange(50, 700)}m", "memory": f"{self.dice.randrange(64, 2048)}Mi"}
+        if self.often(0.1):
+            asked[LICENCE] = "1"
+        ports = [{"containerPort": 80, "hostPort": 8080, "hostIP": self.one("10.7.7.7", "0.0.0.0", "")}]
+        return {"name": "acme-main", "image": "acme/app", "env": [{"name": "ACME", "value": "acme"}],
+                "resources": {"requests": asked}, "ports": ports if self.often(0.06) else []}  # fmt: skip
+
+    def notes(self) -> Object:
+        found = self.dice.random()
+        if found < 0.03:
+            return {names.SAFE_TO_EVICT: "false"}
+        if found < 0.06:
+            return {names.SAFE_LOCAL_VOLUMES: "acme-scratch"}
+        if found < 0.09:
+            return {"karpenter.sh/do-not-disrupt": self.one("true", "9000h", "because acme")}
+        return {names.DELETION_COST: str(self.dice.randrange(-5, 5))} if found < 0.3 else {}
+
+    def owner(self, app: str) -> list[Object]:
+        kind = self.dice.choices(("ReplicaSet", "StatefulSet", "Job", "AcmeSet", ""), (70, 15, 5, 5, 2))[0]
+        return [{"kind": kind, "name": f"{app}-rs", "uid": f"uid-acme-{app}", "controller": True}] if kind else []
+
+    def tolerations(self) -> list[Object]:
+        if self.often(0.3):
+            return [
+                {
+                    "key": "acme.io/only",
+                    "operator": "Equal",
+                    "value": self.one("acme-batch", "acme-none"),
+                    "effect": "NoSchedule",
+                }
+            ]
+        return [{"key": "acme.io/only", "operator": "Exists"}] if self.often(0.3) else []
+
+    def spread(self, app: str) -> list[Object]:
+        if not self.often(0.25):
+            return []
+        return [{
+            "maxSkew": self.dice.randrange(1, 4),
+            "topologyKey": self.one(names.ZONE_LABEL, names.HOSTNAME_LABEL, TIERS[0]),
+            "whenUnsatisfiable": self.one("DoNotSchedule", "ScheduleAnyway"),
+            "labelSelector": {"matchLabels": {"app": app}},
+            "matchLabelKeys": self.one(None, ["pod-template-hash"], ["acme.io/part"]),
+        }]  # fmt: skip
+
+    def affinity(self, app: str, namespace: str) -> Object:
+        found: Object = {}
+        if self.often(0.2):
+            expression = self.one(
+                {"key": GENERATION, "operator": "Gt", "values": [str(self.dice.randrange(7, 10))]},
+                {"key": TIERS[0], "operator": "In", "values": ["acme-gold", "acme-lead"]},
+                {"key": "acme.io/absent", "operator": "DoesNotExist"},
+            )
+            term: Object = {"matchExpressions": [expression]}
+            if self.often(0.2):
+                term = {"matchFields": [{"key": "metadata.name", "operator": "NotIn", "values": [self.nodes[0]]}]}
+            found["nodeAffinity"] = {HARD: {"nodeSelectorTerms": [term]}}
+        if self.often(0.2):
+            found["podAntiAffinity"] = {HARD: [self.term(app, namespace)]}
+        if self.often(0.05):
+            found["podAffinity"] = {HARD: [self.term(app, namespace) | {"topologyKey": names.ZONE_LABEL}]}
+        return found
+
+    def term(self, app: str, namespace: str) -> Object:
+        where = self.one(
+            {}, {"namespaces": [namespace, NAMESPACES[0]]},
+            {"namespaceSelector": {"matchLabels": {"acme.io/team": "acme-1"}}},
+            {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": NAMESPACES[2]}}},
+        )  # fmt: skip
+        selector = {"matchExpressions": [{"key": "app", "operator": "In", "values": [app]}]}
+        return {"labelSelector": selector, "topologyKey": names.HOSTNAME_LABEL, **where}
+
+    def storage(self, spec: Object, pod: str, namespace: str, on: str) -> Iterator[Object]:
+        found, name = self.dice.random(), f"data-{pod}"
+        if found < 0.1:
+            spec["volumes"] = [{"name": "acme-data", "persistentVolumeClaim": {"claimName": name}}]
+            yield from self.claim(name, namespace, on, self.one("acme-fast", "acme-own"))
+        elif found < 0.15:
+            template = {"spec": {"storageClassName": "acme-fast"}}
+            spec["volumes"] = [{"name": "acme-scratch", "ephemeral": {"volumeClaimTemplate": template}}]
+            yield from self.claim(
+                f"{pod}-acme-scratch", namespace, on, "acme-fast", owner=f"uid-acme-{pod}-{namespace}"
+            )
+        elif found < 0.25:
+            spec["volumes"] = [{"name": "acme-scratch", "emptyDir": {"medium": self.one("", "Memory")}}]
+        elif found < 0.28:
+            spec["volumes"] = [{"name": "acme-logs", "hostPath": {"path": "/acme"}}]
+        elif found < 0.31:
+            spec["volumes"] = [{"name": "acme-disk", "gcePersistentDisk": {"pdName": "acme-disk-1"}}]
+
+    def claim(self, name: str, namespace: str, on: str, kind: str, owner: str = "") -> Iterator[Object]:
+        owners = [{"kind": "Pod", "name": "acme", "uid": owner, "controller": True}] if owner else []
+        yield {
+            "kind": "PersistentVolumeClaim",
+            "metadata": self.meta(
+                name, namespace, ownerReferences=owners, annotations={"pv.kubernetes.io/bind-completed": "yes"}
+            ),
+            "spec": {
+                "volumeName": f"pv-acme-{name}-{namespace}",
+                "storageClassName": kind,
+                "accessModes": ["ReadWriteOnce"],
+            },
+            "status": {"phase": "Bound"},
+        }
+        zone = ZONES[self.nodes.index(on) % 3] if on else ZONES[0]
+        handle = f"projects/acme-project/zones/{zone}/disks/{name}-{namespace}"
+        driver = "pd.csi.storage.gke.io" if kind == "acme-fast" else "csi.acme.io"
+        term = {"matchExpressions": [{"key": names.ZONE_LABEL, "operator": "In", "values": [zone]}]}
+        yield {
+            "kind": "PersistentVolume",
+            "metadata": self.meta(f"pv-acme-{name}-{namespace}"),
+            "spec": {
+                "csi": {"driver": driver, "volumeHandle": handle}, "accessModes": ["ReadWriteOnce"],
+                "claimRef": {"namespace": namespace, "name": name}, "capacity": {"storage": "1Gi"},
+                "nodeAffinity": {"required": {"nodeSelectorTerms": [term]}},
+            },
+        }  # fmt: skip
+        if on:
+            held = {
+                "attacher": driver,
+                "nodeName": on,
+                "source": {"persistentVolumeName": f"pv-acme-{name}-{namespace}"},
+            }
+            yield {"kind": "VolumeAttachment", "metadata": self.meta(f"csi-acme-{name}-{namespace}"), "spec": held}
+
+    def budget(self, number: int) -> Object:
+        allowed = self.dice.randrange(0, 3)
+        status = {"disruptionsAllowed": allowed, "currentHealthy": 2 + allowed, "desiredHealthy": 2, "expectedPods": 4}
+        return {
+            "kind": "PodDisruptionBudget",
+            "metadata": self.meta(f"acme-{number}", NAMESPACES[number % 4]),
+            "spec": {"minAvailable": self.one(1, "50%"), "selector": {"matchLabels": {"app": APPS[number % 5]}}},
+            "status": status,
+        }
+
+    def controllers(self) -> Iterator[Object]:
+        for number, app in enumerate(APPS):
+            namespace = NAMESPACES[number % 4]
+            counts = {"replicas": 3, "updatedReplicas": 3 - number % 2, "availableReplicas": 3, "observedGeneration": 1}
+            owner = [{"kind": "Deployment", "name": app, "uid": f"uid-acme-{app}", "controller": True}]
+            rest = {"spec": {"replicas": 3}, "status": counts}
+            yield {"kind": "ReplicaSet", "metadata": self.meta(f"{app}-rs", namespace, ownerReferences=owner), **rest}
+            yield {"kind": "Deployment", "metadata": self.meta(app, namespace), **rest}
+            revisions = {"currentRevision": "acme-1", "updateRevision": self.one("acme-1", "acme-2")}
+            yield {"kind": "StatefulSet", "metadata": self.meta(f"{app}-rs", namespace), "spec": {"replicas": 3},
+                   "status": {**counts, **revisions}}  # fmt: skip

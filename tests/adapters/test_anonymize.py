@@ -1,0 +1,128 @@
+"""A dump under other names: the same plan, word for word but for the names, and nothing that its owner wrote."""
+
+import tempfile
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shared.adapters.kubernetes.anonymize.files import Table, anonymized
+from shared.adapters.kubernetes.anonymize.objects import KINDS
+from shared.adapters.kubernetes.dump import read_dump
+from shared.adapters.kubernetes.dump.kinds import RESOURCES
+from shared.adapters.prices import load
+from shared.core.planning.make_plan import make_plan, potential
+from shared.core.planning.plan import Plan, Potential
+from shared.core.records.state import ClusterState
+from shared.core.rules.situation import Situation
+from shared.ports import PoolsReading
+from shared.store.snapshots import snapshot_of
+from tests.adapters.rich_dump import OWN, rich_dump
+from tests.adapters.test_dump import listed, write
+from tests.builders import policy
+
+EAGER = replace(policy(), other_pools=policy(max_nodes_per_pass=20).pool("a"))
+
+
+def under_other_names(path: Path) -> tuple[Path, Table]:
+    found = anonymized([path])
+    out = path.with_suffix(".anonymous.json")
+    out.write_bytes(b"".join(found.pieces))
+    return out, found.table
+
+
+def planned(path: Path) -> tuple[Plan, Potential]:
+    reading, now = read_dump([path])
+    snapshot = snapshot_of("c", reading, PoolsReading({}, known=False), now, now)
+    situation = Situation(snapshot, ClusterState(), EAGER)
+    return make_plan(situation, {}, load()), potential(situation, load())
+
+
+@dataclass(frozen=True)
+class Names:
+    """Gives back the name that a pseudonym stands for."""
+
+    table: Table
+
+    def of(self, sort: str, pseudonym: str) -> str:
+        return {new: old for old, new in self.table.get(sort, {}).items()}.get(pseudonym, pseudonym)
+
+    def thing(self, key: str) -> str:
+        """Return a pod's or a workload's key, or a pool's name."""
+        namespace, *rest = key.split("/")
+        if not rest:
+            return self.of("pool", key)
+        return "/".join((self.of("namespace", namespace), *rest[:-1], self.of("workload", self.of("pod", rest[-1]))))
+
+
+PLAIN = Names({})
+
+
+def told(plan: Plan, most: Potential, names: Names) -> dict[str, Any]:
+    """Return what a plan says, under the names that are given."""
+    return {
+        "decisions": [
+            (names.of("node", each.name), names.of("pool", each.pool), each.verdict, each.cpu_ratio, each.memory_ratio,
+             each.score, each.drain and (each.drain.rounds, each.drain.most),
+             [(blocker.reason, names.thing(blocker.object)) for blocker in each.blockers])
+            for each in plan.decisions
+        ],
+        "orders": [
+            (names.of("node", order.node), order.reason, order.saving, moves(order.moves, names))
+            for order in plan.orders
+        ],
+        "potential": ([names.of("node", each) for each in most.nodes], most.saving, moves(most.moves, names)),
+        "sums": (plan.cost, plan.pods),
+    }  # fmt: skip
+
+
+def moves(given: Any, names: Names) -> list[tuple[str, str]]:
+    return [(names.thing(each.pod), names.of("node", each.node)) for each in given]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_plan_is_the_same_but_for_the_names(seed: int, tmp_path: Path) -> None:
+    original = write(tmp_path / "dump.json", listed(*rich_dump(seed)))
+    anonymous, table = under_other_names(original)
+
+    assert told(*planned(anonymous), Names(table)) == told(*planned(original), PLAIN)
+
+
+def test_the_generated_clusters_plan_something() -> None:
+    """Of plans in which nothing goes and nothing stays for a rule, the law above would say nothing."""
+    reasons: set[str] = set()
+    for seed in range(12):
+        path = Path(tempfile.mkdtemp()) / "dump.json"
+        plan, most = planned(write(path, listed(*rich_dump(seed))))
+        reasons |= {blocker.reason for each in plan.decisions for blocker in each.blockers}
+        reasons |= {"an order" for _ in plan.orders} | {"a move" for _ in most.moves}
+    assert {"an order", "a move", "not_safe_to_evict", "foreign_scheduler", "local_storage"} <= reasons, reasons
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_nothing_that_the_owner_wrote_is_left(seed: int, tmp_path: Path) -> None:
+    original = write(tmp_path / "dump.json", listed(*rich_dump(seed)))
+    anonymous, _ = under_other_names(original)
+    assert OWN in original.read_text()
+    assert [line for line in anonymous.read_text().splitlines() if OWN in line.lower()] == []
+
+
+def test_no_name_label_or_annotation_of_the_original_is_left(tmp_path: Path) -> None:
+    objects = rich_dump(3)
+    original = write(tmp_path / "dump.json", listed(*objects))
+    anonymous, table = under_other_names(original)
+    written = anonymous.read_text()
+    kept = {*KINDS, "kube-system"}
+    assert [name for names in table.values() for name in names if name not in kept and f'"{name}"' in written] == []
+
+
+def test_equal_dumps_give_equal_pseudonyms(tmp_path: Path) -> None:
+    objects = rich_dump(1)
+    first, _ = under_other_names(write(tmp_path / "a.json", listed(*objects)))
+    second, _ = under_other_names(write(tmp_path / "b.json", listed(*objects)))
+    assert first.read_bytes() == second.read_bytes()
+
+
+def test_every_kind_that_a_plan_reads_has_another_name() -> None:
+    assert set(KINDS) == set(RESOURCES)
