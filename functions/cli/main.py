@@ -130,6 +130,31 @@ def explain(
     explain_all(Sources(tuple(dump or ()), kubeconfig, context, policy, at), names)
 
 
+@app.command(name="why-not")
+def why_not(
+    *,
+    dump: Dumps = None,
+    kubeconfig: Kubeconfig = None,
+    context: Context = None,
+    policy: PolicyFile = None,
+    at: At = None,
+    top: Annotated[
+        int, typer.Option("--top", metavar="N", min=1, help="Try this many changes, those that hold most money first.")
+    ] = 10,
+) -> None:
+    """Say which single change would free most money: a constraint, a budget, an annotation, a limit, a minimum.
+
+    Each is taken away by itself and all is planned anew. Changes nothing.
+
+    Examples:
+      ebb why-not --dump cluster.json --policy policy.yaml
+      ebb why-not --context prod --top 30
+    """
+    from functions.cli.why_not.compute import show_changes
+
+    show_changes(Sources(tuple(dump or ()), kubeconfig, context, policy, at), top)
+
+
 @app.command()
 def demo(
     *,

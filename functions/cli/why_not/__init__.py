@@ -1,0 +1,1 @@
+"""`ebb why-not`: which single change would free most money."""

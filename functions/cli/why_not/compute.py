@@ -1,0 +1,39 @@
+"""`ebb why-not`: gather, let the core try the changes, print. Must not decide anything."""
+
+import sys
+
+import typer
+
+from functions.cli.inputs import Sources, gather
+from functions.cli.plan.notes import show_notes
+from functions.cli.terminal import printing
+from functions.cli.why_not import page
+from shared.core.planning.why_not import why_not
+from shared.core.records.state import ClusterState
+from shared.core.rules.situation import Situation
+from shared.errors import BadInput
+
+PARTIAL = "why-not: the dump is partial ({why}), so nobody can say what a change would free."
+
+
+def show_changes(sources: Sources, most: int) -> None:
+    """Print which single changes would free most money.
+
+    Raises:
+        BadInput: the dump does not hold the whole cluster.
+    """
+    inputs = gather(sources)
+    if inputs.partial:
+        raise BadInput(PARTIAL.format(why=inputs.partial))
+    situation = Situation(inputs.snapshot, ClusterState(), inputs.policy)
+    found = why_not(situation, inputs.prices, most, _told)
+    with printing() as console:
+        show_notes(console, inputs.notes)
+        page.show(console, found, sum(inputs.prices.of(node).per_hour for node in inputs.snapshot.nodes))
+
+
+def _told(done: int, of_all: int) -> None:
+    """Say on a terminal how far it is; the line goes with the end."""
+    if sys.stderr.isatty():
+        text = f"Planning without change {done + 1} of {of_all} …" if done < of_all else ""
+        typer.echo(f"\r\x1b[K{text}", nl=False, err=True)

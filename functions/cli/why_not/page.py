@@ -1,0 +1,54 @@
+"""The changes on a terminal, the most money first: what each would free, and how it would be made.
+
+Must not rank: the core has.
+"""
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from functions.cli.format import count, monthly, some, whole_dollars
+from functions.cli.why_not.how import how
+from shared.core.planning.lifts import Subject
+from shared.core.planning.why_not import Freed, WhyNot
+
+
+def show(console: Console, found: WhyNot, cost: int) -> None:
+    """Print what the policy reaches, what single changes free, and what was not tried."""
+    reached = f"{count(found.nodes, 'node')} of {monthly(found.saving)} a month"
+    console.print(f"Once all that only takes time has passed, {reached} would be gone, of {monthly(cost)}.")
+    freeing = [each for each in found.freed if each.saving]
+    idle = [each for each in found.freed if not each.saving]
+    if freeing:
+        console.print("Each of these changes alone, planned anew, would free so much more:\n")
+        console.print(_table(freeing))
+    else:
+        console.print("No single change that was tried would free more.")
+    if idle:
+        console.print(f"\n{count(len(idle), 'change')} would free nothing alone: {_names(idle)}.", style="dim")
+    if found.left:
+        most = whole_dollars(found.left[0].cost)
+        left = count(len(found.left), "change")
+        console.print(f"\n{left} not tried, each on nodes of {most} a month at most: --top N tries more.")
+
+
+def _table(freed: Sequence[Freed]) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table.add_column("frees/mo", justify="right", no_wrap=True)
+    table.add_column("nodes", justify="right", no_wrap=True)
+    table.add_column("without", overflow="fold")
+    for each in freed:
+        table.add_row(whole_dollars(each.saving), f"{each.nodes:+,}", Text(_named(each.subject), style="bold"))
+        table.add_row("", "", each.subject.reason.sentence)
+        table.add_row("", "", Text(how(each.subject), style="cyan"))
+    return table
+
+
+def _named(subject: Subject) -> str:
+    return " ".join(filter(None, (subject.reason.value, subject.object, subject.detail)))
+
+
+def _names(idle: Sequence[Freed]) -> str:
+    return some([_named(each.subject) for each in idle], 4)

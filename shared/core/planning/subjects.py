@@ -1,0 +1,158 @@
+"""Which single changes there are to be tried on one picture: only of what stands in a node's way, with what it holds.
+
+A change is worth trying only where nothing else keeps a node, so that money counts for a change where it stands alone.
+Must not try anything.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from shared.core.cluster.disruption_budget import PodDisruptionBudget
+from shared.core.cluster.node import Node
+from shared.core.cluster.pod import Pod
+from shared.core.placement import Simulation
+from shared.core.placement.exclusions import Exclusion
+from shared.core.placement.landing import landings
+from shared.core.planning.candidates import AssessedNode
+from shared.core.planning.lifts import LIFTS, Scope, Subject, workload_of
+from shared.core.planning.prices import Prices
+from shared.core.planning.reach import Reach
+from shared.core.planning.selection import planned_simulation
+from shared.core.policy import PoolPolicy
+from shared.core.reasons import Blocker, PodBlock, Unremovable
+from shared.core.rules.disruption_budgets import lets_go
+from shared.core.rules.gates import blockers
+from shared.core.rules.situation import Situation
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A change, and the nodes that nothing else keeps; `cost` is theirs, in micro-dollars per hour."""
+
+    subject: Subject
+    nodes: tuple[str, ...]
+    cost: int
+
+
+def subjects(base: Reach, prices: Prices) -> tuple[Held, ...]:
+    """Return the changes that might free a node, those that hold most money first."""
+    simulation = _at_rest(base)
+    reached = set(base.nodes)
+    rows: dict[Subject, list[Node]] = {}
+    for assessed in base.rows:
+        if assessed.node.name in reached or assessed.claimed_by:
+            continue
+        for subject in dict.fromkeys(_of(assessed, base, simulation)):
+            rows.setdefault(subject, []).append(assessed.node)
+    held = (Held(each, tuple(node.name for node in own), _cost(own, prices)) for each, own in rows.items())
+    return tuple(sorted(held, key=lambda each: (-each.cost, each.subject.reason.value, each.subject.object)))
+
+
+def _cost(nodes: Iterable[Node], prices: Prices) -> int:
+    return sum(prices.of(node).per_hour for node in nodes)
+
+
+def _at_rest(base: Reach) -> Simulation:
+    """Return where the cluster stands once all is gone that the policy reaches."""
+    simulation = planned_simulation(base.situation)
+    for name in base.nodes:
+        simulation.try_remove(name)
+    return simulation
+
+
+def _of(assessed: AssessedNode, base: Reach, simulation: Simulation) -> Iterator[Subject]:
+    """Yield what alone keeps a node: one subject of its blockers, or whatever limits or rules refuse a candidate."""
+    gates = blockers(base.counts, assessed.node, assessed.reason)
+    if assessed.blockers:
+        found = set(_of_blockers(assessed, base.situation))
+        if len(found) == 1:
+            yield from (each for each in found if each is not None)
+        return
+    yield from (_of_gate(each, assessed.node) for each in gates if each.reason in LIFTS)
+    if simulation.try_remove(assessed.node.name) is None:
+        yield from _limits(assessed.node, base.situation)  # it fits: something has to remain
+        return
+    yield from _of_places(assessed, base.situation, simulation)
+
+
+def _of_blockers(assessed: AssessedNode, situation: Situation) -> Iterator[Subject | None]:
+    """Yield a subject for each thing in the way; None for what no change takes away."""
+    for blocker in assessed.blockers:
+        if blocker.reason is Unremovable.BLOCKED_BY_POD:
+            continue
+        if blocker.reason not in LIFTS:
+            yield None
+        elif isinstance(blocker.reason, PodBlock):
+            yield from _of_pod(blocker, assessed.node, situation)
+        else:
+            yield _of_gate(blocker, assessed.node)
+
+
+def _of_pod(blocker: Blocker, node: Node, situation: Situation) -> Iterator[Subject]:
+    pod = next(each for each in situation.snapshot.pods_by_node[node.name] if each.key == blocker.object)
+    match LIFTS[blocker.reason].scope:
+        case Scope.WORKLOAD:
+            yield Subject(blocker.reason, workload_of(situation, pod))
+        case Scope.NAMESPACE:
+            yield Subject(blocker.reason, pod.spec.namespace)
+        case Scope.BUDGET:
+            yield from _of_budgets(blocker, pod, situation.drain_context(node.pool).budgets_of(pod.spec))
+        case _:
+            yield Subject(blocker.reason, node.pool)
+
+
+def _of_budgets(blocker: Blocker, pod: Pod, own: Sequence[PodDisruptionBudget]) -> Iterator[Subject]:
+    """Yield each budget that lets no pod go; where there are several for one pod, all but the first are too many."""
+    if blocker.reason is PodBlock.SEVERAL_PDBS:
+        yield from (Subject(blocker.reason, each.key) for each in own[1:])
+    else:
+        yield from (Subject(blocker.reason, each.key) for each in own if not lets_go(each, pod))
+
+
+def _of_gate(blocker: Blocker, node: Node) -> Subject:
+    match LIFTS[blocker.reason].scope:
+        case Scope.NODE:
+            return Subject(blocker.reason, node.name)
+        case Scope.TAINT:
+            return Subject(blocker.reason, node.pool, blocker.object)
+        case Scope.POOL:
+            return Subject(blocker.reason, node.pool)
+        case _:
+            return Subject(blocker.reason)
+
+
+def _limits(node: Node, situation: Situation) -> Iterator[Subject]:
+    """Yield every limit that may be what keeps a node whose pods all have a place: gates see only the next node."""
+    policy, pool = situation.policy, situation.snapshot.pools.get(node.pool)
+    own: PoolPolicy = policy.pool(node.pool)
+    if pool is not None and (pool.min_per_zone or pool.min_total):
+        yield Subject(Unremovable.POOL_AT_MINIMUM, node.pool)
+    if situation.snapshot.minimum.amounts:
+        yield Subject(Unremovable.RESOURCE_MINIMUM)
+    if policy.minimum_nodes:
+        yield Subject(Unremovable.MINIMUM_NODES)
+    if policy.minimum_non_tainted_nodes:
+        yield Subject(Unremovable.MINIMUM_NON_TAINTED)
+    if own.required_count > 1:
+        yield Subject(Unremovable.TOO_FEW_UNDERUTILIZED, node.pool)
+    if own.excess_threshold:
+        yield Subject(Unremovable.NO_EXCESS, node.pool)
+
+
+def _of_places(assessed: AssessedNode, situation: Situation, simulation: Simulation) -> Iterator[Subject]:
+    """Yield the rules without which a pod that has no place would have one."""
+    for landing in landings(simulation, assessed.node.name):
+        if landing.node:
+            continue
+        for excluded in landing.choice.excluded:
+            if not excluded.alone or excluded.rule not in LIFTS:
+                continue
+            if excluded.rule is Exclusion.ROOM:
+                yield from _headroom(situation)
+            else:
+                yield Subject(excluded.rule, workload_of(situation, landing.pod))
+
+
+def _headroom(situation: Situation) -> Iterator[Subject]:
+    if any(situation.policy.pool(pool).headroom_percent for pool in situation.snapshot.nodes_by_pool):
+        yield Subject(Exclusion.ROOM)
