@@ -17,6 +17,7 @@ from functions.planner.log_lines import PassReport
 from functions.planner.pass_inputs import PassInputs, failed_deletions, read_inputs, scale_ups
 from functions.planner.pass_log import PassLog, PassOutcome
 from functions.planner.publish import publish
+from shared.collector import no_search_for_cycles
 from shared.core.healing.healing_input import HealingInput
 from shared.core.healing.repairs import find_repairs
 from shared.core.planning.make_plan import make_plan, plan_without_policy
@@ -83,7 +84,8 @@ def _plan(inputs: PassInputs, prices: Prices, interval: timedelta, brake: Callab
     state = as_planned(inputs.state, inputs.now)
     if inputs.policy is None:
         return plan_without_policy(inputs.snapshot, state, inputs.marks, prices)
-    return make_plan(Situation(inputs.snapshot, state, inputs.policy), inputs.marks, prices, interval, brake)
+    with no_search_for_cycles():
+        return make_plan(Situation(inputs.snapshot, state, inputs.policy), inputs.marks, prices, interval, brake)
 
 
 def _read_policy(ports: Ports) -> tuple[Policy | None, EbbError | None]:

@@ -57,7 +57,7 @@ class Searcher:
         return Candidate(
             name=node.name,
             cost=self.prices.of(node).per_hour,
-            disruption=disruption(situation.snapshot.pods_by_node[node.name], situation.now),
+            disruption=disruption(situation.moving(node.name), situation.now),
             uses=_uses(assessed, counts, supplies),
             first=assessed.reason is not DrainReason.UNDERUTILIZED,
         )

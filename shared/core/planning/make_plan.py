@@ -113,7 +113,7 @@ def _that_could_go_at_all(
     for node in (each.node for each in rows if each.is_candidate):
         kept = dict(kept_by_the_autoscaler(node, counts))
         supplies.update((use.supply, supply) for use, supply in kept.items())
-        moved = disruption(snapshot.pods_by_node[node.name], now)
+        moved = disruption(situation.moving(node.name), now)
         candidates.append(Candidate(node.name, prices.of(node).per_hour, moved, uses=tuple(kept)))
     return candidates, supplies
 

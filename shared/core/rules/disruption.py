@@ -11,7 +11,6 @@ from typing import Final
 
 from shared.core.cluster import names
 from shared.core.cluster.pod import Pod, PodClass
-from shared.core.rules.pods import movable
 
 EVICTION: Final = 2**27
 """What the eviction of an ordinary pod counts."""
@@ -22,9 +21,9 @@ YOUNG: Final = timedelta(hours=1)
 _INT32: Final = 2**31
 
 
-def disruption(pods: Iterable[Pod], now: datetime) -> int:
-    """Return what it costs to evict those of a node's pods that have to move."""
-    return sum(eviction_cost(pod, now) for pod in movable(pods, now))
+def disruption(moving: Iterable[Pod], now: datetime) -> int:
+    """Return what it costs to evict the pods of a node that have to move."""
+    return sum(eviction_cost(pod, now) for pod in moving)
 
 
 def eviction_cost(pod: Pod, now: datetime) -> int:

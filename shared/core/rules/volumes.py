@@ -77,7 +77,10 @@ def volume_blocks(spec: PodClass, facts: VolumeFacts | None) -> tuple[Finding, .
 
     None asks nothing about their claims: a drain that runs was admitted on what stood behind them.
     """
-    asked = [volume for volume in spec.volumes if facts is not None or volume.kind not in WITH_CLAIM]
+    bound = [volume for volume in spec.volumes if volume.kind not in WITHOUT_PLACE]
+    asked = [volume for volume in bound if facts is not None or volume.kind not in WITH_CLAIM]
+    if not asked:
+        return ()
     found = (
         (reason, ", ".join(_said(spec, asked, question, facts or _NO_FACTS))) for reason, question in VOLUME_BLOCKS
     )
@@ -133,7 +136,7 @@ def _on_one_node(disk: PersistentVolume | None) -> bool:
 def _is_not_known(volume: Volume, claim: PersistentVolumeClaim | None, facts: VolumeFacts) -> str | None:
     """Tell a volume of which nobody knows where it can be mounted."""
     if volume.kind not in WITH_CLAIM:
-        return None if volume.kind in WITHOUT_PLACE else ""
+        return ""
     if not facts.storage.known:
         return f"{', '.join(facts.storage.unread)} not read"
     disk, made = disk_of(claim, facts.storage), made_for(volume, claim, facts.storage)
@@ -162,4 +165,4 @@ VOLUME_BLOCKS: Final[tuple[tuple[PodBlock, VolumeQuestion], ...]] = (
     (PodBlock.SHARED_DISK, _held_by_others),
     (PodBlock.VOLUMES, _is_not_known),
 )
-"""Asked of each volume of a pod; the answer says what keeps it, empty where the kind of the volume says it all."""
+"""Asked of each volume that is not `WITHOUT_PLACE`; the answer says what keeps its pod, empty where its kind does."""

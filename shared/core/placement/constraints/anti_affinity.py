@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from shared.core.cluster.pod import PodClass
 from shared.core.cluster.selectors import PodTerm
 from shared.core.placement.constraints.constraint import Constraint, ConstraintInput, ConstraintState
-from shared.core.placement.constraints.domain_counts import NOWHERE, count
+from shared.core.placement.constraints.domain_counts import NOWHERE, Counts, count
 from shared.core.placement.constraints.term_matches import TermMatches
 from shared.core.placement.constraints.topology import TopologyDomains
+from shared.core.placement.constraints.twin_rows import TwinRows
 from shared.core.placement.node_filters import NodeMask
 
 
@@ -46,13 +47,12 @@ class AntiAffinityState(ConstraintState):
 
     def __init__(self, terms: AntiAffinity) -> None:
         self._of = terms
-        self._holders: list[dict[int, int]] = [{} for _ in terms.domains]
-        self._rejected: list[dict[int, int]] = [{} for _ in terms.domains]
+        self._holders = TwinRows[Counts](({} for _ in terms.domains), dict)
+        self._rejected = TwinRows[Counts](({} for _ in terms.domains), dict)
 
     def copy(self) -> "AntiAffinityState":
-        twin = AntiAffinityState(self._of)
-        twin._holders = [dict(counts) for counts in self._holders]
-        twin._rejected = [dict(counts) for counts in self._rejected]
+        twin = object.__new__(AntiAffinityState)
+        twin._of, twin._holders, twin._rejected = self._of, self._holders.copy(), self._rejected.copy()
         return twin
 
     def add(self, kind: int, node: int, pods: int = 1) -> None:
@@ -60,7 +60,7 @@ class AntiAffinityState(ConstraintState):
             for term in terms:
                 domain = self._of.domains[term].of[node]
                 if domain != NOWHERE:
-                    count(counts[term], domain, pods)
+                    count(counts.mine(term), domain, pods)
 
     def leave(self, kind: int, node: int, pods: int = 1) -> None:
         """Until a pod is evicted it rejects; one that broke a rule before may do so for others of its node."""

@@ -13,6 +13,8 @@ import numpy as np
 
 from shared.core.cluster.pod import ANY_ADDRESS, HostPort, PodClass
 from shared.core.placement.constraints.constraint import Constraint, ConstraintInput, ConstraintState
+from shared.core.placement.constraints.domain_counts import Counts, count
+from shared.core.placement.constraints.twin_rows import TwinRows
 from shared.core.placement.node_filters import NodeMask
 
 _ALL: Final = frozenset({ANY_ADDRESS, "::"})
@@ -41,19 +43,16 @@ class HostPortsState(ConstraintState):
 
     def __init__(self, ports: HostPorts) -> None:
         self._of = ports
-        self._takers: list[dict[int, int]] = [{} for _ in range(ports.ports)]
+        self._takers = TwinRows[Counts](({} for _ in range(ports.ports)), dict)
 
     def copy(self) -> "HostPortsState":
-        twin = HostPortsState(self._of)
-        twin._takers = [dict(counts) for counts in self._takers]
+        twin = object.__new__(HostPortsState)
+        twin._of, twin._takers = self._of, self._takers.copy()
         return twin
 
     def add(self, kind: int, node: int, pods: int = 1) -> None:
         for port in self._of.takes[kind]:
-            counts = self._takers[port]
-            counts[node] = counts.get(node, 0) + pods
-            if not counts[node]:
-                del counts[node]
+            count(self._takers.mine(port), node, pods)
 
     def allowed(self, kind: int) -> NodeMask | None:
         barring = [counts for port in self._of.barred_by[kind] if (counts := self._takers[port])]

@@ -20,7 +20,11 @@ from shared.core.placement.constraints.affinity_rules import AffinityRules, Doma
 from shared.core.placement.constraints.constraint import Constraint, ConstraintInput, ConstraintState
 from shared.core.placement.constraints.domain_counts import Counts, count
 from shared.core.placement.constraints.followed_places import FollowedPlaces
+from shared.core.placement.constraints.twin_rows import TwinRows
 from shared.core.placement.node_filters import NodeMask
+
+RuleCounts = TwinRows[tuple[Counts, ...]]
+"""By rule and key, what lies in each domain."""
 
 
 class RequiredAffinity(Constraint):
@@ -56,9 +60,8 @@ class RequiredAffinityState(ConstraintState):
     def __init__(self, affinity: RequiredAffinity) -> None:
         self._of = affinity
         self._rules = affinity.rules
-        self._sure: list[tuple[Counts, ...]] = [tuple({} for _ in keys) for keys in self._rules.domains]
-        self._unsure: list[tuple[Counts, ...]] = [tuple({} for _ in keys) for keys in self._rules.domains]
-        self._left: list[tuple[Counts, ...]] = [tuple({} for _ in keys) for keys in self._rules.domains]
+        self._sure, self._unsure = self._nobody(), self._nobody()
+        self._left = self._nobody()
         """Where pods that ask for the same as they are asked for were evicted."""
         self._on: dict[int, Counts] = {}
         """By node and rule, the pods that the picture shows there."""
@@ -67,14 +70,15 @@ class RequiredAffinityState(ConstraintState):
         self._places = FollowedPlaces()
 
     def copy(self) -> "RequiredAffinityState":
-        twin = RequiredAffinityState(self._of)
-        twin._sure, twin._unsure, twin._left = (
-            [tuple(dict(counts) for counts in keys) for keys in table]
-            for table in (self._sure, self._unsure, self._left)
-        )
+        twin = object.__new__(RequiredAffinityState)
+        twin._of, twin._rules = self._of, self._rules
+        twin._sure, twin._unsure, twin._left = self._sure.copy(), self._unsure.copy(), self._left.copy()
         twin._on = {node: dict(counts) for node, counts in self._on.items()}
         twin._shut, twin._places = dict(self._shut), self._places.copy()
         return twin
+
+    def _nobody(self) -> RuleCounts:
+        return TwinRows((tuple({} for _ in keys) for keys in self._rules.domains), _copied)
 
     def add(self, kind: int, node: int, pods: int = 1) -> None:
         for rule in self._rules.meant_by[kind]:
@@ -142,10 +146,10 @@ class RequiredAffinityState(ConstraintState):
         company = self._company(rule, kind, [{} for _ in place])
         return company is None or all(domain in found for domain, found in zip(place, company, strict=True))
 
-    def _book(self, table: Sequence[Sequence[Counts]], rule: int, node: int, pods: int) -> None:
+    def _book(self, table: RuleCounts, rule: int, node: int, pods: int) -> None:
         place = self._rules.place(rule, node)
         if place is not None:
-            for counts, domain in zip(table[rule], place, strict=True):
+            for counts, domain in zip(table.mine(rule), place, strict=True):
                 count(counts, domain, pods)
             if table is self._sure or not any(self._sure[rule]):
                 self._places.companions_changed(rule)
@@ -163,6 +167,10 @@ class RequiredAffinityState(ConstraintState):
             self._places.close(node)
         else:
             self._places.reopen(node)
+
+
+def _copied(keys: tuple[Counts, ...]) -> tuple[Counts, ...]:
+    return tuple(dict(counts) for counts in keys)
 
 
 def _all(masks: Iterable[NodeMask]) -> NodeMask:
