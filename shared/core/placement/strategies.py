@@ -60,3 +60,8 @@ PACKED: Final = Strategy("packed", _largest_first, direction=1)
 SPREAD: Final = Strategy("spread", _as_evicted, direction=-1)
 ROBUST: Final = (PACKED, SPREAD, _shuffled(1), _shuffled(2))
 POTENTIAL: Final = (PACKED,)
+FIRST_FIT: Final = Strategy("first fit", _as_evicted, direction=0)
+"""As the cluster autoscaler's own simulation looks for room."""
+LEAST_ALLOCATED: Final = Strategy("least allocated", _as_evicted, direction=-1)
+MOST_ALLOCATED: Final = Strategy("most allocated", _as_evicted, direction=1)
+"""As the schedulers of GKE's two autoscaling profiles score nodes, in the order of evictions."""

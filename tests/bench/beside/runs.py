@@ -62,13 +62,14 @@ class Rest:
 
 @dataclass(frozen=True)
 class OpenLimits(Limits):
-    """No limits but budgets of a tenth: the policy is `POLICY` for all pools, whatever the numbers are."""
+    """The policy is `rules` for all pools, whatever the numbers are; of `POLICY` no limits but budgets of a tenth."""
 
     pools: tuple[str, ...] = ()
+    rules: str = POLICY
 
     def text(self, **changes: bool) -> str:
         del changes
-        return POLICY + "".join(f'  "{pool}": {{enabled: true}}\n' for pool in self.pools)
+        return self.rules + "".join(f'  "{pool}": {{enabled: true}}\n' for pool in self.pools)
 
 
 def autoscaler_alone(scenario: Scenario) -> Rest:
@@ -80,9 +81,9 @@ def autoscaler_alone(scenario: Scenario) -> Rest:
     return _rest(cloud.world, begun, is_rest=left.is_rest)
 
 
-def with_ebb(scenario: Scenario) -> Rest:
-    """Run Ebb and the scenario's autoscaler side by side."""
-    ebb = EbbBeside(scenario)
+def with_ebb(scenario: Scenario, rules: str = POLICY, interval: float = INTERVAL) -> Rest:
+    """Run Ebb and the scenario's autoscaler side by side; `rules` is the policy up to its pools, which are enabled."""
+    ebb = EbbBeside(scenario, rules, interval)
     is_rest = ebb.run()
     return _rest(ebb.cloud.world, ebb.begun, is_rest=is_rest)
 
@@ -90,8 +91,9 @@ def with_ebb(scenario: Scenario) -> Rest:
 class EbbBeside(Installation):
     """Ebb on a scenario of any pools, without faults."""
 
-    def __init__(self, scenario: Scenario) -> None:
-        limits = OpenLimits(interval=INTERVAL, pools=tuple(pool.name for pool in scenario.pools))
+    def __init__(self, scenario: Scenario, rules: str = POLICY, interval: float = INTERVAL) -> None:
+        pools = tuple(pool.name for pool in scenario.pools)
+        limits = OpenLimits(interval=interval, pools=pools, rules=rules)
         setting = Setting("beside", scenario.model_copy(update={"topics": [TOPIC]}), limits)
         super().__init__(setting, 0, {}, MessageFaults(), ClockSkew())
         self.pools.pools = self._pools(scenario)
@@ -111,7 +113,7 @@ class EbbBeside(Installation):
 
     def _rests(self, since: float) -> bool:
         assert self.autoscaler is not None
-        still = max(self.autoscaler.looks_again_after, 3 * INTERVAL)
+        still = max(self.autoscaler.looks_again_after, 3 * self.setting.limits.interval)
         quiet = self.autoscaler.is_idle() and not self.is_busy() and not self.remembered().claims
         return quiet and self.clock.now() - since > still
 

@@ -1,0 +1,129 @@
+"""What is left when nothing more goes: of the autoscaler alone, and of a policy's passes beside it.
+
+Each round is a real pass without its pace, and what the autoscaler takes meanwhile of what it has announced, one node
+after another. `pace` says when nodes would go, and which never. Then the scheduler has put the pods where it likes,
+and the next round looks at that (docs/decisions/forecast.md). Must not order.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Final
+
+from shared.core.cluster.snapshot import Snapshot
+from shared.core.forecast.autoscaler import DELETION, profile_of, unneeded
+from shared.core.forecast.later import announced
+from shared.core.forecast.open_pass import OpenPass
+from shared.core.forecast.pace import HORIZON, Pace
+from shared.core.forecast.scheduling import Drained, drained
+from shared.core.planning.selection import departing_nodes
+from shared.core.policy import Policy
+from shared.core.reasons import Reason
+from shared.core.records.state import ClusterState
+from shared.core.rules.counts import count_moved_pods, count_nodes
+from shared.core.rules.situation import Situation
+
+MOST_ROUNDS: Final = 60
+ONE_REMOVAL: Final = DELETION + timedelta(seconds=40)
+"""How long the autoscaler takes for a node with pods: it taints, evicts, deletes, and waits before the next."""
+
+
+@dataclass(frozen=True)
+class Rest:
+    """What is left when nothing more goes."""
+
+    snapshot: Snapshot
+    gone: int = 0
+    evictions: int = 0
+    by: datetime | None = None
+    """When the last node of the policy's is deleted; None where none goes."""
+    held_up: Mapping[Reason, int] = field(default_factory=Counter[Reason])
+    """How many seconds each reason kept the node that was next."""
+    never: Mapping[Reason, int] = field(default_factory=Counter[Reason])
+    """How many nodes a limit keeps that does not open within half a year."""
+    is_rest: bool = True
+
+    def after(self, step: Drained) -> "Rest":
+        """Return the same with these drains, too."""
+        gone, evictions = self.gone + len(step.gone), self.evictions + step.evictions
+        return replace(self, snapshot=step.snapshot, gone=gone, evictions=evictions)
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How much is tried."""
+
+    share: float
+    """Of the nodes that may go in one round; a default budget allows a tenth at once."""
+    slices: int
+    """Into how many rounds the time is cut that the autoscaler needs for what it has announced."""
+    rounds: int
+
+
+def beginning(situation: Situation) -> Rest:
+    """Return the cluster as it stands once what is on its way out has left."""
+    leaving = departing_nodes(situation.snapshot, situation.state)
+    snapshot = announced(situation.snapshot, ())
+    return Rest(snapshot).after(drained(snapshot, sorted(leaving), leaving)) if leaving else Rest(snapshot)
+
+
+def left_alone(start: Rest) -> Rest:
+    """Return what the autoscaler would leave by itself."""
+    rest = start
+    for _ in range(MOST_ROUNDS):
+        names = _unneeded(rest.snapshot)
+        step = drained(rest.snapshot, names, names)
+        if not step.gone:
+            return rest
+        rest = rest.after(step)
+    return replace(rest, is_rest=False)
+
+
+def under_policy(start: Rest, passes: OpenPass, pace: Pace, effort: Effort) -> Rest:
+    """Return what the policy's passes and the autoscaler beside them leave."""
+    rest, is_rest, turns = start, False, _Turns(pace.now + profile_of(start.snapshot).unneeded)
+    for _ in range(effort.rounds):
+        names = _unneeded(rest.snapshot)
+        drains = passes(announced(rest.snapshot, names))
+        until = turns.until(len(names), effort.slices) if names and drains else pace.now + 2 * HORIZON
+        told = pace.let_go(drains, until)
+        going = [each.node.name for each in drains if each.node.name in told.begun]
+        taken = turns.take(names, until) if drains else names
+        step = drained(rest.snapshot, [*going, *taken], {*going, *names})
+        passes.keep(each.node for each in drains if each.node.name in told.never.union(going).difference(step.gone))
+        rest = rest.after(step)
+        is_rest = not step.gone and not drains
+        if is_rest:
+            break
+        if names and drains:
+            pace.wait_until(until)
+    return replace(rest, by=pace.ended, held_up=pace.held_up, never=pace.never, is_rest=is_rest)
+
+
+@dataclass
+class _Turns:
+    """When the autoscaler is free for its next node."""
+
+    free: datetime
+
+    def until(self, nodes: int, slices: int) -> datetime:
+        """Return the end of the round: so many of the nodes' slices on."""
+        return self.free + -(-nodes // slices) * ONE_REMOVAL
+
+    def take(self, names: tuple[str, ...], until: datetime) -> tuple[str, ...]:
+        """Return those that it removes by then."""
+        taken = names[: max((until - self.free) // ONE_REMOVAL, 0)]
+        self.free += len(taken) * ONE_REMOVAL
+        return taken
+
+
+def pace_of(situation: Situation) -> Pace:
+    """Return the clock of the situation, which begins now."""
+    snapshot, state, policy = situation.snapshot, situation.state, situation.policy
+    counts = count_nodes(snapshot.nodes, snapshot.pools, state, policy, situation.now, snapshot.minimum)
+    return Pace(counts.with_moved_pods(count_moved_pods(snapshot, snapshot.nodes, policy)))
+
+
+def _unneeded(snapshot: Snapshot) -> tuple[str, ...]:
+    return unneeded(snapshot, Situation(snapshot, ClusterState(), Policy()).drain_context(""))

@@ -1,0 +1,108 @@
+"""What the cluster autoscaler would take by itself: its gate, its greedy order, its profile, one node after another.
+
+Written from its rules, not from Ebb's: it looks at one node after the other, never at what a set of nodes would bring.
+Source: cluster-autoscaler pkg/core/scaledown (eligibility, planner), pkg/simulator (cluster.go, utilization/info.go).
+Must not know a policy.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from fractions import Fraction
+from typing import Final
+
+from shared.core.cluster import names
+from shared.core.cluster.node import Node
+from shared.core.cluster.resources import GPU
+from shared.core.cluster.snapshot import Snapshot
+from shared.core.forecast.autoscaler_pods import may_be_moved
+from shared.core.forecast.scheduling import beginning
+from shared.core.rules.drain_context import DrainContext
+from shared.core.rules.pods import movable
+from shared.core.rules.utilization import Usage, usage
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """An autoscaling profile: up to which utilisation a node may be unneeded, and how long it must have been."""
+
+    gate: Fraction
+    unneeded: timedelta
+
+
+DELETION: Final = timedelta(minutes=1)
+"""How long the cloud takes to delete a machine."""
+BALANCED: Final = Profile(Fraction(1, 2), timedelta(minutes=10))
+PROFILES: Final[Mapping[str, Profile]] = {
+    "BALANCED": BALANCED,
+    "OPTIMIZE_UTILIZATION": Profile(Fraction(17, 20), timedelta(minutes=1)),
+}
+"""The values of GKE's two profiles as far as they are public (the chart of GoogleCloudPlatform/cluster-autoscaler)."""
+
+
+def profile_of(snapshot: Snapshot) -> Profile:
+    return PROFILES.get(snapshot.profile, BALANCED)
+
+
+def unneeded(snapshot: Snapshot, context: DrainContext) -> tuple[str, ...]:
+    """Return the nodes that the autoscaler would find unneeded now, in the order in which it would remove them.
+
+    `context` knows the PDBs of the picture.
+    """
+    gate, sizes = profile_of(snapshot).gate, _Sizes(snapshot)
+    eligible = [node for node in snapshot.nodes if sizes.may_shrink(node) and _is_eligible(node, snapshot, gate)]
+    movers = {node.name: movable(snapshot.pods_by_node[node.name], snapshot.taken_at) for node in eligible}
+    eligible = [node for node in eligible if may_be_moved(movers[node.name], context)]
+    if not eligible:
+        return ()
+    simulation = beginning(snapshot)
+    for node in sorted(eligible, key=lambda each: bool(movers[each.name])):
+        if sizes.may_shrink(node) and simulation.try_remove(node.name) is None:
+            sizes.take(node)
+    return simulation.taken
+
+
+class _Sizes:
+    """How many nodes are left of each pool and of its zones, which have minimums."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._pools = snapshot.pools
+        self._left = Counter(key for node in snapshot.nodes for key in self._keys(node))
+
+    def may_shrink(self, node: Node) -> bool:
+        pool = self._pools.get(node.pool)
+        if pool is None or not pool.autoscaled:
+            return False
+        total, zone = (self._left[key] for key in self._keys(node))
+        return total > pool.min_total and zone > pool.min_per_zone
+
+    def take(self, node: Node) -> None:
+        self._left.subtract(self._keys(node))
+
+    @staticmethod
+    def _keys(node: Node) -> Iterator[tuple[str, ...]]:
+        yield (node.pool,)
+        yield (node.pool, node.zone)
+
+
+def _is_eligible(node: Node, snapshot: Snapshot, gate: Fraction) -> bool:
+    switched_off = node.annotations.get(names.SCALE_DOWN_DISABLED) == "true"
+    if not node.ready or switched_off or node.has_taint(names.AUTOSCALER_DELETING_TAINT):
+        return False
+    used = usage(node, snapshot.pods_by_node[node.name])
+    return used is not None and _utilization(used) <= gate
+
+
+def _utilization(used: Usage) -> Fraction:
+    """Return the larger ratio of CPU and memory, DaemonSet pods left out on both sides; of GPUs where it has them."""
+    gpu = dict(used.accelerators).get(GPU)
+    if gpu is not None:
+        return gpu
+    rows = ((used.movable_cpu, used.cpu), (used.movable_memory, used.memory))
+    return max(_without_daemons(moving, whole) for moving, whole in rows)
+
+
+def _without_daemons(moving: Fraction, whole: Fraction) -> Fraction:
+    offered = 1 - (whole - moving)
+    return moving / offered if offered > 0 else Fraction(moving > 0)

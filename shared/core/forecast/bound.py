@@ -1,0 +1,135 @@
+"""What no plan can do better than: how few nodes, and how little money, the pods as they are must cost at least.
+
+Proof. Let x_i in {0, 1} say whether node i remains, c_i its cost, a_i its room (allocatable less the DaemonSet pods
+that stay with it), d what all pods ask for that have to live on. They lie on remaining nodes, so for every resource r
+the sum of a_ir x_i is at least d_r, and so is any sum of these with weights. The least cost under one such constraint
+with 0 <= x_i <= 1 takes nodes in the order of cost by weighed room, the last one in part. Each step only widens what is
+allowed. Nodes that nobody would empty, neither Ebb nor the autoscaler, have x_i = 1. Nodes among which no pod can move
+are separate clusters, whose bounds add up. Must not search.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import ceil
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shared.core.cluster import names
+from shared.core.cluster.node import Node
+from shared.core.cluster.pod import Pod, PodClass
+from shared.core.cluster.pod_kinds import is_daemon, is_mirror
+from shared.core.cluster.resources import CPU, MEMORY, PODS
+from shared.core.cluster.snapshot import Snapshot
+from shared.core.placement.node_filters import NodeFilters
+from shared.core.planning.prices import Prices
+from shared.core.planning.selection import departing_nodes
+from shared.core.records.state import ClusterState
+from shared.core.rules.pod_rules import REPLICATED
+
+_WEIGHTS: Final = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0)
+_ERROR: Final = 1e-6
+"""What floats may have added up to, of a node and of a micro-dollar."""
+_Floats = NDArray[np.float64]
+_AXES: Final = (CPU, MEMORY, PODS)
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """At least so many nodes, and at least so many micro-dollars an hour: each by itself."""
+
+    nodes: int
+    cost: int
+
+
+def bound(snapshot: Snapshot, prices: Prices, state: ClusterState) -> Bound:
+    """Return what any plan leaves at least."""
+    rows = [_Row.of(node, snapshot) for node in snapshot.nodes]
+    leaving = departing_nodes(snapshot, state)
+    fixed = np.array([each.stays and each.node.name not in leaving for each in rows], np.bool_)
+    costs = np.array([prices.of(each.node).per_hour for each in rows], np.float64)
+    room, demand = np.array([each.room for each in rows]), np.array([each.demand for each in rows])
+    nodes, cost = 0, 0
+    for part in _parts(snapshot):
+        asked = demand[part].sum(axis=0)
+        nodes += ceil(_least(np.ones(len(part)), room[part], asked, fixed[part]) - _ERROR)
+        cost += ceil(_least(costs[part], room[part], asked, fixed[part]) * (1 - _ERROR))
+    return Bound(nodes, cost)
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A node with its room, what its pods ask for that live on, and whether nobody would empty it."""
+
+    node: Node
+    room: _Floats
+    demand: _Floats
+    stays: bool
+
+    @classmethod
+    def of(cls, node: Node, snapshot: Snapshot) -> "_Row":
+        pods = [pod for pod in snapshot.pods_by_node[node.name] if not pod.phase.finished]
+        own = [pod for pod in pods if is_daemon(pod.spec) or is_mirror(pod.spec)]
+        moving = [pod for pod in pods if not is_daemon(pod.spec) and not is_mirror(pod.spec)]
+        stays = any(map(_never_moves, moving)) or _is_left_alone(node, snapshot)
+        lives = _sum([pod for pod in moving if pod.deleting is None and (stays or _is_replicated(pod))])
+        offered = np.array([float(node.allocatable.get(axis)) for axis in _AXES])
+        return cls(node, np.maximum(offered - _sum(own), lives), lives, stays)
+
+
+def _sum(pods: Sequence[Pod]) -> _Floats:
+    rows = [(pod.requests.cpu, pod.requests.get(MEMORY), 1) for pod in pods]
+    return np.array(rows, np.float64).sum(axis=0) if rows else np.zeros(len(_AXES))
+
+
+def _is_replicated(pod: Pod) -> bool:
+    return pod.spec.owner is not None and pod.spec.owner.kind in REPLICATED
+
+
+def _never_moves(pod: Pod) -> bool:
+    """Whether neither the autoscaler nor any policy of Ebb's would move the pod."""
+    said = pod.spec.annotations.get(names.SAFE_TO_EVICT)
+    return pod.deleting is None and (said == "false" or (said != "true" and not _is_replicated(pod)))
+
+
+def _is_left_alone(node: Node, snapshot: Snapshot) -> bool:
+    pool = snapshot.pools.get(node.pool)
+    switched_off = node.annotations.get(names.SCALE_DOWN_DISABLED) == "true"
+    return switched_off or pool is None or not pool.autoscaled
+
+
+def _parts(snapshot: Snapshot) -> Iterator[NDArray[np.int64]]:
+    """Yield the nodes, by index, among which pods may move: no pod of one part can lie in another."""
+    filters, part = NodeFilters(snapshot.nodes), np.arange(len(snapshot.nodes))
+    where = {node.name: number for number, node in enumerate(snapshot.nodes)}
+    places: dict[PodClass, set[int]] = {}
+    for pod in snapshot.pods:
+        if pod.node in where and not is_daemon(pod.spec) and not is_mirror(pod.spec):
+            places.setdefault(pod.spec, set()).add(where[pod.node])
+    alike: dict[bytes, set[int]] = {}
+    for spec, own in places.items():
+        mask = filters.of(spec)
+        alike.setdefault(np.packbits(mask).tobytes(), set(np.flatnonzero(mask).tolist())).update(own)
+    for together in alike.values():
+        joined = np.unique(part[sorted(together)])
+        part[np.isin(part, joined)] = joined[0]
+    for label in np.unique(part):
+        yield np.flatnonzero(part == label)
+
+
+def _least(costs: _Floats, room: _Floats, demand: _Floats, fixed: NDArray[np.bool_]) -> float:
+    scale = np.maximum(demand, 1.0)
+    share, left = room[~fixed] / scale, (demand - room[fixed].sum(axis=0)) / scale
+    weights = (np.array(each) for each in product(_WEIGHTS, repeat=len(_AXES)) if max(each) == 1)
+    return float(costs[fixed].sum()) + max(_cover(costs[~fixed], share @ each, float(left @ each)) for each in weights)
+
+
+def _cover(costs: _Floats, room: _Floats, demand: float) -> float:
+    useful = room > 0
+    costs, room = costs[useful], room[useful]
+    order = np.argsort(costs / room)
+    costs, room = costs[order], room[order]
+    before = np.concatenate(([0.0], np.cumsum(room)[:-1]))
+    return float(costs @ np.clip((demand - before) / room, 0.0, 1.0)) if len(room) else 0.0

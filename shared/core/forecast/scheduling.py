@@ -1,0 +1,71 @@
+"""Where the scheduler puts what is evicted: the default profile spreads pods, optimize-utilization packs them.
+
+It follows no plan, and comes to nodes that the autoscaler has announced to empty only where no other has room (their
+taint is PreferNoSchedule). Must not choose who is evicted.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from shared.core.cluster.snapshot import Snapshot
+from shared.core.forecast.later import without
+from shared.core.placement import Simulation
+from shared.core.placement.cluster_arrays import ClusterArrays
+from shared.core.placement.node_filters import NodeMask
+from shared.core.placement.packing import OUTSIDE, Packing
+from shared.core.placement.strategies import FIRST_FIT, LEAST_ALLOCATED, MOST_ALLOCATED, Strategy
+
+SCORING: Final[Mapping[str, Strategy]] = {"BALANCED": LEAST_ALLOCATED, "OPTIMIZE_UTILIZATION": MOST_ALLOCATED}
+"""By the cluster's autoscaling profile, which on GKE sets the scheduler's scoring, too."""
+
+
+class SchedulerPacking(Packing):
+    """A packing that leaves some nodes aside as long as others have room."""
+
+    def __init__(self, arrays: ClusterArrays, strategy: Strategy, avoided: NodeMask) -> None:
+        super().__init__(arrays, strategy)
+        self._welcoming = ~avoided
+
+    def taking(self, kind: int) -> NodeMask:
+        """Return the nodes that the scheduler would choose among."""
+        mask = super().taking(kind)
+        liked: NodeMask = mask & self._welcoming
+        return liked if liked.any() else mask
+
+
+@dataclass(frozen=True)
+class Drained:
+    """What came of drains: the picture afterwards, the nodes that are gone in order, and how many pods were evicted."""
+
+    snapshot: Snapshot
+    gone: tuple[str, ...] = ()
+    evictions: int = 0
+
+
+def drained(snapshot: Snapshot, leaving: Iterable[str], avoided: Collection[str]) -> Drained:
+    """Drain nodes one after another; one of which a pod finds no place stays as it is."""
+    names = tuple(leaving)
+    if not names:
+        return Drained(snapshot)
+    simulation = beginning(snapshot, SCORING.get(snapshot.profile, LEAST_ALLOCATED), avoided)
+    before = simulation.placement_count
+    for name in names:
+        simulation.try_remove(name)
+    if not simulation.taken:
+        return Drained(snapshot)
+    places = {move.pod: move.node for move in simulation.steps()}
+    later = without(snapshot, frozenset(simulation.taken), places)
+    return Drained(later, simulation.taken, simulation.placement_count - before)
+
+
+def beginning(snapshot: Snapshot, strategy: Strategy = FIRST_FIT, avoided: Collection[str] = ()) -> Simulation:
+    """Return a simulation of that one strategy, in which what is pending has a place, as far as there is any."""
+    arrays = ClusterArrays(snapshot)
+    mask = np.fromiter((node.name in avoided for node in arrays.nodes), np.bool_, len(arrays.nodes))
+    packing = SchedulerPacking(arrays, strategy, mask)
+    queue = sorted(arrays.pending, key=lambda pod: (-pod.spec.priority, pod.key))
+    packing.reserve([arrays.kind_of[pod.spec] for pod in queue], OUTSIDE)
+    return Simulation(arrays, [packing])

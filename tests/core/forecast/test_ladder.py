@@ -1,0 +1,132 @@
+"""The ladder of small clusters, rung by rung, and that nothing gets below its bound."""
+
+from dataclasses import replace
+from datetime import timedelta
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shared.adapters.prices import load
+from shared.core.cluster.pod import Volume
+from shared.core.cluster.snapshot import Snapshot
+from shared.core.forecast.bound import bound
+from shared.core.forecast.ladder import Ladder, ladder
+from shared.core.planning.make_plan import potential
+from shared.core.policy import Jobs, Limit, Policy, PoolPolicy
+from shared.core.records.state import ClusterState
+from shared.core.rules.situation import Situation
+from tests.bench.clusters.api import snapshot as picture_of
+from tests.bench.clusters.generated import generated
+from tests.bench.clusters.workloads import Mix
+from tests.builders import NOW, cluster, node, pdb, pod, policy
+
+OPEN = policy(jobs=Jobs.WAIT)
+
+
+def climbed(snapshot: Snapshot, rules: Policy = OPEN, **given: Any) -> Ladder:
+    return ladder(Situation(snapshot, ClusterState(), rules), {}, load(), **given)
+
+
+def nodes_of(told: Ladder) -> list[int]:
+    return [told.now.nodes, told.alone.nodes, told.at_rest.nodes, told.bound.nodes]
+
+
+def above_the_gate(count: int = 6, **changes: Any) -> Snapshot:
+    """Nodes at 60 % in small pods: above the autoscaler's gate, and below Ebb's limits."""
+    return cluster(
+        [node(f"n{number}") for number in range(count)],
+        [
+            pod(f"p{number}-{each}", on=f"n{number}", **{"cpu": 0.6, "owner": f"ReplicaSet/w{each}", **changes})
+            for number in range(count)
+            for each in range(4)
+        ],
+    )
+
+
+def test_the_autoscaler_keeps_what_is_above_its_gate_and_the_policy_takes_it() -> None:
+    told = climbed(above_the_gate(), replace(OPEN, pools={"a": replace(OPEN.pools["a"], cpu_limit=1)}))
+
+    assert nodes_of(told) == [6, 6, 4, 4]
+    assert (told.at_rest.gone, told.at_rest.evictions >= 8) == (2, True)
+
+
+def test_what_the_autoscaler_does_by_itself_goes_on_beside_a_policy_that_is_off() -> None:
+    snapshot = cluster([node("n1"), node("n2")], [pod("p", on="n1", cpu=1), pod("q", on="n2", cpu=1)])
+
+    assert nodes_of(climbed(snapshot, Policy())) == [2, 1, 1, 1]
+
+
+WISHES = [
+    pytest.param("jobs", {"owner": "Job/j"}, {}, id="running Jobs"),
+    pytest.param("limits", {}, {"cpu_limit": Fraction(1, 4)}, id="ratio limits"),
+    pytest.param("pools", {}, {"enabled": False}, id="pools that are not enabled"),
+    pytest.param("local_storage", {"volumes": (Volume("v", "emptyDir"),)}, {}, id="local storage"),
+]
+
+
+@pytest.mark.parametrize(("wish", "pods", "rules"), WISHES)
+def test_each_wish_that_alone_keeps_nodes_has_its_rung(wish: str, pods: dict[str, Any], rules: dict[str, Any]) -> None:
+    told = climbed(above_the_gate(**pods), policy(**{"cpu_limit": Fraction(1), "jobs": Jobs.WAIT, **rules}))
+
+    assert nodes_of(told)[:3] == [6, 6, 6]
+    assert [(each.wish, each.nodes, each.evictions > 0) for each in told.relaxed] == [(wish, 4, True)]
+
+
+def test_a_budget_that_never_allows_has_its_rung_by_name() -> None:
+    never = pdb("all", allowed=0, max_unavailable=Limit(count=0), expected_pods=24, current_healthy=24)
+    snapshot = replace(above_the_gate(), disruption_budgets=(never,))
+    told = climbed(snapshot, replace(OPEN, pools={"a": replace(OPEN.pools["a"], cpu_limit=1)}))
+
+    assert [(each.wish, each.about) for each in told.relaxed] == [("pdb", "default/all")]
+
+
+def test_a_mark_that_is_assumed_saves_its_time() -> None:
+    rules = replace(OPEN, pools={"a": replace(OPEN.pools["a"], cpu_limit=1, consolidate_after=timedelta(hours=1))})
+
+    begun, assumed = climbed(above_the_gate(), rules), climbed(above_the_gate(), rules, assume_marked=True)
+    assert begun.by is not None
+    assert assumed.by is not None
+    assert begun.by - assumed.by == timedelta(hours=1)
+
+
+def test_equal_input_gives_an_equal_ladder() -> None:
+    assert climbed(above_the_gate()) == climbed(above_the_gate())
+
+
+@settings(deadline=None, max_examples=25)
+@given(
+    seed=st.integers(0, 10_000),
+    nodes=st.integers(3, 14),
+    fill=st.sampled_from((0.2, 0.4, 0.6, 0.8)),
+    mix=st.sampled_from((Mix.PLAIN, Mix.RICH)),
+    profile=st.sampled_from(("BALANCED", "OPTIMIZE_UTILIZATION")),
+)
+def test_nothing_gets_below_the_bound(seed: int, nodes: int, fill: float, mix: Mix, profile: str) -> None:
+    snapshot = replace(picture_of(generated(nodes, mix, fill=fill, pods_a_node=5, seed=seed)), profile=profile)
+    anything = Policy(minimum_nodes=0, minimum_non_tainted_nodes=0, other_pools=PoolPolicy(enabled=True))
+    situation = Situation(snapshot, ClusterState(), anything)
+
+    told, most = ladder(situation, {}, load()), potential(situation, load())
+    rungs = (told.alone, told.at_rest, *told.relaxed)
+    assert told.bound.nodes <= min(each.nodes for each in rungs)
+    assert told.bound.cost <= min(each.cost for each in rungs)
+    assert told.bound.nodes <= len(snapshot.nodes) - len(most.nodes)
+    assert told.bound.cost <= told.now.cost - most.saving
+
+
+def test_nodes_that_nobody_empties_are_in_the_bound() -> None:
+    bare = [pod(f"p{number}", on=f"n{number}", owner=None) for number in range(3)]
+    found = bound(cluster([node(f"n{number}") for number in range(4)], bare), load(), ClusterState())
+
+    assert found.nodes == 3
+
+
+def test_pools_that_share_no_pod_are_bounded_by_themselves() -> None:
+    """Half a node of each of two pools is a whole node of each."""
+    nodes = [node(f"{pool}{number}", pool=pool, labels={"for": pool}) for pool in "ab" for number in range(2)]
+    pods = [pod(f"p-{each.name}", on=each.name, cpu=1, node_selector={"for": each.pool}) for each in nodes]
+
+    assert bound(cluster(nodes, pods, now=NOW), load(), ClusterState()).nodes == 2

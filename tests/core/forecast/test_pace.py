@@ -1,0 +1,108 @@
+"""When drains would start: the gates asked again and again, on a clock that leaves out what changes nothing."""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from shared.core.forecast.at_rest import pace_of
+from shared.core.forecast.pace import LetGo, Pace, PacedDrain
+from shared.core.policy import Budget, Freeze, Limit, Policy, Rate, Schedule
+from shared.core.reasons import DrainReason, Unremovable
+from shared.core.records.state import ClusterState
+from shared.core.rules.situation import Situation
+from tests.builders import NOW, cluster, node, policy
+
+FAR = NOW + timedelta(days=400)
+MINUTE = timedelta(minutes=1)
+NODES = [node(f"n{number}") for number in range(5)]
+ONE, TWO = Limit(count=1), Limit(count=2)
+AT_NIGHT = Schedule("0 1 * * *", timedelta(hours=1), "UTC")
+
+
+def paced(rules: Policy, state: ClusterState | None = None) -> Pace:
+    return pace_of(Situation(cluster(NODES), state or ClusterState(), rules))
+
+
+def drains(count: int, ripe: datetime = NOW, lasts: timedelta = 4 * MINUTE) -> list[PacedDrain]:
+    return [PacedDrain(each, DrainReason.UNDERUTILIZED, ripe, lasts) for each in NODES[:count]]
+
+
+def ends(rules: Policy, count: int, **given: Any) -> timedelta | None:
+    pace = paced(rules)
+    pace.let_go(drains(count, **given), FAR)
+    return None if pace.ended is None else pace.ended - NOW
+
+
+@pytest.mark.parametrize(
+    ("minutes", "rules"),
+    [
+        pytest.param(4, policy(max_nodes_per_pass=9), id="all at once"),
+        pytest.param(14, policy(), id="one a pass, passes five minutes apart"),
+        pytest.param(9, policy(max_nodes_per_pass=2), id="two a pass"),
+        pytest.param(34, policy(cluster_wide={"time_gap": 10 * MINUTE}), id="a gap of ten minutes: every third pass"),
+        pytest.param(14, policy(max_nodes_per_pass=9, budgets=(Budget(ONE),)), id="a budget of one: when it is gone"),
+        pytest.param(64, policy(max_nodes_per_pass=9, rate=Rate(TWO, 60 * MINUTE)), id="a rate of two an hour"),
+        pytest.param(184, policy(max_nodes_per_pass=9, windows=(AT_NIGHT,)), id="in the window that opens at one"),
+        pytest.param(
+            64,
+            policy(max_nodes_per_pass=9, cluster_wide={"freezes": (Freeze(NOW, NOW + 60 * MINUTE),)}),
+            id="after the freeze",
+        ),
+    ],
+)
+def test_three_nodes_are_gone_when_the_gates_have_let_them(minutes: int, rules: Policy) -> None:
+    assert ends(rules, 3) == minutes * MINUTE
+
+
+def test_a_node_waits_for_its_mark() -> None:
+    assert ends(policy(), 1, ripe=NOW + 7 * MINUTE) == 14 * MINUTE
+
+
+@pytest.mark.parametrize(
+    ("reason", "rules"),
+    [
+        pytest.param(Unremovable.PAUSED, policy(cluster_wide={"paused": True}), id="paused"),
+        pytest.param(Unremovable.OUTSIDE_WINDOWS, policy(windows=()), id="no window ever"),
+        pytest.param(Unremovable.BUDGET, policy(budgets=(Budget(Limit(count=0)),)), id="a budget of nothing"),
+        pytest.param(Unremovable.MINIMUM_NODES, policy(cluster_wide={"minimum_nodes": 5}), id="at the minimum"),
+    ],
+)
+def test_what_never_opens_is_told_by_its_reason(reason: Unremovable, rules: Policy) -> None:
+    pace = paced(rules)
+
+    assert pace.let_go(drains(2), FAR) == LetGo(frozenset(), frozenset({"n0", "n1"}))
+    assert (pace.ended, dict(pace.never)) == (None, {reason: 2})
+
+
+def test_what_held_it_up_is_counted_by_reason() -> None:
+    pace = paced(policy(cluster_wide={"time_gap": 10 * MINUTE}))
+    pace.let_go(drains(2, ripe=NOW + 5 * MINUTE), FAR)
+
+    assert dict(pace.held_up) == {
+        Unremovable.MARKED_RECENTLY: 300,
+        Unremovable.NODES_PER_PASS: 300,
+        Unremovable.TIME_GAP: 600,
+    }
+
+
+def test_those_that_have_not_begun_by_then_are_neither_gone_nor_never() -> None:
+    pace = paced(policy())
+
+    assert pace.let_go(drains(3), NOW + 6 * MINUTE) == LetGo(frozenset({"n0", "n1"}))
+    assert pace.now == NOW + 5 * MINUTE
+
+
+def test_a_pool_that_is_closed_holds_no_other_pool_up() -> None:
+    both = [node("n0"), node("n1", pool="b")]
+    rules = policy(windows=())
+    pace = pace_of(Situation(cluster(both), ClusterState(), with_pool(rules, "b")))
+
+    told = pace.let_go([PacedDrain(each, DrainReason.EMPTY, NOW, MINUTE) for each in both], FAR)
+    assert told == LetGo(frozenset({"n1"}), frozenset({"n0"}))
+
+
+def with_pool(rules: Policy, name: str) -> Policy:
+
+    return replace(rules, pools={**rules.pools, name: policy(name).pools[name]})

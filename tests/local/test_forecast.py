@@ -1,0 +1,82 @@
+"""The rungs of the ladder against the truth: the simulated GKE, its autoscaler alone and with Ebb beside it, at rest.
+
+Twenty clusters, plain and rich in rules, under both profiles; Ebb in a hurry (budgets of a tenth, a pass a minute) and
+at the pace of its defaults (a node of each pool and pass, ten minutes between). What is left may differ by a node or
+3 %: pods of one moment reach the scheduler in an order that no forecast knows, and lie elsewhere then.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+import pytest
+
+from shared.adapters.prices import load
+from shared.core.cluster.snapshot import Snapshot
+from shared.core.forecast.ladder import Ladder, ladder
+from shared.core.policy.parsing import parse
+from shared.core.records.state import ClusterState
+from shared.core.rules.situation import Situation
+from tests.bench.beside.runs import INTERVAL, POLICY, Rest, autoscaler_alone, with_ebb
+from tests.bench.clusters.api import snapshot
+from tests.bench.clusters.generated import BenchCluster, generated
+from tests.bench.clusters.scenario import scenario_of
+from tests.bench.clusters.workloads import Mix
+
+pytestmark = pytest.mark.slow
+DEFAULT_PACE: Final = """\
+dryRun: false
+cluster: {timeSinceLastAddition: 0s}
+defaults: {minimumNodeAge: 0s, excessNodesThreshold: 0}
+nodePools:
+"""
+OPEN, CALM = (POLICY, INTERVAL), (DEFAULT_PACE, 300.0)
+FILLS: Final = (0.4, 0.5, 0.6, 0.7)
+SHARE: Final = 0.03
+
+
+@dataclass(frozen=True)
+class Case:
+    """One generated cluster, and how Ebb is set on it."""
+
+    seed: int
+    mix: Mix
+    profile: str
+    rules: str
+    interval: float
+
+    @property
+    def cluster(self) -> BenchCluster:
+        machines = ("e2-standard-4", "e2-standard-8")
+        fill, nodes = FILLS[self.seed % len(FILLS)], 11 + self.seed % 4
+        return generated(nodes, self.mix, fill=fill, pods_a_node=6, seed=self.seed, machines=machines)
+
+
+CASES: Final = [
+    Case(seed, mix, ("BALANCED", "OPTIMIZE_UTILIZATION")[seed % 3 == 2], *(CALM if seed % 2 else OPEN))
+    for seed in range(10)
+    for mix in (Mix.PLAIN, Mix.RICH)
+]
+
+
+def forecast(case: Case, picture: Snapshot) -> Ladder:
+    pools = "".join(f'  "{pool}": {{enabled: true}}\n' for pool in picture.nodes_by_pool)
+    policy = parse(f"{case.rules}{pools}".encode())
+    return ladder(Situation(replace(picture, profile=case.profile), ClusterState(), policy), {}, load())
+
+
+def is_near(nodes: int, truth: Rest) -> bool:
+    return abs(nodes - truth.nodes) <= max(1, round(SHARE * truth.nodes))
+
+
+@pytest.mark.parametrize("case", [pytest.param(each, id=f"{each.mix.value} {each.seed}") for each in CASES])
+def test_the_rungs_are_what_the_cluster_comes_to(case: Case) -> None:
+    cluster = case.cluster
+    told, scenario = forecast(case, snapshot(cluster)), scenario_of(cluster, profile=case.profile)
+
+    alone, beside = autoscaler_alone(scenario), with_ebb(scenario, case.rules, case.interval)
+    assert alone.is_rest
+    assert beside.is_rest
+    assert is_near(told.alone.nodes, alone), (told.alone, alone)
+    assert is_near(told.at_rest.nodes, beside), (told.at_rest, beside)
+    assert told.bound.nodes <= min(alone.nodes, beside.nodes)
+    assert told.bound.cost <= min(alone.cost, beside.cost)
