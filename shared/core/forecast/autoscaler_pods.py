@@ -11,7 +11,7 @@ from typing import Final
 from shared.core.cluster import names
 from shared.core.cluster.pod import Pod
 from shared.core.rules.drain_context import DrainContext
-from shared.core.rules.pod_rules import KUBE_SYSTEM, REPLICATED
+from shared.core.rules.pod_rules import REPLICATED
 
 SYSTEM_POD_BLOCKS_FOR: Final = timedelta(hours=1)
 
@@ -29,7 +29,7 @@ def _not_replicated(pod: Pod, _: DrainContext) -> bool | None:
 
 
 def _system(pod: Pod, context: DrainContext) -> bool | None:
-    if pod.spec.namespace != KUBE_SYSTEM or context.budgets_of(pod.spec):
+    if pod.spec.namespace != names.KUBE_SYSTEM or context.budgets_of(pod.spec):
         return None
     return pod.created is None or context.now - pod.created >= SYSTEM_POD_BLOCKS_FOR
 

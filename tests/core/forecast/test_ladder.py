@@ -47,7 +47,7 @@ def above_the_gate(count: int = 6, **changes: Any) -> Snapshot:
 
 
 def test_the_autoscaler_keeps_what_is_above_its_gate_and_the_policy_takes_it() -> None:
-    told = climbed(above_the_gate(), replace(OPEN, pools={"a": replace(OPEN.pools["a"], cpu_limit=1)}))
+    told = climbed(above_the_gate(), replace(OPEN, pools={"a": replace(OPEN.pools["a"], cpu_limit=Fraction(1))}))
 
     assert nodes_of(told) == [6, 6, 4, 4]
     assert (told.at_rest.gone, told.at_rest.evictions >= 8) == (2, True)
@@ -78,13 +78,15 @@ def test_each_wish_that_alone_keeps_nodes_has_its_rung(wish: str, pods: dict[str
 def test_a_budget_that_never_allows_has_its_rung_by_name() -> None:
     never = pdb("all", allowed=0, max_unavailable=Limit(count=0), expected_pods=24, current_healthy=24)
     snapshot = replace(above_the_gate(), disruption_budgets=(never,))
-    told = climbed(snapshot, replace(OPEN, pools={"a": replace(OPEN.pools["a"], cpu_limit=1)}))
+    told = climbed(snapshot, replace(OPEN, pools={"a": replace(OPEN.pools["a"], cpu_limit=Fraction(1))}))
 
     assert [(each.wish, each.about) for each in told.relaxed] == [("pdb", "default/all")]
 
 
 def test_a_mark_that_is_assumed_saves_its_time() -> None:
-    rules = replace(OPEN, pools={"a": replace(OPEN.pools["a"], cpu_limit=1, consolidate_after=timedelta(hours=1))})
+    rules = replace(
+        OPEN, pools={"a": replace(OPEN.pools["a"], cpu_limit=Fraction(1), consolidate_after=timedelta(hours=1))}
+    )
 
     begun, assumed = climbed(above_the_gate(), rules), climbed(above_the_gate(), rules, assume_marked=True)
     assert begun.by is not None
