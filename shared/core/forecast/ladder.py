@@ -32,7 +32,7 @@ class Rung(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class LadderStep:
     """One rung: what is left, in nodes and micro-dollars an hour, and the evictions until then."""
 
     rung: Rung
@@ -51,11 +51,11 @@ class Step:
 class Ladder:
     """All rungs, from now to the bound."""
 
-    now: Step
-    alone: Step
-    at_rest: Step
-    relaxed: tuple[Step, ...]
-    bound: Step
+    now: LadderStep
+    alone: LadderStep
+    at_rest: LadderStep
+    relaxed: tuple[LadderStep, ...]
+    bound: LadderStep
     by: datetime | None
     """When the policy has come to rest; None where none of its nodes goes."""
     held_up: Mapping[Reason, int]
@@ -66,7 +66,7 @@ class Ladder:
     """Whether the cluster is so large that relaxing was not tried, or not all rounds."""
 
     @property
-    def steps(self) -> tuple[Step, ...]:
+    def steps(self) -> tuple[LadderStep, ...]:
         return (self.now, self.alone, self.at_rest, *self.relaxed, self.bound)
 
 
@@ -96,11 +96,11 @@ def ladder(
     relaxed = tuple(_relaxed(situation, rest, passes, prices, wishes)) if wishes else ()
     least = bound(snapshot, prices, situation.state)
     return Ladder(
-        now=Step(Rung.NOW, len(snapshot.nodes), cost(snapshot, prices)),
+        now=LadderStep(Rung.NOW, len(snapshot.nodes), cost(snapshot, prices)),
         alone=_step(Rung.AUTOSCALER_ALONE, alone, prices),
         at_rest=_step(Rung.POLICY_AT_REST, rest, prices),
         relaxed=relaxed,
-        bound=Step(Rung.BOUND, least.nodes, least.cost),
+        bound=LadderStep(Rung.BOUND, least.nodes, least.cost),
         by=rest.by,
         held_up=rest.held_up,
         never=rest.never,
@@ -113,12 +113,14 @@ def cost(snapshot: Snapshot, prices: Prices) -> int:
     return sum(prices.of(node).per_hour for node in snapshot.nodes)
 
 
-def _step(rung: Rung, rest: Rest, prices: Prices, wish: str = "", about: str = "") -> Step:
+def _step(rung: Rung, rest: Rest, prices: Prices, wish: str = "", about: str = "") -> LadderStep:
     nodes = len(rest.snapshot.nodes)
-    return Step(rung, nodes, cost(rest.snapshot, prices), rest.evictions, rest.gone, wish, about)
+    return LadderStep(rung, nodes, cost(rest.snapshot, prices), rest.evictions, rest.gone, wish, about)
 
 
-def _relaxed(situation: Situation, rest: Rest, passes: OpenPass, prices: Prices, effort: Effort) -> Iterator[Step]:
+def _relaxed(
+    situation: Situation, rest: Rest, passes: OpenPass, prices: Prices, effort: Effort
+) -> Iterator[LadderStep]:
     """Yield a rung for each wish whose loss lets further nodes go, the best first."""
     rows = [
         _step(Rung.RELAXED, _without(each, situation.state, rest, prices, effort), prices, each.word, each.about)
