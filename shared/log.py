@@ -13,6 +13,8 @@ from typing import Final, TextIO
 
 import msgspec
 
+_WRITING: Final = Lock()
+"""For all logs of the process: each request has its own, and functions-framework writes a line in two pieces."""
 LABELS: Final = ("cluster", "run_id", "order_id", "node", "pool", "event", "reason")
 """Fields that become labels: indexed, and the handle of every query (`labels.node="gke-…"`)."""
 MOST_BYTES: Final = 240 * 1024
@@ -54,7 +56,6 @@ class JsonLog:
         self._least = _RANKS[level]
         self._project = project
         self._context: Mapping[str, object] = {"cluster": cluster}
-        self._lock = Lock()
 
     def event(self, event: str, message: str, *, severity: str = "INFO", **fields: object) -> None:
         """Write one line. A field that is None or empty and would be a label is left out."""
@@ -62,7 +63,7 @@ class JsonLog:
             return
         entry = _entry({**self._context, **fields, "event": event}, self._project)
         line = _line({"severity": severity, "message": message, **entry})
-        with self._lock:
+        with _WRITING:
             self._stream.write(line + "\n")
             self._stream.flush()
 

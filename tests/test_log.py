@@ -2,11 +2,12 @@
 
 import io
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -36,6 +37,35 @@ def written(*, message: Any = "m", severity: str = "INFO", **fields: Any) -> dic
 
 def labels(entry: Mapping[str, Any]) -> dict[str, str]:
     return dict(entry[f"{PREFIX}/labels"])
+
+
+class TwoPieces(io.StringIO):
+    """Takes a line in two pieces, as functions-framework writes one with its execution id, and lets another log try."""
+
+    def __init__(self, between: Callable[[], None]) -> None:
+        super().__init__()
+        self._between = between
+
+    def write(self, text: str, /) -> int:
+        between, self._between = self._between, lambda: None
+        super().write(text.removesuffix("\n"))
+        between()
+        return super().write("\n")
+
+
+def test_two_requests_never_write_into_one_line() -> None:
+    """Each request of a function has a log of its own, and all of them one standard output."""
+    other = Thread(target=lambda: JsonLog(stream, "DEBUG", CLUSTER, "p").event("b", "second"))
+
+    def another_request() -> None:
+        other.start()
+        other.join(timeout=0.5)  # it is let in at once, or not before this line is whole
+
+    stream = TwoPieces(another_request)
+    JsonLog(stream, "DEBUG", CLUSTER, "p").event("a", "first")
+    other.join()
+
+    assert [json.loads(line)["message"] for line in stream.getvalue().splitlines()] == ["first", "second"]
 
 
 @pytest.mark.acceptance(105)

@@ -156,8 +156,8 @@ variable "functions" {
   default  = {}
 
   validation {
-    condition     = contains(["python311", "python312", "python313"], var.functions.runtime)
-    error_message = "functions.runtime: write python311, python312 or python313; Ebb is tested on these."
+    condition     = contains(["python311", "python312", "python313", "python314"], var.functions.runtime)
+    error_message = "functions.runtime: write python311, python312, python313 or python314; Ebb's requirements are pinned for these."
   }
   validation {
     condition     = contains(["DEBUG", "INFO", "WARNING", "ERROR"], var.functions.log_level)

@@ -14,7 +14,7 @@ from typing import Final
 
 from infra.monitoring.alerts import ALERTS
 from infra.monitoring.metrics import BY_NAME
-from tests.bench.bill import ITEMS, PRICES_AS_OF
+from tests.bench.bill import DAYS, ITEMS, PRICES_AS_OF
 from tests.bench.day import Day
 from tests.monitoring.entries import Entry, stored
 from tests.monitoring.generated import metrics
@@ -30,6 +30,8 @@ ADDED_BYTES: Final = 600
 """What Cloud Logging adds to an entry (names of service and revision, times, ids), and a request's own line has."""
 SCALAR_BYTES, DISTRIBUTION_BYTES = 8, 80
 """What a point of a metric counts as (cloud.google.com/stackdriver/pricing; not verified)."""
+FLEETS: Final = (1, 2, 3, 5, 10)
+OF_STATE: Final = tuple(name for name, item in ITEMS.items() if item.of_one_cluster)
 Count = dict[str, float]
 Lines = list[tuple[datetime, str, Entry]]
 """When, as written, as stored."""
@@ -99,7 +101,27 @@ def table() -> str:
     rows.append(f"| **all, with changed verdicts only** | | | | **${least:.2f}** | **${most:.2f}** |")
     pages = ", ".join(sorted({item.page for item in ITEMS.values()}))
     sources = f"Prices and free tiers as of {PRICES_AS_OF}: {pages}."
-    return head + "|---|---|---|---|---|---|\n" + "\n".join(rows) + f"\n\n{sources}\n"
+    return head + "|---|---|---|---|---|---|\n" + "\n".join(rows) + f"\n\n{sources}\n\n{_fleet(usual)}"
+
+
+def _fleet(usual: Count) -> str:
+    """Return what several clusters of one project cost, and which free tier is at its end first."""
+    counts = ", ".join(f"{clusters}: ${month(clusters, usual):.2f}" for clusters in FLEETS)
+    shares = {ITEMS[name].what: 100 * usual[name] * DAYS / ITEMS[name].free for name in ITEMS if ITEMS[name].free}
+    first = sorted(shares, key=lambda what: -shares[what])[:3]
+    told = ", ".join(f"{shares[what]:.0f} % of the {what}" for what in first)
+    state = sum(ITEMS[name].dollars_at_most(usual[name]) for name in OF_STATE)
+    return (
+        f"**Several clusters** of this size in one project, a month: {counts}.\n"
+        f"Of what is free each month one cluster alone uses {told}.\n"
+        f"The second one costs ${month(2, usual) - month(1, usual):.2f}. In a project whose free Firestore tier "
+        f"another database has, add ${state:.2f}.\n"
+    )
+
+
+def month(clusters: int, a_day: Count) -> float:
+    """Return what some clusters of one project, each of that use, cost a month in dollars."""
+    return sum(ITEMS[name].dollars_of(clusters, a_day[name]) for name in ITEMS)
 
 
 def _row(name: str, what: str, count: Count) -> str:
@@ -121,6 +143,11 @@ def numbers(text: str) -> dict[str, float]:
     shown = text.partition(START)[2].partition(END)[0]
     rows = re.findall(r"^\| ([^|]+) \| ([\d,]+) \|", shown, re.MULTILINE)
     return {what: float(number.replace(",", "")) for what, number in rows}
+
+
+def several(text: str) -> dict[int, float]:
+    """Return what the page says that several clusters cost a month."""
+    return {int(clusters): float(dollars) for clusters, dollars in re.findall(r"\b(\d+): \$(\d+\.\d\d)", text)}
 
 
 def run(*, quick: bool) -> None:

@@ -14,7 +14,7 @@ from tests.builders import CLUSTER
 
 Entry = Mapping[str, Any]
 PREFIX = "logging.googleapis.com/"
-_SPECIAL = {f"{PREFIX}labels": "labels", f"{PREFIX}trace": "trace", f"{PREFIX}operation": "operation"}
+_SPECIAL = {f"{PREFIX}{key}": key for key in ("labels", "trace", "spanId", "operation")}
 
 
 def stored(line: str) -> Entry:
@@ -22,6 +22,7 @@ def stored(line: str) -> Entry:
     payload = json.loads(line)
     special = {kept: payload.pop(key) for key, kept in _SPECIAL.items() if key in payload}
     assert not [key for key in payload if key.startswith(PREFIX)], payload
+    special.get("labels", {}).pop("execution_id", None)  # the platform's own, as the span
     resource = {"type": "cloud_run_revision", "labels": {"service_name": "ebb"}}
     return {"severity": payload.pop("severity"), "resource": resource, "jsonPayload": payload, **special}
 

@@ -4,8 +4,8 @@ import pytest
 
 from infra.monitoring import pages
 from infra.monitoring.metrics import METRICS
-from tests.bench.bill import ITEMS
-from tests.bench.idle_cost import PAGE, counted, numbers, table
+from tests.bench.bill import ITEMS, Item
+from tests.bench.idle_cost import FLEETS, PAGE, counted, month, numbers, several, table
 
 COST = PAGE.read_text(encoding="utf-8")
 OPERATIONS = pages.OPERATIONS.read_text(encoding="utf-8")
@@ -32,6 +32,28 @@ def test_the_page_counts_what_a_simulated_day_counts() -> None:
     assert {what for what in said if said[what] != pytest.approx(found[what], rel=CLOSE)} == set(), (
         "run `python -m tests.bench.idle_cost`"
     )
+
+
+@pytest.mark.slow
+def test_the_page_says_what_several_clusters_cost() -> None:
+    usual, _ = counted()
+    said = several(COST)
+
+    assert tuple(said) == FLEETS
+    assert {clusters: month(clusters, usual) for clusters in FLEETS} == pytest.approx(said, rel=CLOSE, abs=0.05)
+    assert month(1, usual) == sum(ITEMS[name].dollars(usual[name]) for name in ITEMS)
+
+
+@pytest.mark.parametrize(
+    ("expected", "item"),
+    [
+        pytest.param(0.0, Item("x", 1.0, 90.0, "", "", ""), id="three share what is free, and it is enough"),
+        pytest.param(60.0, Item("x", 1.0, 30.0, "", "", "", of_one_cluster=True), id="one has it, two pay"),
+        pytest.param(60.0, Item("x", 1.0, 30.0, "", "", ""), id="three share what is free for one"),
+    ],
+)
+def test_what_is_free_is_given_once(expected: float, item: Item) -> None:
+    assert item.dollars_of(3, 1.0) == expected
 
 
 @pytest.mark.slow

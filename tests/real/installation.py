@@ -130,6 +130,7 @@ class Installation:
             "PUBSUB_EMULATOR_HOST": self.services.pubsub,
             "STORAGE_EMULATOR_HOST": self._storage.base,
             "GOOGLE_CLOUD_PROJECT": "local",
+            "LOG_EXECUTION_ID": "true",  # as the platform sets it for every function
             "THREADS": "20",
             **self._settings,
         }

@@ -66,6 +66,14 @@ def test_the_modules_own_tests_pass(tool: Terraform, module: Path, suite: str) -
     assert " 0 failed" in done.stdout
 
 
+def test_the_page_has_the_end_of_every_runtime_that_can_be_written() -> None:
+    rule = re.search(r"contains\(\[(.*)\], var\.functions\.runtime\)", (MODULE / "inputs/variables.tf").read_text())
+    page = (MODULE / "README.md").read_text(encoding="utf-8")
+
+    assert rule
+    assert re.findall(r"^\| `(python\d+)`", page, re.MULTILINE) == re.findall(r"python\d+", rule[1])
+
+
 @pytest.mark.parametrize("folder", [".", "rbac"])
 def test_a_module_brings_no_provider_of_its_own(folder: str) -> None:
     """Whoever calls it says as whom; a module with a provider can neither be repeated nor removed."""

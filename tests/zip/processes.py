@@ -81,6 +81,7 @@ def variables(target: str, addresses: Mapping[str, Any], state: Mapping[str, str
         "EBB_STATE": "firestore",
         "EBB_TOPIC": TOPIC,
         "GOOGLE_CLOUD_PROJECT": "local",
+        "LOG_EXECUTION_ID": "true",
     }
     own = {
         "plan": {"EBB_INTERVAL_SECONDS": "300", "EBB_PASS_SECONDS": "360"},

@@ -121,6 +121,7 @@ def _environment(addresses: Mapping[str, Any], folder: Path) -> dict[str, str]:
         "PUBSUB_EMULATOR_HOST": addresses["pubsub"],
         "STORAGE_EMULATOR_HOST": addresses["bucket"],
         "GOOGLE_CLOUD_PROJECT": "local",
+        "LOG_EXECUTION_ID": "true",  # as the platform sets it for every function
         "THREADS": "32",
         "PYTHONUNBUFFERED": "1",
     }
