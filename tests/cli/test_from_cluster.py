@@ -89,3 +89,9 @@ def test_an_autopilot_cluster_is_refused_with_a_sentence(addresses: dict[str, An
     assert (shown.returncode, shown.stdout) == (1, "")
     assert shown.stderr.startswith(f"ebb: {addresses['cluster']} is an Autopilot cluster: its nodes are Google's")
     assert "Traceback" not in shown.stderr
+
+
+def test_usage_that_the_cluster_does_not_tell_is_a_note_and_no_fault(addresses: dict[str, Any]) -> None:
+    shown = _ebb(addresses, "explain", _names(addresses)[0])
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert "Usage is not known (Kubernetes API, list nodes.metrics.k8s.io: " in shown.stdout

@@ -11,9 +11,11 @@ OF_PEOPLE = frozenset(
         Right("create", "authorization.k8s.io", "selfsubjectaccessreviews"),
         Right("get", "admissionregistration.k8s.io", "validatingadmissionpolicies"),
         Right("get", "admissionregistration.k8s.io", "validatingadmissionpolicybindings"),
+        Right("list", "metrics.k8s.io", "nodes"),
+        Right("list", "metrics.k8s.io", "pods"),
     }
 )
-"""What only a person asks for, with rights of his own: `ebb doctor`."""
+"""What only a person asks for, with rights of his own: `ebb doctor` and `ebb explain`."""
 _FILE = f"{FILE.parent.name}/{FILE.name}"
 
 

@@ -9,6 +9,7 @@ from rich.console import Console
 
 from functions.cli.explain import node_page, pod_page, workload_page
 from functions.cli.explain.meant import Meant, meant
+from functions.cli.explain.usage import ShownUsage, usage_of
 from functions.cli.inputs import Sources, gather
 from functions.cli.plan.notes import show_notes
 from functions.cli.plan.view import PlanView, view_of
@@ -29,20 +30,22 @@ def explain_all(sources: Sources, words: Iterable[str]) -> None:
     situation = Situation(inputs.snapshot, ClusterState(), inputs.policy)
     plan = make_plan(situation, {}, inputs.prices)
     found = [meant(situation, word) for word in words]
-    view, explainer = view_of(plan, notes=inputs.notes, partial=inputs.partial), Explainer(situation, plan)
+    usage = usage_of(sources)
+    notes = (*inputs.notes, usage.note) if usage.note else inputs.notes
+    view, explainer = view_of(plan, notes=notes, partial=inputs.partial), Explainer(situation, plan)
     with printing() as console:
         show_notes(console, view.notes)
         for number, each in enumerate(found):
             if number:
                 console.print()
-            _show(console, view, explainer, each)
+            _show(console, view, explainer, each, usage)
 
 
-def _show(console: Console, view: PlanView, explainer: Explainer, what: Meant) -> None:
+def _show(console: Console, view: PlanView, explainer: Explainer, what: Meant, usage: ShownUsage) -> None:
     if what.workload:
         workload_page.show(console, view, explainer, what)
     elif what.pods:
         (pod,) = what.pods
-        pod_page.show(console, view, *explainer.pod(pod), pod)
+        pod_page.show(console, view, *explainer.pod(pod), usage.pods.get(pod.key), pod)
     else:
-        node_page.show(console, view, what.node, explainer.node(what.node))
+        node_page.show(console, view, what.node, explainer.node(what.node), usage.nodes.get(what.node))

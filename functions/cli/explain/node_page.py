@@ -13,21 +13,25 @@ from functions.cli.explain import place_table
 from functions.cli.explain.blockers import blockers
 from functions.cli.explain.grid import facts
 from functions.cli.explain.place_table import NONE, kept_by, place_of
+from functions.cli.explain.usage import used
 from functions.cli.format import count, moment, monthly, percent
 from functions.cli.plan.node_table import STYLES
 from functions.cli.plan.sentences import length
 from functions.cli.plan.view import NodeView, PlanView
 from functions.cli.remedies import REMEDIES
+from shared.core.cluster.resources import Resources
 from shared.core.planning.explanation import NodeExplanation
 from shared.core.planning.plan import NodeDecision, Verdict
 from shared.core.rules.openings import Closed
 
 
-def show(console: Console, view: PlanView, name: str, known: NodeExplanation) -> None:
+def show(
+    console: Console, view: PlanView, name: str, known: NodeExplanation, measured: Resources | None = None
+) -> None:
     """Print one node's verdict, its blockers with remedies, the gates that are closed now, and its pods."""
     node = view.node(name)
     console.print(node.name, style="bold")
-    console.print(_facts(view, node, known))
+    console.print(_facts(view, node, known, measured))
     if node.blockers:
         console.print("\nWhat keeps it; the first names the verdict:")
         console.print(blockers(node.blockers))
@@ -38,11 +42,13 @@ def show(console: Console, view: PlanView, name: str, known: NodeExplanation) ->
     _pods(console, known)
 
 
-def _facts(view: PlanView, node: NodeView, known: NodeExplanation) -> Table:
+def _facts(view: PlanView, node: NodeView, known: NodeExplanation, measured: Resources | None) -> Table:
     grid, decision = facts(), node.decision
     grid.add_row("pool", ", ".join(filter(None, (decision.pool or "none", known.node.machine, known.node.zone))))
     grid.add_row("costs", f"{monthly(decision.cost)} a month{', spot' if known.node.spot else ''}")
     grid.add_row("requests", _requests(decision))
+    if measured is not None:
+        grid.add_row("uses", f"{used(measured, known.node.allocatable)} (informs only)")
     verdict = ": ".join(part for part in (node.verdict, decision.reason, node.sentence) if part)
     grid.add_row("verdict", Text(verdict, style=STYLES[decision.verdict]))
     for word, text in _times(decision, known):

@@ -12,19 +12,31 @@ from rich.text import Text
 from functions.cli.explain.blockers import blockers
 from functions.cli.explain.grid import facts
 from functions.cli.explain.place_table import NONE, place_of
+from functions.cli.explain.usage import used
 from functions.cli.format import count, moment
 from functions.cli.plan.view import PlanView, blocker_view
 from functions.cli.remedies import REMEDIES
 from shared.core.cluster.disruption_budget import PodDisruptionBudget
 from shared.core.cluster.pod import Pod
+from shared.core.cluster.resources import Resources
 from shared.core.placement.exclusions import NodeChoice
 from shared.core.planning.explanation import NodeExplanation, PodPlace
 
 
-def show(console: Console, view: PlanView, node: NodeExplanation, place: PodPlace | None, pod: Pod) -> None:
+def show(
+    console: Console,
+    view: PlanView,
+    node: NodeExplanation,
+    place: PodPlace | None,
+    measured: Resources | None,
+    pod: Pod,
+) -> None:
     """Print the page; a pod without a place of its own goes with its node."""
     console.print(pod.key, style="bold")
-    console.print(_facts(view, node, place, pod))
+    grid = _facts(view, node, place, pod)
+    if measured is not None:
+        grid.add_row("uses", f"{used(measured, pod.requests)} (informs only)")
+    console.print(grid)
     if place is None:
         console.print("\nIt keeps no node: it is a DaemonSet's, a mirror or finished pod, and goes with its node.")
         return

@@ -3,7 +3,8 @@
 Must not rank: the core has.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 from rich.console import Console
 from rich.table import Table
@@ -11,8 +12,16 @@ from rich.text import Text
 
 from functions.cli.format import count, monthly, some, whole_dollars
 from functions.cli.why_not.how import how
+from shared.core.placement.exclusions import Exclusion
 from shared.core.planning.lifts import Subject
 from shared.core.planning.why_not import Freed, WhyNot
+from shared.core.reasons import Reason
+
+_WORDS: Final[Mapping[Reason, str]] = {Exclusion.ROOM: "headroom"}
+_SENTENCES: Final[Mapping[Reason, str]] = {
+    Exclusion.ROOM: "The share of each remaining node that the policy keeps free.",
+}
+"""What a change is called where the reason speaks of a single node."""
 
 
 def show(console: Console, found: WhyNot, cost: int) -> None:
@@ -41,13 +50,14 @@ def _table(freed: Sequence[Freed]) -> Table:
     table.add_column("without", overflow="fold")
     for each in freed:
         table.add_row(whole_dollars(each.saving), f"{each.nodes:+,}", Text(_named(each.subject), style="bold"))
-        table.add_row("", "", each.subject.reason.sentence)
+        table.add_row("", "", _SENTENCES.get(each.subject.reason, each.subject.reason.sentence))
         table.add_row("", "", Text(how(each.subject), style="cyan"))
     return table
 
 
 def _named(subject: Subject) -> str:
-    return " ".join(filter(None, (subject.reason.value, subject.object, subject.detail)))
+    word = _WORDS.get(subject.reason, subject.reason.value)
+    return " ".join(filter(None, (word, subject.object, subject.detail)))
 
 
 def _names(idle: Sequence[Freed]) -> str:

@@ -12,7 +12,7 @@ from shared.core.planning.plan import Plan
 from shared.core.reasons import Blocker, PodBlock, Reason, Unremovable
 from shared.core.rules.openings import Closed
 from shared.errors import BadInput
-from tests.builders import NOW
+from tests.builders import NOW, resources
 from tests.cli.explain.explained import explanation, place
 from tests.cli.plan.plans import busy, of_every_kind, plan
 
@@ -117,3 +117,10 @@ def test_no_line_is_wider_than_the_terminal_and_long_names_lose_what_they_share(
     shown = _shown("0004", width=width, pods=pods)
     assert max(map(len, shown.splitlines())) <= width
     assert ("…0001" in shown) == (width < 200)
+
+
+def test_what_is_used_stands_beside_the_requests_and_decides_nothing() -> None:
+    view, pages = view_of(of_every_kind()), StringIO()
+    decision = view.node("0004").decision
+    show(Console(file=pages, width=160), view, "0004", explanation(decision), resources(cpu=1, memory=2))
+    assert "uses      1000m of 4000m CPU, 2,048 of 16,384 MiB (informs only)" in pages.getvalue()
