@@ -131,7 +131,7 @@ def parse_policy(path: Path, data: bytes) -> Policy:
     """Return the policy that a file holds. Raises BadPolicy with every fault, each with the file's name."""
     from shared.core.policy.parsing import parse
 
-    with faults_of(path):
+    with faults_of(path, data):
         return parse(data)
 
 
@@ -152,13 +152,17 @@ def name_of(path: Path) -> str:
 
 
 @contextmanager
-def faults_of(path: Path) -> Iterator[None]:
-    """Let each fault of a document begin with its file's name: of two files one wants to know which is meant."""
+def faults_of(path: Path, data: bytes = b"") -> Iterator[None]:
+    """Let each fault of a document begin with its file's name and its line, as an editor and a pipeline take it."""
     try:
         yield
     except BadPolicy as bad:
+        from shared.core.policy.lines import line_of, lines_of
+
+        lines, name = lines_of(data), name_of(path)
         plain = (fault.removeprefix("policy: ").removeprefix("file: ") for fault in bad.faults)
-        raise BadPolicy(*(f"{name_of(path)}: {fault}" for fault in plain)) from bad
+        placed = ((line_of(fault, lines), fault) for fault in plain)
+        raise BadPolicy(*(f"{name}:{line}: {fault}" if line else f"{name}: {fault}" for line, fault in placed)) from bad
 
 
 def _elsewhere(snapshot: Snapshot, cloud: str) -> tuple[str, ...]:

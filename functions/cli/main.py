@@ -17,6 +17,7 @@ from functions.cli.errors import Sentences
 from functions.cli.flags import Commands
 from functions.cli.inputs import Sources
 from functions.cli.options import At, Context, Dumps, Format, Kubeconfig, Only, PolicyFile, Sort
+from functions.cli.plain_text import never_break_off
 from functions.cli.policy.commands import policies
 
 _LISTED = "Which nodes are listed; without these they are summed up"
@@ -26,7 +27,6 @@ app = Commands(
     name="ebb",
     cls=Sentences,
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings=_SETTINGS,
 )
@@ -252,6 +252,7 @@ for command in (status, drain, release):
 
 def main() -> None:
     """Run the command; what goes wrong is said by Ebb in a sentence, so libraries keep their own log lines."""
+    never_break_off()
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     logging.captureWarnings(capture=True)
     logging.getLogger().addHandler(logging.NullHandler())

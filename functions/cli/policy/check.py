@@ -3,7 +3,7 @@
 Must not parse: `shared.core.policy.parsing` does, and its faults reach the user as they are.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,29 +14,50 @@ from functions.cli.format import count
 from functions.cli.inputs import Sources, gather, name_of, parse_policy, read_bytes
 from functions.cli.policy.words import cluster_settings, pool_settings
 from functions.cli.terminal import printing
+from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.unknown_pools import unknown_pools
 from shared.core.policy import Policy, PoolPolicy
 from shared.core.policy.faults import path_text
 from shared.core.policy.reading import read
 from shared.core.policy.warnings import warnings
 from shared.core.rules.expiry import expiring
+from shared.errors import BadPolicy
 
 
-def print_check(path: Path, sources: Sources) -> None:
-    """Print what a policy file amounts to, with what is odd about it beside the cluster or the dump that was named.
+def print_check(paths: Sequence[Path], sources: Sources) -> None:
+    """Print what each policy file amounts to, with what is odd about it beside the cluster or the dump that was named.
 
     Raises:
-        BadInput: the file cannot be read, or both a dump and a kubeconfig were named.
-        BadPolicy: with every fault.
+        BadInput: a file cannot be read, or both a dump and a kubeconfig were named.
+        BadPolicy: with every fault of every file.
         Retryable, Terminal: the cluster that was named cannot be read.
     """
-    data = read_bytes(path)
-    policy = parse_policy(path, data)
-    inputs = gather(sources, policy) if sources.named else None
+    faults: list[str] = []
+    snapshot: Snapshot | None = None
+    for path in paths:
+        data = read_bytes(path)
+        try:
+            policy = parse_policy(path, data)
+        except BadPolicy as bad:
+            faults += bad.faults
+            continue
+        if sources.named and snapshot is None:
+            snapshot = gather(sources, policy).snapshot
+        _print_one(path, data, policy, snapshot, whole=len(paths) == 1)
+    if faults:
+        raise BadPolicy(*faults)
+
+
+def _print_one(path: Path, data: bytes, policy: Policy, snapshot: Snapshot | None, *, whole: bool) -> None:
+    """Print one policy: of several files only whether each is valid, and its warnings."""
+    strange = unknown_pools(policy, snapshot).values() if snapshot else ()
+    more = (*written_warnings(data), *strange, *expiring(policy, snapshot))
     with printing() as console:
-        strange = unknown_pools(policy, inputs.snapshot).values() if inputs else ()
-        old = expiring(policy, inputs.snapshot if inputs else None)
-        show(console, name_of(path), policy, (*written_warnings(data), *strange, *old))
+        if whole:
+            show(console, name_of(path), policy, more)
+        else:
+            console.print(_head(name_of(path), policy))
+            _show_warnings(console, f"{name_of(path)}: ", (*warnings(policy), *more))
 
 
 def show(console: Console, name: str, policy: Policy, more: tuple[str, ...] = ()) -> None:
@@ -44,7 +65,7 @@ def show(console: Console, name: str, policy: Policy, more: tuple[str, ...] = ()
 
     `more` are warnings beside those that the settings themselves give.
     """
-    console.print(f"{name} is valid: {count(len(policy.pools), 'pool')}, hash {policy.hash or 'none'}")
+    console.print(_head(name, policy))
     console.print()
     console.print(_settings("cluster", cluster_settings(policy)))
     for title, pool in _pools(policy):
@@ -53,8 +74,16 @@ def show(console: Console, name: str, policy: Policy, more: tuple[str, ...] = ()
     found = (*warnings(policy), *more)
     if found:
         console.print()
+    _show_warnings(console, "", found)
+
+
+def _head(name: str, policy: Policy) -> str:
+    return f"{name} is valid: {count(len(policy.pools), 'pool')}, hash {policy.hash or 'none'}"
+
+
+def _show_warnings(console: Console, before: str, found: Iterable[str]) -> None:
     for warning in found:
-        console.print(f"warning: {warning}", style="yellow")
+        console.print(f"{before}warning: {warning}", style="yellow")
 
 
 def _pools(policy: Policy) -> list[tuple[str, PoolPolicy]]:

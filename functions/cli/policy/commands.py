@@ -24,19 +24,29 @@ imports = Commands(
 )
 policies.add_typer(imports, name="import")
 Given = Annotated[Path, typer.Argument(metavar="FILE", help="YAML or JSON, as kubectl prints it; - is stdin.")]
+PolicyPaths = Annotated[
+    list[Path], typer.Argument(metavar="FILE", help="Policies, YAML or JSON; - is stdin.", show_default=False)
+]
 PolicyPath = Annotated[Path, typer.Argument(metavar="FILE", help="The policy, YAML or JSON; - is stdin.")]
 
 
 @policies.command()
-def check(file: PolicyPath, *, dump: Dumps = None, kubeconfig: Kubeconfig = None, context: Context = None) -> None:
-    """Name every fault of a policy file, or print the settings that hold for each pool.
+def check(files: PolicyPaths, *, dump: Dumps = None, kubeconfig: Kubeconfig = None, context: Context = None) -> None:
+    """Name every fault of policy files, each with file and line, or print the settings that hold for each pool.
 
     With a dump or a kubeconfig it also warns about pools that the cluster does
-    not have, and says how many nodes have expired.
+    not have, and says how many nodes have expired. Of several files it says of
+    each whether it is valid. Exit code 1 if one is not.
+
+    Examples:
+      ebb policy check policy.yaml
+      ebb policy check policies/*.yaml
+      ebb policy check policy.yaml --dump cluster.json
+      terraform output -raw policy | ebb policy check -
     """
     from functions.cli.policy.check import print_check
 
-    print_check(file, Sources(tuple(dump or ()), kubeconfig, context))
+    print_check(files, Sources(tuple(dump or ()), kubeconfig, context))
 
 
 @policies.command()

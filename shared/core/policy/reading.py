@@ -20,6 +20,12 @@ MOST_BYTES_OF_MANY: Final = 2 * 1024 * 1024
 """Of a file of several documents, as `kubectl` prints them, with all that the API server adds."""
 _REMEDIES: Final = {
     r"character '\t'": "indent with spaces, not with tabs",
+    "expected ',' or '}'": "close the brace, or put a comma before the next field",
+    "expected ',' or ']'": "close the bracket, or put a comma before the next item",
+    "expected <block end>": "indent it like its neighbours: fields of one section stand in one column",
+    "mapping values are not allowed here": "put a line break before the field, or quotes around a text with `: ` in it",
+    "could not find expected ':'": "write `name: value`, with a blank after the colon",
+    "found unexpected end of stream": "close the quotes",
     "found another document": "write one document; NodePools of Karpenter are for `ebb policy import karpenter`",
 }
 """By words of PyYAML: what to do."""

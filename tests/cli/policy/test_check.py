@@ -3,6 +3,7 @@
 from io import StringIO
 from pathlib import Path
 
+import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
@@ -60,7 +61,7 @@ def test_faults_begin_with_the_files_name(tmp_path: Path) -> None:
     (tmp_path / "policy.yaml").write_text("dryRun: 5\ncluster: {timeGap: 1}")
     result = CliRunner().invoke(app, ["policy", "check", str(tmp_path / "policy.yaml")])
     assert result.exit_code == 1
-    starts = [f"ebb: {tmp_path}/policy.yaml: {path}: value " for path in ("dryRun", "cluster.timeGap")]
+    starts = [f"ebb: {tmp_path}/policy.yaml:{path}: value " for path in ("1: dryRun", "2: cluster.timeGap")]
     assert [line.startswith(start) for line, start in zip(result.stderr.splitlines(), starts, strict=True)] == [
         True
     ] * 2
@@ -78,3 +79,61 @@ def test_an_empty_list_of_reasons_is_warned_about_and_stdin_is_read_once() -> No
     result = CliRunner().invoke(app, ["policy", "check", "-"], input=policy)
     assert result.exit_code == 0
     assert "warning: nodePools.a.disruption.budgets[0].reasons: the list is empty" in result.output
+
+
+BAD = """nodePools:
+  a:
+    enabled: "true"
+    budgets: []
+"""
+
+
+def test_a_fault_begins_with_file_and_line(tmp_path: Path) -> None:
+    (tmp_path / "bad.yaml").write_text(BAD)
+    shown = CliRunner().invoke(app, ["policy", "check", str(tmp_path / "bad.yaml")])
+    assert shown.stderr.splitlines() == [
+        f"ebb: {tmp_path}/bad.yaml:3: nodePools.a.enabled: value 'true' is wrong; write true or false, without quotes.",
+        f"ebb: {tmp_path}/bad.yaml:4: nodePools.a.budgets: there is no such field; it belongs under disruption.",
+    ]
+
+
+def test_of_several_files_each_is_told_and_one_that_is_bad_fails(tmp_path: Path) -> None:
+    (tmp_path / "good.yaml").write_text("nodePools: {a: {enabled: true}}")
+    (tmp_path / "bad.yaml").write_text(BAD)
+    files = [str(tmp_path / name) for name in ("bad.yaml", "good.yaml")]
+    shown = CliRunner().invoke(app, ["policy", "check", *files])
+    assert shown.exit_code == 1
+    assert shown.stdout.splitlines()[0].startswith(f"{tmp_path}/good.yaml is valid: 1 pool, hash ")
+    assert [
+        line for line in shown.stdout.splitlines()[1:] if not line.startswith(f"{tmp_path}/good.yaml: warning: ")
+    ] == []
+    assert len(shown.stderr.splitlines()) == 2
+    assert CliRunner().invoke(app, ["policy", "check", files[1], files[1]]).exit_code == 0
+
+
+def test_standard_input_is_checked_too() -> None:
+    shown = CliRunner().invoke(app, ["policy", "check", "-"], input=BAD)
+    assert shown.exit_code == 1
+    assert shown.stderr.startswith("ebb: stdin:3: nodePools.a.enabled")
+
+
+@pytest.mark.parametrize(
+    ("expected", "written"),
+    [
+        pytest.param("indent with spaces, not with tabs", "nodePools:\n\ta: {}\n", id="a tab"),
+        pytest.param("close the brace", "nodePools:\n  a: {enabled: true\n", id="an open brace"),
+        pytest.param("close the bracket", "a: [1\nb: 2\n", id="an open bracket"),
+        pytest.param("indent it like its neighbours", "a:\n  b:\n    c: true\n   d: 1\n", id="a wrong indent"),
+        pytest.param("close the quotes", 'dryRun: "true\n', id="open quotes"),
+        pytest.param("write `name: value`", "dryRun: true\npaused\n", id="no colon"),
+        pytest.param("quotes around a text", "dryRun: a: b\n", id="two colons"),
+        pytest.param("without quotes", 'dryRun: "true"\n', id="quotes"),
+        pytest.param("it belongs under cluster", "timeGap: 5m\n", id="a field at the wrong place"),
+        pytest.param("convert it with `ebb policy import karpenter`",
+                     "apiVersion: karpenter.sh/v1\nkind: NodePool\n", id="an object of Karpenter's"),
+    ],
+)  # fmt: skip
+def test_a_mistake_that_many_make_gets_the_sentence_that_helps(expected: str, written: str, tmp_path: Path) -> None:
+    (tmp_path / "policy.yaml").write_text(written)
+    shown = CliRunner().invoke(app, ["policy", "check", str(tmp_path / "policy.yaml")])
+    assert (shown.exit_code, expected in shown.stderr) == (1, True), shown.stderr

@@ -1,0 +1,78 @@
+"""No command breaks off where the terminal or the pipe cannot write a character."""
+
+import os
+import pty
+import re
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from functions.cli.plain_text import PLAIN, plain
+from tests.cli import dumps
+from tests.cli.test_main import ROOT
+
+POLICY = "nodePools: {default-pool: {enabled: true, disruption: {budgets: [{nodes: 1, reasons: []}]}}}\n"
+COMMANDS = (
+    "plan --dump night.json --potential",
+    f"explain {dumps.name_of(3)} --dump night.json",
+    "policy windows policy.yaml",
+    "policy check umläut-…-policy.yaml",
+    "plan --help",
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    found = tmp_path_factory.mktemp("work")
+    dumps.write(found / "night.json", 12)
+    (found / "policy.yaml").write_text(POLICY)
+    (found / "umläut-…-policy.yaml").write_text(POLICY)
+    return found
+
+
+def run(command: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[bytes]:
+    words = [sys.executable, "-m", "functions.cli", *command.split()]
+    given = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
+    return subprocess.run(words, capture_output=True, cwd=folder, env=given, timeout=60, check=False)
+
+
+@cache
+def whole(command: str, folder: Path) -> str:
+    return run(command, folder, PYTHONIOENCODING="utf-8").stdout.decode()
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_answer_comes_whole_in_every_encoding(command: str, encoding: str, folder: Path) -> None:
+    shown = run(command, folder, PYTHONIOENCODING=encoding)
+    assert shown.returncode == 0, shown.stderr
+    assert b"Traceback" not in shown.stderr
+    assert plain(shown.stdout.decode(encoding)) == plain(whole(command, folder))
+
+
+def test_a_terminal_of_the_c_locale_gets_the_whole_answer(folder: Path) -> None:
+    ours, theirs = pty.openpty()
+    words = [sys.executable, "-m", "functions.cli", "policy", "windows", "policy.yaml"]
+    given = {**os.environ, "PYTHONPATH": str(ROOT), "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    running = subprocess.Popen(words, stdout=theirs, stderr=theirs, cwd=folder, env=given)
+    os.close(theirs)
+    shown = b""
+    try:
+        while piece := os.read(ours, 65536):
+            shown += piece
+    except OSError:  # how Linux says that the other end is closed
+        pass
+    os.close(ours)
+    assert (running.wait(60), b"Traceback" in shown) == (0, False)
+    assert b"default-pool" in shown
+
+
+def test_every_character_that_is_printed_has_a_plain_one() -> None:
+    folders = [ROOT / "functions" / "cli", ROOT / "shared" / "core"]
+    texts = [path.read_text() for folder in folders for path in folder.rglob("*.py")]
+    strange = set(re.findall(r"[^\x00-\x7f]", "".join(texts)))
+    assert sorted(each for each in strange if not plain(each).strip("?")) == []
+    assert all(each.isascii() for each in PLAIN.values())
