@@ -7,7 +7,7 @@ EBB    := $(BIN)/python -m functions.cli
 PIP    := $(BIN)/python -m infra.installing
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types imports unit faults real soak acceptance bench fuzz mutants fmt requirements audit schema pages monitoring playground clean
+.PHONY: help demo test check lint types imports unit faults real soak acceptance bench fuzz mutants fmt requirements audit schema pages monitoring playground zip clean
 
 help: ## Say what each target does
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -97,6 +97,9 @@ monitoring: $(VENV)/.dev ## Write metrics, alerts, dashboard, docs/events.md and
 
 playground: $(VENV)/.dev ## A real control plane with Ebb at work on it, left up to play with until Ctrl-C
 	@$(BIN)/python -m tests.real.playground
+
+zip: $(VENV)/.cli ## Pack the functions' archive into build/, as the tests do, for a release or for functions.archive
+	@$(BIN)/python -m infra.archive
 
 clean: ## Remove the environment and caches
 	rm -rf $(VENV) build .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info

@@ -8,6 +8,12 @@ locals {
   ]))
 
   repository = module.inputs.encryption.repository == null ? google_artifact_registry_repository.images[0].id : module.inputs.encryption.repository
+  archive = (
+    module.inputs.functions.archive == null
+    ? { path = data.archive_file.source[0].output_path, sha256 = data.archive_file.source[0].output_sha256 }
+    : { path = module.inputs.functions.archive, sha256 = filesha256(module.inputs.functions.archive) }
+  )
+
   build_repository = (
     module.inputs.encryption.repository == null
     ? [var.project, local.region, google_artifact_registry_repository.images[0].repository_id]
@@ -50,8 +56,10 @@ locals {
   }
 }
 
-# The file lies beside the providers: a saved plan that is applied elsewhere needs that folder too.
+# The file lies beside the providers: a saved plan that is applied elsewhere needs it too, or functions.archive.
 data "archive_file" "source" {
+  count = module.inputs.functions.archive == null ? 1 : 0
+
   type             = "zip"
   output_path      = "${path.root}/.terraform/${local.name}.zip"
   output_file_mode = "0644"
@@ -68,8 +76,8 @@ data "archive_file" "source" {
 # Named by its hash: other code is another object, and both functions are built anew.
 resource "google_storage_bucket_object" "source" {
   bucket       = local.bucket
-  name         = "source/${local.name}/${data.archive_file.source.output_sha256}.zip"
-  source       = data.archive_file.source.output_path
+  name         = "source/${local.name}/${local.archive.sha256}.zip"
+  source       = local.archive.path
   content_type = "application/zip"
 }
 

@@ -50,7 +50,7 @@ variable "encryption" {
 }
 
 variable "functions" {
-  description = "The two functions. runtime: their Python. log_level: the least severity that is logged. decision_log: changes, or all for every node's verdict at every pass. binary_authorization: a policy of Binary Authorization by its full name, or default. planner.cpu: its vCPUs. planner.memory: its memory. planner.timeout_seconds: how long a pass may take. drainer.memory: its memory; default by cluster.nodes. drainer.instances: how many work at most, each on 20 orders at once with 1 vCPU: 25 are enough for 500 drains in flight. drainer.timeout_seconds: how long one call may take. drainer.step_seconds: how long a step works before the drain goes on in a new message."
+  description = "The two functions. runtime: their Python. log_level: the least severity that is logged. decision_log: changes, or all for every node's verdict at every pass. binary_authorization: a policy of Binary Authorization by its full name, or default. archive: path of the zip that make zip writes, in place of one that is packed at plan. planner.cpu: its vCPUs. planner.memory: its memory. planner.timeout_seconds: how long a pass may take. drainer.memory: its memory; default by cluster.nodes. drainer.instances: how many work at most, each on 20 orders at once with 1 vCPU: 25 are enough for 500 drains in flight. drainer.timeout_seconds: how long one call may take. drainer.step_seconds: how long a step works before the drain goes on in a new message."
   type        = any
   nullable    = false
   default     = {}

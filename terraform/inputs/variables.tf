@@ -140,6 +140,7 @@ variable "functions" {
     log_level            = optional(string, "INFO")
     decision_log         = optional(string, "changes")
     binary_authorization = optional(string)
+    archive              = optional(string)
     planner = optional(object({
       cpu             = optional(string, "1")
       memory          = optional(string, "1Gi")
@@ -162,6 +163,10 @@ variable "functions" {
   validation {
     condition     = contains(["DEBUG", "INFO", "WARNING", "ERROR"], var.functions.log_level)
     error_message = "functions.log_level: write DEBUG, INFO, WARNING or ERROR."
+  }
+  validation {
+    condition     = var.functions.archive == null || can(filesha256(coalesce(var.functions.archive, "-")))
+    error_message = "functions.archive: there is no such file; `make zip` writes it, and a release has it."
   }
   validation {
     condition     = contains(["changes", "all"], var.functions.decision_log)

@@ -166,7 +166,7 @@ run "an_installation" {
 
   assert {
     condition = (
-      google_storage_bucket_object.source.name == "source/${local.name}/${data.archive_file.source.output_sha256}.zip" &&
+      google_storage_bucket_object.source.name == "source/${local.name}/${data.archive_file.source[0].output_sha256}.zip" &&
       google_cloudfunctions2_function.planner.build_config[0].source[0].storage_source[0].object == google_storage_bucket_object.source.name &&
       google_cloudfunctions2_function.drainer.build_config[0].source[0].storage_source[0].object == google_storage_bucket_object.source.name
     )

@@ -300,3 +300,20 @@ run "a_cluster_that_ebb_cannot_serve_is_warned_of" {
 
   expect_failures = [check.the_cluster_can_be_served]
 }
+
+run "the_archive_of_a_release_is_uploaded_as_it_is" {
+  command = plan
+
+  variables {
+    functions = { archive = "tests/mocks/policy.yaml" }
+  }
+
+  assert {
+    condition = (
+      length(data.archive_file.source) == 0 &&
+      google_storage_bucket_object.source.source == "tests/mocks/policy.yaml" &&
+      google_storage_bucket_object.source.name == "source/${local.name}/${filesha256("tests/mocks/policy.yaml")}.zip"
+    )
+    error_message = "Nothing is packed, and the name is the file's own hash on every machine."
+  }
+}

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from infra.archive import source_files
 from tests.real.needs import skip_or_fail
 from tests.terraform.linter import tflint
 from tests.terraform.module_runs import MODULE, ROOT, Terraform
-from tests.zip.archive import source_files
 
 ROOTS = [
     ".",

@@ -24,6 +24,8 @@ STAND_INS = {
     *("EBB_KUBECONFIG", "EBB_GKE_API"),
     *("FIRESTORE_EMULATOR_HOST", "PUBSUB_EMULATOR_HOST", "STORAGE_EMULATOR_HOST"),
 }
+PLATFORM = {"LOG_EXECUTION_ID"}
+"""What Cloud Run functions set themselves."""
 SCENARIO = Path(__file__).with_name("scenario.yaml")
 TARGETS = ("plan", "drain")
 _REQUEST_SECONDS = 60.0

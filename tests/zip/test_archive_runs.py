@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 
+from infra.archive import archive, source_files
 from shared.core.cluster.names import OUR_TAINT
 from tests.measured_figures import MEASURED
 from tests.real.emulators import FirestoreEmulator
 from tests.real.needs import skip_or_fail
 from tests.real.waiting import until
-from tests.zip.archive import archive, source_files, unpack
-from tests.zip.processes import STAND_INS, TARGETS, RunningEbb, empty_environment, peaks, running, variables
+from tests.zip.archive import unpack
+from tests.zip.processes import PLATFORM, STAND_INS, TARGETS, RunningEbb, empty_environment, peaks, running, variables
 from tests.zip.test_contents import FUNCTIONS, terraform_variables
 
 pytestmark = pytest.mark.slow
@@ -121,4 +122,4 @@ def test_the_size_is_told(source: Path, record_property: Tell) -> None:
 def test_the_functions_run_here_with_the_variables_that_terraform_sets() -> None:
     addresses: dict[str, Any] = dict.fromkeys(("cluster", "kubeconfig", "gke", "pubsub", "bucket"), "")
     given = {name for target in TARGETS for name in variables(target, addresses, {"FIRESTORE_EMULATOR_HOST": ""})}
-    assert given - STAND_INS == terraform_variables(FUNCTIONS.read_text())
+    assert given - STAND_INS - PLATFORM == terraform_variables(FUNCTIONS.read_text())

@@ -1,6 +1,7 @@
 """The archive holds what the two functions need and nothing else, and equal files make equal bytes."""
 
 import ast
+import hashlib
 import io
 import json
 import os
@@ -9,8 +10,9 @@ import subprocess
 import zipfile
 from pathlib import Path
 
+from infra.archive import archive, patterns, source_files, write
 from shared.settings import Settings, variable
-from tests.zip.archive import ROOT, archive, patterns, source_files, unpack
+from tests.zip.archive import ROOT, unpack
 
 FUNCTIONS = ROOT / "terraform" / "functions.tf"
 MOST_BYTES = 1024 * 1024
@@ -61,6 +63,13 @@ def test_equal_files_make_equal_bytes_wherever_and_whenever_they_are_packed(tmp_
     assert archive(copy) == packed
     (copy / "main.py").write_text("other")
     assert archive(copy) != packed
+
+
+def test_the_archive_of_a_release_is_the_tested_one(tmp_path: Path) -> None:
+    told = write(tmp_path / "build" / "functions.zip")
+
+    assert (tmp_path / "build" / "functions.zip").read_bytes() == archive()
+    assert told == hashlib.sha256(archive()).hexdigest()
 
 
 def test_the_archive_is_small() -> None:
