@@ -12,13 +12,25 @@ from typing import Annotated
 
 import typer
 
-from functions.cli.drains.commands import drain, release, status
+from functions.cli.drains.commands import drain, history, release, status
 from functions.cli.errors import Sentences
 from functions.cli.flags import Commands
 from functions.cli.inputs import Sources
-from functions.cli.options import At, Context, Dumps, Format, Kubeconfig, Only, PolicyFile, Sort
+from functions.cli.options import (
+    At,
+    ClusterContext,
+    ClusterProfile,
+    Context,
+    Dumps,
+    Format,
+    Kubeconfig,
+    Only,
+    PolicyFile,
+    Sort,
+)
 from functions.cli.plain_text import never_break_off
 from functions.cli.policy.commands import policies
+from functions.cli.profiles import use_profile
 
 _LISTED = "Which nodes are listed; without these they are summed up"
 _SETTINGS = {"help_option_names": ["-h", "--help"]}
@@ -210,6 +222,8 @@ def pause(
     reason: Annotated[
         str, typer.Option("--reason", metavar="TEXT", help="Why, for whoever asks why no node goes.")
     ] = "",
+    cluster: ClusterProfile = None,
+    context: ClusterContext = None,
 ) -> None:
     """Stop all draining now: no drain starts, and drains in flight are given back. Healing goes on.
 
@@ -218,11 +232,12 @@ def pause(
     """
     from functions.cli.drains.pause import set_pause
 
+    use_profile(cluster, context)
     set_pause(reason)
 
 
 @app.command()
-def resume() -> None:
+def resume(*, cluster: ClusterProfile = None, context: ClusterContext = None) -> None:
     """End a pause. A policy that says paused: true still applies.
 
     Needs EBB_CLUSTER, EBB_STATE and EBB_FIRESTORE_DATABASE, which Terraform's
@@ -230,11 +245,12 @@ def resume() -> None:
     """
     from functions.cli.drains.pause import end_pause
 
+    use_profile(cluster, context)
     end_pause()
 
 
 @app.command()
-def doctor() -> None:
+def doctor(*, cluster: ClusterProfile = None, context: ClusterContext = None) -> None:
     """Check an installation after an apply: identity, APIs, rights, state, topics, policy and the last pass.
 
     Changes nothing. Needs the functions' variables, which Terraform's output
@@ -243,10 +259,11 @@ def doctor() -> None:
     """
     from functions.cli.doctor.commands import examine_installation
 
+    use_profile(cluster, context)
     examine_installation()
 
 
-for command in (status, drain, release):
+for command in (status, history, drain, release):
     app.command()(command)
 
 

@@ -87,6 +87,22 @@ Dumps = Annotated[
         "- is stdin. Of several clusters each gets its own report.",
     ),
 ]
+_WHICH = "Which installation"
+ClusterProfile = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        metavar="NAME",
+        rich_help_panel=_WHICH,
+        help="The variables of ~/.config/ebb/NAME.env, or of a file, that terraform output -raw cli wrote.",
+    ),
+]
+ClusterContext = Annotated[
+    str | None,
+    typer.Option(
+        "--context", metavar="NAME", rich_help_panel=_WHICH, help="The same, found by the cluster of a GKE context."
+    ),
+]
 Kubeconfig = Annotated[
     Path | None,
     typer.Option(metavar="FILE", rich_help_panel=_SOURCE, help="A kubeconfig."),

@@ -11,7 +11,8 @@ from typing import Annotated
 
 import typer
 
-from functions.cli.options import Output, duration
+from functions.cli.options import ClusterContext, ClusterProfile, Output, duration
+from functions.cli.profiles import use_profile
 
 Wait = Annotated[
     bool, typer.Option("--wait/--no-wait", help="Wait for the end and report progress, or only publish the order.")
@@ -30,6 +31,8 @@ def drain(
         typer.Option(metavar="WORD", help="windows, budgets or gates, where the policy's manual.mayIgnore allows it."),
     ] = None,
     timeout: Annotated[str, typer.Option(metavar="DURATION", help="How long to watch.")] = "30m",
+    cluster: ClusterProfile = None,
+    context: ClusterContext = None,
 ) -> None:
     """Order the drain of one node and report its progress.
 
@@ -49,6 +52,7 @@ def drain(
     from functions.cli.drains.client import open_installation
     from functions.cli.drains.drain import DrainOptions, order_drain
 
+    use_profile(cluster, context)
     options = DrainOptions(dry_run, tuple(ignore or ()), duration("--timeout", timeout))
     raise typer.Exit(order_drain(open_installation(os.environ), node, options, wait=wait))
 
@@ -63,6 +67,8 @@ def release(
         Path | None, typer.Option(metavar="FILE", help="Also look for nodes that carry our taint without a claim.")
     ] = None,
     timeout: Annotated[str, typer.Option(metavar="DURATION", help="How long to wait.")] = "5m",
+    cluster: ClusterProfile = None,
+    context: ClusterContext = None,
 ) -> None:
     """Give nodes back, whoever holds them: uncordon, untaint, end the claim. Never refused.
 
@@ -82,6 +88,7 @@ def release(
     from functions.cli.drains.release import ReleaseOptions, order_release
     from functions.cli.drains.release_targets import read_nodes
 
+    use_profile(cluster, context)
     options = ReleaseOptions(wait, duration("--timeout", timeout))
     nodes = partial(read_nodes, os.environ, kubeconfig)
     raise typer.Exit(order_release(open_installation(os.environ), node, nodes, options))
@@ -92,6 +99,9 @@ def status(
     output: Annotated[
         Output, typer.Option("--output", "-o", help="A table for people or JSON for tools.")
     ] = Output.TABLE,
+    watched: Annotated[bool, typer.Option("--watch", help="Look again every five seconds, until Ctrl-C.")] = False,
+    cluster: ClusterProfile = None,
+    context: ClusterContext = None,
 ) -> None:
     """Show what a running Ebb holds and remembers: claims, marks, back-offs, breakers, the pause, the last results.
 
@@ -100,16 +110,63 @@ def status(
 
     Needs EBB_CLUSTER, EBB_STATE and EBB_FIRESTORE_DATABASE, which Terraform's
     output cli names: eval "$(terraform output -raw cli)".
+
+    Examples:
+      terraform output -raw cli > ~/.config/ebb/prod.env
+      ebb status --cluster prod --watch
     """
     from functions.cli.drains import status_json, status_table
     from functions.cli.drains.pause import open_switch
     from functions.cli.drains.status import read_status
+    from functions.cli.drains.watch import watch
     from functions.cli.terminal import printing
 
+    use_profile(cluster, context)
     switch = open_switch()
-    status_now = read_status(switch.cluster, switch.state, switch.interval)
+
+    def show() -> None:
+        status_now = read_status(switch.cluster, switch.state, switch.interval)
+        if output is Output.JSON:
+            typer.echo(json.dumps(status_json.document(status_now), indent=2, ensure_ascii=False))
+            return
+        with printing() as console:
+            status_table.show(console, status_now)
+
+    if watched:
+        watch(show, switch.clock)
+    show()
+
+
+def history(
+    *,
+    output: Annotated[
+        Output, typer.Option("--output", "-o", help="A table for people or JSON for tools.")
+    ] = Output.TABLE,
+    top: Annotated[int, typer.Option("--top", metavar="N", min=1, help="Show the last N drains.")] = 30,
+    cluster: ClusterProfile = None,
+    context: ClusterContext = None,
+) -> None:
+    """Show the drains of the last 30 days: what, why, how long, how they ended, and what is still saved.
+
+    Reads only the state.
+
+    Needs EBB_CLUSTER, EBB_STATE and EBB_FIRESTORE_DATABASE, which Terraform's
+    output cli names: eval "$(terraform output -raw cli)".
+
+    Examples:
+      ebb history --cluster prod
+      ebb history --top 1000 -o json
+    """
+    from functions.cli.drains.history import document, read_history
+    from functions.cli.drains.history_table import show
+    from functions.cli.drains.pause import open_switch
+    from functions.cli.terminal import printing
+
+    use_profile(cluster, context)
+    switch = open_switch()
+    found = read_history(switch.cluster, switch.state, top)
     if output is Output.JSON:
-        typer.echo(json.dumps(status_json.document(status_now), indent=2, ensure_ascii=False))
+        typer.echo(json.dumps(document(found), indent=2, ensure_ascii=False))
         return
     with printing() as console:
-        status_table.show(console, status_now)
+        show(console, found)

@@ -1,0 +1,111 @@
+"""`ebb history`: what drains did, from their records, and what is still saved."""
+
+import json
+from datetime import timedelta
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from functions.cli.drains.history import History, document, history_of, read_history
+from functions.cli.drains.history_table import show
+from shared.adapters.sqlite import SqliteState
+from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress
+from shared.core.records.state import ClusterState, Reclaimed
+from shared.documents import CLUSTER_KEY, drain_key
+from tests.builders import CLUSTER, NOW, order
+from tests.cli.drains.pushed_installation import ebb
+
+MINUTE = timedelta(minutes=1)
+NAME = "gke-prod-default-pool-1a2b3c4d-x1y2"
+
+
+def _past(order_id: str, minutes_ago: int = 0, **changes: Any) -> DrainRecord:
+    given: dict[str, Any] = {
+        "order": order(NAME, order_id=order_id),
+        "phase": DrainPhase.SETTLED,
+        "outcome": "removed",
+        "begun_at": NOW - (minutes_ago + 4) * MINUTE,
+        "updated_at": NOW - minutes_ago * MINUTE,
+        "pods": {"shop/a": PodProgress(uid="u", answer="granted", at=NOW)},
+        **changes,
+    }
+    return DrainRecord(**given)
+
+
+RECLAIMED = (Reclaimed("a", NOW, 2, 200_000),)
+
+
+def _history(*records: DrainRecord, most: int | None = None) -> History:
+    return history_of(CLUSTER, records, RECLAIMED, NOW, most)
+
+
+def _shown(history: History, width: int = 120) -> str:
+    pages = StringIO()
+    show(Console(file=pages, width=width, force_terminal=True, color_system=None), history)
+    return pages.getvalue()
+
+
+def test_drains_that_ended_are_told_the_last_first_and_those_under_way_are_not() -> None:
+    found = _history(_past("old", 9), _past("new", 1), _past("now", phase=DrainPhase.CLAIMED))
+    assert [each.record.order.order_id for each in found.drains] == ["new", "old"]
+
+
+def test_those_that_are_not_shown_are_counted() -> None:
+    found = _history(_past("a", 1), _past("b", 2), _past("c", 3, outcome="given_back"), most=1)
+    assert (len(found.drains), dict(found.outcomes)) == (1, {"removed": 2, "given_back": 1})
+    assert "2 older ones are not shown" in _shown(found)
+
+
+@pytest.mark.parametrize(
+    ("expected", "changes"),
+    [
+        pytest.param("removed", {}, id="how it ended"),
+        pytest.param("4m", {}, id="how long it took"),
+        pytest.param("underutilized", {}, id="why"),
+        pytest.param("alice", {"order": order(NAME, requested_by="alice")}, id="who asked for it"),
+        pytest.param("deadline: ", {"outcome": "given_back", "why": "deadline"}, id="why it was given back"),
+        pytest.param("removed  -", {"begun_at": None}, id="an order that was never begun"),
+        pytest.param("2 nodes removed within a day and not come back, $146.00 a month", {}, id="what is still saved"),
+    ],
+)
+def test_the_table_says(expected: str, changes: dict[str, Any]) -> None:
+    assert expected in _shown(_history(_past("a", **changes)), 200)
+
+
+@pytest.mark.parametrize("width", [80, 120, 200])
+def test_no_line_is_wider_than_the_terminal(width: int) -> None:
+    told = _history(_past("a", outcome="given_back", why="pod_pending", detail="shop/cart-0 " * 9))
+    assert max(map(len, _shown(told, width).splitlines())) <= width
+
+
+def test_without_drains_it_says_so() -> None:
+    assert "No drain has ended" in _shown(_history())
+
+
+def test_tools_get_every_key() -> None:
+    found = document(_history(_past("a", begun_at=None)))
+    assert found["drains"] == [
+        {
+            "order_id": "a", "node": NAME, "reason": "underutilized", "origin": "planner", "requested_by": None,
+            "ended_at": "2026-03-04T22:00:00Z", "seconds": None, "pods_moved": 1, "outcome": "removed", "why": None,
+            "detail": None,
+        }
+    ]  # fmt: skip
+    assert (found["saved_nodes"], found["saved_per_hour"]) == (2, 0.2)
+
+
+def test_the_state_is_read_and_a_profile_finds_it(tmp_path: Path) -> None:
+    path = tmp_path / "state.db"
+    state = SqliteState(str(path), CLUSTER)
+    state.put(CLUSTER_KEY, ClusterState(reclaimed=RECLAIMED), None)
+    state.put(drain_key("a"), _past("a"), None)
+    assert len(read_history(CLUSTER, state, None).drains) == 1
+
+    (tmp_path / "ebb").mkdir()
+    (tmp_path / "ebb" / "prod.env").write_text(f"export EBB_CLUSTER='{CLUSTER}'\nexport EBB_STATE='sqlite:{path}'\n")
+    told = ebb("history", "--cluster", "prod", "-o", "json", XDG_CONFIG_HOME=str(tmp_path))
+    assert told.returncode == 0, told.stderr
+    assert json.loads(told.stdout)["outcomes"] == {"removed": 1}

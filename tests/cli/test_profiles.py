@@ -1,0 +1,125 @@
+from pathlib import Path
+
+import pytest
+
+from functions.cli.profiles import folder, read_profile, use_profile
+from shared.errors import BadInput
+
+PROD = "projects/p/locations/l/clusters/prod"
+TEST = "projects/p/locations/l/clusters/test"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> dict[str, str]:
+    """An environment whose profiles are prod and test."""
+    (tmp_path / "ebb").mkdir()
+    for cluster in (PROD, TEST):
+        text = f"export EBB_CLUSTER='{cluster}'\nexport EBB_STATE='firestore'\n"
+        (tmp_path / "ebb" / f"{cluster.rpartition('/')[2]}.env").write_text(text)
+    return {"XDG_CONFIG_HOME": str(tmp_path), "PATH": "/bin"}
+
+
+@pytest.mark.parametrize(
+    ("expected", "cluster", "context"),
+    [
+        pytest.param(PROD, "prod", None, id="by its name"),
+        pytest.param(PROD, "prod.env", None, id="by its file's name"),
+        pytest.param(TEST, None, "gke_p_l_test", id="by the context that gcloud wrote"),
+    ],
+)
+def test_a_profile_is_found(expected: str, cluster: str | None, context: str | None, home: dict[str, str]) -> None:
+    use_profile(cluster, context, home)
+    assert (home["EBB_CLUSTER"], home["EBB_STATE"]) == (expected, "firestore")
+
+
+def test_a_profile_may_lie_anywhere(home: dict[str, str], tmp_path: Path) -> None:
+    path = tmp_path / "elsewhere" / "x.txt"
+    path.parent.mkdir()
+    path.write_text(f"EBB_CLUSTER={PROD}")
+    use_profile(str(path), None, home)
+    assert home["EBB_CLUSTER"] == PROD
+
+
+def test_the_environment_names_the_cluster_where_nothing_else_does(home: dict[str, str]) -> None:
+    home["EBB_CLUSTER"] = "projects/p/locations/l/clusters/mine"
+    before = dict(home)
+    use_profile(None, None, home)
+    assert home == before
+
+
+def test_the_only_profile_needs_no_name_and_is_said(
+    home: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "ebb" / "test.env").unlink()
+    use_profile(None, None, home)
+    assert home["EBB_CLUSTER"] == PROD
+    assert "prod.env" in capsys.readouterr().err
+
+
+def test_nothing_of_another_cluster_is_left_beside_a_profile(home: dict[str, str]) -> None:
+    home |= {"EBB_CLUSTER": TEST, "EBB_TOPIC": "projects/p/topics/test"}
+    use_profile("prod", None, home)
+    assert "EBB_TOPIC" not in home
+    assert home["PATH"] == "/bin"
+
+
+def test_what_the_environment_adds_to_the_same_cluster_stays(home: dict[str, str]) -> None:
+    home |= {"EBB_CLUSTER": PROD, "EBB_LOG_LEVEL": "DEBUG"}
+    use_profile("prod", None, home)
+    assert home["EBB_LOG_LEVEL"] == "DEBUG"
+
+
+@pytest.mark.parametrize(
+    ("expected", "cluster", "context"),
+    [
+        pytest.param("there: prod, test", "gone", None, id="a name that is not there, with those that are"),
+        pytest.param("terraform output -raw cli >", "gone", None, id="a name that is not there, with how to write it"),
+        pytest.param("no profile in .* is of other", None, "other", id="a context that no profile is of"),
+        pytest.param("leave one of them out", "prod", "gke_p_l_test", id="both"),
+        pytest.param("--cluster and one of prod, test", None, None, id="several, and none named"),
+    ],
+)
+def test_no_profile_is_guessed(expected: str, cluster: str | None, context: str | None, home: dict[str, str]) -> None:
+    with pytest.raises(BadInput, match=expected):
+        use_profile(cluster, context, home)
+
+
+@pytest.mark.parametrize(
+    ("expected", "text"),
+    [
+        pytest.param({"EBB_CLUSTER": PROD}, f"export EBB_CLUSTER='{PROD}'", id="as Terraform writes it"),
+        pytest.param({"EBB_CLUSTER": PROD}, f"\n# mine\nEBB_CLUSTER={PROD}  # prod\n", id="with comments"),
+        pytest.param({"EBB_STATE": "sqlite:$HOME/x"}, "EBB_STATE='sqlite:$HOME/x'", id="nothing is expanded"),
+        pytest.param({"GOOGLE_CLOUD_PROJECT": "p"}, "export GOOGLE_CLOUD_PROJECT=p", id="Google's own"),
+        pytest.param({}, "", id="nothing"),
+    ],
+)
+def test_a_file_is_read_as(expected: dict[str, str], text: str, tmp_path: Path) -> None:
+    (tmp_path / "p.env").write_text(text)
+    assert read_profile(tmp_path / "p.env") == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("export PATH=/tmp", id="another's variable"),
+        pytest.param("EBB_CLUSTER=x\nrm -rf /", id="a command"),
+        pytest.param("EBB_CLUSTER='x", id="an open quote"),
+        pytest.param("Error: no outputs found", id="what Terraform says without outputs"),
+    ],
+)
+def test_a_file_of_something_else_is_refused_with_its_line(text: str, tmp_path: Path) -> None:
+    (tmp_path / "p.env").write_text(text)
+    with pytest.raises(BadInput, match=r"p\.env: line \d"):
+        read_profile(tmp_path / "p.env")
+
+
+@pytest.mark.parametrize(
+    ("expected", "environment"),
+    [
+        pytest.param(str(Path.home() / ".config" / "ebb"), {}, id="the usual one"),
+        pytest.param("/x/ebb", {"XDG_CONFIG_HOME": "/x"}, id="the folder for configuration"),
+    ],
+)
+def test_profiles_lie_in(expected: str, environment: dict[str, str]) -> None:
+    assert folder(environment) == Path(expected)
