@@ -17,6 +17,7 @@ from functions.cli.errors import Sentences
 from functions.cli.flags import Commands
 from functions.cli.inputs import Sources
 from functions.cli.options import (
+    AssumeMarked,
     At,
     ClusterContext,
     ClusterProfile,
@@ -79,6 +80,7 @@ def plan(  # noqa: PLR0913 - each is something that a person may type
     potential: Annotated[
         bool, typer.Option("--potential", help="Also say how many nodes could go with only the safety rules in force.")
     ] = False,
+    assume_marked: AssumeMarked = False,
     nodes: Annotated[bool, typer.Option("--nodes", rich_help_panel=_LISTED, help="List every node.")] = False,
     pool: Annotated[
         list[str] | None,
@@ -99,7 +101,7 @@ def plan(  # noqa: PLR0913 - each is something that a person may type
         typer.Option("--top", metavar="N", min=1, rich_help_panel=_LISTED, help="List the first N of each verdict."),
     ] = None,
 ) -> None:
-    """Show what one pass of the planner would decide, pool by pool, and what keeps the nodes, by the money it holds.
+    """Say what the cluster comes to, alone and under a policy, then what a pass would decide and what keeps the nodes.
 
     Changes nothing, and needs nothing installed in the cluster. Without --dump
     the cluster of the kubeconfig is read.
@@ -110,11 +112,11 @@ def plan(  # noqa: PLR0913 - each is something that a person may type
       ebb plan --policy policy.yaml --pool web-pool -o markdown
     """
     from functions.cli.plan.asked import AskedNodes
-    from functions.cli.plan.compute import show_plan
+    from functions.cli.plan.compute import PlanOptions, show_plan
 
     sources = Sources(tuple(dump or ()), kubeconfig, context, policy, at)
     asked = AskedNodes(nodes, tuple(pool or ()), tuple(only or ()), sort, top)
-    show_plan(sources, output, asked, with_potential=potential)
+    show_plan(sources, output, asked, PlanOptions(potential, assume_marked))
 
 
 @app.command()

@@ -119,6 +119,10 @@ PolicyFile = Annotated[
         help="The policy, YAML or JSON. Without it every pool counts as enabled with defaults.",
     ),
 ]
+AssumeMarked = Annotated[
+    bool,
+    typer.Option("--assume-marked", help="Plan as if each node that could go had been marked long ago."),
+]
 At = Annotated[
     datetime | None,
     typer.Option(

@@ -47,8 +47,8 @@ class Case:
     @property
     def cluster(self) -> BenchCluster:
         machines = ("e2-standard-4", "e2-standard-8")
-        fill, nodes = FILLS[self.seed % len(FILLS)], 11 + self.seed % 4
-        return generated(nodes, self.mix, fill=fill, pods_a_node=6, seed=self.seed, machines=machines)
+        fill, nodes = FILLS[self.seed % len(FILLS)], 9 + self.seed % 4
+        return generated(nodes, self.mix, fill=fill, pods_a_node=5, seed=self.seed, machines=machines)
 
 
 CASES: Final = [

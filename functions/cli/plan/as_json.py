@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from functions.cli.format import dollars, dollars_a_month, rfc3339
 from functions.cli.plan.asked import EVERY_NODE, AskedNodes, wanted
+from functions.cli.plan.ladder_json import rungs
 from functions.cli.plan.legend import HOLDING, LegendEntry
 from functions.cli.plan.view import BlockerView, NodeView, PlanView, Totals
 from shared.core.placement.assignments import Move
@@ -33,6 +34,7 @@ def document(view: PlanView, asked: AskedNodes = EVERY_NODE) -> dict[str, Any]:
         "policy_hash": view.policy_hash or None,
         "dry_run": view.dry_run,
         "partial": view.partial or None,
+        "ladder": [] if view.ladder is None else rungs(view.ladder.ladder),
         "totals": _totals(view.totals),
         "pools": [_pool(each) for each in view.pools],
         "holds": [_held(each) for each in view.legend if each.kind in HOLDING],

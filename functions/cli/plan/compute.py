@@ -4,25 +4,36 @@ Must not decide anything; a plan made here orders nothing, whatever its policy s
 """
 
 import json
+from dataclasses import dataclass
 from typing import Any
 
 import typer
 
-from functions.cli.inputs import Inputs, Sources, gather_each
+from functions.cli.inputs import NO_MARKS, Inputs, Sources, gather_each
 from functions.cli.options import Format
 from functions.cli.plan import as_json, fleet, markdown, table
 from functions.cli.plan.asked import AskedNodes
-from functions.cli.plan.view import PlanView, view_of
+from functions.cli.plan.ladder_rows import DEFAULTS, POLICY
+from functions.cli.plan.remembered import remembered
+from functions.cli.plan.view import PlanView, view_of, with_ladder
 from functions.cli.terminal import printing
+from shared.core.forecast.ladder import ladder
 from shared.core.planning.make_plan import make_plan, potential
-from shared.core.planning.plan import Plan, Potential
-from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
 
 
-def show_plan(sources: Sources, output: Format, asked: AskedNodes, *, with_potential: bool) -> None:
+@dataclass(frozen=True, slots=True)
+class PlanOptions:
+    """What a person asked the plan to count, besides its sources."""
+
+    with_potential: bool = False
+    assume_marked: bool = False
+
+
+def show_plan(sources: Sources, output: Format, asked: AskedNodes, options: PlanOptions) -> None:
     """Print the plan of each cluster: for people with its notes, for tools with the notes on stderr."""
-    views = [_view(each, with_potential=with_potential) for each in gather_each(sources)]
+    whose = POLICY if sources.policy else DEFAULTS
+    views = [_view(each, options, whose) for each in gather_each(sources)]
     if output is Format.TABLE:
         with printing() as console:
             for view in views:
@@ -44,14 +55,13 @@ def _written(document: dict[str, Any], output: Format) -> str:
     return yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=1000).rstrip()
 
 
-def _view(inputs: Inputs, *, with_potential: bool) -> PlanView:
-    most = _potential(inputs) if with_potential and not inputs.partial else None
-    return view_of(_plan(inputs), most, inputs.notes, inputs.partial)
-
-
-def _plan(inputs: Inputs) -> Plan:
-    return make_plan(Situation(inputs.snapshot, ClusterState(), inputs.policy), {}, inputs.prices)
-
-
-def _potential(inputs: Inputs) -> Potential:
-    return potential(Situation(inputs.snapshot, ClusterState(), inputs.policy), inputs.prices)
+def _view(inputs: Inputs, options: PlanOptions, whose: str) -> PlanView:
+    past = remembered(inputs.snapshot, assume_marked=options.assume_marked)
+    situation = Situation(inputs.snapshot, past.state, inputs.policy)
+    plan = make_plan(situation, past.marks, inputs.prices)
+    most = potential(situation, inputs.prices) if options.with_potential and not inputs.partial else None
+    notes = tuple(past.note if note == NO_MARKS else note for note in inputs.notes)
+    view = view_of(plan, most, notes, inputs.partial)
+    if inputs.partial or not inputs.snapshot.nodes:
+        return view
+    return with_ladder(view, ladder(situation, past.marks, inputs.prices, assume_marked=past.assumed), whose)

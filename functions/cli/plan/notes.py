@@ -8,7 +8,8 @@ from functions.cli.inputs import WARNING
 
 
 def show_notes(console: Console, notes: Sequence[str]) -> None:
-    """Print the notes and an empty line."""
+    """Print the notes and, if there are any, an empty line."""
     for note in notes:
         console.print(note, style="yellow" if note.startswith(WARNING) else "italic")
-    console.print()
+    if notes:
+        console.print()

@@ -9,7 +9,8 @@ from rich.console import Console
 from rich.table import Table
 
 from functions.cli.format import count, hourly, moment, monthly
-from functions.cli.plan import blocker_table, node_table, pool_table
+from functions.cli.inputs import WARNING
+from functions.cli.plan import blocker_table, ladder_table, node_table, pool_table
 from functions.cli.plan.asked import AskedNodes, shown
 from functions.cli.plan.layout import GAP
 from functions.cli.plan.notes import show_notes
@@ -27,7 +28,13 @@ def show(console: Console, view: PlanView, asked: AskedNodes = SUM) -> None:
         BadInput: a pool was asked for that the cluster does not have.
     """
     chosen = shown(view, asked)
-    show_notes(console, view.notes)
+    warnings = tuple(note for note in view.notes if note.startswith(WARNING))
+    if view.ladder:
+        show_notes(console, warnings)
+        ladder_table.show(console, view.ladder)
+        show_notes(console, tuple(note for note in view.notes if note not in warnings))
+    else:
+        show_notes(console, view.notes)
     console.print(_head(view))
     if not view.nodes:
         return

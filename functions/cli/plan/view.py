@@ -6,14 +6,17 @@ stays. Must not decide anything, and must not know the terminal or a format.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
 from functions.cli.format import some
 from functions.cli.plan import sentences
+from functions.cli.plan.ladder_rows import LadderRow, headline, rows
+from functions.cli.plan.ladder_rows import sentences as ladder_sentences
 from functions.cli.plan.legend import LegendEntry, legend
 from functions.cli.remedies import REMEDIES
+from shared.core.forecast.ladder import Ladder
 from shared.core.planning.plan import AtRest, NodeDecision, Plan, PlannedOrder, Potential, Verdict
 from shared.core.planning.pool_summaries import PoolSummary, pool_summaries, whole_cluster
 from shared.core.reasons import Blocker
@@ -87,6 +90,16 @@ class VerdictGroup:
 
 
 @dataclass(frozen=True, slots=True)
+class LadderView:
+    """The ladder as values, and as a person reads it."""
+
+    ladder: Ladder
+    rows: tuple[LadderRow, ...]
+    sentences: tuple[str, ...]
+    headline: str
+
+
+@dataclass(frozen=True, slots=True)
 class PlanView:
     """A plan as it is shown; `notes` say what it rests on and come first."""
 
@@ -109,6 +122,8 @@ class PlanView:
     notes: tuple[str, ...] = ()
     partial: str = ""
     """Why no figure is the whole one; empty where all that counts is known."""
+    ladder: LadderView | None = None
+    """None where no rung could be the whole one."""
 
     @property
     def mark(self) -> str:
@@ -154,6 +169,13 @@ def view_of(plan: Plan, potential: Potential | None = None, notes: Sequence[str]
         notes=tuple(notes),
         partial=partial,
     )
+
+
+def with_ladder(view: PlanView, ladder: Ladder, whose: str) -> PlanView:
+    """Return the view with the ladder, whose headline it ends with; `whose` are the settings at rest."""
+    told = headline(ladder, whose, view.taken_at)
+    shown = LadderView(ladder, rows(ladder, whose), tuple(ladder_sentences(ladder, view.taken_at)), told)
+    return replace(view, ladder=shown, summary=told)
 
 
 def _totals(plan: Plan) -> Totals:

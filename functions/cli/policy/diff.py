@@ -5,7 +5,6 @@ The same picture is planned twice. Must not judge: the core plans, `words` write
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from itertools import groupby
 from pathlib import Path
 from typing import Final
@@ -16,18 +15,17 @@ from rich.table import Table
 from functions.cli.format import count
 from functions.cli.inputs import NO_MARKS, Inputs, Sources, gather, read_policy, warnings_of
 from functions.cli.plan.notes import show_notes
+from functions.cli.plan.remembered import MARKED, all_marked
 from functions.cli.plan.sentences import VERDICTS
 from functions.cli.policy.words import cluster_settings, pool_settings
 from functions.cli.terminal import printing
-from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.make_plan import make_plan
 from shared.core.planning.plan import NodeDecision, Plan
 from shared.core.policy import Policy
-from shared.core.records.state import ClusterState, Mark, PoolMarks
+from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
 from shared.errors import BadInput
 
-MARKED: Final = "Every node that could go counts as marked long ago (--assume-marked)."
 UNMARKED: Final = (
     "No marks are known here, so nodes wait that the planner may have marked long ago; see --assume-marked."
 )
@@ -36,8 +34,6 @@ SETTINGS_ONLY: Final = (
 )
 SAME: Final = "Nothing changes: the same settings hold."
 NOTHING: Final = "Nothing changes: the same settings hold, and every node keeps its verdict."
-_LONG: Final = timedelta(days=3661)
-"""Longer than any age that a policy may ask of a mark."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,15 +79,6 @@ def _plan(inputs: Inputs, policy: Policy, *, assume_marked: bool) -> Plan:
     state = ClusterState(last_pass=snapshot.taken_at) if assume_marked else ClusterState()
     marks = all_marked(snapshot) if assume_marked else {}
     return make_plan(Situation(snapshot, state, policy), marks, inputs.prices)
-
-
-def all_marked(snapshot: Snapshot) -> dict[str, PoolMarks]:
-    """Return marks of long ago for all nodes; the planner keeps those of nodes that could go."""
-    since = snapshot.taken_at - _LONG
-    return {
-        pool: PoolMarks(marks={node.uid: Mark(node.name, since) for node in nodes})
-        for pool, nodes in snapshot.nodes_by_pool.items()
-    }
 
 
 def settings(old: Policy, new: Policy) -> tuple[PolicyChange, ...]:

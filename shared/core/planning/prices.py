@@ -16,6 +16,7 @@ from shared.core.cluster.node import Node
 from shared.core.cluster.resources import Resources
 
 HOURS_PER_MONTH: Final = 730
+HOURS_PER_YEAR: Final = 8_760
 GIB: Final = 1024**3
 MICRO: Final = 10**6
 FALLBACK: Final = "e2"
@@ -110,3 +111,8 @@ class Prices:
 def per_month(per_hour: int) -> int:
     """Return micro-dollars per month of 730 hours, as the price lists count it."""
     return per_hour * HOURS_PER_MONTH
+
+
+def yearly(per_hour: int) -> int:
+    """Return micro-dollars per year of 365 days."""
+    return per_hour * HOURS_PER_YEAR

@@ -8,7 +8,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from functions.cli.main import app
-from functions.cli.policy.diff import NOTHING, SAME, SETTINGS_ONLY, PolicyChange, all_marked, settings, verdicts
+from functions.cli.plan.remembered import all_marked
+from functions.cli.policy.diff import NOTHING, SAME, SETTINGS_ONLY, PolicyChange, settings, verdicts
 from shared.core.planning.plan import Verdict
 from shared.core.policy import Policy, PoolPolicy
 from tests.builders import cluster, node

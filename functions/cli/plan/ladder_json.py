@@ -1,0 +1,27 @@
+"""The ladder as JSON: a part of the plan's document (docs/orders.md, plan JSON). Must not decide anything."""
+
+from typing import Any
+
+from functions.cli.format import dollars_a_month, rfc3339
+from shared.core.forecast.ladder import Ladder, LadderStep, Rung
+
+
+def rungs(ladder: Ladder) -> list[dict[str, Any]]:
+    """Return a value for each rung, in order; every key is always there."""
+    return [_rung(step, ladder) for step in ladder.steps]
+
+
+def _rung(step: LadderStep, ladder: Ladder) -> dict[str, Any]:
+    is_rest = step.rung is Rung.POLICY_AT_REST
+    return {
+        "rung": step.rung.value,
+        "wish": step.wish or None,
+        "about": step.about or None,
+        "nodes": step.nodes,
+        "cost_per_month": float(round(dollars_a_month(step.cost), 2)),
+        "evictions": step.evictions,
+        "removed": step.gone,
+        "by": rfc3339(ladder.by) if is_rest and ladder.by else None,
+        "held_up_seconds": {reason.value: seconds for reason, seconds in ladder.held_up.items()} if is_rest else {},
+        "never": {reason.value: nodes for reason, nodes in ladder.never.items()} if is_rest else {},
+    }

@@ -1,0 +1,99 @@
+"""The ladder in words: a row for each rung, what holds a policy up, and the headline. Pure: values in, text out.
+
+Must not decide anything, and must not know the terminal.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from functions.cli.format import clock, count, dollars, span, whole_dollars
+from shared.core.forecast.ladder import Ladder, LadderStep, Rung
+from shared.core.planning.prices import yearly
+from shared.core.reasons import Reason
+
+POLICY: Final = "this policy"
+DEFAULTS: Final = "default settings"
+_TITLES: Final = {
+    Rung.NOW: "now",
+    Rung.AUTOSCALER_ALONE: "the autoscaler alone",
+    Rung.POLICY_AT_REST: "{whose} at rest",
+    Rung.BOUND: "no plan goes below",
+}
+_WISHES: Final = {
+    "jobs": "moving running Jobs",
+    "limits": "no ratio limits",
+    "pools": "all pools enabled",
+    "local_storage": "moving local storage",
+    "pdb": "room in {about}",
+}
+UNTRIED: Final = (
+    "A cluster of this size is told in few large rounds, and what relaxing would add was not tried: ebb why-not does."
+)
+_MOST_HELD: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class LadderRow:
+    """One rung: its title, and the figures of it as they are printed."""
+
+    title: str
+    nodes: str
+    month: str
+    year: str
+    evictions: str
+    """For each node that goes."""
+    relaxed: bool = False
+
+
+def rows(ladder: Ladder, whose: str) -> tuple[LadderRow, ...]:
+    """Return a row for each rung; `whose` are the settings at rest."""
+    return tuple(_row(step, whose) for step in ladder.steps)
+
+
+def headline(ladder: Ladder, whose: str, now: datetime) -> str:
+    """Return what a reader keeps: now, the autoscaler alone, the policy at rest, and what that saves."""
+    first, alone, rest = ladder.now, ladder.alone, ladder.at_rest
+    by = f" by {clock(ladder.by, now)} UTC" if ladder.by else ""
+    saved = f"{whole_dollars(first.cost - rest.cost)} a month ({yearly_dollars(first.cost - rest.cost)} a year)"
+    beyond = alone.cost - rest.cost
+    other = f"{whole_dollars(abs(beyond))} {'less' if beyond >= 0 else 'more'} than the autoscaler alone"
+    return (
+        f"{count(first.nodes, 'node')} for {whole_dollars(first.cost)} a month now; the autoscaler alone comes to "
+        f"{alone.nodes:,} for {whole_dollars(alone.cost)}, {whose} at rest to {rest.nodes:,} for "
+        f"{whole_dollars(rest.cost)}{by}. Saved: {saved}, {other if beyond else 'no more than the autoscaler alone'}."
+    )
+
+
+def sentences(ladder: Ladder, now: datetime) -> Iterator[str]:
+    """Yield what the rungs do not say: by when, what holds it up, what never goes, and what was not tried."""
+    if ladder.by:
+        yield f"At rest by {clock(ladder.by, now)} UTC, in {span(_rounded(ladder.by - now))}{_held(ladder.held_up)}."
+    for reason, nodes in sorted(ladder.never.items(), key=lambda each: -each[1]):
+        yield f"{count(nodes, 'node')} could go, and never may: {reason.value}. {reason.sentence}"
+    if ladder.untried:
+        yield UNTRIED
+
+
+def yearly_dollars(micro_per_hour: int) -> str:
+    """Return what an hourly amount makes in a year, in whole dollars."""
+    return f"${round(dollars(yearly(micro_per_hour))):,}"
+
+
+def _held(held_up: Mapping[Reason, int]) -> str:
+    most = sorted(held_up.items(), key=lambda each: -each[1])[:_MOST_HELD]
+    told = (f"{reason.value} ({span(timedelta(seconds=seconds))})" for reason, seconds in most)
+    return f"; held up longest by {', '.join(told)}" if most else ""
+
+
+def _rounded(length: timedelta) -> timedelta:
+    """Return it in whole minutes, for it is an estimate."""
+    return timedelta(minutes=-(-length // timedelta(minutes=1)))
+
+
+def _row(step: LadderStep, whose: str) -> LadderRow:
+    title = f"  + {_WISHES[step.wish].format(about=step.about)}" if step.wish else _TITLES[step.rung]
+    each = f"{step.evictions / step.gone:.1f}" if step.gone else "-"
+    money = whole_dollars(step.cost), yearly_dollars(step.cost)
+    return LadderRow(title.format(whose=whose), f"{step.nodes:,}", *money, each, relaxed=bool(step.wish))
