@@ -9,7 +9,7 @@ import msgspec
 
 from functions.cli.drains import status_json
 from functions.cli.plan.as_json import document
-from functions.cli.plan.view import view_of
+from functions.cli.plan.view import view_of, with_ladder
 from functions.planner.log_lines import PassReport, summary
 from shared.core.placement.assignments import Move
 from shared.core.planning.plan import AtRest, Plan, Potential
@@ -17,7 +17,7 @@ from shared.core.records.orders import Order
 from shared.core.records.result import DrainResult
 from shared.ports import Traffic
 from tests.cli.drains.test_status import rich_in_everything
-from tests.cli.plan.plans import blocked, order, ordered, plan
+from tests.cli.plan.plans import blocked, order, ordered, plan, some_ladder
 from tests.pages import DOCS, rows, section
 
 PAGE = DOCS / "orders.md"
@@ -89,7 +89,10 @@ def test_every_key_of_a_result() -> None:
 def test_every_key_of_the_plan() -> None:
     potential = Potential(("n1",), 1, (Move("shop/web-0", "n2"),))
 
-    holds(table("## Plan", "| key | type | unit | meaning |"), document(view_of(shown_plan(), potential)))
+    holds(
+        table("## Plan", "| key | type | unit | meaning |"),
+        document(with_ladder(view_of(shown_plan(), potential), some_ladder(), "")),
+    )
 
 
 def test_every_key_of_the_status() -> None:

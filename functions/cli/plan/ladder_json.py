@@ -1,9 +1,11 @@
 """The ladder as JSON: a part of the plan's document (docs/orders.md, plan JSON). Must not decide anything."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from functions.cli.format import dollars_a_month, rfc3339
 from shared.core.forecast.ladder import Ladder, LadderStep, Rung
+from shared.core.reasons import Reason
 
 
 def rungs(ladder: Ladder) -> list[dict[str, Any]]:
@@ -22,6 +24,12 @@ def _rung(step: LadderStep, ladder: Ladder) -> dict[str, Any]:
         "evictions": step.evictions,
         "removed": step.gone,
         "by": rfc3339(ladder.by) if is_rest and ladder.by else None,
-        "held_up_seconds": {reason.value: seconds for reason, seconds in ladder.held_up.items()} if is_rest else {},
-        "never": {reason.value: nodes for reason, nodes in ladder.never.items()} if is_rest else {},
+        "held_up": _counted("seconds", ladder.held_up) if is_rest else [],
+        "never": _counted("nodes", ladder.never) if is_rest else [],
     }
+
+
+def _counted(unit: str, counts: Mapping[Reason, int]) -> list[dict[str, Any]]:
+    """Return the reasons, those that count most first."""
+    most = sorted(counts.items(), key=lambda each: (-each[1], each[0].value))
+    return [{"reason": reason.value, unit: number} for reason, number in most]

@@ -8,8 +8,7 @@ from functions.cli.inputs import WARNING
 
 
 def show_notes(console: Console, notes: Sequence[str]) -> None:
-    """Print the notes and, if there are any, an empty line."""
+    """Print the notes and an empty line."""
     for note in notes:
         console.print(note, style="yellow" if note.startswith(WARNING) else "italic")
-    if notes:
-        console.print()
+    console.print()

@@ -20,7 +20,7 @@ _LONG: Final = timedelta(days=3661)
 
 
 @dataclass(frozen=True)
-class Remembered:
+class PastPasses:
     """State and marks, and the note that says whose they are."""
 
     state: ClusterState = field(default_factory=ClusterState)
@@ -29,7 +29,7 @@ class Remembered:
     assumed: bool = False
 
 
-def remembered(snapshot: Snapshot, *, assume_marked: bool) -> Remembered:
+def remembered(snapshot: Snapshot, *, assume_marked: bool) -> PastPasses:
     """Return what is known of earlier passes.
 
     Raises:
@@ -38,9 +38,9 @@ def remembered(snapshot: Snapshot, *, assume_marked: bool) -> Remembered:
     """
     if assume_marked:
         state = ClusterState(last_pass=snapshot.taken_at)
-        return Remembered(state, all_marked(snapshot), MARKED, assumed=True)
+        return PastPasses(state, all_marked(snapshot), MARKED, assumed=True)
     if not os.environ.get("EBB_STATE") or os.environ.get("EBB_CLUSTER") != snapshot.cluster:
-        return Remembered()
+        return PastPasses()
     return _installed()
 
 
@@ -53,7 +53,7 @@ def all_marked(snapshot: Snapshot) -> dict[str, PoolMarks]:
     }
 
 
-def _installed() -> Remembered:
+def _installed() -> PastPasses:
     from shared.settings import read_settings
     from shared.store.compare_and_set import read_cluster
     from shared.wiring import state_of
@@ -61,4 +61,4 @@ def _installed() -> Remembered:
     state = state_of(read_settings(os.environ))
     cluster, _, _ = read_cluster(state)
     marks = {pool: each.value or PoolMarks() for pool, each in state.all("pools", PoolMarks).items()}
-    return Remembered(cluster, marks, IN_REACH)
+    return PastPasses(cluster, marks, IN_REACH)

@@ -30,7 +30,8 @@ def show(console: Console, view: PlanView, asked: AskedNodes = SUM) -> None:
     chosen = shown(view, asked)
     warnings = tuple(note for note in view.notes if note.startswith(WARNING))
     if view.ladder:
-        show_notes(console, warnings)
+        if warnings:
+            show_notes(console, warnings)
         ladder_table.show(console, view.ladder)
         show_notes(console, tuple(note for note in view.notes if note not in warnings))
     else:

@@ -113,6 +113,29 @@ class _AtRest(_Exact):
     braked: bool
 
 
+class _HeldUp(_Exact):
+    reason: str
+    seconds: int
+
+
+class _Never(_Exact):
+    reason: str
+    nodes: int
+
+
+class _Rung(_Exact):
+    rung: str
+    wish: str | None
+    about: str | None
+    nodes: int
+    cost_per_month: float
+    evictions: int
+    removed: int
+    by: datetime | None
+    held_up: list[_HeldUp]
+    never: list[_Never]
+
+
 class _Document(_Exact):
     schema: int
     cluster: str | None
@@ -120,6 +143,7 @@ class _Document(_Exact):
     policy_hash: str | None
     dry_run: bool
     partial: str | None
+    ladder: list[_Rung]
     totals: _Totals
     pools: list[_Pool]
     holds: list[_Held]

@@ -1,0 +1,93 @@
+"""The ladder as people and tools read it."""
+
+from dataclasses import replace
+from io import StringIO
+
+import pytest
+from rich.console import Console
+
+from functions.cli.plan import table
+from functions.cli.plan.ladder_json import rungs
+from functions.cli.plan.ladder_rows import UNTRIED, headline, sentences
+from functions.cli.plan.view import view_of, with_ladder
+from shared.core.forecast.ladder import Ladder
+from tests.builders import NOW
+from tests.cli.plan.plans import of_every_kind, some_ladder
+
+
+def printed(ladder: Ladder, width: int = 80, notes: tuple[str, ...] = ()) -> list[str]:
+    pages = StringIO()
+    console = Console(file=pages, width=width, force_terminal=True, color_system=None)
+    table.show(console, with_ladder(view_of(of_every_kind(), notes=notes), ladder, "this policy"))
+    return [line.rstrip() for line in pages.getvalue().splitlines()]
+
+
+@pytest.mark.parametrize("width", [80, 120, 200])
+def test_it_is_the_first_thing_and_fits_the_terminal(width: int) -> None:
+    lines = printed(some_ladder(), width)
+
+    assert lines[:7] == [
+        "                         nodes  a month  a year  evictions a node",
+        "now                         10     $730  $8,760                 -",
+        "the autoscaler alone         8     $584  $7,008               5.0",
+        "this policy at rest          7     $511  $6,132               5.0",
+        "  + moving running Jobs      6     $438  $5,256               5.0",
+        "  + room in shop/db          6     $438  $5,256               5.0",
+        "no plan goes below           4     $292  $3,504                 -",
+    ]
+    assert lines[7].startswith("At rest by 23:30 UTC, in 1h31m; held up longest by time_gap (30m)")
+    assert max(map(len, lines)) <= width
+
+
+def test_a_warning_stands_above_it_and_other_notes_below() -> None:
+    lines = printed(some_ladder(), notes=("warning: something is odd.", "Without a policy."))
+
+    assert lines[0] == "warning: something is odd."
+    assert "2 nodes could go" in " ".join(lines[: lines.index("Without a policy.")])
+
+
+def test_what_the_rungs_do_not_say_is_said() -> None:
+    assert list(sentences(replace(some_ladder(), untried=True), NOW)) == [
+        "At rest by 23:30 UTC, in 1h31m; held up longest by time_gap (30m), nodes_per_pass (15m).",
+        "2 nodes could go, and never may: outside_windows. No allow-window of the pool is open.",
+        UNTRIED,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("expected", "alone"),
+    [
+        pytest.param("$73 less than the autoscaler alone.", 8, id="Ebb saves more"),
+        pytest.param("no more than the autoscaler alone.", 7, id="Ebb saves the same"),
+        pytest.param("$73 more than the autoscaler alone.", 6, id="Ebb leaves more"),
+    ],
+)
+def test_the_headline_says_what_ebb_adds_to_the_autoscaler(expected: str, alone: int) -> None:
+    ladder = some_ladder()
+    told = replace(ladder, alone=replace(ladder.alone, nodes=alone, cost=alone * 100_000))
+
+    assert headline(told, "this policy", NOW) == (
+        f"10 nodes for $730 a month now; the autoscaler alone comes to {alone} for ${alone * 73}, this policy at rest "
+        f"to 7 for $511 by 23:30 UTC. Saved: $219 a month ($2,628 a year), {expected}"
+    )
+
+
+def test_the_last_line_repeats_the_headline() -> None:
+    lines = printed(some_ladder(), 400)
+
+    assert lines[-1] == headline(some_ladder(), "this policy", NOW)
+
+
+def test_json_has_a_value_for_each_rung() -> None:
+    found = rungs(some_ladder())
+
+    assert [(each["rung"], each["wish"], each["nodes"]) for each in found] == [
+        ("now", None, 10),
+        ("autoscaler_alone", None, 8),
+        ("policy_at_rest", None, 7),
+        ("relaxed", "jobs", 6),
+        ("relaxed", "pdb", 6),
+        ("bound", None, 4),
+    ]
+    assert found[2]["by"] == "2026-03-04T23:30:05Z"
+    assert found[2]["held_up"][0] == {"reason": "time_gap", "seconds": 1800}
