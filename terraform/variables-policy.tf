@@ -27,7 +27,7 @@ variable "policy_file" {
     error_message = "policy_file: there is no such file; write a path from the folder in which terraform runs."
   }
   validation {
-    condition     = var.policy_file == null ? true : can(keys(yamldecode(file(var.policy_file))))
+    condition     = var.policy_file == null ? true : !fileexists(var.policy_file) || can(keys(yamldecode(file(var.policy_file))))
     error_message = "policy_file: it is no YAML mapping; `ebb policy check FILE` says where."
   }
 }

@@ -280,25 +280,111 @@ run "a_memory_that_is_written_counts" {
   }
 }
 
-run "a_cluster_that_ebb_cannot_serve_is_warned_of" {
+run "a_cluster_that_is_not_found_is_warned_of" {
+  command = plan
+
+  override_data {
+    target = data.google_container_cluster.target
+    values = {
+      self_link = ""
+    }
+  }
+
+  expect_failures = [check.the_cluster_can_be_served]
+}
+
+run "an_autopilot_cluster_is_warned_of" {
+  command = plan
+
+  override_data {
+    target = data.google_container_cluster.target
+    values = {
+      name             = "prod"
+      enable_autopilot = true
+    }
+  }
+
+  expect_failures = [check.the_cluster_can_be_served]
+}
+
+run "a_closed_dns_endpoint_is_warned_of" {
   command = plan
 
   override_data {
     target = data.google_container_cluster.target
     values = {
       name                           = "prod"
-      enable_autopilot               = true
-      node_pool                      = [{ name = "default-pool" }]
-      control_plane_endpoints_config = [{ dns_endpoint_config = [{ endpoint = "gke-1.europe-west1.gke.goog", allow_external_traffic = false }] }]
+      control_plane_endpoints_config = [{ dns_endpoint_config = [{ allow_external_traffic = false }] }]
     }
   }
 
   variables {
     network = { endpoint = "dns" }
-    policy  = { nodePools = { default-pool = { enabled = true }, defualt-pool = { enabled = true } } }
   }
 
   expect_failures = [check.the_cluster_can_be_served]
+}
+
+run "a_control_plane_without_a_way_in_is_warned_of" {
+  command = plan
+
+  override_data {
+    target = data.google_container_cluster.target
+    values = {
+      name                           = "prod"
+      private_cluster_config         = [{ enable_private_endpoint = true }]
+      control_plane_endpoints_config = [{ dns_endpoint_config = [{ allow_external_traffic = false }] }]
+    }
+  }
+
+  expect_failures = [check.the_cluster_can_be_served]
+}
+
+run "a_pool_that_is_not_there_is_warned_of" {
+  command = plan
+
+  override_data {
+    target = data.google_container_cluster.target
+    values = {
+      name      = "prod"
+      node_pool = [{ name = "default-pool" }]
+    }
+  }
+
+  variables {
+    policy = { nodePools = { default-pool = { enabled = true }, defualt-pool = { enabled = true } } }
+  }
+
+  expect_failures = [check.the_cluster_can_be_served]
+}
+
+run "behind_a_connector_a_closed_control_plane_is_no_matter" {
+  command = plan
+
+  override_data {
+    target = data.google_container_cluster.target
+    values = {
+      name                           = "prod"
+      node_pool                      = [{ name = "default-pool" }]
+      private_cluster_config         = [{ enable_private_endpoint = true }]
+      control_plane_endpoints_config = [{ dns_endpoint_config = [{ allow_external_traffic = false }] }]
+    }
+  }
+
+  # Of a Shared VPC's host project, with everything going through it.
+  variables {
+    network = { connector = "projects/host-project/locations/europe-west1/connectors/shared", egress = "ALL_TRAFFIC" }
+    policy  = { nodePools = { default-pool = { enabled = true } } }
+  }
+
+  assert {
+    condition = alltrue([
+      for function in [google_cloudfunctions2_function.planner, google_cloudfunctions2_function.drainer] :
+      function.service_config[0].vpc_connector == "projects/host-project/locations/europe-west1/connectors/shared" &&
+      function.service_config[0].vpc_connector_egress_settings == "ALL_TRAFFIC"
+    ])
+    error_message = "Both functions go through the host project's connector."
+  }
 }
 
 run "the_archive_of_a_release_is_uploaded_as_it_is" {

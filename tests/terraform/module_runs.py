@@ -182,6 +182,7 @@ def _said(tool: Terraform, folder: Path, cases: Cases) -> list[tuple[str, str, s
         call = {"source": f"./{name}/terraform", "project": "my-project", "cluster": CLUSTER}
         calls[name] = {**call, **_escaped(inputs)}
     _write(folder / "main.tf.json", {"module": calls})
+    _write(folder / "list.json", [])  # a file that is no policy
     return sentences(answered(tool, folder))
 
 

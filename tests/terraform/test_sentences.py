@@ -53,6 +53,10 @@ def test_no_input_but_the_policy_and_the_labels_is_outside_the_forms() -> None:
     assert re.findall(r"(\w+) += optional\(object", FORMS) == ["planner", "drainer"]
 
 
+def test_a_missing_policy_file_is_one_fault(answers: Answers) -> None:
+    assert len(answers[f"case{list(CASES).index('no policy file')}"]) == 1
+
+
 def test_what_can_work_is_not_refused(answers: Answers) -> None:
     assert answers["good"] == []
 
