@@ -49,6 +49,22 @@ def check(files: PolicyPaths, *, dump: Dumps = None, kubeconfig: Kubeconfig = No
     print_check(files, Sources(tuple(dump or ()), kubeconfig, context))
 
 
+@policies.command("init")
+def first(*, dump: Dumps = None, kubeconfig: Kubeconfig = None, context: Context = None) -> None:
+    """Print a first policy for the pools of a cluster or a dump: a dry run, commented, one night long enough.
+
+    Each pool has how many nodes it has, how full they are and how many could
+    go; the nights are those where the nodes stand.
+
+    Examples:
+      ebb policy init --dump cluster.json > policy.yaml
+      ebb policy init --context gke_shop_europe-west4_prod > policy.yaml
+    """
+    from functions.cli.policy.init import print_starter
+
+    print_starter(Sources(tuple(dump or ()), kubeconfig, context))
+
+
 @policies.command()
 def windows(
     file: PolicyPath,

@@ -1,0 +1,28 @@
+"""`ebb policy init`: a first policy for the pools of a cluster or a dump, on stdout. Must not decide what it holds."""
+
+import typer
+
+from functions.cli.inputs import NO_MARKS, NO_POLICY, Sources, gather
+from functions.cli.policy.starter import starter
+from shared.core.planning.make_plan import make_plan, potential
+from shared.core.records.state import ClusterState
+from shared.core.rules.situation import Situation
+from shared.errors import BadInput
+
+
+def print_starter(sources: Sources) -> None:
+    """Print the policy; what the reading does not know goes to stderr.
+
+    Raises:
+        BadInput: as `gather`, or no node belongs to a pool.
+        Retryable, Terminal: the cluster cannot be read.
+    """
+    inputs = gather(sources)
+    if not any(node.pool for node in inputs.snapshot.nodes):
+        raise BadInput(f"{inputs.snapshot.cluster}: no node belongs to a pool of GKE, and a policy names pools.")
+    situation = Situation(inputs.snapshot, ClusterState(), inputs.policy)
+    most = None if inputs.partial else potential(situation, inputs.prices)
+    for note in inputs.notes:
+        if note not in {NO_POLICY, NO_MARKS}:
+            typer.echo(note, err=True)
+    typer.echo(starter(inputs.snapshot, make_plan(situation, {}, inputs.prices), most), nl=False)

@@ -1,0 +1,141 @@
+"""`ebb policy init`: a first policy that is valid, drains nothing, and lets all that could go go in one night."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from functions.cli.inputs import Sources, gather
+from functions.cli.policy.night import HOURS, ZONES, time_zone
+from shared.core.forecast.ladder import Ladder, ladder
+from shared.core.policy import Policy
+from shared.core.policy.parsing import parse
+from shared.core.records.state import ClusterState
+from shared.core.rules.situation import Situation
+from tests.cli import dumps
+from tests.cli.test_main import ebb
+
+EVENING = datetime(2026, 3, 5, 19, tzinfo=UTC)
+"""Eight o'clock in Amsterdam, when the night of the policy begins."""
+
+
+def written(path: Path, nodes: int = 12, change: Callable[[dict[str, Any]], None] = lambda _: None) -> Path:
+    """Write a dump, each node fuller than the autoscaler drains by itself."""
+    found = json.loads(dumps.write(path, nodes).read_text().replace('"300m"', '"380m"'))
+    for item in found["items"]:
+        change(item)
+    path.write_text(json.dumps(found))
+    return path
+
+
+def starter(*args: str | Path) -> str:
+    shown = ebb("policy", "init", *args)
+    assert shown.exit_code == 0, shown.stderr
+    return shown.stdout
+
+
+def at_rest(dump: Path, policy: Policy) -> Ladder:
+    inputs = gather(Sources((dump,), at=EVENING))
+    return ladder(Situation(inputs.snapshot, ClusterState(), replace(policy, dry_run=False)), {}, inputs.prices)
+
+
+def test_it_is_a_valid_policy_that_drains_nothing(tmp_path: Path) -> None:
+    policy = tmp_path / "policy.yaml"
+    policy.write_text(starter("--dump", written(tmp_path / "night.json")))
+    shown = ebb("policy", "check", policy)
+    assert shown.exit_code == 0
+    assert [line for line in shown.stdout.splitlines() if line.startswith("warning: ") and "dryRun" not in line] == []
+    parsed = parse(policy.read_bytes())
+    assert (parsed.dry_run, sorted(parsed.pools)) == (True, sorted(dumps.POOLS))
+    assert all(each.enabled for each in parsed.pools.values())
+
+
+def test_each_pool_says_how_full_it_is_and_what_could_go(tmp_path: Path) -> None:
+    shown = starter("--dump", written(tmp_path / "night.json"))
+    comments = [line.partition("# ")[2] for line in shown.splitlines() if "enabled: true" in line]
+    assert len(comments) == 2
+    assert all(each.startswith("6 nodes of e2-standard-4, ") and " could go ($" in each for each in comments)
+    assert [line for line in shown.splitlines() if "#" not in line and line.rstrip()[-1:] not in ":}%m"] == []
+
+
+def test_one_night_is_enough_where_the_defaults_take_several(tmp_path: Path) -> None:
+    dump = written(tmp_path / "night.json", 300)
+    first = parse(starter("--dump", dump).encode())
+    defaults = replace(first, pools={name: replace(each, max_nodes_per_pass=1) for name, each in first.pools.items()})
+
+    sized, slow = at_rest(dump, first), at_rest(dump, defaults)
+
+    assert sized.at_rest.nodes < sized.alone.nodes
+    assert sized.by is not None
+    assert sized.by < EVENING + timedelta(hours=HOURS)
+    assert slow.by is not None
+    assert slow.by > EVENING + timedelta(hours=HOURS)
+
+
+def with_accelerators(item: dict[str, Any]) -> None:
+    if item["kind"] == "Node" and item["metadata"]["labels"]["cloud.google.com/gke-nodepool"] == "web-pool":
+        item["status"]["allocatable"]["nvidia.com/gpu"] = "1"
+
+
+def with_a_pool_of_one(item: dict[str, Any]) -> None:
+    if item["kind"] == "Node" and item["metadata"]["name"] == dumps.name_of(1):
+        item["metadata"]["labels"]["cloud.google.com/gke-nodepool"] = "own-pool"
+
+
+@pytest.mark.parametrize(
+    ("expected", "pool", "change"),
+    [
+        pytest.param("its nodes have accelerators", "web-pool", with_accelerators, id="accelerators"),
+        pytest.param("a pool of one node may be somebody's own", "own-pool", with_a_pool_of_one, id="one node"),
+    ],
+)
+def test_a_pool_that_is_better_left_says_why(
+    expected: str, pool: str, change: Callable[[dict[str, Any]], None], tmp_path: Path
+) -> None:
+    shown = starter("--dump", written(tmp_path / "night.json", 12, change))
+    lines = shown.splitlines()
+    assert expected in lines[lines.index(f"  {pool}:") + 1]
+    assert not parse(shown.encode()).pools[pool].enabled
+
+
+def test_a_partial_dump_gives_no_figure_of_what_could_go(tmp_path: Path) -> None:
+    dump = written(tmp_path / "night.json")
+    found = json.loads(dump.read_text())
+    found["items"] = [each for each in found["items"] if each["metadata"].get("namespace") != "kube-system"]
+    dump.write_text(json.dumps(found))
+    shown = ebb("policy", "init", "--dump", dump)
+    assert "every figure is partial" in shown.stderr
+    assert "could go" not in shown.stdout
+    assert parse(shown.stdout.encode()).pools
+
+
+def test_a_cluster_without_pools_gets_no_policy(tmp_path: Path) -> None:
+    def elsewhere(item: dict[str, Any]) -> None:
+        item["metadata"].get("labels", {}).pop("cloud.google.com/gke-nodepool", None)
+
+    shown = ebb("policy", "init", "--dump", written(tmp_path / "night.json", 12, elsewhere))
+    assert (shown.exit_code, shown.stdout) == (2, "")
+    assert "no node belongs to a pool of GKE" in shown.stderr
+
+
+@pytest.mark.parametrize(
+    ("expected", "zones"),
+    [
+        pytest.param("Europe/Amsterdam", ["europe-west4-a", "europe-west4-b", "us-central1-a"], id="where most stand"),
+        pytest.param("Etc/UTC", ["moon-base1-a"], id="a region that nobody knows"),
+        pytest.param("Etc/UTC", ["", ""], id="no zone"),
+        pytest.param("Etc/UTC", [], id="no nodes"),
+    ],
+)
+def test_the_night_is_that_of_the_nodes(expected: str, zones: list[str]) -> None:
+    assert time_zone(zones) == expected
+
+
+@pytest.mark.parametrize("zone", sorted(set(ZONES.values())))
+def test_every_time_zone_is_one(zone: str) -> None:
+    assert ZoneInfo(zone).key == zone
