@@ -63,6 +63,12 @@ def ebb(
 
     Exit codes: 0 done, 1 something is wrong with the policy or the cluster,
     2 wrong usage.
+
+    Examples:
+      ebb dump --out cluster.json
+      ebb plan --dump cluster.json
+      ebb policy init --dump cluster.json > policy.yaml
+      ebb plan --dump cluster.json --policy policy.yaml
     """
 
 
@@ -179,6 +185,10 @@ def demo(
     """Watch the whole loop on a simulated GKE on this machine, in under a minute. Changes nothing anywhere else.
 
     Exit code 1 if a promise was broken, or a process could not be started.
+
+    Examples:
+      ebb demo
+      ebb demo --logs demo-logs
     """
     from functions.cli.demo import become_the_demo
 
@@ -231,6 +241,9 @@ def pause(
 
     Needs EBB_CLUSTER, EBB_STATE and EBB_FIRESTORE_DATABASE, which Terraform's
     output cli names: eval "$(terraform output -raw cli)".
+
+    Examples:
+      ebb pause --reason "release weekend"
     """
     from functions.cli.drains.pause import set_pause
 
@@ -244,6 +257,9 @@ def resume(*, cluster: ClusterProfile = None, context: ClusterContext = None) ->
 
     Needs EBB_CLUSTER, EBB_STATE and EBB_FIRESTORE_DATABASE, which Terraform's
     output cli names: eval "$(terraform output -raw cli)".
+
+    Examples:
+      ebb resume
     """
     from functions.cli.drains.pause import end_pause
 
@@ -258,6 +274,9 @@ def doctor(*, cluster: ClusterProfile = None, context: ClusterContext = None) ->
     Changes nothing. Needs the functions' variables, which Terraform's output
     cli names: eval "$(terraform output -raw cli)". Exit code 1 if something
     keeps Ebb from working.
+
+    Examples:
+      ebb doctor
     """
     from functions.cli.doctor.commands import examine_installation
 

@@ -48,6 +48,11 @@ def drain(
     1 refused, given back, overruled, or not done after --timeout
     2 wrong usage
     130 interrupted; the drain goes on
+
+    Examples:
+      ebb drain gke-prod-web-pool-1a2b3c4d-x9k2 --dry-run
+      ebb drain gke-prod-web-pool-1a2b3c4d-x9k2 --ignore windows
+      ebb drain gke-prod-web-pool-1a2b3c4d-x9k2 --no-wait
     """
     from functions.cli.drains.client import open_installation
     from functions.cli.drains.drain import DrainOptions, order_drain
@@ -83,6 +88,10 @@ def release(
     1 one is not free in time, or unknown
     2 wrong usage
     130 interrupted; the releases stand
+
+    Examples:
+      ebb release gke-prod-web-pool-1a2b3c4d-x9k2
+      ebb release all --timeout 10m
     """
     from functions.cli.drains.client import open_installation
     from functions.cli.drains.release import ReleaseOptions, order_release
@@ -112,8 +121,8 @@ def status(
     output cli names: eval "$(terraform output -raw cli)".
 
     Examples:
-      terraform output -raw cli > ~/.config/ebb/prod.env
       ebb status --cluster prod --watch
+      ebb status --output json
     """
     from functions.cli.drains import status_json, status_table
     from functions.cli.drains.pause import open_switch

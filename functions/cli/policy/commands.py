@@ -18,10 +18,21 @@ from shared.core.reasons import DrainReason
 if TYPE_CHECKING:
     from functions.cli.policy.importing import Imported
 
-policies = Commands(cls=PlainGroup, no_args_is_help=True, help="Check, draw, compare and convert policies.")
-imports = Commands(
-    cls=PlainGroup, no_args_is_help=True, help="Convert the configuration of another consolidator into a policy."
-)
+_POLICIES = """Begin, check, draw, compare and convert policies.
+
+Examples:
+  ebb policy init --dump cluster.json > policy.yaml
+  ebb policy check policy.yaml
+  ebb policy windows policy.yaml
+"""
+_IMPORTS = """Convert the configuration of another consolidator into a policy.
+
+Examples:
+  kubectl get nodepools -o yaml | ebb policy import karpenter -
+  ebb policy import estafette configmap.yaml > policy.yaml
+"""
+policies = Commands(cls=PlainGroup, no_args_is_help=True, help=_POLICIES)
+imports = Commands(cls=PlainGroup, no_args_is_help=True, help=_IMPORTS)
 policies.add_typer(imports, name="import")
 Given = Annotated[Path, typer.Argument(metavar="FILE", help="YAML or JSON, as kubectl prints it; - is stdin.")]
 PolicyPaths = Annotated[
@@ -94,7 +105,13 @@ def windows(
         ),
     ] = DrainReason.UNDERUTILIZED,
 ) -> None:
-    """Draw how many nodes of each pool may go in each hour, and which budget, window, freeze or rate decides."""
+    """Draw how many nodes of each pool may go in each hour, and which budget, window, freeze or rate decides.
+
+    Examples:
+      ebb policy windows policy.yaml
+      ebb policy windows policy.yaml --days 2 --at 2026-03-27T00:00Z
+      ebb policy windows policy.yaml --pool web-pool --nodes web-pool=40
+    """
     from functions.cli.policy.windows import WindowsOptions, print_windows
 
     print_windows(file, WindowsOptions(days, at, tuple(nodes or ()), pool, time_zone, reason))
@@ -117,6 +134,10 @@ def diff(
 
     Where no cluster is named and there is no kubeconfig, only the settings are
     compared.
+
+    Examples:
+      ebb policy diff old.yaml new.yaml
+      ebb policy diff old.yaml new.yaml --dump cluster.json --assume-marked
     """
     from functions.cli.policy.diff import print_diff
 
@@ -155,6 +176,10 @@ def estafette(
 
     The two times are also read from the process's own variables,
     NEEDED_MARKED_TIME_FOR_REMOVAL_SECONDS and MINIMUM_NODE_AGE_SECONDS.
+
+    Examples:
+      ebb policy import estafette configmap.yaml > policy.yaml
+      kubectl get configmap -n compactor -o yaml | ebb policy import estafette -
     """
     from functions.cli.policy.importing import from_estafette
 
@@ -170,7 +195,11 @@ def node_refiner(
         typer.Option("--pool", metavar="NAME", help="A pool that Ebb may drain; node-refiner knew no pools."),
     ] = None,
 ) -> None:
-    """Convert the ConfigMap node-refiner-cm of SAP node-refiner."""
+    """Convert the ConfigMap node-refiner-cm of SAP node-refiner.
+
+    Examples:
+      ebb policy import node-refiner configmap.yaml --pool web-pool
+    """
     from functions.cli.policy.importing import from_node_refiner
 
     _print_imported(file, lambda data: from_node_refiner(data, tuple(pool or ())))
@@ -178,7 +207,11 @@ def node_refiner(
 
 @imports.command()
 def karpenter(file: Given) -> None:
-    """Convert Karpenter's NodePools (v1, v1beta1), one or many: their disruption block and what belongs to it."""
+    """Convert Karpenter's NodePools (v1, v1beta1), one or many: their disruption block and what belongs to it.
+
+    Examples:
+      kubectl get nodepools -o yaml | ebb policy import karpenter -
+    """
     from functions.cli.policy.importing import from_karpenter
 
     _print_imported(file, from_karpenter)
