@@ -181,6 +181,10 @@ def demo(
     logs: Annotated[
         Path | None, typer.Option("--logs", metavar="FOLDER", help="Keep what the processes wrote in this folder.")
     ] = None,
+    keep: Annotated[
+        bool,
+        typer.Option("--keep", help="Leave all of it up until Ctrl-C, to try status, drain and pause on."),
+    ] = False,
 ) -> None:
     """Watch the whole loop on a simulated GKE on this machine, in under a minute. Changes nothing anywhere else.
 
@@ -192,7 +196,7 @@ def demo(
     """
     from functions.cli.demo import become_the_demo
 
-    become_the_demo(logs)
+    become_the_demo(logs, keep=keep)
 
 
 @app.command()

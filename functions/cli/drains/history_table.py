@@ -51,4 +51,4 @@ def _cells(past: PastDrain, history: History) -> tuple[str, ...]:
 
 def _why(past: PastDrain) -> str:
     word = past.record.why
-    return " ".join(part for part in (f"{word}:" if word else "", past.sentence, past.record.detail) if part)
+    return " ".join(part for part in (f"{word}:" if word else "", past.sentence) if part)

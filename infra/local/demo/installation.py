@@ -46,6 +46,8 @@ class DemoInstallation:
     plan_url: str
     planner: Child
     drainer: Child
+    environment: Mapping[str, str]
+    """The functions' own: what a command needs, too, to act on them."""
 
 
 @contextmanager
@@ -74,6 +76,7 @@ def running(folder: Path, scenario: Path = SCENARIO) -> Iterator[DemoInstallatio
             f"http://{_HOST}:{plan_port}/",
             planner,
             drainer,
+            environment,
         )
 
 

@@ -11,6 +11,7 @@ from types import FrameType
 from typing import Final
 
 from infra.local.demo.installation import DemoInstallation, running
+from infra.local.demo.keeping import keep_up
 from infra.local.demo.promise.check import PromiseResult, check
 from infra.local.demo.promise.evidence import Evidence, PassRecord, limits_of, pdb_rules_of
 from infra.local.demo.screen import Screen, table
@@ -23,10 +24,11 @@ STOPPED: Final = 130
 _ADVERTISED_SECONDS: Final = 60
 
 
-def run(logs: Path | None) -> int:
+def run(logs: Path | None, *, keep: bool = False) -> int:
     """Tell the story and return the exit code: 0 when every promise was kept, 1 when one was broken.
 
-    `logs`: a folder that logs, state and the API's record are copied to at the end.
+    `logs`: a folder that logs, state and the API's record are copied to at the end. `keep`: leave all that runs up
+    until Ctrl-C, for a person to try the commands on.
 
     Raises:
         Terminal: a process did not start or did not last.
@@ -40,7 +42,7 @@ def run(logs: Path | None) -> int:
         with _ended_by_signals(), tempfile.TemporaryDirectory(prefix="ebb-demo-") as name:
             folder = Path(name)
             try:
-                return _run(screen, folder, begun)
+                return _run(screen, folder, begun, keep=keep)
             finally:
                 if logs is not None:
                     shutil.copytree(folder, logs, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.bound"))
@@ -49,7 +51,7 @@ def run(logs: Path | None) -> int:
         return STOPPED
 
 
-def _run(screen: Screen, folder: Path, begun: float) -> int:
+def _run(screen: Screen, folder: Path, begun: float, *, keep: bool) -> int:
     with running(folder) as installation:
         story = new_story(installation, screen, folder, begun)
         pdb_rules = pdb_rules_of(
@@ -68,8 +70,10 @@ def _run(screen: Screen, folder: Path, begun: float) -> int:
             cordoned_by_persons=frozenset({story.persons_node}),
         )
         show_closing(story)
-    findings = (_came_to_rest(story), *check(evidence))
-    _show(screen, findings, time.monotonic() - begun)
+        findings = (_came_to_rest(story), *check(evidence))
+        _show(screen, findings, time.monotonic() - begun)
+        if keep:
+            keep_up(screen, installation, folder, story.check_processes)
     return KEPT if all(finding.kept for finding in findings) else BROKEN
 
 
