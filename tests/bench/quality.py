@@ -1,8 +1,9 @@
 """Which share of what could go at all is found on generated clusters, by money, against the bound.
 
 Plain ones, ones with every rule of placement, and the widest mix, whose nodes may also be kept by opt-outs, bare pods,
-Jobs and PodDisruptionBudgets: those are pinned in the bound. Each result is judged by two checkers that share no code
-with the planner, and fails the bench if it breaks a rule or beats the bound.
+Jobs and PodDisruptionBudgets: those are pinned in the bound, and `kept_by_placement` says what becomes of the others.
+Each result is judged by two checkers that share no code with the planner, and fails the bench if it breaks a rule or
+beats the bound.
 """
 
 from collections.abc import Collection, Mapping
@@ -15,22 +16,21 @@ from shared.core.placement import Candidate, Simulation, search
 from shared.core.planning.candidates import AssessedNode, assess_nodes
 from shared.core.planning.make_plan import potential
 from shared.core.policy import PoolPolicy
-from shared.core.reasons import PodBlock, Unremovable
 from shared.core.records.state import ClusterState
 from shared.core.rules.nodes import SAFETY_RULES
 from shared.core.rules.situation import Situation
-from shared.core.rules.unmodelled import UNMODELLED
 from tests import placement_checker
+from tests.bench import kept_by_placement
 from tests.bench.bound_of import bound_of, rules_of
 from tests.bench.clusters.api import snapshot as snapshot_of
 from tests.bench.clusters.generated import BenchCluster, generated
 from tests.bench.clusters.judging import faults
 from tests.bench.clusters.workloads import Mix
+from tests.bench.kept_by_placement import is_pinned
 from tests.bench.reporting import say, timed
 from tests.builders import policy
 
 GOALS: Final = {Mix.PLAIN: "95%", Mix.RICH: "80%", Mix.MIXED: "(told, not bounded)"}
-_RULES_OF_PLACEMENT: Final = frozenset(reason for reason, _ in UNMODELLED)
 _ROBUST_UP_TO: Final = 1000
 """Nodes up to which the proof under all strategies is searched as well."""
 _CHECKED_UP_TO: Final = 200
@@ -49,36 +49,25 @@ class Quality:
     seconds: float
     robust: int | None
     """What is saved when the plan must hold under all strategies, with the default headroom; None = not searched."""
-    unmodelled: Collection[str]
-    """Nodes with pods that have rules of placement, and nothing else that keeps them."""
     pinned: int
     """Nodes that something else keeps."""
-    let_go: float
-    """Of the unmodelled ones, how many go in the bound's solution; the last one in part."""
 
     @property
     def share(self) -> float:
         return self.saving / self.bound if self.bound > 0 else 1.0
-
-    @property
-    def freed_of_unmodelled(self) -> float:
-        """How many of them go, of those that the bound lets go."""
-        return len(set(self.freed) & set(self.unmodelled)) / self.let_go if self.let_go > 0 else 1.0
 
 
 def run(*, quick: bool) -> None:
     for count in (60, 200) if quick else (60, 200, 1000):
         for mix in GOALS:
             told(mix, measured(generated(count, mix)))
+    kept_by_placement.run(quick=quick)
 
 
 def told(mix: Mix, found: Quality) -> None:
     what = f"{mix.value}, {found.nodes:,} nodes: {len(found.freed):,} go, {found.seconds:.1f} CPU s"
     robust = "" if found.robust is None else f", robust {found.robust / max(found.bound, 1):.1%}"
     say(what, f"{found.share:.1%} of the bound{robust}", GOALS[mix])
-    if mix is Mix.MIXED:
-        what = f"of {len(found.unmodelled):,} nodes that only rules of placement keep"
-        say(what, f"{found.freed_of_unmodelled:.1%} of {found.let_go:.0f} go", "90%")
 
 
 def measured(cluster: BenchCluster) -> Quality:
@@ -86,13 +75,11 @@ def measured(cluster: BenchCluster) -> Quality:
     situation = Situation(picture, ClusterState(), policy())
     seconds, found = timed(lambda: potential(situation, load()))
     rows = assess_nodes(situation, SAFETY_RULES)
-    pinned = [row.node.name for row in rows if _is_pinned(row)]
+    pinned = [row.node.name for row in rows if is_pinned(row)]
     bound = bound_of(picture, pinned, rules_of(cluster))
     moves = {move.pod: move.node for move in found.moves}
     _judge(cluster, picture, moves, found.nodes)
     assert found.saving <= bound.saving + 1, (found.saving, bound.saving)
-    ruled = _ruled(cluster) - set(pinned)
-    gone = {node.name: share for node, share in zip(picture.nodes, bound.shares, strict=True)}
     return Quality(
         nodes=len(picture.nodes),
         freed=found.nodes,
@@ -101,9 +88,7 @@ def measured(cluster: BenchCluster) -> Quality:
         bound=bound.saving,
         seconds=seconds,
         robust=_robust(situation, rows) if len(rows) <= _ROBUST_UP_TO else None,
-        unmodelled=ruled,
         pinned=len(pinned),
-        let_go=sum(gone[name] for name in ruled),
     )
 
 
@@ -117,14 +102,3 @@ def _robust(situation: Situation, rows: Collection[AssessedNode]) -> int:
     headroom = dict.fromkeys(situation.snapshot.nodes_by_pool, PoolPolicy().headroom_percent)
     candidates = [Candidate(row.node.name, load().of(row.node).per_hour) for row in rows if row.is_candidate]
     return search(Simulation.of(situation.snapshot, headroom=headroom), candidates).saving
-
-
-def _is_pinned(row: AssessedNode) -> bool:
-    """Whether something else than a rule of placement keeps the node."""
-    reasons = {each.reason for each in row.blockers} - {Unremovable.BLOCKED_BY_POD}
-    return any(not isinstance(reason, PodBlock) or reason not in _RULES_OF_PLACEMENT for reason in reasons)
-
-
-def _ruled(cluster: BenchCluster) -> set[str]:
-    ruled = (each for each in cluster.workloads if each.constrained)
-    return {cluster.nodes[place].name for each in ruled for place in cluster.places[each.name]}

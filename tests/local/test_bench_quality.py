@@ -11,6 +11,7 @@ from tests.bench.clusters.generated import BenchCluster, generated
 from tests.bench.clusters.judging import faults
 from tests.bench.clusters.placing import BenchNode
 from tests.bench.clusters.workloads import BenchWorkload, Mix
+from tests.bench.kept_by_placement import MEASURES, freed
 from tests.bench.quality import GOALS, measured
 from tests.bench.scale.report import write
 from tests.bench.scale.whole_pass import whole_pass
@@ -38,6 +39,13 @@ def test_what_is_found_breaks_no_rule_and_does_not_beat_the_bound(mix: Mix) -> N
     found = measured(generated(30, mix))
     assert found.freed
     assert bool(found.pinned) is (mix is Mix.MIXED)
+
+
+def test_a_search_is_measured_by_what_it_is_after() -> None:
+    found = freed(generated(30, Mix.MIXED))
+    assert found.keys() == MEASURES.keys()
+    assert found["nodes"].share == found["nodes"].in_nodes
+    assert all(each.kept and 0.8 < each.share < 1.001 for each in found.values())
 
 
 NODES = [BenchNode(name, "p", "e2-standard-4", zone, 1000, 1000) for name, zone in (("a", "x"), ("b", "x"), ("c", "y"))]
