@@ -15,7 +15,8 @@ from shared.core.forecast.later import without
 from shared.core.placement import Simulation
 from shared.core.placement.cluster_arrays import ClusterArrays
 from shared.core.placement.node_filters import NodeMask
-from shared.core.placement.packing import OUTSIDE, Packing
+from shared.core.placement.node_room import OUTSIDE
+from shared.core.placement.packing import Packing
 from shared.core.placement.strategies import FIRST_FIT, LEAST_ALLOCATED, MOST_ALLOCATED, Strategy
 
 SCORING: Final[Mapping[str, Strategy]] = {"BALANCED": LEAST_ALLOCATED, "OPTIMIZE_UTILIZATION": MOST_ALLOCATED}

@@ -11,7 +11,8 @@ from itertools import groupby
 
 from shared.core.cluster.pod import Pod
 from shared.core.placement.exclusions import NO_CHOICE, NodeChoice, choice
-from shared.core.placement.packing import OUTSIDE, Packing
+from shared.core.placement.node_room import OUTSIDE
+from shared.core.placement.packing import Packing
 from shared.core.placement.simulation import Simulation
 from shared.core.reasons import Finding
 

@@ -12,7 +12,8 @@ from typing import Final
 
 import numpy as np
 
-from shared.core.placement.packing import OUTSIDE, Packing
+from shared.core.placement.node_room import OUTSIDE
+from shared.core.placement.packing import Packing
 
 EJECTIONS: Final = 4
 """Displaced pods asked to go elsewhere before a pod is said to have no place."""

@@ -7,29 +7,18 @@ Must not decide who may be moved or which node is tried first.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
-import numpy as np
-
-from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.pod_kinds import is_daemon
-from shared.core.cluster.resources import PODS
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.assignments import Move, named
-from shared.core.placement.bounds import Amounts
 from shared.core.placement.cluster_arrays import ClusterArrays
 from shared.core.placement.guided import GuidedPacking
-from shared.core.placement.packing import OUTSIDE, Packing, Removal
+from shared.core.placement.headroom import headroom_of
+from shared.core.placement.no_place import NoPlace, refusal
+from shared.core.placement.node_room import OUTSIDE
+from shared.core.placement.packing import Packing, Removal
 from shared.core.placement.strategies import POTENTIAL, ROBUST
-
-
-@dataclass(frozen=True)
-class NoPlace:
-    """The first pod that found no place, and what was tried."""
-
-    pod: Pod
-    detail: str
 
 
 class Simulation:
@@ -73,7 +62,7 @@ class Simulation:
         simulation._depart(arrays.places_of(departing))
         simulation._keep_room(arrays.places_of(announced))
         if headroom:
-            amounts = _headroom(arrays, headroom)
+            amounts = headroom_of(arrays, headroom)
             for packing in simulation._packings:
                 packing.hold_back(amounts)
         return simulation
@@ -120,10 +109,10 @@ class Simulation:
         for packing in self._packings:
             removal = packing.remove(node, own)
             if not removal.succeeded:
-                refusal = self._refusal(packing, removal)
+                found = refusal(packing, removal)
                 for earlier, success in done:
                     earlier.undo(success)
-                return refusal
+                return found
             done.append((packing, removal))
         self._taken.append(node)
         return None
@@ -210,35 +199,3 @@ class Simulation:
         """Return what needs a place now and does not get one with its departing node."""
         departing = {self.arrays.nodes[node].name for node in self._departing}
         return (pod for pod in self.arrays.pending if pod.node not in departing)
-
-    def _refusal(self, packing: Packing, removal: Removal) -> NoPlace:
-        if removal.blocked is None:
-            return NoPlace(
-                self._pod_of(removal.node, removal.misplaced or 0),
-                f"it could not come back to its new place once all lie there; packed as: {packing.strategy.name}",
-            )
-        kind = removal.blocked
-        pod, fixed = self._pod_of(removal.node, kind), self.arrays.fixed(kind)
-        if fixed:
-            return NoPlace(pod, fixed[0].reason.value)
-        admitting, fitting = packing.options(kind)
-        return NoPlace(
-            pod, f"{admitting} nodes admit it, {fitting} have room for one; packed as: {packing.strategy.name}"
-        )
-
-    def _pod_of(self, node: int, kind: int) -> Pod:
-        """Return a pod of the class, one of the node if there is any."""
-        spec = self.arrays.classes[kind]
-        return next((pod for pod in self.arrays.movable(node) if pod.spec is spec), self.arrays.example[spec])
-
-
-def _headroom(arrays: ClusterArrays, percent: Mapping[str, int]) -> Amounts:
-    """Return amounts by axis and node, rounded up; the number of pods is not held back."""
-
-    def share(node: Node) -> int:
-        return percent.get(node.pool, 0)
-
-    shares = np.fromiter(map(share, arrays.nodes), np.int64, len(arrays.nodes))
-    amounts = -(-arrays.allocatable * shares // 100)
-    amounts[arrays.axes.index(PODS)] = 0
-    return amounts

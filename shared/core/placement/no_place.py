@@ -1,0 +1,34 @@
+"""Why a node could not be taken: the pod that found no place, and what was tried. Must not try anything itself."""
+
+from dataclasses import dataclass
+
+from shared.core.cluster.pod import Pod
+from shared.core.placement.cluster_arrays import ClusterArrays
+from shared.core.placement.packing import Packing, Removal
+
+
+@dataclass(frozen=True)
+class NoPlace:
+    """The first pod that found no place, and what was tried."""
+
+    pod: Pod
+    detail: str
+
+
+def refusal(packing: Packing, removal: Removal) -> NoPlace:
+    """Say why a removal failed that is taken back by now."""
+    arrays, tried = packing.arrays, f"packed as: {packing.strategy.name}"
+    if removal.blocked is None:
+        pod = _pod_of(arrays, removal.node, removal.misplaced or 0)
+        return NoPlace(pod, f"it could not come back to its new place once all lie there; {tried}")
+    pod, fixed = _pod_of(arrays, removal.node, removal.blocked), arrays.fixed(removal.blocked)
+    if fixed:
+        return NoPlace(pod, fixed[0].reason.value)
+    admitting, fitting = packing.options(removal.blocked)
+    return NoPlace(pod, f"{admitting} nodes admit it, {fitting} have room for one; {tried}")
+
+
+def _pod_of(arrays: ClusterArrays, node: int, kind: int) -> Pod:
+    """Return a pod of the class, one of the node if there is any."""
+    spec = arrays.classes[kind]
+    return next((pod for pod in arrays.movable(node) if pod.spec is spec), arrays.example[spec])

@@ -1,0 +1,145 @@
+"""Where one pod may lie: what is free on each node that is open, and what the constraints count.
+
+Pods are put and taken back one by one, in place; both cost a few steps whatever the size of the cluster. Works on class
+and node indices of one `ClusterArrays`. Must not know who leaves a node together, nor take anything back by itself.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final, TypeVar
+
+import numpy as np
+
+from shared.core.placement.bounds import Amounts
+from shared.core.placement.cluster_arrays import ClusterArrays
+from shared.core.placement.constraints import CONSTRAINTS, NewConstraint
+from shared.core.placement.fit_cache import FitCache
+from shared.core.placement.node_filters import NodeMask
+from shared.core.placement.strategies import Strategy
+
+OUTSIDE: Final = -1
+"""The node index of pods that are not bound yet."""
+Answer = TypeVar("Answer")
+_NEVER: Final = np.int64(np.iinfo(np.int64).max)
+
+
+class NodeRoom:
+    """The nodes as one strategy sees them, with all that was put there."""
+
+    def __init__(self, arrays: ClusterArrays, strategy: Strategy) -> None:
+        self.arrays = arrays
+        self.strategy = strategy
+        self._free = arrays.free.copy()
+        self._open = arrays.destinations.copy()
+        self._ties = strategy.ties(len(arrays.nodes))
+        self._key = strategy.direction * arrays.room(self._free) + self._ties
+        self._constraints = arrays.constraint_states.copy()
+        self._relocated: dict[int, Counter[int]] = {}
+        """By node, what was put there."""
+        self._fit_cache = FitCache(arrays, self._free, self._open)
+        self._careful = False
+        """Whether a pod goes where it costs no other its place, as far as the constraints prefer it."""
+
+    def _stand_at(self, start: "NodeRoom") -> None:
+        """Take over, new as this one is, how the pods lie in another of the same arrays and strategy."""
+        self._free[...], self._open[...], self._key[...] = start._free, start._open, start._key  # noqa: SLF001 - its like
+        self._constraints = start._constraints.copy()  # noqa: SLF001
+        self._relocated = {node: Counter(kinds) for node, kinds in start._relocated.items()}  # noqa: SLF001
+
+    def close(self, nodes: Sequence[int]) -> None:
+        """Take nodes out of the destinations."""
+        for node in nodes:
+            self._open[node] = False
+            self._constraints.close(node)
+            self._fit_cache.touch(node)
+
+    def bar(self, nodes: Sequence[int]) -> None:
+        """Put nothing more on nodes of which nobody knows whether they go."""
+        for node in nodes:
+            self._open[node] = False
+            self._constraints.bar(node)
+            self._fit_cache.touch(node)
+
+    def open(self, nodes: Sequence[int]) -> None:
+        """Let nodes receive pods, whatever kept them from it in the picture."""
+        for node in nodes:
+            self._open[node] = True
+            self._fit_cache.touch(node)
+
+    def hold_back(self, amounts: Amounts) -> None:
+        """Keep headroom free: amounts by axis and node."""
+        self._free -= amounts
+        self._key = self.strategy.direction * self.arrays.room(self._free) + self._ties
+        self._fit_cache.forget()
+
+    def options(self, kind: int) -> tuple[int, int]:
+        """Return how many open nodes admit a class, and how many of them have room and may take it."""
+        admitting = self.arrays.admitting(kind) & self._open
+        return int(admitting.sum()), int(self.taking(kind).sum())
+
+    def taking(self, kind: int) -> NodeMask:
+        """Return the nodes that are open, admit the class, have room for one pod of it and are allowed to take it.
+
+        The mask may be shared, do not write to it.
+        """
+        mask = self._fit_cache.of(kind)
+        allowed = self._constraints.allowed(kind)
+        return mask if allowed is None else mask & allowed
+
+    def without(self, kind: int, node: int, ask: Callable[[], Answer]) -> Answer:
+        """Return an answer as it is while a pod of the class that was given this place is not there."""
+        self._put(kind, node, -1)
+        found = ask()
+        self._put(kind, node, 1)
+        return found
+
+    def best_beside(self, kind: int, node: int) -> int:
+        """Return the feasible node that the strategy would choose for the class if this one were not there; OUTSIDE."""
+        others = self.taking(kind).copy()
+        others[node] = False
+        return int(np.where(others, self._key, _NEVER).argmin()) if others.any() else OUTSIDE
+
+    def shut(self) -> NodeMask:
+        """Return the nodes that receive nothing, whatever it is."""
+        mask: NodeMask = ~self._open
+        return mask
+
+    def lacking(self, kind: int) -> Iterator[tuple[str, NodeMask]]:
+        """Yield each resource that the class asks for, with the nodes that have too little of it free."""
+        for axis, amount in self.arrays.needs[kind]:
+            yield self.arrays.axes[axis], self._free[axis] < amount
+
+    def refusing(self, kind: int) -> Iterator[tuple[NewConstraint, NodeMask]]:
+        """Yield each constraint that concerns the class, with the nodes that it forbids it as the pods lie now."""
+        for constraint, answer in self._constraints.answers(kind):
+            ever = self.arrays.constraints.admitted_by(constraint, kind)
+            allowed = [mask for mask in (ever, answer) if mask is not None]
+            yield CONSTRAINTS[constraint], ~np.logical_and.reduce([np.ones(len(self.arrays.nodes), np.bool_), *allowed])
+
+    def _place(self, kind: int) -> int:
+        """Put one pod of the class onto its best feasible node; OUTSIDE when there is none."""
+        target = self._best(kind)
+        if target != OUTSIDE:
+            self._put(kind, target, 1)
+        return target
+
+    def _best(self, kind: int) -> int:
+        """Return the feasible node that the strategy would choose for one pod of the class, or OUTSIDE."""
+        mask = self.taking(kind)
+        if self._careful:
+            mask = self._constraints.preferred(kind, mask)
+        target = int(np.where(mask, self._key, _NEVER).argmin()) if len(mask) else OUTSIDE
+        return target if target != OUTSIDE and mask[target] else OUTSIDE
+
+    def _put(self, kind: int, node: int, pods: int) -> None:
+        for axis, amount in self.arrays.needs[kind]:
+            self._free[axis, node] -= pods * amount
+        relocated = self._relocated.setdefault(node, Counter())
+        relocated[kind] += pods
+        if not relocated[kind]:
+            del relocated[kind]
+        if self.strategy.direction:
+            room = self.arrays.room_on(self._free, node)
+            self._key[node] = self.strategy.direction * room + self._ties[node]
+        self._constraints.place(kind, node, pods)
+        self._fit_cache.touch(node)
