@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from shared.adapters.kubernetes.anonymize.files import Table, anonymized
 from shared.adapters.kubernetes.anonymize.objects import KINDS
@@ -16,10 +18,11 @@ from shared.core.planning.make_plan import make_plan, potential
 from shared.core.planning.plan import Plan, Potential
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
+from shared.errors import BadDump
 from shared.ports import PoolsReading
 from shared.store.snapshots import snapshot_of
 from tests.adapters.rich_dump import OWN, rich_dump
-from tests.adapters.test_dump import listed, write
+from tests.adapters.test_dump import FULL_POD, a_node, a_pod, anything, listed, places, spoilt, write
 from tests.builders import policy
 
 EAGER = replace(policy(), other_pools=policy(max_nodes_per_pass=20).pool("a"))
@@ -122,6 +125,35 @@ def test_equal_dumps_give_equal_pseudonyms(tmp_path: Path) -> None:
     first, _ = under_other_names(write(tmp_path / "a.json", listed(*objects)))
     second, _ = under_other_names(write(tmp_path / "b.json", listed(*objects)))
     assert first.read_bytes() == second.read_bytes()
+
+
+TOKEN = {"name": "kube-api-access-abcde", "projected": {"sources": []}}
+OWN_VOLUME = {"name": "kube-api-access-acme1", "ephemeral": {"volumeClaimTemplate": {"spec": {}}}}
+
+
+def test_the_volume_of_every_pod_s_token_keeps_one_name(tmp_path: Path) -> None:
+    pods = [
+        a_pod(f"p{each}", volumes=[{**TOKEN, "name": f"kube-api-access-{each:05}"}, OWN_VOLUME]) for each in range(3)
+    ]
+    anonymous, _ = under_other_names(write(tmp_path / "dump.json", listed(a_node(), *pods)))
+    reading, _ = read_dump([anonymous])
+    assert {pod.spec.volumes[0].kind for pod in reading.pods} == {"projected"}
+    assert len({pod.spec for pod in reading.pods}) == 1
+
+
+OBJECTS = [*rich_dump(2, 2, 12), FULL_POD]
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(item=st.sampled_from(OBJECTS), place=places, value=anything)
+def test_no_spoilt_object_ends_in_anything_but_a_sentence(
+    tmp_path: Path, item: dict[str, Any], place: list[int], value: Any
+) -> None:
+    path = write(tmp_path / "dump.json", listed(a_node("whole"), spoilt(item, place, value)))
+    try:
+        under_other_names(path)
+    except BadDump as fault:
+        assert str(fault).startswith(f"{path}: ")  # noqa: PT017 - either way is right
 
 
 def test_every_kind_that_a_plan_reads_has_another_name() -> None:

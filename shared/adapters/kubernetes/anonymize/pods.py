@@ -85,7 +85,7 @@ def _volume(namer: Namer, given: Mapping[str, Any], pod_name: str) -> Object:
     kind = next((each for each in given if each != "name"), "emptyDir")
     if kind == EPHEMERAL:
         namer.made_claim(pod_name, name)
-    mounted = "kube-api-access" if _TOKEN.fullmatch(name) else namer.name("volume", name)
+    mounted = "kube-api-access" if kind == "projected" and _TOKEN.fullmatch(name) else namer.name("volume", name)
     return {"name": mounted, kind: storage.source(namer, given.get(kind) or {})}
 
 

@@ -40,11 +40,14 @@ class Gathering:
         self.made: dict[str, tuple[str, str]] = {}
 
     def name(self, sort: str, given: str) -> str:
+        """Raises TypeError: it is no name."""
+        if not isinstance(given, str):
+            raise TypeError(f"{given!r} is no name")
         self.names[sort].add(given)
         return given
 
     def value(self, key: str, given: str) -> str:
-        self.names["value"].add(given)
+        self.name("value", given)
         number = _number(given)
         if number is not None:
             self.numbers[key].add(number)
