@@ -39,12 +39,13 @@ def show_plan(sources: Sources, output: Format, asked: AskedNodes, options: Plan
             for view in views:
                 table.show(console, view, asked)
                 fleet.end_of_report(console, views)
-            fleet.show_total(console, views)
+            fleet.show_total(console, views, whose)
     elif output is Format.MARKDOWN:
-        typer.echo("\n\n".join((*(markdown.page(view, asked) for view in views), *fleet.markdown(views))))
+        typer.echo("\n\n".join((*(markdown.page(view, asked) for view in views), *fleet.markdown(views, whose))))
     else:
         typer.echo("\n".join(dict.fromkeys(note for view in views for note in view.notes)), err=True)
-        typer.echo(_written(fleet.document([as_json.document(view, asked) for view in views]), output))
+        documents = [as_json.document(view, asked) for view in views]
+        typer.echo(_written(fleet.document(documents, views), output))
 
 
 def _written(document: dict[str, Any], output: Format) -> str:

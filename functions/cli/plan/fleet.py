@@ -4,26 +4,38 @@ Must not decide anything: it adds up what the views hold.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from rich.console import Console
 from rich.table import Table
 
-from functions.cli.format import monthly
+from functions.cli.format import whole_dollars
+from functions.cli.plan.ladder_json import rungs
+from functions.cli.plan.ladder_rows import headline
 from functions.cli.plan.layout import GAP
 from functions.cli.plan.view import PlanView
+from shared.core.forecast.ladder import Ladder, LadderStep
 
 SCHEMA: Final = 1
+PARTIAL: Final = "Partial: "
+UNKNOWN: Final = "unknown"
 _LINE: Final = 72
 _SUMS: Final = ("nodes", "pods", "orders", "cost_per_hour", "saving_per_hour", "saving_per_month")
 
 
-def document(documents: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def document(documents: Sequence[dict[str, Any]], views: Sequence[PlanView]) -> dict[str, Any]:
     """Return the plan's JSON of one cluster as it is, or that of several with their sum."""
     if len(documents) == 1:
         return documents[0]
     totals: dict[str, Any] = {name: _sum(name, [each["totals"] for each in documents]) for name in _SUMS}
-    return {"schema": SCHEMA, "clusters": list(documents), "totals": {"clusters": len(documents), **totals}}
+    ladder = summed(views)
+    return {
+        "schema": SCHEMA,
+        "clusters": list(documents),
+        "ladder": rungs(ladder) if ladder else [],
+        "totals": {"clusters": len(documents), **totals},
+    }
 
 
 def end_of_report(console: Console, views: Sequence[PlanView]) -> None:
@@ -34,19 +46,52 @@ def end_of_report(console: Console, views: Sequence[PlanView]) -> None:
         console.print()
 
 
-def show_total(console: Console, views: Sequence[PlanView]) -> None:
-    """Print a row a cluster and their sum; of one cluster nothing, for its report has it."""
+def show_total(console: Console, views: Sequence[PlanView], whose: str) -> None:
+    """Print a row a cluster and their sum, and in the end what it comes to; of one cluster its report has it."""
     if len(views) > 1:
         console.print(_table(views))
+        console.print()
+        console.print(_headline(views, whose))
 
 
-def markdown(views: Sequence[PlanView]) -> tuple[str, ...]:
-    """Return the sum of several clusters as a table of markdown; of one cluster nothing."""
+def markdown(views: Sequence[PlanView], whose: str) -> tuple[str, ...]:
+    """Return the sum of several clusters as a table of markdown and a sentence; of one cluster nothing."""
     if len(views) == 1:
         return ()
     titles, *rows = _rows(views)
     sides = ("---", *("--:" for _ in titles[1:]))
-    return ("\n".join(f"| {' | '.join(row)} |" for row in (titles, sides, *rows)),)
+    return ("\n".join(f"| {' | '.join(row)} |" for row in (titles, sides, *rows)), f"**{_headline(views, whose)}**")
+
+
+def summed(views: Sequence[PlanView]) -> Ladder | None:
+    """Return the sum of the ladders; None where no cluster has one."""
+    ladders = [view.ladder.ladder for view in views if view.ladder]
+    if not ladders:
+        return None
+    return Ladder(
+        now=_step([each.now for each in ladders]),
+        alone=_step([each.alone for each in ladders]),
+        at_rest=_step([each.at_rest for each in ladders]),
+        relaxed=(),
+        bound=_step([each.bound for each in ladders]),
+        by=max((each.by for each in ladders if each.by), default=None),
+        held_up={},
+        never={},
+        untried=any(each.untried for each in ladders),
+    )
+
+
+def _step(steps: Sequence[LadderStep]) -> LadderStep:
+    sums = {name: sum(getattr(each, name) for each in steps) for name in ("nodes", "cost", "evictions", "gone")}
+    return replace(steps[0], **sums)
+
+
+def _headline(views: Sequence[PlanView], whose: str) -> str:
+    ladder, whole = summed(views), [view for view in views if view.ladder]
+    if ladder is None:
+        return f"{PARTIAL}of no cluster it is known what could go."
+    told = headline(ladder, whose, max(view.taken_at for view in whole))
+    return told if len(whole) == len(views) else f"{PARTIAL}of {len(whole)} of {len(views)} clusters: {told}"
 
 
 def _table(views: Sequence[PlanView]) -> Table:
@@ -61,23 +106,22 @@ def _table(views: Sequence[PlanView]) -> Table:
 
 
 def _rows(views: Sequence[PlanView]) -> tuple[tuple[str, ...], ...]:
-    """Return the titles, a row a cluster, and their sum."""
-    most = tuple(view.potential.saving for view in views if view.potential)
-    titles = (f"{len(views)} clusters", "nodes", "pods", "cost a month", "saving", *(("potential",) if most else ()))
-    rows = [(f"{view.cluster}{view.mark}", *_cells([view]), *((_potential(view),) if most else ())) for view in views]
+    """Return the titles, a row a cluster, and their sum; money is by the month."""
+    most = any(view.potential for view in views)
+    titles = (f"{len(views)} clusters", "nodes", "now", "autoscaler alone", "at rest", "bound")
+    rows = [(f"{view.cluster}{view.mark}", *_cells([view], with_potential=most)) for view in views]
     marked = next((view.mark for view in views if view.partial), "")
-    return (titles, *rows, (f"all{marked}", *_cells(views), *((monthly(sum(most)),) if most else ())))
+    total = (f"all{marked}", *_cells(views, with_potential=most))
+    return ((*titles, *(("potential",) if most else ())), *rows, total)
 
 
-def _potential(view: PlanView) -> str:
-    return monthly(view.potential.saving) if view.potential else "unknown"
-
-
-def _cells(views: Sequence[PlanView]) -> tuple[str, ...]:
-    totals = [view.totals for view in views]
-    nodes, pods = sum(each.nodes for each in totals), sum(each.pods for each in totals)
-    cost, saving = sum(each.cost for each in totals), sum(each.saving for each in totals)
-    return (f"{nodes:,}", f"{pods:,}", monthly(cost), monthly(saving))
+def _cells(views: Sequence[PlanView], *, with_potential: bool) -> tuple[str, ...]:
+    ladder, found = summed(views), [view.potential for view in views if view.potential]
+    steps = (ladder.alone, ladder.at_rest, ladder.bound) if ladder else ()
+    told = tuple(whole_dollars(each.cost) for each in steps) or (UNKNOWN,) * 3
+    most = (whole_dollars(sum(each.saving for each in found)) if found else UNKNOWN,) if with_potential else ()
+    nodes, cost = sum(view.totals.nodes for view in views), sum(view.totals.cost for view in views)
+    return (f"{nodes:,}", whole_dollars(cost), *told, *most)
 
 
 def _sum(name: str, totals: Sequence[dict[str, Any]]) -> int | float:

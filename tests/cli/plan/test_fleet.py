@@ -47,7 +47,8 @@ def test_each_cluster_has_the_report_that_it_has_alone(typed: str, two: tuple[Pa
 def test_markdown_and_yaml_tell_the_clusters_apart_too(two: tuple[Path, Path]) -> None:
     page = ebb("plan", "--dump", two[0], "--dump", two[1], "-o", "markdown").stdout
     assert [line.split(" ")[1] for line in page.splitlines() if line.startswith("# ")] == ["prod", "stage"]
-    assert page.splitlines()[-1].startswith("| all | 84 |")
+    assert page.splitlines()[-3].startswith("| all | 84 |")
+    assert page.splitlines()[-1].startswith("**84 nodes for $")
     assert yaml.safe_load(ebb("plan", "--dump", two[0], two[1], "-o", "yaml").stdout)["totals"]["nodes"] == 84
 
 
@@ -62,11 +63,17 @@ def test_the_total_is_the_sum(two: tuple[Path, Path]) -> None:
     totals = [each["totals"] for each in shown["clusters"]]
     assert shown["totals"]["clusters"] == 2
     assert shown["totals"]["nodes"] == 84
+    for number, rung in enumerate(shown["ladder"][:3]):
+        parts = [each["ladder"][number] for each in shown["clusters"]]
+        assert rung["nodes"] == sum(each["nodes"] for each in parts)
+        assert rung["cost_per_month"] == pytest.approx(sum(each["cost_per_month"] for each in parts), abs=0.02)
     assert shown["totals"]["cost_per_hour"] == pytest.approx(sum(each["cost_per_hour"] for each in totals))
 
 
 def test_a_table_ends_with_a_row_a_cluster_and_their_sum(two: tuple[Path, Path]) -> None:
-    *_, heads, first, second, total = ebb("plan", "--dump", two[0], "--dump", two[1], "--potential").stdout.splitlines()
+    shown = ebb("plan", "--dump", two[0], "--dump", two[1], "--potential").stdout.splitlines()
+    *_, heads, first, second, total, _, headline = shown
+    assert headline.startswith("84 nodes for $")
     assert heads.split()[:2] == ["2", "clusters"]
     assert (first.split()[0], second.split()[0], total.split()[:2]) == ("prod", "stage", ["all", "84"])
 
@@ -75,3 +82,15 @@ def test_a_command_about_one_cluster_says_which_were_named(two: tuple[Path, Path
     shown = ebb("explain", dumps.name_of(1), "--dump", two[0], "--dump", two[1])
     assert shown.exit_code == 2
     assert "--dump: 2 clusters (prod" in shown.stderr
+
+
+def test_a_partial_cluster_is_not_summed_up_as_a_whole_one(two: tuple[Path, Path]) -> None:
+    found = json.loads(two[1].read_text())
+    found["items"] = [
+        each for each in found["items"] if each["kind"] != "Pod" or each["metadata"]["namespace"] != "kube-system"
+    ]
+    two[1].write_text(json.dumps(found))
+    *_, second, total, _, headline = ebb("plan", "--dump", two[0], "--dump", two[1]).stdout.splitlines()
+    assert second.split()[-3:] == ["unknown"] * 3
+    assert total.startswith("all (partial)")
+    assert headline.startswith("Partial: of 1 of 2 clusters: 60 nodes for $")

@@ -101,7 +101,8 @@ def _no_nodes(paths: Sequence[Path], parts: Iterable[DumpPart]) -> str:
     for part in parts:
         whole.merge(part.contents)
     ignored = ", ".join(f"{count} {kind}" for kind, count in sorted(whole.ignored.items())) or "nothing"
-    return f"{_names(paths)}: holds no nodes (left aside: {ignored}); make a dump with `{COMMAND}`."
+    instead = "".join(f"{count} {kind}, " for kind, count in sorted(whole.kinds.items()))
+    return f"{_names(paths)}: holds {instead}no nodes (left aside: {ignored}); make a dump with `{COMMAND}`."
 
 
 def _names(paths: Sequence[Path]) -> str:
