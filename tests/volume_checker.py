@@ -85,20 +85,24 @@ def _never_moved(snapshot: Snapshot, mover: Pod) -> Iterable[str]:
 
 
 def _too_many(storage: Storage, standing: Standing, moves: Mapping[str, str]) -> Iterable[str]:
-    """A node that gets any new volume of a driver has room for all of the driver's volumes then."""
+    """A node that gets any new volume of a driver has room for it, be the pod that brings it the last to come.
+
+    What is attached and used by no pod there counts, and once more with the pod that brings it, as in the scheduler.
+    """
     for node in {each.name: each for _, each in standing}.values():
         limits = storage.csi_nodes[node.name].limits if node.name in storage.csi_nodes else {}
         for driver, most in limits.items():
             here = [pod for pod, at in standing if at.name == node.name]
-            before = _attached(storage, driver, [pod for pod in here if pod.key not in moves])
-            after = _attached(storage, driver, here)
             besides = {
                 storage.volumes[each.volume].handle
                 for each in storage.attachments.get(node.name, ())
                 if each.driver == driver and each.volume in storage.volumes
             }
-            if after - before and len(after | besides) > most:
-                yield f"{node.name} would have to attach {len(after | besides)} volumes"
+            for mover in (pod for pod in here if pod.key in moves):
+                before = _attached(storage, driver, [pod for pod in here if pod is not mover])
+                new = _attached(storage, driver, [mover]) - before
+                if new and len(before | besides) + len(new) > most:
+                    yield f"{node.name} would have to attach {len(before | besides) + len(new)} volumes"
 
 
 def _attached(storage: Storage, driver: str, pods: Iterable[Pod]) -> set[str]:
