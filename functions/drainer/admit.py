@@ -4,6 +4,7 @@ What is declined is forgotten: the next pass orders again. The claim is one comp
 and claim together; it is made before the node is touched.
 """
 
+from collections.abc import Iterable
 from datetime import datetime
 
 from functions.drainer import finish, shared_snapshots
@@ -101,7 +102,7 @@ def _idle_words(session: DrainSession, policy: Policy) -> str:
 
 
 def _check_and_claim(session: DrainSession, node: Node, state: ClusterState, policy: Policy, now: datetime) -> bool:
-    proof = _revalidate(session, node, state, policy, now)
+    node, proof = _revalidate(session, node, state, policy, now)
     _preflight(session, node, proof.snapshot, policy)
     if policy.dry_run or session.order.dry_run:
         _conclude_dry_run(session, node, proof, policy, now)
@@ -120,20 +121,38 @@ def _read_node(session: DrainSession) -> Node | None:
         return None
 
 
-def _revalidate(session: DrainSession, node: Node, state: ClusterState, policy: Policy, now: datetime) -> Revalidation:
-    """Judge the node by the planner's rules on fresh reads; prove placement anew where the order asks for it."""
+def _as_listed(session: DrainSession, node: Node, listed: Iterable[Node]) -> Node:
+    """Return the node, read once more where a list knows another state of it: that may be the younger one."""
+    if any(each.uid == node.uid and each.resource_version == node.resource_version for each in listed):
+        return node
+    again = _read_node(session)
+    if again is None or again.uid != node.uid:
+        raise Declined(Refusal.NODE_REPLACED)
+    return again
+
+
+def _revalidate(
+    session: DrainSession, node: Node, state: ClusterState, policy: Policy, now: datetime
+) -> tuple[Node, Revalidation]:
+    """Judge the node by the planner's rules on fresh reads; prove placement anew where the order asks for it.
+
+    Returns the node as it was read last, and the proof.
+    """
     unbound = shared_snapshots.budgets_and_unbound(session.ports, now).unbound
     around = shared_snapshots.nodes_and_budgets(session.ports, now)
     anew = needs_whole_picture(session.order, state, unbound, around.nodes, now)
     if anew:
         snapshot = shared_snapshots.whole_snapshot(session, state, now).snapshot
+        node = _as_listed(session, node, snapshot.nodes)
     else:
+        node = _as_listed(session, node, around.nodes)
         snapshot = _partial_snapshot(session, node, around, now)
     seen = snapshot.node_by_name.get(node.name)
     if seen is None or seen.uid != node.uid:
         raise Declined(Refusal.NODE_REPLACED)
     decline_if_any(objections(session.order, node, Situation(snapshot, state, policy)))
-    return prove_placement(session, node, snapshot, policy) if anew else Revalidation(snapshot, state, anew=False)
+    proof = prove_placement(session, node, snapshot, policy) if anew else Revalidation(snapshot, state, anew=False)
+    return node, proof
 
 
 def _partial_snapshot(session: DrainSession, node: Node, around: NodesAndBudgets, now: datetime) -> Snapshot:

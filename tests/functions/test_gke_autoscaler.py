@@ -8,7 +8,7 @@ import pytest
 
 from functions.drainer.receive import PushReply
 from shared.core.cluster import names
-from shared.core.cluster.node import NodePool
+from shared.core.cluster.node import Node, NodePool
 from shared.core.cluster.selectors import Taint
 from shared.core.cluster.workloads import Workload
 from shared.core.records.drain_record import DrainPhase
@@ -152,6 +152,34 @@ def test_the_autoscalers_soft_taint_is_no_reason_to_stop_a_drain() -> None:
 
     assert evicted(ebb) == ["default/p0", "default/p1"]
     assert ebb.record().phase is DrainPhase.DRAINED  # type: ignore[union-attr]  # the record exists
+
+
+@pytest.mark.parametrize(
+    ("expected", "meanwhile"),
+    [
+        pytest.param("going_away", lambda ebb: add_taint(ebb, DELETING), id="is tainted"),
+        pytest.param("node_replaced", lambda ebb: ebb.cluster.nodes.pop("n1"), id="is gone"),
+        pytest.param(
+            "node_replaced", lambda ebb: ebb.cluster.put(replace(node("n1"), uid="uid-other")), id="has another's name"
+        ),
+    ],
+)
+def test_a_node_that_another_takes_while_the_order_is_judged_is_not_claimed(
+    expected: str, meanwhile: Callable[[FakeEbb], object]
+) -> None:
+    ebb = fake_ebb()
+    own = ebb.cluster.all_nodes
+
+    def all_nodes() -> tuple[Node, ...]:
+        meanwhile(ebb)
+        return own()
+
+    ebb.cluster.all_nodes = all_nodes  # type: ignore[method-assign]  # it happens between two of our reads
+
+    assert ebb.drain(order()) is PushReply.DONE
+
+    assert [(line["outcome"], line["reason"]) for line in ebb.log.of("drain_result")] == [("refused", expected)]
+    assert (ebb.effects(), ebb.remembered().claims) == ([], {})
 
 
 @pytest.mark.parametrize(
