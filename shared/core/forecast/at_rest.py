@@ -89,7 +89,8 @@ def under_policy(start: Rest, passes: OpenPass, pace: Pace, effort: Effort) -> R
         until = turns.until(len(names), effort.slices) if names and drains else pace.now + 2 * HORIZON
         told = pace.let_go(drains, until)
         going = [each.node.name for each in drains if each.node.name in told.begun]
-        taken = turns.take(names, until) if drains else names
+        others = tuple(name for name in names if name not in going)
+        taken = turns.take(others, until) if drains else others
         step = drained(rest.snapshot, [*going, *taken], {*going, *names})
         passes.keep(each.node for each in drains if each.node.name in told.never.union(going).difference(step.gone))
         rest = rest.after(step)
