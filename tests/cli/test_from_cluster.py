@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from functions.cli.input_readers import cluster_of
+from functions.cli.plan.remembered import IN_REACH
 from infra.local.scenario.reading import parse
 from infra.local.servers.servers import SimulatedGkeServers
 from tests.adapters.scripted import Say, scripted
@@ -95,3 +96,14 @@ def test_usage_that_the_cluster_does_not_tell_is_a_note_and_no_fault(addresses: 
     shown = _ebb(addresses, "explain", _names(addresses)[0])
     assert (shown.returncode, shown.stderr) == (0, "")
     assert "Usage is not known (Kubernetes API, list nodes.metrics.k8s.io: " in shown.stdout
+
+
+@pytest.mark.parametrize("command", [("explain", "NODE"), ("why-not",)])
+def test_the_marks_of_an_installation_in_reach_are_used(
+    command: tuple[str, ...], addresses: dict[str, Any], tmp_path: Path
+) -> None:
+    words = [_names(addresses)[0] if word == "NODE" else word for word in command]
+    installation = {"EBB_CLUSTER": addresses["cluster"], "EBB_STATE": f"sqlite:{tmp_path / 'state'}"}
+    shown = _ebb(addresses, *words, **installation, EBB_GKE_API="none")
+    assert shown.returncode == 0, shown.stderr
+    assert IN_REACH in shown.stdout

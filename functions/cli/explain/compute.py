@@ -10,13 +10,13 @@ from rich.console import Console
 from functions.cli.explain import node_page, pod_page, workload_page
 from functions.cli.explain.meant import Meant, meant
 from functions.cli.explain.usage import ShownUsage, usage_of
-from functions.cli.inputs import Sources, gather
+from functions.cli.inputs import NO_MARKS, Sources, gather
 from functions.cli.plan.notes import show_notes
+from functions.cli.plan.remembered import remembered
 from functions.cli.plan.view import PlanView, view_of
 from functions.cli.terminal import printing
 from shared.core.planning.explanation import Explainer
 from shared.core.planning.make_plan import make_plan
-from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
 
 
@@ -27,11 +27,13 @@ def explain_all(sources: Sources, words: Iterable[str]) -> None:
         BadInput: a word means nothing in the cluster, or more than one thing.
     """
     inputs = gather(sources)
-    situation = Situation(inputs.snapshot, ClusterState(), inputs.policy)
-    plan = make_plan(situation, {}, inputs.prices)
+    past = remembered(inputs.snapshot, assume_marked=False)
+    situation = Situation(inputs.snapshot, past.state, inputs.policy)
+    plan = make_plan(situation, past.marks, inputs.prices)
     found = [meant(situation, word) for word in words]
     usage = usage_of(sources)
-    notes = (*inputs.notes, usage.note) if usage.note else inputs.notes
+    said = tuple(past.note if note == NO_MARKS else note for note in inputs.notes)
+    notes = (*said, usage.note) if usage.note else said
     view, explainer = view_of(plan, notes=notes, partial=inputs.partial), Explainer(situation, plan)
     with printing() as console:
         show_notes(console, view.notes)

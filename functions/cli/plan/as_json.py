@@ -36,7 +36,7 @@ def document(view: PlanView, asked: AskedNodes = EVERY_NODE) -> dict[str, Any]:
         "partial": view.partial or None,
         "ladder": [] if view.ladder is None else rungs(view.ladder.ladder),
         "totals": _totals(view.totals),
-        "pools": [_pool(each) for each in view.pools],
+        "pools": [_pool(each, at_rest=view.ladder is not None) for each in view.pools],
         "holds": [_held(each) for each in view.legend if each.kind in HOLDING],
         "nodes": [_node(each) for each in wanted(view, asked)],
         "orders": [_order(each) for each in view.orders],
@@ -79,7 +79,7 @@ def _node(node: NodeView) -> dict[str, Any]:
     }
 
 
-def _pool(pool: PoolSummary) -> dict[str, Any]:
+def _pool(pool: PoolSummary, *, at_rest: bool) -> dict[str, Any]:
     return {
         "name": pool.pool or None,
         "nodes": pool.nodes,
@@ -88,6 +88,8 @@ def _pool(pool: PoolSummary) -> dict[str, Any]:
         "cost_per_hour": _money(dollars(pool.cost)),
         "verdicts": {verdict.value: pool.verdicts.get(verdict, 0) for verdict in Verdict},
         "saving_per_hour": _money(dollars(pool.saving)),
+        "gone_at_rest": pool.rest_go if at_rest else None,
+        "saving_at_rest_per_hour": _money(dollars(pool.rest_save)) if at_rest else None,
     }
 
 

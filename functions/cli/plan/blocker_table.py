@@ -24,6 +24,8 @@ IN_SUM: Final = 4
 """Reasons of a kind that the sum names; all stand below the nodes."""
 _OBJECTS: Final = 3
 _ONE: Final = 1
+_ROOM_FOR_ONE: Final = 100
+"""In narrower terminals a sum that fits one screen names none."""
 
 
 def show(console: Console, entries: Sequence[LegendEntry], *, whole: bool) -> None:
@@ -33,7 +35,8 @@ def show(console: Console, entries: Sequence[LegendEntry], *, whole: bool) -> No
         if own:
             console.print()
             console.print(Text(HEADINGS[kind], style="bold"))
-            console.print(_table(own if whole else own[:IN_SUM], _OBJECTS if whole else _ONE, len(own)))
+            objects = _OBJECTS if whole else _ONE if console.width >= _ROOM_FOR_ONE else 0
+            console.print(_table(own if whole else own[:IN_SUM], objects, len(own)))
 
 
 def _table(entries: Sequence[LegendEntry], objects: int, all_of_them: int) -> Table:
@@ -45,7 +48,7 @@ def _table(entries: Sequence[LegendEntry], objects: int, all_of_them: int) -> Ta
     table.add_column("meaning")
     for entry in entries:
         table.add_row(whole_dollars(entry.cost), f"{entry.nodes:,}", entry.word, entry.sentence)
-        if entry.objects:
+        if entry.objects and objects:
             table.add_row("", "", "", Text(some(entry.objects, objects), style="dim"))
     if len(entries) < all_of_them:
         table.add_row("", "", f"… {all_of_them - len(entries)} more")

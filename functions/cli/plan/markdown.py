@@ -17,8 +17,8 @@ _RIGHT: Final = "--:"
 _LEFT: Final = "---"
 _OBJECTS: Final = 3
 _FIGURES: Final = frozenset({
-    "nodes", "cpu", "memory", "order", "in flight", "waiting", "keep", "cost/mo", "saved/mo", "could go", "could/mo",
-    "holds/mo",
+    "nodes", "cpu", "memory", "order", "in flight", "waiting", "keep", "cost/mo", "saved/mo", "goes", "at rest/mo",
+    "could go", "could/mo", "holds/mo",
 })  # fmt: skip
 
 

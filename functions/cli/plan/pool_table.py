@@ -47,14 +47,16 @@ class PoolLayout:
 
 def columns(view: PlanView) -> tuple[PoolColumn, ...]:
     """Return the columns besides name and bars, without those that say nothing of any pool."""
-    could = view.potential is not None
+    could, rest = view.potential is not None, view.ladder is not None
     found = (
-        PoolColumn("order", lambda pool: _count(pool, *GOING), "bold green", needed=not could),
+        PoolColumn("order", lambda pool: _count(pool, *GOING), "bold green", needed=not (could or rest)),
         PoolColumn("in flight", lambda pool: _count(pool, Verdict.IN_FLIGHT), "cyan"),
         PoolColumn("waiting", lambda pool: _count(pool, Verdict.WAITING), "yellow"),
         PoolColumn("keep", lambda pool: _count(pool, Verdict.KEEP)),
         PoolColumn("cost/mo", lambda pool: whole_dollars(pool.cost), needed=True),
-        PoolColumn("saved/mo", lambda pool: _money(pool.saving), "bold green", needed=not could),
+        PoolColumn("saved/mo", lambda pool: _money(pool.saving), "bold green", needed=not (could or rest)),
+        PoolColumn("goes", lambda pool: f"{pool.rest_go:,}" if pool.rest_go else _NONE, "bold green", needed=rest),
+        PoolColumn("at rest/mo", lambda pool: _saved(pool.rest_save), "bold green", needed=rest),
         PoolColumn("could go", lambda pool: f"{pool.could_go:,}" if pool.could_go else _NONE, needed=could),
         PoolColumn("could/mo", lambda pool: _money(pool.could_save), needed=could),
     )
@@ -110,6 +112,10 @@ def _width(rows: Sequence[PoolSummary], layout: PoolLayout, width: int) -> int:
 def _count(pool: PoolSummary, *verdicts: Verdict) -> str:
     found = sum(pool.verdicts.get(each, 0) for each in verdicts)
     return f"{found:,}" if found else _NONE
+
+
+def _saved(amount: int) -> str:
+    return f"-{whole_dollars(amount)}" if amount else _NONE
 
 
 def _money(amount: int) -> str:

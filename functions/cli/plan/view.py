@@ -157,8 +157,8 @@ def view_of(plan: Plan, potential: Potential | None = None, notes: Sequence[str]
         totals=_totals(plan),
         nodes=nodes,
         groups=_groups(nodes, plan.orders),
-        pools=pool_summaries(plan, could_go),
-        whole=whole_cluster(plan, could_go),
+        pools=pool_summaries(plan.decisions, could_go),
+        whole=whole_cluster(plan.decisions, could_go),
         orders=plan.orders,
         at_rest=plan.at_rest,
         potential=potential,
@@ -175,7 +175,10 @@ def with_ladder(view: PlanView, ladder: Ladder, whose: str) -> PlanView:
     """Return the view with the ladder, whose headline it ends with; `whose` are the settings at rest."""
     told = headline(ladder, whose, view.taken_at)
     shown = LadderView(ladder, rows(ladder, whose), tuple(ladder_sentences(ladder, view.taken_at)), told)
-    return replace(view, ladder=shown, summary=told)
+    decisions, could_go = [node.decision for node in view.nodes], view.potential.nodes if view.potential else ()
+    pools = pool_summaries(decisions, could_go, ladder.gone)
+    whole = whole_cluster(decisions, could_go, ladder.gone)
+    return replace(view, ladder=shown, summary=told, pools=pools, whole=whole)
 
 
 def _totals(plan: Plan) -> Totals:

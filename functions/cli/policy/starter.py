@@ -27,7 +27,7 @@ def starter(snapshot: Snapshot, plan: Plan, most: Potential | None) -> str:
     """Return the policy as YAML; `most` is None where nobody can say how much could go."""
     zone = time_zone(node.zone for node in snapshot.nodes)
     going = len(most.nodes) if most else ceil(len(snapshot.nodes) / _UNKNOWN_SHARE)
-    rows = [each for each in pool_summaries(plan, most.nodes if most else ()) if each.pool]
+    rows = [each for each in pool_summaries(plan.decisions, most.nodes if most else ()) if each.pool]
     busy = {each.pool for each in plan.decisions if each.accelerator_ratio is not None}
     machines = _machines(snapshot)
     pools: dict[str, Any] = {}

@@ -4,12 +4,12 @@ import sys
 
 import typer
 
-from functions.cli.inputs import Sources, gather
+from functions.cli.inputs import NO_MARKS, Sources, gather
 from functions.cli.plan.notes import show_notes
+from functions.cli.plan.remembered import remembered
 from functions.cli.terminal import printing
 from functions.cli.why_not import page
 from shared.core.planning.why_not import why_not
-from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
 from shared.errors import BadInput
 
@@ -25,10 +25,11 @@ def show_changes(sources: Sources, most: int) -> None:
     inputs = gather(sources)
     if inputs.partial:
         raise BadInput(PARTIAL.format(why=inputs.partial))
-    situation = Situation(inputs.snapshot, ClusterState(), inputs.policy)
+    past = remembered(inputs.snapshot, assume_marked=False)
+    situation = Situation(inputs.snapshot, past.state, inputs.policy)
     found = why_not(situation, inputs.prices, most, _told)
     with printing() as console:
-        show_notes(console, inputs.notes)
+        show_notes(console, tuple(past.note if note == NO_MARKS else note for note in inputs.notes))
         page.show(console, found, sum(inputs.prices.of(node).per_hour for node in inputs.snapshot.nodes))
 
 

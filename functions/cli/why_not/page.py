@@ -27,7 +27,7 @@ _SENTENCES: Final[Mapping[Reason, str]] = {
 def show(console: Console, found: WhyNot, cost: int) -> None:
     """Print what the policy reaches, what single changes free, and what was not tried."""
     reached = f"{count(found.nodes, 'node')} of {monthly(found.saving)} a month"
-    console.print(f"Once all that only takes time has passed, {reached} would be gone, of {monthly(cost)}.")
+    console.print(f"The plan at rest, once all that only takes time has passed, takes {reached}, of {monthly(cost)}.")
     freeing = [each for each in found.freed if each.saving]
     idle = [each for each in found.freed if not each.saving]
     if freeing:

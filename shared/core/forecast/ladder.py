@@ -64,6 +64,8 @@ class Ladder:
     """How many nodes a limit keeps that does not open within half a year."""
     untried: bool
     """Whether the cluster is so large that relaxing was not tried, or not all rounds."""
+    gone: frozenset[str] = frozenset()
+    """The nodes of now that are not there any more at rest, by name."""
 
     @property
     def steps(self) -> tuple[LadderStep, ...]:
@@ -105,6 +107,7 @@ def ladder(
         held_up=rest.held_up,
         never=rest.never,
         untried=wishes is None or not rest.is_rest,
+        gone=frozenset(node.name for node in snapshot.nodes) - {node.name for node in rest.snapshot.nodes},
     )
 
 

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Final
 
 from shared.core.cluster.resources import total
-from shared.core.planning.plan import NodeDecision, Plan, Verdict
+from shared.core.planning.plan import NodeDecision, Verdict
 
 GOING: Final = frozenset({Verdict.ORDER, Verdict.WOULD_ORDER})
 
@@ -30,25 +30,37 @@ class PoolSummary:
     """By this pass's orders."""
     could_go: int
     could_save: int
-    """Both of the nodes that were named; they include those of the orders."""
+    """Both of the nodes that could go at all; they include those of the orders."""
+    rest_go: int
+    rest_save: int
+    """Both of the nodes that would be gone at rest."""
 
 
-def pool_summaries(plan: Plan, could_go: Collection[str] = ()) -> tuple[PoolSummary, ...]:
-    """Return one summary for each pool, by its name; a node outside any pool counts in the pool without a name."""
+def pool_summaries(
+    decisions: Sequence[NodeDecision], could_go: Collection[str] = (), at_rest: Collection[str] = ()
+) -> tuple[PoolSummary, ...]:
+    """Return one summary for each pool, by its name; a node outside any pool counts in the pool without a name.
+
+    `could_go` and `at_rest` name the nodes that could go at all, and those that would be gone once all is at rest.
+    """
     rows: dict[str, list[NodeDecision]] = {}
-    for each in plan.decisions:
+    for each in decisions:
         rows.setdefault(each.pool, []).append(each)
-    return tuple(_summary(pool, rows[pool], could_go) for pool in sorted(rows))
+    return tuple(_summary(pool, rows[pool], could_go, at_rest) for pool in sorted(rows))
 
 
-def whole_cluster(plan: Plan, could_go: Collection[str] = ()) -> PoolSummary:
+def whole_cluster(
+    decisions: Sequence[NodeDecision], could_go: Collection[str] = (), at_rest: Collection[str] = ()
+) -> PoolSummary:
     """Return the same of all pools together."""
-    return _summary(None, plan.decisions, could_go)
+    return _summary(None, decisions, could_go, at_rest)
 
 
-def _summary(pool: str | None, own: Sequence[NodeDecision], could_go: Collection[str]) -> PoolSummary:
+def _summary(
+    pool: str | None, own: Sequence[NodeDecision], could_go: Collection[str], at_rest: Collection[str]
+) -> PoolSummary:
     offered, asked = total(each.allocatable for each in own), total(each.requested for each in own)
-    going = [each for each in own if each.name in could_go]
+    going, rest = ([each for each in own if each.name in names] for names in (could_go, at_rest))
     return PoolSummary(
         pool=pool,
         nodes=len(own),
@@ -59,6 +71,8 @@ def _summary(pool: str | None, own: Sequence[NodeDecision], could_go: Collection
         saving=sum(each.cost for each in own if each.verdict in GOING),
         could_go=len(going),
         could_save=sum(each.cost for each in going),
+        rest_go=len(rest),
+        rest_save=sum(each.cost for each in rest),
     )
 
 

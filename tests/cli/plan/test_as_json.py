@@ -61,6 +61,8 @@ class _Pool(_Exact):
     cost_per_hour: float
     verdicts: _Verdicts
     saving_per_hour: float
+    gone_at_rest: int | None
+    saving_at_rest_per_hour: float | None
 
 
 class _Held(_Exact):

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from fractions import Fraction
 from io import StringIO
 
@@ -8,9 +9,10 @@ from rich.console import Console
 
 from functions.cli.plan import pool_table
 from functions.cli.plan.gauge import gauge
-from functions.cli.plan.view import view_of
+from functions.cli.plan.ladder_rows import POLICY
+from functions.cli.plan.view import view_of, with_ladder
 from shared.core.planning.plan import Plan, Potential
-from tests.cli.plan.plans import busy, of_every_kind, plan
+from tests.cli.plan.plans import busy, of_every_kind, plan, some_ladder
 
 
 def _shown(given: Plan, width: int, *names: str) -> list[str]:
@@ -50,6 +52,17 @@ def test_what_could_go_is_said_where_it_was_asked() -> None:
     head, first, *_ = _shown(of_every_kind(), 120, "gke-c-a-1f2e-0002")
     assert head.split()[-3:] == ["could", "go", "could/mo"]
     assert first.split()[-2:] == ["1", "$73"]
+
+
+def test_what_would_be_gone_at_rest_is_said_by_pool_where_there_is_a_ladder() -> None:
+    pages, view = StringIO(), view_of(of_every_kind())
+    with_rest = with_ladder(
+        view, replace(some_ladder(), gone=frozenset({"gke-c-a-1f2e-0001", "gke-c-b-3d4c-0005"})), POLICY
+    )
+    pool_table.show(Console(file=pages, width=120, force_terminal=True, color_system=None), with_rest)
+    head, *rows = pages.getvalue().splitlines()
+    assert head.split()[-3:] == ["goes", "at", "rest/mo"]
+    assert [row.split()[-2:] for row in rows] == [["1", "-$73"], ["1", "-$73"], ["2", "-$146"]]
 
 
 def test_verdicts_that_occur_nowhere_have_no_column() -> None:

@@ -5,9 +5,9 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.core.planning.plan import NodeDecision, Plan, Verdict
+from shared.core.planning.plan import NodeDecision, Verdict
 from shared.core.planning.pool_summaries import pool_summaries, whole_cluster
-from tests.builders import NOW, resources
+from tests.builders import resources
 
 
 def _decision(name: str, pool: str, verdict: Verdict = Verdict.KEEP, cost: int = 100, cpu: float = 2) -> NodeDecision:
@@ -15,37 +15,42 @@ def _decision(name: str, pool: str, verdict: Verdict = Verdict.KEEP, cost: int =
     return NodeDecision(name, f"uid-{name}", pool, verdict, "", allocatable=size, requested=asked, cost=cost)
 
 
-def _plan(*decisions: NodeDecision) -> Plan:
-    return Plan("c", NOW, "", dry_run=False, decisions=decisions)
+def _decisions(*decisions: NodeDecision) -> tuple[NodeDecision, ...]:
+    return decisions
 
 
 def test_a_pool_is_as_full_as_all_its_nodes_together() -> None:
-    (pool,) = pool_summaries(_plan(_decision("n1", "a", cpu=1), _decision("n2", "a", cpu=4)))
+    (pool,) = pool_summaries(_decisions(_decision("n1", "a", cpu=1), _decision("n2", "a", cpu=4)))
     assert (pool.cpu_ratio, pool.memory_ratio) == (Fraction(5, 8), Fraction(1, 4))
 
 
 def test_a_pool_of_nodes_that_report_nothing_has_no_ratio() -> None:
-    (pool,) = pool_summaries(_plan(NodeDecision("n1", "uid", "a", Verdict.KEEP, "not_ready")))
+    (pool,) = pool_summaries(_decisions(NodeDecision("n1", "uid", "a", Verdict.KEEP, "not_ready")))
     assert (pool.cpu_ratio, pool.memory_ratio) == (None, None)
 
 
 def test_an_order_saves_what_its_node_costs_in_dry_run_too() -> None:
     (pool,) = pool_summaries(
-        _plan(_decision("n1", "a", Verdict.WOULD_ORDER, 70), _decision("n2", "a", Verdict.WAITING))
+        _decisions(_decision("n1", "a", Verdict.WOULD_ORDER, 70), _decision("n2", "a", Verdict.WAITING))
     )
     assert pool.saving == 70
 
 
 def test_what_could_go_is_counted_by_name() -> None:
     first, second = pool_summaries(
-        _plan(_decision("n1", "a"), _decision("n2", "b"), _decision("n3", "b")), {"n1", "n3"}
+        _decisions(_decision("n1", "a"), _decision("n2", "b"), _decision("n3", "b")), {"n1", "n3"}
     )
     assert [(each.could_go, each.could_save) for each in (first, second)] == [(1, 100), (1, 100)]
 
 
+def test_what_is_gone_at_rest_is_counted_beside_what_could_go() -> None:
+    (pool,) = pool_summaries(_decisions(_decision("n1", "a"), _decision("n2", "a")), {"n1", "n2"}, {"n2"})
+    assert (pool.could_go, pool.rest_go, pool.rest_save) == (2, 1, 100)
+
+
 @given(st.lists(st.tuples(st.sampled_from(["", "a", "b"]), st.sampled_from(Verdict), st.integers(0, 900)), max_size=9))
 def test_the_pools_add_up_to_the_cluster(rows: list[tuple[str, Verdict, int]]) -> None:
-    plan = _plan(*(_decision(f"n{at}", pool, verdict, cost) for at, (pool, verdict, cost) in enumerate(rows)))
+    plan = _decisions(*(_decision(f"n{at}", pool, verdict, cost) for at, (pool, verdict, cost) in enumerate(rows)))
     pools, whole = pool_summaries(plan), whole_cluster(plan)
     assert sum(each.nodes for each in pools) == whole.nodes == len(rows)
     assert sum(each.cost for each in pools) == whole.cost

@@ -18,8 +18,8 @@ from shared.core.placement.exclusions import Exclusion
 from shared.core.planning.candidates import assess_nodes
 from shared.core.planning.lifts import LIFTS, NOT_LIFTED, Subject, lifted
 from shared.core.planning.reach import reach
-from shared.core.planning.subjects import subjects
-from shared.core.planning.why_not import WhyNot, why_not
+from shared.core.planning.subjects import Held, subjects
+from shared.core.planning.why_not import Freed, WhyNot, freed_by, why_not
 from shared.core.policy import (
     Budget,
     ConsolidationPolicy,
@@ -227,6 +227,15 @@ def test_what_is_gained_is_told_as_it_goes() -> None:
     heard: list[tuple[int, int]] = []
     why_not(_situation(cluster(TWO, [KEEPS, pod("p", on="n1", owner=None)])), PRICES, 9, lambda *at: heard.append(at))
     assert heard == [(0, 1), (1, 1)]
+
+
+def test_what_the_search_had_only_missed_before_is_no_merit_of_a_change() -> None:
+    """n1 could go all the time; that the search found it on the changed picture alone frees nothing."""
+    pods = [pod("p", on="n1", **SMALL), pod("k", on="n2", cpu=3.5, owner=None)]
+    base = reach(_situation(cluster([*TWO, node("n3")], [*pods, pod("q", on="n3", cpu=3.9, owner=None)])), PRICES)
+    held = Held(Subject(PodBlock.NOT_REPLICATED, "default/k"), ("n2",), 1)
+    assert base.nodes == ("n1",)
+    assert freed_by(held, replace(base, nodes=(), saving=0), PRICES) == Freed(held, 0, 0)
 
 
 def test_only_what_is_there_is_tried() -> None:
