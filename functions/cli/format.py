@@ -4,10 +4,27 @@ Must not decide what is shown; the tables do.
 """
 
 from collections.abc import Sequence
+from contextvars import ContextVar
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
+from typing import Final
 
-from shared.core.planning.prices import MICRO, per_month
+from shared.core.planning.prices import MICRO, per_month, per_year
+
+_SYMBOLS: Final = {"USD": "$"}
+"""Any other currency is said by its code: all terminals can print that."""
+_symbol: ContextVar[str] = ContextVar("currency", default="$")
+
+
+def use_currency(code: str) -> None:
+    """Say money in that currency from now on; it is a label, nothing is converted."""
+    _symbol.set(_SYMBOLS.get(code, f"{code} "))
+
+
+def money(amount: Fraction) -> str:
+    """Return whole units of the currency: `$1,235`, `<$1` for what is less; more is not known of a list price."""
+    rounded = round(amount)
+    return f"{_symbol.get()}{rounded:,}" if rounded or not amount else f"<{_symbol.get()}1"
 
 
 def dollars(micro_per_hour: int) -> Fraction:
@@ -21,18 +38,17 @@ def dollars_a_month(micro_per_hour: int) -> Fraction:
 
 
 def monthly(micro_per_hour: int) -> str:
-    """Return what an hourly amount of micro-dollars makes in a month: `$1,234.56`."""
-    return f"${float(dollars_a_month(micro_per_hour)):,.2f}"
+    """Return what an hourly amount of micro-dollars makes in a month: `$1,235`."""
+    return money(dollars_a_month(micro_per_hour))
 
 
-def whole_dollars(micro_per_hour: int) -> str:
-    """Return the same for a column of a table: `$1,235`, `<$1` for what is less."""
-    rounded = round(dollars_a_month(micro_per_hour))
-    return f"${rounded:,}" if rounded or not micro_per_hour else "<$1"
+def yearly(micro_per_hour: int) -> str:
+    """Return what it makes in a year."""
+    return money(dollars(per_year(micro_per_hour)))
 
 
 def hourly(micro_per_hour: int) -> str:
-    return f"${float(dollars(micro_per_hour)):,.2f}"
+    return f"{_symbol.get()}{float(dollars(micro_per_hour)):,.2f}"
 
 
 def percent(ratio: Fraction | None) -> str:

@@ -12,8 +12,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from functions.cli.format import some
 from functions.cli.input_readers import STDIN, Reading, from_cluster, from_dumps
+from functions.cli.pricing import LISTED, PriceOptions, basis, priced
 from shared.core.cluster.names import POOL_LABEL
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.prices import Prices
@@ -22,7 +22,6 @@ from shared.core.policy import Policy, PoolPolicy
 from shared.errors import BadInput, BadPolicy
 from shared.ports import ClusterReading
 from shared.store.snapshots import snapshot_of
-from shared.wiring import prices_of
 
 WARNING: Final = "warning: "
 """How a note begins that something is odd, and not only unknown."""
@@ -31,7 +30,6 @@ NO_MARKS: Final = (
     "No marks of earlier passes are known here: a node that could go waits until a mark set now is old enough; "
     "--potential leaves the timers out."
 )
-ESTIMATED: Final = "Prices are estimated for machines that the price table does not name: {machines}."
 NO_WORKLOADS: Final = (
     "No ReplicaSets, Deployments and StatefulSets are known here: rollouts are not seen, and replicas are counted by "
     "the pods that are there; add replicasets,deployments,statefulsets to the dump."
@@ -52,6 +50,7 @@ class Sources:
     context: str | None = None
     policy: Path | None = None
     at: datetime | None = None
+    prices: PriceOptions = LISTED
 
     @property
     def named(self) -> bool:
@@ -103,13 +102,19 @@ def gather_each(sources: Sources, read: Policy | None = None) -> tuple[Inputs, .
 
 def _inputs(sources: Sources, given: Policy | None, reading: Reading) -> Inputs:
     policy, notes = (EVERY_POOL, (NO_POLICY,)) if given is None else (given, ())
-    now, prices, dumped = sources.at or reading.now, prices_of(), reading.dumped
+    now, prices, dumped = sources.at or reading.now, priced(sources.prices), reading.dumped
     snapshot = snapshot_of(reading.cluster, reading.cluster_reading, reading.pools, now, now)
     unread = _unread_storage(snapshot.storage.unread, in_dump=bool(sources.dumps))
-    known = (*dumped.left_out, *_no_workloads(reading.cluster_reading), *unread, *_estimated(snapshot, prices))
+    known = (*dumped.left_out, *_no_workloads(reading.cluster_reading), *unread)
     short = (f"{WARNING}{dumped.partial}",) if dumped.partial else ()
     odd = (*short, *warnings_of(policy, snapshot), *_elsewhere(snapshot, dumped.cloud))
-    return Inputs(snapshot, policy, prices, (*odd, *notes, reading.note, NO_MARKS, *known), dumped.partial)
+    return Inputs(
+        snapshot,
+        policy,
+        prices,
+        (*odd, *notes, reading.note, NO_MARKS, *basis(snapshot, prices), *known),
+        dumped.partial,
+    )
 
 
 def warnings_of(policy: Policy, snapshot: Snapshot) -> tuple[str, ...]:
@@ -180,8 +185,3 @@ def _unread_storage(lists: tuple[str, ...], *, in_dump: bool) -> tuple[str, ...]
         return ()
     remedy = f"add {','.join(lists)} to the dump" if in_dump else "let this account list them"
     return (UNREAD_STORAGE.format(lists=", ".join(lists), remedy=remedy),)
-
-
-def _estimated(snapshot: Snapshot, prices: Prices) -> tuple[str, ...]:
-    machines = sorted({node.machine or "unknown" for node in snapshot.nodes if prices.of(node).estimated})
-    return (ESTIMATED.format(machines=some(machines)),) if machines else ()

@@ -22,11 +22,14 @@ from functions.cli.options import (
     ClusterContext,
     ClusterProfile,
     Context,
+    Currency,
+    Discounts,
     Dumps,
     Format,
     Kubeconfig,
     Only,
     PolicyFile,
+    PriceTable,
     Sort,
 )
 from functions.cli.plain_text import never_break_off
@@ -87,6 +90,9 @@ def plan(  # noqa: PLR0913 - each is something that a person may type
         bool, typer.Option("--potential", help="Also say how many nodes could go with only the safety rules in force.")
     ] = False,
     assume_marked: AssumeMarked = False,
+    prices: PriceTable = None,
+    discount: Discounts = None,
+    currency: Currency = "",
     nodes: Annotated[bool, typer.Option("--nodes", rich_help_panel=_LISTED, help="List every node.")] = False,
     pool: Annotated[
         list[str] | None,
@@ -119,8 +125,10 @@ def plan(  # noqa: PLR0913 - each is something that a person may type
     """
     from functions.cli.plan.asked import AskedNodes
     from functions.cli.plan.compute import PlanOptions, show_plan
+    from functions.cli.pricing import PriceOptions
 
-    sources = Sources(tuple(dump or ()), kubeconfig, context, policy, at)
+    money = PriceOptions(prices, tuple(discount or ()), currency)
+    sources = Sources(tuple(dump or ()), kubeconfig, context, policy, at, money)
     asked = AskedNodes(nodes, tuple(pool or ()), tuple(only or ()), sort, top)
     show_plan(sources, output, asked, PlanOptions(potential, assume_marked))
 

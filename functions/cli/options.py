@@ -13,6 +13,7 @@ import typer
 from shared.errors import BadInput
 
 _SOURCE = "Where the cluster is read"
+_MONEY = "What nodes cost"
 
 
 class Output(StrEnum):
@@ -117,6 +118,30 @@ PolicyFile = Annotated[
         "--policy",
         metavar="FILE",
         help="The policy, YAML or JSON. Without it every pool counts as enabled with defaults.",
+    ),
+]
+PriceTable = Annotated[
+    Path | None,
+    typer.Option(
+        "--prices",
+        metavar="FILE",
+        rich_help_panel=_MONEY,
+        help="A price table of your own, in the form of shared/data/prices.yaml.",
+    ),
+]
+Discounts = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--discount",
+        metavar="[FAMILY=]PERCENT",
+        rich_help_panel=_MONEY,
+        help="Taken off list prices, such as 28% for committed use, or n2=28% for a family; repeatable.",
+    ),
+]
+Currency = Annotated[
+    str,
+    typer.Option(
+        "--currency", metavar="CODE", rich_help_panel=_MONEY, help="The currency of the table; nothing is converted."
     ),
 ]
 AssumeMarked = Annotated[

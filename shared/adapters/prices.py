@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from shared.core.planning.prices import FALLBACK, Family, Prices, Rates
+from shared.core.planning.prices import FALLBACK, Attached, Family, PriceBasis, Prices, Rates
 from shared.errors import BadInput
 
 OWN_TABLE: Final = Path(__file__).parent.parent / "data" / "prices.yaml"
@@ -39,9 +39,32 @@ class _FamilyRow(msgspec.Struct, frozen=True):
         return Family(predefined, custom, _exact(self.spot), shapes)
 
 
+class _GpuRow(msgspec.Struct, frozen=True):
+    hour: Number
+    spot: Number
+
+    def exact(self) -> Attached:
+        return Attached(_exact(self.hour), _exact(self.spot))
+
+
+class _DiskRow(msgspec.Struct, frozen=True):
+    month: Number
+    spot: Number
+
+    def exact(self) -> Attached:
+        return Attached(_exact(self.month), _exact(self.spot))
+
+
 class _PriceTable(msgspec.Struct, frozen=True):
     families: dict[str, _FamilyRow]
     machines: dict[str, Number] = {}
+    regions: dict[str, Number] = {}
+    gpus: dict[str, _GpuRow] = {}
+    local_ssd: _DiskRow | None = None
+    source: str = ""
+    currency: str = "USD"
+    region: str = ""
+    as_of: str = ""
 
 
 @cache
@@ -56,6 +79,10 @@ def load(path: Path = OWN_TABLE) -> Prices:
         prices = Prices(
             families={name: family.exact() for name, family in table.families.items()},
             machines={name: _exact(price) for name, price in table.machines.items()},
+            regions={name: _exact(factor) for name, factor in table.regions.items()},
+            gpus={name: gpu.exact() for name, gpu in table.gpus.items()},
+            local_ssd=table.local_ssd.exact() if table.local_ssd else Attached(),
+            basis=PriceBasis(table.source or path.name, table.as_of, table.region, table.currency),
         )
     except OSError as error:
         raise BadInput(f"{path}: cannot be read ({error.strerror}); name a price table.") from error

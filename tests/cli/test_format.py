@@ -9,9 +9,10 @@ from functions.cli import format as words
 @pytest.mark.parametrize(
     ("expected", "micro"),
     [
-        pytest.param("$0.00", 0, id="nothing"),
-        pytest.param("$730.00", 10**6, id="a dollar an hour is 730 a month"),
-        pytest.param("$1,234.57", 1_691_188, id="thousands have a comma"),
+        pytest.param("$0", 0, id="nothing"),
+        pytest.param("$730", 10**6, id="a dollar an hour is 730 a month"),
+        pytest.param("$1,235", 1_691_188, id="thousands have a comma, and cents are not known"),
+        pytest.param("<$1", 1, id="something is not nothing"),
     ],
 )
 def test_a_month_has_730_hours(expected: str, micro: int) -> None:

@@ -52,7 +52,7 @@ def test_the_ladder_comes_first_and_the_last_line_repeats_it(dump: Path) -> None
     first, *_, last = ebb("plan", "--dump", dump).output.splitlines()
 
     assert first.split() == ["nodes", "a", "month", "a", "year", "evictions", "a", "node"]
-    assert last.startswith("60 nodes for $5,870 a month now; the autoscaler alone comes to 37 for $3,620, default")
+    assert last.startswith("60 nodes for $6,463 a month now; the autoscaler alone comes to 37 for $3,985, default")
 
 
 @pytest.mark.parametrize(

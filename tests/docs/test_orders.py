@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import msgspec
@@ -11,6 +12,7 @@ from functions.cli.drains import status_json
 from functions.cli.plan.as_json import document
 from functions.cli.plan.view import view_of, with_ladder
 from functions.planner.log_lines import PassReport, summary
+from shared.adapters.prices import load
 from shared.core.placement.assignments import Move
 from shared.core.planning.plan import AtRest, Plan, Potential
 from shared.core.records.orders import Order
@@ -89,10 +91,10 @@ def test_every_key_of_a_result() -> None:
 def test_every_key_of_the_plan() -> None:
     potential = Potential(("n1",), 1, (Move("shop/web-0", "n2"),))
 
-    holds(
-        table("## Plan", "| key | type | unit | meaning |"),
-        document(with_ladder(view_of(shown_plan(), potential), some_ladder(), "")),
-    )
+    prices = replace(load(), discounts={"": Fraction(1, 4)})
+    shown = replace(with_ladder(view_of(shown_plan(), potential), some_ladder(), ""), prices=prices)
+
+    holds(table("## Plan", "| key | type | unit | meaning |"), document(shown))
 
 
 def test_every_key_of_the_status() -> None:

@@ -17,6 +17,7 @@ from functions.cli.plan.view import BlockerView, NodeView, PlanView, Totals
 from shared.core.placement.assignments import Move
 from shared.core.planning.plan import AtRest, PlannedOrder, Potential, Verdict
 from shared.core.planning.pool_summaries import PoolSummary
+from shared.core.planning.prices import Prices
 from shared.core.rules.drain_time import DrainTime
 
 SCHEMA: Final = 1
@@ -34,6 +35,7 @@ def document(view: PlanView, asked: AskedNodes = EVERY_NODE) -> dict[str, Any]:
         "policy_hash": view.policy_hash or None,
         "dry_run": view.dry_run,
         "partial": view.partial or None,
+        "prices": None if view.prices is None else _prices(view.prices),
         "ladder": [] if view.ladder is None else rungs(view.ladder.ladder),
         "totals": _totals(view.totals),
         "pools": [_pool(each, at_rest=view.ladder is not None) for each in view.pools],
@@ -42,6 +44,18 @@ def document(view: PlanView, asked: AskedNodes = EVERY_NODE) -> dict[str, Any]:
         "orders": [_order(each) for each in view.orders],
         "at_rest": None if view.at_rest is None else _at_rest(view.at_rest),
         "potential": None if view.potential is None else _potential(view.potential),
+    }
+
+
+def _prices(prices: Prices) -> dict[str, Any]:
+    return {
+        "source": prices.basis.source or None,
+        "as_of": prices.basis.as_of or None,
+        "region": prices.basis.region or None,
+        "currency": prices.basis.currency,
+        "discounts": [
+            {"family": name or None, "share": float(share)} for name, share in sorted(prices.discounts.items())
+        ],
     }
 
 

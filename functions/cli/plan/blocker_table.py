@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from functions.cli.format import some, whole_dollars
+from functions.cli.format import monthly, some
 from functions.cli.plan.layout import GAP
 from functions.cli.plan.legend import HOLDING, LegendEntry, WordKind
 
@@ -47,7 +47,7 @@ def _table(entries: Sequence[LegendEntry], objects: int, all_of_them: int) -> Ta
     table.add_column("reason", no_wrap=True)
     table.add_column("meaning")
     for entry in entries:
-        table.add_row(whole_dollars(entry.cost), f"{entry.nodes:,}", entry.word, entry.sentence)
+        table.add_row(monthly(entry.cost), f"{entry.nodes:,}", entry.word, entry.sentence)
         if entry.objects and objects:
             table.add_row("", "", "", Text(some(entry.objects, objects), style="dim"))
     if len(entries) < all_of_them:

@@ -4,7 +4,7 @@ Must not decide anything; a plan made here orders nothing, whatever its policy s
 """
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import typer
@@ -62,7 +62,7 @@ def _view(inputs: Inputs, options: PlanOptions, whose: str) -> PlanView:
     plan = make_plan(situation, past.marks, inputs.prices)
     most = potential(situation, inputs.prices) if options.with_potential and not inputs.partial else None
     notes = tuple(past.note if note == NO_MARKS else note for note in inputs.notes)
-    view = view_of(plan, most, notes, inputs.partial)
+    view = replace(view_of(plan, most, notes, inputs.partial), prices=inputs.prices)
     if inputs.partial or not inputs.snapshot.nodes:
         return view
     return with_ladder(view, ladder(situation, past.marks, inputs.prices, assume_marked=past.assumed), whose)

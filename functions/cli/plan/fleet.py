@@ -10,7 +10,7 @@ from typing import Any, Final
 from rich.console import Console
 from rich.table import Table
 
-from functions.cli.format import whole_dollars
+from functions.cli.format import monthly
 from functions.cli.plan.ladder_json import rungs
 from functions.cli.plan.ladder_rows import headline
 from functions.cli.plan.layout import GAP
@@ -118,10 +118,10 @@ def _rows(views: Sequence[PlanView]) -> tuple[tuple[str, ...], ...]:
 def _cells(views: Sequence[PlanView], *, with_potential: bool) -> tuple[str, ...]:
     ladder, found = summed(views), [view.potential for view in views if view.potential]
     steps = (ladder.alone, ladder.at_rest, ladder.bound) if ladder else ()
-    told = tuple(whole_dollars(each.cost) for each in steps) or (UNKNOWN,) * 3
-    most = (whole_dollars(sum(each.saving for each in found)) if found else UNKNOWN,) if with_potential else ()
+    told = tuple(monthly(each.cost) for each in steps) or (UNKNOWN,) * 3
+    most = (monthly(sum(each.saving for each in found)) if found else UNKNOWN,) if with_potential else ()
     nodes, cost = sum(view.totals.nodes for view in views), sum(view.totals.cost for view in views)
-    return (f"{nodes:,}", whole_dollars(cost), *told, *most)
+    return (f"{nodes:,}", monthly(cost), *told, *most)
 
 
 def _sum(name: str, totals: Sequence[dict[str, Any]]) -> int | float:

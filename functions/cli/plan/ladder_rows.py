@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from functions.cli.format import clock, count, dollars, span, whole_dollars
+from functions.cli.format import clock, count, monthly, span, yearly
 from shared.core.forecast.ladder import Ladder, LadderStep, Rung
-from shared.core.planning.prices import yearly
 from shared.core.reasons import Reason
 
 POLICY: Final = "this policy"
@@ -56,13 +55,13 @@ def headline(ladder: Ladder, whose: str, now: datetime) -> str:
     """Return what a reader keeps: now, the autoscaler alone, the policy at rest, and what that saves."""
     first, alone, rest = ladder.now, ladder.alone, ladder.at_rest
     by = f" by {clock(ladder.by, now)} UTC" if ladder.by else ""
-    saved = f"{whole_dollars(first.cost - rest.cost)} a month ({yearly_dollars(first.cost - rest.cost)} a year)"
+    saved = f"{monthly(first.cost - rest.cost)} a month ({yearly(first.cost - rest.cost)} a year)"
     beyond = alone.cost - rest.cost
-    other = f"{whole_dollars(abs(beyond))} {'less' if beyond >= 0 else 'more'} than the autoscaler alone"
+    other = f"{monthly(abs(beyond))} {'less' if beyond >= 0 else 'more'} than the autoscaler alone"
     return (
-        f"{count(first.nodes, 'node')} for {whole_dollars(first.cost)} a month now; the autoscaler alone comes to "
-        f"{alone.nodes:,} for {whole_dollars(alone.cost)}, {whose} at rest to {rest.nodes:,} for "
-        f"{whole_dollars(rest.cost)}{by}. Saved: {saved}, {other if beyond else 'no more than the autoscaler alone'}."
+        f"{count(first.nodes, 'node')} for {monthly(first.cost)} a month now; the autoscaler alone comes to "
+        f"{alone.nodes:,} for {monthly(alone.cost)}, {whose} at rest to {rest.nodes:,} for "
+        f"{monthly(rest.cost)}{by}. Saved: {saved}, {other if beyond else 'no more than the autoscaler alone'}."
     )
 
 
@@ -74,11 +73,6 @@ def sentences(ladder: Ladder, now: datetime) -> Iterator[str]:
         yield f"{count(nodes, 'node')} could go, and never may: {reason.value}. {reason.sentence}"
     if ladder.untried:
         yield UNTRIED
-
-
-def yearly_dollars(micro_per_hour: int) -> str:
-    """Return what an hourly amount makes in a year, in whole dollars."""
-    return f"${round(dollars(yearly(micro_per_hour))):,}"
 
 
 def _held(held_up: Mapping[Reason, int]) -> str:
@@ -95,5 +89,5 @@ def _rounded(length: timedelta) -> timedelta:
 def _row(step: LadderStep, whose: str) -> LadderRow:
     title = f"  + {_WISHES[step.wish].format(about=step.about)}" if step.wish else _TITLES[step.rung]
     each = f"{step.evictions / step.gone:.1f}" if step.gone else "-"
-    money = whole_dollars(step.cost), yearly_dollars(step.cost)
+    money = monthly(step.cost), yearly(step.cost)
     return LadderRow(title.format(whose=whose), f"{step.nodes:,}", *money, each, relaxed=bool(step.wish))

@@ -6,7 +6,7 @@ The same view as the table's and the JSON's. Must not decide anything.
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from functions.cli.format import count, moment, monthly, percent, some, whole_dollars
+from functions.cli.format import count, moment, monthly, percent, some
 from functions.cli.plan.asked import AskedNodes, shown
 from functions.cli.plan.blocker_table import HEADINGS
 from functions.cli.plan.legend import HOLDING, WordKind
@@ -66,7 +66,7 @@ def _nodes(nodes: Sequence[NodeView]) -> str:
 
 def _held(view: PlanView, kind: WordKind) -> str:
     rows = (
-        (each.word, each.sentence, some(each.objects, _OBJECTS), f"{each.nodes:,}", whole_dollars(each.cost))
+        (each.word, each.sentence, some(each.objects, _OBJECTS), f"{each.nodes:,}", monthly(each.cost))
         for each in view.legend
         if each.kind is kind
     )

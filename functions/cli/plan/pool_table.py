@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from functions.cli.format import whole_dollars
+from functions.cli.format import monthly
 from functions.cli.plan.gauge import FIGURE, gauge
 from functions.cli.plan.view import PlanView
 from shared.core.planning.plan import Verdict
@@ -53,7 +53,7 @@ def columns(view: PlanView) -> tuple[PoolColumn, ...]:
         PoolColumn("in flight", lambda pool: _count(pool, Verdict.IN_FLIGHT), "cyan"),
         PoolColumn("waiting", lambda pool: _count(pool, Verdict.WAITING), "yellow"),
         PoolColumn("keep", lambda pool: _count(pool, Verdict.KEEP)),
-        PoolColumn("cost/mo", lambda pool: whole_dollars(pool.cost), needed=True),
+        PoolColumn("cost/mo", lambda pool: monthly(pool.cost), needed=True),
         PoolColumn("saved/mo", lambda pool: _money(pool.saving), "bold green", needed=not (could or rest)),
         PoolColumn("goes", lambda pool: f"{pool.rest_go:,}" if pool.rest_go else _NONE, "bold green", needed=rest),
         PoolColumn("at rest/mo", lambda pool: _saved(pool.rest_save), "bold green", needed=rest),
@@ -115,8 +115,8 @@ def _count(pool: PoolSummary, *verdicts: Verdict) -> str:
 
 
 def _saved(amount: int) -> str:
-    return f"-{whole_dollars(amount)}" if amount else _NONE
+    return f"-{monthly(amount)}" if amount else _NONE
 
 
 def _money(amount: int) -> str:
-    return whole_dollars(amount) if amount else _NONE
+    return monthly(amount) if amount else _NONE

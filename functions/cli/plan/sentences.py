@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
-from functions.cli.format import clock, count, dollars_a_month, monthly, span
+from functions.cli.format import clock, count, monthly, span
 from shared.core.planning.plan import NodeDecision, Plan, Potential, Verdict
 from shared.core.reasons import Blocker, DrainReason, PodBlock, Unremovable
 from shared.core.rules.drain_time import DrainTime
@@ -56,7 +56,7 @@ def summary(plan: Plan) -> str:
 def when(decision: NodeDecision, now: datetime, saved: int) -> str:
     """Return when the node may go, or since when it might; `saved` is what its order saves."""
     if decision.verdict in {Verdict.ORDER, Verdict.WOULD_ORDER}:
-        price = f" ${round(dollars_a_month(saved)):,}/mo" if saved else ""
+        price = f" {monthly(saved)}/mo" if saved else ""
         turns = f", {decision.drain.rounds:,} rounds" if decision.drain and decision.drain.rounds > 1 else ""
         return f"now{price}{turns}"
     if decision.verdict is Verdict.WAITING and decision.removable_at is not None:

@@ -19,6 +19,7 @@ from functions.cli.remedies import REMEDIES
 from shared.core.forecast.ladder import Ladder
 from shared.core.planning.plan import AtRest, NodeDecision, Plan, PlannedOrder, Potential, Verdict
 from shared.core.planning.pool_summaries import PoolSummary, pool_summaries, whole_cluster
+from shared.core.planning.prices import Prices
 from shared.core.reasons import Blocker
 from shared.errors import BadInput
 
@@ -124,6 +125,8 @@ class PlanView:
     """Why no figure is the whole one; empty where all that counts is known."""
     ladder: LadderView | None = None
     """None where no rung could be the whole one."""
+    prices: Prices | None = None
+    """What all money rests on."""
 
     @property
     def mark(self) -> str:

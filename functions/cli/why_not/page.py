@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from functions.cli.format import count, monthly, some, whole_dollars
+from functions.cli.format import count, monthly, some
 from functions.cli.why_not.how import how
 from shared.core.placement.exclusions import Exclusion
 from shared.core.planning.lifts import Subject
@@ -38,7 +38,7 @@ def show(console: Console, found: WhyNot, cost: int) -> None:
     if idle:
         console.print(f"\n{count(len(idle), 'change')} would free nothing alone: {_names(idle)}.", style="dim")
     if found.left:
-        most = whole_dollars(found.left[0].cost)
+        most = monthly(found.left[0].cost)
         left = count(len(found.left), "change")
         console.print(f"\n{left} not tried, each on nodes of {most} a month at most: --top N tries more.")
 
@@ -49,7 +49,7 @@ def _table(freed: Sequence[Freed]) -> Table:
     table.add_column("nodes", justify="right", no_wrap=True)
     table.add_column("without", overflow="fold")
     for each in freed:
-        table.add_row(whole_dollars(each.saving), f"{each.nodes:+,}", Text(_named(each.subject), style="bold"))
+        table.add_row(monthly(each.saving), f"{each.nodes:+,}", Text(_named(each.subject), style="bold"))
         table.add_row("", "", _SENTENCES.get(each.subject.reason, each.subject.reason.sentence))
         table.add_row("", "", Text(how(each.subject), style="cyan"))
     return table

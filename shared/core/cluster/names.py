@@ -41,6 +41,12 @@ PLACEMENT_LABELS: Final = ("cloud.google.com/gke-placement-group", "cloud.google
 """Labels of nodes that are placed close together: GKE's own group, or one by a policy of the user's."""
 CONSOLIDATION_DELAY_LABEL: Final = "cloud.google.com/gke-consolidation-delay-seconds"
 """How long the autoscaler waits before it deletes an unneeded node of the pool."""
+GPU_LABEL: Final = "cloud.google.com/gke-accelerator"
+GPU_COUNT_LABEL: Final = "cloud.google.com/gke-accelerator-count"
+GPU_CLIENTS_LABEL: Final = "cloud.google.com/gke-max-shared-clients-per-gpu"
+EPHEMERAL_SSD_LABEL: Final = "cloud.google.com/gke-ephemeral-storage-local-ssd"
+RAW_SSD_LABEL: Final = "cloud.google.com/gke-local-nvme-ssd"
+"""What GPUs a node has and how pods share them; whether local SSDs hold its ephemeral storage, or are given raw."""
 SPOT_LABELS: Final = ("cloud.google.com/gke-spot", "cloud.google.com/gke-preemptible")
 
 AUTOSCALER_DELETING_TAINT: Final = "ToBeDeletedByClusterAutoscaler"

@@ -34,6 +34,11 @@ class Node:
         return self.labels.get(names.ZONE_LABEL, "")
 
     @property
+    def region(self) -> str:
+        """By its label, or by its zone's name: `europe-west4` of `europe-west4-a`."""
+        return self.labels.get(names.REGION_LABEL) or self.zone.rpartition("-")[0]
+
+    @property
     def machine(self) -> str:
         return self.labels.get(names.MACHINE_LABEL, "")
 

@@ -1,19 +1,20 @@
-"""What a node costs: machine type and spot, by a price table, in micro-dollars per hour.
+"""What a node costs: machine, GPUs, local SSDs, region, spot and discounts, in micro-dollars per hour.
 
-The table is a value given in; figures, sources and dates stand in `data/prices.yaml`. A machine that the table
-does not know is estimated from its allocatable and says so. Discounts, disks, GPUs attached to N1 and the cluster
-fee are not in it: they do not change which node is cheapest to keep. Must not use floats, nor read files.
+The table is a value given in; figures, sources and dates stand in `data/prices.yaml`. What the table does not know is
+estimated and says so. Disks, network and the cluster fee are not in it: they do not change which node is cheapest to
+keep. Must not use floats, nor read files.
 """
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import Final
 
 from shared.core.cluster.node import Node
 from shared.core.cluster.resources import Resources
+from shared.core.planning.attached import attached
 
 HOURS_PER_MONTH: Final = 730
 HOURS_PER_YEAR: Final = 8_760
@@ -21,8 +22,12 @@ GIB: Final = 1024**3
 MICRO: Final = 10**6
 FALLBACK: Final = "e2"
 """Whose rates an unknown machine is estimated at."""
+OTHER: Final = "other"
+"""Under which name the table has GPUs that it does not list."""
 _PREDEFINED: Final = re.compile(r"(?P<family>[a-z]\d[a-z]?)-(?P<shape>standard|highmem|highcpu)-(?P<vcpus>\d+)")
 _CUSTOM: Final = re.compile(r"(?:(?P<family>[a-z]\d[a-z]?)-)?custom-(?P<vcpus>\d+)-(?P<mib>\d+)(?:-ext)?")
+_FREE: Final = Fraction(0)
+_GB_OF_A_DISK: Final = 375
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +52,26 @@ class Family:
 
 
 @dataclass(frozen=True, slots=True)
+class Attached:
+    """What one GPU costs an hour, or one GB of local SSD a month."""
+
+    on_demand: Fraction = _FREE
+    spot: Fraction = _FREE
+
+
+@dataclass(frozen=True, slots=True)
+class PriceBasis:
+    """What the figures of a table are: whose, when, of which region, in which currency."""
+
+    source: str = ""
+    as_of: str = ""
+    region: str = ""
+    currency: str = "USD"
+
+
+@dataclass(frozen=True, slots=True)
 class Price:
-    """Micro-dollars per hour; `estimated` when the machine type is not in the table."""
+    """Micro-dollars per hour; `estimated` when something of the node is not in the table."""
 
     per_hour: int
     estimated: bool = False
@@ -60,24 +83,44 @@ class Prices:
 
     families: Mapping[str, Family]
     machines: Mapping[str, Fraction]
+    regions: Mapping[str, Fraction] = field(default_factory=dict)
+    """What a region costs as a share of the table's own; of one that is missing nothing is known."""
+    gpus: Mapping[str, Attached] = field(default_factory=dict)
+    local_ssd: Attached = field(default_factory=Attached)
+    discounts: Mapping[str, Fraction] = field(default_factory=dict)
+    """Shares off the machines' price by family, the empty name for all; not of spot machines."""
+    basis: PriceBasis = field(default_factory=PriceBasis)
 
     def of(self, node: Node) -> Price:
-        """Return what the node costs by its machine type, or an estimate by its allocatable."""
-        kind = (node.machine, node.spot)
+        """Return what the node costs, or an estimate of it."""
+        extras = attached(node)
+        kind = (node.machine, node.spot, node.region, extras)
         if kind not in self._known:
             listed = self._listed(node.machine)
             self._known[kind] = None if listed is None else self._price(listed, node)
         known = self._known[kind]
-        return known or replace(self._price(self._by_allocatable(node.allocatable), node), estimated=True)
+        return known or self._price(self._by_allocatable(node.allocatable), node, estimated=True)
 
     @cached_property
-    def _known(self) -> dict[tuple[str, bool], Price | None]:
-        """What machines cost, worked out once for each type and spot or not; None = not in the table."""
+    def _known(self) -> dict[object, Price | None]:
+        """What machines cost, worked out once for each kind of node; None = not in the table."""
         return {}
 
-    def _price(self, dollars: Fraction, node: Node) -> Price:
-        share = self._family(node.machine).spot if node.spot else Fraction(1)
-        return Price(round(dollars * share * MICRO))
+    def _price(self, dollars: Fraction, node: Node, *, estimated: bool = False) -> Price:
+        extras = attached(node)
+        share = self._family(node.machine).spot if node.spot else 1 - self.discount(node.machine)
+        gpu = self.gpus.get(extras.gpu, self.gpus.get(OTHER, Attached()))
+        more = extras.gpus * _of(gpu, node) + Fraction(extras.disks * _GB_OF_A_DISK, HOURS_PER_MONTH) * _of(
+            self.local_ssd, node
+        )
+        whole = (dollars * share + more) * self.regions.get(node.region, Fraction(1))
+        unknown = bool(extras.gpus and extras.gpu not in self.gpus) or extras.guessed
+        return Price(round(whole * MICRO), estimated or unknown)
+
+    def discount(self, machine: str) -> Fraction:
+        """Return the share off the machine's price."""
+        family = (_family_of(machine), "")
+        return next((self.discounts[name] for name in family if name in self.discounts), _FREE)
 
     def _listed(self, machine: str) -> Fraction | None:
         if machine in self.machines:
@@ -101,11 +144,20 @@ class Prices:
         return family.custom.of(Fraction(match["vcpus"]), Fraction(int(match["mib"]), 1024))
 
     def _family(self, machine: str) -> Family:
-        return self.families.get(machine.partition("-")[0], self.families[FALLBACK])
+        return self.families.get(_family_of(machine), self.families[FALLBACK])
 
     def _by_allocatable(self, allocatable: Resources) -> Fraction:
         rates = self.families[FALLBACK].predefined
         return rates.of(Fraction(allocatable.cpu, 1000), Fraction(allocatable.memory, GIB))
+
+
+def _family_of(machine: str) -> str:
+    family = machine.partition("-")[0]
+    return "n1" if family == "custom" else family
+
+
+def _of(price: Attached, node: Node) -> Fraction:
+    return price.spot if node.spot else price.on_demand
 
 
 def per_month(per_hour: int) -> int:
@@ -113,6 +165,6 @@ def per_month(per_hour: int) -> int:
     return per_hour * HOURS_PER_MONTH
 
 
-def yearly(per_hour: int) -> int:
+def per_year(per_hour: int) -> int:
     """Return micro-dollars per year of 365 days."""
     return per_hour * HOURS_PER_YEAR

@@ -31,7 +31,7 @@ def _explain(dump: Path, *words: str) -> str:
         pytest.param("excluded by", "web-5d4f8b-0010", id="of a pod what excludes the others"),
         pytest.param("The pod itself may be moved.", "web-5d4f8b-0010", id="of a pod that nothing keeps"),
         pytest.param("goes with its node", "logs-003", id="of a DaemonSet's pod that it goes with its node"),
-        pytest.param("it alone keeps 2 nodes of $195.66 a month", "shop/StatefulSet/db-5d4f8b",
+        pytest.param("it alone keeps 2 nodes of $215 a month", "shop/StatefulSet/db-5d4f8b",
                      id="of a workload what it keeps"),
     ],
 )  # fmt: skip

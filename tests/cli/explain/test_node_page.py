@@ -70,7 +70,7 @@ def test_a_node_that_is_kept_is_promised_no_time() -> None:
         pytest.param("localStorage: evict", "0004", id="what can be done"),
         pytest.param("removable at  2026-03-04 22:03:00 UTC", "0002", id="from when it may go"),
         pytest.param("3 rounds under shop/web: 1m to 2m30s", "0001", id="what its pods wait for"),
-        pytest.param("$73.00 a month", "0001", id="what it costs"),
+        pytest.param("$73 a month", "0001", id="what it costs"),
     ],
 )
 def test_explain_says(expected: str, node: str) -> None:

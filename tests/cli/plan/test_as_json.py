@@ -115,6 +115,19 @@ class _AtRest(_Exact):
     braked: bool
 
 
+class _Discount(_Exact):
+    family: str | None
+    share: float
+
+
+class _Prices(_Exact):
+    source: str | None
+    as_of: str | None
+    region: str | None
+    currency: str
+    discounts: list[_Discount]
+
+
 class _HeldUp(_Exact):
     reason: str
     seconds: int
@@ -145,6 +158,7 @@ class _Document(_Exact):
     policy_hash: str | None
     dry_run: bool
     partial: str | None
+    prices: _Prices | None
     ladder: list[_Rung]
     totals: _Totals
     pools: list[_Pool]

@@ -1,15 +1,23 @@
 """What a node costs, against published prices."""
 
+from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from shared.adapters.prices import load
+from shared.core.cluster.resources import GPU
 from shared.core.planning.prices import Price, per_month
 from shared.errors import BadInput
-from tests.builders import node
+from tests.builders import node, resources
 
 SPOT = {"cloud.google.com/gke-spot": "true"}
+COUNT = "cloud.google.com/gke-accelerator-count"
+SHARED = "cloud.google.com/gke-max-shared-clients-per-gpu"
+SSD = "cloud.google.com/gke-ephemeral-storage-local-ssd"
+RAW = "cloud.google.com/gke-local-nvme-ssd"
 
 
 @pytest.mark.parametrize(
@@ -36,6 +44,67 @@ def test_an_unknown_machine_is_estimated_by_what_it_offers_and_says_so(machine: 
 
 def test_a_spot_machine_costs_its_share() -> None:
     assert load().of(node("n", machine="e2-standard-4", labels=SPOT)) == Price(40_204)
+
+
+T4 = {"cloud.google.com/gke-accelerator": "nvidia-tesla-t4"}
+N1 = 189_999
+"""n1-standard-4."""
+EXTRAS = [
+    pytest.param(N1 + 2 * 350_000, False, {"labels": T4, "allocatable": resources(4, 15, **{GPU: 2})}, id="two GPUs"),
+    pytest.param(
+        N1 + 350_000,
+        False,
+        {"labels": {**T4, SHARED: "4"}, "allocatable": resources(4, 15, **{GPU: 4})},
+        id="one GPU that four pods share",
+    ),
+    pytest.param(40_090 + 110_000, False, {"labels": {**T4, **SPOT, COUNT: "1"}}, id="a spot GPU has its own price"),
+    pytest.param(
+        N1 + 700_000,
+        True,
+        {"labels": {"cloud.google.com/gke-accelerator": "nvidia-x", COUNT: "1"}},
+        id="a GPU that is not listed is estimated",
+    ),
+    pytest.param(
+        N1 + 82_192,
+        False,
+        {"labels": {SSD: "true"}, "allocatable": resources(4, 15, **{"ephemeral-storage": 700 * 10**9})},
+        id="two local SSDs hold 750 GB of ephemeral storage",
+    ),
+    pytest.param(N1 + 41_096, True, {"labels": {RAW: "true"}}, id="raw ones are at least one"),
+]
+
+
+@pytest.mark.parametrize(("expected", "estimated", "given"), EXTRAS)
+def test_what_is_attached_costs_beside_the_machine(expected: int, estimated: bool, given: dict[str, Any]) -> None:
+    assert load().of(node("n", machine="n1-standard-4", **given)) == Price(expected, estimated=estimated)
+
+
+def test_gpus_that_a_machine_comes_with_cost_nothing_more() -> None:
+    labels = {"cloud.google.com/gke-accelerator": "nvidia-l4", COUNT: "1"}
+
+    assert load().of(node("n", machine="g2-standard-4", labels=labels)) == Price(760_000)
+
+
+@pytest.mark.parametrize(
+    ("expected", "given"),
+    [
+        pytest.param(147_529, {"zone": "europe-west4-a"}, id="by the zone's name: 0.14754 in the list"),
+        pytest.param(
+            172_607, {"labels": {"topology.kubernetes.io/region": "europe-west3"}}, id="by the region's label"
+        ),
+        pytest.param(134_012, {"zone": "mars-north1-a"}, id="one that is not known as the table's own"),
+    ],
+)
+def test_a_region_has_its_share(expected: int, given: dict[str, Any]) -> None:
+    """Rounded to three decimals the shares are off by less than a thousandth."""
+    assert abs(load().of(node("n", **given)).per_hour - expected) < 135
+
+
+def test_a_discount_is_not_for_spot() -> None:
+    prices = replace(load(), discounts={"": Fraction(1, 2)})
+
+    assert prices.of(node("n")).per_hour == 67_006
+    assert prices.of(node("n", labels=SPOT)) == load().of(node("n", labels=SPOT))
 
 
 def test_a_month_has_730_hours() -> None:

@@ -1,0 +1,90 @@
+"""What a person says of prices, and the line that says what all figures of money rest on.
+
+Must not price anything: `planning.prices` does.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Final
+
+from functions.cli.format import some, use_currency
+from shared.core.cluster.snapshot import Snapshot
+from shared.core.planning.prices import Prices
+from shared.errors import BadInput
+
+ESTIMATED: Final = "Prices are estimated for machines that the price table does not name whole: {machines}."
+_DISCOUNT: Final = re.compile(r"(?:(?P<family>[a-z]\d[a-z]?)=)?(?P<percent>\d{1,2}(?:\.\d+)?)%")
+
+
+@dataclass(frozen=True, slots=True)
+class PriceOptions:
+    """A price table of one's own, what is taken off, and the currency that the table is in."""
+
+    table: Path | None = None
+    discounts: tuple[str, ...] = ()
+    currency: str = ""
+
+
+LISTED: Final = PriceOptions()
+
+
+def priced(options: PriceOptions) -> Prices:
+    """Return the prices that a person means, and let money be said in their currency.
+
+    Raises:
+        BadInput: the table cannot be read, or a discount is none.
+    """
+    from shared.adapters.prices import OWN_TABLE, load
+
+    prices = load(options.table or OWN_TABLE)
+    currency = options.currency or prices.basis.currency
+    use_currency(currency)
+    own = replace(prices.basis, currency=currency)
+    return replace(prices, discounts=_discounts(options.discounts, prices), basis=own)
+
+
+def _discounts(written: Iterable[str], prices: Prices) -> Mapping[str, Fraction]:
+    found: dict[str, Fraction] = {}
+    for text in written:
+        match = _DISCOUNT.fullmatch(text)
+        family = (match["family"] or "") if match else ""
+        if match is None or (family and family not in prices.families):
+            known = some(sorted(prices.families), 20)
+            raise BadInput(f"--discount: {text!r}: write 28%, or e2=28% for one family of machines ({known}).")
+        found[family] = Fraction(match["percent"]) / 100
+    return found
+
+
+def basis(snapshot: Snapshot, prices: Prices) -> tuple[str, ...]:
+    """Return the line that says what the figures are, and one for what is estimated, if anything is."""
+    told = prices.basis
+    dated = f" of {told.as_of}" if told.as_of else ""
+    line = (
+        f"Prices: {told.source or 'an own table'}{dated}, on demand, in {told.currency}, {_regions(snapshot, prices)}, "
+        f"{_off(prices)}; GPUs and local SSDs are in them, disks, network and the cluster fee are not."
+    )
+    return (line, *_estimated(snapshot, prices))
+
+
+def _regions(snapshot: Snapshot, prices: Prices) -> str:
+    """Say which regions are priced by their share of the table's own, and which as if they were that one."""
+    listed = prices.basis.region or "listed"
+    regions = sorted({node.region for node in snapshot.nodes})
+    known = [f"{each} ({float(prices.regions[each]):g} of {listed})" for each in regions if each in prices.regions]
+    unknown = [each or "nodes without a region" for each in regions if each not in prices.regions]
+    return " and ".join((*known, *([f"{some(unknown)} as if {listed}"] if unknown else ())))
+
+
+def _off(prices: Prices) -> str:
+    if not prices.discounts:
+        return "no discount"
+    rows = (f"{name or 'all'} {float(share * 100):g}%" for name, share in sorted(prices.discounts.items()))
+    return f"less {', '.join(rows)} (spot aside)"
+
+
+def _estimated(snapshot: Snapshot, prices: Prices) -> Sequence[str]:
+    machines = sorted({node.machine or "unknown" for node in snapshot.nodes if prices.of(node).estimated})
+    return (ESTIMATED.format(machines=some(machines)),) if machines else ()

@@ -1,0 +1,77 @@
+"""What a person says of prices, and the one line that says what all money rests on."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from functions.cli.format import monthly, use_currency
+from functions.cli.pricing import LISTED, PriceOptions, basis, priced
+from shared.errors import BadInput
+from tests.builders import cluster, node
+
+OWN = "currency: CHF\nfamilies: {e2: {vcpu: 1, gib: 0, spot: 0.5, shapes: {standard: 4}}}\n"
+
+
+@pytest.fixture(autouse=True)
+def in_dollars() -> Iterator[None]:
+    yield
+    use_currency("USD")
+
+
+def line(options: PriceOptions = LISTED, **changes: Any) -> str:
+    return basis(cluster([node("n", **changes)]), priced(options))[0]
+
+
+@pytest.mark.parametrize(
+    ("expected", "given"),
+    [
+        pytest.param("the cluster autoscaler's price table of 2026-11", {}, id="whose and of when"),
+        pytest.param(
+            "in USD, europe-west4 (1.101 of us-central1), no discount", {"zone": "europe-west4-a"}, id="region"
+        ),
+        pytest.param("mars-north1 as if us-central1", {"zone": "mars-north1-b"}, id="a region that is not known"),
+        pytest.param("nodes without a region as if us-central1", {"zone": ""}, id="nodes without a zone"),
+        pytest.param("disks, network and the cluster fee are not", {}, id="what is not in them"),
+    ],
+)
+def test_the_basis_is_one_line(expected: str, given: dict[str, Any]) -> None:
+    assert expected in line(**given)
+
+
+def test_discounts_are_said_and_taken_off() -> None:
+    options = PriceOptions(discounts=("28%", "e2=37.5%"))
+    prices = priced(options)
+
+    assert "less all 28%, e2 37.5% (spot aside)" in line(options)
+    assert prices.of(node("n")).per_hour == round(134_012 * Fraction(5, 8))
+    assert prices.of(node("n", machine="n2-standard-4")).per_hour == round(194_236 * Fraction(72, 100))
+
+
+@pytest.mark.parametrize("written", ["28", "e2", "x9=10%", "100%", "-5%", "e2=", "ten%"])
+def test_a_discount_that_is_none_is_refused_with_its_form(written: str) -> None:
+    with pytest.raises(BadInput, match="write 28%, or e2=28%"):
+        priced(PriceOptions(discounts=(written,)))
+
+
+def test_a_table_of_ones_own_brings_its_currency(tmp_path: Path) -> None:
+    own = tmp_path / "own.yaml"
+    own.write_text(OWN)
+
+    assert priced(PriceOptions(own)).of(node("n", zone="europe-west4-a")).per_hour == 4_000_000
+    assert monthly(1_000_000) == "CHF 730"
+    assert "own.yaml, on demand, in CHF, europe-west4 as if listed" in line(PriceOptions(own), zone="europe-west4-a")
+
+
+def test_a_currency_is_a_label() -> None:
+    assert priced(PriceOptions(currency="EUR")).of(node("n")) == priced(PriceOptions()).of(node("n"))
+    priced(PriceOptions(currency="EUR"))
+    assert monthly(1_000_000) == "EUR 730"
+
+
+def test_what_is_estimated_is_named() -> None:
+    found = basis(cluster([node("n", machine="x9-standard-4")]), priced(PriceOptions()))
+
+    assert found[1] == "Prices are estimated for machines that the price table does not name whole: x9-standard-4."
