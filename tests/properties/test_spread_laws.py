@@ -1,22 +1,18 @@
 """The law of hard topology spread that lets several nodes be emptied at once (docs/decisions/robust-fit.md)."""
 
-from collections.abc import Mapping
-from dataclasses import replace
 from random import Random
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from msgspec import structs
 
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.selectors import LabelSelector, Requirement, SpreadConstraint
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.placement.simulation import Simulation
 from tests.builders import cluster, node, pod
-from tests.placement_checker import faults
 from tests.properties.clusters import HOSTNAME, ZONE
+from tests.properties.emptying import left_waiting
 
 WEB = LabelSelector((Requirement("app", "In", ("web",)),))
 
@@ -43,34 +39,4 @@ def spread_clusters(draw: st.DrawFn) -> Snapshot:
 def test_whoever_is_evicted_first_all_find_the_places_of_the_proof(
     robust: bool, snapshot: Snapshot, order: Random
 ) -> None:
-    simulation = Simulation.of(snapshot, robust=robust)
-    removed = list(snapshot.nodes)
-    order.shuffle(removed)
-    for each in removed:
-        simulation.try_remove(each.name)
-    places = {move.pod: move.node for moves in simulation.moves().values() for move in moves}
-    going = [one for one in snapshot.pods if one.key in places]
-    order.shuffle(going)
-
-    now = snapshot
-    for one in going:
-        now = _placed(_at(now, one, ""), places, simulation.taken)
-    assert [one.key for one in now.pods if not one.node] == []
-
-
-def _placed(now: Snapshot, places: Mapping[str, str], drained: tuple[str, ...]) -> Snapshot:
-    """Put waiting pods where the proof had them, as long as the scheduler would put any there."""
-    for each in now.pods:
-        if not each.node and _takes(now, each, places[each.key], drained):
-            return _placed(_at(now, each, places[each.key]), places, drained)
-    return now
-
-
-def _takes(now: Snapshot, waiting: Pod, place: str, drained: tuple[str, ...]) -> bool:
-    found = faults(now, {waiting.key: place}, drained)
-    return [fault for fault in found if " is left on " not in fault] == []
-
-
-def _at(now: Snapshot, moved: Pod, place: str) -> Snapshot:
-    moving = structs.replace(moved, node=place)
-    return replace(now, pods=tuple(moving if each.key == moved.key else each for each in now.pods))
+    assert left_waiting(snapshot, robust=robust, order=order) == []
