@@ -132,7 +132,7 @@ ALERTS: Final = (
             "`eviction_forbidden`: a webhook or a right; `several_pdbs`: let one budget match each pod.",
             (
                 "`replacement_pending`: others took the room; if nobody did, the plan met a rule that it does not "
-                "know: report it to the maintainers, with the dump."
+                "know: report it to the maintainers, with the dump (`ebb dump --anonymize` leaves out what is yours)."
             ),
         ),
     ),
