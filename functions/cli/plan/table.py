@@ -18,7 +18,10 @@ from functions.cli.plan.view import PlanView
 
 SUM: Final = AskedNodes()
 PARTIAL: Final = "Partial, every figure below: the nodes hold more pods than the dump has."
-HINT: Final = "--nodes lists each node (--pool, --only, --sort, --top choose); ebb explain NODE says all about one."
+HINT: Final = (
+    "--nodes lists each node (--pool, --only, --sort, --top choose); ebb explain NODE says all about one; "
+    "ebb why-not says which single change would free most."
+)
 
 
 def show(console: Console, view: PlanView, asked: AskedNodes = SUM) -> None:

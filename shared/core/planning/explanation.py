@@ -68,9 +68,15 @@ class Explainer:
         self._rows = {each.node.name: each for each in assess_nodes(situation)}
         self._counts, _ = counts_and_excess(situation, tuple(self._rows.values()))
         self._decisions = {each.name: each for each in plan.decisions}
+        self._explained: dict[str, NodeExplanation] = {}
 
     def node(self, name: str) -> NodeExplanation:
-        """Return all about a node. Raises KeyError where no node has that name."""
+        """Return all about a node, found out once. Raises KeyError where no node has that name."""
+        if name not in self._explained:
+            self._explained[name] = self._explain(name)
+        return self._explained[name]
+
+    def _explain(self, name: str) -> NodeExplanation:
         assessed, situation = self._rows[name], self._situation
         pods = situation.snapshot.pods_by_node[name]
         moving = movable(pods, situation.now)
