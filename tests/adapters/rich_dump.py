@@ -1,5 +1,6 @@
 """Generated dumps of clusters rich in rules, in which every word that is an owner's own contains `acme`."""
 
+import json
 import random
 from collections.abc import Iterator
 from typing import Any
@@ -65,13 +66,24 @@ class _Maker:
         }  # fmt: skip
         taints = [{"key": "acme.io/only", "value": "acme-batch", "effect": "NoSchedule"}] if pool == "acme-big" else []
         notes = {names.SCALE_DOWN_DISABLED: "true"} if self.often(0.05) else {}
+        if self.often(0.05):
+            taints.append({"key": names.OUR_TAINT, "value": "acme-order", "effect": "NoSchedule"})
+            notes = {
+                names.OUR_ANNOTATION: json.dumps({"order_id": "acme-order", "since": CREATED}, separators=(",", ":"))
+            }
         size = {"cpu": "3920m", "memory": "13Gi", "pods": "110", LICENCE: "2"}
         ready = {"type": "Ready", "status": "True", "reason": "AcmeReady", "lastTransitionTime": CREATED}
-        strange = {"type": "AcmeProblem", "status": "False", "lastHeartbeatTime": NOW}
+        strange = {"type": "AcmeProblem", "status": "False", "lastHeartbeatTime": CREATED}
         return {
             "kind": "Node",
-            "metadata": self.meta(name, labels=labels, annotations=notes),
-            "spec": {"taints": taints, "providerID": f"gce://acme-project/{ZONES[number % 3]}/{name}"},
+            "metadata": self.meta(
+                name, labels=labels, annotations=notes, managedFields=[{"manager": "acme", "time": NOW}]
+            ),
+            "spec": {
+                "taints": taints,
+                "unschedulable": self.often(0.05),
+                "providerID": f"gce://acme-project/{ZONES[number % 3]}/{name}",
+            },
             "status": {"allocatable": size, "conditions": [ready, strange], "nodeInfo": {"machineID": "acme"}},
         }
 
@@ -98,14 +110,30 @@ class _Maker:
             "affinity": self.affinity(app, namespace), "priorityClassName": self.one("", "acme-high"),
             "priority": self.one(0, 10), "volumes": [],
         }  # fmt: skip
-        if self.often(0.03):
-            spec["schedulerName"] = "acme-scheduler"
+        spec |= self.rare()
         yield from self.storage(spec, name, namespace, on)
         labels = {"app": app, "acme.io/part": self.one("acme-x", "acme-y"), "pod-template-hash": f"acme{number % 2}"}
         meta = self.meta(name, namespace, labels=labels, annotations=self.notes(), ownerReferences=self.owner(app))
         status = {"phase": "Running" if on else "Pending", "startTime": CREATED, "message": "acme said so",
-                  "conditions": [{"type": "Ready", "status": "True", "lastTransitionTime": CREATED}]}  # fmt: skip
+                  "conditions": [{"type": "Ready", "status": "True", "lastTransitionTime": CREATED}],
+                  **self.resized(spec)}  # fmt: skip
         yield {"kind": "Pod", "metadata": meta, "spec": spec, "status": status}
+
+    def rare(self) -> Object:
+        """Return a field that few pods have."""
+        sidecar = {**self.container(), "name": "acme-side", "restartPolicy": "Always"}
+        return self.one(*[{}] * 14, {"schedulerName": "acme-scheduler"}, {"overhead": {"cpu": "10m"}},
+                        {"workloadRef": {"name": "acme"}}, {"resources": {"requests": {"cpu": "900m"}}},
+                        {"initContainers": [sidecar]}, {"schedulingGates": [{"name": "acme.io/gate"}]},
+                        {"resourceClaims": [{"name": "acme-gpu"}]}, {"hostNetwork": True})  # fmt: skip
+
+    def resized(self, spec: Object) -> Object:
+        """Return what the kubelet reports of a container that was resized in place."""
+        if not self.often(0.05):
+            return {}
+        given = {"cpu": "650m", "memory": "1Gi"}
+        rows = [{"name": each["name"], "allocatedResources": given} for each in spec["containers"]]
+        return {"containerStatuses": rows, "allocatedResources": given, "resources": {"requests": given}}
 
     def container(self) -> Object:
         asked = {"cpu": f"{self.dice.randrange(50, 700)}m", "memory": f"{self.dice.randrange(64, 2048)}Mi"}
@@ -235,9 +263,10 @@ class _Maker:
     def budget(self, number: int) -> Object:
         allowed = self.dice.randrange(0, 3)
         status = {"disruptionsAllowed": allowed, "currentHealthy": 2 + allowed, "desiredHealthy": 2, "expectedPods": 4}
+        status["observedGeneration"] = self.one(1, 1, 2)
         return {
             "kind": "PodDisruptionBudget",
-            "metadata": self.meta(f"acme-{number}", NAMESPACES[number % 4]),
+            "metadata": self.meta(f"acme-{number}", NAMESPACES[number % 4], generation=2),
             "spec": {"minAvailable": self.one(1, "50%"), "selector": {"matchLabels": {"app": APPS[number % 5]}}},
             "status": status,
         }
