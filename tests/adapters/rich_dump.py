@@ -122,10 +122,11 @@ class _Maker:
     def rare(self) -> Object:
         """Return a field that few pods have."""
         sidecar = {**self.container(), "name": "acme-side", "restartPolicy": "Always"}
-        return self.one(*[{}] * 14, {"schedulerName": "acme-scheduler"}, {"overhead": {"cpu": "10m"}},
+        found: Object = self.one(*[{}] * 14, {"schedulerName": "acme-scheduler"}, {"overhead": {"cpu": "10m"}},
                         {"workloadRef": {"name": "acme"}}, {"resources": {"requests": {"cpu": "900m"}}},
                         {"initContainers": [sidecar]}, {"schedulingGates": [{"name": "acme.io/gate"}]},
                         {"resourceClaims": [{"name": "acme-gpu"}]}, {"hostNetwork": True})  # fmt: skip
+        return found
 
     def resized(self, spec: Object) -> Object:
         """Return what the kubelet reports of a container that was resized in place."""
