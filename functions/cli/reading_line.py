@@ -16,12 +16,14 @@ PATIENCE: Final = 1.0
 
 
 @contextmanager
-def reading_line(what: str, after: Callable[[float, Callable[[], None]], Any] = Timer) -> Iterator[None]:
-    """Say what is read when that takes long; only in a terminal."""
+def reading_line(
+    what: str, after: Callable[[float, Callable[[], None]], Any] = Timer, doing: str = "Reading"
+) -> Iterator[None]:
+    """Say what is read, or otherwise done, when that takes long; only in a terminal."""
     if not sys.stderr.isatty():
         yield
         return
-    timer = after(PATIENCE, lambda: typer.echo(f"Reading {what} …", err=True))
+    timer = after(PATIENCE, lambda: typer.echo(f"{doing} {what} …", err=True))
     timer.daemon = True
     timer.start()
     try:

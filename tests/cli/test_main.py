@@ -11,7 +11,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
+from functions.cli.format import use_currency
 from functions.cli.main import app
+from functions.cli.plan.compute import BEYOND
+from functions.cli.plan.remembered import MARKED
 from tests.cli import dumps
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -250,3 +253,29 @@ def test_a_sound_policy_is_shown_with_what_holds_for_each_pool(tmp_path: Path) -
     assert shown.exit_code == 0
     assert "pool web-pool" in shown.output
     assert "warning:" in shown.output
+
+
+def test_what_the_potential_counts_beyond_the_policy_is_said(dump: Path) -> None:
+    assert BEYOND in ebb("plan", "--dump", dump, "--potential").output
+    assert BEYOND not in ebb("plan", "--dump", dump).output
+
+
+def test_marks_may_be_assumed(dump: Path) -> None:
+    waiting, assumed = (ebb("plan", "--dump", dump, "-o", "json", *given) for given in ((), ("--assume-marked",)))
+
+    assert json.loads(waiting.stdout)["totals"]["removable"] == 0
+    assert json.loads(assumed.stdout)["totals"]["removable"] > 0
+    assert MARKED in assumed.stderr
+
+
+def test_prices_are_ones_own(dump: Path) -> None:
+    listed, less = (
+        json.loads(ebb("plan", "--dump", dump, "-o", "json", *given).stdout)
+        for given in ((), ("--discount", "25%", "--currency", "EUR"))
+    )
+
+    use_currency("USD")  # a process says money in one currency
+    assert less["totals"]["cost_per_hour"] == pytest.approx(listed["totals"]["cost_per_hour"] * 0.75, abs=0.001)
+    assert less["prices"]["currency"] == "EUR"
+    assert less["prices"]["discounts"] == [{"family": None, "share": 0.25}]
+    assert [each["rung"] for each in less["ladder"]][:3] == ["now", "autoscaler_alone", "policy_at_rest"]

@@ -5,10 +5,11 @@ Must not decide anything; a plan made here orders nothing, whatever its policy s
 
 import json
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 import typer
 
+from functions.cli.format import count
 from functions.cli.inputs import NO_MARKS, Inputs, Sources, gather_each
 from functions.cli.options import Format
 from functions.cli.plan import as_json, fleet, markdown, table
@@ -16,10 +17,17 @@ from functions.cli.plan.asked import AskedNodes
 from functions.cli.plan.ladder_rows import DEFAULTS, POLICY
 from functions.cli.plan.remembered import remembered
 from functions.cli.plan.view import PlanView, view_of, with_ladder
+from functions.cli.reading_line import reading_line
 from functions.cli.terminal import printing
 from shared.core.forecast.ladder import ladder
 from shared.core.planning.make_plan import make_plan, potential
 from shared.core.rules.situation import Situation
+
+BEYOND: Final = (
+    "The potential goes beyond the policy: it counts pools that are not enabled and nodes above the ratio limits, and "
+    "leaves out timers, windows, budgets, counts, headroom and what only waits, such as running Jobs. What the policy "
+    "comes to is the ladder's."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +41,7 @@ class PlanOptions:
 def show_plan(sources: Sources, output: Format, asked: AskedNodes, options: PlanOptions) -> None:
     """Print the plan of each cluster: for people with its notes, for tools with the notes on stderr."""
     whose = POLICY if sources.policy else DEFAULTS
-    views = [_view(each, options, whose) for each in gather_each(sources)]
+    views = [_timed_view(each, options, whose) for each in gather_each(sources)]
     if output is Format.TABLE:
         with printing() as console:
             for view in views:
@@ -56,12 +64,18 @@ def _written(document: dict[str, Any], output: Format) -> str:
     return yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=1000).rstrip()
 
 
+def _timed_view(inputs: Inputs, options: PlanOptions, whose: str) -> PlanView:
+    with reading_line(f"{inputs.snapshot.cluster}, {count(len(inputs.snapshot.nodes), 'node')}", doing="Planning"):
+        return _view(inputs, options, whose)
+
+
 def _view(inputs: Inputs, options: PlanOptions, whose: str) -> PlanView:
     past = remembered(inputs.snapshot, assume_marked=options.assume_marked)
     situation = Situation(inputs.snapshot, past.state, inputs.policy)
     plan = make_plan(situation, past.marks, inputs.prices)
     most = potential(situation, inputs.prices) if options.with_potential and not inputs.partial else None
     notes = tuple(past.note if note == NO_MARKS else note for note in inputs.notes)
+    notes += (BEYOND,) if most else ()
     view = replace(view_of(plan, most, notes, inputs.partial), prices=inputs.prices)
     if inputs.partial or not inputs.snapshot.nodes:
         return view

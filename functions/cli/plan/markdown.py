@@ -18,7 +18,7 @@ _LEFT: Final = "---"
 _OBJECTS: Final = 3
 _FIGURES: Final = frozenset({
     "nodes", "cpu", "memory", "order", "in flight", "waiting", "keep", "cost/mo", "saved/mo", "goes", "at rest/mo",
-    "could go", "could/mo", "holds/mo",
+    "could go", "could/mo", "holds/mo", "a month", "a year", "evictions a node",
 })  # fmt: skip
 
 
@@ -28,7 +28,7 @@ def page(view: PlanView, asked: AskedNodes) -> str:
     Raises:
         BadInput: a pool was asked for that the cluster does not have.
     """
-    parts = [*_head(view), _pools(view)]
+    parts = [*_head(view), *_ladder(view), _pools(view)]
     if asked.lists_nodes:
         parts.append(_nodes(shown(view, asked).nodes))
     parts += [_held(view, kind) for kind in HOLDING if any(each.kind is kind for each in view.legend)]
@@ -42,6 +42,16 @@ def _head(view: PlanView) -> Iterator[str]:
     yield f"**{view.summary}**"
     if view.potential_saving:
         yield f"Potential: {view.potential_saving}."
+
+
+def _ladder(view: PlanView) -> Iterator[str]:
+    if view.ladder is None:
+        return
+    titles = ("", "nodes", "a month", "a year", "evictions a node")
+    yield _table(titles, ((each.title.strip(), each.nodes, each.month, each.year, each.evictions)
+                          for each in view.ladder.rows))  # fmt: skip
+    if view.ladder.sentences:
+        yield " ".join(view.ladder.sentences)
 
 
 def _pools(view: PlanView) -> str:

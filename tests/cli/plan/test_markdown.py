@@ -2,8 +2,8 @@ import pytest
 
 from functions.cli.plan.asked import EVERY_NODE, AskedNodes
 from functions.cli.plan.markdown import page
-from functions.cli.plan.view import view_of
-from tests.cli.plan.plans import blocked, of_every_kind, plan
+from functions.cli.plan.view import view_of, with_ladder
+from tests.cli.plan.plans import blocked, of_every_kind, plan, some_ladder
 
 
 @pytest.mark.parametrize(
@@ -17,6 +17,15 @@ from tests.cli.plan.plans import blocked, of_every_kind, plan
 )
 def test_the_page_says(expected: str) -> None:
     assert expected in page(view_of(of_every_kind(), notes=("Without a policy.",)), AskedNodes())
+
+
+def test_the_ladder_stands_below_the_headline() -> None:
+    shown = page(with_ladder(view_of(of_every_kind()), some_ladder(), "this policy"), AskedNodes())
+
+    assert "| now | 10 | $730 | $8,760 | - |" in shown
+    assert "| + moving running Jobs | 6 | $438 | $5,256 | 5.0 |" in shown
+    assert shown.index("**10 nodes for $730") < shown.index("| now |") < shown.index("| a | 3 |")
+    assert "At rest by 23:30 UTC" in shown
 
 
 def test_nodes_are_listed_where_they_were_asked_for() -> None:
