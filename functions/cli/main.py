@@ -28,6 +28,7 @@ from functions.cli.options import (
     Format,
     Kubeconfig,
     Only,
+    Output,
     PolicyFile,
     PriceTable,
     Sort,
@@ -134,7 +135,7 @@ def plan(  # noqa: PLR0913 - each is something that a person may type
 
 
 @app.command()
-def explain(
+def explain(  # noqa: PLR0913 - each is something that a person may type
     names: Annotated[
         list[str],
         typer.Argument(metavar="NODE|POD|WORKLOAD...", help="Names, whole or their ends where nothing else ends so."),
@@ -145,6 +146,9 @@ def explain(
     context: Context = None,
     policy: PolicyFile = None,
     at: At = None,
+    prices: PriceTable = None,
+    discount: Discounts = None,
+    currency: Currency = "",
 ) -> None:
     """Say all about a node, a pod or a workload: what keeps it, what to do, where its pods would go.
 
@@ -154,12 +158,14 @@ def explain(
       ebb explain shop/Deployment/cart
     """
     from functions.cli.explain.compute import explain_all
+    from functions.cli.pricing import PriceOptions
 
-    explain_all(Sources(tuple(dump or ()), kubeconfig, context, policy, at), names)
+    money = PriceOptions(prices, tuple(discount or ()), currency)
+    explain_all(Sources(tuple(dump or ()), kubeconfig, context, policy, at, money), names)
 
 
 @app.command(name="why-not")
-def why_not(
+def why_not(  # noqa: PLR0913 - each is something that a person may type
     *,
     dump: Dumps = None,
     kubeconfig: Kubeconfig = None,
@@ -169,6 +175,12 @@ def why_not(
     top: Annotated[
         int, typer.Option("--top", metavar="N", min=1, help="Try this many changes, those that hold most money first.")
     ] = 10,
+    output: Annotated[
+        Output, typer.Option("--output", "-o", help="A table for people or JSON for tools.")
+    ] = Output.TABLE,
+    prices: PriceTable = None,
+    discount: Discounts = None,
+    currency: Currency = "",
 ) -> None:
     """Say which single change would free most money: a constraint, a budget, an annotation, a limit, a minimum.
 
@@ -178,9 +190,11 @@ def why_not(
       ebb why-not --dump cluster.json --policy policy.yaml
       ebb why-not --context prod --top 30
     """
+    from functions.cli.pricing import PriceOptions
     from functions.cli.why_not.compute import show_changes
 
-    show_changes(Sources(tuple(dump or ()), kubeconfig, context, policy, at), top)
+    money = PriceOptions(prices, tuple(discount or ()), currency)
+    show_changes(Sources(tuple(dump or ()), kubeconfig, context, policy, at, money), top, output)
 
 
 @app.command()

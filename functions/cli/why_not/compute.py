@@ -1,14 +1,16 @@
 """`ebb why-not`: gather, let the core try the changes, print. Must not decide anything."""
 
+import json
 import sys
 
 import typer
 
 from functions.cli.inputs import NO_MARKS, Sources, gather
+from functions.cli.options import Output
 from functions.cli.plan.notes import show_notes
 from functions.cli.plan.remembered import remembered
 from functions.cli.terminal import printing
-from functions.cli.why_not import page
+from functions.cli.why_not import as_json, page
 from shared.core.planning.why_not import why_not
 from shared.core.rules.situation import Situation
 from shared.errors import BadInput
@@ -16,8 +18,8 @@ from shared.errors import BadInput
 PARTIAL = "why-not: the dump is partial ({why}), so nobody can say what a change would free."
 
 
-def show_changes(sources: Sources, most: int) -> None:
-    """Print which single changes would free most money.
+def show_changes(sources: Sources, most: int, output: Output) -> None:
+    """Print which single changes would free most money: for people with the notes, for tools with these on stderr.
 
     Raises:
         BadInput: the dump does not hold the whole cluster.
@@ -28,8 +30,13 @@ def show_changes(sources: Sources, most: int) -> None:
     past = remembered(inputs.snapshot, assume_marked=False)
     situation = Situation(inputs.snapshot, past.state, inputs.policy)
     found = why_not(situation, inputs.prices, most, _told)
+    notes = tuple(past.note if note == NO_MARKS else note for note in inputs.notes)
+    if output is Output.JSON:
+        typer.echo("\n".join(notes), err=True)
+        typer.echo(json.dumps(as_json.document(found, inputs.snapshot.cluster), indent=2, ensure_ascii=False))
+        return
     with printing() as console:
-        show_notes(console, tuple(past.note if note == NO_MARKS else note for note in inputs.notes))
+        show_notes(console, notes)
         page.show(console, found, sum(inputs.prices.of(node).per_hour for node in inputs.snapshot.nodes))
 
 

@@ -1,5 +1,6 @@
 """`ebb why-not` from a dump to the page; and how each change would be made."""
 
+import json
 from io import StringIO
 from pathlib import Path
 
@@ -8,6 +9,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from functions.cli.main import app
+from functions.cli.why_not.as_json import document
 from functions.cli.why_not.how import HOW, how
 from functions.cli.why_not.page import show
 from shared.core.placement.exclusions import Exclusion
@@ -77,6 +79,18 @@ def test_the_page_says(expected: str) -> None:
     assert expected in _shown()
 
 
+def test_tools_get_every_key() -> None:
+    told = document(FOUND, "c")
+    assert told["at_rest"] == {"nodes": 3, "saving_per_hour": 1.0}
+    assert told["changes"][0] == {
+        "reason": "pdb_never_allows", "object": "shop/db", "detail": None, "nodes": ["n1", "n2"], "holds_per_hour": 1.0,
+        "frees_nodes": 2, "frees_per_hour": 0.5, "how": how(FOUND.freed[0].subject),
+    }  # fmt: skip
+    assert told["not_tried"] == [
+        {"reason": "cordoned_by_other", "object": "n9", "detail": None, "nodes": ["n9"], "holds_per_hour": 0.1}
+    ]
+
+
 @pytest.mark.parametrize("width", [80, 120, 200])
 def test_no_line_is_wider_than_the_terminal(width: int) -> None:
     assert max(map(len, _shown(width).splitlines())) <= width
@@ -87,3 +101,13 @@ def test_a_dump_is_asked(tmp_path: Path) -> None:
     assert shown.exit_code == 0, shown.output
     assert "The plan at rest, once all that only takes time has passed, takes" in shown.output
     assert "not tried" in shown.output
+
+
+def test_json_goes_to_stdout_and_prices_are_those_that_were_asked_for(tmp_path: Path) -> None:
+    dump = str(dumps.write(tmp_path / "c.json", 8))
+
+    def told(*more: str) -> float:
+        shown = CliRunner().invoke(app, ["why-not", "--dump", dump, "--top", "1", "-o", "json", *more])
+        return float(sum(each["holds_per_hour"] for each in json.loads(shown.stdout)["changes"]))
+
+    assert told("--discount", "50%") == pytest.approx(told() / 2, abs=0.001)
