@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from functions.cli.format import dollars
 from functions.cli.why_not.how import how
-from shared.core.planning.lifts import Subject
+from shared.core.planning.lifting import Subject
 from shared.core.planning.subjects import Held
 from shared.core.planning.why_not import Freed, WhyNot
 

@@ -9,7 +9,8 @@ from typing import Final
 
 from shared.core.cluster import names
 from shared.core.placement.exclusions import Exclusion
-from shared.core.planning.lifts import LIFTS, Scope, Subject
+from shared.core.planning.lifting import Scope, Subject
+from shared.core.planning.lifts import LIFTS
 from shared.core.reasons import PodBlock, Reason, Unremovable
 
 _PATCH: Final = "kubectl -n $namespace patch $kind $name --type merge -p "

@@ -13,7 +13,7 @@ from rich.text import Text
 from functions.cli.format import count, monthly, some
 from functions.cli.why_not.how import how
 from shared.core.placement.exclusions import Exclusion
-from shared.core.planning.lifts import Subject
+from shared.core.planning.lifting import Subject
 from shared.core.planning.why_not import Freed, WhyNot
 from shared.core.reasons import Reason
 

@@ -14,7 +14,8 @@ from shared.core.placement import Simulation
 from shared.core.placement.exclusions import Exclusion
 from shared.core.placement.landing import landings
 from shared.core.planning.candidates import AssessedNode
-from shared.core.planning.lifts import LIFTS, Scope, Subject, workload_of
+from shared.core.planning.lifting import Scope, Subject, workload_of
+from shared.core.planning.lifts import LIFTS
 from shared.core.planning.prices import Prices
 from shared.core.planning.reach import Reach
 from shared.core.planning.selection import planned_simulation

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from shared.core.planning.lifts import Subject, lifted
+from shared.core.planning.lifting import Subject
+from shared.core.planning.lifts import lifted
 from shared.core.planning.prices import Prices
 from shared.core.planning.reach import Reach, reach
 from shared.core.planning.selection import planned_simulation

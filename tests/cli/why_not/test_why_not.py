@@ -13,7 +13,8 @@ from functions.cli.why_not.as_json import document
 from functions.cli.why_not.how import HOW, how
 from functions.cli.why_not.page import show
 from shared.core.placement.exclusions import Exclusion
-from shared.core.planning.lifts import LIFTS, Subject
+from shared.core.planning.lifting import Subject
+from shared.core.planning.lifts import LIFTS
 from shared.core.planning.subjects import Held
 from shared.core.planning.why_not import Freed, WhyNot
 from shared.core.reasons import PodBlock, Reason, Unremovable

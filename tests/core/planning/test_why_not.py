@@ -16,7 +16,8 @@ from shared.core.cluster.snapshot import Snapshot
 from shared.core.cluster.workloads import Workload
 from shared.core.placement.exclusions import Exclusion
 from shared.core.planning.candidates import assess_nodes
-from shared.core.planning.lifts import LIFTS, NOT_LIFTED, Subject, lifted
+from shared.core.planning.lifting import Subject
+from shared.core.planning.lifts import LIFTS, NOT_LIFTED, lifted
 from shared.core.planning.reach import reach
 from shared.core.planning.subjects import Held, subjects
 from shared.core.planning.why_not import Freed, WhyNot, freed_by, why_not
