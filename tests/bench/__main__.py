@@ -5,6 +5,7 @@ import sys
 from tests.bench import (
     calls,
     cold_start,
+    ebb_plan,
     hop,
     idle_cost,
     orders_at_once,
@@ -25,6 +26,7 @@ BENCHES = {
     "calls": calls.run,
     "reading": reading.run,
     "planning": planning.run,
+    "ebb_plan": ebb_plan.run,
     "policies": policies.run,
     "potential": potential.run,
     "quality": quality.run,

@@ -1,0 +1,59 @@
+"""`ebb plan` from its start to the table, ladder included: CPU seconds of a process, on dumps of three sizes."""
+
+import json
+import resource
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+from tests.bench.reporting import say
+from tests.cli import dumps
+
+SIZES: Final = ((60, 15, 1.0), (500, 20, 3.0), (5_000, 30, 60.0))
+"""Nodes, pods a node, and the most CPU seconds."""
+_FILL: Final = 2_200
+"""Millicores that the pods of a node ask for on average, of 3,920."""
+_WORKLOADS: Final = 4
+"""Nodes to a workload."""
+
+
+def run(*, quick: bool) -> None:
+    for nodes, pods, most in SIZES[: 2 if quick else 3]:
+        with TemporaryDirectory() as folder:
+            path = Path(folder) / "cluster.json"
+            _write(path, nodes, pods)
+            seconds = _planned(path)
+        say(f"ebb plan, {nodes:,} nodes, {nodes * pods:,} pods", f"{seconds:.1f} s of CPU", f"{most:g} at most")
+        assert seconds <= most, f"ebb plan takes {seconds:.1f} s of CPU on {nodes:,} nodes"
+
+
+def _planned(path: Path) -> float:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    command = [sys.executable, "-m", "functions.cli", "plan", "--dump", str(path)]
+    subprocess.run(command, check=True, capture_output=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def _write(path: Path, nodes: int, pods: int) -> None:
+    with path.open("w", encoding="utf-8") as file:
+        file.write('{"apiVersion": "v1", "kind": "List", "items": [')
+        file.writelines(f"{',' if number else ''}{json.dumps(item)}" for number, item in enumerate(_items(nodes, pods)))
+        file.write("]}")
+
+
+def _items(nodes: int, pods: int) -> Iterator[dict[str, Any]]:
+    """Nodes with a little more and a little less than so many pods, and one of a DaemonSet each."""
+    for number in range(nodes):
+        on = dumps.name_of(number)
+        yield dumps.node(number)
+        for each in range(pods * (7 + number % 7) // 10):
+            app = f"app-{(number * pods + each) % (nodes // _WORKLOADS)}"
+            pod = dumps.pod(f"{app}-{number}-{each}", on, app=app, cpu=f"{_FILL // pods}m")
+            pod["spec"]["containers"][0]["resources"]["requests"]["memory"] = f"{6_000 // pods}Mi"
+            yield pod
+        agent = dumps.pod(f"agent-{number}", on, app="agent", kind="DaemonSet", cpu="100m")
+        yield {**agent, "metadata": {**agent["metadata"], "namespace": "kube-system"}}
