@@ -131,6 +131,13 @@ def _typed(folder: Path) -> list[Path]:
     return [nodes, write(folder / "pods.json", listed(api_pod(), kind="PodList"))]
 
 
+def _typed_and_sorted(folder: Path) -> list[Path]:
+    """As kubectl prints them: the kind comes after the items."""
+    for name, kind, item in (("nodes", "NodeList", api_node()), ("pods", "PodList", api_pod())):
+        (folder / f"{name}.json").write_text(json.dumps(listed(item, kind=kind), sort_keys=True, indent=4))
+    return [folder / "nodes.json", folder / "pods.json"]
+
+
 def _one_after_the_other(folder: Path) -> list[Path]:
     return [write(folder / "all.json", listed(a_node()), listed(a_pod()))]
 
@@ -165,6 +172,7 @@ def _byte_order_mark(folder: Path) -> list[Path]:
     "writes",
     [
         pytest.param(_typed, id="typed lists, whose items have no kind"),
+        pytest.param(_typed_and_sorted, id="typed lists, as kubectl prints them"),
         pytest.param(_one_after_the_other, id="several documents in one file"),
         pytest.param(_single_objects, id="single objects"),
         pytest.param(_folder, id="a folder, with a gzipped file deep in it"),

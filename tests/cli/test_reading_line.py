@@ -55,6 +55,13 @@ def test_a_terminal_is_told_what_is_read_when_it_takes_long(monkeypatch: pytest.
     assert terminal.getvalue() == "Reading the cluster …\n"
 
 
+def test_what_is_planned_is_told_likewise(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal, watches = terminal_of(monkeypatch), Watches()
+    with reading_line("5,000 nodes", watches, doing="Planning"):
+        watches.made[0].act()
+    assert terminal.getvalue() == "Planning 5,000 nodes …\n"
+
+
 def test_a_failure_ends_the_watch_too(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal, watches = terminal_of(monkeypatch), Watches()
     with pytest.raises(ValueError, match="no dump"), reading_line("night.json", watches):
