@@ -22,6 +22,8 @@ from shared.core.rules.counts import NodeCounts, PoolCounts
 from shared.core.rules.gates import blockers
 
 HORIZON: Final = timedelta(days=180)
+MOST_IDLE: Final = 500
+"""Passes in a row at which something changed and yet no node may go: a schedule of minutes would ask for millions."""
 CLAIMED_AFTER: Final = timedelta(seconds=10)
 """From the pass to the claim, from which the time gap is counted."""
 _OF_ALL: Final = frozenset({
@@ -72,6 +74,7 @@ class Pace:
         self._counts, self._interval, self._begun = counts, interval, counts.now
         self._schedules = Schedules(counts.policy, counts.pools)
         self._changes = self._schedules.next_change(counts.now)
+        self._idle = 0
         self._under_way: list[tuple[datetime, str, Node]] = []
 
     @property
@@ -126,6 +129,9 @@ class Pace:
     def _next(self, waiting: Sequence[PacedDrain], *, begun: bool) -> datetime | None:
         """Return the next pass at which something may have changed; None where nothing does within the horizon."""
         now = self.now
+        self._idle = 0 if begun else self._idle + 1
+        if self._idle > MOST_IDLE:
+            return None
         if begun:
             state = structs.replace(self._counts.state, last_scale_down=now + CLAIMED_AFTER)
             self._counts = replace(self._counts, state=state)

@@ -76,6 +76,13 @@ def test_what_never_opens_is_told_by_its_reason(reason: Unremovable, rules: Poli
     assert (pace.ended, dict(pace.never)) == (None, {reason: 2})
 
 
+def test_schedules_of_minutes_are_not_asked_for_half_a_year() -> None:
+    each_minute = Schedule("*/2 * * * *", MINUTE, "UTC")
+    closed = (Budget(Limit(count=0)), Budget(ONE, each_minute))
+
+    assert paced(policy(budgets=closed)).let_go(drains(1), FAR).never == {"n0"}
+
+
 def test_what_held_it_up_is_counted_by_reason() -> None:
     pace = paced(policy(cluster_wide={"time_gap": 10 * MINUTE}))
     pace.let_go(drains(2, ripe=NOW + 5 * MINUTE), FAR)
