@@ -19,6 +19,7 @@ from functions.cli.plan.remembered import remembered
 from functions.cli.plan.view import PlanView, view_of, with_ladder
 from functions.cli.reading_line import reading_line
 from functions.cli.terminal import printing
+from shared.collector import no_search_for_cycles
 from shared.core.forecast.ladder import ladder
 from shared.core.planning.make_plan import make_plan, potential
 from shared.core.rules.situation import Situation
@@ -65,7 +66,8 @@ def _written(document: dict[str, Any], output: Format) -> str:
 
 
 def _timed_view(inputs: Inputs, options: PlanOptions, whose: str) -> PlanView:
-    with reading_line(f"{inputs.snapshot.cluster}, {count(len(inputs.snapshot.nodes), 'node')}", doing="Planning"):
+    what = f"{inputs.snapshot.cluster}, {count(len(inputs.snapshot.nodes), 'node')}"
+    with reading_line(what, doing="Planning"), no_search_for_cycles():
         return _view(inputs, options, whose)
 
 

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import cached_property
 from typing import Final
 
 from shared.core.cluster.snapshot import Snapshot
@@ -44,6 +45,12 @@ class Rest:
     """How many nodes a limit keeps that does not open within half a year."""
     is_rest: bool = True
 
+    @cached_property
+    def unneeded(self) -> tuple[str, ...]:
+        """What the autoscaler would announce to remove, in order."""
+        context = Situation(self.snapshot, ClusterState(), Policy()).drain_context("")
+        return unneeded(self.snapshot, context)
+
     def after(self, step: Drained) -> "Rest":
         """Return the same with these drains, too."""
         gone, evictions = self.gone + len(step.gone), self.evictions + step.evictions
@@ -72,7 +79,7 @@ def left_alone(start: Rest) -> Rest:
     """Return what the autoscaler would leave by itself."""
     rest = start
     for _ in range(MOST_ROUNDS):
-        names = _unneeded(rest.snapshot)
+        names = rest.unneeded
         step = drained(rest.snapshot, names, names)
         if not step.gone:
             return rest
@@ -84,7 +91,7 @@ def under_policy(start: Rest, passes: OpenPass, pace: Pace, effort: Effort) -> R
     """Return what the policy's passes and the autoscaler beside them leave."""
     rest, is_rest, turns = start, False, _Turns(pace.now + profile_of(start.snapshot).unneeded)
     for _ in range(effort.rounds):
-        names = _unneeded(rest.snapshot)
+        names = rest.unneeded
         drains = passes(announced(rest.snapshot, names))
         until = turns.until(len(names), effort.slices) if names and drains else pace.now + 2 * HORIZON
         told = pace.let_go(drains, until)
@@ -124,7 +131,3 @@ def pace_of(situation: Situation) -> Pace:
     snapshot, state, policy = situation.snapshot, situation.state, situation.policy
     counts = count_nodes(snapshot.nodes, snapshot.pools, state, policy, situation.now, snapshot.minimum)
     return Pace(counts.with_moved_pods(count_moved_pods(snapshot, snapshot.nodes, policy)))
-
-
-def _unneeded(snapshot: Snapshot) -> tuple[str, ...]:
-    return unneeded(snapshot, Situation(snapshot, ClusterState(), Policy()).drain_context(""))
