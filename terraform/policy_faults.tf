@@ -55,8 +55,8 @@ locals {
     ]),
   )
 
-  # Every field that is written, with the schema's rules for it: any of them must hold. A list of words or keys is
-  # judged word by word; what is a section is judged above.
+  # Every field that is written, with the schema's rules for it: any of them must hold. A list is judged element by
+  # element; the fields of a section are judged above.
   policy_fields = flatten([
     for section in local.policy_sections : [
       for key, value in section.fields : {
@@ -73,6 +73,10 @@ locals {
   ]
   policy_values = concat(
     [
+      for path, pool in local.pools : { path = path, rules = [{ "$ref" = "PoolSection" }], value = pool, examples = [] }
+      if startswith(path, "nodePools.")
+    ],
+    [
       for field in local.policy_rules : {
         path     = field.path
         rules    = field.rules
@@ -88,7 +92,7 @@ locals {
           value    = value
           examples = try(field.rules[0].items.examples, [])
         }
-      ] if can(field.rules[0].items.enum) || can(field.rules[0].items.pattern)
+      ] if length(setintersection(keys(try(field.rules[0].items, {})), ["$ref", "enum", "pattern"])) > 0
     ]),
   )
 
@@ -97,7 +101,7 @@ locals {
       for rule in field.rules : (
         can(rule["$ref"]) || try(rule.type, "") == "object" ? can(keys(field.value)) :
         try(rule.type, "") == "array" ? can(concat(field.value, [])) :
-        try(rule.type, "") == "boolean" ? try(contains(["true", "false"], tostring(field.value)), false) :
+        try(rule.type, "") == "boolean" ? contains(["true", "false"], jsonencode(field.value)) :
         can(rule.enum) ? try(contains(rule.enum, field.value), false) :
         # A duration for which the schema does not name 0 is longer than zero.
         can(rule.pattern) ? can(regex(rule.pattern, tostring(field.value))) && (
@@ -105,8 +109,9 @@ locals {
           strcontains(rule.pattern, "|0") ||
           can(regex("[1-9]", tostring(field.value)))
         ) :
-        try(rule.type, "") == "string" ? can(tostring(field.value)) :
-        try(
+        try(rule.type, "") == "string" ? startswith(jsonencode(field.value), "\"") :
+        # Ebb reads strictly: text is no figure. Terraform makes text of figures where a map holds values of one type.
+        !startswith(jsonencode(field.value), "\"") && try(
           tonumber(field.value) >= try(rule.minimum, -1000000) &&
           tonumber(field.value) <= try(rule.maximum, 1000000) &&
           tonumber(field.value) > try(rule.exclusiveMinimum, -1000001) &&
@@ -118,7 +123,7 @@ locals {
   ]
   policy_remedies = [
     for field in local.policy_wrong : [
-      for rule in [field.rules[0]] : (
+      for rule in [field.rules[0]] : join("", [(
         can(rule.enum) ? "one of ${join(", ", rule.enum)}" :
         length(field.examples) > 0 ? "a value such as ${join(" or ", field.examples)}" :
         can(rule.maximum) ? "a number above ${rule.exclusiveMinimum} and up to ${rule.maximum}" :
@@ -127,7 +132,9 @@ locals {
         try(rule.type, "") == "boolean" ? "true or false" :
         try(rule.type, "") == "array" ? "a list" :
         try(rule.type, "") == "string" ? "text" : "a mapping"
-      )
+        ),
+        alltrue([for each in field.rules : contains(["boolean", "integer", "number"], try(each.type, ""))]) && startswith(jsonencode(field.value), "\"") ? ", without quotes" : "",
+      ])
     ][0]
   ]
   policy_halves = [

@@ -105,7 +105,6 @@ TAKE = annotated(with_taints(our("NoSchedule"), unschedulable=True), RECORD[OUR_
 GIVE_BACK = annotated(with_taints(without(OUR_TAINT), unschedulable=False), None)
 CASES = [
     pytest.param("", FREE, TAKE, id="take a node"),
-    pytest.param("", BY_A_PERSON, TAKE, id="take a node that is cordoned already"),
     pytest.param("", HELD, GIVE_BACK, id="give a node back"),
     pytest.param("", UNCORDONED, GIVE_BACK, id="give back after the autoscaler has uncordoned it"),
     pytest.param("", TAINT_ONLY, GIVE_BACK, id="give back without the annotation"),
@@ -151,10 +150,28 @@ CASES = [
         "cordons a node together with its taint", FREE, lambda _: {"spec": {"unschedulable": True}}, id="a bare cordon"
     ),
     pytest.param(
+        "cordons a node together with its taint",
+        HELD,
+        with_taints(without(OUR_TAINT)),
+        id="its taint removed, by which a bare cordon would be left",
+    ),
+    pytest.param(
         "may not uncordon a node that it does not hold",
         BY_A_PERSON,
         lambda _: {"spec": {"unschedulable": False}},
         id="a person's cordon undone",
+    ),
+    pytest.param(
+        "may not mark a node that somebody else cordoned",
+        BY_A_PERSON,
+        TAKE,
+        id="a person's cordon taken over, to be undone in a second patch",
+    ),
+    pytest.param(
+        "may not mark a node that somebody else cordoned",
+        BY_A_PERSON,
+        annotated(lambda _: {}, RECORD[OUR_ANNOTATION]),
+        id="a person's cordon taken over by the annotation alone",
     ),
 ]
 

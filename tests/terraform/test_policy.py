@@ -109,6 +109,40 @@ FAULTS = [
         {"cluster": {"disruption": {"budgets": [{"nodes": "1", "duration": "8h"}]}}},
         id="a duration alone",
     ),
+    pytest.param(
+        [
+            "policy.nodePools.a: value true is wrong; write a mapping.",
+            'policy.nodePools.b.disruption.budgets[0]: value "2" is wrong; write a mapping.',
+            "policy.nodePools.b.disruption.windows[1]: value null is wrong; write a mapping.",
+        ],
+        {
+            "nodePools": {
+                "a": True,
+                "b": {"disruption": {"budgets": ["2"], "windows": [{"schedule": "0 9 * * *", "duration": "8h"}, None]}},
+            }
+        },
+        id="values where mappings belong",
+    ),
+    pytest.param(
+        [
+            'policy.cluster.minimumNodes: value "5" is wrong; write a whole number of at least 0, without quotes.',
+            'policy.defaults.excessNodesThreshold: value "0.5" is wrong; write a number of at least 0, without quotes.',
+            'policy.nodePools.a.enabled: value "true" is wrong; write true or false, without quotes.',
+        ],
+        {
+            "cluster": {"minimumNodes": "5"},
+            "defaults": {"excessNodesThreshold": "0.5"},
+            "nodePools": {"a": {"enabled": "true"}},
+        },
+        id="text for switches and figures, as a Terraform map of one type makes it",
+    ),
+    pytest.param(
+        [
+            "policy.cluster.freezes[0].timeZone: value 1 is wrong; write a value such as UTC or Europe/Amsterdam.",
+        ],
+        {"cluster": {"freezes": [{"from": "2026-11-27", "to": "2026-12-01", "timeZone": 1}]}},
+        id="a figure for text",
+    ),
 ]
 FAULTS_OF_FILES = [
     pytest.param(
