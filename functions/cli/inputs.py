@@ -7,14 +7,14 @@ is not known is said in a note, never guessed silently. Must not decide anything
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Final
 
 from functions.cli.input_readers import STDIN, Reading, from_cluster, from_dumps
 from functions.cli.pricing import LISTED, PriceOptions, basis, priced
-from shared.core.cluster.names import POOL_LABEL
+from shared.core.cluster.names import PACKING_SCHEDULER, POOL_LABEL
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.prices import Prices
 from shared.core.planning.unknown_pools import unknown_pools
@@ -37,6 +37,14 @@ NO_WORKLOADS: Final = (
 UNREAD_STORAGE: Final = "Pods with volume claims stay where they are: no {lists} are known here; {remedy}."
 NOT_GKE: Final = (
     f"No node carries the label {POOL_LABEL}: this does not look like GKE{{cloud}}, and Ebb drains nothing elsewhere."
+)
+NO_PROFILE: Final = (
+    "The autoscaling profile is not known here: it is taken as balanced (nodes are drained up to 50 % of requests), "
+    "for no pod names the scheduler of optimize-utilization."
+)
+PACKING: Final = (
+    "The autoscaling profile is taken as optimize-utilization (nodes are drained up to 85 % of requests), for pods "
+    "name its scheduler."
 )
 EVERY_POOL: Final = Policy(other_pools=PoolPolicy(enabled=True))
 
@@ -104,6 +112,7 @@ def _inputs(sources: Sources, given: Policy | None, reading: Reading) -> Inputs:
     policy, notes = (EVERY_POOL, (NO_POLICY,)) if given is None else (given, ())
     now, prices, dumped = sources.at or reading.now, priced(sources.prices), reading.dumped
     snapshot = snapshot_of(reading.cluster, reading.cluster_reading, reading.pools, now, now)
+    snapshot, profile = _with_profile(snapshot)
     unread = _unread_storage(snapshot.storage.unread, in_dump=bool(sources.dumps))
     known = (*dumped.left_out, *_no_workloads(reading.cluster_reading), *unread)
     short = (f"{WARNING}{dumped.partial}",) if dumped.partial else ()
@@ -112,7 +121,7 @@ def _inputs(sources: Sources, given: Policy | None, reading: Reading) -> Inputs:
         snapshot,
         policy,
         prices,
-        (*odd, *notes, reading.note, NO_MARKS, *basis(snapshot, prices), *known),
+        (*odd, *notes, reading.note, *profile, NO_MARKS, *basis(snapshot, prices), *known),
         dumped.partial,
     )
 
@@ -168,6 +177,15 @@ def faults_of(path: Path, data: bytes = b"") -> Iterator[None]:
         plain = (fault.removeprefix("policy: ").removeprefix("file: ") for fault in bad.faults)
         placed = ((line_of(fault, lines), fault) for fault in plain)
         raise BadPolicy(*(f"{name}:{line}: {fault}" if line else f"{name}: {fault}" for line, fault in placed)) from bad
+
+
+def _with_profile(snapshot: Snapshot) -> tuple[Snapshot, tuple[str, ...]]:
+    """Return the picture with the autoscaling profile that its pods tell of, where no GKE API has told it."""
+    if snapshot.pools_known or not snapshot.pods:
+        return snapshot, ()
+    packs = any(pod.spec.scheduler == PACKING_SCHEDULER for pod in snapshot.pods)
+    profile = "OPTIMIZE_UTILIZATION" if packs else "BALANCED"
+    return replace(snapshot, profile=profile), (PACKING if packs else NO_PROFILE,)
 
 
 def _elsewhere(snapshot: Snapshot, cloud: str) -> tuple[str, ...]:

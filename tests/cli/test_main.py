@@ -12,9 +12,11 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from functions.cli.format import use_currency
+from functions.cli.inputs import NO_PROFILE, PACKING, Sources, gather
 from functions.cli.main import app
 from functions.cli.plan.compute import BEYOND
 from functions.cli.plan.remembered import MARKED
+from shared.core.cluster.names import PACKING_SCHEDULER
 from tests.cli import dumps
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -279,3 +281,13 @@ def test_prices_are_ones_own(dump: Path) -> None:
     assert less["prices"]["currency"] == "EUR"
     assert less["prices"]["discounts"] == [{"family": None, "share": 0.25}]
     assert [each["rung"] for each in less["ladder"]][:3] == ["now", "autoscaler_alone", "policy_at_rest"]
+
+
+def test_the_profile_is_told_by_the_scheduler_that_pods_name(tmp_path: Path) -> None:
+    dump = dumps.write(tmp_path / "balanced.json")
+    packed = tmp_path / "packed.json"
+    packed.write_text(dump.read_text().replace("default-scheduler", PACKING_SCHEDULER))
+
+    assert NO_PROFILE in ebb("plan", "--dump", dump).output
+    assert PACKING in ebb("plan", "--dump", packed).output
+    assert gather(Sources((packed,))).snapshot.profile == "OPTIMIZE_UTILIZATION"

@@ -96,6 +96,8 @@ POD_ANNOTATIONS: Final = frozenset(
 )
 """All that the rules read on a pod."""
 
-SCHEDULERS: Final = ("default-scheduler", "gke.io/optimize-utilization-scheduler", "gke.io/default-scheduler")
+PACKING_SCHEDULER: Final = "gke.io/optimize-utilization-scheduler"
+"""The scheduler that the autoscaling profile optimize-utilization gives to pods."""
+SCHEDULERS: Final = ("default-scheduler", PACKING_SCHEDULER, "gke.io/default-scheduler")
 """Schedulers whose filters are the kube-scheduler's own."""
 CRITICAL_CLASSES: Final = ("system-cluster-critical", "system-node-critical")
