@@ -17,7 +17,7 @@ from shared.core.cluster.node import NodePool
 from shared.core.policy import Policy
 from shared.core.records.state import ClusterState
 from shared.documents import CLUSTER_KEY
-from shared.errors import BadPolicy, BadSettings, EbbError, Gone, Retryable, Terminal
+from shared.errors import BadPolicy, BadSettings, EbbError, Forbidden, Gone, Retryable, Terminal
 from shared.ports import PoolsReading
 from shared.settings import Settings
 from shared.store.compare_and_set import read_cluster
@@ -51,6 +51,13 @@ class NoReviews(FakeReviews):
 
     def may(self, verb: str, group: str, resource: str) -> bool:
         raise Gone(f"{verb} {group} {resource}: not found")
+
+
+class HiddenPolicies(FakeReviews):
+    """Those of an identity that infra/rbac.yaml alone gives rights to, as the functions have."""
+
+    def has_admission_policy(self, name: str) -> bool:
+        raise Forbidden("Kubernetes API", f"{name} is forbidden")
 
 
 def stored(state: ClusterState | None) -> FakeState:
@@ -109,6 +116,7 @@ def test_a_healthy_installation_is_told_check_by_check() -> None:
             ("rbac", Grade.WARN), parts(reviews=FakeReviews(frozenset({("create", "pods/eviction")}))), id="no right"
         ),
         pytest.param(("admission", Grade.WARN), parts(reviews=FakeReviews(policies=frozenset())), id="no fence"),
+        pytest.param(("admission", Grade.WARN), parts(reviews=HiddenPolicies()), id="a fence that we may not see"),
         pytest.param(("clock", Grade.WARN), parts(skew=timedelta(minutes=-1)), id="a clock that is late"),
         pytest.param(("topics", Grade.WARN), parts(topics={TOPIC: False}), id="a topic closed to us"),
         pytest.param(("policy", Grade.WARN), parts(rules=Policy()), id="no pool enabled"),
