@@ -74,7 +74,7 @@ class Ladder:
 
 _UP_TO: Final = (
     (400, Effort(share=0.1, slices=4, rounds=60), Effort(share=1.0, slices=1, rounds=12)),
-    (3_000, Effort(share=0.2, slices=2, rounds=30), Effort(share=1.0, slices=1, rounds=4)),
+    (3_000, Effort(share=0.1, slices=3, rounds=30), Effort(share=1.0, slices=1, rounds=4)),
     (30_000, Effort(share=0.5, slices=1, rounds=6), Effort(share=1.0, slices=1, rounds=1)),
 )
 _LARGE: Final = Effort(share=1.0, slices=1, rounds=2)
