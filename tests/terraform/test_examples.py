@@ -68,6 +68,25 @@ def test_every_example_applies_the_rights_inside_the_cluster_before_the_function
             assert all(given.search(call) for call in calls), path
 
 
+def test_an_example_that_enables_an_api_waits_until_it_answers() -> None:
+    """As long as the module waits for its own."""
+    enabling = [
+        text
+        for path in MODULE.glob("examples/**/main.tf")
+        if '"google_project_service"' in (text := path.read_text(encoding="utf-8"))
+    ]
+
+    assert enabling
+    for text in enabling:
+        [api] = re.findall(r'^resource "google_project_service" "(\w+)"', text, re.MULTILINE)
+        wait = re.search(r'^resource "time_sleep" "(\w+)" \{(.*?)^\}', text, re.MULTILINE | re.DOTALL)
+        assert wait, api
+        assert f"depends_on = [google_project_service.{api}]" in wait[2]
+        assert 'create_duration = "90s"' in wait[2]
+        assert text.count(f"google_project_service.{api}]") == 1
+        assert f"depends_on = [time_sleep.{wait[1]}]" in text
+
+
 def test_of_the_identities_alone_the_rights_are_known(tool: Terraform, module: Path) -> None:
     """For kubectl: identities, then their rights, then the rest, so that no pass is without rights."""
     target = "module.ebb.google_service_account.accounts"

@@ -14,6 +14,10 @@ terraform {
       source  = "hashicorp/kubernetes"
       version = ">= 2.20, < 4"
     }
+    time = {
+      source  = "hashicorp/time"
+      version = ">= 0.11, < 1"
+    }
   }
 }
 
@@ -74,6 +78,16 @@ resource "google_project_service" "vpcaccess" {
   disable_on_destroy = false
 }
 
+# A service that was just enabled does not answer at once.
+resource "time_sleep" "vpcaccess" {
+  count = var.through == "connector" ? 1 : 0
+
+  create_duration = "90s"
+  triggers        = { project = var.project }
+
+  depends_on = [google_project_service.vpcaccess]
+}
+
 resource "google_vpc_access_connector" "to_cluster" {
   count = var.through == "connector" ? 1 : 0
 
@@ -87,7 +101,7 @@ resource "google_vpc_access_connector" "to_cluster" {
     name = var.subnet
   }
 
-  depends_on = [google_project_service.vpcaccess]
+  depends_on = [time_sleep.vpcaccess]
 
   lifecycle {
     precondition {
