@@ -166,7 +166,7 @@ variable "functions" {
   }
   validation {
     condition     = var.functions.archive == null || can(filesha256(coalesce(var.functions.archive, "-")))
-    error_message = "functions.archive: there is no such file; `make zip` writes it, and a release has it."
+    error_message = "functions.archive: there is no such file; `make zip` writes it."
   }
   validation {
     condition     = contains(["changes", "all"], var.functions.decision_log)
@@ -295,11 +295,21 @@ variable "schedule" {
             "(0?[1-9]|[12][0-9]|3[01])",
             "(0?[1-9]|1[0-2]|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)",
             "([0-7]|sun|mon|tue|wed|thu|fri|sat)",
-          ], place)] : can(regex("^(\\*|${value}(-${value})?)(/[1-9][0-9]?)?$", lower(each)))
+          ], place)] : can(regex("^(${value}|(\\*|${value}-${value})(/([1-9]|[1-5][0-9]))?)$", lower(each)))
         ])
       ])
     ])
     error_message = "schedule.cron: write minute (0-59), hour (0-23), day (1-31), month (1-12) and day of the week (0-7), each as 5, 1,2, 1-5, * or */5."
+  }
+  validation {
+    condition = var.schedule.cron == null || alltrue([
+      for range in regexall("([0-9]+)-([0-9]+)", coalesce(var.schedule.cron, "*")) : tonumber(range[0]) <= tonumber(range[1])
+    ])
+    error_message = "schedule.cron: write a range from the smaller to the larger, such as 5-30; one over midnight is two, such as 22-23,0-5."
+  }
+  validation {
+    condition     = var.schedule.cron == null || !can(regex("^[^ ]+ [^ ]+ (30|31)(,(30|31))* 0?2 \\*$|^[^ ]+ [^ ]+ 31 (0?[469]|11)(,(0?[469]|11))* \\*$", var.schedule.cron))
+    error_message = "schedule.cron: it never hits, for no such month has that day."
   }
   validation {
     condition     = var.schedule.longest_gap_minutes == null || try(var.schedule.longest_gap_minutes >= 1 && var.schedule.longest_gap_minutes <= 10080 && floor(var.schedule.longest_gap_minutes) == var.schedule.longest_gap_minutes, false)
