@@ -39,7 +39,7 @@ def demo() -> World:
 def test_the_demo_begins_at_rest_with_all_but_one_pool_above_the_autoscalers_gate(demo: World) -> None:
     nodes, pods = demo.store.all("nodes"), demo.store.all("pods")
     view, now = View(nodes, pods, {}), demo.clock.now()
-    assert (len(nodes), len(pods), all(is_ready(pod) for pod in pods)) == (24, 134, True)
+    assert (len(nodes), len(pods), all(is_ready(pod) for pod in pods)) == (24, 132, True)
     assert (load(DEMO).profile, load(DEMO).autoscaler.threshold) == ("BALANCED", None)
     for node in nodes:
         share = utilisation(view, node, now, ignore_daemonsets=True)

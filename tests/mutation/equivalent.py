@@ -33,7 +33,7 @@ EQUIVALENT: Final[dict[tuple[str, str, str, str], str]] = {
         "local.replace(fold=fold).utcoffset()",
     ): _TYPES,
     (
-        "shared/core/planning/make_plan.py",
+        "shared/core/planning/counting.py",
         "_excess",
         "excess(free, first.node) or Fraction(0)",
         "excess(free, first.node)",
