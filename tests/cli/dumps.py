@@ -88,15 +88,18 @@ def pdb(name: str, app: str, allowed: int) -> dict[str, Any]:
     }
 
 
-def items(nodes: int) -> Iterator[dict[str, Any]]:
-    """Six web pods a node (about half of it), on some nodes one that stays: bare, with local data, or guarded."""
+def items(nodes: int, *, cpu: str = "300m") -> Iterator[dict[str, Any]]:
+    """Six web pods a node (about half of it), on some nodes one that stays: bare, with local data, or guarded.
+
+    `cpu` is what a web pod asks for: with 300m most nodes are below the autoscaler's gate of 50 %.
+    """
     for name in ("shop", "kube-system"):
         yield {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": {"name": name}}}
     for number in range(nodes):
         yield node(number)
         on = name_of(number)
         for replica in range(6 if number % 4 else 10):
-            yield pod(f"web-5d4f8b-{number:03}{replica}", on)
+            yield pod(f"web-5d4f8b-{number:03}{replica}", on, cpu=cpu)
         yield pod(f"logs-{number:03}", on, app="logs", kind="DaemonSet", cpu="100m", namespace="kube-system")
         yield from _staying(number, on)
     yield pdb("db", "db", 0)

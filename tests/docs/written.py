@@ -36,7 +36,7 @@ KINDS: Final[Mapping[str, type[Reason]]] = {
     "exclusions": Exclusion,
 }
 SAMPLE: Final = ("plan", "--dump", "cluster.json", "--potential")
-NODES: Final = 8
+NODES: Final = 60
 
 
 def written() -> dict[Path, str]:
@@ -84,8 +84,11 @@ def sample() -> str:
 
 
 def _cluster() -> list[dict[str, Any]]:
-    """Return a few nodes with what stands behind their pods, so that the plan has nothing to say of the dump."""
-    items = list(dumps.items(NODES))
+    """Return a cluster with what stands behind their pods, so that the plan has nothing to say of the dump.
+
+    Most are a little above half full: the autoscaler alone leaves them as they are.
+    """
+    items = list(dumps.items(NODES, cpu="350m"))
     replicas = sum(each["kind"] == "Pod" and each["metadata"]["labels"]["app"] == "web" for each in items)
     return [*items, *(_workload(kind, replicas) for kind in ("ReplicaSet", "Deployment", "StatefulSet"))]
 
