@@ -15,29 +15,12 @@ import typer
 from functions.cli.drains.commands import drain, history, release, status
 from functions.cli.errors import Sentences
 from functions.cli.flags import Commands
-from functions.cli.inputs import Sources
-from functions.cli.options import (
-    AssumeMarked,
-    At,
-    ClusterContext,
-    ClusterProfile,
-    Context,
-    Currency,
-    Discounts,
-    Dumps,
-    Format,
-    Kubeconfig,
-    Only,
-    Output,
-    PolicyFile,
-    PriceTable,
-    Sort,
-)
+from functions.cli.options import ClusterContext, ClusterProfile, Context, Dumps, Kubeconfig
 from functions.cli.plain_text import never_break_off
 from functions.cli.policy.commands import policies
 from functions.cli.profiles import use_profile
+from functions.cli.questions import explain, plan, why_not
 
-_LISTED = "Which nodes are listed; without these they are summed up"
 _SETTINGS = {"help_option_names": ["-h", "--help"]}
 
 app = Commands(
@@ -76,125 +59,9 @@ def ebb(
     """
 
 
-@app.command()
-def plan(  # noqa: PLR0913 - each is something that a person may type
-    *,
-    dump: Dumps = None,
-    kubeconfig: Kubeconfig = None,
-    context: Context = None,
-    policy: PolicyFile = None,
-    at: At = None,
-    output: Annotated[
-        Format, typer.Option("--output", "-o", help="A table for people, markdown to send on, JSON or YAML for tools.")
-    ] = Format.TABLE,
-    potential: Annotated[
-        bool, typer.Option("--potential", help="Also say how many nodes could go with only the safety rules in force.")
-    ] = False,
-    assume_marked: AssumeMarked = False,
-    prices: PriceTable = None,
-    discount: Discounts = None,
-    currency: Currency = "",
-    nodes: Annotated[bool, typer.Option("--nodes", rich_help_panel=_LISTED, help="List every node.")] = False,
-    pool: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--pool", metavar="NAME", rich_help_panel=_LISTED, help="List the nodes of this pool; repeatable."
-        ),
-    ] = None,
-    only: Annotated[
-        list[Only] | None,
-        typer.Option("--only", rich_help_panel=_LISTED, help="List the nodes of this verdict; repeatable."),
-    ] = None,
-    sort: Annotated[
-        Sort | None,
-        typer.Option("--sort", rich_help_panel=_LISTED, help="List by this; cost: dearest first, cpu: emptiest first."),
-    ] = None,
-    top: Annotated[
-        int | None,
-        typer.Option("--top", metavar="N", min=1, rich_help_panel=_LISTED, help="List the first N of each verdict."),
-    ] = None,
-) -> None:
-    """Say what the cluster comes to, alone and under a policy, then what a pass would decide and what keeps the nodes.
-
-    Changes nothing, and needs nothing installed in the cluster. Without --dump
-    the cluster of the kubeconfig is read.
-
-    Examples:
-      ebb plan --dump cluster.json --potential
-      ebb plan --dump cluster.json --only keep --sort cost --top 20
-      ebb plan --policy policy.yaml --pool web-pool -o markdown
-    """
-    from functions.cli.plan.asked import AskedNodes
-    from functions.cli.plan.compute import PlanOptions, show_plan
-    from functions.cli.pricing import PriceOptions
-
-    money = PriceOptions(prices, tuple(discount or ()), currency)
-    sources = Sources(tuple(dump or ()), kubeconfig, context, policy, at, money)
-    asked = AskedNodes(nodes, tuple(pool or ()), tuple(only or ()), sort, top)
-    show_plan(sources, output, asked, PlanOptions(potential, assume_marked))
-
-
-@app.command()
-def explain(  # noqa: PLR0913 - each is something that a person may type
-    names: Annotated[
-        list[str],
-        typer.Argument(metavar="NODE|POD|WORKLOAD...", help="Names, whole or their ends where nothing else ends so."),
-    ],
-    *,
-    dump: Dumps = None,
-    kubeconfig: Kubeconfig = None,
-    context: Context = None,
-    policy: PolicyFile = None,
-    at: At = None,
-    prices: PriceTable = None,
-    discount: Discounts = None,
-    currency: Currency = "",
-) -> None:
-    """Say all about a node, a pod or a workload: what keeps it, what to do, where its pods would go.
-
-    Examples:
-      ebb explain gke-prod-web-pool-1a2b3c4d-x7z9 --dump cluster.json
-      ebb explain x7z9 shop/cart-0 --policy policy.yaml
-      ebb explain shop/Deployment/cart
-    """
-    from functions.cli.explain.compute import explain_all
-    from functions.cli.pricing import PriceOptions
-
-    money = PriceOptions(prices, tuple(discount or ()), currency)
-    explain_all(Sources(tuple(dump or ()), kubeconfig, context, policy, at, money), names)
-
-
-@app.command(name="why-not")
-def why_not(  # noqa: PLR0913 - each is something that a person may type
-    *,
-    dump: Dumps = None,
-    kubeconfig: Kubeconfig = None,
-    context: Context = None,
-    policy: PolicyFile = None,
-    at: At = None,
-    top: Annotated[
-        int, typer.Option("--top", metavar="N", min=1, help="Try this many changes, those that hold most money first.")
-    ] = 10,
-    output: Annotated[
-        Output, typer.Option("--output", "-o", help="A table for people or JSON for tools.")
-    ] = Output.TABLE,
-    prices: PriceTable = None,
-    discount: Discounts = None,
-    currency: Currency = "",
-) -> None:
-    """Say which single change would free most money: a constraint, a budget, an annotation, a limit, a minimum.
-
-    Each is taken away by itself and all is planned anew. Changes nothing.
-
-    Examples:
-      ebb why-not --dump cluster.json --policy policy.yaml
-      ebb why-not --context prod --top 30
-    """
-    from functions.cli.pricing import PriceOptions
-    from functions.cli.why_not.compute import show_changes
-
-    money = PriceOptions(prices, tuple(discount or ()), currency)
-    show_changes(Sources(tuple(dump or ()), kubeconfig, context, policy, at, money), top, output)
+for question in (plan, explain):
+    app.command()(question)
+app.command(name="why-not")(why_not)
 
 
 @app.command()
