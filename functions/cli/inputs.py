@@ -155,6 +155,8 @@ def read_bytes(path: Path) -> bytes:
     Raises:
         BadInput: the file cannot be read.
     """
+    if str(path).startswith("gs:/"):
+        raise BadInput(f"{path}: no object of Cloud Storage is read here; fetch it: gcloud storage cat gs://… > FILE.")
     try:
         return sys.stdin.buffer.read() if path == STDIN else path.read_bytes()
     except OSError as error:

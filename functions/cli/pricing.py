@@ -12,7 +12,7 @@ from typing import Final
 
 from functions.cli.format import some, use_currency
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.planning.prices import Prices
+from shared.core.planning.prices import Attached, Prices
 from shared.errors import BadInput
 
 ESTIMATED: Final = "Prices are estimated for machines that the price table does not name whole: {machines}."
@@ -63,10 +63,21 @@ def basis(snapshot: Snapshot, prices: Prices) -> tuple[str, ...]:
     told = prices.basis
     dated = f" of {told.as_of}" if told.as_of else ""
     line = (
-        f"Prices: {told.source or 'an own table'}{dated}, on demand, in {told.currency}, {_regions(snapshot, prices)}, "
-        f"{_off(prices)}; GPUs and local SSDs are in them, disks, network and the cluster fee are not."
+        f"Prices: {told.source or 'an own table'}{dated}, {_offers(snapshot)}, in {told.currency}, "
+        f"{_regions(snapshot, prices)}, {_off(prices)}; {_attached(prices)}, network and the cluster fee are not."
     )
     return (line, *_estimated(snapshot, prices))
+
+
+def _offers(snapshot: Snapshot) -> str:
+    return "on demand and spot" if any(node.spot for node in snapshot.nodes) else "on demand"
+
+
+def _attached(prices: Prices) -> str:
+    """Say of what is attached to machines whether it is priced; a table of one's own may have no rates of it."""
+    rates = (("GPUs", bool(prices.gpus)), ("local SSDs", prices.local_ssd != Attached()))
+    priced, free = ([name for name, known in rates if known is wanted] for wanted in (True, False))
+    return f"{' and '.join(priced) or 'machines'} are in them, {', '.join((*free, 'disks'))}"
 
 
 def _regions(snapshot: Snapshot, prices: Prices) -> str:
@@ -74,7 +85,8 @@ def _regions(snapshot: Snapshot, prices: Prices) -> str:
     listed = prices.basis.region or "listed"
     regions = sorted({node.region for node in snapshot.nodes})
     known = [f"{each} ({float(prices.regions[each]):g} of {listed})" for each in regions if each in prices.regions]
-    unknown = [each or "nodes without a region" for each in regions if each not in prices.regions]
+    known += [each for each in regions if each == listed and each not in prices.regions]
+    unknown = [each or "nodes without a region" for each in regions if each not in {*prices.regions, listed}]
     return " and ".join((*known, *([f"{some(unknown)} as if {listed}"] if unknown else ())))
 
 

@@ -1,6 +1,7 @@
 """What a person says of prices, and the one line that says what all money rests on."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ import pytest
 
 from functions.cli.format import monthly, use_currency
 from functions.cli.pricing import LISTED, PriceOptions, basis, priced
+from shared.core.planning.prices import Attached
 from shared.errors import BadInput
 from tests.builders import cluster, node
 
@@ -35,10 +37,29 @@ def line(options: PriceOptions = LISTED, **changes: Any) -> str:
         pytest.param("mars-north1 as if us-central1", {"zone": "mars-north1-b"}, id="a region that is not known"),
         pytest.param("nodes without a region as if us-central1", {"zone": ""}, id="nodes without a zone"),
         pytest.param("disks, network and the cluster fee are not", {}, id="what is not in them"),
+        pytest.param(", on demand, in USD", {}, id="no spot machine"),
+        pytest.param(
+            ", on demand and spot, in USD", {"labels": {"cloud.google.com/gke-spot": "true"}}, id="a spot machine"
+        ),
     ],
 )
 def test_the_basis_is_one_line(expected: str, given: dict[str, Any]) -> None:
     assert expected in line(**given)
+
+
+def test_what_a_table_has_no_rate_of_is_said_not_to_be_in_the_figures() -> None:
+    bare = replace(priced(PriceOptions()), gpus={}, local_ssd=Attached())
+    (told,) = basis(cluster([node("n")]), bare)
+
+    assert "machines are in them, GPUs, local SSDs, disks, network and the cluster fee are not." in told
+
+
+def test_a_region_that_is_the_tables_own_needs_no_other() -> None:
+    own = priced(PriceOptions())
+    alone = replace(own, regions={}, basis=replace(own.basis, region="europe-west4"))
+    (told,) = basis(cluster([node("n", zone="europe-west4-a")]), alone)
+
+    assert ", europe-west4, no discount" in told
 
 
 def test_discounts_are_said_and_taken_off() -> None:

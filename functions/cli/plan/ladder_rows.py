@@ -22,7 +22,7 @@ _TITLES: Final = {
 }
 _WISHES: Final = {
     "jobs": "moving running Jobs",
-    "limits": "no ratio limits",
+    "limits": "no ratio limits, counts and excess",
     "pools": "all pools enabled",
     "local_storage": "moving local storage",
     "pdb": "room in {about}",
@@ -57,11 +57,11 @@ def headline(ladder: Ladder, whose: str, now: datetime) -> str:
     by = f" by {clock(ladder.by, now)} UTC" if ladder.by else ""
     saved = f"{monthly(first.cost - rest.cost)} a month ({yearly(first.cost - rest.cost)} a year)"
     beyond = alone.cost - rest.cost
-    other = f"{monthly(abs(beyond))} {'less' if beyond >= 0 else 'more'} than the autoscaler alone"
+    other = f"{monthly(abs(beyond))} {'more' if beyond > 0 else 'less'} than by the autoscaler alone"
     return (
         f"{count(first.nodes, 'node')} for {monthly(first.cost)} a month now; the autoscaler alone comes to "
         f"{alone.nodes:,} for {monthly(alone.cost)}, {whose} at rest to {rest.nodes:,} for "
-        f"{monthly(rest.cost)}{by}. Saved: {saved}, {other if beyond else 'no more than the autoscaler alone'}."
+        f"{monthly(rest.cost)}{by}. Saved: {saved}, {other if beyond else 'no more than by the autoscaler alone'}."
     )
 
 
@@ -69,6 +69,8 @@ def sentences(ladder: Ladder, now: datetime) -> Iterator[str]:
     """Yield what the rungs do not say: by when, what holds it up, what never goes, and what was not tried."""
     if ladder.by:
         yield f"At rest by {clock(ladder.by, now)} UTC, in {span(_rounded(ladder.by - now))}{_held(ladder.held_up)}."
+    if ladder.alone.gone:
+        yield "At rest counts what the autoscaler takes by itself meanwhile, too."
     for reason, nodes in sorted(ladder.never.items(), key=lambda each: -each[1]):
         yield f"{count(nodes, 'node')} could go, and never may: {reason.value}. {reason.sentence}"
     if ladder.untried:

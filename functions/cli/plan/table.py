@@ -61,7 +61,7 @@ def _head(view: PlanView) -> Table:
     head.add_row("Cluster", f"{view.cluster or 'unknown'}, {moment(view.taken_at)}")
     head.add_row(f"Nodes{view.mark}", f"{count(totals.nodes, 'node')} with {count(totals.pods, 'pod')}")
     head.add_row(f"Cost{view.mark}", f"{monthly(totals.cost)} a month ({hourly(totals.cost)} an hour)")
-    head.add_row(f"Saving{view.mark}", view.saving)
+    head.add_row(f"This pass{view.mark}", view.saving)
     if view.potential_saving:
         head.add_row(f"Potential{view.mark}", view.potential_saving)
     return head

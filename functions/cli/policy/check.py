@@ -21,7 +21,7 @@ from shared.core.policy.faults import path_text
 from shared.core.policy.reading import read
 from shared.core.policy.warnings import warnings
 from shared.core.rules.expiry import expiring
-from shared.errors import BadPolicy
+from shared.errors import BadInput, BadPolicy
 
 
 def print_check(paths: Sequence[Path], sources: Sources) -> None:
@@ -35,10 +35,12 @@ def print_check(paths: Sequence[Path], sources: Sources) -> None:
     faults: list[str] = []
     snapshot: Snapshot | None = None
     for path in paths:
-        data = read_bytes(path)
         try:
+            data = read_bytes(path)
             policy = parse_policy(path, data)
-        except BadPolicy as bad:
+        except BadInput as bad:
+            if len(paths) == 1:
+                raise
             faults += bad.faults
             continue
         if sources.named and snapshot is None:

@@ -27,7 +27,10 @@ _SENTENCES: Final[Mapping[Reason, str]] = {
 def show(console: Console, found: WhyNot, cost: int) -> None:
     """Print what the policy reaches, what single changes free, and what was not tried."""
     reached = f"{count(found.nodes, 'node')} of {monthly(found.saving)} a month"
-    console.print(f"The plan at rest, once all that only takes time has passed, takes {reached}, of {monthly(cost)}.")
+    console.print(
+        f"Of the cluster as it is, Ebb alone would take {reached}, of {monthly(cost)}, once all that only takes time "
+        "has passed. What the autoscaler takes besides, and what opens up after that, is in the ladder of ebb plan."
+    )
     freeing = [each for each in found.freed if each.saving]
     idle = [each for each in found.freed if not each.saving]
     if freeing:

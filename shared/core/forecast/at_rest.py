@@ -106,7 +106,8 @@ def under_policy(start: Rest, passes: OpenPass, pace: Pace, effort: Effort) -> R
             break
         if names and drains:
             pace.wait_until(until)
-    return replace(rest, by=pace.ended, held_up=pace.held_up, never=pace.never, is_rest=is_rest)
+    left = Counter(reason for name, reason in pace.never.items() if name in rest.snapshot.node_by_name)
+    return replace(rest, by=pace.ended, held_up=pace.held_up, never=left, is_rest=is_rest)
 
 
 @dataclass

@@ -4,8 +4,9 @@ Proof. Let x_i in {0, 1} say whether node i remains, c_i its cost, a_i its room 
 that stay with it), d what all pods ask for that have to live on. They lie on remaining nodes, so for every resource r
 the sum of a_ir x_i is at least d_r, and so is any sum of these with weights. The least cost under one such constraint
 with 0 <= x_i <= 1 takes nodes in the order of cost by weighed room, the last one in part. Each step only widens what is
-allowed. Nodes that nobody would empty, neither Ebb nor the autoscaler, have x_i = 1. Nodes among which no pod can move
-are separate clusters, whose bounds add up. Must not search.
+allowed. As many nodes as must remain cost no less than the cheapest of that number. Nodes that nobody would empty,
+neither Ebb nor the autoscaler, have x_i = 1. Nodes among which no pod can move are separate clusters, whose bounds add
+up. Must not search.
 """
 
 from collections.abc import Iterator, Sequence
@@ -54,8 +55,10 @@ def bound(snapshot: Snapshot, prices: Prices, state: ClusterState) -> Bound:
     nodes, cost = 0, 0
     for part in _parts(snapshot):
         asked = demand[part].sum(axis=0)
-        nodes += ceil(_least(np.ones(len(part)), room[part], asked, fixed[part]) - _ERROR)
-        cost += ceil(_least(costs[part], room[part], asked, fixed[part]) * (1 - _ERROR))
+        count = ceil(_least(np.ones(len(part)), room[part], asked, fixed[part]) - _ERROR)
+        nodes += count
+        least = max(_least(costs[part], room[part], asked, fixed[part]), _cheapest(costs[part], fixed[part], count))
+        cost += ceil(least * (1 - _ERROR))
     return Bound(nodes, cost)
 
 
@@ -124,6 +127,12 @@ def _least(costs: _Floats, room: _Floats, demand: _Floats, fixed: NDArray[np.boo
     share, left = room[~fixed] / scale, (demand - room[fixed].sum(axis=0)) / scale
     weights = (np.array(each) for each in product(_WEIGHTS, repeat=len(_AXES)) if max(each) == 1)
     return float(costs[fixed].sum()) + max(_cover(costs[~fixed], share @ each, float(left @ each)) for each in weights)
+
+
+def _cheapest(costs: _Floats, fixed: NDArray[np.bool_], count: int) -> float:
+    """Return what so many nodes cost at least: those that stay, and the cheapest of the others."""
+    others = np.sort(costs[~fixed])[: max(count - int(fixed.sum()), 0)]
+    return float(costs[fixed].sum() + others.sum())
 
 
 def _cover(costs: _Floats, room: _Floats, demand: float) -> float:

@@ -67,8 +67,8 @@ class Pace:
     def __init__(self, counts: NodeCounts, interval: timedelta = INTERVAL) -> None:
         self.held_up: Counter[Reason] = Counter()
         """How many seconds each reason kept the node that was next."""
-        self.never: Counter[Reason] = Counter()
-        """What keeps nodes for good: how many of them."""
+        self.never: dict[str, Reason] = {}
+        """What keeps a node for good, by its name."""
         self.ended: datetime | None = None
         """When the last node that goes is deleted."""
         self._counts, self._interval, self._begun = counts, interval, counts.now
@@ -89,7 +89,8 @@ class Pace:
             waiting = [each for each in waiting if each.node.name not in begun]
             later = self._next(waiting, begun=bool(begun)) if waiting else until
             if later is None:
-                self.never.update(held.get(each.node.name, Unremovable.MARKED_RECENTLY) for each in waiting)
+                names = (each.node.name for each in waiting)
+                self.never.update({name: held.get(name, Unremovable.MARKED_RECENTLY) for name in names})
                 return _told(drains, waiting, never=waiting)
             if later >= until:
                 break

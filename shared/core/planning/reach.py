@@ -1,11 +1,14 @@
-"""How far a policy reaches on one picture: the plan at rest of all nodes, with the calendar left out.
+"""How far a policy reaches on one picture: the plan at rest of all nodes, with the calendar and ages left out.
 
-What is closed by a window, a freeze or a scheduled budget opens again, so that it is no answer to why a node stays.
+What is closed by a window, a freeze or a scheduled budget opens again, and what is young grows old: that is no answer
+to why a node stays.
 Must not take anything; it asks the same search as a pass does.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Final
 
 from shared.core.placement.search import never
 from shared.core.planning.at_rest import Searcher
@@ -18,6 +21,8 @@ from shared.core.planning.selection import planned_simulation
 from shared.core.policy import Policy, PoolPolicy
 from shared.core.rules.counts import NodeCounts
 from shared.core.rules.situation import Situation
+
+_NO_TIME: Final = timedelta(0)
 
 
 @dataclass(frozen=True)
@@ -42,7 +47,7 @@ def reach(situation: Situation, prices: Prices) -> Reach:
 
 
 def without_calendar(policy: Policy) -> Policy:
-    """Return the policy without what a clock opens; an empty list of windows never opens, and stays."""
+    """Return the policy without what time opens; an empty list of windows never opens, and stays."""
     return replace(
         policy,
         freezes=(),
@@ -54,4 +59,5 @@ def without_calendar(policy: Policy) -> Policy:
 
 def _timeless(pool: PoolPolicy) -> PoolPolicy:
     budgets = tuple(each for each in pool.budgets if each.schedule is None)
-    return replace(pool, windows=pool.windows if pool.windows == () else None, budgets=budgets)
+    windows = pool.windows if pool.windows == () else None
+    return replace(pool, windows=windows, budgets=budgets, minimum_node_age=_NO_TIME, minimum_pod_age=_NO_TIME)

@@ -49,6 +49,7 @@ def test_a_warning_stands_above_it_and_other_notes_below() -> None:
 def test_what_the_rungs_do_not_say_is_said() -> None:
     assert list(sentences(replace(some_ladder(), untried=True), NOW)) == [
         "At rest by 23:30 UTC, in 1h31m; held up longest by time_gap (30m), nodes_per_pass (15m).",
+        "At rest counts what the autoscaler takes by itself meanwhile, too.",
         "2 nodes could go, and never may: outside_windows. No allow-window of the pool is open.",
         UNTRIED,
     ]
@@ -57,9 +58,9 @@ def test_what_the_rungs_do_not_say_is_said() -> None:
 @pytest.mark.parametrize(
     ("expected", "alone"),
     [
-        pytest.param("$73 less than the autoscaler alone.", 8, id="Ebb saves more"),
-        pytest.param("no more than the autoscaler alone.", 7, id="Ebb saves the same"),
-        pytest.param("$73 more than the autoscaler alone.", 6, id="Ebb leaves more"),
+        pytest.param("$73 more than by the autoscaler alone.", 8, id="Ebb saves more"),
+        pytest.param("no more than by the autoscaler alone.", 7, id="Ebb saves the same"),
+        pytest.param("$73 less than by the autoscaler alone.", 6, id="Ebb leaves more"),
     ],
 )
 def test_the_headline_says_what_ebb_adds_to_the_autoscaler(expected: str, alone: int) -> None:

@@ -78,4 +78,4 @@ def test_a_file_is_told_the_bars_of_each_pool_and_of_all() -> None:
 
 
 def test_an_empty_cluster_is_no_table() -> None:
-    assert _shown(plan()).splitlines()[-1].startswith("Saving")
+    assert _shown(plan()).splitlines()[-1].startswith("This pass")

@@ -111,6 +111,15 @@ def test_of_several_files_each_is_told_and_one_that_is_bad_fails(tmp_path: Path)
     assert CliRunner().invoke(app, ["policy", "check", files[1], files[1]]).exit_code == 0
 
 
+def test_a_file_that_is_missing_hides_no_fault_of_another(tmp_path: Path) -> None:
+    (tmp_path / "bad.yaml").write_text(BAD)
+    shown = CliRunner().invoke(app, ["policy", "check", str(tmp_path / "bad.yaml"), str(tmp_path / "none.yaml")])
+
+    assert shown.exit_code == 1
+    assert "none.yaml: cannot be read" in shown.stderr
+    assert shown.stderr.count("bad.yaml:") == 2
+
+
 def test_standard_input_is_checked_too() -> None:
     shown = CliRunner().invoke(app, ["policy", "check", "-"], input=BAD)
     assert shown.exit_code == 1

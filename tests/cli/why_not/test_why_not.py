@@ -69,7 +69,7 @@ def _shown(width: int = 120) -> str:
 @pytest.mark.parametrize(
     "expected",
     [
-        pytest.param("takes 3 nodes of $730 a month, of $2,920", id="what the policy reaches"),
+        pytest.param("Ebb alone would take 3 nodes of $730 a month, of $2,920", id="what the policy reaches"),
         pytest.param("    $365     +2  pdb_never_allows shop/db", id="what a change frees"),
         pytest.param("one more replica, minAvailable of PodDisruptionBudget shop/db", id="how it is made"),
         pytest.param("1 change would free nothing alone: spread shop/Deployment/cart", id="what frees nothing"),
@@ -100,7 +100,7 @@ def test_no_line_is_wider_than_the_terminal(width: int) -> None:
 def test_a_dump_is_asked(tmp_path: Path) -> None:
     shown = CliRunner().invoke(app, ["why-not", "--dump", str(dumps.write(tmp_path / "c.json", 24)), "--top", "4"])
     assert shown.exit_code == 0, shown.output
-    assert "The plan at rest, once all that only takes time has passed, takes" in shown.output
+    assert "Of the cluster as it is, Ebb alone would take" in shown.output
     assert "not tried" in shown.output
 
 

@@ -16,6 +16,7 @@ from shared.core.forecast.bound import bound
 from shared.core.forecast.ladder import Ladder, ladder
 from shared.core.planning.make_plan import potential
 from shared.core.policy import Jobs, Limit, Policy, PoolPolicy
+from shared.core.reasons import Unremovable
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
 from tests.bench.clusters.api import snapshot as picture_of
@@ -57,6 +58,15 @@ def test_what_the_autoscaler_does_by_itself_goes_on_beside_a_policy_that_is_off(
     snapshot = cluster([node("n1"), node("n2")], [pod("p", on="n1", cpu=1), pod("q", on="n2", cpu=1)])
 
     assert nodes_of(climbed(snapshot, Policy())) == [2, 1, 1, 1]
+
+
+def test_what_the_autoscaler_takes_is_not_told_to_stay_for_good() -> None:
+    snapshot = cluster([node("n1"), node("n2")], [pod("p", on="n1", cpu=1), pod("q", on="n2", cpu=1)])
+
+    told = climbed(snapshot, replace(OPEN, paused=True))
+
+    assert nodes_of(told)[:3] == [2, 1, 1]
+    assert Unremovable.PAUSED not in told.never
 
 
 WISHES = [
@@ -124,6 +134,15 @@ def test_nodes_that_nobody_empties_are_in_the_bound() -> None:
     found = bound(cluster([node(f"n{number}") for number in range(4)], bare), load(), ClusterState())
 
     assert found.nodes == 3
+    assert found.cost == 3 * load().of(node("n0")).per_hour
+
+
+def test_as_many_nodes_as_must_remain_are_paid_for_whole() -> None:
+    """Five quarters of a node's CPU need two nodes, and cost no less than two."""
+    pods = [pod(f"p{number}", on=f"n{number}", cpu=1) for number in range(5)]
+    found = bound(cluster([node(f"n{number}") for number in range(5)], pods), load(), ClusterState())
+
+    assert (found.nodes, found.cost) == (2, 2 * load().of(node("n0")).per_hour)
 
 
 def test_pools_that_share_no_pod_are_bounded_by_themselves() -> None:

@@ -208,6 +208,12 @@ def test_the_clock_is_no_reason() -> None:
     assert reach(_situation(cluster(TWO, [KEEPS]), shut), PRICES).nodes == ("n1",)
 
 
+def test_what_is_young_grows_old() -> None:
+    day = timedelta(days=1)
+    careful = policy(minimum_node_age=400 * day, minimum_pod_age=day)
+    assert reach(_situation(cluster(TWO, [KEEPS]), careful), PRICES).nodes == ("n1",)
+
+
 def test_a_pool_without_any_window_is_never_reached() -> None:
     assert reach(_situation(cluster(TWO, [KEEPS]), policy(windows=())), PRICES).nodes == ()
 
