@@ -52,15 +52,14 @@ SPOT_LABELS: Final = ("cloud.google.com/gke-spot", "cloud.google.com/gke-preempt
 AUTOSCALER_DELETING_TAINT: Final = "ToBeDeletedByClusterAutoscaler"
 AUTOSCALER_CANDIDATE_TAINT: Final = "DeletionCandidateOfClusterAutoscaler"
 UNSCHEDULABLE_TAINT: Final = "node.kubernetes.io/unschedulable"
-REMOVED_BY_OTHERS_TAINTS: Final = (
+GOING_TAINTS: Final = (
     AUTOSCALER_DELETING_TAINT,
+    AUTOSCALER_CANDIDATE_TAINT,
     "autoscaling.gke.io/defrag-candidate",
     "autoscaling.gke.io/defrag-soft-candidate",
     "cloud.google.com/impending-node-termination",
 )
-"""A node with one of these is being removed already (cluster-autoscaler; GKE's defrag; spot preemption)."""
-GOING_TAINTS: Final = (AUTOSCALER_CANDIDATE_TAINT, *REMOVED_BY_OTHERS_TAINTS)
-"""A node with one of these is on its way out, or announced to be: it stays no destination for long."""
+"""A node with one of these is already on its way out (cluster-autoscaler; GKE's defrag; spot preemption)."""
 
 LEAVING_TAINTS: Final = (AUTOSCALER_DELETING_TAINT, "cloud.google.com/impending-node-termination")
 """A node with one of these is being taken away in this very moment."""

@@ -94,9 +94,9 @@ def potential(situation: Situation, prices: Prices) -> Potential:
     """Return how far the cluster could shrink at all: no timer, gate, budget or limit, every safety rule."""
     snapshot, rows = situation.snapshot, assess_nodes(situation, SAFETY_RULES)
     departing = departing_nodes(snapshot, situation.state)
-    candidates, supplies = _that_could_go_at_all(rows, situation, prices)
-    announced = announced_nodes(snapshot, departing).difference(each.name for each in candidates)
+    announced = announced_nodes(snapshot, departing)
     simulation = Simulation.of(snapshot, departing, announced=announced, robust=False)
+    candidates, supplies = _that_could_go_at_all(rows, situation, prices)
     found = search(simulation, candidates, supplies=supplies)
     moves = found.simulation.moves()
     return Potential(found.nodes, found.saving, tuple(move for name in found.nodes for move in moves[name]))
