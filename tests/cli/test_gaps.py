@@ -57,7 +57,9 @@ def test_the_pods_of_some_namespaces_make_every_figure_partial(expected: str, na
     assert shown[0].startswith(f"warning: {expected}")
     assert shown[0].endswith("every figure is partial, and there is no potential; print it again with -A.")
     assert [
-        title for title in ("Nodes", "Cost", "This pass") if not [x for x in shown if x.startswith(f"{title} (partial)")]
+        title
+        for title in ("Nodes", "Cost", "This pass")
+        if not [x for x in shown if x.startswith(f"{title} (partial)")]
     ] == []
     assert [line for line in shown if line.startswith("Potential")] == []
     assert shown[-1].startswith("Partial: ")
