@@ -37,6 +37,10 @@ class Rest:
     snapshot: Snapshot
     gone: int = 0
     evictions: int = 0
+    order: tuple[str, ...] = ()
+    """The nodes that are gone, one after another."""
+    begins: Mapping[str, datetime] = field(default_factory=dict)
+    """When the drain of each node begins that goes by the policy; the others are the autoscaler's."""
     by: datetime | None = None
     """When the last node of the policy's is deleted; None where none goes."""
     held_up: Mapping[Reason, int] = field(default_factory=Counter[Reason])
@@ -54,7 +58,7 @@ class Rest:
     def after(self, step: Drained) -> "Rest":
         """Return the same with these drains, too."""
         gone, evictions = self.gone + len(step.gone), self.evictions + step.evictions
-        return replace(self, snapshot=step.snapshot, gone=gone, evictions=evictions)
+        return replace(self, snapshot=step.snapshot, gone=gone, evictions=evictions, order=(*self.order, *step.gone))
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +111,8 @@ def under_policy(start: Rest, passes: OpenPass, pace: Pace, effort: Effort) -> R
         if names and drains:
             pace.wait_until(until)
     left = Counter(reason for name, reason in pace.never.items() if name in rest.snapshot.node_by_name)
-    return replace(rest, by=pace.ended, held_up=pace.held_up, never=left, is_rest=is_rest)
+    begins = {name: pace.begins[name] for name in rest.order if name in pace.begins}
+    return replace(rest, begins=begins, by=pace.ended, held_up=pace.held_up, never=left, is_rest=is_rest)
 
 
 @dataclass

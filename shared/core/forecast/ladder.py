@@ -5,7 +5,7 @@ much is tried is limited by the cluster's size, and equal input gives an equal l
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
@@ -66,6 +66,12 @@ class Ladder:
     """Whether the cluster is so large that relaxing was not tried, or not all rounds."""
     gone: frozenset[str] = frozenset()
     """The nodes of now that are not there any more at rest, by name."""
+    left: Snapshot | None = None
+    """The picture at rest, with the pods where the scheduler would put them."""
+    order: tuple[str, ...] = ()
+    """The nodes that are gone at rest, one after another."""
+    begins: Mapping[str, datetime] = field(default_factory=dict)
+    """When the drain of each of them begins that goes by the policy; the others are the autoscaler's."""
 
     @property
     def steps(self) -> tuple[LadderStep, ...]:
@@ -109,6 +115,9 @@ def ladder(
         never=rest.never,
         untried=wishes is None or not rest.is_rest,
         gone=frozenset(node.name for node in snapshot.nodes) - {node.name for node in rest.snapshot.nodes},
+        left=rest.snapshot,
+        order=rest.order,
+        begins=rest.begins,
     )
 
 

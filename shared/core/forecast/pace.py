@@ -69,6 +69,8 @@ class Pace:
         """How many seconds each reason kept the node that was next."""
         self.never: dict[str, Reason] = {}
         """What keeps a node for good, by its name."""
+        self.begins: dict[str, datetime] = {}
+        """When each drain begins, by the name of its node."""
         self.ended: datetime | None = None
         """When the last node that goes is deleted."""
         self._counts, self._interval, self._begun = counts, interval, counts.now
@@ -122,6 +124,7 @@ class Pace:
         if found:
             return found[0].reason
         self._counts = self._counts.with_claim(drain.node)
+        self.begins[drain.node.name] = self.now
         ends = self.now + drain.lasts
         self.ended = max(ends, self.ended or ends)
         heapq.heappush(self._under_way, (ends, drain.node.name, drain.node))

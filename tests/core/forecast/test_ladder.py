@@ -54,6 +54,26 @@ def test_the_autoscaler_keeps_what_is_above_its_gate_and_the_policy_takes_it() -
     assert (told.at_rest.gone, told.at_rest.evictions >= 8) == (2, True)
 
 
+def test_what_goes_is_told_in_order_with_its_time_and_what_is_left_has_all_pods() -> None:
+    snapshot = above_the_gate()
+    told = climbed(snapshot, replace(OPEN, pools={"a": replace(OPEN.pools["a"], cpu_limit=Fraction(1))}))
+
+    assert told.left is not None
+    left = {each.name for each in told.left.nodes}
+    assert (len(told.order), set(told.order)) == (told.at_rest.gone, told.gone)
+    assert list(told.begins) == list(told.order)
+    assert list(told.begins.values()) == sorted(told.begins.values())
+    assert {each.key for each in told.left.pods if each.node in left} == {each.key for each in snapshot.pods}
+
+
+def test_what_the_autoscaler_takes_has_no_time_of_the_policys() -> None:
+    snapshot = cluster([node("n1"), node("n2")], [pod("p", on="n1", cpu=1), pod("q", on="n2", cpu=1)])
+
+    told = climbed(snapshot, Policy())
+
+    assert (len(told.order), told.begins) == (1, {})
+
+
 def test_what_the_autoscaler_does_by_itself_goes_on_beside_a_policy_that_is_off() -> None:
     snapshot = cluster([node("n1"), node("n2")], [pod("p", on="n1", cpu=1), pod("q", on="n2", cpu=1)])
 
