@@ -66,8 +66,8 @@ class Ladder:
     """Whether the cluster is so large that relaxing was not tried, or not all rounds."""
     gone: frozenset[str] = frozenset()
     """The nodes of now that are not there any more at rest, by name."""
-    left: Snapshot | None = None
-    """The picture at rest, with the pods where the scheduler would put them."""
+    left: Snapshot | None = field(default=None, compare=False)
+    """The picture at rest, with the pods where the scheduler would put them; pods compare by identity."""
     order: tuple[str, ...] = ()
     """The nodes that are gone at rest, one after another."""
     begins: Mapping[str, datetime] = field(default_factory=dict)

@@ -60,7 +60,7 @@ def test_what_goes_is_told_in_order_with_its_time_and_what_is_left_has_all_pods(
 
     assert told.left is not None
     left = {each.name for each in told.left.nodes}
-    assert (len(told.order), set(told.order)) == (told.at_rest.gone, told.gone)
+    assert (len(told.order), frozenset(told.order)) == (told.at_rest.gone, told.gone)
     assert list(told.begins) == list(told.order)
     assert list(told.begins.values()) == sorted(told.begins.values())
     assert {each.key for each in told.left.pods if each.node in left} == {each.key for each in snapshot.pods}
