@@ -28,6 +28,7 @@ class Format(StrEnum):
     JSON = "json"
     YAML = "yaml"
     MARKDOWN = "markdown"
+    OPENMETRICS = "openmetrics"
 
 
 class Only(StrEnum):

@@ -35,7 +35,10 @@ def plan(  # noqa: PLR0913 - each is something that a person may type
     policy: PolicyFile = None,
     at: At = None,
     output: Annotated[
-        Format, typer.Option("--output", "-o", help="A table for people, markdown to send on, JSON or YAML for tools.")
+        Format,
+        typer.Option(
+            "--output", "-o", help="A table for people, markdown to send on, JSON, YAML or OpenMetrics for tools."
+        ),
     ] = Format.TABLE,
     potential: Annotated[
         bool, typer.Option("--potential", help="Also say how many nodes could go with only the safety rules in force.")

@@ -12,7 +12,7 @@ import typer
 from functions.cli.format import count
 from functions.cli.inputs import NO_MARKS, Inputs, Sources, gather_each
 from functions.cli.options import Format
-from functions.cli.plan import as_json, fleet, markdown, table
+from functions.cli.plan import as_json, fleet, markdown, openmetrics, table
 from functions.cli.plan.asked import AskedNodes
 from functions.cli.plan.ladder_rows import DEFAULTS, POLICY
 from functions.cli.plan.remembered import remembered
@@ -51,6 +51,8 @@ def show_plan(sources: Sources, output: Format, asked: AskedNodes, options: Plan
             fleet.show_total(console, views, whose)
     elif output is Format.MARKDOWN:
         typer.echo("\n\n".join((*(markdown.page(view, asked) for view in views), *fleet.markdown(views, whose))))
+    elif output is Format.OPENMETRICS:
+        typer.echo(openmetrics.page(views))
     else:
         typer.echo("\n".join(dict.fromkeys(note for view in views for note in view.notes)), err=True)
         documents = [as_json.document(view, asked) for view in views]
