@@ -1,21 +1,18 @@
 """The text is OpenMetrics 1.0 to a parser that is not ours, and the older Prometheus format to another."""
 
-from collections.abc import Callable, Iterable
 from fractions import Fraction
-from typing import Any, Final
+from typing import Final
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from prometheus_client.openmetrics.parser import text_string_to_metric_families as openmetrics_of
-from prometheus_client.parser import text_string_to_metric_families as prometheus_of
 
 from functions.cli.openmetrics import MONEY, MetricFamily, Sample, distinct, exposition
+from tests.cli.metric_texts import Parser, openmetrics_of, prometheus_of
 
 COST: Final = MetricFamily("ebb_cost", "What it costs.", ("cluster",), MONEY)
 NODES: Final = MetricFamily("ebb_nodes", "Nodes.", ("cluster", "pool"))
 PARSERS: Final = (pytest.param(openmetrics_of, id="OpenMetrics"), pytest.param(prometheus_of, id="Prometheus 0.0.4"))
-Parser = Callable[[str], Iterable[Any]]
 
 
 def test_metadata_comes_before_samples_and_the_text_ends_as_it_must() -> None:

@@ -5,28 +5,14 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from prometheus_client.openmetrics.parser import text_string_to_metric_families as openmetrics_of
 
 from functions.cli.plan.openmetrics import FAMILIES
 from tests.cli import dumps
+from tests.cli.metric_texts import Series, series, value
 from tests.cli.test_main import ebb
 
-Series = dict[tuple[str, frozenset[tuple[str, str]]], float]
 POLICY: Final = "dryRun: true\ndefaults: {enabled: true, scaleDownCPURequestRatioLimit: 0.9}\n"
 HOSTILE: Final = 'web"} 1\\\npool'
-
-
-def series(text: str) -> Series:
-    """Return the value of each series; the parser refuses a text in which one stands twice."""
-    return {
-        (each.name, frozenset(each.labels.items())): each.value
-        for family in openmetrics_of(text)
-        for each in family.samples
-    }
-
-
-def value(found: Series, name: str, **labels: str) -> float:
-    return found[name, frozenset(labels.items())]
 
 
 def asked(*args: str | Path) -> tuple[dict[str, Any], Series]:
