@@ -17,8 +17,11 @@ _MONEY = "What nodes cost"
 
 
 class Output(StrEnum):
+    """How everything but a plan is printed."""
+
     TABLE = "table"
     JSON = "json"
+    YAML = "yaml"
 
 
 class Format(StrEnum):
@@ -113,6 +116,7 @@ Context = Annotated[
     str | None,
     typer.Option(metavar="NAME", rich_help_panel=_SOURCE, help="A context of the kubeconfig; else the current one."),
 ]
+OutputAs = Annotated[Output, typer.Option("--output", "-o", help="A table for people, JSON or YAML for tools.")]
 PolicyFile = Annotated[
     Path | None,
     typer.Option(

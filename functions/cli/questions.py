@@ -19,6 +19,7 @@ from functions.cli.options import (
     Kubeconfig,
     Only,
     Output,
+    OutputAs,
     PolicyFile,
     PriceTable,
     Sort,
@@ -98,22 +99,26 @@ def explain(  # noqa: PLR0913 - each is something that a person may type
     context: Context = None,
     policy: PolicyFile = None,
     at: At = None,
+    output: OutputAs = Output.TABLE,
     prices: PriceTable = None,
     discount: Discounts = None,
     currency: Currency = "",
 ) -> None:
     """Say all about a node, a pod or a workload: what keeps it, what to do, where its pods would go.
 
+    Of several names those that mean one thing are explained; a name that means
+    none, or several, is said at the end, with exit code 2.
+
     Examples:
       ebb explain gke-prod-web-pool-1a2b3c4d-x7z9 --dump cluster.json
       ebb explain x7z9 shop/cart-0 --policy policy.yaml
-      ebb explain shop/Deployment/cart
+      ebb explain shop/Deployment/cart -o json
     """
     from functions.cli.explain.compute import explain_all
     from functions.cli.pricing import PriceOptions
 
     money = PriceOptions(prices, tuple(discount or ()), currency)
-    explain_all(Sources(tuple(dump or ()), kubeconfig, context, policy, at, money), names)
+    explain_all(Sources(tuple(dump or ()), kubeconfig, context, policy, at, money), names, output)
 
 
 def why_not(  # noqa: PLR0913 - each is something that a person may type
@@ -126,9 +131,7 @@ def why_not(  # noqa: PLR0913 - each is something that a person may type
     top: Annotated[
         int, typer.Option("--top", metavar="N", min=1, help="Try this many changes, those that hold most money first.")
     ] = 10,
-    output: Annotated[
-        Output, typer.Option("--output", "-o", help="A table for people or JSON for tools.")
-    ] = Output.TABLE,
+    output: OutputAs = Output.TABLE,
     prices: PriceTable = None,
     discount: Discounts = None,
     currency: Currency = "",

@@ -1,4 +1,4 @@
-"""docs/orders.md explains every field of an order, a result, a plan, a status and a summary, and no other."""
+"""docs/orders.md explains every field of what Ebb sends and prints for tools, and no other."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -19,6 +19,7 @@ from shared.core.records.orders import Order
 from shared.core.records.result import DrainResult
 from shared.ports import Traffic
 from tests.cli.drains.test_status import rich_in_everything
+from tests.cli.explain.explained import everything_explained
 from tests.cli.plan.plans import blocked, order, ordered, plan, some_ladder
 from tests.pages import DOCS, rows, section
 
@@ -95,6 +96,13 @@ def test_every_key_of_the_plan() -> None:
     shown = replace(with_ladder(view_of(shown_plan(), potential), some_ladder(), ""), prices=prices)
 
     holds(table("## Plan", "| key | type | unit | meaning |"), document(shown))
+
+
+def test_every_key_of_what_is_explained() -> None:
+    in_plan = table("## Plan", "| key | type | unit | meaning |")
+    of_node = {key.replace("nodes[]", "explained[]", 1): kind for key, kind in in_plan.items() if "nodes[]." in key}
+
+    holds({**of_node, **table("## Explained", "| key | type | unit | meaning |")}, everything_explained())
 
 
 def test_every_key_of_the_status() -> None:

@@ -3,7 +3,6 @@
 Must not do anything but read what was typed: each command's own module acts.
 """
 
-import json
 import os
 from functools import partial
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from functions.cli.options import ClusterContext, ClusterProfile, Output, duration
+from functions.cli.options import ClusterContext, ClusterProfile, Output, OutputAs, duration
 from functions.cli.profiles import use_profile
 
 Wait = Annotated[
@@ -105,9 +104,7 @@ def release(
 
 def status(
     *,
-    output: Annotated[
-        Output, typer.Option("--output", "-o", help="A table for people or JSON for tools.")
-    ] = Output.TABLE,
+    output: OutputAs = Output.TABLE,
     watched: Annotated[bool, typer.Option("--watch", help="Look again every five seconds, until Ctrl-C.")] = False,
     cluster: ClusterProfile = None,
     context: ClusterContext = None,
@@ -124,6 +121,7 @@ def status(
       ebb status --cluster prod --watch
       ebb status --output json
     """
+    from functions.cli.documents import print_document
     from functions.cli.drains import status_json, status_table
     from functions.cli.drains.pause import open_switch
     from functions.cli.drains.status import read_status
@@ -135,8 +133,8 @@ def status(
 
     def show() -> None:
         status_now = read_status(switch.cluster, switch.state, switch.interval)
-        if output is Output.JSON:
-            typer.echo(json.dumps(status_json.document(status_now), indent=2, ensure_ascii=False))
+        if output is not Output.TABLE:
+            print_document(status_json.document(status_now), output)
             return
         with printing() as console:
             status_table.show(console, status_now)
@@ -148,9 +146,7 @@ def status(
 
 def history(
     *,
-    output: Annotated[
-        Output, typer.Option("--output", "-o", help="A table for people or JSON for tools.")
-    ] = Output.TABLE,
+    output: OutputAs = Output.TABLE,
     top: Annotated[int, typer.Option("--top", metavar="N", min=1, help="Show the last N drains.")] = 30,
     cluster: ClusterProfile = None,
     context: ClusterContext = None,
@@ -166,6 +162,7 @@ def history(
       ebb history --cluster prod
       ebb history --top 1000 -o json
     """
+    from functions.cli.documents import print_document
     from functions.cli.drains.history import document, read_history
     from functions.cli.drains.history_table import show
     from functions.cli.drains.pause import open_switch
@@ -174,8 +171,8 @@ def history(
     use_profile(cluster, context)
     switch = open_switch()
     found = read_history(switch.cluster, switch.state, top)
-    if output is Output.JSON:
-        typer.echo(json.dumps(document(found), indent=2, ensure_ascii=False))
+    if output is not Output.TABLE:
+        print_document(document(found), output)
         return
     with printing() as console:
         show(console, found)

@@ -3,14 +3,17 @@
 Must not decide anything.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from rich.console import Console
 
-from functions.cli.explain import node_page, pod_page, workload_page
+from functions.cli.documents import print_document
+from functions.cli.explain import as_json, node_page, pod_page, workload_page
 from functions.cli.explain.meant import Meant, meant
 from functions.cli.explain.usage import ShownUsage, usage_of
 from functions.cli.inputs import NO_MARKS, Sources, gather
+from functions.cli.options import Output
 from functions.cli.plan.notes import show_notes
 from functions.cli.plan.remembered import remembered
 from functions.cli.plan.view import PlanView, view_of
@@ -18,32 +21,64 @@ from functions.cli.terminal import printing
 from shared.core.planning.explanation import Explainer
 from shared.core.planning.make_plan import make_plan
 from shared.core.rules.situation import Situation
+from shared.errors import BadInput
 
 
-def explain_all(sources: Sources, words: Iterable[str]) -> None:
-    """Print a page for each word, the notes of the plan before the first.
+@dataclass(frozen=True)
+class Known:
+    """What every page is drawn from."""
+
+    view: PlanView
+    explainer: Explainer
+    usage: ShownUsage
+
+
+def explain_all(sources: Sources, words: Iterable[str], output: Output) -> None:
+    """Print a page for each word, the notes of the plan before the first; what means nothing is said at the end.
 
     Raises:
-        BadInput: a word means nothing in the cluster, or more than one thing.
+        BadInput: words mean nothing in the cluster, or more than one thing: a sentence for each.
     """
     inputs = gather(sources)
     past = remembered(inputs.snapshot, assume_marked=False)
     situation = Situation(inputs.snapshot, past.state, inputs.policy)
-    plan = make_plan(situation, past.marks, inputs.prices)
-    found = [meant(situation, word) for word in words]
-    usage = usage_of(sources)
-    said = tuple(past.note if note == NO_MARKS else note for note in inputs.notes)
-    notes = (*said, usage.note) if usage.note else said
-    view, explainer = view_of(plan, notes=notes, partial=inputs.partial), Explainer(situation, plan)
+    found, refused = _each_meant(situation, words)
+    if found:
+        plan, usage = make_plan(situation, past.marks, inputs.prices), usage_of(sources)
+        said = tuple(past.note if note == NO_MARKS else note for note in inputs.notes)
+        notes = (*said, usage.note) if usage.note else said
+        view = view_of(plan, notes=notes, partial=inputs.partial)
+        _print(Known(view, Explainer(situation, plan), usage), found, output)
+    if refused:
+        raise BadInput("\n".join(refused))
+
+
+def _each_meant(situation: Situation, words: Iterable[str]) -> tuple[Sequence[Meant], Sequence[str]]:
+    """Return what is meant, and a sentence for each word that is no one thing: the others are answered all the same."""
+    found, refused = [], []
+    for word in words:
+        try:
+            found.append(meant(situation, word))
+        except BadInput as failure:
+            refused.append(str(failure))
+    return found, refused
+
+
+def _print(known: Known, found: Sequence[Meant], output: Output) -> None:
+    if output is not Output.TABLE:
+        explained = (as_json.explained(known.view, known.explainer, each, known.usage) for each in found)
+        print_document(as_json.document(known.view, explained), output, known.view.notes)
+        return
     with printing() as console:
-        show_notes(console, view.notes)
+        show_notes(console, known.view.notes)
         for number, each in enumerate(found):
             if number:
                 console.print()
-            _show(console, view, explainer, each, usage)
+            _show(console, known, each)
 
 
-def _show(console: Console, view: PlanView, explainer: Explainer, what: Meant, usage: ShownUsage) -> None:
+def _show(console: Console, known: Known, what: Meant) -> None:
+    view, explainer, usage = known.view, known.explainer, known.usage
     if what.workload:
         workload_page.show(console, view, explainer, what)
     elif what.pods:

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from functions.cli.format import some
+from functions.cli.near_names import near
 from shared.core.cluster.pod import Pod
-from shared.core.planning.explanation import Matches, matches, pods_of
+from shared.core.planning.explanation import Matches, matches, names, pods_of
 from shared.core.rules.situation import Situation
 from shared.errors import BadInput
 
@@ -29,11 +30,11 @@ def meant(situation: Situation, word: str) -> Meant:
         BadInput: nothing, or more than one thing.
     """
     found = matches(situation, word)
-    names = [*(node.name for node in found.nodes), *(pod.key for pod in found.pods), *found.workloads]
-    if not names:
+    meanings = [*(node.name for node in found.nodes), *(pod.key for pod in found.pods), *found.workloads]
+    if not meanings:
         raise BadInput(_unknown(situation, word))
-    if len(names) > 1:
-        raise BadInput(f"{word!r} may mean {some(names)}; write the whole name.")
+    if len(meanings) > 1:
+        raise BadInput(f"{word!r} may mean {some(meanings)}; write the whole name.")
     return _only(situation, found)
 
 
@@ -49,4 +50,5 @@ def _unknown(situation: Situation, word: str) -> str:
     if pending:
         return f"{pending[0]} is on no node: it keeps none."
     nodes = len(situation.snapshot.nodes)
-    return f"no node {word!r}, nor pod nor workload, among the {nodes:,} nodes of the cluster; see ebb plan --nodes."
+    remedy = near(word, names(situation)) or "see ebb plan --nodes."
+    return f"no node {word!r}, nor pod nor workload, among the {nodes:,} nodes of the cluster; {remedy}"

@@ -1,4 +1,4 @@
-"""One pod in sentences: what keeps it and its node, where it would go, and which rules exclude how many nodes.
+"""One pod in sentences: what keeps it and its node, where it would go, and which rules exclude which nodes.
 
 Must not judge: the core has said all of it.
 """
@@ -11,6 +11,7 @@ from rich.text import Text
 
 from functions.cli.explain.blockers import blockers
 from functions.cli.explain.grid import facts
+from functions.cli.explain.named_nodes import NodeNamer
 from functions.cli.explain.place_table import NONE, place_of
 from functions.cli.explain.usage import used
 from functions.cli.format import count, moment
@@ -47,7 +48,8 @@ def show(
         console.print("\nThe pod itself may be moved.")
     if not place.landing.fixed:
         console.print()
-        _choice(console, place.landing.choice)
+        pools = {each.name: each.decision.pool for each in view.nodes}
+        _choice(console, place.landing.choice, NodeNamer(pools, cut=console.is_terminal), pod.node)
 
 
 def _facts(view: PlanView, node: NodeExplanation, place: PodPlace | None, pod: Pod) -> Table:
@@ -88,8 +90,9 @@ def _budget(budget: PodDisruptionBudget) -> str:
     )
 
 
-def _choice(console: Console, choice: NodeChoice) -> None:
-    console.print(f"Of {count(choice.nodes, 'other node')} {choice.open:,} could take it now.")
+def _choice(console: Console, choice: NodeChoice, namer: NodeNamer, source: str) -> None:
+    able = f": {namer.said(choice.where.names, source)}" if choice.open else ""
+    console.print(f"Of {count(choice.nodes, 'other node')} {choice.open:,} could take it now{able}.")
     if not choice.excluded:
         return
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
@@ -100,6 +103,7 @@ def _choice(console: Console, choice: NodeChoice) -> None:
     for each in choice.excluded:
         rule = f"{each.rule.value} {each.detail}".strip()
         table.add_row(f"{each.nodes:,}", f"{each.alone:,}", rule, each.rule.sentence)
+        table.add_row("", "", "", namer.said(each.where.names, source))
         table.add_row("", "", "", Text(REMEDIES[each.rule], style="dim"))
     console.print(table)
     console.print("alone: nodes that no other rule excludes; they would be open without it.", style="dim")

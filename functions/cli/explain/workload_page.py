@@ -3,24 +3,24 @@
 Must not judge: the core has said all of it.
 """
 
+from collections.abc import Sequence
+
 from rich.console import Console
 
 from functions.cli.explain import place_table
 from functions.cli.explain.blockers import blockers
 from functions.cli.explain.meant import Meant
 from functions.cli.explain.place_table import kept_by, place_of
+from functions.cli.explain.workload_pods import PodRow, kept_alone, rows_of
 from functions.cli.format import count, monthly
 from functions.cli.plan.view import PlanView, blocker_view
 from shared.core.cluster.pod import Pod
 from shared.core.planning.explanation import Explainer, NodeExplanation, PodPlace
-from shared.core.reasons import PodBlock
-
-PodRow = tuple[Pod, NodeExplanation, PodPlace | None]
 
 
 def show(console: Console, view: PlanView, explainer: Explainer, what: Meant) -> None:
     """Print the page."""
-    rows: list[PodRow] = [(pod, *explainer.pod(pod)) for pod in what.pods]
+    rows = rows_of(explainer, what.pods)
     console.print(what.workload, style="bold")
     nodes = {node.decision.name for _, node, _ in rows}
     console.print(f"{count(len(rows), 'pod')} on {count(len(nodes), 'node')}; {_kept(rows)}.\n")
@@ -32,18 +32,11 @@ def show(console: Console, view: PlanView, explainer: Explainer, what: Meant) ->
         console.print(blockers(found))
 
 
-def _kept(rows: list[PodRow]) -> str:
-    alone = {node.decision.name: node.decision.cost for _, node, place in rows if place and _keeps_alone(node, place)}
+def _kept(rows: Sequence[PodRow]) -> str:
+    alone = kept_alone(rows)
     if not alone:
         return "it keeps no node by itself"
     return f"it alone keeps {count(len(alone), 'node')} of {monthly(sum(alone.values()))} a month"
-
-
-def _keeps_alone(node: NodeExplanation, place: PodPlace) -> bool:
-    """Whether all that the node's pods are kept by is of this pod."""
-    said = [each for each in node.decision.blockers if isinstance(each.reason, PodBlock)]
-    others = [each for each in node.decision.blockers if not isinstance(each.reason, PodBlock)]
-    return bool(said) and len(others) <= 1 and all(each.object == place.pod.key for each in said)
 
 
 def _cells(view: PlanView, pod: Pod, node: NodeExplanation, place: PodPlace | None) -> place_table.Cells:

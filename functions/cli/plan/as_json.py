@@ -40,7 +40,7 @@ def document(view: PlanView, asked: AskedNodes = EVERY_NODE) -> dict[str, Any]:
         "totals": _totals(view.totals),
         "pools": [_pool(each, at_rest=view.ladder is not None) for each in view.pools],
         "holds": [_held(each) for each in view.legend if each.kind in HOLDING],
-        "nodes": [_node(each) for each in wanted(view, asked)],
+        "nodes": [node(each) for each in wanted(view, asked)],
         "orders": [_order(each) for each in view.orders],
         "at_rest": None if view.at_rest is None else _at_rest(view.at_rest),
         "potential": None if view.potential is None else _potential(view.potential),
@@ -66,21 +66,22 @@ def _totals(totals: Totals) -> dict[str, Any]:
         "orders": totals.orders,
         "marked": totals.marked,
         "removable": totals.removable,
-        "cost_per_hour": _money(dollars(totals.cost)),
-        "saving_per_hour": _money(dollars(totals.saving)),
-        "saving_per_month": _money(dollars_a_month(totals.saving)),
+        "cost_per_hour": money(dollars(totals.cost)),
+        "saving_per_hour": money(dollars(totals.saving)),
+        "saving_per_month": money(dollars_a_month(totals.saving)),
     }
 
 
-def _node(node: NodeView) -> dict[str, Any]:
-    decision = node.decision
+def node(shown: NodeView) -> dict[str, Any]:
+    """Return one node of a plan."""
+    decision = shown.decision
     return {
-        "name": node.name,
+        "name": shown.name,
         "pool": decision.pool or None,
         "verdict": decision.verdict.value,
         "reason": decision.reason or None,
-        "blockers": [_blocker(each) for each in node.blockers],
-        "cost_per_hour": _money(dollars(decision.cost)),
+        "blockers": [blocker(each) for each in shown.blockers],
+        "cost_per_hour": money(dollars(decision.cost)),
         "cpu_ratio": _ratio(decision.cpu_ratio),
         "memory_ratio": _ratio(decision.memory_ratio),
         "movable_cpu_ratio": _ratio(decision.movable_cpu_ratio),
@@ -89,7 +90,7 @@ def _node(node: NodeView) -> dict[str, Any]:
         "score": _ratio(decision.score),
         "marked_since": _time(decision.marked_since),
         "removable_at": _time(decision.removable_at),
-        "drain": None if decision.drain is None else _drain(decision.drain),
+        "drain": None if decision.drain is None else drain(decision.drain),
     }
 
 
@@ -99,11 +100,11 @@ def _pool(pool: PoolSummary, *, at_rest: bool) -> dict[str, Any]:
         "nodes": pool.nodes,
         "cpu_ratio": _ratio(pool.cpu_ratio),
         "memory_ratio": _ratio(pool.memory_ratio),
-        "cost_per_hour": _money(dollars(pool.cost)),
+        "cost_per_hour": money(dollars(pool.cost)),
         "verdicts": {verdict.value: pool.verdicts.get(verdict, 0) for verdict in Verdict},
-        "saving_per_hour": _money(dollars(pool.saving)),
+        "saving_per_hour": money(dollars(pool.saving)),
         "gone_at_rest": pool.rest_go if at_rest else None,
-        "saving_at_rest_per_hour": _money(dollars(pool.rest_save)) if at_rest else None,
+        "saving_at_rest_per_hour": money(dollars(pool.rest_save)) if at_rest else None,
     }
 
 
@@ -112,11 +113,12 @@ def _held(entry: LegendEntry) -> dict[str, Any]:
         "reason": entry.word,
         "of": entry.kind.value,
         "nodes": entry.nodes,
-        "cost_per_hour": _money(dollars(entry.cost)),
+        "cost_per_hour": money(dollars(entry.cost)),
     }
 
 
-def _drain(takes: DrainTime) -> dict[str, Any]:
+def drain(takes: DrainTime) -> dict[str, Any]:
+    """Return how long a drain takes."""
     return {
         "rounds": takes.rounds,
         "limit": takes.limit or None,
@@ -126,12 +128,13 @@ def _drain(takes: DrainTime) -> dict[str, Any]:
     }
 
 
-def _blocker(blocker: BlockerView) -> dict[str, Any]:
+def blocker(shown: BlockerView) -> dict[str, Any]:
+    """Return one thing that stands in the way."""
     return {
-        "reason": blocker.reason,
-        "object": blocker.object or None,
-        "detail": blocker.detail or None,
-        "message_id": blocker.message_id or None,
+        "reason": shown.reason,
+        "object": shown.object or None,
+        "detail": shown.detail or None,
+        "message_id": shown.message_id or None,
     }
 
 
@@ -139,7 +142,7 @@ def _order(order: PlannedOrder) -> dict[str, Any]:
     return {
         "node": order.node,
         "reason": order.reason.value,
-        "saving_per_hour": _money(dollars(order.saving)),
+        "saving_per_hour": money(dollars(order.saving)),
         "moves": _moves(order.moves),
     }
 
@@ -147,7 +150,7 @@ def _order(order: PlannedOrder) -> dict[str, Any]:
 def _at_rest(found: AtRest) -> dict[str, Any]:
     return {
         "nodes": list(found.nodes),
-        "saving_per_hour": _money(dollars(found.saving)),
+        "saving_per_hour": money(dollars(found.saving)),
         "steps": found.steps,
         "braked": found.braked,
     }
@@ -156,7 +159,7 @@ def _at_rest(found: AtRest) -> dict[str, Any]:
 def _potential(potential: Potential) -> dict[str, Any]:
     return {
         "nodes": list(potential.nodes),
-        "saving_per_hour": _money(dollars(potential.saving)),
+        "saving_per_hour": money(dollars(potential.saving)),
         "moves": _moves(potential.moves),
     }
 
@@ -165,7 +168,8 @@ def _moves(moves: Iterable[Move]) -> list[dict[str, str]]:
     return [{"pod": move.pod, "to": move.node} for move in moves]
 
 
-def _money(amount: Fraction) -> float:
+def money(amount: Fraction) -> float:
+    """Return money as JSON carries it."""
     return float(round(amount, 4))
 
 

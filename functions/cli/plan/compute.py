@@ -3,12 +3,12 @@
 Must not decide anything; a plan made here orders nothing, whatever its policy says.
 """
 
-import json
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 import typer
 
+from functions.cli.documents import print_document
 from functions.cli.format import count
 from functions.cli.inputs import NO_MARKS, Inputs, Sources, gather_each
 from functions.cli.options import Format
@@ -54,17 +54,9 @@ def show_plan(sources: Sources, output: Format, asked: AskedNodes, options: Plan
     elif output is Format.OPENMETRICS:
         typer.echo(openmetrics.page(views))
     else:
-        typer.echo("\n".join(dict.fromkeys(note for view in views for note in view.notes)), err=True)
+        notes = tuple(dict.fromkeys(note for view in views for note in view.notes))
         documents = [as_json.document(view, asked) for view in views]
-        typer.echo(_written(fleet.document(documents, views), output))
-
-
-def _written(document: dict[str, Any], output: Format) -> str:
-    if output is Format.JSON:
-        return json.dumps(document, indent=2, ensure_ascii=False)
-    import yaml
-
-    return yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=1000).rstrip()
+        print_document(fleet.document(documents, views), output, notes)
 
 
 def _timed_view(inputs: Inputs, options: PlanOptions, whose: str) -> PlanView:

@@ -1,10 +1,10 @@
 """`ebb why-not`: gather, let the core try the changes, print. Must not decide anything."""
 
-import json
 import sys
 
 import typer
 
+from functions.cli.documents import print_document
 from functions.cli.inputs import NO_MARKS, Sources, gather
 from functions.cli.options import Output
 from functions.cli.plan.notes import show_notes
@@ -31,9 +31,8 @@ def show_changes(sources: Sources, most: int, output: Output) -> None:
     situation = Situation(inputs.snapshot, past.state, inputs.policy)
     found = why_not(situation, inputs.prices, most, _told)
     notes = tuple(past.note if note == NO_MARKS else note for note in inputs.notes)
-    if output is Output.JSON:
-        typer.echo("\n".join(notes), err=True)
-        typer.echo(json.dumps(as_json.document(found, inputs.snapshot.cluster), indent=2, ensure_ascii=False))
+    if output is not Output.TABLE:
+        print_document(as_json.document(found, inputs.snapshot.cluster), output, notes)
         return
     with printing() as console:
         show_notes(console, notes)

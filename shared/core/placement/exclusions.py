@@ -4,12 +4,13 @@ Each rule is asked by itself, so that a node counts with every rule that exclude
 open without the one rule. Must agree with `Packing.taking`: what no rule excludes is what may take the pod.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
 
+from shared.core.cluster.node import Node
 from shared.core.placement.constraints import NewConstraint
 from shared.core.placement.constraints.anti_affinity import AntiAffinity
 from shared.core.placement.constraints.attach_limits import AttachLimits
@@ -54,6 +55,23 @@ OF_CONSTRAINT: Final[Mapping[NewConstraint, Exclusion]] = {
 """A test holds it to name every line of `CONSTRAINTS`."""
 
 
+class Places:
+    """Some of the nodes, named only when somebody asks: of what is counted for thousands little is ever named."""
+
+    __slots__ = ("_mask", "_nodes")
+
+    def __init__(self, nodes: Sequence[Node], mask: NodeMask) -> None:
+        self._nodes = nodes
+        self._mask = mask
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self._nodes[at].name for at in np.flatnonzero(self._mask).tolist())
+
+
+NOWHERE: Final = Places((), np.zeros(0, dtype=bool))
+
+
 @dataclass(frozen=True, slots=True)
 class Excluded:
     """One rule, what it is about (a resource), how many nodes it excludes, and how many no other rule does."""
@@ -62,6 +80,8 @@ class Excluded:
     detail: str
     nodes: int
     alone: int
+    where: Places = field(default=NOWHERE, compare=False)
+    where_alone: Places = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +91,8 @@ class NodeChoice:
     nodes: int
     open: int
     excluded: tuple[Excluded, ...] = ()
+    where: Places = field(default=NOWHERE, compare=False)
+    """Those that could take it."""
 
 
 NO_CHOICE: Final = NodeChoice(0, 0)
@@ -78,14 +100,18 @@ NO_CHOICE: Final = NodeChoice(0, 0)
 
 def choice(packing: Packing, kind: int, source: int) -> NodeChoice:
     """Return what there is to choose from for one pod of a class that leaves a node; rules in the scheduler's order."""
+    nodes = packing.arrays.nodes
     answers = [(rule, detail, _elsewhere(mask, source)) for rule, detail, mask in _answers(packing, kind)]
     counted = np.sum([mask for _, _, mask in answers], axis=0, dtype=np.int64)
-    others = len(packing.arrays.nodes) - 1
-    found = (
-        Excluded(rule, detail, int(mask.sum()), int((mask & (counted == 1)).sum())) for rule, detail, mask in answers
-    )
-    still_open = int((counted == 0).sum()) - 1
-    return NodeChoice(others, still_open, tuple(each for each in found if each.nodes))
+    found = (_excluded(rule, detail, nodes, mask, counted == 1) for rule, detail, mask in answers)
+    still_open = _elsewhere(counted == 0, source)
+    excluded = tuple(each for each in found if each.nodes)
+    return NodeChoice(len(nodes) - 1, int(still_open.sum()), excluded, Places(nodes, still_open))
+
+
+def _excluded(rule: Exclusion, detail: str, nodes: Sequence[Node], mask: NodeMask, once: NodeMask) -> Excluded:
+    alone = mask & once
+    return Excluded(rule, detail, int(mask.sum()), int(alone.sum()), Places(nodes, mask), Places(nodes, alone))
 
 
 def _elsewhere(mask: NodeMask, source: int) -> NodeMask:

@@ -4,7 +4,7 @@ It asks the pass's own rules and its own simulation, after the orders that the p
 anything, and must not word it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -157,6 +157,16 @@ def matches(situation: Situation, word: str) -> Matches:
         return exact
     nodes = tuple(node for node in snapshot.nodes if node.name.endswith(word))
     return Matches(nodes, () if nodes else tuple(pod for pod in bound if pod.key.endswith(word)))
+
+
+def names(situation: Situation) -> Iterator[str]:
+    """Yield every name that `matches` knows: of nodes, of pods on them, and of workloads."""
+    snapshot = situation.snapshot
+    yield from snapshot.node_by_name
+    for pod in snapshot.pods:
+        if pod.node in snapshot.node_by_name:
+            yield pod.key
+            yield from _names(situation, pod)
 
 
 def pods_of(situation: Situation, workload: str) -> tuple[Pod, ...]:

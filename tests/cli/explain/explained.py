@@ -2,14 +2,22 @@
 
 from typing import Any
 
+from functions.cli.explain.as_json import document, explained
+from functions.cli.explain.meant import meant
+from functions.cli.explain.usage import ShownUsage
+from functions.cli.plan.view import view_of
+from shared.adapters.prices import load
 from shared.core.cluster.workloads import UNKNOWN
 from shared.core.placement.exclusions import NodeChoice
 from shared.core.placement.landing import Landing
-from shared.core.planning.explanation import NodeExplanation, PodPlace
+from shared.core.planning.explanation import Explainer, NodeExplanation, PodPlace
+from shared.core.planning.make_plan import make_plan
 from shared.core.planning.plan import NodeDecision
 from shared.core.reasons import Blocker, PodBlock
+from shared.core.records.state import ClusterState
 from shared.core.rules.drain_time import DrainTime
-from tests.builders import node, pod
+from shared.core.rules.situation import Situation
+from tests.builders import cluster, node, pdb, pod, policy, resources
 
 
 def explanation(decision: NodeDecision, **known: Any) -> NodeExplanation:
@@ -32,3 +40,19 @@ def place(
     namespace, name = key.split("/")
     landing = Landing(pod(name, on="n1", namespace=namespace), target, runner_up, choice or NodeChoice(0, 0))
     return PodPlace(landing, tuple(Blocker(each, key) for each in blocks), (), UNKNOWN)
+
+
+def everything_explained() -> dict[str, Any]:
+    """A document with every key: a node, a pod and a workload, and under each what there can be."""
+    nodes = [node(name, cpu=4, memory=16) for name in ("n1", "n2", "n3")]
+    pods = [
+        pod("web-0", on="n1", owner="ReplicaSet/web", cpu=1),
+        pod("big", on="n3", owner="ReplicaSet/big", cpu=3.5),
+        pod("log", on="n1", owner="DaemonSet/log"),
+    ]
+    snapshot = cluster(nodes, pods, disruption_budgets=(pdb("web", allowed=0),))
+    situation = Situation(snapshot, ClusterState(), policy(cluster_wide={"paused": True}))
+    shown, used = make_plan(situation, {}, load()), resources(cpu=1, memory=1)
+    explainer, usage = Explainer(situation, shown), ShownUsage({"n1": used}, {"default/web-0": used})
+    what = (meant(situation, word) for word in ("n1", "default/web-0", "default/ReplicaSet/web"))
+    return document(view_of(shown), [explained(view_of(shown), explainer, each, usage) for each in what])

@@ -29,6 +29,10 @@ def _explain(dump: Path, *words: str) -> str:
         pytest.param("of           shop/StatefulSet/db-5d4f8b", "shop/db-7", id="of a pod its controller"),
         pytest.param("other nodes", "shop/db-7", id="of a pod how many nodes could take it"),
         pytest.param("excluded by", "web-5d4f8b-0010", id="of a pod what excludes the others"),
+        pytest.param("gke-prod-default-pool-1a2b3c4d-0008 of default-pool", "web-5d4f8b-0010",
+                     id="of a pod which nodes are excluded"),
+        pytest.param("could take it now: all 12 of web-pool; ", "shop/web-5d4f8b-0000",
+                     id="of a pod which nodes could take it"),
         pytest.param("The pod itself may be moved.", "web-5d4f8b-0010", id="of a pod that nothing keeps"),
         pytest.param("goes with its node", "logs-003", id="of a DaemonSet's pod that it goes with its node"),
         pytest.param("it alone keeps 2 nodes of $215 a month", "shop/StatefulSet/db-5d4f8b",
@@ -49,8 +53,16 @@ def test_several_words_are_several_pages_after_one_set_of_notes(dump: Path) -> N
     ("expected", "word"),
     [
         pytest.param("no node 'nope', nor pod nor workload, among the 24 nodes", "nope", id="nothing"),
+        pytest.param("did you mean shop/web-5d4f8b-0013?", "shop/wb-5d4f8b-0013", id="nothing, with what is like it"),
         pytest.param("may mean gke-prod-default-pool-1a2b3c4d-0000, ", "0", id="several nodes"),
     ],
 )
 def test_a_word_that_is_no_one_thing_is_a_mistake(expected: str, word: str, dump: Path) -> None:
     assert expected in _explain(dump, word)
+
+
+def test_what_is_meant_is_explained_though_another_word_means_nothing(dump: Path) -> None:
+    shown = CliRunner().invoke(app, ["explain", "nope", "0007", "nil", "--dump", str(dump)])
+    assert "gke-prod-web-pool-1a2b3c4d-0007" in shown.stdout
+    assert [line.split(",")[0] for line in shown.stderr.splitlines()] == ["ebb: no node 'nope'", "ebb: no node 'nil'"]
+    assert shown.exit_code == 2

@@ -68,6 +68,14 @@ def test_a_node_counts_with_each_rule_and_alone_with_none_where_there_are_two() 
     assert _words(found) == {"taint": (1, 0), "room cpu": (2, 1)}
 
 
+def test_the_nodes_that_a_rule_excludes_and_those_that_are_open_have_names() -> None:
+    nodes = [node("n1"), node("n2", cpu=1, taints=(taint("gpu"),)), node("n3", cpu=1), node("n4")]
+    found = _choice(nodes, pod("p", on="n1", cpu=2))
+    assert found.where.names == ("n4",)
+    assert [each.where.names for each in found.excluded] == [("n2",), ("n2", "n3")]
+    assert [each.where_alone.names for each in found.excluded] == [(), ("n3",)]
+
+
 def test_the_node_itself_is_no_other_node() -> None:
     assert _choice([node("n1")], pod("p", on="n1")) == NodeChoice(0, 0)
 

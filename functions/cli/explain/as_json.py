@@ -1,0 +1,150 @@
+"""`ebb explain --output json`: nodes, pods and workloads with keys that tools may rely on (docs/orders.md).
+
+Every key is always there, null where there is nothing; nodes are named, all of them. Must not decide anything.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+from functions.cli.explain.meant import Meant
+from functions.cli.explain.usage import ShownUsage
+from functions.cli.explain.workload_pods import PodRow, kept_alone, rows_of
+from functions.cli.format import dollars, rfc3339
+from functions.cli.plan import as_json as plan_json
+from functions.cli.plan.view import PlanView, blocker_view
+from shared.core.cluster.disruption_budget import PodDisruptionBudget
+from shared.core.cluster.pod import Pod
+from shared.core.cluster.resources import Resources
+from shared.core.placement.exclusions import NodeChoice
+from shared.core.planning.explanation import Explainer, NodeExplanation, PodPlace
+from shared.core.reasons import Blocker
+from shared.core.rules.openings import Closed
+
+SCHEMA: Final = 1
+
+
+def document(view: PlanView, explained: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    """Return what was explained with what it rests on."""
+    return {
+        "schema": SCHEMA,
+        "cluster": view.cluster or None,
+        "taken_at": rfc3339(view.taken_at),
+        "policy_hash": view.policy_hash or None,
+        "partial": view.partial or None,
+        "explained": list(explained),
+    }
+
+
+def explained(view: PlanView, explainer: Explainer, what: Meant, usage: ShownUsage) -> dict[str, Any]:
+    """Return one node, pod or workload."""
+    if what.workload:
+        return _workload(view, what.workload, rows_of(explainer, what.pods))
+    if what.pods:
+        (pod,) = what.pods
+        return _pod(view, pod, *explainer.pod(pod), usage.pods.get(pod.key))
+    return _node(view, explainer.node(what.node), usage.nodes.get(what.node))
+
+
+def _node(view: PlanView, known: NodeExplanation, used: Resources | None) -> dict[str, Any]:
+    shown = view.node(known.decision.name)
+    return {
+        "kind": "node",
+        **plan_json.node(shown),
+        "blockers": [_blocker(each) for each in known.decision.blockers],
+        "machine": known.node.machine or None,
+        "zone": known.node.zone or None,
+        "spot": known.node.spot,
+        "drain": plan_json.drain(known.takes) if known.takes.rounds else None,
+        "closed": [_closed(each) for each in known.closed],
+        "usage": _amounts(used),
+        "pods": [{"pod": each.pod.key, **_place(each)} for each in known.pods],
+        "staying_pods": known.staying,
+        "refusal": known.refusal or None,
+    }
+
+
+def _pod(
+    view: PlanView, pod: Pod, node: NodeExplanation, place: PodPlace | None, used: Resources | None
+) -> dict[str, Any]:
+    return {
+        "kind": "pod",
+        "name": pod.key,
+        **_where(view, pod, node),
+        "workload": pod.spec.workload or None,
+        "requests": _amounts(pod.spec.requests),
+        "usage": _amounts(used),
+        "stays_with_node": place is None,
+        **_place(place),
+        "budgets": [_budget(each) for each in place.budgets] if place else [],
+        "choice": _choice(place.landing.choice) if place and not place.landing.fixed else None,
+    }
+
+
+def _workload(view: PlanView, name: str, rows: Sequence[PodRow]) -> dict[str, Any]:
+    alone = kept_alone(rows)
+    return {
+        "kind": "workload",
+        "name": name,
+        "keeps_alone": {"nodes": sorted(alone), "cost_per_hour": plan_json.money(dollars(sum(alone.values())))},
+        "pods": [{"pod": pod.key, **_where(view, pod, node), **_place(place)} for pod, node, place in rows],
+    }
+
+
+def _where(view: PlanView, pod: Pod, node: NodeExplanation) -> dict[str, Any]:
+    decision = view.node(node.decision.name).decision
+    return {"node": pod.node, "verdict": decision.verdict.value, "reason": decision.reason or None}
+
+
+def _place(place: PodPlace | None) -> dict[str, Any]:
+    """Return where a pod goes, in the keys that every pod has; `not_modelled` = nobody says where."""
+    if place is None:
+        return {"to": None, "runner_up": None, "not_modelled": [], "blockers": []}
+    landing = place.landing
+    return {
+        "to": landing.node or None,
+        "runner_up": landing.runner_up or None,
+        "not_modelled": [each.reason.value for each in landing.fixed],
+        "blockers": [_blocker(each) for each in place.blockers],
+    }
+
+
+def _blocker(blocker: Blocker) -> dict[str, Any]:
+    shown = blocker_view(blocker)
+    return {**plan_json.blocker(shown), "sentence": shown.sentence, "remedy": shown.remedy or None}
+
+
+def _closed(each: Closed) -> dict[str, Any]:
+    return {
+        **_blocker(each.blocker),
+        "which": each.which or None,
+        "until": rfc3339(each.until) if each.until else None,
+    }
+
+
+def _budget(budget: PodDisruptionBudget) -> dict[str, Any]:
+    return {
+        "name": budget.key,
+        "disruptions_allowed": budget.disruptions_allowed,
+        "current_healthy": budget.current_healthy,
+        "expected_pods": budget.expected_pods,
+    }
+
+
+def _choice(choice: NodeChoice) -> dict[str, Any]:
+    return {
+        "nodes": choice.nodes,
+        "open": list(choice.where.names),
+        "excluded": [
+            {
+                "rule": each.rule.value,
+                "detail": each.detail or None,
+                "nodes": list(each.where.names),
+                "alone": list(each.where_alone.names),
+            }
+            for each in choice.excluded
+        ],
+    }
+
+
+def _amounts(amounts: Resources | None) -> dict[str, int] | None:
+    return None if amounts is None else {"cpu_millis": amounts.cpu, "memory_bytes": amounts.memory}

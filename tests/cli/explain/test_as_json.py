@@ -1,0 +1,78 @@
+"""`ebb explain --output json` and yaml: keys that tools may rely on (docs/orders.md)."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+from functions.cli.main import app
+from tests.cli import dumps
+
+
+@pytest.fixture(scope="module")
+def dump(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return dumps.write(tmp_path_factory.mktemp("explain") / "cluster.json", 24)
+
+
+def _text(dump: Path, *words: str, output: str = "json") -> str:
+    return CliRunner().invoke(app, ["explain", *words, "--dump", str(dump), "-o", output]).stdout
+
+
+def _explained(dump: Path, word: str) -> dict[str, Any]:
+    (found,) = json.loads(_text(dump, word))["explained"]
+    return dict(found)
+
+
+KEPT = {"to", "runner_up", "not_modelled", "blockers"}
+NODE = {
+    *("kind", "name", "pool", "verdict", "reason", "blockers", "cost_per_hour", "cpu_ratio", "memory_ratio"),
+    *("movable_cpu_ratio", "movable_memory_ratio", "accelerator_ratio", "score", "marked_since", "removable_at"),
+    *("drain", "machine", "zone", "spot", "closed", "usage", "pods", "staying_pods", "refusal"),
+}
+POD = {
+    *("kind", "name", "node", "verdict", "reason", "workload", "requests", "usage", "stays_with_node", "budgets"),
+    *("choice", *KEPT),
+}
+
+
+@pytest.mark.parametrize(
+    ("expected", "word"),
+    [
+        pytest.param(NODE, "0007", id="a node"),
+        pytest.param(POD, "shop/db-7", id="a pod"),
+        pytest.param(POD, "logs-003", id="a pod that goes with its node"),
+        pytest.param({"kind", "name", "keeps_alone", "pods"}, "shop/StatefulSet/db-5d4f8b", id="a workload"),
+    ],
+)
+def test_every_key_is_always_there(expected: set[str], word: str, dump: Path) -> None:
+    found = _explained(dump, word)
+    assert found.keys() == expected
+    assert all({"pod", *KEPT} <= pod.keys() for pod in found.get("pods", ()))
+
+
+def test_a_pod_names_every_node_that_each_rule_excludes_and_those_that_are_open(dump: Path) -> None:
+    choice = _explained(dump, "shop/db-7")["choice"]
+    out = {name for each in choice["excluded"] for name in each["nodes"]}
+    assert choice["nodes"] == len(choice["open"]) + len(out) == 23
+    assert [each["rule"] for each in choice["excluded"]] == ["room"]
+    assert all(set(each["alone"]) <= set(each["nodes"]) for each in choice["excluded"])
+
+
+def test_a_blocker_comes_with_its_sentence_and_remedy(dump: Path) -> None:
+    (blocker,) = _explained(dump, "shop/db-7")["blockers"]
+    assert (blocker["reason"], blocker["object"]) == ("pdb_exhausted", "shop/db-7")
+    assert blocker["sentence"].endswith(".")
+    assert blocker["remedy"].endswith(".")
+
+
+def test_a_workload_says_which_nodes_it_alone_keeps(dump: Path) -> None:
+    found = _explained(dump, "shop/StatefulSet/db-5d4f8b")
+    assert found["keeps_alone"]["nodes"] == sorted({pod["node"] for pod in found["pods"]})
+
+
+def test_yaml_says_the_same(dump: Path) -> None:
+    words = ("0007", "shop/db-7")
+    assert yaml.safe_load(_text(dump, *words, output="yaml")) == json.loads(_text(dump, *words))
