@@ -25,7 +25,7 @@ from shared.errors import BadInput
 
 
 @dataclass(frozen=True)
-class Known:
+class PageSource:
     """What every page is drawn from."""
 
     view: PlanView
@@ -48,7 +48,7 @@ def explain_all(sources: Sources, words: Iterable[str], output: Output) -> None:
         said = tuple(past.note if note == NO_MARKS else note for note in inputs.notes)
         notes = (*said, usage.note) if usage.note else said
         view = view_of(plan, notes=notes, partial=inputs.partial)
-        _print(Known(view, Explainer(situation, plan), usage), found, output)
+        _print(PageSource(view, Explainer(situation, plan), usage), found, output)
     if refused:
         raise BadInput("\n".join(refused))
 
@@ -64,7 +64,7 @@ def _each_meant(situation: Situation, words: Iterable[str]) -> tuple[Sequence[Me
     return found, refused
 
 
-def _print(known: Known, found: Sequence[Meant], output: Output) -> None:
+def _print(known: PageSource, found: Sequence[Meant], output: Output) -> None:
     if output is not Output.TABLE:
         explained = (as_json.explained(known.view, known.explainer, each, known.usage) for each in found)
         print_document(as_json.document(known.view, explained), output, known.view.notes)
@@ -77,7 +77,7 @@ def _print(known: Known, found: Sequence[Meant], output: Output) -> None:
             _show(console, known, each)
 
 
-def _show(console: Console, known: Known, what: Meant) -> None:
+def _show(console: Console, known: PageSource, what: Meant) -> None:
     view, explainer, usage = known.view, known.explainer, known.usage
     if what.workload:
         workload_page.show(console, view, explainer, what)
