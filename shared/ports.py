@@ -17,6 +17,7 @@ from shared.core.cluster.node import Node, NodePool
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.resources import NOTHING, Resources
 from shared.core.cluster.storage import Storage
+from shared.core.cluster.vertical_autoscaler import NO_AUTOSCALERS, VerticalAutoscalers
 from shared.core.cluster.workloads import Workload
 from shared.core.policy import Policy
 from shared.core.records.evictions import EvictionAnswer
@@ -41,6 +42,8 @@ class ClusterReading:
     """By `PodClass.workload`: what stands behind ReplicaSets and StatefulSets; what could not be read is missing."""
     storage: Storage = field(default_factory=Storage)
     """What stands behind the pods' volumes; known, and empty, where no pod has a claim."""
+    autoscalers: VerticalAutoscalers = NO_AUTOSCALERS
+    """The VerticalPodAutoscalers; none where the cluster has no such kind."""
 
 
 @dataclass(frozen=True)

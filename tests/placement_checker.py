@@ -21,7 +21,7 @@ def faults(snapshot: Snapshot, moves: Mapping[str, str], drained: Collection[str
     return [
         *_left_behind(snapshot, moves, drained),
         *(fault for pod, node in standing if pod.key in moves for fault in _target(pod.spec, node, drained)),
-        *_overfull(standing, moves),
+        *_overfull(snapshot, standing, moves),
         *_ports_taken(standing, moves),
         *volume_faults(snapshot, standing, moves),
         *(
@@ -69,7 +69,7 @@ def _target(spec: PodClass, node: Node, drained: Collection[str]) -> Iterable[st
         yield f"{node.name} lacks what the affinity of {spec.owner} asks"
 
 
-def _overfull(standing: list[tuple[Pod, Node]], moves: Mapping[str, str]) -> Iterable[str]:
+def _overfull(snapshot: Snapshot, standing: list[tuple[Pod, Node]], moves: Mapping[str, str]) -> Iterable[str]:
     """What arriving pods ask for must be there; what nobody who arrives asks for may be overbooked already."""
     nodes = {node.name: node for _, node in standing}
     for name, node in nodes.items():
@@ -78,11 +78,27 @@ def _overfull(standing: list[tuple[Pod, Node]], moves: Mapping[str, str]) -> Ite
         staying = [pod for pod in pods if pod.key not in moves]
         if arrived and len(pods) > node.allocatable.get("pods"):
             yield f"{name} would hold {len(pods)} pods"
-        for resource in {each for pod in arrived for each, amount in pod.spec.requests.amounts if amount}:
-            used = sum(pod.spec.requests.get(resource) for pod in arrived)
+        arriving = [_arriving(snapshot, pod) for pod in arrived]
+        for resource in {each for asked in arriving for each, amount in asked.items() if amount}:
+            used = sum(asked.get(resource, 0) for asked in arriving)
             used += sum(pod.requests.get(resource) for pod in staying)
             if used > node.allocatable.get(resource):
                 yield f"{name} would need {used} {resource}"
+
+
+def _arriving(snapshot: Snapshot, pod: Pod) -> dict[str, int]:
+    """What a pod asks for where it arrives: by its own spec, its template or its autoscaler, whichever is most.
+
+    Counted by pods of one container that no policy of an autoscaler holds: enough to know who forgets any of the three.
+    """
+    asked, known = dict(pod.spec.requests.amounts), snapshot.workloads.get(pod.spec.workload)
+    offers = [known.template.total] if pod.node and known is not None and known.template else []
+    for autoscaler in snapshot.autoscalers.found:
+        if pod.node and autoscaler.target in {pod.spec.workload, known.name if known else ""}:
+            offers += autoscaler.recommended.values()
+    for offer in offers:
+        asked |= {name: max(value, asked.get(name, 0)) for name, value in offer.amounts}
+    return asked
 
 
 def _ports_taken(standing: list[tuple[Pod, Node]], moves: Mapping[str, str]) -> Iterable[str]:

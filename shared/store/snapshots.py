@@ -10,6 +10,7 @@ from datetime import datetime
 
 from shared.core.cluster.node import Node, NodePool
 from shared.core.cluster.pod import Pod
+from shared.core.cluster.returning import as_they_return
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.cluster.workloads import UNKNOWN, Workload
 from shared.ports import ClusterReading, PoolsReading
@@ -19,20 +20,23 @@ def snapshot_of(
     cluster: str, cluster_reading: ClusterReading, reading: PoolsReading, began_at: datetime, taken_at: datetime
 ) -> Snapshot:
     """Return the snapshot, sorted so that equal clusters give equal plans."""
+    workloads = {**workloads_by_pods(cluster_reading.pods), **cluster_reading.workloads}
+    pods = sorted(cluster_reading.pods, key=lambda pod: pod.key)
     return Snapshot(
         cluster=cluster,
         began_at=began_at,
         taken_at=taken_at,
         nodes=tuple(sorted(cluster_reading.nodes, key=lambda node: node.name)),
-        pods=tuple(sorted(cluster_reading.pods, key=lambda pod: pod.key)),
+        pods=as_they_return(pods, workloads, cluster_reading.autoscalers.found),
         disruption_budgets=tuple(sorted(cluster_reading.disruption_budgets, key=lambda budget: budget.key)),
         pools=reading.pools if reading.known else pools_by_label(cluster_reading.nodes),
         pools_known=reading.known,
         namespaces=cluster_reading.namespaces,
         profile=reading.profile,
         minimum=reading.minimum,
-        workloads={**workloads_by_pods(cluster_reading.pods), **cluster_reading.workloads},
+        workloads=workloads,
         storage=cluster_reading.storage,
+        autoscalers=cluster_reading.autoscalers,
     )
 
 

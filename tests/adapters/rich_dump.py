@@ -134,7 +134,8 @@ class _Maker:
             return {}
         given = {"cpu": "650m", "memory": "1Gi"}
         rows = [{"name": each["name"], "allocatedResources": given} for each in spec["containers"]]
-        return {"containerStatuses": rows, "allocatedResources": given, "resources": {"requests": given}}
+        granted = {"extendedResourceClaimStatus": {"resourceClaimName": "acme-gpu-x7"}} if self.often(0.5) else {}
+        return {"containerStatuses": rows, "allocatedResources": given, "resources": {"requests": given}, **granted}
 
     def container(self) -> Object:
         asked = {"cpu": f"{self.dice.randrange(50, 700)}m", "memory": f"{self.dice.randrange(64, 2048)}Mi"}
@@ -143,6 +144,12 @@ class _Maker:
         ports = [{"containerPort": 80, "hostPort": 8080, "hostIP": self.one("10.7.7.7", "0.0.0.0", "")}]
         return {"name": "acme-main", "image": "acme/app", "env": [{"name": "ACME", "value": "acme"}],
                 "resources": {"requests": asked}, "ports": ports if self.often(0.06) else []}  # fmt: skip
+
+    def template(self) -> Object:
+        """Return what the next pods ask for: at times more than those that run."""
+        side = {"name": "acme-side", "restartPolicy": "Always", "resources": {"limits": {"cpu": "50m"}}}
+        more: Object = {"initContainers": [side], "overhead": {"cpu": "10m"}} if self.often(0.2) else {}
+        return {"metadata": {"labels": {"app": "acme"}}, "spec": {"containers": [self.container()], **more}}
 
     def notes(self) -> Object:
         found = self.dice.random()
@@ -277,9 +284,10 @@ class _Maker:
             namespace = NAMESPACES[number % 4]
             counts = {"replicas": 3, "updatedReplicas": 3 - number % 2, "availableReplicas": 3, "observedGeneration": 1}
             owner = [{"kind": "Deployment", "name": app, "uid": f"uid-acme-{app}", "controller": True}]
-            rest = {"spec": {"replicas": 3}, "status": counts}
+            rest = {"spec": {"replicas": 3, "template": self.template()}, "status": counts}
             yield {"kind": "ReplicaSet", "metadata": self.meta(f"{app}-rs", namespace, ownerReferences=owner), **rest}
-            yield {"kind": "Deployment", "metadata": self.meta(app, namespace), **rest}
+            late = {**rest, "spec": {**rest["spec"], "podReplacementPolicy": "TerminationComplete"}}
+            yield {"kind": "Deployment", "metadata": self.meta(app, namespace), **(late if number == 1 else rest)}
             revisions = {"currentRevision": "acme-1", "updateRevision": self.one("acme-1", "acme-2")}
             yield {"kind": "StatefulSet", "metadata": self.meta(f"{app}-rs", namespace), "spec": {"replicas": 3},
                    "status": {**counts, **revisions}}  # fmt: skip

@@ -110,6 +110,7 @@ STATUS: dict[str, Any] = {
     "initContainerStatuses": [{"name": "side", "allocatedResources": {"cpu": "3"}}],
     "allocatedResources": {"cpu": "4"},
     "resources": _BIG,
+    "extendedResourceClaimStatus": {"resourceClaimName": "web-1-extended-resources-x7"},
     "conditions": [{"type": "PodResizePending", "status": "True", "reason": "Infeasible"}],
     "phase": "Succeeded",
 }

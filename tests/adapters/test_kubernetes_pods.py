@@ -3,8 +3,10 @@ from typing import Any
 
 import pytest
 
+from shared.adapters.kubernetes.fold import PodFolder
 from shared.core.cluster.pod import HostPort, Owner, Phase, Volume
 from shared.core.cluster.selectors import LabelSelector, NodeTerm, PodTerm, Requirement, SpreadConstraint, Toleration
+from shared.core.reasons import PodBlock
 from shared.core.rules.unmodelled import unmodelled
 from tests.adapters.objects import REQUIRED, api_pod, container, node_affinity, read
 from tests.builders import resources
@@ -295,3 +297,14 @@ def test_a_terminating_pod_tells_when_its_grace_ends() -> None:
 )
 def test_every_phase_is_read(expected: Phase, phase: str) -> None:
     assert read(api_pod(status={"phase": phase})).phase is expected
+
+
+def test_an_extended_resource_that_a_driver_has_granted_is_a_claim_without_a_name() -> None:
+    """The claim is made anew with each pod, so its name tells nothing; pods of one kind stay of one kind."""
+    folder = PodFolder()
+    granted = [{"resourceClaimName": f"web-{each}", "requestMappings": []} for each in range(2)]
+    found = [read(api_pod(status={"extendedResourceClaimStatus": each}), folder).spec for each in (*granted, None)]
+
+    assert [each.resource_claims for each in found] == [("extendedResourceClaimStatus",)] * 2 + [()]
+    assert found[0] is found[1]
+    assert [each.reason for each in unmodelled(found[0], None)] == [PodBlock.RESOURCE_CLAIMS]

@@ -10,9 +10,11 @@ from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.adapters.kubernetes.workloads import replica_set, stateful_set
+from shared.core.cluster.resources import Resources
 from shared.core.cluster.workloads import Workload
 from tests.adapters.access import access_to
 from tests.adapters.scripted import Say, Script, scripted, status
+from tests.builders import resources
 
 APPS = "/apis/apps/v1"
 DONE = {"type": "Progressing", "status": "True", "reason": "NewReplicaSetAvailable"}
@@ -152,7 +154,89 @@ def test_a_workload_that_is_not_there_is_missing(api: Script, cluster: Kubernete
 def test_a_replica_set_whose_deployment_is_gone_speaks_for_itself(api: Script, cluster: KubernetesCluster) -> None:
     api.says(Say(body=controller("web-5d4f", owner="Deployment/web")), Say(404, status(404, "not found")))
 
-    assert cluster.workloads_of([SET]) == {SET: Workload(SET, 3, 3, created=3)}
+    assert cluster.workloads_of([SET]) == {SET: Workload(SET, 3, 3, created=3, owner=WEB)}
+
+
+def template(*containers: dict[str, Any], **spec: Any) -> dict[str, Any]:
+    return {"template": {"spec": {"containers": [*containers], **spec}}}
+
+
+def app(requests: dict[str, str], **more: Any) -> dict[str, Any]:
+    return {"name": "app", "resources": {"requests": requests, **more.pop("resources", {})}, **more}
+
+
+@pytest.mark.parametrize(
+    ("expected", "given"),
+    [
+        pytest.param(None, {}, id="no containers"),
+        pytest.param(resources(0.5, 1), template(app({"cpu": "500m", "memory": "1Gi"})), id="requests"),
+        pytest.param(resources(2), template({"name": "app"}, app({"cpu": "2"})), id="of those that ask for something"),
+        pytest.param(
+            resources(2, 1),
+            template(app({"cpu": "2"}, resources={"limits": {"cpu": "4", "memory": "1Gi"}})),
+            id="a limit stands for the request that is missing, as the API server has it in pods",
+        ),
+        pytest.param(
+            resources(4),
+            template(
+                app({"cpu": "1"}), initContainers=[{**app({"cpu": "3"}), "name": "proxy", "restartPolicy": "Always"}]
+            ),
+            id="sidecars run beside",
+        ),
+        pytest.param(
+            resources(3), template(app({"cpu": "1"}), initContainers=[{**app({"cpu": "3"}), "name": "init"}]), id="init"
+        ),
+        pytest.param(resources(1.1), template(app({"cpu": "1"}), overhead={"cpu": "100m"}), id="overhead"),
+        pytest.param(
+            resources(5), template(app({"cpu": "1"}), resources={"requests": {"cpu": "5"}}), id="of the pod as a whole"
+        ),
+    ],
+)
+def test_a_template_tells_what_the_next_pod_asks_for(expected: Resources | None, given: dict[str, Any]) -> None:
+    found = replica_set(read(controller("web-5d4f", spec=given)), None).template
+
+    assert (found.total if found else None) == expected
+
+
+def test_the_next_pod_of_a_deployment_is_made_from_its_newest_template() -> None:
+    """The ReplicaSet of a change that its controller has not seen yet is still the old one."""
+    own = read(controller("web-5d4f", owner="Deployment/web", spec=template(app({"cpu": "1", "memory": "2Gi"}))))
+    newest = read(controller("web", spec=template(app({"cpu": "2", "memory": "1Gi"}))))
+    found = replica_set(own, newest).template
+
+    assert found is not None
+    assert found.total == resources(2, 2)
+
+
+@pytest.mark.parametrize(
+    ("expected", "spec"),
+    [
+        pytest.param(False, {}, id="not said"),
+        pytest.param(False, {"podReplacementPolicy": None}, id="null"),
+        pytest.param(False, {"podReplacementPolicy": "TerminationStarted"}, id="as the old one begins to end"),
+        pytest.param(True, {"podReplacementPolicy": "TerminationComplete"}, id="once it has ended"),
+    ],
+)
+def test_a_deployment_says_when_it_makes_a_pod_anew(expected: bool, spec: dict[str, Any]) -> None:
+    own = read(controller("web-5d4f", owner="Deployment/web"))
+
+    assert replica_set(own, read(controller("web", spec=spec))).replaced_at_end is expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "found"),
+    [
+        pytest.param("", stateful_set(read(controller("db"))), id="nobody"),
+        pytest.param(
+            "default/Postgres/db", stateful_set(read(controller("db", owner="Postgres/db"))), id="an operator"
+        ),
+        pytest.param(
+            "default/Rollout/web", replica_set(read(controller("web-5d4f", owner="Rollout/web")), None), id="a rollout"
+        ),
+    ],
+)
+def test_a_workload_tells_what_controls_it(expected: str, found: Workload) -> None:
+    assert found.owner == expected
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ import msgspec
 
 from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.parts import RawPart
+from shared.core.cluster.containers import Container, ContainerRequests
 from shared.core.cluster.pod import ANY_ADDRESS, HostPort
-from shared.core.cluster.requests import InitContainer, pod_requests
 from shared.core.cluster.resources import NOTHING, Resources
 
 SIDECAR: Final = "Always"
@@ -31,6 +31,7 @@ class ContainerPort(wire.Partial, frozen=True):
 class ContainerKey(msgspec.Struct, frozen=True, gc=False):
     """A container as raw words: equal keys, equal meaning."""
 
+    name: str
     requests: bytes
     ports: bytes
     sidecar: bool
@@ -41,7 +42,8 @@ _ports: Final = RawPart("ports", list[ContainerPort])
 
 
 def container_key(container: wire.Container) -> ContainerKey:
-    return ContainerKey(requested(container.resources), bytes(container.ports), container.restart_policy == SIDECAR)
+    requests, ports = requested(container.resources), bytes(container.ports)
+    return ContainerKey(container.name, requests, ports, container.restart_policy == SIDECAR)
 
 
 def requested(resources: wire.Requests | None) -> bytes:
@@ -61,14 +63,45 @@ def parse(raw: bytes) -> Resources:
 
 def requests_of(
     containers: Iterable[ContainerKey], init: Iterable[ContainerKey], overhead: bytes, pod_level: bytes
-) -> Resources:
-    """Return what the scheduler books for an incoming pod of these containers."""
-    return pod_requests(
-        [parse(each.requests) for each in containers],
-        [InitContainer(parse(each.requests), each.sidecar) for each in init],
-        overhead=parse(overhead),
-        pod_level=parse(pod_level),
-    )
+) -> ContainerRequests:
+    """Return what a pod of these containers asks for; one object for all that ask for the same."""
+    rows = [_container(each.name, each.requests, init=False, sidecar=False) for each in containers]
+    rows += [_container(each.name, each.requests, init=True, sidecar=each.sidecar) for each in init]
+    return ContainerRequests(tuple(rows), parse(overhead), parse(pod_level))
+
+
+@lru_cache(maxsize=4096)
+def _container(name: str, requests: bytes, *, init: bool, sidecar: bool) -> Container:
+    return Container(name, parse(requests), init=init, sidecar=sidecar)
+
+
+def template_requests(template: wire.Template | None) -> ContainerRequests | None:
+    """Return what the pods of a controller's template ask for, or None where it tells no containers.
+
+    Raises:
+        BadInput: a value is no quantity.
+    """
+    spec = template.spec if template else None
+    if spec is None or not spec.containers:
+        return None
+    rows = [_of_template(each, init=False) for each in spec.containers]
+    rows += [_of_template(each, init=True) for each in spec.init_containers or ()]
+    return ContainerRequests(tuple(rows), _quantified(spec.overhead), _asked(spec.resources))
+
+
+def _of_template(given: wire.TemplateContainer, *, init: bool) -> Container:
+    limits = _quantified(given.resources.limits) if given.resources else NOTHING
+    sidecar = init and given.restart_policy == SIDECAR
+    return Container(given.name, _asked(given.resources), init=init, sidecar=sidecar, limits=limits)
+
+
+def _asked(given: wire.TemplateResources | None) -> Resources:
+    """Return the requests; a limit without a request is one: the API server writes that into pods, not templates."""
+    return _quantified({**(given.limits or {}), **(given.requests or {})}) if given else NOTHING
+
+
+def _quantified(given: wire.Quantities | None) -> Resources:
+    return Resources.parse(given) if given else NOTHING
 
 
 def host_ports(

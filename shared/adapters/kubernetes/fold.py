@@ -16,6 +16,8 @@ from shared.core.cluster.resources import Resources
 
 _PHASES: Final = {phase.value: (phase, phase.finished) for phase in Phase} | {"": (Phase.PENDING, False)}
 _UNKNOWN_PHASE: Final = (Phase.UNKNOWN, False)
+EXTENDED: Final = "extendedResourceClaimStatus"
+"""Stands for a claim whose name is made anew with each pod: a driver granted an extended resource by it (KEP-5004)."""
 MOST_KINDS: Final = 20_000
 """How many kinds of words are kept at once; where hardly two pods say the same, keeping all would only take room."""
 
@@ -103,12 +105,14 @@ def pod_class(key: PodKey) -> PodClass:
     """Return the class that a key describes."""
     affinity = selectors.affinity(key.affinity)
     owner, labels = key.owner, LABELS.read(key.labels) or {}
+    asks = containers.requests_of(key.containers, key.init_containers, key.overhead, key.resources)
     return PodClass(
         namespace=key.namespace,
         owner=Owner(owner.kind, owner.name, owner.uid) if owner else None,
         labels=labels,
         annotations=dict(key.annotations),
-        requests=containers.requests_of(key.containers, key.init_containers, key.overhead, key.resources),
+        requests=asks.total,
+        asks=asks,
         node_selector=_node_selector.read(key.node_selector) or {},
         node_terms=selectors.node_terms(affinity, pinned=owner is not None and owner.kind == DAEMON_SET),
         tolerations=selectors.tolerations(key.tolerations),
@@ -117,7 +121,7 @@ def pod_class(key: PodKey) -> PodClass:
         hard_spread=selectors.hard_spread(key.spread),
         host_ports=containers.host_ports(key.containers, key.init_containers, host_network=key.host_network),
         volumes=volumes.volumes(key.volumes),
-        resource_claims=_names(_claims.read(key.resource_claims)),
+        resource_claims=(*_names(_claims.read(key.resource_claims)), *([EXTENDED] if key.claimed_extended else [])),
         scheduling_gates=_names(_gates.read(key.scheduling_gates)),
         scheduler=key.scheduler or "default-scheduler",
         priority=key.priority,

@@ -34,6 +34,7 @@ class PodKey(msgspec.Struct, frozen=True, gc=False):
     spread: bytes
     volumes: bytes
     resource_claims: bytes
+    claimed_extended: bool
     scheduling_gates: bytes
     gang: tuple[bool, bool]
     host_network: bool
@@ -84,6 +85,7 @@ def pod_words(pod: wire.Pod, *, running: bool) -> Words:
         spec.tolerations,
         spec.topology_spread_constraints,
         spec.resource_claims,
+        _given(status.extended_resource_claim_status),
         spec.scheduling_gates,
         spec.workload_ref,
         spec.scheduling_group,
@@ -120,6 +122,7 @@ def pod_key(pod: wire.Pod) -> PodKey:
         spread=bytes(spec.topology_spread_constraints),
         volumes=volumes.without_random_names(spec.volumes),
         resource_claims=bytes(spec.resource_claims),
+        claimed_extended=_given(pod.status.extended_resource_claim_status),
         scheduling_gates=bytes(spec.scheduling_gates),
         gang=(_given(spec.workload_ref), _given(spec.scheduling_group)),
         host_network=spec.host_network,

@@ -128,6 +128,7 @@ class PodStatus(Partial, frozen=True):
     init_container_statuses: list[ContainerStatus] | None = None
     allocated_resources: msgspec.Raw = ABSENT
     resources: Requests | None = None
+    extended_resource_claim_status: msgspec.Raw = ABSENT
 
 
 class Pod(Partial, frozen=True):
@@ -197,15 +198,42 @@ class UpdateStrategy(Partial, frozen=True):
     rolling_update: RollingUpdate | None = None
 
 
+class TemplateResources(Partial, frozen=True):
+    requests: Quantities | None = None
+    limits: Quantities | None = None
+
+
+class TemplateContainer(Partial, frozen=True):
+    """A container of a pod template: read as values, for there are few of them, and raw parts would keep their page."""
+
+    name: str = ""
+    resources: TemplateResources | None = None
+    restart_policy: str | None = ""
+
+
+class TemplateSpec(Partial, frozen=True):
+    containers: list[TemplateContainer] | None = None
+    init_containers: list[TemplateContainer] | None = None
+    overhead: Quantities | None = None
+    resources: TemplateResources | None = None
+
+
+class Template(Partial, frozen=True):
+    spec: TemplateSpec | None = None
+
+
 class ControllerSpec(Partial, frozen=True):
     replicas: int | None = None
     update_strategy: UpdateStrategy = UpdateStrategy()
+    template: Template | None = None
+    pod_replacement_policy: str | None = ""
 
 
 class ControllerStatus(Partial, frozen=True):
     replicas: int = 0
     updated_replicas: int = 0
     available_replicas: int = 0
+    terminating_replicas: int | None = None
     observed_generation: int = 0
     current_revision: str = ""
     update_revision: str = ""

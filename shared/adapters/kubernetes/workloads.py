@@ -9,6 +9,8 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from shared.adapters.kubernetes import wire
+from shared.adapters.kubernetes.containers import template_requests
+from shared.core.cluster.containers import ContainerRequests
 from shared.core.cluster.workloads import Workload
 
 REPLICA_SET: Final = "ReplicaSet"
@@ -18,6 +20,8 @@ _PROGRESSING: Final = "Progressing"
 _AT_REST: Final = frozenset({"NewReplicaSetAvailable", "DeploymentPaused"})
 """Reasons of the condition Progressing while nothing is being rolled out (deployment controller, progress.go)."""
 _ON_DELETE: Final = "OnDelete"
+_AT_THE_END: Final = "TerminationComplete"
+"""The podReplacementPolicy under which a Deployment makes a pod anew only when the old one has ended (KEP-5882)."""
 
 
 def workloads(
@@ -37,8 +41,12 @@ def by_key(found: Iterable[wire.Controller]) -> dict[str, wire.Controller]:
 
 def owner(replica_set: wire.Controller) -> str:
     """Return the name of the Deployment that controls a ReplicaSet; empty without one."""
-    owners = replica_set.metadata.owner_references or ()
-    return next((each.name for each in owners if each.controller and each.kind == DEPLOYMENT), "")
+    found = _controlled_by(replica_set)
+    return found.name if found and found.kind == DEPLOYMENT else ""
+
+
+def _controlled_by(given: wire.Controller) -> wire.OwnerReference | None:
+    return next((each for each in given.metadata.owner_references or () if each.controller), None)
 
 
 def owner_key(replica_set: wire.Controller) -> str:
@@ -46,19 +54,35 @@ def owner_key(replica_set: wire.Controller) -> str:
 
 
 def replica_set(given: wire.Controller, deployment: wire.Controller | None) -> Workload:
-    """Return the Deployment's numbers: during a rollout its replicas are spread over several ReplicaSets."""
+    """Return the Deployment's numbers: during a rollout its replicas are spread over several ReplicaSets.
+
+    The next pod is made from the ReplicaSet's template, or from the Deployment's, if that has just been changed.
+    """
+    template = template_requests(given.spec.template)
     if deployment is None:
-        return _workload(given, REPLICA_SET, rolling=False)
-    return _workload(deployment, DEPLOYMENT, rolling=_deployment_rolls(deployment))
+        return _workload(given, REPLICA_SET, template, rolling=False)
+    newest = template_requests(deployment.spec.template)
+    template = template.highest(newest) if template and newest else template or newest
+    return _workload(deployment, DEPLOYMENT, template, rolling=_deployment_rolls(deployment))
 
 
 def stateful_set(given: wire.Controller) -> Workload:
-    return _workload(given, STATEFUL_SET, rolling=_stateful_set_rolls(given))
+    return _workload(given, STATEFUL_SET, template_requests(given.spec.template), rolling=_stateful_set_rolls(given))
 
 
-def _workload(given: wire.Controller, kind: str, *, rolling: bool) -> Workload:
-    status = given.status
-    return Workload(_key(given, kind), _wanted_replicas(given), status.available_replicas, rolling, status.replicas)
+def _workload(given: wire.Controller, kind: str, template: ContainerRequests | None, *, rolling: bool) -> Workload:
+    status, behind = given.status, _controlled_by(given)
+    return Workload(
+        _key(given, kind),
+        _wanted_replicas(given),
+        status.available_replicas,
+        rolling,
+        status.replicas,
+        f"{given.metadata.namespace}/{behind.kind}/{behind.name}" if behind else "",
+        template,
+        status.terminating_replicas,
+        replaced_at_end=given.spec.pod_replacement_policy == _AT_THE_END,
+    )
 
 
 def _key(given: wire.Controller, kind: str) -> str:

@@ -13,6 +13,7 @@ from typing import Final
 import msgspec
 
 from shared.core.cluster import names
+from shared.core.cluster.containers import ContainerRequests
 from shared.core.cluster.resources import NOTHING, Resources
 from shared.core.cluster.selectors import Labels, NodeTerm, PodTerm, SpreadConstraint, Toleration, no_labels
 
@@ -65,7 +66,7 @@ class HostPort:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PodClass:
-    """What pods of one kind have in common. All of it is spec or metadata, nothing is status."""
+    """What pods of one kind have in common: spec and metadata, and what their controller makes of the next ones."""
 
     namespace: str
     owner: Owner | None = None
@@ -73,7 +74,16 @@ class PodClass:
     annotations: Labels = field(default_factory=no_labels)
     """Only those named in `names.POD_ANNOTATIONS`."""
     requests: Resources = NOTHING
-    """What the scheduler books for an incoming pod: init containers, sidecars and overhead included."""
+    """What the scheduler books for an incoming pod: init containers, sidecars and overhead included.
+
+    In a snapshot, of a pod that has a node, what it needs elsewhere: see `returning`.
+    """
+    asks: ContainerRequests | None = None
+    """What its own spec requests, by container; None = not known."""
+    raised_by: tuple[str, ...] = ()
+    """What makes `requests` more than its own spec, in words."""
+    replaced_at_end: bool = False
+    """Whether its controller makes another only once the pod has ended, where others do so as it begins to end."""
     node_selector: Labels = field(default_factory=no_labels)
     node_terms: tuple[NodeTerm, ...] | None = None
     """Required node affinity: any term may match; None = no requirement."""
@@ -122,7 +132,8 @@ class Pod(msgspec.Struct, frozen=True, gc=False):
     deleting: datetime | None = None
     """deletionTimestamp: when the grace period ends."""
     booked: Resources | None = None
-    """What the scheduler books for the running pod where status differs from spec (in-place resize)."""
+    """What the scheduler books for the running pod where that is not `spec.requests`: while it is resized in place,
+    and where it would come back larger."""
     unschedulable_since: datetime | None = None
     """Since when the scheduler has said that it fits nowhere (condition PodScheduled=False, Unschedulable)."""
     ready_since: datetime | None = None

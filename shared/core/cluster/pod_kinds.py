@@ -22,9 +22,11 @@ def is_mirror(spec: PodClass) -> bool:
 def is_replaced(pod: Pod) -> bool:
     """Whether the pod is on its way out and another has come for it: a ReplicaSet does not wait for the end.
 
-    A StatefulSet makes the pod anew only once it is gone, and a Job may.
+    A StatefulSet makes the pod anew only once it is gone; a Job may, and so may a Deployment (podReplacementPolicy).
     """
-    return pod.deleting is not None and pod.spec.owner is not None and pod.spec.owner.kind == "ReplicaSet"
+    if pod.deleting is None or pod.spec.replaced_at_end:
+        return False
+    return pod.spec.owner is not None and pod.spec.owner.kind == "ReplicaSet"
 
 
 def is_finished(pod: Pod) -> bool:

@@ -12,6 +12,7 @@ from shared.core.cluster.pod import Pod
 from shared.core.cluster.resources import NOTHING, Resources
 from shared.core.cluster.selectors import Labels
 from shared.core.cluster.storage import CLAIM, Storage
+from shared.core.cluster.vertical_autoscaler import NO_AUTOSCALERS, VerticalAutoscalers
 from shared.core.cluster.workloads import Workload
 
 
@@ -38,6 +39,8 @@ class Snapshot:
     """By `PodClass.workload`, the pod's own controller; one that is missing is not known."""
     storage: Storage = field(default_factory=Storage)
     """What stands behind the pods' volumes; by default nothing of it is known."""
+    autoscalers: VerticalAutoscalers = NO_AUTOSCALERS
+    """What writes into the requests of pods that are made anew; the pods tell already what follows (`returning`)."""
 
     @cached_property
     def node_by_name(self) -> Mapping[str, Node]:

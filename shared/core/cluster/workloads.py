@@ -9,6 +9,7 @@ import hashlib
 from dataclasses import dataclass
 from typing import Final
 
+from shared.core.cluster.containers import ContainerRequests
 from shared.core.policy import Limit
 
 _MARK_LENGTH: Final = 4
@@ -30,6 +31,15 @@ class Workload:
     created: int | None = None
     """Pods that its controller has created and that are not on their way out, as it last wrote it (a StatefulSet
     counts those on their way out too); None = not known."""
+    owner: str = ""
+    """What controls it itself (`namespace/kind/name`): a VerticalPodAutoscaler may name that."""
+    template: ContainerRequests | None = None
+    """What its next pods ask for; None = not known."""
+    terminating: int | None = None
+    """Pods on their way out that `created` does not count; None = not told (before Kubernetes 1.35)."""
+    replaced_at_end: bool = False
+    """Whether it makes another pod only once one has ended (a Deployment's podReplacementPolicy: TerminationComplete);
+    StatefulSets always do."""
 
     @property
     def single(self) -> bool:

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
+from msgspec import structs
+
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.workloads import UNKNOWN, Workload
 from shared.core.draining.observation import Observation
@@ -39,7 +41,7 @@ class Owed:
 def with_baselines(record: DrainRecord, observed: Observation, pods: Iterable[Pod]) -> dict[str, Replicas | None]:
     """Return the record's notes, with the workloads added of which these pods are the first to be evicted."""
     controllers = {pod.spec.workload for pod in pods}
-    return {**{each: _replicas(observed, name_of(observed, each)) for each in sorted(controllers)}, **record.before}
+    return {**{each: _baseline(observed, name_of(observed, each)) for each in sorted(controllers)}, **record.before}
 
 
 def owed(record: DrainRecord, observed: Observation) -> tuple[Owed, ...]:
@@ -108,6 +110,18 @@ def _replicas(observed: Observation, name: str) -> Replicas | None:
         return None
     bound = max(workload.created - len(waiting(observed, name)), 0)
     return Replicas(bound=bound, available=workload.available, workload=name)
+
+
+def _baseline(observed: Observation, name: str) -> Replicas | None:
+    """Return how a workload stands before its first eviction, with the replacements that are still to come.
+
+    They come for what others let end: left out, each would stand for one of ours (podReplacementPolicy).
+    """
+    workload, found = _workload(observed, name), _replicas(observed, name)
+    if found is None or not workload.replaced_at_end or workload.created is None or workload.wanted is None:
+        return found
+    to_come = min(workload.terminating or 0, max(workload.wanted - workload.created, 0))
+    return structs.replace(found, bound=found.bound + to_come)
 
 
 def _workload(observed: Observation, name: str) -> Workload:

@@ -18,10 +18,13 @@ _PREFER_NO_SCHEDULE: Final = "PreferNoSchedule"
 
 
 def without(snapshot: Snapshot, gone: Collection[str], places: Mapping[str, str]) -> Snapshot:
-    """Return the picture without those nodes; `places` are nodes by the keys of the pods that moved."""
+    """Return the picture without those nodes; `places` are nodes by the keys of the pods that moved.
+
+    Where a pod has moved to it takes what it needs there (docs/decisions/returns.md).
+    """
     nodes = tuple(node for node in snapshot.nodes if node.name not in gone)
     pods = (
-        structs.replace(pod, node=places[pod.key]) if pod.key in places else pod
+        structs.replace(pod, node=places[pod.key], booked=None) if pod.key in places else pod
         for pod in snapshot.pods
         if pod.node not in gone or pod.key in places
     )

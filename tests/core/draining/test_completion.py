@@ -10,6 +10,7 @@ from shared.core.cluster.pod import Pod
 from shared.core.cluster.workloads import Workload
 from shared.core.draining.next_step import next_step
 from shared.core.draining.observation import Observation, OtherDrains
+from shared.core.draining.replacements import with_baselines
 from shared.core.draining.steps import Await, GiveBack, LeaveToAutoscaler, RecordPhase
 from shared.core.outcomes import Halt
 from shared.core.policy import DrainSettings
@@ -307,3 +308,42 @@ def test_a_disk_that_never_comes_ends_the_watch_at_the_deadline_and_not_as_a_fai
     drain = record("drained", **OF_DB, drained_at=LATER - timedelta(minutes=6), deadline=LATER)
 
     assert next_step(drain, with_a_disk(workloads=db()), LATER) == LEAVE
+
+
+def late(created: int, *, terminating: int | None = 0, available: int = 4) -> dict[str, Workload]:
+    """A Deployment of four that makes a pod anew only when the old one has ended (TerminationComplete)."""
+    return {SET: Workload(WEB, 4, available, created=created, terminating=terminating, replaced_at_end=True)}
+
+
+@pytest.mark.parametrize(
+    ("expected", "workloads"),
+    [
+        pytest.param(4, web(4), id="all are there"),
+        pytest.param(3, web(3), id="one is missing, and its controller would have made another"),
+        pytest.param(3, {SET: Workload(WEB, 4, 3, created=3, terminating=1)}, id="one ends: another would have come"),
+        pytest.param(4, late(3, terminating=1), id="one ends, and is made anew only after that"),
+        pytest.param(3, late(3, terminating=None), id="how many end is not told"),
+        pytest.param(4, late(4, terminating=1), id="one too many ends"),
+    ],
+)
+def test_what_a_workload_had_before_counts_a_pod_whose_replacement_is_still_to_come(
+    expected: int, workloads: dict[str, Workload]
+) -> None:
+    """Another's pod that ends in these minutes must not stand for ours."""
+    stood = with_baselines(record(before={}), observed(workloads=workloads), [pod("old", on="n1")])
+
+    assert stood == {SET: Replicas(bound=expected, available=workloads[SET].available or 0, workload=WEB)}
+
+
+@pytest.mark.parametrize(
+    ("expected", "seen"),
+    [
+        pytest.param(Await(), observed(workloads=late(3, terminating=1)), id="the old one still ends, elsewhere"),
+        pytest.param(Await(), observed(workloads=late(3)), id="it has ended, and nothing has come yet"),
+        pytest.param(Await(), observed(waits(), workloads=late(4)), id="another has come, and has no node"),
+        pytest.param(PENDING, observed(waits(21), workloads=late(4)), id="and finds no place"),
+        pytest.param(DRAINED, observed(workloads=late(4)), id="and has one"),
+    ],
+)
+def test_a_drain_waits_for_a_replacement_that_starts_only_after_the_end(expected: object, seen: Observation) -> None:
+    assert next_step(record(), seen, LATER) == expected

@@ -228,7 +228,7 @@ EVERY = LabelSelector((Requirement("app", "In", ("web",)),))
 TERM = (PodTerm(names.HOSTNAME_LABEL, EVERY, ("default",)),)
 BY_OTHERS = {"namespace", "owner", "labels", "annotations", "requests", "node_selector", "node_terms", "tolerations"}
 """What places a pod by the node alone, and what does not place it."""
-NO_RULE = {"priority", "priority_class", "grace_seconds", "restart_policy"}
+NO_RULE = {"priority", "priority_class", "grace_seconds", "restart_policy", "asks", "raised_by", "replaced_at_end"}
 MODELLED: dict[str, Any] = {
     "affinity": TERM,
     "anti_affinity": TERM,

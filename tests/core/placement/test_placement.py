@@ -215,6 +215,9 @@ def test_pods_pending_now_keep_their_place(expected: list[str], waiting: Pod) ->
         pytest.param([], pod("old", on="d1", cpu=2), id="it still has to go"),
         pytest.param(["n1"], pod("old", on="d1", cpu=2, deleting=NOW), id="its replacement has come already"),
         pytest.param(
+            [], pod("old", on="d1", cpu=2, deleting=NOW, replaced_at_end=True), id="unless it comes only at the end"
+        ),
+        pytest.param(
             [], pod("old", on="d1", cpu=2, deleting=NOW, owner="StatefulSet/db"), id="a StatefulSet waits for its end"
         ),
     ],

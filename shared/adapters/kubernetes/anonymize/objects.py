@@ -6,12 +6,12 @@ from typing import Any, Final
 
 from shared.adapters.kubernetes.anonymize import selectors, storage
 from shared.adapters.kubernetes.anonymize.metadata import amounts, condition, metadata
-from shared.adapters.kubernetes.anonymize.pods import pod
+from shared.adapters.kubernetes.anonymize.pods import pod, template
 from shared.adapters.kubernetes.anonymize.pseudonyms import Namer
 from shared.adapters.kubernetes.anonymize.selectors import Object, each_of, picked
 
 _ON_GCE: Final = re.compile(r"gce://(?P<project>[^/]+)/(?P<zone>[^/]+)/(?P<node>.+)")
-_COUNTS: Final = ("replicas", "updatedReplicas", "availableReplicas", "observedGeneration")
+_COUNTS: Final = ("replicas", "updatedReplicas", "availableReplicas", "terminatingReplicas", "observedGeneration")
 _REVISIONS: Final = ("currentRevision", "updateRevision")
 
 
@@ -59,7 +59,9 @@ def disruption_budget(namer: Namer, given: Mapping[str, Any]) -> Object:
 def controller(namer: Namer, given: Mapping[str, Any]) -> Object:
     """Return a ReplicaSet, a Deployment or a StatefulSet."""
     spec, status = given.get("spec") or {}, given.get("status") or {}
-    strategy, found = spec.get("updateStrategy"), picked(spec, "replicas")
+    strategy, found = spec.get("updateStrategy"), picked(spec, "replicas", "podReplacementPolicy")
+    if spec.get("template") is not None:
+        found["template"] = template(namer, spec["template"])
     if strategy is not None:
         found["updateStrategy"] = picked(strategy, "type")
         if strategy.get("rollingUpdate") is not None:

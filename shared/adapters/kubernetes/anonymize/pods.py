@@ -96,7 +96,31 @@ def _status(namer: Namer, given: Mapping[str, Any]) -> Object:
         found[name] = each_of(given.get(name), lambda row: _container_status(namer, row))
     if given.get("allocatedResources") is not None:
         found["allocatedResources"] = amounts(namer, given["allocatedResources"])
+    if given.get("extendedResourceClaimStatus") is not None:
+        found["extendedResourceClaimStatus"] = {}
     return found
+
+
+def template(namer: Namer, given: Mapping[str, Any]) -> Object:
+    """Return a controller's pod template with what its pods ask for, and nothing else."""
+    spec = given.get("spec") or {}
+    found = _amounts(namer, spec)
+    if spec.get("overhead") is not None:
+        found["overhead"] = amounts(namer, spec["overhead"])
+    for name in ("containers", "initContainers"):
+        found[name] = each_of(spec.get(name), lambda row: _of_template(namer, row))
+    return {"spec": found}
+
+
+def _of_template(namer: Namer, given: Mapping[str, Any]) -> Object:
+    name = namer.name("container", given.get("name", ""))
+    return picked(given, "restartPolicy") | {"name": name} | _amounts(namer, given)
+
+
+def _amounts(namer: Namer, given: Mapping[str, Any]) -> Object:
+    resources = given.get("resources") or {}
+    told = {name: amounts(namer, resources[name]) for name in ("requests", "limits") if resources.get(name)}
+    return {"resources": told} if told else {}
 
 
 def _container_status(namer: Namer, given: Mapping[str, Any]) -> Object:

@@ -1,0 +1,71 @@
+"""Laws of what comes back: it is never less than what left, and the proof has room for it."""
+
+from dataclasses import replace
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec import structs
+
+from shared.core.cluster.containers import Container, ContainerRequests
+from shared.core.cluster.resources import NOTHING, Resources
+from shared.core.cluster.returning import as_they_return
+from shared.core.cluster.snapshot import Snapshot
+from shared.core.cluster.vertical_autoscaler import VerticalAutoscaler, VerticalAutoscalers
+from shared.core.cluster.workloads import Workload
+from shared.core.placement import Simulation
+from tests.builders import resources
+from tests.placement_checker import faults
+from tests.properties.clusters import clusters
+
+amounts = st.builds(resources, st.sampled_from([0, 0.2, 1, 3]), st.sampled_from([0, 1, 5]))
+
+
+@st.composite
+def returning(draw: st.DrawFn) -> Snapshot:
+    """A cluster whose pods may come back larger: by their templates, their autoscalers, their status."""
+    snapshot = draw(clusters())
+    workloads = {each.spec.workload: Workload(each.spec.workload, 1, template=_template(draw(amounts)))
+                 for each in snapshot.pods if draw(st.booleans())}  # fmt: skip
+    autoscalers = tuple(
+        VerticalAutoscaler("default", f"vpa{number}", target, recommended={"app": draw(amounts)})
+        for number, target in enumerate(sorted(workloads))
+        if draw(st.booleans())
+    )
+    pods = as_they_return(snapshot.pods, workloads, autoscalers)
+    return replace(snapshot, pods=pods, workloads=workloads, autoscalers=VerticalAutoscalers(autoscalers))
+
+
+def _template(asked: Resources) -> ContainerRequests:
+    return ContainerRequests((Container("app", asked),))
+
+
+@settings(max_examples=100)
+@given(returning())
+def test_the_proof_has_room_for_what_comes_back(snapshot: Snapshot) -> None:
+    leaving = [each.name for each in snapshot.nodes if each.drain_taint is not None]
+    simulation = Simulation.of(snapshot, leaving)
+    for each in snapshot.nodes:
+        if each.name not in leaving:
+            simulation.try_remove(each.name)
+    moves = {move.pod: move.node for moves in simulation.moves().values() for move in moves}
+    moves |= {move.pod: move.node for move in simulation.reservations()}
+    waiting = {each.key for each in simulation.unplaced} - moves.keys()
+    judged = replace(snapshot, pods=tuple(each for each in snapshot.pods if each.key not in waiting))
+
+    assert faults(judged, moves, {*simulation.taken, *leaving}) == []
+
+
+@given(clusters(), amounts, st.one_of(st.none(), amounts))
+def test_what_a_pod_takes_here_stays_and_what_it_needs_elsewhere_is_never_less(
+    snapshot: Snapshot, template: Resources, booked: Resources | None
+) -> None:
+    before = [structs.replace(each, booked=booked) for each in snapshot.pods]
+    workloads = {each.spec.workload: Workload(template=_template(template)) for each in before}
+    after = as_they_return(before, workloads)
+
+    assert [each.requests for each in after] == [each.requests for each in before]
+    for old, new in zip(before, after, strict=True):
+        assert old.spec.requests.fits(new.spec.requests)
+        if new.spec is not old.spec:
+            assert (booked or NOTHING).largest(template).fits(new.spec.requests)
+    assert as_they_return(after, workloads) == after, "twice is as good as once"
