@@ -284,7 +284,7 @@ class _Maker:
             namespace = NAMESPACES[number % 4]
             counts = {"replicas": 3, "updatedReplicas": 3 - number % 2, "availableReplicas": 3, "observedGeneration": 1}
             owner = [{"kind": "Deployment", "name": app, "uid": f"uid-acme-{app}", "controller": True}]
-            rest = {"spec": {"replicas": 3, "template": self.template()}, "status": counts}
+            rest: Object = {"spec": {"replicas": 3, "template": self.template()}, "status": counts}
             yield {"kind": "ReplicaSet", "metadata": self.meta(f"{app}-rs", namespace, ownerReferences=owner), **rest}
             late = {**rest, "spec": {**rest["spec"], "podReplacementPolicy": "TerminationComplete"}}
             yield {"kind": "Deployment", "metadata": self.meta(app, namespace), **(late if number == 1 else rest)}

@@ -59,6 +59,8 @@ def _facts(view: PlanView, node: NodeExplanation, place: PodPlace | None, pod: P
     grid.add_row("which is", verdict)
     grid.add_row("of", pod.spec.workload or "no controller")
     grid.add_row("asks for", ", ".join(_asked(pod)))
+    if pod.spec.raised_by:
+        grid.add_row("comes back as", f"{_amounts(pod.spec.requests)}, by {' and '.join(pod.spec.raised_by)}")
     if place is not None:
         grid.add_row("would go to", place_of(place))
         grid.add_row("or else to", place.landing.runner_up or NONE)
@@ -71,7 +73,7 @@ def _facts(view: PlanView, node: NodeExplanation, place: PodPlace | None, pod: P
 
 def _asked(pod: Pod) -> Iterator[str]:
     spec = pod.spec
-    yield f"{spec.requests.cpu}m CPU, {spec.requests.memory >> 20:,} MiB"
+    yield _amounts(pod.requests)
     rules = {
         "a node selector": spec.node_selector,
         "node affinity": spec.node_terms,
@@ -81,6 +83,10 @@ def _asked(pod: Pod) -> Iterator[str]:
         "host ports": spec.host_ports,
     }
     yield from (word for word, rule in rules.items() if rule)
+
+
+def _amounts(given: Resources) -> str:
+    return f"{given.cpu}m CPU, {given.memory >> 20:,} MiB"
 
 
 def _budget(budget: PodDisruptionBudget) -> str:

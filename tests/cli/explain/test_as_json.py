@@ -34,7 +34,7 @@ NODE = {
 }
 POD = {
     *("kind", "name", "node", "verdict", "reason", "workload", "requests", "usage", "stays_with_node", "budgets"),
-    *("choice", *KEPT),
+    *("choice", "needs_elsewhere", "raised_by", *KEPT),
 }
 
 

@@ -1,5 +1,6 @@
 """`ebb explain` from a dump to the page, for a node, a pod and a workload."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -66,3 +67,20 @@ def test_what_is_meant_is_explained_though_another_word_means_nothing(dump: Path
     assert "gke-prod-web-pool-1a2b3c4d-0007" in shown.stdout
     assert [line.split(",")[0] for line in shown.stderr.splitlines()] == ["ebb: no node 'nope'", "ebb: no node 'nil'"]
     assert shown.exit_code == 2
+
+
+def test_a_pod_says_what_it_takes_here_and_as_what_it_comes_back(tmp_path: Path) -> None:
+    whole = json.loads(dumps.write(tmp_path / "dump.json", 24).read_text())
+    name, asked = "web-5d4f8b", {"cpu": "3500m", "memory": "512Mi"}
+    template = {"spec": {"containers": [{"name": "main", "resources": {"requests": asked}}]}}
+    owner = {"kind": "ReplicaSet", "metadata": {"name": name, "namespace": "shop"}}
+    items = [each for each in whole["items"] if (each["kind"], each["metadata"]["name"]) != ("ReplicaSet", name)]
+    larger = {**whole, "items": [*items, {**owner, "spec": {"replicas": 14, "template": template}}]}
+    path = tmp_path / "larger.json"
+    path.write_text(json.dumps(larger))
+    shown = " ".join(_explain(path, "shop/web-5d4f8b-0010").split())
+
+    assert "comes back as 3500m CPU" in shown
+    assert f"by the template of shop/ReplicaSet/{name}" in shown
+    assert "asks for 3500m" not in shown
+    assert "comes back as" not in _explain(path, "shop/db-7")
