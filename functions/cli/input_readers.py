@@ -21,6 +21,7 @@ from shared.settings import read_settings
 
 if TYPE_CHECKING:
     from shared.adapters.kubernetes.dump import DumpedCluster
+    from shared.adapters.kubernetes.dump.homes import Home
 
 NO_GKE_API: Final = "pools are read from node labels, without minimum sizes, and counted as autoscaled."
 HOW_GKE_API: Final = " Set EBB_CLUSTER to projects/PROJECT/locations/LOCATION/clusters/NAME to ask it."
@@ -37,6 +38,8 @@ class Dumped:
     partial: str = ""
     left_out: tuple[str, ...] = ()
     cloud: str = ""
+    home: "Home | None" = None
+    """Where its nodes say that they belong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +74,7 @@ def _of_dump(found: "DumpedCluster", name: str) -> Reading:
     from shared.adapters.kubernetes.dump.kinds import COMMAND
 
     check_usable(name, found.reading, COMMAND)
-    about = Dumped(partial(found.reading.pods), left_out(found.kinds), cloud(found.clouds))
+    about = Dumped(partial(found.reading.pods), left_out(found.kinds), cloud(found.clouds), found.home)
     note = f"A dump has no GKE API: {NO_GKE_API}"
     return Reading(name, found.reading, BY_LABELS, found.newest, note, about)
 

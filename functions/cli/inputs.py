@@ -105,10 +105,11 @@ def gather_each(sources: Sources, read: Policy | None = None) -> tuple[Inputs, .
         raise BadInput("--dump: a dump takes the place of the cluster; leave out --kubeconfig and --context.")
     given = read if read or sources.policy is None else read_policy(sources.policy)
     readings = from_dumps(sources.dumps) if sources.dumps else (from_cluster(sources.kubeconfig, sources.context),)
-    return tuple(_inputs(sources, given, each) for each in readings)
+    return tuple(inputs_of(sources, given, each) for each in readings)
 
 
-def _inputs(sources: Sources, given: Policy | None, reading: Reading) -> Inputs:
+def inputs_of(sources: Sources, given: Policy | None, reading: Reading) -> Inputs:
+    """Return what a plan of one reading rests on; without a policy every pool counts as enabled."""
     policy, notes = (EVERY_POOL, (NO_POLICY,)) if given is None else (given, ())
     now, prices, dumped = sources.at or reading.now, priced(sources.prices), reading.dumped
     snapshot = snapshot_of(reading.cluster, reading.cluster_reading, reading.pools, now, now)

@@ -15,6 +15,7 @@ import typer
 from functions.cli.drains.commands import drain, history, release, status
 from functions.cli.errors import Sentences
 from functions.cli.flags import Commands
+from functions.cli.fleet.commands import fleet
 from functions.cli.options import ClusterContext, ClusterProfile, Context, Dumps, Kubeconfig
 from functions.cli.plain_text import never_break_off
 from functions.cli.policy.commands import policies
@@ -62,6 +63,7 @@ def ebb(
 for question in (plan, explain):
     app.command()(question)
 app.command(name="why-not")(why_not)
+app.command()(fleet)
 
 
 @app.command()

@@ -73,19 +73,24 @@ def _variable(path: Path, number: int, line: str) -> dict[str, str]:
 
 def _meant(cluster: str | None, context: str | None, environment: Mapping[str, str]) -> Path | None:
     if cluster:
-        return _by_name(cluster, environment)
+        return profile_path(cluster, environment)
     if context:
         return _by_context(context, environment)
     return None if environment.get(CLUSTER) else _only_one(environment)
 
 
-def _by_name(name: str, environment: Mapping[str, str]) -> Path:
+def profile_path(name: str, environment: Mapping[str, str]) -> Path:
+    """Return the file that `--cluster NAME` means.
+
+    Raises:
+        BadInput: there is none.
+    """
     path = Path(name).expanduser()
     if len(path.parts) == 1 and not path.is_file():
         path = folder(environment) / f"{name.removesuffix(SUFFIX)}{SUFFIX}"
     if path.is_file():
         return path
-    known = ", ".join(each.stem for each in _profiles(environment)) or "none yet"
+    known = ", ".join(each.stem for each in profiles(environment)) or "none yet"
     raise BadInput(f"--cluster: no file {path} (there: {known}); write it: terraform output -raw cli > {path}")
 
 
@@ -93,14 +98,14 @@ def _by_context(context: str, environment: Mapping[str, str]) -> Path:
     from functions.cli.input_readers import cluster_of
 
     wanted = cluster_of(context)
-    found = [each for each in _profiles(environment) if read_profile(each).get(CLUSTER) == wanted]
+    found = [each for each in profiles(environment) if read_profile(each).get(CLUSTER) == wanted]
     if found:
         return found[0]
     raise BadInput(f"--context: no profile in {folder(environment)} is of {wanted}; see --cluster.")
 
 
 def _only_one(environment: Mapping[str, str]) -> Path | None:
-    found = _profiles(environment)
+    found = profiles(environment)
     if len(found) > 1:
         raise BadInput(f"Which cluster? Write --cluster and one of {', '.join(each.stem for each in found)}.")
     if found:
@@ -108,7 +113,8 @@ def _only_one(environment: Mapping[str, str]) -> Path | None:
     return found[0] if found else None
 
 
-def _profiles(environment: Mapping[str, str]) -> list[Path]:
+def profiles(environment: Mapping[str, str]) -> list[Path]:
+    """Return all profiles that lie in the folder."""
     return sorted(folder(environment).glob(f"*{SUFFIX}"))
 
 

@@ -39,7 +39,7 @@ def document(view: PlanView, asked: AskedNodes = EVERY_NODE) -> dict[str, Any]:
         "ladder": [] if view.ladder is None else rungs(view.ladder.ladder),
         "totals": _totals(view.totals),
         "pools": [_pool(each, at_rest=view.ladder is not None) for each in view.pools],
-        "holds": [_held(each) for each in view.legend if each.kind in HOLDING],
+        "holds": [held(each) for each in view.legend if each.kind in HOLDING],
         "nodes": [node(each) for each in wanted(view, asked)],
         "orders": [_order(each) for each in view.orders],
         "at_rest": None if view.at_rest is None else _at_rest(view.at_rest),
@@ -108,7 +108,8 @@ def _pool(pool: PoolSummary, *, at_rest: bool) -> dict[str, Any]:
     }
 
 
-def _held(entry: LegendEntry) -> dict[str, Any]:
+def held(entry: LegendEntry) -> dict[str, Any]:
+    """Return a reason with what it holds."""
     return {
         "reason": entry.word,
         "of": entry.kind.value,

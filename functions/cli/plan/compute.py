@@ -62,10 +62,11 @@ def show_plan(sources: Sources, output: Format, asked: AskedNodes, options: Plan
 def _timed_view(inputs: Inputs, options: PlanOptions, whose: str) -> PlanView:
     what = f"{inputs.snapshot.cluster}, {count(len(inputs.snapshot.nodes), 'node')}"
     with reading_line(what, doing="Planning"), no_search_for_cycles():
-        return _view(inputs, options, whose)
+        return planned(inputs, options, whose)
 
 
-def _view(inputs: Inputs, options: PlanOptions, whose: str) -> PlanView:
+def planned(inputs: Inputs, options: PlanOptions, whose: str) -> PlanView:
+    """Return the plan of one cluster with its ladder; `whose` are the settings that it is planned with."""
     past = remembered(inputs.snapshot, assume_marked=options.assume_marked)
     situation = Situation(inputs.snapshot, past.state, inputs.policy)
     plan = make_plan(situation, past.marks, inputs.prices)

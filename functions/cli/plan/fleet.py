@@ -28,14 +28,14 @@ def document(documents: Sequence[dict[str, Any]], views: Sequence[PlanView]) -> 
     """Return the plan's JSON of one cluster as it is, or that of several with their sum."""
     if len(documents) == 1:
         return documents[0]
+    return {"schema": SCHEMA, "clusters": list(documents), **sums(documents, views)}
+
+
+def sums(documents: Sequence[dict[str, Any]], views: Sequence[PlanView]) -> dict[str, Any]:
+    """Return `ladder` and `totals` of several plans together."""
     totals: dict[str, Any] = {name: _sum(name, [each["totals"] for each in documents]) for name in _SUMS}
     ladder = summed(views)
-    return {
-        "schema": SCHEMA,
-        "clusters": list(documents),
-        "ladder": rungs(ladder) if ladder else [],
-        "totals": {"clusters": len(documents), **totals},
-    }
+    return {"ladder": rungs(ladder) if ladder else [], "totals": {"clusters": len(documents), **totals}}
 
 
 def end_of_report(console: Console, views: Sequence[PlanView]) -> None:
@@ -51,7 +51,7 @@ def show_total(console: Console, views: Sequence[PlanView], whose: str) -> None:
     if len(views) > 1:
         console.print(_table(views))
         console.print()
-        console.print(_headline(views, whose))
+        console.print(whole_headline(views, whose))
 
 
 def markdown(views: Sequence[PlanView], whose: str) -> tuple[str, ...]:
@@ -60,7 +60,10 @@ def markdown(views: Sequence[PlanView], whose: str) -> tuple[str, ...]:
         return ()
     titles, *rows = _rows(views)
     sides = ("---", *("--:" for _ in titles[1:]))
-    return ("\n".join(f"| {' | '.join(row)} |" for row in (titles, sides, *rows)), f"**{_headline(views, whose)}**")
+    return (
+        "\n".join(f"| {' | '.join(row)} |" for row in (titles, sides, *rows)),
+        f"**{whole_headline(views, whose)}**",
+    )
 
 
 def summed(views: Sequence[PlanView]) -> Ladder | None:
@@ -86,7 +89,7 @@ def _step(steps: Sequence[LadderStep]) -> LadderStep:
     return replace(steps[0], **sums)
 
 
-def _headline(views: Sequence[PlanView], whose: str) -> str:
+def whole_headline(views: Sequence[PlanView], whose: str) -> str:
     ladder, whole = summed(views), [view for view in views if view.ladder]
     if ladder is None:
         return f"{PARTIAL}of no cluster it is known what could go."

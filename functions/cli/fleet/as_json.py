@@ -1,0 +1,70 @@
+"""The fleet as JSON, for tools. What a plan's JSON has, has the same name here; every key is always there.
+
+Nodes and orders are left out: `ebb plan --output json` has them of each cluster. Must not decide anything.
+"""
+
+from typing import Any, Final
+
+from functions.cli.fleet.cells import shown_rows
+from functions.cli.fleet.installations import InstallationHealth
+from functions.cli.fleet.view import FleetHold, FleetRow, FleetView
+from functions.cli.format import dollars, rfc3339
+from functions.cli.plan import as_json, fleet
+from functions.cli.plan.legend import LegendEntry
+
+SCHEMA: Final = 1
+_OF_ONE_PLAN: Final = ("schema", "cluster", "nodes", "orders", "at_rest", "potential")
+_LISTS: Final = ("ladder", "pools", "holds")
+_OTHERS: Final = ("taken_at", "policy_hash", "dry_run", "partial", "prices", "totals")
+
+
+def document(view: FleetView, top: int | None = None) -> dict[str, Any]:
+    """Return the fleet as JSON values; `top` chooses among `clusters` alone."""
+    plans = [as_json.document(each) for each in view.views]
+    summed = fleet.sums(plans, view.views)
+    return {
+        "schema": SCHEMA,
+        "clusters": [_row(row) for row in shown_rows(view, top)],
+        "ladder": summed["ladder"],
+        "totals": {**summed["totals"], "not_read": view.not_read, **view.counts()},
+        "holds": [_held(each) for each in view.holds],
+    }
+
+
+def _held(hold: FleetHold) -> dict[str, Any]:
+    def part(title: str, entry: LegendEntry) -> dict[str, Any]:
+        own = as_json.held(entry)
+        return {"cluster": title, "nodes": own["nodes"], "cost_per_hour": own["cost_per_hour"]}
+
+    return {**as_json.held(hold.entry), "clusters": [part(*each) for each in hold.clusters]}
+
+
+def _row(row: FleetRow) -> dict[str, Any]:
+    plan: dict[str, Any] = {**dict.fromkeys(_OTHERS), **{name: [] for name in _LISTS}}
+    if row.view:
+        plan = {name: value for name, value in as_json.document(row.view).items() if name not in _OF_ONE_PLAN}
+    return {
+        "cluster": row.cluster,
+        "source": row.source,
+        "faults": list(row.faults),
+        **plan,
+        "installation": None if row.installation is None else _installation(row.installation),
+    }
+
+
+def _installation(health: InstallationHealth) -> dict[str, Any]:
+    status = health.status
+    return {
+        "name": health.name,
+        "cluster": health.cluster,
+        "mode": health.mode and health.mode.value,
+        "failing": health.is_failing,
+        "troubles": [{"trouble": word.value, "sentence": sentence} for word, sentence in health.troubles],
+        "pause_reason": health.paused_for or None,
+        "last_pass": rfc3339(status.last_pass) if status.last_pass else None,
+        "claims": len(status.claims),
+        "backoffs": len(status.backoffs),
+        "breakers": len(status.breakers),
+        "saved_nodes": health.saved_nodes,
+        "saved_per_hour": float(round(dollars(health.saved), 4)),
+    }

@@ -1,0 +1,107 @@
+"""One source read and planned, in a process of its own: what comes back is the view without its nodes.
+
+The process belongs to the fleet: its environment is that of the cluster it reads, and it says nothing on the terminal.
+Must not know the other clusters.
+"""
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from functions.cli.fleet.asked import ClusterSource, FleetPlanning
+from functions.cli.input_readers import BY_LABELS, Dumped, Reading, from_cluster, from_dumps
+from functions.cli.inputs import Sources, inputs_of
+from functions.cli.plan.compute import planned
+from functions.cli.plan.ladder_rows import DEFAULTS, POLICY
+from functions.cli.plan.view import PlanView
+from shared.adapters.clock import system_time
+from shared.errors import EbbError
+
+if TYPE_CHECKING:
+    from shared.adapters.kubernetes.dump.homes import Home
+
+_PREFIX: Final = "EBB_"
+
+
+@dataclass(frozen=True)
+class PlannedCluster:
+    """One cluster as it was planned; `nodes` tell it again where it is read twice."""
+
+    view: PlanView
+    home: "Home | None"
+    nodes: frozenset[str]
+    has_policy: bool = False
+
+
+@dataclass(frozen=True)
+class SourceResult:
+    """What became of one source: its clusters, or why it could not be read."""
+
+    source: ClusterSource
+    clusters: tuple[PlannedCluster, ...] = ()
+    faults: tuple[str, ...] = ()
+
+
+def be_quiet() -> None:
+    """Begin a process of the fleet: how far things are is said by the one that began it."""
+    sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - for as long as the process lives
+
+
+def read_source(source: ClusterSource, planning: FleetPlanning) -> SourceResult:
+    """Read and plan all clusters of one source in a process that does nothing else meanwhile."""
+    _use(source.environment)
+    return plan_source(source, planning)
+
+
+def plan_source(source: ClusterSource, planning: FleetPlanning) -> SourceResult:
+    """Read and plan all clusters of one source; what Ebb names as a failure is its result."""
+    try:
+        return SourceResult(source, tuple(_planned(each, source, planning) for each in _readings(source)))
+    except EbbError as failure:
+        return SourceResult(source, faults=tuple(str(failure).splitlines()))
+
+
+def _use(environment: Mapping[str, str]) -> None:
+    for name in [each for each in os.environ if each.startswith(_PREFIX)]:
+        del os.environ[name]
+    os.environ.update(environment)
+
+
+def _readings(source: ClusterSource) -> tuple[Reading, ...]:
+    if source.dumps:
+        return tuple(map(_named, from_dumps(source.dumps)))
+    if source.context:
+        return (from_cluster(source.kubeconfig, source.context),)
+    return (_of_installation(),)
+
+
+def _named(reading: Reading) -> Reading:
+    """Return the reading under the name that its nodes tell, with that of its file."""
+    home = reading.dumped.home
+    known = home is not None and any(home) and not reading.cluster.startswith(f"{home} (")
+    return replace(reading, cluster=f"{home} ({reading.cluster})") if known else reading
+
+
+def _of_installation() -> Reading:
+    """Read a cluster as the functions do: its way in and its pools from the GKE API."""
+    from shared.settings import read_settings
+    from shared.wiring import cluster_of, pools_of
+
+    settings = read_settings(os.environ)
+    now = system_time()
+    found = cluster_of(settings).read()
+    pools = pools_of(settings).read()
+    note = f"Pools are those that the GKE API names for {settings.cluster}."
+    return Reading(settings.cluster, found, pools if pools.known else BY_LABELS, now, note, Dumped())
+
+
+def _planned(reading: Reading, source: ClusterSource, planning: FleetPlanning) -> PlannedCluster:
+    home = reading.dumped.home
+    policy = planning.policy_of(reading.cluster, home)
+    inputs = inputs_of(Sources(source.dumps, prices=planning.prices), policy, reading)
+    view = planned(inputs, planning.options, POLICY if policy else DEFAULTS)
+    nodes = frozenset(f"{node.name} {node.uid}" for node in inputs.snapshot.nodes)
+    return PlannedCluster(replace(view, nodes=(), groups=(), orders=()), home, nodes, has_policy=policy is not None)

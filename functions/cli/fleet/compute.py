@@ -1,0 +1,84 @@
+"""`ebb fleet`: read all that was named at once, put it together, print it. Must not decide anything."""
+
+import os
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Final
+
+import typer
+
+from functions.cli.errors import WRONG
+from functions.cli.fleet import drawing
+from functions.cli.fleet.asked import (
+    ClusterSource,
+    FleetPlanning,
+    FleetRequest,
+    check,
+    clusters_of,
+    installations_of,
+)
+from functions.cli.fleet.cluster_reading import SourceResult, read_source
+from functions.cli.fleet.commands import FleetFormat, FleetSort
+from functions.cli.fleet.installations import InstallationResult, ask_installation, read_installations
+from functions.cli.fleet.progress import FleetProgress
+from functions.cli.fleet.view import FleetView, view_of
+from functions.cli.fleet.workers import MOST_JOBS, parts_of_clusters, read_all
+from functions.cli.inputs import read_policy
+from functions.cli.plan.compute import PlanOptions
+from functions.cli.pricing import priced
+from shared.core.policy import Policy
+
+DEFAULT_JOBS: Final = max(1, min(MOST_JOBS, os.cpu_count() or 1))
+
+
+def show_fleet(request: FleetRequest, jobs: int, output: FleetFormat, sort: FleetSort, top: int | None) -> None:
+    """Print one row a cluster; exit with 1 if one of them could not be read.
+
+    Raises:
+        BadInput: nothing was named, or what is not there. BadPolicy: the policy has faults.
+    """
+    view = read_fleet(request, jobs, sort)
+    drawing.show(view, output, top)
+    if view.not_read:
+        raise typer.Exit(WRONG)
+
+
+def read_fleet(request: FleetRequest, jobs: int, sort: FleetSort) -> FleetView:
+    """Read and plan all that was named.
+
+    Raises:
+        BadInput: as `show_fleet`.
+    """
+    check(request)
+    priced(request.prices)
+    planning = _planning(request)
+    installations = installations_of(request, os.environ)
+    sources = clusters_of(request, installations, os.environ)
+    with FleetProgress(len(installations) + len(sources), sys.stderr) as progress:
+        told = [progress.done(each) for each in read_installations(installations, ask_installation)]
+        results = _read(sources, replace(planning, by_cluster=_policies(told)), jobs, progress)
+    return view_of(results, told, sort)
+
+
+def _planning(request: FleetRequest) -> FleetPlanning:
+    options = PlanOptions(assume_marked=request.assume_marked)
+    return FleetPlanning(request.prices, options, read_policy(request.policy) if request.policy else None)
+
+
+def _policies(installations: Iterable[InstallationResult]) -> Mapping[str, Policy]:
+    return {each.source.cluster: each.health.policy for each in installations if each.health and each.health.policy}
+
+
+def _read(
+    sources: Sequence[ClusterSource], planning: FleetPlanning, jobs: int, progress: FleetProgress
+) -> list[SourceResult]:
+    """Read each source alone, and then together what may be parts of one cluster: a folder may hold a file a kind."""
+    read = partial(read_source, planning=planning)
+    results = [progress.done(each) for each in read_all(sources, read, jobs)]
+    for joined in read_all(parts_of_clusters(results), read, jobs):
+        if not joined.faults:
+            results = [each for each in results if not set(each.source.dumps) <= set(joined.source.dumps)]
+            results.append(joined)
+    return results

@@ -1,0 +1,196 @@
+"""What is shown of a fleet, made once: rows, sums, what holds money over all clusters, and how the installations are.
+
+Each cluster is planned by itself; here only what the plans say is put together. Must not know the terminal or a format.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from functions.cli.fleet.cluster_reading import PlannedCluster, SourceResult
+from functions.cli.fleet.commands import FleetSort
+from functions.cli.fleet.installations import InstallationHealth, InstallationResult, Mode
+from functions.cli.fleet.names import is_of, parts_of
+from functions.cli.fleet.same_cluster import counted_once
+from functions.cli.format import count, monthly
+from functions.cli.plan import fleet
+from functions.cli.plan.ladder_rows import DEFAULTS, POLICY
+from functions.cli.plan.legend import HOLDING, LegendEntry, WordKind
+from functions.cli.plan.view import PlanView
+
+if TYPE_CHECKING:
+    from shared.adapters.kubernetes.dump.homes import Home
+
+NOT_READ: Final = "not read"
+THEIR_POLICIES: Final = "their policies"
+
+
+@dataclass(frozen=True)
+class FleetRow:
+    """One cluster: its plan, its installation, and why either could not be read."""
+
+    cluster: str
+    source: str
+    view: PlanView | None = None
+    installation: InstallationHealth | None = None
+    faults: tuple[str, ...] = ()
+    has_policy: bool = False
+    home: "Home | None" = None
+    """Where a dump's nodes say that they belong."""
+
+    @property
+    def title(self) -> str:
+        """Return the cluster's name as a dump tells it, too: `prod europe-west4 my-project`."""
+        parts = parts_of(self.cluster)
+        return " ".join(reversed(parts)) if parts else self.cluster
+
+    @property
+    def cost(self) -> int | None:
+        return self.view.totals.cost if self.view else None
+
+    @property
+    def saved(self) -> int | None:
+        """Return what is saved at rest, in micro-dollars per hour."""
+        ladder = self.view.ladder.ladder if self.view and self.view.ladder else None
+        return ladder.now.cost - ladder.at_rest.cost if ladder else None
+
+    @property
+    def troubles(self) -> int:
+        return len(self.installation.troubles) if self.installation else 0
+
+    @property
+    def state(self) -> str:
+        """Return what the last column says."""
+        told = self.installation.in_words if self.installation else ""
+        return ", ".join(part for part in (told, NOT_READ if self.faults else "") if part)
+
+
+_SORTED: Final[Mapping[FleetSort, Callable[[FleetRow], Any]]] = {
+    FleetSort.NAME: lambda row: row.title,
+    FleetSort.COST: lambda row: (-(row.cost or 0), row.title),
+    FleetSort.SAVED: lambda row: (row.saved is None, -(row.saved or 0), row.title),
+    FleetSort.STATE: lambda row: (not row.faults, -row.troubles, row.state, row.title),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FleetHold:
+    """What one reason holds in all clusters together, and in each, the dearest first."""
+
+    entry: LegendEntry
+    clusters: tuple[tuple[str, LegendEntry], ...]
+
+    @property
+    def clusters_in_words(self) -> tuple[str, ...]:
+        return tuple(f"{title} ({monthly(entry.cost)})" for title, entry in self.clusters)
+
+    @property
+    def as_entry(self) -> LegendEntry:
+        """Return it as the plan's table of blockers takes it: what it is about are the clusters."""
+        return replace(self.entry, objects=self.clusters_in_words)
+
+
+@dataclass(frozen=True)
+class FleetView:
+    """All rows as they were asked for, and what is true of them together."""
+
+    rows: tuple[FleetRow, ...]
+    holds: tuple[FleetHold, ...]
+    """By kind, those that hold most money first."""
+    notes: tuple[str, ...]
+    headline: str
+    """What all clusters come to, and how many could not be read; empty where none was to be planned."""
+
+    @property
+    def views(self) -> tuple[PlanView, ...]:
+        return tuple(row.view for row in self.rows if row.view)
+
+    @property
+    def installations(self) -> tuple[InstallationHealth, ...]:
+        return tuple(row.installation for row in self.rows if row.installation)
+
+    @property
+    def not_read(self) -> int:
+        return sum(bool(row.faults) for row in self.rows)
+
+    def counts(self) -> dict[str, int]:
+        """Return how many installations there are, and how many are as each word says."""
+        modes = Counter(each.mode for each in self.installations)
+        failing = sum(each.is_failing for each in self.installations)
+        return {
+            "installations": len(self.installations),
+            **{mode.value: modes[mode] for mode in Mode},
+            "failing": failing,
+        }
+
+
+def view_of(
+    results: Iterable[SourceResult], installations: Iterable[InstallationResult], sort: FleetSort = FleetSort.SAVED
+) -> FleetView:
+    """Return what is shown of all that was read."""
+    results = tuple(results)
+    once, notes = counted_once(results)
+    rows = [_row(result, each) for result, each in once]
+    rows += [FleetRow(each.source.cluster, each.source.name, faults=each.faults) for each in results if each.faults]
+    rows = _with_installations(rows, tuple(installations))
+    rows = sorted(rows, key=_SORTED[sort])
+    return FleetView(tuple(rows), _holds(rows), (*_notes(rows), *notes), _headline(rows))
+
+
+def _headline(rows: Sequence[FleetRow]) -> str:
+    views, missing = [row.view for row in rows if row.view], sum(bool(row.faults) for row in rows)
+    short = f"Not all of it: {missing} of {count(len(rows), 'cluster')} could not be read. " if missing else ""
+    return f"{short}{fleet.whole_headline(views, _whose(rows)) if views else ''}".strip()
+
+
+def _row(result: SourceResult, planned: PlannedCluster) -> FleetRow:
+    view, home = planned.view, planned.home
+    return FleetRow(view.cluster, result.source.name, view, has_policy=planned.has_policy, home=home)
+
+
+def _with_installations(rows: Sequence[FleetRow], installations: Sequence[InstallationResult]) -> list[FleetRow]:
+    """Return the rows with their installations, and a row for each installation that has none."""
+    found = list(rows)
+    for each in installations:
+        places = [number for number, row in enumerate(found) if is_of(each.source.cluster, row.cluster, row.home)]
+        if not places:
+            cluster = each.source.cluster or each.source.name
+            found.append(FleetRow(cluster, each.source.name, None, each.health, each.faults))
+        for place in places[:1]:
+            row = found[place]
+            found[place] = replace(row, installation=each.health, faults=(*row.faults, *each.faults))
+    return found
+
+
+def _whose(rows: Iterable[FleetRow]) -> str:
+    with_policy = {row.has_policy for row in rows if row.view}
+    return THEIR_POLICIES if len(with_policy) > 1 else POLICY if with_policy == {True} else DEFAULTS
+
+
+def _holds(rows: Sequence[FleetRow]) -> tuple[FleetHold, ...]:
+    by_word: dict[tuple[WordKind, str], list[tuple[str, LegendEntry]]] = {}
+    for row in rows:
+        for entry in row.view.legend if row.view else ():
+            if entry.kind in HOLDING:
+                by_word.setdefault((entry.kind, entry.word), []).append((row.title, entry))
+    return tuple(sorted(map(_hold, by_word.values()), key=_most))
+
+
+def _hold(own: Sequence[tuple[str, LegendEntry]]) -> FleetHold:
+    dearest = sorted(own, key=lambda each: (-each[1].cost, each[0]))
+    cost, nodes = (sum(getattr(entry, name) for _, entry in own) for name in ("cost", "nodes"))
+    return FleetHold(replace(dearest[0][1], nodes=nodes, cost=cost), tuple(dearest))
+
+
+def _most(hold: FleetHold) -> tuple[int, int, int, str]:
+    return HOLDING.index(hold.entry.kind), -hold.entry.cost, -hold.entry.nodes, hold.entry.word
+
+
+def _notes(rows: Sequence[FleetRow]) -> tuple[str, ...]:
+    """Return each note once, with how many clusters it is true of where that is not all."""
+    views = [row.view for row in rows if row.view]
+    told = Counter(note for view in views for note in dict.fromkeys(view.notes))
+    return tuple(
+        note if number == len(views) else f"{note} ({count(number, 'cluster')})" for note, number in told.items()
+    )

@@ -1,0 +1,41 @@
+"""GitHub-flavoured markdown made of other people's words: no name ends a cell, begins a tag, links, or calls anyone.
+
+Names are data. A backslash or an entity keeps letters from being markup, but GitHub looks for mentions, links and
+numbers of issues in what is rendered; it leaves `code` alone, so names stand in that. Must not know what is written.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+RIGHT: Final = "--:"
+LEFT: Final = "---"
+_MARKUP: Final = re.compile(r"[&<>|`*\[\]\\~@#!]")
+_NO_PLAIN_LETTER: Final = re.compile(r"[^\w .,:;/%$+=()…→-]|_")
+_BREAK: Final = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]+")
+
+
+def text(words: str) -> str:
+    """Return words of which none is markup."""
+    return _MARKUP.sub(_entity, _BREAK.sub(" ", words))
+
+
+def code(name: str) -> str:
+    """Return a name or a value as code, whatever letters it has; nothing of an empty one."""
+    return f"<code>{_NO_PLAIN_LETTER.sub(_entity, _BREAK.sub(' ', name))}</code>" if name.strip() else ""
+
+
+def table(titles: Sequence[str], rows: Iterable[Sequence[str]], figures: Iterable[str] = ()) -> str:
+    """Return a table; its cells are markdown already. `figures` are the titles whose cells stand to the right."""
+    right = frozenset(figures)
+    sides = [RIGHT if title in right else LEFT for title in titles]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in (titles, sides, *rows))
+
+
+def details(summary: str, body: str) -> str:
+    """Return what a reader may open; both are markdown already, which after a tag wants an empty line."""
+    return f"<details><summary>{summary}</summary>\n\n{body}\n\n</details>"
+
+
+def _entity(found: "re.Match[str]") -> str:
+    return f"&#{ord(found[0])};"

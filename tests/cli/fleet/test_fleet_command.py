@@ -1,0 +1,276 @@
+"""`ebb fleet`: many clusters, one table; what cannot be read is a row and no end."""
+
+import json
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from functions.cli.fleet.asked import ClusterSource, FleetPlanning
+from functions.cli.fleet.cluster_reading import SourceResult, plan_source
+from functions.cli.fleet.commands import FleetFormat, FleetSort
+from functions.cli.fleet.drawing import show
+from functions.cli.fleet.openmetrics import FAMILIES
+from functions.cli.fleet.view import view_of
+from shared.adapters.clock import system_time
+from shared.core.records.state import Backoff, Breaker, Reclaimed
+from tests.cli.fleet.fleets import CUT_OFF, cluster_path, dump, ebb, installation
+from tests.cli.metric_texts import prometheus_of, series, value
+
+HOUR = timedelta(hours=1)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two clusters, and a third that is cut off."""
+    folder = tmp_path_factory.mktemp("fleet")
+    dump(folder / "a.json", "prod", 24)
+    dump(folder / "b.json", "stage", 12)
+    (folder / "bad.json").write_text(CUT_OFF)
+    return folder
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Four installations: live, in dry run, paused, and one that fails in every way."""
+    now = system_time()
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.delenv("EBB_CLUSTER", raising=False)
+    installation(tmp_path, "calm", dry_run=False, reclaimed=(Reclaimed("web", now - HOUR, 3, 2_000_000),))
+    installation(tmp_path, "trial")
+    installation(tmp_path, "held", paused=True, pause_reason="release week")
+    installation(
+        tmp_path,
+        "sick",
+        last_pass=now - 5 * HOUR,
+        breakers={"web": Breaker(now + HOUR, "shop/api found no place")},
+        backoffs={"u": Backoff("n1", now + HOUR, HOUR, "deadline")},
+    )
+    return tmp_path
+
+
+def shown(*args: str | Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(ebb("fleet", *args, "-o", "json").stdout)
+    return found
+
+
+@pytest.fixture(scope="module")
+def found(folder: Path) -> dict[str, Any]:
+    """Return the JSON of the folder as the command prints it."""
+    return shown("--dump", folder)
+
+
+def planned(*paths: Path) -> tuple[SourceResult, ...]:
+    """Read and plan in this process."""
+    return tuple(plan_source(ClusterSource(path.name, (path,)), FleetPlanning()) for path in paths)
+
+
+@pytest.fixture(scope="module")
+def results(folder: Path) -> tuple[SourceResult, ...]:
+    return planned(folder / "a.json", folder / "b.json", folder / "bad.json")
+
+
+def row(found: dict[str, Any], name: str) -> dict[str, Any]:
+    (one,) = (each for each in found["clusters"] if name in each["cluster"])
+    return dict(one)
+
+
+def test_each_cluster_has_the_figures_that_it_has_alone(folder: Path, found: dict[str, Any]) -> None:
+    for name, file in (("prod", "a.json"), ("stage", "b.json")):
+        alone = json.loads(ebb("plan", "--dump", folder / file, "-o", "json").stdout)
+        one = row(found, name)
+        for key in ("ladder", "totals", "pools", "holds", "prices", "taken_at", "dry_run", "partial"):
+            assert one[key] == alone[key], key
+
+
+def test_what_cannot_be_read_is_a_row_with_its_sentence_and_the_others_are_read(folder: Path) -> None:
+    result = ebb("fleet", "--dump", folder)
+    lines = result.stdout.splitlines()
+    assert result.exit_code == 1
+    at = next(number for number, line in enumerate(lines) if line.startswith("bad.json"))
+    assert lines[at].endswith("not read")
+    assert "is cut off after 0 objects" in lines[at + 1]
+    assert lines[at + 2].startswith("all 2 that were read")
+    assert lines[-1].startswith("Not all of it: 1 of 3 clusters could not be read. 36 nodes for $")
+
+
+def test_the_sum_is_that_of_the_rows_and_of_the_same_dumps_in_a_plan(folder: Path, found: dict[str, Any]) -> None:
+    plan = json.loads(ebb("plan", "--dump", folder / "a.json", folder / "b.json", "-o", "json").stdout)
+    assert found["ladder"] == plan["ladder"]
+    assert {name: found["totals"][name] for name in plan["totals"]} == plan["totals"]
+    assert (found["totals"]["clusters"], found["totals"]["not_read"]) == (2, 1)
+
+
+def test_what_holds_is_summed_over_all_clusters_the_most_money_first(found: dict[str, Any]) -> None:
+    for held in found["holds"]:
+        parts = [each for name in ("prod", "stage") for each in row(found, name)["holds"]]
+        own = [each for each in parts if (each["reason"], each["of"]) == (held["reason"], held["of"])]
+        assert held["nodes"] == sum(each["nodes"] for each in own)
+        assert [each["nodes"] for each in held["clusters"]] == sorted((each["nodes"] for each in own), reverse=True)
+    for kind in ("node", "pod"):
+        money = [each["cost_per_hour"] for each in found["holds"] if each["of"] == kind]
+        assert money == sorted(money, reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("expected", "sort"),
+    [
+        pytest.param(["prod", "stage", "bad.json"], FleetSort.SAVED, id="what is saved"),
+        pytest.param(["prod", "stage", "bad.json"], FleetSort.COST, id="what it costs"),
+        pytest.param(["bad.json", "prod", "stage"], FleetSort.NAME, id="names"),
+        pytest.param(["bad.json", "prod", "stage"], FleetSort.STATE, id="what is amiss"),
+    ],
+)
+def test_rows_are_sorted_by(expected: list[str], sort: FleetSort, results: tuple[SourceResult, ...]) -> None:
+    view = view_of(results, (), sort)
+    assert [each.cluster.split()[0] for each in view.rows] == expected
+
+
+def test_top_lists_the_first_and_what_could_not_be_read_and_sums_stay_whole(
+    results: tuple[SourceResult, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    show(view_of(results, ()), FleetFormat.TABLE, 1)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines[1:3]] == ["prod", "bad.json"]
+    assert lines[4].startswith("… 1 more")
+    assert lines[5].split()[:6] == ["all", "2", "that", "were", "read", "36"]
+
+
+def test_markdown_has_the_same_rows_and_no_name_is_markup(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    show(view_of(planned(dump(tmp_path / "a|<img src=x>@team.json", "prod")), ()), FleetFormat.MARKDOWN, None)
+    page = capsys.readouterr().out
+    assert "<img" not in page
+    assert "@team" not in page
+    heads, sides, first = page.splitlines()[2:5]
+    assert heads.count("|") == sides.count("|") == first.count("|") == 7
+
+
+def test_two_readings_of_one_cluster_count_once(tmp_path: Path) -> None:
+    monday, tuesday = (dump(tmp_path / name, "prod") for name in ("monday.json", "tuesday.json"))
+    tuesday.write_text(tuesday.read_text().replace("2026-03-04T22:00:00Z", "2026-03-05T22:00:00Z"))
+    view = view_of(planned(monday, tuesday), ())
+    assert [each.source for each in view.rows] == ["tuesday.json"]
+    assert "(monday.json) is the same cluster as tuesday.json and was read earlier" in view.notes[-1]
+    assert view.not_read == 0
+
+
+def test_a_folder_may_hold_a_file_a_kind_as_it_may_for_a_plan(tmp_path: Path) -> None:
+    items = json.loads(dump(tmp_path / "all.json", "prod").read_text())["items"]
+    (tmp_path / "all.json").unlink()
+    for kind in ("Node", "Pod", "Namespace", "PodDisruptionBudget"):
+        own = [each for each in items if each["kind"] == kind]
+        (tmp_path / f"{kind}.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": own}))
+    result = ebb("fleet", "--dump", tmp_path)
+    assert result.exit_code == 0, result.stdout
+    assert result.stdout.splitlines()[1].split()[:2] == ["prod", "europe-west4"]
+
+
+def test_a_folder_in_a_folder_is_one_cluster(tmp_path: Path) -> None:
+    for name in ("prod", "stage"):
+        (tmp_path / name).mkdir()
+        dump(tmp_path / name / "cluster.json", name)
+    assert shown("--dump", tmp_path)["totals"]["clusters"] == 2
+
+
+def test_installations_are_told_by_state_and_policy_alone(home: Path) -> None:
+    found = shown("--installations", "--state-only")
+    modes = {each["installation"]["name"]: each["installation"]["mode"] for each in found["clusters"]}
+    assert modes == {"calm": "live", "trial": "dry_run", "held": "paused", "sick": "dry_run"}
+    counts = {name: found["totals"][name] for name in ("installations", "live", "dry_run", "paused", "failing")}
+    assert counts == {"installations": 4, "live": 1, "dry_run": 2, "paused": 1, "failing": 1}
+    troubles = [each["trouble"] for each in row(found, "sick")["installation"]["troubles"]]
+    assert troubles == ["no_pass", "breaker", "backoffs"]
+    assert row(found, "calm")["installation"]["saved_per_hour"] == 2.0
+    assert home.exists()
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        pytest.param("Paused: release week", id="why it is paused"),
+        pytest.param("No pass was completed for 15m", id="no pass for long"),
+        pytest.param("No drain starts in web until", id="an open breaker"),
+        pytest.param("1 node is left alone after failed drains", id="back-offs"),
+    ],
+)
+@pytest.mark.usefixtures("home")
+def test_what_is_amiss_stands_below_its_row(sentence: str) -> None:
+    result = ebb("fleet", "--installations", "--state-only", "--sort", "state")
+    assert result.exit_code == 0
+    assert result.stdout.splitlines()[1].split()[0] == "sick"
+    assert sentence in result.stdout
+    assert "1 live, 2 dry run, 1 paused, 1 failing" in result.stdout
+
+
+def test_an_invalid_policy_is_a_trouble_and_a_broken_profile_or_state_a_row(home: Path) -> None:
+    (home / "calm.yaml").write_text("dryRun: perhaps")
+    (home / "ebb" / "broken.env").write_text("rm -rf /")
+    (home / "trial.state").write_text("no database")
+    result = ebb("fleet", "--installations", "--state-only", "-o", "json")
+    found = json.loads(result.stdout)
+    assert result.exit_code == 1
+    assert [each["trouble"] for each in row(found, "calm")["installation"]["troubles"]] == ["policy"]
+    assert "line 1 is no variable of Ebb's" in row(found, "broken")["faults"][0]
+    assert row(found, "trial")["faults"]
+    assert found["totals"]["not_read"] == 2
+
+
+def test_a_dump_finds_its_installation_and_is_planned_under_its_policy(home: Path, tmp_path: Path) -> None:
+    (home / "calm.yaml").write_text("dryRun: false\nnodePools: {web-pool: {enabled: true}}\n")
+    (tmp_path / "dumps").mkdir()
+    dump(tmp_path / "dumps" / "d.json", "calm")
+    found = shown("--dump", tmp_path / "dumps", "--cluster", "calm", "--state-only")
+    (one,) = found["clusters"]
+    assert one["cluster"] == "calm europe-west4 p (d.json)"
+    assert one["installation"]["cluster"] == cluster_path("calm")
+    assert one["policy_hash"]
+    assert "pool_disabled" in {each["reason"] for each in one["holds"]}
+
+
+def test_openmetrics_is_read_by_another_parser_and_tells_the_same(home: Path, folder: Path) -> None:
+    args = ("--installations", "--state-only", "--dump", folder)
+    result = ebb("fleet", *args, "-o", "openmetrics")
+    found, told = series(result.stdout), shown(*args)
+    assert result.exit_code == 1
+    assert {name for name, _ in found} <= {each.name_in("dollars") for each in FAMILIES}
+    assert len(list(prometheus_of(result.stdout))) == len({name for name, _ in found})
+    for each in told["clusters"]:
+        name = " ".join(reversed(each["cluster"].split("/")[1::2])) if "/" in each["cluster"] else each["cluster"]
+        assert value(found, "ebb_fleet_read", cluster=name) == (not each["faults"])
+        if each["installation"]:
+            paused = value(found, "ebb_installation_paused", cluster=name)
+            assert paused == (each["installation"]["mode"] == "paused")
+            assert value(found, "ebb_installation_backoffs", cluster=name) == each["installation"]["backoffs"]
+    sick = "sick europe-west4 p"
+    assert value(found, "ebb_installation_failing", cluster=sick, trouble="breaker") == 1
+    assert value(found, "ebb_installation_failing", cluster=sick, trouble="policy") == 0
+    assert home.exists()
+
+
+@pytest.mark.parametrize(
+    ("expected", "args"),
+    [
+        pytest.param("Which clusters?", (), id="nothing"),
+        pytest.param("stdin holds one cluster", ("--dump", "-"), id="stdin"),
+        pytest.param("does not exist", ("--dump", "gone"), id="a folder that is not there"),
+        pytest.param("holds no .json", ("--dump", "EMPTY"), id="a folder without dumps"),
+        pytest.param("--state-only: it is of installations", ("--dump", "EMPTY", "--state-only"), id="state of dumps"),
+        pytest.param("no file", ("--cluster", "gone"), id="an installation that is not there"),
+        pytest.param("there is no profile yet", ("--installations",), id="no installation at all"),
+    ],
+)
+def test_what_was_typed_wrong_is_refused(
+    expected: str, args: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    result = ebb("fleet", *(str(tmp_path) if word == "EMPTY" else word for word in args))
+    assert result.exit_code == 2
+    assert expected in result.stderr
+
+
+def test_a_policy_with_faults_ends_it_for_it_would_be_wrong_for_all(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "p.yaml").write_text("dryRun: perhaps")
+    result = ebb("fleet", "--dump", folder, "--policy", tmp_path / "p.yaml")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "dryRun" in result.stderr

@@ -1,0 +1,81 @@
+"""Contexts and installations over HTTP: the simulated GKE, with the clients that production uses."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from infra.local.scenario.reading import parse
+from infra.local.servers.servers import SimulatedGkeServers
+from tests.cli.fleet.fleets import POLICY, ebb
+
+SCENARIO = """
+autoscaler: {enabled: false}
+pools: [{name: main, count: 3}]
+workloads:
+  - {name: web, replicas: 2, requests: {cpu: 500m}, nodes: [main/0-1], shutdown: 0}
+"""
+
+
+@pytest.fixture(scope="module")
+def addresses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
+    running = SimulatedGkeServers(parse(SCENARIO), token="secret")  # noqa: S106 - a test's token
+    running.start()
+    yield running.addresses(tmp_path_factory.mktemp("kubeconfig"))
+    running.stop()
+
+
+@pytest.fixture
+def kubeconfig(addresses: dict[str, Any], tmp_path: Path) -> Path:
+    """Write a kubeconfig of two contexts: the cluster, and one that a wrong token keeps out."""
+    found = yaml.safe_load(Path(addresses["kubeconfig"]).read_text())
+    first = found["contexts"][0]
+    found["contexts"] = [
+        {"name": "gke_shop_west_prod", "context": first["context"]},
+        {"name": "gke_shop_west_lost", "context": {**first["context"], "user": "nobody"}},
+        {"name": "minikube", "context": first["context"]},
+    ]
+    found["users"].append({"name": "nobody", "user": {"token": "wrong"}})
+    found["current-context"] = "minikube"
+    path = tmp_path / "kubeconfig"
+    path.write_text(yaml.safe_dump(found))
+    return path
+
+
+def test_contexts_are_read_by_name_or_pattern_and_one_that_refuses_is_a_row(kubeconfig: Path) -> None:
+    result = ebb("fleet", "--kubeconfig", kubeconfig, "--context", "gke_shop_*", "-o", "json")
+    found = {each["cluster"]: each for each in json.loads(result.stdout)["clusters"]}
+    assert result.exit_code == 1
+    assert list(found) == [f"projects/shop/locations/west/clusters/{name}" for name in ("prod", "lost")]
+    read, lost = found.values()
+    assert (read["totals"]["nodes"], read["faults"], lost["totals"]) == (3, [], None)
+    assert lost["faults"][0].startswith("Kubernetes API")
+
+
+def test_a_pattern_without_a_context_says_which_there_are(kubeconfig: Path) -> None:
+    result = ebb("fleet", "--kubeconfig", kubeconfig, "--context", "gke_other_*")
+    assert result.exit_code == 2
+    assert "there are gke_shop_west_prod, gke_shop_west_lost, minikube." in result.stderr
+
+
+def test_an_installation_is_read_whole_with_its_own_marks_and_policy(addresses: dict[str, Any], tmp_path: Path) -> None:
+    (tmp_path / "policy.yaml").write_text(POLICY.format(dry_run="true"))
+    variables = {
+        "EBB_CLUSTER": addresses["cluster"],
+        "EBB_STATE": f"sqlite:{tmp_path / 'state'}",
+        "EBB_POLICY": str(tmp_path / "policy.yaml"),
+        "EBB_GKE_API": addresses["gke"],
+        "EBB_KUBECONFIG": addresses["kubeconfig"],
+    }
+    profile = tmp_path / "prod.env"
+    profile.write_text("\n".join(f"{name}='{value}'" for name, value in variables.items()))
+    result = ebb("fleet", "--cluster", profile, "-o", "json")
+    (row,) = json.loads(result.stdout)["clusters"]
+    assert (result.exit_code, row["faults"]) == (0, [])
+    assert (row["cluster"], row["totals"]["nodes"]) == (addresses["cluster"], 3)
+    assert row["policy_hash"]
+    assert (row["installation"]["mode"], row["installation"]["troubles"][0]["trouble"]) == ("dry_run", "no_pass")
+    assert "Marks, claims and back-offs are those of the installation" in result.stderr

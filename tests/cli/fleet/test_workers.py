@@ -1,0 +1,27 @@
+"""A cluster that undoes its process ends no other cluster's reading."""
+
+import pytest
+
+from functions.cli.fleet.asked import ClusterSource
+from functions.cli.fleet.workers import ENDED, Read, read_all
+from tests.cli.fleet.undoings import BAD, end_process, have_a_fault
+
+NAMES = ("a", BAD, "b", "c")
+
+
+@pytest.mark.parametrize(
+    ("expected", "read"),
+    [
+        pytest.param(ENDED, end_process, id="its process is ended"),
+        pytest.param("It could not be planned (KeyError: 'bad')", have_a_fault, id="a fault of ours"),
+    ],
+)
+def test_all_others_are_read(expected: str, read: Read) -> None:
+    results = {each.source.name: each.faults for each in read_all([ClusterSource(name) for name in NAMES], read, 2)}
+    assert results.keys() == set(NAMES)
+    assert results.pop(BAD)[0].startswith(expected)
+    assert set(results.values()) == {()}
+
+
+def test_nothing_to_read_is_no_fault() -> None:
+    assert list(read_all((), end_process, 4)) == []
