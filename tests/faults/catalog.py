@@ -11,6 +11,7 @@ from tests.faults.network_faults import ClockSkew, MessageFaults
 from tests.faults.people import Act, in_full
 from tests.faults.people import drawn as drawn_acts
 from tests.faults.provider import BEGINNINGS
+from tests.faults.returning_worlds import returning_settings
 from tests.faults.rich_worlds import drawn_rich, rich_settings
 from tests.faults.worlds import Setting, settings
 from tests.faults.worlds import drawn as drawn_world
@@ -84,7 +85,7 @@ def history_named(name: str) -> History:
     if family in RICH:
         return mixture(int(rest), people=RICH[family], rich=True)
     world, _, number = rest.rpartition(":")
-    setting = {each.name: each for each in (*settings(), *rich_settings())}[world]
+    setting = {each.name: each for each in (*settings(), *rich_settings(), *returning_settings())}[world]
     return next(
         islice(
             provider_actions(setting) if family == PROVIDER_ACTION else each_call(family, setting), int(number), None

@@ -45,7 +45,7 @@ from tests.faults.ports import (
 from tests.faults.settled_worlds import SettledWorld
 from tests.faults.sizes import cpu_of
 from tests.faults.thread_scheduler import Actor, ThreadScheduler
-from tests.faults.ways_out import objects_of
+from tests.faults.ways_out import objects_of, returning_of
 from tests.faults.worlds import STEP_SECONDS, TOPIC, Setting, policy
 
 PRICES = load()
@@ -73,6 +73,7 @@ class Installation:
         self.clock, self.cloud, self.autoscaler = settled.clock, settled.cloud, settled.autoscaler
         self.cpu = cpu_of(self.cloud.world.store)
         self.objects = objects_of(self.cloud.world.store)
+        self.returning = returning_of(self.cloud.world.store)
         self.threads = ThreadScheduler(self.clock, self.random)
         self.call_gate = CallGate(self.threads, faults)
         self.state = FakeState(setting.scenario.cluster, now=lambda: moment(self.clock))

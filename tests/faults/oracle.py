@@ -64,7 +64,11 @@ def _of_the_record(end: Installation, excuses: Excuses, places: WaitingTimes) ->
     grants, requests = Grants(excuses, end.setting.limits), PeoplesRequests(excuses)
     cordons = CordonTimes(bound_of(end, excuses))
     proofs = Proofs(
-        excuses, end.call_gate.struck_at, end.cpu, WaysOut(end.objects, disks_of(end.cloud.world.store.all)), end.begun
+        excuses,
+        end.call_gate.struck_at,
+        end.cpu,
+        WaysOut(end.objects, end.returning, disks_of(end.cloud.world.store.all)),
+        end.begun,
     )
     cluster = ReplayedCluster()
     for entry, cluster in moments(end.cloud.world.record.entries):

@@ -65,7 +65,7 @@ class Proofs:
         )
 
     def _all_fit(self, leaving: Sequence[str], free: Mapping[str, int], cluster: ReplayedCluster) -> bool:
-        if not fit([self._cpu[uid] for uid in leaving], list(free.values())):
+        if not fit([self._ways_out.cpu_of(uid) for uid in leaving], list(free.values())):
             return False
         return self._ways_out.exist(leaving, cluster, free.keys())
 

@@ -8,11 +8,15 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from infra.local.quantities import units
 from infra.local.scheduling.disks import Disks
 from infra.local.scheduling.filters import refusal
 from infra.local.scheduling.node_infos import NodeInfos, node_infos_of
-from infra.local.world.kinds import Json
-from infra.local.world.store import ObjectChange, Store
+from infra.local.scheduling.requests import pod_requests
+from infra.local.workloads.owned_objects import controller_of_pod
+from infra.local.workloads.webhooks import VerticalAutoscalerWebhook
+from infra.local.world.kinds import PLURAL_OF_KIND, Json
+from infra.local.world.store import ObjectChange, Store, copied
 from tests.faults.replay import Entry, ReplayedCluster
 
 _MOST_STATES: Final = 3000
@@ -20,6 +24,44 @@ _MOST_STATES: Final = 3000
 _WAITS: Final = ""
 Places = tuple[tuple[str, str], ...]
 """The pods that leave and where each is: where it was, nowhere, or on another node."""
+
+
+def returning_of(store: Store) -> dict[str, Json]:
+    """Return the pods by UID as they would come back, by all that the API tells.
+
+    Their own requests, their template's or their VerticalPodAutoscaler's, whichever is most; what a webhook of their
+    owner's writes nobody knows.
+    """
+    found = {pod["metadata"]["uid"]: _returning(store, pod) for pod in store.all("pods")}
+
+    def take(change: ObjectChange) -> None:
+        if change.before is None and change.after is not None and change.plural == "pods":
+            found[change.after["metadata"]["uid"]] = _returning(store, change.after)
+
+    store.listen(take)
+    return found
+
+
+def _returning(store: Store, pod: Json) -> Json:
+    owner = controller_of_pod(store, pod)
+    plural = PLURAL_OF_KIND.get(owner[0])
+    controller = store.find(plural, pod["metadata"]["namespace"], owner[1]) if plural else None
+    spec: Json = copied(pod["spec"])
+    if controller is not None and "template" in controller["spec"]:
+        made: Json = {**copied(pod), "spec": copied(controller["spec"]["template"]["spec"])}
+        VerticalAutoscalerWebhook(store)("pods", made)
+        for own, its in zip(spec["containers"], made["spec"]["containers"], strict=True):
+            own["resources"] = {"requests": _most(_asked(own), _asked(its))}
+    return {**pod, "spec": spec}
+
+
+def _asked(container: Json) -> Json:
+    return (container.get("resources") or {}).get("requests") or {}
+
+
+def _most(one: Json, other: Json) -> Json:
+    larger = {name: units(name, other.get(name, 0)) > units(name, one.get(name, 0)) for name in one | other}
+    return {name: (other if is_larger else one).get(name, 0) for name, is_larger in larger.items()}
 
 
 def objects_of(store: Store) -> dict[str, Json]:
@@ -39,7 +81,13 @@ class WaysOut:
     """What never changes in a history: what pods and nodes are, and what is behind volumes."""
 
     objects: Mapping[str, Json]
+    returning: Mapping[str, Json]
+    """The pods as they come back, which may be larger."""
     disks: Disks
+
+    def cpu_of(self, uid: str) -> int:
+        """Return the millicores that a pod asks for when it comes back."""
+        return pod_requests(self.returning[uid]).get("cpu", 0)
 
     def exist(self, leaving: Sequence[str], cluster: ReplayedCluster, destinations: Collection[str]) -> bool:
         """Whether the pods, by UID, can all come to run on the destinations, one after another."""
@@ -62,17 +110,16 @@ class WaysOut:
         steps = [_with(places, uid, _WAITS) for uid, node in places if node not in destinations and node != _WAITS]
         for uid, node in places:
             if node == _WAITS:
-                pod = _bound(self.objects[uid], _WAITS)
+                pod = _bound(self.returning[uid], _WAITS)
                 fits = [each for each in destinations if refusal(pod, infos.by_name[each], infos) is None]
                 steps += [_with(places, uid, each) for each in fits]
         return steps
 
     def _node_infos(self, places: Places, cluster: ReplayedCluster) -> NodeInfos:
-        moved = dict(places)
-        pods = [
-            _bound(self.objects[uid], moved[uid] if uid in moved else pod["node"], terminating=pod["terminating"])
-            for uid, pod in cluster.pods.items()
-        ]
+        at = {uid: pod["node"] for uid, pod in cluster.pods.items()} | dict(places)
+        lying = {uid: self.objects[uid] if at[uid] == pod["node"] else self.returning[uid]
+                 for uid, pod in cluster.pods.items()}  # fmt: skip
+        pods = [_bound(lying[uid], at[uid], terminating=pod["terminating"]) for uid, pod in cluster.pods.items()]
         nodes = [_as_it_stands(self.objects[node["uid"]], node) for node in cluster.nodes.values()]
         return node_infos_of(nodes, pods, disks=self.disks)
 

@@ -122,6 +122,7 @@ def setting(
     limits: Limits | None = None,
     manifests: tuple[dict[str, Any], ...] = (),
     zones: int = 1,
+    webhooks: tuple[dict[str, Any], ...] = (),
     **autoscaler: Any,
 ) -> Setting:
     limits = limits or Limits()
@@ -137,6 +138,7 @@ def setting(
         "pools": [pool],
         "workloads": workloads,
         "manifests": manifests,
+        "webhooks": webhooks,
         "topics": [TOPIC],
         "kubelet": {"readyAfter": [2, 2], "shutdown": 2, "nodeBoot": 5},
         "autoscaler": {**times, **autoscaler},

@@ -14,6 +14,7 @@ from infra.local.workloads.daemons import belongs, pod_for
 from infra.local.workloads.owned_objects import pod_from
 from infra.local.workloads.replicas import replica_set_for
 from infra.local.workloads.stateful import make_claims, stateful_pod
+from infra.local.workloads.webhooks import OwnersWebhook, VerticalAutoscalerWebhook
 from infra.local.world.kinds import KINDS, PLURAL_OF_KIND, Json
 from infra.local.world.kubelet import PREFIX, KubeletTimes, run
 from infra.local.world.nodes import set_ready
@@ -99,6 +100,8 @@ def _places(workload: WorkloadSpec, names: NodeNames) -> Iterator[str | None]:
 
 def _start(world: World, pod: Json, node: str | None, workload: WorkloadSpec) -> None:
     """Create one of the first pods: running already if its node is named."""
+    if workload.resized:
+        pod["spec"]["containers"][0]["resources"]["requests"] |= workload.resized
     if workload.never_ready == "next":
         pod["metadata"]["annotations"].pop(f"{PREFIX}never-ready")
     if node is not None:
@@ -165,4 +168,6 @@ def build(scenario: Scenario, world: World) -> NodeNames:
         if plural is None:
             raise ScenarioError(f"manifest of kind {manifest.get('kind')!r}: known are {sorted(PLURAL_OF_KIND)}")
         world.store.create(KINDS[plural].plural, manifest, ACTOR)
+    owned = (OwnersWebhook(each.app, each.requests) for each in scenario.webhooks)
+    world.store.webhooks += [VerticalAutoscalerWebhook(world.store), *owned]
     return names

@@ -45,6 +45,8 @@ def controller_of(workload: WorkloadSpec) -> tuple[str, Json] | None:
         spec |= {"selector": {"matchLabels": selector_of(workload)}}
     if workload.kind in {"Deployment", "StatefulSet"}:
         spec["replicas"] = workload.replicas
+    if workload.pod_replacement_policy is not None:
+        spec["podReplacementPolicy"] = workload.pod_replacement_policy
     if workload.kind == "StatefulSet" and workload.claims:
         spec["volumeClaimTemplates"] = workload.claims
     meta: Json = {"name": workload.name, "namespace": workload.namespace, "labels": selector_of(workload)}

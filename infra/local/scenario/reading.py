@@ -75,6 +75,10 @@ class WorkloadSpec(_ScenarioModel):
     priority: int = 0
     nodes: list[str] = []
     pdb: WorkloadBudget | None = None
+    resized: dict[str, str] = {}
+    """What its first pods request since they were resized in place; the next ones request what the template says."""
+    pod_replacement_policy: Literal["TerminationStarted", "TerminationComplete"] | None = None
+    """Of a Deployment: when it makes a pod anew."""
     claims: list[Json] = []
     """A StatefulSet's volumeClaimTemplates: each of its pods has a disk of each, where it first ran."""
     pod: Json = {}
@@ -106,6 +110,13 @@ class AutoscalerSpec(_ScenarioModel):
     """Nodes as `pool/index` whose deletion fails."""
 
 
+class WebhookSpec(_ScenarioModel):
+    """A mutating webhook that nobody but its owner knows: it writes requests into every new pod of a workload."""
+
+    app: str
+    requests: dict[str, str]
+
+
 class Scenario(_ScenarioModel):
     cluster: str = Field(
         "projects/local/locations/europe-west4/clusters/demo", pattern=r"^projects/.+/locations/.+/clusters/.+$"
@@ -115,6 +126,7 @@ class Scenario(_ScenarioModel):
     time_scale: float = 1.0
     pools: list[PoolSpec]
     workloads: list[WorkloadSpec] = []
+    webhooks: list[WebhookSpec] = []
     kubelet: KubeletSpec = KubeletSpec()
     autoscaler: AutoscalerSpec = AutoscalerSpec()
     topics: list[str] = []

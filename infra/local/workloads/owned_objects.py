@@ -31,6 +31,21 @@ def pod_from(owner: Json, name: str | None = None) -> Json:
     return {"metadata": meta, "spec": template["spec"], "status": {"phase": "Pending"}}
 
 
+def controller_of_pod(store: Store, pod: Json) -> tuple[str, str]:
+    """Kind and name of what stands behind a pod: for a ReplicaSet of a Deployment, that Deployment."""
+    kind, name = _controller(pod)
+    if kind == "ReplicaSet":
+        found = store.find("replicasets", pod["metadata"]["namespace"], name)
+        behind = _controller(found) if found is not None else ("", "")
+        return behind if behind[0] else (kind, name)
+    return kind, name
+
+
+def _controller(thing: Json) -> tuple[str, str]:
+    owners: list[Json] = thing["metadata"].get("ownerReferences") or []
+    return next(((each["kind"], each["name"]) for each in owners if each.get("controller")), ("", ""))
+
+
 def write_status(store: Store, plural: str, owner: Json, status: Json) -> None:
     """Store a controller's status, with the generation it has observed."""
     observed = {**status, "observedGeneration": owner["metadata"]["generation"]}

@@ -86,7 +86,9 @@ class DeploymentController:
             for item in sets
         }
         updated = len(living[wanted["metadata"]["name"]])
-        status = {**_counts([pod for pods in living.values() for pod in pods]), "updatedReplicas": updated}
+        ending = sum(is_terminating(pod) for item in sets for pod in self._store.controlled("pods", item))
+        counts = _counts([pod for pods in living.values() for pod in pods])
+        status = {**counts, "updatedReplicas": updated, "terminatingReplicas": ending}
         write_status(self._store, "deployments", deployment, status)
 
 
@@ -105,9 +107,20 @@ class ReplicaSetController:
     def _sync(self, plural: str, owner: Json) -> None:
         pods = self._store.controlled("pods", owner)
         living = [pod for pod in pods if not is_terminating(pod) and not is_finished(pod)]
+        ending = sum(is_terminating(pod) for pod in pods)
         missing = int(owner["spec"].get("replicas", 1)) - len(living)
+        if missing > 0 and self._waits_for_the_end(owner):
+            missing = max(missing - ending, 0)
         for _ in range(missing):
             self._store.create("pods", pod_from(owner), ACTOR)
         for pod in sorted(living, key=_removal_order)[: max(-missing, 0)]:
             delete_pod(self._store, pod, None, ACTOR)
-        write_status(self._store, plural, owner, _counts(living))
+        write_status(self._store, plural, owner, {**_counts(living), "terminatingReplicas": ending})
+
+    def _waits_for_the_end(self, owner: Json) -> bool:
+        """Whether the Deployment behind a ReplicaSet replaces pods only once they have ended (KEP-5882)."""
+        for each in owner["metadata"].get("ownerReferences") or []:
+            deployment = self._store.find("deployments", owner["metadata"]["namespace"], each["name"])
+            if deployment is not None:
+                return bool(deployment["spec"].get("podReplacementPolicy") == "TerminationComplete")
+        return False

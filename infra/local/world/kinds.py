@@ -48,6 +48,7 @@ KINDS: dict[str, ApiKind] = {
         ApiKind("persistentvolumeclaims", "PersistentVolumeClaim"),
         ApiKind("poddisruptionbudgets", "PodDisruptionBudget", "policy", counts_generations=True),
         ApiKind("jobs", "Job", "batch", counts_generations=True),
+        ApiKind("verticalpodautoscalers", "VerticalPodAutoscaler", "autoscaling.k8s.io", counts_generations=True),
         ApiKind("storageclasses", "StorageClass", "storage.k8s.io", namespaced=False),
         ApiKind("csinodes", "CSINode", "storage.k8s.io", namespaced=False),
         ApiKind("csidrivers", "CSIDriver", "storage.k8s.io", namespaced=False),

@@ -62,6 +62,8 @@ class Store:
         self._order: dict[str, list[Key]] = {}
         self._indexes = {plural: Index() for plural in KINDS}
         self._listeners: list[Callable[[ObjectChange], None]] = []
+        self.webhooks: list[Callable[[str, Json], None]] = []
+        """Asked in turn of everything that is created, which they may change."""
 
     def listen(self, listener: Callable[[ObjectChange], None]) -> None:
         """Notify `listener` of every write, in order."""
@@ -112,6 +114,8 @@ class Store:
         if not meta.get("name"):
             meta["name"] = f"{meta['generateName']}{self.suffix()}"
         meta["namespace"] = meta.get("namespace", "default") if kind.namespaced else ""
+        for webhook in self.webhooks:
+            webhook(plural, fresh)
         key = (meta["namespace"], meta["name"])
         if key in self._objects[plural]:
             raise ExistsError(plural, *key)

@@ -1,0 +1,53 @@
+"""Small worlds in which what comes back is not what left: larger by its template or an autoscaler, or only at the end.
+
+On the second node 480m are free, on the fourth 980m; the third is full. The little autoscaler buys nothing.
+"""
+
+from functools import cache
+from typing import Any, Final
+
+from tests.faults.worlds import Limits, Setting, setting, workload
+
+_STAYS: Final[dict[str, Any]] = {"annotations": {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"}}
+_BESIDE: Final = tuple(
+    workload(name, [place], cpu=cpu, **_STAYS) for name, place, cpu in (("b", 1, 1450), ("c", 2, 1880), ("d", 3, 950))
+)
+_LIMITS: Final = Limits(pool=1, ceiling=1, minimum_nodes=1, pool_minimum=0)
+_SMALL: Final = {"cpu": "400m"}
+
+
+def _world(name: str, *own: dict[str, Any], nodes: int = 3, **more: Any) -> Setting:
+    given: dict[str, Any] = {"limits": _LIMITS, "enabled": False, **more}
+    return setting(name, [*own, *_BESIDE[: nodes - 1]], nodes, **given)
+
+
+def autoscaler(target: str, cpu: str, kind: str = "Deployment", **spec: Any) -> dict[str, Any]:
+    """A VerticalPodAutoscaler of that target."""
+    rows = [{"containerName": "main", "target": {"cpu": cpu, "memory": "256Mi"}}]
+    return {
+        "kind": "VerticalPodAutoscaler",
+        "metadata": {"name": target, "namespace": "default"},
+        "spec": {"targetRef": {"apiVersion": "apps/v1", "kind": kind, "name": target}, **spec},
+        "status": {"recommendation": {"containerRecommendations": rows}},
+    }
+
+
+@cache
+def returning_settings() -> tuple[Setting, ...]:
+    """The worlds, those first in which nothing may move."""
+    at_the_end: dict[str, Any] = {"podReplacementPolicy": "TerminationComplete"}
+    larger = ({"app": "a", "requests": {"cpu": "900m"}},)
+    return (
+        _world("shrunk in place", workload("a", [0], cpu=900, resized=_SMALL)),
+        _world("a stateful pod shrunk in place", workload("a", [0], kind="StatefulSet", cpu=900, resized=_SMALL)),
+        _world("two shrunk in place", workload("a", [0, 0], cpu=400, resized={"cpu": "200m"})),
+        _world("shrunk in place, with room", workload("a", [0], cpu=900, resized=_SMALL), nodes=4),
+        _world("a webhook that nobody knows", workload("a", [0], cpu=400), webhooks=larger),
+        _world("another at the end", workload("a", [0], cpu=400, shutdown=9, **at_the_end)),
+        _world("others at the end, in turns",
+               workload("a", [0, 0], cpu=200, shutdown=6, pdb={"maxUnavailable": 1}, **at_the_end)),
+    )  # fmt: skip
+
+
+FULL: Final = frozenset({"shrunk in place", "a stateful pod shrunk in place", "two shrunk in place"})
+"""Those in which nothing may move: where it would come back it does not fit."""

@@ -1,0 +1,85 @@
+"""The promise where what comes back is not what left."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+
+import pytest
+
+from shared.core.cluster.pod import Pod
+from shared.core.cluster.vertical_autoscaler import VerticalAutoscaler
+from shared.core.cluster.workloads import Workload
+from shared.store import snapshots
+from tests.faults.catalog import each_call, provider_actions
+from tests.faults.history import History, run
+from tests.faults.installation import Installation
+from tests.faults.measured_waits import measured_waits
+from tests.faults.mutants import swapped
+from tests.faults.oracle import breaches
+from tests.faults.returning_worlds import FULL, returning_settings
+from tests.faults.running import Record, assert_kept
+from tests.faults.waiting_times import MOST_UNSCHEDULABLE
+from tests.faults.worlds import Setting
+
+SHARE = 5
+"""One of so many is run where the plain worlds run all."""
+each_world = pytest.mark.parametrize("setting", returning_settings(), ids=lambda setting: setting.name)
+
+
+def evictions(end: Installation) -> int:
+    return sum(entry["type"] == "eviction" for entry in end.cloud.world.record.entries)
+
+
+@each_world
+def test_a_history_without_faults_keeps_the_promise_and_moves_only_what_fits(setting: Setting) -> None:
+    end = run(History(setting))
+
+    assert breaches(end) == []
+    assert (evictions(end) == 0) is (setting.name in FULL)
+
+
+def test_where_nothing_tells_the_node_is_given_back_and_all_run_again() -> None:
+    (setting,) = (each for each in returning_settings() if each.name == "a webhook that nobody knows")
+    end = run(History(setting))
+    pods = {pod["metadata"]["labels"]["app"]: pod for pod in end.cloud.world.store.all("pods")}
+
+    assert max(measured_waits(end)) <= MOST_UNSCHEDULABLE
+    assert pods["a"]["spec"]["containers"][0]["resources"]["requests"]["cpu"] == "900m"
+    assert all(pod["status"]["phase"] == "Running" for pod in pods.values())
+
+
+@contextmanager
+def as_they_left() -> Iterator[None]:
+    """Ebb believes that what comes back is what left."""
+
+    def unchanged(
+        pods: Iterable[Pod], workloads: Mapping[str, Workload], autoscalers: Iterable[VerticalAutoscaler] = ()
+    ) -> tuple[Pod, ...]:
+        del workloads, autoscalers
+        return tuple(pods)
+
+    with swapped(snapshots, "as_they_return", unchanged):
+        yield
+
+
+@pytest.mark.parametrize("name", sorted(FULL))
+def test_who_books_a_pod_as_it_left_is_seen(name: str) -> None:
+    (setting,) = (each for each in returning_settings() if each.name == name)
+    with as_they_left():
+        found = breaches(run(History(setting)))
+
+    assert any("the first eviction" in fault for fault in found)
+
+
+@pytest.mark.slow
+@each_world
+@pytest.mark.parametrize("family", ["kill", "failure", "pause"])
+def test_nothing_that_happens_at_a_call_breaks_the_promise(
+    family: str, setting: Setting, record_property: Record
+) -> None:
+    assert_kept(each_call(family, setting), record_property, parts=SHARE)
+
+
+@pytest.mark.slow
+@each_world
+def test_no_action_of_gke_breaks_the_promise(setting: Setting, record_property: Record) -> None:
+    assert_kept(provider_actions(setting), record_property, parts=SHARE)
