@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 
 from shared.core.cluster.disruption_budget import PodDisruptionBudget
 from shared.core.cluster.pod import PodClass
@@ -10,6 +11,7 @@ from shared.core.cluster.selectors import Labels
 from shared.core.cluster.workloads import UNKNOWN, Workload
 from shared.core.policy import DrainSettings, PodRules, PoolPolicy
 from shared.core.reasons import Finding
+from shared.core.rules.budget_index import BudgetIndex
 from shared.core.rules.volumes import VolumeFacts
 
 
@@ -35,17 +37,15 @@ class DrainContext:
     shortages: dict[PodClass, Finding | None] = field(default_factory=dict, repr=False, compare=False)
     """What `workload_rules.shortage` has found."""
     _budgets: dict[PodClass, tuple[PodDisruptionBudget, ...]] = field(default_factory=dict, repr=False, compare=False)
-    _by_namespace: dict[str, list[PodDisruptionBudget]] = field(default_factory=dict, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        for budget in self.disruption_budgets:
-            self._by_namespace.setdefault(budget.namespace, []).append(budget)
+    @cached_property
+    def _index(self) -> BudgetIndex:
+        return BudgetIndex(self.disruption_budgets)
 
     def budgets_of(self, spec: PodClass) -> tuple[PodDisruptionBudget, ...]:
         """Return the PDBs that match a pod."""
         if spec not in self._budgets:
-            near = self._by_namespace.get(spec.namespace, ())
-            self._budgets[spec] = tuple(budget for budget in near if budget.matches(spec))
+            self._budgets[spec] = self._index.matching(spec)
         return self._budgets[spec]
 
     def is_protected(self, spec: PodClass) -> bool:
