@@ -130,7 +130,7 @@ def why_not(  # noqa: PLR0913 - each is something that a person may type
     at: At = None,
     top: Annotated[
         int, typer.Option("--top", metavar="N", min=1, help="Try this many changes, those that hold most money first.")
-    ] = 10,
+    ] = 20,
     output: OutputAs = Output.TABLE,
     prices: PriceTable = None,
     discount: Discounts = None,
@@ -138,7 +138,8 @@ def why_not(  # noqa: PLR0913 - each is something that a person may type
 ) -> None:
     """Say which single change would free most money: a constraint, a budget, an annotation, a limit, a minimum.
 
-    Each is taken away by itself and all is planned anew. Changes nothing.
+    Each is taken away by itself from the policy at rest, the rung of the
+    ladder that ebb plan prints, and followed to the next rest. Changes nothing.
 
     Examples:
       ebb why-not --dump cluster.json --policy policy.yaml

@@ -23,6 +23,7 @@ def _rung(step: LadderStep, ladder: Ladder) -> dict[str, Any]:
         "cost_per_month": float(round(dollars_a_month(step.cost), 2)),
         "evictions": step.evictions,
         "removed": step.gone,
+        "is_rest": step.is_rest,
         "by": rfc3339(ladder.by) if is_rest and ladder.by else None,
         "held_up": _counted("seconds", ladder.held_up) if is_rest else [],
         "never": _counted("nodes", ladder.never) if is_rest else [],

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from functions.cli.format import clock, count, monthly, span, yearly
+from functions.cli.format import clock, count, monthly, some, span, yearly
 from shared.core.forecast.ladder import Ladder, LadderStep, Rung
 from shared.core.reasons import Reason
 
@@ -22,7 +22,9 @@ _TITLES: Final = {
 }
 _WISHES: Final = {
     "jobs": "moving running Jobs",
-    "limits": "no ratio limits, counts and excess",
+    "limits": "no ratio limits",
+    "required_count": "no required count of nodes",
+    "excess": "no excess nodes asked for",
     "pools": "all pools enabled",
     "local_storage": "moving local storage",
     "pdb": "room in {about}",
@@ -30,6 +32,7 @@ _WISHES: Final = {
 UNTRIED: Final = (
     "A cluster of this size is told in few large rounds, and what relaxing would add was not tried: ebb why-not does."
 )
+CUT_SHORT: Final = "What relaxing adds was followed for a few rounds, and may be more: ebb why-not follows it further."
 _MOST_HELD: Final = 2
 
 
@@ -73,8 +76,17 @@ def sentences(ladder: Ladder, now: datetime) -> Iterator[str]:
         yield "At rest counts what the autoscaler takes by itself meanwhile, too."
     for reason, nodes in sorted(ladder.never.items(), key=lambda each: -each[1]):
         yield f"{count(nodes, 'node')} could go, and never may: {reason.value}. {reason.sentence}"
+    if ladder.idle:
+        yield f"Adding nothing by itself: {some([wish(each) for each in ladder.idle])}."
+    if not all(each.is_rest for each in ladder.relaxed):
+        yield CUT_SHORT
     if ladder.untried:
         yield UNTRIED
+
+
+def wish(step: LadderStep) -> str:
+    """Return what is given up in a relaxed rung, in words."""
+    return _WISHES[step.wish].format(about=step.about)
 
 
 def _held(held_up: Mapping[Reason, int]) -> str:
@@ -89,7 +101,7 @@ def _rounded(length: timedelta) -> timedelta:
 
 
 def _row(step: LadderStep, whose: str) -> LadderRow:
-    title = f"  + {_WISHES[step.wish].format(about=step.about)}" if step.wish else _TITLES[step.rung]
+    title = f"  + {wish(step)}" if step.wish else _TITLES[step.rung]
     each = f"{step.evictions / step.gone:.1f}" if step.gone else "-"
     money = monthly(step.cost), yearly(step.cost)
     return LadderRow(title.format(whose=whose), f"{step.nodes:,}", *money, each, relaxed=bool(step.wish))

@@ -6,11 +6,12 @@ Must not leave a key out where there is nothing to say.
 from fractions import Fraction
 from typing import Any, Final
 
-from functions.cli.format import dollars
+from functions.cli.format import dollars, dollars_a_month, rfc3339
 from functions.cli.why_not.how import how
+from shared.core.forecast.policy_at_rest import PolicyAtRest
+from shared.core.forecast.why_not import Freed, WhyNot
 from shared.core.planning.lifting import Subject
 from shared.core.planning.subjects import Held
-from shared.core.planning.why_not import Freed, WhyNot
 
 SCHEMA: Final = 1
 
@@ -20,9 +21,24 @@ def document(found: WhyNot, cluster: str) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "cluster": cluster or None,
-        "at_rest": {"nodes": found.nodes, "saving_per_hour": _money(dollars(found.saving))},
+        "at_rest": _at_rest(found.base),
         "changes": [_change(each) for each in found.freed],
+        "hopeless": [_held(each) for each in found.hopeless],
+        "passing": [_held(each) for each in found.passing],
         "not_tried": [_held(each) for each in found.left],
+    }
+
+
+def _at_rest(base: PolicyAtRest) -> dict[str, Any]:
+    """Return the rung `policy_at_rest` of the ladder: what is gone until then, and what is left."""
+    left, rest = base.rest.snapshot.nodes, base.rest
+    return {
+        "nodes": len(base.situation.snapshot.nodes) - len(left),
+        "saving_per_hour": _money(dollars(base.saving)),
+        "nodes_left": len(left),
+        "cost_per_month": float(round(dollars_a_month(base.prices.of_all(left)), 2)),
+        "by": rfc3339(rest.by) if rest.by else None,
+        "is_rest": rest.is_rest,
     }
 
 
@@ -32,6 +48,7 @@ def _change(freed: Freed) -> dict[str, Any]:
         "frees_nodes": freed.nodes,
         "frees_per_hour": _money(dollars(freed.saving)),
         "how": how(freed.subject),
+        "is_rest": freed.is_rest,
     }
 
 

@@ -7,11 +7,13 @@ import typer
 from functions.cli.documents import print_document
 from functions.cli.inputs import NO_MARKS, Sources, gather
 from functions.cli.options import Output
+from functions.cli.plan.ladder_rows import DEFAULTS, POLICY
 from functions.cli.plan.notes import show_notes
 from functions.cli.plan.remembered import remembered
 from functions.cli.terminal import printing
 from functions.cli.why_not import as_json, page
-from shared.core.planning.why_not import why_not
+from shared.collector import no_search_for_cycles
+from shared.core.forecast.why_not import why_not
 from shared.core.rules.situation import Situation
 from shared.errors import BadInput
 
@@ -29,14 +31,15 @@ def show_changes(sources: Sources, most: int, output: Output) -> None:
         raise BadInput(PARTIAL.format(why=inputs.partial))
     past = remembered(inputs.snapshot, assume_marked=False)
     situation = Situation(inputs.snapshot, past.state, inputs.policy)
-    found = why_not(situation, inputs.prices, most, _told)
+    with no_search_for_cycles():
+        found = why_not(situation, past.marks, inputs.prices, most, _told)
     notes = tuple(past.note if note == NO_MARKS else note for note in inputs.notes)
     if output is not Output.TABLE:
         print_document(as_json.document(found, inputs.snapshot.cluster), output, notes)
         return
     with printing() as console:
         show_notes(console, notes)
-        page.show(console, found, sum(inputs.prices.of(node).per_hour for node in inputs.snapshot.nodes))
+        page.show(console, found, POLICY if sources.policy else DEFAULTS)
 
 
 def _told(done: int, of_all: int) -> None:

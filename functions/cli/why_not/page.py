@@ -12,9 +12,10 @@ from rich.text import Text
 
 from functions.cli.format import count, monthly, some
 from functions.cli.why_not.how import how
+from shared.core.forecast.why_not import Freed, WhyNot
 from shared.core.placement.exclusions import Exclusion
 from shared.core.planning.lifting import Subject
-from shared.core.planning.why_not import Freed, WhyNot
+from shared.core.planning.subjects import Held
 from shared.core.reasons import Reason
 
 _WORDS: Final[Mapping[Reason, str]] = {Exclusion.ROOM: "headroom"}
@@ -22,28 +23,51 @@ _SENTENCES: Final[Mapping[Reason, str]] = {
     Exclusion.ROOM: "The share of each remaining node that the policy keeps free.",
 }
 """What a change is called where the reason speaks of a single node."""
+AT_LEAST: Final = "\nWhat ends in + was followed for a number of rounds only: it frees at least so much."
 
 
-def show(console: Console, found: WhyNot, cost: int) -> None:
-    """Print what the policy reaches, what single changes free, and what was not tried."""
-    reached = f"{count(found.nodes, 'node')} of {monthly(found.saving)} a month"
-    console.print(
-        f"Of the cluster as it is, Ebb alone would take {reached}, of {monthly(cost)}, once all that only takes time "
-        "has passed. What the autoscaler takes besides, and what opens up after that, is in the ladder of ebb plan."
-    )
+def show(console: Console, found: WhyNot, whose: str) -> None:
+    """Print what the policy comes to, what single changes free beyond it, and what was not tried."""
+    console.print(base(found, whose))
     freeing = [each for each in found.freed if each.saving]
-    idle = [each for each in found.freed if not each.saving]
+    idle = [each.held for each in found.freed if not each.saving]
     if freeing:
-        console.print("Each of these changes alone, planned anew, would free so much more:\n")
+        console.print("Each of these changes alone, planned anew from there until nothing more goes, frees:\n")
         console.print(_table(freeing))
+        if not all(each.is_rest for each in freeing):
+            console.print(AT_LEAST)
     else:
         console.print("No single change that was tried would free more.")
-    if idle:
-        console.print(f"\n{count(len(idle), 'change')} would free nothing alone: {_names(idle)}.", style="dim")
-    if found.left:
-        most = monthly(found.left[0].cost)
-        left = count(len(found.left), "change")
-        console.print(f"\n{left} not tried, each on nodes of {most} a month at most: --top N tries more.")
+    for number, line in enumerate(_others(found, idle)):
+        console.print(line if number else f"\n{line}", style="dim")
+
+
+def base(found: WhyNot, whose: str) -> str:
+    """Return what is there now, and what the policy comes to: the rung of the ladder."""
+    nodes, left, prices = found.base.situation.snapshot.nodes, found.base.rest.snapshot.nodes, found.base.prices
+    return (
+        f"{count(len(nodes), 'node')} for {monthly(prices.of_all(nodes))} a month now; {whose} at rest: "
+        f"{count(len(left), 'node')} for {monthly(prices.of_all(left))}, as in the ladder of ebb plan."
+    )
+
+
+def _others(found: WhyNot, idle: Sequence[Held]) -> Sequence[str]:
+    """Return a sentence for each group of changes that are not in the table, with the most that one of them holds."""
+    rows = (
+        (idle, "{changes} tried would free nothing alone: {names}."),
+        (found.hopeless, "{changes} cannot free anything, by the bound: {names}."),
+        (
+            found.passing,
+            "{changes} not tried, for at rest something else keeps these, too (of {most} a month at most): {names}.",
+        ),
+        (found.left, "{changes} not tried, each on nodes of {most} a month at most (--top N tries more): {names}."),
+    )
+    return [_told(text, held) for held, text in rows if held]
+
+
+def _told(text: str, held: Sequence[Held]) -> str:
+    most = monthly(max(each.cost for each in held))
+    return text.format(changes=count(len(held), "change"), names=_names(held), most=most)
 
 
 def _table(freed: Sequence[Freed]) -> Table:
@@ -52,7 +76,8 @@ def _table(freed: Sequence[Freed]) -> Table:
     table.add_column("nodes", justify="right", no_wrap=True)
     table.add_column("without", overflow="fold")
     for each in freed:
-        table.add_row(monthly(each.saving), f"{each.nodes:+,}", Text(_named(each.subject), style="bold"))
+        more = "" if each.is_rest else "+"
+        table.add_row(f"{monthly(each.saving)}{more}", f"{each.nodes:,}", Text(_named(each.subject), style="bold"))
         table.add_row("", "", _SENTENCES.get(each.subject.reason, each.subject.reason.sentence))
         table.add_row("", "", Text(how(each.subject), style="cyan"))
     return table
@@ -63,5 +88,5 @@ def _named(subject: Subject) -> str:
     return " ".join(filter(None, (word, subject.object, subject.detail)))
 
 
-def _names(idle: Sequence[Freed]) -> str:
-    return some([_named(each.subject) for each in idle], 4)
+def _names(held: Sequence[Held]) -> str:
+    return some([_named(each.subject) for each in held], 4)

@@ -48,6 +48,8 @@ class Rest:
     never: Mapping[Reason, int] = field(default_factory=Counter[Reason])
     """How many nodes a limit keeps that does not open within half a year."""
     is_rest: bool = True
+    rounds: int = 0
+    """How many it took."""
 
     @cached_property
     def unneeded(self) -> tuple[str, ...]:
@@ -94,7 +96,9 @@ def left_alone(start: Rest) -> Rest:
 def under_policy(start: Rest, passes: OpenPass, pace: Pace, effort: Effort) -> Rest:
     """Return what the policy's passes and the autoscaler beside them leave."""
     rest, is_rest, turns = start, False, _Turns(pace.now + profile_of(start.snapshot).unneeded)
-    for _ in range(effort.rounds):
+    rounds = 0
+    while rounds < effort.rounds and not is_rest:
+        rounds += 1
         names = rest.unneeded
         drains = passes(announced(rest.snapshot, names))
         until = turns.until(len(names), effort.slices) if names and drains else pace.now + 2 * HORIZON
@@ -106,13 +110,11 @@ def under_policy(start: Rest, passes: OpenPass, pace: Pace, effort: Effort) -> R
         passes.keep(each.node for each in drains if each.node.name in told.never.union(going).difference(step.gone))
         rest = rest.after(step)
         is_rest = not step.gone and not drains
-        if is_rest:
-            break
         if names and drains:
             pace.wait_until(until)
     left = Counter(reason for name, reason in pace.never.items() if name in rest.snapshot.node_by_name)
     begins = {name: pace.begins[name] for name in rest.order if name in pace.begins}
-    return replace(rest, begins=begins, by=pace.ended, held_up=pace.held_up, never=left, is_rest=is_rest)
+    return replace(rest, begins=begins, by=pace.ended, held_up=pace.held_up, never=left, is_rest=is_rest, rounds=rounds)
 
 
 @dataclass

@@ -8,16 +8,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Final
 
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.forecast.at_rest import Effort, Rest, beginning, left_alone, pace_of, under_policy
+from shared.core.forecast.at_rest import Rest, left_alone
 from shared.core.forecast.bound import bound
-from shared.core.forecast.open_pass import OpenPass
-from shared.core.forecast.relaxing import Relaxation, relaxations
+from shared.core.forecast.policy_at_rest import PolicyAtRest, policy_at_rest
+from shared.core.forecast.relaxing import relaxations
 from shared.core.planning.prices import Prices
 from shared.core.reasons import Reason
-from shared.core.records.state import ClusterState, PoolMarks
+from shared.core.records.state import PoolMarks
 from shared.core.rules.situation import Situation
 
 
@@ -45,6 +44,8 @@ class LadderStep:
     """Of a relaxed rung: what was given up."""
     about: str = ""
     """And what that is about: a PodDisruptionBudget."""
+    is_rest: bool = True
+    """Whether it was followed until nothing more went."""
 
 
 @dataclass(frozen=True)
@@ -72,24 +73,12 @@ class Ladder:
     """The nodes that are gone at rest, one after another."""
     begins: Mapping[str, datetime] = field(default_factory=dict)
     """When the drain of each of them begins that goes by the policy; the others are the autoscaler's."""
+    idle: tuple[LadderStep, ...] = ()
+    """Wishes whose loss was tried, and lets no further node go by itself."""
 
     @property
     def steps(self) -> tuple[LadderStep, ...]:
         return (self.now, self.alone, self.at_rest, *self.relaxed, self.bound)
-
-
-_UP_TO: Final = (
-    (400, Effort(share=0.1, slices=4, rounds=60), Effort(share=1.0, slices=1, rounds=12)),
-    (3_000, Effort(share=0.1, slices=3, rounds=30), Effort(share=1.0, slices=1, rounds=4)),
-    (30_000, Effort(share=0.5, slices=1, rounds=6), Effort(share=1.0, slices=1, rounds=1)),
-)
-_LARGE: Final = Effort(share=1.0, slices=1, rounds=2)
-
-
-def _efforts(snapshot: Snapshot) -> tuple[Effort, Effort | None]:
-    """Return how much is tried, and for each wish given up; in large clusters wishes are not tried."""
-    size = len(snapshot.nodes) + len(snapshot.pods)
-    return next(((effort, wishes) for most, effort, wishes in _UP_TO if size <= most), (_LARGE, None))
 
 
 def ladder(
@@ -97,53 +86,36 @@ def ladder(
 ) -> Ladder:
     """Return the ladder of a cluster; `assume_marked`: as if each node that could go had been marked long ago."""
     snapshot = situation.snapshot
-    effort, wishes = _efforts(snapshot)
-    start = beginning(situation)
-    alone = left_alone(start)
-    passes = OpenPass(situation, marks, prices, effort.share, marked=assume_marked)
-    rest = under_policy(start, passes, pace_of(situation), effort)
-    relaxed = tuple(_relaxed(situation, rest, passes, prices, wishes)) if wishes else ()
+    told = policy_at_rest(situation, marks, prices, assume_marked=assume_marked)
+    rest, tried = told.rest, told.size.onward > 0
+    wishes = tuple(_relaxed(told)) if tried else ()
     least = bound(snapshot, prices, situation.state)
     return Ladder(
-        now=LadderStep(Rung.NOW, len(snapshot.nodes), cost(snapshot, prices)),
-        alone=_step(Rung.AUTOSCALER_ALONE, alone, prices),
+        now=LadderStep(Rung.NOW, len(snapshot.nodes), prices.of_all(snapshot.nodes)),
+        alone=_step(Rung.AUTOSCALER_ALONE, left_alone(told.start), prices),
         at_rest=_step(Rung.POLICY_AT_REST, rest, prices),
-        relaxed=relaxed,
+        relaxed=tuple(each for each in wishes if each.gone > told.anyway.gone),
         bound=LadderStep(Rung.BOUND, least.nodes, least.cost),
         by=rest.by,
         held_up=rest.held_up,
         never=rest.never,
-        untried=wishes is None or not rest.is_rest,
+        untried=not tried or not rest.is_rest,
         gone=frozenset(node.name for node in snapshot.nodes) - {node.name for node in rest.snapshot.nodes},
         left=rest.snapshot,
         order=rest.order,
         begins=rest.begins,
+        idle=tuple(each for each in wishes if each.gone <= told.anyway.gone),
     )
 
 
-def cost(snapshot: Snapshot, prices: Prices) -> int:
-    """Return what all nodes cost, in micro-dollars an hour."""
-    return sum(prices.of(node).per_hour for node in snapshot.nodes)
-
-
 def _step(rung: Rung, rest: Rest, prices: Prices, wish: str = "", about: str = "") -> LadderStep:
-    nodes = len(rest.snapshot.nodes)
-    return LadderStep(rung, nodes, cost(rest.snapshot, prices), rest.evictions, rest.gone, wish, about)
+    nodes = rest.snapshot.nodes
+    return LadderStep(rung, len(nodes), prices.of_all(nodes), rest.evictions, rest.gone, wish, about, rest.is_rest)
 
 
-def _relaxed(
-    situation: Situation, rest: Rest, passes: OpenPass, prices: Prices, effort: Effort
-) -> Iterator[LadderStep]:
-    """Yield a rung for each wish whose loss lets further nodes go, the best first."""
-    rows = [
-        _step(Rung.RELAXED, _without(each, situation.state, rest, prices, effort), prices, each.word, each.about)
-        for each in relaxations(situation.policy, rest.snapshot, passes.decisions)
-    ]
-    yield from sorted((each for each in rows if each.gone > rest.gone), key=lambda each: each.cost)
-
-
-def _without(relaxation: Relaxation, state: ClusterState, rest: Rest, prices: Prices, effort: Effort) -> Rest:
-    situation = Situation(relaxation.snapshot, state, relaxation.policy)
-    passes = OpenPass(situation, {}, prices, effort.share, marked=True)
-    start = Rest(relaxation.snapshot, rest.gone, rest.evictions)
-    return under_policy(start, passes, pace_of(situation), effort)
+def _relaxed(told: PolicyAtRest) -> Iterator[LadderStep]:
+    """Yield what comes of each wish that alone keeps a node, the best first."""
+    wishes = relaxations(told.situation.policy, told.rest.snapshot, told.decisions)
+    rows = ((each, told.onward(each.policy, each.snapshot)) for each in wishes)
+    steps = (_step(Rung.RELAXED, rest, told.prices, each.word, each.about) for each, rest in rows)
+    yield from sorted(steps, key=lambda each: each.cost)

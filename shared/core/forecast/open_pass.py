@@ -60,6 +60,11 @@ class OpenPass:
             for node, reason in rows
         )
 
+    @property
+    def has_kept(self) -> bool:
+        """Whether there are nodes that it asks for no more."""
+        return bool(self._kept)
+
     def keep(self, nodes: Iterable[Node]) -> None:
         """Ask for these nodes no more."""
         for node in nodes:

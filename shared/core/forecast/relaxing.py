@@ -51,13 +51,19 @@ _WISHES: Final = (
                 Unremovable.CPU_ABOVE_LIMIT,
                 Unremovable.MEMORY_ABOVE_LIMIT,
                 Unremovable.ACCELERATOR_ABOVE_LIMIT,
-                Unremovable.TOO_FEW_UNDERUTILIZED,
-                Unremovable.NO_EXCESS,
             }
         ),
-        lambda pool: replace(
-            pool, cpu_limit=Fraction(1), memory_limit=Fraction(1), required_count=1, excess_threshold=Fraction(0)
-        ),
+        lambda pool: replace(pool, cpu_limit=Fraction(1), memory_limit=Fraction(1)),
+    ),
+    _Wish(
+        "required_count",
+        frozenset({Unremovable.TOO_FEW_UNDERUTILIZED}),
+        lambda pool: replace(pool, required_count=1),
+    ),
+    _Wish(
+        "excess",
+        frozenset({Unremovable.NO_EXCESS}),
+        lambda pool: replace(pool, excess_threshold=Fraction(0)),
     ),
     _Wish(
         "pools",

@@ -60,7 +60,7 @@ def make_plan(
         orders=_orders(selection, prices),
         marks=updated,
         pods=len(snapshot.pods),
-        cost=_cost(snapshot, prices),
+        cost=prices.of_all(snapshot.nodes),
         excess=surplus,
         at_rest=selection.at_rest,
     )
@@ -86,7 +86,7 @@ def plan_without_policy(
         ),
         marks=marks,
         pods=len(snapshot.pods),
-        cost=_cost(snapshot, prices),
+        cost=prices.of_all(snapshot.nodes),
     )
 
 
@@ -142,7 +142,3 @@ def _orders(selection: Selection, prices: Prices) -> tuple[PlannedOrder, ...]:
 def _priced(decisions: Iterable[NodeDecision], snapshot: Snapshot, prices: Prices) -> tuple[NodeDecision, ...]:
     """Return the decisions, each with what its node costs."""
     return tuple(replace(each, cost=prices.of(snapshot.node_by_name[each.name]).per_hour) for each in decisions)
-
-
-def _cost(snapshot: Snapshot, prices: Prices) -> int:
-    return sum(prices.of(node).per_hour for node in snapshot.nodes)

@@ -110,7 +110,7 @@ def _metrics_of(
         allocatable=total(each.allocatable for each in rows),
         requested=total(each.requested for each in rows),
         excess=excess,
-        cost=sum(prices.of(node).per_hour for node in nodes),
+        cost=prices.of_all(nodes),
         saving=sum(order.saving for order in plan.orders if order.node in names),
     )
 

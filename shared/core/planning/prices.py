@@ -6,7 +6,7 @@ keep. Must not use floats, nor read files.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -100,6 +100,10 @@ class Prices:
             self._known[kind] = None if listed is None else self._price(listed, node)
         known = self._known[kind]
         return known or self._price(self._by_allocatable(node.allocatable), node, estimated=True)
+
+    def of_all(self, nodes: Iterable[Node]) -> int:
+        """Return what these nodes cost together, in micro-dollars per hour."""
+        return sum(self.of(node).per_hour for node in nodes)
 
     @cached_property
     def _known(self) -> dict[object, Price | None]:

@@ -1,10 +1,10 @@
 """Which single changes there are to be tried on one picture: only of what stands in a node's way, with what it holds.
 
 A change is worth trying only where nothing else keeps a node, so that money counts for a change where it stands alone.
-Must not try anything.
+What time opens by itself (a window, an age, a gap) is no answer, and left out. Must not try anything.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from shared.core.cluster.disruption_budget import PodDisruptionBudget
@@ -13,14 +13,16 @@ from shared.core.cluster.pod import Pod
 from shared.core.placement import Simulation
 from shared.core.placement.exclusions import Exclusion
 from shared.core.placement.landing import landings
-from shared.core.planning.candidates import AssessedNode
+from shared.core.planning.candidates import AssessedNode, assess_nodes
+from shared.core.planning.counting import counts_and_excess
 from shared.core.planning.lifting import Scope, Subject, workload_of
 from shared.core.planning.lifts import LIFTS
 from shared.core.planning.prices import Prices
-from shared.core.planning.reach import Reach
+from shared.core.planning.savings import with_savings
 from shared.core.planning.selection import planned_simulation
-from shared.core.policy import PoolPolicy
+from shared.core.planning.timeless import without_calendar
 from shared.core.reasons import Blocker, PodBlock, Unremovable
+from shared.core.rules.counts import NodeCounts
 from shared.core.rules.disruption_budgets import lets_go
 from shared.core.rules.gates import blockers
 from shared.core.rules.situation import Situation
@@ -35,45 +37,42 @@ class Held:
     cost: int
 
 
-def subjects(base: Reach, prices: Prices) -> tuple[Held, ...]:
-    """Return the changes that might free a node, those that hold most money first."""
-    simulation = _at_rest(base)
-    reached = set(base.nodes)
+def subjects(situation: Situation, prices: Prices) -> tuple[Held, ...]:
+    """Return the changes that might free a node of a cluster at rest, those that hold most money first."""
+    timeless = Situation(situation.snapshot, situation.state, without_calendar(situation.policy))
+    assessed = with_savings(assess_nodes(timeless), timeless, prices)
+    counts, _ = counts_and_excess(timeless, assessed)
+    simulation = planned_simulation(timeless)
     rows: dict[Subject, list[Node]] = {}
-    for assessed in base.rows:
-        if assessed.node.name in reached or assessed.claimed_by:
-            continue
-        for subject in dict.fromkeys(_of(assessed, base, simulation)):
-            rows.setdefault(subject, []).append(assessed.node)
-    held = (Held(each, tuple(node.name for node in own), _cost(own, prices)) for each, own in rows.items())
+    for each in sorted(assessed, key=lambda row: bool(_gates(row, counts))):
+        found = dict.fromkeys(_of(each, timeless, counts, simulation))
+        for subject in found:
+            rows.setdefault(subject, []).append(each.node)
+    held = (Held(each, tuple(node.name for node in own), prices.of_all(own)) for each, own in rows.items())
     return tuple(sorted(held, key=lambda each: (-each.cost, each.subject.reason.value, each.subject.object)))
 
 
-def _cost(nodes: Iterable[Node], prices: Prices) -> int:
-    return sum(prices.of(node).per_hour for node in nodes)
+def _gates(assessed: AssessedNode, counts: NodeCounts) -> Sequence[Blocker]:
+    """Return the closed gates that a change opens, of a node that nothing else of its own keeps."""
+    if not assessed.is_candidate:
+        return ()
+    return [each for each in blockers(counts, assessed.node, assessed.reason) if each.reason in LIFTS]
 
 
-def _at_rest(base: Reach) -> Simulation:
-    """Return where the cluster stands once all is gone that the policy reaches."""
-    simulation = planned_simulation(base.situation)
-    for name in base.nodes:
-        simulation.try_remove(name)
-    return simulation
-
-
-def _of(assessed: AssessedNode, base: Reach, simulation: Simulation) -> Iterator[Subject]:
-    """Yield what alone keeps a node: one subject of its blockers, or whatever limits or rules refuse a candidate."""
-    gates = blockers(base.counts, assessed.node, assessed.reason)
+def _of(assessed: AssessedNode, situation: Situation, counts: NodeCounts, simulation: Simulation) -> Iterator[Subject]:
+    """Yield what alone keeps a node: one subject of its blockers, one gate, or whatever rules refuse its pods."""
+    if assessed.claimed_by:
+        return
     if assessed.blockers:
-        found = set(_of_blockers(assessed, base.situation))
+        found = set(_of_blockers(assessed, situation))
         if len(found) == 1:
             yield from (each for each in found if each is not None)
         return
-    yield from (_of_gate(each, assessed.node) for each in gates if each.reason in LIFTS)
-    if simulation.try_remove(assessed.node.name) is None:
-        yield from _limits(assessed.node, base.situation)  # it fits: something has to remain
-        return
-    yield from _of_places(assessed, base.situation, simulation)
+    gates = {_of_gate(each, assessed.node) for each in _gates(assessed, counts)}
+    if not gates:
+        yield from _of_places(assessed, situation, simulation)
+    elif len(gates) == 1 and simulation.try_remove(assessed.node.name) is None:
+        yield from gates
 
 
 def _of_blockers(assessed: AssessedNode, situation: Situation) -> Iterator[Subject | None]:
@@ -120,24 +119,6 @@ def _of_gate(blocker: Blocker, node: Node) -> Subject:
             return Subject(blocker.reason, node.pool)
         case _:
             return Subject(blocker.reason)
-
-
-def _limits(node: Node, situation: Situation) -> Iterator[Subject]:
-    """Yield every limit that may be what keeps a node whose pods all have a place: gates see only the next node."""
-    policy, pool = situation.policy, situation.snapshot.pools.get(node.pool)
-    own: PoolPolicy = policy.pool(node.pool)
-    if pool is not None and (pool.min_per_zone or pool.min_total):
-        yield Subject(Unremovable.POOL_AT_MINIMUM, node.pool)
-    if situation.snapshot.minimum.amounts:
-        yield Subject(Unremovable.RESOURCE_MINIMUM)
-    if policy.minimum_nodes:
-        yield Subject(Unremovable.MINIMUM_NODES)
-    if policy.minimum_non_tainted_nodes:
-        yield Subject(Unremovable.MINIMUM_NON_TAINTED)
-    if own.required_count > 1:
-        yield Subject(Unremovable.TOO_FEW_UNDERUTILIZED, node.pool)
-    if own.excess_threshold:
-        yield Subject(Unremovable.NO_EXCESS, node.pool)
 
 
 def _of_places(assessed: AssessedNode, situation: Situation, simulation: Simulation) -> Iterator[Subject]:

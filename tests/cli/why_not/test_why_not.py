@@ -1,6 +1,7 @@
 """`ebb why-not` from a dump to the page; and how each change would be made."""
 
 import json
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
@@ -11,13 +12,18 @@ from typer.testing import CliRunner
 from functions.cli.main import app
 from functions.cli.why_not.as_json import document
 from functions.cli.why_not.how import HOW, how
-from functions.cli.why_not.page import show
+from functions.cli.why_not.page import AT_LEAST, show
+from shared.adapters.prices import load
+from shared.core.forecast.policy_at_rest import policy_at_rest
+from shared.core.forecast.why_not import Freed, WhyNot
 from shared.core.placement.exclusions import Exclusion
 from shared.core.planning.lifting import Subject
 from shared.core.planning.lifts import LIFTS
 from shared.core.planning.subjects import Held
-from shared.core.planning.why_not import Freed, WhyNot
 from shared.core.reasons import PodBlock, Reason, Unremovable
+from shared.core.records.state import ClusterState
+from shared.core.rules.situation import Situation
+from tests.builders import cluster, node, pod, policy
 from tests.cli import dumps
 from tests.cli.plan.plans import DOLLAR
 
@@ -49,43 +55,63 @@ def test_a_change_is_made_by(expected: str, subject: Subject) -> None:
     assert how(subject).startswith(expected)
 
 
+BASE = policy_at_rest(
+    Situation(cluster([node("n1"), node("n2")], [pod("p", on="n1", cpu=2)]), ClusterState(), policy()), {}, load()
+)
 FOUND = WhyNot(
-    nodes=3,
-    saving=DOLLAR,
+    base=BASE,
     freed=(
         Freed(Held(Subject(PodBlock.PDB_NEVER_ALLOWS, "shop/db"), ("n1", "n2"), DOLLAR), 2, DOLLAR // 2),
         Freed(Held(Subject(Exclusion.SPREAD, "shop/Deployment/cart"), ("n3",), DOLLAR), 0, 0),
     ),
+    hopeless=(Held(Subject(Unremovable.TAINTED, "a", "mine"), ("n5",), DOLLAR),),
     left=(Held(Subject(Unremovable.CORDONED_BY_OTHER, "n9"), ("n9",), DOLLAR // 10),),
+    passing=(Held(Subject(PodBlock.JOB_RUNNING, "a"), ("n7",), DOLLAR // 5),),
 )
 
 
-def _shown(width: int = 120) -> str:
+def _shown(width: int = 120, found: WhyNot = FOUND) -> str:
     pages = StringIO()
-    show(Console(file=pages, width=width, force_terminal=True, color_system=None), FOUND, 4 * DOLLAR)
+    show(Console(file=pages, width=width, force_terminal=True, color_system=None), found, "this policy")
     return pages.getvalue()
 
 
 @pytest.mark.parametrize(
     "expected",
     [
-        pytest.param("Ebb alone would take 3 nodes of $730 a month, of $2,920", id="what the policy reaches"),
-        pytest.param("    $365     +2  pdb_never_allows shop/db", id="what a change frees"),
+        pytest.param("2 nodes for $196 a month now; this policy at rest: 1 node for $98, as in the ladder of ebb",
+                     id="what the policy comes to"),
+        pytest.param("    $365      2  pdb_never_allows shop/db", id="what a change frees"),
         pytest.param("one more replica, minAvailable of PodDisruptionBudget shop/db", id="how it is made"),
-        pytest.param("1 change would free nothing alone: spread shop/Deployment/cart", id="what frees nothing"),
-        pytest.param("1 change not tried, each on nodes of $73 a month at most", id="what was not tried"),
+        pytest.param("1 change tried would free nothing alone: spread shop/Deployment/cart", id="what frees nothing"),
+        pytest.param("1 change cannot free anything, by the bound: tainted a mine.", id="what the bound excludes"),
+        pytest.param("1 change not tried, for at rest something else keeps these, too (of $146 a month at",
+                     id="what is no matter at rest"),
+        pytest.param("1 change not tried, each on nodes of $73 a month at most (--top N tries more): cordoned_by_other",
+                     id="what was not tried"),
     ],
-)
+)  # fmt: skip
 def test_the_page_says(expected: str) -> None:
     assert expected in _shown()
 
 
+def test_what_was_not_followed_to_the_end_frees_at_least_so_much() -> None:
+    shown = _shown(found=replace(FOUND, freed=(replace(FOUND.freed[0], is_rest=False),)))
+    assert "   $365+      2  pdb_never_allows shop/db" in shown
+    assert AT_LEAST in shown
+    assert AT_LEAST not in _shown()
+
+
 def test_tools_get_every_key() -> None:
     told = document(FOUND, "c")
-    assert told["at_rest"] == {"nodes": 3, "saving_per_hour": 1.0}
+    assert told["at_rest"] == {
+        "nodes": 1, "saving_per_hour": 0.134, "nodes_left": 1, "cost_per_month": 97.83, "by": None, "is_rest": True,
+    }  # fmt: skip
+    assert [each["reason"] for each in told["hopeless"]] == ["tainted"]
+    assert [each["reason"] for each in told["passing"]] == ["job_running"]
     assert told["changes"][0] == {
         "reason": "pdb_never_allows", "object": "shop/db", "detail": None, "nodes": ["n1", "n2"], "holds_per_hour": 1.0,
-        "frees_nodes": 2, "frees_per_hour": 0.5, "how": how(FOUND.freed[0].subject),
+        "frees_nodes": 2, "frees_per_hour": 0.5, "how": how(FOUND.freed[0].subject), "is_rest": True,
     }  # fmt: skip
     assert told["not_tried"] == [
         {"reason": "cordoned_by_other", "object": "n9", "detail": None, "nodes": ["n9"], "holds_per_hour": 0.1}
@@ -97,11 +123,15 @@ def test_no_line_is_wider_than_the_terminal(width: int) -> None:
     assert max(map(len, _shown(width).splitlines())) <= width
 
 
-def test_a_dump_is_asked(tmp_path: Path) -> None:
-    shown = CliRunner().invoke(app, ["why-not", "--dump", str(dumps.write(tmp_path / "c.json", 24)), "--top", "4"])
+def test_its_base_is_the_rung_of_the_plan(tmp_path: Path) -> None:
+    dump = str(dumps.write(tmp_path / "c.json", 24))
+    shown = CliRunner().invoke(app, ["why-not", "--dump", dump, "--top", "4", "-o", "json"])
+    ladder = json.loads(CliRunner().invoke(app, ["plan", "--dump", dump, "-o", "json"]).stdout)["ladder"]
     assert shown.exit_code == 0, shown.output
-    assert "Of the cluster as it is, Ebb alone would take" in shown.output
-    assert "not tried" in shown.output
+    told, rung = json.loads(shown.stdout)["at_rest"], ladder[2]
+    assert (told["nodes_left"], told["cost_per_month"], told["by"]) == (
+        rung["nodes"], rung["cost_per_month"], rung["by"]
+    )  # fmt: skip
 
 
 def test_json_goes_to_stdout_and_prices_are_those_that_were_asked_for(tmp_path: Path) -> None:

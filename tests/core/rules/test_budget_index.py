@@ -26,8 +26,7 @@ def test_the_index_finds_what_comparing_each_finds(
     rows: list[tuple[str, LabelSelector | None]], labels: dict[str, str], namespace: str
 ) -> None:
     budgets = [
-        replace(pdb(f"b{number}"), namespace=space, selector=selector)
-        for number, (space, selector) in enumerate(rows)
+        replace(pdb(f"b{number}"), namespace=space, selector=selector) for number, (space, selector) in enumerate(rows)
     ]
     spec = pod("p", namespace=namespace, labels=labels).spec
 

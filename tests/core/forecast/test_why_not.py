@@ -3,9 +3,11 @@
 from dataclasses import replace
 from datetime import timedelta
 from fractions import Fraction
-from typing import Any
+from typing import Any, Final
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from shared.adapters.prices import load
 from shared.core.cluster import names
@@ -14,26 +16,29 @@ from shared.core.cluster.pod import HostPort, Volume
 from shared.core.cluster.selectors import LabelSelector, PodTerm, Requirement, SpreadConstraint, Toleration
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.cluster.workloads import Workload
+from shared.core.forecast.ladder import ladder
+from shared.core.forecast.why_not import WhyNot, why_not
 from shared.core.placement.exclusions import Exclusion
 from shared.core.planning.candidates import assess_nodes
 from shared.core.planning.lifting import Subject
 from shared.core.planning.lifts import LIFTS, NOT_LIFTED, lifted
-from shared.core.planning.reach import reach
-from shared.core.planning.subjects import Held, subjects
-from shared.core.planning.why_not import Freed, WhyNot, freed_by, why_not
+from shared.core.planning.subjects import subjects
 from shared.core.policy import (
-    Budget,
     ConsolidationPolicy,
     Jobs,
     KubeSystemPods,
     Limit,
     Policy,
+    PoolPolicy,
     Schedule,
     SingleReplicas,
 )
 from shared.core.reasons import PodBlock, Reason, Unremovable
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
+from tests.bench.clusters.api import snapshot as picture_of
+from tests.bench.clusters.generated import generated
+from tests.bench.clusters.workloads import Mix
 from tests.builders import cluster, node, pdb, pod, policy, resources, taint
 
 WEB = LabelSelector((Requirement("app", "In", ("web",)),))
@@ -46,7 +51,7 @@ def _situation(picture: Snapshot, rules: Policy | None = None) -> Situation:
 
 
 def _freed(picture: Snapshot, rules: Policy | None = None, most: int = 9) -> WhyNot:
-    return why_not(_situation(picture, rules), PRICES, most)
+    return why_not(_situation(picture, rules), {}, PRICES, most)
 
 
 def _told(found: WhyNot) -> dict[str, int]:
@@ -62,7 +67,10 @@ def test_every_reason_is_lifted_or_it_is_said_why_not() -> None:
 
 TWO = (node("n1"), node("n2"))
 SMALL: dict[str, Any] = {"cpu": 0.2, "memory": 0.2}
-KEEPS = pod("k", on="n2", owner="StatefulSet/k", scheduler="own", **SMALL)
+HALF: dict[str, Any] = {"cpu": 2.2, "memory": 0.2}
+"""Above what the autoscaler empties, and below the policy's limit."""
+KEPT: dict[str, Any] = {"annotations": {names.SAFE_TO_EVICT: "false"}, "scheduler": "own"}
+KEEPS = pod("k", on="n2", owner="StatefulSet/k", **KEPT, **SMALL)
 """Keeps n2 for good, so that n1 alone is asked about."""
 
 
@@ -126,8 +134,9 @@ KEEPS = pod("k", on="n2", owner="StatefulSet/k", scheduler="own", **SMALL)
 def test_what_alone_keeps_a_node_is_found_and_frees_it(
     subject: Subject, moving: dict[str, Any], changes: dict[str, Any], rules: dict[str, Any]
 ) -> None:
-    found = _freed(cluster(TWO, [pod("p", on="n1", **{**SMALL, **moving}), KEEPS], **changes), policy(**rules))
-    assert (found.nodes, [(each.subject, each.nodes) for each in found.freed if each.saving]) == (0, [(subject, 1)])
+    found = _freed(cluster(TWO, [pod("p", on="n1", **{**HALF, **moving}), KEEPS], **changes), policy(**rules))
+    freed = [(each.subject, each.nodes) for each in found.freed if each.saving]
+    assert (found.base.rest.gone, freed) == (0, [(subject, 1)])
 
 
 @pytest.mark.parametrize(
@@ -140,7 +149,7 @@ def test_what_alone_keeps_a_node_is_found_and_frees_it(
     ],
 )  # fmt: skip
 def test_what_is_said_on_a_node_is_found_and_frees_it(subject: Subject, own: dict[str, Any]) -> None:
-    found = _freed(cluster([node("n1", **own), node("n2")], [KEEPS]))
+    found = _freed(cluster([node("n1", **own), node("n2")], [pod("p", on="n1", **HALF), KEEPS]))
     assert [(each.subject, each.nodes) for each in found.freed] == [(subject, 1)]
 
 
@@ -166,9 +175,9 @@ def test_a_rule_of_placement_that_alone_leaves_a_pod_no_place_is_found_and_frees
 
 
 def test_headroom_is_tried_where_room_alone_is_short() -> None:
-    pods = [pod("p", on="n1", cpu=1), pod("k", on="n2", cpu=2.9, owner=None)]
+    pods = [pod("p", on="n1", **HALF), pod("k", on="n2", cpu=1.7, owner="StatefulSet/k", **KEPT)]
     found = _freed(cluster(TWO, pods), policy(headroom_percent=5, cpu_limit=Fraction(1)))
-    assert _told(found) == {"room": 1, "not_replicated default/k": 0}
+    assert _told(found) == {"room": 1}
 
 
 def test_two_things_that_keep_one_node_are_no_single_change() -> None:
@@ -181,41 +190,49 @@ def test_two_pods_of_one_workload_are_one_change() -> None:
     pods = [pod(f"p{at}", on=f"n{at}", **kind) for at in (1, 2, 3)]
     found = _freed(cluster([node(f"n{at}") for at in range(1, 5)], pods))
     assert found.freed[0].subject == Subject(PodBlock.NOT_SAFE_TO_EVICT, "default/ReplicaSet/web")
-    assert (found.nodes, found.freed[0].nodes, len(found.freed[0].held.nodes)) == (1, 2, 3)
+    assert (found.base.rest.gone, found.freed[0].nodes, len(found.freed[0].held.nodes)) == (1, 2, 3)
 
 
 def test_a_change_without_room_for_what_it_lets_go_frees_nothing() -> None:
-    pods = [pod("p", on="n1", cpu=3, owner=None), pod("q", on="n2", cpu=3)]
-    found = _freed(cluster(TWO, pods), policy(cpu_limit=Fraction(1)))
-    assert _told(found)["not_replicated default/p"] == 0
+    pods = [pod("p", on="n1", cpu=3, annotations={"karpenter.sh/do-not-disrupt": "true"}), pod("q", on="n2", cpu=2.5)]
+    found = _freed(cluster([*TWO, node("n3")], [*pods, pod("r", on="n3", cpu=2.5)]), policy(cpu_limit=Fraction(1)))
+    assert _told(found)["do_not_disrupt default/ReplicaSet/web"] == 0
+
+
+def test_where_the_bound_leaves_nothing_nothing_is_tried() -> None:
+    """More than one node's CPU is asked for, so that both stay whatever is changed."""
+    pods = [pod("p", on="n1", annotations={"karpenter.sh/do-not-disrupt": "true"}, **HALF), pod("q", on="n2", cpu=2.5)]
+    found = _freed(cluster(TWO, pods))
+    assert [each.subject.reason for each in found.hopeless] == [PodBlock.DO_NOT_DISRUPT]
+    assert (found.freed, found.left) == ((), ())
 
 
 def test_what_frees_most_money_comes_first_and_so_many_are_tried() -> None:
     rows = [("n1", "e2-standard-4"), ("n2", "e2-standard-16"), ("n3", "e2-standard-8")]
     nodes = [node(name, machine=machine) for name, machine in rows]
     pods = [pod(f"p-{name}", on=name, owner=None, **SMALL) for name, _ in rows]
-    found = _freed(cluster([*nodes, node("n4", unschedulable=True)], pods), most=2)
+    found = _freed(cluster([*nodes, node("n4")], pods), most=2)
     assert [each.subject.object for each in found.freed] == ["default/p-n2", "default/p-n3"]
     assert found.freed[0].saving > found.freed[1].saving > 0
-    assert [each.subject.object for each in found.left] == ["n4", "default/p-n1"]
+    assert [each.subject.object for each in found.left] == ["default/p-n1"]
 
 
-def test_the_clock_is_no_reason() -> None:
-    """A shut window, a freeze or a budget of none opens again: what it keeps counts as reached."""
-    night = Schedule("0 3 * * *", timedelta(hours=1))
-    always = Schedule("0 0 * * *", timedelta(hours=24))
-    shut = policy(windows=(night,), budgets=(Budget(Limit(count=0), always),))
-    assert reach(_situation(cluster(TWO, [KEEPS]), shut), PRICES).nodes == ("n1",)
+CLOCK: Final = [
+    pytest.param({"windows": (Schedule("0 3 * * *", timedelta(hours=1)),)}, id="a window that is shut"),
+    pytest.param({"minimum_node_age": timedelta(days=100), "minimum_pod_age": timedelta(days=1)}, id="ages"),
+]
 
 
-def test_what_is_young_grows_old() -> None:
-    day = timedelta(days=1)
-    careful = policy(minimum_node_age=400 * day, minimum_pod_age=day)
-    assert reach(_situation(cluster(TWO, [KEEPS]), careful), PRICES).nodes == ("n1",)
+@pytest.mark.parametrize("rules", CLOCK)
+def test_what_time_opens_is_no_reason(rules: dict[str, Any]) -> None:
+    """It counts as reached, for at rest it has opened."""
+    found = _freed(cluster(TWO, [pod("p", on="n1", **HALF), KEEPS]), policy(**rules))
+    assert (found.base.rest.gone, found.freed) == (1, ())
 
 
-def test_a_pool_without_any_window_is_never_reached() -> None:
-    assert reach(_situation(cluster(TWO, [KEEPS]), policy(windows=())), PRICES).nodes == ()
+def test_a_pool_without_any_window_is_no_single_change() -> None:
+    found = _freed(cluster(TWO, [pod("p", on="n1", **HALF), KEEPS]), policy(windows=()))
+    assert (found.base.rest.gone, found.freed) == (0, ())
 
 
 def test_a_lift_changes_nothing_else() -> None:
@@ -230,20 +247,42 @@ def test_a_lift_changes_nothing_else() -> None:
     assert {each.node.name: each.blockers for each in assess_nodes(situation)} == before
 
 
-def test_what_is_gained_is_told_as_it_goes() -> None:
+def test_how_far_it_is_is_told_as_it_goes() -> None:
     heard: list[tuple[int, int]] = []
-    why_not(_situation(cluster(TWO, [KEEPS, pod("p", on="n1", owner=None)])), PRICES, 9, lambda *at: heard.append(at))
-    assert heard == [(0, 1), (1, 1)]
-
-
-def test_what_the_search_had_only_missed_before_is_no_merit_of_a_change() -> None:
-    """n1 could go all the time; that the search found it on the changed picture alone frees nothing."""
-    pods = [pod("p", on="n1", **SMALL), pod("k", on="n2", cpu=3.5, owner=None)]
-    base = reach(_situation(cluster([*TWO, node("n3")], [*pods, pod("q", on="n3", cpu=3.9, owner=None)])), PRICES)
-    held = Held(Subject(PodBlock.NOT_REPLICATED, "default/k"), ("n2",), 1)
-    assert base.nodes == ("n1",)
-    assert freed_by(held, replace(base, nodes=(), saving=0), PRICES) == Freed(held, 0, 0)
+    picture = cluster(TWO, [KEEPS, pod("p", on="n1", owner=None)])
+    why_not(_situation(picture), {}, PRICES, 9, lambda *at: heard.append(at))
+    assert heard[:2] == [(0, 1), (1, 1)]
+    assert heard[-1][0] == heard[-1][1]
 
 
 def test_only_what_is_there_is_tried() -> None:
-    assert subjects(reach(_situation(cluster([node("n1")])), PRICES), PRICES) == ()
+    assert subjects(_situation(cluster([node("n1")])), PRICES) == ()
+
+
+def test_what_keeps_a_node_now_and_not_alone_at_rest_is_named_and_not_tried() -> None:
+    """n1 takes what leaves n2, and is as full then as the policy lets it be."""
+    never = pdb("db", allowed=0, max_unavailable=Limit(count=0), app="db")
+    pods = [pod("p", on="n1", labels={"app": "db"}, **HALF), pod("q", on="n2", cpu=1)]
+    found = _freed(cluster(TWO, pods, disruption_budgets=(never,)))
+    assert (found.base.rest.gone, found.freed) == (1, ())
+    assert [each.subject for each in found.passing] == [Subject(PodBlock.PDB_NEVER_ALLOWS, "default/db")]
+
+
+@settings(deadline=None, max_examples=15)
+@given(
+    seed=st.integers(0, 10_000),
+    nodes=st.integers(3, 14),
+    fill=st.sampled_from((0.3, 0.5, 0.7)),
+    profile=st.sampled_from(("BALANCED", "OPTIMIZE_UTILIZATION")),
+)
+def test_its_base_is_the_ladders_rung_and_no_change_is_worth_more_than_the_bound_leaves(
+    seed: int, nodes: int, fill: float, profile: str
+) -> None:
+    snapshot = replace(picture_of(generated(nodes, Mix.MIXED, fill=fill, pods_a_node=5, seed=seed)), profile=profile)
+    situation = _situation(snapshot, Policy(other_pools=PoolPolicy(enabled=True)))
+    found, told = why_not(situation, {}, PRICES, 5), ladder(situation, {}, PRICES)
+    rest = found.base.rest.snapshot.nodes
+    assert (len(rest), PRICES.of_all(rest), found.base.rest.by) == (told.at_rest.nodes, told.at_rest.cost, told.by)
+    for each in found.freed:
+        assert 0 <= each.saving <= PRICES.of_all(rest)
+        assert (each.saving > 0) or each.nodes == 0
