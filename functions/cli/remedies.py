@@ -54,10 +54,14 @@ REMEDIES: Final[Mapping[Reason, str]] = {
         "If the lists behind the pod's claim were not read, grant Ebb the right to read them (infra/rbac.yaml) or add "
         "them to the dump; a class with volumeBindingMode WaitForFirstConsumer makes volumes where the pod goes."
     ),
+    PodBlock.EVICTION_RESPONDERS: (
+        "Nothing to do in the policy: only an EvictionRequest reaches who answers for the pod. Drain the node by hand."
+    ),
     PodBlock.UNMODELLED: _NOT_MODELLED,
     Exclusion.SHUT: "Mend or uncordon them if they are to stay; kubectl get nodes shows their state.",
     Exclusion.TAINT: ("Nothing to do where the taint keeps the pool for others; else let the pod tolerate it."),
     Exclusion.SELECTOR: "Ask for a label that more nodes carry, or write it as preferred affinity.",
+    Exclusion.KUBELET: "Upgrade the older node pools: pods come back only to kubelets that can do as much.",
     Exclusion.ROOM: "Set requests nearer to what the pod uses; headroom of the pool keeps some of it free.",
     Exclusion.ANTI_AFFINITY: ("Ask for it by topology spread, which lets pods share where nodes are few."),
     Exclusion.AFFINITY: "Ask for a wider domain (topologyKey), such as the zone instead of the node.",
@@ -77,6 +81,9 @@ REMEDIES: Final[Mapping[Reason, str]] = {
     Unremovable.POOL_AT_MINIMUM: "Lower the pool's autoscaling minimum.",
     Unremovable.RESOURCE_MINIMUM: "Lower the minimum of CPU or memory in the limits of node auto-provisioning.",
     Unremovable.POOL_UPGRADING: _NOTHING,
+    Unremovable.STANDBY_NODE: "Lower the replicas of its capacity buffer if so much room is not needed.",
+    Unremovable.MANAGED_NODE: "Nothing to do: what its pods request is billed, wherever they run.",
+    Unremovable.BEING_MAINTAINED: "Wait until it is over; kubectl describe node shows the condition and its reason.",
     Unremovable.NOT_READY: "Look at the node with kubectl describe node; it may be repaired or recreated.",
     Unremovable.NO_ALLOCATABLE: "Look at the node with kubectl describe node; its kubelet has not reported.",
     Unremovable.CORDONED_BY_OTHER: "Run kubectl uncordon NODE.",

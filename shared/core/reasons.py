@@ -128,6 +128,10 @@ class PodBlock(Reason):
         "Several pods use a disk that one node at a time can hold, and nothing makes the scheduler keep them together.",
     )
     VOLUMES = "volumes", "The pod mounts a volume of which it is not known where it can be mounted."
+    EVICTION_RESPONDERS = (
+        "eviction_responders",
+        "The pod names who answers requests to evict it (evictionResponders); the eviction API passes them by.",
+    )
     UNMODELLED = "unmodelled", "The pod has a scheduling rule that is not modelled."
 
 
@@ -163,6 +167,15 @@ class Unremovable(Reason):
         "no.scale.down.node.minimal.resource.limits.exceeded",
     )
     POOL_UPGRADING = "pool_upgrading", "An upgrade of the pool is under way."
+    STANDBY_NODE = "standby_node", "The node stands by for a capacity buffer; no pod of its own keeps it."
+    MANAGED_NODE = (
+        "managed_node",
+        "Google manages the node and bills its pods, not the node; removing it saves nothing.",
+    )
+    BEING_MAINTAINED = (
+        "being_maintained",
+        "A condition of the node says that somebody else drains it, maintains it or shuts it down.",
+    )
     NOT_READY = "not_ready", "The node is not Ready."
     NO_ALLOCATABLE = "no_allocatable", "The node reports no allocatable CPU or memory."
     CORDONED_BY_OTHER = (

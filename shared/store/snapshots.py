@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 
+from shared.core.cluster.needed_kubelets import with_needed_kubelets
 from shared.core.cluster.node import Node, NodePool
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.returning import as_they_return
@@ -21,13 +22,14 @@ def snapshot_of(
 ) -> Snapshot:
     """Return the snapshot, sorted so that equal clusters give equal plans."""
     workloads = {**workloads_by_pods(cluster_reading.pods), **cluster_reading.workloads}
+    nodes = tuple(sorted(cluster_reading.nodes, key=lambda node: node.name))
     pods = sorted(cluster_reading.pods, key=lambda pod: pod.key)
     return Snapshot(
         cluster=cluster,
         began_at=began_at,
         taken_at=taken_at,
-        nodes=tuple(sorted(cluster_reading.nodes, key=lambda node: node.name)),
-        pods=as_they_return(pods, workloads, cluster_reading.autoscalers.found),
+        nodes=nodes,
+        pods=tuple(with_needed_kubelets(as_they_return(pods, workloads, cluster_reading.autoscalers.found), nodes)),
         disruption_budgets=tuple(sorted(cluster_reading.disruption_budgets, key=lambda budget: budget.key)),
         pools=reading.pools if reading.known else pools_by_label(cluster_reading.nodes),
         pools_known=reading.known,

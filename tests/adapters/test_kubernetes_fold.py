@@ -98,6 +98,7 @@ SPEC: dict[str, Any] = {
     "schedulingGates": [{"name": "wait"}],
     "workloadRef": {"name": "gang"},
     "schedulingGroup": {"podGroupName": "gang"},
+    "evictionResponders": [{"name": "storage.example.com/mover", "priority": 1000}],
     "hostNetwork": True,
     "schedulerName": "own",
     "priority": 7,
@@ -113,6 +114,7 @@ STATUS: dict[str, Any] = {
     "extendedResourceClaimStatus": {"resourceClaimName": "web-1-extended-resources-x7"},
     "conditions": [{"type": "PodResizePending", "status": "True", "reason": "Infeasible"}],
     "phase": "Succeeded",
+    "nominatedNodeName": "n2",
 }
 _APP = container("1", ports=[{"containerPort": 80}])
 _SIDECAR = container("1", name="side", restartPolicy="Always")
@@ -135,7 +137,7 @@ def _resized(**status: Any) -> dict[str, Any]:
 
 
 def _said(pod: Pod) -> tuple[Any, ...]:
-    return astuple(pod.spec), pod.booked
+    return astuple(pod.spec), pod.booked, pod.nominated
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import pytest
 
 from shared.adapters.kubernetes import translate, wire
 from shared.core.cluster.disruption_budget import PodDisruptionBudget
+from shared.core.cluster.kubelet import Kubelet
 from shared.core.cluster.node import Node
 from shared.core.cluster.resources import NOTHING
 from shared.core.cluster.selectors import LabelSelector, Requirement, Taint
@@ -62,6 +63,30 @@ def test_a_cordoned_tainted_node_is_read() -> None:
 
     assert (found.unschedulable, found.taints) == (True, (Taint("k", "NoExecute", "v"),))
     assert (found.pool, found.resource_version) == ("a", "7")
+
+
+def test_what_somebody_says_of_a_nodes_life_is_read_where_it_is_true() -> None:
+    rows = [("Suspended", "True"), ("MaintenancePlanned", "True"), ("Drained", "False"), ("DiskPressure", "True")]
+    found = read_node(status={"conditions": [{"type": kind, "status": status} for kind, status in rows]})
+
+    assert found.conditions == {"Suspended", "MaintenancePlanned"}
+
+
+@pytest.mark.parametrize(
+    ("expected", "status"),
+    [
+        pytest.param(Kubelet((1, 33)), {"nodeInfo": {"kubeletVersion": "v1.33.4-gke.1245000"}}, id="GKE's"),
+        pytest.param(
+            Kubelet((1, 37), frozenset({"A", "B"})),
+            {"nodeInfo": {"kubeletVersion": "v1.37.0"}, "declaredFeatures": ["B", "A"]},
+            id="with what it declares",
+        ),
+        pytest.param(Kubelet(), {"nodeInfo": {"kubeletVersion": "kwok-0.7"}}, id="of another form: unknown"),
+        pytest.param(Kubelet(), {}, id="not reported"),
+    ],
+)
+def test_the_kubelet_is_read(expected: Kubelet, status: dict[str, Any]) -> None:
+    assert read_node(status=status).kubelet == expected
 
 
 def test_a_node_without_allocatable_has_nothing() -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from shared.core.records.state import Claim, ClusterState
 from tests.faults.excuses import Excuse, Excuses
-from tests.faults.replay import Entry, ReplayedCluster, holder, is_deleting
+from tests.faults.replay import Entry, ReplayedCluster, holder, is_deleting, is_reserved
 from tests.faults.worlds import Limits
 
 FRESH = 60.0
@@ -84,7 +84,7 @@ class Grants:
         held = {uid for uid in grant.before.claims if uid != grant.uid} | {
             each["uid"] for each in before_change if holder(each)
         }
-        staying = [each for each in before_change if not is_deleting(each)]
+        staying = [each for each in before_change if not is_deleting(each) and not is_reserved(each)]
         lost = {each["uid"] for each in staying if not each["ready"] and each["uid"] in cluster.once_ready}
         minimum = self._pool_minimum(grant)
         left, used = sum(each["uid"] not in held for each in staying), len(held | lost)

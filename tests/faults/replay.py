@@ -10,6 +10,7 @@ from typing import Any
 
 Entry = Mapping[str, Any]
 TAINT = "status-taint.cluster-autoscaler.kubernetes.io/ebb="
+RESERVED = ("buffer.gke.io/standby-capacity-node", "cloud.google.com/autopilot-managed-node")
 DELETING = "ToBeDeletedByClusterAutoscaler="
 NODES = "/api/v1/nodes"
 
@@ -18,6 +19,11 @@ def holder(node: Entry | None) -> str:
     """Return the order whose taint the node carries, or an empty text."""
     taints: list[str] = list(node["taints"]) if node else []
     return next((taint.removeprefix(TAINT).partition(":")[0] for taint in taints if taint.startswith(TAINT)), "")
+
+
+def is_reserved(node: Entry) -> bool:
+    """Whether GKE keeps the node for a capacity buffer, or manages it: it is none of those that limits are about."""
+    return any(taint.startswith(RESERVED) for taint in node["taints"])
 
 
 def is_deleting(node: Entry) -> bool:

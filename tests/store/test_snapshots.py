@@ -1,10 +1,14 @@
 """What one reading does not tell, another part of it does: workloads counted from their pods."""
 
+import pytest
+
+from shared.core.cluster.kubelet import Kubelet
 from shared.core.cluster.pod import Phase
 from shared.core.cluster.workloads import UNKNOWN, Workload
+from shared.core.placement import Simulation
 from shared.ports import ClusterReading, PoolsReading
 from shared.store.snapshots import snapshot_of, with_unknown_workloads, workloads_by_pods
-from tests.builders import NOW, node, pod, resources
+from tests.builders import NOW, node, pod, pod_class, resources
 
 WEB, DB = "default/ReplicaSet/web", "default/StatefulSet/db"
 PODS = (pod("web-1"), pod("web-2"), pod("db-0", owner="StatefulSet/db"), pod("bare", owner=None))
@@ -31,3 +35,43 @@ def test_of_pods_that_are_not_all_there_are_nothing_is_counted() -> None:
     partial = ClusterReading((node("n1"),), PODS[:1], (), {}, with_unknown_workloads(PODS[:1], {}))
     snapshot = snapshot_of("c", partial, PoolsReading({}, known=True), NOW, NOW)
     assert snapshot.workloads == {WEB: UNKNOWN}
+
+
+OLD, NEW = Kubelet((1, 32)), Kubelet((1, 33))
+NEWER, MORE = Kubelet((1, 33), frozenset({"A"})), Kubelet((1, 33), frozenset({"A", "B"}))
+
+
+@pytest.mark.parametrize(
+    ("expected", "kubelets"),
+    [
+        pytest.param([None, None], [NEW, NEW], id="all alike"),
+        pytest.param([None, NEW], [OLD, NEW], id="a newer one beside an older"),
+        pytest.param([None, None], [Kubelet(), Kubelet()], id="nothing known of any"),
+        pytest.param([None, NEW], [Kubelet(), NEW], id="one of which nothing is known may be older"),
+        pytest.param([None, MORE], [NEWER, MORE], id="one declares more"),
+        pytest.param([NEWER, None], [NEWER, NEW], id="one declares less"),
+    ],
+)
+def test_pods_rely_on_the_kubelet_under_them_where_not_all_can_as_much(
+    expected: list[Kubelet | None], kubelets: list[Kubelet]
+) -> None:
+    kind = pod_class()
+    nodes = tuple(node(f"n{place}", kubelet=each) for place, each in enumerate(kubelets))
+    pods = (*(pod(f"p{place}", on=f"n{place}", kind=kind) for place in range(2)), pod("pending", kind=kind))
+    reading = ClusterReading(nodes, pods, (), {})
+
+    seen = snapshot_of("c", reading, PoolsReading({}, known=True), NOW, NOW)
+
+    assert [each.spec.needs_kubelet for each in seen.pods] == [*expected, None]
+
+
+def test_a_pod_finds_no_place_on_an_older_kubelet() -> None:
+    nodes = (node("n1", kubelet=NEW), node("n2", kubelet=OLD), node("n3", kubelet=NEW, cpu=1))
+    seen = snapshot_of(
+        "c", ClusterReading(nodes, (pod("p", on="n1", cpu=0.8),), (), {}), PoolsReading({}, known=True), NOW, NOW
+    )
+    simulation = Simulation.of(seen)
+
+    assert simulation.try_remove("n1") is None
+    assert [move.node for move in simulation.moves()["n1"]] == ["n3"]
+    assert simulation.try_remove("n3") is not None

@@ -12,7 +12,7 @@ from infra.local.scaling.drainability import obstacle
 from infra.local.scaling.settings import AutoscalerSettings
 from infra.local.scaling.simulation import RemovalSimulation
 from infra.local.scaling.utilisation import utilisation
-from infra.local.scaling.view import DISABLED, TO_BE_DELETED, Group, View, group_of, has_taint
+from infra.local.scaling.view import DISABLED, TO_BE_DELETED, Group, View, group_of, has_taint, is_reserved
 from infra.local.world.kinds import Json
 from infra.local.world.pods import annotations_of, is_finished, is_ready, is_terminating, node_of, owner_kind
 
@@ -81,7 +81,7 @@ class Candidates:
             return False
         if not is_ready(node):  # it boots for pods that wait, or counts by scaleDownUnreadyTime (20 min)
             return False
-        if annotations_of(node).get(DISABLED) == "true" or has_taint(node, TO_BE_DELETED):
+        if annotations_of(node).get(DISABLED) == "true" or has_taint(node, TO_BE_DELETED) or is_reserved(node):
             return False
         if at_minimum(pool, group_of(node), view.sizes(), leaving.groups):
             return False

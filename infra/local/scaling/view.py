@@ -19,6 +19,7 @@ from infra.local.world.pods import annotations_of, is_terminating, labels_of, no
 TO_BE_DELETED = "ToBeDeletedByClusterAutoscaler"
 CANDIDATE = "DeletionCandidateOfClusterAutoscaler"
 DISABLED = "cluster-autoscaler.kubernetes.io/scale-down-disabled"
+RESERVED = ("buffer.gke.io/standby-capacity-node", "cloud.google.com/autopilot-managed-node")
 DAEMON = "cluster-autoscaler.kubernetes.io/daemonset-pod"
 _TERMINATING_HEADROOM = 30.0
 
@@ -28,6 +29,12 @@ Group = tuple[str, str]
 def taints_of(node: Json) -> list[Json]:
     taints: list[Json] = node["spec"].get("taints") or []
     return taints
+
+
+def is_reserved(node: Json) -> bool:
+    """Does GKE keep the node for a capacity buffer, or manage it by itself? Scale-down looks at neither."""
+    labels = node["metadata"].get("labels") or {}
+    return any(labels.get(key) == "true" for key in RESERVED)
 
 
 def has_taint(node: Json, key: str) -> bool:

@@ -28,6 +28,7 @@ class NamedItem(wire.Partial, frozen=True):
 
 _node_selector: Final = RawPart("spec.nodeSelector", dict[str, str])
 _claims: Final = RawPart("spec.resourceClaims", list[NamedItem])
+_responders: Final = RawPart("spec.evictionResponders", list[NamedItem])
 _gates: Final = RawPart("spec.schedulingGates", list[NamedItem])
 
 
@@ -70,6 +71,7 @@ class PodFolder:
             booked=kind.booked,
             unschedulable_since=unschedulable,
             ready_since=ready_since,
+            nominated=status.nominated_node_name,
         )
 
     def _learn(self, words: tuple[Words, bool], pod: wire.Pod, *, running: bool) -> _Kind:
@@ -123,6 +125,7 @@ def pod_class(key: PodKey) -> PodClass:
         volumes=volumes.volumes(key.volumes),
         resource_claims=(*_names(_claims.read(key.resource_claims)), *([EXTENDED] if key.claimed_extended else [])),
         scheduling_gates=_names(_gates.read(key.scheduling_gates)),
+        eviction_responders=_names(_responders.read(key.eviction_responders)),
         scheduler=key.scheduler or "default-scheduler",
         priority=key.priority,
         priority_class=key.priority_class,

@@ -37,6 +37,7 @@ class PodKey(msgspec.Struct, frozen=True, gc=False):
     claimed_extended: bool
     scheduling_gates: bytes
     gang: tuple[bool, bool]
+    eviction_responders: bytes
     host_network: bool
     scheduler: str
     priority: int
@@ -89,6 +90,7 @@ def pod_words(pod: wire.Pod, *, running: bool) -> Words:
         spec.scheduling_gates,
         spec.workload_ref,
         spec.scheduling_group,
+        spec.eviction_responders,
         spec.host_network,
         spec.scheduler_name,
         spec.priority,
@@ -125,6 +127,7 @@ def pod_key(pod: wire.Pod) -> PodKey:
         claimed_extended=_given(pod.status.extended_resource_claim_status),
         scheduling_gates=bytes(spec.scheduling_gates),
         gang=(_given(spec.workload_ref), _given(spec.scheduling_group)),
+        eviction_responders=bytes(spec.eviction_responders),
         host_network=spec.host_network,
         scheduler=spec.scheduler_name,
         priority=spec.priority or 0,

@@ -7,6 +7,8 @@ from typing import Final
 from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.selectors import label_selector, taints
 from shared.core.cluster.disruption_budget import PodDisruptionBudget
+from shared.core.cluster.kubelet import Kubelet, minor_version
+from shared.core.cluster.names import LIFECYCLE_CONDITIONS, SUSPENDED_CONDITION
 from shared.core.cluster.node import Node
 from shared.core.cluster.resources import Resources
 from shared.core.policy import Limit
@@ -14,6 +16,7 @@ from shared.errors import BadInput
 
 _REGISTRATION: Final = timedelta(seconds=60)
 _READY: Final = "Ready"
+_TOLD_CONDITIONS: Final = frozenset({*LIFECYCLE_CONDITIONS, SUSPENDED_CONDITION})
 _PERCENT: Final = re.compile(r"([0-9]{1,3})%", re.ASCII)
 _NEVER_HEARD: Final = "NodeStatusNeverUpdated"
 """The node controller's reason for a node whose kubelet has never reported."""
@@ -41,7 +44,18 @@ def node(given: wire.Node) -> Node:
         ready=condition is not None and condition.status == "True",
         once_ready=_once_ready(condition, created),
         allocatable=Resources.parse(given.status.allocatable or {}),
+        conditions=frozenset(each.type for each in given.status.conditions or () if _is_told(each)),
+        kubelet=_kubelet(given.status),
     )
+
+
+def _is_told(condition: wire.Condition) -> bool:
+    return condition.type in _TOLD_CONDITIONS and condition.status == "True"
+
+
+def _kubelet(status: wire.NodeStatus) -> Kubelet:
+    version = status.node_info.kubelet_version if status.node_info else ""
+    return Kubelet(minor_version(version), frozenset(status.declared_features or ()))
 
 
 def _once_ready(condition: wire.Condition | None, created: datetime) -> bool:

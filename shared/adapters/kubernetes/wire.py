@@ -58,9 +58,15 @@ class NodeSpec(Partial, frozen=True):
     unschedulable: bool = False
 
 
+class NodeInfo(Partial, frozen=True):
+    kubelet_version: str = ""
+
+
 class NodeStatus(Partial, frozen=True):
     allocatable: Quantities | None = None
     conditions: list[Condition] | None = None
+    node_info: NodeInfo | None = None
+    declared_features: list[str] | None = None
 
 
 class Node(Partial, frozen=True):
@@ -106,6 +112,7 @@ class PodSpec(Partial, frozen=True):
     scheduling_gates: msgspec.Raw = ABSENT
     workload_ref: msgspec.Raw = ABSENT
     scheduling_group: msgspec.Raw = ABSENT
+    eviction_responders: msgspec.Raw = ABSENT
     host_network: bool = False
     scheduler_name: str = ""
     priority: int | None = None
@@ -122,6 +129,7 @@ class ContainerStatus(Partial, frozen=True):
 
 class PodStatus(Partial, frozen=True):
     phase: str = ""
+    nominated_node_name: str = ""
     start_time: Time | None = None
     conditions: list[Condition] | None = None
     container_statuses: list[ContainerStatus] | None = None

@@ -61,6 +61,25 @@ GOING_TAINTS: Final = (
 )
 """A node with one of these is already on its way out (cluster-autoscaler; GKE's defrag; spot preemption)."""
 
+STANDBY_NODE: Final = "buffer.gke.io/standby-capacity-node"
+"""Label and PreferNoSchedule taint of a node that stands by for a capacity buffer, running or suspended; both are gone
+once it is used (cluster-autoscaler's GKE build, pkg/csn)."""
+STANDBY_SUSPENDED_TAINT: Final = "buffer.gke.io/standby-capacity-node-suspended"
+SUSPENDED_CONDITION: Final = "Suspended"
+"""The taint (NoSchedule) and the node condition of one whose machine is suspended."""
+MANAGED_NODE: Final = "cloud.google.com/autopilot-managed-node"
+"""Label and taint of a node that Google manages inside a Standard cluster (ComputeClasses in Autopilot mode)."""
+OUTSIDE_TAINTS: Final = (STANDBY_NODE, STANDBY_SUSPENDED_TAINT, MANAGED_NODE)
+LIFECYCLE_CONDITIONS: Final = (
+    "DrainInProgress",
+    "Drained",
+    "MaintenancePlanned",
+    "MaintenanceInProgress",
+    "GracefulNodeShutdownInProgress",
+)
+"""Node conditions by which somebody says that the node is about to go or to be worked on (Kubernetes 1.37, KEP-5683).
+Ebb writes none of them, so one that is True is never ours."""
+
 LEAVING_TAINTS: Final = (AUTOSCALER_DELETING_TAINT, "cloud.google.com/impending-node-termination")
 """A node with one of these is being taken away in this very moment."""
 

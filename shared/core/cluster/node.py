@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from shared.core.cluster import names
+from shared.core.cluster.kubelet import ANY_KUBELET, Kubelet
 from shared.core.cluster.resources import NOTHING, Resources
 from shared.core.cluster.selectors import Labels, Taint, no_labels
 
@@ -24,6 +25,30 @@ class Node:
     once_ready: bool = True
     """Whether it has registered and been Ready at some time (budgets count only such nodes)."""
     allocatable: Resources = NOTHING
+    conditions: frozenset[str] = frozenset()
+    """Those of `names.LIFECYCLE_CONDITIONS` and `names.SUSPENDED_CONDITION` that are True."""
+    kubelet: Kubelet = ANY_KUBELET
+
+    @property
+    def stands_by(self) -> bool:
+        """Whether it waits, running or suspended, for pods that a capacity buffer keeps room for."""
+        labelled = self.labels.get(names.STANDBY_NODE) == "true" or names.SUSPENDED_CONDITION in self.conditions
+        return labelled or self.has_taint(names.STANDBY_NODE) or self.has_taint(names.STANDBY_SUSPENDED_TAINT)
+
+    @property
+    def managed(self) -> bool:
+        """Whether Google manages it and bills its pods, not the node."""
+        return self.labels.get(names.MANAGED_NODE) == "true" or self.has_taint(names.MANAGED_NODE)
+
+    @property
+    def outside(self) -> bool:
+        """Whether it is no part of what is consolidated: neither source nor destination, counted and priced nowhere."""
+        return self.stands_by or self.managed
+
+    @property
+    def lifecycle(self) -> tuple[str, ...]:
+        """The conditions by which somebody else says that it goes or is worked on, in the order of `names`."""
+        return tuple(each for each in names.LIFECYCLE_CONDITIONS if each in self.conditions)
 
     @property
     def pool(self) -> str:

@@ -14,6 +14,7 @@ import msgspec
 
 from shared.core.cluster import names
 from shared.core.cluster.containers import ContainerRequests
+from shared.core.cluster.kubelet import Kubelet
 from shared.core.cluster.resources import NOTHING, Resources
 from shared.core.cluster.selectors import Labels, NodeTerm, PodTerm, SpreadConstraint, Toleration, no_labels
 
@@ -95,6 +96,8 @@ class PodClass:
     volumes: tuple[Volume, ...] = ()
     resource_claims: tuple[str, ...] = ()
     scheduling_gates: tuple[str, ...] = ()
+    eviction_responders: tuple[str, ...] = ()
+    """Who answers requests to evict the pod (Kubernetes 1.37, KEP-4563); an eviction by the API passes them by."""
     scheduler: str = "default-scheduler"
     priority: int = 0
     priority_class: str = ""
@@ -102,6 +105,8 @@ class PodClass:
     restart_policy: str = "Always"
     unmodelled: tuple[str, ...] = ()
     """Parts of the spec that bind its placement and that these fields cannot say; each makes the pod unmovable."""
+    needs_kubelet: Kubelet | None = None
+    """What the kubelet under it can do, where some node's cannot (`needed_kubelets`); None = any will do."""
 
     @property
     def workload(self) -> str:
@@ -138,6 +143,8 @@ class Pod(msgspec.Struct, frozen=True, gc=False):
     """Since when the scheduler has said that it fits nowhere (condition PodScheduled=False, Unschedulable)."""
     ready_since: datetime | None = None
     """Since when the pod has been Ready; None while it is not, and where nobody says it."""
+    nominated: str = ""
+    """The node on which the scheduler keeps room for the pod that it has not bound yet (status.nominatedNodeName)."""
 
     @property
     def key(self) -> str:

@@ -68,7 +68,7 @@ class _Sizes:
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._pools = snapshot.pools
-        self._left = Counter(key for node in snapshot.nodes for key in self._keys(node))
+        self._left = Counter(key for node in snapshot.nodes if not node.outside for key in self._keys(node))
 
     def may_shrink(self, node: Node) -> bool:
         pool = self._pools.get(node.pool)
@@ -88,7 +88,7 @@ class _Sizes:
 
 def _is_eligible(node: Node, snapshot: Snapshot, gate: Fraction) -> bool:
     switched_off = node.annotations.get(names.SCALE_DOWN_DISABLED) == "true"
-    if not node.ready or switched_off or node.has_taint(names.AUTOSCALER_DELETING_TAINT):
+    if not node.ready or node.outside or switched_off or node.has_taint(names.AUTOSCALER_DELETING_TAINT):
         return False
     used = usage(node, snapshot.pods_by_node[node.name])
     return used is not None and _utilization(used) <= gate

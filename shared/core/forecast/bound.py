@@ -78,6 +78,8 @@ class _Row:
         moving = [pod for pod in pods if not is_daemon(pod.spec) and not is_mirror(pod.spec)]
         stays = any(map(_never_moves, moving)) or _is_left_alone(node, snapshot)
         lives = _sum([pod for pod in moving if pod.deleting is None and (stays or _is_replicated(pod))])
+        if node.outside:
+            return cls(node, lives, lives, stays=True)
         offered = np.array([float(node.allocatable.get(axis)) for axis in _AXES])
         return cls(node, np.maximum(offered - _sum(own), lives), lives, stays)
 
@@ -100,7 +102,7 @@ def _never_moves(pod: Pod) -> bool:
 def _is_left_alone(node: Node, snapshot: Snapshot) -> bool:
     pool = snapshot.pools.get(node.pool)
     switched_off = node.annotations.get(names.SCALE_DOWN_DISABLED) == "true"
-    return switched_off or pool is None or not pool.autoscaled
+    return node.outside or switched_off or pool is None or not pool.autoscaled
 
 
 def _parts(snapshot: Snapshot) -> Iterator[NDArray[np.int64]]:

@@ -30,6 +30,7 @@ class Exclusion(Reason):
     SHUT = "shut", "Not Ready, cordoned, being upgraded or on its way out."
     TAINT = "taint", "The pod does not tolerate a taint of the node."
     SELECTOR = "selector", "The pod's node selector or required node affinity means other nodes."
+    KUBELET = "kubelet", "The node's kubelet is older than the one that the pod runs on, or declares less features."
     ROOM = "room", "Too little of it is free there, with the headroom that the policy keeps."
     ANTI_AFFINITY = "anti_affinity", "Required anti-affinity keeps it apart from a pod there or in the node's domain."
     AFFINITY = "affinity", "No pod that its required affinity asks for is there or in the node's domain."
@@ -126,6 +127,7 @@ def _answers(packing: Packing, kind: int) -> Iterator[tuple[Exclusion, str, Node
     yield Exclusion.SHUT, "", packing.shut()
     yield Exclusion.TAINT, "", ~filters.tolerating(spec.tolerations)
     yield Exclusion.SELECTOR, "", ~filters.selected(spec)
+    yield Exclusion.KUBELET, str(spec.needs_kubelet or ""), ~filters.able(spec)
     for resource, mask in packing.lacking(kind):
         yield Exclusion.ROOM, resource, mask
     for constraint, mask in packing.refusing(kind):

@@ -1,4 +1,4 @@
-"""Where taints, node selectors and node affinity let a pod go, as one mask over all nodes.
+"""Where taints, node selectors, node affinity and kubelets let a pod go, as one mask over all nodes.
 
 Each expression is asked once for each distinct value of its label, never once for each node, so that thousands
 of nodes cost as little as a few; the hostname's values are only looked at by pods that ask for it.
@@ -10,6 +10,7 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from shared.core.cluster.kubelet import Kubelet
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import PodClass
 from shared.core.cluster.selectors import NodeTerm, Requirement, Taint, Toleration, tolerated
@@ -43,6 +44,7 @@ class NodeFilters:
         self._nodes = nodes
         self._labels: dict[str, LabelColumn] = {}
         self._names = LabelColumn([node.name for node in nodes])
+        self._kubelets = LabelColumn([node.kubelet for node in nodes])
         self._taints = LabelColumn([tuple(taint for taint in node.taints if taint.repels) for node in nodes])
         self._demands: dict[Hashable, NodeMask] = {}
         self._tolerations: dict[tuple[Toleration, ...], NodeMask] = {}
@@ -57,9 +59,9 @@ class NodeFilters:
     def of(self, spec: PodClass) -> NodeMask:
         """Return for each node whether the pod's spec is admitted; the mask is shared, do not write to it."""
         selector = tuple(sorted(spec.node_selector.items()))
-        demand = (selector, spec.node_terms, spec.tolerations)
+        demand = (selector, spec.node_terms, spec.tolerations, spec.needs_kubelet)
         if demand not in self._demands:
-            self._demands[demand] = self.tolerating(spec.tolerations) & self.selected(spec)
+            self._demands[demand] = self.tolerating(spec.tolerations) & self.selected(spec) & self.able(spec)
         return self._demands[demand]
 
     def meeting(self, terms: tuple[NodeTerm, ...]) -> NodeMask:
@@ -78,6 +80,12 @@ class NodeFilters:
         if spec.node_terms is not None:
             mask &= self._any_term(spec.node_terms)
         return mask
+
+    def able(self, spec: PodClass) -> NodeMask:
+        """Return the nodes whose kubelet can run the pod."""
+        needed = spec.needs_kubelet
+        table = [needed is None or _can_all_of(kubelet, needed) for kubelet in self._kubelets.values]
+        return np.array(table, np.bool_)[self._kubelets.codes]
 
     def tolerating(self, tolerations: tuple[Toleration, ...]) -> NodeMask:
         """Return the nodes whose taints are tolerated; the mask is shared, do not write to it."""
@@ -105,6 +113,10 @@ class NodeFilters:
         if requirement not in self._requirements:
             self._requirements[requirement] = _mask(self.label(requirement.key), requirement)
         return self._requirements[requirement]
+
+
+def _can_all_of(kubelet: Hashable, needed: Kubelet) -> bool:
+    return isinstance(kubelet, Kubelet) and kubelet.can_all_of(needed)
 
 
 def _tolerated(taints: Hashable, tolerations: tuple[Toleration, ...]) -> bool:

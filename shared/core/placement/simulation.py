@@ -17,6 +17,7 @@ from shared.core.placement.guided import GuidedPacking
 from shared.core.placement.headroom import headroom_of
 from shared.core.placement.no_place import NoPlace, refusal
 from shared.core.placement.node_room import OUTSIDE
+from shared.core.placement.nominated import place_nominated
 from shared.core.placement.packing import Packing, Removal
 from shared.core.placement.strategies import POTENTIAL, ROBUST
 
@@ -172,12 +173,12 @@ class Simulation:
     def _depart(self, nodes: Sequence[int]) -> None:
         """Give a place to what is pending, as far as it has one, and then to what leaves departing nodes."""
         self._departing = tuple(nodes)
-        queue = [self.arrays.kind_of[pod.spec] for pod in self._in_queue_order()]
+        queue = self._in_queue_order()
         leaving = {node: self.arrays.movable(node) for node in nodes}
         unplaced: set[int] = set()
         for packing in self._packings:
             packing.close(nodes)
-            packing.reserve(queue, OUTSIDE)
+            packing.reserve(place_nominated(packing, queue), OUTSIDE)
             for node, pods in leaving.items():
                 unplaced.update(packing.reserve([self.arrays.kind_of[pod.spec] for pod in pods], node))
         found = (pod for pods in leaving.values() for pod in pods if self.arrays.kind_of[pod.spec] in unplaced)

@@ -89,6 +89,7 @@ NOT_LIFTED: Final[Mapping[str, frozenset[Reason]]] = {
     "it passes by itself": frozenset({
         PodBlock.WAITS_FOR_COMPLETION, PodBlock.ROLLING_OUT, PodBlock.TOO_YOUNG_POD, PodBlock.STILL_TERMINATING,
         Unremovable.POOL_UPGRADING, Unremovable.GOING_AWAY, Unremovable.TOO_YOUNG, Unremovable.BACKING_OFF,
+        Unremovable.BEING_MAINTAINED,
         Unremovable.MARKED_RECENTLY, Unremovable.RECENT_ADDITION, Unremovable.TIME_GAP, Unremovable.BREAKER_OPEN,
         Unremovable.FROZEN, Unremovable.OUTSIDE_WINDOWS, Unremovable.BUDGET, Unremovable.CLUSTER_BUDGET,
         Unremovable.RATE, Unremovable.NAMESPACE_RATE, Unremovable.WORKLOAD_MOVING, Unremovable.DRAIN_TOO_LONG,
@@ -97,9 +98,10 @@ NOT_LIFTED: Final[Mapping[str, frozenset[Reason]]] = {
     "nobody can say where the pod would go without it": frozenset({
         PodBlock.FOREIGN_SCHEDULER, PodBlock.RESOURCE_CLAIMS, PodBlock.UNMODELLED, PodBlock.LOCAL_VOLUME,
         PodBlock.UNBOUND_CLAIM, PodBlock.SHARED_DISK, PodBlock.VOLUMES, Exclusion.VOLUME_PLACE,
-        Exclusion.CLAIM_IN_USE, Exclusion.ATTACH_LIMIT,
+        PodBlock.EVICTION_RESPONDERS, Exclusion.KUBELET, Exclusion.CLAIM_IN_USE, Exclusion.ATTACH_LIMIT,
     }),
     "it is a fact, or a fault to be mended, and no setting": frozenset({
+        Unremovable.STANDBY_NODE, Unremovable.MANAGED_NODE,
         Unremovable.NO_POOL, Unremovable.POLICY_INVALID, Unremovable.ATOMIC_POOL, Unremovable.NOT_READY,
         Unremovable.NO_ALLOCATABLE, Unremovable.POOLS_UNKNOWN, Unremovable.NO_PLACE_FOR_PODS,
         Unremovable.KEPT_AS_DESTINATION, Exclusion.SHUT, Exclusion.TAINT,

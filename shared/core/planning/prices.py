@@ -77,6 +77,9 @@ class Price:
     estimated: bool = False
 
 
+_NOTHING: Final = Price(0)
+
+
 @dataclass(frozen=True)
 class Prices:
     """A price table. `machines` are those priced whole, in dollars per hour. `families` holds at least `e2`."""
@@ -92,7 +95,9 @@ class Prices:
     basis: PriceBasis = field(default_factory=PriceBasis)
 
     def of(self, node: Node) -> Price:
-        """Return what the node costs, or an estimate of it."""
+        """Return what the node costs, or an estimate of it; nothing where no drain would ever save it."""
+        if node.outside:
+            return _NOTHING
         extras = attached(node)
         kind = (node.machine, node.spot, node.region, extras)
         if kind not in self._known:

@@ -26,9 +26,10 @@ def counts_as_non_tainted(node: Node, policy: Policy) -> bool:
 def counts_in_budgets(node: Node) -> bool:
     """Whether the node is part of a budget's denominator (docs/decisions/budgets.md).
 
-    Registered and once Ready, NotReady ones included, without those that the autoscaler is already deleting.
+    Registered and once Ready, NotReady ones included, without those that the autoscaler is already deleting and those
+    that are no part of what is consolidated: a suspended node is not Ready for as long as nobody needs it.
     """
-    return node.once_ready and not node.has_taint(names.AUTOSCALER_DELETING_TAINT)
+    return node.once_ready and not node.outside and not node.has_taint(names.AUTOSCALER_DELETING_TAINT)
 
 
 def denominator(nodes: Iterable[Node], pool: str | None = None) -> int:

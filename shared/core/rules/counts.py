@@ -127,14 +127,14 @@ def count_nodes(
     """Count the nodes of the cluster.
 
     Args:
-        nodes: all nodes of the cluster, as of one reading.
+        nodes: all nodes of the cluster, as of one reading; those that stand by or that Google manages count nowhere.
         pools: the pools' autoscaling limits by name.
         state: the cluster's document.
         policy: the policy in force.
         now: the state's time.
         minimum: the CPU and memory that the autoscaler keeps in the cluster.
     """
-    rows = tuple(nodes)
+    rows = tuple(node for node in nodes if not node.outside or node.drain_taint is not None)
     by_pool: dict[str, list[Node]] = {claim.pool: [] for claim in state.claims.values()}
     for node in rows:
         by_pool.setdefault(node.pool, []).append(node)

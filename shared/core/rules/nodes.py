@@ -16,7 +16,7 @@ from shared.core.rules.do_not_disrupt import node_opt_outs
 from shared.core.rules.pods import PASSES_BY_ITSELF, blockers
 from shared.core.rules.situation import Situation
 
-OTHER_RULES: Final = frozenset({names.OUR_TAINT, names.UNSCHEDULABLE_TAINT, *names.GOING_TAINTS})
+OTHER_RULES: Final = frozenset({names.OUR_TAINT, names.UNSCHEDULABLE_TAINT, *names.GOING_TAINTS, *names.OUTSIDE_TAINTS})
 """Taints that another rule names better."""
 
 
@@ -60,8 +60,23 @@ def _upgrading(node: Node, situation: Situation) -> Iterable[Blocker]:
         yield Blocker(Unremovable.POOL_UPGRADING, node.pool)
 
 
+def _stands_by(node: Node, _: Situation) -> Iterable[Blocker]:
+    if node.stands_by:
+        yield Blocker(Unremovable.STANDBY_NODE)
+
+
+def _managed(node: Node, _: Situation) -> Iterable[Blocker]:
+    if node.managed:
+        yield Blocker(Unremovable.MANAGED_NODE)
+
+
+def _being_maintained(node: Node, _: Situation) -> Iterable[Blocker]:
+    for condition in node.lifecycle:
+        yield Blocker(Unremovable.BEING_MAINTAINED, condition)
+
+
 def _not_ready(node: Node, _: Situation) -> Iterable[Blocker]:
-    if not node.ready:
+    if not node.ready and not node.stands_by:
         yield Blocker(Unremovable.NOT_READY)
 
 
@@ -71,7 +86,7 @@ def _no_allocatable(node: Node, _: Situation) -> Iterable[Blocker]:
 
 
 def _cordoned_by_other(node: Node, _: Situation) -> Iterable[Blocker]:
-    if node.unschedulable and node.drain_taint is None:
+    if node.unschedulable and node.drain_taint is None and not node.stands_by:
         yield Blocker(Unremovable.CORDONED_BY_OTHER)
 
 
@@ -139,7 +154,11 @@ NODE_RULES: Final[tuple[NodeRule, ...]] = (
     _not_autoscaled,
     _atomic,
     _upgrading,
+    # whether it is there to be consolidated
+    _stands_by,
+    _managed,
     # what state the node is in
+    _being_maintained,
     _not_ready,
     _no_allocatable,
     _cordoned_by_other,

@@ -13,7 +13,7 @@ from shared.core.cluster.selectors import Taint
 
 KUBERNETES_TAINTS: Final = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
 """Conditions of a node (not-ready, disk-pressure, shutdown …): never a pool's own, however many nodes share them."""
-OF_ONE_NODE: Final = frozenset({names.OUR_TAINT, *names.GOING_TAINTS})
+OF_ONE_NODE: Final = frozenset({names.OUR_TAINT, *names.GOING_TAINTS, *names.OUTSIDE_TAINTS})
 """A node in drain, or on its way out: never a pool's own either, though the pool have no other node."""
 
 

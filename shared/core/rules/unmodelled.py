@@ -21,17 +21,18 @@ ONE_POD: Final = Resources.of({PODS: 1})
 
 
 def is_destination(node: Node) -> bool:
-    """Whether new pods may be planned onto the node: Ready, schedulable, and not on its way out."""
+    """Whether new pods may be planned onto the node: Ready, schedulable, neither going, nor worked on, nor outside."""
     going = node.drain_taint is not None or any(node.has_taint(key) for key in names.GOING_TAINTS)
-    return node.ready and not node.unschedulable and not going
+    return node.ready and not node.unschedulable and not going and not node.outside and not node.lifecycle
 
 
 def admits(spec: PodClass, node: Node) -> bool:
-    """Whether taints, node selector and required node affinity let the pod onto the node."""
+    """Whether taints, node selector, required node affinity and the kubelet let the pod onto the node."""
     selected = all(node.labels.get(key) == value for key, value in spec.node_selector.items())
     terms = spec.node_terms
     wanted = terms is None or any(term.matches(node.labels, node.name) for term in terms)
-    return selected and wanted and tolerated(node.taints, spec.tolerations)
+    able = spec.needs_kubelet is None or node.kubelet.can_all_of(spec.needs_kubelet)
+    return selected and wanted and able and tolerated(node.taints, spec.tolerations)
 
 
 def could_take(node: Node, pod: Pod) -> bool:
@@ -64,6 +65,7 @@ UNMODELLED: Final[tuple[tuple[PodBlock, UnmodelledQuestion], ...]] = (
     (PodBlock.FOREIGN_SCHEDULER, _scheduler),
     (PodBlock.SCHEDULING_GATES, lambda spec: ", ".join(spec.scheduling_gates) or None),
     (PodBlock.RESOURCE_CLAIMS, lambda spec: ", ".join(spec.resource_claims) or None),
+    (PodBlock.EVICTION_RESPONDERS, lambda spec: ", ".join(spec.eviction_responders) or None),
     (PodBlock.UNMODELLED, lambda spec: ", ".join(spec.unmodelled) or None),
 )
 

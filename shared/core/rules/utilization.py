@@ -110,7 +110,7 @@ def spare(
     """
     free, own = NOTHING, own_taints(nodes)
     for node in nodes:
-        if is_untainted(node, ignored, own) and node.ready:
+        if is_untainted(node, ignored, own) and node.ready and not node.outside:
             free += node.allocatable - _requested(pods_by_node.get(node.name, ()))[0]
     return free
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from shared.core.cluster.names import MANAGED_NODE, STANDBY_NODE
 from shared.core.cluster.node import Node, NodePool
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.snapshot import Snapshot
@@ -89,6 +90,8 @@ def test_pods_keep_their_node_by_the_autoscalers_own_rules(takes: bool, given: d
     [
         pytest.param({"annotations": {OFF: "true"}}, id="scale-down disabled"),
         pytest.param({"ready": False}, id="not Ready"),
+        pytest.param({"labels": {STANDBY_NODE: "true"}}, id="standing by for a buffer"),
+        pytest.param({"labels": {MANAGED_NODE: "true"}}, id="managed by Google"),
         pytest.param({"labels": {"cloud.google.com/gke-nodepool": "unknown"}}, id="of no known pool"),
     ],
 )

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shared.adapters.prices import load
+from shared.core.cluster import names
 from shared.core.cluster.pod import Volume
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.forecast.bound import bound
@@ -155,6 +156,14 @@ def test_nodes_that_nobody_empties_are_in_the_bound() -> None:
 
     assert found.nodes == 3
     assert found.cost == 3 * load().of(node("n0")).per_hour
+
+
+def test_nodes_outside_consolidation_hold_no_pod_of_others_in_the_bound() -> None:
+    """Two pods of three quarters of a node need two nodes; the third, though empty, is nobody's to use."""
+    nodes = [node("n1"), node("n2"), node("n3", labels={names.STANDBY_NODE: "true"})]
+    found = bound(cluster(nodes, [pod(f"p{n}", on=f"n{n}", cpu=3) for n in (1, 2)]), load(), ClusterState())
+
+    assert (found.nodes, found.cost) == (3, 2 * load().of(nodes[0]).per_hour)
 
 
 def test_as_many_nodes_as_must_remain_are_paid_for_whole() -> None:

@@ -226,7 +226,10 @@ def test_room_kept_for_a_node_that_the_autoscaler_empties_is_told_wholly_or_not_
 
 EVERY = LabelSelector((Requirement("app", "In", ("web",)),))
 TERM = (PodTerm(names.HOSTNAME_LABEL, EVERY, ("default",)),)
-BY_OTHERS = {"namespace", "owner", "labels", "annotations", "requests", "node_selector", "node_terms", "tolerations"}
+BY_OTHERS = {
+    "namespace", "owner", "labels", "annotations", "requests", "node_selector", "node_terms", "tolerations",
+    "needs_kubelet",
+}  # fmt: skip
 """What places a pod by the node alone, and what does not place it."""
 NO_RULE = {"priority", "priority_class", "grace_seconds", "restart_policy", "asks", "raised_by", "replaced_at_end"}
 MODELLED: dict[str, Any] = {
@@ -239,6 +242,7 @@ MODELLED: dict[str, Any] = {
 NOT_MODELLED: dict[str, Any] = {
     "resource_claims": ("gpu",),
     "scheduling_gates": ("wait",),
+    "eviction_responders": ("storage.example.com/mover",),
     "scheduler": "mine",
     "unmodelled": ("something else",),
 }

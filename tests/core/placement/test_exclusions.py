@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shared.core.cluster.kubelet import Kubelet
 from shared.core.cluster.pod import HostPort
 from shared.core.cluster.selectors import LabelSelector, NodeTerm, PodTerm, Requirement, SpreadConstraint
 from shared.core.placement import Simulation
@@ -33,7 +34,7 @@ def _words(found: NodeChoice) -> dict[str, tuple[int, int]]:
 
 def test_every_constraint_has_a_word() -> None:
     assert OF_CONSTRAINT.keys() == set(CONSTRAINTS)
-    others = {Exclusion.SHUT, Exclusion.TAINT, Exclusion.SELECTOR, Exclusion.ROOM}
+    others = {Exclusion.SHUT, Exclusion.TAINT, Exclusion.SELECTOR, Exclusion.KUBELET, Exclusion.ROOM}
     assert {*OF_CONSTRAINT.values(), *others} == set(Exclusion)
 
 
@@ -44,6 +45,7 @@ def test_every_constraint_has_a_word() -> None:
         pytest.param("taint", {"taints": (taint("gpu"),)}, {}, id="a taint"),
         pytest.param("selector", {}, {"node_selector": {"disk": "ssd"}}, id="a node selector"),
         pytest.param("selector", {}, {"node_terms": (NodeTerm((Requirement("disk", "Exists"),)),)}, id="affinity"),
+        pytest.param("kubelet 1.33", {"kubelet": Kubelet((1, 32))}, {"needs_kubelet": Kubelet((1, 33))}, id="older"),
         pytest.param("room cpu", {"cpu": 1}, {"cpu": 2}, id="too little CPU"),
         pytest.param("room memory", {"memory": 1}, {"memory": 2}, id="too little memory"),
         pytest.param("room pods", {"pods": 0}, {}, id="no place for one more pod"),

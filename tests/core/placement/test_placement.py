@@ -294,6 +294,22 @@ def test_a_pending_pod_whose_place_is_not_modelled_keeps_the_node_it_may_need() 
     assert refusal.pod.key == "default/waits"
 
 
+@pytest.mark.parametrize(
+    ("expected", "nominated"),
+    [
+        pytest.param([], "n3", id="the room on n3 is kept for it"),
+        pytest.param(["n1"], "", id="nominated nowhere, it is planned onto n2"),
+        pytest.param(["n1"], "n9", id="its node is gone"),
+        pytest.param(["n1"], "n1", id="a node that has no room for it yet"),
+    ],
+)
+def test_room_that_the_scheduler_keeps_for_a_pod_is_taken(expected: list[str], nominated: str) -> None:
+    """Only n3 has room for n1's pod, and n2 for the pending one's, where nothing is kept for it."""
+    nodes = [node("n1"), node("n2", cpu=2), node("n3", cpu=3)]
+    pods = [pod("mover", on="n1", cpu=3), pod("pending", phase=Phase.PENDING, cpu=2, nominated=nominated)]
+    assert taken(cluster(nodes, pods), "n1") == expected
+
+
 def test_a_pending_daemon_keeps_room_on_its_node_but_never_the_node() -> None:
     here = (NodeTerm(fields=(Requirement("metadata.name", "In", ("n1",)),)),)
     daemon = pod("daemon", owner="DaemonSet/x", phase=Phase.PENDING, node_terms=here, cpu=3)

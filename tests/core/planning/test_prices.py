@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from shared.adapters.prices import load
+from shared.core.cluster import names
 from shared.core.cluster.resources import GPU
 from shared.core.planning.prices import Price, per_month
 from shared.errors import BadInput
@@ -40,6 +41,11 @@ def test_known_machines_cost_what_the_list_says(expected: int, machine: str) -> 
 @pytest.mark.parametrize("machine", ["x9-standard-4", "e2-tiny-4", "", "n1", "x9-custom-2-4096"])
 def test_an_unknown_machine_is_estimated_by_what_it_offers_and_says_so(machine: str) -> None:
     assert load().of(node("n", machine=machine, cpu=4, memory=16)) == Price(134_012, estimated=True)
+
+
+@pytest.mark.parametrize("label", [names.STANDBY_NODE, names.MANAGED_NODE])
+def test_a_node_that_no_drain_could_save_costs_nothing_here(label: str) -> None:
+    assert load().of(node("n", labels={label: "true"})) == Price(0)
 
 
 def test_a_spot_machine_costs_its_share() -> None:

@@ -11,6 +11,11 @@ from shared.core.rules.counted_nodes import denominator, in_use
 from shared.core.rules.counts import NodeCounts, PoolMeasure, count_nodes
 from tests.builders import NOW, claim, node, our_taint, policy, resources, taint
 
+SUSPENDED: dict[str, Any] = {
+    "ready": False,
+    "unschedulable": True,
+    "conditions": frozenset({names.SUSPENDED_CONDITION}),
+}
 DELETING = taint(names.AUTOSCALER_DELETING_TAINT)
 
 
@@ -40,6 +45,10 @@ def stand(nodes: Iterable[Node], claims: dict[str, Claim] | None = None, rules: 
         ),
         pytest.param({"uid-old"}, node("n2"), {"uid-old": claim("old")}, id="a claim whose node is gone"),
         pytest.param(set(), node("n2", pool="b", ready=False), {}, id="a node of another pool"),
+        pytest.param(set(), node("n2", **SUSPENDED), {}, id="a node that stands by, suspended"),
+        pytest.param(
+            {"uid-n2"}, node("n2", **SUSPENDED), {"uid-n2": claim("n2")}, id="one that is claimed all the same"
+        ),
     ],
 )
 def test_claims_our_taint_and_not_ready_nodes_use_up_the_budget(
@@ -57,6 +66,8 @@ def test_claims_our_taint_and_not_ready_nodes_use_up_the_budget(
         pytest.param(1, {"taints": (DELETING,)}, id="being deleted"),
         pytest.param(2, {"taints": (our_taint(),)}, id="drained by us"),
         pytest.param(1, {"pool": "b"}, id="of another pool"),
+        pytest.param(1, SUSPENDED, id="standing by"),
+        pytest.param(1, {"labels": {names.MANAGED_NODE: "true"}}, id="managed by Google"),
     ],
 )
 def test_percentages_are_taken_of_nodes_that_were_once_ready(expected: int, change: dict[str, Any]) -> None:
@@ -91,6 +102,16 @@ def test_a_node_that_is_not_ready_is_none_of_those_that_are_left() -> None:
     where = stand(nodes)
     assert (where.left, where.pool("a").left) == (2, 3)
     assert where.with_claim(nodes[0]).left == where.with_claim(nodes[0]).with_claim(nodes[2]).left == 1
+
+
+@pytest.mark.parametrize("key", [names.STANDBY_NODE, names.MANAGED_NODE])
+def test_a_node_outside_consolidation_is_none_of_its_pool_its_zone_or_the_cluster(key: str) -> None:
+    """A minimum must not be thought to hold because of nodes that no pod may use."""
+    where = stand([node("n1"), node("n2"), node("n3", labels={key: "true"})])
+
+    assert (where.left, where.left_non_tainted, where.pool("a").left) == (2, 2, 2)
+    assert dict(where.pool("a").left_by_zone) == {"z": 2}
+    assert where.left_resources == node("n1").allocatable + node("n2").allocatable
 
 
 def test_taking_a_node_is_seen_by_every_count() -> None:

@@ -196,3 +196,37 @@ def test_a_refusal_that_passes_with_time_says_how_far_it_is() -> None:
     snapshot = cluster([node("n1", created=NOW - timedelta(seconds=600))])
     (judged,) = judge_node(snapshot.nodes[0], Situation(snapshot, ClusterState(), policy()))
     assert judged.detail == "600 s of 1200 s"
+
+
+SUSPENDED = {
+    "labels": {names.STANDBY_NODE: "true"},
+    "taints": (taint(names.STANDBY_SUSPENDED_TAINT), taint(names.STANDBY_NODE, "PreferNoSchedule")),
+    "unschedulable": True,
+    "ready": False,
+    "conditions": frozenset({names.SUSPENDED_CONDITION}),
+}
+
+
+@pytest.mark.parametrize(
+    ("expected", "changes"),
+    [
+        pytest.param([Unremovable.STANDBY_NODE], SUSPENDED, id="suspended: cordoned, not Ready, tainted by GKE"),
+        pytest.param([Unremovable.STANDBY_NODE], {"labels": {names.STANDBY_NODE: "true"}}, id="waiting, by its label"),
+        pytest.param(
+            [Unremovable.STANDBY_NODE], {"taints": (taint(names.STANDBY_NODE, "PreferNoSchedule"),)}, id="by its taint"
+        ),
+        pytest.param([], {"labels": {f"{names.STANDBY_NODE}-buffer": "shop/b"}}, id="used up: the label is gone"),
+        pytest.param(
+            [Unremovable.MANAGED_NODE],
+            {"labels": {names.MANAGED_NODE: "true"}, "taints": (taint(names.MANAGED_NODE, value="true"),)},
+            id="managed by Google",
+        ),
+        *(
+            pytest.param([Unremovable.BEING_MAINTAINED], {"conditions": frozenset({each})}, id=each)
+            for each in names.LIFECYCLE_CONDITIONS
+        ),
+    ],
+)
+def test_nodes_that_are_not_there_to_be_consolidated_say_so_alone(expected: list[str], changes: dict[str, Any]) -> None:
+    """Of a suspended node the one reason is told, not that it is cordoned, tainted and not Ready."""
+    assert reasons(node("n1", **changes), node("n2")) == expected

@@ -11,6 +11,8 @@ from shared.core.reasons import PodBlock
 from shared.core.rules.unmodelled import could_take, is_destination, pinned_to_one_node, unmodelled
 from tests.builders import node, our_taint, pod, pod_class, taint
 
+OUTSIDE_LABELS = (names.STANDBY_NODE, names.MANAGED_NODE)
+
 
 def term(key: str, operator: str, *values: str, by_name: bool = False) -> NodeTerm:
     asked = (Requirement(key, operator, values),)
@@ -51,7 +53,12 @@ def test_a_rule_that_only_the_reader_knows_blocks_as_well() -> None:
         pytest.param(False, node("n", taints=(our_taint(),)), id="ours"),
         *(
             pytest.param(False, node("n", taints=(taint(key, "PreferNoSchedule"),)), id=key)
-            for key in names.GOING_TAINTS
+            for key in (*names.GOING_TAINTS, *names.OUTSIDE_TAINTS)
+        ),
+        *(pytest.param(False, node("n", labels={key: "true"}), id=f"label {key}") for key in OUTSIDE_LABELS),
+        *(
+            pytest.param(False, node("n", conditions=frozenset({each})), id=each)
+            for each in (*names.LIFECYCLE_CONDITIONS, names.SUSPENDED_CONDITION)
         ),
     ],
 )

@@ -143,6 +143,7 @@ def test_the_excess_is_the_least_over_cpu_and_memory(expected: Fraction, count: 
         pytest.param(3, {"taints": (taint("soft", "PreferNoSchedule"),)}, id="a taint that only prefers"),
         pytest.param(2, {"unschedulable": True}, id="a cordon"),
         pytest.param(2, {"ready": False}, id="not Ready"),
+        pytest.param(2, {"labels": {names.STANDBY_NODE: "true"}}, id="standing by for a buffer"),
     ],
 )
 def test_only_nodes_that_take_pods_have_something_to_spare(expected: int, change: dict[str, Any]) -> None:

@@ -26,6 +26,8 @@ def node(namer: Namer, given: Mapping[str, Any]) -> Object:
         "status": {
             "allocatable": amounts(namer, status.get("allocatable") or {}),
             "conditions": each_of(status.get("conditions"), condition),
+            "nodeInfo": picked(status.get("nodeInfo") or {}, "kubeletVersion"),
+            "declaredFeatures": status.get("declaredFeatures") or [],
         },
     }
 

@@ -47,7 +47,7 @@ def _placing(namer: Namer, given: Mapping[str, Any]) -> Object:
     found["topologySpreadConstraints"] = each_of(
         given.get("topologySpreadConstraints"), lambda row: selectors.spread(namer, row)
     )
-    for name in ("resourceClaims", "schedulingGates"):
+    for name in ("resourceClaims", "schedulingGates", "evictionResponders"):
         found[name] = each_of(given.get(name), lambda row: {"name": namer.name("gate", row.get("name", ""))})
     if given.get("affinity") is not None:
         found["affinity"] = selectors.affinity(namer, given["affinity"])
@@ -91,6 +91,8 @@ def _volume(namer: Namer, given: Mapping[str, Any], pod_name: str) -> Object:
 
 def _status(namer: Namer, given: Mapping[str, Any]) -> Object:
     found = picked(given, "phase", "startTime") | _requests(namer, given)
+    if given.get("nominatedNodeName"):
+        found["nominatedNodeName"] = namer.name("node", given["nominatedNodeName"])
     found["conditions"] = each_of(given.get("conditions"), condition)
     for name in ("containerStatuses", "initContainerStatuses"):
         found[name] = each_of(given.get(name), lambda row: _container_status(namer, row))

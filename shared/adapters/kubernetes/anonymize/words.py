@@ -36,6 +36,8 @@ _OF_GKE: Final = (
     "cloud.google.com/gke-local-nvme-ssd",
     "cloud.google.com/gke-ephemeral-storage-local-ssd",
     "cloud.google.com/machine-family",
+    names.STANDBY_NODE,
+    names.MANAGED_NODE,
 )
 SWITCHES: Final = frozenset(
     {*names.POD_OPT_OUT_LABELS, *names.NODE_OPT_OUTS, names.OPT_OUT_UNTIL, names.EVICTIONS_LABEL}
@@ -45,6 +47,7 @@ KEPT_VALUES: Final = frozenset({*_PLACES, *_OF_GKE})
 """Labels whose values are the platform's words."""
 _KEPT_KEYS: Final = frozenset({
     *KEPT_VALUES, *SWITCHES, *NAMED_VALUES, *names.QUEUED_KEYS, *names.PLACEMENT_LABELS, *names.GOING_TAINTS,
+    *names.OUTSIDE_TAINTS,
     names.OUR_TAINT, "pod-template-hash", "controller-revision-hash", "statefulset.kubernetes.io/pod-name",
     "nvidia.com/gpu", "google.com/tpu",
 })  # fmt: skip
@@ -68,7 +71,10 @@ _REASONS: Final = frozenset({
 
 
 _SWITCH: Final = re.compile(r"|true|false|never|on-completion|-?\d{1,20}|([0-9.]+(ns|us|µs|μs|ms|s|m|h))+")
-_CONDITIONS: Final = frozenset({"Ready", "PodScheduled", "PodResizePending", "Progressing", "Available"})
+_CONDITIONS: Final = frozenset({
+    "Ready", "PodScheduled", "PodResizePending", "Progressing", "Available",
+    *names.LIFECYCLE_CONDITIONS, names.SUSPENDED_CONDITION,
+})  # fmt: skip
 
 
 def switch(value: str) -> str:
