@@ -7,7 +7,7 @@ EBB    := $(BIN)/python -m functions.cli
 PIP    := $(BIN)/python -m infra.installing
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types imports unit faults real soak acceptance bench fuzz mutants fmt requirements audit schema pages monitoring playground zip clean
+.PHONY: help demo test check lint types imports unit faults real soak acceptance bench fuzz mutants fmt requirements audit schema pages pictures monitoring playground zip clean
 
 help: ## Say what each target does
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -91,6 +91,9 @@ schema: $(VENV)/.dev ## Write infra/policy.schema.json and the tables of docs/po
 
 pages: $(VENV)/.dev ## Write the parts of README, docs/ and terraform/README.md that come from the code
 	@$(BIN)/python -m tests.docs.written
+
+pictures: $(VENV)/.dev ## Draw the pictures of docs/report.md of a generated cluster (needs Chromium, or Debian's apt)
+	@$(BIN)/python -m tests.browser.pictures
 
 monitoring: $(VENV)/.dev ## Write metrics, alerts, dashboard, docs/events.md and the runbook from the tables in infra/monitoring
 	@$(BIN)/python -m infra.monitoring

@@ -12,6 +12,7 @@ from typing import TypeVar
 
 import pytest
 
+from tests.browser import chromium as browser
 from tests.real.control_plane import ControlPlane
 from tests.real.control_plane.assets import locate
 from tests.real.control_plane.go_build import BuildError
@@ -41,12 +42,19 @@ def new_control_plane() -> NewControlPlane:
 
 
 def _build(build: Callable[[], T]) -> T:
-    """Return what was built, or skip with the first and the last that Go said."""
+    """Return what was built or fetched, or skip with the first and the last that was said of it."""
     try:
         return build()
-    except BuildError as failed:
+    except (BuildError, browser.ChromiumError) as failed:
         sentence, *_, why = [*str(failed).splitlines(), ""]
         skip_or_fail(f"{sentence} {why}".rstrip())
+
+
+@pytest.fixture(scope="session")
+def chromium() -> browser.Chromium:
+    """A browser without a window. Debian's package is fetched here the first time where none is installed."""
+    require(lacking(["chromium"]))
+    return _build(browser.locate)
 
 
 @pytest.fixture(scope="session")

@@ -21,6 +21,7 @@ from functions.cli.plain_text import never_break_off
 from functions.cli.policy.commands import policies
 from functions.cli.profiles import use_profile
 from functions.cli.questions import explain, plan, why_not
+from functions.cli.report.commands import report
 
 _SETTINGS = {"help_option_names": ["-h", "--help"]}
 
@@ -60,7 +61,7 @@ def ebb(
     """
 
 
-for question in (plan, explain):
+for question in (plan, report, explain):
     app.command()(question)
 app.command(name="why-not")(why_not)
 app.command()(fleet)

@@ -34,6 +34,13 @@ class Format(StrEnum):
     OPENMETRICS = "openmetrics"
 
 
+class ReportOutput(StrEnum):
+    """What a report is written as."""
+
+    HTML = "html"
+    JSON = "json"
+
+
 class Only(StrEnum):
     """The verdicts by which nodes may be chosen."""
 

@@ -107,7 +107,7 @@ kind: NodePool
 metadata: {name: default-pool}
 spec: {disruption: {consolidationPolicy: WhenUnderutilized}}
 """
-WITHOUT_A_CLOUD = {"plan", "explain", "policy"}
+WITHOUT_A_CLOUD = {"plan", "report", "explain", "policy"}
 RUN = {line.words: line for line in of("ebb") if line.words[1] in WITHOUT_A_CLOUD and line.words[0] == "ebb"}
 
 

@@ -42,7 +42,7 @@ class PlanOptions:
 def show_plan(sources: Sources, output: Format, asked: AskedNodes, options: PlanOptions) -> None:
     """Print the plan of each cluster: for people with its notes, for tools with the notes on stderr."""
     whose = POLICY if sources.policy else DEFAULTS
-    views = [_timed_view(each, options, whose) for each in gather_each(sources)]
+    views = [timed_view(each, options, whose) for each in gather_each(sources)]
     if output is Format.TABLE:
         with printing() as console:
             for view in views:
@@ -59,7 +59,8 @@ def show_plan(sources: Sources, output: Format, asked: AskedNodes, options: Plan
         print_document(fleet.document(documents, views), output, notes)
 
 
-def _timed_view(inputs: Inputs, options: PlanOptions, whose: str) -> PlanView:
+def timed_view(inputs: Inputs, options: PlanOptions, whose: str) -> PlanView:
+    """Plan, and return what is shown of it, while a line says how long it takes."""
     what = f"{inputs.snapshot.cluster}, {count(len(inputs.snapshot.nodes), 'node')}"
     with reading_line(what, doing="Planning"), no_search_for_cycles():
         return planned(inputs, options, whose)

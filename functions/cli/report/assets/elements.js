@@ -1,0 +1,75 @@
+// Elements of the page. Names of nodes and workloads come through here as text: nothing in this script makes markup of it.
+
+function element(tag, given = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(given)) {
+    if (name === "class") made.className = value;
+    else if (name === "on") for (const [event, act] of Object.entries(value)) made.addEventListener(event, act);
+    else if (name === "style") for (const [property, text] of Object.entries(value)) made.style.setProperty(property, text);
+    else if (value === true) made.setAttribute(name, "");
+    else if (value !== false && value !== null && value !== undefined) made.setAttribute(name, String(value));
+  }
+  made.append(...children.flat().filter((each) => each !== null && each !== undefined && each !== false));
+  return made;
+}
+
+function byId(id) {
+  return document.getElementById(id);
+}
+
+function body(section) {
+  return byId(section).querySelector(".body");
+}
+
+function count(number, thing) {
+  return `${number.toLocaleString("en-US")} ${thing}${number === 1 ? "" : "s"}`;
+}
+
+function percent(part, whole) {
+  return whole ? `${Math.floor((100 * part) / whole)}%` : "-";
+}
+
+// A table: columns are {title, cell, number}, where `cell` makes text or elements of a row.
+function tableOf(columns, rows, given = {}) {
+  const heads = columns.map((each) => element("th", { scope: "col", class: kindOf(each) }, each.title));
+  const lines = rows.map((row, place) => lineOf(columns, row, place, given.rowClass));
+  const caption = given.caption ? element("caption", {}, given.caption) : null;
+  const table = element("table", { class: given.class || "" }, caption, element("thead", {}, element("tr", {}, heads)), element("tbody", {}, lines));
+  return element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": given.label || given.caption || "Table" }, table);
+}
+
+function lineOf(columns, row, place, rowClass) {
+  const cells = columns.map((each) => {
+    const tag = each.heads ? "th" : "td";
+    return element(tag, { class: kindOf(each), scope: each.heads ? "row" : null }, each.cell(row, place));
+  });
+  return element("tr", { class: rowClass ? rowClass(row) : "" }, cells);
+}
+
+function kindOf(column) {
+  return [column.number ? "number" : "", column.short ? "short" : "", column.class || ""].join(" ").trim();
+}
+
+// A long table of which the first rows are shown; the others come with a button.
+function longTable(columns, rows, first, given = {}) {
+  const shown = tableOf(columns, rows.slice(0, first), given);
+  const holder = element("div", {}, shown);
+  if (rows.length > first) {
+    const more = element("button", { type: "button", class: "plain more" }, `Show all ${rows.length.toLocaleString("en-US")}`);
+    more.addEventListener("click", () => {
+      const whole = tableOf(columns, rows, given);
+      holder.replaceChildren(whole);
+      whole.focus();
+    });
+    holder.append(element("p", {}, more));
+  }
+  return holder;
+}
+
+function asTable(columns, rows, given = {}) {
+  return element("details", { class: "figures-of" }, element("summary", {}, "The figures as a table"), tableOf(columns, rows, given));
+}
+
+function swatch(colour) {
+  return element("span", { class: "swatch", style: { background: colour }, "aria-hidden": "true" });
+}

@@ -1,0 +1,60 @@
+"""What a person may type for a report. Must not do anything but read that: `compute` answers."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from functions.cli.inputs import Sources
+from functions.cli.options import (
+    AssumeMarked,
+    At,
+    Context,
+    Currency,
+    Discounts,
+    Dumps,
+    Kubeconfig,
+    PolicyFile,
+    PriceTable,
+    ReportOutput,
+)
+
+
+def report(  # noqa: PLR0913 - each is something that a person may type
+    *,
+    dump: Dumps = None,
+    kubeconfig: Kubeconfig = None,
+    context: Context = None,
+    policy: PolicyFile = None,
+    at: At = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="FILE", help="Where to write it, else ebb-report.html here; - is stdout."),
+    ] = None,
+    output: Annotated[
+        ReportOutput,
+        typer.Option(
+            "--output", "-o", help="A page for people, or its data as JSON for tools (on stdout without --out)."
+        ),
+    ] = ReportOutput.HTML,
+    assume_marked: AssumeMarked = False,
+    prices: PriceTable = None,
+    discount: Discounts = None,
+    currency: Currency = "",
+) -> None:
+    """Write one page to send on: what could be saved, the cluster before and after, what keeps nodes, who goes when.
+
+    The page is one file that works offline, prints, and asks nothing of any
+    server. Changes nothing, and needs nothing installed in the cluster.
+
+    Examples:
+      ebb report --dump cluster.json --out report.html
+      ebb report --dump cluster.json --policy policy.yaml --discount 28%
+      ebb report --context prod -o json > report.json
+    """
+    from functions.cli.pricing import PriceOptions
+    from functions.cli.report.compute import write_report
+
+    money = PriceOptions(prices, tuple(discount or ()), currency)
+    sources = Sources(tuple(dump or ()), kubeconfig, context, policy, at, money)
+    write_report(sources, out, output, assume_marked=assume_marked)

@@ -1,0 +1,53 @@
+"""What a report is drawn from: the view of the plan, and the pictures of now and of the cluster at rest.
+
+Must not draw anything.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from functions.cli.plan.view import PlanView
+from shared.core.cluster.pod import Pod
+from shared.core.cluster.snapshot import Snapshot
+from shared.core.forecast.ladder import Ladder
+from shared.core.policy import Policy
+
+
+@dataclass(frozen=True)
+class Material:
+    """All that the sections of a report read; `whose` are the settings at rest."""
+
+    view: PlanView
+    now: Snapshot
+    policy: Policy
+    whose: str
+
+    @property
+    def ladder(self) -> Ladder | None:
+        return self.view.ladder.ladder if self.view.ladder else None
+
+    @property
+    def rest(self) -> Snapshot:
+        """The picture at rest; that of now where nothing is known of it."""
+        return (self.ladder.left if self.ladder else None) or self.now
+
+    @cached_property
+    def number(self) -> Mapping[str, int]:
+        """The place of each node in the plan, by its name: by that other lists name it."""
+        return {node.name: number for number, node in enumerate(self.view.nodes)}
+
+    @cached_property
+    def places_at_rest(self) -> Mapping[str, str]:
+        """The node of each pod at rest, by its key."""
+        left = self.rest.node_by_name
+        return {pod.key: pod.node for pod in self.rest.pods if pod.node in left}
+
+    def workload_of(self, pod: Pod) -> str:
+        """Return `namespace/kind/name` of what stands behind a pod; of a pod without a controller its namespace."""
+        known = self.now.workloads.get(pod.spec.workload)
+        return (known.name if known else "") or pod.spec.workload or f"{pod.spec.namespace}/no controller"
+
+    def moves_from(self, node: str) -> int:
+        """Return how many pods of a node are elsewhere at rest."""
+        return sum(self.places_at_rest.get(pod.key, node) != node for pod in self.now.pods_by_node[node])

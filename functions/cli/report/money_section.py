@@ -1,0 +1,147 @@
+"""The ladder, the pools and the blockers with their money, each figure as the table prints it.
+
+Beside what is printed stand whole micro-dollars an hour, for lengths of bars. Must not count: the view did.
+"""
+
+from typing import Any, Final
+
+from functions.cli.format import count, monthly, percent, some, yearly
+from functions.cli.plan.blocker_table import HEADINGS
+from functions.cli.plan.legend import HOLDING, LegendEntry
+from functions.cli.plan.pool_table import ALL
+from functions.cli.remedies import REMEDIES
+from functions.cli.report.material import Material
+from shared.core.forecast.ladder import Ladder, LadderStep, Rung
+from shared.core.planning.pool_summaries import PoolSummary
+from shared.core.reasons import PodBlock, Reason, Unremovable
+
+_OBJECTS: Final = 3
+_BY_WORD: Final[dict[str, Reason]] = {each.value: each for each in (*Unremovable, *PodBlock)}
+
+
+def title(material: Material) -> str:
+    """Return the one sentence that a reader keeps."""
+    ladder, whose = material.ladder, material.whose
+    if ladder is None:
+        return f"{count(material.view.totals.nodes, 'node')} for {monthly(material.view.totals.cost)} a month"
+    saved = ladder.now.cost - ladder.at_rest.cost
+    if not saved:
+        return f"{_capital(whose)} would save nothing here: all {count(ladder.now.nodes, 'node')} stay"
+    share = f", {saved * 100 // ladder.now.cost}% of the cost" if ladder.now.cost else ""
+    instead = f"{ladder.at_rest.nodes:,} nodes instead of {ladder.now.nodes:,}"
+    return f"{_capital(whose)} would save {monthly(saved)} a month{share}: {instead}"
+
+
+def key_figures(material: Material) -> list[dict[str, Any]]:
+    """Return the figures on top: a label, the figure, and what it rests on."""
+    ladder = material.ladder
+    if ladder is None:
+        return []
+    first, alone, rest = ladder.now, ladder.alone, ladder.at_rest
+    saved = first.cost - rest.cost
+    each = f"{rest.evictions / rest.gone:.1f} for each node that goes" if rest.gone else "no node goes"
+    return [
+        _figure("Now, a month", monthly(first.cost), count(first.nodes, "node")),
+        _figure("The autoscaler alone, a month", monthly(alone.cost), count(alone.nodes, "node")),
+        _figure("Saved in a year", yearly(saved), _beyond(ladder), good=saved > 0),
+        _figure("Evictions until then", f"{rest.evictions:,}", each),
+    ]
+
+
+def ladder_rows(material: Material) -> list[dict[str, Any]]:
+    """Return the rungs as the table prints them; `from` is the cost that a rung is told against."""
+    shown = material.view.ladder
+    if shown is None:
+        return []
+    pairs = zip(shown.ladder.steps, shown.rows, strict=True)
+    return [
+        {
+            "rung": step.rung.value,
+            "title": row.title.strip(),
+            "nodes": row.nodes,
+            "month": row.month,
+            "year": row.year,
+            "saved": _saved(shown.ladder, step),
+            "evictions": row.evictions,
+            "relaxed": row.relaxed,
+            "cost": step.cost,
+            "from": _against(shown.ladder, step).cost,
+        }
+        for step, row in pairs
+    ]
+
+
+def pools(material: Material) -> list[dict[str, Any]]:
+    """Return a row for each pool, and the sum below where there are several."""
+    view = material.view
+    rows = [*view.pools, view.whole] if len(view.pools) > 1 else list(view.pools)
+    return [_pool(each, known=view.ladder is not None) for each in rows]
+
+
+def blockers(material: Material) -> list[dict[str, Any]]:
+    """Return what keeps nodes under the table's headings, those that hold most first, each with its remedy."""
+    found = []
+    for kind in HOLDING:
+        own = [each for each in material.view.legend if each.kind is kind]
+        if own:
+            found.append({"title": HEADINGS[kind], "rows": [_blocker(each) for each in own]})
+    return found
+
+
+def reasons(material: Material) -> dict[str, dict[str, str]]:
+    """Return the sentence and the remedy of each reason that stands in a node's way, by its word."""
+    said = {each.reason: each for node in material.view.nodes for each in node.blockers}
+    return {word: {"sentence": each.sentence, "remedy": each.remedy} for word, each in sorted(said.items())}
+
+
+def _figure(label: str, value: str, note: str, *, good: bool = False) -> dict[str, Any]:
+    return {"label": label, "value": value, "note": note, "good": good}
+
+
+def _capital(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}"
+
+
+def _beyond(ladder: Ladder) -> str:
+    beyond = ladder.alone.cost - ladder.at_rest.cost
+    if not beyond:
+        return "no more than by the autoscaler alone"
+    return f"{yearly(abs(beyond))} {'more' if beyond > 0 else 'less'} than by the autoscaler alone"
+
+
+def _against(ladder: Ladder, step: LadderStep) -> LadderStep:
+    """Return the rung that a rung is told against: a wish given up and the bound go on from the policy at rest."""
+    return ladder.at_rest if step.rung in {Rung.RELAXED, Rung.BOUND} else ladder.now
+
+
+def _saved(ladder: Ladder, step: LadderStep) -> str:
+    amount = _against(ladder, step).cost - step.cost
+    if step.rung is Rung.NOW or not amount:
+        return "-"
+    return f"-{monthly(amount)}" if amount > 0 else f"+{monthly(-amount)}"
+
+
+def _pool(pool: PoolSummary, *, known: bool) -> dict[str, Any]:
+    return {
+        "name": ALL if pool.pool is None else pool.pool,
+        "sum": pool.pool is None,
+        "nodes": pool.nodes,
+        "goes": pool.rest_go if known else None,
+        "cpu": percent(pool.cpu_ratio),
+        "memory": percent(pool.memory_ratio),
+        "month": monthly(pool.cost),
+        "saved": monthly(pool.rest_save) if known else None,
+    }
+
+
+def _blocker(entry: LegendEntry) -> dict[str, Any]:
+    reason = _BY_WORD.get(entry.word)
+    return {
+        "reason": entry.word,
+        "nodes": entry.nodes,
+        "month": monthly(entry.cost),
+        "cost": entry.cost,
+        "sentence": entry.sentence,
+        "remedy": REMEDIES.get(reason, "") if reason else "",
+        "about": some(entry.objects, _OBJECTS),
+    }

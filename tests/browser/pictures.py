@@ -1,0 +1,62 @@
+"""`make pictures`: the pictures of docs/report.md, drawn of a generated cluster; nobody's names are in them."""
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from functions.cli.report.page import page as written
+from tests.browser.chromium import locate
+from tests.browser.devtools import Page, opened
+from tests.cli.report import reports
+from tests.pages import DOCS, ROOT
+
+FOLDER: Final = DOCS / "pictures"
+WIDTH: Final = 1120
+_HIGH: Final = 900
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A part of the page: from the top of one element to the end of another."""
+
+    first: str
+    last: str
+    dark: bool = False
+
+
+PICTURES: Final[Mapping[str, Picture]] = {
+    "report.png": Picture("header", "#ladder .waterfall"),
+    "report-cluster.png": Picture("#cluster", "#fill .pair", dark=True),
+}
+_PART: Final = """(() => {{
+  const from = document.querySelector({first!r}).getBoundingClientRect();
+  const to = document.querySelector({last!r}).getBoundingClientRect();
+  const y = from.top + window.scrollY;
+  return {{ x: 0, y, width: {width}, height: to.bottom + window.scrollY - y + 24 }};
+}})()"""
+
+
+def draw(folder: Path) -> None:
+    """Draw all of them into the folder."""
+    with TemporaryDirectory() as temporary, opened(locate()) as page:
+        path = Path(temporary) / "report.html"
+        path.write_text(written(reports.told(reports.shop(Path(temporary)))), encoding="utf-8")
+        for name, picture in PICTURES.items():
+            (folder / name).write_bytes(_drawn(page, path, picture))
+
+
+def _drawn(page: Page, path: Path, picture: Picture) -> bytes:
+    page.sized(WIDTH, _HIGH, dark=picture.dark)
+    page.open(path.as_uri())
+    part = page.value(_PART.format(first=picture.first, last=picture.last, width=WIDTH))
+    return page.picture(clip=part)
+
+
+if __name__ == "__main__":
+    FOLDER.mkdir(exist_ok=True)
+    draw(FOLDER)
+    for name in PICTURES:
+        sys.stdout.write(f"{(FOLDER / name).relative_to(ROOT)} is drawn\n")

@@ -1,0 +1,31 @@
+"""Reports of dumps, for what is asked of them."""
+
+from pathlib import Path
+from typing import Any
+
+from functions.cli.inputs import Sources, gather
+from functions.cli.plan.ladder_rows import DEFAULTS, POLICY
+from functions.cli.report.compute import material_of
+from functions.cli.report.document import document
+from functions.cli.report.material import Material
+from tests.cli.report import big_shop
+
+
+def shop(folder: Path, nodes: int = 60) -> Sources:
+    """A shop's cluster with its policy, as files."""
+    policy = folder / "policy.yaml"
+    policy.write_text(big_shop.POLICY, encoding="utf-8")
+    return Sources((big_shop.write(folder / "shop.json", nodes),), policy=policy)
+
+
+def material(sources: Sources) -> Material:
+    return material_of(gather(sources), POLICY if sources.policy else DEFAULTS)
+
+
+def told(sources: Sources) -> dict[str, Any]:
+    return document(material(sources))
+
+
+def objects(table: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return a list by column as one of objects."""
+    return [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]

@@ -1,0 +1,381 @@
+"""The page in a real browser: its figures are the JSON's, it asks nobody, it is searched and used without a mouse."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from functions.cli.main import app
+from functions.cli.report.document import document
+from functions.cli.report.extra import ExtraSection, Line, Plot
+from functions.cli.report.page import page as written
+from tests.browser.chromium import Chromium
+from tests.browser.devtools import Page, opened
+from tests.cli import dumps
+from tests.cli.report import big_shop, reports
+from tests.cli.report.reports import objects
+
+HOSTILE = "</script><img src=x onerror=alert(1)>"
+ALL = "[...document.querySelectorAll({!r})]"
+TAB = 9
+
+
+@dataclass(frozen=True)
+class Report:
+    """A page that was written by the command, and the data that the command prints."""
+
+    path: Path
+    told: dict[str, Any]
+
+    @property
+    def report(self) -> dict[str, Any]:
+        found: dict[str, Any] = self.told["report"]
+        return found
+
+    @property
+    def nodes(self) -> list[dict[str, Any]]:
+        """The plan's nodes with what the report says of them besides."""
+        return [{**each, **more} for each, more in zip(self.told["nodes"], objects(self.report["nodes"]), strict=True)]
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Report:
+    folder = tmp_path_factory.mktemp("shop")
+    sources = reports.shop(folder)
+    words = ["report", "--dump", str(sources.dumps[0]), "--policy", str(sources.policy)]
+    page, printed = folder / "report.html", CliRunner().invoke(app, [*words, "--output", "json"])
+    ended = CliRunner().invoke(app, [*words, "--out", str(page)])
+    assert (ended.exit_code, printed.exit_code) == (0, 0), (ended.output, printed.output)
+    return Report(page, json.loads(printed.stdout))
+
+
+@pytest.fixture(scope="module")
+def window(chromium: Chromium) -> Iterator[Page]:
+    with opened(chromium) as page:
+        yield page
+
+
+@pytest.fixture
+def seen(window: Page, shop: Report) -> Page:
+    return at(window, shop.path)
+
+
+def at(window: Page, path: Path, width: int = 1280, *, dark: bool = False) -> Page:
+    """Open a page anew, and see that it was drawn to its end."""
+    window.sized(width, 900, dark=dark)
+    window.open(path.as_uri())
+    assert (window.value("document.documentElement.dataset.drawn"), window.said) == ("yes", [])
+    return window
+
+
+def rows(page: Page, table: str) -> list[list[str]]:
+    """Return the cells of a table, those of a folded one, too."""
+    cells = "[...row.children].map((cell) => (cell.innerText || cell.textContent).trim())"
+    found: list[list[str]] = page.value(f"{ALL.format(f'{table} tbody tr')}.map((row) => {cells})")
+    return found
+
+
+def of_each(page: Page, selector: str, expression: str) -> list[Any]:
+    """Return what the expression is of `each` element."""
+    found: list[Any] = page.value(f"{ALL.format(selector)}.map((each) => {expression})")
+    return found
+
+
+def texts(page: Page, selector: str) -> list[str]:
+    return of_each(page, selector, "each.innerText")
+
+
+def number(page: Page, selector: str) -> int:
+    return int(page.value(f"{ALL.format(selector)}.length"))
+
+
+def click(page: Page, selector: str) -> None:
+    page.value(f"document.querySelector({selector!r}).click()")
+
+
+def text(page: Page, selector: str) -> str:
+    return str(page.value(f"document.querySelector({selector!r}).innerText"))
+
+
+def looked_up(page: Page, word: str) -> None:
+    page.value("document.getElementById('word').value = ''; document.getElementById('word').focus()")
+    page.write(word)
+
+
+def test_its_figures_are_those_of_the_json(seen: Page, shop: Report) -> None:
+    told = shop.report
+
+    assert text(seen, "h1") == told["title"]
+    assert text(seen, ".headline") == told["headline"]
+    assert texts(seen, "#figures .value") == [each["value"] for each in told["figures"]]
+    assert rows(seen, "table.ladder") == [
+        [each[name] for name in ("title", "nodes", "month", "year", "saved", "evictions")] for each in told["ladder"]
+    ]
+    assert rows(seen, "table.pools") == [
+        [
+            each["name"],
+            f"{each['nodes']:,}",
+            each["cpu"],
+            each["memory"],
+            each["month"],
+            f"{each['goes']:,}" if each["goes"] else "-",
+            each["saved"] if each["goes"] else "-",
+        ]
+        for each in told["pools"]
+    ]
+
+
+def test_bars_are_as_long_as_their_money(seen: Page, shop: Report) -> None:
+    ladder = shop.report["ladder"]
+    most = max(each["cost"] for each in ladder)
+
+    widths = of_each(seen, ".track .remains", "parseFloat(each.style.width)")
+    assert widths == pytest.approx([100 * each["cost"] / most for each in ladder], abs=0.01)
+
+
+def test_the_picture_has_a_bar_for_each_node_before_and_after(seen: Page, shop: Report) -> None:
+    gone = sum(each["gone"] for each in shop.nodes)
+
+    assert number(seen, ".bar") == 2 * len(shop.nodes)
+    assert number(seen, ".bar.gone") == gone > 0
+    by_zone = texts(seen, ".pool .side:last-child .zone-name")
+    assert sum(int(each.rpartition(" ")[2]) for each in by_zone) == len(shop.nodes) - gone
+    assert {each.partition(":")[0] for each in by_zone} == {each["zone"] for each in shop.nodes}
+
+
+def test_every_picture_has_its_figures_as_a_table(seen: Page, shop: Report) -> None:
+    for each in shop.report["fill"]:
+        table = f'[aria-label="Nodes by reserved {each["resource"]}"] table'
+        assert rows(seen, table) == [
+            [tenth["share"], str(tenth["now"]), str(tenth["at_rest"])] for tenth in each["bins"]
+        ]
+    assert sum(int(row[2]) for row in rows(seen, "table.zones-table")) == len(shop.nodes)
+    assert min(of_each(seen, "[role=img]", "each.ariaLabel.length")) > len("a name alone")
+
+
+def test_blockers_calendar_order_and_notes_are_all_there(seen: Page, shop: Report) -> None:
+    told = shop.report
+    causes = [row for each in told["blockers"] for row in each["rows"]]
+    shown = rows(seen, "table.blockers")
+
+    assert [(row[0], row[1]) for row in shown] == [(each["month"], f"{each['nodes']:,}") for each in causes]
+    assert [each["remedy"] for each, row in zip(causes, shown, strict=True) if each["remedy"] not in row[2]] == []
+    week = told["calendar"]["pools"][0]["days"]
+    assert seen.value("document.querySelector('table.week').querySelectorAll('tbody td').length") == sum(
+        len(day["runs"]) for day in week
+    )
+    assert [row[1] for row in rows(seen, "table.order")] == [
+        shop.nodes[each["node"]]["name"] for each in objects(told["order"])
+    ][:15]
+    assert texts(seen, ".notes li") == told["notes"]
+    assert number(seen, "dl.words dt") == len(told["glossary"])
+
+
+def test_it_asks_nobody(seen: Page, shop: Report) -> None:
+    looked_up(seen, "web")
+    click(seen, ".found-nodes .name")
+    assert seen.asked == [shop.path.as_uri()]
+
+
+def test_a_word_a_pool_and_a_verdict_choose_what_is_shown(seen: Page, shop: Report) -> None:
+    nodes = shop.nodes
+    looked_up(seen, "europe-west4-B")
+    in_zone = [each["name"] for each in nodes if each["zone"] == "europe-west4-b"]
+    assert text(seen, "#found-count").startswith(f"{len(in_zone)} nodes and 0 workloads")
+    assert [row[0] for row in rows(seen, ".found-nodes")] == in_zone[:12]
+
+    seen.value(
+        "(() => { const chosen = document.querySelectorAll('#look-up select')[1]; chosen.value = 'waiting';"
+        " chosen.dispatchEvent(new Event('input')); })()"
+    )
+    waiting = [each["name"] for each in nodes if each["zone"] == "europe-west4-b" and each["verdict"] == "waiting"]
+    assert 0 < len(waiting) < len(in_zone)
+    assert text(seen, "#found-count").startswith(f"{len(waiting)} nodes")
+
+
+def test_all_of_a_long_list_is_shown_on_demand(seen: Page, shop: Report) -> None:
+    click(seen, "#look-up .more")
+    assert [row[0] for row in rows(seen, ".found-nodes")] == [each["name"] for each in shop.nodes]
+
+
+def test_the_name_of_a_pod_finds_its_node_and_its_workload(seen: Page, shop: Report) -> None:
+    pod = objects(shop.report["pods"])[40]
+    workload = objects(shop.report["workloads"])[pod["workload"]]["name"]
+    looked_up(seen, pod["name"])
+
+    assert [row[0] for row in rows(seen, ".found-nodes")] == [shop.nodes[pod["node"]]["name"]]
+    assert [row[0] for row in rows(seen, ".found-workloads")] == [workload]
+
+
+def test_a_node_opens_with_its_pods_what_keeps_it_and_where_they_go(seen: Page, shop: Report) -> None:
+    kept = next(number for number, each in enumerate(shop.nodes) if each["blockers"] and not each["gone"])
+    pods = [each for each in objects(shop.report["pods"]) if each["node"] == kept]
+    looked_up(seen, shop.nodes[kept]["name"])
+    click(seen, ".found-nodes .name")
+
+    assert text(seen, "#details-title") == shop.nodes[kept]["name"]
+    assert [row[0] for row in rows(seen, "#details table")] == [each["name"] for each in pods]
+    for blocker in shop.nodes[kept]["blockers"]:
+        assert shop.report["reasons"][blocker["reason"]]["remedy"] in text(seen, "#details .causes")
+
+
+def test_a_workload_opens_from_a_node_and_back(seen: Page, shop: Report) -> None:
+    click(seen, "table.order .name")
+    click(seen, "#details td .name")
+    name = text(seen, "#details-title")
+    number = [each["name"] for each in objects(shop.report["workloads"])].index(name)
+    pods = [each for each in objects(shop.report["pods"]) if each["workload"] == number]
+
+    assert len(rows(seen, "#details table")) == min(40, len(pods))
+    click(seen, "#details td .name")
+    assert text(seen, "#details-title") == shop.nodes[pods[0]["node"]]["name"]
+
+
+def focused(page: Page) -> str:
+    return str(
+        page.value("document.activeElement.innerText || document.activeElement.id || document.activeElement.title")
+    )
+
+
+def test_it_is_used_without_a_mouse(seen: Page, shop: Report) -> None:
+    seen.press("Tab", TAB)
+    assert focused(seen) == "Skip to the report"
+    seen.press("Tab", TAB)
+    assert focused(seen) == "Dark"
+    seen.press("Enter", 13)
+    assert seen.value("document.documentElement.dataset.theme") == "dark"
+
+    seen.value("document.querySelector('.bar').focus()")
+    seen.press("ArrowRight", 39)
+    assert seen.value("document.activeElement === document.querySelectorAll('.bar')[1]")
+    seen.press("Enter", 13)
+    own = [each["name"] for each in shop.nodes if each["pool"] == shop.nodes[0]["pool"]]
+    assert text(seen, "#details-title") in own
+    assert focused(seen) == "Close"
+    seen.press("Escape", 27)
+    assert seen.value("document.getElementById('details').open") is False
+    assert seen.value("document.activeElement === document.querySelectorAll('.bar')[1]")
+
+
+def test_every_control_is_reached_by_the_keyboard_and_has_a_name(seen: Page) -> None:
+    controls = "button, select, input, summary, a, [tabindex='0']"
+    named = "Boolean(each.innerText || each.ariaLabel || (each.labels || []).length)"
+
+    assert set(of_each(seen, controls, named)) == {True}
+    assert set(of_each(seen, ".bars", "each.querySelectorAll('[tabindex=\"0\"]').length")) == {1}
+    assert number(seen, "[tabindex]:not([tabindex='0']):not(.bar)") == 0
+
+
+def test_headings_follow_each_other_and_no_id_is_there_twice(seen: Page) -> None:
+    levels = [int(each) for each in of_each(seen, "h1, h2, h3, h4", "each.tagName[1]")]
+    ids = of_each(seen, "[id]", "each.id")
+
+    assert levels[0] == 1
+    assert [pair for pair in pairwise(levels) if pair[1] - pair[0] > 1] == []
+    assert len(ids) == len(set(ids))
+
+
+@pytest.mark.parametrize("width", [400, 1280])
+def test_nothing_is_wider_than_the_window(width: int, window: Page, shop: Report) -> None:
+    page = at(window, shop.path, width)
+    assert page.value("document.documentElement.scrollWidth") == width
+
+
+@pytest.mark.parametrize(
+    ("dark", "theme"), [pytest.param(False, "light", id="light"), pytest.param(True, "dark", id="dark")]
+)
+def test_it_follows_the_colours_that_its_reader_prefers_until_told_otherwise(
+    dark: bool, theme: str, window: Page, shop: Report
+) -> None:
+    page = at(window, shop.path, dark=dark)
+    assert page.value("document.documentElement.dataset.theme") == theme
+    page.value("document.getElementById('theme').click()")
+    assert page.value("document.documentElement.dataset.theme") == ("light" if dark else "dark")
+
+
+def test_it_is_printed_in_light_with_its_tables_and_without_its_controls(window: Page, shop: Report) -> None:
+    page = at(window, shop.path, dark=True)
+    folded = "document.querySelectorAll('main details:not([open])').length"
+    look = f"window.printed = [document.documentElement.dataset.theme, {folded}]"
+    page.value(f"window.addEventListener('beforeprint', () => {{ {look}; }})")
+    paper = page.printed()
+
+    assert paper.startswith(b"%PDF")
+    assert page.value("window.printed") == ["light", 0]
+    assert page.value("document.documentElement.dataset.theme") == "dark"
+    page.sized(1280, 900, media="print")
+    shown = "getComputedStyle(document.querySelector({!r})).display"
+    assert {page.value(shown.format(each)) for each in ("#look-up", "nav", "#theme", ".controls")} == {"none"}
+    assert page.value(shown.format("table.blockers")) == "table"
+
+
+def test_names_are_text_wherever_they_are_shown(window: Page, tmp_path: Path) -> None:
+    node, pod = dumps.node(0), dumps.pod(f"pod{HOSTILE}", "", app="a", namespace=f"ns{HOSTILE}")
+    pod["metadata"]["ownerReferences"][0]["name"] = f"set{HOSTILE}"
+    node["metadata"]["name"] = pod["spec"]["nodeName"] = f"node{HOSTILE}"
+    labels = {"cloud.google.com/gke-nodepool": f"pool{HOSTILE}", "topology.kubernetes.io/zone": f"zone{HOSTILE}"}
+    node["metadata"]["labels"] |= labels
+    dump, path = tmp_path / f"{HOSTILE.replace('/', '')}.json", tmp_path / "report.html"
+    dump.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [node, dumps.node(1), pod]}))
+    assert CliRunner().invoke(app, ["report", "--dump", str(dump), "--out", str(path)]).exit_code == 0
+
+    page = at(window, path)
+    page.value("window.alert = () => document.body.append('run')")
+    assert f"node{HOSTILE}" in [row[0] for row in rows(page, ".found-nodes")]
+    looked_up(page, f"pod{HOSTILE}")
+    assert [row[0] for row in rows(page, ".found-workloads")] == [f"ns{HOSTILE}/ReplicaSet/set{HOSTILE}"]
+    click(page, ".found-nodes .name")
+    assert [row[0] for row in rows(page, "#details table")] == [f"pod{HOSTILE}"]
+    assert number(page, "img") == 0
+    assert (page.value("document.scripts.length"), page.said, page.asked) == (2, [], [path.as_uri()])
+
+
+def test_a_script_that_came_in_all_the_same_is_not_run(window: Page, shop: Report, tmp_path: Path) -> None:
+    path = tmp_path / "broken.html"
+    text = shop.path.read_text(encoding="utf-8")
+    path.write_text(text.replace("<main", "<script>document.body.dataset.run = 'yes'</script><main"), encoding="utf-8")
+    window.open(path.as_uri())
+
+    assert window.value("document.body.dataset.run || ''") == ""
+    assert any("Content Security Policy" in each for each in window.said)
+
+
+def test_a_section_of_another_command_is_drawn_with_its_plot_and_table(window: Page, tmp_path: Path) -> None:
+    made = reports.material(reports.shop(tmp_path, 12))
+    lines = (Line("this policy", (3, 2, 1)), Line("the autoscaler alone", (3, 3, 2)))
+    given = ExtraSection(
+        "A simulated day", ("So.",), ("hour", "nodes"), (("0", "3"),), Plot(("0", "1", "2"), "nodes", lines)
+    )
+    path = tmp_path / "report.html"
+    path.write_text(written(document(made, [given])), encoding="utf-8")
+
+    page = at(window, path)
+    assert text(page, "#extra-0 h2") == "A simulated day"
+    assert rows(page, "#extra-0 table") == [["0", "3"]]
+    assert number(page, "#extra-0 polyline") == 2
+
+
+def test_a_thousand_nodes_are_drawn_as_well_as_sixty(window: Page, tmp_path: Path) -> None:
+    sources = reports.shop(tmp_path, 1)
+    big_shop.write(tmp_path / "shop.json", 1000)
+    path = tmp_path / "report.html"
+    path.write_text(written(reports.told(sources)), encoding="utf-8")
+
+    page = at(window, path)
+    assert number(page, ".bar") == 2000
+    assert page.value("document.documentElement.scrollWidth") == 1280
+
+
+def test_what_is_not_known_is_not_drawn(window: Page, tmp_path: Path) -> None:
+    made = reports.material(reports.shop(tmp_path, 12))
+    path = tmp_path / "report.html"
+    path.write_text(written(document(replace(made, view=replace(made.view, ladder=None)))), encoding="utf-8")
+
+    page = at(window, path)
+    assert number(page, ".bar") == 12
+    assert number(page, ".waterfall") == 0

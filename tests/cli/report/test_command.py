@@ -1,0 +1,86 @@
+"""`ebb report` as a person types it: where the page goes, what is said, and what is refused."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from functions.cli.main import app
+from infra.archive import source_files
+from tests.cli import dumps
+
+
+@pytest.fixture
+def dump(tmp_path: Path) -> Path:
+    return dumps.write(tmp_path / "cluster.json", 8)
+
+
+def test_the_page_is_written_and_the_headline_said(dump: Path, tmp_path: Path) -> None:
+    out = tmp_path / "report.html"
+    ended = CliRunner().invoke(app, ["report", "--dump", str(dump), "--out", str(out)])
+
+    first, second = ended.stdout.splitlines()
+    assert ended.exit_code == 0
+    assert first.startswith("8 nodes for ")
+    assert second.startswith(f"{out}: ")
+    assert out.read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+def test_a_dash_is_stdout(dump: Path) -> None:
+    ended = CliRunner().invoke(app, ["report", "--dump", str(dump), "--out", "-"])
+    assert (ended.exit_code, ended.stdout[:15], ended.stdout[-8:]) == (0, "<!doctype html>", "</html>\n")
+
+
+def test_a_page_that_is_given_no_place_is_written_here(
+    dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    CliRunner().invoke(app, ["report", "--dump", str(dump)])
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["cluster.json", "ebb-report.html"]
+
+
+def test_its_data_may_go_to_a_file(dump: Path, tmp_path: Path) -> None:
+    out = tmp_path / "report.json"
+    CliRunner().invoke(app, ["report", "--dump", str(dump), "--output", "json", "--out", str(out)])
+    assert json.loads(out.read_text(encoding="utf-8"))["report"]["schema"] == 1
+
+
+def test_its_data_is_json_on_stdout(dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    ended = CliRunner().invoke(app, ["report", "--dump", str(dump), "--output", "json"])
+
+    assert json.loads(ended.stdout)["report"]["schema"] == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["cluster.json"]
+
+
+def test_money_is_that_of_the_options(dump: Path) -> None:
+    words = ["report", "--dump", str(dump), "-o", "json", "--discount", "50%", "--currency", "EUR"]
+    told = json.loads(CliRunner().invoke(app, words).stdout)
+    full = json.loads(CliRunner().invoke(app, ["report", "--dump", str(dump), "-o", "json"]).stdout)
+
+    assert told["report"]["ladder"][0]["month"].startswith("EUR ")
+    assert told["report"]["ladder"][0]["cost"] == pytest.approx(full["report"]["ladder"][0]["cost"] / 2, abs=8)
+
+
+@pytest.mark.parametrize(
+    ("said", "out"),
+    [
+        pytest.param(
+            "--out: nowhere/report.html cannot be written (No such file or directory).",
+            "nowhere/report.html",
+            id="no folder",
+        ),
+        pytest.param("--out: . cannot be written (Is a directory).", ".", id="a folder"),
+    ],
+)
+def test_a_place_that_cannot_be_written_is_a_sentence(
+    said: str, out: str, dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ended = CliRunner().invoke(app, ["report", "--dump", str(dump), "--out", out])
+    assert (ended.exit_code, ended.stderr) == (2, f"ebb: {said}\n")
+
+
+def test_the_functions_archive_knows_nothing_of_it() -> None:
+    assert [name for name in source_files() if "report" in name or not name.endswith((".py", ".txt", ".yaml"))] == []

@@ -1,0 +1,77 @@
+"""WCAG 2.2, level AA, in both themes: text has a contrast of 4.5 to what it stands on, and what carries meaning of 3.
+
+Source: https://www.w3.org/TR/WCAG22, 1.4.3, 1.4.11 and the definition of contrast ratio.
+"""
+
+import re
+from collections.abc import Mapping
+
+import pytest
+
+from functions.cli.report.page import asset
+
+CSS = asset("report.css")
+TEXT, GRAPHIC = 4.5, 3.0
+WORDS = ("ink", "soft", "link", "saved-text", "warn")
+"""What text is written in."""
+MARKS = ("edge", "focus", "saved", "left", "other", "stays", *(f"w{number}" for number in range(7)))
+"""What draws a bar, a border of a control, or the focus."""
+SURFACES = ("paper", "wash")
+PAIRS = (
+    *((word, surface, TEXT) for word in WORDS for surface in SURFACES),
+    *((mark, "paper", GRAPHIC) for mark in MARKS),
+    ("ink", "open", TEXT),
+    ("soft", "shut", TEXT),
+)
+ONLY_ORNAMENT = {"line"}
+"""Lines between rows, which say nothing that their place does not say."""
+
+
+def theme(selector: str) -> dict[str, str]:
+    block = CSS.partition(f"{selector} {{")[2].partition("}")[0]
+    return dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", block))
+
+
+LIGHT = theme(":root")
+THEMES = {"light": LIGHT, "dark": {**LIGHT, **theme(':root[data-theme="dark"]')}}
+
+
+def luminance(colour: str) -> float:
+    channels = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [each / 12.92 if each <= 0.04045 else ((each + 0.055) / 1.055) ** 2.4 for each in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: str, other: str) -> float:
+    darker, lighter = sorted((luminance(one), luminance(other)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def test_contrast_is_that_of_the_standard() -> None:
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+    assert contrast("#767676", "#ffffff") == pytest.approx(4.54, abs=0.01)
+
+
+@pytest.mark.parametrize("colours", [pytest.param(colours, id=name) for name, colours in THEMES.items()])
+def test_all_that_is_read_has_contrast(colours: Mapping[str, str]) -> None:
+    found = {(one, other): contrast(colours[one], colours[other]) for one, other, _ in PAIRS}
+    assert {pair: round(found[pair[:2]], 2) for pair in PAIRS if found[pair[:2]] < pair[2]} == {}
+
+
+def test_the_dark_theme_names_every_colour_anew() -> None:
+    assert theme(':root[data-theme="dark"]').keys() == LIGHT.keys()
+
+
+def test_every_colour_is_judged() -> None:
+    judged = {name for one, other, _ in PAIRS for name in (one, other)} | ONLY_ORNAMENT
+    assert LIGHT.keys() <= judged
+
+
+def test_text_is_written_in_nothing_else() -> None:
+    written = re.findall(r"(?<![\w-])color: ([^;}]+)[;}]", CSS)
+    assert {each.strip() for each in written} <= {"inherit", *(f"var(--{word})" for word in WORDS)}
+
+
+def test_no_colour_stands_outside_the_themes() -> None:
+    outside = CSS.replace(CSS[: CSS.index("* {")], "")
+    assert re.findall(r"#[0-9a-fA-F]{3,8}\b", outside) == []

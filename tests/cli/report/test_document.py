@@ -1,0 +1,167 @@
+"""The data of a report: the plan's own figures, the same pods before and after, and nothing that is not known."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from functions.cli.inputs import Sources
+from functions.cli.plan import as_json
+from functions.cli.remedies import REMEDIES
+from functions.cli.report.document import document
+from functions.cli.report.extra import ExtraSection, Line, Plot
+from functions.cli.report.material import Material
+from tests.cli.report import big_shop, reports
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Material:
+    return reports.material(reports.shop(tmp_path_factory.mktemp("shop")))
+
+
+@pytest.fixture(scope="module")
+def told(made: Material) -> dict[str, Any]:
+    return document(made)
+
+
+@pytest.fixture(scope="module")
+def report(told: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = told["report"]
+    return found
+
+
+def test_it_is_the_plans_json_with_one_key_more(made: Material, told: dict[str, Any]) -> None:
+    assert {name: value for name, value in told.items() if name != "report"} == as_json.document(made.view)
+
+
+def test_the_ladder_is_that_of_the_table(made: Material, report: dict[str, Any]) -> None:
+    assert made.view.ladder
+    printed = [(row.title.strip(), row.nodes, row.month, row.year, row.evictions) for row in made.view.ladder.rows]
+
+    assert [
+        (each["title"], each["nodes"], each["month"], each["year"], each["evictions"]) for each in report["ladder"]
+    ] == printed
+    assert report["sentences"] == list(made.view.ladder.sentences)
+
+
+def test_a_rung_is_told_against_now_and_what_goes_beyond_the_policy_against_the_policy(report: dict[str, Any]) -> None:
+    by_rung = {each["rung"]: each for each in report["ladder"]}
+
+    assert {rung: each["from"] for rung, each in by_rung.items()} == {
+        "now": by_rung["now"]["cost"],
+        "autoscaler_alone": by_rung["now"]["cost"],
+        "policy_at_rest": by_rung["now"]["cost"],
+        "relaxed": by_rung["policy_at_rest"]["cost"],
+        "bound": by_rung["policy_at_rest"]["cost"],
+    }
+
+
+def test_every_living_pod_is_there_once_and_lies_at_rest_on_a_node_that_is_left(
+    made: Material, report: dict[str, Any]
+) -> None:
+    nodes, pods = reports.objects(report["nodes"]), reports.objects(report["pods"])
+    workloads = reports.objects(report["workloads"])
+
+    assert len(pods) == len(made.now.pods)
+    assert [nodes[each["at_rest"]]["gone"] for each in pods if each["at_rest"] >= 0].count(True) == 0
+    lost = [each for each in pods if each["at_rest"] < 0]
+    assert {workloads[each["workload"]]["name"] for each in lost} == {"kube-system/DaemonSet/logs-5d4f8b"}
+    assert len(lost) == sum(each["gone"] for each in nodes) > 0
+
+
+def test_no_node_at_rest_holds_more_than_it_offers(report: dict[str, Any]) -> None:
+    nodes, pods = reports.objects(report["nodes"]), reports.objects(report["pods"])
+    for resource in ("cpu", "memory"):
+        asked = [0] * len(nodes)
+        for pod in pods:
+            if pod["at_rest"] >= 0:
+                asked[pod["at_rest"]] += pod[resource]
+        assert [number for number, node in enumerate(nodes) if asked[number] > node[resource]] == []
+
+
+def test_the_order_names_each_node_that_goes_once_and_follows_the_clock(report: dict[str, Any]) -> None:
+    nodes, order = reports.objects(report["nodes"]), reports.objects(report["order"])
+
+    assert sorted(each["node"] for each in order) == [number for number, node in enumerate(nodes) if node["gone"]]
+    times = [each["begins"] for each in order if each["begins"] != "-"]
+    assert times == sorted(times)
+    assert {each["by"] for each in order} == {"this policy", "the autoscaler"}
+    assert {each["by"] for each in order if each["begins"] == "-"} == {"the autoscaler"}
+
+
+def test_a_histogram_counts_every_node_once(report: dict[str, Any]) -> None:
+    left = sum(not each["gone"] for each in reports.objects(report["nodes"]))
+
+    for each in report["fill"]:
+        assert [sum(tenth[time] for tenth in each["bins"]) for time in ("now", "at_rest")] == [60, left]
+
+
+def test_every_blocker_has_the_tables_money_and_a_remedy(made: Material, report: dict[str, Any]) -> None:
+    entries = {each.word: each for each in made.view.legend}
+    rows = [row for each in report["blockers"] for row in each["rows"]]
+
+    assert {row["reason"] for row in rows} >= {"blocked_by_pod", "local_storage", "pdb_exhausted", "job_running"}
+    assert [(row["cost"], row["nodes"]) for row in rows] == [
+        (entries[row["reason"]].cost, entries[row["reason"]].nodes) for row in rows
+    ]
+    remedies = {reason.value: text for reason, text in REMEDIES.items()}
+    assert [row["remedy"] for row in rows] == [remedies[row["reason"]] for row in rows]
+    assert report["reasons"].keys() >= {
+        each["reason"]
+        for node in made.view.nodes
+        for each in as_json.document(made.view)["nodes"][made.number[node.name]]["blockers"]
+    }
+
+
+def test_the_calendar_says_when_each_pool_may_go(report: dict[str, Any]) -> None:
+    calendar = report["calendar"]
+    web = next(each for each in calendar["pools"] if each["names"] == ["web-pool"])
+    hours = [(run["from"], run["hours"], run["nodes"]) for run in web["days"][1]["runs"]]
+
+    assert (calendar["time_zone"], calendar["off"]) == ("Europe/Amsterdam", ["batch-pool"])
+    assert (web["days"][1]["day"], hours) == ("Thu 5 Mar", [(0, 9, "5"), (9, 8, "0"), (17, 7, "5")])
+    assert calendar["notes"] == ["dryRun is true: nothing is drained at any time. This is what holds once it is false."]
+
+
+def test_a_cluster_of_which_too_little_is_known_has_no_picture_at_rest(made: Material) -> None:
+    partial = replace(made, view=replace(made.view, ladder=None))
+    found = document(partial)["report"]
+
+    assert (found["has_rest"], found["ladder"], found["figures"], found["order"]["rows"]) == (False, [], [], [])
+    assert {each["gone"] for each in reports.objects(found["nodes"])} == {False}
+    assert {each["at_rest"] == each["node"] for each in reports.objects(found["pods"])} == {True}
+
+
+def test_another_command_may_add_a_section(made: Material) -> None:
+    plot = Plot(("00", "01"), "nodes", (Line("this policy", (3, 2)),))
+    section = ExtraSection("A simulated day", ("Two hours.",), ("hour", "nodes"), (("00", "3"), ("01", "2")), plot)
+
+    assert document(made, [section])["report"]["extras"] == [
+        {
+            "title": "A simulated day",
+            "sentences": ["Two hours."],
+            "table": {"columns": ["hour", "nodes"], "rows": [["00", "3"], ["01", "2"]]},
+            "plot": {"x": ["00", "01"], "measured": "nodes", "lines": [{"name": "this policy", "values": [3, 2]}]},
+        }
+    ]
+
+
+def test_a_policy_that_saves_nothing_says_so(tmp_path: Path) -> None:
+    sources = reports.shop(tmp_path, 6)
+    policy = tmp_path / "policy.yaml"
+    policy.write_text("paused: true\nnodePools: {web-pool: {enabled: true}}\n", encoding="utf-8")
+    found = reports.told(Sources(sources.dumps, policy=policy))["report"]
+
+    assert found["title"] == "This policy would save nothing here: all 6 nodes stay"
+    assert found["calendar"]["notes"] == ["paused is true: nothing is drained at any time."]
+
+
+def test_equal_dumps_give_equal_reports(tmp_path: Path) -> None:
+    first, second = (json.dumps(reports.told(reports.shop(tmp_path, 20))) for _ in range(2))
+    assert first == second
+
+
+def test_the_shop_is_the_same_whenever_it_is_built() -> None:
+    assert list(big_shop.items(12)) == list(big_shop.items(12))

@@ -1,0 +1,28 @@
+"""What docs/report.md says of the report is true of it: its keys, its sections and its pictures."""
+
+import re
+from pathlib import Path
+
+from functions.cli.report.page import asset
+from tests.browser.pictures import FOLDER, PICTURES
+from tests.cli.report import reports
+from tests.pages import DOCS, rows
+
+TEXT = (DOCS / "report.md").read_text(encoding="utf-8")
+MOST_BYTES = 300_000
+
+
+def test_every_key_is_told_and_no_other(tmp_path: Path) -> None:
+    told = {word for cells in rows(TEXT, "| key of `report` | holds |") for word in re.findall(r"`(\w+)`", cells[0])}
+    assert told == reports.told(reports.shop(tmp_path, 6))["report"].keys()
+
+
+def test_every_section_is_told_in_its_order() -> None:
+    titles = re.findall(r"<h2>(.*)</h2>", asset("report.html"))
+    assert [cells[0] for cells in rows(TEXT, "| section | what it shows |")] == titles
+
+
+def test_the_pictures_are_there_and_small() -> None:
+    assert re.findall(r"\]\(pictures/([\w.-]+)\)", TEXT) == list(PICTURES)
+    assert sorted(path.name for path in FOLDER.iterdir()) == sorted(PICTURES)
+    assert [path.name for path in FOLDER.iterdir() if path.stat().st_size > MOST_BYTES] == []
