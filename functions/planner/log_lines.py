@@ -9,6 +9,7 @@ from typing import Any
 
 from shared.core.cluster.resources import Resources
 from shared.core.planning.metrics import ClusterMetrics, NodeMetrics
+from shared.core.planning.missed import MissedSaving
 from shared.core.planning.plan import NodeDecision, Plan, Verdict
 from shared.core.planning.prices import MICRO, per_month
 from shared.core.reasons import Blocker
@@ -79,6 +80,14 @@ def pool_state(metrics: NodeMetrics) -> dict[str, Any]:
         "cost_per_hour": dollars(metrics.cost),
         "saving_per_hour": dollars(metrics.saving),
     }
+
+
+def missed_saving(missed: MissedSaving) -> dict[str, Any]:
+    return {"pool": missed.pool, "reason": missed.reason, "nodes": missed.nodes, "per_hour": dollars(missed.per_hour)}
+
+
+def missed_sentence(missed: MissedSaving) -> str:
+    return f"Pool {missed.pool or '(none)'}: {missed.nodes} under-used nodes stay ({missed.reason})."
 
 
 def cluster_state(metrics: NodeMetrics, cluster: ClusterMetrics) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from functions.planner import log_lines
 from functions.planner.log_lines import PassReport
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.metrics import cluster_metrics, node_metrics, pool_metrics
+from shared.core.planning.missed import missed_savings
 from shared.core.planning.plan import NodeDecision, Plan
 from shared.core.planning.prices import Prices
 from shared.core.records.state import ClusterState
@@ -48,6 +49,8 @@ class PassLog:
         for pool, nodes in snapshot.nodes_by_pool.items():
             fields = log_lines.pool_state(pool_metrics(plan, snapshot, outcome.prices, pool))
             log.event("pool_state", f"Pool {pool or '(none)'}: {len(nodes)} nodes.", pool=pool, **fields)
+        for missed in missed_savings(plan):
+            log.event("missed_saving", log_lines.missed_sentence(missed), **log_lines.missed_saving(missed))
         for decision in plan.decisions:
             self._write_decision(log, decision)
         self._last = {each.uid: (each.verdict.value, each.reason) for each in plan.decisions}

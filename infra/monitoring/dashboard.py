@@ -46,6 +46,10 @@ ROWS: Final = (
         chart("How drains ended", Series("drains", by=("outcome", "reason")), plot="STACKED_BAR", width=24),
     ),
     (
+        chart("Savings seen and not taken, dollars an hour, by pool and by what keeps the nodes",
+              Series("missed_savings_per_hour", by=("pool", "reason")), plot="STACKED_AREA", width=48),
+    ),
+    (
         chart("Cost, dollars an hour", Series("cluster_cost", "cluster"), Series("reclaimed_cost", "reclaimed"),
               Series("possible_saving", "ordered, or would be")),
         chart("Drain seconds", Series("drain_seconds", "median"),

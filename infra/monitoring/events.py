@@ -54,6 +54,17 @@ EVENTS: Final = (
     ),
     Event("pool_state", "A pool, once a pass.", ("run_id",), ("pool",), (*GAUGES, POLICY_HASH)),
     Event(
+        "missed_saving",
+        "A saving seen and not taken, once a pass for each pool and each reason that keeps under-used nodes.",
+        ("run_id", "reason"),
+        ("pool",),
+        (
+            Field("nodes", Type.INTEGER, "nodes that the reason keeps; each node counts with the first of its reasons"),
+            Field("per_hour", Type.NUMBER, "dollars an hour that they cost"),
+            POLICY_HASH,
+        ),
+    ),
+    Event(
         "node_decision",
         "A node's verdict with all its reasons, when it changed; with EBB_DECISION_LOG=all in every pass.",
         ("run_id", "node"),

@@ -90,6 +90,10 @@ POOLS: Final = (
     _pool("pool_cpu_utilization", "cpu_ratio", "requested by allocatable CPU", "10^2.%"),
     _pool("pool_memory_utilization", "memory_ratio", "requested by allocatable memory", "10^2.%"),
 )  # fmt: skip
+MISSED: Final = (
+    Metric("missed_savings_per_hour", Kind.GAUGE, "missed_saving", "dollars an hour of under-used nodes that stay, by "
+           "the reason that keeps them", "{USD}/h", "per_hour", labels={**POOL, **REASON}),
+)  # fmt: skip
 NODES: Final = (
     _node("node_allocatable_cpu", "cores that pods may request", "{cpu}", "allocatable_cpu"),
     _node("node_allocatable_memory", "bytes that pods may request", "By", "allocatable_memory"),
@@ -126,5 +130,5 @@ SPREADS: Final = (
     Metric("deletion_seconds", Kind.SPREAD, "drain_result", "from the empty node until it was seen gone", "s",
            "deletion_seconds", where=(field("outcome", "removed"), Has("jsonPayload.deletion_seconds")), labels=POOL),
 )  # fmt: skip
-METRICS: Final = (*CLUSTER, *AMOUNTS, *POOLS, *NODES, *COUNTERS, *SPREADS)
+METRICS: Final = (*CLUSTER, *AMOUNTS, *POOLS, *MISSED, *NODES, *COUNTERS, *SPREADS)
 BY_NAME: Final = {metric.name: metric for metric in METRICS}
