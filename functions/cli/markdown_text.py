@@ -10,8 +10,10 @@ from typing import Final
 
 RIGHT: Final = "--:"
 LEFT: Final = "---"
-_MARKUP: Final = re.compile(r"[&<>|`*\[\]\\~@#!]")
-_NO_PLAIN_LETTER: Final = re.compile(r"[^\w .,:;/%$+=()…→-]|_")
+_UNDERSCORE: Final = r"(?<![^\W_])_|_(?![^\W_])"
+"""Within a word it marks nothing."""
+_MARKUP: Final = re.compile(rf"[&<>|`*\[\]\\~@#!]|{_UNDERSCORE}")
+_NO_PLAIN_LETTER: Final = re.compile(rf"[^\w .,:;/%$+=()…→-]|{_UNDERSCORE}")
 _BREAK: Final = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]+")
 
 

@@ -41,6 +41,13 @@ class ReportOutput(StrEnum):
     JSON = "json"
 
 
+class DiffFormat(StrEnum):
+    """How a change of policy is printed."""
+
+    TABLE = "table"
+    MARKDOWN = "markdown"
+
+
 class Only(StrEnum):
     """The verdicts by which nodes may be chosen."""
 

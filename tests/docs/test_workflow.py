@@ -15,11 +15,13 @@ from tests.docs.shell import unknown_to_ebb
 from tests.pages import ROOT
 
 EXAMPLE: Final = ROOT / "terraform" / "examples" / "fleet"
-WORKFLOW: Final[dict[Any, Any]] = yaml.safe_load((EXAMPLE / "policy-workflow.yaml").read_text(encoding="utf-8"))
+TEXT: Final = (EXAMPLE / "policy-workflow.yaml").read_text(encoding="utf-8")
+WORKFLOW: Final[dict[Any, Any]] = yaml.safe_load(TEXT)
 STEPS: Final = [step for job in WORKFLOW["jobs"].values() for step in job["steps"]]
 KNOWN: Final = {
+    "cat": set(),
     "echo": set(),
-    "gh pr comment": {"--body-file"},
+    "gh pr comment": {"--body-file", "--create-if-none", "--edit-last"},
     "git show": set(),
     "pipx install": set(),
     "terraform init": {"-input", "-backend-config"},
@@ -50,13 +52,37 @@ def test_every_command_and_option_exists() -> None:
         assert {word.partition("=")[0] for word in words if word.startswith("-")} <= KNOWN[name], words
 
 
-def test_it_checks_tests_and_plans_as_a_comment() -> None:
+def test_it_checks_compares_tests_and_plans_and_applies_nothing() -> None:
     verbs = [" ".join(words[:3]) for words in lines()]
 
     for verb in ("ebb policy check", "ebb policy diff", "terraform test", "terraform plan", "gh pr comment"):
         assert [each for each in verbs if each.startswith(verb)], verb
     assert not [each for each in verbs if "apply" in each]
-    assert WORKFLOW["permissions"] == {"contents": "read", "id-token": "write", "pull-requests": "write"}
+
+
+def test_no_job_may_do_what_only_the_other_needs() -> None:
+    granted = {name: job["permissions"] for name, job in WORKFLOW["jobs"].items()}
+
+    assert WORKFLOW["permissions"] == {}
+    assert granted == {
+        "summary": {"contents": "read", "pull-requests": "write"},
+        "plan": {"contents": "read", "id-token": "write"},
+    }
+    checkouts = [step for step in STEPS if step.get("uses", "").startswith("actions/checkout@")]
+    assert all(step["with"]["persist-credentials"] is False for step in checkouts)
+
+
+def test_the_summary_is_written_into_the_job_and_as_a_comment_of_a_branch_of_our_own() -> None:
+    steps = {step.get("name"): step for step in WORKFLOW["jobs"]["summary"]["steps"]}
+
+    assert 'cat comment.md >> "$GITHUB_STEP_SUMMARY"' in steps["Say what would change"]["run"]
+    assert "--body-file comment.md" in steps["Comment"]["run"]
+    ours = "github.event.pull_request.head.repo.full_name == github.repository"
+    assert steps["Comment"]["if"] == WORKFLOW["jobs"]["plan"]["if"] == ours
+
+
+def test_nothing_that_a_pull_request_may_name_is_pasted_into_a_script() -> None:
+    assert [step["run"] for step in STEPS if "${{" in step.get("run", "")] == []
 
 
 def test_every_file_that_is_named_is_in_the_example() -> None:
@@ -66,8 +92,11 @@ def test_every_file_that_is_named_is_in_the_example() -> None:
     assert all((EXAMPLE / name).is_file() for name in {*named, "policy.yaml"})
 
 
-def test_what_is_used_is_named_by_its_version() -> None:
-    assert all(re.fullmatch(r"[\w.-]+/[\w.-]+@v\d+", step["uses"]) for step in STEPS if "uses" in step)
+def test_what_is_used_is_pinned_by_its_commit_and_says_which_release_that_is() -> None:
+    used = re.findall(r"uses: (.+)", TEXT)
+
+    assert used
+    assert [each for each in used if not re.fullmatch(r"[\w.-]+/[\w.-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", each)] == []
 
 
 @pytest.mark.parametrize("words", of_ebb(), ids=" ".join)

@@ -18,6 +18,7 @@ from functions.cli.plan.compute import planned
 from functions.cli.plan.ladder_rows import DEFAULTS, POLICY
 from functions.cli.plan.view import PlanView
 from shared.adapters.clock import system_time
+from shared.collector import no_search_for_cycles
 from shared.errors import EbbError
 
 if TYPE_CHECKING:
@@ -102,6 +103,7 @@ def _planned(reading: Reading, source: ClusterSource, planning: FleetPlanning) -
     home = reading.dumped.home
     policy = planning.policy_of(reading.cluster, home)
     inputs = inputs_of(Sources(source.dumps, prices=planning.prices), policy, reading)
-    view = planned(inputs, planning.options, POLICY if policy else DEFAULTS)
+    with no_search_for_cycles():
+        view = planned(inputs, planning.options, POLICY if policy else DEFAULTS)
     nodes = frozenset(f"{node.name} {node.uid}" for node in inputs.snapshot.nodes)
     return PlannedCluster(replace(view, nodes=(), groups=(), orders=()), home, nodes, has_policy=policy is not None)

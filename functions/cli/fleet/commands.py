@@ -9,18 +9,9 @@ from typing import Annotated, Final
 
 import typer
 
-from functions.cli.options import AssumeMarked, Currency, Discounts, PolicyFile, PriceTable
+from functions.cli.options import AssumeMarked, Currency, Discounts, Format, PolicyFile, PriceTable
 
 _WHICH: Final = "Which clusters; all of them may be given together"
-
-
-class FleetFormat(StrEnum):
-    """How a fleet is printed."""
-
-    TABLE = "table"
-    JSON = "json"
-    MARKDOWN = "markdown"
-    OPENMETRICS = "openmetrics"
 
 
 class FleetSort(StrEnum):
@@ -84,9 +75,11 @@ def fleet(  # noqa: PLR0913 - each is something that a person may type
         ),
     ] = None,
     output: Annotated[
-        FleetFormat,
-        typer.Option("--output", "-o", help="A table for people, markdown to send on, JSON or OpenMetrics for tools."),
-    ] = FleetFormat.TABLE,
+        Format,
+        typer.Option(
+            "--output", "-o", help="A table for people, markdown to send on, JSON, YAML or OpenMetrics for tools."
+        ),
+    ] = Format.TABLE,
     sort: Annotated[
         FleetSort, typer.Option("--sort", help="saved, cost: most first; state: what is amiss first; or name.")
     ] = FleetSort.SAVED,

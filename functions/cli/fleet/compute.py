@@ -20,12 +20,13 @@ from functions.cli.fleet.asked import (
     installations_of,
 )
 from functions.cli.fleet.cluster_reading import SourceResult, read_source
-from functions.cli.fleet.commands import FleetFormat, FleetSort
+from functions.cli.fleet.commands import FleetSort
 from functions.cli.fleet.installations import InstallationResult, ask_installation, read_installations
 from functions.cli.fleet.progress import FleetProgress
 from functions.cli.fleet.view import FleetView, view_of
 from functions.cli.fleet.workers import MOST_JOBS, parts_of_clusters, read_all
 from functions.cli.inputs import read_policy
+from functions.cli.options import Format
 from functions.cli.plan.compute import PlanOptions
 from functions.cli.pricing import priced
 from shared.core.policy import Policy
@@ -33,7 +34,7 @@ from shared.core.policy import Policy
 DEFAULT_JOBS: Final = max(1, min(MOST_JOBS, os.cpu_count() or 1))
 
 
-def show_fleet(request: FleetRequest, jobs: int, output: FleetFormat, sort: FleetSort, top: int | None) -> None:
+def show_fleet(request: FleetRequest, jobs: int, output: Format, sort: FleetSort, top: int | None) -> None:
     """Print one row a cluster; exit with 1 if one of them could not be read.
 
     Raises:

@@ -12,7 +12,7 @@ import typer
 
 from functions.cli.flags import Commands, PlainGroup
 from functions.cli.inputs import Sources, faults_of, read_bytes
-from functions.cli.options import At, Context, Dumps, Kubeconfig, instant
+from functions.cli.options import At, Context, DiffFormat, Dumps, Kubeconfig, instant
 from shared.core.reasons import DrainReason
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def windows(
 
 
 @policies.command()
-def diff(
+def diff(  # noqa: PLR0913 - each is something that a person may type
     old: Annotated[Path, typer.Argument(metavar="OLD", help="The policy in force, YAML or JSON.")],
     new: Annotated[Path, typer.Argument(metavar="NEW", help="The policy that is to take its place.")],
     *,
@@ -129,20 +129,27 @@ def diff(
     assume_marked: Annotated[
         bool, typer.Option("--assume-marked", help="Count every node that could go as marked long ago.")
     ] = False,
+    output: Annotated[
+        DiffFormat,
+        typer.Option(
+            "--output", "-o", help="A table, or markdown for a pull request: also what each comes to at rest."
+        ),
+    ] = DiffFormat.TABLE,
 ) -> None:
     """Say which settings change from one policy to another, and which nodes' verdicts in a cluster or a dump.
 
     Where no cluster is named and there is no kubeconfig, only the settings are
-    compared.
+    compared. Markdown also has the ladder before and after, and new reasons.
 
     Examples:
       ebb policy diff old.yaml new.yaml
       ebb policy diff old.yaml new.yaml --dump cluster.json --assume-marked
+      ebb policy diff old.yaml new.yaml --dump cluster.json -o markdown
     """
-    from functions.cli.policy.diff import print_diff
+    from functions.cli.policy.comparing import print_diff
 
     sources = Sources(tuple(dump or ()), kubeconfig, context, at=at)
-    print_diff(old, new, sources, assume_marked=assume_marked)
+    print_diff(old, new, sources, assume_marked=assume_marked, output=output)
 
 
 @imports.command()

@@ -1,37 +1,22 @@
-"""`ebb policy diff`: which settings change from one policy to another, and which nodes' verdicts with them.
+"""Which settings change from one policy to another, and which nodes' verdicts with them; and both on a terminal.
 
-The same picture is planned twice. Must not judge: the core plans, `words` writes the settings.
+Must not judge: the core planned the same picture twice, `words` writes the settings.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from pathlib import Path
 from typing import Final
 
 from rich.console import Console
 from rich.table import Table
 
 from functions.cli.format import count
-from functions.cli.inputs import NO_MARKS, Inputs, Sources, gather, read_policy, warnings_of
-from functions.cli.plan.notes import show_notes
-from functions.cli.plan.remembered import MARKED, all_marked
 from functions.cli.plan.sentences import VERDICTS
-from functions.cli.policy.words import cluster_settings, pool_settings
-from functions.cli.terminal import printing
-from shared.core.planning.make_plan import make_plan
+from functions.cli.policy.words import CLUSTER, cluster_settings, pool_settings
 from shared.core.planning.plan import NodeDecision, Plan
 from shared.core.policy import Policy
-from shared.core.records.state import ClusterState
-from shared.core.rules.situation import Situation
-from shared.errors import BadInput
 
-UNMARKED: Final = (
-    "No marks are known here, so nodes wait that the planner may have marked long ago; see --assume-marked."
-)
-SETTINGS_ONLY: Final = (
-    "No cluster was named, so only settings are compared; --dump, --kubeconfig or --context compares verdicts too."
-)
 SAME: Final = "Nothing changes: the same settings hold."
 NOTHING: Final = "Nothing changes: the same settings hold, and every node keeps its verdict."
 
@@ -46,45 +31,10 @@ class PolicyChange:
     new: str
 
 
-def print_diff(old: Path, new: Path, sources: Sources, *, assume_marked: bool) -> None:
-    """Print what a change of policy would change: settings always, verdicts where a cluster or a dump was named.
-
-    Raises:
-        BadInput: a file cannot be read, both a dump and a kubeconfig were named, or an option needs one of them.
-        BadPolicy: with every fault of the first policy that has some.
-        Retryable, Terminal: the cluster cannot be read.
-    """
-    if not sources.named and (assume_marked or sources.at):
-        raise BadInput(f"{'--assume-marked' if assume_marked else '--at'}: it needs a cluster; add --dump FILE.")
-    first, other = (read_policy(each) for each in (old, new))
-    if not sources.named:
-        with printing() as console:
-            show_notes(console, [SETTINGS_ONLY])
-            show(console, settings(first, other), (), None)
-        return
-    inputs = gather(sources, first)
-    before, after = (_plan(inputs, policy, assume_marked=assume_marked) for policy in (first, other))
-    with printing() as console:
-        show_notes(console, _notes(inputs, other, MARKED if assume_marked else UNMARKED))
-        show(console, settings(first, other), verdicts(before, after), len(before.decisions))
-
-
-def _notes(inputs: Inputs, other: Policy, marks: str) -> list[str]:
-    own = [marks if note == NO_MARKS else note for note in inputs.notes]
-    return [*own, *(note for note in warnings_of(other, inputs.snapshot) if note not in own)]
-
-
-def _plan(inputs: Inputs, policy: Policy, *, assume_marked: bool) -> Plan:
-    snapshot = inputs.snapshot
-    state = ClusterState(last_pass=snapshot.taken_at) if assume_marked else ClusterState()
-    marks = all_marked(snapshot) if assume_marked else {}
-    return make_plan(Situation(snapshot, state, policy), marks, inputs.prices)
-
-
 def settings(old: Policy, new: Policy) -> tuple[PolicyChange, ...]:
     """Return the effective settings that differ: the cluster's, each pool's, and those of pools that neither names."""
     pools = sorted({*old.pools, *new.pools})
-    sections = [("cluster", cluster_settings(old), cluster_settings(new))]
+    sections = [(CLUSTER, cluster_settings(old), cluster_settings(new))]
     sections += [(f"pool {name}", pool_settings(old.pool(name)), pool_settings(new.pool(name))) for name in pools]
     sections += [("every other pool", pool_settings(old.other_pools), pool_settings(new.other_pools))]
     return tuple(change for place, before, after in sections for change in _differences(place, before, after))

@@ -16,6 +16,8 @@ from shared.core.policy.cluster_fields import CLUSTER_FIELDS, DRAIN_FIELDS
 from shared.core.policy.field import Field
 from shared.core.policy.fields import POOL_FIELDS
 
+CLUSTER: Final = "cluster"
+"""Whose settings are not a pool's."""
 _WATCHDOG: Final = DRAIN_FIELDS["watchdog"].path
 
 
@@ -31,6 +33,13 @@ def cluster_settings(policy: Policy) -> dict[str, str]:
 def pool_settings(pool: PoolPolicy) -> dict[str, str]:
     """Return one pool's settings in force, in words, by the path below its name."""
     return _said(pool, POOL_FIELDS)
+
+
+def meaning_of(place: str, path: str) -> str:
+    """Return what a setting means, without its default; `place` is `cluster`, or whose pool's it is."""
+    fields = (CLUSTER_FIELDS, DRAIN_FIELDS) if place == CLUSTER else (POOL_FIELDS,)
+    texts = (field.description for each in fields for field in each.values() if field.path == path)
+    return next(texts, "").partition(" Default ")[0]
 
 
 def _said(settings: object, fields: Mapping[str, Field]) -> dict[str, str]:

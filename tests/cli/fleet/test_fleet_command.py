@@ -9,10 +9,11 @@ import pytest
 
 from functions.cli.fleet.asked import ClusterSource, FleetPlanning
 from functions.cli.fleet.cluster_reading import SourceResult, plan_source
-from functions.cli.fleet.commands import FleetFormat, FleetSort
+from functions.cli.fleet.commands import FleetSort
 from functions.cli.fleet.drawing import show
 from functions.cli.fleet.openmetrics import FAMILIES
 from functions.cli.fleet.view import view_of
+from functions.cli.options import Format
 from shared.adapters.clock import system_time
 from shared.core.records.state import Backoff, Breaker, Reclaimed
 from tests.cli.fleet.fleets import CUT_OFF, cluster_path, dump, ebb, installation
@@ -130,7 +131,7 @@ def test_rows_are_sorted_by(expected: list[str], sort: FleetSort, results: tuple
 def test_top_lists_the_first_and_what_could_not_be_read_and_sums_stay_whole(
     results: tuple[SourceResult, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    show(view_of(results, ()), FleetFormat.TABLE, 1)
+    show(view_of(results, ()), Format.TABLE, 1)
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines[1:3]] == ["prod", "bad.json"]
     assert lines[4].startswith("… 1 more")
@@ -138,7 +139,7 @@ def test_top_lists_the_first_and_what_could_not_be_read_and_sums_stay_whole(
 
 
 def test_markdown_has_the_same_rows_and_no_name_is_markup(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    show(view_of(planned(dump(tmp_path / "a|<img src=x>@team.json", "prod")), ()), FleetFormat.MARKDOWN, None)
+    show(view_of(planned(dump(tmp_path / "a|<img src=x>@team.json", "prod")), ()), Format.MARKDOWN, None)
     page = capsys.readouterr().out
     assert "<img" not in page
     assert "@team" not in page

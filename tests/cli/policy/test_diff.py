@@ -9,7 +9,8 @@ from typer.testing import CliRunner, Result
 
 from functions.cli.main import app
 from functions.cli.plan.remembered import all_marked
-from functions.cli.policy.diff import NOTHING, SAME, SETTINGS_ONLY, PolicyChange, settings, verdicts
+from functions.cli.policy.comparing import SETTINGS_ONLY
+from functions.cli.policy.diff import NOTHING, SAME, PolicyChange, settings, verdicts
 from shared.core.planning.plan import Verdict
 from shared.core.policy import Policy, PoolPolicy
 from tests.builders import cluster, node

@@ -1,0 +1,85 @@
+"""`ebb policy diff`: two policies, and where a cluster was named, what each comes to on it.
+
+The same picture is planned twice. Must not judge: the core plans, `diff` tells the two apart.
+"""
+
+from pathlib import Path
+from typing import Final
+
+import typer
+
+from functions.cli.inputs import NO_MARKS, Inputs, Sources, gather, read_policy, warnings_of
+from functions.cli.options import DiffFormat
+from functions.cli.plan.notes import show_notes
+from functions.cli.plan.remembered import MARKED, all_marked
+from functions.cli.policy import diff, diff_markdown
+from functions.cli.policy.impact import Impact
+from functions.cli.reading_line import reading_line
+from functions.cli.terminal import printing
+from shared.collector import no_search_for_cycles
+from shared.core.forecast.ladder import ladder
+from shared.core.planning.make_plan import make_plan
+from shared.core.policy import Policy
+from shared.core.records.state import ClusterState, PoolMarks
+from shared.core.rules.situation import Situation
+from shared.errors import BadInput
+
+UNMARKED: Final = (
+    "No marks are known here, so nodes wait that the planner may have marked long ago; see --assume-marked."
+)
+SETTINGS_ONLY: Final = (
+    "No cluster was named, so only settings are compared; --dump, --kubeconfig or --context compares verdicts too."
+)
+
+
+def print_diff(
+    old: Path, new: Path, sources: Sources, *, assume_marked: bool, output: DiffFormat = DiffFormat.TABLE
+) -> None:
+    """Print what a change of policy would change: settings always, verdicts where a cluster or a dump was named.
+
+    Raises:
+        BadInput: a file cannot be read, both a dump and a kubeconfig were named, or an option needs one of them.
+        BadPolicy: with every fault of the first policy that has some.
+        Retryable, Terminal: the cluster cannot be read.
+    """
+    if not sources.named and (assume_marked or sources.at):
+        raise BadInput(f"{'--assume-marked' if assume_marked else '--at'}: it needs a cluster; add --dump FILE.")
+    first, other = (read_policy(each) for each in (old, new))
+    inputs = gather(sources, first) if sources.named else None
+    changed = diff.settings(first, other)
+    if output is DiffFormat.MARKDOWN:
+        found = None if inputs is None else impact_of(inputs, other, assume_marked=assume_marked)
+        typer.echo(diff_markdown.page(changed, found, () if inputs else (SETTINGS_ONLY,)))
+    elif inputs is None:
+        with printing() as console:
+            show_notes(console, [SETTINGS_ONLY])
+            diff.show(console, changed, (), None)
+    else:
+        before, after = (
+            make_plan(*_given(inputs, policy, assume_marked=assume_marked), inputs.prices) for policy in (first, other)
+        )
+        with printing() as console:
+            show_notes(console, _notes(inputs, other, assume_marked=assume_marked))
+            diff.show(console, changed, diff.verdicts(before, after), len(before.decisions))
+
+
+def impact_of(inputs: Inputs, other: Policy, *, assume_marked: bool) -> Impact:
+    """Return what a cluster comes to under the policy that the inputs have, and under another."""
+    given = [_given(inputs, policy, assume_marked=assume_marked) for policy in (inputs.policy, other)]
+    told = not inputs.partial and inputs.snapshot.nodes
+    with reading_line("both policies", doing="Planning"), no_search_for_cycles():
+        before, after = (make_plan(*each, inputs.prices) for each in given)
+        ladders = tuple(ladder(*each, inputs.prices, assume_marked=assume_marked) for each in given) if told else ()
+    return Impact(before, after, ladders, tuple(_notes(inputs, other, assume_marked=assume_marked)))
+
+
+def _given(inputs: Inputs, policy: Policy, *, assume_marked: bool) -> tuple[Situation, dict[str, PoolMarks]]:
+    snapshot = inputs.snapshot
+    state = ClusterState(last_pass=snapshot.taken_at) if assume_marked else ClusterState()
+    return Situation(snapshot, state, policy), all_marked(snapshot) if assume_marked else {}
+
+
+def _notes(inputs: Inputs, other: Policy, *, assume_marked: bool) -> list[str]:
+    marks = MARKED if assume_marked else UNMARKED
+    own = [marks if note == NO_MARKS else note for note in inputs.notes]
+    return [*own, *(note for note in warnings_of(other, inputs.snapshot) if note not in own)]

@@ -1,0 +1,158 @@
+"""A change of policy as GitHub-flavoured markdown: for the summary of a job and for a comment on a pull request.
+
+What it means comes first, what it rests on is folded away. A comment has room for 65,536 letters, so a page stops
+before that and says so. Names and values are data, never markup. Must not decide anything.
+"""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from itertools import groupby
+from typing import Final
+
+from functions.cli.format import clock, count, moment, monthly, some, yearly
+from functions.cli.markdown_text import code, details, table, text
+from functions.cli.plan.legend import LegendEntry, WordKind
+from functions.cli.plan.sentences import VERDICTS
+from functions.cli.policy.diff import NOTHING, SAME, PolicyChange, verdicts
+from functions.cli.policy.impact import Impact, ReasonChange
+from functions.cli.policy.words import meaning_of
+from shared.core.forecast.ladder import Ladder
+from shared.core.planning.plan import Plan, Verdict
+
+MOST: Final = 60_000
+"""Letters of a page: fewer than a comment may have."""
+MORE: Final = "*There is more than a comment holds: `ebb policy diff` prints all of it.*"
+TITLE: Final = "### What this policy would change"
+_LONGEST: Final = 300
+"""Letters of one value; a list of budgets or freezes may be any length."""
+_NODES: Final = 20
+_SETTINGS: Final = 40
+_SAME: Final = "="
+_OF: Final = {WordKind.NODE: "node", WordKind.POD: "pod"}
+_FIGURES: Final = ("before", "after", "difference", "nodes before", "nodes after", "holds/mo", "nodes")
+
+
+def page(changed: Sequence[PolicyChange], impact: Impact | None, notes: Sequence[str] = ()) -> str:
+    """Return the page; without an impact only settings are compared."""
+    moved = verdicts(impact.before, impact.after) if impact else ()
+    if not changed and not moved:
+        return f"{TITLE}\n\n{NOTHING if impact else SAME}"
+    parts = [TITLE, *([_headline(impact)] if impact else []), *_settings(changed)]
+    if impact:
+        parts += [_figures(impact), *_reasons(impact.reasons()), *_moved(moved, len(impact.before.decisions))]
+    told = impact.notes if impact else notes
+    return _within(parts, details("What this rests on", "\n".join(f"- {text(note)}" for note in told)) if told else "")
+
+
+def _within(parts: Sequence[str], last: str) -> str:
+    """Return the parts that a comment has room for, and say where it has not."""
+    kept: list[str] = []
+    room = MOST - len(MORE)
+    for part in (*parts, last):
+        room -= len(part) + 2
+        if room < 0:
+            return "\n\n".join((*kept, MORE))
+        kept.append(part)
+    return "\n\n".join(filter(None, kept))
+
+
+def _headline(impact: Impact) -> str:
+    if not impact.ladders:
+        return "**Of this cluster not all pods are known, so nothing is said of what it comes to.**"
+    old, new = (each.at_rest for each in impact.ladders)
+    more = old.cost - new.cost
+    if not more:
+        return f"**At rest the cluster comes to the same: {count(new.nodes, 'node')} for {monthly(new.cost)} a month.**"
+    word = "less" if more > 0 else "more"
+    return (
+        f"**At rest the cluster comes to {count(new.nodes, 'node')} for {monthly(new.cost)} a month, where it came to "
+        f"{old.nodes:,} for {monthly(old.cost)}: {monthly(abs(more))} a month {word} ({yearly(abs(more))} a year).**"
+    )
+
+
+def _settings(changed: Sequence[PolicyChange]) -> Iterator[str]:
+    if not changed:
+        yield "No setting changes."
+        return
+    yield "#### Settings"
+    rows = (
+        (code(_short(each.place)), code(each.name), code(_short(each.old)), code(_short(each.new)),
+         text(meaning_of(each.place, each.name)))
+        for each in changed[:_SETTINGS]
+    )  # fmt: skip
+    yield table(("where", "setting", "before", "after", "what it is"), rows)
+    if len(changed) > _SETTINGS:
+        yield f"… and {count(len(changed) - _SETTINGS, 'setting')} more."
+
+
+def _short(value: str) -> str:
+    return value if len(value) <= _LONGEST else f"{value[:_LONGEST]}…"
+
+
+def _figures(impact: Impact) -> str:
+    """Return the ladder and the verdicts before and after."""
+    now = impact.before.taken_at
+    rows = [*_ladder(impact.ladders, now), *_verdicts(impact.before, impact.after)]
+    where = f"{code(impact.before.cluster)}, {moment(now)}: {count(len(impact.before.decisions), 'node')}"
+    return f"#### What it means\n\n{where}\n\n{table(('', 'before', 'after', 'difference'), rows, _FIGURES)}"
+
+
+def _ladder(ladders: Sequence[Ladder], now: datetime) -> Iterator[tuple[str, ...]]:
+    if not ladders:
+        return
+    old, new = ladders
+    yield "now, a month", monthly(old.now.cost), monthly(new.now.cost), _SAME
+    yield _counted("nodes at rest", old.at_rest.nodes, new.at_rest.nodes)
+    yield _money("a month at rest", old.at_rest.cost, new.at_rest.cost)
+    yield _money("saved, a month", old.now.cost - old.at_rest.cost, new.now.cost - new.at_rest.cost)
+    before, after = (clock(each.by, now) if each.by else "-" for each in ladders)
+    yield "at rest by (UTC)", before, after, _SAME if before == after else ""
+    yield _counted("evictions until then", old.at_rest.evictions, new.at_rest.evictions)
+    yield "no plan goes below, a month", monthly(old.bound.cost), monthly(new.bound.cost), _SAME
+
+
+def _verdicts(before: Plan, after: Plan) -> Iterator[tuple[str, ...]]:
+    old, new = before.counts(), after.counts()
+    for verdict in Verdict:
+        pair = old.get(verdict.value, 0), new.get(verdict.value, 0)
+        if any(pair):
+            yield _counted(f"nodes now: {VERDICTS[verdict]}", *pair)
+
+
+def _counted(what: str, old: int, new: int) -> tuple[str, ...]:
+    return what, f"{old:,}", f"{new:,}", f"{new - old:+,}" if old != new else _SAME
+
+
+def _money(what: str, old: int, new: int) -> tuple[str, ...]:
+    sign = "+" if new > old else "-"
+    return what, monthly(old), monthly(new), f"{sign}{monthly(abs(new - old))}" if old != new else _SAME
+
+
+def _reasons(changes: Sequence[ReasonChange]) -> Iterator[str]:
+    if not changes:
+        return
+    rows = (
+        (code(each.entry.word), _OF[each.entry.kind], _nodes(each.old), _nodes(each.new),
+         _money("", each.old.cost if each.old else 0, each.new.cost if each.new else 0)[-1], text(each.entry.sentence))
+        for each in changes
+    )  # fmt: skip
+    new = sum(each.old is None for each in changes)
+    told = f"{count(new, 'reason')} that kept no node before" if new else "no new one"
+    heads = ("reason", "of", "nodes before", "nodes after", "holds/mo", "meaning")
+    yield f"#### Why nodes stay: {told}\n\n{table(heads, rows, _FIGURES)}"
+
+
+def _nodes(entry: LegendEntry | None) -> str:
+    return f"{entry.nodes:,}" if entry else "**0**"
+
+
+def _moved(moved: Sequence[PolicyChange], nodes: int) -> Iterator[str]:
+    if not moved:
+        yield f"No verdict changes: all {count(nodes, 'node')} keep theirs at this moment."
+        return
+    rows = []
+    for (old, new), own in groupby(moved, key=lambda each: (each.old, each.new)):
+        names = [each.name for each in own]
+        rows.append((code(old), code(new), f"{len(names):,}", code(some(names, _NODES))))
+    body = table(("before", "after", "nodes", "which"), rows, ("nodes",))
+    yield details(f"{len(moved):,} of {count(nodes, 'verdict')} would change at this moment", body)

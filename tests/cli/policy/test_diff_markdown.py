@@ -1,0 +1,131 @@
+"""`ebb policy diff --output markdown`: what a pull request that changes a policy means, on GitHub."""
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from functions.cli.policy.comparing import SETTINGS_ONLY
+from functions.cli.policy.diff import NOTHING, SAME
+from functions.cli.policy.diff_markdown import MORE, MOST, TITLE
+from tests.cli import dumps
+from tests.cli.markdown_pages import Page
+from tests.cli.test_main import ebb
+
+OLD: Final = """
+cluster: {timeSinceLastAddition: 1m}
+nodePools: {default-pool: {enabled: true, excessNodesThreshold: 0}, web-pool: {enabled: true}}
+"""
+HOSTILE: Final = "a|</code><img src=x>@octocat [x](https://e.x)"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("diff")
+    items = list(dumps.items(24, cpu="350m"))
+    (folder / "dump.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    (folder / "old.yaml").write_text(OLD)
+    (folder / "new.yaml").write_text(OLD.replace("web-pool: {enabled: true}", "web-pool: {enabled: false}"))
+    return folder
+
+
+def page(folder: Path, *args: str) -> str:
+    paths = [folder / "old.yaml", folder / (args[0] if args else "new.yaml")]
+    shown = ebb("policy", "diff", *paths, *args[1:], "-o", "markdown")
+    assert shown.exit_code == 0, shown.stderr
+    return shown.stdout
+
+
+@pytest.fixture(scope="module")
+def whole(folder: Path) -> str:
+    return page(folder, "new.yaml", "--dump", str(folder / "dump.json"), "--assume-marked")
+
+
+def plan(folder: Path, policy: str) -> dict[str, Any]:
+    args = ("--dump", folder / "dump.json", "--policy", folder / policy, "--assume-marked", "-o", "json")
+    found: dict[str, Any] = json.loads(ebb("plan", *args).stdout)
+    return found
+
+
+def test_it_says_what_changes_in_words(whole: str) -> None:
+    row = Page(whole).row("pool web-pool")
+    assert row == ["pool web-pool", "enabled", "true", "false", "Whether nodes of the pool may be drained."]
+
+
+def test_the_ladder_before_and_after_is_that_of_the_two_plans(folder: Path, whole: str) -> None:
+    shown = Page(whole)
+    before, after = (
+        next(each for each in plan(folder, name)["ladder"] if each["rung"] == "policy_at_rest")
+        for name in ("old.yaml", "new.yaml")
+    )
+    assert shown.row("nodes at rest")[1:3] == [str(before["nodes"]), str(after["nodes"])]
+    assert shown.row("evictions until then")[1:3] == [str(before["evictions"]), str(after["evictions"])]
+    assert shown.row("a month at rest")[1:3] == [f"${each['cost_per_month']:,.0f}" for each in (before, after)]
+    assert shown.row("at rest by (UTC)")[1].endswith(before["by"][11:16])
+    assert f"**At rest the cluster comes to {after['nodes']} nodes for $" in whole
+
+
+def test_a_reason_that_kept_no_node_before_is_told_with_its_nodes_and_meaning(whole: str) -> None:
+    row = Page(whole).row("pool_disabled")
+    assert row[:4] == ["pool_disabled", "node", "0", "12"]
+    assert row[4].startswith("+$")
+    assert row[5] == "The policy does not enable Ebb for this pool."
+    assert "1 reason that kept no node before" in whole
+
+
+def test_verdicts_and_what_it_rests_on_are_folded_away(whole: str) -> None:
+    shown = Page(whole)
+    assert shown.tags.count("details") == 2
+    assert "of 24 verdicts would change at this moment</summary>" in whole
+    assert "Every node that could go counts as marked long ago" in whole.partition("What this rests on")[2]
+
+
+def test_of_equal_policies_it_says_plainly_that_nothing_changes(folder: Path) -> None:
+    told = (page(folder, "old.yaml"), page(folder, "old.yaml", "--dump", str(folder / "dump.json")))
+    assert told == (f"{TITLE}\n\n{SAME}\n", f"{TITLE}\n\n{NOTHING}\n")
+
+
+def test_without_a_cluster_settings_alone_are_told(folder: Path) -> None:
+    told = page(folder)
+    assert "#### What it means" not in told
+    assert SETTINGS_ONLY in told
+
+
+def test_of_a_cluster_that_is_not_whole_nothing_is_told_of_its_rest(folder: Path, tmp_path: Path) -> None:
+    items = [each for each in dumps.items(12) if each["metadata"].get("namespace") != "kube-system"]
+    (tmp_path / "d.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    told = page(folder, "new.yaml", "--dump", str(tmp_path / "d.json"))
+    assert "not all pods are known" in told
+    assert "nodes at rest" not in told
+
+
+def test_hostile_names_are_words_in_cells(folder: Path, tmp_path: Path) -> None:
+    items = list(dumps.items(12))
+    for item in items:
+        if item["kind"] == "Node":
+            item["metadata"]["labels"]["cloud.google.com/gke-nodepool"] = HOSTILE
+            item["metadata"]["name"] += HOSTILE
+        elif item["kind"] == "Pod":
+            item["spec"]["nodeName"] += HOSTILE
+    (tmp_path / "d.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    (folder / "hostile.yaml").write_text(json.dumps({"nodePools": {HOSTILE: {"enabled": True}}}))
+    told = page(folder, "hostile.yaml", "--dump", str(tmp_path / "d.json"))
+    shown = Page(told)
+    assert "octocat" in told
+    assert "@octocat" not in told
+    assert not {"img", "a", "script"} & set(shown.tags)
+    assert shown.row(f"pool {HOSTILE}")[1:4] == ["enabled", "false", "true"]
+
+
+def test_many_settings_are_told_up_to_a_number(folder: Path) -> None:
+    (folder / "many.yaml").write_text(json.dumps({"nodePools": {f"p{each}": {"enabled": True} for each in range(90)}}))
+    assert "… and 54 settings more." in page(folder, "many.yaml")
+
+
+def test_a_page_is_never_longer_than_a_comment_and_says_where_it_stops(folder: Path) -> None:
+    pools = {f"{number}{'|' * 290}": {"enabled": True} for number in range(90)}
+    (folder / "large.yaml").write_text(json.dumps({"nodePools": pools}))
+    told = page(folder, "large.yaml", "--dump", str(folder / "dump.json"))
+    assert len(told) <= MOST + 1
+    assert told.rstrip().endswith(MORE)

@@ -1,0 +1,53 @@
+"""No name is markup: judged by a markdown parser that is not ours."""
+
+import re
+from typing import Final
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from functions.cli.markdown_text import code, details, table, text
+from tests.cli.markdown_pages import Page
+
+HOSTILE: Final = (
+    pytest.param("a|b", id="the end of a cell"),
+    pytest.param("<img src=x onerror=alert(1)>", id="a tag"),
+    pytest.param("</code></details><script>", id="the end of what it stands in"),
+    pytest.param("[click](https://example.com)", id="a link"),
+    pytest.param("![x](https://example.com/x.png)", id="a picture"),
+    pytest.param("`x` ``y", id="a code span"),
+    pytest.param("**x** _y_ ~~z~~", id="emphasis"),
+    pytest.param("a\\|b\\", id="backslashes"),
+    pytest.param("&lt;b&gt;", id="entities"),
+    pytest.param("@octocat #1", id="a mention"),
+)
+WORDS: Final = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Zs", "Zl", "Zp"]), min_size=1)
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_name_stands_in_its_cell_as_it_is(name: str) -> None:
+    page = Page(table(("name", "words"), [(code(name), text(name))]))
+    assert page.rows == [["name", "words"], [name, name]]
+    assert set(page.tags) == {"table", "thead", "tbody", "tr", "th", "td", "code"}
+
+
+@given(name=WORDS)
+def test_any_name_is_one_cell_of_code(name: str) -> None:
+    page = Page(table(("a", "b"), [(code(name), "x")]))
+    assert page.rows == [["a", "b"], [name, "x"]]
+
+
+def test_lines_and_control_characters_are_blanks() -> None:
+    assert code("a\n| b\x00\u2028c") == "<code>a &#124; b c</code>"
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_outside_of_code_nobody_is_called(name: str) -> None:
+    assert not re.search(r"[@#](?!\d+;)", text(name))
+
+
+def test_a_part_that_is_folded_away_holds_markdown() -> None:
+    page = Page(details("more", table(("a",), [("1",)])))
+    assert page.tags[:2] == ["details", "summary"]
+    assert page.rows == [["a"], ["1"]]
