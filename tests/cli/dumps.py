@@ -116,8 +116,10 @@ def _staying(number: int, on: str) -> Iterator[dict[str, Any]]:
             yield pod(f"db-{number}", on, app="db", kind="StatefulSet")
 
 
-def write(path: Path, nodes: int = 60) -> Path:
+def write(path: Path, nodes: int = 60, *, cpu: str = "300m") -> Path:
     """Write the dump, gzipped where the name says so."""
-    data = json.dumps({"apiVersion": "v1", "kind": "List", "metadata": {}, "items": list(items(nodes))}).encode()
+    data = json.dumps(
+        {"apiVersion": "v1", "kind": "List", "metadata": {}, "items": list(items(nodes, cpu=cpu))}
+    ).encode()
     path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
     return path

@@ -22,10 +22,12 @@ from shared.core.outcomes import Halt, Outcome, Refusal
 from shared.core.placement.exclusions import Exclusion
 from shared.core.reasons import PodBlock, Reason, Unremovable
 from tests.cli import dumps
+from tests.docs import fleet_sample
 from tests.pages import DOCS, README, ROOT, filled
 
 REASONS: Final = DOCS / "reasons.md"
 POLICY: Final = DOCS / "policy.md"
+FLEET: Final = DOCS / "fleet.md"
 MODULE: Final = ROOT / "terraform"
 KINDS: Final[Mapping[str, type[Reason]]] = {
     "nodes": Unremovable,
@@ -45,6 +47,7 @@ def written() -> dict[Path, str]:
         REASONS: _with(REASONS, {name: reasons(kind) for name, kind in KINDS.items()}),
         POLICY: _with(POLICY, {"fields": table(schema()), "precedence": precedence()}),
         README: _with(README, {"sample": f"```console\n$ ebb {' '.join(SAMPLE)}\n{sample()}```\n"}),
+        FLEET: _with(FLEET, fleet_sample.parts()),
         MODULE / "README.md": _with(
             MODULE / "README.md",
             {"inputs": inputs(MODULE), "outputs": outputs(MODULE), "rbac": inputs(MODULE / "rbac")},

@@ -164,8 +164,9 @@ def _with_installations(rows: Sequence[FleetRow], installations: Sequence[Instal
 
 
 def _whose(rows: Iterable[FleetRow]) -> str:
-    with_policy = {row.has_policy for row in rows if row.view}
-    return THEIR_POLICIES if len(with_policy) > 1 else POLICY if with_policy == {True} else DEFAULTS
+    """Return whose settings all plans rest on: of several policies the sum is none of any one."""
+    policies = {row.view.policy_hash if row.has_policy else "" for row in rows if row.view}
+    return THEIR_POLICIES if len(policies) > 1 else DEFAULTS if "" in policies else POLICY
 
 
 def _holds(rows: Sequence[FleetRow]) -> tuple[FleetHold, ...]:

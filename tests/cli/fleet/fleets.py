@@ -14,14 +14,14 @@ from shared.store.compare_and_set import change_cluster
 from tests.cli import dumps
 from tests.cli.test_main import ebb as ebb  # noqa: PLC0414 - one way to run it
 
-POLICY = "dryRun: {dry_run}\ndefaults: {{enabled: true}}\n"
+POLICY = "dryRun: {dry_run}\nnodePools: {{default-pool: {{enabled: true}}, web-pool: {{enabled: true}}}}\n"
 CUT_OFF = '{"apiVersion": "v1", "kind": "List", "items": ['
 
 
-def dump(path: Path, name: str, nodes: int = 12, project: str = "p", zone: str = "europe-west4-a") -> Path:
-    """Write a cluster's dump; name, project and zone are those that its nodes tell."""
-    text = dumps.write(path, nodes).read_text().replace("gke-prod", f"gke-{name}")
-    text = text.replace("gce://p/europe-west4-a", f"gce://{project}/{zone}")
+def dump(path: Path, name: str, nodes: int = 12, project: str = "p", *, cpu: str = "300m") -> Path:
+    """Write a cluster's dump; name and project are those that its nodes tell."""
+    text = dumps.write(path, nodes, cpu=cpu).read_text().replace("gke-prod", f"gke-{name}")
+    text = text.replace("gce://p/", f"gce://{project}/")
     found = json.loads(text)
     for item in found["items"]:
         if item["kind"] == "Namespace" and item["metadata"]["name"] == "kube-system":
@@ -34,15 +34,17 @@ def cluster_path(name: str, project: str = "p") -> str:
     return f"projects/{project}/locations/europe-west4/clusters/{name}"
 
 
-def installation(home: Path, name: str, *, dry_run: bool = True, **state: Any) -> Path:
+def installation(home: Path, name: str, project: str = "p", *, dry_run: bool = True, **state: Any) -> Path:
     """Write a profile, a policy and a state, with what a pass left there: by default one that has just ended."""
     (home / "ebb").mkdir(parents=True, exist_ok=True)
     documents, policy = home / f"{name}.state", home / f"{name}.yaml"
     policy.write_text(POLICY.format(dry_run=str(dry_run).lower()))
     given: Mapping[str, Any] = {"last_pass": system_time(), **state}
-    change_cluster(SqliteState(str(documents), cluster_path(name)), SystemClock(), lambda old, _: _with(old, given))
+    change_cluster(
+        SqliteState(str(documents), cluster_path(name, project)), SystemClock(), lambda old, _: _with(old, given)
+    )
     profile = home / "ebb" / f"{name}.env"
-    lines = (f"EBB_CLUSTER={cluster_path(name)}", f"EBB_STATE=sqlite:{documents}", f"EBB_POLICY={policy}")
+    lines = (f"EBB_CLUSTER={cluster_path(name, project)}", f"EBB_STATE=sqlite:{documents}", f"EBB_POLICY={policy}")
     profile.write_text("\n".join(f"export {line}" for line in lines))
     return profile
 

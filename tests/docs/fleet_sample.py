@@ -1,0 +1,74 @@
+"""What docs/fleet.md shows: a fleet of dumps and installations, all metrics, and a change of policy.
+
+Each is what the command prints of files that are made here.
+"""
+
+import json
+import tempfile
+from contextlib import chdir
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from typer.testing import CliRunner
+
+from functions.cli.fleet.openmetrics import FAMILIES
+from functions.cli.main import app
+from functions.cli.openmetrics import DOLLARS
+from tests.cli import dumps
+from tests.cli.fleet.fleets import CUT_OFF, dump, installation
+
+COMMAND: Final = ("fleet", "--dump", "dumps/", "--installations", "--state-only", "--assume-marked")
+_LONG_AGO, _JUST_NOW = datetime(2026, 1, 1, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC)
+"""Whenever a page is written, the one is too long ago and the other is not."""
+_OLD: Final = """\
+dryRun: false
+cluster: {timeSinceLastAddition: 1m}
+nodePools: {default-pool: {enabled: true}, web-pool: {enabled: false}}
+"""
+_NEW: Final = _OLD.replace("web-pool: {enabled: false}", "web-pool: {enabled: true, maxNodesPerPass: 2}")
+_CPU: Final = "350m"
+"""A little above half full: the autoscaler alone leaves the nodes as they are."""
+
+
+def parts() -> dict[str, str]:
+    """Return what stands between the marks of the page."""
+    return {"fleet": fleet(), "metrics": metrics(), "diff": diff()}
+
+
+def fleet() -> str:
+    with tempfile.TemporaryDirectory() as folder, chdir(folder):
+        here = Path()
+        (here / "dumps").mkdir()
+        dump(here / "dumps" / "prod.json", "prod", 60, "shop", cpu=_CPU)
+        dump(here / "dumps" / "stage.json", "stage", 24, "shop", cpu=_CPU)
+        (here / "dumps" / "test.json").write_text(CUT_OFF)
+        installation(Path(folder), "prod", "shop", last_pass=_LONG_AGO)
+        installation(Path(folder), "stage", "shop", last_pass=_JUST_NOW, paused=True, pause_reason="release week")
+        installation(Path(folder), "tools", "shop", dry_run=False, last_pass=_JUST_NOW)
+        return f"```console\n$ ebb {' '.join(COMMAND)}\n{_printed(*COMMAND, home=folder, code=1)}```\n"
+
+
+def metrics() -> str:
+    """Return a table of all families."""
+    rows = (f"| `{each.name_in(DOLLARS)}` | {', '.join(each.labels)} | {each.help} |\n" for each in FAMILIES)
+    return f"| gauge | labels | meaning |\n|---|---|---|\n{''.join(rows)}"
+
+
+def diff() -> str:
+    """Return the comment on a change of policy."""
+    with tempfile.TemporaryDirectory() as folder, chdir(folder):
+        here = Path()
+        items = list(dumps.items(24, cpu=_CPU))
+        (here / "cluster.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+        for name, text in (("old.yaml", _OLD), ("new.yaml", _NEW)):
+            (here / name).write_text(text)
+        options = ("--dump", "cluster.json", "--assume-marked", "--output", "markdown")
+        return _printed("policy", "diff", "old.yaml", "new.yaml", *options)
+
+
+def _printed(*words: str, home: str = "", code: int = 0) -> str:
+    shown = CliRunner().invoke(app, words, env={"XDG_CONFIG_HOME": home} if home else None)
+    if shown.exit_code != code:
+        raise RuntimeError(shown.output)
+    return shown.stdout
