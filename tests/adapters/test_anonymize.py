@@ -19,8 +19,9 @@ from shared.adapters.kubernetes.dump import read_dump
 from shared.adapters.kubernetes.dump.kinds import RESOURCES
 from shared.adapters.prices import load
 from shared.core.cluster.storage import claim_keys
-from shared.core.planning.make_plan import make_plan, potential
+from shared.core.planning.make_plan import make_plan
 from shared.core.planning.plan import Plan, Potential
+from shared.core.planning.potential import potential
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
 from shared.errors import BadDump

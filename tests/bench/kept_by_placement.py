@@ -13,7 +13,7 @@ from typing import Final
 from shared.adapters.prices import load
 from shared.core.cluster.node import Node
 from shared.core.planning.candidates import AssessedNode, assess_nodes
-from shared.core.planning.make_plan import potential
+from shared.core.planning.potential import potential
 from shared.core.planning.prices import Price, Prices
 from shared.core.reasons import PodBlock, Unremovable
 from shared.core.records.state import ClusterState

@@ -14,7 +14,7 @@ from shared.adapters.prices import load
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import Candidate, Simulation, search
 from shared.core.planning.candidates import AssessedNode, assess_nodes
-from shared.core.planning.make_plan import potential
+from shared.core.planning.potential import potential
 from shared.core.policy import PoolPolicy
 from shared.core.records.state import ClusterState
 from shared.core.rules.nodes import SAFETY_RULES

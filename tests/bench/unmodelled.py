@@ -24,7 +24,7 @@ from shared.core.cluster.selectors import Toleration
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.cluster.storage import Storage
 from shared.core.planning.candidates import assess_nodes
-from shared.core.planning.make_plan import potential
+from shared.core.planning.potential import potential
 from shared.core.reasons import PodBlock
 from shared.core.records.state import ClusterState
 from shared.core.rules.nodes import SAFETY_RULES

@@ -22,8 +22,9 @@ from functions.planner import log_lines as lines
 from shared.adapters.envelope import unwrap
 from shared.adapters.kubernetes.dump import read_dump
 from shared.adapters.prices import load
-from shared.core.planning.make_plan import make_plan, potential
+from shared.core.planning.make_plan import make_plan
 from shared.core.planning.metrics import node_metrics
+from shared.core.planning.potential import potential
 from shared.core.policy.parsing import parse
 from shared.core.policy.schedule import hits
 from shared.core.policy.warnings import warnings

@@ -17,8 +17,9 @@ from shared.core.cluster.pod import Pod
 from shared.core.cluster.resources import CPU, MEMORY, PODS, Resources
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.bounds import MOST, SCALE, left, matrix, share, shares
-from shared.core.planning.make_plan import make_plan, potential
+from shared.core.planning.make_plan import make_plan
 from shared.core.planning.metrics import node_metrics
+from shared.core.planning.potential import potential
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
 from tests.builders import NOW, cluster, node, pod, policy

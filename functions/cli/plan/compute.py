@@ -21,7 +21,8 @@ from functions.cli.reading_line import reading_line
 from functions.cli.terminal import printing
 from shared.collector import no_search_for_cycles
 from shared.core.forecast.ladder import ladder
-from shared.core.planning.make_plan import make_plan, potential
+from shared.core.planning.make_plan import make_plan
+from shared.core.planning.potential import potential
 from shared.core.rules.situation import Situation
 
 BEYOND: Final = (
@@ -71,10 +72,10 @@ def planned(inputs: Inputs, options: PlanOptions, whose: str) -> PlanView:
     past = remembered(inputs.snapshot, assume_marked=options.assume_marked)
     situation = Situation(inputs.snapshot, past.state, inputs.policy)
     plan = make_plan(situation, past.marks, inputs.prices)
-    most = potential(situation, inputs.prices) if options.with_potential and not inputs.partial else None
     notes = tuple(past.note if note == NO_MARKS else note for note in inputs.notes)
-    notes += (BEYOND,) if most else ()
-    view = replace(view_of(plan, most, notes, inputs.partial), prices=inputs.prices)
     if inputs.partial or not inputs.snapshot.nodes:
-        return view
-    return with_ladder(view, ladder(situation, past.marks, inputs.prices, assume_marked=past.assumed), whose)
+        return replace(view_of(plan, None, notes, inputs.partial), prices=inputs.prices)
+    rungs = ladder(situation, past.marks, inputs.prices, assume_marked=past.assumed)
+    most = potential(situation, inputs.prices, rungs.reached) if options.with_potential else None
+    view = view_of(plan, most, (*notes, *((BEYOND,) if most else ())), inputs.partial)
+    return with_ladder(replace(view, prices=inputs.prices), rungs, whose)

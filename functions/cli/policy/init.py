@@ -4,7 +4,12 @@ import typer
 
 from functions.cli.inputs import NO_MARKS, NO_POLICY, Sources, gather
 from functions.cli.policy.starter import starter
-from shared.core.planning.make_plan import make_plan, potential
+from shared.core.forecast.at_rest import reached
+from shared.core.forecast.policy_at_rest import policy_at_rest
+from shared.core.planning.make_plan import make_plan
+from shared.core.planning.plan import Potential
+from shared.core.planning.potential import potential
+from shared.core.planning.prices import Prices
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
 from shared.errors import BadInput
@@ -21,8 +26,14 @@ def print_starter(sources: Sources) -> None:
     if not any(node.pool for node in inputs.snapshot.nodes):
         raise BadInput(f"{inputs.snapshot.cluster}: no node belongs to a pool of GKE, and a policy names pools.")
     situation = Situation(inputs.snapshot, ClusterState(), inputs.policy)
-    most = None if inputs.partial else potential(situation, inputs.prices)
+    most = None if inputs.partial else _most(situation, inputs.prices)
     for note in inputs.notes:
         if note not in {NO_POLICY, NO_MARKS}:
             typer.echo(note, err=True)
     typer.echo(starter(inputs.snapshot, make_plan(situation, {}, inputs.prices), most), nl=False)
+
+
+def _most(situation: Situation, prices: Prices) -> Potential:
+    """Return the potential that `ebb plan` tells of the same cluster: it is no less than the policy's rest."""
+    rest = policy_at_rest(situation, {}, prices).rest
+    return potential(situation, prices, reached(rest.order, rest.snapshot))

@@ -18,6 +18,7 @@ from shared.core.forecast.later import announced
 from shared.core.forecast.open_pass import OpenPass
 from shared.core.forecast.pace import HORIZON, Pace
 from shared.core.forecast.scheduling import Drained, drained
+from shared.core.placement.reached import Reached
 from shared.core.planning.selection import departing_nodes
 from shared.core.policy import Policy
 from shared.core.reasons import Reason
@@ -79,6 +80,11 @@ def beginning(situation: Situation) -> Rest:
     leaving = departing_nodes(situation.snapshot, situation.state)
     snapshot = announced(situation.snapshot, ())
     return Rest(snapshot).after(drained(snapshot, sorted(leaving), leaving)) if leaving else Rest(snapshot)
+
+
+def reached(order: tuple[str, ...], left: Snapshot) -> Reached:
+    """Return the nodes that went until a rest, with where their pods lie then."""
+    return Reached(order, {pod.key: pod.node for pod in left.pods})
 
 
 def left_alone(start: Rest) -> Rest:

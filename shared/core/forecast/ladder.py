@@ -10,10 +10,11 @@ from datetime import datetime
 from enum import StrEnum
 
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.forecast.at_rest import Rest, left_alone
+from shared.core.forecast.at_rest import Rest, left_alone, reached
 from shared.core.forecast.bound import bound
 from shared.core.forecast.policy_at_rest import PolicyAtRest, policy_at_rest
 from shared.core.forecast.relaxing import relaxations
+from shared.core.placement.reached import NOTHING_REACHED, Reached
 from shared.core.planning.prices import Prices
 from shared.core.reasons import Reason
 from shared.core.records.state import PoolMarks
@@ -75,6 +76,11 @@ class Ladder:
     """When the drain of each of them begins that goes by the policy; the others are the autoscaler's."""
     idle: tuple[LadderStep, ...] = ()
     """Wishes whose loss was tried, and lets no further node go by itself."""
+
+    @property
+    def reached(self) -> Reached:
+        """What goes by the policy and the autoscaler, and where its pods lie then."""
+        return reached(self.order, self.left) if self.left is not None else NOTHING_REACHED
 
     @property
     def steps(self) -> tuple[LadderStep, ...]:

@@ -13,6 +13,7 @@ from typing import Final
 
 from shared.core.placement.choice import Candidate, Merit, Supply, Tally
 from shared.core.placement.improvement import Choice, Improver
+from shared.core.placement.reached import NOTHING_REACHED, Reached
 from shared.core.placement.simulation import Simulation
 
 STEPS: Final = 2_000
@@ -50,6 +51,7 @@ def search(
     *,
     supplies: Mapping[str, Supply] = NO_SUPPLIES,
     brake: Callable[[], bool] = never,
+    reached: Reached = NOTHING_REACHED,
 ) -> SearchResult:
     """Return the set of candidates that saves most, by as little disruption as was found.
 
@@ -61,12 +63,14 @@ def search(
         steps: the limit; None = one that grows with the cluster.
         supplies: by name, what the candidates' uses are of.
         brake: asked now and then; the search ends with the best so far as soon as it answers yes.
+        reached: candidates that are known to go together, so that no less is found.
     """
     if simulation.unplaced or not candidates:
         return SearchResult(simulation)
     work = _Search(simulation, sorted(candidates, key=lambda each: (each.rank, each.name)), supplies)
     most = steps_for(simulation) if steps is None else steps
-    best, used = SearchResult(simulation, merit=Tally(supplies).merit), 0
+    nothing = SearchResult(simulation, merit=Tally(supplies).merit)
+    best, used = max((nothing, *work.known(reached)), key=lambda each: each.merit), 0
     for choice, spent in work.rounds(brake):
         used += spent
         if choice.tally.merit > best.merit:
@@ -114,6 +118,19 @@ class _Search:
             else:
                 choice.give_back(node)
         return SearchResult(trial, trial.taken[len(self._simulation.taken) :], tally.saving, tally.merit)
+
+    def known(self, reached: Reached) -> Iterator[SearchResult]:
+        """Yield what comes of a set that is known, and of all that fits beside it; nothing where there is none."""
+        if not reached.nodes:
+            return
+        arrays = self._simulation.arrays
+        trial, tally = self._simulation.guided(reached.places_in(arrays)), Tally(self._supplies)
+        begun = [arrays.index[name] for name in reached.nodes]
+        for node in dict.fromkeys((*begun, *sorted(self._candidates, key=self._load.__getitem__))):
+            each = self._candidates.get(node)
+            if each and tally.has_room_for(each) and trial.try_remove(each.name) is None:
+                tally.add(each, trial.evictions(each.name))
+        yield SearchResult(trial, trial.taken[len(self._simulation.taken) :], tally.saving, tally.merit)
 
     def _choice(self) -> Choice:
         return Choice(self._simulation.first_packing, self._candidates, Tally(self._supplies))

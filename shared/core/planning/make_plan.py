@@ -10,22 +10,19 @@ from datetime import timedelta
 from typing import Final
 
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.placement import Candidate, Simulation, Supply, never, search
-from shared.core.planning.at_rest import Searcher, kept_by_the_autoscaler
+from shared.core.placement import never
+from shared.core.planning.at_rest import Searcher
 from shared.core.planning.candidates import AssessedNode, assess_nodes
 from shared.core.planning.counting import counts_and_excess
 from shared.core.planning.decisions import Decider, decision, is_due
 from shared.core.planning.marks import INTERVAL, update_marks
-from shared.core.planning.plan import NodeDecision, Plan, PlannedOrder, Potential, Verdict
+from shared.core.planning.plan import NodeDecision, Plan, PlannedOrder, Verdict
 from shared.core.planning.prices import Prices
 from shared.core.planning.savings import with_savings
-from shared.core.planning.selection import Selection, announced_nodes, departing_nodes
+from shared.core.planning.selection import Selection
 from shared.core.policy import Policy
 from shared.core.reasons import Blocker, Unremovable
 from shared.core.records.state import ClusterState, PoolMarks
-from shared.core.rules.counts import count_nodes
-from shared.core.rules.disruption import disruption
-from shared.core.rules.nodes import SAFETY_RULES
 from shared.core.rules.situation import Situation
 
 NO_POLICY: Final = Policy()
@@ -88,34 +85,6 @@ def plan_without_policy(
         pods=len(snapshot.pods),
         cost=prices.of_all(snapshot.nodes),
     )
-
-
-def potential(situation: Situation, prices: Prices) -> Potential:
-    """Return how far the cluster could shrink at all: no timer, gate, budget or limit, every safety rule."""
-    snapshot, rows = situation.snapshot, assess_nodes(situation, SAFETY_RULES)
-    departing = departing_nodes(snapshot, situation.state)
-    announced = announced_nodes(snapshot, departing)
-    simulation = Simulation.of(snapshot, departing, announced=announced, robust=False)
-    candidates, supplies = _that_could_go_at_all(rows, situation, prices)
-    found = search(simulation, candidates, supplies=supplies)
-    moves = found.simulation.moves()
-    return Potential(found.nodes, found.saving, tuple(move for name in found.nodes for move in moves[name]))
-
-
-def _that_could_go_at_all(
-    rows: Iterable[AssessedNode], situation: Situation, prices: Prices
-) -> tuple[list[Candidate], dict[str, Supply]]:
-    """Return the candidates and what the autoscaler keeps of all that they take; the policy's minimums are wishes."""
-    snapshot, state, now = situation.snapshot, situation.state, situation.now
-    counts = count_nodes(snapshot.nodes, snapshot.pools, state, situation.policy, now, snapshot.minimum)
-    supplies: dict[str, Supply] = {}
-    candidates: list[Candidate] = []
-    for node in (each.node for each in rows if each.is_candidate):
-        kept = dict(kept_by_the_autoscaler(node, counts))
-        supplies.update((use.supply, supply) for use, supply in kept.items())
-        moved = disruption(situation.moving(node.name), now)
-        candidates.append(Candidate(node.name, prices.of(node).per_hour, moved, uses=tuple(kept)))
-    return candidates, supplies
 
 
 def _could_go(rows: Iterable[AssessedNode]) -> dict[str, tuple[str, str]]:

@@ -14,7 +14,8 @@ from pathlib import Path
 from shared.adapters.prices import load
 from shared.collector import no_search_for_cycles
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.planning.make_plan import make_plan, potential
+from shared.core.planning.make_plan import make_plan
+from shared.core.planning.potential import potential
 from shared.core.policy import Budget, Limit, Policy, PoolPolicy
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation

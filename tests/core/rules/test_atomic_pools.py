@@ -9,7 +9,7 @@ from shared.adapters.prices import load
 from shared.core.cluster import names
 from shared.core.cluster.node import Node, NodePool
 from shared.core.cluster.resources import TPU, Resources
-from shared.core.planning.make_plan import potential
+from shared.core.planning.potential import potential
 from shared.core.records.state import ClusterState
 from shared.core.rules.atomic_pools import atomic_group
 from shared.core.rules.situation import Situation

@@ -1,0 +1,52 @@
+"""How far a cluster could shrink at all: no timer, gate, budget or limit, every safety rule (`--potential`).
+
+Must not know a policy's wishes; what must remain is the autoscaler's.
+"""
+
+from collections.abc import Iterable
+
+from shared.core.cluster.node import Node
+from shared.core.placement import Candidate, Simulation, Supply, search
+from shared.core.placement.reached import NOTHING_REACHED, Reached
+from shared.core.planning.at_rest import kept_by_the_autoscaler
+from shared.core.planning.candidates import assess_nodes
+from shared.core.planning.plan import Potential
+from shared.core.planning.prices import Prices
+from shared.core.planning.selection import announced_nodes, departing_nodes
+from shared.core.rules.counts import count_nodes
+from shared.core.rules.disruption import disruption
+from shared.core.rules.nodes import SAFETY_RULES
+from shared.core.rules.situation import Situation
+
+
+def potential(situation: Situation, prices: Prices, reached: Reached = NOTHING_REACHED) -> Potential:
+    """Return how far the cluster could shrink at all.
+
+    It is no less than what is known to be reached: what the autoscaler takes by its own rules goes, too.
+    """
+    snapshot, rows = situation.snapshot, assess_nodes(situation, SAFETY_RULES)
+    departing = departing_nodes(snapshot, situation.state)
+    announced = announced_nodes(snapshot, departing)
+    simulation = Simulation.of(snapshot, departing, announced=announced, robust=False)
+    known = tuple(name for name in reached.nodes if name not in departing | announced)
+    nodes = [each.node for each in rows if each.is_candidate or each.node.name in known]
+    candidates, supplies = _that_could_go_at_all(nodes, situation, prices)
+    found = search(simulation, candidates, supplies=supplies, reached=Reached(known, reached.places))
+    moves = found.simulation.moves()
+    return Potential(found.nodes, found.saving, tuple(move for name in found.nodes for move in moves[name]))
+
+
+def _that_could_go_at_all(
+    nodes: Iterable[Node], situation: Situation, prices: Prices
+) -> tuple[list[Candidate], dict[str, Supply]]:
+    """Return the candidates and what the autoscaler keeps of all that they take; the policy's minimums are wishes."""
+    snapshot, state, now = situation.snapshot, situation.state, situation.now
+    counts = count_nodes(snapshot.nodes, snapshot.pools, state, situation.policy, now, snapshot.minimum)
+    supplies: dict[str, Supply] = {}
+    candidates: list[Candidate] = []
+    for node in nodes:
+        kept = dict(kept_by_the_autoscaler(node, counts))
+        supplies.update((use.supply, supply) for use, supply in kept.items())
+        moved = disruption(situation.moving(node.name), now)
+        candidates.append(Candidate(node.name, prices.of(node).per_hour, moved, uses=tuple(kept)))
+    return candidates, supplies
