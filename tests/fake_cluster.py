@@ -14,6 +14,7 @@ from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Phase, Pod
 from shared.core.cluster.selectors import Taint
 from shared.core.cluster.storage import NO_CLAIMS, Storage
+from shared.core.cluster.vertical_autoscaler import NO_AUTOSCALERS
 from shared.core.cluster.workloads import Workload
 from shared.core.records.evictions import EvictionAnswer
 from shared.errors import EbbError, Gone, Stale
@@ -41,6 +42,7 @@ class FakeCluster:
         self.pdbs: dict[str, PodDisruptionBudget] = {}
         self.workloads: dict[str, Workload] = {}
         self.storage_held = NO_CLAIMS
+        self.autoscalers_held = NO_AUTOSCALERS
         self.namespaces: dict[str, Mapping[str, str]] = {"default": {}, "kube-system": {}}
         self.calls: list[tuple[object, ...]] = []
         self.answers: dict[str, list[Eviction | EbbError]] = {}
@@ -68,7 +70,15 @@ class FakeCluster:
     def read(self) -> ClusterReading:
         self._called("read")
         nodes, pods = tuple(self.nodes.values()), tuple(self.pods.values())
-        return ClusterReading(nodes, pods, self._pdbs(), dict(self.namespaces), dict(self.workloads), self.storage_held)
+        return ClusterReading(
+            nodes,
+            pods,
+            self._pdbs(),
+            dict(self.namespaces),
+            dict(self.workloads),
+            self.storage_held,
+            autoscalers=self.autoscalers_held,
+        )
 
     def node(self, name: str) -> Node:
         self._called("node", name)

@@ -34,6 +34,9 @@ NO_WORKLOADS: Final = (
     "No ReplicaSets, Deployments and StatefulSets are known here: rollouts are not seen, and replicas are counted by "
     "the pods that are there; add replicasets,deployments,statefulsets to the dump."
 )
+UNREAD_AUTOSCALERS: Final = (
+    "Moved pods may come back larger than is said here: let this account list verticalpodautoscalers."
+)
 UNREAD_STORAGE: Final = "Pods with volume claims stay where they are: no {lists} are known here; {remedy}."
 NOT_GKE: Final = (
     f"No node carries the label {POOL_LABEL}: this does not look like GKE{{cloud}}, and Ebb drains nothing elsewhere."
@@ -115,6 +118,7 @@ def inputs_of(sources: Sources, given: Policy | None, reading: Reading) -> Input
     snapshot = snapshot_of(reading.cluster, reading.cluster_reading, reading.pools, now, now)
     snapshot, profile = _with_profile(snapshot)
     unread = _unread_storage(snapshot.storage.unread, in_dump=bool(sources.dumps))
+    unread += (UNREAD_AUTOSCALERS,) if snapshot.autoscalers.unread else ()
     known = (*dumped.left_out, *_no_workloads(reading.cluster_reading), *unread)
     short = (f"{WARNING}{dumped.partial}",) if dumped.partial else ()
     odd = (*short, *warnings_of(policy, snapshot), *_elsewhere(snapshot, dumped.cloud))

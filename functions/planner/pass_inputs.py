@@ -16,7 +16,12 @@ from shared.documents import drain_key
 from shared.errors import Unreadable
 from shared.ports import Log, PoolsReading, Ports
 from shared.settings import Settings
-from shared.store.advisory import deletion_failed_at, read_optional, warn_of_unread_storage
+from shared.store.advisory import (
+    deletion_failed_at,
+    read_optional,
+    warn_of_unread_autoscalers,
+    warn_of_unread_storage,
+)
 from shared.store.compare_and_set import read_cluster
 from shared.store.snapshots import snapshot_of
 
@@ -39,6 +44,7 @@ def read_inputs(ports: Ports, settings: Settings, policy: Policy | None, pools: 
     before, _, began_at = read_cluster(ports.state)
     cluster_reading = ports.cluster.read()
     warn_of_unread_storage(ports.log.event, "run_summary", cluster_reading.storage)
+    warn_of_unread_autoscalers(ports.log.event, "run_summary", cluster_reading.autoscalers)
     marks, records = _read_marks(ports), _read_records(ports, before)
     _, _, now = read_cluster(ports.state)
     return PassInputs(

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Protocol, TypeVar
 
 from shared.core.cluster.storage import Storage
+from shared.core.cluster.vertical_autoscaler import VerticalAutoscalers
 from shared.errors import EbbError
 from shared.ports import Cluster
 
@@ -34,6 +35,14 @@ def warn_of_unread_storage(log_event: LogEvent, event: str, storage: Storage) ->
     if storage.known:
         return
     what = f"Pods with volume claims stay where they are: Ebb may not list {', '.join(storage.unread)}"
+    log_event(event, f"{what}. Apply infra/rbac.yaml again.", severity="WARNING", reason="advice_missing")
+
+
+def warn_of_unread_autoscalers(log_event: LogEvent, event: str, autoscalers: VerticalAutoscalers) -> None:
+    """Say that VerticalPodAutoscalers are there and not ours to read: what they make of moved pods is not known."""
+    if not autoscalers.unread:
+        return
+    what = f"Moved pods may come back larger than is known: Ebb may not list {', '.join(autoscalers.unread)}"
     log_event(event, f"{what}. Apply infra/rbac.yaml again.", severity="WARNING", reason="advice_missing")
 
 

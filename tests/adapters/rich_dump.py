@@ -151,6 +151,24 @@ class _Maker:
         more: Object = {"initContainers": [side], "overhead": {"cpu": "10m"}} if self.often(0.2) else {}
         return {"metadata": {"labels": {"app": "acme"}}, "spec": {"containers": [self.container()], **more}}
 
+    def autoscaler(self, app: str, namespace: str) -> Object:
+        """Return a VerticalPodAutoscaler with all that is read of one."""
+        policy = {"containerName": self.one("*", "acme-main"), "mode": self.one("Auto", "Off"),
+                  "minAllowed": {"cpu": "300m", LICENCE: "1"}, "maxAllowed": {"cpu": "900m"},
+                  "controlledResources": self.one(None, ["cpu", LICENCE]),
+                  "controlledValues": self.one(None, "RequestsOnly")}  # fmt: skip
+        boost: Object = {"startupBoost": {"cpu": {"type": "Factor", "factor": 2}}} if self.often(0.5) else {}
+        target = {"cpu": f"{self.dice.randrange(50, 1200)}m", "memory": "700Mi"}
+        return {
+            "kind": "VerticalPodAutoscaler",
+            "metadata": self.meta(f"acme-vpa-{app}", namespace),
+            "spec": {"targetRef": {"apiVersion": "acme/v1", "kind": self.one("Deployment", "AcmeSet"), "name": app},
+                     "updatePolicy": {"updateMode": self.one("Off", "Initial", "InPlaceOrRecreate")},
+                     "resourcePolicy": {"containerPolicies": [policy]}, **boost},
+            "status": {"conditions": [{"type": "AcmeSaid", "message": "acme"}], "recommendation": {
+                "containerRecommendations": [{"containerName": "acme-main", "target": target}]}},
+        }  # fmt: skip
+
     def notes(self) -> Object:
         found = self.dice.random()
         if found < 0.03:
@@ -288,6 +306,7 @@ class _Maker:
             yield {"kind": "ReplicaSet", "metadata": self.meta(f"{app}-rs", namespace, ownerReferences=owner), **rest}
             late = {**rest, "spec": {**rest["spec"], "podReplacementPolicy": "TerminationComplete"}}
             yield {"kind": "Deployment", "metadata": self.meta(app, namespace), **(late if number == 1 else rest)}
+            yield self.autoscaler(app, namespace)
             revisions = {"currentRevision": "acme-1", "updateRevision": self.one("acme-1", "acme-2")}
             yield {"kind": "StatefulSet", "metadata": self.meta(f"{app}-rs", namespace), "spec": {"replicas": 3},
                    "status": {**counts, **revisions}}  # fmt: skip

@@ -32,8 +32,19 @@ class Say:
     reset: bool = False
 
 
+def status(code: int, message: str, *, reason: str = "", cause: tuple[str, str] | None = None) -> dict[str, Any]:
+    """A Status as the API server writes it."""
+    causes = [{"reason": cause[0], "message": cause[1]}] if cause else []
+    return {"kind": "Status", "code": code, "message": message, "reason": reason, "details": {"causes": causes}}
+
+
+GROUPS = ("/apis/autoscaling.k8s.io",)
+"""The API groups of which a cluster may have kinds."""
+NO_GROUP = Say(404, status(404, "the server could not find the requested resource"))
+
+
 class Script:
-    """Answers in order; a request beyond the script is answered 500."""
+    """Answers in order; a request beyond the script is answered 500, but that of an API group: there is none."""
 
     def __init__(self, over: threading.Event) -> None:
         self.address = ""
@@ -46,7 +57,8 @@ class Script:
 
     def answer(self, asked: Asked) -> Say:
         self.asked.append(asked)
-        said = self._answers.pop(0) if self._answers else Say(500, status(500, "beyond the script"))
+        beyond = NO_GROUP if asked.path in GROUPS else Say(500, status(500, "beyond the script"))
+        said = self._answers.pop(0) if self._answers else beyond
         if said.silent:
             self._over.wait()
         return said
@@ -54,12 +66,6 @@ class Script:
     @property
     def calls(self) -> list[tuple[str, str]]:
         return [(each.method, each.path) for each in self.asked]
-
-
-def status(code: int, message: str, *, reason: str = "", cause: tuple[str, str] | None = None) -> dict[str, Any]:
-    """A Status as the API server writes it."""
-    causes = [{"reason": cause[0], "message": cause[1]}] if cause else []
-    return {"kind": "Status", "code": code, "message": message, "reason": reason, "details": {"causes": causes}}
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from shared.adapters.kubernetes.anonymize.files import Table, anonymized
 from shared.adapters.kubernetes.anonymize.objects import KINDS
 from shared.adapters.kubernetes.dump import read_dump
-from shared.adapters.kubernetes.dump.kinds import RESOURCES
+from shared.adapters.kubernetes.dump.kinds import OPTIONAL, RESOURCES
 from shared.adapters.prices import load
 from shared.core.cluster.storage import claim_keys
 from shared.core.planning.make_plan import make_plan
@@ -132,6 +132,7 @@ def read_as_words(path: Path, names: dict[str, str]) -> Any:
         "namespaces": reading.namespaces,
         "workloads": reading.workloads,
         "storage": reading.storage,
+        "autoscalers": reading.autoscalers,
         "claimed": [key in reading.storage.claims for pod in pods for key in claim_keys(pod)],
         "now": now,
     }
@@ -211,4 +212,4 @@ def test_no_spoilt_object_ends_in_anything_but_a_sentence(
 
 
 def test_every_kind_that_a_plan_reads_has_another_name() -> None:
-    assert set(KINDS) == set(RESOURCES)
+    assert set(KINDS) == {*RESOURCES, *OPTIONAL}

@@ -10,6 +10,8 @@ from shared.errors import Gone, Retryable, Terminal
 from tests.adapters.access import access_to
 from tests.adapters.scripted import Say, Script, scripted, status
 
+KINDS = {"resources": [{"name": "verticalpodautoscalers"}]}
+
 
 @pytest.fixture
 def api() -> Iterator[Script]:
@@ -61,3 +63,16 @@ def test_a_policy_without_its_binding_fences_nothing(api: Script, expected: bool
     api.says(*(Say(code, {} if code == 200 else status(code, "not found")) for code in codes))
 
     assert reviews(api).has_admission_policy("ebb-drainer-nodes") is expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "answers"),
+    [
+        pytest.param(False, [Say(404, status(404, "not found"))], id="no such group"),
+        pytest.param(True, [Say(body={"versions": [{"version": "v1"}]}), Say(body=KINDS)], id="the kind"),
+    ],
+)
+def test_a_cluster_says_which_kinds_it_has(api: Script, expected: bool, answers: list[Say]) -> None:
+    api.says(*answers)
+
+    assert reviews(api).serves("autoscaling.k8s.io", "verticalpodautoscalers") is expected

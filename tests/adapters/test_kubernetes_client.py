@@ -10,7 +10,7 @@ from shared.errors import EbbError, Forbidden, Gone, Retryable, Stale, Terminal
 from shared.ports import Traffic
 from tests.adapters.access import access_to, kubeconfig
 from tests.adapters.objects import api_node, api_pod
-from tests.adapters.scripted import Say, Script, scripted, status
+from tests.adapters.scripted import GROUPS, Say, Script, scripted, status
 from tests.local.wait_until import wait_until
 
 GET = Call("get", "nodes", "/api/v1/nodes/n1")
@@ -187,6 +187,7 @@ def test_a_picture_is_nodes_then_pods_then_budgets_then_namespaces_then_workload
         "/apis/apps/v1/replicasets",
         "/apis/apps/v1/deployments",
         "/apis/apps/v1/statefulsets",
+        *GROUPS,
     ]
     assert [node.name for node in reading.nodes] == ["n1"]
     assert [pod.key for pod in reading.pods] == ["default/web-1"]

@@ -13,6 +13,7 @@ _BESIDE: Final = tuple(
     workload(name, [place], cpu=cpu, **_STAYS) for name, place, cpu in (("b", 1, 1450), ("c", 2, 1880), ("d", 3, 950))
 )
 _LIMITS: Final = Limits(pool=1, ceiling=1, minimum_nodes=1, pool_minimum=0)
+WITH_ROOM: Final = "an autoscaler asks for more, with room"
 _SMALL: Final = {"cpu": "400m"}
 
 
@@ -36,12 +37,25 @@ def autoscaler(target: str, cpu: str, kind: str = "Deployment", **spec: Any) -> 
 def returning_settings() -> tuple[Setting, ...]:
     """The worlds, those first in which nothing may move."""
     at_the_end: dict[str, Any] = {"podReplacementPolicy": "TerminationComplete"}
+    plain = workload("a", [0], cpu=400)
+    off: dict[str, Any] = {"updatePolicy": {"updateMode": "Off"}}
+    boost: dict[str, Any] = {"startupBoost": {"cpu": {"type": "Factor", "factor": 2}}}
+    held: dict[str, Any] = {
+        "resourcePolicy": {"containerPolicies": [{"containerName": "*", "maxAllowed": {"cpu": "450m"}}]}
+    }
     larger = ({"app": "a", "requests": {"cpu": "900m"}},)
     return (
         _world("shrunk in place", workload("a", [0], cpu=900, resized=_SMALL)),
         _world("a stateful pod shrunk in place", workload("a", [0], kind="StatefulSet", cpu=900, resized=_SMALL)),
         _world("two shrunk in place", workload("a", [0, 0], cpu=400, resized={"cpu": "200m"})),
         _world("shrunk in place, with room", workload("a", [0], cpu=900, resized=_SMALL), nodes=4),
+        _world("an autoscaler asks for more", plain, manifests=(autoscaler("a", "900m"),)),
+        _world("an autoscaler of a StatefulSet", workload("a", [0], kind="StatefulSet", cpu=400),
+               manifests=(autoscaler("a", "900m", "StatefulSet"),)),
+        _world("boosted for the start, though off", plain, manifests=(autoscaler("a", "9", **off, **boost),)),
+        _world(WITH_ROOM, plain, nodes=4, manifests=(autoscaler("a", "900m"),)),
+        _world("an autoscaler that does nothing", plain, manifests=(autoscaler("a", "900m", **off),)),
+        _world("an autoscaler that is held", plain, manifests=(autoscaler("a", "900m", **held),)),
         _world("a webhook that nobody knows", workload("a", [0], cpu=400), webhooks=larger),
         _world("another at the end", workload("a", [0], cpu=400, shutdown=9, **at_the_end)),
         _world("others at the end, in turns",
@@ -49,5 +63,8 @@ def returning_settings() -> tuple[Setting, ...]:
     )  # fmt: skip
 
 
-FULL: Final = frozenset({"shrunk in place", "a stateful pod shrunk in place", "two shrunk in place"})
+FULL: Final = frozenset({
+    "shrunk in place", "a stateful pod shrunk in place", "two shrunk in place", "an autoscaler asks for more",
+    "an autoscaler of a StatefulSet", "boosted for the start, though off",
+})  # fmt: skip
 """Those in which nothing may move: where it would come back it does not fit."""

@@ -11,6 +11,7 @@ import pytest
 from functions.drainer.receive import PushReply
 from shared.core.cluster.resources import Resources
 from shared.core.cluster.storage import Storage
+from shared.core.cluster.vertical_autoscaler import VerticalAutoscalers
 from shared.core.policy import Policy
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.orders import Order, OrderKind
@@ -121,6 +122,21 @@ def test_storage_that_may_not_be_read_is_said_and_ends_no_pass() -> None:
     assert (line["event"], line["severity"]) == ("run_summary", "WARNING")
     assert line["message"] == (
         "Pods with volume claims stay where they are: Ebb may not list persistentvolumes, csinodes. "
+        "Apply infra/rbac.yaml again."
+    )
+    assert [each.node for each in ebb.bus.published] == ["n1"]
+
+
+def test_autoscalers_that_may_not_be_read_are_said_and_end_no_pass() -> None:
+    ebb = fake_ebb()
+    ebb.cluster.autoscalers_held = VerticalAutoscalers(unread=("verticalpodautoscalers",))
+
+    ebb.tick()
+
+    (line,) = [line for line in ebb.log.lines if line.get("reason") == "advice_missing"]
+    assert (line["event"], line["severity"]) == ("run_summary", "WARNING")
+    assert line["message"] == (
+        "Moved pods may come back larger than is known: Ebb may not list verticalpodautoscalers. "
         "Apply infra/rbac.yaml again."
     )
     assert [each.node for each in ebb.bus.published] == ["n1"]

@@ -1,6 +1,7 @@
 """A real cluster with room on it, and a corner of it for each test."""
 
 import itertools
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.real.control_plane import ControlPlane
+from tests.real.control_plane.definitions import VERTICAL_POD_AUTOSCALER
 from tests.real.control_plane.manifests import deployment, disruption_budget, nodes
 from tests.real.least_rights import least_rights
 from tests.real.waiting import until
@@ -66,6 +68,15 @@ def twenty_nodes(control_plane: ControlPlane) -> ControlPlane:
         60,
     )
     return control_plane
+
+
+@pytest.fixture(scope="session")
+def with_autoscalers(twenty_nodes: ControlPlane) -> ControlPlane:
+    """The shared control plane, which knows VerticalPodAutoscalers from now on."""
+    twenty_nodes.kubectl("apply", "-f", "-", stdin=json.dumps(VERTICAL_POD_AUTOSCALER))
+    path = "/apis/autoscaling.k8s.io/v1/verticalpodautoscalers"
+    until("a list of VerticalPodAutoscalers", lambda: twenty_nodes.api.request("GET", path).status == 200)
+    return twenty_nodes
 
 
 @pytest.fixture(scope="session")

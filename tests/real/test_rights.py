@@ -21,7 +21,7 @@ from shared.core.cluster.pod import Pod
 from shared.core.cluster.storage import Storage
 from shared.core.records.evictions import EvictionAnswer
 from shared.errors import Stale, Terminal
-from shared.ports import Eviction
+from shared.ports import ClusterReading, Eviction
 from tests.real.conftest import Corner
 from tests.real.control_plane import ControlPlane
 from tests.real.control_plane.api import MERGE_PATCH
@@ -52,9 +52,9 @@ def cluster_with(kubeconfig: Path) -> KubernetesCluster:
 
 
 @pytest.fixture(scope="module")
-def clusters(twenty_nodes: ControlPlane, kubeconfigs: Mapping[str, Path]) -> Mapping[str, KubernetesCluster]:
+def clusters(with_autoscalers: ControlPlane, kubeconfigs: Mapping[str, Path]) -> Mapping[str, KubernetesCluster]:
     found = {TARGETS[target]: cluster_with(config) for target, config in kubeconfigs.items()}
-    return {**found, "admin": cluster_with(twenty_nodes.kubeconfig)}
+    return {**found, "admin": cluster_with(with_autoscalers.kubeconfig)}
 
 
 @pytest.fixture
@@ -106,6 +106,7 @@ CALLS: Mapping[str, Callable[[KubernetesCluster, Place], object]] = {
     "list storage.k8s.io csinodes": lambda cluster, _: cluster.storage(),
     "list storage.k8s.io volumeattachments": lambda cluster, _: cluster.storage(),
     "list storage.k8s.io csidrivers": lambda cluster, _: cluster.storage(),
+    "list autoscaling.k8s.io verticalpodautoscalers": lambda cluster, _: cluster.read(),
     "get apps replicasets": lambda cluster, place: cluster.workloads_of([place.web.spec.workload]),
     "get apps deployments": lambda cluster, place: cluster.workloads_of([place.web.spec.workload]),
     "get apps statefulsets": lambda cluster, place: cluster.workloads_of([place.database.spec.workload]),
@@ -122,6 +123,8 @@ def refusal(right: Right, cluster: KubernetesCluster, place: Place) -> str:
     if isinstance(answer, Storage):
         named = f'cannot {right.verb} resource {right.resource} in API group "{right.group}"'
         return named if right.resource in answer.unread else ""
+    if isinstance(answer, ClusterReading) and right.resource in answer.autoscalers.unread:
+        return f'cannot {right.verb} resource {right.resource} in API group "{right.group}"'
     return answer.detail if isinstance(answer, Eviction) and answer.answer is EvictionAnswer.FORBIDDEN else ""
 
 

@@ -52,6 +52,15 @@ def right_of(method: str, path: str) -> Right:
     return Right(many or _VERBS.get(method, read), group, resource)
 
 
+def is_discovery(path: str) -> bool:
+    """Whether the request asks which kinds there are, which everybody may who has credentials.
+
+    Source: https://kubernetes.io/docs/reference/access-authn-authz/rbac/#discovery-roles (system:discovery).
+    """
+    root, *rest = urlsplit(path).path.strip("/").split("/")
+    return root == "apis" and len(rest) <= len(("group", "version"))
+
+
 def filled(**emails: str) -> str:
     """Return the file with its placeholders replaced, as its comment tells to."""
     text = FILE.read_text(encoding="utf-8")

@@ -8,6 +8,7 @@ from infra.local.world.kinds import Json
 from shared.adapters.kubernetes.access import SCOPES
 from tests.faults.history import History, run
 from tests.faults.people import Act
+from tests.faults.returning_worlds import WITH_ROOM, returning_settings
 from tests.faults.worlds import settings, with_a_disk
 from tests.rights.comparison import idle, lacking
 from tests.rights.rbac import FILE, PLACEHOLDERS, Right, filled, granted, objects, right_of
@@ -20,6 +21,7 @@ INTERFERENCES = ("uncordon", "pause", "release", "drain", "take back", "lose the
 def histories() -> Iterator[History]:
     """Give worlds in which drains end well, fail, are held, are given back, and are healed after people interfered."""
     yield History(with_a_disk())
+    yield from (History(each) for each in returning_settings() if each.name == WITH_ROOM)
     for setting in settings():
         yield History(setting)
         for name in INTERFERENCES:
@@ -107,6 +109,7 @@ def test_what_leaves_over_a_socket_is_overheard_if_it_is_ours() -> None:
     ledger.overhear(b"GET /api/v1/nodes HTTP/1.1\r\nHost: a\r\nUser-Agent: ebb\r\n\r\n")
     ledger.overhear(b"DELETE /api/v1/nodes/n HTTP/1.1\r\nUser-Agent: kubectl\r\n\r\n")
     ledger.overhear(b'{"a body": "User-Agent: ebb"}')
+    ledger.overhear(b"GET /apis/autoscaling.k8s.io/v1 HTTP/1.1\r\nUser-Agent: ebb\r\n\r\n")
     assert ledger.written() == {ANYONE: ["list  nodes"]}
     other = UsedRights()
     other.take(ledger.written())

@@ -9,7 +9,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
-from tests.rights.rbac import Right, right_of
+from tests.rights.rbac import Right, is_discovery, right_of
 
 PLANNER, DRAINER, ANYONE = "planner", "drainer", "anyone"
 _REQUEST = re.compile(rb"([A-Z]+) (\S+) HTTP/1\.1\r\n")
@@ -23,7 +23,8 @@ class UsedRights:
         self.used: dict[str, set[Right]] = defaultdict(set)
 
     def note(self, identity: str, method: str, path: str) -> None:
-        self.used[identity].add(right_of(method, path))
+        if not is_discovery(path):
+            self.used[identity].add(right_of(method, path))
 
     def overhear(self, sent: object) -> None:
         """Take what an HTTP connection sends; what is no request of Ebb's is left alone."""

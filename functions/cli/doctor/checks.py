@@ -9,8 +9,8 @@ from datetime import timedelta
 from typing import Final
 
 from functions.cli.doctor.findings import CheckResult, fail, ok, warn
-from functions.cli.doctor.installation import InstallationParts
-from functions.cli.doctor.rights import FENCES, rights
+from functions.cli.doctor.installation import InstallationParts, RightsReview
+from functions.cli.doctor.rights import FENCES, OPTIONAL_GROUPS, Right, rights
 from functions.cli.format import count, span
 from shared.core.planning.marks import silence
 from shared.errors import EbbError, Forbidden, Gone
@@ -55,7 +55,7 @@ def permissions(parts: InstallationParts) -> Iterable[CheckResult]:
     reviews = parts.reviews()
     for function, wanted in rights().items():
         try:
-            lacking = [str(each) for each in wanted if not reviews.may(*each)]
+            lacking = [str(each) for each in wanted if not reviews.may(*each) and _matters(each, reviews)]
         except Gone:
             yield warn("rbac", "This API server reviews no rights.", "On a simulated GKE there is nothing to do.")
             return
@@ -63,6 +63,11 @@ def permissions(parts: InstallationParts) -> Iterable[CheckResult]:
             yield warn("rbac", f"This identity may not do what the {function} must: {'; '.join(lacking)}.", _AS)
         else:
             yield ok("rbac", f"This identity may do all that the {function} must.")
+
+
+def _matters(right: Right, reviews: RightsReview) -> bool:
+    """Whether the cluster has what the right is for."""
+    return right.group not in OPTIONAL_GROUPS or reviews.serves(right.group, right.resource)
 
 
 _AS: Final = (

@@ -33,6 +33,9 @@ class RightsReview(Protocol):
     def may(self, verb: str, group: str, resource: str) -> bool:
         """Whether the one who asks may do so in every namespace."""
 
+    def serves(self, group: str, resource: str) -> bool:
+        """Whether the cluster has that kind."""
+
     def has_admission_policy(self, name: str) -> bool:
         """Whether a ValidatingAdmissionPolicy of that name has a binding."""
 

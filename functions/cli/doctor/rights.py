@@ -8,6 +8,10 @@ FENCES: Final = ("ebb-drainer-nodes", "ebb-drainer-evictions")
 """The policies of infra/admission.yaml."""
 
 
+OPTIONAL_GROUPS: Final = frozenset({"autoscaling.k8s.io"})
+"""API groups that only some clusters have: elsewhere nothing is read of them, and no right is missed."""
+
+
 class Right(NamedTuple):
     """A verb on a resource in RBAC's words; a subresource as RBAC writes it, `pods/eviction`."""
 

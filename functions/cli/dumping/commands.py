@@ -11,6 +11,7 @@ from functions.cli.dumping.kubectl import Kubectl
 from functions.cli.input_readers import STDIN
 from functions.cli.reading_bar import reading_bar, size_of
 from functions.cli.terminal import print_warning
+from shared.adapters.kubernetes.dump.kinds import OPTIONAL
 from shared.errors import BadInput
 
 HOLDS: Final = "it holds what your pods say, environment variables too: --anonymize leaves them out."
@@ -41,6 +42,7 @@ def make_dump(asked: DumpRequest) -> None:
         _write_anonymous(asked, kubectl)
     elif asked.out is None:
         typer.echo(kubectl.command_line())
+        print_warning(f"where the cluster has them, add {', '.join(OPTIONAL.values())}; --out looks by itself.")
     else:
         from functions.cli.dumping.writing import write_pieces
 

@@ -7,11 +7,13 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Final
 
-from shared.adapters.kubernetes.dump.kinds import kubectl_get
+from shared.adapters.kubernetes.dump.kinds import OPTIONAL, kubectl_get
 from shared.errors import Terminal
 
 _TIMEOUT: Final = "--request-timeout=120s"
 """Of one page of one list."""
+_ASKING: Final = 150.0
+"""Seconds for a question that is answered in one word."""
 _PIECE: Final = 1 << 20
 _MOST_SAID: Final = 300
 
@@ -36,7 +38,7 @@ class Kubectl:
         Raises:
             Terminal: it is not there, or it failed; what was printed until then is no whole dump.
         """
-        _, *arguments = kubectl_get((*self._options, _TIMEOUT))
+        _, *arguments = kubectl_get((*self._options, _TIMEOUT), self._optional())
         with TemporaryFile() as said:
             try:
                 words = [self._program, *arguments]
@@ -53,6 +55,24 @@ class Kubectl:
                     raise
             if running.returncode:
                 raise Terminal("kubectl", _last_words(said))
+
+    def _optional(self) -> Iterator[str]:
+        """Yield which of the kinds that only some clusters have are there, as far as this person may list them.
+
+        Some API of the cluster may not answer, and kubectl fails then; what it printed still holds.
+        """
+        there = self._said("api-resources", "--verbs=list", "-o", "name").stdout.decode(errors="replace").split()
+        for name in OPTIONAL.values():
+            if name in there and self._said("auth", "can-i", "list", name, "--all-namespaces").returncode == 0:
+                yield name
+
+    def _said(self, *words: str) -> subprocess.CompletedProcess[bytes]:
+        """Run kubectl to its end; one that cannot be run has said nothing."""
+        asked = [self._program, *self._options, _TIMEOUT, *words]
+        try:
+            return subprocess.run(asked, capture_output=True, check=False, timeout=_ASKING)  # noqa: S603 - as above
+        except (OSError, subprocess.TimeoutExpired):
+            return subprocess.CompletedProcess(asked, 1, b"", b"")
 
 
 def _read(stream: IO[bytes] | None) -> Iterator[bytes]:

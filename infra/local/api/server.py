@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from infra.local.api.defaults import as_created, as_written
+from infra.local.api.discovery import discovered, is_served
 from infra.local.api.evictions import Evictor
 from infra.local.api.faults import InjectedFaults
 from infra.local.api.list_pages import Lister
@@ -91,6 +92,8 @@ class KubeApi:
                 return HttpAnswer(200, b"ok", {"Content-Type": "text/plain"})
             if request.path == "/version":
                 return answer_json(200, {"major": "1", "minor": "36", "gitVersion": "v1.36.3-ebb.local"})
+            if request.method == "GET" and (found := discovered(request.path, self._store)) is not None:
+                return answer_json(200, found)
             return self._verbs.get(request.method, _no_verb)(target_of(request.path), request)
         except RefusedError as refused:
             return refused.answer()
@@ -109,6 +112,8 @@ class KubeApi:
     def _read(self, target: ResourcePath, request: HttpRequest) -> HttpAnswer:
         if request.query.get("watch") in {"1", "true"}:
             raise RefusedError(405, "MethodNotAllowed", "watches are not served: list again instead")
+        if not is_served(target.kind, self._store):
+            raise no_such_path(request.path)
         if target.name is None:
             return self._list(target, request)
         if target.sub not in {"", "status"}:

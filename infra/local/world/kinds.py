@@ -8,7 +8,10 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class ApiKind:
-    """One resource: `plural` names it in paths, `counts_generations` if its spec changes are numbered."""
+    """One resource: `plural` names it in paths, `counts_generations` if its spec changes are numbered.
+
+    `custom`: it is served once an object of it is there, as if its definition had come with the first one.
+    """
 
     plural: str
     kind: str
@@ -16,6 +19,7 @@ class ApiKind:
     version: str = "v1"
     namespaced: bool = True
     counts_generations: bool = False
+    custom: bool = False
     more_fields: tuple[str, ...] = ()
 
     @property
@@ -48,7 +52,7 @@ KINDS: dict[str, ApiKind] = {
         ApiKind("persistentvolumeclaims", "PersistentVolumeClaim"),
         ApiKind("poddisruptionbudgets", "PodDisruptionBudget", "policy", counts_generations=True),
         ApiKind("jobs", "Job", "batch", counts_generations=True),
-        ApiKind("verticalpodautoscalers", "VerticalPodAutoscaler", "autoscaling.k8s.io", counts_generations=True),
+        ApiKind("verticalpodautoscalers", "VerticalPodAutoscaler", "autoscaling.k8s.io", custom=True),
         ApiKind("storageclasses", "StorageClass", "storage.k8s.io", namespaced=False),
         ApiKind("csinodes", "CSINode", "storage.k8s.io", namespaced=False),
         ApiKind("csidrivers", "CSIDriver", "storage.k8s.io", namespaced=False),

@@ -9,6 +9,7 @@ import msgspec
 
 from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.client import Call, KubernetesClient
+from shared.adapters.kubernetes.discovery import path_of
 from shared.errors import Gone, Retryable
 
 _REVIEWS: Final = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
@@ -50,6 +51,14 @@ class AccessReviews:
             return _review.decode(self._client.ask(call)).status.allowed
         except msgspec.MsgspecError as fault:
             raise Retryable(f"Kubernetes API, {call}", f"the answer cannot be read ({fault})") from fault
+
+    def serves(self, group: str, resource: str) -> bool:
+        """Whether the cluster has that kind.
+
+        Raises:
+            Retryable, Terminal: the API server does not say.
+        """
+        return path_of(self._client, group, resource) is not None
 
     def has_admission_policy(self, name: str) -> bool:
         """Whether a ValidatingAdmissionPolicy of that name is there and bound, by a binding of the same name.

@@ -16,6 +16,7 @@ from shared.adapters.kubernetes.client import Call, KubernetesClient, readable, 
 from shared.adapters.kubernetes.controllers import Controllers
 from shared.adapters.kubernetes.fold import PodFolder
 from shared.adapters.kubernetes.storage_lists import read_storage
+from shared.adapters.kubernetes.vertical_autoscalers import read_autoscalers
 from shared.core.cluster.disruption_budget import PodDisruptionBudget
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
@@ -50,7 +51,7 @@ class KubernetesCluster:
         self._now = now
 
     def read(self) -> ClusterReading:
-        """Read nodes, then pods, PodDisruptionBudgets, namespaces and workloads, and storage if a pod has a claim."""
+        """Read nodes, then pods, PodDisruptionBudgets, namespaces and workloads, then what only some clusters have."""
         read_list = self._client.read_list
         nodes, pods = self.all_nodes(), self._pods({})
         return ClusterReading(
@@ -60,6 +61,7 @@ class KubernetesCluster:
             namespaces=read_list(Call("list", "namespaces", "/api/v1/namespaces"), _namespaces, _read_namespaces),
             workloads=self._controllers.all(),
             storage=self.storage() if uses_claims(pods) else NO_CLAIMS,
+            autoscalers=read_autoscalers(self._client),
         )
 
     def node(self, name: str) -> Node:

@@ -15,6 +15,8 @@ from shared.core.cluster.containers import Container
 from shared.core.cluster.resources import CPU, MEMORY, NOTHING, Resources
 
 ANY_CONTAINER: Final = "*"
+CONTROLLED: Final = frozenset({CPU, MEMORY})
+"""What is controlled where a policy does not say."""
 _BELOW_LIMIT: Final = 1
 """Millicores by which a boosted request stays below a limit that does not move with it."""
 
@@ -38,7 +40,7 @@ class ContainerPolicy:
     """False: its mode is Off."""
     least: Resources = NOTHING
     most: Resources = NOTHING
-    controlled: frozenset[str] = frozenset({CPU, MEMORY})
+    controlled: frozenset[str] = CONTROLLED
     below_limits: bool = False
     """Whether limits stay as they are (RequestsOnly), so that a request ends at them."""
     boost: StartupBoost | None = None

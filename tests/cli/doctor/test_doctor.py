@@ -1,6 +1,6 @@
 """What `ebb doctor` finds in an installation, and says of it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
@@ -12,7 +12,8 @@ from functions.cli.doctor.checks import CHECKS, examine
 from functions.cli.doctor.commands import show
 from functions.cli.doctor.findings import CheckResult, Grade
 from functions.cli.doctor.installation import InstallationParts, once, parts_of
-from functions.cli.doctor.rights import FENCES, rights
+from functions.cli.doctor.rights import FENCES, OPTIONAL_GROUPS, rights
+from shared.adapters.kubernetes.dump.kinds import OPTIONAL
 from shared.core.cluster.node import NodePool
 from shared.core.policy import Policy
 from shared.core.records.state import ClusterState
@@ -36,11 +37,16 @@ class FakeReviews:
 
     lacking: frozenset[tuple[str, str]] = frozenset()
     policies: frozenset[str] = frozenset(FENCES)
+    served: frozenset[str] = frozenset()
+    """Kinds that only some clusters have, and this one has."""
     asked: list[tuple[str, str, str]] = field(default_factory=list)
 
     def may(self, verb: str, group: str, resource: str) -> bool:
         self.asked.append((verb, group, resource))
         return (verb, resource) not in self.lacking
+
+    def serves(self, group: str, resource: str) -> bool:
+        return f"{resource}.{group}" in self.served
 
     def has_admission_policy(self, name: str) -> bool:
         return name in self.policies
@@ -135,6 +141,30 @@ def test_a_healthy_installation_is_told_check_by_check() -> None:
 def test_what_is_amiss_is_found_with_a_remedy(expected: tuple[str, Grade], found: InstallationParts) -> None:
     assert bad(found) == [expected]
     assert all(each.remedy.endswith(".") for each in examine(found) if each.grade is not Grade.OK)
+
+
+NO_AUTOSCALERS = frozenset({("list", "verticalpodautoscalers")})
+
+
+@pytest.mark.parametrize(
+    ("expected", "served"),
+    [
+        pytest.param([("rbac", Grade.WARN), ("rbac", Grade.WARN)], OPTIONAL.values(), id="there: it is missing"),
+        pytest.param([], [], id="not there: nothing is missing"),
+    ],
+)
+def test_a_right_on_what_only_some_clusters_have_is_missed_there_alone(
+    expected: list[tuple[str, Grade]], served: Iterable[str]
+) -> None:
+    found = parts(reviews=FakeReviews(NO_AUTOSCALERS, served=frozenset(served)))
+
+    assert bad(found) == expected
+    said = [each.sentence for each in examine(found) if each.grade is Grade.WARN]
+    assert all("list verticalpodautoscalers" in each for each in said)
+
+
+def test_every_kind_that_only_some_clusters_have_is_known_as_such() -> None:
+    assert {name.partition(".")[2] for name in OPTIONAL.values()} <= OPTIONAL_GROUPS
 
 
 def raising(failure: EbbError) -> InstallationParts:

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from functions.cli.main import app
 from shared.adapters.kubernetes.dump.contents import DumpContents
-from shared.adapters.kubernetes.dump.kinds import RESOURCES
+from shared.adapters.kubernetes.dump.kinds import OPTIONAL, RESOURCES
 from tests.adapters.rich_dump import OWN, rich_dump
 from tests.cli import dumps
 from tests.cli.test_main import ROOT, ebb, process
@@ -44,7 +44,11 @@ def written_kubectl(folder: Path, monkeypatch: pytest.MonkeyPatch, code: int) ->
 def test_the_command_asks_for_every_kind_that_a_plan_reads() -> None:
     shown = ebb("dump").stdout
     assert shown == f"kubectl get {','.join(RESOURCES.values())} -A -o json > dump.json\n"
-    assert set(RESOURCES) == set(DumpContents().readers)
+    assert {*RESOURCES, *OPTIONAL} == set(DumpContents().readers)
+
+
+def test_what_only_some_clusters_have_is_told_beside_the_command() -> None:
+    assert f"where the cluster has them, add {', '.join(OPTIONAL.values())}" in ebb("dump").stderr
 
 
 def test_the_command_names_the_cluster_that_was_named() -> None:
@@ -67,6 +71,34 @@ def test_it_is_run_where_a_file_is_named(name: str, kubectl: Path, tmp_path: Pat
     assert asked[:4] == ["--context", "prod", "--request-timeout=120s", "get"]
     data = (tmp_path / name).read_bytes()
     assert (gzip.decompress(data) if name.endswith("gz") else data) == (kubectl / "answer").read_bytes()
+
+
+MANY = """#!/bin/sh
+for word in "$@"; do case "$word" in
+  api-resources) echo "pods"; echo "{there}"; exit 1;;
+  can-i) exit {refused};;
+  get) echo "$@" > "$(dirname "$0")/asked"; cat "$(dirname "$0")/answer";;
+esac; done
+"""
+AUTOSCALERS = OPTIONAL["VerticalPodAutoscaler"]
+
+
+@pytest.mark.parametrize(
+    ("expected", "there", "refused"),
+    [
+        pytest.param(True, AUTOSCALERS, 0, id="there, though another API of the cluster does not answer"),
+        pytest.param(False, "nodes", 0, id="not there"),
+        pytest.param(False, AUTOSCALERS, 1, id="not for this person to list"),
+    ],
+)
+def test_a_kind_that_only_some_clusters_have_is_asked_for_where_it_is(
+    expected: bool, there: str, refused: int, kubectl: Path, tmp_path: Path
+) -> None:
+    (kubectl / "kubectl").write_text(MANY.format(there=there, refused=refused))
+    shown = ebb("dump", "--out", tmp_path / "dump.json")
+
+    assert shown.exit_code == 0
+    assert (f",{AUTOSCALERS} -A" in (kubectl / "asked").read_text()) is expected
 
 
 def test_a_kubectl_that_fails_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

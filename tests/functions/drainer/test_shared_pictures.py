@@ -6,6 +6,7 @@ import pytest
 
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.storage import Storage
+from shared.core.cluster.vertical_autoscaler import VerticalAutoscalers
 from shared.core.cluster.workloads import Workload
 from shared.core.records.evictions import EvictionAnswer
 from shared.core.records.orders import Order, Origin
@@ -169,3 +170,14 @@ def test_no_first_eviction_rests_on_room_that_is_gone_for_twenty_seconds(age: in
     assert at[0] >= age
     assert max(at) <= 20
     assert told(ebb)[:3] == [False, False, True]
+
+
+def test_a_drainer_that_may_not_read_autoscalers_says_so_and_goes_on() -> None:
+    ebb = fake_ebb()
+    ebb.cluster.autoscalers_held = VerticalAutoscalers(unread=("verticalpodautoscalers",))
+
+    ebb.drain(asked("n1"))
+
+    (line,) = [line for line in ebb.log.of("drain_step") if line.get("reason") == "advice_missing"]
+    assert "may not list verticalpodautoscalers" in str(line["message"])
+    assert ebb.reasons("drain_result") == [""]

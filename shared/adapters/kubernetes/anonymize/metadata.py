@@ -39,7 +39,7 @@ def metadata(namer: Namer, given: Mapping[str, Any], sort: str) -> Object:
     if given.get("labels"):
         found["labels"] = labels(namer, given["labels"])
     found |= _listed("annotations", _annotations(namer, given.get("annotations") or {}))
-    found |= _listed("ownerReferences", each_of(given.get("ownerReferences"), lambda row: _owner(namer, row)))
+    found |= _listed("ownerReferences", each_of(given.get("ownerReferences"), lambda row: owner(namer, row)))
     return found | _listed("managedFields", [picked(each, "time") for each in given.get("managedFields") or ()])
 
 
@@ -47,7 +47,8 @@ def _listed(name: str, found: Any) -> Object:
     return {name: found} if found else {}
 
 
-def _owner(namer: Namer, given: Mapping[str, Any]) -> Object:
+def owner(namer: Namer, given: Mapping[str, Any]) -> Object:
+    """Return a reference to a controller."""
     kind = given.get("kind", "")
     found = picked(given, "controller")
     found["kind"] = kind if is_kept_kind(kind) or not kind else namer.name("kind", kind)

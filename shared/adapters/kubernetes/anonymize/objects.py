@@ -5,10 +5,11 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from shared.adapters.kubernetes.anonymize import selectors, storage
-from shared.adapters.kubernetes.anonymize.metadata import amounts, condition, metadata
+from shared.adapters.kubernetes.anonymize.metadata import amounts, condition, metadata, owner
 from shared.adapters.kubernetes.anonymize.pods import pod, template
 from shared.adapters.kubernetes.anonymize.pseudonyms import Namer
 from shared.adapters.kubernetes.anonymize.selectors import Object, each_of, picked
+from shared.core.cluster.vertical_autoscaler import ANY_CONTAINER
 
 _ON_GCE: Final = re.compile(r"gce://(?P<project>[^/]+)/(?P<zone>[^/]+)/(?P<node>.+)")
 _COUNTS: Final = ("replicas", "updatedReplicas", "availableReplicas", "terminatingReplicas", "observedGeneration")
@@ -78,6 +79,42 @@ def controller(namer: Namer, given: Mapping[str, Any]) -> Object:
     }
 
 
+def vertical_autoscaler(namer: Namer, given: Mapping[str, Any]) -> Object:
+    """Return a VerticalPodAutoscaler: whom it is for, what it may do, and its targets."""
+    spec = given.get("spec") or {}
+    found, target = _boosted(spec), spec.get("targetRef") or {}
+    found["targetRef"] = owner(namer, target)
+    if spec.get("updatePolicy") is not None:
+        found["updatePolicy"] = picked(spec["updatePolicy"], "updateMode")
+    rows = (spec.get("resourcePolicy") or {}).get("containerPolicies")
+    found["resourcePolicy"] = {"containerPolicies": each_of(rows, lambda row: _container_policy(namer, row))}
+    told = ((given.get("status") or {}).get("recommendation") or {}).get("containerRecommendations")
+    status = {"containerRecommendations": each_of(told, lambda row: _of_container(namer, row, "target"))}
+    return {
+        "metadata": metadata(namer, given.get("metadata") or {}, "autoscaler"),
+        "spec": found,
+        "status": {"recommendation": status},
+    }
+
+
+def _container_policy(namer: Namer, given: Mapping[str, Any]) -> Object:
+    found = _of_container(namer, given, "minAllowed", "maxAllowed") | picked(given, "mode", "controlledValues")
+    if given.get("controlledResources") is not None:
+        found["controlledResources"] = list(amounts(namer, dict.fromkeys(given["controlledResources"])))
+    return found | _boosted(given)
+
+
+def _of_container(namer: Namer, given: Mapping[str, Any], *fields: str) -> Object:
+    name = given.get("containerName", "")
+    told = {field: amounts(namer, given[field]) for field in fields if given.get(field) is not None}
+    return {"containerName": name if name == ANY_CONTAINER else namer.name("container", name)} | told
+
+
+def _boosted(given: Mapping[str, Any]) -> Object:
+    boost = (given.get("startupBoost") or {}).get("cpu")
+    return {"startupBoost": {"cpu": picked(boost, "type", "factor", "quantity")}} if boost is not None else {}
+
+
 KINDS: Final[Mapping[str, Callable[[Namer, Mapping[str, Any]], Object]]] = {
     "Node": node,
     "Pod": pod,
@@ -86,6 +123,7 @@ KINDS: Final[Mapping[str, Callable[[Namer, Mapping[str, Any]], Object]]] = {
     "ReplicaSet": controller,
     "Deployment": controller,
     "StatefulSet": controller,
+    "VerticalPodAutoscaler": vertical_autoscaler,
     "PersistentVolumeClaim": storage.claim,
     "PersistentVolume": storage.volume,
     "StorageClass": storage.storage_class,

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
-from shared.adapters.kubernetes import storage_lists, translate, wire
+from shared.adapters.kubernetes import storage_lists, translate, vertical_autoscalers, wire
 from shared.adapters.kubernetes.dump.homes import Home, NodePlace, cloud_of, home_of
 from shared.adapters.kubernetes.fold import PodFolder
 from shared.adapters.kubernetes.workloads import workloads
@@ -21,6 +21,7 @@ from shared.core.cluster.names import KUBE_SYSTEM
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.storage import NO_CLAIMS, Storage, uses_claims
+from shared.core.cluster.vertical_autoscaler import VerticalAutoscaler, VerticalAutoscalers
 from shared.errors import BadInput
 from shared.ports import ClusterReading
 
@@ -85,6 +86,7 @@ class DumpContents:
         self.replica_sets: dict[str, wire.Controller] = {}
         self.deployments: dict[str, wire.Controller] = {}
         self.stateful_sets: dict[str, wire.Controller] = {}
+        self.autoscalers: dict[str, VerticalAutoscaler] = {}
         self.newest = datetime.min.replace(tzinfo=UTC)
         self.ignored: Counter[str] = Counter()
         self.kinds: Counter[str] = Counter()
@@ -101,6 +103,7 @@ class DumpContents:
             "ReplicaSet": self._controller(self.replica_sets),
             "Deployment": self._controller(self.deployments),
             "StatefulSet": self._controller(self.stateful_sets),
+            vertical_autoscalers.KIND: self._autoscaler,
             **{each.kind: partial(each.add, self._storage.rows[each.resource]) for each in storage_lists.ALL},
         }
 
@@ -135,13 +138,19 @@ class DumpContents:
 
     def _rows(self) -> tuple[dict[str, Any], ...]:
         controllers = (self.replica_sets, self.deployments, self.stateful_sets)
-        return (self.nodes, self.pods, self.budgets, self.namespaces, *controllers)
+        return (self.nodes, self.pods, self.budgets, self.namespaces, *controllers, self.autoscalers)
 
     def read(self) -> ClusterReading:
         nodes, pods, budgets = self.nodes.values(), self.pods.values(), self.budgets.values()
         found = workloads(self.replica_sets.values(), self.deployments, self.stateful_sets.values())
         return ClusterReading(
-            tuple(nodes), tuple(pods), tuple(budgets), self.namespaces, found, self._read_storage(pods)
+            tuple(nodes),
+            tuple(pods),
+            tuple(budgets),
+            self.namespaces,
+            found,
+            self._read_storage(pods),
+            VerticalAutoscalers(tuple(self.autoscalers.values())),
         )
 
     def _read_storage(self, pods: Iterable[Pod]) -> Storage:
@@ -165,6 +174,10 @@ class DumpContents:
     def _budget(self, raw: Bytes) -> None:
         budget = translate.disruption_budget(_budget.decode(raw))
         self.budgets.setdefault(budget.key, budget)
+
+    def _autoscaler(self, raw: Bytes) -> None:
+        found = vertical_autoscalers.from_dump(raw)
+        self.autoscalers.setdefault(found.key, found)
 
     def _namespace(self, raw: Bytes) -> None:
         meta = _namespace.decode(raw).metadata

@@ -3,9 +3,10 @@
 Whatever a plan reads of a cluster stands here, in the words of `kubectl get`; `contents` reads exactly these kinds.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
+from shared.adapters.kubernetes import vertical_autoscalers
 from shared.adapters.kubernetes.storage_lists import ALL
 
 _SHORT: Final = {"persistentvolumeclaims": "pvc", "persistentvolumes": "pv", "storageclasses": "sc"}
@@ -20,11 +21,19 @@ RESOURCES: Final[Mapping[str, str]] = {
     **{each.kind: _SHORT.get(each.resource, each.resource) for each in ALL},
 }
 """By kind: its name for `kubectl get`."""
+OPTIONAL: Final[Mapping[str, str]] = {
+    vertical_autoscalers.KIND: f"{vertical_autoscalers.RESOURCE}.{vertical_autoscalers.GROUP}",
+}
+"""The same of kinds that only some clusters have, as `kubectl api-resources -o name` prints them: `kubectl get` fails
+where one is not there."""
 
 
-def kubectl_get(options: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return the words of the command; options of kubectl, such as the context, stand before the rest."""
-    return ("kubectl", *options, "get", ",".join(RESOURCES.values()), "-A", "-o", "json")
+def kubectl_get(options: Sequence[str] = (), also: Iterable[str] = ()) -> tuple[str, ...]:
+    """Return the words of the command; options of kubectl, such as the context, stand before the rest.
+
+    `also` are names of optional kinds that the cluster has.
+    """
+    return ("kubectl", *options, "get", ",".join((*RESOURCES.values(), *also)), "-A", "-o", "json")
 
 
 COMMAND: Final = f"{' '.join(kubectl_get())} > dump.json"

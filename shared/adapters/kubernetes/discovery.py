@@ -1,0 +1,66 @@
+"""Which kinds of an API group a cluster serves, asked of the cluster itself: a kind that is not there is no error.
+
+Must not know what the kinds mean.
+Source: kubernetes.io/docs/concepts/overview/kubernetes-api (discovery of one group and of its versions).
+"""
+
+from typing import Final
+
+import msgspec
+
+from shared.adapters.kubernetes import wire
+from shared.adapters.kubernetes.client import Call, KubernetesClient, readable
+from shared.errors import Gone
+
+
+class GroupVersion(wire.Partial, frozen=True):
+    version: str = ""
+
+
+class Group(wire.Partial, frozen=True):
+    """What `/apis/GROUP` answers, the preferred version first."""
+
+    versions: list[GroupVersion] | None = None
+
+
+class Resource(wire.Partial, frozen=True):
+    name: str = ""
+
+
+class Resources(wire.Partial, frozen=True):
+    """What `/apis/GROUP/VERSION` answers: a kind need not be served in each version of its group."""
+
+    resources: list[Resource] | None = None
+
+
+_group: Final = msgspec.json.Decoder(Group)
+_resources: Final = msgspec.json.Decoder(Resources)
+
+
+def path_of(client: KubernetesClient, group: str, resource: str) -> str | None:
+    """Return where a kind is listed, or None where the cluster does not have it.
+
+    Raises:
+        Retryable, Terminal: the cluster does not say.
+    """
+    for each in _versions(client, group):
+        call = Call("get", group, f"/apis/{group}/{each}")
+        try:
+            body = client.ask(call)
+        except Gone:
+            continue
+        with readable(call):
+            served = _resources.decode(body).resources or ()
+        if any(one.name == resource for one in served):
+            return f"{call.path}/{resource}"
+    return None
+
+
+def _versions(client: KubernetesClient, group: str) -> list[str]:
+    call = Call("get", group, f"/apis/{group}")
+    try:
+        body = client.ask(call)
+    except Gone:
+        return []
+    with readable(call):
+        return [each.version for each in _group.decode(body).versions or ()]

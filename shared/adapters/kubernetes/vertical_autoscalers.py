@@ -1,0 +1,166 @@
+"""VerticalPodAutoscalers: where they are listed, what is decoded of them, and what that means.
+
+They are found by API discovery, for many clusters have none; a list that the account may not read is named, as an
+installation is updated more often than its rights. What is of no known form writes nothing.
+Source: kubernetes/autoscaler, vertical-pod-autoscaler/pkg/apis/autoscaling.k8s.io/v1/types.go.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+import msgspec
+
+from shared.adapters.kubernetes import wire
+from shared.adapters.kubernetes.client import Call, KubernetesClient
+from shared.adapters.kubernetes.discovery import path_of
+from shared.core.cluster.resources import CPU, NOTHING, Resources
+from shared.core.cluster.vertical_autoscaler import (
+    ANY_CONTAINER,
+    CONTROLLED,
+    ContainerPolicy,
+    StartupBoost,
+    VerticalAutoscaler,
+    VerticalAutoscalers,
+)
+from shared.errors import Forbidden
+
+KIND: Final = "VerticalPodAutoscaler"
+GROUP: Final = "autoscaling.k8s.io"
+RESOURCE: Final = "verticalpodautoscalers"
+_OFF: Final = "Off"
+_REQUESTS_ONLY: Final = "RequestsOnly"
+
+
+class TargetRef(wire.Partial, frozen=True):
+    kind: str = ""
+    name: str = ""
+
+
+class Boost(wire.Partial, frozen=True):
+    """A factor of the request, or a quantity beside it; which, `type` says, and only one may be there."""
+
+    factor: int | None = None
+    quantity: str | int | float | None = None
+
+
+class StartupBoosts(wire.Partial, frozen=True):
+    cpu: Boost | None = None
+
+
+class Policy(wire.Partial, frozen=True):
+    container_name: str = ""
+    mode: str | None = ""
+    min_allowed: wire.Quantities | None = None
+    max_allowed: wire.Quantities | None = None
+    controlled_resources: list[str] | None = None
+    controlled_values: str | None = ""
+    startup_boost: StartupBoosts | None = None
+
+
+class ResourcePolicy(wire.Partial, frozen=True):
+    container_policies: list[Policy] | None = None
+
+
+class UpdatePolicy(wire.Partial, frozen=True):
+    update_mode: str | None = ""
+
+
+class AutoscalerSpec(wire.Partial, frozen=True):
+    target_ref: TargetRef | None = None
+    update_policy: UpdatePolicy | None = None
+    resource_policy: ResourcePolicy | None = None
+    startup_boost: StartupBoosts | None = None
+
+
+class ContainerRecommendation(wire.Partial, frozen=True):
+    container_name: str = ""
+    target: wire.Quantities | None = None
+
+
+class Recommendation(wire.Partial, frozen=True):
+    container_recommendations: list[ContainerRecommendation] | None = None
+
+
+class AutoscalerStatus(wire.Partial, frozen=True):
+    recommendation: Recommendation | None = None
+
+
+class Autoscaler(wire.Partial, frozen=True):
+    """A VerticalPodAutoscaler."""
+
+    metadata: wire.ControllerMeta
+    spec: AutoscalerSpec = AutoscalerSpec()
+    status: AutoscalerStatus | None = None
+
+
+_page: Final = msgspec.json.Decoder(wire.Page[Autoscaler])
+_one: Final = msgspec.json.Decoder(Autoscaler)
+
+
+def read_autoscalers(client: KubernetesClient) -> VerticalAutoscalers:
+    """Read all of them. Raises as `KubernetesClient.read_list`, but for what may not be read."""
+    path = path_of(client, GROUP, RESOURCE)
+    if path is None:
+        return VerticalAutoscalers()
+    try:
+        return client.read_list(Call("list", RESOURCE, path), _page, _gathered)
+    except Forbidden:
+        return VerticalAutoscalers(unread=(RESOURCE,))
+
+
+def _gathered(items: Iterable[Autoscaler]) -> VerticalAutoscalers:
+    return VerticalAutoscalers(tuple(map(translated, items)))
+
+
+def from_dump(raw: bytes | msgspec.Raw) -> VerticalAutoscaler:
+    """Return one object of a dump. Raises BadInput or msgspec.ValidationError."""
+    return translated(_one.decode(raw))
+
+
+def translated(given: Autoscaler) -> VerticalAutoscaler:
+    """Return what is known of one.
+
+    Raises:
+        BadInput: a value is no quantity.
+    """
+    meta, spec = given.metadata, given.spec
+    target, update = spec.target_ref or TargetRef(), spec.update_policy
+    told = given.status.recommendation if given.status else None
+    rows = told.container_recommendations if told else None
+    return VerticalAutoscaler(
+        meta.namespace,
+        meta.name,
+        f"{meta.namespace}/{target.kind}/{target.name}",
+        acts=update is None or update.update_mode != _OFF,
+        recommended={each.container_name: _amounts(each.target) for each in rows or ()},
+        policies=dict(_policies(spec.resource_policy)),
+        boost=_boost(spec.startup_boost),
+    )
+
+
+def _policies(given: ResourcePolicy | None) -> Iterator[tuple[str, ContainerPolicy]]:
+    for each in (given.container_policies if given else None) or ():
+        controlled = each.controlled_resources
+        yield (
+            each.container_name or ANY_CONTAINER,
+            ContainerPolicy(
+                scaled=each.mode != _OFF,
+                least=_amounts(each.min_allowed),
+                most=_amounts(each.max_allowed),
+                controlled=CONTROLLED if controlled is None else frozenset(controlled),
+                below_limits=each.controlled_values == _REQUESTS_ONLY,
+                boost=_boost(each.startup_boost),
+            ),
+        )
+
+
+def _boost(given: StartupBoosts | None) -> StartupBoost | None:
+    """Return the boost; a factor and a quantity exclude each other (a validation rule of the kind)."""
+    if given is None or given.cpu is None:
+        return None
+    more = {} if given.cpu.quantity is None else {CPU: given.cpu.quantity}
+    return StartupBoost(max(given.cpu.factor or 1, 1), Resources.parse(more).cpu)
+
+
+def _amounts(given: wire.Quantities | None) -> Resources:
+    return Resources.parse(given) if given else NOTHING

@@ -1,0 +1,57 @@
+"""A real API server tells whether it knows VerticalPodAutoscalers; those that it has raise what comes back."""
+
+import json
+from typing import Any
+
+import pytest
+
+from shared.adapters.kubernetes.access import from_kubeconfig
+from shared.adapters.kubernetes.access_reviews import AccessReviews
+from shared.adapters.kubernetes.client import KubernetesClient
+from shared.adapters.kubernetes.cluster import KubernetesCluster
+from shared.core.cluster.vertical_autoscaler import VerticalAutoscaler
+from shared.ports import PoolsReading
+from shared.store.snapshots import snapshot_of
+from tests.builders import NOW, resources
+from tests.real.conftest import Corner
+from tests.real.control_plane import ControlPlane
+
+pytestmark = [pytest.mark.control_plane, pytest.mark.xdist_group("control_plane")]
+KIND = ("autoscaling.k8s.io", "verticalpodautoscalers")
+
+
+def client_of(plane: ControlPlane) -> KubernetesClient:
+    return KubernetesClient(from_kubeconfig(str(plane.kubeconfig)))
+
+
+def autoscaler(namespace: str) -> dict[str, Any]:
+    rows = [{"containerName": "main", "target": {"cpu": "900m", "memory": "300Mi"}}]
+    return {
+        "apiVersion": "autoscaling.k8s.io/v1",
+        "kind": "VerticalPodAutoscaler",
+        "metadata": {"name": "web", "namespace": namespace},
+        "spec": {"targetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}},
+        "status": {"recommendation": {"containerRecommendations": rows}},
+    }
+
+
+def test_autoscalers_are_found_by_discovery_and_raise_what_their_pods_come_back_with(
+    corner: Corner, with_autoscalers: ControlPlane
+) -> None:
+    client = client_of(with_autoscalers)
+    (pod, *_) = corner.run("web", cpu="250m", memory="256Mi")
+    container = pod["spec"]["containers"][0]["name"]
+    found = autoscaler(corner.namespace)
+    found["status"]["recommendation"]["containerRecommendations"][0]["containerName"] = container
+    with_autoscalers.kubectl("apply", "-f", "-", stdin=json.dumps(found))
+
+    reading = KubernetesCluster(client).read()
+    target = f"{corner.namespace}/Deployment/web"
+    expected = VerticalAutoscaler(corner.namespace, "web", target, recommended={container: resources(0.9, 300 / 1024)})
+    assert expected in reading.autoscalers.found
+    assert AccessReviews(client).serves(*KIND)
+    assert not AccessReviews(client).serves(KIND[0], "nothing")
+
+    snapshot = snapshot_of("c", reading, PoolsReading({}, known=False), NOW, NOW)
+    ours = [each for each in snapshot.pods if each.spec.namespace == corner.namespace]
+    assert {(each.requests.cpu, each.spec.requests.cpu) for each in ours} == {(250, 900)}
