@@ -17,24 +17,24 @@ class GroupVersion(wire.Partial, frozen=True):
     version: str = ""
 
 
-class Group(wire.Partial, frozen=True):
+class ApiGroup(wire.Partial, frozen=True):
     """What `/apis/GROUP` answers, the preferred version first."""
 
     versions: list[GroupVersion] | None = None
 
 
-class Resource(wire.Partial, frozen=True):
+class ApiResource(wire.Partial, frozen=True):
     name: str = ""
 
 
-class Resources(wire.Partial, frozen=True):
+class ApiResources(wire.Partial, frozen=True):
     """What `/apis/GROUP/VERSION` answers: a kind need not be served in each version of its group."""
 
-    resources: list[Resource] | None = None
+    resources: list[ApiResource] | None = None
 
 
-_group: Final = msgspec.json.Decoder(Group)
-_resources: Final = msgspec.json.Decoder(Resources)
+_group: Final = msgspec.json.Decoder(ApiGroup)
+_resources: Final = msgspec.json.Decoder(ApiResources)
 
 
 def path_of(client: KubernetesClient, group: str, resource: str) -> str | None:

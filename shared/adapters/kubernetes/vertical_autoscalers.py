@@ -47,7 +47,7 @@ class StartupBoosts(wire.Partial, frozen=True):
     cpu: Boost | None = None
 
 
-class Policy(wire.Partial, frozen=True):
+class ScalingPolicy(wire.Partial, frozen=True):
     container_name: str = ""
     mode: str | None = ""
     min_allowed: wire.Quantities | None = None
@@ -58,7 +58,7 @@ class Policy(wire.Partial, frozen=True):
 
 
 class ResourcePolicy(wire.Partial, frozen=True):
-    container_policies: list[Policy] | None = None
+    container_policies: list[ScalingPolicy] | None = None
 
 
 class UpdatePolicy(wire.Partial, frozen=True):
