@@ -9,7 +9,15 @@ from typing import Any, Final
 
 from functions.cli.format import moment
 from functions.cli.plan import as_json
-from functions.cli.report import calendar_section, cluster_section, extra, fill_section, money_section, order_section
+from functions.cli.report import (
+    calendar_section,
+    cluster_section,
+    extra,
+    fill_section,
+    money_section,
+    order_section,
+    zone_section,
+)
 from functions.cli.report.extra import ExtraSection
 from functions.cli.report.glossary import GLOSSARY
 from functions.cli.report.material import Material
@@ -36,6 +44,7 @@ def _report(material: Material, extras: Sequence[ExtraSection]) -> dict[str, Any
         "ladder": money_section.ladder_rows(material),
         "sentences": list(view.ladder.sentences) if view.ladder else [],
         "pools": money_section.pools(material),
+        "zones": zone_section.zones(material),
         "nodes": cluster_section.nodes(material),
         **cluster_section.workloads_and_pods(material),
         "fill": fill_section.fill(material),

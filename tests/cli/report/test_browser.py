@@ -23,6 +23,8 @@ from tests.cli.report.reports import objects
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 ALL = "[...document.querySelectorAll({!r})]"
 TAB = 9
+PAPER = 690
+"""The width of A4 between its margins, in CSS pixels."""
 
 
 @dataclass(frozen=True)
@@ -154,7 +156,8 @@ def test_every_picture_has_its_figures_as_a_table(seen: Page, shop: Report) -> N
         assert rows(seen, table) == [
             [tenth["share"], str(tenth["now"]), str(tenth["at_rest"])] for tenth in each["bins"]
         ]
-    assert sum(int(row[2]) for row in rows(seen, "table.zones-table")) == len(shop.nodes)
+    names = ("pool", "zone", "nodes", "cpu", "memory", "nodes_at_rest", "cpu_at_rest", "memory_at_rest")
+    assert rows(seen, "table.zones-table") == [[str(each[name]) for name in names] for each in shop.report["zones"]]
     assert min(of_each(seen, "[role=img]", "each.ariaLabel.length")) > len("a name alone")
 
 
@@ -200,7 +203,8 @@ def test_a_word_a_pool_and_a_verdict_choose_what_is_shown(seen: Page, shop: Repo
 
 def test_all_of_a_long_list_is_shown_on_demand(seen: Page, shop: Report) -> None:
     click(seen, "#look-up .more")
-    assert [row[0] for row in rows(seen, ".found-nodes")] == [each["name"] for each in shop.nodes]
+    percent = {each["name"]: f"{int(100 * each['cpu_ratio'] + 1e-9)}%" for each in shop.nodes}
+    assert [(row[0], row[3]) for row in rows(seen, ".found-nodes")] == list(percent.items())
 
 
 def test_the_name_of_a_pod_finds_its_node_and_its_workload(seen: Page, shop: Report) -> None:
@@ -220,7 +224,7 @@ def test_a_node_opens_with_its_pods_what_keeps_it_and_where_they_go(seen: Page, 
 
     assert text(seen, "#details-title") == shop.nodes[kept]["name"]
     assert [row[0] for row in rows(seen, "#details table")] == [each["name"] for each in pods]
-    for blocker in shop.nodes[kept]["blockers"]:
+    for blocker in (each for each in shop.nodes[kept]["blockers"] if each["reason"] != "blocked_by_pod"):
         assert shop.report["reasons"][blocker["reason"]]["remedy"] in text(seen, "#details .causes")
 
 
@@ -284,6 +288,22 @@ def test_headings_follow_each_other_and_no_id_is_there_twice(seen: Page) -> None
 def test_nothing_is_wider_than_the_window(width: int, window: Page, shop: Report) -> None:
     page = at(window, shop.path, width)
     assert page.value("document.documentElement.scrollWidth") == width
+
+
+def test_nothing_is_wider_than_the_paper(window: Page, shop: Report) -> None:
+    page = at(window, shop.path)
+    page.sized(PAPER, 1000, media="print")
+    page.value("for (const each of document.querySelectorAll('main details')) each.open = true")
+    assert page.value("document.documentElement.scrollWidth") == PAPER
+
+
+def test_what_is_odd_is_said_on_top(window: Page, shop: Report, tmp_path: Path) -> None:
+    told = {**shop.told, "report": {**shop.report, "notes": ["warning: the dump is old.", "Prices are listed."]}}
+    path = tmp_path / "odd.html"
+    path.write_text(written(told), encoding="utf-8")
+
+    assert text(at(window, path), "#warnings") == "warning: the dump is old."
+    assert at(window, shop.path).value("document.getElementById('warnings').hidden")
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,8 @@ from functions.cli.remedies import REMEDIES
 from functions.cli.report.document import document
 from functions.cli.report.extra import ExtraSection, Line, Plot
 from functions.cli.report.material import Material
+from shared.core.cluster.names import ZONE_LABEL
+from shared.core.cluster.node import Node
 from tests.cli.report import big_shop, reports
 
 
@@ -79,6 +81,20 @@ def test_no_node_at_rest_holds_more_than_it_offers(report: dict[str, Any]) -> No
             if pod["at_rest"] >= 0:
                 asked[pod["at_rest"]] += pod[resource]
         assert [number for number, node in enumerate(nodes) if asked[number] > node[resource]] == []
+
+
+def test_zones_are_counted_and_rounded_as_pools_are(made: Material, report: dict[str, Any]) -> None:
+    in_one = replace(made.now, nodes=tuple(_in_zone(node, "z") for node in made.now.nodes))
+    found = document(replace(made, now=in_one, view=replace(made.view, ladder=None)))["report"]
+
+    pools = [(each["name"], each["nodes"], each["cpu"], each["memory"]) for each in found["pools"] if not each["sum"]]
+    assert [(each["pool"], each["nodes"], each["cpu"], each["memory"]) for each in found["zones"]] == pools
+    left = sum(not each["gone"] for each in reports.objects(report["nodes"]))
+    assert sum(each["nodes_at_rest"] for each in report["zones"]) == left
+
+
+def _in_zone(node: Node, zone: str) -> Node:
+    return replace(node, labels={**node.labels, ZONE_LABEL: zone})
 
 
 def test_the_order_names_each_node_that_goes_once_and_follows_the_clock(report: dict[str, Any]) -> None:

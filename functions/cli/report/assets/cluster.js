@@ -92,23 +92,17 @@ function goAlong(event) {
 }
 
 function zoneTable() {
-  const rows = poolNames().flatMap((pool) => {
-    const own = nodes.filter((each) => (each.pool || "") === pool);
-    return zoneNames(own).map((zone) => ({ pool, zone, own: own.filter((each) => each.zone === zone) }));
-  });
-  const full = (list, on, resource) => percent(list.reduce((sum, each) => sum + requested(on(each), resource), 0), list.reduce((sum, each) => sum + each[resource], 0));
-  const left = (row) => row.own.filter((each) => !each.gone);
   const columns = [
     { title: "pool", heads: true, cell: (row) => row.pool || "(none)" },
-    { title: "zone", cell: (row) => row.zone || "-" },
-    { title: "nodes now", number: true, cell: (row) => row.own.length },
-    { title: "CPU now", number: true, cell: (row) => full(row.own, (each) => each.now, "cpu") },
-    { title: "memory now", number: true, cell: (row) => full(row.own, (each) => each.now, "memory") },
+    { title: "zone", short: true, cell: (row) => row.zone || "-" },
+    { title: "nodes now", number: true, cell: (row) => row.nodes },
+    { title: "CPU now", number: true, cell: (row) => row.cpu },
+    { title: "memory now", number: true, cell: (row) => row.memory },
   ];
   if (report.has_rest) {
-    columns.push({ title: "nodes at rest", number: true, cell: (row) => left(row).length });
-    columns.push({ title: "CPU at rest", number: true, cell: (row) => full(left(row), (each) => each.rest, "cpu") });
-    columns.push({ title: "memory at rest", number: true, cell: (row) => full(left(row), (each) => each.rest, "memory") });
+    columns.push({ title: "nodes at rest", number: true, cell: (row) => row.nodes_at_rest });
+    columns.push({ title: "CPU at rest", number: true, cell: (row) => row.cpu_at_rest });
+    columns.push({ title: "memory at rest", number: true, cell: (row) => row.memory_at_rest });
   }
-  return asTable(columns, rows, { label: "Pools and zones before and after", class: "zones-table" });
+  return asTable(columns, report.zones, { label: "Pools and zones before and after", class: "zones-table" });
 }

@@ -12,7 +12,7 @@ function showNode(node) {
   const facts = [
     ["pool", [node.pool || "none", node.machine, node.zone, node.spot ? "spot" : ""].filter(Boolean).join(", ")],
     ["costs", `${node.month} a month`],
-    ["reserved", `CPU ${percent(requested(node.now, "cpu"), node.cpu)}, memory ${percent(requested(node.now, "memory"), node.memory)}`],
+    ["reserved", `CPU ${share(node.cpu_ratio)}, memory ${share(node.memory_ratio)}`],
     ["verdict", [node.verdict, node.reason, node.when].filter(Boolean).join(", ")],
   ];
   if (report.has_rest) facts.push(["at rest", node.gone ? `gone; ${count(node.moves, "pod")} moved` : `still there, with ${count(node.rest.length, "pod")}`]);
@@ -66,7 +66,10 @@ function blockersOf(workload) {
   return [...on].flatMap((place) => nodes[place].blockers.filter((each) => own.has(each.object)));
 }
 
-function causes(blockers) {
+function causes(all) {
+  // That a pod keeps a node says nothing beside what the pod is kept by.
+  const telling = all.filter((each) => each.reason !== "blocked_by_pod");
+  const blockers = telling.length ? telling : all;
   if (!blockers.length) return [];
   const items = blockers.slice(0, 60).map((each) => {
     const known = report.reasons[each.reason] || { sentence: "", remedy: "" };

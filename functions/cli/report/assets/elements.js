@@ -26,7 +26,12 @@ function count(number, thing) {
 }
 
 function percent(part, whole) {
-  return whole ? `${Math.floor((100 * part) / whole)}%` : "-";
+  return whole ? share(part / whole) : "-";
+}
+
+// Rounded down as everywhere else: a node just under its limit must not look as if at it.
+function share(ratio) {
+  return ratio === null ? "-" : `${Math.floor(100 * ratio + 1e-9)}%`;
 }
 
 // A table: columns are {title, cell, number}, where `cell` makes text or elements of a row.

@@ -8,7 +8,14 @@ function drawHead() {
     const value = element("dd", { class: each.good ? "value good" : "value" }, each.value);
     byId("figures").append(element("div", {}, element("dt", {}, each.label), value, element("dd", { class: "note" }, each.note)));
   }
+  const warnings = report.notes.filter(warns);
+  byId("warnings").hidden = warnings.length === 0;
+  byId("warnings").append(...warnings.map((note) => element("p", { class: "warning" }, note)));
   byId("figures").hidden = report.figures.length === 0;
+}
+
+function warns(note) {
+  return note.startsWith("warning: ");
 }
 
 function drawLadder() {
@@ -29,12 +36,12 @@ function waterfall(rungs) {
 }
 
 function track(rung, most) {
-  const share = (amount) => `${(100 * amount) / most}%`;
+  const wide = (amount) => `${(100 * amount) / most}%`;
   const low = Math.min(rung.cost, rung.from);
   const gap = Math.abs(rung.from - rung.cost);
   const sure = rung.rung === "autoscaler_alone" || rung.rung === "policy_at_rest";
-  const remains = element("i", { class: `remains${rung.rung === "policy_at_rest" ? " rest" : ""}`, style: { width: share(rung.cost) } });
-  const saves = element("i", { class: sure ? "saves" : "could", style: { left: share(low), width: share(gap) } });
+  const remains = element("i", { class: `remains${rung.rung === "policy_at_rest" ? " rest" : ""}`, style: { width: wide(rung.cost) } });
+  const saves = element("i", { class: sure ? "saves" : "could", style: { left: wide(low), width: wide(gap) } });
   return element("span", { class: "track" }, remains, gap && rung.rung !== "now" && rung.cost < rung.from ? saves : null);
 }
 

@@ -7,7 +7,7 @@ function drawContents() {
 }
 
 function drawBasis() {
-  body("basis").append(element("ul", { class: "notes" }, report.notes.map((note) => element("li", { class: note.startsWith("warning: ") ? "warning" : "" }, note))));
+  body("basis").append(element("ul", { class: "notes" }, report.notes.map((note) => element("li", { class: warns(note) ? "warning" : "" }, note))));
   body("glossary").append(element("dl", { class: "words" }, report.glossary.flatMap((each) => [element("dt", {}, each.word), element("dd", {}, each.meaning)])));
 }
 
