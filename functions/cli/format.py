@@ -13,6 +13,8 @@ from shared.core.planning.prices import MICRO, per_month, per_year
 
 _SYMBOLS: Final = {"USD": "$"}
 """Any other currency is said by its code: all terminals can print that."""
+KNOWN_DIGITS: Final = 3
+"""Of a price list and of what will be true in a year no more is known."""
 _symbol: ContextVar[str] = ContextVar("currency", default="$")
 
 
@@ -23,8 +25,12 @@ def use_currency(code: str) -> None:
 
 def money(amount: Fraction) -> str:
     """Return whole units of the currency: `$1,235`, `<$1` for what is less; more is not known of a list price."""
-    rounded = round(amount)
-    return f"{_symbol.get()}{rounded:,}" if rounded or not amount else f"<{_symbol.get()}1"
+    return whole_money(round(amount), of=amount)
+
+
+def whole_money(rounded: int, of: Fraction | int) -> str:
+    """Return what was rounded by the caller; `of` is the amount that it stands for, for none is said to be nothing."""
+    return f"{_symbol.get()}{rounded:,}" if rounded or not of else f"<{_symbol.get()}1"
 
 
 def dollars(micro_per_hour: int) -> Fraction:
@@ -42,9 +48,33 @@ def monthly(micro_per_hour: int) -> str:
     return money(dollars_a_month(micro_per_hour))
 
 
+def monthly_parts(micro_per_hour: Sequence[int], total: int | None = None) -> tuple[str, ...]:
+    """Return what parts make in a month, rounded so that what is printed of them adds up to `monthly` of their sum.
+
+    Those that lose most by rounding down are rounded up. `total` is what is printed of the sum, if it is rounded
+    otherwise: less than one from what it is.
+    """
+    exact = [dollars_a_month(each) for each in micro_per_hour]
+    whole = [int(each) for each in exact]
+    up = (round(sum(exact)) if total is None else total) - sum(whole)
+    most = sorted(range(len(exact)), key=lambda at: (whole[at] - exact[at], at))[:up]
+    return tuple(whole_money(whole[at] + (at in most), of=each) for at, each in enumerate(exact))
+
+
 def yearly(micro_per_hour: int) -> str:
-    """Return what it makes in a year."""
-    return money(dollars(per_year(micro_per_hour)))
+    """Return what an hourly amount makes in a year, in as many digits as are known of prices."""
+    return whole_money(rounded_year(micro_per_hour, year_unit(micro_per_hour)), of=micro_per_hour)
+
+
+def year_unit(micro_per_hour: int, digits: int = KNOWN_DIGITS) -> int:
+    """Return what a year of that amount is rounded to, so that so many digits of it stay."""
+    whole = abs(round(dollars(per_year(micro_per_hour))))
+    return int(10 ** max(0, len(str(whole)) - digits))
+
+
+def rounded_year(micro_per_hour: int, unit: int) -> int:
+    """Return whole units of the currency for a year, in so large steps."""
+    return round(dollars(per_year(micro_per_hour)) / unit) * unit
 
 
 def hourly(micro_per_hour: int) -> str:

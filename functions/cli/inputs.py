@@ -26,13 +26,10 @@ from shared.store.snapshots import snapshot_of
 WARNING: Final = "warning: "
 """How a note begins that something is odd, and not only unknown."""
 NO_POLICY: Final = "Without --policy every pool counts as enabled, with default settings."
-NO_MARKS: Final = (
-    "No marks of earlier passes are known here: a node that could go waits until a mark set now is old enough; "
-    "--potential leaves the timers out."
-)
+NO_MARKS: Final = "No marks of earlier passes are known here: what could go waits until a mark set now is old enough."
 NO_WORKLOADS: Final = (
-    "No ReplicaSets, Deployments and StatefulSets are known here: rollouts are not seen, and replicas are counted by "
-    "the pods that are there; add replicasets,deployments,statefulsets to the dump."
+    "No ReplicaSets, Deployments and StatefulSets are known here: no rollout is seen, and replicas are the pods "
+    "that are there; add replicasets,deployments,statefulsets to the dump."
 )
 UNREAD_AUTOSCALERS: Final = (
     "Moved pods may come back larger than is said here: let this account list verticalpodautoscalers."
@@ -42,12 +39,11 @@ NOT_GKE: Final = (
     f"No node carries the label {POOL_LABEL}: this does not look like GKE{{cloud}}, and Ebb drains nothing elsewhere."
 )
 NO_PROFILE: Final = (
-    "The autoscaling profile is not known here: it is taken as balanced (nodes are drained up to 50 % of requests), "
-    "for no pod names the scheduler of optimize-utilization."
+    "The autoscaling profile is taken as balanced (nodes are drained up to 50 % of requests): no pod says otherwise."
 )
 PACKING: Final = (
-    "The autoscaling profile is taken as optimize-utilization (nodes are drained up to 85 % of requests), for pods "
-    "name its scheduler."
+    "The autoscaling profile is taken as optimize-utilization (nodes are drained up to 85 % of requests): pods name "
+    "its scheduler."
 )
 EVERY_POOL: Final = Policy(other_pools=PoolPolicy(enabled=True))
 

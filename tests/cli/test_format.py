@@ -2,6 +2,8 @@ from datetime import UTC, datetime, timedelta, timezone
 from fractions import Fraction
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from functions.cli import format as words
 
@@ -17,6 +19,31 @@ from functions.cli import format as words
 )
 def test_a_month_has_730_hours(expected: str, micro: int) -> None:
     assert words.monthly(micro) == expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "micro"),
+    [
+        pytest.param("$8,760", 10**6, id="a dollar an hour"),
+        pytest.param("$78,600", 8_974_000, id="no more than three digits are known"),
+        pytest.param("$876", 10**5, id="ten cents an hour"),
+        pytest.param("<$1", 1, id="something is not nothing"),
+        pytest.param("$0", 0, id="nothing"),
+    ],
+)
+def test_a_year_is_said_in_the_digits_that_are_known(expected: str, micro: int) -> None:
+    assert words.yearly(micro) == expected
+
+
+def _printed(text: str) -> int:
+    return 0 if text.startswith("<") else int(text.strip("$").replace(",", ""))
+
+
+@given(st.lists(st.integers(0, 10**7), max_size=9))
+def test_parts_add_up_to_their_sum_as_printed_and_none_is_off_by_a_unit(micro: list[int]) -> None:
+    parts = [_printed(each) for each in words.monthly_parts(micro)]
+    assert sum(parts) == _printed(words.monthly(sum(micro)))
+    assert all(abs(part - words.dollars_a_month(each)) < 1 for part, each in zip(parts, micro, strict=True))
 
 
 @pytest.mark.parametrize(

@@ -57,9 +57,7 @@ def test_the_pods_of_some_namespaces_make_every_figure_partial(expected: str, na
     assert shown[0].startswith(f"warning: {expected}")
     assert shown[0].endswith("every figure is partial, and there is no potential; print it again with -A.")
     assert [
-        title
-        for title in ("Nodes", "Cost", "This pass")
-        if not [x for x in shown if x.startswith(f"{title} (partial)")]
+        title for title in ("Nodes", "This pass") if not [x for x in shown if x.startswith(f"{title} (partial)")]
     ] == []
     assert [line for line in shown if line.startswith("Potential")] == []
     assert shown[-1].startswith("Partial: ")
@@ -80,7 +78,7 @@ def test_a_whole_dump_is_not_partial(tmp_path: Path) -> None:
                      "PodDisruptionBudget", id="no PodDisruptionBudgets"),
         pytest.param("No Namespaces are in the dump: what a namespace's labels and annotations ask for is not seen",
                      "Namespace", id="no Namespaces"),
-        pytest.param("No ReplicaSets, Deployments and StatefulSets are known here: rollouts are not seen",
+        pytest.param("No ReplicaSets, Deployments and StatefulSets are known here: no rollout is seen",
                      "ReplicaSet", id="no workloads"),
     ],
 )  # fmt: skip

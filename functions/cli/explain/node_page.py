@@ -39,7 +39,7 @@ def show(
         console.print("\nClosed for it now, whatever else is true of it:")
         console.print(_closed(known.closed))
     console.print()
-    _pods(console, known)
+    _pods(console, view, known)
 
 
 def _facts(view: PlanView, node: NodeView, known: NodeExplanation, measured: Resources | None) -> Table:
@@ -86,8 +86,12 @@ def _closed(found: Sequence[Closed]) -> Table:
     return table
 
 
-def _pods(console: Console, known: NodeExplanation) -> None:
-    staying = f"; {count(known.staying, 'pod')} of DaemonSets and the like go with the node" if known.staying else ""
+def _staying(pods: int) -> str:
+    return f"{count(pods, 'pod')} of DaemonSets and the like {'goes' if pods == 1 else 'go'}"
+
+
+def _pods(console: Console, view: PlanView, known: NodeExplanation) -> None:
+    staying = f"; {_staying(known.staying)} with the node" if known.staying else ""
     if not known.pods:
         console.print(f"No pod would have to move{staying}.")
         return
@@ -95,7 +99,7 @@ def _pods(console: Console, known: NodeExplanation) -> None:
     console.print(f"Its {count(len(known.pods), 'pod')}, {would}{staying}:")
     titles = ("pod", "goes to", "or else to", "kept by")
     rows = [(each.pod.key, place_of(each), each.landing.runner_up or NONE, kept_by(each)) for each in known.pods]
-    place_table.show(console, titles, rows, nodes=(1, 2))
+    place_table.show(console, titles, rows, (1, 2), {each.name: each.decision.pool for each in view.nodes})
     if known.refusal:
         console.print(f"They do not all fit at once under every placement order: {known.refusal}.")
     elif known.decision.verdict is not Verdict.IN_FLIGHT:

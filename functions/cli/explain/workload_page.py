@@ -25,7 +25,8 @@ def show(console: Console, view: PlanView, explainer: Explainer, what: Meant) ->
     nodes = {node.decision.name for _, node, _ in rows}
     console.print(f"{count(len(rows), 'pod')} on {count(len(nodes), 'node')}; {_kept(rows)}.\n")
     titles = ("pod", "on", "which is", "would go to", "kept by")
-    place_table.show(console, titles, [_cells(view, *row) for row in rows], nodes=(1, 3))
+    pools = {each.name: each.decision.pool for each in view.nodes}
+    place_table.show(console, titles, [_cells(view, *row) for row in rows], (1, 3), pools)
     found = [blocker_view(each) for _, _, place in rows if place for each in place.blockers]
     if found:
         console.print("\nWhat keeps its pods:")

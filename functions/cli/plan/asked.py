@@ -59,6 +59,7 @@ class Shown:
 
     groups: tuple[VerdictGroup, ...]
     more: int
+    sort: Sort | None = None
 
     @property
     def nodes(self) -> tuple[NodeView, ...]:
@@ -74,7 +75,7 @@ def shown(view: PlanView, asked: AskedNodes) -> Shown:
     _check_pools(view, asked.pools)
     groups = [VerdictGroup(each.verdict, _chosen(each.nodes, asked)) for each in view.groups]
     kept = tuple(VerdictGroup(each.verdict, each.nodes[: asked.top]) for each in groups if each.nodes)
-    return Shown(kept, sum(len(each.nodes) for each in groups) - sum(len(each.nodes) for each in kept))
+    return Shown(kept, sum(len(each.nodes) for each in groups) - sum(len(each.nodes) for each in kept), asked.sort)
 
 
 def wanted(view: PlanView, asked: AskedNodes) -> tuple[NodeView, ...]:

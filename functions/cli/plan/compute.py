@@ -26,9 +26,8 @@ from shared.core.planning.potential import potential
 from shared.core.rules.situation import Situation
 
 BEYOND: Final = (
-    "The potential goes beyond the policy: it counts pools that are not enabled and nodes above the ratio limits, and "
-    "leaves out timers, windows, budgets, counts, headroom and what only waits, such as running Jobs. What the policy "
-    "comes to is the ladder's."
+    "The potential goes beyond the policy: pools that are not enabled and nodes above the ratio limits count, and "
+    "timers, windows, budgets, counts, headroom and running Jobs do not. What the policy comes to is the ladder's."
 )
 
 

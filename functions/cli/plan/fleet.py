@@ -3,15 +3,16 @@
 Must not decide anything: it adds up what the views hold.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 from rich.console import Console
 from rich.table import Table
 
-from functions.cli.format import monthly
+from functions.cli.format import monthly, monthly_parts, whole_money
 from functions.cli.plan.ladder_json import rungs
+from functions.cli.plan.ladder_money import LadderMoney
 from functions.cli.plan.ladder_rows import headline
 from functions.cli.plan.layout import GAP
 from functions.cli.plan.view import PlanView
@@ -112,19 +113,31 @@ def _rows(views: Sequence[PlanView]) -> tuple[tuple[str, ...], ...]:
     """Return the titles, a row a cluster, and their sum; money is by the month."""
     most = any(view.potential for view in views)
     titles = (f"{len(views)} clusters", "nodes", "now", "autoscaler alone", "at rest", "bound")
-    rows = [(f"{view.cluster}{view.mark}", *_cells([view], with_potential=most)) for view in views]
     marked = next((view.mark for view in views if view.partial), "")
-    total = (f"all{marked}", *_cells(views, with_potential=most))
-    return ((*titles, *(("potential",) if most else ())), *rows, total)
+    names = (*(f"{view.cluster}{view.mark}" for view in views), f"all{marked}")
+    nodes = (*(f"{view.totals.nodes:,}" for view in views), f"{sum(view.totals.nodes for view in views):,}")
+    columns = [names, nodes, _column([view.totals.cost for view in views]), *_rungs(views)]
+    if most:
+        columns.append(_column([view.potential.saving if view.potential else None for view in views]))
+    return ((*titles, *(("potential",) if most else ())), *zip(*columns, strict=True))
 
 
-def _cells(views: Sequence[PlanView], *, with_potential: bool) -> tuple[str, ...]:
-    ladder, found = summed(views), [view.potential for view in views if view.potential]
-    steps = (ladder.alone, ladder.at_rest, ladder.bound) if ladder else ()
-    told = tuple(monthly(each.cost) for each in steps) or (UNKNOWN,) * 3
-    most = (monthly(sum(each.saving for each in found)) if found else UNKNOWN,) if with_potential else ()
-    nodes, cost = sum(view.totals.nodes for view in views), sum(view.totals.cost for view in views)
-    return (f"{nodes:,}", monthly(cost), *told, *most)
+def _rungs(views: Sequence[PlanView]) -> Iterator[tuple[str, ...]]:
+    """Yield a column for each rung; its sum is what the headline says of it."""
+    whole = summed(views)
+    for rung in ("alone", "at_rest", "bound"):
+        costs = [getattr(view.ladder.ladder, rung).cost if view.ladder else None for view in views]
+        yield _column(costs, LadderMoney(whole).whole_month(getattr(whole, rung)) if whole else None)
+
+
+def _column(amounts: Sequence[int | None], total: int | None = None) -> tuple[str, ...]:
+    """Return what is printed of each cluster and of all; the known ones add up as they are printed."""
+    known = [each for each in amounts if each is not None]
+    if not known:
+        return (UNKNOWN,) * (len(amounts) + 1)
+    parts = iter(monthly_parts(known, total))
+    printed = monthly(sum(known)) if total is None else whole_money(total, of=sum(known))
+    return (*(UNKNOWN if each is None else next(parts) for each in amounts), printed)
 
 
 def _sum(name: str, totals: Sequence[dict[str, Any]]) -> int | float:

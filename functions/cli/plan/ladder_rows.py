@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from functions.cli.format import clock, count, monthly, some, span, yearly
+from functions.cli.format import clock, count, some, span
+from functions.cli.plan.ladder_money import LadderMoney
 from shared.core.forecast.ladder import Ladder, LadderStep, Rung
 from shared.core.reasons import Reason
 
@@ -51,20 +52,21 @@ class LadderRow:
 
 def rows(ladder: Ladder, whose: str) -> tuple[LadderRow, ...]:
     """Return a row for each rung; `whose` are the settings at rest."""
-    return tuple(_row(step, whose) for step in ladder.steps)
+    money = LadderMoney(ladder)
+    return tuple(_row(step, whose, money) for step in ladder.steps)
 
 
 def headline(ladder: Ladder, whose: str, now: datetime) -> str:
     """Return what a reader keeps: now, the autoscaler alone, the policy at rest, and what that saves."""
     first, alone, rest = ladder.now, ladder.alone, ladder.at_rest
     by = f" by {clock(ladder.by, now)} UTC" if ladder.by else ""
-    saved = f"{monthly(first.cost - rest.cost)} a month ({yearly(first.cost - rest.cost)} a year)"
-    beyond = alone.cost - rest.cost
-    other = f"{monthly(abs(beyond))} {'more' if beyond > 0 else 'less'} than by the autoscaler alone"
+    money, beyond = LadderMoney(ladder), alone.cost - rest.cost
+    saved = f"{money.saved_month(rest)} a month ({money.saved_year(rest)} a year)"
+    other = f"{money.between_months(alone, rest)} {'more' if beyond > 0 else 'less'} than by the autoscaler alone"
     return (
-        f"{count(first.nodes, 'node')} for {monthly(first.cost)} a month now; the autoscaler alone comes to "
-        f"{alone.nodes:,} for {monthly(alone.cost)}, {whose} at rest to {rest.nodes:,} for "
-        f"{monthly(rest.cost)}{by}. Saved: {saved}, {other if beyond else 'no more than by the autoscaler alone'}."
+        f"{count(first.nodes, 'node')} for {money.month(first)} a month now; the autoscaler alone comes to "
+        f"{alone.nodes:,} for {money.month(alone)}, {whose} at rest to {rest.nodes:,} for "
+        f"{money.month(rest)}{by}. Saved: {saved}, {other if beyond else 'no more than by the autoscaler alone'}."
     )
 
 
@@ -100,8 +102,8 @@ def _rounded(length: timedelta) -> timedelta:
     return timedelta(minutes=-(-length // timedelta(minutes=1)))
 
 
-def _row(step: LadderStep, whose: str) -> LadderRow:
+def _row(step: LadderStep, whose: str, money: LadderMoney) -> LadderRow:
     title = f"  + {wish(step)}" if step.wish else _TITLES[step.rung]
     each = f"{step.evictions / step.gone:.1f}" if step.gone else "-"
-    money = monthly(step.cost), yearly(step.cost)
-    return LadderRow(title.format(whose=whose), f"{step.nodes:,}", *money, each, relaxed=bool(step.wish))
+    cells = f"{step.nodes:,}", money.month(step), money.year(step), each
+    return LadderRow(title.format(whose=whose), *cells, relaxed=bool(step.wish))

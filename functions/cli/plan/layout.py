@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from functions.cli.format import percent
+from functions.cli.format import monthly, percent
 from functions.cli.plan.view import NodeView
 
 GAP: Final = 2
@@ -18,14 +18,16 @@ LEAST_ABOUT: Final = 20
 """Narrower than this a pod's name would hardly ever fit."""
 LEAST_NAME: Final = 12
 
+COST: Final = "cost/mo"
 _KEYS: Final = (
+    ("node", "pool", "cpu", "mem", COST, "go?", "verdict", "reason", "when (UTC)"),
     ("node", "pool", "cpu", "mem", "go?", "verdict", "reason", "when (UTC)"),
     ("node", "pool", "cpu", "mem", "go?", "reason", "when (UTC)"),
     ("short", "pool", "cpu", "mem", "go?", "reason", "when (UTC)"),
     ("tail", "pool", "cpu", "mem", "go?", "reason", "when (UTC)"),
     ("short", "cpu", "mem", "go?", "reason", "when (UTC)"),
 )
-"""The layouts, widest first."""
+"""The layouts, widest first; what nodes are sorted by stays in each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +53,12 @@ class Layout:
         return sum(column.width for column in self.columns) + self.gap * (len(self.columns) - 1)
 
 
-def fit(rows: Sequence[NodeView], width: int | None) -> Layout:
-    """Return the layout that says most in so many characters; None = a file, which has room for all."""
-    layouts = _layouts(rows)
+def fit(rows: Sequence[NodeView], width: int | None, *, by_cost: bool = False) -> Layout:
+    """Return the layout that says most in so many characters; None = a file, which has room for all.
+
+    `by_cost` = the nodes are sorted by it, so that it is shown whatever else has to go.
+    """
+    layouts = _layouts(rows, by_cost=by_cost)
     longest, shorter = (max(len(row.about[min(place, len(row.about) - 1)]) for row in rows) for place in (0, 1))
     if width is None:
         return _with_about(layouts[0], rows, max(len(ABOUT), longest))
@@ -74,7 +79,7 @@ def _without_whole_cause(layouts: Sequence[Layout], rows: Sequence[NodeView], wi
     return next(fitting, None) or _folded(tightest, width)
 
 
-def _layouts(rows: Sequence[NodeView]) -> list[Layout]:
+def _layouts(rows: Sequence[NodeView], *, by_cost: bool) -> list[Layout]:
     shared = shared_beginning([row.name for row in rows])
     by_pool: dict[str, list[str]] = {}
     for row in rows:
@@ -82,7 +87,15 @@ def _layouts(rows: Sequence[NodeView]) -> list[Layout]:
     tails = {pool: shared_beginning(names) for pool, names in by_pool.items()}
     columns = _columns(rows, shared, tails)
     lost = {"short": {"": shared} if shared else {}, "tail": {pool: each for pool, each in tails.items() if each}}
-    return [Layout(tuple(columns[key] for key in keys if key in columns), lost.get(keys[0], {})) for keys in _KEYS]
+    chosen = [_with_cost(keys) for keys in _KEYS] if by_cost else _KEYS
+    return [Layout(tuple(columns[key] for key in keys if key in columns), lost.get(keys[0], {})) for keys in chosen]
+
+
+def _with_cost(keys: tuple[str, ...]) -> tuple[str, ...]:
+    if COST in keys:
+        return keys
+    at = keys.index("mem") + 1
+    return (*keys[:at], COST, *keys[at:])
 
 
 def _columns(rows: Sequence[NodeView], shared: str, tails: Mapping[str, str]) -> dict[str, Column]:
@@ -93,6 +106,7 @@ def _columns(rows: Sequence[NodeView], shared: str, tails: Mapping[str, str]) ->
         "pool": _column("pool", rows, lambda row: row.decision.pool or "-"),
         "cpu": _column("cpu", rows, lambda row: percent(row.decision.cpu_ratio), right=True),
         "mem": _column("mem", rows, lambda row: percent(row.decision.memory_ratio), right=True),
+        COST: _column(COST, rows, lambda row: monthly(row.decision.cost), right=True),
         "go?": _column("go?", rows, lambda row: "yes" if row.could_go else ""),
         "verdict": _column("verdict", rows, lambda row: row.verdict),
         "reason": _column("reason", rows, lambda row: row.reason),

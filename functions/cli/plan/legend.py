@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from functions.cli.format import some
 from functions.cli.plan.sentences import IN_FLIGHT, of_reason
 from shared.core.planning.plan import NodeDecision, Plan, Verdict
-from shared.core.reasons import Blocker, PodBlock, Unremovable
+from shared.core.reasons import PodBlock, Unremovable
 
 
 class WordKind(StrEnum):
@@ -40,9 +41,21 @@ class LegendEntry:
     word: str
     sentence: str
     nodes: int
-    objects: tuple[str, ...] = ()
+    about: tuple[tuple[str, str], ...] = ()
+    """Each object with its detail, which may be empty."""
     kind: WordKind = WordKind.NODE
     cost: int = 0
+
+    @property
+    def objects(self) -> tuple[str, ...]:
+        return tuple(_with_detail(*each) for each in self.about)
+
+    def some_objects(self, most: int) -> str:
+        """Return the first objects and how many more there are; a detail that all of them share is said once."""
+        details = {detail for _, detail in self.about}
+        if len(details) > 1 or len(self.about) == 1:
+            return some(self.objects, most)
+        return _with_detail(some([name for name, _ in self.about], most), *details)
 
 
 def legend(plan: Plan) -> tuple[LegendEntry, ...]:
@@ -73,17 +86,17 @@ def _keys(decision: NodeDecision) -> Iterator[tuple[WordKind, str]]:
 def _entry(kind: WordKind, word: str, own: list[NodeDecision]) -> LegendEntry:
     said = [each for decision in own for each in decision.blockers if each.reason.value == word]
     cost = sum(each.cost for each in own)
-    return LegendEntry(word, of_reason(word, said), len(own), _objects(word, own), kind, cost)
+    return LegendEntry(word, of_reason(word, said), len(own), _about(word, own), kind, cost)
 
 
-def _objects(word: str, own: Iterable[NodeDecision]) -> tuple[str, ...]:
+def _about(word: str, own: Iterable[NodeDecision]) -> tuple[tuple[str, str], ...]:
     """Return what the word is about, each once; pods stand with their own reasons."""
     if word == Unremovable.BLOCKED_BY_POD.value:
         return ()
     dearest = sorted(own, key=lambda each: (-each.cost, each.name))
     said = (each for decision in dearest for each in decision.blockers if each.reason.value == word and each.object)
-    return tuple(dict.fromkeys(map(_about, said)))
+    return tuple(dict.fromkeys((each.object, each.detail) for each in said))
 
 
-def _about(blocker: Blocker) -> str:
-    return f"{blocker.object} ({blocker.detail})" if blocker.detail else blocker.object
+def _with_detail(name: str, detail: str = "") -> str:
+    return f"{name} ({detail})" if detail else name

@@ -6,11 +6,11 @@ The same view as the table's and the JSON's. Must not decide anything.
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from functions.cli.format import count, moment, monthly, percent, some
+from functions.cli.format import count, moment, monthly, percent
 from functions.cli.plan.asked import AskedNodes, shown
 from functions.cli.plan.blocker_table import HEADINGS
 from functions.cli.plan.legend import HOLDING, WordKind
-from functions.cli.plan.pool_table import columns, name_of
+from functions.cli.plan.pool_columns import columns, name_of, rows
 from functions.cli.plan.view import NodeView, PlanView
 
 _RIGHT: Final = "--:"
@@ -55,28 +55,28 @@ def _ladder(view: PlanView) -> Iterator[str]:
 
 
 def _pools(view: PlanView) -> str:
-    given = columns(view)
+    pools = rows(view)
+    given = columns(view, pools)
     titles = ("pool", "nodes", "cpu", "memory", *(each.title for each in given))
-    rows = [*view.pools, view.whole] if len(view.pools) > 1 else view.pools
     return _table(titles, (
         (name_of(row), f"{row.nodes:,}", percent(row.cpu_ratio), percent(row.memory_ratio),
          *(each.cell(row) for each in given))
-        for row in rows
+        for row in pools
     ))  # fmt: skip
 
 
 def _nodes(nodes: Sequence[NodeView]) -> str:
-    titles = ("node", "pool", "verdict", "reason", "because of", "cpu", "memory", "when (UTC)")
+    titles = ("node", "pool", "verdict", "reason", "because of", "cpu", "memory", "cost/mo", "when (UTC)")
     return _table(titles, (
         (node.name, node.decision.pool, node.verdict, node.reason, node.about[0], percent(node.decision.cpu_ratio),
-         percent(node.decision.memory_ratio), node.when)
+         percent(node.decision.memory_ratio), monthly(node.decision.cost), node.when)
         for node in nodes
     ))  # fmt: skip
 
 
 def _held(view: PlanView, kind: WordKind) -> str:
     rows = (
-        (each.word, each.sentence, some(each.objects, _OBJECTS), f"{each.nodes:,}", monthly(each.cost))
+        (each.word, each.sentence, each.some_objects(_OBJECTS), f"{each.nodes:,}", monthly(each.cost))
         for each in view.legend
         if each.kind is kind
     )

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from functions.cli.format import count
+from functions.cli.options import Sort
 from functions.cli.plan.asked import Shown
 from functions.cli.plan.layout import Layout, fit
 from functions.cli.plan.view import VerdictGroup
@@ -31,7 +32,8 @@ def show(console: Console, given: Shown) -> None:
     if not given.nodes:
         console.print("No node is like that.")
         return
-    layout = fit(given.nodes, console.width if console.is_terminal else None)
+    width = console.width if console.is_terminal else None
+    layout = fit(given.nodes, width, by_cost=given.sort is Sort.COST)
     if layout.prefixes:
         console.print(f"Names of nodes begin with {_lost(layout.prefixes)}\n")
     for number, group in enumerate(given.groups):

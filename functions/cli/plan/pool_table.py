@@ -1,9 +1,10 @@
-"""The pools of a plan: how many nodes, how full, what they cost, how many go, wait and stay; the sum below.
+"""The pools of a plan on a terminal: how many nodes, how full, what they cost, how many go, wait and stay.
 
+No figure is ever cut: bars get narrower, titles shorter, a pool's name gives way, and at the end verdicts are left out.
 Must not count: the view holds the sums.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -11,88 +12,81 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from functions.cli.format import monthly
 from functions.cli.plan.gauge import FIGURE, gauge
+from functions.cli.plan.pool_columns import PoolColumn, columns, name_of, rows
 from functions.cli.plan.view import PlanView
-from shared.core.planning.plan import Verdict
-from shared.core.planning.pool_summaries import GOING, PoolSummary
+from shared.core.planning.pool_summaries import PoolSummary
 
-ALL: Final = "all pools"
 BARS: Final = (16, 12, 10, 8, 6, 4)
 """The widths of a bar, the widest that fits is taken."""
 IN_A_FILE: Final = 10
 GAPS: Final = (2, 1)
 _LEAST_POOL: Final = 16
-_NONE: Final = "-"
-
-
-@dataclass(frozen=True, slots=True)
-class PoolColumn:
-    """One column: its title, its cell of each row, and whether it stays where all of it is zero or room is short."""
-
-    title: str
-    cell: Callable[[PoolSummary], str]
-    style: str = ""
-    needed: bool = False
+"""So much of a pool's name stays."""
+_MEMORY: Final = ("memory", "mem")
 
 
 @dataclass(frozen=True, slots=True)
 class PoolLayout:
-    """What fits: the columns, the width of the two bars, and the blanks between columns."""
+    """What fits: the columns, the width of the two bars, the blanks between columns, and whether titles are short."""
 
     columns: tuple[PoolColumn, ...]
     bar: int
     gap: int
+    name: int
+    short: bool = False
+
+    def titles(self) -> tuple[str, ...]:
+        return tuple(each.short if self.short else each.title for each in self.columns)
+
+    @property
+    def memory(self) -> str:
+        return _MEMORY[self.short]
 
 
-def columns(view: PlanView) -> tuple[PoolColumn, ...]:
-    """Return the columns besides name and bars, without those that say nothing of any pool."""
-    could, rest = view.potential is not None, view.ladder is not None
-    found = (
-        PoolColumn("order", lambda pool: _count(pool, *GOING), "bold green", needed=not (could or rest)),
-        PoolColumn("in flight", lambda pool: _count(pool, Verdict.IN_FLIGHT), "cyan"),
-        PoolColumn("waiting", lambda pool: _count(pool, Verdict.WAITING), "yellow"),
-        PoolColumn("keep", lambda pool: _count(pool, Verdict.KEEP)),
-        PoolColumn("cost/mo", lambda pool: monthly(pool.cost), needed=True),
-        PoolColumn("saved/mo", lambda pool: _money(pool.saving), "bold green", needed=not (could or rest)),
-        PoolColumn("goes", lambda pool: f"{pool.rest_go:,}" if pool.rest_go else _NONE, "bold green", needed=rest),
-        PoolColumn("at rest/mo", lambda pool: _saved(pool.rest_save), "bold green", needed=rest),
-        PoolColumn("could go", lambda pool: f"{pool.could_go:,}" if pool.could_go else _NONE, needed=could),
-        PoolColumn("could/mo", lambda pool: _money(pool.could_save), needed=could),
-    )
-    return tuple(each for each in found if each.needed or each.cell(view.whole) != _NONE)
-
-
-def show(console: Console, view: PlanView) -> None:
-    """Print one line for each pool, and one for all of them where there are several."""
-    rows = [*view.pools, view.whole] if len(view.pools) > 1 else list(view.pools)
-    given = columns(view)
-    layout = fit(rows, given, console.width) if console.is_terminal else PoolLayout(given, IN_A_FILE, max(GAPS))
+def show(console: Console, view: PlanView, most: int | None = None) -> None:
+    """Print one line for each pool, and one for all of them where there are several; `most` = so many pools at most."""
+    given = rows(view, most)
+    found = columns(view, given)
+    longest = _longest(given)
+    whole = PoolLayout(found, IN_A_FILE, max(GAPS), longest)
+    layout = fit(given, found, console.width) if console.is_terminal else whole
     table = Table(box=None, pad_edge=False, padding=(0, layout.gap, 0, 0), header_style="bold")
-    table.add_column("pool", overflow="ellipsis", no_wrap=True)
+    table.add_column("pool", overflow="ellipsis", no_wrap=True, max_width=layout.name)
     table.add_column("nodes", justify="right", no_wrap=True)
-    for title in ("cpu", "memory"):
+    for title in ("cpu", layout.memory):
         table.add_column(title, no_wrap=True)
-    for column in layout.columns:
-        table.add_column(column.title, justify="right", no_wrap=True)
-    for row in rows:
+    for title in layout.titles():
+        table.add_column(title, justify="right", no_wrap=True)
+    for row in given:
         cells = _cells(row, layout, plain=console.options.ascii_only)
         table.add_row(*cells, style="bold" if row.pool is None else "")
     console.print(table)
 
 
-def fit(rows: Sequence[PoolSummary], given: Sequence[PoolColumn], width: int) -> PoolLayout:
-    """Return the widest bars with which all fits, one verdict left out for them; then none, and fewer verdicts."""
-    spare = [each for each in given if not each.needed]
-    chosen = [tuple(each for each in given if each not in spare[:out]) for out in range(len(spare) + 1)]
-    with_bars = (PoolLayout(each, bar, gap) for each in chosen[:2] for bar in BARS for gap in GAPS)
-    without = (PoolLayout(each, 0, gap) for each in chosen for gap in GAPS)
-    fitting = (each for each in (*with_bars, *without) if _width(rows, each, width) <= width)
-    return next(fitting, PoolLayout(chosen[-1], 0, min(GAPS)))
+def fit(given: Sequence[PoolSummary], found: Sequence[PoolColumn], width: int) -> PoolLayout:
+    """Return the layout that says most in so many characters."""
+    least = None
+    for least in _layouts(given, found):
+        if _width(given, least) <= width:
+            break
+    return least or PoolLayout(tuple(found), 0, min(GAPS), _LEAST_POOL, short=True)
 
 
-def name_of(pool: PoolSummary) -> str:
-    return ALL if pool.pool is None else pool.pool or "no pool"
+def _layouts(given: Sequence[PoolSummary], found: Sequence[PoolColumn]) -> Iterator[PoolLayout]:
+    """Yield layouts, the one that says most first."""
+    spare = [each for each in found if not each.needed]
+    longest = _longest(given)
+    for name in dict.fromkeys((longest, min(longest, _LEAST_POOL))):
+        for bars, short in ((BARS, False), (BARS, True), ((0,), False), ((0,), True)):
+            yield from (PoolLayout(tuple(found), bar, gap, name, short) for bar in bars for gap in GAPS)
+    for out in range(1, len(spare) + 1):
+        chosen = tuple(each for each in found if each not in spare[:out])
+        yield from (PoolLayout(chosen, bar, min(GAPS), min(longest, _LEAST_POOL), short=True) for bar in (4, 0))
+
+
+def _longest(given: Sequence[PoolSummary]) -> int:
+    return max(len("pool"), *(len(name_of(row)) for row in given))
 
 
 def _cells(row: PoolSummary, layout: PoolLayout, *, plain: bool) -> list[Text]:
@@ -101,22 +95,12 @@ def _cells(row: PoolSummary, layout: PoolLayout, *, plain: bool) -> list[Text]:
     return [Text(name_of(row)), Text(f"{row.nodes:,}"), *map(Text, bars), *figures]
 
 
-def _width(rows: Sequence[PoolSummary], layout: PoolLayout, width: int) -> int:
-    """Return the characters of a line; a pool's name may be cut where it takes more than its share."""
-    cells = [max(len(each.title), *(len(each.cell(row)) for row in rows)) for each in layout.columns]
-    names = min(max(len(name_of(row)) for row in rows), max(_LEAST_POOL, width // 5))
-    bars = layout.bar + FIGURE + max(layout.bar + FIGURE, len("memory"))
-    return names + len("nodes") + bars + sum(cells) + layout.gap * (len(cells) + 3)
-
-
-def _count(pool: PoolSummary, *verdicts: Verdict) -> str:
-    found = sum(pool.verdicts.get(each, 0) for each in verdicts)
-    return f"{found:,}" if found else _NONE
-
-
-def _saved(amount: int) -> str:
-    return f"-{monthly(amount)}" if amount else _NONE
-
-
-def _money(amount: int) -> str:
-    return monthly(amount) if amount else _NONE
+def _width(given: Sequence[PoolSummary], layout: PoolLayout) -> int:
+    """Return the characters of a line."""
+    cells = [
+        max(len(title), *(len(column.cell(row)) for row in given))
+        for title, column in zip(layout.titles(), layout.columns, strict=True)
+    ]
+    nodes = max(len("nodes"), *(len(f"{row.nodes:,}") for row in given))
+    bars = layout.bar + FIGURE + max(layout.bar + FIGURE, len(layout.memory))
+    return layout.name + nodes + bars + sum(cells) + layout.gap * (len(cells) + 3)

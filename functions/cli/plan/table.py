@@ -14,14 +14,12 @@ from functions.cli.plan import blocker_table, ladder_table, node_table, pool_tab
 from functions.cli.plan.asked import AskedNodes, shown
 from functions.cli.plan.layout import GAP
 from functions.cli.plan.notes import show_notes
+from functions.cli.plan.sum_detail import DETAILS, SumDetail
 from functions.cli.plan.view import PlanView
 
 SUM: Final = AskedNodes()
 PARTIAL: Final = "Partial, every figure below: the nodes hold more pods than the dump has."
-HINT: Final = (
-    "--nodes lists each node (--pool, --only, --sort, --top choose); ebb explain NODE says all about one; "
-    "ebb why-not says which single change would free most."
-)
+HINT: Final = "More: --nodes (each of them), ebb explain NODE, ebb why-not (what to change)."
 
 
 def show(console: Console, view: PlanView, asked: AskedNodes = SUM) -> None:
@@ -31,6 +29,44 @@ def show(console: Console, view: PlanView, asked: AskedNodes = SUM) -> None:
         BadInput: a pool was asked for that the cluster does not have.
     """
     chosen = shown(view, asked)
+    if asked.lists_nodes:
+        _begin(console, view)
+        if view.nodes:
+            pool_table.show(console, view)
+            console.print()
+            node_table.show(console, chosen)
+            blocker_table.show(console, view.legend)
+            console.print()
+            console.print(view.summary)
+    else:
+        _sum(console, view, _detail(console, view))
+
+
+def _detail(console: Console, view: PlanView) -> SumDetail:
+    """Return the most that fits the screen, a line left for the prompt."""
+    if not console.is_terminal:
+        return DETAILS[0]
+    return next((each for each in DETAILS if _lines(console, view, each) < console.height), DETAILS[-1])
+
+
+def _lines(console: Console, view: PlanView, detail: SumDetail) -> int:
+    with console.capture() as captured:
+        _sum(console, view, detail)
+    return captured.get().count("\n")
+
+
+def _sum(console: Console, view: PlanView, detail: SumDetail) -> None:
+    _begin(console, view)
+    if view.nodes:
+        pool_table.show(console, view, detail.pools)
+        blocker_table.show_first(console, view.legend, detail)
+        console.print()
+        console.print(HINT, style="dim")
+        console.print(view.summary)
+
+
+def _begin(console: Console, view: PlanView) -> None:
+    """Print what comes before the pools: the ladder first, then what it rests on."""
     warnings = tuple(note for note in view.notes if note.startswith(WARNING))
     if view.ladder:
         if warnings:
@@ -40,27 +76,18 @@ def show(console: Console, view: PlanView, asked: AskedNodes = SUM) -> None:
     else:
         show_notes(console, view.notes)
     console.print(_head(view))
-    if not view.nodes:
-        return
-    console.print()
-    if view.partial:
-        console.print(PARTIAL, style="yellow")
-    pool_table.show(console, view)
-    if asked.lists_nodes:
+    if view.nodes:
         console.print()
-        node_table.show(console, chosen)
-    blocker_table.show(console, view.legend, whole=asked.lists_nodes)
-    console.print()
-    if not asked.lists_nodes:
-        console.print(HINT, style="dim")
-    console.print(view.summary)
+        if view.partial:
+            console.print(PARTIAL, style="yellow")
 
 
 def _head(view: PlanView) -> Table:
     head, totals = _grid(), view.totals
     head.add_row("Cluster", f"{view.cluster or 'unknown'}, {moment(view.taken_at)}")
-    head.add_row(f"Nodes{view.mark}", f"{count(totals.nodes, 'node')} with {count(totals.pods, 'pod')}")
-    head.add_row(f"Cost{view.mark}", f"{monthly(totals.cost)} a month ({hourly(totals.cost)} an hour)")
+    cost = f"{monthly(totals.cost)} a month ({hourly(totals.cost)} an hour)"
+    nodes = f"{count(totals.nodes, 'node')} with {count(totals.pods, 'pod')}"
+    head.add_row(f"Nodes{view.mark}", f"{nodes} for {cost}")
     head.add_row(f"This pass{view.mark}", view.saving)
     if view.potential_saving:
         head.add_row(f"Potential{view.mark}", view.potential_saving)

@@ -94,3 +94,14 @@ def test_a_partial_cluster_is_not_summed_up_as_a_whole_one(two: tuple[Path, Path
     assert second.split()[-3:] == ["unknown"] * 3
     assert total.startswith("all (partial)")
     assert headline.startswith("Partial: of 1 of 2 clusters: 60 nodes for $")
+
+
+def test_what_is_printed_of_the_clusters_adds_up_and_agrees_with_the_headline(two: tuple[Path, Path]) -> None:
+    *_, first, second, total, _, headline = ebb(
+        "plan", "--dump", two[0], "--dump", two[1], "--potential"
+    ).stdout.splitlines()
+    rows = [[int(cell[1:].replace(",", "")) for cell in line.split() if cell.startswith("$")]
+            for line in (first, second, total)]  # fmt: skip
+    assert [one + other for one, other in zip(rows[0], rows[1], strict=True)] == rows[2]
+    assert f"for ${rows[2][0]:,} a month now" in headline
+    assert f"for ${rows[2][1]:,}, default settings at rest" in headline

@@ -18,7 +18,7 @@ GOLDEN = Path(__file__).with_name("plan.golden.txt")
 
 def test_the_table_and_each_explanation_are_the_golden_ones() -> None:
     pages = StringIO()
-    console = Console(file=pages, width=100, force_terminal=True, color_system=None)
+    console = Console(file=pages, width=100, height=60, force_terminal=True, color_system=None)
 
     table.show(console, view_of(of_every_kind(), POTENTIAL, ("warning: something is odd.", "Without a policy.")))
     console.print()

@@ -26,14 +26,15 @@ def _titles(layout: Layout) -> list[str]:
     return [column.title for column in layout.columns]
 
 
-FULL = ["node", "pool", "cpu", "mem", "verdict", "reason", "because of", "when (UTC)"]
+WHOLE = ["node", "pool", "cpu", "mem", "cost/mo", "verdict", "reason", "because of", "when (UTC)"]
+FULL = [title for title in WHOLE if title != "cost/mo"]
 
 
 @pytest.mark.parametrize(
     ("expected", "width"),
     [
-        pytest.param(FULL, None, id="a file has room for all"),
-        pytest.param(FULL, 200, id="200 columns"),
+        pytest.param(WHOLE, None, id="a file has room for all"),
+        pytest.param(WHOLE, 200, id="200 columns"),
         pytest.param([title for title in FULL if title != "verdict"], 120, id="120 columns"),
         pytest.param([title for title in FULL if title != "verdict"], 90, id="90 columns"),
         pytest.param([title for title in FULL if title not in {"verdict", "pool"}], 80, id="80 columns"),
@@ -87,3 +88,10 @@ def test_what_stands_in_the_way_fits_its_column(names: list[str], width: int) ->
     for column in fit(rows, width).columns:
         if column.title == "because of":
             assert max(len(column.cell(row)) for row in rows) <= column.width
+
+
+@pytest.mark.parametrize("width", [60, 80, 120, 200])
+def test_what_nodes_are_sorted_by_is_shown_at_every_width(width: int) -> None:
+    layout = fit(_rows([f"{LONG}{number:04x}" for number in range(8)]), width, by_cost=True)
+    assert "cost/mo" in _titles(layout)
+    assert layout.width <= width

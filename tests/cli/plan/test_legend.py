@@ -47,3 +47,11 @@ def test_every_entry_has_a_sentence() -> None:
     ]
     expired = ordered("n1", reason="expired")
     assert all(entry.sentence for entry in legend(plan(*everything, expired, in_flight("n2"))))
+
+
+def test_what_is_true_of_every_object_is_said_once() -> None:
+    same, other = (legend(plan(blocked("n1", "shop/a", "shop/b"), *more))[-1] for more in ((), (busy("n2"),)))
+    assert same.some_objects(1) == "shop/a and 1 more (volume cache)"
+    assert other.some_objects(3) == "shop/a, shop/b (volume cache)"
+    own = legend(plan(decision("n1", Verdict.KEEP, *(Blocker(PodBlock.VOLUMES, f"shop/{at}", at) for at in "ab"))))[-1]
+    assert own.some_objects(3) == "shop/a (a), shop/b (b)"

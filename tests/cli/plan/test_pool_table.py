@@ -12,7 +12,7 @@ from functions.cli.plan.gauge import gauge
 from functions.cli.plan.ladder_rows import POLICY
 from functions.cli.plan.view import view_of, with_ladder
 from shared.core.planning.plan import Plan, Potential
-from tests.cli.plan.plans import busy, of_every_kind, plan, some_ladder
+from tests.cli.plan.plans import busy, of_every_kind, plan, some_ladder, waiting
 
 
 def _shown(given: Plan, width: int, *names: str) -> list[str]:
@@ -78,3 +78,25 @@ def test_both_bars_are_drawn_at(width: int) -> None:
 def test_no_line_is_wider_than_the_terminal(pools: list[str], width: int) -> None:
     given = plan(*(busy(f"n{number}", pool=pool) for number, pool in enumerate(pools)))
     assert max(map(len, _shown(given, width, "n0"))) <= width
+
+
+@pytest.mark.parametrize("names", [("n0",), ()])
+@pytest.mark.parametrize("width", [80, 120])
+def test_no_verdict_and_no_figure_is_cut_at(width: int, names: tuple[str, ...]) -> None:
+    long = ("backend-pool-v2", "highmem-pool-europe")
+    given = plan(*(kind(f"n{at}", pool=long[at % 2], cost=10**6) for at in range(8) for kind in (busy, waiting)))
+    pages, view = StringIO(), view_of(given, Potential(names, 10**6) if names else None)
+    shown = with_ladder(view, replace(some_ladder(), gone=frozenset({"n0"})), POLICY)
+    pool_table.show(Console(file=pages, width=width, force_terminal=True, color_system=None), shown)
+    head, *rows = pages.getvalue().splitlines()
+    assert "wait" in head
+    assert not any("…" in cell for row in rows for cell in row.split()[1:])
+    assert all("$" in row for row in rows)
+
+
+def test_what_is_printed_of_the_pools_adds_up_to_what_is_printed_of_all() -> None:
+    given = plan(*(busy(f"n{at}", pool=f"p{at}", cost=73_773) for at in range(7)))
+    rows = [line.split() for line in _shown(given, 120)[1:]]
+    cost = [int(row[-2].strip("$").replace(",", "")) for row in rows]
+    assert sum(cost[:-1]) == cost[-1]
+    assert len(set(cost[:-1])) == 2

@@ -4,10 +4,11 @@ import pytest
 from rich.console import Console
 
 from functions.cli.plan.asked import EVERY_NODE, AskedNodes
-from functions.cli.plan.table import show
-from functions.cli.plan.view import view_of
+from functions.cli.plan.ladder_rows import POLICY
+from functions.cli.plan.table import SUM, show
+from functions.cli.plan.view import view_of, with_ladder
 from shared.core.planning.plan import Plan, Potential
-from tests.cli.plan.plans import blocked, busy, of_every_kind, plan, waiting
+from tests.cli.plan.plans import blocked, busy, of_every_kind, plan, some_ladder, waiting
 
 
 def _shown(
@@ -45,10 +46,10 @@ def test_no_line_is_wider_than_the_terminal(width: int) -> None:
     "expected",
     [
         pytest.param("6 nodes with 120 pods", id="nodes and pods"),
-        pytest.param("$438 a month ($0.60 an hour)", id="what the cluster costs"),
+        pytest.param("6 nodes with 120 pods for $438 a month ($0.60 an hour)", id="what the cluster costs"),
         pytest.param("$73 a month by 1 order (dry run: nothing is ordered)", id="what would be saved"),
         pytest.param("local_storage", id="what the pods say"),
-        pytest.param("shop/cart-0 (volume cache), shop/cart-1", id="which pods say it"),
+        pytest.param("shop/cart-0, shop/cart-1 (volume cache)", id="which pods say it"),
         pytest.param("would order: 1, in flight: 1, waiting: 1, keep: 3", id="the sum"),
     ],
 )
@@ -62,14 +63,37 @@ def test_the_potential_is_said_above_and_marked_at_each_node() -> None:
     assert [line.split()[0] for line in shown.splitlines() if "yes" in line] == ["n1"]
 
 
-@pytest.mark.parametrize("width", [80, 120, 200])
-def test_five_hundred_nodes_of_ten_pools_fit_a_screen_unless_they_are_asked_for(width: int) -> None:
+NOTES = ("A note that is as long as those are that say what a plan of a dump rests on, and what is not known.",) * 5
+
+
+def _five_hundred(width: int, height: int, *, terminal: bool = True) -> list[str]:
+    """Return what is printed of 500 nodes of ten pools with a whole ladder and five notes."""
     names = [f"gke-prod-europe-west4-pool-1a2b3c4d-{number:04x}" for number in range(500)]
     rows = [blocked(name, f"shop/cart-{name[-4:]}", pool=f"pool-{int(name[-4:], 16) % 10}") for name in names]
-    shown = _shown(plan(*rows), width, asked=AskedNodes()).splitlines()
-    assert len(shown) <= 40
+    pages = StringIO()
+    console = Console(file=pages, width=width, height=height, force_terminal=terminal, color_system=None)
+    show(console, with_ladder(view_of(plan(*rows), Potential(tuple(names[:40])), NOTES), some_ladder(), POLICY), SUM)
+    return pages.getvalue().splitlines()
+
+
+@pytest.mark.parametrize(("width", "height"), [(80, 50), (120, 45), (200, 40)])
+def test_five_hundred_nodes_of_ten_pools_fit_a_screen_unless_they_are_asked_for(width: int, height: int) -> None:
+    shown = _five_hundred(width, height)
+    assert len(shown) < height
     assert max(map(len, shown)) <= width
-    assert not any(name[-4:] in line for name in names[1:] for line in shown if "…" in line)
+
+
+def test_what_has_no_room_is_one_row_and_its_money_is_counted() -> None:
+    shown = _five_hundred(120, 45)
+    rows = [line for line in shown if line.startswith(("pool-", "all pools")) or "more pools" in line]
+    *pools, whole = (next(int(each[1:].replace(",", "")) for each in line.split() if each[0] == "$") for line in rows)
+    assert sum(pools) == whole
+    assert any("more pools" in line for line in rows)
+
+
+def test_a_high_screen_and_a_file_have_room_for_every_pool() -> None:
+    for shown in (_five_hundred(120, 90), _five_hundred(120, 10, terminal=False)):
+        assert sum(line.startswith("pool-") for line in shown) == 10
 
 
 def test_a_file_is_told_the_bars_of_each_pool_and_of_all() -> None:
