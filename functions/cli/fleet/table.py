@@ -16,8 +16,10 @@ from functions.cli.fleet.view import FleetView
 from functions.cli.plan import blocker_table
 from functions.cli.plan.layout import GAP
 from functions.cli.plan.notes import show_notes
+from functions.cli.plan.sum_detail import DETAILS
 
 _INDENT: Final = 2
+_ROOM_FOR_OBJECTS: Final = 100
 _LEFT: Final = (0, 6)
 """The columns of words; figures stand to the right."""
 
@@ -31,7 +33,8 @@ def show(console: Console, view: FleetView, top: int | None) -> None:
         _print(console, row, widths)
     if len(view.rows) > 1:
         _print(console, FleetLine(whole), widths, "bold")
-    blocker_table.show(console, [each.as_entry for each in view.holds], whole=False)
+    detail = DETAILS[0] if not console.is_terminal or console.width >= _ROOM_FOR_OBJECTS else DETAILS[1]
+    blocker_table.show_first(console, [each.as_entry for each in view.holds], detail)
     console.print()
     show_notes(console, view.notes)
     if view.headline:

@@ -88,7 +88,7 @@ class FleetHold:
     @property
     def as_entry(self) -> LegendEntry:
         """Return it as the plan's table of blockers takes it: what it is about are the clusters."""
-        return replace(self.entry, objects=self.clusters_in_words)
+        return replace(self.entry, about=tuple((each, "") for each in self.clusters_in_words))
 
 
 @dataclass(frozen=True)
