@@ -41,6 +41,9 @@ class LadderMoney:
         """Return by how much a month of the one differs from one of the other, without a sign."""
         return whole_money(abs(self._saved_month(one) - self._saved_month(other)), of=abs(one.cost - other.cost))
 
+    def between_years(self, one: LadderStep, other: LadderStep) -> str:
+        return whole_money(abs(self._saved_year(one) - self._saved_year(other)), of=abs(one.cost - other.cost))
+
     def _saved_month(self, step: LadderStep) -> int:
         return _month(self._now - step.cost)
 

@@ -5,10 +5,11 @@ Beside what is printed stand whole micro-dollars an hour, for lengths of bars. M
 
 from typing import Any, Final
 
-from functions.cli.format import count, monthly, percent, some, yearly
+from functions.cli.format import count, monthly, monthly_parts, percent, some
 from functions.cli.plan.blocker_table import HEADINGS
+from functions.cli.plan.ladder_money import LadderMoney
 from functions.cli.plan.legend import HOLDING, LegendEntry
-from functions.cli.plan.pool_table import ALL
+from functions.cli.plan.pool_columns import ALL
 from functions.cli.remedies import REMEDIES
 from functions.cli.report.material import Material
 from shared.core.forecast.ladder import Ladder, LadderStep, Rung
@@ -38,12 +39,12 @@ def key_figures(material: Material) -> list[dict[str, Any]]:
     if ladder is None:
         return []
     first, alone, rest = ladder.now, ladder.alone, ladder.at_rest
-    saved = first.cost - rest.cost
+    money, saved = LadderMoney(ladder), first.cost - rest.cost
     each = f"{rest.evictions / rest.gone:.1f} for each node that goes" if rest.gone else "no node goes"
     return [
-        _figure("Now, a month", monthly(first.cost), count(first.nodes, "node")),
-        _figure("The autoscaler alone, a month", monthly(alone.cost), count(alone.nodes, "node")),
-        _figure("Saved in a year", yearly(saved), _beyond(ladder), good=saved > 0),
+        _figure("Now, a month", money.month(first), count(first.nodes, "node")),
+        _figure("The autoscaler alone, a month", money.month(alone), count(alone.nodes, "node")),
+        _figure("Saved in a year", money.saved_year(rest), _beyond(ladder, money), good=saved > 0),
         _figure("Evictions until then", f"{rest.evictions:,}", each),
     ]
 
@@ -74,8 +75,11 @@ def ladder_rows(material: Material) -> list[dict[str, Any]]:
 def pools(material: Material) -> list[dict[str, Any]]:
     """Return a row for each pool, and the sum below where there are several."""
     view = material.view
+    months = (*monthly_parts([each.cost for each in view.pools]), monthly(view.whole.cost))
+    saved = (*monthly_parts([each.rest_save for each in view.pools]), monthly(view.whole.rest_save))
     rows = [*view.pools, view.whole] if len(view.pools) > 1 else list(view.pools)
-    return [_pool(each, known=view.ladder is not None) for each in rows]
+    known = view.ladder is not None
+    return [_pool(each, month, rest if known else None) for each, month, rest in zip(rows, months, saved, strict=False)]
 
 
 def blockers(material: Material) -> list[dict[str, Any]]:
@@ -102,11 +106,12 @@ def _capital(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}"
 
 
-def _beyond(ladder: Ladder) -> str:
+def _beyond(ladder: Ladder, money: LadderMoney) -> str:
     beyond = ladder.alone.cost - ladder.at_rest.cost
     if not beyond:
         return "no more than by the autoscaler alone"
-    return f"{yearly(abs(beyond))} {'more' if beyond > 0 else 'less'} than by the autoscaler alone"
+    told = money.between_years(ladder.alone, ladder.at_rest)
+    return f"{told} {'more' if beyond > 0 else 'less'} than by the autoscaler alone"
 
 
 def _against(ladder: Ladder, step: LadderStep) -> LadderStep:
@@ -115,22 +120,23 @@ def _against(ladder: Ladder, step: LadderStep) -> LadderStep:
 
 
 def _saved(ladder: Ladder, step: LadderStep) -> str:
-    amount = _against(ladder, step).cost - step.cost
-    if step.rung is Rung.NOW or not amount:
+    against = _against(ladder, step)
+    if step.rung is Rung.NOW or against.cost == step.cost:
         return "-"
-    return f"-{monthly(amount)}" if amount > 0 else f"+{monthly(-amount)}"
+    told = LadderMoney(ladder).between_months(against, step)
+    return f"-{told}" if against.cost > step.cost else f"+{told}"
 
 
-def _pool(pool: PoolSummary, *, known: bool) -> dict[str, Any]:
+def _pool(pool: PoolSummary, month: str, saved: str | None) -> dict[str, Any]:
     return {
         "name": ALL if pool.pool is None else pool.pool,
         "sum": pool.pool is None,
         "nodes": pool.nodes,
-        "goes": pool.rest_go if known else None,
+        "goes": None if saved is None else pool.rest_go,
         "cpu": percent(pool.cpu_ratio),
         "memory": percent(pool.memory_ratio),
-        "month": monthly(pool.cost),
-        "saved": monthly(pool.rest_save) if known else None,
+        "month": month,
+        "saved": saved,
     }
 
 
