@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol, TypeVar
 
+from shared.core.cluster.buffers import NO_BUFFERS, Buffers
 from shared.core.cluster.disruption_budget import PodDisruptionBudget
 from shared.core.cluster.node import Node, NodePool
 from shared.core.cluster.pod import Pod
@@ -44,6 +45,8 @@ class ClusterReading:
     """What stands behind the pods' volumes; known, and empty, where no pod has a claim."""
     autoscalers: VerticalAutoscalers = NO_AUTOSCALERS
     """The VerticalPodAutoscalers; none where the cluster has no such kind."""
+    buffers: Buffers = NO_BUFFERS
+    """What capacity buffers hold room for; empty where the cluster has no such kind."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +100,9 @@ class Cluster(Protocol):
 
     def storage(self) -> Storage:
         """Read what stands behind the pods' volumes, consistently; lists that we may not read are named in it."""
+
+    def buffers(self) -> Buffers:
+        """Read the capacity buffers, found by API discovery; lists that we may not read are named in it."""
 
     def take(self, node: Node, order_id: str, since: datetime) -> Node:
         """Cordon and own: `unschedulable`, our taint and our annotation in one patch on the version read.

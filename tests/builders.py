@@ -8,6 +8,7 @@ from typing import Any
 from msgspec import structs
 
 from shared.core.cluster import names
+from shared.core.cluster.buffers import Buffers, CapacityBuffer
 from shared.core.cluster.disruption_budget import PodDisruptionBudget
 from shared.core.cluster.node import Node, NodePool
 from shared.core.cluster.pod import Owner, Pod, PodClass, Volume
@@ -77,6 +78,18 @@ def pod(name: str, *, on: str = "", kind: PodClass | None = None, **changes: Any
     rest = {key: value for key, value in changes.items() if key in own}
     plain = Pod(name=name, uid=f"uid-{name}", spec=spec, node=on, created=NOW - timedelta(hours=1))
     return structs.replace(plain, **rest)
+
+
+def buffer(name: str, replicas: int = 1, **spec: Any) -> CapacityBuffer:
+    """A capacity buffer whose chunks ask for what a pod of these fields would."""
+    ready = spec.pop("ready", None)
+    chunk = pod_class(owner=f"CapacityBuffer/{name}", **{"labels": {}, **spec})
+    return CapacityBuffer(chunk.namespace, name, chunk, replicas, ready)
+
+
+def held(*buffers: CapacityBuffer) -> Buffers:
+    """The buffers of a picture."""
+    return Buffers(buffers)
 
 
 def pdb(name: str, *, allowed: int = 1, namespace: str = "default", **given: Any) -> PodDisruptionBudget:

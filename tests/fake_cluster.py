@@ -9,6 +9,7 @@ from msgspec import structs
 
 from shared.core.cluster import names
 from shared.core.cluster.annotation import holding_order
+from shared.core.cluster.buffers import NO_BUFFERS, Buffers
 from shared.core.cluster.disruption_budget import PodDisruptionBudget
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Phase, Pod
@@ -43,6 +44,7 @@ class FakeCluster:
         self.workloads: dict[str, Workload] = {}
         self.storage_held = NO_CLAIMS
         self.autoscalers_held = NO_AUTOSCALERS
+        self.buffers_held = NO_BUFFERS
         self.namespaces: dict[str, Mapping[str, str]] = {"default": {}, "kube-system": {}}
         self.calls: list[tuple[object, ...]] = []
         self.answers: dict[str, list[Eviction | EbbError]] = {}
@@ -78,6 +80,7 @@ class FakeCluster:
             dict(self.workloads),
             self.storage_held,
             autoscalers=self.autoscalers_held,
+            buffers=self.buffers_held,
         )
 
     def node(self, name: str) -> Node:
@@ -108,6 +111,10 @@ class FakeCluster:
     def storage(self) -> Storage:
         self._called("storage")
         return self.storage_held
+
+    def buffers(self) -> Buffers:
+        self._called("buffers")
+        return self.buffers_held
 
     def take(self, node: Node, order_id: str, since: datetime) -> Node:
         self._called("take", node.name, order_id)

@@ -7,6 +7,7 @@ nodes still stand there cordoned and after they are gone.
 from collections.abc import Collection, Iterable, Mapping
 
 from shared.core.cluster import names
+from shared.core.cluster.buffers import CapacityBuffer
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod, PodClass
 from shared.core.cluster.selectors import PodTerm, SpreadConstraint, tolerated
@@ -34,6 +35,25 @@ def faults(snapshot: Snapshot, moves: Mapping[str, str], drained: Collection[str
         *_conflicts(snapshot, standing, moves),
         *_conflicts(snapshot, gone, moves),
     ]
+
+
+def room_for_chunks(snapshot: Snapshot, buffer: CapacityBuffer, moves: Mapping[str, str], gone: Collection[str]) -> int:
+    """Count the chunks of a buffer, all by itself, that have room once the moves are made; its labels are no matter."""
+    standing = _positions(snapshot, moves)
+    found = 0
+    for node in snapshot.nodes:
+        if not any(_target(buffer.chunk, node, gone)):
+            pods = [pod for pod, at in standing if at.name == node.name]
+            wanted = {**dict(buffer.chunk.requests.amounts), "pods": 1}
+            used = {name: sum(_asked(pod, name, moves) for pod in pods) for name in wanted}
+            found += max(min((node.allocatable.get(name) - used[name]) // wanted[name] for name in wanted), 0)
+    return min(found, buffer.replicas)
+
+
+def _asked(pod: Pod, resource: str, moves: Mapping[str, str]) -> int:
+    if resource == "pods":
+        return 1
+    return (pod.spec.requests if pod.key in moves else pod.requests).get(resource)
 
 
 def _positions(snapshot: Snapshot, moves: Mapping[str, str]) -> list[tuple[Pod, Node]]:

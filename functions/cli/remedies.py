@@ -127,5 +127,8 @@ REMEDIES: Final[Mapping[Reason, str]] = {
     Unremovable.KEPT_AS_DESTINATION: "Wait: it is asked again once those that go in its place are gone, or cannot go.",
     Unremovable.SAVING_TOO_SMALL: "Lower minimumSavingPerEviction of the pool if the node should go all the same.",
     Unremovable.NO_PLACE_FOR_PODS: "Lower requests or loosen constraints of its pods; otherwise the node is needed.",
+    Unremovable.NEEDED_BY_BUFFER: (
+        "Lower replicas or limits of the CapacityBuffer (of a ComputeClass: spec.buffers) if less room is enough."
+    ),
     Unremovable.POOLS_UNKNOWN: "Let the planner's service account read the GKE API (roles/container.viewer).",
 }

@@ -17,7 +17,7 @@ from shared.core.draining.admission import still_reflects
 from shared.core.records.state import ClusterState
 from shared.ports import Ports
 from shared.readings import BudgetsAndUnbound, NodesAndBudgets, StorageReading, WholeSnapshot
-from shared.store.advisory import warn_of_unread_autoscalers, warn_of_unread_storage
+from shared.store.advisory import warn_of_unread_autoscalers, warn_of_unread_buffers, warn_of_unread_storage
 from shared.store.compare_and_set import read_cluster
 from shared.store.snapshots import snapshot_of
 
@@ -69,6 +69,7 @@ def _read(session: DrainSession) -> WholeSnapshot:
     reading = ports.cluster.read()
     warn_of_unread_storage(session.log_event, "drain_step", reading.storage)
     warn_of_unread_autoscalers(session.log_event, "drain_step", reading.autoscalers)
+    warn_of_unread_buffers(session.log_event, "drain_step", reading.buffers)
     return WholeSnapshot(snapshot_of(session.order.cluster, reading, ports.pools.read(), began_at, began_at), state)
 
 

@@ -20,6 +20,7 @@ from shared.store.advisory import (
     deletion_failed_at,
     read_optional,
     warn_of_unread_autoscalers,
+    warn_of_unread_buffers,
     warn_of_unread_storage,
 )
 from shared.store.compare_and_set import read_cluster
@@ -45,6 +46,7 @@ def read_inputs(ports: Ports, settings: Settings, policy: Policy | None, pools: 
     cluster_reading = ports.cluster.read()
     warn_of_unread_storage(ports.log.event, "run_summary", cluster_reading.storage)
     warn_of_unread_autoscalers(ports.log.event, "run_summary", cluster_reading.autoscalers)
+    warn_of_unread_buffers(ports.log.event, "run_summary", cluster_reading.buffers)
     marks, records = _read_marks(ports), _read_records(ports, before)
     _, _, now = read_cluster(ports.state)
     return PassInputs(

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from infra.local.clocks import TimeSource
 from infra.local.machine_types import MachinePool
+from infra.local.scaling.buffers import buffers, chunks
 from infra.local.scaling.client import ApiTransport, Client
 from infra.local.scaling.scale_down import ScaleDown
 from infra.local.scaling.scale_up import ScaleUp
@@ -46,7 +47,16 @@ class Autoscaler:
         now = self._clock.now()
         if now < self.due_at():
             return
-        view = View(self._client.nodes(), self._client.pods(), self._pools, self._client.budgets, self._client.listed)
+        held = buffers(self._client)
+        view = View(
+            self._client.nodes(),
+            self._client.pods(),
+            self._pools,
+            self._client.budgets,
+            self._client.listed,
+            held,
+            chunks(self._client, held),
+        )
         if now < self._next:
             self._down.proceed(view, now)
             return

@@ -39,6 +39,7 @@ _UNREMOVABLE: Final[dict[ReasonGroup, tuple[Unremovable, ...]]] = {
     ReasonGroup.PODS: (Unremovable.BLOCKED_BY_POD,),
     ReasonGroup.ROOM: (
         Unremovable.NO_PLACE_FOR_PODS,
+        Unremovable.NEEDED_BY_BUFFER,
         Unremovable.KEPT_AS_DESTINATION,
         Unremovable.NO_EXCESS,
         Unremovable.TOO_FEW_UNDERUTILIZED,

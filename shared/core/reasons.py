@@ -241,6 +241,10 @@ class Unremovable(Reason):
         "Its pods do not all fit on the remaining nodes.",
         "no.scale.down.node.no.place.to.move.pods",
     )
+    NEEDED_BY_BUFFER = (
+        "needed_by_buffer",
+        "Without the node a capacity buffer would lose room that it has now, and the autoscaler would add a node.",
+    )
     KEPT_AS_DESTINATION = (
         "kept_as_destination",
         "Its room is needed: other nodes, worth more together, go in its place (docs/decisions/choosing.md).",

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Protocol, TypeVar
 
+from shared.core.cluster.buffers import Buffers
 from shared.core.cluster.storage import Storage
 from shared.core.cluster.vertical_autoscaler import VerticalAutoscalers
 from shared.errors import EbbError
@@ -43,6 +44,14 @@ def warn_of_unread_autoscalers(log_event: LogEvent, event: str, autoscalers: Ver
     if not autoscalers.unread:
         return
     what = f"Moved pods may come back larger than is known: Ebb may not list {', '.join(autoscalers.unread)}"
+    log_event(event, f"{what}. Apply infra/rbac.yaml again.", severity="WARNING", reason="advice_missing")
+
+
+def warn_of_unread_buffers(log_event: LogEvent, event: str, buffers: Buffers) -> None:
+    """Say which lists of capacity buffers are there and not ours to read: the room that they hold is not kept."""
+    if not buffers.unread:
+        return
+    what = f"The room of capacity buffers is not kept: Ebb may not list {', '.join(buffers.unread)}"
     log_event(event, f"{what}. Apply infra/rbac.yaml again.", severity="WARNING", reason="advice_missing")
 
 

@@ -39,6 +39,7 @@ def snapshot_of(
         workloads=workloads,
         storage=cluster_reading.storage,
         autoscalers=cluster_reading.autoscalers,
+        buffers=cluster_reading.buffers,
     )
 
 

@@ -38,7 +38,7 @@ def status(code: int, message: str, *, reason: str = "", cause: tuple[str, str] 
     return {"kind": "Status", "code": code, "message": message, "reason": reason, "details": {"causes": causes}}
 
 
-GROUPS = ("/apis/autoscaling.k8s.io",)
+GROUPS = ("/apis/autoscaling.k8s.io", "/apis/autoscaling.x-k8s.io", "/apis/cloud.google.com")
 """The API groups of which a cluster may have kinds."""
 NO_GROUP = Say(404, status(404, "the server could not find the requested resource"))
 

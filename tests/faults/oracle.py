@@ -13,6 +13,7 @@ from infra.local.scheduling.disks import disks_of
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.state import PoolMarks, Run
 from tests.faults import ebb_actions
+from tests.faults.bought_back import BoughtBack
 from tests.faults.excuses import Excuse, Excuses
 from tests.faults.grants import Grants
 from tests.faults.installation import Installation
@@ -70,6 +71,7 @@ def _of_the_record(end: Installation, excuses: Excuses, places: WaitingTimes) ->
         WaysOut(end.objects, end.returning, disks_of(end.cloud.world.store.all)),
         end.begun,
     )
+    bought = BoughtBack(end.acted_at, buffers=bool(end.cloud.world.store.all("capacitybuffers")))
     cluster = ReplayedCluster()
     for entry, cluster in moments(end.cloud.world.record.entries):
         for fault in chain(
@@ -79,6 +81,7 @@ def _of_the_record(end: Installation, excuses: Excuses, places: WaitingTimes) ->
             places.of(entry, cluster),
             proofs.of(entry, cluster),
             requests.of(entry, cluster),
+            bought.of(entry, cluster),
         ):
             yield f"{cluster.at - end.begun:.1f} s: {fault}"
     cluster.at = end.clock.now()

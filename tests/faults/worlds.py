@@ -188,6 +188,37 @@ def with_a_disk() -> Setting:
     return setting("with a disk", [web, db], limits=Limits(disk_moves=90.0), manifests=disk("data"), enabled=False)
 
 
+def spare_room(name: str, chunks: int, cpu: int) -> tuple[dict[str, Any], ...]:
+    """A capacity buffer as its controller leaves it, and its template."""
+    container = {"name": "main", "resources": {"requests": {"cpu": f"{cpu}m", "memory": "256Mi"}}}
+    body = {"metadata": {"labels": {"app": name}}, "spec": {"containers": [container]}}
+    status = {"podTemplateRef": {"name": name}, "replicas": chunks, "readyReplicas": chunks}
+    return (
+        {"kind": "PodTemplate", "metadata": {"name": name}, "template": body},
+        {"kind": "CapacityBuffer", "metadata": {"name": name}, "spec": {"podTemplateRef": {"name": name}},
+         "status": status},
+    )  # fmt: skip
+
+
+@cache
+def with_buffers() -> tuple[Setting, ...]:
+    """Worlds in which part of the room is held by capacity buffers, and an autoscaler that deletes empty nodes alone.
+
+    Each could go further without its buffer, and the autoscaler would then buy a node back.
+    """
+    web = workload("web", [0, 1, 2, 3, 4], pdb={"maxUnavailable": 1})
+    few = Limits(minimum_nodes=1, pool_minimum=0)
+    reaper: dict[str, Any] = {"threshold": 0.0}
+    compute_class = {"kind": "ComputeClass", "metadata": {"name": "plain"}, "spec": {}}
+    return (
+        setting("a buffer of two chunks", [web], limits=few, manifests=spare_room("spare", 2, 1200), **reaper),
+        setting("a buffer of one chunk", [web, workload("api", [1], cpu=300)], limits=few,
+                manifests=(*spare_room("spare", 1, 1400), compute_class), **reaper),
+        setting("a buffer of crumbs", [web, workload("api", [3, 4])], limits=few,
+                manifests=spare_room("spare", 12, 200), **reaper),
+    )  # fmt: skip
+
+
 @cache
 def drawn(seed: int) -> Setting:
     """A world drawn from a seed."""

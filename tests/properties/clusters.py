@@ -5,6 +5,7 @@ from operator import add
 
 from hypothesis import strategies as st
 
+from shared.core.cluster.buffers import CapacityBuffer, chunk_owner
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import HostPort, PodClass, Volume
 from shared.core.cluster.selectors import LabelSelector, NodeTerm, PodTerm, Requirement, SpreadConstraint, Toleration
@@ -128,6 +129,21 @@ def nodes(draw: st.DrawFn) -> list[Node]:
         )
         for place in range(count)
     ]
+
+
+@st.composite
+def buffers(draw: st.DrawFn) -> CapacityBuffer:
+    """One whose chunks no rule about other pods binds; its selector, terms and tolerations are any."""
+    plain = draw(classes())
+    chunk = PodClass(
+        plain.namespace,
+        owner=chunk_owner("spare"),
+        requests=plain.requests,
+        node_selector=plain.node_selector,
+        node_terms=plain.node_terms,
+        tolerations=plain.tolerations,
+    )
+    return CapacityBuffer(chunk.namespace, "spare", chunk, draw(st.integers(1, 6)))
 
 
 @st.composite

@@ -7,6 +7,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from shared.core.cluster.buffers import Buffers, CapacityBuffer
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import PodClass
 from shared.core.cluster.snapshot import Snapshot
@@ -14,8 +15,8 @@ from shared.core.placement import Candidate, Simulation, search
 from shared.core.placement.node_filters import NodeFilters
 from shared.core.rules.unmodelled import admits
 from tests.builders import cluster, pod, pod_class
-from tests.placement_checker import faults
-from tests.properties.clusters import classes, clusters, nodes
+from tests.placement_checker import faults, room_for_chunks
+from tests.properties.clusters import buffers, classes, clusters, nodes
 
 
 def _departing(snapshot: Snapshot) -> list[str]:
@@ -45,6 +46,34 @@ def test_the_witness_of_every_board_holds(snapshot: Snapshot, robust: bool) -> N
     waiting = {each.key for each in simulation.unplaced} - moves.keys()
     judged = replace(snapshot, pods=tuple(each for each in snapshot.pods if each.key not in waiting))
     assert faults(judged, moves, {*simulation.taken, *_departing(snapshot)}) == []
+
+
+@settings(max_examples=150)
+@given(clusters(), buffers(), st.booleans())
+def test_room_that_a_buffer_has_is_there_after_every_plan(
+    snapshot: Snapshot, buffer: CapacityBuffer, robust: bool
+) -> None:
+    """As far as no pod of a departing node is without a place, in which case nothing is taken at all."""
+    picture = replace(snapshot, buffers=Buffers((buffer,)))
+    departing = _departing(picture)
+    simulation = Simulation.of(picture, departing, robust=robust)
+    pending = {move.pod: move.node for move in simulation.reservations()}
+    before = {key: place for key, place in pending.items() if key in {pod.key for pod in simulation.arrays.pending}}
+    had = room_for_chunks(picture, buffer, before, departing)
+    taken = _play(simulation, _candidates(picture))
+    if taken:
+        assert room_for_chunks(picture, buffer, _moves(simulation), {*taken, *departing}) >= had
+
+
+@settings(max_examples=60)
+@given(clusters(), st.permutations(range(7)))
+def test_a_buffer_that_has_no_room_anywhere_changes_no_plan(snapshot: Snapshot, order: list[int]) -> None:
+    huge = CapacityBuffer("default", "huge", pod_class(owner="CapacityBuffer/huge", cpu=64), 3)
+    names = [each for place in order for each in _candidates(snapshot)[place : place + 1]]
+    held, plain = (
+        Simulation.of(each, _departing(each)) for each in (replace(snapshot, buffers=Buffers((huge,))), snapshot)
+    )
+    assert _play(held, names) == _play(plain, names)
 
 
 @settings(max_examples=100)

@@ -9,7 +9,7 @@ from shared.adapters.kubernetes.access import SCOPES
 from tests.faults.history import History, run
 from tests.faults.people import Act
 from tests.faults.returning_worlds import WITH_ROOM, returning_settings
-from tests.faults.worlds import settings, with_a_disk
+from tests.faults.worlds import settings, with_a_disk, with_buffers
 from tests.rights.comparison import idle, lacking
 from tests.rights.rbac import FILE, PLACEHOLDERS, Right, filled, granted, objects, right_of
 from tests.rights.used_rights import ANYONE, DRAINER, PLANNER, USED_RIGHTS, UsedRights
@@ -22,6 +22,7 @@ def histories() -> Iterator[History]:
     """Give worlds in which drains end well, fail, are held, are given back, and are healed after people interfered."""
     yield History(with_a_disk())
     yield from (History(each) for each in returning_settings() if each.name == WITH_ROOM)
+    yield from map(History, with_buffers())
     for setting in settings():
         yield History(setting)
         for name in INTERFERENCES:
@@ -110,6 +111,7 @@ def test_what_leaves_over_a_socket_is_overheard_if_it_is_ours() -> None:
     ledger.overhear(b"DELETE /api/v1/nodes/n HTTP/1.1\r\nUser-Agent: kubectl\r\n\r\n")
     ledger.overhear(b'{"a body": "User-Agent: ebb"}')
     ledger.overhear(b"GET /apis/autoscaling.k8s.io/v1 HTTP/1.1\r\nUser-Agent: ebb\r\n\r\n")
+    ledger.overhear(b"GET /apis/autoscaling.x-k8s.io/v1beta1 HTTP/1.1\r\nUser-Agent: ebb\r\n\r\n")
     assert ledger.written() == {ANYONE: ["list  nodes"]}
     other = UsedRights()
     other.take(ledger.written())

@@ -47,7 +47,7 @@ class Candidates:
         self._parked = {uid: until for uid, until in self._parked.items() if until > now}
         eligible = [node for node in view.nodes if self._is_eligible(view, node, leaving, now)]
         movers = {node["metadata"]["uid"]: view.movers(node, now) for node in eligible}
-        simulation = self._begun(view, leaving) if any(movers.values()) else None
+        simulation = self._begun(view, leaving) if any(movers.values()) or view.chunks else None
         since: dict[str, float] = {}
         for node in sorted(eligible, key=lambda node: self._turn(node, movers)):
             uid = node["metadata"]["uid"]
@@ -70,6 +70,7 @@ class Candidates:
         """A simulation in which all that already looks for room has taken it."""
         simulation = RemovalSimulation(view)
         simulation.place(pod for pod in view.pods if _waits(pod))
+        simulation.place(view.chunks)
         for node in view.nodes:
             if node["metadata"]["uid"] in leaving.uids:
                 simulation.remove(node, [pod for pod in view.pods_on(node) if _comes_again(pod)])

@@ -113,6 +113,12 @@ class Client:
         patched: Json = self._call("PATCH", f"/api/v1/nodes/{meta['name']}", body, MERGE_PATCH)
         return patched
 
+    def patch_buffer(self, buffer: Json, status: Json) -> None:
+        """Merge `status` into the status of a capacity buffer."""
+        meta = buffer["metadata"]
+        root = f"/apis/autoscaling.x-k8s.io/v1beta1/namespaces/{meta['namespace']}"
+        self._call("PATCH", f"{root}/capacitybuffers/{meta['name']}/status", {"status": status}, MERGE_PATCH)
+
     def delete_node(self, name: str) -> None:
         self._call("DELETE", f"/api/v1/nodes/{name}")
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from infra.local.clocks import seconds_of, stamp
 from infra.local.machine_types import MachinePool, make_node
+from infra.local.scaling.buffers import is_chunk, report
 from infra.local.scaling.client import Client
 from infra.local.scaling.settings import AutoscalerSettings
 from infra.local.scaling.view import Group, View, group_of
@@ -49,14 +50,18 @@ class ScaleUp:
         self._reported: set[str] = set()
 
     def step(self, view: View, now: float) -> None:
-        waiting = [pod for pod in view.pods if self._counts(pod, now)]
+        waiting = [*(pod for pod in view.pods if self._counts(pod, now)), *view.chunks]
         if not waiting:
             return
         node_infos = node_infos_of([_as_ready(node) for node in view.nodes], view.pods, disks=view.disks)
         sizes = view.sizes()
+        placed: list[Json] = []
         for pod in waiting:
-            if not _place_on_existing(pod, node_infos):
+            if _place_on_existing(pod, node_infos):
+                placed.append(pod)
+            else:
                 self._grow(pod, view, node_infos, sizes, now)
+        report(self._client, view.buffers, placed)
 
     def _counts(self, pod: Json, now: float) -> bool:
         old_enough = seconds_of(pod["metadata"]["creationTimestamp"]) + self._settings.new_pod_delay <= now
@@ -74,7 +79,7 @@ class ScaleUp:
                 node_infos.place(pod, node_info.name)
                 self._add(pod, node, sizes, pool, now)
                 return
-        if pod["metadata"]["uid"] in self._reported:
+        if pod["metadata"]["uid"] in self._reported or is_chunk(pod):
             return
         self._reported.add(pod["metadata"]["uid"])
         message = "pod didn't trigger scale-up: no node group can take it or all are at their maximum"
@@ -96,4 +101,6 @@ class ScaleUp:
         self._client.create_node(node)
         message = f"pod triggered scale-up: [{{{'/'.join(group)} {sizes[group]}->{sizes[group] + 1} (max: {most})}}]"
         sizes[group] += 1
+        if is_chunk(pod):
+            return
         self._client.event(pod, "Pod", "TriggeredScaleUp", message, stamp(now))

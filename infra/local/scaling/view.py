@@ -73,6 +73,9 @@ class View:
     read_budgets: Callable[[], Sequence[Json]] = tuple
     read: Callable[[str], Sequence[Json]] = field(default=lambda _: ())
     """Lists a kind that is rarely needed."""
+    buffers: Sequence[Json] = ()
+    chunks: Sequence[Json] = ()
+    """The pods that stand for what capacity buffers hold."""
 
     @cached_property
     def _by_node(self) -> Mapping[str, list[Json]]:

@@ -57,6 +57,9 @@ KINDS: dict[str, ApiKind] = {
         ApiKind("csinodes", "CSINode", "storage.k8s.io", namespaced=False),
         ApiKind("csidrivers", "CSIDriver", "storage.k8s.io", namespaced=False),
         ApiKind("volumeattachments", "VolumeAttachment", "storage.k8s.io", namespaced=False),
+        ApiKind("podtemplates", "PodTemplate"),
+        ApiKind("capacitybuffers", "CapacityBuffer", "autoscaling.x-k8s.io", "v1beta1", custom=True),
+        ApiKind("computeclasses", "ComputeClass", "cloud.google.com", namespaced=False, custom=True),
         ApiKind("priorityclasses", "PriorityClass", "scheduling.k8s.io", namespaced=False),
         *(ApiKind(f"{name.lower()}s", name, "apps", counts_generations=True) for name in _APPS),
     )

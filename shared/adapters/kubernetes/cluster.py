@@ -12,11 +12,13 @@ import msgspec
 
 from shared.adapters.clock import system_time
 from shared.adapters.kubernetes import evictions, ownership, translate, wire
+from shared.adapters.kubernetes.buffer_lists import read_buffers
 from shared.adapters.kubernetes.client import Call, KubernetesClient, readable, segment
 from shared.adapters.kubernetes.controllers import Controllers
 from shared.adapters.kubernetes.fold import PodFolder
 from shared.adapters.kubernetes.storage_lists import read_storage
 from shared.adapters.kubernetes.vertical_autoscalers import read_autoscalers
+from shared.core.cluster.buffers import Buffers
 from shared.core.cluster.disruption_budget import PodDisruptionBudget
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
@@ -62,6 +64,7 @@ class KubernetesCluster:
             workloads=self._controllers.all(),
             storage=self.storage() if uses_claims(pods) else NO_CLAIMS,
             autoscalers=read_autoscalers(self._client),
+            buffers=self.buffers(),
         )
 
     def node(self, name: str) -> Node:
@@ -86,6 +89,9 @@ class KubernetesCluster:
 
     def storage(self) -> Storage:
         return read_storage(self._client)
+
+    def buffers(self) -> Buffers:
+        return read_buffers(self._client)
 
     def take(self, node: Node, order_id: str, since: datetime) -> Node:
         """Cordon, taint and annotate in one patch; foreign taints keep every field (timeAdded)."""

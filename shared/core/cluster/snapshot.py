@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 
+from shared.core.cluster.buffers import NO_BUFFERS, Buffers
 from shared.core.cluster.disruption_budget import PodDisruptionBudget
 from shared.core.cluster.node import Node, NodePool
 from shared.core.cluster.pod import Pod
@@ -41,6 +42,8 @@ class Snapshot:
     """What stands behind the pods' volumes; by default nothing of it is known."""
     autoscalers: VerticalAutoscalers = NO_AUTOSCALERS
     """What writes into the requests of pods that are made anew; the pods tell already what follows (`returning`)."""
+    buffers: Buffers = NO_BUFFERS
+    """What capacity buffers hold room for on running nodes."""
 
     @cached_property
     def node_by_name(self) -> Mapping[str, Node]:

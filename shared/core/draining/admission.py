@@ -139,7 +139,7 @@ def no_place(node: Node, situation: Situation) -> tuple[Blocker, ...]:
     It is the plan's own proof: under every strategy, and with the headroom that the policy asks for.
     """
     refused = planned_simulation(situation, frozenset({node.name})).try_remove(node.name)
-    return (Blocker(Unremovable.NO_PLACE_FOR_PODS, refused.pod.key, refused.detail),) if refused else ()
+    return (refused.blocker,) if refused else ()
 
 
 def exceeded_limits(order: Order, node: Node, situation: Situation, now: datetime) -> tuple[Blocker, ...]:

@@ -13,7 +13,7 @@ from shared.core.cluster.node import Node
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import Simulation
 from shared.core.planning.selection import announced_nodes, departing_nodes
-from shared.core.reasons import Blocker, Unremovable
+from shared.core.reasons import Blocker
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.state import ClusterState
 
@@ -35,12 +35,14 @@ def lost_place(node: Node, snapshot: Snapshot, state: ClusterState, moving: Coll
     claimed = departing_nodes(snapshot, state) - {node.name}
     leaving = frozenset(each for each in claimed if _leaves(snapshot.node_by_name[each], state, moving))
     announced = announced_nodes(snapshot, claimed | {node.name})
-    simulation = Simulation.of(snapshot, leaving, announced=announced, closed=claimed - leaving, robust=False)
+    simulation = Simulation.of(
+        snapshot, leaving, announced=announced, closed=claimed - leaving, lent=(node.name,), robust=False
+    )
     simulation.ignore_unplaced()
     for earlier in _before(node, claimed - leaving, snapshot.node_by_name, state):
         simulation.try_remove(earlier)
     refused = simulation.try_remove(node.name)
-    return (Blocker(Unremovable.NO_PLACE_FOR_PODS, refused.pod.key, refused.detail),) if refused else ()
+    return (refused.blocker,) if refused else ()
 
 
 def _leaves(node: Node, state: ClusterState, moving: Collection[str]) -> bool:

@@ -2,17 +2,36 @@
 
 from dataclasses import dataclass
 
+from shared.core.cluster.buffers import buffer_of
 from shared.core.cluster.pod import Pod
 from shared.core.placement.cluster_arrays import ClusterArrays
 from shared.core.placement.packing import Packing, Removal
+from shared.core.reasons import Blocker, Unremovable
 
 
 @dataclass(frozen=True)
 class NoPlace:
-    """The first pod that found no place, and what was tried."""
+    """The first pod that found no place, or a chunk of a buffer that lost its own, and what was tried."""
 
     pod: Pod
     detail: str
+
+    @property
+    def buffer(self) -> str:
+        """The capacity buffer (`namespace/name`) whose room is missing; empty where it is a pod's."""
+        return buffer_of(self.pod.spec)
+
+    @property
+    def blocker(self) -> Blocker:
+        """What the node stays for."""
+        if self.buffer:
+            return Blocker(Unremovable.NEEDED_BY_BUFFER, self.buffer, self.detail)
+        return Blocker(Unremovable.NO_PLACE_FOR_PODS, self.pod.key, self.detail)
+
+    @property
+    def sentence(self) -> str:
+        """What the proof says, in few words."""
+        return f"{f'the room of buffer {self.buffer}' if self.buffer else self.pod.key}: {self.detail}"
 
 
 def refusal(packing: Packing, removal: Removal) -> NoPlace:

@@ -37,12 +37,15 @@ class NodeRoom:
         self._relocated: dict[int, Counter[int]] = {}
         """By node, what was put there."""
         self._fit_cache = FitCache(arrays, self._free, self._open)
+        self._headroom: Amounts | None = None
+        """What is kept free beside pods that are moved; chunks of buffers may lie there."""
         self._careful = False
         """Whether a pod goes where it costs no other its place, as far as the constraints prefer it."""
 
     def _stand_at(self, start: "NodeRoom") -> None:
         """Take over, new as this one is, how the pods lie in another of the same arrays and strategy."""
         self._free[...], self._open[...], self._key[...] = start._free, start._open, start._key  # noqa: SLF001 - its like
+        self._headroom = start._headroom  # noqa: SLF001
         self._constraints = start._constraints.copy()  # noqa: SLF001
         self._relocated = {node: Counter(kinds) for node, kinds in start._relocated.items()}  # noqa: SLF001
 
@@ -68,8 +71,41 @@ class NodeRoom:
 
     def hold_back(self, amounts: Amounts) -> None:
         """Keep headroom free: amounts by axis and node."""
+        self._headroom = amounts
         self._free -= amounts
         self._key = self.strategy.direction * self.arrays.room(self._free) + self._ties
+        self._fit_cache.forget()
+
+    def left_for_chunks(self, also_open: Sequence[int]) -> tuple[Amounts, NodeMask]:
+        """Return a copy of what is free, headroom included, and of the nodes that receive pods, with these besides."""
+        open_ = self._open.copy()
+        open_[list(also_open)] = True
+        return self._free.copy() if self._headroom is None else self._free + self._headroom, open_
+
+    def free_up(self, node: int, way: int) -> None:
+        """Count what its own movable pods take of a node as free, or, the other way round, as taken again."""
+        for pod in self.arrays.movable(node):
+            for axis, amount in self.arrays.needs[self.arrays.kind_of[pod.spec]]:
+                self._free[axis, node] += way * amount
+        self._fit_cache.touch(node)
+
+    def fitting_one_by_one(self, rows: Sequence[tuple[int, int]], also_open: Sequence[int]) -> tuple[int, ...]:
+        """Return how many pods of each class (class, number) have room beside the others; none stays there."""
+        shut = [node for node in also_open if not self._open[node]]
+        self._widen(shut, 1)
+        placed = [[self._place(kind) for _ in range(number)] for kind, number in rows]
+        for (kind, _), nodes in zip(rows, placed, strict=True):
+            for node in nodes:
+                if node != OUTSIDE:
+                    self._put(kind, node, -1)
+        self._widen(shut, -1)
+        return tuple(sum(node != OUTSIDE for node in nodes) for nodes in placed)
+
+    def _widen(self, nodes: Sequence[int], way: int) -> None:
+        """Let nodes receive pods and give up the headroom, or, the other way round, take both back."""
+        self._open[list(nodes)] = way > 0
+        if self._headroom is not None:
+            self._free += way * self._headroom
         self._fit_cache.forget()
 
     def options(self, kind: int) -> tuple[int, int]:

@@ -1,8 +1,9 @@
 """READ FIRST in this package. The simulation in which a pass plays through what would happen.
 
 A node is taken only if all its movable pods have a place together with those of every node taken before, every
-drain in flight and the pods pending now, under every strategy of `strategies` (docs/decisions/robust-fit.md). Drained
-nodes still stand there cordoned: what stays on them keeps its domains, which also covers the time after they are gone.
+drain in flight and the pods pending now, under every strategy of `strategies` (docs/decisions/robust-fit.md), and if
+capacity buffers then have the room that they have now (docs/decisions/buffers.md). Drained nodes still stand there
+cordoned: what stays on them keeps its domains, which also covers the time after they are gone.
 Must not decide who may be moved or which node is tried first.
 """
 
@@ -12,6 +13,7 @@ from shared.core.cluster.pod import Pod
 from shared.core.cluster.pod_kinds import is_daemon
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.assignments import Move, named
+from shared.core.placement.buffer_room import Chunks
 from shared.core.placement.cluster_arrays import ClusterArrays
 from shared.core.placement.guided import GuidedPacking
 from shared.core.placement.headroom import headroom_of
@@ -25,9 +27,12 @@ from shared.core.placement.strategies import POTENTIAL, ROBUST
 class Simulation:
     """The proof of placement, growing with each node taken. Equal pictures give equal simulations."""
 
-    def __init__(self, arrays: ClusterArrays, packings: Sequence[Packing]) -> None:
+    def __init__(self, arrays: ClusterArrays, packings: Sequence[Packing], chunks: Sequence[Chunks] = ()) -> None:
+        """`chunks` say for each packing how many chunks of buffers must keep their room; none: what has room now."""
         self.arrays = arrays
         self._packings = tuple(packings)
+        self._buffers = arrays.buffer_room
+        self._chunks = tuple(chunks) or tuple(self._buffers.fitting(each) for each in packings)
         self._departing: tuple[int, ...] = ()
         self._taken: list[int] = []
         self.unplaced: tuple[Pod, ...] = ()
@@ -42,6 +47,7 @@ class Simulation:
         *,
         announced: Collection[str] = (),
         closed: Collection[str] = (),
+        lent: Collection[str] = (),
         robust: bool = True,
     ) -> "Simulation":
         """Set up the simulation.
@@ -54,13 +60,14 @@ class Simulation:
             announced: names of nodes that the autoscaler is about to empty itself: room is kept for their pods, or,
                 where they fit nowhere together, the node is passed over (the autoscaler cannot empty it either).
             closed: names of nodes that nothing may be put on, and that stay as they are.
+            lent: names of nodes whose room buffers have until now: a drain of ours has cordoned them and moved nothing.
             robust: prove the fit under all strategies; otherwise under the packing one alone (`--potential`).
         """
         arrays = ClusterArrays(snapshot)
         simulation = cls(arrays, [Packing(arrays, each) for each in (ROBUST if robust else POTENTIAL)])
         for packing in simulation._packings:
             packing.bar(arrays.places_of(closed))
-        simulation._depart(arrays.places_of(departing))
+        simulation._depart(arrays.places_of(departing), arrays.places_of(lent))
         simulation._keep_room(arrays.places_of(announced))
         if headroom:
             amounts = headroom_of(arrays, headroom)
@@ -70,14 +77,14 @@ class Simulation:
 
     def copy(self) -> "Simulation":
         """Return an independent simulation in the same position."""
-        return self._with([each.copy() for each in self._packings])
+        return self._with([each.copy() for each in self._packings], self._chunks)
 
     def guided(self, places: Mapping[int, Sequence[int]]) -> "Simulation":
         """Return one in the same position, of the first strategy alone, that puts pods where they are meant to go.
 
         `places` are nodes for the pods of each class; what is not allowed there goes where the strategy would put it.
         """
-        return self._with([GuidedPacking(self.first_packing, places)])
+        return self._with([GuidedPacking(self.first_packing, places)], self._chunks[:1])
 
     @property
     def first_packing(self) -> Packing:
@@ -107,16 +114,31 @@ class Simulation:
             raise ValueError(f"{name} is already on its way out")
         own = [self.arrays.kind_of[pod.spec] for pod in self.arrays.movable(node)]
         done: list[tuple[Packing, Removal]] = []
-        for packing in self._packings:
+        for packing, chunks in zip(self._packings, self._chunks, strict=True):
             removal = packing.remove(node, own)
-            if not removal.succeeded:
-                found = refusal(packing, removal)
+            if removal.succeeded:
+                done.append((packing, removal))
+            found = self._lost_room(node, packing, chunks) if removal.succeeded else refusal(packing, removal)
+            if found:
                 for earlier, success in done:
                     earlier.undo(success)
                 return found
-            done.append((packing, removal))
         self._taken.append(node)
         return None
+
+    def _lost_room(self, node: int, packing: Packing, chunks: Chunks) -> NoPlace | None:
+        """Return a buffer that would have less room without the node; or, if it lacks some now, with it but emptied."""
+        if not self._buffers:
+            return None
+        left = self._buffers.fitting(packing)
+        short = [place for place, number in enumerate(chunks) if left[place] < number]
+        if not short and chunks != self._buffers.wanted:
+            emptied = self._buffers.fitting_if_emptied(packing, node)
+            short = [place for place, number in enumerate(chunks) if emptied[place] > number]
+        if not short:
+            return None
+        buffer, lacks = self._buffers.first[short[0]], f"{left[short[0]]} of {self._buffers.wanted[short[0]]} chunks"
+        return NoPlace(buffer, f"without it {lacks} have room; packed as: {packing.strategy.name}")
 
     @property
     def placement_count(self) -> int:
@@ -157,8 +179,8 @@ class Simulation:
         """
         return tuple(Move(pod, self.arrays.nodes[node].name) for pod, node in self._placements())
 
-    def _with(self, packings: Sequence[Packing]) -> "Simulation":
-        twin = Simulation(self.arrays, packings)
+    def _with(self, packings: Sequence[Packing], chunks: Sequence[Chunks]) -> "Simulation":
+        twin = Simulation(self.arrays, packings, chunks)
         twin._departing, twin._taken, twin.unplaced = self._departing, list(self._taken), self.unplaced
         return twin
 
@@ -170,19 +192,24 @@ class Simulation:
         placed = (pod.key for pod in pods if pod.key in places)
         return tuple(Move(key, self.arrays.nodes[places[key]].name) for key in placed)
 
-    def _depart(self, nodes: Sequence[int]) -> None:
-        """Give a place to what is pending, as far as it has one, and then to what leaves departing nodes."""
+    def _depart(self, nodes: Sequence[int], lent: Sequence[int]) -> None:
+        """Give a place to what is pending, as far as it has one, and then to what leaves departing nodes.
+
+        Buffers keep what they have in between: what leaves may not take it from them.
+        """
         self._departing = tuple(nodes)
         queue = self._in_queue_order()
         leaving = {node: self.arrays.movable(node) for node in nodes}
         unplaced: set[int] = set()
+        chunks: list[Chunks] = []
         for packing in self._packings:
             packing.close(nodes)
             packing.reserve(place_nominated(packing, queue), OUTSIDE)
+            chunks.append(self._buffers.fitting(packing, lent))
             for node, pods in leaving.items():
                 unplaced.update(packing.reserve([self.arrays.kind_of[pod.spec] for pod in pods], node))
         found = (pod for pods in leaving.values() for pod in pods if self.arrays.kind_of[pod.spec] in unplaced)
-        self.unplaced = tuple(found)
+        self.unplaced, self._chunks = tuple(found), tuple(chunks)
 
     def _keep_room(self, nodes: Sequence[int]) -> None:
         """Give a place to what leaves announced nodes, under each strategy by itself."""

@@ -107,7 +107,7 @@ class Explainer:
             return self._in_flight(simulation, name), ""
         found = landings(simulation, name)
         refused = simulation.copy().try_remove(name)
-        refusal = f"{refused.pod.key}: {refused.detail}" if refused else ""
+        refusal = refused.sentence if refused else ""
         return tuple(self._place(each, name) for each in found), refusal
 
     def _before(self, name: str) -> Simulation:

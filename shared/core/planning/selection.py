@@ -129,7 +129,7 @@ class Selection:
 
     def _no_place(self, assessed: AssessedNode) -> tuple[Blocker, ...]:
         refused = self.simulation.try_remove(assessed.node.name)
-        return (Blocker(Unremovable.NO_PLACE_FOR_PODS, refused.pod.key, refused.detail),) if refused else ()
+        return (refused.blocker,) if refused else ()
 
 
 def planned_simulation(situation: Situation, staying: frozenset[str] = frozenset()) -> Simulation:

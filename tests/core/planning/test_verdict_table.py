@@ -9,6 +9,7 @@ import pytest
 
 from shared.adapters.prices import load
 from shared.core.cluster import names
+from shared.core.cluster.buffers import NO_BUFFERS, Buffers
 from shared.core.cluster.node import NodePool
 from shared.core.cluster.pod import Pod, Volume
 from shared.core.cluster.resources import GPU, NOTHING, Resources
@@ -19,7 +20,7 @@ from shared.core.policy import Budget, ConsolidationPolicy, Freeze, Limit, Names
 from shared.core.reasons import DrainReason, Unremovable
 from shared.core.records.state import Backoff, Breaker, ClusterState, PoolMarks, Start
 from shared.core.rules.situation import Situation
-from tests.builders import NOW, cluster, node, pdb, pod, pod_class, policy, resources, taint
+from tests.builders import NOW, buffer, cluster, held, node, pdb, pod, pod_class, policy, resources, taint
 from tests.core.planning.passes import MINUTE, marked
 
 HOUR = timedelta(hours=1)
@@ -41,6 +42,7 @@ class Case:
     state: Mapping[str, Any] = field(default_factory=dict)
     pools: Mapping[str, NodePool] | None = None
     minimum: Resources = NOTHING
+    buffers: Buffers = NO_BUFFERS
     now: datetime = NOW
     marks: Mapping[str, PoolMarks] = field(default_factory=dict)
 
@@ -52,7 +54,8 @@ class Case:
             pod("p2", on="n2", cpu=1, owner="ReplicaSet/two"),
             *self.more,
         ]
-        found = cluster(nodes, pods, now=self.now, minimum=self.minimum, disruption_budgets=(pdb("slow", app="slow"),))
+        besides: dict[str, Any] = {"minimum": self.minimum, "buffers": self.buffers}
+        found = cluster(nodes, pods, now=self.now, disruption_budgets=(pdb("slow", app="slow"),), **besides)
         return found if self.pools is None else replace(found, pools=self.pools)
 
     def plan(self) -> Plan:
@@ -118,6 +121,7 @@ TABLE: Mapping[Unremovable, Case] = {
     Unremovable.NODES_PER_PASS: Case(rules=policy(required_count=0)),
     Unremovable.NO_PLACE_FOR_PODS: Case(load={"node_selector": {"disk": "ssd"}},
                                         rules=policy(required_count=0, max_nodes_per_pass=2)),
+    Unremovable.NEEDED_BY_BUFFER: Case(buffers=held(buffer("web", 3, cpu=2.9))),
     Unremovable.KEPT_AS_DESTINATION: Case(
         more=(pod("small", on="n1", cpu=0.2, owner="ReplicaSet/one"), pod("big", on="n3", cpu=2.5)),
         rules=policy(required_count=0, consolidate_after=5 * MINUTE), marks=marked("n1")),

@@ -1,0 +1,70 @@
+"""How many chunks of capacity buffers have room in a packing, whatever pods lie where.
+
+The scheduler knows nothing of chunks and puts pods into their room. So pods are placed first, as if there were none,
+and then chunks are counted in what is left: they are nobody's pods and lie wherever there is room. Must not decide how
+many there have to be.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shared.core.cluster.pod import Pod
+from shared.core.placement.bounds import Amounts
+from shared.core.placement.node_filters import NodeMask
+
+if TYPE_CHECKING:
+    from shared.core.placement.cluster_arrays import ClusterArrays
+    from shared.core.placement.node_room import NodeRoom
+
+Chunks = tuple[int, ...]
+"""How many chunks of each buffer have room, in the order of `BufferRoom.first`."""
+
+
+class BufferRoom:
+    """The buffers of a picture, those with the largest chunks first."""
+
+    def __init__(self, arrays: "ClusterArrays", chunks: Sequence[Pod]) -> None:
+        wanted: dict[int, int] = {}
+        for chunk in chunks:
+            kind = arrays.kind_of[chunk.spec]
+            wanted[kind] = wanted.get(kind, 0) + 1
+        self._arrays = arrays
+        self._rows = sorted(wanted.items(), key=lambda row: (-arrays.size(row[0]), row[0]))
+        self._bound = any(arrays.constraints.concerning[kind] for kind in wanted)
+        """Whether what lies where decides more than how much is free."""
+        self.wanted: Chunks = tuple(number for _, number in self._rows)
+        self.first = tuple(arrays.example[arrays.classes[kind]] for kind, _ in self._rows)
+        """A chunk of each buffer, to name."""
+
+    def __bool__(self) -> bool:
+        return bool(self._rows)
+
+    def fitting(self, room: "NodeRoom", also_open: Sequence[int] = ()) -> Chunks:
+        """Return how many chunks have room; `also_open` are nodes that count as if they received pods."""
+        if self._bound:
+            return room.fitting_one_by_one(self._rows, also_open)
+        free, open_ = room.left_for_chunks(also_open)
+        return tuple(self._taken(kind, number, free, open_) for kind, number in self._rows)
+
+    def fitting_if_emptied(self, room: "NodeRoom", node: int) -> Chunks:
+        """Return how many chunks have room if what moved off a node left its own behind."""
+        room.free_up(node, 1)
+        found = self.fitting(room, (node,))
+        room.free_up(node, -1)
+        return found
+
+    def _taken(self, kind: int, number: int, free: Amounts, open_: NodeMask) -> int:
+        """Take room of `free` for as many chunks as there are, from nodes that hold few of them first."""
+        nodes = np.flatnonzero(self._arrays.admitting(kind) & open_)
+        needs = self._arrays.needs[kind]
+        if not len(nodes):
+            return 0
+        fits = np.min([free[axis, nodes] // amount for axis, amount in needs], axis=0).clip(0)
+        order = np.argsort(fits, kind="stable")
+        fits = fits[order]
+        placed = np.minimum(fits, (number - (np.cumsum(fits) - fits)).clip(0))
+        for axis, amount in needs:
+            free[axis, nodes[order]] -= placed * amount
+        return int(placed.sum())

@@ -1,0 +1,188 @@
+"""Capacity buffers as the API writes them, in the core's words: found by discovery, none being no error."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from shared.adapters.kubernetes.client import KubernetesClient
+from shared.adapters.kubernetes.cluster import KubernetesCluster
+from shared.core.cluster.buffers import NO_BUFFERS, buffer_of
+from shared.core.cluster.selectors import NodeTerm, Requirement, Toleration
+from shared.errors import Retryable, Terminal
+from tests.adapters.access import access_to
+from tests.adapters.scripted import GROUPS, NO_GROUP, Say, Script, scripted, status
+from tests.builders import NOW, resources
+
+_, BUFFER_GROUP, CLASS_GROUP = GROUPS
+BUFFERS, CLASSES, TEMPLATES = (
+    f"{BUFFER_GROUP}/v1beta1/capacitybuffers",
+    f"{CLASS_GROUP}/v1/computeclasses",
+    "/api/v1/podtemplates",
+)
+
+
+def versions(*names: str) -> Say:
+    return Say(
+        body={"kind": "APIGroup", "versions": [{"groupVersion": f"g/{name}", "version": name} for name in names]}
+    )
+
+
+def served(*names: str) -> Say:
+    return Say(body={"kind": "APIResourceList", "resources": [{"name": name} for name in names]})
+
+
+def listed(*items: dict[str, Any]) -> Say:
+    return Say(body={"kind": "List", "items": list(items)})
+
+
+def buffer(name: str = "web", *, namespace: str = "shop", spec: dict[str, Any] | None = None, **said: Any) -> Any:
+    given = {"podTemplateRef": {"name": "chunk"}, "replicas": 3, **said}
+    return {
+        "metadata": {"name": name, "namespace": namespace, "uid": f"uid-{name}"},
+        "spec": spec or {},
+        "status": given,
+    }
+
+
+def template(name: str = "chunk", *, namespace: str = "shop", **spec: Any) -> dict[str, Any]:
+    container = {"name": "app", "resources": {"requests": {"cpu": "500m"}, "limits": {"cpu": "1", "memory": "1Gi"}}}
+    body = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [container], **spec}}
+    return {"metadata": {"name": name, "namespace": namespace}, "template": body}
+
+
+def compute_class(name: str, *buffers: dict[str, Any]) -> dict[str, Any]:
+    return {"metadata": {"name": name}, "spec": {"priorities": [{"machineFamily": "n2"}], "buffers": list(buffers)}}
+
+
+@pytest.fixture
+def api() -> Iterator[Script]:
+    with scripted() as script:
+        yield script
+
+
+@pytest.fixture
+def cluster(api: Script) -> KubernetesCluster:
+    return KubernetesCluster(KubernetesClient(access_to(api.address), read_seconds=2), now=lambda: NOW)
+
+
+def test_a_cluster_without_such_kinds_has_no_buffers_and_is_asked_for_two_groups(
+    api: Script, cluster: KubernetesCluster
+) -> None:
+    api.says(NO_GROUP, NO_GROUP)
+    assert cluster.buffers() == NO_BUFFERS
+    assert api.calls == [("GET", BUFFER_GROUP), ("GET", CLASS_GROUP)]
+
+
+def test_the_kind_is_looked_for_in_each_version_of_its_group(api: Script, cluster: KubernetesCluster) -> None:
+    """ProvisioningRequests are of the same group and have reached a version that buffers have not."""
+    api.says(versions("v1", "v1beta1"), served("provisioningrequests"), served("capacitybuffers"), listed(buffer()))
+    api.says(NO_GROUP, listed(template()))
+    assert [each.key for each in cluster.buffers().held] == ["shop/web"]
+    assert api.calls[3:] == [("GET", BUFFERS), ("GET", CLASS_GROUP), ("GET", TEMPLATES)]
+
+
+def says(api: Script, *buffers: Any, classes: tuple[Any, ...] = (), templates: Say | None = None) -> None:
+    api.says(versions("v1beta1"), served("capacitybuffers"), listed(*buffers))
+    api.says(versions("v1"), served("computeclasses"), listed(*classes), templates or listed(template()))
+
+
+def test_a_chunk_asks_for_what_its_template_asks_for(api: Script, cluster: KubernetesCluster) -> None:
+    """Limits count where requests say nothing, as the API server writes it into pods."""
+    pool, gpu = {"pool": "web"}, [{"key": "gpu", "operator": "Exists"}]
+    rows = listed(template(nodeSelector=pool, tolerations=gpu, nodeName="n1"), template("other"))
+    says(api, buffer(readyReplicas=2), templates=rows)
+    (found,) = cluster.buffers().held
+    assert (found.replicas, found.ready) == (3, 2)
+    assert found.chunk.requests == resources(0.5, 1)
+    assert (found.chunk.node_selector, found.chunk.tolerations) == (pool, (Toleration("gpu", "Exists"),))
+    assert (found.chunk.labels, buffer_of(found.chunk)) == ({"app": "web"}, "shop/web")
+
+
+@pytest.mark.parametrize(
+    ("given", "chunks"),
+    [
+        pytest.param(buffer(), 3, id="as many as its status says"),
+        pytest.param(buffer(replicas=None), 0, id="none before the autoscaler has seen it"),
+        pytest.param(buffer(replicas=0), 0, id="none of an empty one"),
+        pytest.param(buffer(podTemplateRef=None), 0, id="none without a template"),
+        pytest.param(buffer(podTemplateRef={"name": "gone"}), 0, id="none of a template that is not there"),
+        pytest.param(
+            buffer(conditions=[{"type": "ReadyForProvisioning", "status": "False"}]), 0, id="none that it refuses"
+        ),
+        pytest.param(
+            buffer(spec={"provisioningStrategy": "buffer.gke.io/standby-capacity"}), 0, id="none on suspended machines"
+        ),
+        pytest.param(
+            buffer(provisioningStrategy="buffer.x-k8s.io/active-capacity"), 3, id="those of the active strategy"
+        ),
+    ],
+)
+def test_what_the_autoscaler_holds_is_what_counts(
+    api: Script, cluster: KubernetesCluster, given: Any, chunks: int
+) -> None:
+    says(api, given)
+    assert len(cluster.buffers().chunks) == chunks
+
+
+CLASS = compute_class("web", {"limits": {"cpu": "7", "memory": "6Gi"}})
+
+
+def test_the_buffer_of_a_compute_class_holds_as_many_chunks_as_stay_within_its_limits(
+    api: Script, cluster: KubernetesCluster
+) -> None:
+    standby = {"provisioningStrategy": "buffer.gke.io/standby-capacity", "limits": {"cpu": "100"}}
+    says(api, classes=(CLASS, compute_class("db"), compute_class("gpu", standby)))
+    (found,) = cluster.buffers().held
+    assert (found.key, found.replicas, found.chunk.requests) == ("gke-managed-ccc/web", 3, resources(2, 2))
+    assert found.chunk.node_selector == {"cloud.google.com/compute-class": "web"}
+    not_standby = Requirement("buffer.gke.io/standby-capacity-node", "NotIn", ("true",))
+    assert found.chunk.node_terms == (NodeTerm((not_standby,)),)
+
+
+def test_what_the_autoscaler_has_made_of_a_compute_class_is_not_counted_twice(
+    api: Script, cluster: KubernetesCluster
+) -> None:
+    made = buffer("ccc-buffer-web-1", namespace="gke-managed-ccc")
+    made["metadata"]["labels"] = {"cloud.google.com/compute-class": "web"}
+    says(api, made, classes=(CLASS,), templates=listed(template(namespace="gke-managed-ccc")))
+    assert [each.key for each in cluster.buffers().held] == ["gke-managed-ccc/ccc-buffer-web-1"]
+
+
+FORBIDDEN = Say(403, status(403, "forbidden"))
+
+
+@pytest.mark.parametrize(
+    ("said", "unread"),
+    [
+        pytest.param(
+            [versions("v1beta1"), served("capacitybuffers"), FORBIDDEN, NO_GROUP], "capacitybuffers", id="buffers"
+        ),
+        pytest.param([NO_GROUP, versions("v1"), served("computeclasses"), FORBIDDEN], "computeclasses", id="classes"),
+        pytest.param(
+            [versions("v1beta1"), served("capacitybuffers"), listed(buffer()), NO_GROUP, FORBIDDEN],
+            "podtemplates",
+            id="templates",
+        ),
+    ],
+)
+def test_a_list_that_we_may_not_read_is_named(
+    api: Script, cluster: KubernetesCluster, said: list[Say], unread: str
+) -> None:
+    api.says(*said)
+    found = cluster.buffers()
+    assert (found.held, found.unread) == ((), (unread,))
+
+
+def test_an_outage_of_discovery_is_an_outage(api: Script, cluster: KubernetesCluster) -> None:
+    api.says(Say(503, status(503, "no endpoints available")))
+    with pytest.raises(Retryable, match=r"autoscaling\.x-k8s\.io"):
+        cluster.buffers()
+
+
+def test_a_template_that_cannot_be_read_is_named(api: Script, cluster: KubernetesCluster) -> None:
+    wrong = template()
+    wrong["template"]["spec"]["containers"] = 3
+    says(api, buffer(), templates=listed(wrong))
+    with pytest.raises(Terminal, match=r"podtemplates.*template\.spec"):
+        cluster.buffers()

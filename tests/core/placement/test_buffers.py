@@ -1,0 +1,112 @@
+"""Room that capacity buffers hold: it is there after every plan, and what has no room now holds nothing."""
+
+from typing import Any
+
+import pytest
+
+from shared.core.cluster.buffers import Buffers
+from shared.core.cluster.selectors import LabelSelector, PodTerm, Requirement, Toleration
+from shared.core.cluster.snapshot import Snapshot
+from shared.core.draining.proof import lost_place
+from shared.core.forecast.scheduling import drained
+from shared.core.placement import Simulation
+from shared.core.planning.selection import planned_simulation
+from shared.core.reasons import Unremovable
+from shared.core.records.state import ClusterState
+from shared.core.rules.situation import Situation
+from tests.builders import NOW, buffer, claim, cluster, held, node, our_taint, pod, policy, taint
+
+HOSTNAME = "kubernetes.io/hostname"
+SAME = LabelSelector((Requirement("app", "In", ("web",)),))
+
+
+def picture(buffers: Buffers, **first: Any) -> Snapshot:
+    """Three nodes of 4 CPU, with 1 CPU asked for on the first two."""
+    nodes = [node("n1", **first), node("n2"), node("n3", labels={"disk": "ssd"}, taints=(taint("gpu"),))]
+    return cluster(nodes, [pod("p1", on="n1", cpu=1), pod("p2", on="n2", cpu=1)], buffers=buffers)
+
+
+def kept_for(buffers: Buffers, name: str = "n1") -> str:
+    """The buffer that a node stays for."""
+    refused = Simulation.of(picture(buffers)).try_remove(name)
+    return refused.buffer if refused else "goes"
+
+
+GPU = (Toleration("gpu", "Exists"),)
+
+
+@pytest.mark.parametrize(
+    ("buffers", "kept"),
+    [
+        pytest.param(held(), "goes", id="without buffers the node goes"),
+        pytest.param(held(buffer("web", cpu=2)), "goes", id="a chunk that has room beside the pods lets it go"),
+        pytest.param(held(buffer("web", cpu=2.5)), "default/web", id="a chunk whose room a pod would take"),
+        pytest.param(held(buffer("web", 2, cpu=2.5)), "default/web", id="a chunk that has no other place"),
+        pytest.param(held(buffer("web", cpu=5)), "goes", id="a chunk that fits nowhere holds nothing"),
+        pytest.param(held(buffer("web", 9, cpu=2.5)), "default/web", id="of one that is too large what fits is kept"),
+        pytest.param(held(buffer("web", 2, cpu=3.5)), "default/web", id="a node that could take one"),
+        pytest.param(held(buffer("web", cpu=2.5, tolerations=GPU, node_selector={"disk": "ssd"})), "goes",
+                     id="a chunk lies only where its selector and tolerations let it"),
+        pytest.param(held(buffer("web", cpu=2.5, node_selector={"disk": "ssd"})), "goes",
+                     id="a chunk that no taint lets in holds nothing"),
+        pytest.param(held(buffer("a", cpu=0.1), buffer("web", 2, cpu=2.8)), "default/web",
+                     id="of several buffers it names the one whose room is missing"),
+    ],
+)  # fmt: skip
+def test_a_node_stays_as_long_as_a_buffer_needs_its_room(buffers: Buffers, kept: str) -> None:
+    assert kept_for(buffers) == kept
+
+
+def test_a_node_that_would_stay_without_buffers_too_does_not_stay_for_them() -> None:
+    seen = cluster([node("n1"), node("n2")], [pod("p1", on="n1", cpu=3), pod("p2", on="n2", cpu=3)],
+                   buffers=held(buffer("web", cpu=0.5)))  # fmt: skip
+    refused = Simulation.of(seen).try_remove("n1")
+    assert refused is not None
+    assert (refused.buffer, refused.blocker.reason) == ("", Unremovable.NO_PLACE_FOR_PODS)
+
+
+def test_chunks_keep_apart_where_their_template_says_so() -> None:
+    apart = (PodTerm(HOSTNAME, SAME, ("default",)),)
+    chunks = held(buffer("web", 2, cpu=0.5, labels={"app": "web"}, anti_affinity=apart))
+    assert Simulation.of(cluster([node("n1"), node("n2"), node("n3")], buffers=chunks)).try_remove("n1") is None
+    refused = Simulation.of(cluster([node("n1"), node("n2")], buffers=chunks)).try_remove("n1")
+    assert refused is not None
+    assert refused.buffer == "default/web"
+
+
+def test_the_scheduler_knows_nothing_of_buffers_and_puts_pods_into_their_room() -> None:
+    """Packed, the pod would leave n3 to the chunk; by its scoring the scheduler puts it just there."""
+    nodes = [node("n1"), node("n2"), node("n3")]
+    pods = [pod("p1", on="n1", cpu=1), pod("p2", on="n2", cpu=2)]
+    refused = Simulation.of(cluster(nodes, pods, buffers=held(buffer("web", cpu=3.5)))).try_remove("n1")
+    assert refused is not None
+    assert (refused.buffer, "spread" in refused.detail) == ("default/web", True)
+
+
+def test_headroom_is_room_for_buffers() -> None:
+    seen = picture(held(buffer("web", cpu=2)))
+    assert Simulation.of(seen, headroom={"a": 25}).try_remove("n1") is None
+
+
+def test_chunks_are_no_evictions() -> None:
+    seen = picture(held(buffer("web", 2, cpu=0.5)))
+    assert drained(seen, ["n1"], ()).evictions == 1
+
+
+def test_a_drain_that_has_not_begun_gives_its_room_back_when_a_buffer_has_lost_every_other() -> None:
+    ours = {"unschedulable": True, "taints": (our_taint(),)}
+    seen = picture(held(buffer("web", cpu=2.5)), **ours)
+    state = ClusterState(claims={"uid-n1": claim("n1", since=NOW)})
+    (lost,) = lost_place(seen.node_by_name["n1"], seen, state, ())
+    assert (lost.reason, lost.object) == (Unremovable.NEEDED_BY_BUFFER, "default/web")
+    roomy = picture(held(buffer("web", cpu=2)), **ours)
+    assert lost_place(roomy.node_by_name["n1"], roomy, state, ()) == ()
+
+
+def test_buffers_keep_their_room_beside_a_drain_in_flight() -> None:
+    """n1 is being drained and its pod has a place on n2, beside the chunk; n2 then stays for both."""
+    ours = {"unschedulable": True, "taints": (our_taint(),)}
+    seen = picture(held(buffer("web", cpu=2)), **ours)
+    state = ClusterState(claims={"uid-n1": claim("n1")})
+    refused = planned_simulation(Situation(seen, state, policy())).try_remove("n2")
+    assert refused is not None

@@ -1,0 +1,48 @@
+"""Worlds in which capacity buffers hold room: what Ebb saves is not bought back for them."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from shared.core.placement import cluster_arrays
+from shared.core.placement.buffer_room import BufferRoom
+from tests.faults.catalog import each_call
+from tests.faults.history import History, run
+from tests.faults.mutants import swapped
+from tests.faults.oracle import breaches
+from tests.faults.running import Record, assert_kept
+from tests.faults.worlds import Setting, with_buffers
+
+each_world = pytest.mark.parametrize("setting", with_buffers(), ids=lambda setting: setting.name)
+
+
+@each_world
+def test_room_of_buffers_is_kept_and_the_rest_is_saved(setting: Setting) -> None:
+    end = run(History(setting))
+    assert breaches(end) == []
+    assert len(end.cloud.world.store.all("nodes")) < 5
+    for buffer in end.cloud.world.store.all("capacitybuffers"):
+        assert buffer["status"]["readyReplicas"] == buffer["status"]["replicas"]
+
+
+@contextmanager
+def _blind() -> Iterator[None]:
+    """Plan and prove as if there were no buffers."""
+    with swapped(cluster_arrays, "BufferRoom", lambda arrays, _: BufferRoom(arrays, ())):
+        yield
+
+
+def test_an_installation_that_is_blind_to_buffers_is_seen() -> None:
+    with _blind():
+        found = [fault for setting in with_buffers() for fault in breaches(run(History(setting)))]
+    assert any("bought back" in fault for fault in found)
+
+
+@pytest.mark.slow
+@each_world
+@pytest.mark.parametrize("family", ["kill", "failure", "pause"])
+def test_nothing_that_happens_at_a_call_lets_a_buffer_buy_a_node(
+    family: str, setting: Setting, record_property: Record
+) -> None:
+    assert_kept(each_call(family, setting), record_property, parts=5)
