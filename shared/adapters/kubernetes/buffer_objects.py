@@ -16,6 +16,7 @@ from shared.adapters.kubernetes import buffer_wire, wire
 from shared.adapters.kubernetes.fold import pod_class
 from shared.adapters.kubernetes.parts import RawPart
 from shared.adapters.kubernetes.pod_keys import pod_key
+from shared.core.cluster import names
 from shared.core.cluster.buffers import ACTIVE, KIND, CapacityBuffer, chunk_owner
 from shared.core.cluster.pod import PodClass
 from shared.core.cluster.resources import Resources
@@ -26,8 +27,6 @@ CLASS_NAMESPACE: Final = "gke-managed-ccc"
 CLASS_CHUNK: Final = Resources.parse({"cpu": "2", "memory": "2Gi"})
 """What that controller lets each chunk of a ComputeClass's buffer ask for."""
 _COMPUTE_CLASS: Final = "cloud.google.com/compute-class"
-_STANDBY: Final = "buffer.gke.io/standby-capacity-node"
-"""On machines that wait to be suspended: no room of an active buffer."""
 _READY: Final = "ReadyForProvisioning"
 _spec: Final = RawPart("template.spec", wire.PodSpec)
 _containers: Final = RawPart("template.spec", buffer_wire.TemplateContainers)
@@ -126,7 +125,7 @@ def _chunks(limits: Resources) -> int:
 
 
 def _class_chunk(name: str) -> PodClass:
-    not_waiting = Requirement(_STANDBY, "NotIn", ("true",))
+    not_waiting = Requirement(names.STANDBY_NODE, "NotIn", ("true",))
     return PodClass(
         namespace=CLASS_NAMESPACE,
         owner=chunk_owner(name),
