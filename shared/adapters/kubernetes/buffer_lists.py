@@ -17,7 +17,6 @@ from shared.core.cluster.buffers import NO_BUFFERS, Buffers, sorted_buffers
 from shared.errors import Forbidden
 
 T = TypeVar("T")
-Item = TypeVar("Item", bound=wire.Partial)
 BUFFERS: Final = "capacitybuffers"
 BUFFER_GROUP: Final = "autoscaling.x-k8s.io"
 TEMPLATES: Final = "podtemplates"
