@@ -9,6 +9,7 @@ from typing import Final
 from functions.cli.format import some
 from shared.core.cluster.names import AUTOPILOT_NODES, KUBE_SYSTEM
 from shared.core.cluster.pod import Pod
+from shared.core.cluster.snapshot import Snapshot
 from shared.errors import BadInput
 from shared.ports import ClusterReading
 
@@ -20,6 +21,8 @@ NO_NAMESPACES: Final = (
     "No Namespaces are in the dump: what a namespace's labels and annotations ask for is not seen, and no "
     "namespaceSelector matches; add namespaces to the dump."
 )
+UNREAD_STORAGE: Final = "Pods with volume claims stay where they are: no {lists} are known here; {remedy}."
+UNREAD_AUTOSCALERS: Final = "Moved pods may come back larger than is known here: let this account list {lists}."
 _SENTENCES: Final = (("PodDisruptionBudget", NO_BUDGETS), ("Namespace", NO_NAMESPACES))
 _CLOUDS: Final = {
     "aws": "Amazon EKS",
@@ -70,6 +73,17 @@ def left_out(kinds: Iterable[str]) -> tuple[str, ...]:
     """Return a sentence for each kind that was not printed and that no other note speaks of."""
     printed = frozenset(kinds)
     return tuple(sentence for kind, sentence in _SENTENCES if kind not in printed)
+
+
+def unread(snapshot: Snapshot, *, in_dump: bool) -> tuple[str, ...]:
+    """Return what it means that lists could not be read."""
+    found, lists = list[str](), snapshot.storage.unread
+    if lists:
+        remedy = f"add {','.join(lists)} to the dump" if in_dump else "let this account list them"
+        found.append(UNREAD_STORAGE.format(lists=", ".join(lists), remedy=remedy))
+    if snapshot.autoscalers.unread:
+        found.append(UNREAD_AUTOSCALERS.format(lists=", ".join(snapshot.autoscalers.unread)))
+    return tuple(found)
 
 
 def cloud(clouds: Iterable[str]) -> str:

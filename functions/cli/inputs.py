@@ -12,6 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
+from functions.cli import gaps
 from functions.cli.input_readers import STDIN, Reading, from_cluster, from_dumps
 from functions.cli.pricing import LISTED, PriceOptions, basis, priced
 from shared.core.cluster.names import PACKING_SCHEDULER, POOL_LABEL
@@ -31,10 +32,6 @@ NO_WORKLOADS: Final = (
     "No ReplicaSets, Deployments and StatefulSets are known here: no rollout is seen, and replicas are the pods "
     "that are there; add replicasets,deployments,statefulsets to the dump."
 )
-UNREAD_AUTOSCALERS: Final = (
-    "Moved pods may come back larger than is said here: let this account list verticalpodautoscalers."
-)
-UNREAD_STORAGE: Final = "Pods with volume claims stay where they are: no {lists} are known here; {remedy}."
 NOT_GKE: Final = (
     f"No node carries the label {POOL_LABEL}: this does not look like GKE{{cloud}}, and Ebb drains nothing elsewhere."
 )
@@ -113,8 +110,7 @@ def inputs_of(sources: Sources, given: Policy | None, reading: Reading) -> Input
     now, prices, dumped = sources.at or reading.now, priced(sources.prices), reading.dumped
     snapshot = snapshot_of(reading.cluster, reading.cluster_reading, reading.pools, now, now)
     snapshot, profile = _with_profile(snapshot)
-    unread = _unread_storage(snapshot.storage.unread, in_dump=bool(sources.dumps))
-    unread += (UNREAD_AUTOSCALERS,) if snapshot.autoscalers.unread else ()
+    unread = gaps.unread(snapshot, in_dump=bool(sources.dumps))
     known = (*dumped.left_out, *_no_workloads(reading.cluster_reading), *unread)
     short = (f"{WARNING}{dumped.partial}",) if dumped.partial else ()
     odd = (*short, *warnings_of(policy, snapshot), *_elsewhere(snapshot, dumped.cloud))
@@ -199,10 +195,3 @@ def _elsewhere(snapshot: Snapshot, cloud: str) -> tuple[str, ...]:
 
 def _no_workloads(cluster_reading: ClusterReading) -> tuple[str, ...]:
     return () if cluster_reading.workloads or not cluster_reading.pods else (NO_WORKLOADS,)
-
-
-def _unread_storage(lists: tuple[str, ...], *, in_dump: bool) -> tuple[str, ...]:
-    if not lists:
-        return ()
-    remedy = f"add {','.join(lists)} to the dump" if in_dump else "let this account list them"
-    return (UNREAD_STORAGE.format(lists=", ".join(lists), remedy=remedy),)

@@ -7,7 +7,11 @@ from typing import Any
 
 import pytest
 
+from functions.cli.gaps import unread
 from shared.adapters.kubernetes.dump.kinds import COMMAND
+from shared.core.cluster.storage import Storage
+from shared.core.cluster.vertical_autoscaler import VerticalAutoscalers
+from tests.builders import cluster, storage
 from tests.cli import dumps
 from tests.cli.test_main import ebb
 
@@ -128,3 +132,23 @@ def test_an_autopilot_cluster_is_refused_by_name(tmp_path: Path) -> None:
 
 def test_the_help_says_where_the_command_stands_that_prints_a_dump() -> None:
     assert "ebb dump" in " ".join(ebb("plan", "--help").output.replace("│", " ").split())
+
+
+@pytest.mark.parametrize(
+    ("expected", "changes"),
+    [
+        pytest.param([], {}, id="all could be read"),
+        pytest.param(
+            ["Moved pods may come back larger than is known here: let this account list verticalpodautoscalers."],
+            {"autoscalers": VerticalAutoscalers(unread=("verticalpodautoscalers",))},
+            id="autoscalers could not",
+        ),
+        pytest.param(
+            ["Pods with volume claims stay where they are: no csinodes are known here; let this account list them."],
+            {"storage": Storage(unread=("csinodes",))},
+            id="a list of storage could not",
+        ),
+    ],
+)
+def test_lists_of_a_cluster_that_may_not_be_read_are_told(expected: list[str], changes: dict[str, Any]) -> None:
+    assert list(unread(cluster([], **{"storage": storage(), **changes}), in_dump=False)) == expected

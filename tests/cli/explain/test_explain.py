@@ -75,7 +75,13 @@ def test_a_pod_says_what_it_takes_here_and_as_what_it_comes_back(tmp_path: Path)
     template = {"spec": {"containers": [{"name": "main", "resources": {"requests": asked}}]}}
     owner = {"kind": "ReplicaSet", "metadata": {"name": name, "namespace": "shop"}}
     items = [each for each in whole["items"] if (each["kind"], each["metadata"]["name"]) != ("ReplicaSet", name)]
-    larger = {**whole, "items": [*items, {**owner, "spec": {"replicas": 14, "template": template}}]}
+    autoscaler = {
+        "kind": "VerticalPodAutoscaler",
+        "metadata": {"name": "db", "namespace": "shop"},
+        "spec": {"targetRef": {"kind": "StatefulSet", "name": "db-5d4f8b"}},
+        "status": {"recommendation": {"containerRecommendations": [{"containerName": "main", "target": {"cpu": "3"}}]}},
+    }
+    larger = {**whole, "items": [*items, {**owner, "spec": {"replicas": 14, "template": template}}, autoscaler]}
     path = tmp_path / "larger.json"
     path.write_text(json.dumps(larger))
     shown = " ".join(_explain(path, "shop/web-5d4f8b-0010").split())
@@ -83,4 +89,5 @@ def test_a_pod_says_what_it_takes_here_and_as_what_it_comes_back(tmp_path: Path)
     assert "comes back as 3500m CPU" in shown
     assert f"by the template of shop/ReplicaSet/{name}" in shown
     assert "asks for 3500m" not in shown
-    assert "comes back as" not in _explain(path, "shop/db-7")
+    assert "by VerticalPodAutoscaler shop/db" in " ".join(_explain(path, "shop/db-7").split())
+    assert "comes back as" not in _explain(tmp_path / "dump.json", "shop/db-7")
