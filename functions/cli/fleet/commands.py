@@ -89,6 +89,10 @@ def fleet(  # noqa: PLR0913 - each is something that a person may type
             "--top", metavar="N", min=1, help="List the first N, and what could not be read; sums stay whole."
         ),
     ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="FILE", help="Also write one page to send on, HTML that asks nobody."),
+    ] = None,
     prices: PriceTable = None,
     discount: Discounts = None,
     currency: Currency = "",
@@ -103,13 +107,13 @@ def fleet(  # noqa: PLR0913 - each is something that a person may type
     printed), 2 wrong usage. An installation that fails is no error here.
 
     Examples:
-      ebb fleet --dump dumps/
+      ebb fleet --dump dumps/ --out fleet.html
       ebb fleet --context 'gke_shop_*' --policy policy.yaml --sort cost
       ebb fleet --installations --state-only --sort state
       ebb fleet --installations --output openmetrics > ebb.prom
     """
     from functions.cli.fleet.asked import FleetRequest
-    from functions.cli.fleet.compute import DEFAULT_JOBS, show_fleet
+    from functions.cli.fleet.compute import DEFAULT_JOBS, read_fleet, show_fleet
     from functions.cli.pricing import PriceOptions
 
     request = FleetRequest(
@@ -123,4 +127,4 @@ def fleet(  # noqa: PLR0913 - each is something that a person may type
         prices=PriceOptions(prices, tuple(discount or ()), currency),
         assume_marked=assume_marked,
     )
-    show_fleet(request, jobs or DEFAULT_JOBS, output, sort, top)
+    show_fleet(read_fleet(request, jobs or DEFAULT_JOBS, sort), output, top, out)

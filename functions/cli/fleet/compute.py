@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Final
 
 import typer
@@ -22,6 +23,7 @@ from functions.cli.fleet.asked import (
 from functions.cli.fleet.cluster_reading import SourceResult, read_source
 from functions.cli.fleet.commands import FleetSort
 from functions.cli.fleet.installations import InstallationResult, ask_installation, read_installations
+from functions.cli.fleet.page import page
 from functions.cli.fleet.progress import FleetProgress
 from functions.cli.fleet.view import FleetView, view_of
 from functions.cli.fleet.workers import MOST_JOBS, parts_of_clusters, read_all
@@ -30,27 +32,37 @@ from functions.cli.options import Format
 from functions.cli.plan.compute import PlanOptions
 from functions.cli.pricing import priced
 from shared.core.policy import Policy
+from shared.errors import BadInput
 
 DEFAULT_JOBS: Final = max(1, min(MOST_JOBS, os.cpu_count() or 1))
 
 
-def show_fleet(request: FleetRequest, jobs: int, output: Format, sort: FleetSort, top: int | None) -> None:
-    """Print one row a cluster; exit with 1 if one of them could not be read.
+def show_fleet(view: FleetView, output: Format, top: int | None, out: Path | None = None) -> None:
+    """Print one row a cluster, and write the page where one was asked for; exit with 1 if one could not be read.
 
     Raises:
-        BadInput: nothing was named, or what is not there. BadPolicy: the policy has faults.
+        BadInput: the page cannot be written.
     """
-    view = read_fleet(request, jobs, sort)
+    if out:
+        _write(out, page(view))
     drawing.show(view, output, top)
     if view.not_read:
         raise typer.Exit(WRONG)
+
+
+def _write(out: Path, text: str) -> None:
+    try:
+        out.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise BadInput(f"--out: {out} cannot be written ({error.strerror}).") from error
+    typer.echo(f"{out}: {len(text.encode()) // 1024 + 1:,} KiB, with the names of clusters and pools in it.", err=True)
 
 
 def read_fleet(request: FleetRequest, jobs: int, sort: FleetSort) -> FleetView:
     """Read and plan all that was named.
 
     Raises:
-        BadInput: as `show_fleet`.
+        BadInput: nothing was named, or what is not there. BadPolicy: the policy has faults.
     """
     check(request)
     priced(request.prices)

@@ -1,0 +1,1 @@
+"""The page's own frame and style; the rest of its looks are those of the report."""

@@ -1,0 +1,152 @@
+"""The sections of the fleet's page: money by cluster, what holds most, how the installations are, what it rests on.
+
+Must not count: the view did.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from functions.cli.fleet.cells import FleetLine, lines, states, titles, total
+from functions.cli.fleet.html_parts import Column, Html, element, row, table, together
+from functions.cli.fleet.installations import InstallationHealth
+from functions.cli.fleet.view import FleetHold, FleetRow, FleetView
+from functions.cli.format import count, moment, monthly, some, yearly
+from functions.cli.plan import fleet
+from functions.cli.plan.blocker_table import HEADINGS
+from functions.cli.plan.legend import HOLDING
+from functions.cli.remedies import REMEDIES
+
+_CLUSTERS: Final = 6
+_REMEDIES: Final = {reason.value: remedy for reason, remedy in REMEDIES.items()}
+_LINES: Final = ("nodes", "now", "at rest", "bound", "saved")
+_WORDS: Final = {
+    "now": "now, a month",
+    "at rest": "at rest, a month",
+    "bound": "bound, a month",
+    "saved": "saved a month",
+}
+_HELD: Final = (
+    Column("holds a month", number=True, looks="money"), Column("nodes", number=True, looks="nodes"),
+    Column("why, and what to do"),
+)  # fmt: skip
+_STATES: Final = (
+    Column("installation"), Column("is"), Column("last pass"), Column("claims", number=True),
+    Column("left alone", number=True), Column("breakers open", number=True), Column("still saved a month", number=True),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class PageSection:
+    """One section: its anchor, its title, one sentence and what stands below."""
+
+    anchor: str
+    title: str
+    lead: str
+    body: tuple[Html, ...]
+
+
+def of(view: FleetView) -> tuple[PageSection, ...]:
+    """Return the sections that have something to say."""
+    return tuple(each for each in (_clusters(view), _blockers(view), _installations(view), _basis(view)) if each.body)
+
+
+def key_figures(view: FleetView) -> Iterator[Html]:
+    """Yield the figures on top."""
+    ladder = fleet.summed(view.views)
+    if ladder:
+        saved = ladder.now.cost - ladder.at_rest.cost
+        yield _figure("Now, a month", monthly(ladder.now.cost), count(ladder.now.nodes, "node"))
+        rest = f"{monthly(ladder.at_rest.cost)} a month at rest"
+        yield _figure("Saved in a year", yearly(saved), rest, good=saved > 0)
+    missing = f"{view.not_read:,} could not be read" if view.not_read else "all were read"
+    yield _figure("Clusters", f"{len(view.rows):,}", missing)
+    if view.installations:
+        yield _figure("Installations", f"{len(view.installations):,}", states(view))
+
+
+def _figure(label: str, value: str, note: str, *, good: bool = False) -> Html:
+    shown = element("dd", value, class_="value good" if good else "value")
+    return element("div", element("dt", label), shown, element("dd", note, class_="note"))
+
+
+def _clusters(view: FleetView) -> PageSection:
+    columns = [Column(_WORDS.get(each, each), number=each in _LINES) for each in titles(view)]
+    columns.insert(len(_LINES) + 1, Column("the bill: what stays, what goes, the bound"))
+    most = max((each.cost or 0 for each in view.rows), default=0)
+    pairs = zip(lines(view, None), view.rows, strict=True)
+    made = [each for line, told in pairs for each in _rows(columns, line, _bar(told, most))]
+    if len(view.rows) > 1:
+        made.append(row(columns, _with_bar(total(view), Html()), "sum"))
+    lead = "Each cluster is planned by itself. What could not be read is a row, too, and is not in the sum."
+    return PageSection("clusters", "Money by cluster", lead, (table("Money by cluster", columns, made, "clusters"),))
+
+
+def _rows(columns: Sequence[Column], line: FleetLine, bar: Html) -> Iterator[Html]:
+    yield row(columns, _with_bar(line.cells, bar), "followed" if line.below else "")
+    if line.below:
+        said = together(element("div", each) for each in line.below)
+        yield Html(f'<tr class="amiss"><td colspan="{len(columns)}">{said}</td></tr>')
+
+
+def _with_bar(cells: Sequence[str], bar: Html) -> tuple[str, ...]:
+    at = len(_LINES) + 1
+    return (*cells[:at], bar, *cells[at:])
+
+
+def _bar(told: FleetRow, most: int) -> Html:
+    """Draw what stays of a cluster's bill, what is saved of it, and the bound as a line; the cells have the figures."""
+    ladder = told.view.ladder.ladder if told.view and told.view.ladder else None
+    if ladder is None or not most:
+        return Html()
+    amounts = (ladder.at_rest.cost, ladder.now.cost, ladder.bound.cost)
+    stays, now, least = (round(1000 * each / most) for each in amounts)
+    place = {"x1": str(least), "x2": str(least), "y1": "0", "y2": "20", "vector_effect": "non-scaling-stroke"}
+    saves = _rectangle("saves", stays, now - stays) if now > stays else Html()
+    parts = (_rectangle("remains", 0, min(stays, now)), saves, element("line", class_="least", **place))
+    return element("svg", *parts, viewBox="0 0 1000 20", preserveAspectRatio="none", class_="bill", aria_hidden="true")
+
+
+def _rectangle(class_: str, x: int, width: int) -> Html:
+    return element("rect", x=str(x), y="2", width=str(width), height="16", class_=class_)
+
+
+def _blockers(view: FleetView) -> PageSection:
+    made = []
+    for kind in HOLDING:
+        own = [each for each in view.holds if each.entry.kind is kind]
+        if own:
+            made += [element("h3", HEADINGS[kind]), table(HEADINGS[kind], _HELD, map(_hold, own), "blockers")]
+    lead = "Over all clusters, ordered by the money that it holds, with what can be done about it."
+    return PageSection("blockers", "What keeps nodes", lead, tuple(made))
+
+
+def _hold(hold: FleetHold) -> Html:
+    entry = hold.entry
+    cause = together((
+        element("span", entry.sentence, " ", element("code", entry.word, class_="quiet"), class_="sentence"),
+        element("span", _REMEDIES.get(entry.word, ""), class_="remedy"),
+        element("span", some(hold.clusters_in_words, _CLUSTERS), class_="about"),
+    ))  # fmt: skip
+    cells = (monthly(entry.cost), f"{entry.nodes:,}", cause)
+    pairs = zip(_HELD, cells, strict=True)
+    return element("tr", *(element("td", cell, class_=each.class_) for each, cell in pairs))
+
+
+def _installations(view: FleetView) -> PageSection:
+    rows = [_installation(each.title, each.installation) for each in view.rows if each.installation]
+    made = (table("Installations", _STATES, rows),) if rows else ()
+    lead = "What state and policy of each say. What is amiss stands with the clusters."
+    return PageSection("installations", "Installations", lead, made)
+
+
+def _installation(title: str, health: InstallationHealth) -> Html:
+    status = health.status
+    last = moment(status.last_pass) if status.last_pass else "never"
+    numbers = (len(status.claims), len(status.backoffs), len(status.breakers))
+    return row(_STATES, (title, health.in_words, last, *(f"{each:,}" for each in numbers), monthly(health.saved)))
+
+
+def _basis(view: FleetView) -> PageSection:
+    notes = element("ul", *(element("li", each) for each in view.notes), class_="notes")
+    return PageSection("basis", "What the figures rest on", "", (notes,) if view.notes else ())
