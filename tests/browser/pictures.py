@@ -1,4 +1,4 @@
-"""`make pictures`: the pictures of docs/report.md, drawn of a generated cluster; nobody's names are in them."""
+"""`make pictures`: the pictures of the pages in docs/, drawn of generated clusters; nobody's names are in them."""
 
 import sys
 from collections.abc import Mapping
@@ -11,6 +11,7 @@ from functions.cli.report.page import page as written
 from tests.browser.chromium import locate
 from tests.browser.devtools import Page, opened
 from tests.cli.report import reports
+from tests.docs import fleet_sample
 from tests.pages import DOCS, ROOT
 
 FOLDER: Final = DOCS / "pictures"
@@ -25,11 +26,14 @@ class Picture:
     first: str
     last: str
     dark: bool = False
+    shown_in: str = "report.md"
+    """The page of docs/ that shows it, by which is known what it is of."""
 
 
 PICTURES: Final[Mapping[str, Picture]] = {
     "report.png": Picture("header", "#ladder .waterfall"),
     "report-cluster.png": Picture("#cluster", "#fill .pair", dark=True),
+    "fleet.png": Picture("header", "#clusters table", shown_in="fleet.md"),
 }
 _PART: Final = """(() => {{
   const from = document.querySelector({first!r}).getBoundingClientRect();
@@ -42,10 +46,12 @@ _PART: Final = """(() => {{
 def draw(folder: Path) -> None:
     """Draw all of them into the folder."""
     with TemporaryDirectory() as temporary, opened(locate()) as page:
-        path = Path(temporary) / "report.html"
-        path.write_text(written(reports.told(reports.shop(Path(temporary)))), encoding="utf-8")
+        report, fleet = Path(temporary) / "report.html", Path(temporary) / "fleet.html"
+        report.write_text(written(reports.told(reports.shop(Path(temporary)))), encoding="utf-8")
+        fleet_sample.fleet(fleet)
+        of = {"report.md": report, "fleet.md": fleet}
         for name, picture in PICTURES.items():
-            (folder / name).write_bytes(_drawn(page, path, picture))
+            (folder / name).write_bytes(_drawn(page, of[picture.shown_in], picture))
 
 
 def _drawn(page: Page, path: Path, picture: Picture) -> bytes:

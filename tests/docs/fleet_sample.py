@@ -36,7 +36,8 @@ def parts() -> dict[str, str]:
     return {"fleet": fleet(), "metrics": metrics(), "diff": diff()}
 
 
-def fleet() -> str:
+def fleet(out: Path | None = None) -> str:
+    """Return what the command prints; with `out` it also writes the page."""
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
         here = Path()
         (here / "dumps").mkdir()
@@ -46,7 +47,8 @@ def fleet() -> str:
         installation(Path(folder), "prod", "shop", last_pass=_LONG_AGO)
         installation(Path(folder), "stage", "shop", last_pass=_JUST_NOW, paused=True, pause_reason="release week")
         installation(Path(folder), "tools", "shop", dry_run=False, last_pass=_JUST_NOW)
-        return f"```console\n$ ebb {' '.join(COMMAND)}\n{_printed(*COMMAND, home=folder, code=1)}```\n"
+        words = (*COMMAND, "--out", str(out.resolve())) if out else COMMAND
+        return f"```console\n$ ebb {' '.join(COMMAND)}\n{_printed(*words, home=folder, code=1)}```\n"
 
 
 def metrics() -> str:

@@ -15,7 +15,7 @@ class Html(str):
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class PageColumn:
     """One column of a table: its title, whether it holds figures, and what else its looks are known by."""
 
     title: str
@@ -38,7 +38,7 @@ def together(children: Iterable[str]) -> Html:
     return Html("".join(each if isinstance(each, Html) else escape(each) for each in children))
 
 
-def table(label: str, columns: Sequence[Column], rows: Iterable[Html], class_: str = "") -> Html:
+def table(label: str, columns: Sequence[PageColumn], rows: Iterable[Html], class_: str = "") -> Html:
     """Return a table that may be scrolled by itself, and by the keyboard."""
     heads = [element("th", each.title, scope="col", class_=each.class_) for each in columns]
     head, body = element("thead", element("tr", *heads)), element("tbody", *rows)
@@ -46,7 +46,7 @@ def table(label: str, columns: Sequence[Column], rows: Iterable[Html], class_: s
     return element("div", whole, class_="scroll", tabindex="0", role="region", aria_label=label)
 
 
-def row(columns: Sequence[Column], cells: Sequence[str], class_: str = "") -> Html:
+def row(columns: Sequence[PageColumn], cells: Sequence[str], class_: str = "") -> Html:
     """Return a row, whose first cell heads it."""
     pairs = zip(columns, cells, strict=True)
     made = [

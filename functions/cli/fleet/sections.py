@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from functions.cli.fleet.cells import FleetLine, lines, states, titles, total
-from functions.cli.fleet.html_parts import Column, Html, element, row, table, together
+from functions.cli.fleet.html_parts import Html, PageColumn, element, row, table, together
 from functions.cli.fleet.installations import InstallationHealth
 from functions.cli.fleet.view import FleetHold, FleetRow, FleetView
 from functions.cli.format import count, moment, monthly, some, yearly
@@ -27,12 +27,13 @@ _WORDS: Final = {
     "saved": "saved a month",
 }
 _HELD: Final = (
-    Column("holds a month", number=True, looks="money"), Column("nodes", number=True, looks="nodes"),
-    Column("why, and what to do"),
+    PageColumn("holds a month", number=True, looks="money"), PageColumn("nodes", number=True, looks="nodes"),
+    PageColumn("why, and what to do"),
 )  # fmt: skip
 _STATES: Final = (
-    Column("installation"), Column("is"), Column("last pass"), Column("claims", number=True),
-    Column("left alone", number=True), Column("breakers open", number=True), Column("still saved a month", number=True),
+    PageColumn("installation"), PageColumn("is"), PageColumn("last pass"), PageColumn("claims", number=True),
+    PageColumn("left alone", number=True), PageColumn("breakers open", number=True),
+    PageColumn("still saved a month", number=True),
 )  # fmt: skip
 
 
@@ -71,8 +72,8 @@ def _figure(label: str, value: str, note: str, *, good: bool = False) -> Html:
 
 
 def _clusters(view: FleetView) -> PageSection:
-    columns = [Column(_WORDS.get(each, each), number=each in _LINES) for each in titles(view)]
-    columns.insert(len(_LINES) + 1, Column("the bill: what stays, what goes, the bound"))
+    columns = [PageColumn(_WORDS.get(each, each), number=each in _LINES) for each in titles(view)]
+    columns.insert(len(_LINES) + 1, PageColumn("the bill: what stays, what goes, the bound"))
     most = max((each.cost or 0 for each in view.rows), default=0)
     pairs = zip(lines(view, None), view.rows, strict=True)
     made = [each for line, told in pairs for each in _rows(columns, line, _bar(told, most))]
@@ -82,7 +83,7 @@ def _clusters(view: FleetView) -> PageSection:
     return PageSection("clusters", "Money by cluster", lead, (table("Money by cluster", columns, made, "clusters"),))
 
 
-def _rows(columns: Sequence[Column], line: FleetLine, bar: Html) -> Iterator[Html]:
+def _rows(columns: Sequence[PageColumn], line: FleetLine, bar: Html) -> Iterator[Html]:
     yield row(columns, _with_bar(line.cells, bar), "followed" if line.below else "")
     if line.below:
         said = together(element("div", each) for each in line.below)

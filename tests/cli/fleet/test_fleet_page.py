@@ -1,0 +1,141 @@
+"""The fleet's page: one file that asks nobody, whose figures are the table's, and in which no name is markup."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from functions.cli.fleet.asked import ClusterSource, FleetPlanning, InstallationSource
+from functions.cli.fleet.cells import lines, total
+from functions.cli.fleet.cluster_reading import plan_source
+from functions.cli.fleet.installations import InstallationResult, ask_installation
+from functions.cli.fleet.page import page
+from functions.cli.fleet.view import FleetView, view_of
+from functions.cli.profiles import read_profile
+from tests.browser.chromium import Chromium
+from tests.browser.devtools import Page, opened
+from tests.cli.fleet.fleets import CUT_OFF, dump, ebb, installation
+
+HOSTILE: Final = "</style></title><script>alert(1)</script><img src=x onerror=alert(1)>&amp;{{title}}"
+CELLS: Final = "[...row.children].map((cell) => cell.innerText.trim())"
+
+
+@pytest.fixture(scope="module")
+def view(tmp_path_factory: pytest.TempPathFactory) -> FleetView:
+    """Return two clusters, one of them with an installation, and a dump that is cut off."""
+    folder = tmp_path_factory.mktemp("fleet")
+    paths = [dump(folder / "a.json", "prod", 24, cpu="350m"), dump(folder / "b.json", "stage"), folder / "bad.json"]
+    paths[2].write_text(CUT_OFF)
+    results = tuple(plan_source(ClusterSource(path.name, (path,)), FleetPlanning()) for path in paths)
+    source = InstallationSource("prod", read_profile(installation(folder, "prod", paused=True, pause_reason="a week")))
+    return view_of(results, (InstallationResult(source, ask_installation(source)),))
+
+
+@pytest.fixture(scope="module")
+def window(chromium: Chromium) -> Iterator[Page]:
+    with opened(chromium) as window:
+        yield window
+
+
+@pytest.fixture
+def seen(window: Page, view: FleetView, tmp_path: Path) -> Page:
+    (tmp_path / "fleet.html").write_text(page(view), encoding="utf-8")
+    return at(window, tmp_path / "fleet.html")
+
+
+def at(window: Page, path: Path, width: int = 1280, *, dark: bool = False) -> Page:
+    window.sized(width, 900, dark=dark)
+    window.open(path.as_uri())
+    return window
+
+
+def rows(seen: Page, table: str) -> list[list[str]]:
+    found: list[list[str]] = seen.value(f"[...document.querySelectorAll('{table} tbody tr')].map((row) => {CELLS})")
+    return found
+
+
+def without_bar(cells: list[str]) -> tuple[str, ...]:
+    return (*cells[:6], *cells[7:])
+
+
+def test_its_figures_are_those_of_the_table(seen: Page, view: FleetView) -> None:
+    told = [each for each in rows(seen, ".clusters") if len(each) > 1]
+    assert [without_bar(each) for each in told] == [*(each.cells for each in lines(view, None)), total(view)]
+    held = rows(seen, ".blockers")
+    assert [int(each[1]) for each in held] == [each.entry.nodes for each in view.holds]
+    assert seen.value("document.querySelector('.headline').innerText") == view.headline
+    assert seen.value("[...document.querySelectorAll('.notes li')].map((each) => each.innerText)") == list(view.notes)
+
+
+def test_what_is_amiss_stands_below_its_row(seen: Page) -> None:
+    shown = [each[0] for each in rows(seen, ".clusters") if len(each) == 1]
+    assert "Paused: a week" in shown
+    assert any("is cut off after 0 objects" in each for each in shown)
+
+
+def test_bars_are_as_long_as_their_money(seen: Page, view: FleetView) -> None:
+    ladders = [each.view.ladder.ladder for each in view.rows if each.view and each.view.ladder]
+    most = max(each.now.cost for each in ladders)
+    found = seen.value("[...document.querySelectorAll('.bill .remains')].map((each) => each.width.baseVal.value)")
+    assert found == [round(1000 * each.at_rest.cost / most) for each in ladders]
+
+
+def test_it_asks_nobody_and_says_nothing_on_the_console(seen: Page) -> None:
+    assert (len(seen.asked), seen.said) == (1, [])
+
+
+def test_it_has_no_script_and_its_policy_allows_none(view: FleetView) -> None:
+    text = page(view)
+    assert "<script" not in text
+    assert "script-src" not in text
+    assert "default-src &#x27;none&#x27;" in text
+    assert re.findall(r"""(?:src|href)=["'](?!#)|url\(|@import|style=""", text) == []
+
+
+@pytest.mark.parametrize("width", [400, 1280])
+def test_nothing_is_wider_than_the_window(width: int, seen: Page, tmp_path: Path, window: Page) -> None:
+    assert at(window, tmp_path / "fleet.html", width).value("document.documentElement.scrollWidth") == width
+    assert seen.said == []
+
+
+@pytest.mark.parametrize(("dark", "paper"), [(False, "rgb(255, 255, 255)"), (True, "rgb(20, 24, 28)")])
+@pytest.mark.usefixtures("seen")
+def test_it_follows_the_colours_that_its_reader_prefers(dark: bool, paper: str, tmp_path: Path, window: Page) -> None:
+    shown = at(window, tmp_path / "fleet.html", dark=dark)
+    assert shown.value("getComputedStyle(document.body).backgroundColor") == paper
+
+
+def test_names_are_text_wherever_they_are_shown(view: FleetView, tmp_path: Path, window: Page) -> None:
+    faults: Any = (HOSTILE,)
+    hostile = replace(
+        view,
+        rows=tuple(replace(each, cluster=HOSTILE, faults=faults) for each in view.rows),
+        holds=tuple(replace(each, clusters=((HOSTILE, each.entry),)) for each in view.holds),
+        notes=(HOSTILE,),
+        headline=HOSTILE,
+    )
+    (tmp_path / "fleet.html").write_text(page(hostile), encoding="utf-8")
+    shown = at(window, tmp_path / "fleet.html")
+    assert shown.value("document.querySelectorAll('script, img').length") == 0
+    assert shown.value("document.querySelector('.clusters tbody th').innerText") == HOSTILE
+    assert shown.value("document.querySelector('.notes li').innerText") == HOSTILE
+    assert (len(shown.asked), shown.said) == (1, [])
+
+
+def test_the_command_writes_it_beside_what_it_prints(tmp_path: Path) -> None:
+    dump(tmp_path / "a.json", "prod")
+    ended = ebb("fleet", "--dump", tmp_path / "a.json", "--out", tmp_path / "fleet.html")
+    assert ended.exit_code == 0
+    assert "1 cluster" in ended.stdout
+    assert "fleet.html: " in ended.stderr
+    assert (tmp_path / "fleet.html").read_text().startswith("<!doctype html>")
+
+
+def test_a_page_that_cannot_be_written_is_said(tmp_path: Path) -> None:
+    dump(tmp_path / "a.json", "prod")
+    ended = ebb("fleet", "--dump", tmp_path / "a.json", "--out", tmp_path / "gone" / "fleet.html")
+    assert ended.exit_code == 2
+    assert "cannot be written (No such file or directory)" in ended.stderr
