@@ -5,7 +5,7 @@ Beside what is printed stand whole micro-dollars an hour, for lengths of bars. M
 
 from typing import Any, Final
 
-from functions.cli.format import count, monthly, monthly_parts, percent, some
+from functions.cli.format import count, monthly, monthly_parts, percent
 from functions.cli.plan.blocker_table import HEADINGS
 from functions.cli.plan.ladder_money import LadderMoney
 from functions.cli.plan.legend import HOLDING, LegendEntry
@@ -27,7 +27,10 @@ def title(material: Material) -> str:
         return f"{count(material.view.totals.nodes, 'node')} for {monthly(material.view.totals.cost)} a month"
     saved = ladder.now.cost - ladder.at_rest.cost
     if not saved:
-        return f"{_capital(whose)} would save nothing here: all {count(ladder.now.nodes, 'node')} stay"
+        stay = "1 node stays" if ladder.now.nodes == 1 else f"all {count(ladder.now.nodes, 'node')} stay"
+        return f"{_capital(whose)} would save nothing here: {stay}"
+    if ladder.at_rest.cost == ladder.alone.cost:
+        return f"The autoscaler alone would save {monthly(saved)} a month; {whose} would add nothing"
     share = f", {saved * 100 // ladder.now.cost}% of the cost" if ladder.now.cost else ""
     instead = f"{ladder.at_rest.nodes:,} nodes instead of {ladder.now.nodes:,}"
     return f"{_capital(whose)} would save {monthly(saved)} a month{share}: {instead}"
@@ -149,5 +152,5 @@ def _blocker(entry: LegendEntry) -> dict[str, Any]:
         "cost": entry.cost,
         "sentence": entry.sentence,
         "remedy": REMEDIES.get(reason, "") if reason else "",
-        "about": some(entry.objects, _OBJECTS),
+        "about": entry.some_objects(_OBJECTS),
     }

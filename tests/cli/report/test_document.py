@@ -9,12 +9,16 @@ import pytest
 
 from functions.cli.inputs import Sources
 from functions.cli.plan import as_json
+from functions.cli.plan.ladder_rows import DEFAULTS
+from functions.cli.plan.view import with_ladder
 from functions.cli.remedies import REMEDIES
 from functions.cli.report.document import document
 from functions.cli.report.extra import ExtraSection, Line, Plot
 from functions.cli.report.material import Material
 from shared.core.cluster.names import ZONE_LABEL
 from shared.core.cluster.node import Node
+from shared.core.forecast.ladder import LadderStep, Rung
+from tests.cli.plan.plans import some_ladder
 from tests.cli.report import big_shop, reports
 
 
@@ -164,13 +168,34 @@ def test_another_command_may_add_a_section(made: Material) -> None:
     ]
 
 
-def test_a_policy_that_saves_nothing_says_so(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("expected", "now", "alone", "rest"),
+    [
+        pytest.param(
+            "Default settings would save $73 a month, 10% of the cost: 9 nodes instead of 10", 10, 10, 9, id="some go"
+        ),
+        pytest.param("Default settings would save nothing here: all 10 nodes stay", 10, 10, 10, id="nothing goes"),
+        pytest.param("Default settings would save nothing here: 1 node stays", 1, 1, 1, id="one node"),
+        pytest.param(
+            "The autoscaler alone would save $73 a month; default settings would add nothing", 10, 9, 9, id="autoscaler"
+        ),
+    ],
+)
+def test_the_title_says_what_a_reader_should_keep(
+    made: Material, expected: str, now: int, alone: int, rest: int
+) -> None:
+    first, left_alone, at_rest = (LadderStep(Rung.NOW, nodes, nodes * 10**5) for nodes in (now, alone, rest))
+    ladder = replace(some_ladder(), now=first, alone=left_alone, at_rest=at_rest)
+    view = with_ladder(made.view, ladder, DEFAULTS)
+    assert document(replace(made, view=view, whose=DEFAULTS))["report"]["title"] == expected
+
+
+def test_a_policy_that_is_paused_says_so_in_the_calendar(tmp_path: Path) -> None:
     sources = reports.shop(tmp_path, 6)
     policy = tmp_path / "policy.yaml"
     policy.write_text("paused: true\nnodePools: {web-pool: {enabled: true}}\n", encoding="utf-8")
     found = reports.told(Sources(sources.dumps, policy=policy))["report"]
 
-    assert found["title"] == "This policy would save nothing here: all 6 nodes stay"
     assert found["calendar"]["notes"] == ["paused is true: nothing is drained at any time."]
 
 
