@@ -107,6 +107,12 @@ def clock(time: datetime, today: datetime) -> str:
     return f"{there:%H:%M}" if there.date() == here.date() else f"{there:%m-%d %H:%M}"
 
 
+def by_the_minute(time: datetime) -> datetime:
+    """Return the minute by which it has come: what is said to be done by a time is done then."""
+    begun = time.replace(second=0, microsecond=0)
+    return begun if begun == time else begun + timedelta(minutes=1)
+
+
 def span(length: timedelta | None) -> str:
     """Return a duration as the policy writes it: `1h30m`, `15s`, `30d`; None is `Never`."""
     if length is None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from functions.cli.format import clock, count, some, span
+from functions.cli.format import by_the_minute, clock, count, some, span
 from functions.cli.plan.ladder_money import LadderMoney
 from shared.core.forecast.ladder import Ladder, LadderStep, Rung
 from shared.core.reasons import Reason
@@ -59,7 +59,7 @@ def rows(ladder: Ladder, whose: str) -> tuple[LadderRow, ...]:
 def headline(ladder: Ladder, whose: str, now: datetime) -> str:
     """Return what a reader keeps: now, the autoscaler alone, the policy at rest, and what that saves."""
     first, alone, rest = ladder.now, ladder.alone, ladder.at_rest
-    by = f" by {clock(ladder.by, now)} UTC" if ladder.by else ""
+    by = f" by {clock(by_the_minute(ladder.by), now)} UTC" if ladder.by else ""
     money, beyond = LadderMoney(ladder), alone.cost - rest.cost
     saved = f"{money.saved_month(rest)} a month ({money.saved_year(rest)} a year)"
     other = f"{money.between_months(alone, rest)} {'more' if beyond > 0 else 'less'} than by the autoscaler alone"
@@ -73,7 +73,9 @@ def headline(ladder: Ladder, whose: str, now: datetime) -> str:
 def sentences(ladder: Ladder, now: datetime) -> Iterator[str]:
     """Yield what the rungs do not say: by when, what holds it up, what never goes, and what was not tried."""
     if ladder.by:
-        yield f"At rest by {clock(ladder.by, now)} UTC, in {span(_rounded(ladder.by - now))}{_held(ladder.held_up)}."
+        by = by_the_minute(ladder.by)
+        begun = now.replace(second=0, microsecond=0)
+        yield f"At rest by {clock(by, now)} UTC, in {span(by - begun)}{_held(ladder.held_up)}."
     if ladder.alone.gone:
         yield "At rest counts what the autoscaler takes by itself meanwhile, too."
     for reason, nodes in sorted(ladder.never.items(), key=lambda each: -each[1]):
@@ -95,11 +97,6 @@ def _held(held_up: Mapping[Reason, int]) -> str:
     most = sorted(held_up.items(), key=lambda each: -each[1])[:_MOST_HELD]
     told = (f"{reason.value} ({span(timedelta(seconds=seconds))})" for reason, seconds in most)
     return f"; held up longest by {', '.join(told)}" if most else ""
-
-
-def _rounded(length: timedelta) -> timedelta:
-    """Return it in whole minutes, for it is an estimate."""
-    return timedelta(minutes=-(-length // timedelta(minutes=1)))
 
 
 def _row(step: LadderStep, whose: str, money: LadderMoney) -> LadderRow:

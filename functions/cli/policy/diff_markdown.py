@@ -9,7 +9,7 @@ from datetime import datetime
 from itertools import groupby
 from typing import Final
 
-from functions.cli.format import clock, count, moment, monthly, some, yearly
+from functions.cli.format import by_the_minute, clock, count, moment, monthly, some, yearly
 from functions.cli.markdown_text import code, details, table, text
 from functions.cli.plan.legend import LegendEntry, WordKind
 from functions.cli.plan.sentences import VERDICTS
@@ -105,7 +105,7 @@ def _ladder(ladders: Sequence[Ladder], now: datetime) -> Iterator[tuple[str, ...
     yield _counted("nodes at rest", old.at_rest.nodes, new.at_rest.nodes)
     yield _money("a month at rest", old.at_rest.cost, new.at_rest.cost)
     yield _money("saved, a month", old.now.cost - old.at_rest.cost, new.now.cost - new.at_rest.cost)
-    before, after = (clock(each.by, now) if each.by else "-" for each in ladders)
+    before, after = (clock(by_the_minute(each.by), now) if each.by else "-" for each in ladders)
     yield "at rest by (UTC)", before, after, _SAME if before == after else ""
     yield _counted("evictions until then", old.at_rest.evictions, new.at_rest.evictions)
     yield "no plan goes below, a month", monthly(old.bound.cost), monthly(new.bound.cost), _SAME

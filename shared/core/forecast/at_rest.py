@@ -6,7 +6,7 @@ and the next round looks at that (docs/decisions/forecast.md). Must not order.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -16,14 +16,15 @@ from shared.core.cluster.snapshot import Snapshot
 from shared.core.forecast.autoscaler import DELETION, profile_of, unneeded
 from shared.core.forecast.later import announced
 from shared.core.forecast.open_pass import OpenPass
-from shared.core.forecast.pace import HORIZON, Pace
+from shared.core.forecast.pace import HORIZON, Pace, UnderWay
 from shared.core.forecast.scheduling import Drained, drained
 from shared.core.placement.reached import Reached
 from shared.core.planning.selection import departing_nodes
 from shared.core.policy import Policy
 from shared.core.reasons import Reason
 from shared.core.records.state import ClusterState
-from shared.core.rules.counts import count_moved_pods, count_nodes
+from shared.core.rules.counted_nodes import counts_in_budgets
+from shared.core.rules.counts import NodeCounts, count_moved_pods, count_nodes
 from shared.core.rules.situation import Situation
 
 MOST_ROUNDS: Final = 60
@@ -118,9 +119,15 @@ def under_policy(start: Rest, passes: OpenPass, pace: Pace, effort: Effort) -> R
         is_rest = not step.gone and not drains
         if names and drains:
             pace.wait_until(until)
-    left = Counter(reason for name, reason in pace.never.items() if name in rest.snapshot.node_by_name)
     begins = {name: pace.begins[name] for name in rest.order if name in pace.begins}
-    return replace(rest, begins=begins, by=pace.ended, held_up=pace.held_up, never=left, is_rest=is_rest, rounds=rounds)
+    done = replace(rest, begins=begins, by=pace.ended, held_up=pace.held_up, never=_never(rest, passes, pace))
+    return replace(done, is_rest=is_rest, rounds=rounds)
+
+
+def _never(rest: Rest, passes: OpenPass, pace: Pace) -> Counter[Reason]:
+    """Return what keeps nodes for good that could go together at rest, with how many it keeps."""
+    shut = pace.never.keys() & rest.snapshot.node_by_name.keys()
+    return Counter(pace.never[each] for each in passes.together(rest.snapshot, shut)) if shut else Counter()
 
 
 @dataclass
@@ -144,4 +151,15 @@ def pace_of(situation: Situation) -> Pace:
     """Return the clock of the situation, which begins now."""
     snapshot, state, policy = situation.snapshot, situation.state, situation.policy
     counts = count_nodes(snapshot.nodes, snapshot.pools, state, policy, situation.now, snapshot.minimum)
-    return Pace(counts.with_moved_pods(count_moved_pods(snapshot, snapshot.nodes, policy)))
+    moved = count_moved_pods(snapshot, snapshot.nodes, policy)
+    return Pace(counts.with_moved_pods(moved), under_way=_under_way(counts, snapshot))
+
+
+def _under_way(counts: NodeCounts, snapshot: Snapshot) -> Iterator[UnderWay]:
+    """Yield the drains that have begun before: each has ended by the time that the watchdog looks after it."""
+    claims, patience = counts.state.claims, counts.policy.drain.watchdog
+    counted = {node.uid for node in snapshot.nodes if counts_in_budgets(node)}
+    for pool in counts.pools.values():
+        for uid in pool.in_flight:
+            since = claims[uid].since if uid in claims else counts.now
+            yield UnderWay(since + patience, uid, pool.name, uid in counted)

@@ -4,7 +4,7 @@ What only time keeps is open, what a policy wishes for good is not (its limits, 
 Must not know when nodes would go: `pace` does.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from math import ceil
@@ -15,7 +15,7 @@ from shared.core.cluster.snapshot import Snapshot
 from shared.core.forecast.autoscaler import DELETION, profile_of
 from shared.core.forecast.pace import PacedDrain
 from shared.core.planning.make_plan import make_plan
-from shared.core.planning.plan import NodeDecision
+from shared.core.planning.plan import NodeDecision, Plan
 from shared.core.planning.prices import Prices
 from shared.core.policy import Policy, PoolPolicy
 from shared.core.reasons import DrainReason
@@ -47,10 +47,7 @@ class OpenPass:
 
     def __call__(self, snapshot: Snapshot) -> tuple[PacedDrain, ...]:
         """Return the drains of one round, in order."""
-        long_ago = self._now - _LONG
-        marks = {pool: _all_marked(nodes, long_ago) for pool, nodes in snapshot.nodes_by_pool.items()}
-        state = ClusterState(last_pass=self._now, backoffs=self._kept)
-        plan = make_plan(Situation(snapshot, state, self._open), marks, self._prices, brake=lambda: True)
+        plan = self._plan(snapshot, self._kept)
         self.decisions = plan.decisions
         times = {each.name: each.drain or DrainTime() for each in plan.decisions}
         most = ceil(self._share * len(snapshot.nodes))
@@ -59,6 +56,12 @@ class OpenPass:
             PacedDrain(node, reason, self._ripe(node, reason), times[node.name].most + _deletion(snapshot, node))
             for node, reason in rows
         )
+
+    def _plan(self, snapshot: Snapshot, kept: dict[str, Backoff]) -> Plan:
+        long_ago = self._now - _LONG
+        marks = {pool: _all_marked(nodes, long_ago) for pool, nodes in snapshot.nodes_by_pool.items()}
+        state = ClusterState(last_pass=self._now, backoffs=kept)
+        return make_plan(Situation(snapshot, state, self._open), marks, self._prices, brake=lambda: True)
 
     @property
     def has_kept(self) -> bool:
@@ -69,6 +72,14 @@ class OpenPass:
         """Ask for these nodes no more."""
         for node in nodes:
             self._kept[node.uid] = Backoff(node.name, self._now + _LONG, NO_TIME, _TRIED)
+
+    def together(self, snapshot: Snapshot, names: Collection[str]) -> tuple[str, ...]:
+        """Return which of these nodes would be gone in the end, were nothing shut."""
+        kept = {uid: each for uid, each in self._kept.items() if each.node not in names}
+        plan = self._plan(snapshot, kept)
+        ordered = (order.node for order in plan.orders)
+        found = dict.fromkeys((*ordered, *(plan.at_rest.nodes if plan.at_rest else ())))
+        return tuple(name for name in found if name in names)
 
     def _ripe(self, node: Node, reason: DrainReason) -> datetime:
         pool = self._policy.pool(node.pool)

@@ -6,7 +6,7 @@ reason. A node that no pass up to the horizon lets go never goes. Must not judge
 
 import heapq
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
@@ -15,6 +15,7 @@ from msgspec import structs
 
 from shared.core.cluster.node import Node
 from shared.core.forecast.schedules import Schedules, openings
+from shared.core.forecast.shut import Shut
 from shared.core.planning.marks import INTERVAL
 from shared.core.reasons import DrainReason, Reason, Unremovable
 from shared.core.rules.budgets import Calendar
@@ -61,10 +62,20 @@ class LetGo(NamedTuple):
     never: frozenset[str] = frozenset()
 
 
+class UnderWay(NamedTuple):
+    """A drain: when it has ended, of which node."""
+
+    ends: datetime
+    uid: str
+    pool: str
+    counted: bool = True
+    """Whether the node is one of those that budgets are measured by."""
+
+
 class Pace:
     """The clock of one forecast."""
 
-    def __init__(self, counts: NodeCounts, interval: timedelta = INTERVAL) -> None:
+    def __init__(self, counts: NodeCounts, interval: timedelta = INTERVAL, under_way: Iterable[UnderWay] = ()) -> None:
         self.held_up: Counter[Reason] = Counter()
         """How many seconds each reason kept the node that was next."""
         self.never: dict[str, Reason] = {}
@@ -77,7 +88,8 @@ class Pace:
         self._schedules = Schedules(counts.policy, counts.pools)
         self._changes = self._schedules.next_change(counts.now)
         self._idle = 0
-        self._under_way: list[tuple[datetime, str, Node]] = []
+        self._shut = Shut(counts, counts.now + HORIZON)
+        self._under_way = sorted(under_way)
 
     @property
     def now(self) -> datetime:
@@ -85,7 +97,10 @@ class Pace:
 
     def let_go(self, drains: Sequence[PacedDrain], until: datetime) -> LetGo:
         """Let passes follow each other until all of these have begun, none may any more, or that time has come."""
-        waiting = list(drains)
+        shut = {each.node.name: word for each in drains if (word := self._shut(each.node.pool, each.reason))}
+        self.never.update(shut)
+        waiting = [each for each in drains if each.node.name not in shut]
+        never = [each for each in drains if each.node.name in shut]
         while waiting:
             begun, held = self._pass(waiting)
             waiting = [each for each in waiting if each.node.name not in begun]
@@ -93,13 +108,13 @@ class Pace:
             if later is None:
                 names = (each.node.name for each in waiting)
                 self.never.update({name: held.get(name, Unremovable.MARKED_RECENTLY) for name in names})
-                return _told(drains, waiting, never=waiting)
+                return _told(drains, [*waiting, *never], never=[*waiting, *never])
             if later >= until:
                 break
             first = held.get(waiting[0].node.name) or next(iter(held.values()))
             self.held_up[first] += int((later - self.now).total_seconds())
             self._move_to(later)
-        return _told(drains, waiting)
+        return _told(drains, [*waiting, *never], never=never)
 
     def _pass(self, waiting: Sequence[PacedDrain]) -> tuple[frozenset[str], dict[str, Reason]]:
         """Return who goes in this pass, and what keeps the others as far as it was asked."""
@@ -127,7 +142,7 @@ class Pace:
         self.begins[drain.node.name] = self.now
         ends = self.now + drain.lasts
         self.ended = max(ends, self.ended or ends)
-        heapq.heappush(self._under_way, (ends, drain.node.name, drain.node))
+        heapq.heappush(self._under_way, UnderWay(ends, drain.node.uid, drain.node.pool))
         return None
 
     def _next(self, waiting: Sequence[PacedDrain], *, begun: bool) -> datetime | None:
@@ -163,8 +178,8 @@ class Pace:
             calendar, self._changes = Calendar(later), self._schedules.next_change(later)
         pools = {name: replace(pool, taken=0) for name, pool in self._counts.pools.items()}
         while self._under_way and self._under_way[0][0] <= later:
-            node = heapq.heappop(self._under_way)[2]
-            pools[node.pool] = _without(pools[node.pool], node)
+            ended = heapq.heappop(self._under_way)
+            pools[ended.pool] = _without(pools[ended.pool], ended)
         self._counts = replace(self._counts, now=later, calendar=calendar, pools=pools)
 
 
@@ -174,6 +189,6 @@ def _told(drains: Sequence[PacedDrain], waiting: Sequence[PacedDrain], never: Se
     return LetGo(begun, frozenset(each.node.name for each in never))
 
 
-def _without(pool: PoolCounts, node: Node) -> PoolCounts:
-    gone = {node.uid}
-    return replace(pool, nodes=pool.nodes - 1, in_flight=pool.in_flight - gone, in_use=pool.in_use - gone)
+def _without(pool: PoolCounts, ended: UnderWay) -> PoolCounts:
+    gone, nodes = {ended.uid}, pool.nodes - ended.counted
+    return replace(pool, nodes=nodes, in_flight=pool.in_flight - gone, in_use=pool.in_use - gone)

@@ -35,7 +35,7 @@ def test_it_is_the_first_thing_and_fits_the_terminal(width: int) -> None:
         "  + room in shop/db          6     $438  $5,260               5.0",
         "no plan goes below           4     $292  $3,500                 -",
     ]
-    assert lines[7].startswith("At rest by 23:30 UTC, in 1h31m; held up longest by time_gap (30m)")
+    assert lines[7].startswith("At rest by 23:31 UTC, in 1h31m; held up longest by time_gap (30m)")
     assert max(map(len, lines)) <= width
 
 
@@ -48,7 +48,7 @@ def test_a_warning_stands_above_it_and_other_notes_below() -> None:
 
 def test_what_the_rungs_do_not_say_is_said() -> None:
     assert list(sentences(replace(some_ladder(), untried=True), NOW)) == [
-        "At rest by 23:30 UTC, in 1h31m; held up longest by time_gap (30m), nodes_per_pass (15m).",
+        "At rest by 23:31 UTC, in 1h31m; held up longest by time_gap (30m), nodes_per_pass (15m).",
         "At rest counts what the autoscaler takes by itself meanwhile, too.",
         "2 nodes could go, and never may: outside_windows. No allow-window of the pool is open.",
         UNTRIED,
@@ -69,7 +69,7 @@ def test_the_headline_says_what_ebb_adds_to_the_autoscaler(expected: str, alone:
 
     assert headline(told, "this policy", NOW) == (
         f"10 nodes for $730 a month now; the autoscaler alone comes to {alone} for ${alone * 73}, this policy at rest "
-        f"to 7 for $511 by 23:30 UTC. Saved: $219 a month ($2,630 a year), {expected}"
+        f"to 7 for $511 by 23:31 UTC. Saved: $219 a month ($2,630 a year), {expected}"
     )
 
 

@@ -25,7 +25,7 @@ def test_the_ladder_stands_below_the_headline() -> None:
     assert "| now | 10 | $730 | $8,760 | - |" in shown
     assert "| + moving running Jobs | 6 | $438 | $5,260 | 5.0 |" in shown
     assert shown.index("**10 nodes for $730") < shown.index("| now |") < shown.index("| a | 3 |")
-    assert "At rest by 23:30 UTC" in shown
+    assert "At rest by 23:31 UTC" in shown
 
 
 def test_nodes_are_listed_where_they_were_asked_for() -> None:

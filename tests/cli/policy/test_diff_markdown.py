@@ -1,11 +1,13 @@
 """`ebb policy diff --output markdown`: what a pull request that changes a policy means, on GitHub."""
 
 import json
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
+from functions.cli.format import by_the_minute
 from functions.cli.policy.comparing import SETTINGS_ONLY
 from functions.cli.policy.diff import NOTHING, SAME
 from functions.cli.policy.diff_markdown import MORE, MOST, TITLE
@@ -62,7 +64,7 @@ def test_the_ladder_before_and_after_is_that_of_the_two_plans(folder: Path, whol
     assert shown.row("nodes at rest")[1:3] == [str(before["nodes"]), str(after["nodes"])]
     assert shown.row("evictions until then")[1:3] == [str(before["evictions"]), str(after["evictions"])]
     assert shown.row("a month at rest")[1:3] == [f"${each['cost_per_month']:,.0f}" for each in (before, after)]
-    assert shown.row("at rest by (UTC)")[1].endswith(before["by"][11:16])
+    assert shown.row("at rest by (UTC)")[1].endswith(f"{by_the_minute(datetime.fromisoformat(before['by'])):%H:%M}")
     assert f"**At rest the cluster comes to {after['nodes']} nodes for $" in whole
 
 

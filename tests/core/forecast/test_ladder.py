@@ -16,7 +16,7 @@ from shared.core.cluster.snapshot import Snapshot
 from shared.core.forecast.bound import bound
 from shared.core.forecast.ladder import Ladder, ladder
 from shared.core.planning.potential import potential
-from shared.core.policy import Jobs, Limit, Policy, PoolPolicy, SingleReplicas
+from shared.core.policy import Budget, Jobs, Limit, Policy, PoolPolicy, SingleReplicas
 from shared.core.reasons import Unremovable
 from shared.core.records.state import ClusterState
 from shared.core.rules.pods import movable
@@ -102,6 +102,32 @@ def test_what_the_autoscaler_takes_is_not_told_to_stay_for_good() -> None:
 
     assert nodes_of(told)[:3] == [2, 1, 1]
     assert Unremovable.PAUSED not in told.never
+
+
+@pytest.mark.parametrize(
+    ("expected", "never", "rules"),
+    [
+        pytest.param(8, {}, {}, id="both open"),
+        pytest.param(10, {Unremovable.OUTSIDE_WINDOWS: 2}, {"windows": ()}, id="no window of one"),
+        pytest.param(10, {Unremovable.BUDGET: 2}, {"budgets": (Budget(Limit(count=0)),)}, id="a budget of none"),
+    ],
+)
+def test_a_pool_that_is_shut_beside_an_open_one_is_said_to_be_so(
+    expected: int, never: dict[Unremovable, int], rules: dict[str, Any]
+) -> None:
+    """It holds up nothing, and the open one comes to rest as soon as by itself."""
+    nodes = [node(f"{pool}{number}", pool=pool, labels={"for": pool}) for pool in "ab" for number in range(6)]
+    pods = [
+        pod(f"p{each.name}-{number}", on=each.name, cpu=0.6, owner=f"ReplicaSet/w{each.pool}{number}",
+            node_selector={"for": each.pool})
+        for each in nodes for number in range(4)
+    ]  # fmt: skip
+    own = replace(OPEN.pools["a"], cpu_limit=Fraction(1))
+    told = climbed(cluster(nodes, pods), replace(OPEN, pools={"a": own, "b": replace(own, **rules)}))
+
+    assert told.by is not None
+    assert (told.at_rest.nodes, told.by - NOW < timedelta(minutes=30)) == (expected, True)
+    assert (told.never, told.held_up.keys() & never.keys()) == (never, set())
 
 
 WISHES = [

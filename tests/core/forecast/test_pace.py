@@ -10,7 +10,8 @@ from shared.core.forecast.at_rest import pace_of
 from shared.core.forecast.pace import LetGo, Pace, PacedDrain
 from shared.core.policy import Budget, Freeze, Limit, Policy, Rate, Schedule
 from shared.core.reasons import DrainReason, Unremovable
-from shared.core.records.state import ClusterState
+from shared.core.records.orders import Origin
+from shared.core.records.state import Claim, ClusterState
 from shared.core.rules.situation import Situation
 from tests.builders import NOW, cluster, node, policy
 
@@ -54,6 +55,57 @@ def ends(rules: Policy, count: int, **given: Any) -> timedelta | None:
 )
 def test_three_nodes_are_gone_when_the_gates_have_let_them(minutes: int, rules: Policy) -> None:
     assert ends(rules, 3) == minutes * MINUTE
+
+
+SHUT = [
+    pytest.param(Unremovable.PAUSED, policy(cluster_wide={"paused": True}), id="a pause"),
+    pytest.param(Unremovable.OUTSIDE_WINDOWS, policy(windows=()), id="no window at all"),
+    pytest.param(
+        Unremovable.OUTSIDE_WINDOWS, policy(windows=(Schedule("0 0 29 2 *", 60 * MINUTE),)), id="one years away"
+    ),
+    pytest.param(Unremovable.BUDGET, policy(budgets=(Budget(Limit(percent=0)),)), id="a budget of nothing"),
+    pytest.param(
+        Unremovable.CLUSTER_BUDGET, policy(cluster_wide={"budgets": (Budget(Limit(count=0)),)}), id="the cluster's"
+    ),
+    pytest.param(Unremovable.RATE, policy(rate=Rate(Limit(count=0), MINUTE)), id="a rate of nothing"),
+    pytest.param(
+        Unremovable.FROZEN, policy(cluster_wide={"freezes": (Freeze(NOW, FAR),)}), id="a freeze beyond the horizon"
+    ),
+]
+
+
+@pytest.mark.parametrize(("reason", "rules"), SHUT)
+def test_what_is_shut_for_good_is_told_at_once_and_holds_nothing_up(reason: Unremovable, rules: Policy) -> None:
+    pace = paced(rules)
+    told = pace.let_go(drains(2), NOW)
+    assert told == LetGo(frozenset(), frozenset({"n0", "n1"}))
+    assert (set(pace.never.values()), pace.held_up, pace.now) == ({reason}, {}, NOW)
+
+
+def test_a_budget_of_nothing_for_other_reasons_shuts_nothing() -> None:
+    pace = paced(policy(budgets=(Budget(Limit(count=0), reasons=frozenset({"empty"})),)))
+    assert pace.let_go(drains(1), FAR).begun == {"n0"}
+
+
+def test_a_pool_that_is_shut_does_not_keep_the_others() -> None:
+    nodes = [node("a1"), node("b1", pool="b")]
+    rules = replace(policy(), pools={"a": policy(windows=()).pools["a"], "b": policy().pools["a"]})
+    pace = pace_of(Situation(cluster(nodes), ClusterState(), rules))
+    told = pace.let_go([PacedDrain(each, DrainReason.UNDERUTILIZED, NOW, MINUTE) for each in nodes], FAR)
+    assert told == LetGo(frozenset({"b1"}), frozenset({"a1"}))
+    assert (pace.never, pace.held_up) == ({"a1": Unremovable.OUTSIDE_WINDOWS}, {})
+
+
+def test_a_drain_that_was_under_way_before_makes_room_in_the_budget() -> None:
+    """It counts until its watchdog has looked after it; then the next begins."""
+    claim = Claim(
+        order_id="o", node="n4", pool="a", zone="", since=NOW, reason=DrainReason.MANUAL, origin=Origin.MANUAL
+    )
+    rules = policy(budgets=(Budget(ONE),))
+    pace = paced(rules, ClusterState(claims={NODES[4].uid: claim}))
+    told = pace.let_go(drains(1), FAR)
+    assert told == LetGo(frozenset({"n0"}))
+    assert pace.begins["n0"] >= NOW + rules.drain.watchdog
 
 
 def test_a_node_waits_for_its_mark() -> None:
