@@ -7,10 +7,12 @@ caution is named here, and all kinds together stay rare.
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Final, NamedTuple
 
 import pytest
 
+from infra.local.quantities import units
 from shared.core.cluster import names
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import PodClass
@@ -27,6 +29,7 @@ Record = Callable[[str, object], None]
 pytestmark = pytest.mark.control_plane
 
 CLUSTERS, NODES, BOUND, ASKED = 60, 20, 45, 25
+SEEDS: Final = range(20)
 PLANS, PLAN_NODES, PLAN_PODS = 60, 40, 120
 STORED: Final = 0.3
 """How many of the pods have volumes."""
@@ -167,19 +170,44 @@ def test_no_move_of_a_witness_is_refused_while_the_drained_nodes_stand_cordoned_
     scheduler_filters: SchedulerFilters, record_property: Record
 ) -> None:
     plans = [plan(seed) for seed in range(PLANS)]
+    told, found = refused_moves(scheduler_filters, plans)
+    record_property(MEASURED, told)
+    assert found == []
+    assert drained(plans) > PLANS
+
+
+def test_no_move_is_refused_to_pods_that_come_back_as_their_template_says(
+    scheduler_filters: SchedulerFilters, record_property: Record
+) -> None:
+    plans = [returning_plan(seed) for seed in range(PLANS)]
+    told, found = refused_moves(scheduler_filters, plans)
+    record_property(MEASURED, f"as templates say: {told}")
+    assert found == []
+    assert drained(plans) > PLANS // 2
+
+    as_they_left = [(returning(cluster, sets), witness(snapshot(cluster))) for cluster, sets in map(draw_sets, SEEDS)]
+    assert refused_moves(scheduler_filters, as_they_left)[1], "a witness that knows no templates would be refused"
+
+
+def refused_moves(
+    scheduler_filters: SchedulerFilters, plans: Sequence[tuple[Cluster, Sequence[Step]]]
+) -> tuple[str, list[str]]:
+    """Return what was asked of plans, told by four kinds of replays, and what the scheduler's filters refused of it."""
     asked = [world for cluster, steps in plans for world in replays(cluster, steps)]
     answers = scheduler_filters.ask(asked)
-
     found = [
         f"seed {place // 4}, {WORLDS[place % 4]}: {key(question.pod)} on {question.bind}: {said}"
         for place, ((_, questions), answer) in enumerate(zip(asked, answers, strict=True))
         for question, refusals in zip(questions, answer, strict=True)
         if (said := refusals.get(question.bind))
     ]
-    drained, moved = sum(len(steps) for _, steps in plans), sum(len(answer) for answer in answers)
-    record_property(MEASURED, f"{PLANS} witnesses free {drained} nodes; {moved} moves asked, {len(found)} refused")
-    assert found == []
-    assert drained > PLANS
+    moved = sum(len(answer) for answer in answers)
+    told = f"{len(plans)} witnesses free {drained(plans)} nodes; {moved} moves asked, {len(found)} refused"
+    return told, found
+
+
+def drained(plans: Sequence[tuple[Cluster, Sequence[Step]]]) -> int:
+    return sum(len(steps) for _, steps in plans)
 
 
 def draw(seed: int) -> tuple[Cluster, Sequence[Question]]:
@@ -197,6 +225,35 @@ def plan(seed: int) -> tuple[Cluster, Sequence[Step]]:
     return cluster, witness(snapshot(cluster))
 
 
+def draw_sets(seed: int) -> tuple[Cluster, Sequence[Manifest]]:
+    """Return a cluster and the controllers of its pods, whose next pods may ask for more."""
+    generator = Generator(3_000_000 + seed)
+    cluster = generator.cluster(PLAN_NODES, PLAN_PODS, rejecting=0.1, attracted=0.15)
+    return cluster, generator.replica_sets()
+
+
+def returning_plan(seed: int) -> tuple[Cluster, Sequence[Step]]:
+    cluster, sets = draw_sets(seed)
+    return returning(cluster, sets), witness(snapshot(cluster, controllers=sets))
+
+
+def returning(cluster: Cluster, sets: Sequence[Manifest]) -> Cluster:
+    """Return the cluster with its pods as they come back, for the replay; where they are they take what they took."""
+    templates = {each["metadata"]["namespace"]: each["spec"]["template"]["spec"] for each in sets}
+    return replace(cluster, returning=[larger(pod, templates[pod["metadata"]["namespace"]]) for pod in cluster.pods])
+
+
+def larger(pod: Manifest, template: Manifest) -> Manifest:
+    """Return the pod with the larger amounts in the container that the template tells of."""
+    asked: Manifest = template["containers"][0]["resources"]["requests"]
+    first, *others = pod["spec"]["containers"]
+    own: Manifest = first["resources"]["requests"]
+    names_ = own | asked
+    most = {name: max((own.get(name, "0"), asked.get(name, "0")), key=partial(units, name)) for name in names_}
+    containers = [first | {"resources": first["resources"] | {"requests": most}}, *others]
+    return pod | {"spec": pod["spec"] | {"containers": containers}}
+
+
 def replays(cluster: Cluster, steps: Sequence[Step]) -> list[tuple[Cluster, Sequence[Question]]]:
     """Return the plan four times: its nodes stand cordoned or are gone before the next one, its pods leave one after
     another or all of a node at once."""
@@ -211,7 +268,7 @@ def replay(cluster: Cluster, steps: Sequence[Step], *, gone: bool, at_once: bool
     Affinity is not: it is ignored during execution, and whom a pod followed may have moved on.
     The claims of ephemeral volumes went with the pods that were evicted: new ones stand there without a volume.
     """
-    pods = {key(pod): replacement(pod) for pod in cluster.pods}
+    pods = {key(pod): replacement(pod) for pod in cluster.returning or cluster.pods}
     asked, lies = list[Question](), dict[str, str]()
     taken = [step.node for step in steps]
     for place, step in enumerate(steps, start=1):

@@ -8,7 +8,7 @@ FENCES: Final = ("ebb-drainer-nodes", "ebb-drainer-evictions")
 """The policies of infra/admission.yaml."""
 
 
-OPTIONAL_GROUPS: Final = frozenset({"autoscaling.k8s.io"})
+OPTIONAL_GROUPS: Final = frozenset({"autoscaling.k8s.io", "autoscaling.x-k8s.io", "cloud.google.com"})
 """API groups that only some clusters have: elsewhere nothing is read of them, and no right is missed."""
 
 

@@ -23,12 +23,13 @@ from tests.real.scheduler_filters.program import Cluster, Manifest
 NOW = datetime(2026, 3, 4, 22, 0, tzinfo=UTC)
 
 
-def snapshot(cluster: Cluster, pending: Iterable[Manifest] = ()) -> Snapshot:
+def snapshot(cluster: Cluster, pending: Iterable[Manifest] = (), controllers: Iterable[Manifest] = ()) -> Snapshot:
     contents = DumpContents()
     parts = (
         ("Node", cluster.nodes),
         ("Namespace", cluster.namespaces),
         ("Pod", (*cluster.pods, *pending)),
+        ("ReplicaSet", controllers),
         ("PersistentVolumeClaim", cluster.claims),
         ("PersistentVolume", cluster.volumes),
         ("StorageClass", cluster.classes),

@@ -121,6 +121,15 @@ class Generator:
         meta = {"name": name, "namespace": self.one(*NAMESPACES), "uid": name, "creationTimestamp": CREATED}
         return {"metadata": meta | {"labels": labels, "ownerReferences": [owner]}, "spec": spec}
 
+    def replica_sets(self) -> list[Manifest]:
+        """Return the controllers of all pods; the first container of their templates may ask for more than it has."""
+        rows = []
+        for namespace in NAMESPACES:
+            spec: Manifest = {"containers": [self.container("c0")]}
+            meta = {"name": "web", "namespace": namespace, "uid": "web"}
+            rows.append({"metadata": meta, "spec": {"replicas": 9, "template": {"spec": spec}}})
+        return rows
+
     def spread(self, key: str) -> Manifest:
         optional = {
             "minDomains": self.one(1, 2, 3, 4),

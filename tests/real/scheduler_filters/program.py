@@ -49,6 +49,8 @@ class Cluster:
     csi_nodes: Sequence[Manifest] = ()
     csi_drivers: Sequence[Manifest] = ()
     attachments: Sequence[Manifest] = ()
+    returning: Sequence[Manifest] = ()
+    """The bound pods as they come back, where that is not as they are; the program does not read them."""
 
 
 class SchedulerFilters:
