@@ -45,7 +45,9 @@ def room_for_chunks(snapshot: Snapshot, buffer: CapacityBuffer, moves: Mapping[s
         if not any(_target(buffer.chunk, node, gone)):
             pods = [pod for pod, at in standing if at.name == node.name]
             wanted = {**dict(buffer.chunk.requests.amounts), "pods": 1}
+            to_come = _daemons_to_come(snapshot, node)
             used = {name: sum(_asked(pod, name, moves) for pod in pods) for name in wanted}
+            used = {name: each + sum(needs.get(name, 0) for needs in to_come) for name, each in used.items()}
             found += max(min((node.allocatable.get(name) - used[name]) // wanted[name] for name in wanted), 0)
     return min(found, buffer.replicas)
 
@@ -89,6 +91,31 @@ def _target(spec: PodClass, node: Node, drained: Collection[str]) -> Iterable[st
         yield f"{node.name} lacks what the affinity of {spec.owner} asks"
 
 
+def _daemons_to_come(snapshot: Snapshot, node: Node) -> list[dict[str, int]]:
+    """What each DaemonSet will ask for that lets its pods onto the node and has none there, by its pods elsewhere."""
+    known = {each.name for each in snapshot.nodes}
+    sets: dict[tuple[str, str], list[Pod]] = {}
+    for pod in snapshot.pods:
+        if pod.spec.owner is not None and pod.spec.owner.kind == "DaemonSet" and not pod.phase.finished:
+            sets.setdefault((pod.spec.namespace, pod.spec.owner.name), []).extend([pod] if pod.node in known else [])
+    lacking = [pods for pods in sets.values() if not any(pod.node == node.name for pod in pods)]
+    coming = [pods for pods in lacking if any(_lets_in(pod.spec, node) for pod in pods)]
+    return [
+        {"pods": 1, **{name: max(pod.spec.requests.get(name) for pod in pods) for name in _asked_for(pods)}}
+        for pods in coming
+    ]
+
+
+def _asked_for(pods: Iterable[Pod]) -> set[str]:
+    return {name for pod in pods for name, _ in pod.spec.requests.amounts}
+
+
+def _lets_in(spec: PodClass, node: Node) -> bool:
+    terms = spec.node_terms is None or any(term.matches(node.labels, node.name) for term in spec.node_terms)
+    selected = all(node.labels.get(key) == value for key, value in spec.node_selector.items())
+    return terms and selected and tolerated(node.taints, spec.tolerations)
+
+
 def _overfull(snapshot: Snapshot, standing: list[tuple[Pod, Node]], moves: Mapping[str, str]) -> Iterable[str]:
     """What arriving pods ask for must be there; what nobody who arrives asks for may be overbooked already."""
     nodes = {node.name: node for _, node in standing}
@@ -96,12 +123,14 @@ def _overfull(snapshot: Snapshot, standing: list[tuple[Pod, Node]], moves: Mappi
         pods = [pod for pod, at in standing if at.name == name]
         arrived = [pod for pod in pods if pod.key in moves]
         staying = [pod for pod in pods if pod.key not in moves]
-        if arrived and len(pods) > node.allocatable.get("pods"):
+        to_come = _daemons_to_come(snapshot, node)
+        if arrived and len(pods) + len(to_come) > node.allocatable.get("pods"):
             yield f"{name} would hold {len(pods)} pods"
         arriving = [_arriving(snapshot, pod) for pod in arrived]
         for resource in {each for asked in arriving for each, amount in asked.items() if amount}:
             used = sum(asked.get(resource, 0) for asked in arriving)
             used += sum(pod.requests.get(resource) for pod in staying)
+            used += sum(needs.get(resource, 0) for needs in to_come)
             if used > node.allocatable.get(resource):
                 yield f"{name} would need {used} {resource}"
 

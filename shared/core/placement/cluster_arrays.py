@@ -16,6 +16,7 @@ from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.bounds import MOST, SCALE, Amounts, left, matrix, share, shares
 from shared.core.placement.buffer_room import BufferRoom
 from shared.core.placement.constraints import CONSTRAINTS, ConstraintInput, Constraints, NewConstraint
+from shared.core.placement.daemon_room import room_for_daemons
 from shared.core.placement.node_filters import Codes, NodeFilters, NodeMask
 from shared.core.reasons import Finding
 from shared.core.rules.pods import movable
@@ -57,6 +58,8 @@ class ClusterArrays:
         open_nodes = (is_destination(node) and node.pool not in upgrading for node in self.nodes)
         self.destinations: NodeMask = np.fromiter(open_nodes, np.bool_, len(self.nodes))
         self.node_filters = NodeFilters(self.nodes)
+        to_come = room_for_daemons(self.classes, self.requests, kinds, where, self.node_filters)
+        self.free -= np.where(self.destinations, to_come, 0)
         self.constraints = Constraints(constraints, ConstraintInput(snapshot, self.classes, self.node_filters))
         self.constraint_states = self.constraints.states(kinds, where)
         self._volumes = VolumeFacts.of(snapshot)

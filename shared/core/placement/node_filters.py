@@ -50,6 +50,11 @@ class NodeFilters:
         self._tolerations: dict[tuple[Toleration, ...], NodeMask] = {}
         self._requirements: dict[Requirement, NodeMask] = {}
 
+    @property
+    def count(self) -> int:
+        """How many nodes there are."""
+        return len(self._nodes)
+
     def label(self, key: str) -> LabelColumn:
         """Return a label's values over all nodes."""
         if key not in self._labels:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from shared.core.cluster.names import MANAGED_NODE, STANDBY_NODE
+from shared.core.cluster.names import HOSTNAME_LABEL, MANAGED_NODE, STANDBY_NODE
 from shared.core.cluster.node import Node, NodePool
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.snapshot import Snapshot
@@ -53,7 +53,7 @@ def test_the_gate_is_the_profiles(takes: bool, cpu: float, profile: str) -> None
 
 
 def test_daemon_set_pods_count_on_neither_side_of_the_gate() -> None:
-    daemon = pod("d", on="n", cpu=1, owner="DaemonSet/d")
+    daemon = pod("d", on="n", cpu=1, owner="DaemonSet/d", node_selector={HOSTNAME_LABEL: "n"})
 
     assert found(one_node(daemon, pod("p", on="n", cpu=1.5))) == ("n",)
     assert found(one_node(daemon, pod("p", on="n", cpu=1.6))) == ()

@@ -244,12 +244,15 @@ def test_pods_whose_node_is_gone_keep_a_place(expected: list[str], stranded: Pod
     assert taken(snapshot, "n1") == expected
 
 
+THERE = pod_class(owner="DaemonSet/x", cpu=3, node_selector={"kubernetes.io/hostname": "n3"})
+
+
 @pytest.mark.parametrize(
     ("expected", "stricken"),
     [
         pytest.param([], pod("sick", on="n3", cpu=3), id="it comes back elsewhere when its node stays so"),
         pytest.param(["n1"], pod("sick", on="n3", cpu=9), id="one that fits nowhere holds nobody up"),
-        pytest.param(["n1"], pod("sick", on="n3", cpu=3, owner="DaemonSet/x"), id="a daemon stays with its node"),
+        pytest.param(["n1"], pod("sick", on="n3", kind=THERE), id="a daemon stays with its node"),
     ],
 )
 def test_pods_of_a_node_that_is_not_ready_keep_a_place(expected: list[str], stricken: Pod) -> None:

@@ -23,6 +23,7 @@ from tests.core.planning.passes import MINUTE, marked, ordered, plan, verdicts
 
 HOUR = timedelta(hours=1)
 SSD = {"disk": "ssd"}
+AGENT = {"agent": "yes"}
 WAITS = {"consolidate_after": 5 * MINUTE}
 """The marks of nodes that are not named are too young."""
 TWO_DUE = marked("big", "left")
@@ -34,11 +35,11 @@ def rules(**settings: Any) -> Policy:
 
 def one_or_two() -> Snapshot:
     """On `rest` alone there is room: for the pod of `big`, or for those of both others, which are used more."""
-    nodes = [node("big"), node("left"), node("right"), node("rest", pool="b", labels=SSD)]
+    nodes = [node("big"), *(node(name, labels=AGENT) for name in ("left", "right")), node("rest", pool="b", labels=SSD)]
     pods = [pod("p-big", on="big", cpu=1.2, node_selector=SSD, owner="ReplicaSet/big"), pod("stays", on="rest", cpu=2)]
     for name in ("left", "right"):
         pods.append(pod(f"p-{name}", on=name, cpu=1, node_selector=SSD, owner=f"ReplicaSet/{name}"))
-        pods.append(pod(f"agent-{name}", on=name, cpu=1, owner="DaemonSet/agent"))
+        pods.append(pod(f"agent-{name}", on=name, cpu=1, owner="DaemonSet/agent", node_selector=AGENT))
     return cluster(nodes, pods)
 
 
