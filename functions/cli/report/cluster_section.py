@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from functions.cli.format import monthly
 from functions.cli.plan.view import NodeView
+from functions.cli.report.keeping import KeptNodes, kept_by
 from functions.cli.report.material import Material
 from functions.cli.report.tables import table
 from shared.core.cluster.pod import Pod
@@ -26,7 +27,7 @@ NODE_COLUMNS: Final = (
     "when",
 )
 POD_COLUMNS: Final = ("name", "workload", "node", "cpu", "memory", "at_rest")
-WORKLOAD_COLUMNS: Final = ("name", "goes_with_its_node")
+WORKLOAD_COLUMNS: Final = ("name", "goes_with_its_node", "keeps", "month")
 NOWHERE: Final = -1
 _MIB: Final = 20
 _WITH_ITS_NODE: Final = frozenset({"DaemonSet", "Node"})
@@ -50,8 +51,10 @@ def workloads_and_pods(material: Material) -> dict[str, Any]:
         name = material.workload_of(pod)
         found.setdefault(name, len(found))
         kinds[name] = bool(pod.spec.owner and pod.spec.owner.kind in _WITH_ITS_NODE)
+    kept = kept_by(material)
+    rows = ((name, kinds[name], kept.get(name, KeptNodes())) for name in found)
     return {
-        "workloads": table(WORKLOAD_COLUMNS, ((name, kinds[name]) for name in found)),
+        "workloads": table(WORKLOAD_COLUMNS, ((*own, its.nodes, monthly(its.cost)) for *own, its in rows)),
         "pods": table(POD_COLUMNS, _pods(material, living, found)),
     }
 

@@ -7,19 +7,33 @@ from functions.cli.format import clock, monthly
 from functions.cli.report.material import Material
 from functions.cli.report.tables import table
 from shared.core.forecast.ladder import Ladder
-from shared.core.planning.pool_summaries import GOING
+from shared.core.planning.plan import PlannedOrder
 
 COLUMNS: Final = ("node", "begins", "by", "moves", "month")
 AUTOSCALER: Final = "the autoscaler"
+AT_ONCE: Final = "in this pass"
 
 
 def order(material: Material) -> dict[str, Any]:
-    """Return a row for each node that goes, in order; nodes by their place in the plan."""
-    ladder = material.ladder
-    if ladder is None:
-        return table(COLUMNS, ())
-    at = material.number
-    return table(COLUMNS, (_row(material, name, at[name]) for name in _by_time(ladder) if name in at))
+    """Return a row for each node that goes: this pass's orders, then the others in order; nodes by their place."""
+    ordered = {each.node for each in material.view.orders}
+    later = (name for name in _by_time(material.ladder) if name not in ordered) if material.ladder else ()
+    return table(
+        COLUMNS,
+        (*(_ordered(material, each) for each in material.view.orders), *(_later(material, name) for name in later)),
+    )
+
+
+def _ordered(material: Material, order: PlannedOrder) -> tuple[Any, ...]:
+    return (material.number[order.node], AT_ONCE, material.whose, len(order.moves), monthly(order.saving))
+
+
+def _later(material: Material, name: str) -> tuple[Any, ...]:
+    number, ladder = material.number[name], material.ladder
+    begins = ladder.begins.get(name) if ladder else None
+    time = f"{clock(begins, material.view.taken_at)} UTC" if begins else "-"
+    cost = material.view.nodes[number].decision.cost
+    return (number, time, material.whose if begins else AUTOSCALER, material.moves_from(name), monthly(cost))
 
 
 def _by_time(ladder: Ladder) -> list[str]:
@@ -30,12 +44,3 @@ def _by_time(ladder: Ladder) -> list[str]:
         latest = ladder.begins.get(name, latest)
         rows.append((latest, name))
     return [name for _, name in sorted(rows, key=lambda row: row[0])]
-
-
-def _row(material: Material, name: str, number: int) -> tuple[Any, ...]:
-    ladder, decision = material.ladder, material.view.nodes[number].decision
-    begins = ladder.begins.get(name) if ladder else None
-    now = material.view.taken_at
-    time = "in this pass" if decision.verdict in GOING else f"{clock(begins, now)} UTC" if begins else "-"
-    whose = material.whose if begins or decision.verdict in GOING else AUTOSCALER
-    return (number, time, whose, material.moves_from(name), monthly(decision.cost))

@@ -150,6 +150,20 @@ def test_the_picture_has_a_bar_for_each_node_before_and_after(seen: Page, shop: 
     assert {each.partition(":")[0] for each in by_zone} == {each["zone"] for each in shop.nodes}
 
 
+def test_bars_show_what_was_chosen(seen: Page) -> None:
+    fills = "each.style.backgroundImage"
+    cpu = of_each(seen, ".bar:not(.gone)", fills)
+    seen.value(
+        "(() => { const measured = document.getElementById('measured'); measured.value = 'memory';"
+        " measured.dispatchEvent(new Event('change')); })()"
+    )
+    memory = of_each(seen, ".bar:not(.gone)", fills)
+
+    assert all(each.startswith("linear-gradient(to top, var(--stays) 0%") for each in (*cpu, *memory))
+    assert len(cpu) == len(memory)
+    assert cpu != memory
+
+
 def test_every_picture_has_its_figures_as_a_table(seen: Page, shop: Report) -> None:
     for each in shop.report["fill"]:
         table = f'[aria-label="Nodes by reserved {each["resource"]}"] table'

@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from functions.cli.inputs import Sources
+from functions.cli.inputs import Sources, gather
 from functions.cli.plan import as_json
 from functions.cli.plan.ladder_rows import DEFAULTS
 from functions.cli.plan.view import with_ladder
 from functions.cli.remedies import REMEDIES
+from functions.cli.report.compute import material_of
 from functions.cli.report.document import document
 from functions.cli.report.extra import ExtraSection, Line, Plot
 from functions.cli.report.material import Material
@@ -133,6 +134,30 @@ def test_every_blocker_has_the_tables_money_and_a_remedy(made: Material, report:
         for node in made.view.nodes
         for each in as_json.document(made.view)["nodes"][made.number[node.name]]["blockers"]
     }
+
+
+def test_a_workload_keeps_the_nodes_on_which_a_pod_of_it_may_not_be_moved(report: dict[str, Any]) -> None:
+    held = {row["reason"]: (row["nodes"], row["month"]) for each in report["blockers"] for row in each["rows"]}
+    kept = {
+        each["name"]: (each["keeps"], each["month"]) for each in reports.objects(report["workloads"]) if each["keeps"]
+    }
+
+    assert kept == {
+        "shop/StatefulSet/sessions": held["local_storage"],
+        "backend/StatefulSet/ledger": held["pdb_exhausted"],
+        "data/Job/importer-5d4f8b": held["job_running"],
+    }
+
+
+def test_the_orders_of_this_pass_come_first(tmp_path: Path) -> None:
+    sources = reports.shop(tmp_path, 20)
+    found = document(material_of(gather(sources), "this policy", assume_marked=True))
+    order, nodes = reports.objects(found["report"]["order"]), found["nodes"]
+
+    going = [each["node"] for each in found["orders"]]
+    assert [nodes[each["node"]]["name"] for each in order[: len(going)]] == going
+    assert {each["begins"] for each in order[: len(going)]} == {"in this pass"}
+    assert "in this pass" not in {each["begins"] for each in order[len(going) :]}
 
 
 def test_the_calendar_says_when_each_pool_may_go(report: dict[str, Any]) -> None:

@@ -31,6 +31,7 @@ function showWorkload(workload) {
     ["pods", `${workload.pods.length.toLocaleString("en-US")} on ${count(on.size, "node")}`],
     ["reserves", `${cores(workload.cpu)} CPU, ${gibibytes(workload.memory)} GiB of memory`],
   ];
+  if (workload.keeps) facts.push(["keeps", `${count(workload.keeps, "node")} of ${workload.month} a month, some perhaps with others`]);
   const columns = [
     { title: "pod", heads: true, cell: (pod) => pod.name },
     { title: "on", cell: (pod) => (pod.node >= 0 ? nodeButton(nodes[pod.node]) : "no node yet") },

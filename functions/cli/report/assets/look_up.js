@@ -54,5 +54,7 @@ function workloadColumns() {
     { title: "nodes", number: true, cell: (each) => new Set(each.pods.map((pod) => pod.node)).size.toLocaleString("en-US") },
     { title: "CPU", number: true, cell: (each) => cores(each.cpu) },
     { title: "GiB", number: true, cell: (each) => gibibytes(each.memory) },
+    { title: "nodes it keeps", number: true, cell: (each) => (each.keeps ? each.keeps.toLocaleString("en-US") : "-") },
+    { title: "of a month", number: true, cell: (each) => (each.keeps ? each.month : "-") },
   ];
 }
