@@ -16,6 +16,9 @@ Must not hold rules about what to do next: that is decided where the error is ca
 class EbbError(Exception):
     """Base of all failures that Ebb names."""
 
+    everywhere: bool = False
+    """Whether every service would fail so, because who asks has no identity."""
+
 
 class BadInput(EbbError):
     """A person's mistake: `faults` are sentences, each with the path of the fault and the remedy."""

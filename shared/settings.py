@@ -119,7 +119,10 @@ def not_set(*names: str) -> str:
     """Return the sentence that says which variables are missing, and where their values come from."""
     first, *rest = map(variable, names)
     missing = ", nor is ".join([f"{first} is not set", *rest])
-    return f'{missing}; Terraform\'s output cli has the values: eval "$(terraform output -raw cli)".'
+    return (
+        f'{missing}; Terraform\'s output cli has the values: eval "$(terraform output -raw cli)", '
+        "or --cluster NAME where a profile holds them."
+    )
 
 
 def _cluster(given: Mapping[str, str]) -> list[str]:

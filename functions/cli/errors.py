@@ -9,6 +9,7 @@ from typing import Any, Final
 import typer
 
 from functions.cli.flags import PlainGroup
+from functions.cli.usage_sentences import sentence_of
 from shared.errors import BadInput, BadPolicy, EbbError
 
 WRONG: Final = 1
@@ -27,6 +28,9 @@ class Sentences(PlainGroup):
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
+        except typer.BadParameter as wrong:
+            typer.echo(f"ebb: {sentence_of(wrong)}", err=True)
+            raise typer.Exit(BAD_USE) from wrong
         except EbbError as failure:
             for sentence in str(failure).splitlines():
                 typer.echo(f"ebb: {sentence}", err=True)

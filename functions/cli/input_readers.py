@@ -5,7 +5,8 @@ decide anything.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -15,7 +16,7 @@ from functions.cli.gaps import check_usable, cloud, left_out, partial
 from functions.cli.reading_bar import reading_bar, size_of
 from functions.cli.reading_line import reading_line
 from shared.adapters.clock import system_time
-from shared.errors import BadInput
+from shared.errors import BadInput, EbbError
 from shared.ports import ClusterReading, PoolsReading
 from shared.settings import read_settings
 
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 
 NO_GKE_API: Final = "pools are read from node labels, without minimum sizes, and counted as autoscaled."
 HOW_GKE_API: Final = " Set EBB_CLUSTER to projects/PROJECT/locations/LOCATION/clusters/NAME to ask it."
+BY_A_DUMP: Final = (
+    "Without access from here: `ebb dump` names the kubectl command to run where there is some; then --dump FILE."
+)
 STDIN: Final = Path("-")
 BY_LABELS: Final = PoolsReading({}, known=False)
 _GKE_CONTEXT_PARTS: Final = 4
@@ -101,17 +105,27 @@ def from_cluster(kubeconfig: Path | None, context: str | None) -> Reading:
     from shared.adapters.kubernetes.client import KubernetesClient
     from shared.adapters.kubernetes.cluster import KubernetesCluster
 
-    path = str(kubeconfig or os.environ.get("EBB_KUBECONFIG", ""))
-    access = from_kubeconfig(path, context)
-    now = system_time()
-    with reading_line("the cluster"):
-        cluster_reading = KubernetesCluster(KubernetesClient(access)).read()
+    path, now = str(kubeconfig or os.environ.get("EBB_KUBECONFIG", "")), system_time()
+    with _or_by_a_dump():
+        access = from_kubeconfig(path, context)
+        with reading_line("the cluster"):
+            cluster_reading = KubernetesCluster(KubernetesClient(access)).read()
     cluster, pools = _pools()
     if pools.known:
         return Reading(cluster, cluster_reading, pools, now, f"Pools are those that the GKE API names for {cluster}.")
     name = cluster or cluster_of(context or _current_context(path))
     how = "" if cluster else HOW_GKE_API
     return Reading(name, cluster_reading, pools, now, f"Without a GKE API {NO_GKE_API}{how}")
+
+
+@contextmanager
+def _or_by_a_dump() -> Iterator[None]:
+    """Let what says that the cluster cannot be read say what needs no access from here."""
+    try:
+        yield
+    except EbbError as failure:
+        failure.args = (f"{failure}\n{BY_A_DUMP}",)
+        raise
 
 
 def cluster_of(context: str) -> str:

@@ -4,6 +4,7 @@ A plan made here knows nothing of earlier passes: the planner's marks and claims
 is not known is said in a note, never guessed silently. Must not decide anything.
 """
 
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,7 +15,7 @@ from typing import Final
 
 from functions.cli import gaps
 from functions.cli.input_readers import STDIN, Reading, from_cluster, from_dumps
-from functions.cli.pricing import LISTED, PriceOptions, basis, priced
+from functions.cli.pricing import LISTED, PriceOptions, basis, priced, unused_discounts
 from shared.core.cluster.names import PACKING_SCHEDULER, POOL_LABEL
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.prices import Prices
@@ -42,6 +43,7 @@ PACKING: Final = (
     "The autoscaling profile is taken as optimize-utilization (nodes are drained up to 85 % of requests): pods name "
     "its scheduler."
 )
+_LINE: Final = re.compile(r"line (?P<line>\d+)(?::|,) (?P<rest>.*)", re.DOTALL)
 EVERY_POOL: Final = Policy(other_pools=PoolPolicy(enabled=True))
 
 
@@ -113,7 +115,8 @@ def inputs_of(sources: Sources, given: Policy | None, reading: Reading) -> Input
     unread = gaps.unread(snapshot, in_dump=bool(sources.dumps))
     known = (*dumped.left_out, *_no_workloads(reading.cluster_reading), *unread)
     short = (f"{WARNING}{dumped.partial}",) if dumped.partial else ()
-    odd = (*short, *warnings_of(policy, snapshot), *_elsewhere(snapshot, dumped.cloud))
+    unused = (f"{WARNING}{sentence}" for sentence in unused_discounts(snapshot, prices))
+    odd = (*short, *warnings_of(policy, snapshot), *_elsewhere(snapshot, dumped.cloud), *unused)
     return Inputs(
         snapshot,
         policy,
@@ -174,8 +177,14 @@ def faults_of(path: Path, data: bytes = b"") -> Iterator[None]:
 
         lines, name = lines_of(data), name_of(path)
         plain = (fault.removeprefix("policy: ").removeprefix("file: ") for fault in bad.faults)
-        placed = ((line_of(fault, lines), fault) for fault in plain)
+        placed = (_placed(fault) or (line_of(fault, lines), fault) for fault in plain)
         raise BadPolicy(*(f"{name}:{line}: {fault}" if line else f"{name}: {fault}" for line, fault in placed)) from bad
+
+
+def _placed(fault: str) -> tuple[int, str] | None:
+    """Return the line that a fault itself begins with, and the rest of it."""
+    match = _LINE.fullmatch(fault)
+    return (int(match["line"]), match["rest"]) if match else None
 
 
 def _with_profile(snapshot: Snapshot) -> tuple[Snapshot, tuple[str, ...]]:

@@ -16,7 +16,7 @@ from functions.cli.drains.commands import drain, history, release, status
 from functions.cli.errors import Sentences
 from functions.cli.flags import Commands
 from functions.cli.fleet.commands import fleet
-from functions.cli.options import ClusterContext, ClusterProfile, Context, Dumps, Kubeconfig
+from functions.cli.options import ClusterContext, ClusterProfile, Context, Kubeconfig, OneDump
 from functions.cli.plain_text import never_break_off
 from functions.cli.policy.commands import policies
 from functions.cli.profiles import use_profile
@@ -101,7 +101,7 @@ def dump(
         bool,
         typer.Option("--anonymize", help="Write every name under another, and leave out what no rule reads."),
     ] = False,
-    dump: Dumps = None,
+    dump: OneDump = None,
     names: Annotated[
         Path | None,
         typer.Option("--names", metavar="FILE", help="Where to keep which name stands for which; for you alone."),
@@ -139,7 +139,7 @@ def pause(
     output cli names: eval "$(terraform output -raw cli)".
 
     Examples:
-      ebb pause --reason "release weekend"
+      ebb pause --cluster prod --reason "release weekend"
     """
     from functions.cli.drains.pause import set_pause
 
@@ -155,7 +155,7 @@ def resume(*, cluster: ClusterProfile = None, context: ClusterContext = None) ->
     output cli names: eval "$(terraform output -raw cli)".
 
     Examples:
-      ebb resume
+      ebb resume --cluster prod
     """
     from functions.cli.drains.pause import end_pause
 
@@ -172,7 +172,7 @@ def doctor(*, cluster: ClusterProfile = None, context: ClusterContext = None) ->
     keeps Ebb from working.
 
     Examples:
-      ebb doctor
+      ebb doctor --cluster prod
     """
     from functions.cli.doctor.commands import examine_installation
 

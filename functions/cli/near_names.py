@@ -11,10 +11,10 @@ _AS_NEAR: Final = 0.03
 _MOST: Final = 3
 
 
-def near(word: str, known: Iterable[str]) -> str:
-    """Return `did you mean A or B?`, or nothing where no name is like the word, whole or by its end."""
+def near(word: str, known: Iterable[str], least: float = _NEAR) -> str:
+    """Return `did you mean A or B?`, or nothing where no name is so much like the word, whole or by its end."""
     by_part = {part: name for name in known for part in _parts(name, word)}
-    found = difflib.get_close_matches(word, by_part, n=_MOST, cutoff=_NEAR)
+    found = difflib.get_close_matches(word, by_part, n=_MOST, cutoff=least)
     likeness = {part: difflib.SequenceMatcher(None, part, word).ratio() for part in found}
     nearest = max(likeness.values(), default=0) - _AS_NEAR
     names = list(dict.fromkeys(by_part[part] for part in found if likeness[part] >= nearest))

@@ -106,6 +106,16 @@ Dumps = Annotated[
         "- is stdin. Of several clusters each gets its own report.",
     ),
 ]
+OneDump = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--dump",
+        metavar="FILE",
+        rich_help_panel=_SOURCE,
+        help="What the command that `ebb dump` names printed of one cluster; several files, folders and .gz are fine, "
+        "- is stdin.",
+    ),
+]
 _WHICH = "Which installation"
 ClusterProfile = Annotated[
     str | None,

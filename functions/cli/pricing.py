@@ -16,6 +16,10 @@ from shared.core.planning.prices import Attached, Prices
 from shared.errors import BadInput
 
 ESTIMATED: Final = "Prices are estimated for machines that the price table does not name whole: {machines}."
+UNUSED: Final = "--discount: no node on demand is of {families}, so that nothing is taken off for it."
+_CURRENCY: Final = re.compile(r"[^\W\d_]{1,8}|[$€£¥₹₩₽₺₴]")
+"""A word or a sign; a row of a table has no room for more, and a terminal must not take it for a command."""
+_SHOWN: Final = 20
 _DISCOUNT: Final = re.compile(r"(?:(?P<family>[a-z]\d[a-z]?)=)?(?P<percent>\d{1,2}(?:\.\d+)?)%")
 
 
@@ -41,6 +45,9 @@ def priced(options: PriceOptions) -> Prices:
 
     prices = load(options.table or OWN_TABLE)
     currency = options.currency or prices.basis.currency
+    if not _CURRENCY.fullmatch(currency):
+        where = "--currency" if options.currency else f"{options.table}: currency"
+        raise BadInput(f"{where}: {currency[:_SHOWN]!r} is no label of a currency; write a short one, such as EUR.")
     use_currency(currency)
     own = replace(prices.basis, currency=currency)
     return replace(prices, discounts=_discounts(options.discounts, prices), basis=own)
@@ -54,8 +61,19 @@ def _discounts(written: Iterable[str], prices: Prices) -> Mapping[str, Fraction]
         if match is None or (family and family not in prices.families):
             known = some(sorted(prices.families), 20)
             raise BadInput(f"--discount: {text!r}: write 28%, or e2=28% for one family of machines ({known}).")
+        if family in found:
+            raise BadInput(f"--discount: {text!r}: {family or 'one for all'} was given before; leave one of them out.")
         found[family] = Fraction(match["percent"]) / 100
     return found
+
+
+def unused_discounts(snapshot: Snapshot, prices: Prices) -> tuple[str, ...]:
+    """Return a sentence on the families of machines that a discount was written for and that no node has."""
+    paid = {node.machine.partition("-")[0] for node in snapshot.nodes if not node.spot}
+    unused = sorted(family for family in prices.discounts if family and family not in paid)
+    if not unused or not snapshot.nodes:
+        return ()
+    return (UNUSED.format(families=" and ".join(unused)),)
 
 
 def basis(snapshot: Snapshot, prices: Prices) -> tuple[str, ...]:

@@ -63,11 +63,11 @@ def _variable(path: Path, number: int, line: str) -> dict[str, str]:
     try:
         words = shlex.split(line, comments=True)
     except ValueError as error:
-        raise BadInput(f"{path}: line {number}: {error}.") from error
+        raise BadInput(f"{path}:{number}: {error}.") from error
     given = words[1:] if words[:1] == ["export"] else words
     matches = [_NAME.fullmatch(word) for word in given]
     if not all(matches):
-        raise BadInput(f"{path}: line {number} is no variable of Ebb's; terraform output -raw cli writes such a file.")
+        raise BadInput(f"{path}:{number}: this is no variable of Ebb's; terraform output -raw cli writes such a file.")
     return {match[1]: match[2] for match in matches if match}
 
 

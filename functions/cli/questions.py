@@ -17,6 +17,7 @@ from functions.cli.options import (
     Dumps,
     Format,
     Kubeconfig,
+    OneDump,
     Only,
     Output,
     OutputAs,
@@ -94,7 +95,7 @@ def explain(  # noqa: PLR0913 - each is something that a person may type
         typer.Argument(metavar="NODE|POD|WORKLOAD...", help="Names, whole or their ends where nothing else ends so."),
     ],
     *,
-    dump: Dumps = None,
+    dump: OneDump = None,
     kubeconfig: Kubeconfig = None,
     context: Context = None,
     policy: PolicyFile = None,
@@ -123,7 +124,7 @@ def explain(  # noqa: PLR0913 - each is something that a person may type
 
 def why_not(  # noqa: PLR0913 - each is something that a person may type
     *,
-    dump: Dumps = None,
+    dump: OneDump = None,
     kubeconfig: Kubeconfig = None,
     context: Context = None,
     policy: PolicyFile = None,

@@ -3,6 +3,7 @@
 Must not price anything: `planning.prices` does.
 """
 
+import re
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -87,10 +88,20 @@ def load(path: Path = OWN_TABLE) -> Prices:
     except OSError as error:
         raise BadInput(f"{path}: cannot be read ({error.strerror}); name a price table.") from error
     except (msgspec.MsgspecError, ValueError) as error:
-        raise BadInput(f"{path}: {error}; write it in the form of Ebb's own shared/data/prices.yaml.") from error
+        raise BadInput(f"{_placed(path, error)}; write it in the form of Ebb's own shared/data/prices.yaml.") from error
     if FALLBACK not in prices.families:
         raise BadInput(f"{path}: families.{FALLBACK} is missing; unknown machines are estimated at its rates.")
     return prices
+
+
+def _placed(path: Path, error: Exception) -> str:
+    """Return what is wrong with the file; of what is no YAML with the line, as an editor takes it."""
+    told = str(error).splitlines()
+    lines = re.findall(r"line (\d+), column", str(error))
+    if not lines:
+        return f"{path}: {error}"
+    problem = next(line for line in reversed(told) if not line.startswith(" "))
+    return f"{path}:{lines[-1]}: this cannot be read as YAML ({problem})"
 
 
 def _exact(number: Number) -> Fraction:

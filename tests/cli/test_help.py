@@ -63,3 +63,11 @@ def test_who_acts_on_a_running_ebb_reads_which_variables_and_where_they_come_fro
     text = shown(path)
     assert [name for name in needed if name not in text] == []
     assert 'eval "$(terraform output -raw cli)"' in text
+
+
+@pytest.mark.parametrize(("path", "command"), ALL)
+def test_examples_stand_under_their_word_with_the_same_indentation(path: tuple[str, ...], command: Any) -> None:
+    del command
+    _, _, below = shown(*path).partition("Examples:")
+    lines = below.split("╭")[0].splitlines()[1:]
+    assert {len(line) - len(line.lstrip()) for line in lines if line.strip()} == {3}

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from functions.cli.format import monthly, use_currency
-from functions.cli.pricing import LISTED, PriceOptions, basis, priced
+from functions.cli.pricing import LISTED, PriceOptions, basis, priced, unused_discounts
 from shared.core.planning.prices import Attached
 from shared.errors import BadInput
 from tests.builders import cluster, node
@@ -96,3 +96,42 @@ def test_what_is_estimated_is_named() -> None:
     found = basis(cluster([node("n", machine="x9-standard-4")]), priced(PriceOptions()))
 
     assert found[1] == "Prices are estimated for machines that the price table does not name whole: x9-standard-4."
+
+
+def test_a_discount_for_machines_that_no_node_is_of_is_said() -> None:
+    nodes = cluster([node("n"), node("s", machine="n2-standard-4", labels={"cloud.google.com/gke-spot": "true"})])
+    (told,) = unused_discounts(nodes, priced(PriceOptions(discounts=("28%", "e2=20%", "n2=10%", "c2=10%"))))
+
+    assert told == "--discount: no node on demand is of c2 and n2, so that nothing is taken off for it."
+    assert unused_discounts(nodes, priced(PriceOptions(discounts=("28%", "e2=20%")))) == ()
+
+
+@pytest.mark.parametrize("discounts", [("28%", "30%"), ("e2=20%", "e2=20%")])
+def test_a_discount_that_is_given_twice_is_refused(discounts: tuple[str, ...]) -> None:
+    with pytest.raises(BadInput, match="was given before; leave one of them out"):
+        priced(PriceOptions(discounts=discounts))
+
+
+@pytest.mark.parametrize("currency", ["EURO ZONE", "\x1b[31m", "VERYLONGNAME", "US\nD", "1", "$$"])
+def test_a_currency_is_one_short_label(currency: str) -> None:
+    with pytest.raises(BadInput, match="is no label of a currency; write a short one, such as EUR"):
+        priced(PriceOptions(currency=currency))
+
+
+@pytest.mark.parametrize("currency", ["EUR", "chf", "€", "Fr"])
+def test_a_currency_may_be_a_word_or_a_sign(currency: str) -> None:
+    assert priced(PriceOptions(currency=currency)).basis.currency == currency
+
+
+def test_the_currency_of_a_table_is_checked_too(tmp_path: Path) -> None:
+    own = tmp_path / "own.yaml"
+    own.write_text(OWN.replace("CHF", "not known"))
+    with pytest.raises(BadInput, match=r"own\.yaml: currency: 'not known' is no label"):
+        priced(PriceOptions(own))
+
+
+def test_a_table_that_is_no_yaml_is_refused_with_its_line(tmp_path: Path) -> None:
+    own = tmp_path / "own.yaml"
+    own.write_text("currency: [\nfamilies: {}\n")
+    with pytest.raises(BadInput, match=r"own\.yaml:\d: this cannot be read as YAML \(.*\); write it in the form"):
+        priced(PriceOptions(own))

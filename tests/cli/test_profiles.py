@@ -110,7 +110,7 @@ def test_a_file_is_read_as(expected: dict[str, str], text: str, tmp_path: Path) 
 )
 def test_a_file_of_something_else_is_refused_with_its_line(text: str, tmp_path: Path) -> None:
     (tmp_path / "p.env").write_text(text)
-    with pytest.raises(BadInput, match=r"p\.env: line \d"):
+    with pytest.raises(BadInput, match=r"p\.env:\d: "):
         read_profile(tmp_path / "p.env")
 
 

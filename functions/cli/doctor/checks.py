@@ -159,8 +159,13 @@ def examine(parts: InstallationParts) -> Iterator[CheckResult]:
         try:
             yield from check(parts)
         except EbbError as failure:
-            yield from _failed(name, failure, known=any(failure is each for each in told))
+            yield from _failed(name, failure, known=any(_is_same(failure, each) for each in told))
             told.append(failure)
+
+
+def _is_same(one: EbbError, other: EbbError) -> bool:
+    """Whether mending the one mends the other: credentials that are missing are missing everywhere."""
+    return one is other or (one.everywhere and other.everywhere)
 
 
 def _failed(name: str, failure: EbbError, *, known: bool) -> Iterator[CheckResult]:

@@ -49,9 +49,9 @@ def drain(
     130 interrupted; the drain goes on
 
     Examples:
-      ebb drain gke-prod-web-pool-1a2b3c4d-x9k2 --dry-run
-      ebb drain gke-prod-web-pool-1a2b3c4d-x9k2 --ignore windows
-      ebb drain gke-prod-web-pool-1a2b3c4d-x9k2 --no-wait
+      ebb drain gke-prod-web-pool-1a2b3c4d-x9k2 --cluster prod --dry-run
+      ebb drain gke-prod-web-pool-1a2b3c4d-x9k2 --cluster prod --ignore windows
+      ebb drain gke-prod-web-pool-1a2b3c4d-x9k2 --cluster prod --no-wait
     """
     from functions.cli.drains.client import open_installation
     from functions.cli.drains.drain import DrainOptions, order_drain
@@ -89,8 +89,8 @@ def release(
     130 interrupted; the releases stand
 
     Examples:
-      ebb release gke-prod-web-pool-1a2b3c4d-x9k2
-      ebb release all --timeout 10m
+      ebb release gke-prod-web-pool-1a2b3c4d-x9k2 --cluster prod
+      ebb release all --cluster prod --timeout 10m
     """
     from functions.cli.drains.client import open_installation
     from functions.cli.drains.release import ReleaseOptions, order_release
@@ -119,7 +119,7 @@ def status(
 
     Examples:
       ebb status --cluster prod --watch
-      ebb status --output json
+      ebb status --cluster prod --output json
     """
     from functions.cli.documents import print_document
     from functions.cli.drains import status_json, status_table
@@ -160,7 +160,7 @@ def history(
 
     Examples:
       ebb history --cluster prod
-      ebb history --top 1000 -o json
+      ebb history --cluster prod --top 1000 -o json
     """
     from functions.cli.documents import print_document
     from functions.cli.drains.history import document, read_history

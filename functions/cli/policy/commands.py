@@ -12,7 +12,7 @@ import typer
 
 from functions.cli.flags import Commands, PlainGroup
 from functions.cli.inputs import Sources, faults_of, read_bytes
-from functions.cli.options import At, Context, DiffFormat, Dumps, Kubeconfig, instant
+from functions.cli.options import At, Context, DiffFormat, Kubeconfig, OneDump, instant
 from shared.core.reasons import DrainReason
 
 if TYPE_CHECKING:
@@ -20,12 +20,16 @@ if TYPE_CHECKING:
 
 _POLICIES = """Begin, check, draw, compare and convert policies.
 
+Nothing of a running Ebb is changed: Terraform writes its policy.
+
 Examples:
   ebb policy init --dump cluster.json > policy.yaml
   ebb policy check policy.yaml
   ebb policy windows policy.yaml
 """
 _IMPORTS = """Convert the configuration of another consolidator into a policy.
+
+Prints the policy; what has no equivalent is said in its comments.
 
 Examples:
   kubectl get nodepools -o yaml | ebb policy import karpenter -
@@ -42,7 +46,7 @@ PolicyPath = Annotated[Path, typer.Argument(metavar="FILE", help="The policy, YA
 
 
 @policies.command()
-def check(files: PolicyPaths, *, dump: Dumps = None, kubeconfig: Kubeconfig = None, context: Context = None) -> None:
+def check(files: PolicyPaths, *, dump: OneDump = None, kubeconfig: Kubeconfig = None, context: Context = None) -> None:
     """Name every fault of policy files, each with file and line, or print the settings that hold for each pool.
 
     With a dump or a kubeconfig it also warns about pools that the cluster does
@@ -61,7 +65,7 @@ def check(files: PolicyPaths, *, dump: Dumps = None, kubeconfig: Kubeconfig = No
 
 
 @policies.command("init")
-def first(*, dump: Dumps = None, kubeconfig: Kubeconfig = None, context: Context = None) -> None:
+def first(*, dump: OneDump = None, kubeconfig: Kubeconfig = None, context: Context = None) -> None:
     """Print a first policy for the pools of a cluster or a dump: a dry run, commented, one night long enough.
 
     Each pool has how many nodes it has, how full they are and how many could
@@ -107,6 +111,8 @@ def windows(
 ) -> None:
     """Draw how many nodes of each pool may go in each hour, and which budget, window, freeze or rate decides.
 
+    Changes nothing, and reads no cluster.
+
     Examples:
       ebb policy windows policy.yaml
       ebb policy windows policy.yaml --days 2 --at 2026-03-27T00:00Z
@@ -122,7 +128,7 @@ def diff(  # noqa: PLR0913 - each is something that a person may type
     old: Annotated[Path, typer.Argument(metavar="OLD", help="The policy in force, YAML or JSON.")],
     new: Annotated[Path, typer.Argument(metavar="NEW", help="The policy that is to take its place.")],
     *,
-    dump: Dumps = None,
+    dump: OneDump = None,
     kubeconfig: Kubeconfig = None,
     context: Context = None,
     at: At = None,
@@ -204,6 +210,8 @@ def node_refiner(
 ) -> None:
     """Convert the ConfigMap node-refiner-cm of SAP node-refiner.
 
+    Prints the policy; what has no equivalent is said in its comments.
+
     Examples:
       ebb policy import node-refiner configmap.yaml --pool web-pool
     """
@@ -215,6 +223,8 @@ def node_refiner(
 @imports.command()
 def karpenter(file: Given) -> None:
     """Convert Karpenter's NodePools (v1, v1beta1), one or many: their disruption block and what belongs to it.
+
+    Prints the policy; what has no equivalent is said in its comments.
 
     Examples:
       kubectl get nodepools -o yaml | ebb policy import karpenter -

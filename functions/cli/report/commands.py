@@ -12,8 +12,8 @@ from functions.cli.options import (
     Context,
     Currency,
     Discounts,
-    Dumps,
     Kubeconfig,
+    OneDump,
     PolicyFile,
     PriceTable,
     ReportOutput,
@@ -22,7 +22,7 @@ from functions.cli.options import (
 
 def report(  # noqa: PLR0913 - each is something that a person may type
     *,
-    dump: Dumps = None,
+    dump: OneDump = None,
     kubeconfig: Kubeconfig = None,
     context: Context = None,
     policy: PolicyFile = None,

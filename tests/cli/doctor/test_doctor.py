@@ -1,8 +1,9 @@
 """What `ebb doctor` finds in an installation, and says of it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 import typer
@@ -227,6 +228,31 @@ def test_with_a_kubeconfig_no_google_identity_is_looked_for() -> None:
     local = replace(parts(), settings=Settings(cluster=CLUSTER, topic=TOPIC, kubeconfig="/k"), identity=nobody)
 
     assert bad(local) == []
+
+
+def test_credentials_that_are_missing_are_told_once_whatever_asks_for_them() -> None:
+    def unidentified(what: str) -> Callable[[], Any]:
+        def ask() -> Any:
+            failure = Terminal(what, "no credentials")
+            failure.everywhere = True
+            raise failure
+
+        return ask
+
+    blind = replace(parts(), identity=unidentified("The identity"), pools=unidentified("GKE API"),
+                    cluster=unidentified("GKE API"), remembered=unidentified("Firestore"))  # fmt: skip
+    found = list(examine(blind))
+
+    assert [(each.check, each.sentence) for each in found if each.grade is Grade.FAIL] == [
+        ("identity", "The identity: no credentials.")
+    ]
+    assert [each.check for each in found if "told above" in each.sentence] == [
+        "gke",
+        "control_plane",
+        "state",
+        "policy",
+        "last_pass",
+    ]
 
 
 def test_it_fails_a_pipeline_only_for_what_keeps_ebb_from_working(capsys: pytest.CaptureFixture[str]) -> None:

@@ -71,7 +71,7 @@ def test_stdin_is_a_file_too() -> None:
     result = CliRunner().invoke(app, ["policy", "check", "-"], input="nodePools: {a: {enabled: true}}")
     assert result.output.startswith("stdin is valid: 1 pool")
     result = CliRunner().invoke(app, ["policy", "check", "-"], input="[")
-    assert result.stderr.startswith("ebb: stdin: line 1, column ")
+    assert result.stderr.startswith("ebb: stdin:1: column ")
 
 
 def test_an_empty_list_of_reasons_is_warned_about_and_stdin_is_read_once() -> None:

@@ -1,0 +1,66 @@
+"""What is wrong with what was typed is one sentence that begins with the option, and exit code 2."""
+
+from pathlib import Path
+
+import pytest
+
+from functions.cli.input_readers import BY_A_DUMP
+from tests.cli import dumps
+from tests.cli.test_main import ebb
+
+
+@pytest.mark.parametrize(
+    ("expected", "typed"),
+    [
+        pytest.param("--only: 'orders' is none of order, waiting, in-flight, keep; did you mean order?",
+                     ("--only", "orders"), id="a choice that is near one"),
+        pytest.param("--sort: 'xyz' is none of name, cost, cpu, memory, reason.", ("--sort", "xyz"),
+                     id="a choice that is near none"),
+        pytest.param("--top: must be a whole number.", ("--top", "x"), id="no number"),
+        pytest.param("--top: must be greater than or equal to 1.", ("--top", "0"), id="too small a number"),
+    ],
+)  # fmt: skip
+def test_it_says(expected: str, typed: tuple[str, ...]) -> None:
+    result = ebb("plan", *typed)
+    assert (result.exit_code, result.stderr) == (2, f"ebb: {expected}\n")
+
+
+def test_an_unused_discount_is_a_warning_and_a_second_one_a_mistake(tmp_path: Path) -> None:
+    dump = dumps.write(tmp_path / "night.json", 12)
+    told = ebb("plan", "--dump", dump, "--discount", "c2=10%", "-o", "json").stderr
+    assert "warning: --discount: no node on demand is of c2" in told
+    assert ebb("plan", "--dump", dump, "--discount", "28%", "--discount", "30%").exit_code == 2
+
+
+@pytest.mark.parametrize("broken", [True, False])
+def test_a_cluster_that_cannot_be_read_may_be_planned_from_a_dump(tmp_path: Path, *, broken: bool) -> None:
+    kubeconfig = tmp_path / "config"
+    kubeconfig.write_text("" if broken else _NOWHERE)
+    result = ebb("plan", "--kubeconfig", kubeconfig)
+    first, *_, last = result.stderr.splitlines()
+    assert first.startswith("ebb: ")
+    assert last == f"ebb: {BY_A_DUMP}"
+
+
+_NOWHERE = """
+apiVersion: v1
+kind: Config
+clusters: [{name: a, cluster: {server: "http://127.0.0.1:9"}}]
+contexts: [{name: a, context: {cluster: a, user: a}}]
+current-context: a
+users: [{name: a, user: {}}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("expected", "text"),
+    [
+        pytest.param(":3: the key 'a' stands twice", "nodePools:\n  a: {}\n  a: {}\n", id="a key that stands twice"),
+        pytest.param(":2: column 1 (found character '\\t'", "nodePools:\n\ta: 3\n", id="a tab"),
+        pytest.param(":2: nodePools.a.enabled: ", 'nodePools:\n  a: {enabled: "true"}\n', id="a wrong value"),
+    ],
+)
+def test_every_fault_of_a_policy_begins_with_file_and_line(expected: str, text: str, tmp_path: Path) -> None:
+    given = tmp_path / "policy.yaml"
+    given.write_text(text)
+    assert ebb("policy", "check", given).stderr.startswith(f"ebb: {given}{expected}")
