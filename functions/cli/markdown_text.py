@@ -12,14 +12,18 @@ RIGHT: Final = "--:"
 LEFT: Final = "---"
 _UNDERSCORE: Final = r"(?<![^\W_])_|_(?![^\W_])"
 """Within a word it marks nothing."""
-_MARKUP: Final = re.compile(rf"[&<>|`*\[\]\\~@#!]|{_UNDERSCORE}")
+_MARKUP: Final = re.compile(rf"[&<>|`*\[\]\\~!]|{_UNDERSCORE}")
+_FOUND_LATER: Final = re.compile(r"[@#](?=\S)|:(?=//)|www(?=\.)", re.IGNORECASE)
+"""What mentions, issues and addresses are known by, in what is rendered: an entity would be a sign again by then."""
+_JOINER: Final = "\N{WORD JOINER}"
+"""Nobody sees it."""
 _NO_PLAIN_LETTER: Final = re.compile(rf"[^\w .,:;/%$+=()…→-]|{_UNDERSCORE}")
 _BREAK: Final = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]+")
 
 
 def text(words: str) -> str:
-    """Return words of which none is markup."""
-    return _MARKUP.sub(_entity, _BREAK.sub(" ", words))
+    """Return words of which none is markup, and none calls anyone, names an issue or leads elsewhere."""
+    return _MARKUP.sub(_entity, _FOUND_LATER.sub(_joined, _BREAK.sub(" ", words)))
 
 
 def code(name: str) -> str:
@@ -41,3 +45,7 @@ def details(summary: str, body: str) -> str:
 
 def _entity(found: "re.Match[str]") -> str:
     return f"&#{ord(found[0])};"
+
+
+def _joined(found: "re.Match[str]") -> str:
+    return f"{found[0]}{_JOINER}"

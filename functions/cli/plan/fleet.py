@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from functions.cli.format import monthly, monthly_parts, whole_money
+from functions.cli.markdown_text import table, text
 from functions.cli.plan.ladder_json import rungs
 from functions.cli.plan.ladder_money import LadderMoney
 from functions.cli.plan.ladder_rows import headline
@@ -60,11 +61,8 @@ def markdown(views: Sequence[PlanView], whose: str) -> tuple[str, ...]:
     if len(views) == 1:
         return ()
     titles, *rows = _rows(views)
-    sides = ("---", *("--:" for _ in titles[1:]))
-    return (
-        "\n".join(f"| {' | '.join(row)} |" for row in (titles, sides, *rows)),
-        f"**{whole_headline(views, whose)}**",
-    )
+    whole = table(titles, (tuple(map(text, row)) for row in rows), titles[1:])
+    return whole, f"**{text(whole_headline(views, whose))}**"
 
 
 def summed(views: Sequence[PlanView]) -> Ladder | None:

@@ -7,14 +7,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from functions.cli.format import count, moment, monthly, percent
+from functions.cli.markdown_text import table, text
 from functions.cli.plan.asked import AskedNodes, shown
 from functions.cli.plan.blocker_table import HEADINGS
 from functions.cli.plan.legend import HOLDING, WordKind
 from functions.cli.plan.pool_columns import columns, name_of, rows
 from functions.cli.plan.view import NodeView, PlanView
 
-_RIGHT: Final = "--:"
-_LEFT: Final = "---"
 _OBJECTS: Final = 3
 _FIGURES: Final = frozenset({
     "nodes", "cpu", "memory", "order", "in flight", "waiting", "keep", "cost/mo", "saved/mo", "goes", "at rest/mo",
@@ -32,11 +31,11 @@ def page(view: PlanView, asked: AskedNodes) -> str:
     if asked.lists_nodes:
         parts.append(_nodes(shown(view, asked).nodes))
     parts += [_held(view, kind) for kind in HOLDING if any(each.kind is kind for each in view.legend)]
-    return "\n\n".join((*parts, *(f"> {note}" for note in view.notes)))
+    return "\n\n".join((*parts, *(f"> {text(note)}" for note in view.notes)))
 
 
 def _head(view: PlanView) -> Iterator[str]:
-    yield f"# {_safe(view.cluster or 'Cluster')}, {moment(view.taken_at)}"
+    yield f"# {text(view.cluster or 'Cluster')}, {moment(view.taken_at)}"
     totals = view.totals
     yield f"{count(totals.nodes, 'node')} with {count(totals.pods, 'pod')}, {monthly(totals.cost)} a month{view.mark}."
     yield f"**{view.summary}**"
@@ -84,14 +83,5 @@ def _held(view: PlanView, kind: WordKind) -> str:
 
 
 def _table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    sides = [_RIGHT if title in _FIGURES else _LEFT for title in titles]
-    return "\n".join(_row(cells) for cells in (titles, sides, *(tuple(map(_safe, row)) for row in rows)))
-
-
-def _row(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
-
-
-def _safe(text: str) -> str:
-    """Names come from other people's objects: none may end a cell or begin a tag."""
-    return text.replace("|", "\\|").replace("<", "&lt;").replace("\n", " ")
+    """Names come from other people's objects: none may be markup."""
+    return table(titles, (tuple(map(text, row)) for row in rows), _FIGURES)

@@ -61,6 +61,26 @@ def test_a_pattern_without_a_context_says_which_there_are(kubeconfig: Path) -> N
     assert "there are gke_shop_west_prod, gke_shop_west_lost, minikube." in result.stderr
 
 
+def test_a_context_shares_the_row_of_its_installation(addresses: dict[str, Any], kubeconfig: Path) -> None:
+    _, project, _, location, _, name = addresses["cluster"].split("/")
+    context = f"gke_{project}_{location}_{name}"
+    kubeconfig.write_text(kubeconfig.read_text().replace("gke_shop_west_prod", context))
+    (kubeconfig.parent / "policy.yaml").write_text(POLICY.format(dry_run="false"))
+    variables = {
+        "EBB_CLUSTER": addresses["cluster"],
+        "EBB_STATE": f"sqlite:{kubeconfig.parent / 'state'}",
+        "EBB_POLICY": str(kubeconfig.parent / "policy.yaml"),
+        "EBB_GKE_API": "none",
+    }
+    profile = kubeconfig.parent / "prod.env"
+    profile.write_text("\n".join(f"{key}='{value}'" for key, value in variables.items()))
+    result = ebb("fleet", "--kubeconfig", kubeconfig, "--context", context, "--cluster", profile, "-o", "json")
+    (row,) = json.loads(result.stdout)["clusters"]
+    assert (result.exit_code, row["source"], row["totals"]["nodes"]) == (0, context, 3)
+    assert row["installation"]["mode"] == "live"
+    assert row["policy_hash"]
+
+
 def test_an_installation_is_read_whole_with_its_own_marks_and_policy(addresses: dict[str, Any], tmp_path: Path) -> None:
     (tmp_path / "policy.yaml").write_text(POLICY.format(dry_run="true"))
     variables = {

@@ -52,6 +52,14 @@ def test_markdown_and_yaml_tell_the_clusters_apart_too(two: tuple[Path, Path]) -
     assert yaml.safe_load(ebb("plan", "--dump", two[0], two[1], "-o", "yaml").stdout)["totals"]["nodes"] == 84
 
 
+def test_the_name_of_a_cluster_is_no_markdown(two: tuple[Path, Path]) -> None:
+    hostile = two[1].rename(two[1].with_name("b|<img src=x>@team.json"))
+    page = ebb("plan", "--dump", two[0], "--dump", hostile, "-o", "markdown").stdout
+    assert "<img" not in page
+    assert "@team" not in page
+    assert {line.count("|") for line in page.splitlines()[-7:-2]} == {7}
+
+
 def test_no_pod_moves_from_one_cluster_to_another(two: tuple[Path, Path]) -> None:
     for each in plan("--dump", two[0], "--dump", two[1], "--potential")["clusters"]:
         own = {node["name"] for node in each["nodes"]}
