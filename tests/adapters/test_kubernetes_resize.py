@@ -3,8 +3,9 @@ from typing import Any
 import pytest
 
 from shared.core.cluster.resources import Resources
+from shared.core.placement import Simulation
 from tests.adapters.objects import api_pod, container, read
-from tests.builders import resources
+from tests.builders import cluster, node, pod, resources
 
 
 def reported(name: str = "app", *, allocated: str = "", actuated: str = "") -> dict[str, Any]:
@@ -76,3 +77,20 @@ def test_what_a_class_requests_is_the_spec_alone() -> None:
     pod = read(api_pod(containers=[container("1")], status=status))
 
     assert (pod.spec.requests, pod.requests) == (resources(1), resources(2))
+
+
+@pytest.mark.parametrize(
+    ("moves", "wish"),
+    [
+        pytest.param(True, "1", id="none"),
+        pytest.param(False, "3500m", id="one that the node puts off"),
+    ],
+)
+def test_a_node_keeps_room_for_a_resize_that_waits(moves: bool, wish: str) -> None:
+    """What a pod asks for on its node counts as taken there before the node gives it (Deferred)."""
+    status = {"containerStatuses": [reported(allocated="1", actuated="1")], "conditions": [DEFERRED]}
+    waiting = read(api_pod("grows", containers=[container(wish)], nodeName="n2", status=status))
+    nodes = [node("n1"), node("n2", cpu=4)]
+    simulation = Simulation.of(cluster(nodes, [waiting, pod("mover", on="n1", cpu=1)]))
+
+    assert (simulation.try_remove("n1") is None) is moves

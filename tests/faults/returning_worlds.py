@@ -68,3 +68,5 @@ FULL: Final = frozenset({
     "an autoscaler of a StatefulSet", "boosted for the start, though off",
 })  # fmt: skip
 """Those in which nothing may move: where it would come back it does not fit."""
+ON_DELETE: Final = _world("a template that replaces no pods", workload("a", [0], kind="StatefulSet", cpu=400))
+"""For what its owner does to it; by itself its one pod moves."""

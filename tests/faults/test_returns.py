@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 import pytest
 
@@ -9,13 +10,14 @@ from shared.core.cluster.pod import Pod
 from shared.core.cluster.vertical_autoscaler import VerticalAutoscaler
 from shared.core.cluster.workloads import Workload
 from shared.store import snapshots
+from tests.faults.api_requests import ask
 from tests.faults.catalog import each_call, provider_actions
 from tests.faults.history import History, run
 from tests.faults.installation import Installation
 from tests.faults.measured_waits import measured_waits
 from tests.faults.mutants import swapped
 from tests.faults.oracle import breaches
-from tests.faults.returning_worlds import FULL, returning_settings
+from tests.faults.returning_worlds import FULL, ON_DELETE, returning_settings
 from tests.faults.running import Record, assert_kept
 from tests.faults.waiting_times import MOST_UNSCHEDULABLE
 from tests.faults.worlds import Setting
@@ -45,6 +47,38 @@ def test_where_nothing_tells_the_node_is_given_back_and_all_run_again() -> None:
     assert max(measured_waits(end)) <= MOST_UNSCHEDULABLE
     assert pods["a"]["spec"]["containers"][0]["resources"]["requests"]["cpu"] == "900m"
     assert all(pod["status"]["phase"] == "Running" for pod in pods.values())
+
+
+@dataclass(frozen=True)
+class RaiseTemplate:
+    """Somebody asks for more in a StatefulSet's template, which replaces no pod that runs (as under OnDelete)."""
+
+    name: str
+    cpu: str
+
+    def __call__(self, ebb: Installation) -> None:
+        path = f"/apis/apps/v1/namespaces/default/statefulsets/{self.name}"
+        found = ebb.cloud.world.store.get("statefulsets", "default", self.name)
+        (container,) = found["spec"]["template"]["spec"]["containers"]
+        raised = {**container, "resources": {"requests": {"cpu": self.cpu, "memory": "256Mi"}}}
+        ask(ebb, "owner", "PATCH", path, {"spec": {"template": {"spec": {"containers": [raised]}}}})
+        ebb.cloud.world.step()
+
+    def __str__(self) -> str:
+        return f"the template of {self.name} asks for {self.cpu}"
+
+
+def test_a_template_raised_at_any_moment_leaves_no_replacement_without_a_place() -> None:
+    broken, moved = list[str](), list[bool]()
+    for at in range(0, 40, 2):
+        end = run(History(ON_DELETE, acts=((float(at), RaiseTemplate("a", "900m")),)))
+        broken += [f"raised at {at} s: {each}" for each in breaches(end)]
+        moved.append(evictions(end) > 0)
+        assert max([0.0, *measured_waits(end)]) <= MOST_UNSCHEDULABLE
+
+    assert broken == []
+    assert moved[0] is False, "raised before the plan it fits nowhere, and is not moved"
+    assert any(moved)
 
 
 @contextmanager
