@@ -44,7 +44,8 @@ def refusal(packing: Packing, removal: Removal) -> NoPlace:
     if fixed:
         return NoPlace(pod, fixed[0].reason.value)
     admitting, fitting = packing.options(removal.blocked)
-    return NoPlace(pod, f"{admitting} nodes admit it, {fitting} have room for one; {tried}")
+    raised = f" as it comes back (by {' and '.join(pod.spec.raised_by)})" if pod.spec.raised_by else ""
+    return NoPlace(pod, f"{admitting} nodes admit it, {fitting} have room for one{raised}; {tried}")
 
 
 def _pod_of(arrays: ClusterArrays, node: int, kind: int) -> Pod:

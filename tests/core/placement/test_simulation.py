@@ -8,7 +8,7 @@ from shared.core.cluster.pod import Phase
 from shared.core.cluster.selectors import LabelSelector, PodTerm, Requirement
 from shared.core.placement import Candidate, Simulation, search
 from shared.core.placement.bounds import MOST, share, shares
-from tests.builders import cluster, node, our_taint, pod, pod_class
+from tests.builders import cluster, node, our_taint, pod, pod_class, resources
 
 EVERY_WEB = LabelSelector((Requirement("app", "In", ("web",)),))
 
@@ -164,3 +164,23 @@ def test_a_copy_knows_what_room_is_used_and_which_node_is_fullest() -> None:
         assert each.try_remove("n0") is not None
         assert each.try_remove("n2") is None
         assert [move.node for move in each.moves()["n2"]] == ["n4"]
+
+
+@pytest.mark.parametrize(
+    ("expected", "raised_by"),
+    [
+        pytest.param(" have room for one; packed", (), id="as it is"),
+        pytest.param(
+            " have room for one as it comes back (by the template of web); packed",
+            ("the template of web",),
+            id="as it comes back",
+        ),
+    ],
+)
+def test_a_refusal_says_what_makes_a_pod_too_large(expected: str, raised_by: tuple[str, ...]) -> None:
+    large = pod("p", on="n1", cpu=3, booked=resources(1), raised_by=raised_by)
+    snapshot = cluster([node("n1"), node("n2")], [large, pod("other", on="n2", cpu=2)])
+    refused = Simulation.of(snapshot).try_remove("n1")
+
+    assert refused is not None
+    assert expected in refused.detail
