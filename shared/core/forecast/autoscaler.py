@@ -6,14 +6,15 @@ Must not know a policy.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from fractions import Fraction
-from typing import Final
+from typing import Final, NamedTuple
 
 from shared.core.cluster import names
 from shared.core.cluster.node import Node
+from shared.core.cluster.pod import Pod
 from shared.core.cluster.resources import GPU
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.forecast.autoscaler_pods import may_be_moved
@@ -50,17 +51,41 @@ def unneeded(snapshot: Snapshot, context: DrainContext) -> tuple[str, ...]:
 
     `context` knows the PDBs of the picture.
     """
-    gate, sizes = profile_of(snapshot).gate, _Sizes(snapshot)
-    eligible = [node for node in snapshot.nodes if sizes.may_shrink(node) and _is_eligible(node, snapshot, gate)]
-    movers = {node.name: movable(snapshot.pods_by_node[node.name], snapshot.taken_at) for node in eligible}
-    eligible = [node for node in eligible if may_be_moved(movers[node.name], context)]
-    if not eligible:
-        return ()
-    simulation = beginning(snapshot)
-    for node in sorted(eligible, key=lambda each: bool(movers[each.name])):
-        if sizes.may_shrink(node) and simulation.try_remove(node.name) is None:
+    gate = profile_of(snapshot).gate
+    rows = [node for node in snapshot.nodes if is_eligible(node, snapshot.pods_by_node[node.name], gate)]
+    return look(snapshot, context, rows).unneeded
+
+
+class Looked(NamedTuple):
+    """What one look of the autoscaler finds: who could go, and who is eligible and could not."""
+
+    unneeded: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
+
+
+def look(
+    snapshot: Snapshot,
+    context: DrainContext,
+    eligible: Iterable[Node],
+    leaving: Collection[str] = (),
+    before: Collection[str] = (),
+) -> Looked:
+    """Return which eligible nodes could go, one after the other; `leaving` are on their way out already.
+
+    Nodes that were unneeded `before` are asked ahead of others with pods.
+    """
+    sizes = _Sizes(snapshot)
+    for name in leaving:
+        sizes.take(snapshot.node_by_name[name])
+    rows = [node for node in eligible if sizes.may_shrink(node)]
+    movers = {node.name: movable(snapshot.pods_by_node[node.name], snapshot.taken_at) for node in rows}
+    may_go = [node for node in rows if may_be_moved(movers[node.name], context)]
+    simulation = beginning(snapshot) if may_go else None
+    for node in sorted(may_go, key=lambda each: (bool(movers[each.name]), each.name not in before)):
+        if simulation is not None and sizes.may_shrink(node) and simulation.try_remove(node.name) is None:
             sizes.take(node)
-    return simulation.taken
+    taken = simulation.taken if simulation is not None else ()
+    return Looked(taken, tuple(node.name for node in rows if node.name not in taken))
 
 
 class _Sizes:
@@ -86,11 +111,12 @@ class _Sizes:
         yield (node.pool, node.zone)
 
 
-def _is_eligible(node: Node, snapshot: Snapshot, gate: Fraction) -> bool:
+def is_eligible(node: Node, pods: Sequence[Pod], gate: Fraction) -> bool:
+    """Whether the autoscaler looks at a node with these pods at all."""
     switched_off = node.annotations.get(names.SCALE_DOWN_DISABLED) == "true"
     if not node.ready or node.outside or switched_off or node.has_taint(names.AUTOSCALER_DELETING_TAINT):
         return False
-    used = usage(node, snapshot.pods_by_node[node.name])
+    used = usage(node, pods)
     return used is not None and _utilization(used) <= gate
 
 

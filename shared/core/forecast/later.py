@@ -34,10 +34,11 @@ def without(snapshot: Snapshot, gone: Collection[str], places: Mapping[str, str]
 def announced(snapshot: Snapshot, names_of: Iterable[str]) -> Snapshot:
     """Return the picture in which the autoscaler has announced to empty these nodes, and no others."""
     wanted = frozenset(names_of)
-    return replace(snapshot, nodes=tuple(_announced(node, wanted=node.name in wanted) for node in snapshot.nodes))
+    return replace(snapshot, nodes=tuple(with_announcement(node, wanted=node.name in wanted) for node in snapshot.nodes))
 
 
-def _announced(node: Node, *, wanted: bool) -> Node:
+def with_announcement(node: Node, *, wanted: bool) -> Node:
+    """Return the node with the autoscaler's announcement or without; the very same where that changes nothing."""
     if wanted is node.has_taint(names.AUTOSCALER_CANDIDATE_TAINT):
         return node
     others = tuple(taint for taint in node.taints if taint.key != names.AUTOSCALER_CANDIDATE_TAINT)

@@ -65,8 +65,12 @@ def drained(snapshot: Snapshot, leaving: Iterable[str], avoided: Collection[str]
 def beginning(snapshot: Snapshot, strategy: Strategy = FIRST_FIT, avoided: Collection[str] = ()) -> Simulation:
     """Return a simulation of that one strategy, in which what is pending has a place, as far as there is any."""
     arrays = ClusterArrays(snapshot)
-    mask = np.fromiter((node.name in avoided for node in arrays.nodes), np.bool_, len(arrays.nodes))
-    packing = SchedulerPacking(arrays, strategy, mask)
+    packing = SchedulerPacking(arrays, strategy, avoiding(arrays, avoided))
     queue = sorted(arrays.pending, key=lambda pod: (-pod.spec.priority, pod.key))
     packing.reserve([arrays.kind_of[pod.spec] for pod in queue], OUTSIDE)
     return Simulation(arrays, [packing])
+
+
+def avoiding(arrays: ClusterArrays, avoided: Collection[str]) -> NodeMask:
+    """Return which nodes are among those names."""
+    return np.fromiter((node.name in avoided for node in arrays.nodes), np.bool_, len(arrays.nodes))

@@ -42,7 +42,7 @@ def make_plan(
     """
     snapshot, policy, now = situation.snapshot, situation.policy, situation.now
     rows = with_savings(assess_nodes(situation), situation, prices)
-    updated = update_marks(marks, _could_go(rows), now, situation.state.last_pass, interval)
+    updated = update_marks(marks, could_go(rows), now, situation.state.last_pass, interval)
     due = [assessed for assessed in rows if assessed.is_candidate and is_due(assessed, updated, policy, now)]
     counts, surplus = counts_and_excess(situation, rows)
     selection = Selection(situation, counts, rows, Searcher(prices, brake))
@@ -87,7 +87,8 @@ def plan_without_policy(
     )
 
 
-def _could_go(rows: Iterable[AssessedNode]) -> dict[str, tuple[str, str]]:
+def could_go(rows: Iterable[AssessedNode]) -> dict[str, tuple[str, str]]:
+    """Return name and pool by node UID of each node that earns a mark."""
     return {assessed.node.uid: (assessed.node.name, assessed.node.pool) for assessed in rows if assessed.underutilized}
 
 

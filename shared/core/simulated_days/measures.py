@@ -1,0 +1,150 @@
+"""What a simulated stretch of time came to: node-hours, money, evictions, waiting, and nodes bought back.
+
+Only counts; must not change the world.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Final, NamedTuple
+
+NO_TIME: Final = timedelta(0)
+BOUGHT_BACK_WITHIN: Final = timedelta(hours=1)
+"""A node of a pool that is bought so soon after one of it was removed was removed in vain."""
+HOUR: Final = timedelta(hours=1)
+
+
+class Actor(StrEnum):
+    """Who moves pods and removes nodes."""
+
+    AUTOSCALER = "autoscaler"
+    EBB = "ebb"
+
+
+class Moment(NamedTuple):
+    """From that time on there are so many nodes, which cost so many micro-dollars an hour; so many pods wait."""
+
+    at: datetime
+    nodes: int
+    cost: int
+    waiting: int
+
+
+class Wait(NamedTuple):
+    """A pod that had no node from then on, for so long."""
+
+    since: datetime
+    lasted: timedelta
+    moved: bool
+    """Whether it takes the place of one that was evicted."""
+
+
+@dataclass
+class Measures:
+    """Everything that is counted of one run."""
+
+    series: list[Moment] = field(default_factory=list)
+    evictions: Counter[Actor] = field(default_factory=Counter)
+    twice: int = 0
+    """Pods that were moved when they, or those whose place they take, had been moved already."""
+    waits: list[Wait] = field(default_factory=list)
+    removed: list[tuple[datetime, str]] = field(default_factory=list)
+    """When a node of which pool was deleted."""
+    bought: list[tuple[datetime, str]] = field(default_factory=list)
+    given_back: Counter[str] = field(default_factory=Counter)
+    """Drains of Ebb's that ended otherwise than by the removal of the node, by halt."""
+    drains: int = 0
+    passes: int = 0
+    planned: int = 0
+    """Passes that were planned anew: in the others nothing had changed."""
+
+    def evicted(self, by: Actor, *, before: int) -> None:
+        """Count an eviction of a pod that had been moved so often before."""
+        self.evictions[by] += 1
+        self.twice += before > 0
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a run came to."""
+
+    hours: float
+    node_hours: float
+    cost: float
+    """Micro-dollars of the whole stretch."""
+    evictions: int
+    evictions_by_ebb: int
+    twice: int
+    drains: int
+    given_back: int
+    pending: float
+    """Pod-seconds without a node."""
+    pending_at_ramp: float
+    """Those that began while demand rose to its highest of the day."""
+    longest_wait: float
+    bought_back: int
+    end_nodes: int
+    least_nodes: int
+    most_nodes: int
+    series: Sequence[Moment] = ()
+    passes: int = 0
+    planned: int = 0
+
+    @property
+    def mean_nodes(self) -> float:
+        return self.node_hours / self.hours if self.hours else 0.0
+
+
+Ramps = Sequence[tuple[datetime, datetime]]
+
+
+def outcome(measures: Measures, begun: datetime, ended: datetime, ramps: Ramps) -> Outcome:
+    """Sum up a run from `begun` to `ended`; `ramps` are when demand rose."""
+    rows = _stretches(measures.series, begun, ended)
+    waits = measures.waits
+    ramped = (wait for wait in waits if any(since <= wait.since < until for since, until in ramps))
+    nodes = [row.nodes for row, lasts in rows if lasts]
+    return Outcome(
+        hours=(ended - begun) / HOUR,
+        node_hours=sum(row.nodes * (lasts / HOUR) for row, lasts in rows),
+        cost=sum(row.cost * (lasts / HOUR) for row, lasts in rows),
+        evictions=measures.evictions.total(),
+        evictions_by_ebb=measures.evictions[Actor.EBB],
+        twice=measures.twice,
+        drains=measures.drains,
+        given_back=measures.given_back.total(),
+        pending=_seconds(waits),
+        pending_at_ramp=_seconds(ramped),
+        longest_wait=max((wait.lasted.total_seconds() for wait in waits), default=0.0),
+        bought_back=_bought_back(measures),
+        end_nodes=measures.series[-1].nodes,
+        least_nodes=min(nodes, default=0),
+        most_nodes=max(nodes, default=0),
+        series=tuple(measures.series),
+        passes=measures.passes,
+        planned=measures.planned,
+    )
+
+
+def _stretches(series: Sequence[Moment], begun: datetime, ended: datetime) -> list[tuple[Moment, timedelta]]:
+    ends = [*(row.at for row in series[1:]), ended]
+    return [
+        (row, max(min(until, ended) - max(row.at, begun), NO_TIME)) for row, until in zip(series, ends, strict=True)
+    ]
+
+
+def _seconds(waits: Iterable[Wait]) -> float:
+    return sum(wait.lasted.total_seconds() for wait in waits)
+
+
+def _bought_back(measures: Measures) -> int:
+    """Match each purchase with one removal in its pool not long before it."""
+    removed, found = sorted(measures.removed), 0
+    for at, pool in sorted(measures.bought):
+        near = next((row for row in removed if row[1] == pool and NO_TIME <= at - row[0] <= BOUGHT_BACK_WITHIN), None)
+        if near is not None:
+            removed.remove(near)
+            found += 1
+    return found

@@ -1,0 +1,329 @@
+"""The nodes and pods of a simulated cluster at its present time, and everything that can be done to them.
+
+Must not decide anything: the scheduler, the controllers, the autoscaler and Ebb do.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from itertools import count
+from typing import Final
+
+from msgspec import structs
+
+from shared.core.cluster.disruption_budget import PodDisruptionBudget
+from shared.core.cluster.node import Node
+from shared.core.cluster.pod import Phase, Pod, PodClass
+from shared.core.cluster.pod_kinds import is_daemon, is_mirror
+from shared.core.cluster.snapshot import Snapshot
+from shared.core.cluster.workloads import Workload
+from shared.core.planning.prices import Prices
+from shared.core.simulated_days.agenda import Agenda
+from shared.core.simulated_days.history import NO_HISTORY, History
+from shared.core.simulated_days.measures import Actor, Measures, Moment, Wait
+from shared.core.simulated_days.settings import Delays
+
+COUNTED: Final = ("ReplicaSet", "StatefulSet", "ReplicationController")
+
+
+@dataclass
+class PodCounts:
+    """Of one class: how many pods there are that are not on their way out, and how many of them are Ready."""
+
+    living: int = 0
+    ready: int = 0
+
+
+@dataclass
+class World:
+    """One simulated cluster. `revision` grows with whatever scheduler or autoscaler could see."""
+
+    picture: Snapshot
+    prices: Prices
+    delays: Delays
+    now: datetime
+    agenda: Agenda = field(default_factory=Agenda)
+    measures: Measures = field(default_factory=Measures)
+    history: History = NO_HISTORY
+    nodes: dict[str, Node] = field(default_factory=dict)
+    pods: dict[str, Pod] = field(default_factory=dict)
+    on: dict[str, dict[str, Pod]] = field(default_factory=dict)
+    """By node, the pods that are bound to it, by key."""
+    pending: dict[str, datetime] = field(default_factory=dict)
+    """Pods without a node, and since when."""
+    by_controller: dict[str, dict[str, Pod]] = field(default_factory=dict)
+    """Pods that are not on their way out by `PodClass.workload`."""
+    wanted: dict[str, int] = field(default_factory=dict)
+    """Replicas asked for by `PodClass.workload`."""
+    times_moved: dict[str, int] = field(default_factory=dict)
+    """By pod, how often it or those whose place it takes were evicted."""
+    moved_from: dict[str, str] = field(default_factory=dict)
+    """By pod, the node from which the one was evicted whose place it takes."""
+    revision: int = 0
+    details: int = 0
+    """Grows with what neither scheduler nor autoscaler asks about: readiness, announcements, what leaves with its node."""
+
+    def __post_init__(self) -> None:
+        self.counts: dict[PodClass, PodCounts] = {}
+        self._serial = count(1)
+        self._snapshot: tuple[tuple[int, int, datetime], Snapshot] | None = None
+        self._budgets_of: dict[PodClass, tuple[int, ...]] = {}
+        self._classes_of: dict[int, dict[PodClass, PodCounts]] = {}
+        self._cost = 0
+        self.versions: Counter[str] = Counter()
+        """By node: grows with every change of its pods or of itself."""
+        for node in self.picture.nodes:
+            self._add(node)
+        for pod in self.picture.pods:
+            if not pod.phase.finished:
+                self._put(pod)
+        self.wanted.update({key: len(pods) for key, pods in self.by_controller.items()})
+        self.wanted.update(_known_wishes(self.picture, self.by_controller))
+
+    # nodes
+
+    def add_node(self, node: Node) -> None:
+        """A machine was bought: it counts from now on, and boots."""
+        self._add(node)
+        self.measures.bought.append((self.now, node.pool))
+        self._changed(node.name)
+
+    def change_node(self, node: Node, *, detail: bool = False) -> None:
+        """Write a node's new state; a `detail` is what whoever looks for room need not look at again."""
+        self.nodes[node.name] = node
+        self._changed(node.name, detail=detail)
+
+    def delete_node(self, name: str) -> None:
+        """Its machine is gone, with whatever was left on it."""
+        node = self.nodes.pop(name)
+        self._cost -= self.prices.of(node).per_hour
+        for pod in list(self.on.pop(name).values()):
+            self.remove(pod)
+        self.measures.removed.append((self.now, node.pool))
+        self._changed(name, detail=True)
+
+    # pods
+
+    def create(self, spec: PodClass, *, moved: int = 0, node: str = "") -> Pod:
+        """A controller makes a pod; `moved` is how often those whose place it takes were evicted."""
+        stem = spec.owner.name if spec.owner else "pod"
+        name = f"{stem}-s{next(self._serial):06d}"
+        pod = Pod(name=name, uid=name, spec=spec, node=node, phase=Phase.PENDING, ready=False, created=self.now)
+        if moved:
+            self.times_moved[pod.key] = moved
+        self._put(pod)
+        if node:
+            self._start(pod)
+        self._changed(node)
+        return pod
+
+    def bind(self, key: str, node: str) -> None:
+        """The scheduler has found a place."""
+        since = self.pending.pop(key)
+        moved = key in self.times_moved
+        self.measures.waits.append(Wait(since, self.now - since, moved))
+        pod = structs.replace(self.pods[key], node=node, unschedulable_since=None, started=self.now)
+        self._replace(pod)
+        self._start(pod)
+        self._changed(node)
+
+    def found_no_place(self, key: str) -> None:
+        """The scheduler has found none; that says nothing new to anybody who heard it before."""
+        pod = self.pods[key]
+        if pod.unschedulable_since is None:
+            self._replace(structs.replace(pod, unschedulable_since=self.now))
+            self._changed("")
+
+    def evict(self, pod: Pod, by: Actor) -> None:
+        """Tell a pod to end, and let its controller make it anew."""
+        moved = self.times_moved.get(pod.key, 0)
+        self.measures.evicted(by, before=moved)
+        self.history.evicted(self, pod, by)
+        self.end(pod)
+        if pod.spec.owner is not None and pod.spec.owner.kind == "ReplicaSet":
+            self._anew(pod, moved + 1)
+        else:
+            self.agenda.note(self.now + _grace(pod), lambda: self._anew(pod, moved + 1))
+
+    def end(self, pod: Pod) -> None:
+        """Tell a pod to end; it stays on its node until its grace is over."""
+        if pod.key not in self.pods or pod.deleting is not None:
+            return
+        if not pod.node:
+            self.remove(pod)
+            return
+        self._count(pod, -1)
+        ending = structs.replace(pod, deleting=self.now + _grace(pod))
+        self.pods[pod.key] = self.on[pod.node][pod.key] = ending
+        self.by_controller.get(pod.spec.workload, {}).pop(pod.key, None)
+        self.agenda.note(self.now + _grace(pod), lambda: self.remove(ending))
+        self._changed(pod.node, detail=True)
+
+    def remove(self, pod: Pod) -> None:
+        """The pod is gone."""
+        known = self.pods.pop(pod.key, None)
+        if known is None:
+            return
+        if known.deleting is None:
+            self._count(known, -1)
+            self.by_controller.get(known.spec.workload, {}).pop(known.key, None)
+        self.pending.pop(known.key, None)
+        self.times_moved.pop(known.key, None)
+        self.moved_from.pop(known.key, None)
+        self.on.get(known.node, {}).pop(known.key, None)
+        self._changed(known.node, detail=known.node not in self.nodes or self.nodes[known.node].unschedulable)
+
+    def waiting_for(self, key: str) -> timedelta | None:
+        """How long a pod has been without a node; None if it is not."""
+        since = self.pending.get(key)
+        return None if since is None else self.now - since
+
+    # what others see
+
+    def snapshot(self) -> Snapshot:
+        """Return the picture of now."""
+        mark = (self.revision, self.details, self.now)
+        if self._snapshot is None or self._snapshot[0] != mark:
+            self._snapshot = mark, self._picture()
+        return self._snapshot[1]
+
+    def allowed(self, number: int) -> int:
+        """How many pods of the picture's n-th PodDisruptionBudget may go now."""
+        return self._budget(number, self.picture.disruption_budgets[number]).disruptions_allowed
+
+    def budgets_of(self, spec: PodClass) -> tuple[int, ...]:
+        """Return the numbers of the PodDisruptionBudgets that match pods of the class."""
+        if spec not in self._budgets_of:
+            rows = enumerate(self.picture.disruption_budgets)
+            self._budgets_of[spec] = tuple(number for number, budget in rows if budget.matches(spec))
+        return self._budgets_of[spec]
+
+    def workload(self, key: str) -> Workload | None:
+        """Return what stands behind a controller now; None where nobody counts its pods."""
+        known = self.picture.workloads.get(key)
+        if known is None and key.split("/")[1:2] not in [[kind] for kind in COUNTED]:
+            return None
+        living = self.by_controller.get(key, {})
+        ready = sum(pod.ready for pod in living.values())
+        name = known.name if known is not None and known.name else key
+        return Workload(name, self.wanted.get(key, len(living)), ready, rolling=False, created=len(living))
+
+    def sample(self) -> None:
+        """Note how many nodes there are, if that is news."""
+        row = Moment(self.now, len(self.nodes), self._cost, len(self.pending))
+        series = self.measures.series
+        if not series or series[-1][1:] != row[1:]:
+            if series and series[-1].at == self.now:
+                series.pop()
+            series.append(row)
+
+    def _picture(self) -> Snapshot:
+        names = sorted(self.nodes)
+        keys = sorted(self.pods)
+        budgets = enumerate(self.picture.disruption_budgets)
+        workloads = ((key, self.workload(key)) for key in sorted({*self.picture.workloads, *self.by_controller}))
+        return replace(
+            self.picture,
+            began_at=self.now,
+            taken_at=self.now,
+            nodes=tuple(self.nodes[name] for name in names),
+            pods=tuple(self.pods[key] for key in keys),
+            disruption_budgets=tuple(self._budget(number, budget) for number, budget in budgets),
+            workloads={key: each for key, each in workloads if each is not None},
+        )
+
+    def _budget(self, number: int, budget: PodDisruptionBudget) -> PodDisruptionBudget:
+        rows = self._classes_of.get(number, {}).values()
+        living, ready = sum(row.living for row in rows), sum(row.ready for row in rows)
+        must_stay = budget.must_stay(living)
+        return replace(
+            budget,
+            expected_pods=living,
+            current_healthy=ready,
+            desired_healthy=must_stay,
+            disruptions_allowed=max(ready - must_stay, 0) if living else 0,
+            observed=True,
+        )
+
+    # how it is kept
+
+    def _add(self, node: Node) -> None:
+        self.nodes[node.name] = node
+        self.on[node.name] = {}
+        self._cost += self.prices.of(node).per_hour
+
+    def _put(self, pod: Pod) -> None:
+        self.pods[pod.key] = pod
+        if pod.node in self.on:
+            self.on[pod.node][pod.key] = pod
+        elif not pod.node:
+            self.pending[pod.key] = self.now
+        if pod.deleting is None:
+            self._count(pod, 1)
+            self.by_controller.setdefault(pod.spec.workload, {})[pod.key] = pod
+        else:
+            self.agenda.note(max(pod.deleting, self.now), lambda: self.remove(pod))
+
+    def _replace(self, pod: Pod) -> None:
+        self.pods[pod.key] = pod
+        if pod.node:
+            self.on[pod.node][pod.key] = pod
+        if pod.deleting is None:
+            self.by_controller.setdefault(pod.spec.workload, {})[pod.key] = pod
+
+    def _start(self, pod: Pod) -> None:
+        self.agenda.note(self.now + self.delays.ready, lambda: self._ready(pod.key))
+
+    def _ready(self, key: str) -> None:
+        """A pod serves; neither scheduler nor autoscaler asks for that, a pass does."""
+        pod = self.pods.get(key)
+        if pod is None or pod.deleting is not None or pod.ready:
+            return
+        self.counts[pod.spec].ready += 1
+        self._replace(structs.replace(pod, ready=True, phase=Phase.RUNNING, ready_since=self.now))
+        self.details += 1
+
+    def _anew(self, pod: Pod, moved: int) -> None:
+        """Make a pod that ended anew, unless fewer are wanted by now."""
+        owner = pod.spec.workload
+        if owner and len(self.by_controller.get(owner, {})) < self.wanted.get(owner, 0):
+            self.moved_from[self.create(pod.spec, moved=moved).key] = pod.node
+
+    def _count(self, pod: Pod, number: int) -> None:
+        row = self.counts.get(pod.spec) or self._counted(pod.spec)
+        row.living += number
+        row.ready += number if pod.ready else 0
+
+    def _counted(self, spec: PodClass) -> PodCounts:
+        row = self.counts[spec] = PodCounts()
+        for number in self.budgets_of(spec):
+            self._classes_of.setdefault(number, {})[spec] = row
+        return row
+
+    def _changed(self, node: str, *, detail: bool = False) -> None:
+        """Note that something is new; while pods wait, everything may be news to them."""
+        self.versions[node] += 1
+        if detail and not self.pending:
+            self.details += 1
+        else:
+            self.revision += 1
+
+
+def movers(pods: Iterable[Pod]) -> Iterator[Pod]:
+    """Yield the pods that would have to run elsewhere if their node went."""
+    return (pod for pod in pods if not is_daemon(pod.spec) and not is_mirror(pod.spec))
+
+
+def _grace(pod: Pod) -> timedelta:
+    return timedelta(seconds=pod.spec.grace_seconds)
+
+
+def _known_wishes(picture: Snapshot, there: Iterable[str]) -> dict[str, int]:
+    """Return how many replicas each controller asks for; of a Deployment with several ReplicaSets nobody knows it."""
+    names = Counter(each.name for key, each in picture.workloads.items() if key in set(there))
+    return {
+        key: each.wanted
+        for key, each in picture.workloads.items()
+        if each.wanted is not None and names[each.name] == 1
+    }
