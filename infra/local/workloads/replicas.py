@@ -3,6 +3,8 @@
 Rolling updates are not modelled: Ebb never changes a template, and a scenario that does gets the new pods at once.
 """
 
+from collections import Counter
+
 from infra.local.workloads.owned_objects import owned_by, pod_from, template_hash, write_status
 from infra.local.world.deletion import delete_pod
 from infra.local.world.kinds import Json
@@ -49,9 +51,14 @@ def _counts(pods: list[Json]) -> Json:
     return {"replicas": len(pods), "readyReplicas": ready, "availableReplicas": ready}
 
 
-def _removal_order(pod: Json) -> tuple[bool, bool, str]:
-    """Unbound pods go first, then unready ones, then the youngest (sorted last first)."""
-    return (bool(node_of(pod)), is_ready(pod), pod["metadata"]["creationTimestamp"])
+def _given_up_first(living: list[Json]) -> list[Json]:
+    """Unbound pods first, then unready ones, then those beside most others of their kind, then the youngest.
+
+    Source: kubernetes pkg/controller, ActivePodsWithRanks.
+    """
+    beside = Counter(node_of(pod) for pod in living)
+    youngest = sorted(living, key=lambda pod: pod["metadata"]["creationTimestamp"], reverse=True)
+    return sorted(youngest, key=lambda pod: (bool(node_of(pod)), is_ready(pod), -beside[node_of(pod)]))
 
 
 class DeploymentController:
@@ -113,7 +120,7 @@ class ReplicaSetController:
             missing = max(missing - ending, 0)
         for _ in range(missing):
             self._store.create("pods", pod_from(owner), ACTOR)
-        for pod in sorted(living, key=_removal_order)[: max(-missing, 0)]:
+        for pod in _given_up_first(living)[: -missing] if missing < 0 else ():
             delete_pod(self._store, pod, None, ACTOR)
         write_status(self._store, plural, owner, {**_counts(living), "terminatingReplicas": ending})
 

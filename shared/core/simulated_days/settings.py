@@ -29,6 +29,8 @@ class Delays:
     retry: timedelta = timedelta(seconds=5)
     """After which a refused eviction is asked for again."""
     deletion: timedelta = DELETION
+    longest_end: timedelta = timedelta(hours=1)
+    """How long a pod takes to end at most, however long its grace is."""
 
 
 @dataclass(frozen=True, slots=True)

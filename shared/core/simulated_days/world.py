@@ -144,7 +144,7 @@ class World:
         if pod.spec.owner is not None and pod.spec.owner.kind == "ReplicaSet":
             self._anew(pod, moved + 1)
         else:
-            self.agenda.note(self.now + _grace(pod), lambda: self._anew(pod, moved + 1))
+            self.agenda.note(self.now + self._takes_to_end(pod), lambda: self._anew(pod, moved + 1))
 
     def end(self, pod: Pod) -> None:
         """Tell a pod to end; it stays on its node until its grace is over."""
@@ -154,10 +154,10 @@ class World:
             self.remove(pod)
             return
         self._count(pod, -1)
-        ending = structs.replace(pod, deleting=self.now + _grace(pod))
+        ending = structs.replace(pod, deleting=self.now + self._takes_to_end(pod))
         self.pods[pod.key] = self.on[pod.node][pod.key] = ending
         self.by_controller.get(pod.spec.workload, {}).pop(pod.key, None)
-        self.agenda.note(self.now + _grace(pod), lambda: self.remove(ending))
+        self.agenda.note(self.now + self._takes_to_end(pod), lambda: self.remove(ending))
         self._changed(pod.node, detail=True)
 
     def remove(self, pod: Pod) -> None:
@@ -295,6 +295,9 @@ class World:
         row.living += number
         row.ready += number if pod.ready else 0
 
+    def _takes_to_end(self, pod: Pod) -> timedelta:
+        return min(timedelta(seconds=pod.spec.grace_seconds), self.delays.longest_end)
+
     def _counted(self, spec: PodClass) -> PodCounts:
         row = self.counts[spec] = PodCounts()
         for number in self.budgets_of(spec):
@@ -313,10 +316,6 @@ class World:
 def movers(pods: Iterable[Pod]) -> Iterator[Pod]:
     """Yield the pods that would have to run elsewhere if their node went."""
     return (pod for pod in pods if not is_daemon(pod.spec) and not is_mirror(pod.spec))
-
-
-def _grace(pod: Pod) -> timedelta:
-    return timedelta(seconds=pod.spec.grace_seconds)
 
 
 def _known_wishes(picture: Snapshot, there: Iterable[str]) -> dict[str, int]:
