@@ -10,6 +10,7 @@ from typing import Final
 
 import numpy as np
 
+from shared.core.cluster.resources import CPU, MEMORY
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.forecast.later import without
 from shared.core.placement import Simulation
@@ -24,17 +25,33 @@ SCORING: Final[Mapping[str, Strategy]] = {"BALANCED": LEAST_ALLOCATED, "OPTIMIZE
 
 
 class SchedulerPacking(Packing):
-    """A packing that leaves some nodes aside as long as others have room."""
+    """A packing that leaves some nodes aside as long as others have room, and scores the others as the scheduler does.
+
+    The score is the mean share of CPU and memory in use once the pod is there, of each node's own size: a large node
+    is not emptier for being large. Of equal nodes the last by name is taken, where the scheduler rolls dice.
+    """
 
     def __init__(self, arrays: ClusterArrays, strategy: Strategy, avoided: NodeMask) -> None:
         super().__init__(arrays, strategy)
         self._welcoming = ~avoided
+        self._scored = [arrays.axes.index(axis) for axis in (CPU, MEMORY) if axis in arrays.axes]
+        self._sizes = np.maximum(arrays.allocatable[self._scored], 1).astype(np.float64)
 
     def taking(self, kind: int) -> NodeMask:
         """Return the nodes that the scheduler would choose among."""
         mask = super().taking(kind)
         liked: NodeMask = mask & self._welcoming
         return liked if liked.any() else mask
+
+    def _best(self, kind: int) -> int:
+        if not self.strategy.direction:
+            return super()._best(kind)
+        found = np.flatnonzero(self.taking(kind))
+        if not len(found):
+            return OUTSIDE
+        asked = self.arrays.requests[self._scored, kind][:, np.newaxis]
+        left = ((self._free[self._scored][:, found] - asked) / self._sizes[:, found]).sum(axis=0)
+        return int(found[np.flatnonzero(left == (left * -self.strategy.direction).max() * -self.strategy.direction)[-1]])
 
 
 @dataclass(frozen=True)

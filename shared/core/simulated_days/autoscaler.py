@@ -3,7 +3,7 @@
 Must not decide who goes or what is bought: `scale_down` and `scale_up` do.
 """
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final
 
 from shared.core.forecast.autoscaler import profile_of
@@ -14,8 +14,8 @@ from shared.core.simulated_days.settings import loop_of
 from shared.core.simulated_days.world import World
 
 
-CALM: Final = timedelta(minutes=1)
-"""Between two looks while no pod waits: the unneeded time of ten minutes is begun so much later at most."""
+CALM: Final = 10
+"""Between two looks while no pod waits there is a tenth of the unneeded time: so much later it is begun at most."""
 
 
 class Autoscaler:
@@ -25,7 +25,8 @@ class Autoscaler:
         self._world, self._begun = world, world.now
         self._loop = loop_of(profile_of(world.picture))
         self._up, self._down = ScaleUp(world, templates), ScaleDown(world, self._loop)
-        self._seen, self._last = -1, world.now - CALM
+        self._calm = profile_of(world.picture).unneeded / CALM
+        self._seen, self._last = -1, world.now - self._calm
         self._next: datetime | None = None
 
     def watch(self) -> None:
@@ -42,7 +43,7 @@ class Autoscaler:
     def _news_at(self) -> datetime:
         """Return when what is new is looked at: at once for pods that wait, else with what else is new by then."""
         now = self._world.now
-        calm = now if self._world.pending else max(now, self._last + CALM)
+        calm = now if self._world.pending else max(now, self._last + self._calm)
         return min(calm, self._down.due_at() or calm)
 
     def _turn_at(self, due: datetime) -> datetime:
