@@ -22,6 +22,7 @@ from functions.cli.policy.commands import policies
 from functions.cli.profiles import use_profile
 from functions.cli.questions import explain, plan, why_not
 from functions.cli.report.commands import report
+from functions.cli.simulate.commands import simulate
 
 _SETTINGS = {"help_option_names": ["-h", "--help"]}
 
@@ -61,7 +62,7 @@ def ebb(
     """
 
 
-for question in (plan, report, explain):
+for question in (plan, report, explain, simulate):
     app.command()(question)
 app.command(name="why-not")(why_not)
 app.command()(fleet)

@@ -120,7 +120,7 @@ class ReplicaSetController:
             missing = max(missing - ending, 0)
         for _ in range(missing):
             self._store.create("pods", pod_from(owner), ACTOR)
-        for pod in _given_up_first(living)[: -missing] if missing < 0 else ():
+        for pod in _given_up_first(living)[:-missing] if missing < 0 else ():
             delete_pod(self._store, pod, None, ACTOR)
         write_status(self._store, plural, owner, {**_counts(living), "terminatingReplicas": ending})
 

@@ -34,7 +34,9 @@ def without(snapshot: Snapshot, gone: Collection[str], places: Mapping[str, str]
 def announced(snapshot: Snapshot, names_of: Iterable[str]) -> Snapshot:
     """Return the picture in which the autoscaler has announced to empty these nodes, and no others."""
     wanted = frozenset(names_of)
-    return replace(snapshot, nodes=tuple(with_announcement(node, wanted=node.name in wanted) for node in snapshot.nodes))
+    return replace(
+        snapshot, nodes=tuple(with_announcement(node, wanted=node.name in wanted) for node in snapshot.nodes)
+    )
 
 
 def with_announcement(node: Node, *, wanted: bool) -> Node:

@@ -51,7 +51,9 @@ class SchedulerPacking(Packing):
             return OUTSIDE
         asked = self.arrays.requests[self._scored, kind][:, np.newaxis]
         left = ((self._free[self._scored][:, found] - asked) / self._sizes[:, found]).sum(axis=0)
-        return int(found[np.flatnonzero(left == (left * -self.strategy.direction).max() * -self.strategy.direction)[-1]])
+        return int(
+            found[np.flatnonzero(left == (left * -self.strategy.direction).max() * -self.strategy.direction)[-1]]
+        )
 
 
 @dataclass(frozen=True)

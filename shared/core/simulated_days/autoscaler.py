@@ -13,7 +13,6 @@ from shared.core.simulated_days.scale_up import ScaleUp
 from shared.core.simulated_days.settings import loop_of
 from shared.core.simulated_days.world import World
 
-
 CALM: Final = 10
 """Between two looks while no pod waits there is a tenth of the unneeded time: so much later it is begun at most."""
 

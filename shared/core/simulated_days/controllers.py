@@ -22,7 +22,7 @@ from shared.core.simulated_days.world import World
 _PINS: Final = "metadata.name"
 
 
-class Replicas:
+class ReplicaControl:
     """Makes workloads larger and smaller."""
 
     def __init__(self, world: World) -> None:

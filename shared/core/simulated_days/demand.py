@@ -36,4 +36,3 @@ class Demand:
     wishes: Sequence[Wish] = ()
     jobs: Sequence[JobRun] = ()
     ramps: Sequence[tuple[datetime, datetime]] = ()
-"""Nothing wanted but what is there is a flat day."""

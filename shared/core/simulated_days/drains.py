@@ -28,7 +28,7 @@ ORDER: Final = "s"
 
 
 @dataclass
-class Drain:
+class StandingDrain:
     """One claim that stands."""
 
     node: str
@@ -47,7 +47,7 @@ class Drains:
     def __init__(self, world: World, policy: Policy) -> None:
         self._world, self._policy = world, policy
         self.state = ClusterState()
-        self.under_way: dict[str, Drain] = {}
+        self.under_way: dict[str, StandingDrain] = {}
         """By node."""
         self._orders = 0
 
@@ -99,13 +99,15 @@ class Drains:
         taint = Taint(names.OUR_TAINT, NO_SCHEDULE, claim.order_id)
         world.change_node(replace(node, unschedulable=True, taints=(*node.taints, taint)))
         world.measures.drains += 1
-        graces = (min(pod.spec.grace_seconds, claim.settings.max_grace.total_seconds()) for pod in self._left(node.name))
+        graces = (
+            min(pod.spec.grace_seconds, claim.settings.max_grace.total_seconds()) for pod in self._left(node.name)
+        )
         deadline = world.now + claim.settings.timeout + timedelta(seconds=max(graces, default=0))
-        drain = Drain(node.name, node.uid, claim.order_id, deadline, claim.settings)
+        drain = StandingDrain(node.name, node.uid, claim.order_id, deadline, claim.settings)
         self.under_way[node.name] = drain
         world.agenda.note(world.now + world.delays.settle, lambda: self._step(drain))
 
-    def _step(self, drain: Drain) -> None:
+    def _step(self, drain: StandingDrain) -> None:
         world = self._world
         if self.under_way.get(drain.node) is not drain or drain.node not in world.nodes:
             return
@@ -120,7 +122,7 @@ class Drains:
         else:
             world.agenda.note(world.now + world.delays.retry, lambda: self._step(drain))
 
-    def _evict(self, drain: Drain) -> None:
+    def _evict(self, drain: StandingDrain) -> None:
         """Ask for every pod that may go now, ordinary ones before critical ones."""
         world = self._world
         left = [pod for pod in self._left(drain.node) if pod.deleting is None]
@@ -146,12 +148,12 @@ class Drains:
     def _left(self, node: str) -> list[Pod]:
         return list(movers(self._world.on.get(node, {}).values()))
 
-    def _owed(self, drain: Drain) -> list[Pod]:
+    def _owed(self, drain: StandingDrain) -> list[Pod]:
         """Return the pods that wait for a node because of this drain."""
         world = self._world
         return [world.pods[key] for key in world.pending if world.moved_from.get(key) == drain.node]
 
-    def _is_stranded(self, drain: Drain) -> bool:
+    def _is_stranded(self, drain: StandingDrain) -> bool:
         grace = drain.settings.pending_grace
         waits = (pod.unschedulable_since for pod in self._owed(drain))
         return any(since is not None and self._world.now - since > grace for since in waits)

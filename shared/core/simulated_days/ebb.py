@@ -7,6 +7,7 @@ Must not evict: `drains` does.
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
+from functools import partial
 
 from msgspec import structs
 
@@ -84,14 +85,12 @@ class Ebb:
         self._seen = self._mark_of_now()
         if self._is_shut(counts):
             rows = could_go(assess_nodes(situation))
-            self._marks = update_marks(
-                self._marks, rows, world.now, drains.state.last_pass, world.delays.interval
-            )
+            self._marks = update_marks(self._marks, rows, world.now, drains.state.last_pass, world.delays.interval)
         else:
             plan = make_plan(situation, self._marks, self._prices, world.delays.interval)
             self._marks = plan.marks
             for order in plan.orders:
-                world.agenda.note(world.now + world.delays.claim, lambda order=order: drains.claim(order))
+                world.agenda.note(world.now + world.delays.claim, partial(drains.claim, order))
         self._again = min((at for at in self._changes(counts) if at > world.now), default=None)
 
     def _is_shut(self, counts: NodeCounts) -> bool:

@@ -32,7 +32,7 @@ class Moment(NamedTuple):
     waiting: int
 
 
-class Wait(NamedTuple):
+class PodWait(NamedTuple):
     """A pod that had no node from then on, for so long."""
 
     since: datetime
@@ -49,7 +49,7 @@ class Measures:
     evictions: Counter[Actor] = field(default_factory=Counter)
     twice: int = 0
     """Pods that were moved when they, or those whose place they take, had been moved already."""
-    waits: list[Wait] = field(default_factory=list)
+    waits: list[PodWait] = field(default_factory=list)
     removed: list[tuple[datetime, str]] = field(default_factory=list)
     """When a node of which pool was deleted."""
     bought: list[tuple[datetime, str]] = field(default_factory=list)
@@ -67,7 +67,7 @@ class Measures:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class PlayedTotals:
     """What a run came to."""
 
     hours: float
@@ -100,13 +100,13 @@ class Outcome:
 Ramps = Sequence[tuple[datetime, datetime]]
 
 
-def outcome(measures: Measures, begun: datetime, ended: datetime, ramps: Ramps) -> Outcome:
+def outcome(measures: Measures, begun: datetime, ended: datetime, ramps: Ramps) -> PlayedTotals:
     """Sum up a run from `begun` to `ended`; `ramps` are when demand rose."""
     rows = _stretches(measures.series, begun, ended)
     waits = measures.waits
     ramped = (wait for wait in waits if any(since <= wait.since < until for since, until in ramps))
     nodes = [row.nodes for row, lasts in rows if lasts]
-    return Outcome(
+    return PlayedTotals(
         hours=(ended - begun) / HOUR,
         node_hours=sum(row.nodes * (lasts / HOUR) for row, lasts in rows),
         cost=sum(row.cost * (lasts / HOUR) for row, lasts in rows),
@@ -135,7 +135,7 @@ def _stretches(series: Sequence[Moment], begun: datetime, ended: datetime) -> li
     ]
 
 
-def _seconds(waits: Iterable[Wait]) -> float:
+def _seconds(waits: Iterable[PodWait]) -> float:
     return sum(wait.lasted.total_seconds() for wait in waits)
 
 

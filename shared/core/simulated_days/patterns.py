@@ -4,15 +4,17 @@ Demand changes at quarters of an hour, as much as a HorizontalPodAutoscaler's me
 read anything.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from fractions import Fraction
+from functools import partial
+from itertools import pairwise
 from math import ceil
 from typing import Final
 
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.simulated_days.demand import Demand, JobRun, Wish
+from shared.core.simulated_days.demand import Demand, Wish
 
 STEP: Final = timedelta(minutes=15)
 DAY: Final = timedelta(days=1)
@@ -44,12 +46,8 @@ class Curve:
         """Return how much of the range is wanted at a time, from 0 to 1."""
         local = at.astimezone(self.zone)
         hour = Fraction(local.hour * 60 + local.minute, 60)
-        share = Fraction(next(_between(one, two, hour) for one, two in _pairs(self.points) if hour <= two[0])) / 100
+        share = Fraction(next(_between(one, two, hour) for one, two in pairwise(self.points) if hour <= two[0])) / 100
         return share * self.weekend / 100 if local.weekday() >= _SATURDAY else share
-
-
-def _pairs(points: Sequence[tuple[int, int]]) -> Iterable[tuple[tuple[int, int], tuple[int, int]]]:
-    return zip(points, points[1:], strict=False)
 
 
 def _between(one: tuple[int, int], two: tuple[int, int], hour: Fraction) -> Fraction:
@@ -58,7 +56,11 @@ def _between(one: tuple[int, int], two: tuple[int, int], hour: Fraction) -> Frac
 
 def by_curve(ranges: Mapping[str, Range], curve: Curve, begins: datetime, lasts: timedelta) -> Demand:
     """Return the demand of workloads that follow one curve between their limits."""
-    return by_steps({key: lambda at, each=each: each.at(curve.share(at)) for key, each in ranges.items()}, begins, lasts)
+
+    def wanted(limits: Range, at: datetime) -> int:
+        return limits.at(curve.share(at))
+
+    return by_steps({key: partial(wanted, each) for key, each in ranges.items()}, begins, lasts)
 
 
 def by_hours(hours: Mapping[str, Sequence[int]], begins: datetime, lasts: timedelta, zone: tzinfo = UTC) -> Demand:
@@ -68,10 +70,10 @@ def by_hours(hours: Mapping[str, Sequence[int]], begins: datetime, lasts: timede
         local = at.astimezone(zone)
         return rows[(local.weekday() * 24 + local.hour) % len(rows)]
 
-    return by_steps({key: lambda at, rows=rows: wanted(rows, at) for key, rows in hours.items()}, begins, lasts)
+    return by_steps({key: partial(wanted, rows) for key, rows in hours.items()}, begins, lasts)
 
 
-def by_steps(wanted: Mapping[str, object], begins: datetime, lasts: timedelta) -> Demand:
+def by_steps(wanted: Mapping[str, Callable[[datetime], int]], begins: datetime, lasts: timedelta) -> Demand:
     """Return the demand of functions of time, asked at every quarter of an hour."""
     times = [begins, *_quarters(begins, lasts)]
     wishes: list[Wish] = []
@@ -79,7 +81,7 @@ def by_steps(wanted: Mapping[str, object], begins: datetime, lasts: timedelta) -
     last: dict[str, int] = {}
     for at in times:
         for key in sorted(wanted):
-            replicas = wanted[key](at)  # type: ignore[operator]
+            replicas = wanted[key](at)
             if last.get(key) != replicas:
                 wishes.append(Wish(at, key, replicas))
                 last[key] = replicas
@@ -119,6 +121,3 @@ def swinging(picture: Snapshot, night: int) -> dict[str, Range]:
         if owner is not None and owner.kind == "ReplicaSet" and pod.deleting is None and not pod.phase.finished:
             counts[pod.spec.workload] = counts.get(pod.spec.workload, 0) + 1
     return {key: Range(ceil(Fraction(many * night, 100)), many) for key, many in sorted(counts.items()) if many > 1}
-
-
-__all__ = ["Curve", "Demand", "JobRun", "Range", "by_curve", "by_hours", "ramps", "swinging"]

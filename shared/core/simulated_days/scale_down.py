@@ -19,7 +19,6 @@ from shared.core.simulated_days.measures import Actor
 from shared.core.simulated_days.settings import Loop
 from shared.core.simulated_days.world import World, movers
 
-
 EVICTIONS_TAKE: Final = timedelta(minutes=2)
 """At most; what is not evicted by then stays (cluster-autoscaler, max-pod-eviction-time)."""
 
@@ -46,7 +45,7 @@ class ScaleDown:
         rows = [node for node in world.nodes.values() if self._may_be_unneeded(node)]
         found = self._found(sorted(rows, key=lambda node: node.name)) if rows else Looked()
         self._since = {name: self._since.get(name, world.now) for name in found.unneeded}
-        self._parked.update({name: (world.now + self._loop.recheck, world.revision) for name in found.kept})
+        self._parked.update(dict.fromkeys(found.kept, (world.now + self._loop.recheck, world.revision)))
         self._announce()
         for name in sorted(self._ripe(), key=lambda each: (self._moves_pods(each), each)):
             self._start(name)

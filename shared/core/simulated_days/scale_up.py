@@ -20,7 +20,7 @@ from shared.core.simulated_days.controllers import NodeTemplates
 from shared.core.simulated_days.scheduler import queue_order
 from shared.core.simulated_days.world import World
 
-Group = tuple[str, str]
+NodeGroup = tuple[str, str]
 """A pool and a zone."""
 
 
@@ -40,7 +40,7 @@ class ScaleUp:
             for group in needed:
                 self._buy(group)
 
-    def _buy(self, group: Group) -> None:
+    def _buy(self, group: NodeGroup) -> None:
         world = self._world
         self._bought += 1
         pool, zone = group
@@ -62,7 +62,7 @@ class ScaleUp:
 class _Machine:
     """One that is to be bought: what is free on it, and which classes it is for."""
 
-    group: Group
+    group: NodeGroup
     free: Resources
     classes: set[PodClass] = field(default_factory=set)
 
@@ -87,9 +87,9 @@ class _Look:
         }
         self._trial: Packing | None = None
         self._pools = _by_cost({group: world.prices.of(node).per_hour for group, node in self._like.items()})
-        self._known: dict[tuple[PodClass, Group], bool] = {}
+        self._known: dict[tuple[PodClass, NodeGroup], bool] = {}
 
-    def needed_for(self, pods: Sequence[Pod]) -> list[Group]:
+    def needed_for(self, pods: Sequence[Pod]) -> list[NodeGroup]:
         """Return the pools and zones of the machines that these pods need."""
         machines: list[_Machine] = []
         for spec in self._homeless(pods):
@@ -115,12 +115,12 @@ class _Look:
                     return machine
         return None
 
-    def _free(self, group: Group) -> Resources:
+    def _free(self, group: NodeGroup) -> Resources:
         like = self._like[group]
         daemons = self._templates.daemons(like)
         return like.allocatable - total([*(spec.requests for spec in daemons), *(ONE_POD for _ in daemons)])
 
-    def _admits(self, spec: PodClass, group: Group) -> bool:
+    def _admits(self, spec: PodClass, group: NodeGroup) -> bool:
         key = spec, group
         if key not in self._known:
             like = self._like[group]
@@ -146,7 +146,7 @@ def _may_grow(snapshot: Snapshot, pool: str) -> bool:
     return known is not None and known.autoscaled
 
 
-def _by_cost(costs: dict[Group, int]) -> list[list[Group]]:
+def _by_cost(costs: dict[NodeGroup, int]) -> list[list[NodeGroup]]:
     """Return the zones of each pool, the cheapest pool first."""
     cheapest: dict[str, int] = {}
     for (pool, _), cost in costs.items():

@@ -33,6 +33,9 @@ class Delays:
     """How long a pod takes to end at most, however long its grace is."""
 
 
+DELAYS: Final = Delays()
+
+
 @dataclass(frozen=True, slots=True)
 class Loop:
     """How the autoscaler of a profile goes round (the chart of GoogleCloudPlatform/cluster-autoscaler)."""
@@ -47,9 +50,7 @@ class Loop:
 
 
 LOOP: Final = Loop()
-PACKING_LOOP: Final = Loop(
-    scan=timedelta(seconds=5), recheck=timedelta(seconds=20), after_drain=timedelta(seconds=5)
-)
+PACKING_LOOP: Final = Loop(scan=timedelta(seconds=5), recheck=timedelta(seconds=20), after_drain=timedelta(seconds=5))
 
 
 def loop_of(profile: Profile) -> Loop:

@@ -20,8 +20,8 @@ from shared.core.cluster.snapshot import Snapshot
 from shared.core.cluster.workloads import Workload
 from shared.core.planning.prices import Prices
 from shared.core.simulated_days.agenda import Agenda
-from shared.core.simulated_days.history import NO_HISTORY, History
-from shared.core.simulated_days.measures import Actor, Measures, Moment, Wait
+from shared.core.simulated_days.measures import Actor, Measures, Moment, PodWait
+from shared.core.simulated_days.onlooker import NO_ONLOOKER, Onlooker
 from shared.core.simulated_days.settings import Delays
 
 COUNTED: Final = ("ReplicaSet", "StatefulSet", "ReplicationController")
@@ -45,7 +45,7 @@ class World:
     now: datetime
     agenda: Agenda = field(default_factory=Agenda)
     measures: Measures = field(default_factory=Measures)
-    history: History = NO_HISTORY
+    onlooker: Onlooker = NO_ONLOOKER
     nodes: dict[str, Node] = field(default_factory=dict)
     pods: dict[str, Pod] = field(default_factory=dict)
     on: dict[str, dict[str, Pod]] = field(default_factory=dict)
@@ -55,14 +55,14 @@ class World:
     by_controller: dict[str, dict[str, Pod]] = field(default_factory=dict)
     """Pods that are not on their way out by `PodClass.workload`."""
     wanted: dict[str, int] = field(default_factory=dict)
-    """Replicas asked for by `PodClass.workload`."""
+    """ReplicaControl asked for by `PodClass.workload`."""
     times_moved: dict[str, int] = field(default_factory=dict)
     """By pod, how often it or those whose place it takes were evicted."""
     moved_from: dict[str, str] = field(default_factory=dict)
     """By pod, the node from which the one was evicted whose place it takes."""
     revision: int = 0
     details: int = 0
-    """Grows with what neither scheduler nor autoscaler asks about: readiness, announcements, what leaves with its node."""
+    """Grows with what neither scheduler nor autoscaler asks about: readiness, announcements, what leaves."""
 
     def __post_init__(self) -> None:
         self.counts: dict[PodClass, PodCounts] = {}
@@ -122,7 +122,7 @@ class World:
         """The scheduler has found a place."""
         since = self.pending.pop(key)
         moved = key in self.times_moved
-        self.measures.waits.append(Wait(since, self.now - since, moved))
+        self.measures.waits.append(PodWait(since, self.now - since, moved))
         pod = structs.replace(self.pods[key], node=node, unschedulable_since=None, started=self.now)
         self._replace(pod)
         self._start(pod)
@@ -139,7 +139,7 @@ class World:
         """Tell a pod to end, and let its controller make it anew."""
         moved = self.times_moved.get(pod.key, 0)
         self.measures.evicted(by, before=moved)
-        self.history.evicted(self, pod, by)
+        self.onlooker.evicted(self, pod, by)
         self.end(pod)
         if pod.spec.owner is not None and pod.spec.owner.kind == "ReplicaSet":
             self._anew(pod, moved + 1)
@@ -322,7 +322,5 @@ def _known_wishes(picture: Snapshot, there: Iterable[str]) -> dict[str, int]:
     """Return how many replicas each controller asks for; of a Deployment with several ReplicaSets nobody knows it."""
     names = Counter(each.name for key, each in picture.workloads.items() if key in set(there))
     return {
-        key: each.wanted
-        for key, each in picture.workloads.items()
-        if each.wanted is not None and names[each.name] == 1
+        key: each.wanted for key, each in picture.workloads.items() if each.wanted is not None and names[each.name] == 1
     }

@@ -1,4 +1,4 @@
-"""What an observer may write down of a simulated cluster: every eviction with what stood at that moment.
+"""What an onlooker may write down of a simulated cluster: every eviction with what stood at that moment.
 
 The default writes nothing; tests write what the oracle of the fault suites reads. Must not change the world.
 """
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from shared.core.simulated_days.world import World
 
 
-class History(Protocol):
+class Onlooker(Protocol):
     """Is told of what happens, before it has happened."""
 
     def evicted(self, world: "World", pod: Pod, by: Actor) -> None: ...
@@ -20,7 +20,7 @@ class History(Protocol):
     def stepped(self, world: "World") -> None: ...
 
 
-class _NoHistory:
+class _Nobody:
     def evicted(self, world: "World", pod: Pod, by: Actor) -> None:
         """Forget it."""
 
@@ -28,4 +28,4 @@ class _NoHistory:
         """Forget it."""
 
 
-NO_HISTORY: Final = _NoHistory()
+NO_ONLOOKER: Final = _Nobody()

@@ -1,0 +1,109 @@
+"""What a person may type for simulated days. Must not do anything but read that: `compute` answers."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from functions.cli.inputs import Sources
+from functions.cli.options import At, Context, Currency, Discounts, Dumps, Kubeconfig, PriceTable
+
+_DEMAND = "What is wanted when"
+_MOST_NODES = 2000
+
+
+class SimulateOutput(StrEnum):
+    TABLE = "table"
+    JSON = "json"
+    MARKDOWN = "markdown"
+
+
+def simulate(  # noqa: PLR0913 - each is something that a person may type
+    *,
+    dump: Dumps = None,
+    kubeconfig: Kubeconfig = None,
+    context: Context = None,
+    synthetic: Annotated[
+        int | None,
+        typer.Option(
+            "--synthetic", metavar="NODES", min=3, max=_MOST_NODES, help="A made-up cluster of so many nodes instead."
+        ),
+    ] = None,
+    seed: Annotated[
+        int, typer.Option("--seed", metavar="N", help="Which made-up cluster; equal seeds, equal days.")
+    ] = 1,
+    policy: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--policy", metavar="FILE", help="A policy; repeat it to compare several. Without one, the defaults."
+        ),
+    ] = None,
+    days: Annotated[int, typer.Option("--days", metavar="N", min=1, max=31, help="How many days; 7 is a week.")] = 1,
+    demand: Annotated[
+        Path | None,
+        typer.Option(
+            "--demand",
+            metavar="FILE",
+            rich_help_panel=_DEMAND,
+            help="A CSV of replicas by hour, or cluster_state log lines; else HPA limits, else --night.",
+        ),
+    ] = None,
+    night: Annotated[
+        int | None,
+        typer.Option(
+            "--night",
+            metavar="PERCENT",
+            min=0,
+            max=100,
+            rich_help_panel=_DEMAND,
+            help="How many of its replicas each Deployment keeps at night. 60 where no demand is known.",
+        ),
+    ] = None,
+    weekend: Annotated[
+        int,
+        typer.Option(
+            "--weekend",
+            metavar="PERCENT",
+            min=0,
+            max=100,
+            rich_help_panel=_DEMAND,
+            help="How much of a workday's rise there is on a Saturday and Sunday.",
+        ),
+    ] = 30,
+    time_zone: Annotated[
+        str, typer.Option("--time-zone", metavar="ZONE", rich_help_panel=_DEMAND, help="Whose hours those are.")
+    ] = "UTC",
+    boot: Annotated[
+        str, typer.Option("--boot", metavar="TIME", help="How long a new node takes until pods start on it.")
+    ] = "90s",
+    at: At = None,
+    output: Annotated[
+        SimulateOutput, typer.Option("--output", "-o", help="A table for people, markdown to send on, JSON for tools.")
+    ] = SimulateOutput.TABLE,
+    picture: Annotated[
+        Path | None, typer.Option("--picture", metavar="FILE.svg", help="Also draw the nodes over time.")
+    ] = None,
+    prices: PriceTable = None,
+    discount: Discounts = None,
+    currency: Currency = "",
+) -> None:
+    """Play coming days in virtual time: the autoscaler alone, and with Ebb beside it under each policy.
+
+    Node-hours, money, evictions and pods that wait, side by side. A policy in
+    dry run is played as if it were at work. Changes nothing.
+
+    Examples:
+      ebb simulate --dump cluster.json --policy policy.yaml
+      ebb simulate --dump cluster.json --days 7 --policy a.yaml --policy b.yaml
+      ebb simulate --synthetic 60 --night 70 --time-zone Europe/Amsterdam
+    """  # fmt: skip
+    from functions.cli.pricing import PriceOptions
+    from functions.cli.simulate.compute import SimulateRequest, show_days
+
+    money = PriceOptions(prices, tuple(discount or ()), currency)
+    sources = Sources(tuple(dump or ()), kubeconfig, context, None, at, money)
+    asked = SimulateRequest(
+        sources, tuple(policy or ()), days, synthetic, seed, demand, night, weekend, time_zone, boot, picture
+    )
+    show_days(asked, output)

@@ -1,0 +1,121 @@
+"""`ebb simulate`: gather, let the core play the days, print. Each run is by itself, in a process of its own.
+
+Must not decide anything.
+"""
+
+import multiprocessing
+import os
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Final
+
+import typer
+
+from functions.cli.format import count
+from functions.cli.inputs import EVERY_POOL, NO_MARKS, NO_POLICY, Inputs, Sources, gather, read_policy
+from functions.cli.options import duration
+from functions.cli.pricing import basis, priced
+from functions.cli.reading_line import reading_line
+from functions.cli.simulate import as_json, markdown, svg, table
+from functions.cli.simulate.commands import SimulateOutput
+from functions.cli.simulate.patterns import Hours, demand_of
+from functions.cli.simulate.synthetic import NAME, made_up
+from functions.cli.simulate.view import DaysView, PlayedDay
+from functions.cli.terminal import printing
+from shared.core.policy import Policy
+from shared.core.simulated_days.measures import PlayedTotals
+from shared.core.simulated_days.run import Days, simulate
+from shared.core.simulated_days.settings import Delays
+from shared.errors import BadInput
+
+ALONE: Final = "autoscaler alone"
+DEFAULTS: Final = "Ebb, default policy"
+AS_IF: Final = "A policy in dry run or paused is played as if it were at work."
+PARTIAL: Final = "simulate: the dump is partial ({why}); a day needs all nodes and pods."
+_SMALL: Final = 2_000
+"""Nodes and pods of a cluster and a day that are played sooner than a process is started."""
+
+
+@dataclass(frozen=True, slots=True)
+class SimulateRequest:
+    """What a person asked for."""
+
+    sources: Sources
+    policies: tuple[Path, ...]
+    days: int
+    synthetic: int | None
+    seed: int
+    demand: Path | None
+    night: int | None
+    weekend: int
+    time_zone: str
+    boot: str
+    picture: Path | None
+
+
+def show_days(asked: SimulateRequest, output: SimulateOutput) -> None:
+    """Play the days and print what they come to: for people with the notes, for tools with these on stderr.
+
+    Raises:
+        BadInput: an option or a file cannot be used, or the dump does not hold the whole cluster.
+    """
+    view = _view(asked)
+    if asked.picture is not None:
+        _draw(asked.picture, view)
+    if output is SimulateOutput.JSON:
+        typer.echo("\n".join(view.notes), err=True)
+        typer.echo(as_json.written(view))
+    elif output is SimulateOutput.MARKDOWN:
+        typer.echo(markdown.page(view))
+    else:
+        with printing() as console:
+            table.show(console, view)
+
+
+def _draw(path: Path, view: DaysView) -> None:
+    try:
+        path.write_text(svg.drawn(view), encoding="utf-8")
+    except OSError as error:
+        raise BadInput(f"--picture: {path}: cannot be written ({error.strerror}).") from error
+
+
+def _view(asked: SimulateRequest) -> DaysView:
+    delays = Delays(boot=duration("--boot", asked.boot))
+    policies = {str(path): read_policy(path) for path in asked.policies} or {DEFAULTS: EVERY_POOL}
+    inputs = _inputs(asked)
+    lasts = timedelta(days=asked.days)
+    hours = Hours(asked.demand, asked.night, asked.weekend, asked.time_zone, asked.sources.dumps)
+    demand, about = demand_of(hours, inputs.snapshot, lasts)
+    days = Days(inputs.snapshot, inputs.prices, demand, lasts, delays)
+    what = f"{count(asked.days, 'day')} of {count(len(inputs.snapshot.nodes), 'node')}"
+    with reading_line(what, doing="Playing"):
+        outcomes = _played(days, (None, *policies.values()))
+    runs = [PlayedDay(name, each) for name, each in zip((ALONE, *policies), outcomes, strict=True)]
+    return DaysView(inputs.snapshot.cluster, inputs.snapshot.taken_at, asked.days, tuple(runs), (*about, *inputs.notes))
+
+
+def _inputs(asked: SimulateRequest) -> Inputs:
+    if asked.synthetic is not None:
+        if asked.sources.named:
+            raise BadInput("--synthetic: a made-up cluster takes the place of a real one; leave out the other.")
+        snapshot, prices = made_up(asked.synthetic, asked.seed, asked.sources.at), priced(asked.sources.prices)
+        notes = (f"The cluster is made up: {NAME} of seed {asked.seed}.", *basis(snapshot, prices))
+        return Inputs(snapshot, EVERY_POOL, prices, notes)
+    inputs = gather(asked.sources)
+    if inputs.partial:
+        raise BadInput(PARTIAL.format(why=inputs.partial))
+    silent = {NO_MARKS} | ({NO_POLICY} if asked.policies else set())
+    return replace(inputs, notes=(AS_IF, *(note for note in inputs.notes if note not in silent)))
+
+
+def _played(days: Days, policies: Sequence[Policy | None]) -> list[PlayedTotals]:
+    size = (len(days.picture.nodes) + len(days.picture.pods)) * (days.lasts // timedelta(days=1))
+    if size < _SMALL or (os.cpu_count() or 1) == 1 or "fork" not in multiprocessing.get_all_start_methods():
+        return [simulate(days, policy) for policy in policies]
+    sys.stdout.flush()
+    with ProcessPoolExecutor(min(len(policies), os.cpu_count() or 1), multiprocessing.get_context("fork")) as pool:
+        return list(pool.map(simulate, [days] * len(policies), policies))

@@ -1,0 +1,78 @@
+"""Replicas by hour from a CSV: `workload,0,1,…,23`, or 168 hours of a week from Monday on.
+
+A workload is `namespace/Kind/name`, as Ebb names it everywhere. Every fault is said with file and line. Must not guess.
+"""
+
+import csv
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from functions.cli.inputs import name_of, read_bytes
+from functions.cli.near_names import near
+from shared.core.cluster.snapshot import Snapshot
+from shared.errors import BadInput
+
+WORKLOAD: Final = "workload"
+DAY, WEEK = 24, 168
+MOST: Final = 100_000
+
+
+def read_hours(path: Path, picture: Snapshot) -> Mapping[str, Sequence[int]]:
+    """Return replicas by hour, by the controller that pods name.
+
+    Raises:
+        BadInput: the file cannot be read, or a line cannot be used.
+    """
+    lines = _text(path).splitlines()
+    rows = [(number, row) for number, row in enumerate(csv.reader(lines), 1) if row and not row[0].startswith("#")]
+    if not rows or rows[0][1][0].strip() != WORKLOAD:
+        head = f"{WORKLOAD},{','.join(map(str, range(3)))},…,23"
+        raise BadInput(f"{name_of(path)}:1: the first line names no hours; write {head}")
+    known, found = controllers(picture), dict[str, Sequence[int]]()
+    for number, row in rows[1:]:
+        place = f"{name_of(path)}:{number}"
+        controller = _controller(row[0].strip(), known, place)
+        if controller in found:
+            raise BadInput(f"{place}: {row[0]!r} has a line already; write each workload once.")
+        found[controller] = _hours(row[1:], place)
+    return found
+
+
+def controllers(picture: Snapshot) -> Mapping[str, str]:
+    """Return the controllers of the pods that are there by each name that a person may write."""
+    found: dict[str, str] = {}
+    for pod in picture.pods:
+        key = pod.spec.workload
+        if key and pod.deleting is None and not pod.phase.finished:
+            workload = picture.workloads.get(key)
+            found.setdefault(key, key)
+            if workload is not None and workload.name:
+                found[workload.name] = key
+    return found
+
+
+def _text(path: Path) -> str:
+    try:
+        return read_bytes(path).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{name_of(path)}: it is no text in UTF-8; save it as CSV UTF-8.") from error
+
+
+def _controller(name: str, known: Mapping[str, str], place: str) -> str:
+    if name in known:
+        return known[name]
+    meant = near(name, known) or "write namespace/Deployment/name as ebb explain names it."
+    raise BadInput(f"{place}: no pods of a workload {name!r} are there; {meant}")
+
+
+def _hours(cells: Sequence[str], place: str) -> Sequence[int]:
+    if len(cells) not in {DAY, WEEK}:
+        raise BadInput(f"{place}: {len(cells)} hours; write {DAY} of a day, or {WEEK} of a week from Monday.")
+    return [_replicas(cell.strip(), place, hour) for hour, cell in enumerate(cells)]
+
+
+def _replicas(cell: str, place: str, hour: int) -> int:
+    if cell.isascii() and cell.isdigit() and int(cell) <= MOST:
+        return int(cell)
+    raise BadInput(f"{place}: hour {hour}: {cell!r} is no number of replicas; write a whole number from 0.")

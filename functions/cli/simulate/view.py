@@ -1,0 +1,102 @@
+"""What is shown of simulated days, said once: each run with its figures, and what they rest on.
+
+Table, markdown, JSON and picture draw it. Must not play anything.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from fractions import Fraction
+from typing import Final
+
+from functions.cli.format import money
+from shared.core.planning.prices import MICRO
+from shared.core.simulated_days.measures import PlayedTotals
+
+POINTS: Final = 96
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedDay:
+    """One run: who was at work, and what it came to."""
+
+    name: str
+    outcome: PlayedTotals
+
+
+@dataclass(frozen=True, slots=True)
+class DaysView:
+    """All runs of the same days; the first is the autoscaler alone."""
+
+    cluster: str
+    begins: datetime
+    days: int
+    runs: tuple[PlayedDay, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def alone(self) -> PlayedTotals:
+        return self.runs[0].outcome
+
+    def saved(self, run: PlayedDay) -> Fraction:
+        """Return what a run saves beside the autoscaler alone, as a share of its money."""
+        alone = Fraction(self.alone.cost)
+        return (alone - Fraction(run.outcome.cost)) / alone if alone else Fraction(0)
+
+    def points(self, run: PlayedDay, many: int = POINTS) -> tuple[int, ...]:
+        """Return how many nodes there are at equal distances of time."""
+        step = timedelta(days=self.days) / many
+        found: list[int] = []
+        rows = list(run.outcome.series)
+        place = 0
+        for number in range(many):
+            at = self.begins + number * step
+            while place + 1 < len(rows) and rows[place + 1].at <= at:
+                place += 1
+            found.append(rows[place].nodes)
+        return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class FigureColumn:
+    """One figure of a run: its title, what it means, and how it is said."""
+
+    title: str
+    meaning: str
+    said: Callable[[DaysView, PlayedDay], str]
+
+
+def spent(micro: float) -> str:
+    return money(Fraction(micro) / MICRO)
+
+
+def _seconds(seconds: float) -> str:
+    """Return a sum of waiting as it is said: `12 s`, `34 min`, `5.6 h`."""
+    if seconds < 120:  # noqa: PLR2004 - two minutes are better said in seconds
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"  # noqa: PLR2004 - two hours
+
+
+def _percent(share: Fraction) -> str:
+    return f"{float(share):.1%}"
+
+
+COLUMNS: Final = (
+    FigureColumn("nodes", "nodes on average", lambda _, run: f"{run.outcome.mean_nodes:.1f}"),
+    FigureColumn(
+        "least-most", "fewest and most nodes at once",
+        lambda _, run: f"{run.outcome.least_nodes}-{run.outcome.most_nodes}",
+    ),
+    FigureColumn("node-hours", "hours of all nodes together", lambda _, run: f"{run.outcome.node_hours:,.0f}"),
+    FigureColumn("money", "what the nodes cost over these days", lambda _, run: spent(run.outcome.cost)),
+    FigureColumn("saved", "of the money of the autoscaler alone", lambda view, run: _percent(view.saved(run))),
+    FigureColumn("evictions", "pods moved, by the autoscaler and by Ebb", lambda _, run: f"{run.outcome.evictions:,}"),
+    FigureColumn("by Ebb", "those that Ebb moved", lambda _, run: f"{run.outcome.evictions_by_ebb:,}"),
+    FigureColumn("again", "evictions of a pod that had been moved before", lambda _, run: f"{run.outcome.twice:,}"),
+    FigureColumn("drains", "drains that Ebb began", lambda _, run: f"{run.outcome.drains:,}"),
+    FigureColumn("given back", "of these, nodes that were given back", lambda _, run: f"{run.outcome.given_back:,}"),
+    FigureColumn("Pending", "time that pods were without a node, summed", lambda _, run: _seconds(run.outcome.pending)),
+    FigureColumn("at the ramp", "of it while demand rose", lambda _, run: _seconds(run.outcome.pending_at_ramp)),
+    FigureColumn("longest", "the longest wait of one pod", lambda _, run: _seconds(run.outcome.longest_wait)),
+    FigureColumn("bought back", "bought within an hour of a removal", lambda _, run: str(run.outcome.bought_back)),
+)  # fmt: skip

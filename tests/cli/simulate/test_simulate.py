@@ -1,0 +1,115 @@
+"""`ebb simulate` from options to the table, markdown, JSON and the picture; and what is said of a bad file."""
+
+import json
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+from typer.testing import CliRunner
+
+from functions.cli.main import app
+from tests.cli import dumps
+
+SMALL = ("simulate", "--synthetic", "6")
+
+
+def told(*typed: str, code: int = 0) -> Any:
+    found = CliRunner().invoke(app, list(typed))
+    assert found.exit_code == code, found.output
+    return found
+
+
+def hours(path: Path, *rows: str) -> str:
+    path.write_text("\n".join((f"workload,{','.join(map(str, range(24)))}", *rows)), encoding="utf-8")
+    return str(path)
+
+
+@pytest.fixture
+def dump(tmp_path: Path) -> str:
+    return str(dumps.write(tmp_path / "cluster.json", 12))
+
+
+def test_the_table_has_a_column_for_each_run_and_says_what_demand_rests_on() -> None:
+    text = told(*SMALL).output
+
+    assert "autoscaler alone" in text
+    assert "Ebb, default policy" in text
+    assert "Demand is a guess" in text
+    assert "made up" in text
+
+
+def test_equal_seeds_give_equal_days() -> None:
+    one, two, other = (told(*SMALL, "--seed", seed, "-o", "json").stdout for seed in ("1", "1", "2"))
+
+    assert one == two
+    assert one != other
+
+
+def test_several_policies_stand_side_by_side(tmp_path: Path) -> None:
+    paths = [tmp_path / name for name in ("a.yaml", "b.yaml")]
+    for path in paths:
+        path.write_text("nodePools: {web: {enabled: true}}\n", encoding="utf-8")
+    document = json.loads(told(*SMALL, *(f"--policy={path}" for path in paths), "-o", "json").stdout)
+
+    assert [run["name"] for run in document["runs"]] == ["autoscaler alone", *map(str, paths)]
+    assert document["runs"][1]["cost"] == document["runs"][2]["cost"]
+
+
+def test_the_json_has_every_figure_and_the_nodes_over_time() -> None:
+    document = json.loads(told(*SMALL, "-o", "json").stdout)
+    run = document["runs"][0]
+
+    assert document.keys() == {"schema", "cluster", "begins", "days", "runs"}
+    assert run["series"][0].keys() == {"at", "nodes", "cost_per_hour", "waiting"}
+    assert {"node_hours", "cost", "evictions", "twice", "pending", "pending_at_ramp", "bought_back"} <= run.keys()
+
+
+def test_markdown_keeps_names_from_being_markup(tmp_path: Path) -> None:
+    path = tmp_path / "a|b.yaml"
+    path.write_text("nodePools: {web: {enabled: true}}\n", encoding="utf-8")
+
+    assert "a&#124;b.yaml" in told(*SMALL, f"--policy={path}", "-o", "markdown").output
+
+
+def test_the_picture_is_svg_with_a_line_for_each_run(tmp_path: Path) -> None:
+    path = tmp_path / "days.svg"
+    told(*SMALL, "--picture", str(path))
+    drawn = ET.fromstring(path.read_text(encoding="utf-8"))  # noqa: S314 - drawn by ourselves
+
+    assert len(drawn.findall("{http://www.w3.org/2000/svg}path")) == 2
+
+
+def test_a_dump_is_played_by_hours_of_a_file(dump: str, tmp_path: Path) -> None:
+    file = hours(tmp_path / "h.csv", f"shop/ReplicaSet/web-5d4f8b,{','.join(['4'] * 24)}")
+    document = json.loads(told("simulate", "--dump", dump, "--demand", file, "-o", "json").stdout)
+
+    assert document["runs"][0]["end_nodes"] < 12
+
+
+@pytest.mark.parametrize(
+    ("expected", "rows"),
+    [
+        pytest.param(":2: no pods of a workload 'shop/Deployment/x'", f"shop/Deployment/x{',1' * 24}", id="unknown"),
+        pytest.param(":2: 3 hours; write 24", "shop/ReplicaSet/web-5d4f8b,1,2,3", id="too few hours"),
+        pytest.param(":2: hour 23: 'x' is no number", f"shop/ReplicaSet/web-5d4f8b{',1' * 23},x", id="no number"),
+        pytest.param(":3: 'shop/ReplicaSet/web-5d4f8b' has a line already",
+                     "\n".join([f"shop/ReplicaSet/web-5d4f8b{',1' * 24}"] * 2), id="twice"),
+    ],
+)  # fmt: skip
+def test_a_bad_line_is_named_with_what_to_write(expected: str, rows: str, dump: str, tmp_path: Path) -> None:
+    found = told("simulate", "--dump", dump, "--demand", hours(tmp_path / "h.csv", rows), code=2)
+
+    assert expected in found.output.replace("\n", " ")
+
+
+@pytest.mark.parametrize(
+    ("expected", "typed"),
+    [
+        pytest.param("--time-zone: 'Mars' is not known", ("--time-zone", "Mars"), id="time zone"),
+        pytest.param("--boot: 'soon'", ("--boot", "soon"), id="boot"),
+        pytest.param("leave out the other", ("--context", "prod"), id="two clusters"),
+    ],
+)
+def test_what_cannot_be_used_is_refused_in_a_sentence(expected: str, typed: tuple[str, ...]) -> None:
+    assert expected in told(*SMALL, *typed, code=2).output
