@@ -17,7 +17,7 @@ CALM: Final = 10
 """Between two looks while no pod waits there is a tenth of the unneeded time: so much later it is begun at most."""
 
 
-class Autoscaler:
+class ScalingLoop:
     """Buys first, then removes."""
 
     def __init__(self, world: World, templates: NodeTemplates) -> None:

@@ -11,7 +11,7 @@ from functools import partial
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.prices import Prices
 from shared.core.policy import Policy
-from shared.core.simulated_days.autoscaler import Autoscaler
+from shared.core.simulated_days.autoscaler import ScalingLoop
 from shared.core.simulated_days.controllers import NodeTemplates, ReplicaControl
 from shared.core.simulated_days.demand import Demand
 from shared.core.simulated_days.ebb import Ebb
@@ -43,7 +43,7 @@ def simulate(days: Days, policy: Policy | None = None, onlooker: Onlooker = NO_O
     A policy that is in dry run or paused counts as if it were at work.
     """
     world = World(days.picture, days.prices, days.delays, days.picture.taken_at, onlooker=onlooker)
-    scheduler, autoscaler = Scheduler(world), Autoscaler(world, NodeTemplates(days.picture))
+    scheduler, autoscaler = Scheduler(world), ScalingLoop(world, NodeTemplates(days.picture))
     _note(world, days.demand)
     if policy is not None:
         Ebb(world, replace(policy, dry_run=False, paused=False), days.prices).begin()
