@@ -87,6 +87,23 @@ def basis(snapshot: Snapshot, prices: Prices) -> tuple[str, ...]:
     return (line, *_estimated(snapshot, prices))
 
 
+@dataclass(frozen=True, slots=True)
+class PricedNodes:
+    """How the nodes of a cluster are priced: by region its share of the table's own, and whether some are spot."""
+
+    regions: Mapping[str, Fraction | None]
+    """None where the table does not know the region: priced as if it were its own."""
+    spot: bool
+
+
+def priced_nodes(snapshot: Snapshot, prices: Prices) -> PricedNodes:
+    """Return what the prices of these nodes rest on besides the table."""
+    own = {prices.basis.region: Fraction(1)} if prices.basis.region else {}
+    known = {**own, **prices.regions}
+    regions = {name: known.get(name) for name in sorted({node.region for node in snapshot.nodes})}
+    return PricedNodes(regions, any(node.spot for node in snapshot.nodes))
+
+
 def _offers(snapshot: Snapshot) -> str:
     return "on demand and spot" if any(node.spot for node in snapshot.nodes) else "on demand"
 

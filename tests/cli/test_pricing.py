@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from functions.cli.format import monthly, use_currency
-from functions.cli.pricing import LISTED, PriceOptions, basis, priced, unused_discounts
+from functions.cli.pricing import LISTED, PriceOptions, basis, priced, priced_nodes, unused_discounts
 from shared.core.planning.prices import Attached
 from shared.errors import BadInput
 from tests.builders import cluster, node
@@ -135,3 +135,13 @@ def test_a_table_that_is_no_yaml_is_refused_with_its_line(tmp_path: Path) -> Non
     own.write_text("currency: [\nfamilies: {}\n")
     with pytest.raises(BadInput, match=r"own\.yaml:\d: this cannot be read as YAML \(.*\); write it in the form"):
         priced(PriceOptions(own))
+
+
+def test_of_the_nodes_it_is_known_which_regions_they_are_priced_by_and_whether_some_are_spot() -> None:
+    nodes = [node("n1", zone="us-central1-a"), node("n2", zone="europe-west4-a"), node("n3", zone="mars-west1-a")]
+    found = priced_nodes(cluster(nodes), priced(PriceOptions()))
+
+    share = priced(PriceOptions()).regions["europe-west4"]
+    assert (found.regions, found.spot) == ({"europe-west4": share, "mars-west1": None, "us-central1": 1}, False)
+    spot = node("n4", labels={"cloud.google.com/gke-spot": "true"})
+    assert priced_nodes(cluster([spot]), priced(PriceOptions())).spot

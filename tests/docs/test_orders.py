@@ -11,6 +11,7 @@ import msgspec
 from functions.cli.drains import status_json
 from functions.cli.plan.as_json import document
 from functions.cli.plan.view import view_of, with_ladder
+from functions.cli.pricing import PricedNodes
 from functions.planner.log_lines import PassReport, summary
 from shared.adapters.prices import load
 from shared.core.placement.assignments import Move
@@ -89,11 +90,14 @@ def test_every_key_of_a_result() -> None:
     assert list(table("## Result", "| result | type | meaning |")) == list(DrainResult.__struct_fields__)
 
 
+PRICED = PricedNodes({"europe-west4": Fraction(11, 10)}, spot=True)
+
+
 def test_every_key_of_the_plan() -> None:
     potential = Potential(("n1",), 1, (Move("shop/web-0", "n2"),))
 
     prices = replace(load(), discounts={"": Fraction(1, 4)})
-    shown = replace(with_ladder(view_of(shown_plan(), potential), some_ladder(), ""), prices=prices)
+    shown = replace(with_ladder(view_of(shown_plan(), potential), some_ladder(), ""), prices=prices, priced=PRICED)
 
     holds(table("## Plan", "| key | type | unit | meaning |"), document(shown))
 

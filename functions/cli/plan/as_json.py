@@ -14,6 +14,7 @@ from functions.cli.plan.asked import EVERY_NODE, AskedNodes, wanted
 from functions.cli.plan.ladder_json import rungs
 from functions.cli.plan.legend import HOLDING, LegendEntry
 from functions.cli.plan.view import BlockerView, NodeView, PlanView, Totals
+from functions.cli.pricing import PricedNodes
 from shared.core.placement.assignments import Move
 from shared.core.planning.plan import AtRest, PlannedOrder, Potential, Verdict
 from shared.core.planning.pool_summaries import PoolSummary
@@ -35,7 +36,7 @@ def document(view: PlanView, asked: AskedNodes = EVERY_NODE) -> dict[str, Any]:
         "policy_hash": view.policy_hash or None,
         "dry_run": view.dry_run,
         "partial": view.partial or None,
-        "prices": None if view.prices is None else _prices(view.prices),
+        "prices": None if view.prices is None else _prices(view.prices, view.priced),
         "ladder": [] if view.ladder is None else rungs(view.ladder.ladder),
         "totals": _totals(view.totals),
         "pools": [_pool(each, at_rest=view.ladder is not None) for each in view.pools],
@@ -47,12 +48,17 @@ def document(view: PlanView, asked: AskedNodes = EVERY_NODE) -> dict[str, Any]:
     }
 
 
-def _prices(prices: Prices) -> dict[str, Any]:
+def _prices(prices: Prices, nodes: PricedNodes | None) -> dict[str, Any]:
     return {
         "source": prices.basis.source or None,
         "as_of": prices.basis.as_of or None,
         "region": prices.basis.region or None,
         "currency": prices.basis.currency,
+        "regions": [
+            {"region": name or None, "share": None if share is None else float(share)}
+            for name, share in (nodes.regions.items() if nodes else ())
+        ],
+        "spot": nodes is not None and nodes.spot,
         "discounts": [
             {"family": name or None, "share": float(share)} for name, share in sorted(prices.discounts.items())
         ],

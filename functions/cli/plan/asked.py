@@ -67,24 +67,14 @@ class Shown:
 
 
 def shown(view: PlanView, asked: AskedNodes) -> Shown:
-    """Return the nodes that were asked for; `top` counts in each verdict.
-
-    Raises:
-        BadInput: the cluster has no pool of that name.
-    """
-    _check_pools(view, asked.pools)
+    """Return the nodes that were asked for; `top` counts in each verdict."""
     groups = [VerdictGroup(each.verdict, _chosen(each.nodes, asked)) for each in view.groups]
     kept = tuple(VerdictGroup(each.verdict, each.nodes[: asked.top]) for each in groups if each.nodes)
     return Shown(kept, sum(len(each.nodes) for each in groups) - sum(len(each.nodes) for each in kept), asked.sort)
 
 
 def wanted(view: PlanView, asked: AskedNodes) -> tuple[NodeView, ...]:
-    """Return the nodes that were asked for in the plan's own order, unless another was asked for: what a tool reads.
-
-    Raises:
-        BadInput: the cluster has no pool of that name.
-    """
-    _check_pools(view, asked.pools)
+    """Return the nodes that were asked for in the plan's own order, unless another was asked for: what a tool reads."""
     return _chosen(view.nodes, asked)[: asked.top]
 
 
@@ -93,8 +83,18 @@ def _chosen(nodes: Iterable[NodeView], asked: AskedNodes) -> tuple[NodeView, ...
     return tuple(sorted(found, key=_KEYS[asked.sort]) if asked.sort else found)
 
 
-def _check_pools(view: PlanView, pools: Sequence[str]) -> None:
-    known = {node.decision.pool for node in view.nodes}
+def check_pools(views: Sequence[PlanView], pools: Sequence[str]) -> None:
+    """Check that each pool that was asked for is one of a cluster's.
+
+    Raises:
+        BadInput: no cluster has a pool of that name.
+    """
+    known = {node.decision.pool for view in views for node in view.nodes}
+    one = len(views) == 1
     for pool in pools:
         if pool not in known:
-            raise BadInput(f"--pool: the cluster has no pool {pool!r}; it has {some(sorted(known - {''}), 5)}.")
+            has = some(sorted(known - {""}), 5)
+            nowhere = (
+                f"the cluster has no pool {pool!r}; it has" if one else f"no cluster has a pool {pool!r}; there are"
+            )
+            raise BadInput(f"--pool: {nowhere} {has}.")

@@ -13,10 +13,11 @@ from functions.cli.format import count
 from functions.cli.inputs import NO_MARKS, Inputs, Sources, gather_each
 from functions.cli.options import Format
 from functions.cli.plan import as_json, fleet, markdown, openmetrics, table
-from functions.cli.plan.asked import AskedNodes
+from functions.cli.plan.asked import AskedNodes, check_pools
 from functions.cli.plan.ladder_rows import DEFAULTS, POLICY
 from functions.cli.plan.remembered import remembered
 from functions.cli.plan.view import PlanView, view_of, with_ladder
+from functions.cli.pricing import priced_nodes
 from functions.cli.reading_line import reading_line
 from functions.cli.terminal import printing
 from shared.collector import no_search_for_cycles
@@ -43,6 +44,7 @@ def show_plan(sources: Sources, output: Format, asked: AskedNodes, options: Plan
     """Print the plan of each cluster: for people with its notes, for tools with the notes on stderr."""
     whose = POLICY if sources.policy else DEFAULTS
     views = [timed_view(each, options, whose) for each in gather_each(sources)]
+    check_pools(views, asked.pools)
     if output is Format.TABLE:
         with printing() as console:
             for view in views:
@@ -72,9 +74,10 @@ def planned(inputs: Inputs, options: PlanOptions, whose: str) -> PlanView:
     situation = Situation(inputs.snapshot, past.state, inputs.policy)
     plan = make_plan(situation, past.marks, inputs.prices)
     notes = tuple(past.note if note == NO_MARKS else note for note in inputs.notes)
+    priced = priced_nodes(inputs.snapshot, inputs.prices)
     if inputs.partial or not inputs.snapshot.nodes:
-        return replace(view_of(plan, None, notes, inputs.partial), prices=inputs.prices)
+        return replace(view_of(plan, None, notes, inputs.partial), prices=inputs.prices, priced=priced)
     rungs = ladder(situation, past.marks, inputs.prices, assume_marked=past.assumed)
     most = potential(situation, inputs.prices, rungs.reached) if options.with_potential else None
     view = view_of(plan, most, (*notes, *((BEYOND,) if most else ())), inputs.partial)
-    return with_ladder(replace(view, prices=inputs.prices), rungs, whose)
+    return with_ladder(replace(view, prices=inputs.prices, priced=priced), rungs, whose)

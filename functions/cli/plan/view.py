@@ -15,6 +15,7 @@ from functions.cli.plan import sentences
 from functions.cli.plan.ladder_rows import LadderRow, headline, rows
 from functions.cli.plan.ladder_rows import sentences as ladder_sentences
 from functions.cli.plan.legend import LegendEntry, legend
+from functions.cli.pricing import PricedNodes
 from functions.cli.remedies import REMEDIES
 from shared.core.forecast.ladder import Ladder
 from shared.core.planning.plan import AtRest, NodeDecision, Plan, PlannedOrder, Potential, Verdict
@@ -127,6 +128,8 @@ class PlanView:
     """None where no rung could be the whole one."""
     prices: Prices | None = None
     """What all money rests on."""
+    priced: PricedNodes | None = None
+    """And how these nodes are priced by it."""
 
     @property
     def mark(self) -> str:

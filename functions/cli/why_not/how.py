@@ -14,6 +14,9 @@ from shared.core.planning.lifts import LIFTS
 from shared.core.reasons import PodBlock, Reason, Unremovable
 
 _PATCH: Final = "kubectl -n $namespace patch $kind $name --type merge -p "
+_PATCHED: Final = frozenset({"deployment", "statefulset", "replicaset", "replicationcontroller", "rollout"})
+"""Kinds whose template can be changed as they stand; that of a Job cannot."""
+_OF_NEW_PODS: Final = "  # for pods that it makes from then on"
 _UPDATE: Final = "gcloud container node-pools update $name --cluster CLUSTER --location LOCATION "
 
 
@@ -79,7 +82,16 @@ def how(subject: Subject) -> str:
     """Return the command or line that makes the change."""
     namespace, kind, name = _parts(subject)
     given = {"namespace": namespace, "kind": kind, "name": name, "object": subject.object, "detail": subject.detail}
-    return Template(HOW[subject.reason]).safe_substitute(given)
+    return Template(_written(HOW[subject.reason], kind)).safe_substitute(given)
+
+
+def _written(text: str, kind: str) -> str:
+    """Return the command, or the change of the template alone where no command can make it, and what it takes."""
+    if not text.startswith(_PATCH):
+        return text
+    if kind not in _PATCHED:
+        return f"in the pod template from which $object is made: {text.removeprefix(_PATCH)}"
+    return f"{text}{_OF_NEW_PODS if kind == 'replicaset' else ''}"
 
 
 def _parts(subject: Subject) -> tuple[str, str, str]:

@@ -31,6 +31,8 @@ VOLUME_ZONE_LABELS: Final = (
     REGION_LABEL,
 )
 """The labels by which a PersistentVolume says where it can be attached (kube-scheduler, plugin VolumeZone)."""
+TEMPLATE_HASH_LABEL: Final = "pod-template-hash"
+"""The hash that a Deployment puts on its ReplicaSets' names and on their pods."""
 HOSTNAME_LABEL: Final = "kubernetes.io/hostname"
 MACHINE_LABEL: Final = "node.kubernetes.io/instance-type"
 TPU_TOPOLOGY_LABEL: Final = "cloud.google.com/gke-tpu-topology"

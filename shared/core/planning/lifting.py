@@ -6,7 +6,7 @@ Each changes what it is about and nothing else. Must not know which reason asks 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from msgspec import structs
 
@@ -19,6 +19,8 @@ from shared.core.cluster.snapshot import Snapshot
 from shared.core.policy import Limit, Policy
 from shared.core.reasons import Reason
 from shared.core.rules.situation import Situation
+
+_REPLICA_SET: Final = "/ReplicaSet/"
 
 
 class Scope(StrEnum):
@@ -56,9 +58,16 @@ class Lifting(NamedTuple):
 
 
 def workload_of(situation: Situation, pod: Pod) -> str:
-    """Return what a change of the pod's template is made on: its workload, or the pod itself."""
+    """Return what a change of the pod's template is made on: its workload, or the pod itself.
+
+    Where ReplicaSets were not read, a Deployment is known by the hash that it puts on its ReplicaSets' names and pods.
+    """
     known = situation.snapshot.workloads.get(pod.spec.workload)
-    return (known.name if known else "") or pod.spec.workload or pod.key
+    name = (known.name if known else "") or pod.spec.workload or pod.key
+    made_by_deployment = f"-{pod.spec.labels.get(names.TEMPLATE_HASH_LABEL, '/')}"
+    if _REPLICA_SET in name and name.endswith(made_by_deployment):
+        return name.removesuffix(made_by_deployment).replace(_REPLICA_SET, "/Deployment/", 1)
+    return name
 
 
 def on_picture(change: Callable[[Snapshot, Subject], Snapshot]) -> Lift:

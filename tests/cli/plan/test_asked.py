@@ -1,7 +1,7 @@
 import pytest
 
 from functions.cli.options import Only, Sort
-from functions.cli.plan.asked import AskedNodes, shown, wanted
+from functions.cli.plan.asked import AskedNodes, check_pools, shown, wanted
 from functions.cli.plan.view import PlanView, view_of
 from shared.errors import BadInput
 from tests.cli.plan.plans import DOLLAR, busy, of_every_kind, plan, waiting
@@ -48,9 +48,16 @@ def test_what_top_leaves_out_is_counted() -> None:
 
 
 def test_a_pool_that_is_not_there_is_a_mistake() -> None:
-    for ask in (shown, wanted):
-        with pytest.raises(BadInput, match="no pool 'c'; it has a, b"):
-            ask(_view(), AskedNodes(pools=("c",)))
+    with pytest.raises(BadInput, match="the cluster has no pool 'c'; it has a, b"):
+        check_pools([_view()], ("c",))
+
+
+def test_of_several_clusters_one_has_to_have_the_pool() -> None:
+    other = view_of(plan(busy("n1", pool="c")))
+    check_pools([_view(), other], ("c", "a"))
+    assert shown(_view(), AskedNodes(pools=("c",))).nodes == ()
+    with pytest.raises(BadInput, match="no cluster has a pool 'd'; there are a, b, c"):
+        check_pools([_view(), other], ("d",))
 
 
 def test_without_any_of_them_nodes_are_not_listed() -> None:

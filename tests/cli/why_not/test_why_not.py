@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -44,6 +45,9 @@ def test_nothing_of_a_command_is_left_open(reason: Reason) -> None:
                      '\'{"spec":{"template":{"metadata":{"annotations":'
                      '{"cluster-autoscaler.kubernetes.io/safe-to-evict":null}}}}}\'',
                      Subject(PodBlock.NOT_SAFE_TO_EVICT, "shop/Deployment/cart"), id="an annotation"),
+        pytest.param("in the pod template from which shop/Job/nightly is made: "
+                     '\'{"spec":{"template":{"metadata":{"annotations":',
+                     Subject(PodBlock.NOT_SAFE_TO_EVICT, "shop/Job/nightly"), id="a Job, whose template is fixed"),
         pytest.param("policy: nodePools: {web: {jobs: move}}", Subject(PodBlock.JOB, "web"), id="a line of the policy"),
         pytest.param("kubectl uncordon n1", Subject(Unremovable.CORDONED_BY_OTHER, "n1"), id="a node"),
         pytest.param("kubectl -n shop delete pdb db", Subject(PodBlock.SEVERAL_PDBS, "shop/db"), id="a budget"),
@@ -58,6 +62,46 @@ def test_a_change_is_made_by(expected: str, subject: Subject) -> None:
 BASE = policy_at_rest(
     Situation(cluster([node("n1"), node("n2")], [pod("p", on="n1", cpu=2)]), ClusterState(), policy()), {}, load()
 )
+
+
+def test_of_a_replica_set_alone_it_is_said_that_only_new_pods_get_it() -> None:
+    assert how(Subject(PodBlock.LOCAL_STORAGE, "shop/ReplicaSet/old")).endswith("# for pods that it makes from then on")
+
+
+def _deployed() -> dict[str, list[dict[str, Any]]]:
+    """Six nodes, on each a pod of one Deployment that may not be evicted, and its agent."""
+    names, hashed = [dumps.name_of(number) for number in range(6)], {"app": "web", "pod-template-hash": "5d4f8b"}
+    pods = [dumps.pod(f"web-{number}", on) for number, on in enumerate(names)]
+    for each in pods:
+        own = {"labels": hashed, "annotations": {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"}}
+        each["metadata"] |= own
+    agents = [dumps.pod(f"agent-{on}", on, kind="DaemonSet", namespace="kube-system", cpu="10m") for on in names]
+    made = {"namespace": "shop", "creationTimestamp": dumps.NEWEST, "generation": 1}
+    owner = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "uid": "d", "controller": True}
+    rest = {"apiVersion": "apps/v1", "spec": {"replicas": 6}, "status": {"observedGeneration": 1, "replicas": 6,
+            "readyReplicas": 6, "availableReplicas": 6, "updatedReplicas": 6}}  # fmt: skip
+    return {
+        "nodes": [dumps.node(number) for number in range(6)],
+        "pods": [*pods, *agents],
+        "replicasets": [
+            {**rest, "kind": "ReplicaSet", "metadata": {**made, "name": "web-5d4f8b", "ownerReferences": [owner]}}
+        ],
+        "deployments": [{**rest, "kind": "Deployment", "metadata": {**made, "name": "web"}}],
+    }
+
+
+@pytest.mark.parametrize("lists", [("nodes", "pods"), ("nodes", "pods", "replicasets", "deployments")])
+def test_of_a_pod_of_a_deployment_the_deployment_is_named(tmp_path: Path, lists: tuple[str, ...]) -> None:
+    """Also where the dump holds no ReplicaSets: what is patched there comes back at the next rollout."""
+    dump = tmp_path / "c.json"
+    dump.write_text(json.dumps({"kind": "List", "items": [each for name in lists for each in _deployed()[name]]}))
+    shown = CliRunner().invoke(app, ["why-not", "--dump", str(dump), "-o", "json"])
+    assert shown.exit_code == 0, shown.output
+    told = next(each for each in json.loads(shown.stdout)["changes"] if each["reason"] == "not_safe_to_evict")
+    assert told["object"] == "shop/Deployment/web"
+    assert told["how"].startswith("kubectl -n shop patch deployment web --type merge -p ")
+
+
 FOUND = WhyNot(
     base=BASE,
     freed=(
