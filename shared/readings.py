@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from threading import Lock
 from typing import Final, Generic, TypeVar
 
+from shared.core.cluster.buffers import Buffers
 from shared.core.cluster.disruption_budget import PodDisruptionBudget
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
@@ -147,6 +148,14 @@ class StorageReading:
 
 
 @dataclass(frozen=True)
+class BuffersReading:
+    """What capacity buffers hold room for; `read_at` as above."""
+
+    buffers: Buffers
+    read_at: datetime
+
+
+@dataclass(frozen=True)
 class SharedReadings:
     """What the orders of one instance read together; how old each may be, `functions.drainer.shared_snapshots` says."""
 
@@ -158,6 +167,7 @@ class SharedReadings:
         default_factory=lambda: SharedReading("PodDisruptionBudgets and pods without a node")
     )
     storage: SharedReading[StorageReading] = field(default_factory=lambda: SharedReading("claims and volumes"))
+    buffers: SharedReading[BuffersReading] = field(default_factory=lambda: SharedReading("capacity buffers"))
     workloads: SharedRows[Workload] = field(default_factory=lambda: SharedRows("workloads", WORKLOADS_STAND_FOR))
     """By `PodClass.workload`."""
     proof: OneAtATime = field(default_factory=lambda: OneAtATime("proof of placement and claim"))

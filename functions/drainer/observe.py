@@ -15,6 +15,7 @@ from functions.drainer.prove import prove
 from functions.drainer.read_policy import policy_in_reach
 from functions.drainer.session import DrainSession
 from functions.drainer.why_not_deleted import failed_at
+from shared.core.cluster.buffers import NO_BUFFERS
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.storage import claim_keys
@@ -127,6 +128,7 @@ class Observer:
             unbound=seen.unbound,
             policy=policy,
             paused=state.paused,
+            buffers=shared_snapshots.buffers(ports, self._session.time.now()) if record.buffers else NO_BUFFERS,
         )
 
     def _controllers(self, pods: tuple[Pod, ...]) -> Iterator[str]:

@@ -31,7 +31,8 @@ def prove(session: DrainSession, node: Node, last: Proof | None = None) -> Proof
     against = lost_place(seen, snapshot, state, [claim.node for claim in state.claims.values()])
     if against:
         against = lost_place(seen, snapshot, state, _moving(session, state))
-    return Proof(snapshot.taken_at, session.time.now(), against)
+    room = {each.key: each.ready for each in snapshot.buffers.held if each.ready is not None}
+    return Proof(snapshot.taken_at, session.time.now(), against, room)
 
 
 def _moving(session: DrainSession, state: ClusterState) -> list[str]:

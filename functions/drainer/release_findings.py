@@ -80,6 +80,13 @@ def _still_demanded(context: ReleaseContext) -> bool:
     return _still_wanted(context) and not _upgrades(context)
 
 
+def _still_lacking(context: ReleaseContext) -> bool:
+    """Some buffer has fewer chunks with room than it is to have, or does not say, and GKE does not upgrade the pool."""
+    held = context.session.ports.cluster.buffers().held
+    lacking = any(each.ready is None or each.ready < each.replicas for each in held)
+    return context.claim is not None and lacking and not _upgrades(context)
+
+
 def _upgrades(context: ReleaseContext) -> bool:
     """Whether GKE upgrades the pool: then its cordon is GKE's, too. Unknown, when it cannot be asked, is no."""
     try:
@@ -109,6 +116,7 @@ STILL_HOLDS: Final[dict[Halt, Callable[[ReleaseContext], bool]]] = {
     Halt.PAUSED: _still_stopped,
     Halt.OVERRULED: _still_overruled,
     Halt.DEMAND: _still_demanded,
+    Halt.BUFFER: _still_lacking,
     Halt.BREAKER: _still_wanted,
     Halt.WATCHDOG: _still_overdue,
 }

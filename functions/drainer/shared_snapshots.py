@@ -10,13 +10,14 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from functions.drainer.session import DrainSession
+from shared.core.cluster.buffers import Buffers
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.storage import NO_CLAIMS, Storage, uses_claims
 from shared.core.cluster.workloads import Workload
 from shared.core.draining.admission import still_reflects
 from shared.core.records.state import ClusterState
 from shared.ports import Ports
-from shared.readings import BudgetsAndUnbound, NodesAndBudgets, StorageReading, WholeSnapshot
+from shared.readings import BudgetsAndUnbound, BuffersReading, NodesAndBudgets, StorageReading, WholeSnapshot
 from shared.store.advisory import warn_of_unread_autoscalers, warn_of_unread_buffers, warn_of_unread_storage
 from shared.store.compare_and_set import read_cluster
 from shared.store.snapshots import snapshot_of
@@ -27,6 +28,9 @@ NODES_AND_BUDGETS_FOR: Final = timedelta(seconds=5)
 """The same of the nodes that an order's counts are made of: no longer than one order's own calls take."""
 BUDGETS_AND_UNBOUND_FOR: Final = timedelta(seconds=2)
 """The same of what each look sees: twenty drains that look every five seconds then read twice, not twenty times."""
+
+BUFFERS_FOR: Final = timedelta(seconds=5)
+"""The same of capacity buffers, whose counts the autoscaler writes once a loop."""
 
 
 def whole_snapshot(
@@ -117,6 +121,16 @@ def budgets_and_unbound(ports: Ports, now: datetime, *, shared: bool = True) -> 
 
     found, _ = ports.shared.budgets_and_unbound.get(lambda last: now - last.read_at <= age, read, ports.clock.sleep)
     return found
+
+
+def buffers(ports: Ports, now: datetime) -> Buffers:
+    """Return the capacity buffers. Raises Retryable."""
+    found, _ = ports.shared.buffers.get(
+        lambda last: now - last.read_at <= BUFFERS_FOR,
+        lambda: BuffersReading(ports.cluster.buffers(), now),
+        ports.clock.sleep,
+    )
+    return found.buffers
 
 
 def workloads(ports: Ports, controllers: Iterable[str], now: datetime) -> tuple[Mapping[str, Workload], datetime]:

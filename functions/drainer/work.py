@@ -155,7 +155,9 @@ def _evict(session: DrainSession, observed: Observation, pods: tuple[Pod, ...]) 
     leased, known = session.leased, session.record.pods
     asked = {pod.key: _asked(pod, known.get(pod.key), session.time.now()) for pod in pods}
     stood = with_baselines(leased.record, observed, pods)
-    leased.write(session.time.now(), before=stood, pods={**known, **asked})  # the fence: fails when we were overtaken
+    room = leased.record.buffers or (dict(observed.proof.buffers) if observed.proof else {})
+    # the fence: fails when we were overtaken
+    leased.write(session.time.now(), before=stood, buffers=room, pods={**known, **asked})
     cluster, most = session.ports.cluster, leased.record.max_grace
     answers = session.ports.together(lambda pod: cluster.evict(pod, grace_seconds(pod, most)), pods, len(pods))
     answered: dict[str, PodProgress] = {}

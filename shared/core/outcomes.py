@@ -47,6 +47,7 @@ class Halt(Reason):
     )
     REPLACEMENT_PENDING = "replacement_pending", "A replacement of an evicted pod found no node."
     DEMAND = "demand", "A pod without a place would fit on the node: room is given back when demand returns."
+    BUFFER = "buffer", "A capacity buffer has lost room, and the node would give it some: demand has returned."
     BREAKER = "breaker", "A pod moved from the pool found no place; what is not emptied yet is given back."
     WATCHDOG = "watchdog", "The cluster autoscaler did not delete the drained node in time."
     ORPHAN = "orphan", "The node carried our taint or annotation without a living claim."

@@ -42,6 +42,7 @@ HALT_REMEDIES: Final[Mapping[str, str]] = {
     Halt.POD_WAITS.value: "Run ebb drain again once the pod is done; ebb explain NODE says what it waits for.",
     Halt.REPLACEMENT_PENDING.value: "Find room for the pod: kubectl describe pod says what it lacks.",
     Halt.DEMAND.value: "Nothing to do: the room is needed.",
+    Halt.BUFFER.value: "Nothing to do: the buffer needs the room.",
     Halt.BREAKER.value: "See with kubectl describe pod why the moved pod found no place; the breaker closes by itself.",
     Halt.WATCHDOG.value: "See in the autoscaler's events why it kept the empty node (kubectl describe node).",
     Halt.ORPHAN.value: _AGAIN,

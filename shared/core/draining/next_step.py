@@ -9,6 +9,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Final
 
+from shared.core.draining.buffers import buffer_fell
 from shared.core.draining.completion import drained, leave, place_awaited, replacement_pending, replacements_start
 from shared.core.draining.cordon import (
     already_cordoned,
@@ -63,7 +64,7 @@ RULES: Final[dict[DrainPhase, tuple[DrainRule, ...]]] = {
         # the world moved on without us
         node_gone, released, overruled,
         # we must stop
-        _stopped, refused_for_good, replacement_pending,
+        _stopped, refused_for_good, replacement_pending, buffer_fell,
         # the cordon has to be seen by all before pods are counted
         cordon_settles,
         # the end: what is empty, or becomes so without us, is no failure at the deadline
@@ -71,6 +72,8 @@ RULES: Final[dict[DrainPhase, tuple[DrainRule, ...]]] = {
         # work
         pod_blocks, place_awaited, evict,
     ),
-    DrainPhase.DRAINED: (node_gone, released, overruled, replacement_pending, replacements_start, leave),
+    DrainPhase.DRAINED: (
+        node_gone, released, overruled, replacement_pending, buffer_fell, replacements_start, leave,
+    ),
 }  # fmt: skip
 """What may happen in each phase, in order; the first rule that speaks decides."""

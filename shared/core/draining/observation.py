@@ -6,6 +6,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Final
 
+from shared.core.cluster.buffers import NO_BUFFERS, Buffers
 from shared.core.cluster.disruption_budget import PodDisruptionBudget
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
@@ -30,6 +31,8 @@ class Proof:
     at: datetime
     """When it was done."""
     against: tuple[Blocker, ...] = ()
+    buffers: Mapping[str, int] = field(default_factory=dict)
+    """By `namespace/name`, for how many chunks of each capacity buffer the autoscaler then said that there is room."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +81,8 @@ class Observation:
     """None: this step has made none."""
     others: OtherDrains | None = None
     """None: not read, for it is rarely needed."""
+    buffers: Buffers = NO_BUFFERS
+    """The capacity buffers; read only where there were some before the first eviction."""
 
 
 @dataclass(frozen=True)

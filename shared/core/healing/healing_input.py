@@ -14,6 +14,7 @@ from shared.core.cluster.pod import Pod
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.healing.breakers import breakers_to_open
 from shared.core.outcomes import Halt
+from shared.core.placement.buffer_demand import nodes_for_buffers
 from shared.core.placement.demand import nodes_to_give_back
 from shared.core.policy import Policy
 from shared.core.records.drain_record import DrainPhase, DrainRecord
@@ -67,9 +68,20 @@ class HealingInput:
     @cached_property
     def wanted(self) -> Mapping[str, Pod]:
         """Held nodes that would take a waiting pod, by node name."""
+        return nodes_to_give_back(self.snapshot, self._held)
+
+    @cached_property
+    def wanted_by_buffers(self) -> Mapping[str, str]:
+        """Held nodes on which capacity buffers would have room that they have nowhere else: the buffer, by node name.
+
+        Where pods wait, too, they come first: a node that is given back for one is no buffer's yet.
+        """
+        return {} if self.wanted else nodes_for_buffers(self.snapshot, self._held)
+
+    @cached_property
+    def _held(self) -> tuple[Node, ...]:
         claimed = (self.node(uid, claim) for uid, claim in self.state.claims.items())
-        held = [node for node in claimed if node is not None and not self.upgrades(node.pool)]
-        return nodes_to_give_back(self.snapshot, held)
+        return tuple(node for node in claimed if node is not None and not self.upgrades(node.pool))
 
     def node(self, uid: str, claim: Claim) -> Node | None:
         """Return the very node that was claimed, not one reborn under its name."""

@@ -58,6 +58,12 @@ def _demand(held: StandingClaim) -> Repair | None:
     return held.release(Halt.DEMAND, pod.key) if pod else None
 
 
+def _buffer(held: StandingClaim) -> Repair | None:
+    """The same of room that a capacity buffer has nowhere else."""
+    buffer = held.inputs.wanted_by_buffers.get(held.claim.node)
+    return held.release(Halt.BUFFER, buffer) if buffer else None
+
+
 def _breaker(held: StandingClaim) -> Repair | None:
     """A pod that we moved is stranded: what is not emptied yet is given back, its room helps at once."""
     breaker = held.inputs.breakers.get(held.pool)
@@ -141,6 +147,7 @@ _CLAIM_RULES: Final[tuple[ClaimRule, ...]] = (
     # what must be given back now
     _stopped,
     _demand,
+    _buffer,
     _breaker,
     # what must go on, or has gone on too long: the watchdog before the cordon, or failing deletions would put it off,
     # and before a drained node's next step, or lost messages would

@@ -92,6 +92,9 @@ class DrainRecord(msgspec.Struct, frozen=True, kw_only=True):
     before: dict[str, Replicas | None] = {}
     """By controller (`PodClass.workload`), how each workload stood before its first eviction, written before that is
     asked for: what may have been moved is known even if the answer was lost. None: nobody counts its replicas."""
+    buffers: dict[str, int] = {}
+    """By namespace/name, for how many chunks of each capacity buffer there was room before the first eviction, by the
+    autoscaler's own count."""
     outcome: str = ""
     why: str = ""
     """The reason's word, for a refusal or a halt."""

@@ -15,7 +15,7 @@ from shared.core.healing.repairs import find_repairs
 from shared.core.outcomes import Halt
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.state import ClusterState, Lease
-from tests.builders import NOW, claim, cluster, node, order, our_taint, pod, policy
+from tests.builders import NOW, buffer, claim, cluster, held, node, order, our_taint, pod, policy
 
 BEFORE = NOW - timedelta(minutes=30)
 DEAD = Lease("step", NOW - timedelta(seconds=1))
@@ -57,6 +57,7 @@ def wanted(picture: Snapshot) -> Snapshot:
     return replace(picture, pods=(pod("p", unschedulable_since=NOW),))
 
 
+LACKING = held(buffer("web"))
 DRAINED_AT = NOW - timedelta(minutes=25)
 
 
@@ -111,6 +112,16 @@ DRAINED_AT = NOW - timedelta(minutes=25)
             [repair(RepairKind.RELEASE, Halt.DEMAND, "default/p")],
             inputs(wanted(ours()), drain("drained", None, drained_at=NOW)),
             id="demand returns",
+        ),
+        pytest.param(
+            [repair(RepairKind.RELEASE, Halt.BUFFER, "default/web")],
+            inputs(replace(ours(), buffers=LACKING), drain("drained", None, drained_at=NOW)),
+            id="a buffer has room nowhere else",
+        ),
+        pytest.param(
+            [repair(RepairKind.RELEASE, Halt.DEMAND, "default/p")],
+            inputs(replace(wanted(ours()), buffers=LACKING), drain("drained", None, drained_at=NOW)),
+            id="pods come before buffers",
         ),
         pytest.param(
             [],

@@ -11,7 +11,7 @@ from shared.core.records.drain_record import DrainPhase
 from shared.core.records.orders import OrderKind
 from shared.core.records.state import ClusterState
 from shared.errors import Retryable
-from tests.builders import NOW, claim, order, pod, policy
+from tests.builders import NOW, buffer, claim, held, order, pod, policy
 from tests.functions.planner.half_empty_nodes import begun, fake_ebb
 
 
@@ -142,6 +142,31 @@ def test_a_release_for_demand_is_void_when_nothing_waits_any_more() -> None:
     begun(ebb)
 
     ebb.deliver(order("n1", kind=OrderKind.RELEASE, order_id=ebb.remembered().claims["uid-n1"].order_id, why="demand"))
+
+    assert ebb.cluster.nodes["n1"].drain_taint is not None
+
+
+def test_room_is_given_back_when_a_buffer_has_it_nowhere_else() -> None:
+    ebb = fake_ebb()
+    begun(ebb)
+    ebb.cluster.put(*(pod(f"more{number}", on=f"n{number}", cpu=2.9) for number in (2, 3)))
+    ebb.cluster.buffers_held = held(buffer("web", cpu=2, ready=0))
+    ebb.pass_time(minutes=1)
+
+    ebb.tick()
+    (release,) = [each for each in ebb.bus.published if each.kind is OrderKind.RELEASE]
+    assert (release.node, release.why) == ("n1", "buffer")
+
+    assert ebb.deliver(release) is PushReply.DONE
+    assert ebb.cluster.nodes["n1"].drain_taint is None
+
+
+def test_a_release_for_a_buffer_is_void_when_it_has_its_room_again() -> None:
+    ebb = fake_ebb()
+    begun(ebb)
+    ebb.cluster.buffers_held = held(buffer("web", cpu=2, ready=1))
+
+    ebb.deliver(order("n1", kind=OrderKind.RELEASE, order_id=ebb.remembered().claims["uid-n1"].order_id, why="buffer"))
 
     assert ebb.cluster.nodes["n1"].drain_taint is not None
 
