@@ -13,6 +13,7 @@ from functions.cli.fleet.commands import FleetSort
 from functions.cli.fleet.drawing import show
 from functions.cli.fleet.openmetrics import FAMILIES
 from functions.cli.fleet.view import view_of
+from functions.cli.format import use_currency
 from functions.cli.options import Format
 from shared.adapters.clock import system_time
 from shared.core.records.state import Backoff, Breaker, Reclaimed
@@ -275,3 +276,19 @@ def test_a_policy_with_faults_ends_it_for_it_would_be_wrong_for_all(folder: Path
     result = ebb("fleet", "--dump", folder, "--policy", tmp_path / "p.yaml")
     assert (result.exit_code, result.stdout) == (1, "")
     assert "dryRun" in result.stderr
+
+
+@pytest.mark.parametrize("output", list(Format))
+def test_a_fleet_of_which_nothing_could_be_read_is_told_all_the_same(
+    output: Format, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    show(view_of(planned(folder / "bad.json"), ()), output, None)
+    assert "bad.json" in capsys.readouterr().out
+
+
+def test_money_is_said_in_the_currency_of_the_prices_wherever_it_was_planned(folder: Path) -> None:
+    args = ("--dump", folder / "b.json", "--currency", "EUR")
+    assert "EUR " in ebb("fleet", *args).stdout
+    assert "$" not in ebb("fleet", *args).stdout
+    assert 'ebb_ladder_cost_eur_per_hour{cluster="stage' in ebb("fleet", *args, "-o", "openmetrics").stdout
+    use_currency("USD")
