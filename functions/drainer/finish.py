@@ -15,7 +15,7 @@ from shared.core.draining.cordon import untainted
 from shared.core.draining.eviction_order import counted_at
 from shared.core.outcomes import Halt, Outcome
 from shared.core.reasons import Reason
-from shared.core.records.claims import mark_drained, settle
+from shared.core.records.claims import left_to_person, mark_drained, settle
 from shared.core.records.drain_record import DrainPhase
 from shared.core.records.result import outcome_of, result_of
 from shared.core.records.state import ClusterState
@@ -144,6 +144,15 @@ def _uncordon(session: DrainSession, node: Node, order_id: str) -> Node:
         return freed
     session.log_action(NodeAction.UNCORDON, ActionResult.SUCCEEDED, "The node is uncordoned and free of our taint.")
     return freed
+
+
+def leave_to_person(session: DrainSession, uid: str, why: Halt) -> None:
+    """Leave a node alone that a person wants and no claim holds; before it is freed, for then nothing tells of it."""
+
+    def change(state: ClusterState, now: datetime) -> ClusterState | None:
+        return left_to_person(state, uid, session.order.node, why, now)
+
+    change_cluster(session.ports.state, session.ports.clock, change)
 
 
 def settle_claim(

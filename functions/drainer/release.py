@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from functions.drainer import finish
 from functions.drainer.read_policy import read_policy
-from functions.drainer.release_findings import STILL_HOLDS, ReleaseContext
+from functions.drainer.release_findings import STILL_HOLDS, ReleaseContext, reason_found
 from functions.drainer.session import DrainSession
 from functions.drainer.why_not_deleted import why_kept
 from shared.core.cluster.annotation import holding_order
@@ -43,9 +43,13 @@ def release(ports: Ports, order: Order, seconds: float) -> None:
     why = _reason(order)
     policy = read_policy(session) if why is Halt.PAUSED and claim else None
     session = session.with_policy(policy)
-    if not STILL_HOLDS[why](ReleaseContext(session, node, claim, policy, state.paused, now)):
+    context = ReleaseContext(session, node, claim, policy, state.paused, now)
+    if not STILL_HOLDS[why](context):
         session.log_event("drain_step", f"The release is void: {why.value} no longer holds.", reason=why.value)
         return
+    why = reason_found(context, why)
+    if claim is None and context.is_held:
+        finish.leave_to_person(session, uid, why)
     _give_back(session, uid, why, _detail(ports, node, why, now))
 
 

@@ -10,8 +10,9 @@ from typing import Final
 
 from functions.drainer.session import DrainSession
 from functions.drainer.why_not_deleted import failed_at
+from shared.core.cluster.annotation import holding_order, read_annotation
 from shared.core.cluster.node import Node
-from shared.core.draining.cordon import uncordoned_by_autoscaler
+from shared.core.draining.cordon import wanted_by_person
 from shared.core.draining.next_step import must_stop
 from shared.core.outcomes import Halt
 from shared.core.placement.demand import is_waiting
@@ -36,6 +37,11 @@ class ReleaseContext:
     @property
     def order_id(self) -> str:
         return self.session.order.order_id
+
+    @property
+    def is_held(self) -> bool:
+        """Whether the node shows that this very order took it: by our taint, or by our annotation where it is gone."""
+        return self.node is not None and holding_order(self.node) == self.order_id
 
 
 def _always(context: ReleaseContext) -> bool:
@@ -63,11 +69,12 @@ def _still_stopped(context: ReleaseContext) -> bool:
 def _still_overruled(context: ReleaseContext) -> bool:
     """A person took the taint or the cordon off, and it was not the autoscaler that failed on the node."""
     node = context.node
-    if node is None or node.drain_taint != context.order_id:
+    if node is None:
         return True
-    return not node.unschedulable and not uncordoned_by_autoscaler(
-        node, failed_at(context.session, node), context.claim.since if context.claim else None
-    )
+    note = read_annotation(node)
+    since = context.claim.since if context.claim else note.since if note else None
+    failed = None if node.unschedulable else failed_at(context.session, node)
+    return wanted_by_person(node, context.order_id, failed, since)
 
 
 def _still_wanted(context: ReleaseContext) -> bool:
@@ -108,6 +115,16 @@ def _still_overdue(context: ReleaseContext) -> bool:
     drained = record.phase is DrainPhase.DRAINED and record.drained_at is not None
     overdue = drained and context.now - (record.drained_at or context.now) >= context.claim.settings.watchdog
     return overdue and not _upgrades(context)
+
+
+def reason_found(context: ReleaseContext, why: Halt) -> Halt:
+    """Return why the node is given back in truth: what is left of an orphan tells whether a person took it back.
+
+    The cordon, the taint and the annotation are written and undone in one patch: a part of them is somebody's work.
+    """
+    if why is Halt.ORPHAN and context.is_held and _still_overruled(context):
+        return Halt.OVERRULED
+    return why
 
 
 STILL_HOLDS: Final[dict[Halt, Callable[[ReleaseContext], bool]]] = {

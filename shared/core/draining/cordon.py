@@ -79,13 +79,17 @@ def overruled(drain: Drain) -> Step | None:
     After a failed deletion the autoscaler clears `unschedulable` on nodes that it did not cordon, too; the taint
     has kept pods away meanwhile, and the cordon is set again (docs/decisions/healing.md).
     """
-    node = drain.node
-    if node.drain_taint != drain.order_id:
+    node, failed_at, cordoned_at = drain.node, drain.observed.deletion_failed_at, drain.record.cordoned_at
+    if wanted_by_person(node, drain.order_id, failed_at, cordoned_at):
         return GiveBack(Halt.OVERRULED, untainted(node))
-    if node.unschedulable:
-        return None
-    cleared = uncordoned_by_autoscaler(node, drain.observed.deletion_failed_at, drain.record.cordoned_at)
-    return Cordon(node) if cleared else GiveBack(Halt.OVERRULED)
+    return None if node.unschedulable else Cordon(node)
+
+
+def wanted_by_person(node: Node, order_id: str, failed_at: datetime | None, cordoned_at: datetime | None) -> bool:
+    """Return whether a person took that order's taint or cordon off its node, and not the autoscaler that failed."""
+    if node.drain_taint != order_id:
+        return True
+    return not node.unschedulable and not uncordoned_by_autoscaler(node, failed_at, cordoned_at)
 
 
 def uncordoned_by_autoscaler(node: Node, failed_at: datetime | None, cordoned_at: datetime | None) -> bool:

@@ -111,8 +111,20 @@ def settle(
     if claim is None or why is None or why in _NO_BACKOFF:
         return ended
     if why in _BY_A_PERSON:
-        return _with_backoff(ended, uid, Backoff(claim.node, now + OVERRULED_FOR, OVERRULED_FOR, why.value))
+        return _left_to_person(ended, uid, claim.node, why, now)
     return back_off(ended, uid, claim.node, claim.settings, why, now, gave_way_for)
+
+
+def left_to_person(state: ClusterState, uid: str, node: str, why: Halt, now: datetime) -> ClusterState | None:
+    """Return the document in which a node that no claim holds is left to a person who wants it; None where it is so.
+
+    Its claim was lost with the state; what the person did counts all the same, once.
+    """
+    known = state.backoffs.get(uid)
+    is_said = known is not None and known.why == why.value and now < known.until
+    if why not in _BY_A_PERSON or uid in state.claims or is_said:
+        return None
+    return _left_to_person(state, uid, node, why, now)
 
 
 def back_off(
@@ -144,6 +156,10 @@ def without_past(state: ClusterState, alive: Collection[str], now: datetime) -> 
 def open_breakers(state: ClusterState, now: datetime) -> dict[str, Breaker]:
     """Return the breakers that hold their pools now."""
     return {pool: each for pool, each in state.breakers.items() if now < each.until}
+
+
+def _left_to_person(state: ClusterState, uid: str, node: str, why: Halt, now: datetime) -> ClusterState:
+    return _with_backoff(state, uid, Backoff(node, now + OVERRULED_FOR, OVERRULED_FOR, why.value))
 
 
 def _with_backoff(state: ClusterState, uid: str, backoff: Backoff) -> ClusterState:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from shared.core.cluster import names
+from shared.core.cluster.annotation import holding_order
 from shared.core.cluster.node import Node
 from shared.core.policy import ConsolidationPolicy
 from shared.core.reasons import Blocker, Unremovable
@@ -121,6 +122,9 @@ def _backing_off(node: Node, situation: Situation) -> Iterable[Blocker]:
     backoff = situation.state.backoffs.get(node.uid)
     if backoff is not None and situation.now < backoff.until:
         yield Blocker(Unremovable.BACKING_OFF, detail=f"{backoff.why}; until {backoff.until.isoformat()}")
+    elif node.drain_taint is None and (order_id := holding_order(node)):
+        detail = f"our taint of order {order_id} was removed, and its annotation is to be cleared first"
+        yield Blocker(Unremovable.BACKING_OFF, detail=detail)
 
 
 def _blocked_by_pod(node: Node, situation: Situation) -> Iterable[Blocker]:

@@ -9,7 +9,15 @@ from shared.core.cluster.names import CONSOLIDATION_DELAY_LABEL
 from shared.core.cluster.node import NodePool
 from shared.core.outcomes import Halt
 from shared.core.policy import DrainSettings, Limit, NamespaceRate, Policy, PoolPolicy, Rate
-from shared.core.records.claims import claim_for, grant, longest_rate, open_breakers, settle, without_past
+from shared.core.records.claims import (
+    claim_for,
+    grant,
+    left_to_person,
+    longest_rate,
+    open_breakers,
+    settle,
+    without_past,
+)
 from shared.core.records.state import Backoff, Breaker, ClusterState, Start
 from tests.builders import NOW, claim, node, order
 
@@ -107,6 +115,36 @@ def test_settling_twice_changes_nothing_the_second_time() -> None:
     once = settle(held(), "uid-n1", Halt.DEADLINE, NOW)
 
     assert settle(once, "uid-n1", Halt.DEADLINE, NOW + HOUR) == once
+
+
+@pytest.mark.parametrize(
+    ("expected", "why", "before"),
+    [
+        pytest.param(24 * HOUR, Halt.OVERRULED, ClusterState(), id="a person took it back"),
+        pytest.param(24 * HOUR, Halt.RELEASED, ClusterState(), id="a person released it"),
+        pytest.param(None, Halt.ORPHAN, ClusterState(), id="nobody asked for it"),
+        pytest.param(None, Halt.OVERRULED, held(), id="its claim stands and is settled when the node is free"),
+        pytest.param(
+            None,
+            Halt.OVERRULED,
+            ClusterState(backoffs={"uid-n1": Backoff("n1", NOW + HOUR, 24 * HOUR, "overruled")}),
+            id="it is left alone already, for the same reason",
+        ),
+        pytest.param(
+            24 * HOUR,
+            Halt.OVERRULED,
+            ClusterState(backoffs={"uid-n1": Backoff("n1", NOW + HOUR, 24 * HOUR, "watchdog")}),
+            id="it is left alone already, for another one",
+        ),
+    ],
+)
+def test_a_node_without_a_claim_is_left_to_the_person_who_wants_it(
+    expected: timedelta | None, why: Halt, before: ClusterState
+) -> None:
+    after = left_to_person(before, "uid-n1", "n1", why, NOW)
+
+    assert (after.backoffs["uid-n1"].delay if after else None) == expected
+    assert after is None or after.backoffs["uid-n1"].until == NOW + 24 * HOUR
 
 
 @pytest.mark.parametrize(

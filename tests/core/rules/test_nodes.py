@@ -153,6 +153,21 @@ def test_a_node_backs_off_until_its_time() -> None:
     assert reasons(node("n1"), state=at(timedelta(0))) == []
 
 
+@pytest.mark.parametrize(
+    ("expected", "note"),
+    [
+        pytest.param(
+            [Unremovable.BACKING_OFF], '{"order_id":"o","since":"2026-03-04T22:00:00Z"}', id="somebody undid it"
+        ),
+        pytest.param([], "not json", id="nonsense proves nothing"),
+    ],
+)
+def test_what_is_left_of_our_annotation_keeps_the_node_until_it_is_cleared(
+    expected: list[Unremovable], note: str
+) -> None:
+    assert reasons(node("n1", annotations={names.OUR_ANNOTATION: note})) == expected
+
+
 @pytest.mark.acceptance(37, 39)
 def test_a_blocking_pod_blocks_the_node_and_is_named() -> None:
     held = [

@@ -6,11 +6,10 @@ import pytest
 
 from functions.drainer.receive import PushReply
 from shared.core.cluster import names
-from shared.core.records.orders import OrderKind
 from tests.builders import NOW, node, order, pod
 from tests.functions.drainer.one_drain import fake_ebb, released
 from tests.functions.fake_ebb import FakeEbb
-from tests.functions.planner.half_empty_nodes import begun
+from tests.functions.planner.half_empty_nodes import begun, healed
 from tests.functions.planner.half_empty_nodes import fake_ebb as planner_ebb
 
 SAID = "Our taint was removed and the cordon was not; our annotation says whose it is."
@@ -23,14 +22,6 @@ def untaint(ebb: FakeEbb) -> None:
 def is_free(ebb: FakeEbb) -> bool:
     found = ebb.cluster.nodes["n1"]
     return not found.unschedulable and found.drain_taint is None and names.OUR_ANNOTATION not in found.annotations
-
-
-def healed(ebb: FakeEbb) -> None:
-    """One pass, and the releases that it publishes carried out."""
-    ebb.pass_time(minutes=5)
-    ebb.tick()
-    published, ebb.bus.published = ebb.bus.published, []
-    assert {ebb.deliver(each) for each in published if each.kind is OrderKind.RELEASE} <= {PushReply.DONE}
 
 
 def test_in_the_midst_of_a_drain_the_node_is_given_back_whole_and_it_is_said() -> None:

@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 from functions.drainer.receive import PushReply
+from shared.core.records.orders import OrderKind
 from shared.core.records.state import Mark, PoolMarks
 from shared.documents import pool_key
 from tests.builders import node, pod
@@ -51,3 +52,11 @@ def begun(ebb: FakeEbb) -> None:
     """Let a tick order n1 and its drain run until its pods have moved."""
     ebb.tick()
     assert ebb.deliver(ebb.bus.published.pop()) is PushReply.DONE
+
+
+def healed(ebb: FakeEbb) -> None:
+    """One pass, and the releases that it publishes carried out."""
+    ebb.pass_time(minutes=5)
+    ebb.tick()
+    published, ebb.bus.published = ebb.bus.published, []
+    assert {ebb.deliver(each) for each in published if each.kind is OrderKind.RELEASE} <= {PushReply.DONE}
