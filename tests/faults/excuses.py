@@ -33,14 +33,18 @@ class Excuse(Enum):
     )
     FORGOTTEN = (
         "Starts and uncordons before the state was lost count no more; an order begun before it is never settled.",
-        "What was lost cannot be known; a write under way may bring one record back to life.",
+        "What was lost cannot be known; a write under way, or a late copy that nobody repeats, may revive one record.",
     )
     MESSAGE_LOST = (
         "An order, or a person's release, whose message was lost for good is not carried out.",
         "Nobody has received it.",
     )
+    AUTOSCALER_TRIED = (
+        "A person uncordons a node of Ebb's, with our taint left on it, that the autoscaler has begun to delete.",
+        "It cordons, and uncordons when it fails: whose hand it was cannot be known (docs/decisions/healing.md).",
+    )
     UNDER_WAY = (
-        "One eviction from a node that Ebb held when the evicting call last looked.",
+        "One eviction that rests on what stood when its call set out: that Ebb held the node, that there was room.",
         "The eviction API knows no fencing: a call already under way cannot be stopped (docs/decisions/promise.md).",
     )
 

@@ -102,6 +102,10 @@ class Installation:
         self.lost_orders: set[str] = set()
         self.unanswered: dict[str, float] = {}
         """Messages that still come again, with the time of their first delivery."""
+        self.acknowledged: dict[str, float] = {}
+        """Messages that never come again, but for copies on their way, with the time of their acknowledgement."""
+        self.late_copies: dict[str, float] = {}
+        """Orders of which a copy came after its message was acknowledged, and when that was: nobody sends it again."""
         self.lost_state_at = float("-inf")
         self._idle_passes = 0
         self._next_tick = self.begun
@@ -124,7 +128,9 @@ class Installation:
         )
 
     def _answer(self, request: HttpRequest) -> HttpAnswer:
-        """What the API server says to Ebb."""
+        """What the API server says to Ebb; a request that was long on its way is written down with when it set out."""
+        if (began := self.call_gate.began_at()) < self.clock.now():
+            self.cloud.world.record.add("late request", {"actor": request.headers["user-agent"], "began": began})
         if self.clock.now() < self.overloaded_until:
             message = "too many requests, please try again later"
             return RefusedError(HTTPStatus.TOO_MANY_REQUESTS, "TooManyRequests", message, retry_after=1).answer()
@@ -234,12 +240,15 @@ class Installation:
     def _push(self, push: Push, copy: int) -> None:
         name = f"push-{push.number}" + (f"-copy{copy}" if copy else "")
         body = msgspec.json.encode(push.envelope())
+        if (at := self.acknowledged.get(push.message.message_id)) is not None:
+            self.late_copies[push.message.attributes.get("order_id", push.message.message_id)] = at
 
         def act() -> None:
             reply = receive(self.ports, self.settings, body, name)
             self.replies[name] = reply.name
             if reply is PushReply.DONE:
                 self.unanswered.pop(push.message.message_id, None)
+                self.acknowledged.setdefault(push.message.message_id, self.clock.now())
             self.cloud.broker.settle(push.number, reply.value)
 
         if self.acknowledges_first:

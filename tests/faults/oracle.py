@@ -115,6 +115,10 @@ def _of_the_documents(end: Installation, excuses: Excuses) -> Iterator[str]:
 
 def _unsettled(end: Installation, order_id: str, record: DrainRecord, excuses: Excuses) -> Iterator[str]:
     begun = record.begun_at.timestamp() if record.begun_at else end.begun
-    rows = ((Excuse.MESSAGE_LOST, order_id in end.lost_orders), (Excuse.FORGOTTEN, begun <= end.lost_state_at))
+    acknowledged = end.late_copies.get(order_id, float("inf"))
+    rows = (
+        (Excuse.MESSAGE_LOST, order_id in end.lost_orders),
+        (Excuse.FORGOTTEN, min(begun, acknowledged) <= end.lost_state_at),
+    )
     if not any(excuses.covers(*row) for row in rows):
         yield f"order {order_id} ended in phase {record.phase.value}, never settled"

@@ -4,8 +4,8 @@ A fit that is not there by this count is not there at all; that it is there prov
 told. Shares no code with Ebb's placement.
 """
 
-from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import takewhile
 
 from tests.faults.excuses import Excuse, Excuses
 from tests.faults.replay import Entry, ReplayedCluster, holder, is_deleting, is_ebb
@@ -32,28 +32,33 @@ class Proofs:
         """Until when the world was built: half a world proves no room."""
         self._begun: set[tuple[str, str]] = set()
         """Drains that have evicted: node and order."""
-        self._moments: deque[ReplayedCluster] = deque()
+        self._moments: list[ReplayedCluster] = []
         """How it stood, change by change."""
 
     def of(self, entry: Entry, cluster: ReplayedCluster) -> Iterator[str]:
         """Judge one entry of the record."""
         if entry["type"] == "change" and entry["at"] > self._world_stands:
             self._moments.append(ReplayedCluster(cluster.at, dict(cluster.pods), dict(cluster.nodes)))
-            while self._moments[0].at < cluster.at - STANDS_FOR:
-                self._moments.popleft()
         elif entry["type"] == "eviction" and is_ebb(entry["actor"]):
-            yield from self._eviction(entry["node"], cluster)
+            yield from self._eviction(entry["node"], cluster, cluster.set_out.get(entry["actor"], cluster.at))
 
-    def _eviction(self, name: str, cluster: ReplayedCluster) -> Iterator[str]:
+    def _eviction(self, name: str, cluster: ReplayedCluster, set_out: float) -> Iterator[str]:
         drain = name, holder(cluster.nodes.get(name))
         if drain in self._begun:
             return
         self._begun.add(drain)
-        if any(self._fits(name, moment) for moment in (cluster, *reversed(self._moments)) if name in moment.nodes):
+        if self._had_room(name, cluster, cluster.at):
+            return
+        if self._excuses.covers(Excuse.UNDER_WAY, set_out < cluster.at and self._had_room(name, cluster, set_out)):
             return
         hindered = any(cluster.at - STANDS_FOR <= at <= cluster.at for at in self._hindrances)
         if not self._excuses.covers(Excuse.HINDERED, hindered):
             yield f"the first eviction from {name} rested on room that had been gone for {STANDS_FOR:.0f} s"
+
+    def _had_room(self, name: str, cluster: ReplayedCluster, since: float) -> bool:
+        """Whether there was room now, or at any time from that long before `since`."""
+        recent = takewhile(lambda moment: moment.at >= since - STANDS_FOR, reversed(self._moments))
+        return any(self._fits(name, moment) for moment in (cluster, *recent) if name in moment.nodes)
 
     def _fits(self, name: str, cluster: ReplayedCluster) -> bool:
         """Whether what is on the node fits elsewhere, beside what one announced node would move if it can."""

@@ -59,18 +59,19 @@ class ReplayedCluster:
     """Nodes whose cordon is Ebb's: set by it, and not undone since."""
     lists: dict[str, Sighting] = field(default_factory=dict)
     looks: dict[tuple[str, str], Sighting] = field(default_factory=dict)
+    set_out: dict[str, float] = field(default_factory=dict)
+    """When the request at hand set out, by actor, where it was long on its way."""
 
     def take(self, entry: Entry) -> None:
         """Move on past the entry."""
         if entry["type"] == "change":
             self._change(entry)
-        elif (
-            entry["type"] == "request"
-            and entry["verb"] == "GET"
-            and entry["code"] == HTTPStatus.OK
-            and is_ebb(entry["user_agent"])
-        ):
-            self._seen(entry)
+        elif entry["type"] == "late request":
+            self.set_out[entry["actor"]] = entry["began"]
+        elif entry["type"] == "request" and is_ebb(entry["user_agent"]):
+            self.set_out.pop(entry["user_agent"], None)
+            if entry["verb"] == "GET" and entry["code"] == HTTPStatus.OK:
+                self._seen(entry)
 
     def before_change(self, entry: Entry) -> Entry | None:
         """Return what stands of the object that a change is about."""

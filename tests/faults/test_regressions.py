@@ -8,8 +8,11 @@ import pytest
 
 from tests.faults.call_faults import KILL_AFTER, KILL_BEFORE, CallEnd, CallFault, OutsideCall
 from tests.faults.catalog import calls
-from tests.faults.history import History, breaches_of
+from tests.faults.excuses import Excuse
+from tests.faults.history import History, breaches_of, run
 from tests.faults.mutants import cordons_known_by_the_taint_alone
+from tests.faults.network_faults import MessageFaults
+from tests.faults.oracle import judgement
 from tests.faults.people import Act
 from tests.faults.worlds import Limits, setting, settings, workload
 
@@ -99,3 +102,35 @@ def test_a_cordon_whose_taint_somebody_removed_is_undone() -> None:
     with cordons_known_by_the_taint_alone():
         assert all("stood cordoned by Ebb" in fault for fault in broken(iter(untainted)))
         assert broken(iter(untainted)) != []
+
+
+def test_an_eviction_that_is_long_on_its_way_rests_on_the_room_there_was_when_it_set_out() -> None:
+    """Another team takes the room meanwhile, and the node is given back; no look can stop the call any more."""
+    history = base("little room")
+    cordon = acts_of(history, "push", "patch nodes")[0]
+    first = next(each for each in acts_of(history, "push", "create pods/eviction") if each.number > cordon.number)
+
+    late = replace(history, faults={first.number: CallFault(before=70.0, after=40.0)}, acts=((8.0, Act("rival")),))
+    found = judgement(run(late))
+
+    assert (found.breaches, found.excuses.used[Excuse.UNDER_WAY] > 0) == ([], True)
+
+
+@pytest.mark.parametrize("act", ["uncordon", "untaint", "take back"])
+def test_a_node_that_a_person_took_back_after_the_state_was_lost_is_left_alone(act: str) -> None:
+    """No claim and no record tells of the drain, but a part of what its one patch wrote does."""
+    taken_back = replace(base("nobody deletes"), acts=((12.0, Act("lose the state")), (40.0, Act(act, 0))))
+    assert broken(iter([taken_back])) == []
+
+
+def test_an_order_that_a_late_copy_of_an_acknowledged_message_brings_back_to_life_is_one_that_was_forgotten() -> None:
+    """The state was lost in between, and the copy fails: nobody sends it again."""
+    late = MessageFaults(late={1: 300.0})
+    history = replace(base("nobody deletes"), message_faults=late, acts=((250.0, Act("lose the state")),))
+    write = next(
+        call for call in run(history).call_gate.calls if (call.actor, call.what[:10]) == ("push-1", "put drains")
+    )
+
+    found = judgement(run(replace(history, faults={write.number: CallFault(CallEnd.FAIL)})))
+
+    assert (found.breaches, found.excuses.used[Excuse.FORGOTTEN] > 0) == ([], True)
