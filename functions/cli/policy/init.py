@@ -30,7 +30,7 @@ def print_starter(sources: Sources) -> None:
     for note in inputs.notes:
         if note not in {NO_POLICY, NO_MARKS}:
             typer.echo(note, err=True)
-    typer.echo(starter(inputs.snapshot, make_plan(situation, {}, inputs.prices), most), nl=False)
+    typer.echo(starter(inputs.snapshot, make_plan(situation, {}, inputs.prices), most, inputs.partial), nl=False)
 
 
 def _most(situation: Situation, prices: Prices) -> Potential:

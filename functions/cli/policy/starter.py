@@ -19,12 +19,15 @@ GAP_MINUTES: Final = 10
 PASSES: Final = HOURS * 60 // GAP_MINUTES
 _SLACK: Final = 2
 """A pass may find every node waiting for another; half of the passes have to be enough."""
+GUESSED: Final = (
+    "So what is requested below may be too little, and maxNodesPerPass is a guess: write it anew from a whole dump."
+)
 _UNKNOWN_SHARE: Final = 2
 """Where it is not known what could go, half of the nodes are taken for it."""
 
 
-def starter(snapshot: Snapshot, plan: Plan, most: Potential | None) -> str:
-    """Return the policy as YAML; `most` is None where nobody can say how much could go."""
+def starter(snapshot: Snapshot, plan: Plan, most: Potential | None, partial: str = "") -> str:
+    """Return the policy as YAML; `most` is None where nobody can say how much could go, and `partial` says why."""
     zone = time_zone(node.zone for node in snapshot.nodes)
     going = len(most.nodes) if most else ceil(len(snapshot.nodes) / _UNKNOWN_SHARE)
     rows = [each for each in pool_summaries(plan.decisions, most.nodes if most else ()) if each.pool]
@@ -34,14 +37,18 @@ def starter(snapshot: Snapshot, plan: Plan, most: Potential | None) -> str:
     for each in rows:
         name = str(each.pool)
         said, why_not = _said(each, machines[name], known=most is not None), _why_not(each, accelerated=name in busy)
-        pools[name] = _left(said, why_not) if why_not else _pool(said, min(going, each.nodes), zone)
+        pools[name] = (
+            _left(said, why_not) if why_not else _pool(said, min(going, each.nodes), zone, known=most is not None)
+        )
     policy = {"dryRun": Noted(value=True, because=SAFE_DEFAULT), "cluster": _cluster(), "nodePools": pools}
-    return imported(_head(snapshot), policy, []).document
+    return imported(_head(snapshot, partial), policy, []).document
 
 
-def _head(snapshot: Snapshot) -> str:
+def _head(snapshot: Snapshot, partial: str) -> str:
+    short = (f"Not known when this was written: {partial}", GUESSED) if partial else ()
     lines = (
         f"A first policy for {snapshot.cluster or 'this cluster'} as it was at {snapshot.taken_at:%Y-%m-%d %H:%M} UTC.",
+        *short,
         "It drains nothing until dryRun is false. What is not written here has its default (docs/policy.md).",
         "  ebb policy check policy.yaml      says what holds for each pool",
         "  ebb policy windows policy.yaml    draws when how many nodes may go",
@@ -62,14 +69,15 @@ def _left(said: str, why_not: str) -> Mapping[str, Any]:
     return {"enabled": Noted(value=False, because=f"{said}; {why_not}")}
 
 
-def _pool(said: str, going: int, zone: str) -> Mapping[str, Any]:
+def _pool(said: str, going: int, zone: str, *, known: bool) -> Mapping[str, Any]:
     """Return a pool's settings; `going` is of the whole cluster: which pool they leave is the search's affair."""
     window = {"schedule": NIGHT, "duration": f"{HOURS}h", "timeZone": zone}
     a_pass = max(1, ceil(going * _SLACK / PASSES))
+    of = "" if known else "guessed, for half of the nodes: "
     where = "put your own time zone" if zone == UTC else "the night where the nodes stand"
     return {
         "enabled": Noted(value=True, because=said),
-        "maxNodesPerPass": Noted(a_pass, f"{going:,} in a night of {PASSES} passes, with time to spare"),
+        "maxNodesPerPass": Noted(a_pass, f"{of}{going:,} in a night of {PASSES} passes, with time to spare"),
         "disruption": {
             "consolidateAfter": Noted("5m", "so long a node has to be under-utilised"),
             "budgets": Noted([{"nodes": "10%"}], "no more of the pool are drained at once"),

@@ -12,6 +12,7 @@ import pytest
 
 from functions.cli.inputs import Sources, gather
 from functions.cli.policy.night import HOURS, ZONES, time_zone
+from functions.cli.policy.starter import GUESSED
 from shared.core.forecast.ladder import Ladder, ladder
 from shared.core.policy import Policy
 from shared.core.policy.parsing import parse
@@ -111,6 +112,10 @@ def test_a_partial_dump_gives_no_figure_of_what_could_go(tmp_path: Path) -> None
     shown = ebb("policy", "init", "--dump", dump)
     assert "every figure is partial" in shown.stderr
     assert "could go" not in shown.stdout
+    head = shown.stdout.partition("dryRun")[0]
+    assert "# Not known when this was written: Only pods of namespace shop are in the dump" in head
+    assert f"# {GUESSED}" in head
+    assert shown.stdout.count("maxNodesPerPass: 1  # guessed, for half of the nodes: ") == 2
     assert parse(shown.stdout.encode()).pools
 
 
