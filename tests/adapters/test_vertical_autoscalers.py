@@ -138,6 +138,9 @@ def read(api: Script, *answers: Say) -> VerticalAutoscalers:
             ["", "/v1", "/v1/verticalpodautoscalers"],
             id="there, and not ours to read",
         ),
+        pytest.param(
+            VerticalAutoscalers(unread=("verticalpodautoscalers",)), [FORBIDDEN], [""], id="not ours to ask for"
+        ),
     ],
 )
 def test_they_are_found_by_what_the_cluster_says_that_it_has(

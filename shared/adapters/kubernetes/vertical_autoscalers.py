@@ -17,6 +17,7 @@ from shared.core.cluster.resources import CPU, NOTHING, Resources
 from shared.core.cluster.vertical_autoscaler import (
     ANY_CONTAINER,
     CONTROLLED,
+    NO_AUTOSCALERS,
     ContainerPolicy,
     StartupBoost,
     VerticalAutoscaler,
@@ -99,11 +100,9 @@ _one: Final = msgspec.json.Decoder(Autoscaler)
 
 def read_autoscalers(client: KubernetesClient) -> VerticalAutoscalers:
     """Read all of them. Raises as `KubernetesClient.read_list`, but for what may not be read."""
-    path = path_of(client, GROUP, RESOURCE)
-    if path is None:
-        return VerticalAutoscalers()
     try:
-        return client.read_list(Call("list", RESOURCE, path), _page, _gathered)
+        path = path_of(client, GROUP, RESOURCE)
+        return client.read_list(Call("list", RESOURCE, path), _page, _gathered) if path else NO_AUTOSCALERS
     except Forbidden:
         return VerticalAutoscalers(unread=(RESOURCE,))
 
