@@ -23,6 +23,9 @@ NO_NAMESPACES: Final = (
 )
 UNREAD_STORAGE: Final = "Pods with volume claims stay where they are: no {lists} are known here; {remedy}."
 UNREAD_AUTOSCALERS: Final = "Moved pods may come back larger than is known here: let this account list {lists}."
+UNREAD_BUFFERS: Final = (
+    "Room that capacity buffers hold is not kept here, for no {lists} are known: fewer nodes could go than is said."
+)
 _SENTENCES: Final = (("PodDisruptionBudget", NO_BUDGETS), ("Namespace", NO_NAMESPACES))
 _CLOUDS: Final = {
     "aws": "Amazon EKS",
@@ -83,6 +86,8 @@ def unread(snapshot: Snapshot, *, in_dump: bool) -> tuple[str, ...]:
         found.append(UNREAD_STORAGE.format(lists=", ".join(lists), remedy=remedy))
     if snapshot.autoscalers.unread:
         found.append(UNREAD_AUTOSCALERS.format(lists=", ".join(snapshot.autoscalers.unread)))
+    if snapshot.buffers.unread:
+        found.append(UNREAD_BUFFERS.format(lists=", ".join(snapshot.buffers.unread)))
     return tuple(found)
 
 

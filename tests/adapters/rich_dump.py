@@ -25,6 +25,9 @@ def rich_dump(seed: int, nodes: int = 18, pods: int = 70) -> list[Object]:
     return list(_Maker(random.Random(seed), nodes).objects(pods))  # noqa: S311 - no secret is made of it
 
 
+CLASS = "cloud.google.com/compute-class"
+
+
 class _Maker:
     def __init__(self, dice: random.Random, nodes: int) -> None:
         self.dice = dice
@@ -39,6 +42,7 @@ class _Maker:
             yield from self.pod(number)
         yield from (self.budget(each) for each in range(5))
         yield from self.controllers()
+        yield from self.buffers()
 
     def one(self, *choices: Any) -> Any:
         return self.dice.choice(choices)
@@ -168,6 +172,34 @@ class _Maker:
             "status": {"conditions": [{"type": "AcmeSaid", "message": "acme"}], "recommendation": {
                 "containerRecommendations": [{"containerName": "acme-main", "target": target}]}},
         }  # fmt: skip
+
+    def buffers(self) -> Iterator[Object]:
+        """Yield a capacity buffer with its template, one of a ComputeClass, and classes that declare some."""
+        asked = {"requests": {"cpu": "300m"}, "limits": {"cpu": "900m", LICENCE: "1"}}
+        spec = {"containers": [{"name": "acme-main", "resources": asked}], "nodeSelector": {CLASS: "acme-class"}}
+        owner = {"kind": "ComputeClass", "name": "acme-class", "uid": "uid-acme-class"}
+        for number, name in enumerate(("acme-room", "acme-made")):
+            space, more = NAMESPACES[number], {"ownerReferences": [owner]} if number else {}
+            said = [{"type": "ReadyForProvisioning", "status": self.one("True", "False"), "message": "acme"}]
+            status = {
+                "podTemplateRef": {"name": f"{name}-chunk"},
+                "replicas": 3,
+                "readyReplicas": 2,
+                "provisioningStrategy": "buffer.x-k8s.io/active-capacity",
+                "conditions": said,
+            }
+            body = {"metadata": {"labels": {"app": "acme"}}, "spec": spec}
+            yield {"kind": "PodTemplate", "metadata": self.meta(f"{name}-chunk", space), "template": body}
+            template = {"podTemplateRef": {"name": "acme"}}
+            yield {
+                "kind": "CapacityBuffer",
+                "metadata": self.meta(name, space, **more),
+                "spec": template,
+                "status": status,
+            }
+        for name in ("acme-class", "acme-other"):
+            buffers = [{"limits": {"cpu": "8000m", "memory": "9Gi"}}]
+            yield {"kind": "ComputeClass", "metadata": {"name": name}, "spec": {"priorities": [], "buffers": buffers}}
 
     def notes(self) -> Object:
         found = self.dice.random()

@@ -133,6 +133,7 @@ def read_as_words(path: Path, names: dict[str, str]) -> Any:
         "workloads": reading.workloads,
         "storage": reading.storage,
         "autoscalers": reading.autoscalers,
+        "buffers": reading.buffers,
         "claimed": [key in reading.storage.claims for pod in pods for key in claim_keys(pod)],
         "now": now,
     }

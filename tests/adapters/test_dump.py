@@ -343,3 +343,31 @@ def _reads_or_says_why(path: Path) -> None:
         said = str(fault)
 
     assert not said or said.startswith(f"{path}: ")
+
+
+def chunk_of(name: str) -> dict[str, Any]:
+    spec = {"containers": [{"name": "main", "resources": {"requests": {"cpu": "1"}}}]}
+    return {"kind": "PodTemplate", "metadata": {"name": name, "namespace": "shop"}, "template": {"spec": spec}}
+
+
+def capacity_buffer(name: str) -> dict[str, Any]:
+    status = {"podTemplateRef": {"name": "chunk"}, "replicas": 2}
+    return {"kind": "CapacityBuffer", "metadata": {"name": name, "namespace": "shop"}, "status": status}
+
+
+@pytest.mark.parametrize(
+    ("chunks", "unread", "items"),
+    [
+        pytest.param(0, (), [], id="without any nothing is said"),
+        pytest.param(2, (), [capacity_buffer("web"), chunk_of("chunk")], id="with their templates"),
+        pytest.param(2, (), [chunk_of("chunk"), capacity_buffer("web"), capacity_buffer("web")], id="each once"),
+        pytest.param(0, ("podtemplates",), [capacity_buffer("web")], id="without templates, which is told"),
+    ],
+)
+def test_capacity_buffers_of_a_dump_hold_their_chunks(
+    chunks: int, unread: tuple[str, ...], items: list[Any], tmp_path: Path
+) -> None:
+    path = tmp_path / "dump.json"
+    path.write_text(json.dumps({"kind": "List", "items": [{"kind": "Node", **api_node()}, *items]}))
+    reading, _ = read_dump([path])
+    assert (len(reading.buffers.chunks), reading.buffers.unread) == (chunks, unread)

@@ -144,7 +144,7 @@ def test_what_the_autoscaler_has_made_of_a_compute_class_is_not_counted_twice(
     api: Script, cluster: KubernetesCluster
 ) -> None:
     made = buffer("ccc-buffer-web-1", namespace="gke-managed-ccc")
-    made["metadata"]["labels"] = {"cloud.google.com/compute-class": "web"}
+    made["metadata"]["ownerReferences"] = [{"kind": "ComputeClass", "name": "web", "uid": "uid-class"}]
     says(api, made, classes=(CLASS,), templates=listed(template(namespace="gke-managed-ccc")))
     assert [each.key for each in cluster.buffers().held] == ["gke-managed-ccc/ccc-buffer-web-1"]
 

@@ -4,7 +4,7 @@ A cluster without such kinds is asked for their API groups alone. A list that th
 left out; any other failure is the caller's. Must not know what the objects mean: that is `buffer_objects`.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
@@ -13,7 +13,7 @@ import msgspec
 from shared.adapters.kubernetes import buffer_objects, buffer_wire, wire
 from shared.adapters.kubernetes.client import Call, KubernetesClient, readable
 from shared.adapters.kubernetes.discovery import path_of
-from shared.core.cluster.buffers import NO_BUFFERS, Buffers, sorted_buffers
+from shared.core.cluster.buffers import KIND, NO_BUFFERS, Buffers, sorted_buffers
 from shared.errors import Forbidden
 
 T = TypeVar("T")
@@ -28,6 +28,17 @@ _templates: Final = msgspec.json.Decoder(wire.Page[buffer_wire.PodTemplate])
 _classes: Final = msgspec.json.Decoder(wire.Page[buffer_wire.ComputeClass])
 
 
+KINDS: Final[Mapping[str, str]] = {
+    KIND: f"{BUFFERS}.{BUFFER_GROUP}",
+    "PodTemplate": TEMPLATES,
+    buffer_objects.COMPUTE_CLASS: f"{CLASSES}.{CLASS_GROUP}",
+}
+"""By kind: its name as `kubectl api-resources -o name` prints it."""
+_one_buffer: Final = msgspec.json.Decoder(buffer_wire.Buffer)
+_one_template: Final = msgspec.json.Decoder(buffer_wire.PodTemplate)
+_one_class: Final = msgspec.json.Decoder(buffer_wire.ComputeClass)
+
+
 @dataclass
 class BufferRows:
     """What the lists held, by `namespace/name`, and which could not be read."""
@@ -36,6 +47,28 @@ class BufferRows:
     templates: dict[str, buffer_wire.TemplateBody] = field(default_factory=dict)
     classes: dict[str, buffer_wire.ComputeClass] = field(default_factory=dict)
     unread: list[str] = field(default_factory=list)
+
+    def add_buffer(self, raw: bytes | msgspec.Raw) -> None:
+        """Add one item of a dump, as the next two do. Raises msgspec.ValidationError."""
+        self.buffers = {**by_key(iter((_one_buffer.decode(raw),))), **self.buffers}
+
+    def add_template(self, raw: bytes | msgspec.Raw) -> None:
+        self.templates = {**by_template(iter((_one_template.decode(raw),))), **self.templates}
+
+    def add_class(self, raw: bytes | msgspec.Raw) -> None:
+        self.classes = {**by_key(iter((_one_class.decode(raw),))), **self.classes}
+
+    def merge(self, other: "BufferRows") -> None:
+        """Add what was printed elsewhere of the same cluster; what is known already stays."""
+        self.buffers = {**other.buffers, **self.buffers}
+        self.templates = {**other.templates, **self.templates}
+        self.classes = {**other.classes, **self.classes}
+
+    def read_dumped(self) -> Buffers:
+        """The same of a dump, in which a list that is needed may have been left out."""
+        used = [buffer_objects.template_of(each) for each in self.buffers.values() if buffer_objects.replicas_of(each)]
+        self.unread = [TEMPLATES] if any(name and name not in self.templates for name in used) else []
+        return self.read()
 
     def read(self) -> Buffers:
         """Raises BadInput where a template cannot be read."""

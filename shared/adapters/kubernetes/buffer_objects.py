@@ -26,7 +26,7 @@ CLASS_NAMESPACE: Final = "gke-managed-ccc"
 """Where GKE's controller puts the objects of ComputeClasses."""
 CLASS_CHUNK: Final = Resources.parse({"cpu": "2", "memory": "2Gi"})
 """What that controller lets each chunk of a ComputeClass's buffer ask for."""
-_COMPUTE_CLASS: Final = "cloud.google.com/compute-class"
+COMPUTE_CLASS: Final = "ComputeClass"
 _READY: Final = "ReadyForProvisioning"
 _spec: Final = RawPart("template.spec", wire.PodSpec)
 _containers: Final = RawPart("template.spec", buffer_wire.TemplateContainers)
@@ -106,8 +106,8 @@ def _requests(given: buffer_wire.Amounts | None) -> wire.Requests | None:
 
 def _class_of(given: buffer_wire.Buffer) -> str:
     """Return the ComputeClass of which the autoscaler has made the object; empty of people's own."""
-    meta = given.metadata
-    return (meta.labels or {}).get(_COMPUTE_CLASS, "") if meta.namespace == CLASS_NAMESPACE else ""
+    owners = given.metadata.owner_references or ()
+    return next((each.name for each in owners if each.kind == COMPUTE_CLASS), "")
 
 
 def _of_class(given: buffer_wire.ComputeClass) -> Iterator[CapacityBuffer]:
@@ -130,7 +130,7 @@ def _class_chunk(name: str) -> PodClass:
         namespace=CLASS_NAMESPACE,
         owner=chunk_owner(name),
         requests=CLASS_CHUNK,
-        node_selector={_COMPUTE_CLASS: name},
+        node_selector={names.COMPUTE_CLASS_LABEL: name},
         node_terms=(NodeTerm((not_waiting,)),),
         tolerations=(Toleration(operator="Exists"),),
     )

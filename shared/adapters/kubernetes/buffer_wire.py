@@ -6,6 +6,10 @@ from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.wire import Partial
 
 
+class BufferMeta(wire.Meta, frozen=True):
+    owner_references: list[wire.OwnerReference] | None = None
+
+
 class Reference(Partial, frozen=True):
     name: str = ""
 
@@ -25,7 +29,7 @@ class BufferStatus(Partial, frozen=True):
 class Buffer(Partial, frozen=True):
     """A CapacityBuffer of v1beta1, or of v1alpha1, which has fewer fields."""
 
-    metadata: wire.Meta
+    metadata: BufferMeta
     spec: BufferSpec = BufferSpec()
     status: BufferStatus = BufferStatus()
 

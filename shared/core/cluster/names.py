@@ -63,6 +63,8 @@ GOING_TAINTS: Final = (
 )
 """A node with one of these is already on its way out (cluster-autoscaler; GKE's defrag; spot preemption)."""
 
+COMPUTE_CLASS_LABEL: Final = "cloud.google.com/compute-class"
+"""On nodes: the ComputeClass that they were made for."""
 STANDBY_NODE: Final = "buffer.gke.io/standby-capacity-node"
 """Label and PreferNoSchedule taint of a node that stands by for a capacity buffer, running or suspended; both are gone
 once it is used (cluster-autoscaler's GKE build, pkg/csn)."""

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from shared.adapters.kubernetes.anonymize import selectors, storage
 from shared.adapters.kubernetes.anonymize.metadata import amounts, condition, metadata, owner
-from shared.adapters.kubernetes.anonymize.pods import pod, template
+from shared.adapters.kubernetes.anonymize.pods import pod, pod_template, template
 from shared.adapters.kubernetes.anonymize.pseudonyms import Namer
 from shared.adapters.kubernetes.anonymize.selectors import Object, each_of, picked
 from shared.core.cluster.vertical_autoscaler import ANY_CONTAINER
@@ -115,6 +115,33 @@ def _boosted(given: Mapping[str, Any]) -> Object:
     return {"startupBoost": {"cpu": picked(boost, "type", "factor", "quantity")}} if boost is not None else {}
 
 
+def capacity_buffer(namer: Namer, given: Mapping[str, Any]) -> Object:
+    status = given.get("status") or {}
+    found = picked(status, "replicas", "readyReplicas", "provisioningStrategy")
+    if status.get("podTemplateRef") is not None:
+        found["podTemplateRef"] = {"name": namer.name("template", status["podTemplateRef"].get("name", ""))}
+    found["conditions"] = each_of(status.get("conditions"), condition)
+    return {
+        "metadata": metadata(namer, given.get("metadata") or {}, "buffer"),
+        "spec": picked(given.get("spec") or {}, "provisioningStrategy"),
+        "status": found,
+    }
+
+
+def compute_class(namer: Namer, given: Mapping[str, Any]) -> Object:
+    """Return a ComputeClass with its buffers, and nothing else."""
+    rows = (given.get("spec") or {}).get("buffers")
+    return {
+        "metadata": metadata(namer, given.get("metadata") or {}, "workload"),
+        "spec": {"buffers": each_of(rows, lambda row: _class_buffer(namer, row))},
+    }
+
+
+def _class_buffer(namer: Namer, given: Mapping[str, Any]) -> Object:
+    found = picked(given, "provisioningStrategy")
+    return found | ({"limits": amounts(namer, given["limits"])} if given.get("limits") is not None else {})
+
+
 KINDS: Final[Mapping[str, Callable[[Namer, Mapping[str, Any]], Object]]] = {
     "Node": node,
     "Pod": pod,
@@ -124,6 +151,9 @@ KINDS: Final[Mapping[str, Callable[[Namer, Mapping[str, Any]], Object]]] = {
     "Deployment": controller,
     "StatefulSet": controller,
     "VerticalPodAutoscaler": vertical_autoscaler,
+    "CapacityBuffer": capacity_buffer,
+    "PodTemplate": pod_template,
+    "ComputeClass": compute_class,
     "PersistentVolumeClaim": storage.claim,
     "PersistentVolume": storage.volume,
     "StorageClass": storage.storage_class,

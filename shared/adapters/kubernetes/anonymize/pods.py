@@ -103,6 +103,21 @@ def _status(namer: Namer, given: Mapping[str, Any]) -> Object:
     return found
 
 
+def pod_template(namer: Namer, given: Mapping[str, Any]) -> Object:
+    """Return a PodTemplate: pods that nobody has made, with limits where requests may be silent."""
+    body = given.get("template") or {}
+    spec = body.get("spec") or {}
+    found = _spec(namer, spec, "")
+    for name in ("containers", "initContainers"):
+        for row, own in zip(found[name], spec.get(name) or (), strict=True):
+            row.update(_amounts(namer, own))
+    meta = metadata(namer, body.get("metadata") or {}, "pod")
+    return {
+        "metadata": metadata(namer, given.get("metadata") or {}, "template"),
+        "template": {"metadata": meta, "spec": found},
+    }
+
+
 def template(namer: Namer, given: Mapping[str, Any]) -> Object:
     """Return a controller's pod template with what its pods ask for, and nothing else."""
     spec = given.get("spec") or {}

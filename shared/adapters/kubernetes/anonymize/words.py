@@ -12,6 +12,7 @@ from shared.core.cluster import names
 NAMED_VALUES: Final[Mapping[str, str]] = {
     names.POOL_LABEL: "pool",
     names.HOSTNAME_LABEL: "node",
+    names.COMPUTE_CLASS_LABEL: "workload",
     "kubernetes.io/metadata.name": "namespace",
 }
 """Labels whose value is the name of something."""
@@ -62,6 +63,7 @@ _RESOURCES: Final = frozenset({
 _RESOURCE_PREFIXES: Final = ("hugepages-", "attachable-volumes-")
 _KINDS: Final = frozenset({
     "ReplicaSet", "Deployment", "StatefulSet", "DaemonSet", "Job", "CronJob", "ReplicationController", "Node", "Pod",
+    "ComputeClass",
 })  # fmt: skip
 _DRIVERS: Final = (".gke.io", ".aws.com", ".azure.com", ".k8s.io", ".openstack.org", ".vmware.com", ".portworx.com")
 _REASONS: Final = frozenset({
@@ -72,7 +74,7 @@ _REASONS: Final = frozenset({
 
 _SWITCH: Final = re.compile(r"|true|false|never|on-completion|-?\d{1,20}|([0-9.]+(ns|us|µs|μs|ms|s|m|h))+")
 _CONDITIONS: Final = frozenset({
-    "Ready", "PodScheduled", "PodResizePending", "Progressing", "Available",
+    "Ready", "ReadyForProvisioning", "PodScheduled", "PodResizePending", "Progressing", "Available",
     *names.LIFECYCLE_CONDITIONS, names.SUSPENDED_CONDITION,
 })  # fmt: skip
 

@@ -13,9 +13,12 @@ from typing import Any, Final
 import msgspec
 
 from shared.adapters.kubernetes import storage_lists, translate, vertical_autoscalers, wire
+from shared.adapters.kubernetes.buffer_lists import BufferRows
+from shared.adapters.kubernetes.buffer_objects import COMPUTE_CLASS
 from shared.adapters.kubernetes.dump.homes import Home, NodePlace, cloud_of, home_of
 from shared.adapters.kubernetes.fold import PodFolder
 from shared.adapters.kubernetes.workloads import workloads
+from shared.core.cluster.buffers import KIND
 from shared.core.cluster.disruption_budget import PodDisruptionBudget
 from shared.core.cluster.names import KUBE_SYSTEM
 from shared.core.cluster.node import Node
@@ -95,6 +98,7 @@ class DumpContents:
         self.kube_system: set[str] = set()
         self._folder = folder or PodFolder()
         self._storage = storage_lists.StorageRows()
+        self._buffers = BufferRows()
         self.readers: Mapping[str, Callable[[Bytes], None]] = {
             "Node": self._node,
             "Pod": self._pod,
@@ -104,6 +108,9 @@ class DumpContents:
             "Deployment": self._controller(self.deployments),
             "StatefulSet": self._controller(self.stateful_sets),
             vertical_autoscalers.KIND: self._autoscaler,
+            KIND: self._buffers.add_buffer,
+            "PodTemplate": self._buffers.add_template,
+            COMPUTE_CLASS: self._buffers.add_class,
             **{each.kind: partial(each.add, self._storage.rows[each.resource]) for each in storage_lists.ALL},
         }
 
@@ -130,6 +137,7 @@ class DumpContents:
             for name, row in theirs.items():
                 mine.setdefault(name, row)
         self._storage.merge(other._storage)  # noqa: SLF001 - same
+        self._buffers.merge(other._buffers)  # noqa: SLF001 - same
         self.kinds, self.ignored = self.kinds + other.kinds, self.ignored + other.ignored
         self.homes |= other.homes
         self.clouds |= other.clouds
@@ -151,6 +159,7 @@ class DumpContents:
             found,
             self._read_storage(pods),
             VerticalAutoscalers(tuple(self.autoscalers.values())),
+            self._buffers.read_dumped(),
         )
 
     def _read_storage(self, pods: Iterable[Pod]) -> Storage:
