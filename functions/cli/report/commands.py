@@ -19,6 +19,8 @@ from functions.cli.options import (
     ReportOutput,
 )
 
+_DAYS = "The days to come"
+
 
 def report(  # noqa: PLR0913 - each is something that a person may type
     *,
@@ -38,6 +40,24 @@ def report(  # noqa: PLR0913 - each is something that a person may type
         ),
     ] = ReportOutput.HTML,
     assume_marked: AssumeMarked = False,
+    days: Annotated[
+        int | None,
+        typer.Option(
+            "--days", metavar="N", min=1, max=31, rich_help_panel=_DAYS, help="Also play so many days; 7 is a week."
+        ),
+    ] = None,
+    compare: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--compare", metavar="FILE", rich_help_panel=_DAYS, help="Play them under this policy, too; repeatable."
+        ),
+    ] = None,
+    demand: Annotated[
+        Path | None,
+        typer.Option(
+            "--demand", metavar="FILE", rich_help_panel=_DAYS, help="What is wanted when, as ebb simulate reads it."
+        ),
+    ] = None,
     prices: PriceTable = None,
     discount: Discounts = None,
     currency: Currency = "",
@@ -50,11 +70,12 @@ def report(  # noqa: PLR0913 - each is something that a person may type
     Examples:
       ebb report --dump cluster.json --out report.html
       ebb report --dump cluster.json --policy policy.yaml --discount 28%
+      ebb report --dump cluster.json --policy policy.yaml --days 7
       ebb report --context prod -o json > report.json
     """
     from functions.cli.pricing import PriceOptions
-    from functions.cli.report.compute import write_report
+    from functions.cli.report.compute import ReportRequest, write_report
 
     money = PriceOptions(prices, tuple(discount or ()), currency)
     sources = Sources(tuple(dump or ()), kubeconfig, context, policy, at, money)
-    write_report(sources, out, output, assume_marked=assume_marked)
+    write_report(ReportRequest(sources, out, output, assume_marked, days, tuple(compare or ()), demand))

@@ -1,6 +1,7 @@
 """`ebb report`: gather, plan as `ebb plan` does, write the page or print its data. Must not decide anything."""
 
 import json
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -11,24 +12,45 @@ from functions.cli.options import ReportOutput
 from functions.cli.plan.compute import PlanOptions, timed_view
 from functions.cli.plan.ladder_rows import DEFAULTS, POLICY
 from functions.cli.report.document import document
+from functions.cli.report.extra import ExtraSection
 from functions.cli.report.material import Material
 from functions.cli.report.page import page
+from functions.cli.report.simulated import section
 from functions.cli.terminal import print_sentence
 from shared.errors import BadInput
 
 PAGE: Final = Path("ebb-report.html")
 STDOUT: Final = Path("-")
+WEEKEND: Final = 30
+BOOT: Final = "90s"
+"""As `ebb simulate` takes them where nobody says otherwise."""
 
 
-def write_report(sources: Sources, out: Path | None, output: ReportOutput, *, assume_marked: bool) -> None:
+@dataclass(frozen=True, slots=True)
+class ReportRequest:
+    """What a person asked for; `days` None plays none."""
+
+    sources: Sources
+    out: Path | None
+    output: ReportOutput
+    assume_marked: bool = False
+    days: int | None = None
+    compared: tuple[Path, ...] = ()
+    demand: Path | None = None
+
+
+def write_report(asked: ReportRequest) -> None:
     """Write the page or its data, and say where it is; data is printed where no file was named.
 
     Raises:
-        BadInput: as `gather`, or the page cannot be written.
+        BadInput: as `gather`, an option has nothing to say, or the page cannot be written.
     """
-    material = material_of(gather(sources), POLICY if sources.policy else DEFAULTS, assume_marked=assume_marked)
-    as_json = output is ReportOutput.JSON
-    told = document(material)
+    if asked.days is None and (asked.compared or asked.demand):
+        raise BadInput(f"{'--compare' if asked.compared else '--demand'}: say with --days how many days are played.")
+    inputs = gather(asked.sources)
+    material = material_of(inputs, POLICY if asked.sources.policy else DEFAULTS, assume_marked=asked.assume_marked)
+    told = document(material, _extras(asked, inputs))
+    as_json, out = asked.output is ReportOutput.JSON, asked.out
     text = f"{json.dumps(told, indent=2, ensure_ascii=False)}\n" if as_json else page(told)
     file = out or (STDOUT if as_json else PAGE)
     if file == STDOUT:
@@ -37,6 +59,18 @@ def write_report(sources: Sources, out: Path | None, output: ReportOutput, *, as
     _write(file, text)
     print_sentence(material.view.summary)
     print_sentence(f"{file}: {len(text.encode()) // 1024 + 1:,} KiB, with the names of nodes and pods in it.")
+
+
+def _extras(asked: ReportRequest, inputs: Inputs) -> tuple[ExtraSection, ...]:
+    if asked.days is None:
+        return ()
+    from functions.cli.simulate.compute import AS_IF, SimulateRequest, played_days
+
+    own = (asked.sources.policy,) if asked.sources.policy else ()
+    wanted = SimulateRequest(
+        asked.sources, (*own, *asked.compared), asked.days, None, 0, asked.demand, None, WEEKEND, "UTC", BOOT, None
+    )
+    return (section(played_days(wanted, replace(inputs, notes=(AS_IF,)))),)
 
 
 def material_of(inputs: Inputs, whose: str, *, assume_marked: bool = False) -> Material:

@@ -63,7 +63,7 @@ def show_days(asked: SimulateRequest, output: SimulateOutput) -> None:
     Raises:
         BadInput: an option or a file cannot be used, or the dump does not hold the whole cluster.
     """
-    view = _view(asked)
+    view = played_days(asked, _inputs(asked))
     if asked.picture is not None:
         _draw(asked.picture, view)
     if output is SimulateOutput.JSON:
@@ -83,10 +83,16 @@ def _draw(path: Path, view: DaysView) -> None:
         raise BadInput(f"--picture: {path}: cannot be written ({error.strerror}).") from error
 
 
-def _view(asked: SimulateRequest) -> DaysView:
+def played_days(asked: SimulateRequest, inputs: Inputs) -> DaysView:
+    """Play the days of what was gathered.
+
+    Raises:
+        BadInput: an option or a file cannot be used, or not all of the cluster is known.
+    """
+    if inputs.partial:
+        raise BadInput(PARTIAL.format(why=inputs.partial))
     delays = Delays(boot=duration("--boot", asked.boot))
     policies = {str(path): read_policy(path) for path in asked.policies} or {DEFAULTS: EVERY_POOL}
-    inputs = _inputs(asked)
     lasts = timedelta(days=asked.days)
     hours = Hours(asked.demand, asked.night, asked.weekend, asked.time_zone, asked.sources.dumps)
     demand, about = demand_of(hours, inputs.snapshot, lasts)
@@ -106,8 +112,6 @@ def _inputs(asked: SimulateRequest) -> Inputs:
         notes = (f"The cluster is made up: {NAME} of seed {asked.seed}.", *basis(snapshot, prices))
         return Inputs(snapshot, EVERY_POOL, prices, notes)
     inputs = gather(asked.sources)
-    if inputs.partial:
-        raise BadInput(PARTIAL.format(why=inputs.partial))
     silent = {NO_MARKS} | ({NO_POLICY} if asked.policies else set())
     return replace(inputs, notes=(AS_IF, *(note for note in inputs.notes if note not in silent)))
 

@@ -19,7 +19,8 @@ def test_every_key_is_told_and_no_other(tmp_path: Path) -> None:
 
 def test_every_section_is_told_in_its_order() -> None:
     titles = re.findall(r"<h2>(.*)</h2>", asset("report.html"))
-    assert [cells[0] for cells in rows(TEXT, "| section | what it shows |")] == titles
+    told = [cells[0] for cells in rows(TEXT, "| section | what it shows |")]
+    assert [title for title in told if title != "Simulated days to come"] == titles
 
 
 def test_the_pictures_are_there_and_small() -> None:
@@ -27,5 +28,5 @@ def test_the_pictures_are_there_and_small() -> None:
         text = (DOCS / page).read_text(encoding="utf-8")
         own = [name for name, picture in PICTURES.items() if picture.shown_in == page]
         assert re.findall(r"\]\(pictures/([\w.-]+)\)", text) == own
-    assert sorted(path.name for path in FOLDER.iterdir()) == sorted(PICTURES)
+    assert sorted(path.name for path in FOLDER.glob("*.png")) == sorted(PICTURES)
     assert [path.name for path in FOLDER.iterdir() if path.stat().st_size > MOST_BYTES] == []
