@@ -28,9 +28,18 @@ PLAIN: Final = {
     "╰": "+",
     "╯": "+",
     **dict.fromkeys("█▉▊▋▌", "#"),
-    **dict.fromkeys("▍▎▏", "."),
+    **dict.fromkeys("▄▅▆▇", "#"),
+    **dict.fromkeys("▍▎▏▁▂▃", "."),
+    "€": "EUR ",
+    "£": "GBP ",
+    "¥": "Y ",
+    "₹": "INR ",
+    "₩": "KRW ",
+    "₽": "RUB ",
+    "₺": "TRY ",
+    "₴": "UAH ",
 }
-"""What stands for a character; a bar's parts count as full from its half on."""
+"""What stands for a character; a bar's parts count as full from its half on, and money is named by its code."""
 _HANDLER: Final = "ebb.plain"
 _UNKNOWN: Final = "?"
 

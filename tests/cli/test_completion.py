@@ -38,6 +38,8 @@ def test_a_shell_gets_its_script(shell: str) -> None:
         pytest.param("windows", "ebb policy w", id="a command of a group"),
         pytest.param("--anonymize", "ebb dump --an", id="an option"),
         pytest.param("markdown", "ebb plan --output m", id="the value of an option"),
+        pytest.param("saved", "ebb fleet --sort s", id="what a fleet is sorted by"),
+        pytest.param("markdown", "ebb policy diff --output m", id="how a change of policy is printed"),
     ],
 )
 def test_what_is_begun_is_completed(expected: str, typed: str) -> None:
