@@ -109,3 +109,14 @@ def test_the_state_is_read_and_a_profile_finds_it(tmp_path: Path) -> None:
     told = ebb("history", "--cluster", "prod", "-o", "json", XDG_CONFIG_HOME=str(tmp_path))
     assert told.returncode == 0, told.stderr
     assert json.loads(told.stdout)["outcomes"] == {"removed": 1}
+
+
+@pytest.mark.parametrize("width", [80, 120, 160])
+def test_no_name_is_broken_by_whoever_asked(width: int) -> None:
+    names = [f"gke-production-ew4-highmem-pool-europe-1a2b3c4d-x1y{at}" for at in range(2)]
+    who = "serviceaccount:platform-team@example.iam.gserviceaccount.com"
+    drains = (_past(name, order=order(name, order_id=name, requested_by=who), why="deadline") for name in names)
+    lines = _shown(_history(*drains), width).splitlines()
+    assert sum(line.rstrip().endswith(("…x1y0", names[0])) or f"{names[0]} " in line for line in lines) == 1
+    assert max(map(len, lines)) <= width
+    assert len(lines) <= 14
