@@ -64,13 +64,13 @@ class Drains:
         self._orders += 1
         claim = self._claim_of(node, order)
         moving = dict(counts.moved_pods.get(node.uid, {}))
-        self.state = grant(self.state, node.uid, claim, longest_rate(self._policy), moving)
+        self._write(grant(self.state, node.uid, claim, longest_rate(self._policy), moving))
         self._begin(node, claim)
 
     def give_back(self, name: str, why: Halt) -> None:
         """End a drain: the node is open again, and left alone for a while where the node was the reason."""
         drain = self.under_way.pop(name)
-        self.state = settle(self.state, drain.uid, why, self._world.now)
+        self._write(settle(self.state, drain.uid, why, self._world.now))
         self._world.measures.given_back[why.value] += 1
         if name in self._world.nodes:
             self._world.change_node(as_given_back(self._world.nodes[name]))
@@ -78,7 +78,11 @@ class Drains:
     def settle_removed(self) -> None:
         """End the claims of nodes that are gone."""
         for name in [name for name in self.under_way if name not in self._world.nodes]:
-            self.state = settle(self.state, self.under_way.pop(name).uid, None, self._world.now)
+            self._write(settle(self.state, self.under_way.pop(name).uid, None, self._world.now))
+
+    def _write(self, after: ClusterState) -> None:
+        self._world.onlooker.remembered(self._world, self.state, after)
+        self.state = after
 
     def _claim_of(self, node: Node, order: PlannedOrder) -> Claim:
         snapshot = self._world.picture

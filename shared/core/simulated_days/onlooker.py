@@ -1,11 +1,13 @@
-"""What an onlooker may write down of a simulated cluster: every eviction with what stood at that moment.
+"""What an onlooker may write down of a simulated cluster: every change of a node, a pod or Ebb's document.
 
 The default writes nothing; tests write what the oracle of the fault suites reads. Must not change the world.
 """
 
 from typing import TYPE_CHECKING, Final, Protocol
 
+from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
+from shared.core.records.state import ClusterState
 from shared.core.simulated_days.measures import Actor
 
 if TYPE_CHECKING:
@@ -13,19 +15,28 @@ if TYPE_CHECKING:
 
 
 class Onlooker(Protocol):
-    """Is told of what happens, before it has happened."""
+    """Is told of each change with what stood before and after; None where there was or is nothing."""
 
-    def evicted(self, world: "World", pod: Pod, by: Actor) -> None: ...
+    def node(self, world: "World", before: Node | None, after: Node | None) -> None: ...
 
-    def stepped(self, world: "World") -> None: ...
+    def pod(self, world: "World", before: Pod | None, after: Pod | None) -> None: ...
+
+    def evicted(self, world: "World", pod: Pod, by: Actor) -> None:
+        """An eviction is granted, and nothing has changed yet."""
+
+    def remembered(self, world: "World", before: ClusterState, after: ClusterState) -> None: ...
 
 
 class _Nobody:
-    def evicted(self, world: "World", pod: Pod, by: Actor) -> None:
-        """Forget it."""
+    """Looks away."""
 
-    def stepped(self, world: "World") -> None:
-        """Forget it."""
+    def node(self, world: "World", before: Node | None, after: Node | None) -> None: ...
+
+    def pod(self, world: "World", before: Pod | None, after: Pod | None) -> None: ...
+
+    def evicted(self, world: "World", pod: Pod, by: Actor) -> None: ...
+
+    def remembered(self, world: "World", before: ClusterState, after: ClusterState) -> None: ...
 
 
 NO_ONLOOKER: Final = _Nobody()

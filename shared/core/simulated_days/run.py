@@ -56,7 +56,6 @@ def simulate(days: Days, policy: Policy | None = None, onlooker: Onlooker = NO_O
         scheduler.step()
         autoscaler.watch()
         world.sample()
-        onlooker.stepped(world)
     world.now = days.ends
     waits = world.pending.items()
     world.measures.waits += [PodWait(since, days.ends - since, key in world.times_moved) for key, since in waits]

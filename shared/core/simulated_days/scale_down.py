@@ -13,6 +13,7 @@ from shared.core.cluster.selectors import Taint
 from shared.core.forecast.autoscaler import Looked, is_eligible, look, profile_of
 from shared.core.forecast.later import with_announcement
 from shared.core.policy import Policy
+from shared.core.records.claims import autoscaler_delay
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
 from shared.core.simulated_days.measures import Actor
@@ -68,7 +69,7 @@ class ScaleDown:
 
     def due_at(self) -> datetime | None:
         """When there is something to do although nothing has changed."""
-        ripe = [max(since + self._profile.unneeded, self._not_before) for since in self._since.values()]
+        ripe = [max(since + self._waits(name), self._not_before) for name, since in self._since.items()]
         parked = [until for until, seen in self._parked.values() if seen != self._world.revision]
         waits = self._drains() > 0
         return min([*(ripe if not waits else []), *parked], default=None)
@@ -76,8 +77,12 @@ class ScaleDown:
     def _ripe(self) -> list[str]:
         if self._world.now < self._not_before:
             return []
-        latest = self._world.now - self._profile.unneeded
-        return [name for name, since in self._since.items() if since <= latest]
+        return [name for name, since in self._since.items() if since + self._waits(name) <= self._world.now]
+
+    def _waits(self, name: str) -> timedelta:
+        """How long a node must have been unneeded: what its pool says, else the profile."""
+        node = self._world.nodes[name]
+        return autoscaler_delay(node, self._world.picture.pools.get(node.pool)) or self._profile.unneeded
 
     def _moves_pods(self, name: str) -> bool:
         return any(True for _ in movers(self._world.on[name].values()))

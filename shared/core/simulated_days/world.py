@@ -91,6 +91,7 @@ class World:
 
     def change_node(self, node: Node, *, detail: bool = False) -> None:
         """Write a node's new state; a `detail` is what whoever looks for room need not look at again."""
+        self.onlooker.node(self, self.nodes[node.name], node)
         self.nodes[node.name] = node
         self._changed(node.name, detail=detail)
 
@@ -100,6 +101,7 @@ class World:
         self._cost -= self.prices.of(node).per_hour
         for pod in list(self.on.pop(name).values()):
             self.remove(pod)
+        self.onlooker.node(self, node, None)
         self.measures.removed.append((self.now, node.pool))
         self._changed(name, detail=True)
 
@@ -155,6 +157,7 @@ class World:
             return
         self._count(pod, -1)
         ending = structs.replace(pod, deleting=self.now + self._takes_to_end(pod))
+        self.onlooker.pod(self, pod, ending)
         self.pods[pod.key] = self.on[pod.node][pod.key] = ending
         self.by_controller.get(pod.spec.workload, {}).pop(pod.key, None)
         self.agenda.note(self.now + self._takes_to_end(pod), lambda: self.remove(ending))
@@ -165,6 +168,7 @@ class World:
         known = self.pods.pop(pod.key, None)
         if known is None:
             return
+        self.onlooker.pod(self, known, None)
         if known.deleting is None:
             self._count(known, -1)
             self.by_controller.get(known.spec.workload, {}).pop(known.key, None)
@@ -249,11 +253,13 @@ class World:
     # how it is kept
 
     def _add(self, node: Node) -> None:
+        self.onlooker.node(self, None, node)
         self.nodes[node.name] = node
         self.on[node.name] = {}
         self._cost += self.prices.of(node).per_hour
 
     def _put(self, pod: Pod) -> None:
+        self.onlooker.pod(self, None, pod)
         self.pods[pod.key] = pod
         if pod.node in self.on:
             self.on[pod.node][pod.key] = pod
@@ -266,6 +272,7 @@ class World:
             self.agenda.note(max(pod.deleting, self.now), lambda: self.remove(pod))
 
     def _replace(self, pod: Pod) -> None:
+        self.onlooker.pod(self, self.pods[pod.key], pod)
         self.pods[pod.key] = pod
         if pod.node:
             self.on[pod.node][pod.key] = pod
