@@ -13,7 +13,7 @@ from tests.faults.people import drawn as drawn_acts
 from tests.faults.provider import BEGINNINGS
 from tests.faults.returning_worlds import returning_settings
 from tests.faults.rich_worlds import drawn_rich, rich_settings
-from tests.faults.worlds import Setting, settings
+from tests.faults.worlds import Setting, settings, with_buffers
 from tests.faults.worlds import drawn as drawn_world
 
 WAITS = (0.0, 0.0, 3.0, 12.0, 35.0, 70.0, 200.0)
@@ -85,7 +85,8 @@ def history_named(name: str) -> History:
     if family in RICH:
         return mixture(int(rest), people=RICH[family], rich=True)
     world, _, number = rest.rpartition(":")
-    setting = {each.name: each for each in (*settings(), *rich_settings(), *returning_settings())}[world]
+    worlds = (*settings(), *rich_settings(), *returning_settings(), *with_buffers())
+    setting = {each.name: each for each in worlds}[world]
     return next(
         islice(
             provider_actions(setting) if family == PROVIDER_ACTION else each_call(family, setting), int(number), None

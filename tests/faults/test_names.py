@@ -10,7 +10,7 @@ from tests.faults.catalog import each_call, history_named, mixture, provider_act
 from tests.faults.history import History
 from tests.faults.mutants import MUTANTS, histories, no_watchdog
 from tests.faults.running import describe_failure
-from tests.faults.worlds import settings
+from tests.faults.worlds import settings, with_buffers
 
 
 def output(*command: str, **environment: str) -> tuple[int, str]:
@@ -32,6 +32,7 @@ def output(*command: str, **environment: str) -> tuple[int, str]:
         pytest.param(mixture(7, people=False), id="a mixture"),
         pytest.param(mixture(7, people=True), id="a mixture with people"),
         pytest.param([*each_call("pause", settings()[1])][12], id="a pause"),
+        pytest.param([*each_call("kill", with_buffers()[0])][7], id="a world with buffers"),
         pytest.param([*provider_actions(settings()[2])][3], id="an action of GKE"),
     ],
 )

@@ -10,8 +10,13 @@ from typing import Any
 import pytest
 
 from tests.real.control_plane import ControlPlane
-from tests.real.control_plane.definitions import VERTICAL_POD_AUTOSCALER
-from tests.real.control_plane.manifests import deployment, disruption_budget, nodes
+from tests.real.control_plane.definitions import (
+    CAPACITY_BUFFER,
+    COMPUTE_CLASS,
+    PROVISIONING_REQUEST,
+    VERTICAL_POD_AUTOSCALER,
+)
+from tests.real.control_plane.manifests import capacity_buffer, deployment, disruption_budget, nodes
 from tests.real.least_rights import least_rights
 from tests.real.waiting import until
 
@@ -76,6 +81,18 @@ def with_autoscalers(twenty_nodes: ControlPlane) -> ControlPlane:
     twenty_nodes.kubectl("apply", "-f", "-", stdin=json.dumps(VERTICAL_POD_AUTOSCALER))
     path = "/apis/autoscaling.k8s.io/v1/verticalpodautoscalers"
     until("a list of VerticalPodAutoscalers", lambda: twenty_nodes.api.request("GET", path).status == 200)
+    return twenty_nodes
+
+
+@pytest.fixture(scope="session")
+def with_buffers(twenty_nodes: ControlPlane) -> ControlPlane:
+    """The shared control plane, which knows capacity buffers from now on, and has one that no node has room for."""
+    for each in (PROVISIONING_REQUEST, CAPACITY_BUFFER, COMPUTE_CLASS):
+        twenty_nodes.kubectl("apply", "-f", "-", stdin=json.dumps(each))
+    lists = ("/apis/autoscaling.x-k8s.io/v1beta1/capacitybuffers", "/apis/cloud.google.com/v1/computeclasses")
+    until("both lists", lambda: all(twenty_nodes.api.request("GET", path).status == 200 for path in lists))
+    for manifest in capacity_buffer("nowhere", "default", replicas=1, node_selector={"no": "node"}):
+        twenty_nodes.kubectl("apply", "-f", "-", stdin=json.dumps(manifest))
     return twenty_nodes
 
 

@@ -16,6 +16,7 @@ import pytest
 from shared.adapters.kubernetes.access import from_kubeconfig
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
+from shared.core.cluster.buffers import Buffers
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.storage import Storage
@@ -52,8 +53,11 @@ def cluster_with(kubeconfig: Path) -> KubernetesCluster:
 
 
 @pytest.fixture(scope="module")
-def clusters(with_autoscalers: ControlPlane, kubeconfigs: Mapping[str, Path]) -> Mapping[str, KubernetesCluster]:
+def clusters(
+    with_autoscalers: ControlPlane, with_buffers: ControlPlane, kubeconfigs: Mapping[str, Path]
+) -> Mapping[str, KubernetesCluster]:
     found = {TARGETS[target]: cluster_with(config) for target, config in kubeconfigs.items()}
+    assert with_buffers is with_autoscalers
     return {**found, "admin": cluster_with(with_autoscalers.kubeconfig)}
 
 
@@ -107,6 +111,9 @@ CALLS: Mapping[str, Callable[[KubernetesCluster, Place], object]] = {
     "list storage.k8s.io volumeattachments": lambda cluster, _: cluster.storage(),
     "list storage.k8s.io csidrivers": lambda cluster, _: cluster.storage(),
     "list autoscaling.k8s.io verticalpodautoscalers": lambda cluster, _: cluster.read(),
+    "list autoscaling.x-k8s.io capacitybuffers": lambda cluster, _: cluster.buffers(),
+    "list cloud.google.com computeclasses": lambda cluster, _: cluster.buffers(),
+    "list  podtemplates": lambda cluster, _: cluster.buffers(),
     "get apps replicasets": lambda cluster, place: cluster.workloads_of([place.web.spec.workload]),
     "get apps deployments": lambda cluster, place: cluster.workloads_of([place.web.spec.workload]),
     "get apps statefulsets": lambda cluster, place: cluster.workloads_of([place.database.spec.workload]),
@@ -120,7 +127,7 @@ def refusal(right: Right, cluster: KubernetesCluster, place: Place) -> str:
         answer = CALLS[str(right)](cluster, place)
     except Terminal as refused:
         return str(refused)
-    if isinstance(answer, Storage):
+    if isinstance(answer, Storage | Buffers):
         named = f'cannot {right.verb} resource {right.resource} in API group "{right.group}"'
         return named if right.resource in answer.unread else ""
     if isinstance(answer, ClusterReading) and right.resource in answer.autoscalers.unread:

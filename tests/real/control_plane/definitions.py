@@ -22,4 +22,8 @@ def definition(kind: str, group: str, plural: str, version: str = "v1", scope: s
     }
 
 
+CAPACITY_BUFFER = definition("CapacityBuffer", "autoscaling.x-k8s.io", "capacitybuffers", "v1beta1")
+PROVISIONING_REQUEST = definition("ProvisioningRequest", "autoscaling.x-k8s.io", "provisioningrequests")
+"""Of the same group, in a version that buffers do not have."""
+COMPUTE_CLASS = definition("ComputeClass", "cloud.google.com", "computeclasses", scope="Cluster")
 VERTICAL_POD_AUTOSCALER = definition("VerticalPodAutoscaler", "autoscaling.k8s.io", "verticalpodautoscalers")

@@ -1,6 +1,7 @@
 """Nodes as GKE makes them, and the workloads and budgets that stand on them, as plain manifests."""
 
 import copy
+from collections.abc import Mapping
 from typing import Any
 
 Manifest = dict[str, Any]
@@ -9,6 +10,24 @@ _CPU_RESERVED = ((1, 0.06), (1, 0.01), (2, 0.005), (float("inf"), 0.0025))
 _MEMORY_RESERVED = ((4, 0.25), (4, 0.20), (8, 0.10), (112, 0.06), (float("inf"), 0.02))
 _EVICTION_THRESHOLD_MIB = 100
 PODS_PER_NODE = 110
+
+
+def capacity_buffer(name: str, namespace: str, *, replicas: int, node_selector: Mapping[str, str]) -> list[Manifest]:
+    """A capacity buffer as its controller leaves it, after the template of its chunks."""
+    meta = {"name": name, "namespace": namespace}
+    limits = {"resources": {"requests": {"cpu": "500m"}, "limits": {"cpu": "1", "memory": "1Gi"}}}
+    spec = {"containers": [{"name": "main", "image": "local/main", **limits}], "nodeSelector": dict(node_selector)}
+    status = {"podTemplateRef": {"name": name}, "replicas": replicas, "readyReplicas": 0}
+    return [
+        {"apiVersion": "v1", "kind": "PodTemplate", "metadata": meta, "template": {"metadata": {}, "spec": spec}},
+        {
+            "apiVersion": "autoscaling.x-k8s.io/v1beta1",
+            "kind": "CapacityBuffer",
+            "metadata": meta,
+            "spec": {"podTemplateRef": {"name": name}, "replicas": replicas},
+            "status": status,
+        },
+    ]
 
 
 def node(

@@ -1,0 +1,43 @@
+"""A real API server tells whether it knows capacity buffers; those that it has hold room."""
+
+import json
+
+import pytest
+
+from shared.adapters.kubernetes.access import from_kubeconfig
+from shared.adapters.kubernetes.access_reviews import AccessReviews
+from shared.adapters.kubernetes.client import KubernetesClient
+from shared.adapters.kubernetes.cluster import KubernetesCluster
+from shared.core.cluster.buffers import buffer_of
+from tests.builders import resources
+from tests.real.conftest import Corner
+from tests.real.control_plane import ControlPlane
+from tests.real.control_plane.manifests import capacity_buffer
+
+pytestmark = [pytest.mark.control_plane, pytest.mark.xdist_group("control_plane")]
+
+
+def test_buffers_are_found_by_discovery_with_the_templates_of_their_chunks(
+    corner: Corner, with_buffers: ControlPlane
+) -> None:
+    """Their group's preferred version has another kind, which is asked, too."""
+    for manifest in capacity_buffer("web", corner.namespace, replicas=3, node_selector={"pool": "web"}):
+        with_buffers.kubectl("apply", "-f", "-", stdin=json.dumps(manifest))
+    compute_class = {
+        "apiVersion": "cloud.google.com/v1",
+        "kind": "ComputeClass",
+        "metadata": {"name": corner.namespace},
+        "spec": {"buffers": [{"limits": {"cpu": "5", "memory": "100Gi"}}]},
+    }
+    with_buffers.kubectl("apply", "-f", "-", stdin=json.dumps(compute_class))
+    client = KubernetesClient(from_kubeconfig(str(with_buffers.kubeconfig)))
+
+    found = KubernetesCluster(client).read().buffers
+    by_key = {each.key: each for each in found.held}
+    web, of_class = by_key[f"{corner.namespace}/web"], by_key[f"gke-managed-ccc/{corner.namespace}"]
+    assert (web.replicas, web.ready, buffer_of(web.chunk)) == (3, 0, f"{corner.namespace}/web")
+    assert (web.chunk.requests, web.chunk.node_selector) == (resources(0.5, 1), {"pool": "web"})
+    assert (of_class.replicas, found.unread) == (2, ())
+    assert AccessReviews(client).serves("autoscaling.x-k8s.io", "capacitybuffers")
+    assert not AccessReviews(client).serves("autoscaling.x-k8s.io", "nothing")
+    with_buffers.kubectl("delete", "computeclass", corner.namespace)
