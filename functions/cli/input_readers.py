@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from functions.cli.gaps import check_usable, cloud, left_out, partial
+from functions.cli.installed import is_installed
 from functions.cli.reading_bar import reading_bar, size_of
 from functions.cli.reading_line import reading_line
 from shared.adapters.clock import system_time
@@ -56,10 +57,14 @@ class Reading:
     now: datetime
     note: str
     dumped: Dumped = Dumped()
+    installed: bool = False
+    """Whether it is the cluster of the installation that the environment names."""
 
 
-def from_dumps(paths: tuple[Path, ...]) -> tuple[Reading, ...]:
+def from_dumps(paths: tuple[Path, ...], *, said: bool = False) -> tuple[Reading, ...]:
     """Read what kubectl printed of one or several clusters; the time of each is its newest timestamp.
+
+    `said`: a person says that it is the cluster of the installation that the environment names.
 
     Raises:
         BadInput: a file is not there, or no plan can be made of it. BadDump: it is no dump.
@@ -71,16 +76,16 @@ def from_dumps(paths: tuple[Path, ...]) -> tuple[Reading, ...]:
 
     with reading_bar(_names(paths), size_of([path for path in paths if path != STDIN])) as bar:
         found = read_dumps(paths, bar.add)
-    return tuple(_of_dump(each, _title(each, found, paths)) for each in found)
+    return tuple(_of_dump(each, _title(each, found, paths), said=said) for each in found)
 
 
-def _of_dump(found: "DumpedCluster", name: str) -> Reading:
+def _of_dump(found: "DumpedCluster", name: str, *, said: bool) -> Reading:
     from shared.adapters.kubernetes.dump.kinds import COMMAND
 
     check_usable(name, found.reading, COMMAND)
     about = Dumped(partial(found.reading.pods), left_out(found.kinds), cloud(found.clouds), found.home)
     note = f"A dump has no GKE API: {NO_GKE_API}"
-    return Reading(name, found.reading, BY_LABELS, found.newest, note, about)
+    return Reading(name, found.reading, BY_LABELS, found.newest, note, about, is_installed(found.home, said=said))
 
 
 def _title(each: "DumpedCluster", found: Sequence["DumpedCluster"], paths: tuple[Path, ...]) -> str:
@@ -112,10 +117,17 @@ def from_cluster(kubeconfig: Path | None, context: str | None) -> Reading:
             cluster_reading = KubernetesCluster(KubernetesClient(access)).read()
     cluster, pools = _pools()
     if pools.known:
-        return Reading(cluster, cluster_reading, pools, now, f"Pools are those that the GKE API names for {cluster}.")
+        return Reading(
+            cluster,
+            cluster_reading,
+            pools,
+            now,
+            f"Pools are those that the GKE API names for {cluster}.",
+            installed=True,
+        )
     name = cluster or cluster_of(context or _current_context(path))
     how = "" if cluster else HOW_GKE_API
-    return Reading(name, cluster_reading, pools, now, f"Without a GKE API {NO_GKE_API}{how}")
+    return Reading(name, cluster_reading, pools, now, f"Without a GKE API {NO_GKE_API}{how}", installed=bool(cluster))
 
 
 @contextmanager

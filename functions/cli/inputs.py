@@ -4,6 +4,7 @@ A plan made here knows nothing of earlier passes: the planner's marks and claims
 is not known is said in a note, never guessed silently. Must not decide anything.
 """
 
+import os
 import re
 import sys
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from typing import Final
 
 from functions.cli import gaps
 from functions.cli.input_readers import STDIN, Reading, from_cluster, from_dumps
+from functions.cli.installed import installed_policy
 from functions.cli.pricing import LISTED, PriceOptions, basis, priced, unused_discounts
 from shared.core.cluster.names import PACKING_SCHEDULER, POOL_LABEL
 from shared.core.cluster.snapshot import Snapshot
@@ -28,6 +30,10 @@ from shared.store.snapshots import snapshot_of
 WARNING: Final = "warning: "
 """How a note begins that something is odd, and not only unknown."""
 NO_POLICY: Final = "Without --policy every pool counts as enabled, with default settings."
+INSTALLED_POLICY: Final = "The policy is the installation's, which EBB_POLICY names; --policy takes its place."
+OTHER_POLICY: Final = (
+    "EBB_POLICY is not read: this is not known to be EBB_CLUSTER's cluster; --cluster NAME says it is."
+)
 NO_MARKS: Final = "No marks of earlier passes are known here: what could go waits until a mark set now is old enough."
 NO_WORKLOADS: Final = (
     "No ReplicaSets, Deployments and StatefulSets are known here: no rollout is seen, and replicas are the pods "
@@ -57,6 +63,8 @@ class Sources:
     policy: Path | None = None
     at: datetime | None = None
     prices: PriceOptions = LISTED
+    installation: bool = False
+    """Whether a person named an installation (--cluster), whose cluster a dump is then taken to be of."""
 
     @property
     def named(self) -> bool:
@@ -74,6 +82,11 @@ class Inputs:
     notes: tuple[str, ...]
     partial: str = ""
     """Why no figure is the whole one; empty where all that counts is known."""
+    own_policy: bool = False
+    """Whether somebody wrote the policy; otherwise every pool counts as enabled."""
+    installed: bool = False
+    """Whether it is the cluster of the installation that the environment names."""
+    dumped: bool = False
 
 
 def gather(sources: Sources, read: Policy | None = None) -> Inputs:
@@ -102,8 +115,20 @@ def gather_each(sources: Sources, read: Policy | None = None) -> tuple[Inputs, .
     if sources.dumps and (sources.kubeconfig or sources.context):
         raise BadInput("--dump: a dump takes the place of the cluster; leave out --kubeconfig and --context.")
     given = read if read or sources.policy is None else read_policy(sources.policy)
-    readings = from_dumps(sources.dumps) if sources.dumps else (from_cluster(sources.kubeconfig, sources.context),)
-    return tuple(inputs_of(sources, given, each) for each in readings)
+    if sources.dumps:
+        readings = from_dumps(sources.dumps, said=sources.installation)
+    else:
+        readings = (from_cluster(sources.kubeconfig, sources.context),)
+    return tuple(_with_its_policy(sources, given, each) for each in readings)
+
+
+def _with_its_policy(sources: Sources, given: Policy | None, reading: Reading) -> Inputs:
+    """Return the inputs with the policy that was given, else with the installation's where it is its cluster."""
+    policy = given or (installed_policy() if reading.installed else None)
+    inputs = inputs_of(sources, policy, reading)
+    if given is not None or not os.environ.get("EBB_POLICY"):
+        return inputs
+    return replace(inputs, notes=(*inputs.notes, INSTALLED_POLICY if policy else OTHER_POLICY))
 
 
 def inputs_of(sources: Sources, given: Policy | None, reading: Reading) -> Inputs:
@@ -123,6 +148,9 @@ def inputs_of(sources: Sources, given: Policy | None, reading: Reading) -> Input
         prices,
         (*odd, *notes, reading.note, *profile, NO_MARKS, *basis(snapshot, prices), *known),
         dumped.partial,
+        own_policy=given is not None,
+        installed=reading.installed,
+        dumped=bool(sources.dumps),
     )
 
 

@@ -146,7 +146,8 @@ PolicyFile = Annotated[
     typer.Option(
         "--policy",
         metavar="FILE",
-        help="The policy, YAML or JSON. Without it every pool counts as enabled with defaults.",
+        help="The policy, YAML or JSON. Without it that of EBB_POLICY, for EBB_CLUSTER's cluster; else every pool "
+        "counts as enabled with defaults.",
     ),
 ]
 PriceTable = Annotated[

@@ -11,6 +11,7 @@ from functions.cli.inputs import Sources
 from functions.cli.options import (
     AssumeMarked,
     At,
+    ClusterProfile,
     Context,
     Currency,
     Discounts,
@@ -34,6 +35,7 @@ def plan(  # noqa: PLR0913 - each is something that a person may type
     dump: Dumps = None,
     kubeconfig: Kubeconfig = None,
     context: Context = None,
+    cluster: ClusterProfile = None,
     policy: PolicyFile = None,
     at: At = None,
     output: Annotated[
@@ -84,7 +86,7 @@ def plan(  # noqa: PLR0913 - each is something that a person may type
     from functions.cli.pricing import PriceOptions
 
     money = PriceOptions(prices, tuple(discount or ()), currency)
-    sources = Sources(tuple(dump or ()), kubeconfig, context, policy, at, money)
+    sources = Sources(tuple(dump or ()), kubeconfig, context, policy, at, money, _named(cluster))
     asked = AskedNodes(nodes, tuple(pool or ()), tuple(only or ()), sort, top)
     show_plan(sources, output, asked, PlanOptions(potential, assume_marked))
 
@@ -98,6 +100,7 @@ def explain(  # noqa: PLR0913 - each is something that a person may type
     dump: OneDump = None,
     kubeconfig: Kubeconfig = None,
     context: Context = None,
+    cluster: ClusterProfile = None,
     policy: PolicyFile = None,
     at: At = None,
     output: OutputAs = Output.TABLE,
@@ -119,7 +122,7 @@ def explain(  # noqa: PLR0913 - each is something that a person may type
     from functions.cli.pricing import PriceOptions
 
     money = PriceOptions(prices, tuple(discount or ()), currency)
-    explain_all(Sources(tuple(dump or ()), kubeconfig, context, policy, at, money), names, output)
+    explain_all(Sources(tuple(dump or ()), kubeconfig, context, policy, at, money, _named(cluster)), names, output)
 
 
 def why_not(  # noqa: PLR0913 - each is something that a person may type
@@ -127,6 +130,7 @@ def why_not(  # noqa: PLR0913 - each is something that a person may type
     dump: OneDump = None,
     kubeconfig: Kubeconfig = None,
     context: Context = None,
+    cluster: ClusterProfile = None,
     policy: PolicyFile = None,
     at: At = None,
     top: Annotated[
@@ -150,4 +154,13 @@ def why_not(  # noqa: PLR0913 - each is something that a person may type
     from functions.cli.why_not.compute import show_changes
 
     money = PriceOptions(prices, tuple(discount or ()), currency)
-    show_changes(Sources(tuple(dump or ()), kubeconfig, context, policy, at, money), top, output)
+    show_changes(Sources(tuple(dump or ()), kubeconfig, context, policy, at, money, _named(cluster)), top, output)
+
+
+def _named(cluster: str | None) -> bool:
+    """Take the variables of the installation that a person named; return whether one was."""
+    if cluster:
+        from functions.cli.profiles import use_profile
+
+        use_profile(cluster, None)
+    return bool(cluster)

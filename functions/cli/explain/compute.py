@@ -40,7 +40,7 @@ def explain_all(sources: Sources, words: Iterable[str], output: Output) -> None:
         BadInput: words mean nothing in the cluster, or more than one thing: a sentence for each.
     """
     inputs = gather(sources)
-    past = remembered(inputs.snapshot, assume_marked=False)
+    past = remembered(inputs, assume_marked=False)
     situation = Situation(inputs.snapshot, past.state, inputs.policy)
     found, refused = _each_meant(situation, words)
     if found:

@@ -42,8 +42,9 @@ class PlanOptions:
 
 def show_plan(sources: Sources, output: Format, asked: AskedNodes, options: PlanOptions) -> None:
     """Print the plan of each cluster: for people with its notes, for tools with the notes on stderr."""
-    whose = POLICY if sources.policy else DEFAULTS
-    views = [timed_view(each, options, whose) for each in gather_each(sources)]
+    found = gather_each(sources)
+    whose = POLICY if all(each.own_policy for each in found) else DEFAULTS
+    views = [timed_view(each, options, POLICY if each.own_policy else DEFAULTS) for each in found]
     check_pools(views, asked.pools)
     if output is Format.TABLE:
         with printing() as console:
@@ -70,7 +71,7 @@ def timed_view(inputs: Inputs, options: PlanOptions, whose: str) -> PlanView:
 
 def planned(inputs: Inputs, options: PlanOptions, whose: str) -> PlanView:
     """Return the plan of one cluster with its ladder; `whose` are the settings that it is planned with."""
-    past = remembered(inputs.snapshot, assume_marked=options.assume_marked)
+    past = remembered(inputs, assume_marked=options.assume_marked)
     situation = Situation(inputs.snapshot, past.state, inputs.policy)
     plan = make_plan(situation, past.marks, inputs.prices)
     notes = tuple(past.note if note == NO_MARKS else note for note in inputs.notes)

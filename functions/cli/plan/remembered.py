@@ -9,12 +9,18 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final
 
-from functions.cli.inputs import NO_MARKS
+from functions.cli.inputs import NO_MARKS, Inputs
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.records.state import ClusterState, Mark, PoolMarks
+from shared.errors import Retryable, Terminal
 
 MARKED: Final = "Every node that could go counts as marked long ago (--assume-marked)."
 IN_REACH: Final = "Marks, claims and back-offs are those of the installation whose state EBB_STATE names."
+OTHER_CLUSTER: Final = (
+    "No marks are used: this is not known to be the cluster that EBB_CLUSTER names; --cluster NAME says that it is, "
+    "--assume-marked counts every node as marked long ago."
+)
+UNREAD: Final = "No marks are used: {why}; --assume-marked counts every node as marked long ago."
 _LONG: Final = timedelta(days=3661)
 """Longer than any age that a policy may ask of a mark."""
 
@@ -29,19 +35,27 @@ class PastPasses:
     assumed: bool = False
 
 
-def remembered(snapshot: Snapshot, *, assume_marked: bool) -> PastPasses:
-    """Return what is known of earlier passes.
+def remembered(inputs: Inputs, *, assume_marked: bool) -> PastPasses:
+    """Return what is known of earlier passes. A dump is planned without them where the state cannot be read, too.
 
     Raises:
         BadSettings: the environment names a state that cannot be used.
         Retryable, Terminal: the state cannot be read.
     """
+    snapshot = inputs.snapshot
     if assume_marked:
         state = ClusterState(last_pass=snapshot.taken_at)
         return PastPasses(state, all_marked(snapshot), MARKED, assumed=True)
-    if not os.environ.get("EBB_STATE") or os.environ.get("EBB_CLUSTER") != snapshot.cluster:
+    if not os.environ.get("EBB_STATE") or not os.environ.get("EBB_CLUSTER"):
         return PastPasses()
-    return _installed()
+    if not inputs.installed:
+        return PastPasses(note=OTHER_CLUSTER)
+    try:
+        return _installed()
+    except (Retryable, Terminal) as error:
+        if inputs.dumped:
+            return PastPasses(note=UNREAD.format(why=str(error).rstrip(".")))
+        raise
 
 
 def all_marked(snapshot: Snapshot) -> dict[str, PoolMarks]:

@@ -2,7 +2,7 @@
 
 import typer
 
-from functions.cli.inputs import NO_MARKS, NO_POLICY, Sources, gather
+from functions.cli.inputs import EVERY_POOL, NO_MARKS, NO_POLICY, Sources, gather
 from functions.cli.policy.starter import starter
 from shared.core.forecast.at_rest import reached
 from shared.core.forecast.policy_at_rest import policy_at_rest
@@ -22,7 +22,7 @@ def print_starter(sources: Sources) -> None:
         BadInput: as `gather`, or no node belongs to a pool.
         Retryable, Terminal: the cluster cannot be read.
     """
-    inputs = gather(sources)
+    inputs = gather(sources, EVERY_POOL)
     if not any(node.pool for node in inputs.snapshot.nodes):
         raise BadInput(f"{inputs.snapshot.cluster}: no node belongs to a pool of GKE, and a policy names pools.")
     situation = Situation(inputs.snapshot, ClusterState(), inputs.policy)

@@ -48,7 +48,7 @@ def write_report(asked: ReportRequest) -> None:
     if asked.days is None and (asked.compared or asked.demand):
         raise BadInput(f"{'--compare' if asked.compared else '--demand'}: say with --days how many days are played.")
     inputs = gather(asked.sources)
-    material = material_of(inputs, POLICY if asked.sources.policy else DEFAULTS, assume_marked=asked.assume_marked)
+    material = material_of(inputs, POLICY if inputs.own_policy else DEFAULTS, assume_marked=asked.assume_marked)
     told = document(material, _extras(asked, inputs))
     as_json, out = asked.output is ReportOutput.JSON, asked.out
     text = f"{json.dumps(told, indent=2, ensure_ascii=False)}\n" if as_json else page(told)

@@ -111,9 +111,9 @@ def _inputs(asked: SimulateRequest) -> Inputs:
         snapshot, prices = made_up(asked.synthetic, asked.seed, asked.sources.at), priced(asked.sources.prices)
         notes = (f"The cluster is made up: {NAME} of seed {asked.seed}.", *basis(snapshot, prices))
         return Inputs(snapshot, EVERY_POOL, prices, notes)
-    inputs = gather(asked.sources)
-    silent = {NO_MARKS} | ({NO_POLICY} if asked.policies else set())
-    return replace(inputs, notes=(AS_IF, *(note for note in inputs.notes if note not in silent)))
+    inputs = gather(asked.sources, EVERY_POOL)
+    rests_on = () if asked.policies else (NO_POLICY,)
+    return replace(inputs, notes=(AS_IF, *rests_on, *(note for note in inputs.notes if note != NO_MARKS)))
 
 
 def _played(days: Days, policies: Sequence[Policy | None]) -> list[PlayedTotals]:

@@ -29,7 +29,7 @@ def show_changes(sources: Sources, most: int, output: Output) -> None:
     inputs = gather(sources)
     if inputs.partial:
         raise BadInput(PARTIAL.format(why=inputs.partial))
-    past = remembered(inputs.snapshot, assume_marked=False)
+    past = remembered(inputs, assume_marked=False)
     situation = Situation(inputs.snapshot, past.state, inputs.policy)
     with no_search_for_cycles():
         found = why_not(situation, past.marks, inputs.prices, most, _told)
@@ -39,7 +39,7 @@ def show_changes(sources: Sources, most: int, output: Output) -> None:
         return
     with printing() as console:
         show_notes(console, notes)
-        page.show(console, found, POLICY if sources.policy else DEFAULTS)
+        page.show(console, found, POLICY if inputs.own_policy else DEFAULTS)
 
 
 def _told(done: int, of_all: int) -> None:

@@ -1,0 +1,122 @@
+"""Marks and policy of an installation count for its own cluster: a dump tells whose it is, or a person says it."""
+
+import json
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from functions.cli.inputs import INSTALLED_POLICY, NO_MARKS, NO_POLICY, OTHER_POLICY
+from functions.cli.installed import is_installed
+from functions.cli.main import app
+from functions.cli.plan.remembered import IN_REACH, OTHER_CLUSTER
+from shared.adapters.kubernetes.dump.homes import Home
+from shared.core.records.state import ClusterState, Mark, PoolMarks
+from shared.documents import CLUSTER_KEY, pool_key
+from shared.settings import read_settings
+from shared.wiring import state_of
+from tests.builders import NOW
+from tests.cli import dumps
+
+PROD = "projects/p/locations/europe-west4/clusters/prod"
+ZONAL = PROD.replace("west4", "west4-b")
+POLICY = "dryRun: false\nnodePools:\n  web-pool: {enabled: true}\n"
+
+
+@pytest.mark.parametrize(
+    ("expected", "said", "cluster", "home"),
+    [
+        pytest.param(True, False, PROD, Home("p", "europe-west4", "prod"), id="all of it is told"),
+        pytest.param(True, False, ZONAL, Home("p", "europe-west4", "prod"), id="a zonal one"),
+        pytest.param(False, False, PROD, Home("p", "europe-west4", ""), id="the name is not told"),
+        pytest.param(True, True, PROD, Home("p", "europe-west4", ""), id="and a person says it"),
+        pytest.param(False, False, f"{PROD}-eu", Home("p", "europe-west4", "prod"), id="a longer name is another"),
+        pytest.param(True, True, f"{PROD}-eu", Home("p", "europe-west4", "prod"), id="or was cut, as a person says"),
+        pytest.param(False, True, PROD, Home("q", "europe-west4", "prod"), id="another project, whoever says it"),
+        pytest.param(False, True, "", Home(), id="no cluster is named"),
+    ],
+)
+def test_a_dump_is_the_installations_where_its_nodes_tell_or_a_person_says_so(
+    expected: bool, said: bool, cluster: str, home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EBB_CLUSTER", cluster)
+    assert is_installed(home, said=said) is expected
+
+
+@pytest.fixture
+def installation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """An installation whose state holds old marks of every node, and its policy."""
+    (tmp_path / "policy.yaml").write_text(POLICY)
+    given = {"EBB_STATE": f"sqlite:{tmp_path / 'state'}", "EBB_POLICY": str(tmp_path / "policy.yaml")}
+    state = state_of(read_settings({"EBB_CLUSTER": PROD, **given}))
+    state.put(CLUSTER_KEY, ClusterState(last_pass=NOW), None)
+    for number, pool in enumerate(dumps.POOLS):
+        marks = {f"node-{each}": Mark(dumps.name_of(each), NOW - timedelta(hours=1)) for each in range(number, 24, 2)}
+        state.put(pool_key(pool), PoolMarks(marks=marks), None)
+    for name, value in given.items():
+        monkeypatch.setenv(name, value)
+    return given
+
+
+def _planned(tmp_path: Path, *more: str) -> tuple[dict[str, Any], str]:
+    dump = str(dumps.write(tmp_path / "c.json", 24))
+    shown = CliRunner().invoke(app, ["plan", "--dump", dump, "-o", "json", *more])
+    assert shown.exit_code == 0, shown.output
+    return json.loads(shown.stdout), shown.stderr
+
+
+@pytest.mark.usefixtures("installation")
+def test_a_dump_of_its_cluster_is_planned_with_its_marks_and_its_policy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EBB_CLUSTER", PROD)
+    told, notes = _planned(tmp_path)
+    assert {IN_REACH, INSTALLED_POLICY} <= set(notes.splitlines())
+    assert not {NO_MARKS, NO_POLICY} & set(notes.splitlines())
+    assert {each["reason"] for each in told["nodes"] if each["pool"] == "default-pool"} == {"pool_disabled"}
+    assert told["totals"]["orders"] > 0
+    assert told["policy_hash"]
+
+
+@pytest.mark.usefixtures("installation")
+def test_a_dump_of_another_cluster_is_planned_without_them_and_that_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EBB_CLUSTER", PROD.replace("prod", "test"))
+    told, notes = _planned(tmp_path)
+    assert {OTHER_CLUSTER, OTHER_POLICY, NO_POLICY} <= set(notes.splitlines())
+    assert told["policy_hash"] is None
+
+
+def test_a_policy_that_is_named_takes_the_place_of_the_installations(
+    installation: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EBB_CLUSTER", PROD)
+    monkeypatch.setenv("EBB_POLICY", "/not/there.yaml")
+    _, notes = _planned(tmp_path, "--policy", installation["EBB_POLICY"])
+    assert INSTALLED_POLICY not in notes
+
+
+def test_a_person_names_the_installation_by_its_profile(
+    installation: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A name of a cluster that was cut in its nodes' names is taken for it then."""
+    for name in installation:
+        monkeypatch.delenv(name)
+    profile = tmp_path / "prod.env"
+    variables = {"EBB_CLUSTER": f"{PROD}-in-europe", **installation}
+    profile.write_text("".join(f"export {name}='{value}'\n" for name, value in variables.items()))
+    _, notes = _planned(tmp_path, "--cluster", str(profile))
+    assert {IN_REACH, INSTALLED_POLICY} <= set(notes.splitlines())
+
+
+@pytest.mark.usefixtures("installation")
+def test_a_dump_is_planned_where_the_state_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "folder").mkdir()
+    monkeypatch.setenv("EBB_CLUSTER", PROD)
+    monkeypatch.setenv("EBB_STATE", f"sqlite:{tmp_path / 'folder'}")
+    _, notes = _planned(tmp_path)
+    assert "No marks are used: " in notes
+    assert "--assume-marked counts every node as marked long ago." in notes
