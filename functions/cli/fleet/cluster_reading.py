@@ -96,7 +96,7 @@ def _of_installation() -> Reading:
     found = cluster_of(settings).read()
     pools = pools_of(settings).read()
     note = f"Pools are those that the GKE API names for {settings.cluster}."
-    return Reading(settings.cluster, found, pools if pools.known else BY_LABELS, now, note, Dumped())
+    return Reading(settings.cluster, found, pools if pools.known else BY_LABELS, now, note, Dumped(), installed=True)
 
 
 def _planned(reading: Reading, source: ClusterSource, planning: FleetPlanning) -> PlannedCluster:
