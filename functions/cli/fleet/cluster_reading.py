@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from functions.cli.fleet.asked import ClusterSource, FleetPlanning
+from functions.cli.fleet.sources import ClusterSource, FleetPlanning
 from functions.cli.input_readers import BY_LABELS, Dumped, Reading, from_cluster, from_dumps
 from functions.cli.inputs import Sources, inputs_of
 from functions.cli.plan.compute import planned

@@ -12,7 +12,7 @@ from typing import Final
 
 from functions.cli.drains.history import history_of
 from functions.cli.drains.status import InstallationStatus, status_of
-from functions.cli.fleet.asked import InstallationSource
+from functions.cli.fleet.sources import InstallationSource
 from functions.cli.format import clock, count, some
 from shared.core.policy import Policy
 from shared.errors import BadInput, EbbError

@@ -10,8 +10,8 @@ from functools import partial
 from multiprocessing import get_context
 from typing import Final
 
-from functions.cli.fleet.asked import ClusterSource
 from functions.cli.fleet.cluster_reading import SourceResult, be_quiet
+from functions.cli.fleet.sources import ClusterSource
 
 Read = Callable[[ClusterSource], SourceResult]
 ENDED: Final = "Its process was ended while it was read: most often the machine's memory ran out; try --jobs 1."

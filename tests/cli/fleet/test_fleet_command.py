@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from functions.cli.fleet.asked import ClusterSource, FleetPlanning
 from functions.cli.fleet.cluster_reading import SourceResult, plan_source
 from functions.cli.fleet.commands import FleetSort
 from functions.cli.fleet.drawing import show
 from functions.cli.fleet.openmetrics import FAMILIES
+from functions.cli.fleet.sources import ClusterSource, FleetPlanning
 from functions.cli.fleet.view import view_of
 from functions.cli.format import use_currency
 from functions.cli.options import Format
@@ -213,7 +213,7 @@ def test_an_invalid_policy_is_a_trouble_and_a_broken_profile_or_state_a_row(home
     found = json.loads(result.stdout)
     assert result.exit_code == 1
     assert [each["trouble"] for each in row(found, "calm")["installation"]["troubles"]] == ["policy"]
-    assert "line 1 is no variable of Ebb's" in row(found, "broken")["faults"][0]
+    assert "is no variable of Ebb's" in row(found, "broken")["faults"][0]
     assert row(found, "trial")["faults"]
     assert found["totals"]["not_read"] == 2
 

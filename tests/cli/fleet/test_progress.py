@@ -2,9 +2,9 @@
 
 from io import StringIO
 
-from functions.cli.fleet.asked import ClusterSource
 from functions.cli.fleet.cluster_reading import SourceResult
 from functions.cli.fleet.progress import FleetProgress
+from functions.cli.fleet.sources import ClusterSource
 
 
 class Terminal(StringIO):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from functions.cli.fleet.asked import ClusterSource
+from functions.cli.fleet.sources import ClusterSource
 from functions.cli.fleet.workers import ENDED, Read, read_all
 from tests.cli.fleet.undoings import BAD, end_process, have_a_fault
 

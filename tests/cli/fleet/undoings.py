@@ -2,8 +2,8 @@
 
 import os
 
-from functions.cli.fleet.asked import ClusterSource
 from functions.cli.fleet.cluster_reading import SourceResult
+from functions.cli.fleet.sources import ClusterSource
 
 BAD = "bad"
 
