@@ -144,9 +144,8 @@ def test_all_that_is_missing_is_told_in_one_sentence_with_where_it_comes_from() 
         read_settings({}, "topic", "policy")
 
     missing = "EBB_CLUSTER is not set, nor is EBB_TOPIC, nor is EBB_POLICY"
-    assert caught.value.faults == (
-        f'{missing}; Terraform\'s output cli has the values: eval "$(terraform output -raw cli)".',
-    )
+    whence = 'Terraform\'s output cli has the values: eval "$(terraform output -raw cli)"'
+    assert caught.value.faults == (f"{missing}; {whence}, or --cluster NAME where a profile holds them.",)
 
 
 @pytest.mark.parametrize("value", [pytest.param("", id="empty"), pytest.param("  ", id="blank")])
