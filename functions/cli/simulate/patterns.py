@@ -5,12 +5,16 @@ Must not play anything.
 
 from dataclasses import dataclass
 from datetime import timedelta
+from math import ceil
 from pathlib import Path
 from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from functions.cli.format import count
-from functions.cli.simulate.csv_hours import read_hours
+from functions.cli.inputs import read_bytes
+from functions.cli.simulate.autoscalers import limits_in
+from functions.cli.simulate.csv_hours import controllers, read_hours
+from functions.cli.simulate.recorded import hours_in, is_log
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.simulated_days.demand import Demand
 from shared.core.simulated_days.patterns import Curve, by_curve, by_hours, swinging
@@ -20,6 +24,10 @@ NIGHT: Final = 60
 SWINGS: Final = (
     "Demand is a guess: each Deployment falls to {night}% of its replicas at night (22 to 6 h {zone}) and is back by "
     "10 h, at weekends at {weekend}% of the rise; --demand FILE says what is known."
+)
+BY_LIMITS: Final = (
+    "Demand is a curve between the limits of HorizontalPodAutoscalers ({known}): the least from 22 to 6 h {zone}, the "
+    "most from 10 to 17 h, at weekends {weekend}% of the rise; all else stays as it is."
 )
 BY_FILE: Final = "Demand is that of {file}: {known}; all else stays as it is."
 
@@ -45,13 +53,25 @@ def demand_of(hours: Hours, picture: Snapshot, lasts: timedelta) -> tuple[Demand
     if hours.file is not None:
         if hours.night is not None:
             raise BadInput("--night: --demand says what is wanted at night; leave out one of them.")
-        rows = read_hours(hours.file, picture)
+        rows = _recorded(hours.file, picture, zone) or read_hours(hours.file, picture)
         known = BY_FILE.format(file=hours.file, known=count(len(rows), "workload"))
         return by_hours(rows, begins, lasts, zone), (known,)
-    night = NIGHT if hours.night is None else hours.night
     curve = Curve(weekend=hours.weekend, zone=zone)
+    limits = limits_in(hours.dumps, controllers(picture)) if hours.night is None else {}
+    if limits:
+        known = BY_LIMITS.format(known=count(len(limits), "workload"), zone=hours.time_zone, weekend=hours.weekend)
+        return by_curve(limits, curve, begins, lasts), (known,)
+    night = NIGHT if hours.night is None else hours.night
     said = SWINGS.format(night=night, weekend=hours.weekend, zone=hours.time_zone)
     return by_curve(swinging(picture, night), curve, begins, lasts), (said,)
+
+
+def _recorded(path: Path, picture: Snapshot, zone: ZoneInfo) -> dict[str, list[int]]:
+    """Return replicas by hour as a log recorded the whole of demand; nothing of a CSV."""
+    if str(path) == "-" or not is_log(read_bytes(path)):
+        return {}
+    shares = hours_in(path, zone)
+    return {key: [max(1, ceil(each.most * share)) for share in shares] for key, each in swinging(picture, 100).items()}
 
 
 def _zone(name: str) -> ZoneInfo:

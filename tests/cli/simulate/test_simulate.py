@@ -87,6 +87,37 @@ def test_a_dump_is_played_by_hours_of_a_file(dump: str, tmp_path: Path) -> None:
     assert document["runs"][0]["end_nodes"] < 12
 
 
+def test_limits_of_horizontal_pod_autoscalers_in_a_dump_are_followed(tmp_path: Path) -> None:
+    path = dumps.write(tmp_path / "cluster.json", 12)
+    target = {"kind": "ReplicaSet", "name": "web-5d4f8b"}
+    spec = {"scaleTargetRef": target, "minReplicas": 4, "maxReplicas": 90}
+    hpa = {"kind": "HorizontalPodAutoscaler", "metadata": {"name": "web", "namespace": "shop"}, "spec": spec}
+    whole = json.loads(path.read_bytes())
+    path.write_text(json.dumps({**whole, "items": [*whole["items"], hpa]}), encoding="utf-8")
+    found = told("simulate", "--dump", str(path), "-o", "json")
+
+    assert "limits of HorizontalPodAutoscalers (1 workload)" in found.stderr
+    assert json.loads(found.stdout)["runs"][0]["least_nodes"] < 12
+
+
+def test_recorded_log_lines_say_how_demand_rose(dump: str, tmp_path: Path) -> None:
+    rows = [
+        {
+            "timestamp": f"2026-03-04T{hour:02}:00:00Z",
+            "labels": {"event": "cluster_state"},
+            "jsonPayload": {"requested_cpu": 40 if 8 <= hour < 18 else 4},
+        }
+        for hour in range(24)
+    ]
+    path = tmp_path / "log.json"
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    found = json.loads(told("simulate", "--dump", dump, "--demand", str(path), "-o", "json").stdout)
+
+    assert found["runs"][0]["least_nodes"] < 12
+    path.write_text("{}", encoding="utf-8")
+    assert "no cluster_state line" in told("simulate", "--dump", dump, "--demand", str(path), code=2).output
+
+
 @pytest.mark.parametrize(
     ("expected", "rows"),
     [
