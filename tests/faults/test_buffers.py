@@ -7,7 +7,7 @@ import pytest
 
 from shared.core.placement import cluster_arrays
 from shared.core.placement.buffer_room import BufferRoom
-from tests.faults.catalog import each_call
+from tests.faults.catalog import each_call, provider_actions
 from tests.faults.history import History, run
 from tests.faults.mutants import swapped
 from tests.faults.oracle import breaches
@@ -46,3 +46,9 @@ def test_nothing_that_happens_at_a_call_lets_a_buffer_buy_a_node(
     family: str, setting: Setting, record_property: Record
 ) -> None:
     assert_kept(each_call(family, setting), record_property, parts=5)
+
+
+@pytest.mark.slow
+@each_world
+def test_no_action_of_gke_breaks_the_promise_beside_buffers(setting: Setting, record_property: Record) -> None:
+    assert_kept(provider_actions(setting), record_property, parts=5)
