@@ -121,5 +121,20 @@ def _played(days: Days, policies: Sequence[Policy | None]) -> list[PlayedTotals]
     if size < _SMALL or (os.cpu_count() or 1) == 1 or "fork" not in multiprocessing.get_all_start_methods():
         return [simulate(days, policy) for policy in policies]
     sys.stdout.flush()
-    with ProcessPoolExecutor(min(len(policies), os.cpu_count() or 1), multiprocessing.get_context("fork")) as pool:
-        return list(pool.map(simulate, [days] * len(policies), policies))
+    fork = multiprocessing.get_context("fork")  # the children inherit the picture: it need not be written and read
+    workers = min(len(policies), os.cpu_count() or 1)
+    with ProcessPoolExecutor(workers, fork, initializer=_inherit, initargs=(days, policies)) as pool:
+        return list(pool.map(_play, range(len(policies))))
+
+
+_inherited: list[tuple[Days, Sequence[Policy | None]]] = []
+"""In a child: what all of them play."""
+
+
+def _inherit(days: Days, policies: Sequence[Policy | None]) -> None:
+    _inherited.append((days, policies))
+
+
+def _play(place: int) -> PlayedTotals:
+    days, policies = _inherited[-1]
+    return simulate(days, policies[place])

@@ -46,6 +46,14 @@ def test_equal_seeds_give_equal_days() -> None:
     assert one != other
 
 
+def test_long_runs_of_large_clusters_are_played_in_processes_and_come_out_the_same() -> None:
+    large = ("simulate", "--synthetic", "90", "--days", "2", "--night", "80", "-o", "json")
+    document = json.loads(told(*large).stdout)
+
+    assert [run["most_nodes"] for run in document["runs"]] == [90, 90]
+    assert document == json.loads(told(*large).stdout)
+
+
 def test_several_policies_stand_side_by_side(tmp_path: Path) -> None:
     paths = [tmp_path / name for name in ("a.yaml", "b.yaml")]
     for path in paths:
