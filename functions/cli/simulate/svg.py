@@ -10,7 +10,7 @@ from typing import Final
 from functions.cli.simulate.view import DaysView, PlayedDay
 
 _WIDTH, _HEIGHT = 860, 320
-_LEFT, _TOP, _RIGHT, _BOTTOM = 52, 20, 20, 56
+_LEFT, _TOP, _RIGHT, _BOTTOM = 52, 20, 36, 56
 _COLOURS: Final = ("#6b7280", "#0f766e", "#b45309", "#7c3aed", "#be123c")
 _FONT: Final = 'font-family="system-ui, sans-serif" font-size="13"'
 _POINTS: Final = 288
