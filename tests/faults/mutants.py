@@ -223,7 +223,7 @@ def room_of_announced_nodes_is_free() -> Iterator[None]:
 
 MUTANTS = {
     claim_without_precondition: 66,
-    eviction_without_uid: 85,
+    eviction_without_uid: 9124,
     no_revalidation: 29,
     uncordon_without_ownership: 687,
     acknowledge_before_checkpoint: 28,
@@ -232,7 +232,7 @@ MUTANTS = {
     no_care_for_replacements: 3,
     drained_when_empty: 80,
     no_proof_before_the_first_eviction: 404,
-    room_of_announced_nodes_is_free: 86,
+    room_of_announced_nodes_is_free: 6922,
 }
 """Each mutant with the number of the history that caught it when last looked: that one is tried first, then all."""
 

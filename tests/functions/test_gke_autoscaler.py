@@ -203,12 +203,11 @@ def test_a_node_that_is_taken_away_before_its_cordon_is_not_cordoned(going: Tain
     "going",
     [
         pytest.param(DELETING, id="ToBeDeleted"),
-        pytest.param(CANDIDATE, id="DeletionCandidate"),
         pytest.param(SPOT, id="impending termination"),
         pytest.param(taint("node.cloudprovider.kubernetes.io/shutdown"), id="shut down"),
     ],
 )
-def test_a_node_on_its_way_out_is_neither_candidate_nor_destination(going: Taint) -> None:
+def test_a_node_that_others_remove_is_neither_candidate_nor_destination(going: Taint) -> None:
     leaving = node("n1", taints=(going,))
     ebb = FakeEbb(leaving, node("n2", cpu=1), pod("p", on="n2", cpu=0.5, memory=0.1, kind=None))
 

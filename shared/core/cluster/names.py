@@ -54,14 +54,15 @@ SPOT_LABELS: Final = ("cloud.google.com/gke-spot", "cloud.google.com/gke-preempt
 AUTOSCALER_DELETING_TAINT: Final = "ToBeDeletedByClusterAutoscaler"
 AUTOSCALER_CANDIDATE_TAINT: Final = "DeletionCandidateOfClusterAutoscaler"
 UNSCHEDULABLE_TAINT: Final = "node.kubernetes.io/unschedulable"
-GOING_TAINTS: Final = (
+REMOVED_BY_OTHERS_TAINTS: Final = (
     AUTOSCALER_DELETING_TAINT,
-    AUTOSCALER_CANDIDATE_TAINT,
     "autoscaling.gke.io/defrag-candidate",
     "autoscaling.gke.io/defrag-soft-candidate",
     "cloud.google.com/impending-node-termination",
 )
-"""A node with one of these is already on its way out (cluster-autoscaler; GKE's defrag; spot preemption)."""
+"""A node with one of these is being removed already (cluster-autoscaler; GKE's defrag; spot preemption)."""
+GOING_TAINTS: Final = (AUTOSCALER_CANDIDATE_TAINT, *REMOVED_BY_OTHERS_TAINTS)
+"""A node with one of these is on its way out, or announced to be: it stays no destination for long."""
 
 COMPUTE_CLASS_LABEL: Final = "cloud.google.com/compute-class"
 """On nodes: the ComputeClass that they were made for."""

@@ -35,6 +35,9 @@ class Simulation:
         self._chunks = tuple(chunks) or tuple(self._buffers.fitting(each) for each in packings)
         self._departing: tuple[int, ...] = ()
         self._taken: list[int] = []
+        self._room_kept: dict[int, bool] = {}
+        """Announced nodes that have room for all their pods; whether they have it under every strategy."""
+
         self.unplaced: tuple[Pod, ...] = ()
         """Pods of nodes on their way out that have no place; while there are any, no node can be taken."""
 
@@ -57,8 +60,9 @@ class Simulation:
             departing: names of nodes on their way out (claims that stand, our taint, the autoscaler's): their movable
                 pods are placed first. Names that are not in the picture are passed over.
             headroom: by pool, the percentage of each node's allocatable that moved pods must leave free.
-            announced: names of nodes that the autoscaler is about to empty itself: room is kept for their pods, or,
-                where they fit nowhere together, the node is passed over (the autoscaler cannot empty it either).
+            announced: names of nodes that the autoscaler is about to empty itself: room is kept for their pods, so that
+                they can be taken at any time; where they fit nowhere together, the node is passed over (the
+                autoscaler cannot empty it either).
             closed: names of nodes that nothing may be put on, and that stay as they are.
             lent: names of nodes whose room buffers have until now: a drain of ours has cordoned them and moved nothing.
             robust: prove the fit under all strategies; otherwise under the packing one alone (`--potential`).
@@ -110,6 +114,8 @@ class Simulation:
         if self.unplaced:
             return NoPlace(self.unplaced[0], "it leaves a node that is already on its way out, and fits nowhere")
         node = self.arrays.index[name]
+        if node in self._room_kept:
+            return self._take_announced(node)
         if node in self._departing or node in self._taken:
             raise ValueError(f"{name} is already on its way out")
         own = [self.arrays.kind_of[pod.spec] for pod in self.arrays.movable(node)]
@@ -139,6 +145,24 @@ class Simulation:
             return None
         buffer, lacks = self._buffers.first[short[0]], f"{left[short[0]]} of {self._buffers.wanted[short[0]]} chunks"
         return NoPlace(buffer, f"without it {lacks} have room; packed as: {packing.strategy.name}")
+
+    def _take_announced(self, node: int) -> NoPlace | None:
+        """Take a node whose pods have their room already."""
+        if not self._room_kept[node]:
+            return NoPlace(self.arrays.movable(node)[0], "it has a place in one way of packing, and none in another")
+        ways = zip(self._packings, self._chunks, strict=True)
+        lost = next(filter(None, (self._lost_room(node, packing, chunks) for packing, chunks in ways)), None)
+        if lost:
+            return lost
+        del self._room_kept[node]
+        self._departing = tuple(each for each in self._departing if each != node)
+        self._taken.append(node)
+        return None
+
+    @property
+    def announced(self) -> frozenset[str]:
+        """The announced nodes, not taken yet, for whose pods room is kept."""
+        return frozenset(self.arrays.nodes[node].name for node in self._room_kept)
 
     @property
     def placement_count(self) -> int:
@@ -182,6 +206,7 @@ class Simulation:
     def _with(self, packings: Sequence[Packing], chunks: Sequence[Chunks]) -> "Simulation":
         twin = Simulation(self.arrays, packings, chunks)
         twin._departing, twin._taken, twin.unplaced = self._departing, list(self._taken), self.unplaced
+        twin._room_kept = dict(self._room_kept)
         return twin
 
     def _placements(self) -> Iterator[tuple[str, int]]:
@@ -218,6 +243,7 @@ class Simulation:
             kept = [packing.reserve_all(kinds, node) for packing in self._packings]
             if kept[0]:
                 self._departing = (*self._departing, node)
+                self._room_kept[node] = all(kept)
 
     def _in_queue_order(self) -> list[Pod]:
         """Pods as the scheduler takes them from its queue: by priority."""

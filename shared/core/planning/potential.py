@@ -26,7 +26,8 @@ def potential(situation: Situation, prices: Prices, reached: Reached = NOTHING_R
     """
     snapshot, rows = situation.snapshot, assess_nodes(situation, SAFETY_RULES)
     departing = departing_nodes(snapshot, situation.state)
-    announced = announced_nodes(snapshot, departing)
+    could_go = {each.node.name for each in rows if each.is_candidate}
+    announced = announced_nodes(snapshot, departing) - could_go
     simulation = Simulation.of(snapshot, departing, announced=announced, robust=False)
     known = tuple(name for name in reached.nodes if name not in departing | announced)
     nodes = [each.node for each in rows if each.is_candidate or each.node.name in known]

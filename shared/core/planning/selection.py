@@ -82,8 +82,8 @@ class Selection:
     def _look_ahead(self, chosen: Sequence[AssessedNode]) -> None:
         """Search for the plan at rest, if there is anything to choose."""
         if any(not blockers(self._counts, each.node, each.reason) for each in chosen):
-            taken = {each.node.name for each in self.taken}
-            others = sorted((each for each in self._rows if each.node.name not in taken), key=self._order)
+            going = self.simulation.announced.union(each.node.name for each in self.taken)
+            others = sorted((each for each in self._rows if each.node.name not in going), key=self._order)
             self.at_rest = self._searcher.at_rest(self._situation, others, self._counts, self.simulation)
             self._open = dict.fromkeys(sorted(self.at_rest.nodes))
 
@@ -104,7 +104,7 @@ class Selection:
             del self._open[name]
 
     def _needed(self, assessed: AssessedNode) -> tuple[Blocker, ...]:
-        if _goes_anyway(assessed) or not self._open or assessed.node.name in self._open:
+        if _goes_anyway(assessed) or not self._open or assessed.node.name in {*self._open, *self.simulation.announced}:
             return ()
         first, more = next(iter(self._open)), len(self._open) - 1
         return (Blocker(Unremovable.KEPT_AS_DESTINATION, first, f"and {more} more" if more else ""),)
@@ -140,7 +140,7 @@ def planned_simulation(situation: Situation, staying: frozenset[str] = frozenset
     snapshot, policy = situation.snapshot, situation.policy
     headroom = {pool: policy.pool(pool).headroom_percent for pool in snapshot.nodes_by_pool}
     departing = departing_nodes(snapshot, situation.state) - staying
-    announced = announced_nodes(snapshot, departing | staying)
+    announced = announced_nodes(snapshot, departing)
     return Simulation.of(snapshot, departing, headroom, announced=announced)
 
 

@@ -92,7 +92,8 @@ def _cordoned_by_other(node: Node, _: Situation) -> Iterable[Blocker]:
 
 
 def _going_away(node: Node, _: Situation) -> Iterable[Blocker]:
-    for key in names.GOING_TAINTS:
+    """What the autoscaler has only announced is not kept by that (docs/decisions/autoscaler.md)."""
+    for key in names.REMOVED_BY_OTHERS_TAINTS:
         if node.has_taint(key):
             yield Blocker(Unremovable.GOING_AWAY, key)
 

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from shared.core.cluster.buffers import Buffers
+from shared.core.cluster.names import AUTOSCALER_CANDIDATE_TAINT
 from shared.core.cluster.selectors import LabelSelector, PodTerm, Requirement, Toleration
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.draining.proof import lost_place
@@ -81,6 +82,22 @@ def test_the_scheduler_knows_nothing_of_buffers_and_puts_pods_into_their_room() 
     refused = Simulation.of(cluster(nodes, pods, buffers=held(buffer("web", cpu=3.5)))).try_remove("n1")
     assert refused is not None
     assert (refused.buffer, "spread" in refused.detail) == ("default/web", True)
+
+
+@pytest.mark.parametrize(
+    ("expected", "cpu"),
+    [
+        pytest.param("goes", 2, id="a chunk that has room beside its pods lets it go"),
+        pytest.param("default/web", 2.5, id="a chunk whose room its pods would take"),
+    ],
+)
+def test_a_node_that_the_autoscaler_has_announced_stays_for_a_buffer_too(expected: str, cpu: float) -> None:
+    announced = (taint(AUTOSCALER_CANDIDATE_TAINT, "PreferNoSchedule"),)
+    subject = Simulation.of(picture(held(buffer("web", cpu=cpu)), taints=announced), announced=["n1"])
+
+    assert subject.announced == {"n1"}
+    refused = subject.try_remove("n1")
+    assert (refused.buffer if refused else "goes") == expected
 
 
 def test_headroom_is_room_for_buffers() -> None:

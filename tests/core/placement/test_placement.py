@@ -197,6 +197,26 @@ def test_an_announced_node_keeps_the_room_it_is_about_to_take(expected: list[str
 
 
 @pytest.mark.parametrize(
+    ("expected", "cpu"),
+    [
+        pytest.param(True, 1.5, id="in the room that is kept for it"),
+        pytest.param(False, 3, id="not where it fits nowhere"),
+    ],
+)
+def test_an_announced_node_can_be_taken_itself(expected: bool, cpu: float) -> None:
+    nodes = [node("m1", taints=(taint(names.AUTOSCALER_CANDIDATE_TAINT, "PreferNoSchedule"),)), node("n2")]
+    picture = cluster(nodes, [pod("m", on="m1", cpu=cpu), pod("d", on="n2", cpu=2)])
+    subject = simulation(picture, announced=["m1"]).copy()
+
+    assert (subject.announced == {"m1"}) is expected
+    assert (subject.try_remove("m1") is None) is expected
+    assert (list(subject.taken), subject.announced) == (["m1"] if expected else [], frozenset())
+    assert {name: [(move.pod, move.node) for move in moves] for name, moves in subject.moves().items()} == (
+        {"m1": [("default/m", "n2")]} if expected else {}
+    )
+
+
+@pytest.mark.parametrize(
     ("expected", "waiting"),
     [
         pytest.param([], pod("waits", cpu=3, phase=Phase.PENDING), id="a pending pod keeps its place"),

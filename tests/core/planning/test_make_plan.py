@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from shared.adapters.prices import load
-from shared.core.cluster.names import AUTOSCALER_CANDIDATE_TAINT
+from shared.core.cluster.names import AUTOSCALER_CANDIDATE_TAINT, SCALE_DOWN_DISABLED
 from shared.core.cluster.node import NodePool
 from shared.core.cluster.workloads import Workload
 from shared.core.planning.make_plan import plan_without_policy
@@ -31,19 +31,35 @@ def test_every_node_stands_in_the_plan_exactly_once() -> None:
     ("expected", "free"),
     [
         pytest.param(("keep", "no_place_for_pods"), 2, id="only one of them fits: the autoscaler was first"),
-        pytest.param(("order", "underutilized"), 3, id="both fit"),
+        pytest.param(("order", "underutilized"), 3.2, id="both fit"),
     ],
 )
 def test_the_room_of_a_node_that_the_autoscaler_has_announced_is_not_free(
     expected: tuple[str, str], free: float
 ) -> None:
     announced = taint(AUTOSCALER_CANDIDATE_TAINT, "PreferNoSchedule", "1")
-    nodes = [node("n1"), node("m1", taints=(announced,)), node("dest", cpu=8)]
+    nodes = [node("n1"), node("m1", pool="b", taints=(announced,)), node("dest", cpu=8)]
     pods = [pod("n", on="n1", cpu=1.5), pod("m", on="m1", cpu=1.5), pod("d", on="dest", cpu=8 - free)]
 
     made = verdicts(plan(cluster(nodes, pods), marks=marked("n1")))
 
-    assert (made["n1"], made["m1"]) == (expected, ("keep", "going_away"))
+    assert (made["n1"], made["m1"]) == (expected, ("keep", "pool_disabled"))
+
+
+def test_a_node_that_the_autoscaler_has_announced_is_drained_in_the_room_kept_for_it() -> None:
+    announced = taint(AUTOSCALER_CANDIDATE_TAINT, "PreferNoSchedule", "1")
+    nodes = [node("m1", taints=(announced,)), node("n1"), node("n2")]
+    own = {name: f"ReplicaSet/{name}" for name in ("m", "n", "d")}
+    pods = [
+        pod("m", on="m1", cpu=1.5, owner=own["m"]),
+        pod("n", on="n1", cpu=1.6, owner=own["n"]),
+        pod("d", on="n2", cpu=2, owner=own["d"]),
+    ]
+
+    made = plan(cluster(nodes, pods), policy(max_nodes_per_pass=2), marks=marked("m1", "n1"))
+
+    assert [order.node for order in made.orders] == ["m1"]
+    assert verdicts(made)["n1"] == ("keep", "no_place_for_pods")
 
 
 @pytest.mark.acceptance(1)
@@ -314,8 +330,9 @@ def test_potential_counts_no_node_that_the_autoscaler_would_keep(expected: int, 
     assert len(potential(Situation(picture, ClusterState(), Policy()), load()).nodes) == expected
 
 
-def test_potential_leaves_the_room_that_an_announced_node_is_about_to_take() -> None:
-    announced = node("m1", taints=(taint(AUTOSCALER_CANDIDATE_TAINT, "PreferNoSchedule"),))
+def test_potential_leaves_the_room_that_an_announced_node_is_about_to_take_which_it_cannot_take_itself() -> None:
+    keeping = {SCALE_DOWN_DISABLED: "true"}
+    announced = node("m1", annotations=keeping, taints=(taint(AUTOSCALER_CANDIDATE_TAINT, "PreferNoSchedule"),))
     pods = [pod("n", on="n1", cpu=1.5), pod("d", on="n2", cpu=2)]
     nodes = [announced, node("n1"), node("n2")]
     going = cluster(nodes, [*pods, pod("m", on="m1", cpu=1.5)])

@@ -102,9 +102,9 @@ def test_a_node_must_be_older_than_the_minimum_age(expected: list[str], age: int
         pytest.param([Unremovable.NOT_READY], node("n1", ready=False), id="not ready"),
         pytest.param([Unremovable.NOT_READY], node("n1", ready=False, once_ready=False), id="it never was ready"),
         pytest.param(
-            [Unremovable.GOING_AWAY],
+            [],
             node("n1", taints=(taint(names.AUTOSCALER_CANDIDATE_TAINT, "PreferNoSchedule"),)),
-            id="a candidate of the autoscaler",
+            id="a candidate of the autoscaler, which has done nothing yet",
         ),
         pytest.param(
             [Unremovable.GOING_AWAY], node("n1", taints=(taint(names.AUTOSCALER_DELETING_TAINT),)), id="being deleted"
