@@ -5,7 +5,9 @@ from typing import Any
 import pytest
 
 from infra.local.world.pods import is_ready, node_of
-from tests.local.virtual_cluster import VirtualCluster, budget, node, pod, workload
+from tests.local.virtual_cluster import MERGE, VirtualCluster, budget, node, pod, workload
+
+PATH = "/apis/apps/v1/namespaces/default/deployments/web"
 
 
 def test_an_evicted_pod_comes_back_under_a_new_name_and_becomes_ready() -> None:
@@ -188,3 +190,20 @@ def test_equal_seeds_make_equal_worlds() -> None:
         return list(virtual.world.record.lines())
 
     assert story() == story()
+
+
+def test_a_replica_set_gives_up_first_what_stands_beside_its_like_and_then_the_youngest() -> None:
+    virtual = VirtualCluster([node("a", cpu="2"), node("b", cpu="1")])
+    virtual.add("deployments", workload(replicas=1, cpu="900m"))
+    virtual.run(8)
+    for replicas in (2, 3):
+        virtual.json("PATCH", PATH, {"spec": {"replicas": replicas}}, type=MERGE)
+        virtual.run(8)
+    ages = {item["metadata"]["name"]: item["metadata"]["creationTimestamp"] for item in virtual.pods()}
+    doubled = [item["metadata"]["name"] for item in virtual.pods() if node_of(item) == "a"]
+    assert len(doubled) == 2
+    youngest = max(doubled, key=lambda name: ages[name])
+
+    virtual.json("PATCH", PATH, {"spec": {"replicas": 2}}, type=MERGE)
+    virtual.run(60)
+    assert {*ages} - {item["metadata"]["name"] for item in virtual.pods()} == {youngest}
