@@ -189,6 +189,14 @@ def test_no_move_is_refused_to_pods_that_come_back_as_their_template_says(
     assert refused_moves(scheduler_filters, as_they_left)[1], "a witness that knows no templates would be refused"
 
 
+def test_no_move_rests_on_where_pods_of_a_node_that_is_not_ready_may_come_to_lie(
+    scheduler_filters: SchedulerFilters,
+) -> None:
+    """In this cluster they would fill the emptiest domain of a spread, and the replay leaves them where they are."""
+    cluster = Generator(2_000_021).cluster(PLAN_NODES, PLAN_PODS, rejecting=0.1, attracted=0.15)
+    assert refused_moves(scheduler_filters, [(cluster, witness(snapshot(cluster)))])[1] == []
+
+
 def refused_moves(
     scheduler_filters: SchedulerFilters, plans: Sequence[tuple[Cluster, Sequence[Step]]]
 ) -> tuple[str, list[str]]:

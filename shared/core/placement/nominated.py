@@ -18,6 +18,7 @@ def place_nominated(packing: Packing, queue: Iterable[Pod]) -> list[int]:
         kind, node = arrays.kind_of[pod.spec], arrays.index.get(pod.nominated)
         if node is not None and packing.taking(kind)[node]:
             packing.put(kind, node)
+            packing.presume(len(packing.log) - 1)
         else:
             others.append(kind)
     return others

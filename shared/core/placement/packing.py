@@ -62,9 +62,17 @@ class Packing(NodeRoom):
 
     def reserve(self, kinds: Sequence[int], source: int) -> list[int]:
         """Place what can be placed, in the given order; return the classes of the pods that fit nowhere."""
+        begun = len(self.log)
         unplaced = self._reserve(kinds, source)
+        if source == OUTSIDE:
+            self.presume(begun)
         self._constraints.accept()
         return unplaced
+
+    def presume(self, begun: int) -> None:
+        """Let nothing rest on the placements since that place in the log: whom they are of may lie elsewhere."""
+        for placement in self.log[begun:]:
+            self._constraints.presume(placement.kind, placement.target)
 
     def _reserve(self, kinds: Sequence[int], source: int) -> list[int]:
         self._leave(kinds, source)

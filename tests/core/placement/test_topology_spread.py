@@ -236,3 +236,20 @@ def test_equal_constraints_of_many_classes_are_one_rule_over_one_topology() -> N
     pods = [pod(f"p{number}", owner=f"ReplicaSet/{number}", **each) for number in range(5)]
     assert feasible(ZONES, pods, hard_spread=spread(max_skew=6)) == ["a1", "b1", "c1"]
     assert feasible(ZONES, pods, hard_spread=spread(max_skew=5)) == ["b1", "c1"]
+
+
+@pytest.mark.parametrize(
+    ("expected", "silent"),
+    [
+        pytest.param([], {"ready": False}, id="its node may be back, and the pod never come to b"),
+        pytest.param(["a1"], {"ready": True, "zone": "b"}, id="while b has two for good"),
+    ],
+)
+def test_what_may_never_come_makes_no_domain_fuller_for_others(expected: list[str], silent: dict[str, Any]) -> None:
+    """b is the emptiest. The pod of the node that is not Ready has room there alone; a1's find it in their zone."""
+    nodes = [
+        node("a1", zone="a"), node("a2", zone="a"), node("b1", zone="b"),
+        node("c1", zone="c", pods=2), replace(node("x", zone=silent.get("zone", "c")), ready=silent["ready"]),
+    ]  # fmt: skip
+    pods = webs("a1", "a1", "a2", "b1", "c1", "c1", "x", hard_spread=spread())
+    assert taken(cluster(nodes, pods), "a1") == expected

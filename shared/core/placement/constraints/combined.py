@@ -62,6 +62,10 @@ class ConstraintStates(ConstraintState):
         for place in self._concerning[kind]:
             self._states[place].evict(kind, node, pods)
 
+    def presume(self, kind: int, node: int) -> None:
+        for place in self._concerning[kind]:
+            self._states[place].presume(kind, node)
+
     def bar(self, node: int) -> None:
         for state in self._states:
             state.bar(node)

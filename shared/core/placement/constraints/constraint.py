@@ -50,6 +50,13 @@ class ConstraintState(Protocol):
         """Of the pods that leave, these are gone; `allowed` is asked for their replacements next."""
         del kind, node, pods
 
+    def presume(self, kind: int, node: int) -> None:
+        """A pod of the class that was placed on the node may never come: nothing that others need may rest on it.
+
+        It waits for the scheduler, which chooses for itself, or its own node may be back.
+        """
+        del kind, node
+
     def bar(self, node: int) -> None:
         """Nothing more is put on the node; whether it stays with what lies there or goes is not known."""
         del node

@@ -91,9 +91,8 @@ class TopologySpreadState(ConstraintState):
         """
         if replaced:
             self.add(kind, node, -1)
-        elif not self._going.may_go(node):
-            for rule, domain in self._counted(kind, node):
-                self._mine(rule).add(domain, 0, lasting=-1)
+        else:
+            self.presume(kind, node)
 
     def add(self, kind: int, node: int, pods: int = 1) -> None:
         for rule, domain in self._counted(kind, node):
@@ -109,6 +108,12 @@ class TopologySpreadState(ConstraintState):
             domain = asked.rule.topology.domain_of[node]
             if domain != NOWHERE:
                 self._places.add(asked, node, domain, pods)
+
+    def presume(self, kind: int, node: int) -> None:
+        """It keeps no domain from being the emptiest."""
+        if not self._going.may_go(node):
+            for rule, domain in self._counted(kind, node):
+                self._mine(rule).add(domain, 0, lasting=-1)
 
     def leave(self, kind: int, node: int, pods: int = 1) -> None:
         self.add(kind, node, -pods)
