@@ -48,15 +48,14 @@ def monthly(micro_per_hour: int) -> str:
     return money(dollars_a_month(micro_per_hour))
 
 
-def monthly_parts(micro_per_hour: Sequence[int], total: int | None = None) -> tuple[str, ...]:
+def monthly_parts(micro_per_hour: Sequence[int]) -> tuple[str, ...]:
     """Return what parts make in a month, rounded so that what is printed of them adds up to `monthly` of their sum.
 
-    Those that lose most by rounding down are rounded up. `total` is what is printed of the sum, if it is rounded
-    otherwise: less than one from what it is.
+    Those that lose most by rounding down are rounded up.
     """
     exact = [dollars_a_month(each) for each in micro_per_hour]
     whole = [int(each) for each in exact]
-    up = (round(sum(exact)) if total is None else total) - sum(whole)
+    up = round(sum(exact)) - sum(whole)
     most = sorted(range(len(exact)), key=lambda at: (whole[at] - exact[at], at))[:up]
     return tuple(whole_money(whole[at] + (at in most), of=each) for at, each in enumerate(exact))
 

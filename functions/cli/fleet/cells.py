@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from functions.cli.fleet.view import FleetRow, FleetView
-from functions.cli.format import count, monthly
+from functions.cli.format import count
 from functions.cli.plan import fleet
 from functions.cli.plan.view import PlanView
 
-TITLES: Final = ("nodes", "now", "at rest", "bound", "saved")
+TITLES: Final = ("nodes", "now", "alone", "at rest", "bound", "saved")
+"""Money is by the month; `alone` is what the autoscaler alone comes to."""
 STATE: Final = "ebb"
 _UNKNOWN: Final = "-"
 
@@ -65,12 +66,12 @@ def _cells(row: FleetRow, view: FleetView) -> tuple[str, ...]:
 def _figures(views: Sequence[PlanView]) -> tuple[str, ...]:
     if not views:
         return (_UNKNOWN,) * len(TITLES)
-    nodes, cost = sum(each.totals.nodes for each in views), sum(each.totals.cost for each in views)
-    ladder = fleet.summed(views)
-    if ladder is None:
-        return (f"{nodes:,}", monthly(cost), *(fleet.UNKNOWN,) * 3)
-    saved = monthly(ladder.now.cost - ladder.at_rest.cost)
-    return (f"{nodes:,}", monthly(cost), monthly(ladder.at_rest.cost), monthly(ladder.bound.cost), saved)
+    nodes, now = f"{sum(each.totals.nodes for each in views):,}", fleet.month_now(views)
+    ladder, money = fleet.summed(views), fleet.money_of(views)
+    if ladder is None or money is None:
+        return (nodes, now, *(fleet.UNKNOWN,) * (len(TITLES) - 2))
+    rungs = (money.month(each) for each in (ladder.alone, ladder.at_rest, ladder.bound))
+    return (nodes, now, *rungs, money.saved_month(ladder.at_rest))
 
 
 def _below(row: FleetRow) -> tuple[str, ...]:

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from functions.cli.fleet.cells import FleetLine, lines, states, titles, total
+from functions.cli.fleet.cells import TITLES, FleetLine, lines, states, titles, total
 from functions.cli.fleet.html_parts import Html, PageColumn, element, row, table, together
 from functions.cli.fleet.installations import InstallationHealth
 from functions.cli.fleet.view import FleetHold, FleetRow, FleetView
-from functions.cli.format import count, moment, monthly, some, yearly
+from functions.cli.format import count, moment, monthly, some
 from functions.cli.plan import fleet
 from functions.cli.plan.blocker_table import HEADINGS
 from functions.cli.plan.legend import HOLDING
@@ -19,9 +19,9 @@ from functions.cli.remedies import REMEDIES
 
 _CLUSTERS: Final = 6
 _REMEDIES: Final = {reason.value: remedy for reason, remedy in REMEDIES.items()}
-_LINES: Final = ("nodes", "now", "at rest", "bound", "saved")
 _WORDS: Final = {
     "now": "now, a month",
+    "alone": "the autoscaler alone, a month",
     "at rest": "at rest, a month",
     "bound": "bound, a month",
     "saved": "saved a month",
@@ -54,12 +54,12 @@ def of(view: FleetView) -> tuple[PageSection, ...]:
 
 def key_figures(view: FleetView) -> Iterator[Html]:
     """Yield the figures on top."""
-    ladder = fleet.summed(view.views)
-    if ladder:
+    ladder, money = fleet.summed(view.views), fleet.money_of(view.views)
+    if ladder and money:
         saved = ladder.now.cost - ladder.at_rest.cost
-        yield _figure("Now, a month", monthly(ladder.now.cost), count(ladder.now.nodes, "node"))
-        rest = f"{monthly(ladder.at_rest.cost)} a month at rest"
-        yield _figure("Saved in a year", yearly(saved), rest, good=saved > 0)
+        yield _figure("Now, a month", money.month(ladder.now), count(ladder.now.nodes, "node"))
+        rest = f"{money.month(ladder.at_rest)} a month at rest"
+        yield _figure("Saved in a year", money.saved_year(ladder.at_rest), rest, good=saved > 0)
     missing = f"{view.not_read:,} could not be read" if view.not_read else "all were read"
     yield _figure("Clusters", f"{len(view.rows):,}", missing)
     if view.installations:
@@ -72,8 +72,8 @@ def _figure(label: str, value: str, note: str, *, good: bool = False) -> Html:
 
 
 def _clusters(view: FleetView) -> PageSection:
-    columns = [PageColumn(_WORDS.get(each, each), number=each in _LINES) for each in titles(view)]
-    columns.insert(len(_LINES) + 1, PageColumn("the bill: what stays, what goes, the bound"))
+    columns = [PageColumn(_WORDS.get(each, each), number=each in TITLES) for each in titles(view)]
+    columns.insert(len(TITLES) + 1, PageColumn("the bill: what stays, what goes, the bound"))
     most = max((each.cost or 0 for each in view.rows), default=0)
     pairs = zip(lines(view, None), view.rows, strict=True)
     made = [each for line, told in pairs for each in _rows(columns, line, _bar(told, most))]
@@ -91,7 +91,7 @@ def _rows(columns: Sequence[PageColumn], line: FleetLine, bar: Html) -> Iterator
 
 
 def _with_bar(cells: Sequence[str], bar: Html) -> tuple[str, ...]:
-    at = len(_LINES) + 1
+    at = len(TITLES) + 1
     return (*cells[:at], bar, *cells[at:])
 
 

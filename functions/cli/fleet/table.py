@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from functions.cli.fleet.cells import FleetLine, lines, titles, total
+from functions.cli.fleet.cells import TITLES, FleetLine, lines, titles, total
 from functions.cli.fleet.view import FleetView
 from functions.cli.plan import blocker_table
 from functions.cli.plan.layout import GAP
@@ -20,7 +20,7 @@ from functions.cli.plan.sum_detail import DETAILS
 
 _INDENT: Final = 2
 _ROOM_FOR_OBJECTS: Final = 100
-_LEFT: Final = (0, 6)
+_LEFT: Final = (0, 1 + len(TITLES))
 """The columns of words; figures stand to the right."""
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 from rich.console import Console
 from rich.table import Table
 
-from functions.cli.format import monthly, monthly_parts, whole_money
+from functions.cli.format import dollars_a_month, monthly, whole_money
 from functions.cli.markdown_text import table, text
 from functions.cli.plan.ladder_json import rungs
 from functions.cli.plan.ladder_money import LadderMoney
@@ -65,9 +65,24 @@ def markdown(views: Sequence[PlanView], whose: str) -> tuple[str, ...]:
     return whole, f"**{text(whole_headline(views, whose))}**"
 
 
+def ladders_of(views: Sequence[PlanView]) -> tuple[Ladder, ...]:
+    return tuple(view.ladder.ladder for view in views if view.ladder)
+
+
+def money_of(views: Sequence[PlanView]) -> LadderMoney | None:
+    """Return the money of `summed`: each month is the sum of what is printed of the clusters."""
+    whole = summed(views)
+    return LadderMoney(whole, ladders_of(views)) if whole else None
+
+
+def month_now(views: Sequence[PlanView]) -> str:
+    """Return what all of them cost now, those without a ladder too, as the sum of what is printed of each."""
+    return _column([view.totals.cost for view in views])[-1]
+
+
 def summed(views: Sequence[PlanView]) -> Ladder | None:
     """Return the sum of the ladders; None where no cluster has one."""
-    ladders = [view.ladder.ladder for view in views if view.ladder]
+    ladders = ladders_of(views)
     if not ladders:
         return None
     return Ladder(
@@ -92,7 +107,7 @@ def whole_headline(views: Sequence[PlanView], whose: str) -> str:
     ladder, whole = summed(views), [view for view in views if view.ladder]
     if ladder is None:
         return f"{PARTIAL}of no cluster it is known what could go."
-    told = headline(ladder, whose, max(view.taken_at for view in whole))
+    told = headline(ladder, whose, max(view.taken_at for view in whole), ladders_of(views))
     return told if len(whole) == len(views) else f"{PARTIAL}of {len(whole)} of {len(views)} clusters: {told}"
 
 
@@ -121,21 +136,25 @@ def _rows(views: Sequence[PlanView]) -> tuple[tuple[str, ...], ...]:
 
 
 def _rungs(views: Sequence[PlanView]) -> Iterator[tuple[str, ...]]:
-    """Yield a column for each rung; its sum is what the headline says of it."""
-    whole = summed(views)
+    """Yield a column for each rung: of each cluster what its own report says, and the sum of that."""
+    whole, money = summed(views), money_of(views)
     for rung in ("alone", "at_rest", "bound"):
-        costs = [getattr(view.ladder.ladder, rung).cost if view.ladder else None for view in views]
-        yield _column(costs, LadderMoney(whole).whole_month(getattr(whole, rung)) if whole else None)
+        total = money.month(getattr(whole, rung)) if money else UNKNOWN
+        yield (*(_rung(view, rung) for view in views), total)
 
 
-def _column(amounts: Sequence[int | None], total: int | None = None) -> tuple[str, ...]:
-    """Return what is printed of each cluster and of all; the known ones add up as they are printed."""
+def _rung(view: PlanView, rung: str) -> str:
+    money = money_of([view])
+    return money.month(getattr(summed([view]), rung)) if money else UNKNOWN
+
+
+def _column(amounts: Sequence[int | None]) -> tuple[str, ...]:
+    """Return what is printed of each cluster, as in its own report, and of all: the sum of what is printed."""
     known = [each for each in amounts if each is not None]
     if not known:
         return (UNKNOWN,) * (len(amounts) + 1)
-    parts = iter(monthly_parts(known, total))
-    printed = monthly(sum(known)) if total is None else whole_money(total, of=sum(known))
-    return (*(UNKNOWN if each is None else next(parts) for each in amounts), printed)
+    total = whole_money(sum(round(dollars_a_month(each)) for each in known), of=sum(known))
+    return (*(UNKNOWN if each is None else monthly(each) for each in amounts), total)
 
 
 def _sum(name: str, totals: Sequence[dict[str, Any]]) -> int | float:

@@ -1,22 +1,31 @@
 """The money of a ladder, rounded once: what a reader subtracts from what comes out as it is printed.
 
 What is saved is rounded, and each rung is what is left of the first. A year is said in as many digits as are known of
-prices: three, or two of what is saved where that takes more. Must not word anything.
+prices: three, or two of what is saved where that takes more. A month of several clusters is the sum of what is
+printed of each. Must not word anything.
 """
 
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from functions.cli.format import dollars_a_month, rounded_year, whole_money, year_unit
-from shared.core.forecast.ladder import Ladder, LadderStep
+from shared.core.forecast.ladder import Ladder, LadderStep, Rung
 
 _KNOWN_OF_SAVED: Final = 2
+_SUMMED: Final[Mapping[Rung, Callable[[Ladder], LadderStep]]] = {
+    Rung.NOW: lambda ladder: ladder.now,
+    Rung.AUTOSCALER_ALONE: lambda ladder: ladder.alone,
+    Rung.POLICY_AT_REST: lambda ladder: ladder.at_rest,
+    Rung.BOUND: lambda ladder: ladder.bound,
+}
+"""The rungs that ladders have one of each, so that several add up."""
 
 
 class LadderMoney:
-    """Says what each rung of one ladder costs, and what lies between two."""
+    """Says what each rung of one ladder costs, and what lies between two; `parts` are those that it is the sum of."""
 
-    def __init__(self, ladder: Ladder) -> None:
-        self._now = ladder.now.cost
+    def __init__(self, ladder: Ladder, parts: Sequence[Ladder] = ()) -> None:
+        self._now, self._parts = ladder.now.cost, parts
         self._unit = min(
             year_unit(ladder.now.cost),
             year_unit(ladder.now.cost - ladder.at_rest.cost or ladder.now.cost, _KNOWN_OF_SAVED),
@@ -26,7 +35,9 @@ class LadderMoney:
         return whole_money(self.whole_month(step), of=step.cost)
 
     def whole_month(self, step: LadderStep) -> int:
-        return _month(self._now) - self._saved_month(step)
+        if not self._parts:
+            return month_beside(self._now, step.cost)
+        return sum(month_beside(each.now.cost, _SUMMED[step.rung](each).cost) for each in self._parts)
 
     def year(self, step: LadderStep) -> str:
         return whole_money(rounded_year(self._now, self._unit) - self._saved_year(step), of=step.cost)
@@ -45,10 +56,17 @@ class LadderMoney:
         return whole_money(abs(self._saved_year(one) - self._saved_year(other)), of=abs(one.cost - other.cost))
 
     def _saved_month(self, step: LadderStep) -> int:
-        return _month(self._now - step.cost)
+        if not self._parts:
+            return _month(self._now - step.cost)
+        return sum(_month(each.now.cost - _SUMMED[step.rung](each).cost) for each in self._parts)
 
     def _saved_year(self, step: LadderStep) -> int:
         return rounded_year(self._now - step.cost, self._unit)
+
+
+def month_beside(now: int, cost: int) -> int:
+    """Return whole units of the currency for a month of what is left, beside what there was."""
+    return _month(now) - _month(now - cost)
 
 
 def _month(amount: int) -> int:

@@ -3,7 +3,7 @@
 Must not decide anything, and must not know the terminal.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -56,11 +56,14 @@ def rows(ladder: Ladder, whose: str) -> tuple[LadderRow, ...]:
     return tuple(_row(step, whose, money) for step in ladder.steps)
 
 
-def headline(ladder: Ladder, whose: str, now: datetime) -> str:
-    """Return what a reader keeps: now, the autoscaler alone, the policy at rest, and what that saves."""
+def headline(ladder: Ladder, whose: str, now: datetime, parts: Sequence[Ladder] = ()) -> str:
+    """Return what a reader keeps: now, the autoscaler alone, the policy at rest, and what that saves.
+
+    `parts` are the ladders that it is the sum of.
+    """
     first, alone, rest = ladder.now, ladder.alone, ladder.at_rest
     by = f" by {clock(by_the_minute(ladder.by), now)} UTC" if ladder.by else ""
-    money, beyond = LadderMoney(ladder), alone.cost - rest.cost
+    money, beyond = LadderMoney(ladder, parts), alone.cost - rest.cost
     saved = f"{money.saved_month(rest)} a month ({money.saved_year(rest)} a year)"
     other = f"{money.between_months(alone, rest)} {'more' if beyond > 0 else 'less'} than by the autoscaler alone"
     return (

@@ -10,7 +10,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from functions.cli.format import count, monthly, some
+from functions.cli.format import count, monthly, some, whole_money
+from functions.cli.plan.ladder_money import month_beside
 from functions.cli.why_not.how import how
 from shared.core.forecast.why_not import Freed, WhyNot
 from shared.core.placement.exclusions import Exclusion
@@ -45,9 +46,11 @@ def show(console: Console, found: WhyNot, whose: str) -> None:
 def base(found: WhyNot, whose: str) -> str:
     """Return what is there now, and what the policy comes to: the rung of the ladder."""
     nodes, left, prices = found.base.situation.snapshot.nodes, found.base.rest.snapshot.nodes, found.base.prices
+    now, rest = prices.of_all(nodes), prices.of_all(left)
+    month = whole_money(month_beside(now, rest), of=rest)
     return (
-        f"{count(len(nodes), 'node')} for {monthly(prices.of_all(nodes))} a month now; {whose} at rest: "
-        f"{count(len(left), 'node')} for {monthly(prices.of_all(left))}, as in the ladder of ebb plan."
+        f"{count(len(nodes), 'node')} for {monthly(now)} a month now; {whose} at rest: "
+        f"{count(len(left), 'node')} for {month}, as in the ladder of ebb plan."
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from functions.cli.fleet import cells
 from functions.cli.fleet.cluster_reading import SourceResult, plan_source
 from functions.cli.fleet.commands import FleetSort
 from functions.cli.fleet.drawing import show
@@ -104,6 +105,24 @@ def test_the_sum_is_that_of_the_rows_and_of_the_same_dumps_in_a_plan(folder: Pat
     assert (found["totals"]["clusters"], found["totals"]["not_read"]) == (2, 1)
 
 
+def test_each_row_has_the_money_of_that_clusters_plan_and_the_sum_is_that_of_the_rows(
+    folder: Path, results: tuple[SourceResult, ...]
+) -> None:
+    view = view_of(results, ())
+    own = [ebb("plan", "--dump", folder / name).stdout.splitlines() for name in ("a.json", "b.json")]
+    table = [each.cells[2:7] for each in cells.lines(view, None)[:2]]
+    for told, (now, alone, rest, bound, saved) in zip(own, table, strict=True):
+        assert f"for {now} a month now; " in told[-1]
+        assert f"for {alone}, " in told[-1]
+        assert f"Saved: {saved} a month" in told[-1]
+        assert f"for {rest}" in told[-1].partition("at rest")[2]
+        assert bound in next(line for line in told if line.startswith("no plan goes below"))
+    whole = [int(cell[1:].replace(",", "")) for cell in cells.total(view)[2:7]]
+    assert whole == [sum(int(cell[1:].replace(",", "")) for cell in each) for each in zip(*table, strict=True)]
+    assert f"Saved: {cells.total(view)[6]} a month" in view.headline
+    assert cells.total(view)[1] == "36"
+
+
 def test_what_holds_is_summed_over_all_clusters_the_most_money_first(found: dict[str, Any]) -> None:
     for held in found["holds"]:
         parts = [each for name in ("prod", "stage") for each in row(found, name)["holds"]]
@@ -145,7 +164,7 @@ def test_markdown_has_the_same_rows_and_no_name_is_markup(tmp_path: Path, capsys
     assert "<img" not in page
     assert "@team" not in page
     heads, sides, first = page.splitlines()[2:5]
-    assert heads.count("|") == sides.count("|") == first.count("|") == 7
+    assert heads.count("|") == sides.count("|") == first.count("|") == 8
 
 
 def test_two_readings_of_one_cluster_count_once(tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ def rows(seen: Page, table: str) -> list[list[str]]:
 
 
 def without_bar(cells: list[str]) -> tuple[str, ...]:
-    return (*cells[:6], *cells[7:])
+    return (*cells[:7], *cells[8:])
 
 
 def test_its_figures_are_those_of_the_table(seen: Page, view: FleetView) -> None:
@@ -68,6 +68,16 @@ def test_its_figures_are_those_of_the_table(seen: Page, view: FleetView) -> None
     assert [int(each[1]) for each in held] == [each.entry.nodes for each in view.holds]
     assert seen.value("document.querySelector('.headline').innerText") == view.headline
     assert seen.value("[...document.querySelectorAll('.notes li')].map((each) => each.innerText)") == list(view.notes)
+
+
+def test_the_figures_on_top_are_those_of_the_headline(view: FleetView) -> None:
+    year = re.search(r"\((\$[\d,]+) a year\)", view.headline)
+    now, rest = re.search(r"for (\$[\d,]+) a month now", view.headline), re.search(r"for (\$[\d,]+) by", view.headline)
+    assert year
+    assert now
+    assert rest
+    told = re.findall(r'<dd class="(?:value|value good|note)">(.*?)</dd>', page(view))
+    assert [told[0], told[2], told[3]] == [now[1], year[1], f"{rest[1]} a month at rest"]
 
 
 def test_what_is_amiss_stands_below_its_row(seen: Page) -> None:

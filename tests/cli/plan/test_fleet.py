@@ -113,3 +113,24 @@ def test_what_is_printed_of_the_clusters_adds_up_and_agrees_with_the_headline(tw
     assert [one + other for one, other in zip(rows[0], rows[1], strict=True)] == rows[2]
     assert f"for ${rows[2][0]:,} a month now" in headline
     assert f"for ${rows[2][1]:,}, default settings at rest" in headline
+
+
+def alone_and_together(folder: Path) -> tuple[list[str], list[list[str]], str]:
+    """Return the last lines of the two reports, the rows of both together without their name, and that last line."""
+    paths = [cluster(folder / f"{name}.json", name, 60, name) for name in ("prod", "stage")]
+    own = [ebb("plan", "--dump", each).stdout.splitlines()[-1] for each in paths]
+    *_, first, second, total, _, headline = ebb("plan", "--dump", *paths).stdout.splitlines()
+    return own, [[cell for cell in line.split() if "$" in cell] for line in (first, second, total)], headline
+
+
+def test_each_row_has_the_money_of_its_own_report_and_the_sum_is_that_of_the_rows(tmp_path: Path) -> None:
+    own, (first, second, total), headline = alone_and_together(tmp_path)
+    for row, told in zip((first, second, total), (*own, headline), strict=True):
+        now, alone, rest, _ = row
+        assert f"for {now} a month now; the autoscaler alone comes to" in told
+        assert f"for {alone}, " in told
+        assert f"for {rest}" in told.partition("at rest")[2]
+    assert first == second
+    assert [2 * int(each.strip("$").replace(",", "")) for each in first] == [
+        int(each.strip("$").replace(",", "")) for each in total
+    ]

@@ -1,6 +1,7 @@
 """`ebb why-not` from a dump to the page; and how each change would be made."""
 
 import json
+import re
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
@@ -165,6 +166,14 @@ def test_tools_get_every_key() -> None:
 @pytest.mark.parametrize("width", [80, 120, 200])
 def test_no_line_is_wider_than_the_terminal(width: int) -> None:
     assert max(map(len, _shown(width).splitlines())) <= width
+
+
+def test_its_money_is_printed_as_by_the_plan(tmp_path: Path) -> None:
+    path = dumps.write(tmp_path / "d.json", 60)
+    shown, found = (CliRunner().invoke(app, [name, "--dump", str(path)]).stdout for name in ("why-not", "plan"))
+    told = re.search(r"at rest: \d+ nodes for (\$[\d,]+),", shown)
+    assert told
+    assert told[1] in next(line for line in found.splitlines() if line.startswith("default settings at rest"))
 
 
 def test_its_base_is_the_rung_of_the_plan(tmp_path: Path) -> None:
