@@ -45,6 +45,8 @@ class Dumped:
     cloud: str = ""
     home: "Home | None" = None
     """Where its nodes say that they belong."""
+    demand: tuple[tuple[str, bytes], ...] = ()
+    """Objects that no plan reads and simulated days do, each with its kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,7 @@ def _of_dump(found: "DumpedCluster", name: str, *, said: bool) -> Reading:
     from shared.adapters.kubernetes.dump.kinds import COMMAND
 
     check_usable(name, found.reading, COMMAND)
-    about = Dumped(partial(found.reading.pods), left_out(found.kinds), cloud(found.clouds), found.home)
+    about = Dumped(partial(found.reading.pods), left_out(found.kinds), cloud(found.clouds), found.home, found.demand)
     note = f"A dump has no GKE API: {NO_GKE_API}"
     return Reading(name, found.reading, BY_LABELS, found.newest, note, about, is_installed(found.home, said=said))
 

@@ -87,6 +87,8 @@ class Inputs:
     installed: bool = False
     """Whether it is the cluster of the installation that the environment names."""
     dumped: bool = False
+    demand: tuple[tuple[str, bytes], ...] = ()
+    """Objects of a dump that no plan reads and simulated days do, each with its kind."""
 
 
 def gather(sources: Sources, read: Policy | None = None) -> Inputs:
@@ -151,6 +153,7 @@ def inputs_of(sources: Sources, given: Policy | None, reading: Reading) -> Input
         own_policy=given is not None,
         installed=reading.installed,
         dumped=bool(sources.dumps),
+        demand=dumped.demand,
     )
 
 

@@ -4,7 +4,6 @@ Must not play anything: `functions.cli.simulate` does, and says each figure.
 """
 
 from datetime import timedelta
-from pathlib import Path
 from typing import Final
 
 from functions.cli.format import count
@@ -21,10 +20,9 @@ _MOST_POINTS: Final = 336
 
 def section(view: DaysView) -> ExtraSection:
     """Return the runs as a table and a plot."""
-    names = _names(view)
     rows = [[f"{each.title}: {each.meaning}", *(each.said(view, run) for run in view.runs)] for each in COLUMNS]
     title = f"{count(view.days, 'simulated day')} to come"
-    return ExtraSection(title, (WHAT, *view.notes), ("", *names), rows, _plot(view))
+    return ExtraSection(title, (WHAT, *view.notes), ("", *view.names), rows, _plot(view))
 
 
 def _plot(view: DaysView) -> Plot:
@@ -32,12 +30,5 @@ def _plot(view: DaysView) -> Plot:
     step = timedelta(days=view.days) / many
     x = [f"{view.begins + number * step:%a %H:%M}" for number in range(many)]
     return Plot(
-        x, "Nodes", [Line(name, view.points(run, many)) for name, run in zip(_names(view), view.runs, strict=True)]
+        x, "Nodes", [Line(name, view.points(run, many)) for name, run in zip(view.names, view.runs, strict=True)]
     )
-
-
-def _names(view: DaysView) -> list[str]:
-    """Return what the runs are called: policies by their files' names, for a page that is sent on tells no folders."""
-    whole = [run.name for run in view.runs]
-    short = [Path(name).name for name in whole]
-    return short if len(set(short)) == len(short) else whole

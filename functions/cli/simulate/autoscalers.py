@@ -1,24 +1,29 @@
 """The limits of HorizontalPodAutoscalers in a dump: between which replicas their workloads follow the day.
 
-`ebb dump` does not ask for them; whoever adds hpa to its command has them here. Must not read anything else of a dump.
+What cannot be followed is said, by name. Must not read files: the dump's reader has kept these objects.
 """
 
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 import msgspec
 
-from shared.adapters.kubernetes.dump.files import STDIN, files_of
-from shared.adapters.kubernetes.dump.reading import documents_of, typed
+from functions.cli.format import count, some
 from shared.core.simulated_days.patterns import Range
 
 KIND: Final = "HorizontalPodAutoscaler"
+NO_WORKLOAD: Final = "{some} of {all} {verb} no workload whose pods are in the dump: {names}."
+BACKWARDS: Final = "{some} of {all} {verb} minReplicas above maxReplicas: {names}."
+UNREADABLE: Final = "{some} of {all} cannot be read."
 
 
 class _Meta(msgspec.Struct):
     name: str
     namespace: str = "default"
+
+    @property
+    def key(self) -> str:
+        return f"{self.namespace}/{self.name}"
 
 
 class _Target(msgspec.Struct):
@@ -31,32 +36,51 @@ class _Spec(msgspec.Struct, rename="camel"):
     max_replicas: int
     min_replicas: int | None = None
 
+    @property
+    def least(self) -> int:
+        return 1 if self.min_replicas is None else self.min_replicas
+
 
 class _Autoscaler(msgspec.Struct):
     metadata: _Meta
     spec: _Spec
 
+    @property
+    def target(self) -> str:
+        target = self.spec.scale_target_ref
+        return f"{self.metadata.namespace}/{target.kind}/{target.name}"
+
 
 _decoder: Final = msgspec.json.Decoder(_Autoscaler)
 
 
-def limits_in(dumps: tuple[Path, ...], controllers: Mapping[str, str]) -> dict[str, Range]:
-    """Return the limits by controller, of workloads whose pods are there."""
-    found: dict[str, Range] = {}
-    for file in files_of(path for path in dumps if path != STDIN):
-        for document, items in documents_of(file, lambda _: None):
-            for kind, item in typed(file, document, items):
-                if kind == KIND:
-                    found.update(_limits(item.raw, controllers))
-    return found
+def limits_in(
+    objects: Iterable[tuple[str, bytes]], controllers: Mapping[str, str]
+) -> tuple[dict[str, Range], tuple[str, ...]]:
+    """Return the limits by controller, of workloads whose pods are there, and notes on autoscalers left aside."""
+    raws = [raw for kind, raw in objects if kind == KIND]
+    read = {each.metadata.key: each for raw in raws if (each := _read(raw)) is not None}
+    backwards = [key for key, each in read.items() if each.spec.least > each.spec.max_replicas]
+    unknown = [key for key, each in read.items() if each.target not in controllers and key not in backwards]
+    found = {
+        controllers[each.target]: Range(each.spec.least, each.spec.max_replicas)
+        for key, each in read.items()
+        if key not in {*backwards, *unknown}
+    }
+    every = count(len(raws), KIND)
+    notes = [_note(NO_WORKLOAD, unknown, every, ("names", "name")), _note(BACKWARDS, backwards, every, ("has", "have"))]
+    if len(raws) > len(read):
+        notes.append(UNREADABLE.format(some=len(raws) - len(read), all=every))
+    return found, tuple(filter(None, notes))
 
 
-def _limits(raw: bytes, controllers: Mapping[str, str]) -> dict[str, Range]:
+def _read(raw: bytes) -> _Autoscaler | None:
     try:
-        each = _decoder.decode(raw)
+        return _decoder.decode(raw)
     except msgspec.MsgspecError:
-        return {}
-    target, spec = each.spec.scale_target_ref, each.spec
-    controller = controllers.get(f"{each.metadata.namespace}/{target.kind}/{target.name}")
-    least = 1 if spec.min_replicas is None else spec.min_replicas
-    return {controller: Range(least, max(least, spec.max_replicas))} if controller else {}
+        return None
+
+
+def _note(sentence: str, keys: list[str], every: str, verbs: tuple[str, str]) -> str:
+    verb = verbs[len(keys) != 1]
+    return sentence.format(some=len(keys), all=every, verb=verb, names=some(sorted(keys))) if keys else ""

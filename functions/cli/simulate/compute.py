@@ -94,7 +94,8 @@ def played_days(asked: SimulateRequest, inputs: Inputs) -> DaysView:
     delays = Delays(boot=duration("--boot", asked.boot))
     policies = {str(path): read_policy(path) for path in asked.policies} or {DEFAULTS: EVERY_POOL}
     lasts = timedelta(days=asked.days)
-    hours = Hours(asked.demand, asked.night, asked.weekend, asked.time_zone, asked.sources.dumps)
+    live = asked.synthetic is None and not inputs.dumped
+    hours = Hours(asked.demand, asked.night, asked.weekend, asked.time_zone, inputs.demand, live)
     demand, about = demand_of(hours, inputs.snapshot, lasts)
     days = Days(inputs.snapshot, inputs.prices, demand, lasts, delays)
     what = f"{count(asked.days, 'day')} of {count(len(inputs.snapshot.nodes), 'node')}"

@@ -14,8 +14,11 @@ from shared.core.cluster.snapshot import Snapshot
 from shared.errors import BadInput
 
 WORKLOAD: Final = "workload"
+HEAD: Final = f"{WORKLOAD},0,1,2,…,23"
 DAY, WEEK = 24, 168
 MOST: Final = 100_000
+_NEAR: Final = 0.8
+"""All names share their namespaces and kinds: only the last part is compared, and a short word has few letters to spare."""
 
 
 def read_hours(path: Path, picture: Snapshot) -> Mapping[str, Sequence[int]]:
@@ -25,10 +28,10 @@ def read_hours(path: Path, picture: Snapshot) -> Mapping[str, Sequence[int]]:
         BadInput: the file cannot be read, or a line cannot be used.
     """
     lines = _text(path).splitlines()
+    _check(path, lines)
     rows = [(number, row) for number, row in enumerate(csv.reader(lines), 1) if row and not row[0].startswith("#")]
     if not rows or rows[0][1][0].strip() != WORKLOAD:
-        head = f"{WORKLOAD},{','.join(map(str, range(3)))},…,23"
-        raise BadInput(f"{name_of(path)}:1: the first line names no hours; write {head}")
+        raise BadInput(f"{name_of(path)}:1: the first line names no hours; write {HEAD}")
     known, found = controllers(picture), dict[str, Sequence[int]]()
     for number, row in rows[1:]:
         place = f"{name_of(path)}:{number}"
@@ -37,6 +40,16 @@ def read_hours(path: Path, picture: Snapshot) -> Mapping[str, Sequence[int]]:
             raise BadInput(f"{place}: {row[0]!r} has a line already; write each workload once.")
         found[controller] = _hours(row[1:], place)
     return found
+
+
+def _check(path: Path, lines: Sequence[str]) -> None:
+    """Refuse what is no CSV with commas, by what it is."""
+    if not any(line.strip() for line in lines):
+        raise BadInput(f"{name_of(path)}: is empty; its first line is {HEAD}")
+    if lines[0].count(";") > lines[0].count(","):
+        raise BadInput(
+            f"{name_of(path)}:1: ; stands between the columns, as spreadsheets write it here and there; put , there."
+        )
 
 
 def controllers(picture: Snapshot) -> Mapping[str, str]:
@@ -62,7 +75,7 @@ def _text(path: Path) -> str:
 def _controller(name: str, known: Mapping[str, str], place: str) -> str:
     if name in known:
         return known[name]
-    meant = near(name, known) or "write namespace/Deployment/name as ebb explain names it."
+    meant = near(name.rpartition("/")[2], known, _NEAR) or "write namespace/Deployment/name as ebb explain names it."
     raise BadInput(f"{place}: no pods of a workload {name!r} are there; {meant}")
 
 
@@ -73,6 +86,9 @@ def _hours(cells: Sequence[str], place: str) -> Sequence[int]:
 
 
 def _replicas(cell: str, place: str, hour: int) -> int:
-    if cell.isascii() and cell.isdigit() and int(cell) <= MOST:
+    digits = cell.isascii() and cell.isdigit()
+    if digits and len(cell) <= len(str(MOST)) and int(cell) <= MOST:
         return int(cell)
+    if digits:
+        raise BadInput(f"{place}: hour {hour}: {cell} replicas are more than the {MOST:,} that can be played.")
     raise BadInput(f"{place}: hour {hour}: {cell!r} is no number of replicas; write a whole number from 0.")

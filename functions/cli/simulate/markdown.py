@@ -7,7 +7,7 @@ from functions.cli.simulate.view import COLUMNS, DaysView
 
 def page(view: DaysView) -> str:
     """Return one page."""
-    names = [code(run.name) for run in view.runs]
+    names = [code(name) for name in view.names]
     rows = [[column.title, *(column.said(view, run) for run in view.runs), column.meaning] for column in COLUMNS]
     title = f"# {count(view.days, 'day')} of {text(view.cluster or 'the cluster')} from {moment(view.begins)}"
     return "\n\n".join((title, table(["", *names, ""], rows, names), *(f"> {text(note)}" for note in view.notes)))

@@ -29,6 +29,7 @@ BY_LIMITS: Final = (
     "Demand is a curve between the limits of HorizontalPodAutoscalers ({known}): the least from 22 to 6 h {zone}, the "
     "most from 10 to 17 h, at weekends {weekend}% of the rise; all else stays as it is."
 )
+NOT_READ: Final = "HorizontalPodAutoscalers are not read from a cluster, only from a dump: add hpa to the command that ebb dump prints."
 BY_FILE: Final = "Demand is that of {file}: {known}; all else stays as it is."
 
 
@@ -40,7 +41,10 @@ class Hours:
     night: int | None
     weekend: int
     time_zone: str
-    dumps: tuple[Path, ...] = ()
+    objects: tuple[tuple[str, bytes], ...] = ()
+    """HorizontalPodAutoscalers and CronJobs of a dump, each with its kind."""
+    live: bool = False
+    """Whether a cluster itself was read, of which these are not known."""
 
 
 def demand_of(hours: Hours, picture: Snapshot, lasts: timedelta) -> tuple[Demand, tuple[str, ...]]:
@@ -57,13 +61,14 @@ def demand_of(hours: Hours, picture: Snapshot, lasts: timedelta) -> tuple[Demand
         known = BY_FILE.format(file=hours.file, known=count(len(rows), "workload"))
         return by_hours(rows, begins, lasts, zone), (known,)
     curve = Curve(weekend=hours.weekend, zone=zone)
-    limits = limits_in(hours.dumps, controllers(picture)) if hours.night is None else {}
+    limits, left = limits_in(hours.objects, controllers(picture)) if hours.night is None else ({}, ())
+    notes = (*left, NOT_READ) if hours.live and hours.night is None else left
     if limits:
         known = BY_LIMITS.format(known=count(len(limits), "workload"), zone=hours.time_zone, weekend=hours.weekend)
-        return by_curve(limits, curve, begins, lasts), (known,)
+        return by_curve(limits, curve, begins, lasts), (known, *notes)
     night = NIGHT if hours.night is None else hours.night
     said = SWINGS.format(night=night, weekend=hours.weekend, zone=hours.time_zone)
-    return by_curve(swinging(picture, night), curve, begins, lasts), (said,)
+    return by_curve(swinging(picture, night), curve, begins, lasts), (said, *notes)
 
 
 def _recorded(path: Path, picture: Snapshot, zone: ZoneInfo) -> dict[str, list[int]]:

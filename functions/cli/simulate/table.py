@@ -14,12 +14,15 @@ from functions.cli.simulate.view import COLUMNS, DaysView
 
 _LEVELS: Final = "▁▂▃▄▅▆▇█"
 _WIDTH: Final = 72
+_GAP: Final = 2
+_LEAST: Final = 16
+"""Columns in which a meaning can be read."""
 
 
 def show(console: Console, view: DaysView) -> None:
     """Print the runs, the plot and the notes."""
     console.print(f"{count(view.days, 'day')} of {view.cluster or 'the cluster'} from {moment(view.begins)}\n")
-    console.print(_figures(view))
+    console.print(_figures(view, console.width))
     console.print()
     for line in plot(view):
         console.print(Text(line))
@@ -28,20 +31,25 @@ def show(console: Console, view: DaysView) -> None:
         console.print(note)
 
 
-def _figures(view: DaysView) -> Table:
+def _figures(view: DaysView, width: int) -> Table:
+    """Return the figures; what they mean stands beside them where there is room for it, and else in the docs."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     table.add_column("", no_wrap=True)
-    for run in view.runs:
-        table.add_column(Text(run.name), justify="right", overflow="fold")
-    table.add_column("", style="dim", overflow="fold")
+    for name in view.names:
+        table.add_column(Text(name), justify="right", no_wrap=True)
+    needed = max(len(column.title) for column in COLUMNS) + sum(map(len, view.names)) + _GAP * (len(view.names) + 1)
+    explained = width - needed >= _LEAST
+    if explained:
+        table.add_column("", style="dim")
     for column in COLUMNS:
-        table.add_row(column.title, *(column.said(view, run) for run in view.runs), column.meaning)
+        said = (column.title, *(column.said(view, run) for run in view.runs))
+        table.add_row(*said, *([column.meaning] if explained else []))
     return table
 
 
 def plot(view: DaysView) -> list[str]:
     """Return the nodes over time, one line of bars for each run, all to one scale."""
-    rows = {run.name: view.points(run, _WIDTH) for run in view.runs}
+    rows = {name: view.points(run, _WIDTH) for name, run in zip(view.names, view.runs, strict=True)}
     least, most = min(map(min, rows.values())), max(map(max, rows.values()))
     width = max(map(len, rows))
     lines = [

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from fractions import Fraction
+from pathlib import Path
 from typing import Final
 
 from functions.cli.format import money
@@ -37,6 +38,13 @@ class DaysView:
     @property
     def alone(self) -> PlayedTotals:
         return self.runs[0].outcome
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the runs are called: policies by their files' names, where these tell them apart."""
+        whole = tuple(run.name for run in self.runs)
+        short = tuple(Path(name).name for name in whole)
+        return short if len(set(short)) == len(short) else whole
 
     def saved(self, run: PlayedDay) -> Fraction:
         """Return what a run saves beside the autoscaler alone, as a share of its money."""

@@ -1,16 +1,25 @@
 """`ebb simulate` from options to the table, markdown, JSON and the picture; and what is said of a bad file."""
 
 import json
+from datetime import timedelta
+from io import StringIO
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
 from functions.cli.main import app
+from functions.cli.simulate import table
+from functions.cli.simulate.synthetic import BEGINS
+from functions.cli.simulate.view import DaysView, PlayedDay
+from shared.core.simulated_days.measures import Measures, Moment, outcome
 from tests.cli import dumps
 
+LONG = ("autoscaler alone", "some/folder/of/policies/as-it-is-now.yaml", "some/folder/of/policies/stricter.yaml")
+PLAYED = outcome(Measures(series=[Moment(BEGINS, 3, 0, 0)]), BEGINS, BEGINS + timedelta(days=1), ())
 SMALL = ("simulate", "--synthetic", "6")
 
 
@@ -95,13 +104,51 @@ def test_a_dump_is_played_by_hours_of_a_file(dump: str, tmp_path: Path) -> None:
     assert document["runs"][0]["end_nodes"] < 12
 
 
+def hpa(name: str, least: int = 4, most: int = 90, target: str = "web-5d4f8b") -> dict[str, Any]:
+    spec = {"scaleTargetRef": {"kind": "ReplicaSet", "name": target}, "minReplicas": least, "maxReplicas": most}
+    return {"kind": "HorizontalPodAutoscaler", "metadata": {"name": name, "namespace": "shop"}, "spec": spec}
+
+
+def with_more(path: Path, *items: dict[str, Any]) -> Path:
+    """Write the dump of twelve nodes, and more objects in it."""
+    whole = json.loads(dumps.write(path, 12).read_bytes())
+    path.write_text(json.dumps({**whole, "items": [*whole["items"], *items]}), encoding="utf-8")
+    return path
+
+
+def test_a_dump_from_a_pipe_has_its_horizontal_pod_autoscalers_too(tmp_path: Path) -> None:
+    path = with_more(tmp_path / "cluster.json", hpa("web"))
+    found = CliRunner().invoke(app, ["simulate", "--dump", "-", "-o", "json"], input=path.read_bytes())
+
+    assert "limits of HorizontalPodAutoscalers (1 workload)" in found.stderr
+    assert found.stdout.count('"name"') == 2
+
+
+@pytest.mark.parametrize(
+    ("expected", "others"),
+    [
+        pytest.param("1 of 2 HorizontalPodAutoscalers names no workload whose pods are in the dump: shop/x.",
+                     [hpa("x", target="gone")], id="one of no workload"),
+        pytest.param("2 of 3 HorizontalPodAutoscalers name no workload whose pods are in the dump: shop/x, shop/y.",
+                     [hpa("x", target="gone"), hpa("y", target="gone")], id="several of no workload"),
+        pytest.param("1 of 2 HorizontalPodAutoscalers has minReplicas above maxReplicas: shop/x.",
+                     [hpa("x", 9, 3)], id="limits the wrong way round"),
+        pytest.param("1 of 2 HorizontalPodAutoscalers cannot be read.",
+                     [{**hpa("x"), "spec": {}}], id="without a target"),
+    ],
+)  # fmt: skip
+def test_an_autoscaler_that_cannot_be_followed_is_said(
+    expected: str, others: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    path = with_more(tmp_path / "cluster.json", hpa("web"), *others)
+    lines = told("simulate", "--dump", str(path), "-o", "json").stderr.splitlines()
+
+    assert any("limits of HorizontalPodAutoscalers (1 workload)" in line for line in lines)
+    assert expected in lines
+
+
 def test_limits_of_horizontal_pod_autoscalers_in_a_dump_are_followed(tmp_path: Path) -> None:
-    path = dumps.write(tmp_path / "cluster.json", 12)
-    target = {"kind": "ReplicaSet", "name": "web-5d4f8b"}
-    spec = {"scaleTargetRef": target, "minReplicas": 4, "maxReplicas": 90}
-    hpa = {"kind": "HorizontalPodAutoscaler", "metadata": {"name": "web", "namespace": "shop"}, "spec": spec}
-    whole = json.loads(path.read_bytes())
-    path.write_text(json.dumps({**whole, "items": [*whole["items"], hpa]}), encoding="utf-8")
+    path = with_more(tmp_path / "cluster.json", hpa("web"))
     found = told("simulate", "--dump", str(path), "-o", "json")
 
     assert "limits of HorizontalPodAutoscalers (1 workload)" in found.stderr
@@ -134,12 +181,47 @@ def test_recorded_log_lines_say_how_demand_rose(dump: str, tmp_path: Path) -> No
         pytest.param(":2: hour 23: 'x' is no number", f"shop/ReplicaSet/web-5d4f8b{',1' * 23},x", id="no number"),
         pytest.param(":3: 'shop/ReplicaSet/web-5d4f8b' has a line already",
                      "\n".join([f"shop/ReplicaSet/web-5d4f8b{',1' * 24}"] * 2), id="twice"),
+        pytest.param(":2: hour 0: 99999999 replicas are more than the 100,000 that can be played",
+                     f"shop/ReplicaSet/web-5d4f8b,99999999{',1' * 23}", id="too many"),
+        pytest.param(":2: no pods of a workload 'nope' are there; write namespace/Deployment/name",
+                     f"nope{',1' * 24}", id="like no name"),
+        pytest.param(":2: no pods of a workload 'shop/Deployment/nope' are there; write namespace/Deployment/name",
+                     f"shop/Deployment/nope{',1' * 24}", id="like others by namespace only"),
+        pytest.param("did you mean shop/ReplicaSet/web-5d4f8b?",
+                     f"shop/ReplicaSet/web-5d4f8{',1' * 24}", id="a letter is missing"),
     ],
 )  # fmt: skip
 def test_a_bad_line_is_named_with_what_to_write(expected: str, rows: str, dump: str, tmp_path: Path) -> None:
     found = told("simulate", "--dump", dump, "--demand", hours(tmp_path / "h.csv", rows), code=2)
 
     assert expected in found.output.replace("\n", " ")
+
+
+@pytest.mark.parametrize(
+    ("expected", "text"),
+    [
+        pytest.param("h.csv: is empty; its first line is workload,0,1,2,…,23", "", id="empty"),
+        pytest.param("h.csv: is empty;", "\n \n", id="blank"),
+        pytest.param("h.csv:1: ; stands between the columns", "workload;0;1;2\n", id="semicolons of a spreadsheet"),
+        pytest.param("h.csv:1: the first line names no hours", "shop,1\n", id="no head"),
+    ],
+)
+def test_a_file_that_is_no_csv_is_said_to_be_what_it_is(expected: str, text: str, dump: str, tmp_path: Path) -> None:
+    path = tmp_path / "h.csv"
+    path.write_text(text, encoding="utf-8")
+
+    assert expected in told("simulate", "--dump", dump, "--demand", str(path), code=2).output.replace("\n", "")
+
+
+@pytest.mark.parametrize(("width", "explained"), [(80, False), (120, True)])
+def test_a_narrow_terminal_shows_whole_names_of_policies(width: int, explained: bool) -> None:
+    day = DaysView("c", BEGINS, 1, tuple(PlayedDay(name, PLAYED) for name in LONG), ())
+    with StringIO() as page:
+        table.show(Console(file=page, width=width, highlight=False), day)
+        text = page.getvalue()
+
+    assert all(Path(name).name in text.splitlines()[2] for name in LONG)
+    assert ("nodes on average" in text) is explained
 
 
 @pytest.mark.parametrize(

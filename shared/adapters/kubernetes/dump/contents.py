@@ -16,6 +16,7 @@ from shared.adapters.kubernetes import storage_lists, translate, vertical_autosc
 from shared.adapters.kubernetes.buffer_lists import BufferRows
 from shared.adapters.kubernetes.buffer_objects import COMPUTE_CLASS
 from shared.adapters.kubernetes.dump.homes import Home, NodePlace, cloud_of, home_of
+from shared.adapters.kubernetes.dump.kinds import DEMAND
 from shared.adapters.kubernetes.fold import PodFolder
 from shared.adapters.kubernetes.workloads import workloads
 from shared.core.cluster.buffers import KIND
@@ -79,7 +80,7 @@ _MAY_BE_EMPTY: Final = (storage_lists.ATTACHMENTS.resource, storage_lists.DRIVER
 
 
 class DumpContents:
-    """What has been read so far. `ignored` counts items of kinds that no plan needs."""
+    """What has been read so far. `ignored` counts items of kinds that no plan needs; `demand` keeps some, undecoded."""
 
     def __init__(self, folder: PodFolder | None = None) -> None:
         self.nodes: dict[str, Node] = {}
@@ -92,6 +93,7 @@ class DumpContents:
         self.autoscalers: dict[str, VerticalAutoscaler] = {}
         self.newest = datetime.min.replace(tzinfo=UTC)
         self.ignored: Counter[str] = Counter()
+        self.demand: dict[bytes, str] = {}
         self.kinds: Counter[str] = Counter()
         self.homes: set[Home] = set()
         self.clouds: set[str] = set()
@@ -123,6 +125,8 @@ class DumpContents:
         keep = self.readers.get(kind)
         if keep is None:
             self.ignored[kind or "no kind"] += 1
+            if kind in DEMAND:
+                self.demand[bytes(raw)] = kind
             return
         stamped = _stamped.decode(raw)
         if not stamped.metadata.name:
@@ -139,6 +143,7 @@ class DumpContents:
         self._storage.merge(other._storage)  # noqa: SLF001 - same
         self._buffers.merge(other._buffers)  # noqa: SLF001 - same
         self.kinds, self.ignored = self.kinds + other.kinds, self.ignored + other.ignored
+        self.demand |= other.demand
         self.homes |= other.homes
         self.clouds |= other.clouds
         self.kube_system |= other.kube_system

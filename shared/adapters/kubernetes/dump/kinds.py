@@ -28,6 +28,9 @@ OPTIONAL: Final[Mapping[str, str]] = {
 """The same of kinds that only some clusters have, as `kubectl api-resources -o name` prints them: `kubectl get` fails
 where one is not there."""
 
+DEMAND: Final[Mapping[str, str]] = {"HorizontalPodAutoscaler": "hpa", "CronJob": "cronjobs"}
+"""The same of kinds that no plan reads, and simulated days do: they say how demand will change."""
+
 
 def kubectl_get(options: Sequence[str] = (), also: Iterable[str] = ()) -> tuple[str, ...]:
     """Return the words of the command; options of kubectl, such as the context, stand before the rest.

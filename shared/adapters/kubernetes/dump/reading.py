@@ -47,7 +47,9 @@ _kind: Final = msgspec.json.Decoder(KindOnly)
 
 @dataclass(frozen=True, slots=True)
 class DumpedCluster:
-    """One cluster of a dump. `kinds` were printed of it; `clouds` are the words before its nodes' providerIDs."""
+    """One cluster of a dump. `kinds` were printed of it; `clouds` are the words before its nodes' providerIDs; `demand` are objects that no
+    plan reads, each with its kind.
+    """
 
     files: tuple[Path, ...]
     home: Home
@@ -55,6 +57,7 @@ class DumpedCluster:
     newest: datetime
     kinds: frozenset[str]
     clouds: frozenset[str]
+    demand: tuple[tuple[str, bytes], ...] = ()
 
 
 def read_dump(paths: Sequence[Path], told: Told = lambda _: None) -> tuple[ClusterReading, datetime]:
@@ -93,6 +96,7 @@ def _cluster(part: DumpPart) -> DumpedCluster:
         contents.newest,
         frozenset(contents.kinds),
         frozenset(contents.clouds),
+        tuple((kind, raw) for raw, kind in contents.demand.items()),
     )
 
 
