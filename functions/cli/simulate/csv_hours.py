@@ -18,7 +18,7 @@ HEAD: Final = f"{WORKLOAD},0,1,2,…,23"
 DAY, WEEK = 24, 168
 MOST: Final = 100_000
 _NEAR: Final = 0.8
-"""All names share their namespaces and kinds: only the last part is compared, and a short word has few letters to spare."""
+"""All names share their namespaces and kinds: only the last part is compared, and a short word has none to spare."""
 
 
 def read_hours(path: Path, picture: Snapshot) -> Mapping[str, Sequence[int]]:

@@ -29,7 +29,7 @@ BY_LIMITS: Final = (
     "Demand is a curve between the limits of HorizontalPodAutoscalers ({known}): the least from 22 to 6 h {zone}, the "
     "most from 10 to 17 h, at weekends {weekend}% of the rise; all else stays as it is."
 )
-NOT_READ: Final = "HorizontalPodAutoscalers are not read from a cluster, only from a dump: add hpa to the command that ebb dump prints."
+    "HorizontalPodAutoscalers are not read from a cluster, only from a dump: add hpa to the command of ebb dump."
 BY_FILE: Final = "Demand is that of {file}: {known}; all else stays as it is."
 
 

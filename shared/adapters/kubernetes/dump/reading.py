@@ -47,9 +47,7 @@ _kind: Final = msgspec.json.Decoder(KindOnly)
 
 @dataclass(frozen=True, slots=True)
 class DumpedCluster:
-    """One cluster of a dump. `kinds` were printed of it; `clouds` are the words before its nodes' providerIDs; `demand` are objects that no
-    plan reads, each with its kind.
-    """
+    """One cluster of a dump. `kinds` were printed of it; `clouds` are the words before its nodes' providerIDs."""
 
     files: tuple[Path, ...]
     home: Home
@@ -58,6 +56,7 @@ class DumpedCluster:
     kinds: frozenset[str]
     clouds: frozenset[str]
     demand: tuple[tuple[str, bytes], ...] = ()
+    """Objects that no plan reads and simulated days do, each with its kind."""
 
 
 def read_dump(paths: Sequence[Path], told: Told = lambda _: None) -> tuple[ClusterReading, datetime]:
