@@ -17,6 +17,7 @@ from functions.cli.report.material import Material
 from functions.cli.report.page import page
 from functions.cli.report.simulated import section
 from functions.cli.terminal import print_sentence
+from shared.core.forecast.ladder import Ladder
 from shared.errors import BadInput
 
 PAGE: Final = Path("ebb-report.html")
@@ -49,7 +50,7 @@ def write_report(asked: ReportRequest) -> None:
         raise BadInput(f"{'--compare' if asked.compared else '--demand'}: say with --days how many days are played.")
     inputs = gather(asked.sources)
     material = material_of(inputs, POLICY if inputs.own_policy else DEFAULTS, assume_marked=asked.assume_marked)
-    told = document(material, _extras(asked, inputs))
+    told = document(material, _extras(asked, inputs, material.ladder))
     as_json, out = asked.output is ReportOutput.JSON, asked.out
     text = f"{json.dumps(told, indent=2, ensure_ascii=False)}\n" if as_json else page(told)
     file = out or (STDOUT if as_json else PAGE)
@@ -61,16 +62,17 @@ def write_report(asked: ReportRequest) -> None:
     print_sentence(f"{file}: {len(text.encode()) // 1024 + 1:,} KiB, with the names of nodes and pods in it.")
 
 
-def _extras(asked: ReportRequest, inputs: Inputs) -> tuple[ExtraSection, ...]:
+def _extras(asked: ReportRequest, inputs: Inputs, ladder: Ladder | None) -> tuple[ExtraSection, ...]:
     if asked.days is None:
         return ()
     from functions.cli.simulate.compute import AS_IF, SimulateRequest, played_days
 
     own = (asked.sources.policy,) if asked.sources.policy else ()
+    same = ladder if own or not asked.compared else None
     wanted = SimulateRequest(
         asked.sources, (*own, *asked.compared), asked.days, None, 0, asked.demand, None, WEEKEND, "UTC", BOOT, None
     )
-    return (section(played_days(wanted, replace(inputs, notes=(AS_IF,)))),)
+    return (section(played_days(wanted, replace(inputs, notes=(AS_IF,))), same),)
 
 
 def material_of(inputs: Inputs, whose: str, *, assume_marked: bool = False) -> Material:

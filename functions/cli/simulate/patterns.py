@@ -4,7 +4,8 @@ Must not play anything.
 """
 
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
+from fractions import Fraction
 from math import ceil
 from pathlib import Path
 from typing import Final
@@ -21,15 +22,22 @@ from shared.core.simulated_days.patterns import Curve, by_curve, by_hours, swing
 from shared.errors import BadInput
 
 NIGHT: Final = 60
+_HALF: Final = Fraction(1, 2)
 SWINGS: Final = (
     "Demand is a guess: each Deployment falls to {night}% of its replicas at night (22 to 6 h {zone}) and is back by "
     "10 h, at weekends at {weekend}% of the rise; --demand FILE says what is known."
+)
+BY_NIGHT: Final = (
+    "The picture is of {hour}, when little is wanted by that curve, and yet what runs in it is taken for the most of a "
+    "day: a picture of the day, or --demand FILE, tells more."
 )
 BY_LIMITS: Final = (
     "Demand is a curve between the limits of HorizontalPodAutoscalers ({known}): the least from 22 to 6 h {zone}, the "
     "most from 10 to 17 h, at weekends {weekend}% of the rise; all else stays as it is."
 )
+NOT_READ: Final = (
     "HorizontalPodAutoscalers are not read from a cluster, only from a dump: add hpa to the command of ebb dump."
+)
 BY_FILE: Final = "Demand is that of {file}: {known}; all else stays as it is."
 
 
@@ -68,7 +76,14 @@ def demand_of(hours: Hours, picture: Snapshot, lasts: timedelta) -> tuple[Demand
         return by_curve(limits, curve, begins, lasts), (known, *notes)
     night = NIGHT if hours.night is None else hours.night
     said = SWINGS.format(night=night, weekend=hours.weekend, zone=hours.time_zone)
-    return by_curve(swinging(picture, night), curve, begins, lasts), (said, *notes)
+    return by_curve(swinging(picture, night), curve, begins, lasts), (said, *_by_night(begins, zone), *notes)
+
+
+def _by_night(begins: datetime, zone: ZoneInfo) -> tuple[str, ...]:
+    """Return a note where the picture is of an hour at which the curve is in its lower half."""
+    if Curve(weekend=100, zone=zone).share(begins) >= _HALF:
+        return ()
+    return (BY_NIGHT.format(hour=f"{begins.astimezone(zone):%H:%M} {zone.key}"),)
 
 
 def _recorded(path: Path, picture: Snapshot, zone: ZoneInfo) -> dict[str, list[int]]:

@@ -85,7 +85,7 @@ def _seconds(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"  # noqa: PLR2004 - two hours
 
 
-def _percent(share: Fraction) -> str:
+def percent(share: Fraction) -> str:
     return f"{float(share):.1%}"
 
 
@@ -97,7 +97,7 @@ COLUMNS: Final = (
     ),
     FigureColumn("node-hours", "hours of all nodes together", lambda _, run: f"{run.outcome.node_hours:,.0f}"),
     FigureColumn("money", "what the nodes cost over these days", lambda _, run: spent(run.outcome.cost)),
-    FigureColumn("saved", "of the money of the autoscaler alone", lambda view, run: _percent(view.saved(run))),
+    FigureColumn("saved", "of the money of the autoscaler alone", lambda view, run: percent(view.saved(run))),
     FigureColumn("evictions", "pods moved, by the autoscaler and by Ebb", lambda _, run: f"{run.outcome.evictions:,}"),
     FigureColumn("by Ebb", "those that Ebb moved", lambda _, run: f"{run.outcome.evictions_by_ebb:,}"),
     FigureColumn("again", "evictions of a pod that had been moved before", lambda _, run: f"{run.outcome.twice:,}"),

@@ -1,6 +1,7 @@
 """Simulated days in the report: the figures of `ebb simulate`, its plot, and nothing played that was not asked for."""
 
 import json
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -8,8 +9,14 @@ import pytest
 from typer.testing import CliRunner
 
 from functions.cli.main import app
+from functions.cli.report.simulated import section
+from functions.cli.simulate.view import DaysView, PlayedDay
+from shared.core.forecast.ladder import Ladder, LadderStep, Rung
+from shared.core.simulated_days.measures import Measures, Moment, outcome
 from tests.cli import dumps
 from tests.cli.report import big_shop
+
+RUNGS = (Rung.NOW, Rung.AUTOSCALER_ALONE, Rung.POLICY_AT_REST, Rung.BOUND)
 
 
 @pytest.fixture
@@ -47,6 +54,34 @@ def test_its_figures_are_those_of_the_command(files: Path) -> None:
     assert [line["name"] for line in plot["lines"]] == section["table"]["columns"][1:]
     assert {len(plot["x"])} == {len(line["values"]) for line in plot["lines"]} == {96}
     assert [line["values"][0] for line in plot["lines"]] == [8, 8, 8]
+
+
+def days(saved: int) -> DaysView:
+    """A day in which the autoscaler alone costs 100, and the policy so much less."""
+    noon, cost = datetime(2026, 3, 2, 12, tzinfo=UTC), 100
+    rows = (("autoscaler alone", cost), ("x/policy.yaml", cost - saved))
+    hour = timedelta(hours=1)
+    played = [
+        (name, outcome(Measures(series=[Moment(noon, 3, cost, 0)]), noon, noon + hour, ())) for name, cost in rows
+    ]
+    return DaysView("c", noon, 1, tuple(PlayedDay(name, each) for name, each in played), ())
+
+
+@pytest.mark.parametrize(
+    ("expected", "saved"),
+    [
+        pytest.param(True, 5, id="the days say much less"),
+        pytest.param(False, 29, id="as good as the same"),
+        pytest.param(True, 40, id="the days say more"),
+    ],
+)
+def test_a_ladder_that_says_otherwise_is_set_beside_the_days(*, expected: bool, saved: int) -> None:
+    now, alone, rest, least = (LadderStep(rung, 3, cost) for rung, cost in zip(RUNGS, (120, 100, 70, 50), strict=True))
+    ladder = Ladder(now, alone, rest, (), least, None, {}, {}, untried=False)
+    told = " ".join(section(days(saved), ladder).sentences)
+
+    said = f"policy.yaml saves {saved}.0% beside the autoscaler alone; by the ladder it would be 30.0%."
+    assert (said in told) is expected
 
 
 def test_policies_of_one_name_are_told_apart(files: Path) -> None:
