@@ -7,6 +7,8 @@ from typing import Any, Final
 
 import typer
 
+from functions.cli.visible import visible_lines
+
 _YAML: Final = "yaml"
 _WIDE: Final = 1000
 """Wider than any value: a line is broken nowhere, so that grep finds it."""
@@ -15,7 +17,7 @@ _WIDE: Final = 1000
 def print_document(document: dict[str, Any], output: StrEnum, notes: Sequence[str] = ()) -> None:
     """Print a document on stdout as the output asks, and what a person should know of it on stderr."""
     if notes:
-        typer.echo("\n".join(notes), err=True)
+        typer.echo("\n".join(map(visible_lines, notes)), err=True)
     typer.echo(written(document, output))
 
 

@@ -10,6 +10,7 @@ import typer
 
 from functions.cli.flags import PlainGroup
 from functions.cli.usage_sentences import sentence_of
+from functions.cli.visible import visible
 from shared.errors import BadInput, BadPolicy, EbbError
 
 WRONG: Final = 1
@@ -29,11 +30,11 @@ class Sentences(PlainGroup):
         try:
             return super().invoke(ctx)
         except typer.BadParameter as wrong:
-            typer.echo(f"ebb: {sentence_of(wrong)}", err=True)
+            typer.echo(f"ebb: {visible(str(sentence_of(wrong)))}", err=True)
             raise typer.Exit(BAD_USE) from wrong
         except EbbError as failure:
-            for sentence in str(failure).splitlines():
-                typer.echo(f"ebb: {sentence}", err=True)
+            for sentence in str(failure).split("\n"):
+                typer.echo(f"ebb: {visible(sentence)}", err=True)
             raise typer.Exit(exit_code(failure)) from failure
 
 

@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from functions.cli.visible import visible
+
 RIGHT: Final = "--:"
 LEFT: Final = "---"
 _UNDERSCORE: Final = r"(?<![^\W_])_|_(?![^\W_])"
@@ -18,17 +20,17 @@ _FOUND_LATER: Final = re.compile(r"[@#](?=\S)|:(?=//)|www(?=\.)", re.IGNORECASE)
 _JOINER: Final = "\N{WORD JOINER}"
 """Nobody sees it."""
 _NO_PLAIN_LETTER: Final = re.compile(rf"[^\w .,:;/%$+=()…→-]|{_UNDERSCORE}")
-_BREAK: Final = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]+")
+_BREAK: Final = re.compile(r"[\t-\r\x85\u2028\u2029]+")
 
 
 def text(words: str) -> str:
     """Return words of which none is markup, and none calls anyone, names an issue or leads elsewhere."""
-    return _MARKUP.sub(_entity, _FOUND_LATER.sub(_joined, _BREAK.sub(" ", words)))
+    return _MARKUP.sub(_entity, _FOUND_LATER.sub(_joined, _one_line(words)))
 
 
 def code(name: str) -> str:
     """Return a name or a value as code, whatever letters it has; nothing of an empty one."""
-    return f"<code>{_NO_PLAIN_LETTER.sub(_entity, _BREAK.sub(' ', name))}</code>" if name.strip() else ""
+    return f"<code>{_NO_PLAIN_LETTER.sub(_entity, _one_line(name))}</code>" if name.strip() else ""
 
 
 def table(titles: Sequence[str], rows: Iterable[Sequence[str]], figures: Iterable[str] = ()) -> str:
@@ -41,6 +43,10 @@ def table(titles: Sequence[str], rows: Iterable[Sequence[str]], figures: Iterabl
 def details(summary: str, body: str) -> str:
     """Return what a reader may open; both are markdown already, which after a tag wants an empty line."""
     return f"<details><summary>{summary}</summary>\n\n{body}\n\n</details>"
+
+
+def _one_line(words: str) -> str:
+    return visible(_BREAK.sub(" ", words))
 
 
 def _entity(found: "re.Match[str]") -> str:

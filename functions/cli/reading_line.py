@@ -11,6 +11,8 @@ from typing import Any, Final
 
 import typer
 
+from functions.cli.visible import visible
+
 PATIENCE: Final = 1.0
 """Seconds that nobody minds."""
 
@@ -23,7 +25,7 @@ def reading_line(
     if not sys.stderr.isatty():
         yield
         return
-    timer = after(PATIENCE, lambda: typer.echo(f"{doing} {what} …", err=True))
+    timer = after(PATIENCE, lambda: typer.echo(f"{doing} {visible(what)} …", err=True))
     timer.daemon = True
     timer.start()
     try:

@@ -16,6 +16,9 @@ from typing import Final
 import typer
 from rich.console import Console
 
+from functions.cli.visible import visible_lines
+from functions.cli.visible_console import VisibleConsole
+
 IN_A_FILE: Final = 10_000
 """Characters a line may have where there is no terminal to fit into."""
 _WORD: Final = 10
@@ -29,10 +32,10 @@ _BULLET: Final = "  - "
 def printing() -> Iterator[Console]:
     """Give a console for stdout; a file gets each line whole and without blanks at its end, so that grep finds all."""
     if sys.stdout.isatty():
-        yield Console(highlight=False, markup=False, emoji=False)
+        yield VisibleConsole(highlight=False, markup=False, emoji=False)
         return
     pages = StringIO()
-    yield Console(
+    yield VisibleConsole(
         file=pages, highlight=False, markup=False, emoji=False, width=IN_A_FILE, color_system=None, force_terminal=False
     )
     sys.stdout.writelines(f"{line.rstrip()}\n" for line in pages.getvalue().splitlines())
@@ -59,7 +62,7 @@ def print_warning(sentence: str) -> None:
 
 
 def _print(text: str, indent: int, *, err: bool = False) -> None:
-    stream = sys.stderr if err else sys.stdout
+    stream, text = sys.stderr if err else sys.stdout, visible_lines(text)
     width = max(_LEAST, shutil.get_terminal_size().columns) if stream.isatty() else 0
     for line in _wrapped(text, width, indent) if width else [text]:
         typer.echo(line, err=err)

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 
+from functions.cli.visible import visible_lines
+
 
 class Html(str):
     """Markup that this module made."""
@@ -30,12 +32,12 @@ class PageColumn:
 def element(tag: str, *children: str, **given: str) -> Html:
     """Return an element; `class_` is its class. Children that are no elements are escaped."""
     names = {name.rstrip("_").replace("_", "-"): value for name, value in given.items() if value}
-    attributes = "".join(f' {name}="{escape(value)}"' for name, value in names.items())
+    attributes = "".join(f' {name}="{escape(visible_lines(value))}"' for name, value in names.items())
     return Html(f"<{tag}{attributes}>{together(children)}</{tag}>")
 
 
 def together(children: Iterable[str]) -> Html:
-    return Html("".join(each if isinstance(each, Html) else escape(each) for each in children))
+    return Html("".join(each if isinstance(each, Html) else escape(visible_lines(each)) for each in children))
 
 
 def table(label: str, columns: Sequence[PageColumn], rows: Iterable[Html], class_: str = "") -> Html:

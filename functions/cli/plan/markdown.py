@@ -38,7 +38,7 @@ def _head(view: PlanView) -> Iterator[str]:
     yield f"# {text(view.cluster or 'Cluster')}, {moment(view.taken_at)}"
     totals = view.totals
     yield f"{count(totals.nodes, 'node')} with {count(totals.pods, 'pod')}, {monthly(totals.cost)} a month{view.mark}."
-    yield f"**{view.summary}**"
+    yield f"**{text(view.summary)}**"
     if view.potential_saving:
         yield f"Potential: {view.potential_saving}."
 
@@ -50,7 +50,7 @@ def _ladder(view: PlanView) -> Iterator[str]:
     yield _table(titles, ((each.title.strip(), each.nodes, each.month, each.year, each.evictions)
                           for each in view.ladder.rows))  # fmt: skip
     if view.ladder.sentences:
-        yield " ".join(view.ladder.sentences)
+        yield text(" ".join(view.ladder.sentences))
 
 
 def _pools(view: PlanView) -> str:

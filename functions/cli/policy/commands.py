@@ -13,6 +13,7 @@ import typer
 from functions.cli.flags import Commands, PlainGroup
 from functions.cli.inputs import Sources, faults_of, read_bytes
 from functions.cli.options import At, Context, DiffFormat, Kubeconfig, OneDump, instant
+from functions.cli.visible import visible
 from shared.core.reasons import DrainReason
 
 if TYPE_CHECKING:
@@ -244,5 +245,5 @@ def _print_imported(path: Path, convert: "Callable[[bytes], Imported]") -> None:
     with faults_of(path):
         found = convert(read_bytes(path))
     for note in found.notes:
-        typer.echo(f"note: {note}", err=True)
+        typer.echo(f"note: {visible(note)}", err=True)
     typer.echo(found.document, nl=False)

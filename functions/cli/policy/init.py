@@ -4,6 +4,7 @@ import typer
 
 from functions.cli.inputs import EVERY_POOL, NO_MARKS, NO_POLICY, Sources, gather
 from functions.cli.policy.starter import starter
+from functions.cli.visible import visible
 from shared.core.forecast.at_rest import reached
 from shared.core.forecast.policy_at_rest import policy_at_rest
 from shared.core.planning.make_plan import make_plan
@@ -29,7 +30,7 @@ def print_starter(sources: Sources) -> None:
     most = None if inputs.partial else _most(situation, inputs.prices)
     for note in inputs.notes:
         if note not in {NO_POLICY, NO_MARKS}:
-            typer.echo(note, err=True)
+            typer.echo(visible(note), err=True)
     typer.echo(starter(inputs.snapshot, make_plan(situation, {}, inputs.prices), most, inputs.partial), nl=False)
 
 

@@ -11,6 +11,7 @@ from typing import Any, Final
 from functions.cli.format import count, monthly, percent
 from functions.cli.policy.importing.writing import SAFE_DEFAULT, Noted, imported
 from functions.cli.policy.night import HOURS, NIGHT, UTC, time_zone
+from functions.cli.visible import visible
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.plan import Plan, Potential
 from shared.core.planning.pool_summaries import PoolSummary, pool_summaries
@@ -45,9 +46,10 @@ def starter(snapshot: Snapshot, plan: Plan, most: Potential | None, partial: str
 
 
 def _head(snapshot: Snapshot, partial: str) -> str:
-    short = (f"Not known when this was written: {partial}", GUESSED) if partial else ()
+    named = visible(snapshot.cluster) or "this cluster"
+    short = (f"Not known when this was written: {visible(partial)}", GUESSED) if partial else ()
     lines = (
-        f"A first policy for {snapshot.cluster or 'this cluster'} as it was at {snapshot.taken_at:%Y-%m-%d %H:%M} UTC.",
+        f"A first policy for {named} as it was at {snapshot.taken_at:%Y-%m-%d %H:%M} UTC.",
         *short,
         "It drains nothing until dryRun is false. What is not written here has its default (docs/policy.md).",
         "  ebb policy check policy.yaml      says what holds for each pool",

@@ -12,6 +12,8 @@ from html import escape
 from importlib.resources import files
 from typing import Any, Final
 
+from functions.cli.visible import visible_values
+
 SCRIPTS: Final = (
     "elements.js",
     "data.js",
@@ -32,6 +34,7 @@ _POLICY: Final = "default-src 'none'; base-uri 'none'; form-action 'none'; style
 def page(document: Mapping[str, Any]) -> str:
     """Return the report as HTML."""
     style, script = asset("report.css"), _script()
+    document = visible_values(dict(document))
     report = document["report"]
     return filled(
         asset("report.html"),

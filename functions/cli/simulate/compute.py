@@ -26,6 +26,7 @@ from functions.cli.simulate.patterns import Hours, demand_of
 from functions.cli.simulate.synthetic import NAME, made_up
 from functions.cli.simulate.view import DaysView, PlayedDay
 from functions.cli.terminal import printing
+from functions.cli.visible import visible_lines
 from shared.core.policy import Policy
 from shared.core.simulated_days.measures import PlayedTotals
 from shared.core.simulated_days.run import Days, simulate
@@ -67,7 +68,7 @@ def show_days(asked: SimulateRequest, output: SimulateOutput) -> None:
     if asked.picture is not None:
         _draw(asked.picture, view)
     if output is SimulateOutput.JSON:
-        typer.echo("\n".join(view.notes), err=True)
+        typer.echo("\n".join(map(visible_lines, view.notes)), err=True)
         typer.echo(as_json.written(view))
     elif output is SimulateOutput.MARKDOWN:
         typer.echo(markdown.page(view))

@@ -8,6 +8,7 @@ from html import escape
 from typing import Final
 
 from functions.cli.simulate.view import DaysView, PlayedDay
+from functions.cli.visible import visible
 
 _WIDTH, _HEIGHT = 860, 320
 _LEFT, _TOP, _RIGHT, _BOTTOM = 52, 20, 36, 56
@@ -77,5 +78,5 @@ def _name(run: PlayedDay, place: int) -> str:
     text = f"{run.name}: {run.outcome.node_hours:,.0f} node-hours, {run.outcome.evictions:,} evictions"
     return (
         f'<rect x="{_LEFT}" y="{y - 9}" width="18" height="4" fill="{colour}"/>'
-        f'<text x="{_LEFT + 26}" y="{y - 2}" fill="#111827">{escape(text)}</text>'
+        f'<text x="{_LEFT + 26}" y="{y - 2}" fill="#111827">{escape(visible(text))}</text>'
     )

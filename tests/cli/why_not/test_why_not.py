@@ -150,7 +150,8 @@ def test_what_was_not_followed_to_the_end_frees_at_least_so_much() -> None:
 def test_tools_get_every_key() -> None:
     told = document(FOUND, "c")
     assert told["at_rest"] == {
-        "nodes": 1, "saving_per_hour": 0.134, "nodes_left": 1, "cost_per_month": 97.83, "by": None, "is_rest": True,
+        "nodes": 1, "saving_per_hour": 0.134, "nodes_left": 1, "cost_per_month": 97.83,
+            "by": "2026-03-04T22:11:00Z", "is_rest": True,
     }  # fmt: skip
     assert [each["reason"] for each in told["hopeless"]] == ["tainted"]
     assert [each["reason"] for each in told["passing"]] == ["job_running"]

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from functions.cli.visible import visible
 from shared.core.policy.parsing import parse
 
 SAFE_DEFAULT: Final = "Ebb's safe default; write false once the plans convince you"
@@ -48,7 +49,7 @@ def imported(head: str, policy: Mapping[str, Any], notes: list[str]) -> Imported
 
 def _lines(rows: Mapping[str, Any], indent: str) -> Iterator[str]:
     for key, row in rows.items():
-        value, comment = (row.value, f"  # {row.because}") if isinstance(row, Noted) else (row, "")
+        value, comment = (row.value, f"  # {visible(row.because)}") if isinstance(row, Noted) else (row, "")
         name = f"{indent}{_text(key)}:"
         if value and isinstance(value, Mapping):
             yield f"{name}{comment}"

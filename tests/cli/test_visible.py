@@ -1,0 +1,94 @@
+"""A dump is made to be shared: no name in it steers the terminal, the page or the comment that it is shown in."""
+
+import json
+import re
+from html import unescape
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from rich.text import Text
+from typer.testing import CliRunner
+
+from functions.cli.main import app
+from functions.cli.visible import visible, visible_lines
+from tests.cli import dumps
+
+STEERING: Final = "\x1b]0;owned\x07\x1b[31m\u202e\u2066\x9b\nkeep  \r"
+SHOWN: Final = r"\x1b]0;owned\x07\x1b[31m\u202e\u2066\x9b\nkeep  \r"
+HARM: Final = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\u2028\u2029]")
+
+
+def _hostile(number: int) -> str:
+    return f"{dumps.name_of(number)}{STEERING}"
+
+
+def _items() -> list[dict[str, Any]]:
+    """Twelve nodes whose names, pools, zones, machines, pods, workloads, namespaces and budgets all steer."""
+    text = json.dumps(list(dumps.items(12)))
+    names = (*(dumps.name_of(number) for number in range(12)), *dumps.POOLS, "shop", "bare-3", "web-5d4f8b",
+             "db-5d4f8b", "e2-standard-4", "europe-west4-a")  # fmt: skip
+    for name in names:
+        text = text.replace(f'"{name}"', json.dumps(f"{name}{STEERING}"))
+    found: list[dict[str, Any]] = json.loads(text)
+    for each in found:
+        if each["kind"] == "PodDisruptionBudget":
+            each["metadata"]["name"] += STEERING
+    return found
+
+
+@pytest.fixture(scope="module")
+def dump(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("hostile") / "c.json"
+    path.write_text(json.dumps({"kind": "List", "items": _items()}))
+    return path
+
+
+def _run(*words: str) -> str:
+    shown = CliRunner().invoke(app, words)
+    assert shown.exit_code in (0, 1, 2), shown.output
+    assert shown.exception is None or isinstance(shown.exception, SystemExit), shown.exception
+    return shown.output
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        pytest.param(("plan",), id="plan"),
+        pytest.param(("plan", "--nodes"), id="its nodes"),
+        pytest.param(("plan", "--nodes", "-o", "markdown"), id="as markdown"),
+        pytest.param(("plan", "--pool", "none\x1b[31m"), id="a pool that is not there"),
+        pytest.param(("explain", _hostile(1)), id="a node"),
+        pytest.param(("explain", f"shop{STEERING}/{'bare-3'}{STEERING}"), id="a pod"),
+        pytest.param(("explain", f"shop{STEERING}/db-5d4f8b{STEERING}"), id="a workload"),
+        pytest.param(("explain", STEERING), id="which node is meant"),
+        pytest.param(("why-not",), id="why-not"),
+        pytest.param(("fleet",), id="fleet"),
+        pytest.param(("fleet", "-o", "markdown"), id="fleet as markdown"),
+        pytest.param(("report", "--out", "-"), id="report"),
+        pytest.param(("policy", "init"), id="a first policy"),
+    ],
+)
+def test_no_name_of_a_dump_steers_who_reads_it(dump: Path, words: tuple[str, ...]) -> None:
+    told = _run(*words, "--dump", str(dump))
+    assert HARM.findall(told) == []
+    assert not [line for line in told.splitlines() if line.startswith("keep  ")]
+    assert r"\x1b" in unescape(told)
+
+
+def test_the_page_of_a_fleet_shows_them_too(dump: Path, tmp_path: Path) -> None:
+    page = tmp_path / "fleet.html"
+    _run("fleet", "--dump", str(dump), "--out", str(page))
+    assert HARM.findall(page.read_text()) == []
+
+
+def test_json_keeps_names_as_they_are(dump: Path) -> None:
+    told = json.loads(CliRunner().invoke(app, ["plan", "-o", "json", "--dump", str(dump)]).stdout)
+    assert {each["name"] for each in told["nodes"]} == {_hostile(number) for number in range(12)}
+
+
+def test_each_is_shown_as_python_writes_it() -> None:
+    assert visible(STEERING) == SHOWN
+    assert visible_lines("a\nb\x1b") == "a\nb\\x1b"
+    assert visible(str(Text("größer … → ≥ é"))) == "größer … → ≥ é"
+    assert visible("\ud800") == r"\ud800"
