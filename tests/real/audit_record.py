@@ -22,6 +22,12 @@ def by_ebb(audit: Iterable[Audit]) -> list[Audit]:
     return [entry for entry in audit if entry.get("userAgent") == EBB]
 
 
+def about(entry: Audit) -> Mapping[str, str]:
+    """Return what object the request is about; of a question for what the API serves there is none."""
+    found: Mapping[str, str] = entry.get("objectRef") or {}
+    return found
+
+
 def at(entry: Audit) -> float:
     """When the request was received, in seconds since 1970."""
     return datetime.fromisoformat(entry["requestReceivedTimestamp"]).timestamp()
@@ -38,7 +44,7 @@ def is_dry(entry: Audit) -> bool:
 
 def evictions(audit: Iterable[Audit]) -> list[Audit]:
     """Return the evictions that Ebb asked for in earnest, whatever the answer."""
-    asked = [entry for entry in by_ebb(audit) if entry["objectRef"].get("subresource") == "eviction"]
+    asked = [entry for entry in by_ebb(audit) if about(entry).get("subresource") == "eviction"]
     return [entry for entry in asked if not is_dry(entry)]
 
 

@@ -11,6 +11,7 @@ from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.state import ClusterState, PoolMarks
 from shared.documents import CLUSTER_KEY
 from tests.fixtures_real import NewControlPlane
+from tests.real.audit_record import about
 from tests.real.control_plane import ControlPlane
 from tests.real.emulators import FirestoreEmulator, PubSubEmulator
 from tests.real.installation import CLUSTER, Installation, RealServices
@@ -103,13 +104,13 @@ def assert_the_record_is_honest(audit: list[dict[str, Any]]) -> None:
     ours = [entry for entry in audit if entry.get("userAgent") == OURS]
     assert {entry["user"]["username"] for entry in ours} == {user(name) for name in TARGETS.values()}
     assert [entry for entry in ours if entry["responseStatus"]["code"] == 403] == []
-    evictions = [entry for entry in ours if entry["objectRef"].get("subresource") == "eviction"]
+    evictions = [entry for entry in ours if about(entry).get("subresource") == "eviction"]
     real = [entry for entry in evictions if "dryRun" not in entry["requestURI"]]
     granted = [entry for entry in real if entry["responseStatus"]["code"] == 201]
     assert granted
     assert len(real) < len(evictions), "every eviction is tried dry first"
     assert [entry for entry in ours if entry["verb"].startswith("delete")] == []
-    cordons = [entry for entry in ours if entry["verb"] == "patch" and entry["objectRef"]["resource"] == "nodes"]
+    cordons = [entry for entry in ours if entry["verb"] == "patch" and about(entry).get("resource") == "nodes"]
     assert min(entry["requestReceivedTimestamp"] for entry in cordons) < min(
         entry["requestReceivedTimestamp"] for entry in granted
     )
