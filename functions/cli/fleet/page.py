@@ -9,9 +9,10 @@ from typing import Final
 
 from functions.cli.fleet import sections
 from functions.cli.fleet.html_parts import Html, element, together
-from functions.cli.fleet.view import FleetView
-from functions.cli.format import count, moment, monthly
+from functions.cli.fleet.view import FleetView, whose_of
+from functions.cli.format import count, moment
 from functions.cli.plan import fleet
+from functions.cli.plan.ladder_title import title
 from functions.cli.report.page import asset, digest, filled
 
 _POLICY: Final = "default-src 'none'; base-uri 'none'; form-action 'none'; style-src {style}"
@@ -44,13 +45,12 @@ def _section(section: sections.PageSection) -> Html:
 
 
 def _title(view: FleetView) -> str:
-    ladder = fleet.summed(view.views)
+    ladder, money = fleet.summed(view.views), fleet.money_of(view.views)
     every = count(len(view.rows), "cluster")
-    if ladder is None:
+    if ladder is None or money is None:
         return every
     clusters = every if len(view.views) == len(view.rows) else f"{len(view.views):,} of {every}"
-    saved = ladder.now.cost - ladder.at_rest.cost
-    return f"{monthly(saved) if saved else 'Nothing'} a month could be saved in {clusters}"
+    return title(ladder, money, whose_of(view.rows), clusters)
 
 
 def _seen(view: FleetView) -> str:

@@ -141,7 +141,7 @@ def view_of(
 def _headline(rows: Sequence[FleetRow]) -> str:
     views, missing = [row.view for row in rows if row.view], sum(bool(row.faults) for row in rows)
     short = f"Not all of it: {missing} of {count(len(rows), 'cluster')} could not be read. " if missing else ""
-    return f"{short}{fleet.whole_headline(views, _whose(rows)) if views else ''}".strip()
+    return f"{short}{fleet.whole_headline(views, whose_of(rows)) if views else ''}".strip()
 
 
 def _row(result: SourceResult, planned: PlannedCluster) -> FleetRow:
@@ -163,7 +163,7 @@ def _with_installations(rows: Sequence[FleetRow], installations: Sequence[Instal
     return found
 
 
-def _whose(rows: Iterable[FleetRow]) -> str:
+def whose_of(rows: Iterable[FleetRow]) -> str:
     """Return whose settings all plans rest on: of several policies the sum is none of any one."""
     policies = {row.view.policy_hash if row.has_policy else "" for row in rows if row.view}
     return THEIR_POLICIES if len(policies) > 1 else DEFAULTS if "" in policies else POLICY

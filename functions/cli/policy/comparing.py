@@ -3,6 +3,7 @@
 The same picture is planned twice. Must not judge: the core plans, `diff` tells the two apart.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -55,12 +56,16 @@ def print_diff(
             show_notes(console, [SETTINGS_ONLY])
             diff.show(console, changed, (), None)
     else:
-        before, after = (
-            make_plan(*_given(inputs, policy, assume_marked=assume_marked), inputs.prices) for policy in (first, other)
-        )
-        with printing() as console:
-            show_notes(console, _notes(inputs, other, assume_marked=assume_marked))
-            diff.show(console, changed, diff.verdicts(before, after), len(before.decisions))
+        _show(impact_of(inputs, other, assume_marked=assume_marked), changed)
+
+
+def _show(impact: Impact, changed: Sequence[diff.PolicyChange]) -> None:
+    before, moved = impact.before, diff.verdicts(impact.before, impact.after)
+    with printing() as console:
+        show_notes(console, impact.notes)
+        diff.show(console, changed, moved, len(before.decisions))
+        if changed or moved:
+            diff.show_ladders(console, impact.ladders, before.taken_at)
 
 
 def impact_of(inputs: Inputs, other: Policy, *, assume_marked: bool) -> Impact:

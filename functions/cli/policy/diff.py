@@ -1,10 +1,11 @@
-"""Which settings change from one policy to another, and which nodes' verdicts with them; and both on a terminal.
+"""What differs from one policy to another: settings, verdicts of nodes, what it comes to; and all that on a terminal.
 
 Must not judge: the core planned the same picture twice, `words` writes the settings.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import groupby
 from typing import Final
 
@@ -13,7 +14,9 @@ from rich.table import Table
 
 from functions.cli.format import count
 from functions.cli.plan.sentences import VERDICTS
+from functions.cli.policy.ladder_change import HEADS, headline, rows
 from functions.cli.policy.words import CLUSTER, cluster_settings, pool_settings
+from shared.core.forecast.ladder import Ladder
 from shared.core.planning.plan import NodeDecision, Plan
 from shared.core.policy import Policy
 
@@ -68,18 +71,28 @@ def show(console: Console, changed: Sequence[PolicyChange], moved: Sequence[Poli
     if not changed:
         console.print("No setting changes.\n")
     for (old, new), nodes_moved in groupby(moved, key=lambda change: (change.old, change.new)):
-        rows = [(each.name, each.place or "-") for each in nodes_moved]
-        _print(console, f"{old} → {new} ({len(rows):,})", ("node", "pool"), rows)
+        found = [(each.name, each.place or "-") for each in nodes_moved]
+        _print(console, f"{old} → {new} ({len(found):,})", ("node", "pool"), found)
     console.print(f"{count(len(changed), 'setting')} would change." if nodes is None else _sum(moved, nodes))
 
 
-def _print(console: Console, title: str, columns: Sequence[str], rows: Iterable[tuple[str, ...]]) -> None:
+def show_ladders(console: Console, ladders: Sequence[Ladder], now: datetime) -> None:
+    """Print what the cluster comes to at rest before and after."""
+    console.print()
+    if ladders:
+        _print(console, "What it means", HEADS, rows(ladders, now), figures=HEADS[1:])
+    console.print(headline(ladders))
+
+
+def _print(
+    console: Console, title: str, columns: Sequence[str], lines: Iterable[tuple[str, ...]], figures: Sequence[str] = ()
+) -> None:
     console.print(title, style="bold")
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for column in columns:
-        table.add_column(column, overflow="fold")
-    for row in rows:
-        table.add_row(*row)
+        table.add_column(column, overflow="fold", justify="right" if column in figures else "left")
+    for line in lines:
+        table.add_row(*line)
     console.print(table)
     console.print()
 

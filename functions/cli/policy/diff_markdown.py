@@ -5,18 +5,18 @@ before that and says so. Names and values are data, never markup. Must not decid
 """
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime
 from itertools import groupby
 from typing import Final
 
-from functions.cli.format import by_the_minute, clock, count, moment, monthly, some, yearly
+from functions.cli.format import count, moment, monthly, some
 from functions.cli.markdown_text import code, details, table, text
 from functions.cli.plan.legend import LegendEntry, WordKind
 from functions.cli.plan.sentences import VERDICTS
 from functions.cli.policy.diff import NOTHING, SAME, PolicyChange, verdicts
 from functions.cli.policy.impact import Impact, ReasonChange
+from functions.cli.policy.ladder_change import HEADS, counted, headline, rows
+from functions.cli.policy.ladder_change import SAME as UNCHANGED
 from functions.cli.policy.words import meaning_of
-from shared.core.forecast.ladder import Ladder
 from shared.core.planning.plan import Plan, Verdict
 
 MOST: Final = 60_000
@@ -27,7 +27,6 @@ _LONGEST: Final = 300
 """Letters of one value; a list of budgets or freezes may be any length."""
 _NODES: Final = 20
 _SETTINGS: Final = 40
-_SAME: Final = "="
 _OF: Final = {WordKind.NODE: "node", WordKind.POD: "pod"}
 _FIGURES: Final = ("before", "after", "difference", "nodes before", "nodes after", "holds/mo", "nodes")
 
@@ -37,7 +36,7 @@ def page(changed: Sequence[PolicyChange], impact: Impact | None, notes: Sequence
     moved = verdicts(impact.before, impact.after) if impact else ()
     if not changed and not moved:
         return f"{TITLE}\n\n{NOTHING if impact else SAME}"
-    parts = [TITLE, *([_headline(impact)] if impact else []), *_settings(changed)]
+    parts = [TITLE, *([f"**{headline(impact.ladders)}**"] if impact else []), *_settings(changed)]
     if impact:
         parts += [_figures(impact), *_reasons(impact.reasons()), *_moved(moved, len(impact.before.decisions))]
     told = impact.notes if impact else notes
@@ -54,20 +53,6 @@ def _within(parts: Sequence[str], last: str) -> str:
             return "\n\n".join((*kept, MORE))
         kept.append(part)
     return "\n\n".join(filter(None, kept))
-
-
-def _headline(impact: Impact) -> str:
-    if not impact.ladders:
-        return "**Of this cluster not all pods are known, so nothing is said of what it comes to.**"
-    old, new = (each.at_rest for each in impact.ladders)
-    more = old.cost - new.cost
-    if not more:
-        return f"**At rest the cluster comes to the same: {count(new.nodes, 'node')} for {monthly(new.cost)} a month.**"
-    word = "less" if more > 0 else "more"
-    return (
-        f"**At rest the cluster comes to {count(new.nodes, 'node')} for {monthly(new.cost)} a month, where it came to "
-        f"{old.nodes:,} for {monthly(old.cost)}: {monthly(abs(more))} a month {word} ({yearly(abs(more))} a year).**"
-    )
 
 
 def _settings(changed: Sequence[PolicyChange]) -> Iterator[str]:
@@ -92,23 +77,9 @@ def _short(value: str) -> str:
 def _figures(impact: Impact) -> str:
     """Return the ladder and the verdicts before and after."""
     now = impact.before.taken_at
-    rows = [*_ladder(impact.ladders, now), *_verdicts(impact.before, impact.after)]
+    told = [*rows(impact.ladders, now), *_verdicts(impact.before, impact.after)]
     where = f"{code(impact.before.cluster)}, {moment(now)}: {count(len(impact.before.decisions), 'node')}"
-    return f"#### What it means\n\n{where}\n\n{table(('', 'before', 'after', 'difference'), rows, _FIGURES)}"
-
-
-def _ladder(ladders: Sequence[Ladder], now: datetime) -> Iterator[tuple[str, ...]]:
-    if not ladders:
-        return
-    old, new = ladders
-    yield "now, a month", monthly(old.now.cost), monthly(new.now.cost), _SAME
-    yield _counted("nodes at rest", old.at_rest.nodes, new.at_rest.nodes)
-    yield _money("a month at rest", old.at_rest.cost, new.at_rest.cost)
-    yield _money("saved, a month", old.now.cost - old.at_rest.cost, new.now.cost - new.at_rest.cost)
-    before, after = (clock(by_the_minute(each.by), now) if each.by else "-" for each in ladders)
-    yield "at rest by (UTC)", before, after, _SAME if before == after else ""
-    yield _counted("evictions until then", old.at_rest.evictions, new.at_rest.evictions)
-    yield "no plan goes below, a month", monthly(old.bound.cost), monthly(new.bound.cost), _SAME
+    return f"#### What it means\n\n{where}\n\n{table(HEADS, told, _FIGURES)}"
 
 
 def _verdicts(before: Plan, after: Plan) -> Iterator[tuple[str, ...]]:
@@ -116,16 +87,12 @@ def _verdicts(before: Plan, after: Plan) -> Iterator[tuple[str, ...]]:
     for verdict in Verdict:
         pair = old.get(verdict.value, 0), new.get(verdict.value, 0)
         if any(pair):
-            yield _counted(f"nodes now: {VERDICTS[verdict]}", *pair)
+            yield counted(f"nodes now: {VERDICTS[verdict]}", *pair)
 
 
-def _counted(what: str, old: int, new: int) -> tuple[str, ...]:
-    return what, f"{old:,}", f"{new:,}", f"{new - old:+,}" if old != new else _SAME
-
-
-def _money(what: str, old: int, new: int) -> tuple[str, ...]:
-    sign = "+" if new > old else "-"
-    return what, monthly(old), monthly(new), f"{sign}{monthly(abs(new - old))}" if old != new else _SAME
+def _held(change: ReasonChange) -> str:
+    old, new = (each.cost if each else 0 for each in (change.old, change.new))
+    return f"{'+' if new > old else '-'}{monthly(abs(new - old))}" if old != new else UNCHANGED
 
 
 def _reasons(changes: Sequence[ReasonChange]) -> Iterator[str]:
@@ -133,7 +100,7 @@ def _reasons(changes: Sequence[ReasonChange]) -> Iterator[str]:
         return
     rows = (
         (code(each.entry.word), _OF[each.entry.kind], _nodes(each.old), _nodes(each.new),
-         _money("", each.old.cost if each.old else 0, each.new.cost if each.new else 0)[-1], text(each.entry.sentence))
+         _held(each), text(each.entry.sentence))
         for each in changes
     )  # fmt: skip
     new = sum(each.old is None for each in changes)

@@ -8,6 +8,7 @@ from typing import Any, Final
 from functions.cli.format import count, monthly, monthly_parts, percent
 from functions.cli.plan.blocker_table import HEADINGS
 from functions.cli.plan.ladder_money import LadderMoney
+from functions.cli.plan.ladder_title import title as ladder_title
 from functions.cli.plan.legend import HOLDING, LegendEntry
 from functions.cli.plan.pool_columns import ALL
 from functions.cli.remedies import REMEDIES
@@ -25,15 +26,7 @@ def title(material: Material) -> str:
     ladder, whose = material.ladder, material.whose
     if ladder is None:
         return f"{count(material.view.totals.nodes, 'node')} for {monthly(material.view.totals.cost)} a month"
-    saved = ladder.now.cost - ladder.at_rest.cost
-    if not saved:
-        stay = "1 node stays" if ladder.now.nodes == 1 else f"all {count(ladder.now.nodes, 'node')} stay"
-        return f"{_capital(whose)} would save nothing here: {stay}"
-    if ladder.at_rest.cost == ladder.alone.cost:
-        return f"The autoscaler alone would save {monthly(saved)} a month; {whose} would add nothing"
-    share = f", {saved * 100 // ladder.now.cost}% of the cost" if ladder.now.cost else ""
-    instead = f"{ladder.at_rest.nodes:,} nodes instead of {ladder.now.nodes:,}"
-    return f"{_capital(whose)} would save {monthly(saved)} a month{share}: {instead}"
+    return ladder_title(ladder, LadderMoney(ladder), whose)
 
 
 def key_figures(material: Material) -> list[dict[str, Any]]:
@@ -103,10 +96,6 @@ def reasons(material: Material) -> dict[str, dict[str, str]]:
 
 def _figure(label: str, value: str, note: str, *, good: bool = False) -> dict[str, Any]:
     return {"label": label, "value": value, "note": note, "good": good}
-
-
-def _capital(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}"
 
 
 def _beyond(ladder: Ladder, money: LadderMoney) -> str:

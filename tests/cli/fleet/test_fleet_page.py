@@ -149,3 +149,16 @@ def test_a_page_that_cannot_be_written_is_said(tmp_path: Path) -> None:
     ended = ebb("fleet", "--dump", tmp_path / "a.json", "--out", tmp_path / "gone" / "fleet.html")
     assert ended.exit_code == 2
     assert "cannot be written (No such file or directory)" in ended.stderr
+
+
+def headline_of(folder: Path, cpu: str) -> tuple[str, FleetView]:
+    path = dump(folder / "a.json", "prod", 24, cpu=cpu)
+    one = view_of((plan_source(ClusterSource(path.name, (path,)), FleetPlanning()),), ())
+    return re.findall(r"<title>(.*?)</title>", page(one), re.DOTALL)[0], one
+
+
+def test_its_title_does_not_credit_ebb_with_what_the_autoscaler_saves(tmp_path: Path) -> None:
+    told, view = headline_of(tmp_path, "300m")
+    saved = lines(view, None)[0].cells[-1]
+    assert "no more than by the autoscaler alone" in view.headline
+    assert told == f"The autoscaler alone would save {saved} a month in 1 cluster; default settings would add nothing"

@@ -1,7 +1,9 @@
 """`ebb policy diff --output markdown`: what a pull request that changes a policy means, on GitHub."""
 
 import json
-from datetime import datetime
+import re
+from dataclasses import replace
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,8 +13,11 @@ from functions.cli.format import by_the_minute
 from functions.cli.policy.comparing import SETTINGS_ONLY
 from functions.cli.policy.diff import NOTHING, SAME
 from functions.cli.policy.diff_markdown import MORE, MOST, TITLE
+from functions.cli.policy.ladder_change import rows
+from tests.builders import NOW
 from tests.cli import dumps
 from tests.cli.markdown_pages import Page
+from tests.cli.plan.plans import some_ladder
 from tests.cli.test_main import ebb
 
 OLD: Final = """
@@ -66,6 +71,44 @@ def test_the_ladder_before_and_after_is_that_of_the_two_plans(folder: Path, whol
     assert shown.row("a month at rest")[1:3] == [f"${each['cost_per_month']:,.0f}" for each in (before, after)]
     assert shown.row("at rest by (UTC)")[1].endswith(f"{by_the_minute(datetime.fromisoformat(before['by'])):%H:%M}")
     assert f"**At rest the cluster comes to {after['nodes']} nodes for $" in whole
+
+
+def test_differences_are_those_of_what_is_printed(whole: str) -> None:
+    shown, sums = Page(whole), {}
+    for name in ("a month at rest", "saved, a month"):
+        before, after, differs = (int(re.sub(r"[$,+]", "", each)) for each in shown.row(name)[1:4])
+        assert after - before == differs
+        sums[name] = before, after
+    now = int(shown.row("now, a month")[1].strip("$").replace(",", ""))
+    assert {now} == {rest + saved for rest, saved in zip(*sums.values(), strict=True)}
+
+
+@pytest.mark.parametrize(
+    ("expected", "before", "after"),
+    [
+        pytest.param("=", 5, 5, id="the same"),
+        pytest.param("=", None, None, id="nothing goes"),
+        pytest.param("1h10m later", 5, 75, id="later"),
+        pytest.param("5m earlier", 10, 5, id="earlier"),
+        pytest.param("-", None, 5, id="before nothing went"),
+        pytest.param("-", 5, None, id="now nothing goes"),
+    ],
+)
+def test_it_says_how_much_later_it_is_at_rest(expected: str, before: int | None, after: int | None) -> None:
+    ladders = [
+        replace(some_ladder(), by=None if each is None else NOW + timedelta(minutes=each)) for each in (before, after)
+    ]
+    assert next(each for each in rows(ladders, NOW) if each[0] == "at rest by (UTC)")[-1] == expected
+
+
+def test_the_table_on_a_terminal_says_the_same_of_the_ladder(folder: Path, whole: str) -> None:
+    paths = [folder / "old.yaml", folder / "new.yaml"]
+    shown = ebb("policy", "diff", *paths, "--dump", folder / "dump.json", "--assume-marked").stdout
+    for name in ("now, a month", "nodes at rest", "a month at rest", "saved, a month", "at rest by (UTC)",
+                 "evictions until then", "no plan goes below, a month"):  # fmt: skip
+        (line,) = (each for each in shown.splitlines() if each.startswith(name))
+        assert re.split(r"\s{2,}", line.strip()) == Page(whole).row(name)
+    assert f"**{shown.splitlines()[-1]}**" in whole
 
 
 def test_a_reason_that_kept_no_node_before_is_told_with_its_nodes_and_meaning(whole: str) -> None:

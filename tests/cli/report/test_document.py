@@ -199,6 +199,14 @@ def test_another_command_may_add_a_section(made: Material) -> None:
         pytest.param(
             "Default settings would save $73 a month, 10% of the cost: 9 nodes instead of 10", 10, 10, 9, id="some go"
         ),
+        pytest.param(
+            "Default settings would save $146 a month, 20% of the cost: 8 nodes instead of 10; "
+            "the autoscaler alone would save $73 of it",
+            10,
+            9,
+            8,
+            id="some by both",
+        ),
         pytest.param("Default settings would save nothing here: all 10 nodes stay", 10, 10, 10, id="nothing goes"),
         pytest.param("Default settings would save nothing here: 1 node stays", 1, 1, 1, id="one node"),
         pytest.param(
