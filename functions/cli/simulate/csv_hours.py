@@ -1,22 +1,31 @@
 """Replicas by hour from a CSV: `workload,0,1,…,23`, or 168 hours of a week from Monday on.
 
-A workload is `namespace/Kind/name`, as Ebb names it everywhere. Every fault is said with file and line. Must not guess.
+With a second column `unit` a line counts in replicas, or in CPU or memory that its pods ask for together. A workload is
+`namespace/Kind/name`, as Ebb names it everywhere. Every fault is said with file and line. Must not guess.
 """
 
 import csv
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from functions.cli.inputs import name_of, read_bytes
 from functions.cli.near_names import near
+from shared.core.cluster.resources import CPU, MEMORY, amount
 from shared.core.cluster.snapshot import Snapshot
+from shared.core.simulated_days.patterns import pods_for
 from shared.errors import BadInput
 
 WORKLOAD: Final = "workload"
+UNIT: Final = "unit"
+REPLICAS: Final = "replicas"
+UNITS: Final = (REPLICAS, CPU, MEMORY)
 HEAD: Final = f"{WORKLOAD},0,1,2,…,23"
 DAY, WEEK = 24, 168
 MOST: Final = 100_000
+_DIGITS: Final = 12
+"""Of a number that is repeated to whoever wrote it."""
 _NEAR: Final = 0.8
 """All names share their namespaces and kinds: only the last part is compared, and a short word has none to spare."""
 
@@ -33,12 +42,14 @@ def read_hours(path: Path, picture: Snapshot) -> Mapping[str, Sequence[int]]:
     if not rows or rows[0][1][0].strip() != WORKLOAD:
         raise BadInput(f"{name_of(path)}:1: the first line names no hours; write {HEAD}")
     known, found = controllers(picture), dict[str, Sequence[int]]()
+    units = rows[0][1][1:2] == [UNIT]
     for number, row in rows[1:]:
         place = f"{name_of(path)}:{number}"
         controller = _controller(row[0].strip(), known, place)
         if controller in found:
             raise BadInput(f"{place}: {row[0]!r} has a line already; write each workload once.")
-        found[controller] = _hours(row[1:], place)
+        size = _size("".join(row[1:2]).strip(), controller, picture, place) if units else PodSize()
+        found[controller] = _hours(row[2:] if units else row[1:], place, size)
     return found
 
 
@@ -79,16 +90,52 @@ def _controller(name: str, known: Mapping[str, str], place: str) -> str:
     raise BadInput(f"{place}: no pods of a workload {name!r} are there; {meant}")
 
 
-def _hours(cells: Sequence[str], place: str) -> Sequence[int]:
+def _hours(cells: Sequence[str], place: str, size: "PodSize") -> Sequence[int]:
     if len(cells) not in {DAY, WEEK}:
         raise BadInput(f"{place}: {len(cells)} hours; write {DAY} of a day, or {WEEK} of a week from Monday.")
-    return [_replicas(cell.strip(), place, hour) for hour, cell in enumerate(cells)]
+    places = (f"{place}: hour {hour}" for hour in range(len(cells)))
+    return [_bounded(size.replicas(cell.strip(), at), at) for cell, at in zip(cells, places, strict=True)]
 
 
-def _replicas(cell: str, place: str, hour: int) -> int:
-    digits = cell.isascii() and cell.isdigit()
-    if digits and len(cell) <= len(str(MOST)) and int(cell) <= MOST:
-        return int(cell)
-    if digits:
-        raise BadInput(f"{place}: hour {hour}: {cell} replicas are more than the {MOST:,} that can be played.")
-    raise BadInput(f"{place}: hour {hour}: {cell!r} is no number of replicas; write a whole number from 0.")
+def _bounded(replicas: int, place: str) -> int:
+    if replicas > MOST:
+        raise BadInput(f"{place}: {replicas:,} replicas are more than the {MOST:,} that can be played.")
+    return replicas
+
+
+@dataclass(frozen=True, slots=True)
+class PodSize:
+    """What a line counts in, and how much of it one pod asks for."""
+
+    unit: str = REPLICAS
+    asks: int = 1
+
+    def replicas(self, cell: str, place: str) -> int:
+        """Return how many replicas a cell asks for; requests are carried by pods of the size of those there."""
+        if self.unit != REPLICAS:
+            return pods_for(_amount(self.unit, cell, place), self.asks)
+        if cell.isascii() and cell.isdigit():
+            return int(cell) if len(cell) <= _DIGITS else 10**_DIGITS
+        raise BadInput(f"{place}: {cell!r} is no number of replicas; write a whole number from 0.")
+
+
+def _amount(unit: str, cell: str, place: str) -> int:
+    try:
+        found = amount(unit, cell)
+    except BadInput as error:
+        raise BadInput(f"{place}: {error}") from error
+    if found < 0:
+        raise BadInput(f"{place}: {cell!r} is below 0; write 0 where nothing is wanted.")
+    return found
+
+
+def _size(unit: str, controller: str, picture: Snapshot, place: str) -> PodSize:
+    if unit == REPLICAS:
+        return PodSize()
+    if unit not in UNITS:
+        raise BadInput(f"{place}: {unit!r} is no unit; write {REPLICAS}, {CPU} or {MEMORY}.")
+    pods = (pod for pod in picture.pods if pod.spec.workload == controller and pod.deleting is None)
+    asks = min(pods, key=lambda pod: pod.key).spec.requests.get(unit)
+    if not asks:
+        raise BadInput(f"{place}: the pods of {controller} ask for no {unit}; write {REPLICAS}.")
+    return PodSize(unit, asks)

@@ -73,6 +73,11 @@ def by_hours(hours: Mapping[str, Sequence[int]], begins: datetime, lasts: timede
     return by_steps({key: partial(wanted, rows) for key, rows in hours.items()}, begins, lasts)
 
 
+def pods_for(total: int, each: int) -> int:
+    """Return how many pods carry so much when each of them asks for a part."""
+    return -(-total // each)
+
+
 def by_steps(wanted: Mapping[str, Callable[[datetime], int]], begins: datetime, lasts: timedelta) -> Demand:
     """Return the demand of functions of time, asked at every quarter of an hour."""
     times = [begins, *_quarters(begins, lasts)]

@@ -11,8 +11,10 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
+from functions.cli.inputs import Sources, gather
 from functions.cli.main import app
 from functions.cli.simulate import table
+from functions.cli.simulate.csv_hours import read_hours
 from functions.cli.simulate.synthetic import BEGINS
 from functions.cli.simulate.view import DaysView, PlayedDay
 from shared.core.simulated_days.measures import Measures, Moment, outcome
@@ -20,6 +22,7 @@ from tests.cli import dumps
 
 LONG = ("autoscaler alone", "some/folder/of/policies/as-it-is-now.yaml", "some/folder/of/policies/stricter.yaml")
 PLAYED = outcome(Measures(series=[Moment(BEGINS, 3, 0, 0)]), BEGINS, BEGINS + timedelta(days=1), ())
+WEB = "shop/ReplicaSet/web-5d4f8b"
 SMALL = ("simulate", "--synthetic", "6")
 
 
@@ -181,6 +184,41 @@ def test_recorded_log_lines_say_how_demand_rose(dump: str, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
+    "cell",
+    [
+        pytest.param("replicas,4", id="replicas"),
+        pytest.param("cpu,1.2", id="cores, of pods of 300 millicores"),
+        pytest.param("cpu,1001m", id="rounded up to whole pods"),
+        pytest.param("memory,3Gi", id="memory, of pods of 768Mi"),
+    ],
+)
+def test_hours_may_be_replicas_or_requests(cell: str, dump: str, tmp_path: Path) -> None:
+    unit, hour = cell.split(",")
+    text = f"workload,unit,0,1,2,…,23\nshop/ReplicaSet/web-5d4f8b,{unit}{f',{hour}' * 24}\n"
+    (tmp_path / "h.csv").write_text(text, encoding="utf-8")
+
+    assert read_hours(tmp_path / "h.csv", gather(Sources((Path(dump),))).snapshot) == {WEB: [4] * 24}
+
+
+@pytest.mark.parametrize(
+    ("expected", "row"),
+    [
+        pytest.param(":2: 'pods' is no unit; write replicas, cpu or memory", f"pods{',1' * 24}", id="no unit"),
+        pytest.param(":2: hour 0: 'x' is not a quantity", f"cpu,x{',1' * 23}", id="no quantity"),
+        pytest.param(":2: hour 0: '-1' is below 0", f"cpu,-1{',1' * 23}", id="less than nothing"),
+        pytest.param(":2: hour 0: 30,000,000 replicas are more than", f"cpu,9000000{',1' * 23}", id="too many pods"),
+        pytest.param(":2: 2 hours; write 24", "cpu,1,2", id="too few hours"),
+        pytest.param(":2: '' is no unit", "", id="an empty line"),
+    ],
+)
+def test_a_bad_request_is_named_with_what_to_write(expected: str, row: str, dump: str, tmp_path: Path) -> None:
+    path = tmp_path / "h.csv"
+    path.write_text(f"workload,unit,0,1\nshop/ReplicaSet/web-5d4f8b,{row}\n", encoding="utf-8")
+
+    assert expected in told("simulate", "--dump", dump, "--demand", str(path), code=2).output.replace("\n", " ")
+
+
+@pytest.mark.parametrize(
     ("expected", "rows"),
     [
         pytest.param(":2: no pods of a workload 'shop/Deployment/x'", f"shop/Deployment/x{',1' * 24}", id="unknown"),
@@ -188,7 +226,7 @@ def test_recorded_log_lines_say_how_demand_rose(dump: str, tmp_path: Path) -> No
         pytest.param(":2: hour 23: 'x' is no number", f"shop/ReplicaSet/web-5d4f8b{',1' * 23},x", id="no number"),
         pytest.param(":3: 'shop/ReplicaSet/web-5d4f8b' has a line already",
                      "\n".join([f"shop/ReplicaSet/web-5d4f8b{',1' * 24}"] * 2), id="twice"),
-        pytest.param(":2: hour 0: 99999999 replicas are more than the 100,000 that can be played",
+        pytest.param(":2: hour 0: 99,999,999 replicas are more than the 100,000 that can be played",
                      f"shop/ReplicaSet/web-5d4f8b,99999999{',1' * 23}", id="too many"),
         pytest.param(":2: no pods of a workload 'nope' are there; write namespace/Deployment/name",
                      f"nope{',1' * 24}", id="like no name"),
