@@ -39,6 +39,7 @@ _CLOUDS: Final = {
     "vsphere": "vSphere",
 }
 _GOOGLE: Final = frozenset({"", "gce"})
+_IN_DUMP: Final = " are in the dump"
 
 
 def check_usable(name: str, reading: ClusterReading, command: str) -> None:
@@ -67,9 +68,16 @@ def partial(pods: Iterable[Pod]) -> str:
     whose = f"namespace {namespaces[0]}" if len(namespaces) == 1 else f"the namespaces {some(namespaces)}"
     without = "" if KUBE_SYSTEM in namespaces else f", none of {KUBE_SYSTEM}"
     return (
-        f"Only pods of {whose} are in the dump{without}: the nodes hold more than is known here, so every figure is "
+        f"Only pods of {whose}{_IN_DUMP}{without}: the nodes hold more than is known here, so every figure is "
         "partial, and there is no potential; print it again with -A."
     )
+
+
+def nothing_of_savings(partial: str) -> str:
+    """Return what takes the place of a saving where the pods are not all known; `partial` says why."""
+    known, found, _ = partial.partition(_IN_DUMP)
+    said = f"{known[:1].lower()}{known[1:]}" if found else "not all pods"
+    return f"{said} are known, so nothing can be said of savings; print it again with -A."
 
 
 def left_out(kinds: Iterable[str]) -> tuple[str, ...]:

@@ -25,6 +25,20 @@ def test_it_says(expected: str, typed: tuple[str, ...]) -> None:
     assert (result.exit_code, result.stderr) == (2, f"ebb: {expected}\n")
 
 
+@pytest.mark.parametrize(
+    ("expected", "typed"),
+    [
+        pytest.param(
+            "NODE|POD|WORKLOAD is missing: write ebb explain NODE|POD|WORKLOAD....", ("explain",), id="a name"
+        ),
+        pytest.param("NEW is missing: write ebb policy diff OLD NEW.", ("policy", "diff", "a.yaml"), id="the second"),
+    ],
+)
+def test_what_is_missing_is_named_with_the_command_that_has_it(expected: str, typed: tuple[str, ...]) -> None:
+    result = ebb(*typed)
+    assert (result.exit_code, result.stderr) == (2, f"ebb: {expected}\n")
+
+
 def test_an_unused_discount_is_a_warning_and_a_second_one_a_mistake(tmp_path: Path) -> None:
     dump = dumps.write(tmp_path / "night.json", 12)
     told = ebb("plan", "--dump", dump, "--discount", "c2=10%", "-o", "json").stderr

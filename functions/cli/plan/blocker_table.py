@@ -17,10 +17,11 @@ from functions.cli.plan.sum_detail import SumDetail
 
 HEADINGS: Final[Mapping[WordKind, str]] = {
     WordKind.GOES: "Why nodes go",
-    WordKind.NODE: "Why nodes stay: each node counts once",
-    WordKind.POD: "Pods that keep nodes: a node counts in each line that is true of it",
+    WordKind.NODE: "Why nodes stay, and what these cost: each node counts once",
+    WordKind.POD: "Pods that keep nodes, and what these cost: a node counts in each true line",
     WordKind.ALSO: "What else stands in their way",
 }
+HOLDS: Final = "holds/mo: what the nodes cost that it is on, not what giving it up frees: ebb why-not tells that."
 _OBJECTS: Final = 3
 
 
@@ -28,6 +29,8 @@ def show(console: Console, entries: Sequence[LegendEntry]) -> None:
     """Print each kind under its heading, with all of its reasons."""
     for kind in WordKind:
         _show(console, kind, entries, SumDetail(None, len(entries), _OBJECTS))
+    if any(each.kind in HOLDING for each in entries):
+        console.print(Text(HOLDS, style="dim"))
 
 
 def show_first(console: Console, entries: Sequence[LegendEntry], detail: SumDetail) -> None:

@@ -33,7 +33,8 @@ _WISHES: Final = {
 UNTRIED: Final = (
     "A cluster of this size is told in few large rounds, and what relaxing would add was not tried: ebb why-not does."
 )
-CUT_SHORT: Final = "What relaxing adds was followed for a few rounds, and may be more: ebb why-not follows it further."
+AT_MOST: Final = "≤"
+CUT_SHORT: Final = f"{AT_MOST}: followed for a few rounds only, and may come to less: ebb why-not follows it further."
 _MOST_HELD: Final = 2
 
 
@@ -85,7 +86,7 @@ def sentences(ladder: Ladder, now: datetime) -> Iterator[str]:
         yield f"{count(nodes, 'node')} could go, and never may: {reason.value}. {reason.sentence}"
     if ladder.idle:
         yield f"Adding nothing by itself: {some([wish(each) for each in ladder.idle])}."
-    if not all(each.is_rest for each in ladder.relaxed):
+    if not all(map(is_followed, ladder.steps)):
         yield CUT_SHORT
     if ladder.untried:
         yield UNTRIED
@@ -94,6 +95,11 @@ def sentences(ladder: Ladder, now: datetime) -> Iterator[str]:
 def wish(step: LadderStep) -> str:
     """Return what is given up in a relaxed rung, in words."""
     return _WISHES[step.wish].format(about=step.about)
+
+
+def is_followed(step: LadderStep) -> bool:
+    """Whether a rung is the whole of what its wish comes to."""
+    return step.is_rest or not step.wish
 
 
 def _held(held_up: Mapping[Reason, int]) -> str:
@@ -105,5 +111,6 @@ def _held(held_up: Mapping[Reason, int]) -> str:
 def _row(step: LadderStep, whose: str, money: LadderMoney) -> LadderRow:
     title = f"  + {wish(step)}" if step.wish else _TITLES[step.rung]
     each = f"{step.evictions / step.gone:.1f}" if step.gone else "-"
-    cells = f"{step.nodes:,}", money.month(step), money.year(step), each
+    most = "" if is_followed(step) else AT_MOST
+    cells = f"{most}{step.nodes:,}", f"{most}{money.month(step)}", f"{most}{money.year(step)}", each
     return LadderRow(title.format(whose=whose), *cells, relaxed=bool(step.wish))

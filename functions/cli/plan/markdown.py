@@ -9,7 +9,7 @@ from typing import Final
 from functions.cli.format import count, moment, monthly, percent
 from functions.cli.markdown_text import table, text
 from functions.cli.plan.asked import AskedNodes, shown
-from functions.cli.plan.blocker_table import HEADINGS
+from functions.cli.plan.blocker_table import HEADINGS, HOLDS
 from functions.cli.plan.legend import HOLDING, WordKind
 from functions.cli.plan.pool_columns import columns, name_of, rows
 from functions.cli.plan.view import NodeView, PlanView
@@ -30,7 +30,8 @@ def page(view: PlanView, asked: AskedNodes) -> str:
     parts = [*_head(view), *_ladder(view), _pools(view)]
     if asked.lists_nodes:
         parts.append(_nodes(shown(view, asked).nodes))
-    parts += [_held(view, kind) for kind in HOLDING if any(each.kind is kind for each in view.legend)]
+    held = [_held(view, kind) for kind in HOLDING if any(each.kind is kind for each in view.legend)]
+    parts += [*held, text(HOLDS)] if held else []
     return "\n\n".join((*parts, *(f"> {text(note)}" for note in view.notes)))
 
 

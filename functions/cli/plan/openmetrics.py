@@ -82,7 +82,8 @@ def samples(cluster: str, view: PlanView) -> Iterator[Sample]:
     yield Sample(DRY_RUN, (cluster,), float(view.dry_run))
     yield Sample(PODS, (cluster,), totals.pods)
     yield Sample(ORDERS, (cluster,), totals.orders)
-    yield Sample(SAVING, (cluster,), dollars(totals.saving))
+    if not view.partial:
+        yield Sample(SAVING, (cluster,), dollars(totals.saving))
     if view.ladder:
         yield from _ladder(cluster, view.ladder.ladder)
     for pool in view.pools:

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Final
 
 from functions.cli.format import some
+from functions.cli.gaps import nothing_of_savings
 from functions.cli.plan import sentences
 from functions.cli.plan.ladder_rows import LadderRow, headline, rows
 from functions.cli.plan.ladder_rows import sentences as ladder_sentences
@@ -169,9 +170,9 @@ def view_of(plan: Plan, potential: Potential | None = None, notes: Sequence[str]
         at_rest=plan.at_rest,
         potential=potential,
         legend=legend(plan),
-        saving=sentences.saving(plan),
+        saving=nothing_of_savings(partial) if partial else sentences.saving(plan),
         potential_saving=sentences.potential_saving(plan, potential) if potential else "",
-        summary=f"{'Partial: ' if partial else ''}{sentences.summary(plan)}",
+        summary=f"Partial: {nothing_of_savings(partial)}" if partial else sentences.summary(plan),
         notes=tuple(notes),
         partial=partial,
     )

@@ -114,7 +114,17 @@ def written_warnings(data: bytes) -> tuple[str, ...]:
     written = read(data)
     holders: dict[tuple[str, ...], Any] = {("cluster",): written.get("cluster"), ("defaults",): written.get("defaults")}
     holders |= {("nodePools", name): pool for name, pool in (written.get("nodePools") or {}).items()}
-    return tuple(sentence for path, holder in holders.items() for sentence in _empty_reasons(path, holder))
+    reasons = (sentence for path, holder in holders.items() for sentence in _empty_reasons(path, holder))
+    return (*_unheard_defaults(written), *reasons)
+
+
+def _unheard_defaults(written: Mapping[str, Any]) -> Iterator[str]:
+    defaults = written.get("defaults")
+    if isinstance(defaults, Mapping) and defaults.get("enabled") is True and not written.get("nodePools"):
+        yield (
+            "defaults.enabled: defaults hold only for pools that nodePools names; "
+            "write nodePools: {default-pool: {enabled: true}}."
+        )
 
 
 def _empty_reasons(path: tuple[str, ...], holder: Any) -> Iterator[str]:

@@ -96,7 +96,11 @@ def _why_not(own: PoolSummary, *, accelerated: bool) -> str:
 
 def _said(own: PoolSummary, machine: str, *, known: bool) -> str:
     full = f"{percent(own.cpu_ratio)} of CPU and {percent(own.memory_ratio)} of memory requested"
-    could = f"; {own.could_go:,} could go ({monthly(own.could_save)} a month)" if known else ""
+    could = (
+        f"; {own.could_go:,} could go at most ({monthly(own.could_save)} a month), without limits and timers"
+        if known
+        else ""
+    )
     return f"{count(own.nodes, 'node')} of {machine}, {full}{could}"
 
 

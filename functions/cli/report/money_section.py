@@ -8,6 +8,7 @@ from typing import Any, Final
 from functions.cli.format import count, monthly, monthly_parts, percent
 from functions.cli.plan.blocker_table import HEADINGS
 from functions.cli.plan.ladder_money import LadderMoney
+from functions.cli.plan.ladder_rows import is_followed
 from functions.cli.plan.ladder_title import title as ladder_title
 from functions.cli.plan.legend import HOLDING, LegendEntry
 from functions.cli.plan.pool_columns import ALL
@@ -116,7 +117,9 @@ def _saved(ladder: Ladder, step: LadderStep) -> str:
     if step.rung is Rung.NOW or against.cost == step.cost:
         return "-"
     told = LadderMoney(ladder).between_months(against, step)
-    return f"-{told}" if against.cost > step.cost else f"+{told}"
+    if against.cost < step.cost:
+        return f"+{told}"
+    return f"-{told}" if is_followed(step) else f"-{told} or more"
 
 
 def _pool(pool: PoolSummary, month: str, saved: str | None) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 Must not rank: the core has.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -12,6 +13,7 @@ from rich.text import Text
 
 from functions.cli.format import count, monthly, some, whole_money
 from functions.cli.plan.ladder_money import month_beside
+from functions.cli.plan.sentences import reason_of
 from functions.cli.why_not.how import how
 from shared.core.forecast.why_not import Freed, WhyNot
 from shared.core.placement.exclusions import Exclusion
@@ -61,11 +63,19 @@ def _others(found: WhyNot, idle: Sequence[Held]) -> Sequence[str]:
         (found.hopeless, "{changes} cannot free anything, by the bound: {names}."),
         (
             found.passing,
-            "{changes} not tried, for at rest something else keeps these, too (of {most} a month at most): {names}.",
+            f"{{changes}} not tried: at rest {_kept_too(found)} these, too (of {{most}} a month at most): {{names}}.",
         ),
         (found.left, "{changes} not tried, each on nodes of {most} a month at most (--top N tries more): {names}."),
     )
     return [_told(text, held) for held, text in rows if held]
+
+
+def _kept_too(found: WhyNot) -> str:
+    """Return what by then is in the way of the nodes that are not tried, as far as they are still there."""
+    nodes = {name for held in found.passing for name in held.nodes}
+    words = Counter(reason_of(each).removeprefix("pod: ") for each in found.base.decisions if each.name in nodes)
+    named = some([word for word, _ in words.most_common()], 4)
+    return f"{named} keep{'s' if len(words) == 1 else ''}" if words else "something else keeps"
 
 
 def _told(text: str, held: Sequence[Held]) -> str:

@@ -20,23 +20,29 @@ _NEAR: Final = 0.6
 def unknown_pools(policy: Policy, snapshot: Snapshot) -> dict[str, str]:
     """Return, by the name of each such pool, the sentence that says so with the name that was perhaps meant."""
     there = sorted({*snapshot.pools, *snapshot.nodes_by_pool} - {""})
-    return {name: _sentence(name, there, snapshot) for name in sorted(policy.pools) if name not in there}
+    free = [name for name in there if name not in policy.pools]
+    return {
+        name: _sentence(name, free, snapshot, others=len(there) > len(free))
+        for name in sorted(policy.pools)
+        if name not in there
+    }
 
 
-def _sentence(name: str, there: Sequence[str], snapshot: Snapshot) -> str:
+def _sentence(name: str, free: Sequence[str], snapshot: Snapshot, *, others: bool) -> str:
     missing = "the cluster has no such pool" if snapshot.pools_known else "no node here belongs to such a pool"
-    return f"nodePools.{name}: {missing}; {_instead(name, there)}."
+    return f"nodePools.{name}: {missing}; {_instead(name, free, others=others)}."
 
 
-def _instead(name: str, there: Sequence[str]) -> str:
-    near = difflib.get_close_matches(name, there, n=1, cutoff=_NEAR)
+def _instead(name: str, free: Sequence[str], *, others: bool) -> str:
+    """Return what may have been meant: a pool that has its own settings already was not."""
+    near = difflib.get_close_matches(name, free, n=1, cutoff=_NEAR)
     if near:
         return f"write {near[0]}, if that was meant"
-    if not there:
-        return "there is no other either"
-    rest = len(there) - _MOST_NAMED
+    if not free:
+        return "the policy names every pool that is there" if others else "there is no other either"
+    rest = len(free) - _MOST_NAMED
     more = f" and {rest:,} more" if rest > 0 else ""
-    return f"there is {', '.join(there[:_MOST_NAMED])}{more}"
+    return f"there is {', '.join(free[:_MOST_NAMED])}{more}"
 
 
 def is_advice_due(last: Advised | None, policy_hash: str, now: datetime) -> bool:

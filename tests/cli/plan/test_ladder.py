@@ -6,7 +6,7 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from functions.cli.plan import table
+from functions.cli.plan import ladder_rows, table
 from functions.cli.plan.ladder_json import rungs
 from functions.cli.plan.ladder_rows import UNTRIED, headline, sentences
 from functions.cli.plan.view import view_of, with_ladder
@@ -92,3 +92,15 @@ def test_json_has_a_value_for_each_rung() -> None:
     ]
     assert found[2]["by"] == "2026-03-04T23:30:05Z"
     assert found[2]["held_up"][0] == {"reason": "time_gap", "seconds": 1800}
+
+
+def test_a_rung_that_was_not_followed_to_its_end_is_marked_in_its_row() -> None:
+    ladder = some_ladder()
+    cut = replace(ladder, relaxed=tuple(replace(each, is_rest=False) for each in ladder.relaxed))
+    found = [row for row in ladder_rows.rows(cut, "this policy") if row.relaxed]
+    assert found
+    assert all(cell.startswith("≤") for row in found for cell in (row.nodes, row.month, row.year))
+    assert not [
+        cell for row in ladder_rows.rows(ladder, "this policy") for cell in (row.nodes, row.month) if "≤" in cell
+    ]
+    assert any(each.startswith("≤: followed") for each in ladder_rows.sentences(cut, NOW))

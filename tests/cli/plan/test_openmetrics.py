@@ -68,12 +68,12 @@ def test_clusters_of_one_name_keep_series_of_their_own(folder: Path, tmp_path: P
     assert len({dict(labels)["cluster"] for _, labels in found}) == 2
 
 
-def test_a_partial_cluster_says_so_and_has_no_ladder(tmp_path: Path) -> None:
+def test_a_partial_cluster_says_so_and_has_neither_ladder_nor_saving(tmp_path: Path) -> None:
     items = [each for each in dumps.items(12) if each["metadata"].get("namespace") != "kube-system"]
     (tmp_path / "d.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
     _, found = asked("--dump", tmp_path / "d.json")
     assert value(found, "ebb_plan_partial", cluster="d.json") == 1
-    assert not [name for name, _ in found if name.startswith("ebb_ladder")]
+    assert not [name for name, _ in found if name.startswith(("ebb_ladder", "ebb_plan_saving"))]
 
 
 def test_a_hostile_name_is_a_label_and_nothing_else(tmp_path: Path) -> None:

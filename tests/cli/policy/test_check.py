@@ -146,3 +146,14 @@ def test_a_mistake_that_many_make_gets_the_sentence_that_helps(expected: str, wr
     (tmp_path / "policy.yaml").write_text(written)
     shown = CliRunner().invoke(app, ["policy", "check", str(tmp_path / "policy.yaml")])
     assert (shown.exit_code, expected in shown.stderr) == (1, True), shown.stderr
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_defaults_that_no_pool_hears_are_told(tmp_path: Path, *, named: bool) -> None:
+    file = tmp_path / "policy.yaml"
+    file.write_text(f"defaults: {{enabled: true}}\n{'nodePools: {default-pool: {}}' if named else ''}\n")
+    told = CliRunner().invoke(app, ["policy", "check", str(file)]).output
+    said = (
+        "warning: defaults.enabled: defaults hold only for pools that nodePools names; write nodePools: {default-pool:"
+    )
+    assert (said in told) is not named

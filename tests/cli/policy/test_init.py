@@ -60,7 +60,12 @@ def test_each_pool_says_how_full_it_is_and_what_could_go(tmp_path: Path) -> None
     shown = starter("--dump", written(tmp_path / "night.json"))
     comments = [line.partition("# ")[2] for line in shown.splitlines() if "enabled: true" in line]
     assert len(comments) == 2
-    assert all(each.startswith("6 nodes of e2-standard-4, ") and " could go ($" in each for each in comments)
+    assert all(
+        each.startswith("6 nodes of e2-standard-4, ")
+        and " could go at most ($" in each
+        and "without limits and timers" in each
+        for each in comments
+    )
     assert [line for line in shown.splitlines() if "#" not in line and line.rstrip()[-1:] not in ":}%m"] == []
 
 

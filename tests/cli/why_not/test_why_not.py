@@ -130,7 +130,7 @@ def _shown(width: int = 120, found: WhyNot = FOUND) -> str:
         pytest.param("one more replica, minAvailable of PodDisruptionBudget shop/db", id="how it is made"),
         pytest.param("1 change tried would free nothing alone: spread shop/Deployment/cart", id="what frees nothing"),
         pytest.param("1 change cannot free anything, by the bound: tainted a mine.", id="what the bound excludes"),
-        pytest.param("1 change not tried, for at rest something else keeps these, too (of $146 a month at",
+        pytest.param("1 change not tried: at rest something else keeps these, too (of $146 a month at",
                      id="what is no matter at rest"),
         pytest.param("1 change not tried, each on nodes of $73 a month at most (--top N tries more): cordoned_by_other",
                      id="what was not tried"),
@@ -196,3 +196,9 @@ def test_json_goes_to_stdout_and_prices_are_those_that_were_asked_for(tmp_path: 
         return float(sum(each["holds_per_hour"] for each in json.loads(shown.stdout)["changes"]))
 
     assert told("--discount", "50%") == pytest.approx(told() / 2, abs=0.001)
+
+
+def test_what_else_keeps_them_at_rest_is_named() -> None:
+    kept = replace(FOUND, passing=(Held(Subject(PodBlock.JOB_RUNNING, "a"), ("n1", "n2"), DOLLAR // 5),))
+    (left,) = [each for each in BASE.decisions if each.name in {"n1", "n2"}]
+    assert f"not tried: at rest {left.reason} keeps these, too" in _shown(400, kept)

@@ -30,8 +30,16 @@ def named(*pools: str) -> Policy:
 )
 def test_a_name_that_no_pool_bears_is_told(expected: str, name: str, there: tuple[str, ...]) -> None:
     pools = {each: NodePool(each) for each in there}
-    found = unknown_pools(named(name, *there), cluster([], pools=pools))
+    found = unknown_pools(named(name), cluster([], pools=pools))
     assert found == {name: f"nodePools.{name}: the cluster has no such pool; {expected}"}
+
+
+def test_a_pool_that_the_policy_names_already_was_not_meant() -> None:
+    pools = {each: NodePool(each) for each in ("web-pool", "db")}
+    (some,) = unknown_pools(named("batch-pool", "web-pool"), cluster([], pools=pools)).values()
+    (none,) = unknown_pools(named("batch-pool", "web-pool", "db"), cluster([], pools=pools)).values()
+    assert some.endswith("; there is db.")
+    assert none.endswith("; the policy names every pool that is there.")
 
 
 def test_a_pool_of_which_only_nodes_are_known_is_there() -> None:
