@@ -6,7 +6,7 @@ from collections.abc import Callable
 STEP = 0.05
 
 
-def wait_until(what: str, holds: Callable[[], object], seconds: float = 20.0) -> None:
+def wait_until(what: str, holds: Callable[[], object], seconds: float = 60.0) -> None:
     """Poll until it holds; AssertionError names what did not happen in time."""
     pause = threading.Event()
     for _ in range(int(seconds / STEP)):
