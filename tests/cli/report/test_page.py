@@ -14,6 +14,7 @@ import pytest
 
 from functions.cli.report.document import document
 from functions.cli.report.page import SCRIPTS, asset, filled, harmless, page
+from functions.cli.visible import visible, visible_values
 from tests.cli.report import big_shop, reports
 from tests.pages import ROOT
 
@@ -88,8 +89,8 @@ def test_a_hostile_name_adds_no_element(told: dict[str, Any]) -> None:
     plain, parts = Parts(page(told)), Parts(page(hostile))
 
     assert [tag for tag, _ in parts.found] == [tag for tag, _ in plain.found]
-    assert json.loads(parts.inside["script"][0]) == hostile
-    assert f"{HOSTILE} - {HOSTILE}" in "".join(parts.inside["title"])
+    assert json.loads(parts.inside["script"][0]) == visible_values(hostile)
+    assert f"{visible(HOSTILE)} - {visible(HOSTILE)}" in "".join(parts.inside["title"])
 
 
 @pytest.mark.parametrize(
