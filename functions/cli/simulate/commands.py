@@ -11,6 +11,8 @@ from functions.cli.options import At, Context, Currency, Discounts, Dumps, Kubec
 
 _DEMAND = "What is wanted when"
 _MOST_NODES = 2000
+JOB_MINUTES = 30
+_A_DAY = 1440
 
 
 class SimulateOutput(StrEnum):
@@ -74,6 +76,17 @@ def simulate(  # noqa: PLR0913 - each is something that a person may type
     time_zone: Annotated[
         str, typer.Option("--time-zone", metavar="ZONE", rich_help_panel=_DEMAND, help="Whose hours those are.")
     ] = "UTC",
+    job_minutes: Annotated[
+        int,
+        typer.Option(
+            "--job-minutes",
+            metavar="N",
+            min=1,
+            max=_A_DAY,
+            rich_help_panel=_DEMAND,
+            help="How long each run of a CronJob in the dump takes, at most its activeDeadlineSeconds.",
+        ),
+    ] = JOB_MINUTES,
     boot: Annotated[
         str, typer.Option("--boot", metavar="TIME", help="How long a new node takes until pods start on it.")
     ] = "90s",
@@ -103,7 +116,6 @@ def simulate(  # noqa: PLR0913 - each is something that a person may type
 
     money = PriceOptions(prices, tuple(discount or ()), currency)
     sources = Sources(tuple(dump or ()), kubeconfig, context, None, at, money)
-    asked = SimulateRequest(
-        sources, tuple(policy or ()), days, synthetic, seed, demand, night, weekend, time_zone, boot, picture
-    )
+    hours = (demand, night, weekend, time_zone)
+    asked = SimulateRequest(sources, tuple(policy or ()), days, synthetic, seed, *hours, boot, picture, job_minutes)
     show_days(asked, output)

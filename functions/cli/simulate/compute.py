@@ -20,14 +20,16 @@ from functions.cli.inputs import EVERY_POOL, NO_MARKS, NO_POLICY, Inputs, Source
 from functions.cli.options import duration
 from functions.cli.pricing import basis, priced
 from functions.cli.reading_line import reading_line
-from functions.cli.simulate import as_json, markdown, svg, table
-from functions.cli.simulate.commands import SimulateOutput
+from functions.cli.simulate import as_json, cron_jobs, markdown, svg, table
+from functions.cli.simulate.commands import JOB_MINUTES, SimulateOutput
 from functions.cli.simulate.patterns import Hours, demand_of
 from functions.cli.simulate.synthetic import NAME, made_up
 from functions.cli.simulate.view import DaysView, PlayedDay
 from functions.cli.terminal import printing
 from functions.cli.visible import visible_lines
+from shared.core.cluster.snapshot import Snapshot
 from shared.core.policy import Policy
+from shared.core.simulated_days.demand import Demand
 from shared.core.simulated_days.measures import PlayedTotals
 from shared.core.simulated_days.run import Days, simulate
 from shared.core.simulated_days.settings import Delays
@@ -56,6 +58,7 @@ class SimulateRequest:
     time_zone: str
     boot: str
     picture: Path | None
+    job_minutes: int = JOB_MINUTES
 
 
 def show_days(asked: SimulateRequest, output: SimulateOutput) -> None:
@@ -97,13 +100,23 @@ def played_days(asked: SimulateRequest, inputs: Inputs) -> DaysView:
     lasts = timedelta(days=asked.days)
     live = asked.synthetic is None and not inputs.dumped
     hours = Hours(asked.demand, asked.night, asked.weekend, asked.time_zone, inputs.demand, live)
-    demand, about = demand_of(hours, inputs.snapshot, lasts)
+    demand, about = _demand(asked, hours, inputs.snapshot, lasts)
     days = Days(inputs.snapshot, inputs.prices, demand, lasts, delays)
     what = f"{count(asked.days, 'day')} of {count(len(inputs.snapshot.nodes), 'node')}"
     with reading_line(what, doing="Playing"):
         outcomes = _played(days, (None, *policies.values()))
     runs = [PlayedDay(name, each) for name, each in zip((ALONE, *policies), outcomes, strict=True)]
     return DaysView(inputs.snapshot.cluster, inputs.snapshot.taken_at, asked.days, tuple(runs), (*about, *inputs.notes))
+
+
+def _demand(
+    asked: SimulateRequest, hours: Hours, picture: Snapshot, lasts: timedelta
+) -> tuple[Demand, tuple[str, ...]]:
+    """Return what is wanted, CronJobs beside the pattern, and what it rests on."""
+    demand, about = demand_of(hours, picture, lasts)
+    usual = timedelta(minutes=asked.job_minutes)
+    found, jobs = cron_jobs.beside(demand, hours.objects, picture, lasts, usual)
+    return found, (*about, *jobs, *((cron_jobs.NOT_READ,) if hours.live else ()))
 
 
 def _inputs(asked: SimulateRequest) -> Inputs:

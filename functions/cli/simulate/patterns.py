@@ -50,7 +50,7 @@ class Hours:
     weekend: int
     time_zone: str
     objects: tuple[tuple[str, bytes], ...] = ()
-    """HorizontalPodAutoscalers of a dump, each with its kind."""
+    """What a dump says of demand, each with its kind."""
     live: bool = False
     """Whether a cluster itself was read, of which these are not known."""
 

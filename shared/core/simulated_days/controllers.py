@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Final
 
 from shared.core.cluster import names
@@ -27,6 +28,7 @@ class ReplicaControl:
 
     def __init__(self, world: World) -> None:
         self._world = world
+        self._watched: set[str] = set()
         self._template = {key: min(pods.values(), key=lambda pod: pod.key).spec for key, pods in _rows(world)}
 
     def knows(self, controller: str) -> bool:
@@ -47,21 +49,41 @@ class ReplicaControl:
                 world.end(pod)
 
     def run_job(self, spec: PodClass, pods: int, lasts: timedelta) -> None:
-        """Run so many pods to their end, which comes so long after each has got its node."""
+        """Run so many pods to their end, so long after each has got its node; one that is evicted begins anew."""
+        world = self._world
+        world.wanted[spec.workload] = world.wanted.get(spec.workload, 0) + pods
         for _ in range(pods):
-            self._watch(self._world.create(spec), lasts)
+            self._watch(world.create(spec), lasts)
 
     def _watch(self, pod: Pod, lasts: timedelta) -> None:
+        self._watched.add(pod.key)
+        self._world.agenda.note(self._world.now + lasts, partial(self._look, pod, lasts))
+
+    def _look(self, pod: Pod, lasts: timedelta) -> None:
+        """End a pod of a Job if it has run its time, else look again."""
         world = self._world
+        known = world.pods.get(pod.key)
+        if known is None:
+            self._follow(pod, lasts)
+            return
+        ends = known.deleting or (known.started or world.now) + lasts
+        if known.deleting is None and known.node and ends <= world.now:
+            self._watched.discard(pod.key)
+            world.wanted[pod.spec.workload] -= 1
+            world.remove(known)
+        else:
+            world.agenda.note(max(ends, world.now), partial(self._look, pod, lasts))
 
-        def look() -> None:
-            known = world.pods.get(pod.key)
-            if known is not None and known.node:
-                world.remove(known)
-            elif known is not None:
-                world.agenda.note(world.now + lasts, look)
-
-        world.agenda.note(world.now + lasts, look)
+    def _follow(self, pod: Pod, lasts: timedelta) -> None:
+        """Watch a pod that was made in place of an evicted one."""
+        self._watched.discard(pod.key)
+        living = self._world.by_controller.get(pod.spec.workload, {}) if pod.spec.owner else {}
+        anew = min((key for key in living if key not in self._watched), default="")
+        if anew:
+            self._watched.add(anew)
+            self._look(living[anew], lasts)
+        else:
+            self._world.wanted[pod.spec.workload] -= 1
 
 
 def _rows(world: World) -> list[tuple[str, dict[str, Pod]]]:

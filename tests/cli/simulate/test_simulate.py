@@ -1,8 +1,9 @@
 """`ebb simulate` from options to the table, markdown, JSON and the picture; and what is said of a bad file."""
 
 import json
-from datetime import timedelta
+from datetime import datetime, timedelta
 from io import StringIO
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -13,11 +14,13 @@ from typer.testing import CliRunner
 
 from functions.cli.inputs import Sources, gather
 from functions.cli.main import app
-from functions.cli.simulate import table
+from functions.cli.simulate import cron_jobs, table
 from functions.cli.simulate.csv_hours import read_hours
 from functions.cli.simulate.synthetic import BEGINS
 from functions.cli.simulate.view import DaysView, PlayedDay
+from shared.core.simulated_days.demand import Demand
 from shared.core.simulated_days.measures import Measures, Moment, outcome
+from tests.builders import cluster, node, resources
 from tests.cli import dumps
 
 LONG = ("autoscaler alone", "some/folder/of/policies/as-it-is-now.yaml", "some/folder/of/policies/stricter.yaml")
@@ -163,6 +166,100 @@ def test_limits_of_horizontal_pod_autoscalers_in_a_dump_are_followed(tmp_path: P
 
     assert "limits of HorizontalPodAutoscalers (1 workload)" in found.stderr
     assert json.loads(found.stdout)["runs"][0]["least_nodes"] < 12
+
+
+def cron_job(name: str = "nightly", *, pods: int = 60, schedule: str = "0 2 * * *", **spec: Any) -> dict[str, Any]:
+    """A CronJob whose runs need more room than twelve nodes have."""
+    container = {"name": "main", "image": "job:1", "resources": {"requests": {"cpu": "1"}}}
+    template = {"metadata": {"labels": {"app": name}}, "spec": {"restartPolicy": "Never", "containers": [container]}}
+    job = {"spec": {"parallelism": pods, "template": template}}
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "CronJob",
+        "metadata": {"name": name, "namespace": "shop"},
+        "spec": {"schedule": schedule, "jobTemplate": job, **spec},
+    }
+
+
+FLAT = ("simulate", "--night", "100", "--weekend", "100", "-o", "json", "--dump")
+
+
+def nodes_by_hour(document: Any) -> list[int]:
+    """How many nodes there are at most in each hour of the first day, of the autoscaler alone."""
+    series = [(datetime.fromisoformat(row["at"]), row["nodes"]) for row in document["runs"][0]["series"]]
+    hours = [datetime.fromisoformat(document["begins"]) + timedelta(hours=hour) for hour in range(25)]
+    before = [max((row for row in series if row[0] <= hour), key=lambda row: row[0])[1] for hour in hours]
+    within = [[nodes for at, nodes in series if one < at < two] for one, two in pairwise(hours)]
+    return [max(first, *rest, 0) for first, rest in zip(before, within, strict=False)]
+
+
+def test_a_nightly_cron_job_of_a_dump_needs_more_nodes_at_its_hour(tmp_path: Path) -> None:
+    with_it, without = tmp_path / "with.json", tmp_path / "without.json"
+    with_more(with_it, cron_job(), cron_job("paused", schedule="0 12 * * *", suspend=True))
+    with_more(without)
+    found = told(*FLAT, str(with_it))
+    one, other = nodes_by_hour(json.loads(found.stdout)), nodes_by_hour(json.loads(told(*FLAT, str(without)).stdout))
+
+    assert one[4] > 15 > other[4]  # 22 h is the first
+    assert one[:4] == other[:4]
+    assert one[10:] == other[10:]
+    assert "1 CronJob runs at its schedule, each 30 minutes (--job-minutes)." in found.stderr
+
+
+def test_longer_runs_keep_their_nodes_longer_until_their_deadline(tmp_path: Path) -> None:
+    job = cron_job()
+    path, short = with_more(tmp_path / "a.json", job), tmp_path / "b.json"
+    job["spec"]["jobTemplate"]["spec"]["activeDeadlineSeconds"] = 1800
+    with_more(short, job)
+    usual, longer, cut = (
+        json.loads(told(*FLAT, str(file), "--job-minutes", minutes).stdout)["runs"][0]["node_hours"]
+        for file, minutes in ((path, "30"), (path, "180"), (short, "180"))
+    )
+
+    assert usual == cut < longer
+
+
+@pytest.mark.parametrize(
+    ("expected", "jobs"),
+    [
+        pytest.param("2 CronJobs run at their schedule, each 30 minutes (--job-minutes).",
+                     [cron_job("b", pods=1)], id="several"),
+        pytest.param("1 of 2 CronJobs is suspended, and not run: shop/b.",
+                     [cron_job("b", suspend=True)], id="suspended"),
+        pytest.param("2 of 3 CronJobs have a schedule or time zone that cannot be read, and not run: shop/b, shop/c.",
+                     [cron_job("b", schedule="@every 1h"), cron_job("c", timeZone="Mars")], id="of no schedule"),
+        pytest.param("1 of 2 CronJobs cannot be read.", [{**cron_job("b"), "spec": {}}], id="without a spec"),
+        pytest.param("2 CronJobs run at their schedule, each 30 minutes (--job-minutes).",
+                     [cron_job("b", pods=1), cron_job("b", pods=1, extra=1)], id="one that is printed twice"),
+    ],
+)  # fmt: skip
+def test_what_cron_jobs_do_is_said(expected: str, jobs: list[dict[str, Any]], tmp_path: Path) -> None:
+    path = with_more(tmp_path / "cluster.json", cron_job(pods=1), *jobs)
+
+    assert expected in told(*FLAT, str(path)).stderr.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("expected", "changes"),
+    [
+        pytest.param(1, {}, id="one where nothing is said"),
+        pytest.param(4, {"parallelism": 4}, id="those beside each other"),
+        pytest.param(3, {"parallelism": 4, "completions": 3}, id="no more than are needed"),
+        pytest.param(1, {"completions": 3}, id="one after the other"),
+    ],
+)
+def test_pods_of_a_run(expected: int, changes: dict[str, int]) -> None:
+    job = cron_job(timeZone="Europe/Amsterdam")
+    template = job["spec"]["jobTemplate"]["spec"]
+    del template["parallelism"]
+    template.update(changes)
+    picture = cluster([node("n0")])
+    raw = json.dumps(job).encode()
+    found, _ = cron_jobs.beside(Demand(), [("CronJob", raw)], picture, timedelta(days=1), timedelta(minutes=30))
+    (run,) = found.jobs
+
+    assert (run.pods, run.at.hour, run.spec.requests) == (expected, 1, resources(1, 0))
+    assert (run.spec.workload, run.spec.labels) == ("shop/Job/nightly", {"app": "nightly"})
 
 
 def test_recorded_log_lines_say_how_demand_rose(dump: str, tmp_path: Path) -> None:

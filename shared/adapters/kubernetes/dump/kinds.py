@@ -28,7 +28,7 @@ OPTIONAL: Final[Mapping[str, str]] = {
 """The same of kinds that only some clusters have, as `kubectl api-resources -o name` prints them: `kubectl get` fails
 where one is not there."""
 
-DEMAND: Final[Mapping[str, str]] = {"HorizontalPodAutoscaler": "hpa"}
+DEMAND: Final[Mapping[str, str]] = {"HorizontalPodAutoscaler": "hpa", "CronJob": "cronjobs"}
 """The same of kinds that no plan reads, and simulated days do: they say how demand will change."""
 
 

@@ -1,0 +1,130 @@
+"""The CronJobs of a dump: they run at their schedules beside whatever else is wanted. What does not is said, by name.
+
+Must not read files: the dump's reader has kept these objects.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import timedelta
+from typing import Final
+
+import msgspec
+
+from functions.cli.format import count, some
+from shared.adapters.kubernetes import wire
+from shared.adapters.kubernetes.fold import PodFolder
+from shared.core.cluster.snapshot import Snapshot
+from shared.core.policy.values import DEFAULT_ZONE, Schedule
+from shared.core.simulated_days.cron_jobs import CronJob, Overlap, runs_of, with_cron_jobs
+from shared.core.simulated_days.demand import Demand
+from shared.errors import BadInput
+
+KIND: Final = "CronJob"
+RUN: Final = "{all} {verb}, each {minutes} (--job-minutes)."
+SUSPENDED: Final = "{some} of {all} {verb} suspended, and not run: {names}."
+NO_SCHEDULE: Final = "{some} of {all} {verb} a schedule or time zone that cannot be read, and not run: {names}."
+UNREADABLE: Final = "{some} of {all} cannot be read."
+_LONGEST: Final = 31 * 24 * 3600
+"""Seconds: no more are played."""
+NOT_READ: Final = (
+    "CronJobs are not read from a cluster, only from a dump: add cronjobs to the command of ebb dump. Jobs that run "
+    "now stay, and no others come."
+)
+
+
+class _WrittenJobSpec(wire.Partial, frozen=True):
+    template: wire.Pod
+    parallelism: int | None = None
+    completions: int | None = None
+    active_deadline_seconds: int | None = None
+    suspend: bool | None = None
+
+    @property
+    def pods(self) -> int:
+        """How many run beside each other."""
+        most = 1 if self.parallelism is None else self.parallelism
+        return most if self.completions is None else min(most, self.completions)
+
+
+class _WrittenJobTemplate(wire.Partial, frozen=True):
+    spec: _WrittenJobSpec
+
+
+class _WrittenSpec(wire.Partial, frozen=True):
+    schedule: str
+    job_template: _WrittenJobTemplate
+    time_zone: str | None = None
+    suspend: bool | None = None
+    concurrency_policy: Overlap | None = None
+
+
+class _WrittenCronJob(wire.Partial, frozen=True):
+    metadata: wire.Meta
+    spec: _WrittenSpec
+
+
+_decoder: Final = msgspec.json.Decoder(_WrittenCronJob)
+
+
+def beside(
+    demand: Demand, objects: Iterable[tuple[str, bytes]], picture: Snapshot, lasts: timedelta, usual: timedelta
+) -> tuple[Demand, tuple[str, ...]]:
+    """Return the demand with the runs of CronJobs, and notes on what runs and on what does not."""
+    raws = [raw for kind, raw in objects if kind == KIND]
+    folder = PodFolder()
+    read = {each.key: each for raw in raws if (each := _read(raw, folder)) is not None}
+    runs = {key: each for key, each in read.items() if _can_be_told(each, picture, usual)}
+    found = with_cron_jobs(demand, tuple(runs.values()), picture, lasts, usual)
+    return found, tuple(_notes(len(raws), read, runs, usual))
+
+
+def _notes(all_: int, read: Mapping[str, CronJob], runs: Mapping[str, CronJob], usual: timedelta) -> Iterator[str]:
+    suspended = [key for key, each in runs.items() if each.suspended]
+    untold, every = [key for key in read if key not in runs], count(all_, KIND)
+    if at_work := len(runs) - len(suspended):
+        verb, minutes = ("runs at its schedule", "run at their schedule")[at_work != 1], usual // timedelta(minutes=1)
+        yield RUN.format(all=count(at_work, KIND), verb=verb, minutes=count(minutes, "minute"))
+    if suspended:
+        yield _named(SUSPENDED, suspended, every, ("is", "are"))
+    if untold:
+        yield _named(NO_SCHEDULE, untold, every, ("has", "have"))
+    if all_ > len(read):
+        yield UNREADABLE.format(some=all_ - len(read), all=every)
+
+
+def _named(sentence: str, keys: list[str], every: str, verbs: tuple[str, str]) -> str:
+    return sentence.format(some=len(keys), all=every, verb=verbs[len(keys) != 1], names=some(sorted(keys)))
+
+
+def _can_be_told(job: CronJob, picture: Snapshot, usual: timedelta) -> bool:
+    try:
+        runs_of(job, picture.taken_at, timedelta(), usual)
+    except BadInput:
+        return False
+    return True
+
+
+def _read(raw: bytes, folder: PodFolder) -> CronJob | None:
+    try:
+        return _job(_decoder.decode(raw), folder)
+    except (msgspec.MsgspecError, BadInput):
+        return None
+
+
+def _job(read: _WrittenCronJob, folder: PodFolder) -> CronJob:
+    """Return the CronJob. Its Jobs share one owner: what each is called nobody knows, and nothing asks."""
+    meta, job = read.metadata, read.spec.job_template.spec
+    namespace, limit = meta.namespace or "default", job.active_deadline_seconds
+    owner = wire.OwnerReference("Job", meta.name, meta.uid, controller=True)
+    named = msgspec.structs.replace(
+        job.template.metadata, name=meta.name, namespace=namespace, owner_references=[owner]
+    )
+    return CronJob(
+        namespace,
+        meta.name,
+        Schedule(read.spec.schedule, timedelta(), read.spec.time_zone or DEFAULT_ZONE),
+        folder.fold(msgspec.structs.replace(job.template, metadata=named)).spec,
+        job.pods,
+        None if limit is None else timedelta(seconds=min(limit, _LONGEST)),
+        suspended=bool(read.spec.suspend or job.suspend),
+        overlap=read.spec.concurrency_policy or Overlap.ALLOW,
+    )
