@@ -14,6 +14,8 @@ from tests.faults.oracle import breaches
 from tests.faults.running import Record, assert_kept
 from tests.faults.worlds import Setting, with_buffers
 
+SHARE = 11
+"""One of so many is run where the plain worlds run all."""
 each_world = pytest.mark.parametrize("setting", with_buffers(), ids=lambda setting: setting.name)
 
 
@@ -45,10 +47,10 @@ def test_an_installation_that_is_blind_to_buffers_is_seen() -> None:
 def test_nothing_that_happens_at_a_call_lets_a_buffer_buy_a_node(
     family: str, setting: Setting, record_property: Record
 ) -> None:
-    assert_kept(each_call(family, setting), record_property, parts=5)
+    assert_kept(each_call(family, setting), record_property, parts=SHARE)
 
 
 @pytest.mark.slow
 @each_world
 def test_no_action_of_gke_breaks_the_promise_beside_buffers(setting: Setting, record_property: Record) -> None:
-    assert_kept(provider_actions(setting), record_property, parts=5)
+    assert_kept(provider_actions(setting), record_property, parts=SHARE)

@@ -22,7 +22,7 @@ from tests.faults.running import Record, assert_kept
 from tests.faults.waiting_times import MOST_UNSCHEDULABLE
 from tests.faults.worlds import Setting
 
-SHARE = 5
+SHARE = 11
 """One of so many is run where the plain worlds run all."""
 each_world = pytest.mark.parametrize("setting", returning_settings(), ids=lambda setting: setting.name)
 
