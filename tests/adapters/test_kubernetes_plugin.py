@@ -112,6 +112,8 @@ def test_a_command_prints_that_sentence_alone(tmp_path: Path) -> None:
     assert (ended.returncode, ended.stdout) == (1, "")
     assert ended.stderr == (
         f"ebb: credential plugin {command}: it gave no credentials (No active account); run `gcloud auth login`\n"
+        "ebb: Without access from here: `ebb dump` names the kubectl command to run where there is some; "
+        "then --dump FILE.\n"
     )
 
 

@@ -17,6 +17,7 @@ from tests.real.needs import NEEDS, lacking
 
 ROOT = Path(__file__).parents[2]
 TOOLS: Final = {
+    "chromium": "#!/bin/sh\n",
     "gcloud": "#!/bin/sh\necho {folder}/sdk\n",
     "go": "#!/bin/sh\necho go1.26.8\n",
     "java": "#!/bin/sh\n",
@@ -25,6 +26,7 @@ TOOLS: Final = {
     "terraform": '#!/bin/sh\necho \'{{"terraform_version": "1.9.8"}}\'\n',
 }
 REMEDIES: Final = {
+    "chromium": "install chromium",
     "gcloud": "gcloud components install",
     "go": "install Go 1.26",
     "java": "install a Java 17 runtime",
@@ -32,6 +34,7 @@ REMEDIES: Final = {
     "terraform": "install Terraform 1.7",
 }
 TAKES: Final[Mapping[str, set[str]]] = {
+    "chromium": {"chromium"},
     "new_control_plane": {"go", "ps"},
     "new_firestore_emulator": {"java", "gcloud"},
     "new_pubsub_emulator": {"java", "gcloud"},
@@ -64,7 +67,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         program.touch()
     for name, value in {"PATH": "bin", "XDG_CACHE_HOME": "cache", "CLOUDSDK_ROOT": "nowhere"}.items():
         monkeypatch.setenv(name, str(tmp_path / value))
-    for name in ("EBB_KUBE_ASSETS", "CLOUDSDK_ROOT_DIR", "CI"):
+    for name in ("EBB_CHROMIUM", "EBB_KUBE_ASSETS", "CLOUDSDK_ROOT_DIR", "CI"):
         monkeypatch.delenv(name, raising=False)
     return tmp_path
 

@@ -25,7 +25,7 @@ def test_an_unknown_pool_is_a_warning_in_the_log_of_a_pass() -> None:
 
     ebb.tick()
 
-    expected = "nodePools.aa: the cluster has no such pool; write a, if that was meant."
+    expected = "nodePools.aa: the cluster has no such pool; the policy names every pool that is there."
     assert told(ebb) == [("WARNING", expected)]
     assert ebb.reasons("policy_warning") == ["unknown_pool"]
 
