@@ -71,6 +71,11 @@ class CallGate:
         """Return when the call under way of the actor that runs now began."""
         return next(call.at for call in reversed(self.calls) if call.actor == self.actor)
 
+    def struck_passes(self) -> set[str]:
+        """Return the planner's passes of which a call was struck."""
+        struck = (call.actor for call in self.calls if call.number in self.faults)
+        return {actor for actor in struck if actor.startswith("tick")}
+
     def call(self, what: str, act: Callable[[], T], *, can_fail: bool = True) -> T:
         """Carry out one outside call. Raises Killed where the plan says so, and Retryable if such a call can fail."""
         actor = self.threads.current

@@ -52,8 +52,12 @@ def judgement(end: Installation) -> Judgement:
 
 
 def bound_of(end: Installation, excuses: Excuses) -> Bound:
-    """The promise's bound; once a call was killed or failed, its leases lapse first and its message comes again."""
-    extra = PLANNER_LEASE + REDELIVERY if end.hindrances() else 0.0
+    """The promise's bound; once a call was killed or failed, its leases lapse first and its message comes again.
+
+    Each pass that was struck leaves a lease of its own, and the next one may be struck as soon as that has lapsed.
+    """
+    leases = max(1, len(end.call_gate.struck_passes())) * PLANNER_LEASE
+    extra = leases + REDELIVERY if end.hindrances() else 0.0
     return Bound(excuses, end.setting.limits.longest_cordon, extra)
 
 
