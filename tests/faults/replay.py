@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any
 
+from infra.local.scaling.view import RESERVED
+
 Entry = Mapping[str, Any]
 TAINT = "status-taint.cluster-autoscaler.kubernetes.io/ebb="
-RESERVED = ("buffer.gke.io/standby-capacity-node", "cloud.google.com/autopilot-managed-node")
 DELETING = "ToBeDeletedByClusterAutoscaler="
 NODES = "/api/v1/nodes"
 

@@ -32,3 +32,10 @@ def is_replaced(pod: Pod) -> bool:
 def is_finished(pod: Pod) -> bool:
     """Whether the pod has run to its end and occupies nothing."""
     return pod.phase.finished
+
+
+def cron_job_of(spec: PodClass) -> str:
+    """Return the CronJob that a Job's name tells of: its own name with the minute of the run (cronjob controller)."""
+    owner = spec.owner
+    name, _, minute = owner.name.rpartition("-") if owner is not None and owner.kind == "Job" else ("", "", "")
+    return f"{spec.namespace}/CronJob/{name}" if name and minute.isdigit() else ""

@@ -14,7 +14,7 @@ from msgspec import structs
 
 from shared.core.cluster.containers import ContainerRequests
 from shared.core.cluster.pod import Pod, PodClass
-from shared.core.cluster.pod_kinds import is_daemon, is_mirror
+from shared.core.cluster.pod_kinds import cron_job_of, is_daemon, is_mirror
 from shared.core.cluster.resources import NOTHING, Resources
 from shared.core.cluster.vertical_autoscaler import VerticalAutoscaler
 from shared.core.cluster.workloads import UNKNOWN, Workload
@@ -76,13 +76,6 @@ class _Returning:
 
     def _autoscalers_of(self, spec: PodClass, workload: Workload) -> Iterator[VerticalAutoscaler]:
         """Yield those whose target is the pod's controller, or what stands behind it."""
-        behind = (spec.workload, workload.name, workload.owner, _cron_job(spec))
+        behind = (spec.workload, workload.name, workload.owner, cron_job_of(spec))
         for target in dict.fromkeys(each for each in behind if each):
             yield from self._autoscalers.get(target, ())
-
-
-def _cron_job(spec: PodClass) -> str:
-    """Return the CronJob that a Job's name tells of: its own name with the minute of the run (cronjob controller)."""
-    owner = spec.owner
-    name, _, minute = owner.name.rpartition("-") if owner is not None and owner.kind == "Job" else ("", "", "")
-    return f"{spec.namespace}/CronJob/{name}" if name and minute.isdigit() else ""

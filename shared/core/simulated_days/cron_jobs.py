@@ -10,6 +10,7 @@ from enum import StrEnum
 from itertools import pairwise
 
 from shared.core.cluster.pod import PodClass
+from shared.core.cluster.pod_kinds import cron_job_of
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.policy.schedule import hits
 from shared.core.policy.values import Schedule
@@ -46,12 +47,8 @@ class CronJob:
         return usual if self.limit is None else min(usual, self.limit)
 
     def owns(self, spec: PodClass) -> bool:
-        """Whether a pod is of a Job of this: its controller names Jobs by their minute (cronjob controller)."""
-        owner = spec.owner
-        if owner is None or owner.kind != "Job" or spec.namespace != self.namespace:
-            return False
-        name, _, minute = owner.name.rpartition("-")
-        return name == self.name and minute.isdigit()
+        """Whether a pod is of a Job of this."""
+        return cron_job_of(spec) == f"{self.namespace}/CronJob/{self.name}"
 
 
 def runs_of(job: CronJob, begins: datetime, lasts: timedelta, usual: timedelta) -> tuple[JobRun, ...]:
