@@ -12,16 +12,16 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol, TypeVar
 
-from shared.core.cluster.buffers import NO_BUFFERS, Buffers
+from shared.answers import ClusterReading, Eviction, PoolsReading, Traffic
+from shared.core.cluster.autoscaling import ComputeClasses
+from shared.core.cluster.buffers import Buffers
+from shared.core.cluster.deployment import Deployment
 from shared.core.cluster.disruption_budget import PodDisruptionBudget
-from shared.core.cluster.node import Node, NodePool
+from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
-from shared.core.cluster.resources import NOTHING, Resources
 from shared.core.cluster.storage import Storage
-from shared.core.cluster.vertical_autoscaler import NO_AUTOSCALERS, VerticalAutoscalers
 from shared.core.cluster.workloads import Workload
 from shared.core.policy import Policy
-from shared.core.records.evictions import EvictionAnswer
 from shared.core.records.orders import Order
 from shared.core.records.result import DrainResult
 from shared.documents import DocumentKey, StoredDocument
@@ -29,46 +29,6 @@ from shared.readings import SharedReadings
 from shared.together import RunTogether, in_threads
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class ClusterReading:
-    """What one reading of the cluster gave: the parts of a `Snapshot` that the Kubernetes API knows."""
-
-    nodes: tuple[Node, ...]
-    pods: tuple[Pod, ...]
-    disruption_budgets: tuple[PodDisruptionBudget, ...]
-    namespaces: Mapping[str, Mapping[str, str]]
-    workloads: Mapping[str, Workload] = field(default_factory=dict)
-    """By `PodClass.workload`: what stands behind ReplicaSets and StatefulSets; what could not be read is missing."""
-    storage: Storage = field(default_factory=Storage)
-    """What stands behind the pods' volumes; known, and empty, where no pod has a claim."""
-    autoscalers: VerticalAutoscalers = NO_AUTOSCALERS
-    """The VerticalPodAutoscalers; none where the cluster has no such kind."""
-    buffers: Buffers = NO_BUFFERS
-    """What capacity buffers hold room for; empty where the cluster has no such kind."""
-
-
-@dataclass(frozen=True)
-class Eviction:
-    """The answer for one pod; `detail` names the PDB or repeats the API's message."""
-
-    answer: EvictionAnswer
-    detail: str = ""
-    refused: bool = False
-    """Of `later`: the API server was too busy to begin, so the pod stays; otherwise the answer was lost."""
-
-
-@dataclass(frozen=True)
-class Traffic:
-    """What was asked of the Kubernetes API, and how much it answered."""
-
-    calls: int = 0
-    bytes: int = 0
-    """Of the answers' bodies, as they are decoded."""
-
-    def since(self, earlier: "Traffic") -> "Traffic":
-        return Traffic(self.calls - earlier.calls, self.bytes - earlier.bytes)
 
 
 class Cluster(Protocol):
@@ -104,6 +64,9 @@ class Cluster(Protocol):
     def buffers(self) -> Buffers:
         """Read the capacity buffers, found by API discovery; lists that we may not read are named in it."""
 
+    def compute_classes(self) -> ComputeClasses:
+        """Read what ComputeClasses say of scale-down, found by API discovery; it is said if we may not read them."""
+
     def take(self, node: Node, order_id: str, since: datetime) -> Node:
         """Cordon and own: `unschedulable`, our taint and our annotation in one patch on the version read.
 
@@ -118,7 +81,36 @@ class Cluster(Protocol):
         """
 
     def evict(self, pod: Pod, grace_seconds: int, *, dry_run: bool = False) -> Eviction:
-        """Ask the Eviction API (policy/v1) to evict exactly this pod (UID precondition)."""
+        """Ask for the eviction of exactly this pod (UID), by the API that reaches whoever answers for it.
+
+        That is the Eviction API (policy/v1), and for a pod that names `evictionResponders` an EvictionRequest of ours:
+        made where there is none, asked how it goes where there is. Granted then means that it stands: the pod may go
+        at any moment from now on, and those whom it names say when. It keeps its own grace.
+        """
+
+    def withdraw(self, namespace: str, uid: str) -> bool:
+        """Withdraw our EvictionRequest for the pod of that UID, and say whether one stood. Raises Stale."""
+
+    def serves_eviction_requests(self) -> bool:
+        """Ask whether the cluster serves EvictionRequests, found by API discovery."""
+
+    def deployment(self, name: str) -> Deployment:
+        """Read one Deployment (`namespace/Deployment/name`), consistently, with its template's digest. Raises Gone."""
+
+    def restart(self, deployment: Deployment, stamp: str, *, dry_run: bool = False) -> Deployment:
+        """Write our stamp into its pod template, which rolls it out anew; nothing else of it is touched.
+
+        On the version read. An empty stamp removes it, one that stands already changes nothing. Returns the Deployment
+        as it stands then. Raises Stale when it changed since it was read, Gone, Forbidden.
+        """
+
+    def set_deletion_cost(self, pod: Pod, cost: int | None) -> bool:
+        """Write that deletion cost on exactly this pod, with our mark beside it; None: take back what is ours.
+
+        A cost that somebody else wrote stays as it is: where one stands, none is written, and of ours only the mark is
+        taken back, as it is where somebody took the cost away. Returns whether anything was written. Raises Stale when
+        the pod changed meanwhile, Gone, Forbidden.
+        """
 
     def deletion_failed_at(self, node: str) -> datetime | None:
         """Read when the cluster autoscaler last said that it could not delete the node (event ScaleDownFailed)."""
@@ -134,17 +126,6 @@ class Cluster(Protocol):
 
     def traffic(self) -> Traffic:
         """Say what has been asked of the API so far; asks nothing itself."""
-
-
-@dataclass(frozen=True)
-class PoolsReading:
-    """The cluster's pools as GKE knows them."""
-
-    pools: Mapping[str, NodePool]
-    known: bool
-    profile: str = "BALANCED"
-    minimum: Resources = NOTHING
-    """The CPU and memory that the autoscaler keeps in the cluster at least."""
 
 
 class Pools(Protocol):

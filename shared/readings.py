@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from threading import Lock
 from typing import Final, Generic, TypeVar
 
+from shared.core.cluster.autoscaling import ComputeClasses
 from shared.core.cluster.buffers import Buffers
 from shared.core.cluster.disruption_budget import PodDisruptionBudget
 from shared.core.cluster.node import Node
@@ -156,6 +157,14 @@ class BuffersReading:
 
 
 @dataclass(frozen=True)
+class ClassesReading:
+    """What ComputeClasses say of scale-down; `read_at` as above."""
+
+    compute_classes: ComputeClasses
+    read_at: datetime
+
+
+@dataclass(frozen=True)
 class SharedReadings:
     """What the orders of one instance read together; how old each may be, `functions.drainer.shared_snapshots` says."""
 
@@ -168,6 +177,7 @@ class SharedReadings:
     )
     storage: SharedReading[StorageReading] = field(default_factory=lambda: SharedReading("claims and volumes"))
     buffers: SharedReading[BuffersReading] = field(default_factory=lambda: SharedReading("capacity buffers"))
+    compute_classes: SharedReading[ClassesReading] = field(default_factory=lambda: SharedReading("ComputeClasses"))
     workloads: SharedRows[Workload] = field(default_factory=lambda: SharedRows("workloads", WORKLOADS_STAND_FOR))
     """By `PodClass.workload`."""
     proof: OneAtATime = field(default_factory=lambda: OneAtATime("proof of placement and claim"))

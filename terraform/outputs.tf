@@ -47,6 +47,18 @@ output "name" {
   value       = local.name
 }
 
+output "optional_rights" {
+  description = "By its name, each right that only somebody who wants what needs it applies, with its fence: terraform output -json optional_rights | jq -r .surge | kubectl apply -f -. The submodule rbac makes the same of its input optional_rights."
+  value = {
+    for file in fileset("${local.root}/infra/options", "*.yaml") : trimsuffix(file, ".yaml") => replace(
+      templatefile("${local.root}/infra/options/${file}", {
+        drainer = local.identities["drainer"].email
+        planner = local.identities["planner"].email
+      }), "/(?m)^#.*\n/", ""
+    )
+  }
+}
+
 output "planner" {
   description = "The function that plans."
   value = {

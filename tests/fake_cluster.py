@@ -7,21 +7,26 @@ from datetime import datetime, timedelta
 
 from msgspec import structs
 
+from shared.answers import ClusterReading, Eviction, Traffic
 from shared.core.cluster import names
 from shared.core.cluster.annotation import holding_order
+from shared.core.cluster.autoscaling import NO_CLASSES, ComputeClasses
 from shared.core.cluster.buffers import NO_BUFFERS, Buffers
+from shared.core.cluster.deployment import Deployment
 from shared.core.cluster.disruption_budget import PodDisruptionBudget
+from shared.core.cluster.namespace_limits import NO_LIMITS
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Phase, Pod
+from shared.core.cluster.pod_kinds import name_responders
 from shared.core.cluster.selectors import Taint
 from shared.core.cluster.storage import NO_CLAIMS, Storage
 from shared.core.cluster.vertical_autoscaler import NO_AUTOSCALERS
 from shared.core.cluster.workloads import Workload
 from shared.core.records.evictions import EvictionAnswer
 from shared.errors import EbbError, Gone, Stale
-from shared.ports import ClusterReading, Eviction, Traffic
 from tests.builders import NOW
 
+EVICTION, WITHDRAWN = "Eviction", "Withdrawn"
 BYTES = 1000
 """That each call is answered with."""
 
@@ -32,7 +37,8 @@ class FakeCluster:
     `calls` is the record in order, each a tuple of the method's name and its plain arguments. `answers` are
     said instead of the own ones, by pod key, first to last; `failures` are raised, by method, first to last.
     An evicted pod is deleting until `finish`; no replacement comes unless the test puts one. `workloads` say what the
-    test says, by `namespace/kind/name` of the pods' controller.
+    test says, by `namespace/kind/name` of the pods' controller; `deployments` by their own, and a restart only changes
+    the stamp and the version.
     """
 
     def __init__(self, *things: Node | Pod | PodDisruptionBudget, now: Callable[[], datetime] = lambda: NOW) -> None:
@@ -42,9 +48,15 @@ class FakeCluster:
         self.pods: dict[str, Pod] = {}
         self.pdbs: dict[str, PodDisruptionBudget] = {}
         self.workloads: dict[str, Workload] = {}
+        self.deployments: dict[str, Deployment] = {}
         self.storage_held = NO_CLAIMS
         self.autoscalers_held = NO_AUTOSCALERS
         self.buffers_held = NO_BUFFERS
+        self.classes = NO_CLASSES
+        self.serves_requests = False
+        self.requests: dict[str, str] = {}
+        """By pod UID, what we want of each EvictionRequest of ours; a pod goes when a test says so (`finish`)."""
+        self.limits_held = NO_LIMITS
         self.namespaces: dict[str, Mapping[str, str]] = {"default": {}, "kube-system": {}}
         self.calls: list[tuple[object, ...]] = []
         self.answers: dict[str, list[Eviction | EbbError]] = {}
@@ -81,6 +93,9 @@ class FakeCluster:
             self.storage_held,
             autoscalers=self.autoscalers_held,
             buffers=self.buffers_held,
+            compute_classes=self.classes,
+            eviction_requests=self.serves_requests and name_responders(pods),
+            limits=self.limits_held,
         )
 
     def node(self, name: str) -> Node:
@@ -116,6 +131,10 @@ class FakeCluster:
         self._called("buffers")
         return self.buffers_held
 
+    def compute_classes(self) -> ComputeClasses:
+        self._called("compute_classes")
+        return self.classes
+
     def take(self, node: Node, order_id: str, since: datetime) -> Node:
         self._called("take", node.name, order_id)
         standing = self._unchanged(node)
@@ -148,10 +167,59 @@ class FakeCluster:
         standing = self.pods.get(pod.key)
         if standing is None or standing.uid != pod.uid:
             return Eviction(EvictionAnswer.GONE)
+        if standing.spec.eviction_responders:
+            return self._request(standing, dry_run=dry_run)
         refusal = self._budget(standing, dry_run=dry_run)
         if refusal is None and not dry_run and standing.deleting is None:
             self.pods[pod.key] = structs.replace(standing, deleting=self.now() + timedelta(seconds=grace_seconds))
         return refusal or Eviction(EvictionAnswer.GRANTED)
+
+    def deployment(self, name: str) -> Deployment:
+        self._called("deployment", name)
+        if name not in self.deployments:
+            raise Gone(f"deployment {name} is no more")
+        return self.deployments[name]
+
+    def restart(self, deployment: Deployment, stamp: str, *, dry_run: bool = False) -> Deployment:
+        self._called("restart", deployment.name, stamp, dry_run)
+        standing = self.deployments.get(deployment.name)
+        if standing is None:
+            raise Gone(f"deployment {deployment.name} is no more")
+        if standing.resource_version != deployment.resource_version:
+            raise Stale(f"deployment {deployment.name} changed since it was read")
+        changed = replace(
+            standing,
+            stamp=stamp,
+            earlier="" if stamp == standing.earlier else standing.stamp,
+            generation=standing.generation + 1,
+            resource_version=f"{standing.resource_version}'",
+            observed=False,
+        )
+        if stamp == standing.stamp or dry_run:
+            return standing if stamp == standing.stamp else changed
+        self.deployments[deployment.name] = changed
+        return changed
+
+    def withdraw(self, namespace: str, uid: str) -> bool:
+        self._called("withdraw", namespace, uid)
+        stood = self.requests.get(uid) == EVICTION
+        if stood:
+            self.requests[uid] = WITHDRAWN
+        return stood
+
+    def serves_eviction_requests(self) -> bool:
+        self._called("serves_eviction_requests")
+        return self.serves_requests
+
+    def set_deletion_cost(self, pod: Pod, cost: int | None) -> bool:
+        self._called("set_deletion_cost", pod.key, cost)
+        standing = self.pods.get(pod.key)
+        if standing is None or standing.uid != pod.uid:
+            raise Gone(f"pod {pod.key} is no more")
+        theirs = names.DELETION_COST in standing.spec.annotations
+        wanted = "" if cost is None or theirs else str(cost)
+        self.pods[pod.key] = structs.replace(standing, steered=wanted)
+        return wanted != standing.steered
 
     def deletion_failed_at(self, node: str) -> datetime | None:
         self._called("deletion_failed_at", node)
@@ -175,6 +243,14 @@ class FakeCluster:
         self.calls.append((method, *arguments))
         if self.failures.get(method):
             raise self.failures[method].pop(0)
+
+    def _request(self, pod: Pod, *, dry_run: bool) -> Eviction:
+        """Judge as an API server does that has, or has not, the gate EvictionRequestAPI (k8s.io/api v0.37)."""
+        if not self.serves_requests:
+            return Eviction(EvictionAnswer.FORBIDDEN, "the cluster serves no EvictionRequests")
+        if not dry_run:
+            self.requests[pod.uid] = EVICTION
+        return Eviction(EvictionAnswer.GRANTED, "EvictionRequest: made")
 
     def _budget(self, pod: Pod, *, dry_run: bool) -> Eviction | None:
         """Judge as the eviction subresource does (kubernetes, registry/core/pod/storage/eviction.go)."""

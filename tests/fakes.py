@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from shared.answers import PoolsReading
 from shared.core.cluster.node import NodePool
 from shared.core.cluster.resources import NOTHING, Resources
 from shared.core.policy import Policy
@@ -16,7 +17,6 @@ from shared.core.records.orders import Order, decode, encode
 from shared.core.records.result import DrainResult
 from shared.documents import DocumentKey, StoredDocument
 from shared.errors import BadPolicy, EbbError, Stale, Unreadable
-from shared.ports import PoolsReading
 from tests.builders import CLUSTER, NOW
 from tests.fake_cluster import FakeCluster
 

@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from typing import Final
 
 from functions.cli.format import some
+from shared.answers import ClusterReading
 from shared.core.cluster.names import AUTOPILOT_NODES, KUBE_SYSTEM
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.snapshot import Snapshot
 from shared.errors import BadInput
-from shared.ports import ClusterReading
+from shared.store.advisory import odd_autoscalers, odd_buffers
 
 NO_BUDGETS: Final = (
     "No PodDisruptionBudgets are in the dump: if the cluster has any, fewer nodes could go than is said here; "
@@ -23,6 +24,7 @@ NO_NAMESPACES: Final = (
 )
 UNREAD_STORAGE: Final = "Pods with volume claims stay where they are: no {lists} are known here; {remedy}."
 UNREAD_AUTOSCALERS: Final = "Moved pods may come back larger than is known here: let this account list {lists}."
+UNREAD_LIMITS: Final = "Moved pods may come back larger, later or not at all: let this account list {lists}."
 UNREAD_BUFFERS: Final = (
     "Room that capacity buffers hold is not kept here, for no {lists} are known: fewer nodes could go than is said."
 )
@@ -94,9 +96,12 @@ def unread(snapshot: Snapshot, *, in_dump: bool) -> tuple[str, ...]:
         found.append(UNREAD_STORAGE.format(lists=", ".join(lists), remedy=remedy))
     if snapshot.autoscalers.unread:
         found.append(UNREAD_AUTOSCALERS.format(lists=", ".join(snapshot.autoscalers.unread)))
+    if snapshot.limits.unread:
+        found.append(UNREAD_LIMITS.format(lists=", ".join(snapshot.limits.unread)))
     if snapshot.buffers.unread:
         found.append(UNREAD_BUFFERS.format(lists=", ".join(snapshot.buffers.unread)))
-    return tuple(found)
+    odd = (odd_autoscalers(snapshot.autoscalers), odd_buffers(snapshot.buffers))
+    return (*found, *filter(None, odd))
 
 
 def cloud(clouds: Iterable[str]) -> str:

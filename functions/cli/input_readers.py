@@ -12,13 +12,14 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from functions.cli.files import STDIN
 from functions.cli.gaps import check_usable, cloud, left_out, partial
 from functions.cli.installed import is_installed
 from functions.cli.reading_bar import reading_bar, size_of
 from functions.cli.reading_line import reading_line
 from shared.adapters.clock import system_time
+from shared.answers import ClusterReading, PoolsReading
 from shared.errors import BadInput, EbbError
-from shared.ports import ClusterReading, PoolsReading
 from shared.settings import read_settings
 
 if TYPE_CHECKING:
@@ -30,7 +31,6 @@ HOW_GKE_API: Final = " Set EBB_CLUSTER to projects/PROJECT/locations/LOCATION/cl
 BY_A_DUMP: Final = (
     "Without access from here: `ebb dump` names the kubectl command to run where there is some; then --dump FILE."
 )
-STDIN: Final = Path("-")
 BY_LABELS: Final = PoolsReading({}, known=False)
 _GKE_CONTEXT_PARTS: Final = 4
 """gcloud names a context gke_PROJECT_LOCATION_CLUSTER; none of the three may hold an underscore."""

@@ -5,26 +5,24 @@ is not known is said in a note, never guessed silently. Must not decide anything
 """
 
 import os
-import re
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Final
 
 from functions.cli import gaps
-from functions.cli.input_readers import STDIN, Reading, from_cluster, from_dumps
+from functions.cli.files import read_policy
+from functions.cli.input_readers import Reading, from_cluster, from_dumps
 from functions.cli.installed import installed_policy
 from functions.cli.pricing import LISTED, PriceOptions, basis, priced, unused_discounts
+from shared.answers import ClusterReading
 from shared.core.cluster.names import PACKING_SCHEDULER, POOL_LABEL
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.prices import Prices
 from shared.core.planning.unknown_pools import unknown_pools
 from shared.core.policy import Policy, PoolPolicy
-from shared.errors import BadInput, BadPolicy
-from shared.ports import ClusterReading
+from shared.core.rules.pod_costs import unread_costs
+from shared.errors import BadInput
 from shared.store.snapshots import snapshot_of
 
 WARNING: Final = "warning: "
@@ -43,13 +41,13 @@ NOT_GKE: Final = (
     f"No node carries the label {POOL_LABEL}: this does not look like GKE{{cloud}}, and Ebb drains nothing elsewhere."
 )
 NO_PROFILE: Final = (
-    "The autoscaling profile is taken as balanced (nodes are drained up to 50 % of requests): no pod says otherwise."
+    "The autoscaling profile is taken as balanced (nodes are drained up to 50 % of requests, or as their ComputeClass "
+    "says): no pod says otherwise."
 )
 PACKING: Final = (
-    "The autoscaling profile is taken as optimize-utilization (nodes are drained up to 85 % of requests): pods name "
-    "its scheduler."
+    "The autoscaling profile is taken as optimize-utilization (nodes are drained up to 85 % of requests, or as their "
+    "ComputeClass says): pods name its scheduler."
 )
-_LINE: Final = re.compile(r"line (?P<line>\d+)(?::|,) (?P<rest>.*)", re.DOTALL)
 EVERY_POOL: Final = Policy(other_pools=PoolPolicy(enabled=True))
 
 
@@ -143,7 +141,8 @@ def inputs_of(sources: Sources, given: Policy | None, reading: Reading) -> Input
     known = (*dumped.left_out, *_no_workloads(reading.cluster_reading), *unread)
     short = (f"{WARNING}{dumped.partial}",) if dumped.partial else ()
     unused = (f"{WARNING}{sentence}" for sentence in unused_discounts(snapshot, prices))
-    odd = (*short, *warnings_of(policy, snapshot), *_elsewhere(snapshot, dumped.cloud), *unused)
+    costs = (f"{WARNING}{sentence}" for sentence in unread_costs(snapshot))
+    odd = (*short, *warnings_of(policy, snapshot), *_elsewhere(snapshot, dumped.cloud), *unused, *costs)
     return Inputs(
         snapshot,
         policy,
@@ -160,62 +159,6 @@ def inputs_of(sources: Sources, given: Policy | None, reading: Reading) -> Input
 def warnings_of(policy: Policy, snapshot: Snapshot) -> tuple[str, ...]:
     """Return what is odd about a policy beside that cluster, each as a note that says it is a warning."""
     return tuple(f"{WARNING}{sentence}" for sentence in unknown_pools(policy, snapshot).values())
-
-
-def read_policy(path: Path) -> Policy:
-    """Read and parse a policy file.
-
-    Raises:
-        BadInput: the file cannot be read.
-        BadPolicy: with every fault.
-    """
-    return parse_policy(path, read_bytes(path))
-
-
-def parse_policy(path: Path, data: bytes) -> Policy:
-    """Return the policy that a file holds. Raises BadPolicy with every fault, each with the file's name."""
-    from shared.core.policy.parsing import parse
-
-    with faults_of(path, data):
-        return parse(data)
-
-
-def read_bytes(path: Path) -> bytes:
-    """Return what a file holds, or stdin for `-`, which can be read once.
-
-    Raises:
-        BadInput: the file cannot be read.
-    """
-    if str(path).startswith("gs:/"):
-        raise BadInput(f"{path}: no object of Cloud Storage is read here; fetch it: gcloud storage cat gs://… > FILE.")
-    try:
-        return sys.stdin.buffer.read() if path == STDIN else path.read_bytes()
-    except OSError as error:
-        raise BadInput(f"{path}: cannot be read ({error.strerror}).") from error
-
-
-def name_of(path: Path) -> str:
-    return "stdin" if path == STDIN else str(path)
-
-
-@contextmanager
-def faults_of(path: Path, data: bytes = b"") -> Iterator[None]:
-    """Let each fault of a document begin with its file's name and its line, as an editor and a pipeline take it."""
-    try:
-        yield
-    except BadPolicy as bad:
-        from shared.core.policy.lines import line_of, lines_of
-
-        lines, name = lines_of(data), name_of(path)
-        plain = (fault.removeprefix("policy: ").removeprefix("file: ") for fault in bad.faults)
-        placed = (_placed(fault) or (line_of(fault, lines), fault) for fault in plain)
-        raise BadPolicy(*(f"{name}:{line}: {fault}" if line else f"{name}: {fault}" for line, fault in placed)) from bad
-
-
-def _placed(fault: str) -> tuple[int, str] | None:
-    """Return the line that a fault itself begins with, and the rest of it."""
-    match = _LINE.fullmatch(fault)
-    return (int(match["line"]), match["rest"]) if match else None
 
 
 def _with_profile(snapshot: Snapshot) -> tuple[Snapshot, tuple[str, ...]]:

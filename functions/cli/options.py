@@ -17,11 +17,20 @@ _MONEY = "What nodes cost"
 
 
 class Output(StrEnum):
-    """How everything but a plan is printed."""
+    """How what an installation says of itself is printed: it changes too soon to be sent on as a page."""
 
     TABLE = "table"
     JSON = "json"
     YAML = "yaml"
+
+
+class AnswerFormat(StrEnum):
+    """How the answer to a question is printed."""
+
+    TABLE = "table"
+    JSON = "json"
+    YAML = "yaml"
+    MARKDOWN = "markdown"
 
 
 class Format(StrEnum):
@@ -139,6 +148,10 @@ Kubeconfig = Annotated[
 Context = Annotated[
     str | None,
     typer.Option(metavar="NAME", rich_help_panel=_SOURCE, help="A context of the kubeconfig; else the current one."),
+]
+AnswerAs = Annotated[
+    AnswerFormat,
+    typer.Option("--output", "-o", help="A table for people, markdown to send on, JSON or YAML for tools."),
 ]
 OutputAs = Annotated[Output, typer.Option("--output", "-o", help="A table for people, JSON or YAML for tools.")]
 PolicyFile = Annotated[

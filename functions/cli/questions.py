@@ -9,6 +9,8 @@ import typer
 
 from functions.cli.inputs import Sources
 from functions.cli.options import (
+    AnswerAs,
+    AnswerFormat,
     AssumeMarked,
     At,
     ClusterProfile,
@@ -20,8 +22,6 @@ from functions.cli.options import (
     Kubeconfig,
     OneDump,
     Only,
-    Output,
-    OutputAs,
     PolicyFile,
     PriceTable,
     Sort,
@@ -71,7 +71,7 @@ def plan(  # noqa: PLR0913 - each is something that a person may type
         typer.Option("--top", metavar="N", min=1, rich_help_panel=_LISTED, help="List the first N of each verdict."),
     ] = None,
 ) -> None:
-    """Say what the cluster comes to, alone and under a policy, then what a pass would decide and what keeps the nodes.
+    """Say what could be saved, by the autoscaler alone and with Ebb, what a pass would do now, and what keeps nodes.
 
     Changes nothing, and needs nothing installed in the cluster. Without --dump
     the cluster of the kubeconfig is read.
@@ -103,7 +103,7 @@ def explain(  # noqa: PLR0913 - each is something that a person may type
     cluster: ClusterProfile = None,
     policy: PolicyFile = None,
     at: At = None,
-    output: OutputAs = Output.TABLE,
+    output: AnswerAs = AnswerFormat.TABLE,
     prices: PriceTable = None,
     discount: Discounts = None,
     currency: Currency = "",
@@ -136,7 +136,7 @@ def why_not(  # noqa: PLR0913 - each is something that a person may type
     top: Annotated[
         int, typer.Option("--top", metavar="N", min=1, help="Try this many changes, those that hold most money first.")
     ] = 20,
-    output: OutputAs = Output.TABLE,
+    output: AnswerAs = AnswerFormat.TABLE,
     prices: PriceTable = None,
     discount: Discounts = None,
     currency: Currency = "",
@@ -148,7 +148,7 @@ def why_not(  # noqa: PLR0913 - each is something that a person may type
 
     Examples:
       ebb why-not --dump cluster.json --policy policy.yaml
-      ebb why-not --context prod --top 30
+      ebb why-not --context prod --top 30 -o markdown
     """
     from functions.cli.pricing import PriceOptions
     from functions.cli.why_not.compute import show_changes

@@ -32,6 +32,20 @@ REMEDIES: Final[Mapping[Reason, str]] = {
     PodBlock.SEVERAL_PDBS: "Change the selectors so that one PodDisruptionBudget at most matches the pod.",
     PodBlock.WAITS_FOR_COMPLETION: _NOTHING,
     PodBlock.SINGLE_REPLICA: "Give the workload two replicas, or set singleReplicas: avoid or move for the pool.",
+    PodBlock.SURGE_FORBIDDEN: "Remove the annotation from the Deployment, or give it two replicas.",
+    PodBlock.SURGE_UNREADABLE: 'Write "true" or "false" as the annotation\'s value, or remove it.',
+    PodBlock.SURGE_KIND: "Give the workload two replicas, or set singleReplicas: avoid or move for the pool.",
+    PodBlock.SURGE_STRATEGY: (
+        "Give the Deployment the strategy RollingUpdate with maxSurge 1 and maxUnavailable 0, and resume its rollouts."
+    ),
+    PodBlock.SURGE_NOT_READY: "Wait until the workload's pod is Ready; kubectl describe says what holds it up.",
+    PodBlock.SURGE_BESIDE_ITSELF: "Keep the pods apart by node only (topologyKey kubernetes.io/hostname).",
+    PodBlock.SURGE_DISK: "Use a volume that several nodes can mount (ReadWriteMany), or let the policy make a gap.",
+    PodBlock.SURGE_QUOTA: "Raise the ResourceQuota by what one such pod asks for, or let the policy make a gap.",
+    PodBlock.SURGE_GRACE: "Raise drain.maxGracePeriod, or lower the pod's terminationGracePeriodSeconds.",
+    PodBlock.SURGE_SCATTERED: (
+        "Let the PodDisruptionBudget allow one pod away: with several replicas that makes no gap, and needs no restart."
+    ),
     PodBlock.JOB: "Wait until the Job completes, or set jobs: wait or move for the pool.",
     PodBlock.JOB_RUNNING: "Wait until the Job completes, or set jobs: move for the pool if its work may be repeated.",
     PodBlock.ROLLING_OUT: "Wait until kubectl rollout status says that the rollout is done; undo one that is stuck.",
@@ -55,7 +69,13 @@ REMEDIES: Final[Mapping[Reason, str]] = {
         "them to the dump; a class with volumeBindingMode WaitForFirstConsumer makes volumes where the pod goes."
     ),
     PodBlock.EVICTION_RESPONDERS: (
-        "Nothing to do in the policy: only an EvictionRequest reaches who answers for the pod. Drain the node by hand."
+        "Where the cluster serves EvictionRequests (lifecycle.k8s.io, alpha in 1.37), set evictionResponders: request "
+        "for the pool and grant the right (infra/options/eviction-requests.yaml). Elsewhere drain the node by hand."
+    ),
+    PodBlock.RESPONDERS_NEED_TIME: "Raise drain.timeout to what the reason names, or leave the pod's node alone.",
+    PodBlock.NOT_ADMITTED: (
+        "Mend the namespace's LimitRange or ResourceQuota, or what the pod's template asks for: another one would be "
+        "refused whoever ends this one."
     ),
     PodBlock.UNMODELLED: _NOT_MODELLED,
     Exclusion.SHUT: "Mend or uncordon them if they are to stay; kubectl get nodes shows their state.",

@@ -19,7 +19,10 @@ from functions.drainer.claim import (
 )
 from functions.drainer.read_policy import policy_in_reach, read_policy
 from functions.drainer.session import DrainSession
+from functions.drainer.surge import refused_restart
+from shared.answers import ClusterReading
 from shared.core.cluster.node import Node
+from shared.core.cluster.pod_kinds import name_responders
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.draining.admission import exceeded_limits, needs_whole_picture, objections, refusal_of
 from shared.core.draining.lateness import grace_seconds
@@ -32,8 +35,8 @@ from shared.core.records.state import ClusterState
 from shared.core.rules.gates import idle_words
 from shared.core.rules.pods import movable
 from shared.core.rules.situation import Situation
+from shared.core.rules.surges import surges_of
 from shared.errors import Gone
-from shared.ports import ClusterReading
 from shared.readings import NodesAndBudgets
 from shared.store.compare_and_set import change_cluster, read_cluster
 from shared.store.snapshots import snapshot_of, with_unknown_workloads
@@ -162,14 +165,29 @@ def _partial_snapshot(session: DrainSession, node: Node, around: NodesAndBudgets
     workloads = with_unknown_workloads(pods, cluster.workloads_of(pod.spec.workload for pod in pods))
     others = [each for each in around.nodes if each.name != node.name]
     storage = shared_snapshots.storage_of(ports, pods, now)
-    reading = ClusterReading((*others, node), pods, around.disruption_budgets, {}, workloads, storage)
+    classes = shared_snapshots.compute_classes(ports, node, now)
+    reading = ClusterReading(
+        (*others, node),
+        pods,
+        around.disruption_budgets,
+        {},
+        workloads,
+        storage,
+        compute_classes=classes,
+        eviction_requests=cluster.serves_eviction_requests() if name_responders(pods) else False,
+    )
     read_at = min(around.read_at, now)
     return snapshot_of(session.order.cluster, reading, ports.pools.read(), read_at, read_at)
 
 
 def _preflight(session: DrainSession, node: Node, snapshot: Snapshot, policy: Policy) -> None:
-    """Ask for every eviction with dryRun=All: webhooks and PDBs speak before anything is touched."""
-    pods = movable(snapshot.pods_by_node[node.name], snapshot.taken_at)
+    """Ask for every eviction and restart with dryRun=All: webhooks and PDBs speak before anything is touched."""
+    moving = movable(snapshot.pods_by_node[node.name], snapshot.taken_at)
+    surging, pods = surges_of(moving, Situation(snapshot, ClusterState(), policy).drain_context(node.pool))
+    refused = refused_restart(session, surging)
+    if refused:
+        _back_off(session, node, policy)
+        raise Declined(Refusal.PREFLIGHT, refused)
     most, cluster = policy.drain.max_grace, session.ports.cluster
     answers = session.ports.together(
         lambda pod: cluster.evict(pod, grace_seconds(pod, most), dry_run=True),
@@ -196,6 +214,9 @@ def _back_off(session: DrainSession, node: Node, policy: Policy) -> None:
 
 def _conclude_dry_run(session: DrainSession, node: Node, proof: Revalidation, policy: Policy, now: datetime) -> None:
     """Dry run: everything is checked, nothing is claimed, no gap or rate is touched."""
-    decline_if_any(exceeded_limits(session.order, node, Situation(proof.snapshot, proof.state, policy), now))
+    situation = Situation(proof.snapshot, proof.state, policy)
+    decline_if_any(exceeded_limits(session.order, node, situation, now))
     _mark_answered(session)
-    finish.conclude(session, Outcome.WOULD_DRAIN)
+    moving, context = situation.moving(node.name), situation.drain_context(node.pool)
+    restarts = [f"would restart {each.name}" for each in surges_of(moving, context)[0]]
+    finish.conclude(session, Outcome.WOULD_DRAIN, detail="; ".join(restarts))

@@ -15,7 +15,7 @@ from shared.core.cluster.snapshot import Snapshot
 from shared.core.draining.admission import exceeded_limits, no_place, room_was_claimed
 from shared.core.draining.lateness import deadline
 from shared.core.outcomes import Refusal
-from shared.core.policy import Policy
+from shared.core.policy import STRICTEST_POD_RULES, Policy
 from shared.core.reasons import Blocker, Reason
 from shared.core.records.claims import claim_for, grant, longest_rate
 from shared.core.records.drain_record import DrainPhase, Objection
@@ -122,9 +122,7 @@ def _claim(session: DrainSession, node: Node, proof: Revalidation, policy: Polic
         if room_was_claimed(session.order, counted, state, proved_anew=proof.anew):
             raise _RoomTakenError
         decline_if_any(exceeded_limits(session.order, node, Situation(snapshot, state, policy), now))
-        claim = claim_for(
-            session.order, node, policy, snapshot.profile, now, pool=snapshot.pools.get(node.pool), cost_per_hour=price
-        )
+        claim = claim_for(session.order, node, policy, snapshot.scale_down(node), now, cost_per_hour=price)
         return grant(state, node.uid, replace(claim, moving_pods=own_moves), longest_rate(policy), pods)
 
     after = change_cluster(session.ports.state, session.ports.clock, change)
@@ -140,7 +138,7 @@ def record_claim(session: DrainSession, node: Node, claim: Claim, policy: Policy
         node_uid=node.uid,
         deadline=deadline(claim, pods),
         max_grace=claim.settings.max_grace,
-        rules=policy.pool(claim.pool).pod_rules if policy else None,
+        rules=policy.pool(claim.pool).pod_rules if policy else STRICTEST_POD_RULES,
     )
     session.log_action(
         NodeAction.DRAIN, ActionResult.ATTEMPTED, "The claim is granted.", phase=DrainPhase.CLAIMED.value

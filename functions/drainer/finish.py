@@ -9,10 +9,13 @@ from datetime import datetime
 from typing import Any, Final
 
 from functions.drainer.session import ActionResult, DrainSession, NodeAction
+from functions.drainer.undo import undo_restarts
+from functions.drainer.withdraw import withdraw_requests
 from shared.core.cluster.annotation import holding_order
 from shared.core.cluster.node import Node
 from shared.core.draining.cordon import untainted
 from shared.core.draining.eviction_order import counted_at
+from shared.core.draining.surging import left_to_people
 from shared.core.outcomes import Halt, Outcome
 from shared.core.reasons import Reason
 from shared.core.records.claims import left_to_person, mark_drained, settle
@@ -27,7 +30,7 @@ TRIES: Final = 5
 
 
 def give_back(session: DrainSession, uid: str, why: Halt, detail: str = "", gave_way_for: tuple[str, ...] = ()) -> None:
-    """Uncordon and untaint the node if it is ours, back off, settle; `gave_way_for` as in the step of that name.
+    """Undo restarts, uncordon and untaint the node if it is ours, back off, settle; `gave_way_for` as in the step.
 
     Raises:
         Retryable: the node or a document could not be written; the record says `halting`, so a later step goes on.
@@ -43,12 +46,15 @@ def give_back(session: DrainSession, uid: str, why: Halt, detail: str = "", gave
             "gave_way_for": gave_way_for,
         }
         session.leased.write(session.time.now(), **begun)
+    undo_restarts(session)
     node = restore_node(session, session.order.node, uid, record.order.order_id)
     session = session.with_pool(node.pool if node else "")
     session.post_event(node, "EbbGaveNodeBack", f"{why.sentence} {detail}".strip())
+    withdraw_requests(session)
     _wait_until_counted(session)
     settle_claim(session, uid, record.order.order_id, why, session.record.gave_way_for)
-    conclude(session, outcome_of(why), why, detail)
+    said = (detail, left_to_people(session.record))
+    conclude(session, outcome_of(why), why, "; ".join(part for part in said if part))
 
 
 def resume(session: DrainSession) -> None:

@@ -12,7 +12,9 @@ from functions.drainer import finish
 from functions.drainer.read_policy import read_policy
 from functions.drainer.release_findings import STILL_HOLDS, ReleaseContext, reason_found
 from functions.drainer.session import DrainSession
+from functions.drainer.undo import undo_restarts
 from functions.drainer.why_not_deleted import why_kept
+from functions.drainer.withdraw import withdraw_all_on
 from shared.core.cluster.annotation import holding_order
 from shared.core.cluster.node import Node
 from shared.core.draining.cordon import untainted
@@ -43,14 +45,14 @@ def release(ports: Ports, order: Order, seconds: float) -> None:
     why = _reason(order)
     policy = read_policy(session) if why is Halt.PAUSED and claim else None
     session = session.with_policy(policy)
-    context = ReleaseContext(session, node, claim, policy, state.paused, now)
+    context = ReleaseContext(session, node, claim, policy, state, now)
     if not STILL_HOLDS[why](context):
         session.log_event("drain_step", f"The release is void: {why.value} no longer holds.", reason=why.value)
         return
     why = reason_found(context, why)
     if claim is None and context.is_held:
         finish.leave_to_person(session, uid, why)
-    _give_back(session, uid, why, _detail(ports, node, why, now))
+    _give_back(session, uid, claim, why, _detail(ports, node, why, now))
 
 
 def _detail(ports: Ports, node: Node | None, why: Halt, now: datetime) -> str:
@@ -59,21 +61,30 @@ def _detail(ports: Ports, node: Node | None, why: Halt, now: datetime) -> str:
     return why_kept(ports, node, now) if why is Halt.WATCHDOG else untainted(node)
 
 
-def _give_back(session: DrainSession, uid: str, why: Halt, detail: str) -> None:
+def _give_back(session: DrainSession, uid: str, claim: Claim | None, why: Halt, detail: str) -> None:
     """End the drain through its record where there is one; else only free the node."""
     try:
         session.leased.seize(session.order.order_id)
     except KeyError:
         finish.restore_node(session, session.order.node, uid, session.order.order_id)
+        _withdraw(session, claim)
         finish.settle_claim(session, uid, session.order.order_id, why)
         result = result_of(session.order, outcome_of(why), why, detail)
         report_result(session.log_event, session.ports.orders, result, f"{why.sentence} The node was given back.")
         return
     if session.record.phase is DrainPhase.SETTLED:
+        undo_restarts(session)
         finish.restore_node(session, session.order.node, uid, session.order.order_id)
+        _withdraw(session, claim)
         finish.settle_claim(session, uid, session.order.order_id, why)
         return
     finish.give_back(session, uid, why, detail)
+
+
+def _withdraw(session: DrainSession, claim: Claim | None) -> None:
+    """Withdraw what the drain may have requested; where a later one holds the node, what stands is that one's."""
+    if claim is None or claim.order_id == session.order.order_id:
+        withdraw_all_on(session, session.order.node)
 
 
 def _is_ending(session: DrainSession) -> bool:

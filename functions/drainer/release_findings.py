@@ -14,11 +14,12 @@ from shared.core.cluster.annotation import holding_order, read_annotation
 from shared.core.cluster.node import Node
 from shared.core.draining.cordon import wanted_by_person
 from shared.core.draining.next_step import must_stop
+from shared.core.healing.breakers import breaker_over
 from shared.core.outcomes import Halt
 from shared.core.placement.demand import is_waiting
 from shared.core.policy import Policy
-from shared.core.records.drain_record import DrainPhase
-from shared.core.records.state import Claim
+from shared.core.records.drain_record import DrainPhase, DrainRecord
+from shared.core.records.state import Claim, ClusterState
 from shared.errors import EbbError
 
 
@@ -31,7 +32,7 @@ class ReleaseContext:
     claim: Claim | None
     policy: Policy | None
     """Only read where a stop has to be looked for again; None also when it is missing or invalid."""
-    paused: bool
+    state: ClusterState
     now: datetime
 
     @property
@@ -53,17 +54,28 @@ def _orphaned(context: ReleaseContext) -> bool:
     """No living drain stands behind the taint or the claim."""
     if context.claim is None or context.claim.order_id != context.order_id:
         return True
+    return _phase(context) in {None, DrainPhase.SETTLED}
+
+
+def _phase(context: ReleaseContext) -> DrainPhase | None:
+    """Return how far the drain is by its record; None without one."""
+    record = _record(context)
+    return record.phase if record else None
+
+
+def _record(context: ReleaseContext) -> DrainRecord | None:
+    """Take over the drain's record and return it; None where there is none."""
     try:
         context.session.leased.seize(context.order_id)
     except KeyError:
-        return True
-    return context.session.record.phase is DrainPhase.SETTLED
+        return None
+    return context.session.record
 
 
 def _still_stopped(context: ReleaseContext) -> bool:
     if context.claim is None:
         return False
-    return bool(must_stop(context.policy, context.claim.pool, paused=context.paused))
+    return bool(must_stop(context.policy, context.claim.pool, paused=context.state.paused))
 
 
 def _still_overruled(context: ReleaseContext) -> bool:
@@ -82,16 +94,31 @@ def _still_wanted(context: ReleaseContext) -> bool:
     return context.claim is not None and any(map(is_waiting, context.session.ports.cluster.unbound_pods()))
 
 
+def _still_broken(context: ReleaseContext) -> bool:
+    """Some pod still waits, or the pool's breaker stands open over a drain that has not emptied its node."""
+    if context.claim is None:
+        return False
+    if breaker_over(context.claim, context.state, context.now) is None:
+        return _still_wanted(context)
+    return _phase(context) is not DrainPhase.DRAINED
+
+
 def _still_demanded(context: ReleaseContext) -> bool:
-    """Some pod still waits, and GKE has not begun to empty the pool's nodes itself."""
-    return _still_wanted(context) and not _upgrades(context)
+    """Some pod still waits, and nobody else has begun to empty the node."""
+    return _still_wanted(context) and not _is_others(context)
 
 
 def _still_lacking(context: ReleaseContext) -> bool:
-    """Some buffer has fewer chunks with room than it is to have, or does not say, and GKE does not upgrade the pool."""
+    """Some buffer has fewer chunks with room than it is to have, or does not say, and nobody else empties the node."""
     held = context.session.ports.cluster.buffers().held
     lacking = any(each.ready is None or each.ready < each.replicas for each in held)
-    return context.claim is not None and lacking and not _upgrades(context)
+    return context.claim is not None and lacking and not _is_others(context)
+
+
+def _is_others(context: ReleaseContext) -> bool:
+    """Whether others work on the node or its pool by now: to give it back would bring no room."""
+    node = context.node
+    return (node is not None and bool(node.lifecycle or node.outside)) or _upgrades(context)
 
 
 def _upgrades(context: ReleaseContext) -> bool:
@@ -107,13 +134,10 @@ def _still_overdue(context: ReleaseContext) -> bool:
     """Drained, and the autoscaler has had its time."""
     if context.claim is None or context.node is None:
         return False
-    try:
-        context.session.leased.seize(context.order_id)
-    except KeyError:
+    record = _record(context)
+    if record is None or record.phase is not DrainPhase.DRAINED or record.drained_at is None:
         return False
-    record = context.session.record
-    drained = record.phase is DrainPhase.DRAINED and record.drained_at is not None
-    overdue = drained and context.now - (record.drained_at or context.now) >= context.claim.settings.watchdog
+    overdue = context.now - record.drained_at >= context.claim.settings.watchdog
     return overdue and not _upgrades(context)
 
 
@@ -134,7 +158,7 @@ STILL_HOLDS: Final[dict[Halt, Callable[[ReleaseContext], bool]]] = {
     Halt.OVERRULED: _still_overruled,
     Halt.DEMAND: _still_demanded,
     Halt.BUFFER: _still_lacking,
-    Halt.BREAKER: _still_wanted,
+    Halt.BREAKER: _still_broken,
     Halt.WATCHDOG: _still_overdue,
 }
 """How each finding of the planner is repeated on fresh reads."""

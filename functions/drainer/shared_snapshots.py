@@ -10,15 +10,30 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from functions.drainer.session import DrainSession
+from shared.core.cluster.autoscaling import NO_CLASSES, ComputeClasses
 from shared.core.cluster.buffers import Buffers
+from shared.core.cluster.names import COMPUTE_CLASS_LABEL
+from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.storage import NO_CLAIMS, Storage, uses_claims
 from shared.core.cluster.workloads import Workload
 from shared.core.draining.admission import still_reflects
 from shared.core.records.state import ClusterState
 from shared.ports import Ports
-from shared.readings import BudgetsAndUnbound, BuffersReading, NodesAndBudgets, StorageReading, WholeSnapshot
-from shared.store.advisory import warn_of_unread_autoscalers, warn_of_unread_buffers, warn_of_unread_storage
+from shared.readings import (
+    BudgetsAndUnbound,
+    BuffersReading,
+    ClassesReading,
+    NodesAndBudgets,
+    StorageReading,
+    WholeSnapshot,
+)
+from shared.store.advisory import (
+    warn_of_unread_autoscalers,
+    warn_of_unread_buffers,
+    warn_of_unread_limits,
+    warn_of_unread_storage,
+)
 from shared.store.compare_and_set import read_cluster
 from shared.store.snapshots import snapshot_of
 
@@ -31,6 +46,8 @@ BUDGETS_AND_UNBOUND_FOR: Final = timedelta(seconds=2)
 
 BUFFERS_FOR: Final = timedelta(seconds=5)
 """The same of capacity buffers, whose counts the autoscaler writes once a loop."""
+CLASSES_FOR: Final = timedelta(minutes=1)
+"""The same of ComputeClasses, which people change."""
 
 
 def whole_snapshot(
@@ -73,6 +90,7 @@ def _read(session: DrainSession) -> WholeSnapshot:
     reading = ports.cluster.read()
     warn_of_unread_storage(session.log_event, "drain_step", reading.storage)
     warn_of_unread_autoscalers(session.log_event, "drain_step", reading.autoscalers)
+    warn_of_unread_limits(session.log_event, "drain_step", reading.limits)
     warn_of_unread_buffers(session.log_event, "drain_step", reading.buffers)
     return WholeSnapshot(snapshot_of(session.order.cluster, reading, ports.pools.read(), began_at, began_at), state)
 
@@ -131,6 +149,22 @@ def buffers(ports: Ports, now: datetime) -> Buffers:
         ports.clock.sleep,
     )
     return found.buffers
+
+
+def compute_classes(ports: Ports, node: Node, now: datetime) -> ComputeClasses:
+    """Return what the ComputeClasses say of scale-down; nothing is read for a node that is of none.
+
+    Raises:
+        Retryable: they cannot be read, or another order has been reading for too long.
+    """
+    if not node.labels.get(COMPUTE_CLASS_LABEL):
+        return NO_CLASSES
+    found, _ = ports.shared.compute_classes.get(
+        lambda last: now - last.read_at <= CLASSES_FOR,
+        lambda: ClassesReading(ports.cluster.compute_classes(), now),
+        ports.clock.sleep,
+    )
+    return found.compute_classes
 
 
 def workloads(ports: Ports, controllers: Iterable[str], now: datetime) -> tuple[Mapping[str, Workload], datetime]:

@@ -6,6 +6,8 @@ Must not stop a release: what cannot be read is said instead.
 from datetime import datetime
 
 from functions.drainer.session import DrainSession
+from functions.drainer.shared_snapshots import compute_classes
+from shared.core.cluster.autoscaling import scale_down_of
 from shared.core.cluster.node import Node
 from shared.core.draining.why_not_deleted import reasons_not_deleted
 from shared.errors import EbbError
@@ -18,8 +20,10 @@ def why_kept(ports: Ports, node: Node, now: datetime) -> str:
     cluster = ports.cluster
     try:
         said = cluster.deletion_failure(node.name)
-        pool = ports.pools.read().pools.get(node.pool)
-        return reasons_not_deleted(node, cluster.pods_on(node.name), cluster.all_nodes(), pool, said, now)
+        found = ports.pools.read()
+        pool, classes = found.pools.get(node.pool), compute_classes(ports, node, now)
+        rule = scale_down_of(node, pool, found.profile, classes)
+        return reasons_not_deleted(node, cluster.pods_on(node.name), cluster.all_nodes(), pool, rule, said, now)
     except EbbError as error:
         return f"Why the autoscaler kept it could not be read: {error}"
 

@@ -12,6 +12,8 @@ from functions.drainer import finish
 from functions.drainer.observe import Observer
 from functions.drainer.other_drains import with_others
 from functions.drainer.session import ActionResult, DrainSession, NodeAction
+from functions.drainer.surge import restart
+from shared.answers import Eviction
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.draining.drain_stats import held_by_budget
@@ -28,6 +30,7 @@ from shared.core.draining.steps import (
     LeaveToAutoscaler,
     Prove,
     RecordPhase,
+    Restart,
     Settle,
     Step,
 )
@@ -35,7 +38,6 @@ from shared.core.records.drain_record import DrainPhase, PodProgress
 from shared.core.records.evictions import ASKED
 from shared.core.records.orders import continuation
 from shared.errors import Gone, Stale
-from shared.ports import Eviction
 
 
 def work(session: DrainSession) -> None:
@@ -90,6 +92,8 @@ def _carry_out(session: DrainSession, observed: Observation, step: Step) -> bool
             _record_drained(session, observed.node)
         case RecordPhase():
             _record_cordoned(session)
+        case Restart():
+            return restart(session, observed, step)
         case Evict(pods):
             _evict(session, observed, pods)
         case Await(pause):
@@ -171,7 +175,10 @@ def _evict(session: DrainSession, observed: Observation, pods: tuple[Pod, ...]) 
 
 def _asked(pod: Pod, before: PodProgress | None, now: datetime) -> PodProgress:
     attempts = before.attempts + 1 if before and before.uid == pod.uid else 1
-    return PodProgress(uid=pod.uid, answer=ASKED, owner=pod.spec.workload, attempts=attempts, at=now)
+    requested = bool(pod.spec.eviction_responders)
+    return PodProgress(
+        uid=pod.uid, answer=ASKED, owner=pod.spec.workload, attempts=attempts, at=now, requested=requested
+    )
 
 
 def _log_eviction(session: DrainSession, pod: Pod, answer: Eviction, before: PodProgress | None) -> None:

@@ -1,7 +1,8 @@
-"""Warns once a day of what is odd about the policy; the cluster's document remembers when.
+"""Warns once a day of what is odd about policy and pods; the cluster's document remembers when.
 
-Odd are pools that the cluster does not have, and what `ebb policy check` warns of, a dry run excepted. Must not decide
-and must not write: what is to be remembered is returned, for a pass writes that document anyway.
+Odd are pools that the cluster does not have, what `ebb policy check` warns of, a dry run excepted, and costs on pods
+that cannot be read. Must not decide and must not write: what is to be remembered is returned, for a pass writes that
+document anyway.
 """
 
 from dataclasses import replace
@@ -10,6 +11,7 @@ from functions.planner.pass_inputs import PassInputs
 from shared.core.planning.unknown_pools import is_advice_due, unknown_pools
 from shared.core.policy.warnings import warnings
 from shared.core.records.state import Advised
+from shared.core.rules.pod_costs import unread_costs
 from shared.ports import Log, Ports
 
 
@@ -24,7 +26,10 @@ def advise(ports: Ports, inputs: PassInputs) -> Advised | None:
         _warn(ports.log, sentence, pool=pool, reason="unknown_pool")
     for sentence in hardly_meant:
         _warn(ports.log, sentence, reason="hardly_meant")
-    return Advised(policy.hash, now) if unknown or hardly_meant else None
+    unread = unread_costs(inputs.snapshot)
+    for sentence in unread:
+        _warn(ports.log, sentence, reason="unread_cost")
+    return Advised(policy.hash, now) if unknown or hardly_meant or unread else None
 
 
 def _warn(log: Log, sentence: str, **labels: str) -> None:

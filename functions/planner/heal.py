@@ -4,29 +4,27 @@ Which repairs there are is `healing.repairs`'; here the cause of each is looked 
 made. Must not write to the cluster.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final
 
+from functions.planner.outages import Outages
 from shared.core.draining.drain_stats import log_fields, stats_of
 from shared.core.healing.healing_input import Repair, RepairKind
 from shared.core.outcomes import Outcome
-from shared.core.records.claims import settle
+from shared.core.records.claims import settle_gone
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.orders import Order, OrderKind, Origin, continuation
 from shared.core.records.result import DrainResult
-from shared.core.records.state import ClusterState
 from shared.documents import drain_key
-from shared.errors import Gone, Retryable, Stale
+from shared.errors import Gone, Stale
 from shared.ports import Ports
 from shared.store.compare_and_set import change_cluster
 from shared.store.drain_record import LeasedRecord
 from shared.store.drain_result import report_result
 
 RELEASE_WITHIN: Final = timedelta(minutes=10)
-AN_OUTAGE: Final = 3
-"""So many outages in a row are one outage: the pass ends, rather than wait for each repair's call in turn."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +33,8 @@ class Healed:
 
     repaired: int = 0
     failed: int = 0
+    gone: Mapping[str, str] = field(default_factory=dict)
+    """Orders whose claims have ended because their nodes are gone, by node UID."""
 
 
 def heal(ports: Ports, cluster: str, found: Sequence[Repair], now: datetime) -> Healed:
@@ -45,11 +45,12 @@ def heal(ports: Ports, cluster: str, found: Sequence[Repair], now: datetime) -> 
     attempts = _Attempts(ports)
     gone = [repair for repair in found if repair.kind is RepairKind.SETTLE and attempts.at(repair, _is_gone, ports)]
     ended = [repair for repair in gone if attempts.at(repair, _end_drain, ports, cluster, now)]
-    if ended:
-        _settle_claims(ports, ended)
+    orders = {repair.uid: repair.order_id for repair in ended}
+    if orders:
+        change_cluster(ports.state, ports.clock, lambda state, at: settle_gone(state, orders, at))
     others = [repair for repair in found if repair.kind is not RepairKind.SETTLE]
     repaired = sum(attempts.at(each, _REPAIRS[each.kind], ports, cluster, now) for each in others)
-    return Healed(len(ended) + repaired, attempts.failed)
+    return Healed(len(ended) + repaired, attempts.failed, orders)
 
 
 class _Attempts:
@@ -57,7 +58,7 @@ class _Attempts:
 
     def __init__(self, ports: Ports) -> None:
         self._ports = ports
-        self._outages = 0
+        self._outages = Outages()
         self.failed = 0
 
     def at(self, repair: Repair, act: Callable[..., bool], *arguments: object) -> bool:
@@ -67,15 +68,14 @@ class _Attempts:
         except Exception as fault:  # noqa: BLE001 - whatever is wrong with this one, the others are to be repaired
             self._count(repair, fault)
             return False
-        self._outages = 0
+        self._outages.answered()
         return done
 
     def _count(self, repair: Repair, fault: Exception) -> None:
         self.failed += 1
-        self._outages += isinstance(fault, Retryable)
         what = f"{repair.node}: not healed ({repair.kind.value}): {type(fault).__name__} {fault}"
         self._ports.log.event("run_summary", what, severity="ERROR", reason="not_healed")
-        if isinstance(fault, Retryable) and self._outages >= AN_OUTAGE:
+        if self._outages.is_one(fault):
             raise fault
 
 
@@ -91,17 +91,6 @@ def _end_drain(repair: Repair, ports: Ports, cluster: str, now: datetime) -> boo
     """End the record of a drain whose node is gone, and tell; the claim goes last, so that a crash is told again."""
     _report_removed(ports, cluster, repair, _settle_record(ports, repair, now), now)
     return True
-
-
-def _settle_claims(ports: Ports, gone: Sequence[Repair]) -> None:
-    orders = {repair.uid: repair.order_id for repair in gone}
-
-    def change(state: ClusterState, at: datetime) -> ClusterState:
-        for uid in [uid for uid, claim in state.claims.items() if orders.get(uid) == claim.order_id]:
-            state = settle(state, uid, None, at)
-        return state
-
-    change_cluster(ports.state, ports.clock, change)
 
 
 def _report_removed(ports: Ports, cluster: str, repair: Repair, record: DrainRecord | None, now: datetime) -> None:

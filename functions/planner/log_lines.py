@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from functions.planner.steer import Steered
+from shared.answers import Traffic
 from shared.core.cluster.resources import Resources
 from shared.core.planning.metrics import ClusterMetrics, NodeMetrics
 from shared.core.planning.missed import MissedSaving
 from shared.core.planning.plan import NodeDecision, Plan, Verdict
 from shared.core.planning.prices import MICRO, per_month
 from shared.core.reasons import Blocker
-from shared.ports import Traffic
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,7 @@ class PassReport:
     seconds: float
     traffic: Traffic
     """What the pass asked of the Kubernetes API."""
+    steered: Steered
 
 
 def summary(plan: Plan, report: PassReport) -> dict[str, Any]:
@@ -42,6 +44,8 @@ def summary(plan: Plan, report: PassReport) -> dict[str, Any]:
         "dry_run": plan.dry_run,
         "policy_hash": plan.policy_hash,
         "at_rest": None if plan.at_rest is None else len(plan.at_rest.nodes),
+        "costs_written": report.steered.written,
+        "costs_taken_back": report.steered.taken_back,
         "search_braked": plan.at_rest is not None and plan.at_rest.braked,
         "saving_per_month": dollars(per_month(plan.saving)),
         "duration_ms": round(report.seconds * 1000),

@@ -4,23 +4,26 @@ What only advises, and each document by itself, may be unreadable without ending
 goes by what the node shows. Must not hold rules, and must not write.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
+from shared.answers import PoolsReading
 from shared.core.cluster.snapshot import Snapshot
+from shared.core.healing.hanging_restarts import hanging, in_turn
 from shared.core.policy import Policy
 from shared.core.records.drain_record import DrainRecord
 from shared.core.records.state import ClusterState, PoolMarks
 from shared.documents import drain_key
 from shared.errors import Unreadable
-from shared.ports import Log, PoolsReading, Ports
+from shared.ports import Log, Ports
 from shared.settings import Settings
 from shared.store.advisory import (
     deletion_failed_at,
     read_optional,
     warn_of_unread_autoscalers,
     warn_of_unread_buffers,
+    warn_of_unread_limits,
     warn_of_unread_storage,
 )
 from shared.store.compare_and_set import read_cluster
@@ -33,8 +36,10 @@ class PassInputs:
 
     snapshot: Snapshot
     state: ClusterState
+    """As it stood before the picture; once the pass has healed, without what that ended."""
     records: Mapping[str, DrainRecord]
-    """Of the claims that stand, by order id; one that cannot be read is missing."""
+    """Of the claims that stand, and of drains that have left a restart hanging, by order id; one that cannot be read is
+    missing."""
     marks: Mapping[str, PoolMarks]
     policy: Policy | None
     now: datetime
@@ -46,8 +51,11 @@ def read_inputs(ports: Ports, settings: Settings, policy: Policy | None, pools: 
     cluster_reading = ports.cluster.read()
     warn_of_unread_storage(ports.log.event, "run_summary", cluster_reading.storage)
     warn_of_unread_autoscalers(ports.log.event, "run_summary", cluster_reading.autoscalers)
+    warn_of_unread_limits(ports.log.event, "run_summary", cluster_reading.limits)
     warn_of_unread_buffers(ports.log.event, "run_summary", cluster_reading.buffers)
-    marks, records = _read_marks(ports), _read_records(ports, before)
+    interval = timedelta(seconds=settings.interval_seconds)
+    left = in_turn(hanging(cluster_reading.workloads.values(), before), began_at, interval)
+    marks, records = _read_marks(ports), _read_records(ports, before, left)
     _, _, now = read_cluster(ports.state)
     return PassInputs(
         snapshot=snapshot_of(settings.cluster, cluster_reading, pools, began_at, now),
@@ -68,8 +76,10 @@ def _read_marks(ports: Ports) -> dict[str, PoolMarks]:
     return {pool: each.value or PoolMarks() for pool, each in found.items()}
 
 
-def _read_records(ports: Ports, state: ClusterState) -> dict[str, DrainRecord]:
-    found = {claim.order_id: record_of(ports, claim.order_id) for claim in state.claims.values()}
+def _read_records(ports: Ports, state: ClusterState, left: Iterable[str]) -> dict[str, DrainRecord]:
+    """Read the records of the drains that stand, and of those that have left a restart hanging: hardly ever any."""
+    asked = (*(claim.order_id for claim in state.claims.values()), *left)
+    found = {order_id: record_of(ports, order_id) for order_id in asked}
     return {order: record for order, record in found.items() if record is not None}
 
 

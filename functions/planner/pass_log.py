@@ -46,9 +46,10 @@ class PassLog:
         whole = node_metrics(plan, snapshot, outcome.prices)
         cluster = cluster_metrics(plan, snapshot, outcome.state, outcome.now, outcome.interval)
         log.event("cluster_state", "The cluster as this pass saw it.", **log_lines.cluster_state(whole, cluster))
-        for pool, nodes in snapshot.nodes_by_pool.items():
-            fields = log_lines.pool_state(pool_metrics(plan, snapshot, outcome.prices, pool))
-            log.event("pool_state", f"Pool {pool or '(none)'}: {len(nodes)} nodes.", pool=pool, **fields)
+        for pool in snapshot.nodes_by_pool:
+            own = pool_metrics(plan, snapshot, outcome.prices, pool)
+            message = f"Pool {pool or '(none)'}: {own.nodes} nodes."
+            log.event("pool_state", message, pool=pool, **log_lines.pool_state(own))
         for missed in missed_savings(plan):
             log.event("missed_saving", log_lines.missed_sentence(missed), **log_lines.missed_saving(missed))
         for decision in plan.decisions:

@@ -17,6 +17,8 @@ from functions.planner.log_lines import PassReport
 from functions.planner.pass_inputs import PassInputs, failed_deletions, read_inputs, scale_ups
 from functions.planner.pass_log import PassLog, PassOutcome
 from functions.planner.publish import publish
+from functions.planner.steer import Steered, steer
+from shared.answers import PoolsReading
 from shared.collector import no_search_for_cycles
 from shared.core.healing.healing_input import HealingInput
 from shared.core.healing.repairs import find_repairs
@@ -24,15 +26,16 @@ from shared.core.planning.make_plan import make_plan, plan_without_policy
 from shared.core.planning.marks import NO_MARKS, changed_pools
 from shared.core.planning.plan import Plan
 from shared.core.planning.prices import Prices
+from shared.core.planning.steering import steering
 from shared.core.policy import Policy
-from shared.core.records.claims import open_breakers, without_past
+from shared.core.records.claims import settle_gone, with_breakers, without_past
 from shared.core.records.published import as_planned, without_void
 from shared.core.records.reclaimed import still_saved
 from shared.core.records.state import Advised, Breaker, ClusterState, PoolMarks
 from shared.core.rules.situation import Situation
 from shared.documents import pool_key
 from shared.errors import BadPolicy, EbbError, Retryable, Stale, Unreadable
-from shared.ports import PoolsReading, Ports
+from shared.ports import Ports
 from shared.settings import Settings
 from shared.store.compare_and_set import change_cluster
 
@@ -66,17 +69,19 @@ def run_pass(deps: PlannerDeps, run_id: str) -> dict[str, Any]:
     if fault := unread or unknown:
         _heal_only(ports, settings, policy, pools)
         raise fault
-    inputs = read_inputs(ports, settings, policy, pools)
-    healed = _heal(ports, settings, inputs)
+    found = read_inputs(ports, settings, policy, pools)
+    healed, inputs = _heal(ports, settings, found)
     interval = timedelta(seconds=settings.interval_seconds)
     late = begun + BRAKE * settings.pass_seconds
     plan = _plan(inputs, deps.prices, interval, lambda: ports.clock.monotonic() > late)
     _save_marks(ports, inputs.marks, plan)
     published = publish(ports, run_id, plan, inputs)
     _tidy(ports, inputs, advise(ports, inputs))
+    over = begun + settings.pass_seconds
+    steered = _steer(ports, plan, inputs, lambda: ports.clock.monotonic() < over)
     took, traffic = ports.clock.monotonic() - begun, ports.cluster.traffic().since(asked)
-    report = PassReport(run_id, published, healed.repaired, healed.failed, took, traffic)
-    outcome = PassOutcome(plan, inputs.snapshot, inputs.state, deps.prices, inputs.now, interval)
+    report = PassReport(run_id, published, healed.repaired, healed.failed, took, traffic, steered)
+    outcome = PassOutcome(plan, found.snapshot, found.state, deps.prices, found.now, interval)
     return deps.pass_log.write(ports.log, outcome, report)
 
 
@@ -86,6 +91,14 @@ def _plan(inputs: PassInputs, prices: Prices, interval: timedelta, brake: Callab
         return plan_without_policy(inputs.snapshot, state, inputs.marks, prices)
     with no_search_for_cycles():
         return make_plan(Situation(inputs.snapshot, state, inputs.policy), inputs.marks, prices, interval, brake)
+
+
+def _steer(ports: Ports, plan: Plan, inputs: PassInputs, may_write: Callable[[], bool]) -> Steered:
+    """Write deletion costs last: they are advice to others, and no order waits for them."""
+    if inputs.policy is None:
+        return Steered()
+    found = steering(plan, Situation(inputs.snapshot, inputs.state, inputs.policy))
+    return steer(ports, found, dry_run=plan.dry_run, may_write=may_write)
 
 
 def _read_policy(ports: Ports) -> tuple[Policy | None, EbbError | None]:
@@ -115,23 +128,24 @@ def _heal_only(ports: Ports, settings: Settings, policy: Policy | None, pools: P
         ports.log.event("run_summary", f"Nothing could be healed either: {error}", severity="WARNING")
 
 
-def _heal(ports: Ports, settings: Settings, inputs: PassInputs) -> Healed:
-    """Repair first: a breaker that cannot be written ends the pass, but not what stands to be given back."""
+def _heal(ports: Ports, settings: Settings, inputs: PassInputs) -> tuple[Healed, PassInputs]:
+    """Repair first: a breaker that cannot be written ends the pass, but not what stands to be given back.
+
+    Return what the pass rests on from here, too: a claim that ends here leaves the budgets in this very pass, and a
+    breaker that opens holds its pool in it.
+    """
     failed, bought = failed_deletions(ports, inputs.snapshot), scale_ups(ports, inputs.state)
     found = HealingInput(inputs.snapshot, inputs.state, inputs.records, inputs.policy, inputs.now, failed, bought)
     healed = heal(ports, settings.cluster, find_repairs(found), inputs.now)
     if found.breakers:
         _open_breakers(ports, found.breakers)
-    return healed
+    after = with_breakers(settle_gone(inputs.state, healed.gone, inputs.now), found.breakers, inputs.now)
+    return healed, with_changes(inputs, state=after)
 
 
 def _open_breakers(ports: Ports, opened: Mapping[str, Breaker]) -> None:
-    """Write the breakers and say so as an alert; one that is open already stays as it is."""
-
-    def change(state: ClusterState, now: datetime) -> ClusterState:
-        return replace(state, breakers={**opened, **open_breakers(state, now)})
-
-    change_cluster(ports.state, ports.clock, change)
+    """Write the breakers and say so as an alert."""
+    change_cluster(ports.state, ports.clock, lambda state, now: with_breakers(state, opened, now))
     for pool, breaker in opened.items():
         message = f"No new drain in pool {pool} until {breaker.until.isoformat()}: {breaker.why}."
         ports.log.event("breaker", message, severity="ERROR", pool=pool, reason="breaker_open")

@@ -59,7 +59,7 @@ def _claims_to_come(orders: Iterable[Order], inputs: PassInputs, policy: Policy)
     situation = Situation(inputs.snapshot, inputs.state, policy)
     for order in orders:
         node = inputs.snapshot.node_by_name[order.node]
-        claim = claim_for(order, node, policy, inputs.snapshot.profile, order.issued_at)
+        claim = claim_for(order, node, policy, inputs.snapshot.scale_down(node), order.issued_at)
         pods = count_moved_pods(inputs.snapshot, (node,), policy).get(node.uid, {})
         moves = moving_pods(workload_moves_of(node, situation))
         found[node.uid] = Published(

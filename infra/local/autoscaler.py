@@ -9,6 +9,7 @@ from infra.local.clocks import TimeSource
 from infra.local.machine_types import MachinePool
 from infra.local.scaling.buffers import buffers, chunks
 from infra.local.scaling.client import ApiTransport, Client
+from infra.local.scaling.compute_classes import class_rules
 from infra.local.scaling.scale_down import ScaleDown
 from infra.local.scaling.scale_up import ScaleUp
 from infra.local.scaling.settings import BALANCED, AutoscalerSettings
@@ -48,14 +49,16 @@ class Autoscaler:
         if now < self.due_at():
             return
         held = buffers(self._client)
+        nodes = self._client.nodes()
         view = View(
-            self._client.nodes(),
+            nodes,
             self._client.pods(),
             self._pools,
             self._client.budgets,
             self._client.listed,
             held,
             chunks(self._client, held),
+            class_rules(self._client, nodes),
         )
         if now < self._next:
             self._down.proceed(view, now)

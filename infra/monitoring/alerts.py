@@ -8,9 +8,13 @@ from infra.monitoring.query import Is, series
 
 SUBSCRIPTION: Final = "pubsub_subscription"
 FAILURES: Final = (
-    "deadline", "eviction_forbidden", "several_pdbs", "pod_blocks", "replacement_pending", "watchdog",
+    "deadline", "eviction_forbidden", "several_pdbs", "pod_blocks", "replacement_pending", "surge_pending",
+    "surge_failed", "surge_refused", "watchdog",
 )  # fmt: skip
-"""Halts that say that draining did not work; the others are what somebody wanted. Tests hold them to the breaker's."""
+"""Halts that say that draining did not work; the others are what somebody wanted.
+
+The breaker's, and those of restarts: they open none, for they have moved no pod, but somebody has to look.
+"""
 
 
 @dataclass(frozen=True)
@@ -124,16 +128,25 @@ ALERTS: Final = (
         "Several drains were given back because they did not work. The nodes serve again and are left alone, half an "
         "hour at first and longer each time; a single failure raises no alert.",
         (
-            "`drain_result` lines: reason and detail name the pod, the PodDisruptionBudget or the webhook.",
+            "`drain_result` lines: reason and detail name the pod, the PodDisruptionBudget, Deployment or webhook.",
+            "`surge` lines: what became of Deployments that were restarted (`singleReplicas: surge`).",
             "Blocked time by PodDisruptionBudget in the dashboard.",
         ),
         (
             "`deadline`: a budget that never allows a disruption; give its workload another replica, or change it.",
             "`eviction_forbidden`: a webhook or a right; `several_pdbs`: let one budget match each pod.",
+            "`watchdog`: the autoscaler kept an empty node; `kubectl describe node` has its events.",
+            "`pod_blocks`: a pod that may not be moved came in the last moment; `ebb explain NODE` names it.",
             (
                 "`replacement_pending`: others took the room; if nobody did, the plan met a rule that it does not "
                 "know: report it to the maintainers, with the dump (`ebb dump --anonymize` leaves out what is yours)."
             ),
+            (
+                "`surge_pending`: the same of the new pod; the restart was undone and the old pod runs on. "
+                "`surge_failed`: `kubectl rollout status` says why the Deployment makes no progress. `surge_refused`: "
+                "`ebb doctor` says whether the right is there (infra/options/surge.yaml); else a webhook refused."
+            ),
+            "All other reasons: docs/reasons.md says what to do about each.",
         ),
     ),
     Alert(

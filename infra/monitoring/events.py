@@ -24,6 +24,8 @@ EVENTS: Final = (
             Field("dry_run", Type.FLAG, "whether nothing is drained", sometimes=True),
             Field("at_rest", Type.INTEGER, "nodes that the plan at rest takes, where the pass chose", sometimes=True),
             Field("search_braked", Type.FLAG, "whether the clock ended the search for it early", sometimes=True),
+            Field("costs_written", Type.INTEGER, "deletion costs that steerScaleIn wrote on pods", sometimes=True),
+            Field("costs_taken_back", Type.INTEGER, "deletion costs of Ebb's that it took back", sometimes=True),
             Field("saving_per_month", Type.NUMBER, "dollars that this pass's orders save", sometimes=True),
             Field("duration_ms", Type.INTEGER, "how long the pass took", sometimes=True),
             Field("api_calls", Type.INTEGER, "calls of the pass to the Kubernetes API", sometimes=True),
@@ -104,15 +106,30 @@ EVENTS: Final = (
     ),
     Event(
         "eviction",
-        "One answer of the eviction API; once more as a drain gives up, of each pod that a budget holds to its end.",
+        "One answer of the eviction API; once more as a drain gives up, of each pod that a budget holds to its end, "
+        "and of each request to evict that it withdraws.",
         _DRAIN,
         ("pool",),
         (
             Field("pod", Type.TEXT, "namespace/name"),
-            Field("answer", Type.TEXT, "granted, gone, budget, later, conflict, terminating, several_pdbs, forbidden"),
-            Field("detail", Type.TEXT, "the PodDisruptionBudget, or the API's words"),
+            Field("answer", Type.TEXT, "granted, gone, budget, later, conflict, terminating, several_pdbs, forbidden; "
+                  "of a request withdrawn or not_withdrawn"),
+            Field("detail", Type.TEXT, "the PodDisruptionBudget, the API's words, or why the request is withdrawn"),
             Field("pdb", Type.TEXT, "which PodDisruptionBudget has held the pod since the last answer", sometimes=True),
             Field("blocked_seconds", Type.NUMBER, "how long it did", sometimes=True),
+            *_DRAINER,
+        ),
+    ),
+    Event(
+        "surge",
+        "How the restart of a Deployment goes on whose pods leave without a gap (singleReplicas: surge).",
+        _DRAIN,
+        ("pool",),
+        (
+            Field("workload", Type.TEXT, "namespace/Deployment/name"),
+            Field("answer", Type.TEXT, "asked (about to be restarted), restarted or refused; as a drain gives up "
+                  "undone, left (nothing of it hangs) or stuck (undo it by kubectl rollout undo)"),
+            Field("detail", Type.TEXT, "what exactly"),
             *_DRAINER,
         ),
     ),
@@ -137,13 +154,29 @@ EVENTS: Final = (
         (POLICY_HASH,),
     ),
     Event(
+        "scale_in_steered",
+        "A pass wrote deletion costs on pods of the nodes that go next, took some back, or would (steerScaleIn).",
+        ("run_id",),
+        (),
+        (
+            Field("wanted", Type.INTEGER, "pods that should carry one now"),
+            Field("nodes", Type.INTEGER, "nodes that they are on"),
+            Field("written", Type.INTEGER, "costs written in this pass"),
+            Field("taken_back", Type.INTEGER, "costs taken back in this pass"),
+            Field("left", Type.INTEGER, "writes that failed or are left to later passes"),
+            POLICY_HASH,
+        ),
+    ),
+    Event(
         "policy_invalid",
         "The policy is missing or invalid: nothing new is started.",
         (),
         ("run_id", *_DRAIN, "pool"),
         (Field("generation", Type.INTEGER, GENERATION.about, sometimes=True), POLICY_HASH),
     ),
-    Event("policy_warning", "Something in the policy is probably a mistake, or it names an unknown pool; once a day.",
+    Event("policy_warning",
+          "Something in the policy is probably a mistake, it names an unknown pool, or a pod's cost cannot be read; "
+          "once a day.",
           ("run_id", "reason"), ("pool",), (POLICY_HASH,)),
     Event("breaker", "A breaker opened: no new drain in the pool for a while.", ("run_id", "pool", "reason"), (),
           (POLICY_HASH,)),

@@ -5,6 +5,7 @@ from typing import Final
 
 from infra.monitoring.alerts import ALERTS
 from infra.monitoring.events import EVENTS
+from infra.monitoring.log_words import LOG_WORDS, LogWord
 from infra.monitoring.metrics import METRICS
 from infra.monitoring.table import Event, Field, Metric
 
@@ -29,6 +30,16 @@ _ALERTS: Final = """
 | alert | when |
 |---|---|
 """
+_WORDS: Final = """\
+## Words of `reason`
+
+The label `reason` holds a word of [reasons.md](reasons.md), which says what each means and what to do: why a node
+stays (`node_decision`, `missed_saving`), why an order was declined or a drain given back (`drain_result`, `healed`).
+`order_published` says why the node goes: `empty`, `underutilized` or `expired`. All other words are these:
+
+| word | event | what it says | what to do |
+|---|---|---|---|
+"""
 _METRICS: Final = """\
 ## Metrics
 
@@ -46,7 +57,8 @@ def reference() -> str:
     events = "\n".join(map(_event, EVENTS))
     metrics = "".join(map(_metric, METRICS))
     alerts = "".join(f"| {each.title} | {'; '.join(part.title for part in each.conditions)} |\n" for each in ALERTS)
-    return f"{_OPENING}{_EVENTS}{rows}\n{events}\n{_METRICS}{metrics}{_ALERTS}{alerts}"
+    words = "".join(map(_word, LOG_WORDS))
+    return f"{_OPENING}{_EVENTS}{rows}\n{events}\n{_WORDS}{words}\n{_METRICS}{metrics}{_ALERTS}{alerts}"
 
 
 def _event(event: Event) -> str:
@@ -62,6 +74,11 @@ def _labels(event: Event) -> str:
 def _fields(fields: Iterable[Field]) -> str:
     rows = "".join(f"| `{each.name}`{'*' * each.sometimes} | {each.type.value} | {each.about} |\n" for each in fields)
     return f"| field | type | what |\n|---|---|---|\n{rows}"
+
+
+def _word(word: LogWord) -> str:
+    events = ", ".join(f"`{name}`" for name in word.events)
+    return f"| `{word.word}` | {events} | {word.says} | {word.do} |\n"
 
 
 def _metric(metric: Metric) -> str:

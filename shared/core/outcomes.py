@@ -46,11 +46,20 @@ class Halt(Reason):
         "A pod that only has to be waited for (a Job's, a young one) came before the cordon; nothing failed.",
     )
     REPLACEMENT_PENDING = "replacement_pending", "A replacement of an evicted pod found no node."
+    SURGE_PENDING = (
+        "surge_pending",
+        "The pod that was to take a single one's place found no node; the restart was undone.",
+    )
+    SURGE_FAILED = (
+        "surge_failed",
+        "A Deployment that was restarted for the drain made no progress, or somebody undid the restart.",
+    )
+    SURGE_REFUSED = "surge_refused", "The API server or a webhook refused to restart a Deployment."
     DEMAND = "demand", "A pod without a place would fit on the node: room is given back when demand returns."
     BUFFER = "buffer", "A capacity buffer has lost room, and the node would give it some: demand has returned."
     BREAKER = "breaker", "A pod moved from the pool found no place; what is not emptied yet is given back."
     WATCHDOG = "watchdog", "The cluster autoscaler did not delete the drained node in time."
-    ORPHAN = "orphan", "The node carried our taint or annotation without a living claim."
+    ORPHAN = "orphan", "Our taint, our annotation or a restart of ours stood without a living claim."
     RELEASED = "released", "A release asked for the node."
     OVERRULED = "overruled", "A person uncordoned the node, or removed our taint."
     CORDONED_BY_OTHER = "cordoned_by_other", "Somebody else cordoned the node before we did."

@@ -91,6 +91,46 @@ class PodBlock(Reason):
         "single_replica",
         "The pod is its workload's only replica, and the policy moves no such pod (singleReplicas: never).",
     )
+    SURGE_FORBIDDEN = (
+        "surge_forbidden",
+        "Its Deployment forbids another pod beside its only one (ebb.internal/surge: false), and no gap is made.",
+    )
+    SURGE_UNREADABLE = (
+        "surge_unreadable",
+        "Its Deployment's annotation ebb.internal/surge is neither true nor false, and no gap is made.",
+    )
+    SURGE_KIND = (
+        "surge_kind",
+        "It is the only replica of a workload that is no Deployment: none starts beside it (singleReplicas: surge).",
+    )
+    SURGE_STRATEGY = (
+        "surge_strategy",
+        "Its Deployment would end the pod before another is available, or is paused: it cannot be moved without a gap.",
+    )
+    SURGE_NOT_READY = (
+        "surge_not_ready",
+        "Its Deployment has fewer replicas available than wanted; it is restarted only from rest.",
+    )
+    SURGE_BESIDE_ITSELF = (
+        "surge_beside_itself",
+        "The pod and another like it may not share a domain larger than a node, so that none could start beside it.",
+    )
+    SURGE_DISK = (
+        "surge_disk",
+        "The pod uses a disk that one node at a time can hold, so that none like it could start beside it elsewhere.",
+    )
+    SURGE_QUOTA = (
+        "surge_quota",
+        "A ResourceQuota of its namespace has no room for one pod more, so that none could start beside it.",
+    )
+    SURGE_GRACE = (
+        "surge_grace",
+        "The pod asks for more grace than maxGracePeriod, and its Deployment, which would end it, cuts none.",
+    )
+    SURGE_SCATTERED = (
+        "surge_scattered",
+        "A PodDisruptionBudget lets none of its replicas go, and a restart would take those on other nodes, too.",
+    )
     JOB = "job", "The pod belongs to a Job, and the policy moves no such pod (jobs: never)."
     JOB_RUNNING = "job_running", "The pod belongs to a Job and is left until it completes (jobs: wait)."
     ROLLING_OUT = "rolling_out", "The pod's workload is in the middle of a rollout."
@@ -132,6 +172,14 @@ class PodBlock(Reason):
         "eviction_responders",
         "The pod names who answers requests to evict it (evictionResponders); the eviction API passes them by.",
     )
+    RESPONDERS_NEED_TIME = (
+        "responders_need_time",
+        "Who answers for the pod's eviction may be silent for longer than a drain lasts (drain.timeout).",
+    )
+    NOT_ADMITTED = (
+        "not_admitted",
+        "The pod's namespace would not let in another one like it (LimitRange, ResourceQuota).",
+    )
     UNMODELLED = "unmodelled", "The pod has a scheduling rule that is not modelled."
 
 
@@ -167,7 +215,10 @@ class Unremovable(Reason):
         "no.scale.down.node.minimal.resource.limits.exceeded",
     )
     POOL_UPGRADING = "pool_upgrading", "An upgrade of the pool is under way."
-    STANDBY_NODE = "standby_node", "The node stands by for a capacity buffer; no pod of its own keeps it."
+    STANDBY_NODE = (
+        "standby_node",
+        "The node stands by, empty, for a capacity buffer, and is neither emptied nor filled.",
+    )
     MANAGED_NODE = (
         "managed_node",
         "Google manages the node and bills its pods, not the node; removing it saves nothing.",

@@ -129,6 +129,16 @@ class LeasedRecord:
         word = why.value if why else ""
         self.close(now, phase=DrainPhase.SETTLED, outcome=outcome.value, why=word, detail=detail, **more)
 
+    def amend(self, **changes: Any) -> None:
+        """Write what a release has learnt of a drain that is over; when that ended stays as it is.
+
+        Raises:
+            Stale: somebody else has written it meanwhile.
+        """
+        amended = replace(self.record, **changes)
+        self._version = self._state.put(drain_key(amended.order.order_id), amended, self._version)
+        self._record = amended
+
     def _lease(self, now: datetime) -> Lease:
         return Lease(self._owner, now + LEASE)
 

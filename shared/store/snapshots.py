@@ -8,13 +8,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 
+from shared.answers import ClusterReading, PoolsReading
 from shared.core.cluster.needed_kubelets import with_needed_kubelets
 from shared.core.cluster.node import Node, NodePool
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.returning import as_they_return
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.cluster.workloads import UNKNOWN, Workload
-from shared.ports import ClusterReading, PoolsReading
 
 
 def snapshot_of(
@@ -24,12 +24,13 @@ def snapshot_of(
     workloads = {**workloads_by_pods(cluster_reading.pods), **cluster_reading.workloads}
     nodes = tuple(sorted(cluster_reading.nodes, key=lambda node: node.name))
     pods = sorted(cluster_reading.pods, key=lambda pod: pod.key)
+    returning = as_they_return(pods, workloads, cluster_reading.autoscalers.found, cluster_reading.limits)
     return Snapshot(
         cluster=cluster,
         began_at=began_at,
         taken_at=taken_at,
         nodes=nodes,
-        pods=tuple(with_needed_kubelets(as_they_return(pods, workloads, cluster_reading.autoscalers.found), nodes)),
+        pods=tuple(with_needed_kubelets(returning, nodes)),
         disruption_budgets=tuple(sorted(cluster_reading.disruption_budgets, key=lambda budget: budget.key)),
         pools=reading.pools if reading.known else pools_by_label(cluster_reading.nodes),
         pools_known=reading.known,
@@ -40,6 +41,9 @@ def snapshot_of(
         storage=cluster_reading.storage,
         autoscalers=cluster_reading.autoscalers,
         buffers=cluster_reading.buffers,
+        compute_classes=cluster_reading.compute_classes,
+        eviction_requests=cluster_reading.eviction_requests,
+        limits=cluster_reading.limits,
     )
 
 

@@ -16,6 +16,18 @@ variable "drainer" {
   }
 }
 
+variable "optional_rights" {
+  description = "The names of rights that only an option of the policy needs, none by default; each comes with its fence. eviction-requests: make EvictionRequests (`evictionResponders: request`). steer: write deletion costs on pods (`steerScaleIn: true`). surge: restart a Deployment (`singleReplicas: surge`)."
+  type        = set(string)
+  nullable    = false
+  default     = []
+
+  validation {
+    condition     = length(setsubtract(var.optional_rights, ["eviction-requests", "steer", "surge"])) == 0
+    error_message = "optional_rights: write some of eviction-requests, steer and surge."
+  }
+}
+
 variable "planner" {
   description = "The e-mail address of the planner's service account: the output `identities.planner` of the module above."
   type        = string

@@ -179,6 +179,14 @@ run "an_installation" {
   }
 
   assert {
+    condition = (
+      strcontains(output.optional_rights["surge"], local.identities["drainer"].email) &&
+      strcontains(output.optional_rights["steer"], local.identities["planner"].email) &&
+      alltrue([for name, text in output.optional_rights : !strcontains(text, "$${") && !strcontains(output.rbac, "-${name}")])
+    )
+    error_message = "Each optional right stands in an output of its own, filled in, and in no other."
+  }
+  assert {
     condition     = strcontains(output.cli, "EBB_CLUSTER='projects/my-project/locations/europe-west1-b/clusters/prod'") && strcontains(output.cli, "EBB_INTERVAL_SECONDS='300'")
     error_message = "The outputs say what the CLI needs."
   }

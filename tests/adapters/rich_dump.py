@@ -43,6 +43,7 @@ class _Maker:
         yield from (self.budget(each) for each in range(5))
         yield from self.controllers()
         yield from self.buffers()
+        yield from self.limits()
 
     def one(self, *choices: Any) -> Any:
         return self.dice.choice(choices)
@@ -199,7 +200,26 @@ class _Maker:
             }
         for name in ("acme-class", "acme-other"):
             buffers = [{"limits": {"cpu": "8000m", "memory": "9Gi"}}]
-            yield {"kind": "ComputeClass", "metadata": {"name": name}, "spec": {"priorities": [], "buffers": buffers}}
+            policy = {"consolidationThreshold": 0, "consolidationDelayMinutes": 1, "acmeWord": "acme"}
+            spec = {"priorities": [], "buffers": buffers, "autoscalingPolicy": policy}
+            yield {"kind": "ComputeClass", "metadata": {"name": name}, "spec": spec}
+
+    def limits(self) -> Iterator[Object]:
+        """Yield a LimitRange and a ResourceQuota with all that is read of them."""
+        row = {"type": "Container", "default": {"cpu": "900m"}, "defaultRequest": {"cpu": "80m", LICENCE: "1"},
+               "min": {"cpu": "60m"}, "max": {"cpu": "2"}, "maxLimitRequestRatio": {"cpu": "6.5"}}  # fmt: skip
+        claims = {"type": "PersistentVolumeClaim", "max": {"storage": "9Gi"}}
+        rows = [row, {"type": "Pod", "max": {"memory": "5Gi"}}, claims]
+        yield {"kind": "LimitRange", "metadata": self.meta("acme-bounds", NAMESPACES[0]), "spec": {"limits": rows}}
+        hard = {"requests.cpu": "90", "limits.cpu": "200", "pods": "40", "count/pods": "80", "services": "44",
+                f"requests.{LICENCE}": "33", "requests.storage": "7Gi"}  # fmt: skip
+        classes = [{"scopeName": "PriorityClass", "operator": "NotIn", "values": ["acme-high"]}]
+        yield {
+            "kind": "ResourceQuota",
+            "metadata": self.meta("acme-team", NAMESPACES[1]),
+            "spec": {"hard": hard, "scopes": ["NotBestEffort"], "scopeSelector": {"matchExpressions": classes}},
+            "status": {"hard": hard, "used": {**hard, "pods": "12"}},
+        }
 
     def notes(self) -> Object:
         found = self.dice.random()
@@ -209,7 +229,10 @@ class _Maker:
             return {names.SAFE_LOCAL_VOLUMES: "acme-scratch"}
         if found < 0.09:
             return {"karpenter.sh/do-not-disrupt": self.one("true", "9000h", "because acme")}
-        return {names.DELETION_COST: str(self.dice.randrange(-5, 5))} if found < 0.3 else {}
+        if found < 0.3:
+            cost = self.dice.randrange(-5, 5)
+            return {names.DISRUPTION_COSTS[cost % 2] if cost > 0 else names.DELETION_COST: str(cost)}
+        return {}
 
     def owner(self, app: str) -> list[Object]:
         kind = self.dice.choices(("ReplicaSet", "StatefulSet", "Job", "AcmeSet", ""), (70, 15, 5, 5, 2))[0]

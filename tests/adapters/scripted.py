@@ -40,11 +40,19 @@ def status(code: int, message: str, *, reason: str = "", cause: tuple[str, str] 
 
 GROUPS = ("/apis/autoscaling.k8s.io", "/apis/autoscaling.x-k8s.io", "/apis/cloud.google.com")
 """The API groups of which a cluster may have kinds."""
+LIMITS = ("/api/v1/limitranges", "/api/v1/resourcequotas")
+"""What most namespaces have none of."""
 NO_GROUP = Say(404, status(404, "the server could not find the requested resource"))
 
 
+def _beyond(path: str) -> Say:
+    if path in LIMITS:
+        return Say(body={"items": []})
+    return NO_GROUP if path in GROUPS else Say(500, status(500, "beyond the script"))
+
+
 class Script:
-    """Answers in order; a request beyond the script is answered 500, but that of an API group: there is none."""
+    """Answers in order; beyond the script there are no optional kinds and no limits; all else is answered 500."""
 
     def __init__(self, over: threading.Event) -> None:
         self.address = ""
@@ -57,8 +65,7 @@ class Script:
 
     def answer(self, asked: Asked) -> Say:
         self.asked.append(asked)
-        beyond = NO_GROUP if asked.path in GROUPS else Say(500, status(500, "beyond the script"))
-        said = self._answers.pop(0) if self._answers else beyond
+        said = self._answers.pop(0) if self._answers else _beyond(asked.path)
         if said.silent:
             self._over.wait()
         return said

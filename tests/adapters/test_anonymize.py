@@ -18,6 +18,7 @@ from shared.adapters.kubernetes.anonymize.objects import KINDS
 from shared.adapters.kubernetes.dump import read_dump
 from shared.adapters.kubernetes.dump.kinds import OPTIONAL, RESOURCES
 from shared.adapters.prices import load
+from shared.answers import PoolsReading
 from shared.core.cluster.storage import claim_keys
 from shared.core.planning.make_plan import make_plan
 from shared.core.planning.plan import Plan, Potential
@@ -25,7 +26,6 @@ from shared.core.planning.potential import potential
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
 from shared.errors import BadDump
-from shared.ports import PoolsReading
 from shared.store.snapshots import snapshot_of
 from tests.adapters.rich_dump import OWN, rich_dump
 from tests.adapters.test_dump import FULL_POD, a_node, a_pod, anything, listed, places, spoilt, write
@@ -103,10 +103,10 @@ OWN_NOTE = "acme.io/note"
 
 
 def as_words(value: Any, names: dict[str, str]) -> Any:
-    """Return what was read under the names that are given; of numbers only that they are some."""
+    """Return what was read under the names that are given, sets in their order; of numbers only that they are some."""
     if isinstance(value, dict):
         found = {as_words(key, names): as_words(each, names) for key, each in value.items() if key != OWN_NOTE}
-        return found | ({"amounts": sorted(found["amounts"])} if "amounts" in found else {})
+        return found | {key: sorted(found[key]) for key in ("amounts", "controlled", "values") if found.get(key)}
     if isinstance(value, list | tuple):
         return [as_words(each, names) for each in value]
     if not isinstance(value, str):
@@ -134,6 +134,7 @@ def read_as_words(path: Path, names: dict[str, str]) -> Any:
         "storage": reading.storage,
         "autoscalers": reading.autoscalers,
         "buffers": reading.buffers,
+        "limits": reading.limits,
         "claimed": [key in reading.storage.claims for pod in pods for key in claim_keys(pod)],
         "now": now,
     }

@@ -1,6 +1,7 @@
 import gzip
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -64,7 +65,9 @@ def test_workloads_are_read_where_they_were_printed(tmp_path: Path) -> None:
     reading, _ = read_dump([write(tmp_path / "all.json", listed(a_node(), a_pod(), deployment, own))])
 
     (pod,) = reading.pods
-    assert reading.workloads == {pod.spec.workload: Workload("default/Deployment/web", 2, 2, rolling=True, created=2)}
+    (workload,) = reading.workloads.values()
+    expected = Workload("default/Deployment/web", 2, 2, rolling=True, created=2)
+    assert {pod.spec.workload: replace(workload, deployment=None)} == {**reading.workloads, pod.spec.workload: expected}
 
 
 def test_a_dump_without_workloads_knows_none(tmp_path: Path) -> None:
@@ -250,6 +253,44 @@ def test_a_file_that_is_no_dump_is_one_sentence(tmp_path: Path, expected: str, c
     assert "\n" not in str(fault.value)
 
 
+LOGIN = "; run `gcloud auth login` and `gcloud container clusters get-credentials"
+PLUGIN = b"Unable to connect to the server: getting credentials: exec: executable gke-gcloud-auth-plugin"
+NO_SERVER = b"The connection to the server localhost:8080 was refused - did you specify the right host or port?"
+LOGGED = (
+    b"E0304 22:00:00.1   17 memcache.go:265] the server has asked for the client to provide credentials\nerror: You"
+)
+
+
+@pytest.mark.parametrize(
+    ("expected", "content"),
+    [
+        pytest.param(LOGIN, b"error: You must be logged in to the server (Unauthorized)\n", id="kubectl's own words"),
+        pytest.param(LOGIN, LOGGED, id="kubectl's log"),
+        pytest.param(LOGIN, b"Error from server (Unauthorized): Unauthorized", id="the server's words"),
+        pytest.param(LOGIN, b"Unauthorized\n", id="a proxy's word"),
+        pytest.param(LOGIN, b'{"kind": "Status", "message": "Unauthorized", "code": 401}', id="the API's refusal"),
+        pytest.param(LOGIN, b'{"items": [{"kind": "Status", "message": "Unauthorized"}]}', id="one in a list"),
+        pytest.param(LOGIN, PLUGIN + b" failed with exit code 1", id="a login that has run out"),
+        pytest.param("; run `gcloud components install gke-gcloud", PLUGIN + b" not found", id="no plugin"),
+        pytest.param("; name the cluster with `gcloud container clusters get", NO_SERVER, id="no kubeconfig"),
+        pytest.param("; ask for rights to list it (roles/container.viewer)",
+                     b"Error from server (Forbidden): pods is forbidden", id="no rights"),
+        pytest.param("; ask for rights to list it (roles/container.viewer)",
+                     b'{"kind": "Status", "message": "nodes is forbidden", "code": 403}', id="the API's no"),
+    ],
+)  # fmt: skip
+def test_the_remedy_of_a_refused_dump_is_not_another_dump(tmp_path: Path, expected: str, content: bytes) -> None:
+    path = tmp_path / "dump.json"
+    path.write_bytes(content)
+
+    with pytest.raises(BadDump) as fault:
+        read_dump([path])
+
+    assert expected in str(fault.value)
+    assert str(fault.value).endswith(", then print it again.")
+    assert "kubectl get" not in str(fault.value)
+
+
 LOTS = {"allocatable": {"cpu": "lots"}}
 UNBORN = {"kind": "Node", "metadata": {"name": "n2"}}
 POD = "items[1] (Pod default/web-1)"
@@ -355,6 +396,22 @@ def capacity_buffer(name: str) -> dict[str, Any]:
     return {"kind": "CapacityBuffer", "metadata": {"name": name, "namespace": "shop"}, "status": status}
 
 
+def test_what_others_define_and_nobody_can_read_spoils_no_dump(tmp_path: Path) -> None:
+    """To print it again would not help: its shape is the cluster's own."""
+    odd = {"kind": "CapacityBuffer", "metadata": {"name": "odd", "namespace": "shop"}, "status": {"replicas": "three"}}
+    autoscaler = {
+        "kind": "VerticalPodAutoscaler", "metadata": {"name": "odd", "namespace": "shop"}, "spec": {"targetRef": 7},
+    }  # fmt: skip
+    items = [odd, autoscaler, capacity_buffer("web"), chunk_of("chunk")]
+    path = tmp_path / "dump.json"
+    path.write_text(json.dumps({"kind": "List", "items": [{"kind": "Node", **api_node()}, *items]}))
+    reading, _ = read_dump([path])
+    assert [each.key for each in reading.buffers.held] == ["shop/web"]
+    assert [each.partition(":")[0] for each in (*reading.buffers.faults, *reading.autoscalers.faults)] == [
+        "capacitybuffers shop/odd", "verticalpodautoscalers shop/odd",
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("chunks", "unread", "items"),
     [
@@ -370,4 +427,4 @@ def test_capacity_buffers_of_a_dump_hold_their_chunks(
     path = tmp_path / "dump.json"
     path.write_text(json.dumps({"kind": "List", "items": [{"kind": "Node", **api_node()}, *items]}))
     reading, _ = read_dump([path])
-    assert (len(reading.buffers.chunks), reading.buffers.unread) == (chunks, unread)
+    assert (sum(each.replicas for each in reading.buffers.held), reading.buffers.unread) == (chunks, unread)

@@ -6,11 +6,11 @@ import pytest
 from shared.adapters.kubernetes.access import Access, from_kubeconfig
 from shared.adapters.kubernetes.client import Call, KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
+from shared.answers import Traffic
 from shared.errors import EbbError, Forbidden, Gone, Retryable, Stale, Terminal
-from shared.ports import Traffic
 from tests.adapters.access import access_to, kubeconfig
 from tests.adapters.objects import api_node, api_pod
-from tests.adapters.scripted import GROUPS, Say, Script, scripted, status
+from tests.adapters.scripted import GROUPS, LIMITS, Say, Script, scripted, status
 from tests.local.wait_until import wait_until
 
 GET = Call("get", "nodes", "/api/v1/nodes/n1")
@@ -60,6 +60,15 @@ def test_a_refusal_names_verb_resource_and_remedy(api: Script) -> None:
 
     with pytest.raises(Terminal, match=r"not allowed to get nodes: .*User.*infra/rbac\.yaml"):
         client(api).ask(GET)
+
+
+def test_a_webhooks_no_is_no_lack_of_rights_though_its_code_says_so(api: Script) -> None:
+    api.says(Say(403, status(403, 'admission webhook "policy.example.com" denied the request: not this pod')))
+
+    with pytest.raises(Terminal, match="403 admission webhook") as failure:
+        client(api).ask(GET)
+
+    assert type(failure.value) is Terminal
 
 
 def test_an_answer_that_is_none_of_the_apis_is_quoted(api: Script) -> None:
@@ -188,6 +197,7 @@ def test_a_picture_is_nodes_then_pods_then_budgets_then_namespaces_then_workload
         "/apis/apps/v1/deployments",
         "/apis/apps/v1/statefulsets",
         *GROUPS,
+        *LIMITS,
     ]
     assert [node.name for node in reading.nodes] == ["n1"]
     assert [pod.key for pod in reading.pods] == ["default/web-1"]

@@ -7,8 +7,8 @@ import pytest
 
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
+from shared.answers import Eviction
 from shared.core.records.evictions import EvictionAnswer as Answer
-from shared.ports import Eviction
 from tests.adapters.access import access_to
 from tests.adapters.objects import api_pod, read
 from tests.adapters.scripted import Say, Script, scripted, status

@@ -1,17 +1,21 @@
 """ReplicaSets, Deployments and StatefulSets: what is read, and when a rollout is under way."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import msgspec
 import pytest
 
-from shared.adapters.kubernetes import wire
+from shared.adapters.kubernetes import controller_wire
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.adapters.kubernetes.workloads import replica_set, stateful_set
+from shared.core.cluster import names
+from shared.core.cluster.deployment import Deployment
 from shared.core.cluster.resources import Resources
 from shared.core.cluster.workloads import Workload
+from shared.core.policy import Limit
 from tests.adapters.access import access_to
 from tests.adapters.scripted import Say, Script, scripted, status
 from tests.builders import resources
@@ -33,8 +37,8 @@ def controller(name: str, *, owner: str = "", generation: int = 3, **parts: Any)
     }
 
 
-def read(given: dict[str, Any]) -> wire.Controller:
-    return msgspec.json.decode(msgspec.json.encode(given), type=wire.Controller)
+def read(given: dict[str, Any]) -> controller_wire.Controller:
+    return msgspec.json.decode(msgspec.json.encode(given), type=controller_wire.Controller)
 
 
 @pytest.mark.parametrize(
@@ -77,7 +81,38 @@ def read(given: dict[str, Any]) -> wire.Controller:
 )
 def test_a_replica_set_speaks_for_its_deployment(expected: Workload, deployment: dict[str, Any]) -> None:
     own = controller("web-5d4f", owner="Deployment/web", spec={"replicas": 1})
-    assert replica_set(read(own), read(deployment)) == expected
+    assert replace(replica_set(read(own), read(deployment)), deployment=None) == expected
+
+
+ROLLED_OUT = {"resource_version": "7", "uid": "u", "created": 3, "updated": 3, "available": 3, "generation": 3}
+
+
+@pytest.mark.parametrize(
+    ("expected", "spec"),
+    [
+        pytest.param({}, {}, id="the API's defaults"),
+        pytest.param({"rolling_update": False}, {"strategy": {"type": "Recreate"}}, id="all at once"),
+        pytest.param(
+            {"max_surge": Limit(count=1), "max_unavailable": Limit(percent=0)},
+            {"strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": "0%"}}},
+            id="as it says",
+        ),
+        pytest.param({"paused": True}, {"paused": True}, id="paused"),
+        pytest.param(
+            {"stamp": "order-1"},
+            {"template": {"metadata": {"annotations": {"a": "b", names.SURGE_STAMP: "order-1"}}}},
+            id="restarted for a drain",
+        ),
+    ],
+)
+def test_a_deployment_says_how_it_is_rolled_out(expected: dict[str, Any], spec: dict[str, Any]) -> None:
+    given = controller("web", spec=spec)
+    notes = {"x": "y" * 99, names.SURGE: "true", names.SURGED_BEFORE: "order-0"}
+    given["metadata"] |= {"uid": "u", "resourceVersion": "7", "annotations": notes}
+
+    found = replica_set(read(controller("web-5d4f", owner="Deployment/web")), read(given)).deployment
+
+    assert found == Deployment(name=WEB, wanted=3, wish="true", earlier="order-0", **{**ROLLED_OUT, **expected})
 
 
 def test_a_replica_set_of_nobody_speaks_for_itself() -> None:
@@ -139,7 +174,7 @@ def test_workloads_are_read_each_once_by_name(api: Script, cluster: KubernetesCl
         f"{APPS}/namespaces/default/deployments/web",
         f"{APPS}/namespaces/default/statefulsets/db",
     ]
-    assert found == {
+    assert {key: replace(each, deployment=None) for key, each in found.items()} == {
         SET: Workload(WEB, 3, 3, created=3),
         "default/StatefulSet/db": Workload("default/StatefulSet/db", 3, 3, created=3),
     }
@@ -155,6 +190,14 @@ def test_a_replica_set_whose_deployment_is_gone_speaks_for_itself(api: Script, c
     api.says(Say(body=controller("web-5d4f", owner="Deployment/web")), Say(404, status(404, "not found")))
 
     assert cluster.workloads_of([SET]) == {SET: Workload(SET, 3, 3, created=3, owner=WEB)}
+
+
+@pytest.mark.parametrize("deployment", [None, {}])
+def test_a_mark_of_ebbs_in_the_template_of_its_pods_is_read(deployment: dict[str, Any] | None) -> None:
+    copied = {"template": {"metadata": {"annotations": {"a": "b", names.STEERED: "-5"}}}}
+    behind = None if deployment is None else read(controller("web", spec=deployment))
+    assert replica_set(read(controller("web-5d4f", spec=copied)), behind).template_mark == "-5"
+    assert not replica_set(read(controller("web-5d4f")), behind).template_mark
 
 
 def template(*containers: dict[str, Any], **spec: Any) -> dict[str, Any]:

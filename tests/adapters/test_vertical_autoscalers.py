@@ -156,11 +156,7 @@ def test_they_are_found_by_what_the_cluster_says_that_it_has(
         pytest.param(Retryable, [Say(503, status(503, "later"))], id="the cluster does not say"),
         pytest.param(Terminal, [Say(body={"versions": 7})], id="it says nonsense of the group"),
         pytest.param(Terminal, [VERSIONS, Say(body={"resources": 7})], id="or of the version"),
-        pytest.param(
-            Terminal,
-            [VERSIONS, KINDS, Say(body={"items": [autoscaler(recommends({"target": {"cpu": "much"}}))]})],
-            id="an amount is none",
-        ),
+        pytest.param(Terminal, [VERSIONS, KINDS, Say(body={"items": 7})], id="or of the list"),
     ],
 )
 def test_what_cannot_be_read_is_a_failure_with_a_name(
@@ -168,3 +164,18 @@ def test_what_cannot_be_read_is_a_failure_with_a_name(
 ) -> None:
     with pytest.raises(expected):
         read(api, *answers)
+
+
+@pytest.mark.parametrize(
+    ("fault", "odd"),
+    [
+        pytest.param("'much' is not a quantity", {"target": {"cpu": "much"}}, id="an amount is none"),
+        pytest.param("Expected `object", {"target": 7}, id="a part of another shape"),
+    ],
+)
+def test_one_that_cannot_be_read_is_named_and_the_others_count(fault: str, odd: dict[str, Any], api: Script) -> None:
+    found = read(api, VERSIONS, KINDS, Say(body={"items": [autoscaler(recommends(odd)), autoscaler()]}))
+
+    assert found.found == (WEB,)
+    (said,) = found.faults
+    assert said.startswith(f"verticalpodautoscalers {WEB.key}: {fault}")

@@ -15,9 +15,10 @@ from tests.bench import (
     push_window,
     quality,
     reading,
+    steering,
     unmodelled,
 )
-from tests.bench.beside import comparison
+from tests.bench.beside import comparison, reaper
 from tests.bench.headroom import table
 from tests.bench.scale import report
 
@@ -38,6 +39,8 @@ BENCHES = {
     "scale": report.run,
     "headroom": table.run,
     "beside_autoscaler": comparison.run,
+    "reaper": reaper.run,
+    "steer": steering.run,
 }
 
 

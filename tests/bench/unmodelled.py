@@ -46,7 +46,6 @@ CARRYING: Final[Mapping[PodBlock, Callable[[Pod], PodClass]]] = {
     PodBlock.SHARED_DISK: lambda pod: replace(pod.spec, volumes=mounts(_SHARED)),
     PodBlock.VOLUMES: lambda pod: replace(pod.spec, volumes=(*pod.spec.volumes, Volume("data", "iscsi"))),
     PodBlock.RESOURCE_CLAIMS: lambda pod: replace(pod.spec, resource_claims=("gpu",)),
-    PodBlock.EVICTION_RESPONDERS: lambda pod: replace(pod.spec, eviction_responders=("example.com/mover",)),
     PodBlock.FOREIGN_SCHEDULER: lambda pod: replace(pod.spec, scheduler="another"),
     PodBlock.SCHEDULING_GATES: lambda pod: replace(pod.spec, scheduling_gates=("example.com/wait",)),
     PodBlock.NAMES_ITS_NODE: lambda pod: replace(pod.spec, node_selector={HOSTNAME_LABEL: pod.node}),

@@ -52,6 +52,29 @@ def test_every_node_of_the_cluster_has_a_row(addresses: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("expected", "args", "environment"),
+    [
+        pytest.param("ebb: /nonexistent (KUBECONFIG): cannot be used (", ("plan",), {"KUBECONFIG": "/nonexistent"},
+                     id="of the environment"),
+        pytest.param("ebb: ~/.kube/config (kubectl's own place): cannot be used (", ("plan",), {},
+                     id="nothing said"),
+        pytest.param("ebb: --context: /nonexistent (KUBECONFIG) cannot be read (", ("fleet", "--context", "prod-*"),
+                     {"KUBECONFIG": "/nonexistent"}, id="of several clusters"),
+    ],
+)  # fmt: skip
+def test_a_kubeconfig_that_is_not_there_is_named(
+    tmp_path: Path, expected: str, args: tuple[str, ...], environment: dict[str, str]
+) -> None:
+    clean = {key: value for key, value in os.environ.items() if not key.startswith(("EBB_", "KUBECONFIG"))}
+    command = [sys.executable, "-m", "functions.cli", *args]
+    home = {**clean, "HOME": str(tmp_path), **environment}
+    told = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=home, timeout=60, check=False)
+
+    assert told.returncode in {1, 2}
+    assert told.stderr.startswith(expected)
+
+
+@pytest.mark.parametrize(
     ("expected", "api"),
     [
         pytest.param("Without a GKE API pools are read from node labels", "none", id="none"),

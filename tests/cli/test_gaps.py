@@ -9,6 +9,8 @@ import pytest
 
 from functions.cli.gaps import unread
 from shared.adapters.kubernetes.dump.kinds import COMMAND
+from shared.core.cluster.buffers import Buffers
+from shared.core.cluster.namespace_limits import NamespaceLimits
 from shared.core.cluster.storage import Storage
 from shared.core.cluster.vertical_autoscaler import VerticalAutoscalers
 from tests.builders import cluster, storage
@@ -151,6 +153,19 @@ def test_the_help_says_where_the_command_stands_that_prints_a_dump() -> None:
             ["Pods with volume claims stay where they are: no csinodes are known here; let this account list them."],
             {"storage": Storage(unread=("csinodes",))},
             id="a list of storage could not",
+        ),
+        pytest.param(
+            ["Moved pods may come back larger, later or not at all: let this account list limitranges."],
+            {"limits": NamespaceLimits(unread=("limitranges",))},
+            id="limits of namespaces could not",
+        ),
+        pytest.param(
+            [
+                "Moved pods may come back larger than is known, for these cannot be read: v: odd.",
+                "The room that these ask for is not kept, for they cannot be read: b: odd.",
+            ],
+            {"autoscalers": VerticalAutoscalers(faults=("v: odd",)), "buffers": Buffers(faults=("b: odd",))},
+            id="single objects could not",
         ),
     ],
 )

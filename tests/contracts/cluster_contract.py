@@ -11,6 +11,7 @@ from typing import Protocol
 import pytest
 
 from shared.core.cluster import names
+from shared.core.cluster.deployment import Deployment
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.selectors import Taint
@@ -21,6 +22,7 @@ from shared.ports import Cluster
 from tests.builders import NOW
 
 FOREIGN = Taint("dedicated", "NoSchedule", "db")
+SHOP = "default/Deployment/shop"
 
 
 class World(Protocol):
@@ -44,8 +46,26 @@ class World(Protocol):
     def add_disk(self, name: str, *, zone: str) -> None:
         """Add a PersistentVolume `pv-NAME` in a zone, bound to a claim of that name in namespace default."""
 
+    def add_answered_pod(self, name: str, *, on: str) -> Pod:
+        """Add a node with a pod that names `example.com/mover` as the one who answers for its eviction."""
+
+    def serve_requests(self) -> None:
+        """Let the API server serve EvictionRequests; nothing acts on them."""
+
+    def requested(self) -> Mapping[str, str]:
+        """Return by pod UID what EvictionRequests say is wanted."""
+
+    def annotate(self, pod: str, **annotations: str) -> None:
+        """Let somebody else write annotations on a pod in namespace default; other ones stay."""
+
     def touch(self, node: str) -> None:
         """Let somebody else write to the node."""
+
+    def change_template(self) -> None:
+        """Let somebody else write to the pod template of Deployment `shop`."""
+
+    def delete_replicas(self) -> None:
+        """Let Deployment `shop` vanish."""
 
     def untaint(self, node: str) -> None:
         """Let somebody else remove all taints of the node."""
@@ -58,12 +78,17 @@ class World(Protocol):
 
 
 def counts(found: Mapping[str, Workload]) -> Mapping[str, Workload]:
-    """Return the workloads without what their next pods are like."""
-    return {key: replace(each, template=None, terminating=None) for key, each in found.items()}
+    """Return the workloads without what their next pods are like, and without their rollouts."""
+    return {key: replace(each, template=None, terminating=None, deployment=None) for key, each in found.items()}
 
 
 def still_there(world: World, pod: Pod) -> bool:
     return [(each.uid, each.deleting) for each in world.cluster.pods_on(pod.node)] == [(pod.uid, None)]
+
+
+def costs(world: World) -> list[tuple[str, str | None]]:
+    """Return of each pod on the node n1 our mark, and the deletion cost that is not ours."""
+    return [(pod.steered, pod.spec.annotations.get(names.DELETION_COST)) for pod in world.cluster.pods_on("n1")]
 
 
 class ClusterContract:
@@ -125,6 +150,79 @@ class ClusterContract:
         expected = {key: Workload("default/Deployment/shop", 2, 2, created=2)}
         assert counts(world.cluster.workloads_of(pod.spec.workload for pod in pods)) == expected
         assert counts(world.cluster.read().workloads) == expected
+
+    def deployment(self, world: World) -> Deployment:
+        self.node(world)
+        world.add_replicas(1, on="n1")
+        return world.cluster.deployment(SHOP)
+
+    def test_a_deployment_is_read_as_it_is_rolled_out(self, world: World) -> None:
+        found = self.deployment(world)
+
+        assert (found.name, found.wanted, found.stamp) == (SHOP, 1, "")
+        assert found.settled
+        assert (found.surge, found.unavailable) == (1, 0)
+        with pytest.raises(Gone):
+            world.cluster.deployment("default/Deployment/nobody")
+
+    def test_a_restart_writes_our_stamp_and_nothing_else_until_it_is_taken_away(self, world: World) -> None:
+        before = self.deployment(world)
+
+        stamped = world.cluster.restart(before, "order-1")
+        assert (stamped.stamp, stamped.uid, stamped.template) == ("order-1", before.uid, before.template)
+        assert not stamped.settled
+        assert world.cluster.deployment(SHOP).stamp == "order-1"
+
+        world.cluster.restart(world.cluster.deployment(SHOP), "")
+        after = world.cluster.deployment(SHOP)
+        assert (after.stamp, after.template) == ("", before.template)
+
+    def test_a_restart_after_another_says_which_it_replaced_until_it_is_taken_back(self, world: World) -> None:
+        first = world.cluster.restart(self.deployment(world), "order-1")
+
+        second = world.cluster.restart(first, "order-2")
+        back = world.cluster.restart(second, "order-1")
+
+        assert [(each.stamp, each.earlier) for each in (first, second, back)] == [
+            ("order-1", ""),
+            ("order-2", "order-1"),
+            ("order-1", ""),
+        ]
+        assert first.generation < second.generation < back.generation
+
+    @pytest.mark.parametrize("stamp", ["order-1", ""])
+    def test_a_stamp_that_stands_already_changes_nothing(self, world: World, stamp: str) -> None:
+        standing = world.cluster.restart(self.deployment(world), stamp)
+
+        again = world.cluster.restart(standing, stamp)
+
+        assert (again.stamp, again.resource_version) == (stamp, standing.resource_version)
+        assert world.cluster.deployment(SHOP).resource_version == standing.resource_version
+
+    def test_a_restart_tried_dry_says_the_same_and_does_nothing(self, world: World) -> None:
+        before = self.deployment(world)
+
+        assert world.cluster.restart(before, "order-1", dry_run=True).stamp == "order-1"
+        assert world.cluster.deployment(SHOP) == before
+
+    @pytest.mark.parametrize("dry_run", [False, True])
+    def test_a_deployment_that_changed_since_it_was_read_is_not_restarted(self, world: World, *, dry_run: bool) -> None:
+        before = self.deployment(world)
+        world.change_template()
+
+        with pytest.raises(Stale):
+            world.cluster.restart(before, "order-1", dry_run=dry_run)
+
+        after = world.cluster.deployment(SHOP)
+        assert after.stamp == ""
+        assert after.template != before.template
+
+    def test_a_deployment_that_is_not_there_is_not_restarted(self, world: World) -> None:
+        before = self.deployment(world)
+        world.delete_replicas()
+
+        with pytest.raises(Gone):
+            world.cluster.restart(before, "order-1")
 
     def test_a_workload_that_is_not_there_is_missing(self, world: World) -> None:
         pod = self.pod(world)
@@ -270,6 +368,112 @@ class ClusterContract:
         pod = self.pod(world)
 
         assert world.cluster.evict(Pod("web-9", "u", pod.spec), 30).answer is EvictionAnswer.GONE
+
+    def test_a_pod_that_names_responders_is_never_evicted_past_them(self, world: World) -> None:
+        pod = world.add_answered_pod("web-1", on="n1")
+
+        for dry_run in (True, False):
+            assert world.cluster.evict(pod, 30, dry_run=dry_run).answer is EvictionAnswer.FORBIDDEN
+        assert (still_there(world, pod), world.requested()) == (True, {})
+
+    def test_where_the_cluster_serves_them_its_eviction_is_requested_once(self, world: World) -> None:
+        world.serve_requests()
+        pod = world.add_answered_pod("web-1", on="n1")
+
+        said = [world.cluster.evict(pod, 30, dry_run=dry_run).answer for dry_run in (True, False, False)]
+
+        assert said == [EvictionAnswer.GRANTED] * 3
+        assert (still_there(world, pod), world.requested()) == (True, {pod.uid: "Eviction"})
+
+    def test_a_request_that_was_only_tried_stands_nowhere(self, world: World) -> None:
+        world.serve_requests()
+        pod = world.add_answered_pod("web-1", on="n1")
+        world.cluster.evict(pod, 30, dry_run=True)
+
+        assert (world.requested(), world.cluster.withdraw("default", pod.uid)) == ({}, False)
+
+    def test_a_withdrawn_request_can_be_made_again(self, world: World) -> None:
+        world.serve_requests()
+        pod = world.add_answered_pod("web-1", on="n1")
+        world.cluster.evict(pod, 30)
+
+        assert [world.cluster.withdraw("default", pod.uid) for _ in range(2)] == [True, False]
+        assert world.requested() == {pod.uid: "Withdrawn"}
+        assert world.cluster.evict(pod, 30).answer is EvictionAnswer.GRANTED
+        assert world.requested() == {pod.uid: "Eviction"}
+
+    def test_whether_the_cluster_serves_requests_is_asked_only_where_a_pod_names_responders(self, world: World) -> None:
+        world.serve_requests()
+        self.pod(world)
+        before = world.cluster.read().eviction_requests
+        world.add_answered_pod("web-2", on="n2")
+
+        assert (before, world.cluster.read().eviction_requests) == (False, True)
+        assert world.cluster.serves_eviction_requests()
+
+    def test_a_cluster_without_them_says_so(self, world: World) -> None:
+        world.add_answered_pod("web-1", on="n1")
+
+        assert not world.cluster.read().eviction_requests
+
+    @pytest.mark.parametrize("cost", [-1, -1000])
+    def test_a_deletion_cost_of_ours_is_known_by_its_mark_and_the_pods_kind_does_not_know_it(
+        self, world: World, cost: int
+    ) -> None:
+        pod = self.pod(world)
+
+        assert world.cluster.set_deletion_cost(pod, cost)
+
+        (found,) = world.cluster.pods_on("n1")
+        assert (found.steered, found.spec.annotations) == (str(cost), {})
+
+    def test_a_cost_that_stands_is_not_written_again(self, world: World) -> None:
+        pod = self.pod(world)
+        world.cluster.set_deletion_cost(pod, -3)
+
+        assert not world.cluster.set_deletion_cost(pod, -3)
+
+    def test_another_cost_takes_the_place_of_ours(self, world: World) -> None:
+        pod = self.pod(world)
+        world.cluster.set_deletion_cost(pod, -3)
+
+        assert world.cluster.set_deletion_cost(pod, -2)
+        assert [each.steered for each in world.cluster.pods_on("n1")] == ["-2"]
+
+    def test_a_cost_that_is_taken_back_leaves_the_pod_as_it_was(self, world: World) -> None:
+        pod = self.pod(world)
+        world.cluster.set_deletion_cost(pod, -3)
+
+        assert world.cluster.set_deletion_cost(pod, None)
+        assert costs(world) == [("", None)]
+        assert not world.cluster.set_deletion_cost(pod, None)
+
+    def test_a_cost_that_somebody_else_wrote_stays(self, world: World) -> None:
+        pod = self.pod(world)
+        world.annotate("web-1", **{names.DELETION_COST: "7"})
+
+        assert not world.cluster.set_deletion_cost(pod, -3)
+        assert not world.cluster.set_deletion_cost(pod, None)
+        assert costs(world) == [("", "7")]
+
+    @pytest.mark.parametrize("cost", [None, -3, -2])
+    def test_of_a_cost_that_somebody_wrote_over_ours_only_our_mark_goes(self, world: World, cost: int | None) -> None:
+        pod = self.pod(world)
+        world.cluster.set_deletion_cost(pod, -3)
+        world.annotate("web-1", **{names.DELETION_COST: "7"})
+        assert costs(world) == [("-3", "7")]
+
+        assert world.cluster.set_deletion_cost(pod, cost)
+        assert costs(world) == [("", "7")]
+
+    def test_no_cost_is_written_on_another_pod_of_that_name_or_on_one_that_is_not_there(self, world: World) -> None:
+        pod = self.pod(world)
+
+        with pytest.raises(Gone):
+            world.cluster.set_deletion_cost(Pod(pod.name, "a-former-uid", pod.spec, pod.node), -3)
+        with pytest.raises(Gone):
+            world.cluster.set_deletion_cost(Pod("web-9", "u", pod.spec), -3)
+        assert costs(world) == [("", None)]
 
     def test_a_note_can_be_written(self, world: World) -> None:
         node = self.node(world)

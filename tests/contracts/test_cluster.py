@@ -1,22 +1,29 @@
 """The laws of the port `Cluster` on the fake, and on the adapter over the simulated GKE's API server."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import pytest
+from msgspec import structs
 
 from infra.local.http_messages import HttpAnswer, HttpRequest
 from infra.local.servers.http_server import HttpServer
+from infra.local.workloads.eviction_requests import GROUP
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
+from shared.core.cluster.deployment import Deployment
+from shared.core.cluster.pod import Pod
 from shared.core.cluster.selectors import Taint
 from shared.core.cluster.workloads import Workload
 from tests.adapters.access import access_to
 from tests.builders import node, pdb, persistent_volume, pod, pod_class, storage, volume_claim
-from tests.contracts.cluster_contract import ClusterContract, World
+from tests.contracts.cluster_contract import SHOP, ClusterContract, World
 from tests.fakes import FakeCluster
 from tests.local import virtual_cluster
+
+PATH = "/apis/apps/v1/namespaces/default/deployments/shop"
+UID = "9f1c5a30-4a0e-4d52-8b1f-6d2f0c1e7a11"
 
 
 @dataclass
@@ -35,13 +42,40 @@ class FakeWorld:
     def add_replicas(self, number: int, *, on: str) -> None:
         kind = pod_class(owner="ReplicaSet/shop-1")
         self.cluster.put(*(pod(f"shop-{each}", on=on, kind=kind) for each in range(number)))
-        self.cluster.workloads[kind.workload] = Workload("default/Deployment/shop", number, number, created=number)
+        self.cluster.workloads[kind.workload] = Workload(SHOP, number, number, created=number)
+        read = Deployment(name=SHOP, uid="u-shop", resource_version="1", template="t")
+        rolled_out = replace(read, wanted=number, created=number, updated=number, available=number)
+        self.cluster.deployments[SHOP] = rolled_out
 
     def add_disk(self, name: str, *, zone: str) -> None:
         self.cluster.storage_held = storage(volume_claim(name), persistent_volume(f"pv-{name}", zone=zone))
 
+    def add_answered_pod(self, name: str, *, on: str) -> Pod:
+        self.cluster.put(
+            node(on), pod(name, on=on, uid=UID, kind=pod_class(eviction_responders=("example.com/mover",)))
+        )
+        return self.cluster.pods[f"default/{name}"]
+
+    def serve_requests(self) -> None:
+        self.cluster.serves_requests = True
+
+    def requested(self) -> Mapping[str, str]:
+        return dict(self.cluster.requests)
+
+    def annotate(self, pod: str, **annotations: str) -> None:
+        standing = self.cluster.pods[f"default/{pod}"]
+        spec = replace(standing.spec, annotations={**standing.spec.annotations, **annotations})
+        self.cluster.put(structs.replace(standing, spec=spec))
+
     def touch(self, name: str) -> None:
         self.cluster.put(replace(self.cluster.nodes[name], annotations={"touched": "yes"}))
+
+    def change_template(self) -> None:
+        standing = self.cluster.deployments[SHOP]
+        self.cluster.deployments[SHOP] = replace(standing, template="another", resource_version="2")
+
+    def delete_replicas(self) -> None:
+        del self.cluster.deployments[SHOP]
 
     def untaint(self, name: str) -> None:
         self.cluster.put(replace(self.cluster.nodes[name], taints=()))
@@ -81,9 +115,35 @@ class LittleWorld:
         self._virtual.add("persistentvolumes", virtual_cluster.disk(f"pv-{name}", zone))
         self._virtual.add("persistentvolumeclaims", virtual_cluster.claim(name, volume=f"pv-{name}"))
 
+    def add_answered_pod(self, name: str, *, on: str) -> Pod:
+        self.add_node(on)
+        given = [{"name": "example.com/mover", "priority": 1000}]
+        made = virtual_cluster.pod(name, on=on, phase="Running", evictionResponders=given)
+        self._virtual.add("pods", made)
+        return self.cluster.pods_on(on)[0]
+
+    def serve_requests(self) -> None:
+        self._virtual.store.gates = frozenset({GROUP})
+
+    def requested(self) -> Mapping[str, str]:
+        rows = self._virtual.store.all("evictionrequests")
+        return {each["spec"]["target"]["pod"]["uid"]: each["spec"]["intent"] for each in rows}
+
+    def annotate(self, pod: str, **annotations: str) -> None:
+        patch = {"metadata": {"annotations": annotations}}
+        path = f"/api/v1/namespaces/default/pods/{pod}"
+        self._virtual.call("PATCH", path, patch, type=virtual_cluster.MERGE)
+
     def touch(self, name: str) -> None:
         patch = {"metadata": {"annotations": {"touched": "yes"}}}
         self._virtual.call("PATCH", f"/api/v1/nodes/{name}", patch, type=virtual_cluster.MERGE)
+
+    def change_template(self) -> None:
+        patch = {"spec": {"template": {"metadata": {"annotations": {"touched": "yes"}}}}}
+        self._virtual.call("PATCH", PATH, patch, type=virtual_cluster.MERGE)
+
+    def delete_replicas(self) -> None:
+        self._virtual.store.remove("deployments", "default", "shop", "test")
 
     def untaint(self, name: str) -> None:
         self._virtual.call("PATCH", f"/api/v1/nodes/{name}", {"spec": {"taints": []}}, type=virtual_cluster.MERGE)

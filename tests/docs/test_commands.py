@@ -1,12 +1,19 @@
 """Every code block of every page is tested: its commands exist, its policy parses, its orders are orders."""
 
 import re
+from datetime import timedelta
+from fractions import Fraction
 from pathlib import Path
 
+import msgspec
 import pytest
 from typer.testing import CliRunner
+from yaml import safe_load
 
 from functions.cli.main import app
+from shared.adapters.kubernetes import buffer_wire
+from shared.adapters.kubernetes.compute_classes import autoscaling_policy
+from shared.core.cluster.autoscaling import AutoscalingPolicy
 from shared.core.policy.parsing import parse
 from shared.core.records.orders import OrderKind, decode
 from tests.builders import CLUSTER, NOW
@@ -86,12 +93,21 @@ def test_every_folder_that_terraform_is_sent_to_is_there() -> None:
     assert [word for word in words if not (ROOT / word.removeprefix("-chdir=") / "main.tf").is_file()] == []
 
 
-POLICIES = [text for page in pages() for text in blocks(page.read_text(encoding="utf-8"), "yaml")]
+SHOWN = [text for page in pages() for text in blocks(page.read_text(encoding="utf-8"), "yaml")]
+POLICIES = [text for text in SHOWN if not text.startswith("apiVersion:")]
 
 
 @pytest.mark.parametrize("text", POLICIES)
 def test_every_policy_shown_is_valid(text: str) -> None:
     assert parse(text.encode()).pools["default-pool"].enabled
+
+
+def test_the_compute_class_shown_is_a_reapers() -> None:
+    (shown,) = [safe_load(text) for text in SHOWN if text not in POLICIES]
+
+    assert shown["kind"] == "ComputeClass"
+    said = autoscaling_policy(msgspec.convert(shown, buffer_wire.ComputeClass))
+    assert said == AutoscalingPolicy(threshold=Fraction(0), delay=timedelta(minutes=1))
 
 
 def test_every_order_shown_is_an_order() -> None:
@@ -108,7 +124,8 @@ metadata: {name: default-pool}
 spec: {disruption: {consolidationPolicy: WhenUnderutilized}}
 """
 WITHOUT_A_CLOUD = {"plan", "report", "explain", "policy"}
-RUN = {line.words: line for line in of("ebb") if line.words[1] in WITHOUT_A_CLOUD and line.words[0] == "ebb"}
+ON_FILES = (line for line in of("ebb") if line.words[1] in WITHOUT_A_CLOUD and "--context" not in line.words)
+RUN = {line.words: line for line in ON_FILES if line.words[0] == "ebb"}
 
 
 @pytest.mark.parametrize("line", RUN.values(), ids=named)

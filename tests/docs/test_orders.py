@@ -13,15 +13,17 @@ from functions.cli.plan.as_json import document
 from functions.cli.plan.view import view_of, with_ladder
 from functions.cli.pricing import PricedNodes
 from functions.planner.log_lines import PassReport, summary
+from functions.planner.steer import Steered
 from shared.adapters.prices import load
+from shared.answers import Traffic
 from shared.core.placement.assignments import Move
 from shared.core.planning.plan import AtRest, Plan, Potential
 from shared.core.records.orders import Order
 from shared.core.records.result import DrainResult
-from shared.ports import Traffic
 from tests.cli.drains.test_status import rich_in_everything
 from tests.cli.explain.explained import everything_explained
 from tests.cli.plan.plans import blocked, order, ordered, plan, some_ladder
+from tests.cli.plan.test_as_json import REAPED
 from tests.pages import DOCS, rows, section
 
 PAGE = DOCS / "orders.md"
@@ -98,6 +100,7 @@ def test_every_key_of_the_plan() -> None:
 
     prices = replace(load(), discounts={"": Fraction(1, 4)})
     shown = replace(with_ladder(view_of(shown_plan(), potential), some_ladder(), ""), prices=prices, priced=PRICED)
+    shown = replace(shown, autoscaler={"a": REAPED})
 
     holds(table("## Plan", "| key | type | unit | meaning |"), document(shown))
 
@@ -116,6 +119,6 @@ def test_every_key_of_the_status() -> None:
 
 
 def test_every_key_of_the_summary() -> None:
-    said = summary(plan(ordered("n1")), PassReport("run", (), 0, 0, 1.0, Traffic()))
+    said = summary(plan(ordered("n1")), PassReport("run", (), 0, 0, 1.0, Traffic(), Steered()))
 
     assert set(table("## Summary", "| summary | type | unit | meaning |")) == said.keys()

@@ -1,18 +1,20 @@
 """Which histories there are: each kill, failure and pause of a history without faults, and mixtures drawn by seed."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import islice, product
 from random import Random
 
 from tests.faults.call_faults import KILL_AFTER, KILL_BEFORE, CallEnd, CallFault, OutsideCall
 from tests.faults.history import History, run
+from tests.faults.installation import Installation
 from tests.faults.network_faults import ClockSkew, MessageFaults
 from tests.faults.people import Act, in_full
 from tests.faults.people import drawn as drawn_acts
 from tests.faults.provider import BEGINNINGS
 from tests.faults.returning_worlds import returning_settings
 from tests.faults.rich_worlds import drawn_rich, rich_settings
+from tests.faults.surging_worlds import SURGED, ChangeTemplate, UndoRestart, surging_settings
 from tests.faults.worlds import Setting, settings, with_buffers
 from tests.faults.worlds import drawn as drawn_world
 
@@ -29,6 +31,8 @@ MIXTURES = {"mixture": False, "people": True}
 """Whether people interfere."""
 RICH = {f"rich {name}": people for name, people in MIXTURES.items()}
 """The same in worlds whose pods are bound by hard rules."""
+SURGING = {f"surging {name}": people for name, people in MIXTURES.items()}
+"""The same in worlds whose single replicas leave without a gap, and whose owners roll new versions out."""
 PROVIDER_ACTION = "provider"
 MOMENTS = (1.0, 4.0, 6.0, 8.0, 12.0, 30.0, 70.0)
 """Seconds: before the first claim, between claim, cordon and evictions, while pods end, when the node is empty."""
@@ -84,8 +88,10 @@ def history_named(name: str) -> History:
         return mixture(int(rest), people=MIXTURES[family])
     if family in RICH:
         return mixture(int(rest), people=RICH[family], rich=True)
+    if family in SURGING:
+        return mixture(int(rest), people=SURGING[family], surging=True)
     world, _, number = rest.rpartition(":")
-    worlds = (*settings(), *rich_settings(), *returning_settings(), *with_buffers())
+    worlds = (*settings(), *rich_settings(), *returning_settings(), *with_buffers(), *surging_settings())
     setting = {each.name: each for each in worlds}[world]
     return next(
         islice(
@@ -94,11 +100,13 @@ def history_named(name: str) -> History:
     )
 
 
-def mixture(seed: int, *, people: bool, rich: bool = False) -> History:
+def mixture(seed: int, *, people: bool, rich: bool = False, surging: bool = False) -> History:
     """Return a history of faults, message faults and skewed clocks, and perhaps interfering people, from a seed."""
     random = Random(seed)  # noqa: S311 - faults, not secrets
     by_hand, drawn_one = (rich_settings, drawn_rich) if rich else (settings, drawn_world)
     setting = random.choice(by_hand()) if random.random() < 0.4 else drawn_one(random.randrange(80))
+    if surging:
+        setting = random.choice(surging_settings())
     base = History(setting, random.randrange(2))
     made = calls(base)
     writes = [call for call in made if call.what.startswith(_WRITES)]
@@ -108,9 +116,18 @@ def mixture(seed: int, *, people: bool, rich: bool = False) -> History:
         faults={call.number: _fault(random) for call in chosen},
         message_faults=_message_faults(random),
         clock_skew=random.choice((ClockSkew(), ClockSkew(offset=1000.0), ClockSkew(offset=1000.0, rate=0.05))),
-        acts=drawn_acts(random, 3, 240.0) if people else (),
-        name=f"{'rich ' if rich else ''}{'people' if people else 'mixture'}:{seed}",
+        acts=_acts(random, setting if surging else None) if people else (),
+        name=f"{'rich ' if rich else 'surging ' if surging else ''}{'people' if people else 'mixture'}:{seed}",
     )
+
+
+def _acts(random: Random, surging: Setting | None) -> tuple[tuple[float, Callable[[Installation], None]], ...]:
+    acts: tuple[tuple[float, Callable[[Installation], None]], ...] = drawn_acts(random, 3, 240.0)
+    if surging is not None:
+        act = random.choice((ChangeTemplate, ChangeTemplate, UndoRestart))
+        owner = act(random.choice([each for each in SURGED if each in surging.apps]))
+        acts = (*acts, (float(random.choice((random.randrange(40), random.randrange(240)))), owner))
+    return tuple(sorted(acts, key=lambda row: row[0]))
 
 
 def _fault(random: Random) -> CallFault:

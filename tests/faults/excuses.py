@@ -16,7 +16,7 @@ class Excuse(Enum):
         "Who is killed, paused, turned away or without its message cannot look: the same end, not the same minute.",
     )
     NODE_GONE = (
-        "A moved pod waits, and the node that it left is gone.",
+        "A moved pod waits, or one that was to take its place, and the node that it left is gone.",
         "Nobody can give back what the autoscaler or a person has deleted.",
     )
     GROWN = (
@@ -46,6 +46,10 @@ class Excuse(Enum):
     UNDER_WAY = (
         "One eviction that rests on what stood when its call set out: that Ebb held the node, that there was room.",
         "The eviction API knows no fencing: a call already under way cannot be stopped (docs/decisions/promise.md).",
+    )
+    CHANGED_SINCE = (
+        "A Deployment that a drain restarted, and that drain is no more, waits for a pod of a later version.",
+        "What its owner has rolled out since is not Ebb's to take back.",
     )
 
     @property

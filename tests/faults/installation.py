@@ -21,6 +21,7 @@ from infra.local.world.pods import is_ready, is_terminating, node_of
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.adapters.prices import load
 from shared.core.cluster.node import NodePool
+from shared.core.policy import Policy
 from shared.core.records.state import ClusterState
 from shared.documents import CLUSTER_KEY
 from shared.errors import EbbError
@@ -137,6 +138,12 @@ class Installation:
         return self.cloud.api.handle(request)
 
     @property
+    def steers(self) -> bool:
+        """Whether the policy in force steers scale-in."""
+        found = self.policy.policy
+        return isinstance(found, Policy) and any(pool.steer_scale_in for pool in found.pools.values())
+
+    @property
     def passed(self) -> float:
         """Virtual seconds since the history began."""
         return self.clock.now() - self.begun
@@ -170,14 +177,15 @@ class Installation:
             raise AssertionError(f"the simulated autoscaler met a failure nobody injected: {error}") from error
 
     def is_lively(self) -> bool:
-        """Whether a pod or a node is on its way somewhere."""
+        """Whether a pod or a node is on its way somewhere, or is asked to be."""
         store = self.cloud.world.store
         if self._lively[0] != store.revision:
             nodes = store.all("nodes")
             names = {"", *(node["metadata"]["name"] for node in nodes)}
             pods = store.all("pods")
             lively = any(not is_ready(pod) or is_terminating(pod) or node_of(pod) not in names for pod in pods)
-            self._lively = store.revision, lively or not all(map(is_ready, nodes))
+            asked = any(each["spec"]["intent"] == "Eviction" for each in store.all("evictionrequests"))
+            self._lively = store.revision, lively or asked or not all(map(is_ready, nodes))
         return self._lively[1]
 
     def _dispatch(self) -> None:
@@ -209,7 +217,7 @@ class Installation:
 
     def _passed(self, name: str, summary: Mapping[str, Any]) -> None:
         self.replies[name] = "duplicate" if "duplicate" in summary else "pass"
-        idle = not summary.get("orders") and not summary.get("healed")
+        idle = not any(summary.get(name) for name in ("orders", "healed", "costs_written", "costs_taken_back"))
         if self.replies[name] == "pass":
             self._idle_passes = self._idle_passes + 1 if idle else 0
 

@@ -8,6 +8,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import cache
 from itertools import chain
@@ -16,8 +17,8 @@ from typing import Any, TypeVar
 from functions.drainer import admit, claim, finish, prove
 from functions.drainer.session import DrainSession
 from functions.planner import plan_pass as passing
-from shared.adapters.kubernetes import evictions, ownership
-from shared.core.cluster.names import OUR_ANNOTATION, OUR_TAINT
+from shared.adapters.kubernetes import deletion_costs, evictions, ownership, wire
+from shared.core.cluster.names import DELETION_COST, OUR_ANNOTATION, OUR_TAINT, STEERED
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.snapshot import Snapshot
@@ -30,8 +31,10 @@ from shared.core.healing.healing_input import HealingInput, Repair
 from shared.core.healing.repairs import find_repairs
 from shared.core.outcomes import Halt
 from shared.core.placement import Simulation
-from shared.core.placement.assignments import Move
+from shared.core.placement.assignments import Assignments, Move
 from shared.core.planning import selection as choosing
+from shared.core.planning import steering
+from shared.core.planning.plan import Plan
 from shared.core.reasons import Blocker, Unremovable
 from shared.core.records.drain_record import DrainRecord
 from shared.core.records.orders import Order
@@ -42,6 +45,8 @@ from tests.faults.catalog import each_call, mixture, provider_actions
 from tests.faults.history import History, breaches_of
 from tests.faults.installation import Installation
 from tests.faults.ports import RecordingState
+from tests.faults.steered_worlds import ACTS as STEERED_ACTS
+from tests.faults.steered_worlds import steered_settings
 from tests.faults.worlds import settings
 
 T = TypeVar("T")
@@ -164,8 +169,8 @@ def no_care_for_replacements() -> Iterator[None]:
     def fits(simulation: Simulation, name: str) -> None:
         del simulation, name
 
-    def moves(simulation: Simulation) -> dict[str, tuple[Move, ...]]:
-        del simulation
+    def moves(assignments: Assignments) -> dict[str, tuple[Move, ...]]:
+        del assignments
         return defaultdict(tuple)
 
     def none(*_: object) -> None:
@@ -173,7 +178,7 @@ def no_care_for_replacements() -> Iterator[None]:
 
     with (
         swapped(Simulation, "try_remove", fits),
-        swapped(Simulation, "moves", moves),
+        swapped(Assignments, "moves", moves),
         swapped(completion, "overdue_replacement", none),
     ):
         yield
@@ -221,6 +226,34 @@ def room_of_announced_nodes_is_free() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def costs_over_what_people_wrote() -> Iterator[None]:
+    """Whatever stands on a pod is ours."""
+
+    def careless(meta: wire.Meta, cost: int | None) -> dict[str, Any]:
+        value = None if cost is None else str(cost)
+        notes = {DELETION_COST: value, STEERED: value}
+        return {"metadata": {"uid": meta.uid, "resourceVersion": meta.resource_version, "annotations": notes}}
+
+    with (
+        swapped(deletion_costs, "cost_patch", careless),
+        swapped(steering, "has_written_cost", lambda spec: spec.workload == "nobody's"),
+    ):
+        yield
+
+
+@contextmanager
+def costs_that_are_never_taken_back() -> Iterator[None]:
+    def forgetful(plan: Plan, situation: Situation) -> steering.Steering:
+        found = steering.steering(plan, situation)
+        return replace(found, writes=tuple(write for write in found.writes if write.cost is not None))
+
+    with swapped(passing, "steering", forgetful):
+        yield
+
+
+STEERING_MUTANTS = (costs_over_what_people_wrote, costs_that_are_never_taken_back)
+"""Where scale-in is steered: caught in the worlds of `steered_worlds`."""
 MUTANTS = {
     claim_without_precondition: 66,
     eviction_without_uid: 9124,
@@ -253,6 +286,11 @@ def histories(first: int, most: int) -> Iterator[tuple[int, History]]:
         yield number, _history(number)
 
 
+def steered_histories() -> Iterator[tuple[int, History]]:
+    """Give what people do in worlds in which scale-in is steered, numbered."""
+    yield from enumerate((History(setting, acts=acts) for setting in steered_settings() for acts in STEERED_ACTS), 1)
+
+
 def _history(number: int) -> History:
     seed, kind = divmod(number, 3)
     if kind == 0:
@@ -276,8 +314,9 @@ def caught(mutant: Callable[[], Any], histories: Iterable[tuple[int, History]]) 
 def main(most: int) -> int:
     """Try every mutant; return 1 if one of them got through."""
     call = 0
-    for mutant, first in MUTANTS.items():
-        number, found = caught(mutant, histories(first, most))
+    tried = [(mutant, histories(first, most)) for mutant, first in MUTANTS.items()]
+    for mutant, rows in (*tried, *((mutant, steered_histories()) for mutant in STEERING_MUTANTS)):
+        number, found = caught(mutant, rows)
         call += not found
         said = f"caught by history {number}: {found[0]}" if found else f"NOT caught by {most} histories"
         print(f"{mutant.__name__.replace('_', ' ')}: {said}", flush=True)  # noqa: T201 - a command's output

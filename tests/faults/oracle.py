@@ -20,6 +20,8 @@ from tests.faults.installation import Installation
 from tests.faults.peoples_requests import PeoplesRequests
 from tests.faults.proofs import Proofs
 from tests.faults.replay import ReplayedCluster, moments
+from tests.faults.steering import CostWrites, left_behind
+from tests.faults.surges import Surges, left_waiting, restarted_again
 from tests.faults.waiting_times import Bound, CordonTimes, WaitingTimes
 from tests.faults.ways_out import WaysOut
 from tests.faults.worlds import INTERVAL
@@ -75,7 +77,9 @@ def _of_the_record(end: Installation, excuses: Excuses, places: WaitingTimes) ->
         WaysOut(end.objects, end.returning, disks_of(end.cloud.world.store.all)),
         end.begun,
     )
+    surges = Surges(surging=bool(end.setting.limits.single_replicas))
     bought = BoughtBack(end.acted_at, buffers=bool(end.cloud.world.store.all("capacitybuffers")))
+    costs = CostWrites()
     cluster = ReplayedCluster()
     for entry, cluster in moments(end.cloud.world.record.entries):
         for fault in chain(
@@ -86,11 +90,16 @@ def _of_the_record(end: Installation, excuses: Excuses, places: WaitingTimes) ->
             proofs.of(entry, cluster),
             requests.of(entry, cluster),
             bought.of(entry, cluster),
+            surges.of(entry, cluster),
+            costs.of(entry, cluster),
         ):
             yield f"{cluster.at - end.begun:.1f} s: {fault}"
     cluster.at = end.clock.now()
+    yield from left_waiting(end, excuses)
+    yield from restarted_again(end)
     yield from places.at(cluster)
     yield from cordons.at_the_end(end.clock.now())
+    yield from left_behind(end)
     refused = list(requests.not_granted({claim.order_id for claim in end.remembered().claims.values()}))
     if refused and not excuses.covers(Excuse.MESSAGE_LOST, bool(end.lost_orders)):
         yield from refused

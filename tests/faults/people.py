@@ -11,6 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from infra.local.world.kinds import Json
+from infra.local.world.pods import node_of
 from shared.documents import CLUSTER_KEY
 from tests.faults import provider
 from tests.faults.api_requests import ask, evict_all, patch_spec
@@ -19,6 +20,7 @@ from tests.faults.replay import TAINT
 from tests.faults.worlds import TOPIC, policy
 
 AGENT = "person"
+_COST = "controller.kubernetes.io/pod-deletion-cost"
 _RIVAL = "900m"
 """The CPU of another team's pod: about what a half-empty node leaves free."""
 
@@ -38,7 +40,7 @@ class Act:
         if not nodes:
             return
         node = nodes[self.index % len(nodes)]
-        about = {"node": node["metadata"]["name"], "uid": node["metadata"]["uid"], "order": _holder(node)}
+        about = {"node": node["metadata"]["name"], "uid": node["metadata"]["uid"], "order": holder(node)}
         about["nodes"] = len(nodes)
         ebb.cloud.world.record.add("act", {"act": self.name, **about})
         ebb.acted_at.append(ebb.clock.now())
@@ -46,7 +48,7 @@ class Act:
         ebb.cloud.world.step()  # the controllers notice at once: their lag is not what is tested here
 
 
-def _holder(node: Json) -> str:
+def holder(node: Json) -> str:
     taints = [f"{taint['key']}={taint.get('value', '')}" for taint in node["spec"].get("taints") or []]
     return next((taint.removeprefix(TAINT) for taint in taints if taint.startswith(TAINT)), "")
 
@@ -84,6 +86,25 @@ def _grow(ebb: Installation, node: Json) -> None:
         meta, replicas = deployment["metadata"], deployment["spec"]["replicas"]
         path = f"/apis/apps/v1/namespaces/{meta['namespace']}/deployments/{meta['name']}"
         ask(ebb, AGENT, "PATCH", path, {"spec": {"replicas": replicas + 1}})
+
+
+def _shrink(ebb: Installation, node: Json) -> None:
+    """A Deployment is scaled in by two, as an evening would have it."""
+    rows = ebb.cloud.world.store.all("deployments")
+    place = [each["metadata"]["name"] for each in ebb.cloud.world.store.all("nodes")].index(node["metadata"]["name"])
+    for deployment in rows[place % len(rows) :][:1]:
+        meta, replicas = deployment["metadata"], deployment["spec"]["replicas"]
+        path = f"/apis/apps/v1/namespaces/{meta['namespace']}/deployments/{meta['name']}"
+        ask(ebb, AGENT, "PATCH", path, {"spec": {"replicas": max(1, replicas - 2)}})
+
+
+def _rank(ebb: Installation, node: Json) -> None:
+    """Somebody says himself how dear the pods of a node are."""
+    for pod in ebb.cloud.world.store.all("pods"):
+        if node_of(pod) == node["metadata"]["name"]:
+            meta = pod["metadata"]
+            path = f"/api/v1/namespaces/{meta['namespace']}/pods/{meta['name']}"
+            ask(ebb, AGENT, "PATCH", path, {"metadata": {"annotations": {_COST: "7"}}})
 
 
 def _rival(ebb: Installation, node: Json) -> None:
@@ -144,6 +165,12 @@ def _lose(ebb: Installation, node: Json) -> None:
     ebb.lost_state_at = ebb.clock.now()
 
 
+BESIDE_STEERING: dict[str, Callable[[Installation, Json], None]] = {
+    "shrink": _shrink,
+    "rank": _rank,
+    "stop steering": _policy(steerScaleIn=False),
+}
+"""What people do where scale-in is steered; never drawn, so that the mixtures stay as they are."""
 ACTS: dict[str, Callable[[Installation, Json], None]] = {
     "cordon": _cordon,
     "uncordon": _uncordon,
@@ -164,10 +191,11 @@ ACTS: dict[str, Callable[[Installation, Json], None]] = {
     "fail deletions": _fail_deletions,
     "lose the state": _lose,
     **provider.PROVIDER_ACTIONS,
+    **BESIDE_STEERING,
 }
 
 
-_PEOPLE = tuple(name for name in ACTS if name not in provider.PROVIDER_ACTIONS)
+_PEOPLE = tuple(name for name in ACTS if name not in {*provider.PROVIDER_ACTIONS, *BESIDE_STEERING})
 _OFTEN = (
     *_PEOPLE,
     *provider.BEGINNINGS,

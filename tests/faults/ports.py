@@ -19,12 +19,13 @@ from infra.local.http_messages import Handler, HttpRequest
 from infra.local.world.record import Record
 from shared.adapters.kubernetes.client import PAGE, Call, Item, KubernetesClient, Pages, TrafficMeter, readable
 from shared.adapters.kubernetes.replies import ApiReply
+from shared.answers import PoolsReading
 from shared.core.policy import Policy
 from shared.core.records.orders import Order, encode
 from shared.core.records.result import DrainResult
 from shared.core.records.state import ClusterState
 from shared.documents import DocumentKey, StoredDocument
-from shared.ports import Log, PolicySource, Pools, PoolsReading, State
+from shared.ports import Log, PolicySource, Pools, State
 from tests.faults.call_faults import CallGate
 from tests.rights.used_rights import DRAINER, PLANNER, USED_RIGHTS
 

@@ -33,6 +33,17 @@ def autoscaler(target: str, cpu: str, kind: str = "Deployment", **spec: Any) -> 
     }
 
 
+def bounds(**row: Any) -> dict[str, Any]:
+    """A LimitRange about containers."""
+    rows = [{"type": "Container", **row}]
+    return {"kind": "LimitRange", "metadata": {"name": "bounds", "namespace": "default"}, "spec": {"limits": rows}}
+
+
+def quota(**hard: str) -> dict[str, Any]:
+    """A ResourceQuota; the oracle judges by it once, so it has to say the same whatever pods are lost on the way."""
+    return {"kind": "ResourceQuota", "metadata": {"name": "team", "namespace": "default"}, "spec": {"hard": hard}}
+
+
 @cache
 def returning_settings() -> tuple[Setting, ...]:
     """The worlds, those first in which nothing may move."""
@@ -58,6 +69,12 @@ def returning_settings() -> tuple[Setting, ...]:
         _world("an autoscaler that is held", plain, manifests=(autoscaler("a", "900m", **held),)),
         _world("a webhook that nobody knows", workload("a", [0], cpu=400), webhooks=larger),
         _world("another at the end", workload("a", [0], cpu=400, shutdown=9, **at_the_end)),
+        _world("a default that came later", workload("a", [0], requests={"memory": "256Mi"}),
+               manifests=(bounds(defaultRequest={"cpu": "900m"}),)),
+        _world("bounds that came later", plain, manifests=(bounds(min={"cpu": "500m"}),)),
+        _world("a quota that was lowered", plain, manifests=(quota(pods="0"),)),
+        _world("a quota that is used up", workload("a", [0], cpu=400, shutdown=9), nodes=4,
+               manifests=(quota(pods="4"),)),
         _world("others at the end, in turns",
                workload("a", [0, 0], cpu=200, shutdown=6, pdb={"maxUnavailable": 1}, **at_the_end)),
     )  # fmt: skip
@@ -65,7 +82,8 @@ def returning_settings() -> tuple[Setting, ...]:
 
 FULL: Final = frozenset({
     "shrunk in place", "a stateful pod shrunk in place", "two shrunk in place", "an autoscaler asks for more",
-    "an autoscaler of a StatefulSet", "boosted for the start, though off",
+    "an autoscaler of a StatefulSet", "boosted for the start, though off", "a default that came later",
+    *(NOT_LET_IN := frozenset({"bounds that came later", "a quota that was lowered"})),
 })  # fmt: skip
 """Those in which nothing may move: where it would come back it does not fit."""
 ON_DELETE: Final = _world("a template that replaces no pods", workload("a", [0], kind="StatefulSet", cpu=400))

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 
 import pytest
 
+from infra.local.scaling.client import AGENT
 from shared.core.placement import cluster_arrays
 from shared.core.placement.buffer_room import BufferRoom
 from tests.faults.catalog import each_call, provider_actions
@@ -14,7 +15,7 @@ from tests.faults.oracle import breaches
 from tests.faults.running import Record, assert_kept
 from tests.faults.worlds import Setting, with_buffers
 
-SHARE = 11
+SHARE = 13
 """One of so many is run where the plain worlds run all."""
 each_world = pytest.mark.parametrize("setting", with_buffers(), ids=lambda setting: setting.name)
 
@@ -26,6 +27,7 @@ def test_room_of_buffers_is_kept_and_the_rest_is_saved(setting: Setting) -> None
     assert len(end.cloud.world.store.all("nodes")) < 5
     for buffer in end.cloud.world.store.all("capacitybuffers"):
         assert buffer["status"]["readyReplicas"] == buffer["status"]["replicas"]
+    assert {each["actor"] for each in end.cloud.world.record.of("eviction")}.isdisjoint({AGENT})
 
 
 @contextmanager

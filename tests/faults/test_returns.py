@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
+from shared.core.cluster.namespace_limits import NO_LIMITS, NamespaceLimits
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.vertical_autoscaler import VerticalAutoscaler
 from shared.core.cluster.workloads import Workload
@@ -22,7 +23,7 @@ from tests.faults.running import Record, assert_kept
 from tests.faults.waiting_times import MOST_UNSCHEDULABLE
 from tests.faults.worlds import Setting
 
-SHARE = 11
+SHARE = 13
 """One of so many is run where the plain worlds run all."""
 each_world = pytest.mark.parametrize("setting", returning_settings(), ids=lambda setting: setting.name)
 
@@ -86,9 +87,12 @@ def as_they_left() -> Iterator[None]:
     """Ebb believes that what comes back is what left."""
 
     def unchanged(
-        pods: Iterable[Pod], workloads: Mapping[str, Workload], autoscalers: Iterable[VerticalAutoscaler] = ()
+        pods: Iterable[Pod],
+        workloads: Mapping[str, Workload],
+        autoscalers: Iterable[VerticalAutoscaler] = (),
+        limits: NamespaceLimits = NO_LIMITS,
     ) -> tuple[Pod, ...]:
-        del workloads, autoscalers
+        del workloads, autoscalers, limits
         return tuple(pods)
 
     with swapped(snapshots, "as_they_return", unchanged):

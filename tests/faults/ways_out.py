@@ -13,15 +13,17 @@ from infra.local.scheduling.disks import Disks
 from infra.local.scheduling.filters import refusal
 from infra.local.scheduling.node_infos import NodeInfos, node_infos_of
 from infra.local.scheduling.requests import pod_requests
+from infra.local.workloads.namespace_limits import LimitRanger, QuotaController
 from infra.local.workloads.owned_objects import controller_of_pod
 from infra.local.workloads.webhooks import VerticalAutoscalerWebhook
 from infra.local.world.kinds import PLURAL_OF_KIND, Json
-from infra.local.world.store import ObjectChange, Store, copied
+from infra.local.world.store import NotAdmittedError, ObjectChange, Store, copied
 from tests.faults.replay import Entry, ReplayedCluster
 
 _MOST_STATES: Final = 3000
 """Where there are more the question is left open, for Ebb's benefit."""
 _WAITS: Final = ""
+_NOWHERE: Final = {"let-in": "by-nobody"}
 Places = tuple[tuple[str, str], ...]
 """The pods that leave and where each is: where it was, nowhere, or on another node."""
 
@@ -29,8 +31,8 @@ Places = tuple[tuple[str, str], ...]
 def returning_of(store: Store) -> dict[str, Json]:
     """Return the pods by UID as they would come back, by all that the API tells.
 
-    Their own requests, their template's or their VerticalPodAutoscaler's, whichever is most; what a webhook of their
-    owner's writes nobody knows.
+    Their own requests, their template's with their namespace's defaults or their VerticalPodAutoscaler's, whichever is
+    most; what a webhook of their owner's writes nobody knows. What its namespace lets in no more fits nowhere.
     """
     found = {pod["metadata"]["uid"]: _returning(store, pod) for pod in store.all("pods")}
 
@@ -49,10 +51,22 @@ def _returning(store: Store, pod: Json) -> Json:
     spec: Json = copied(pod["spec"])
     if controller is not None and "template" in controller["spec"]:
         made: Json = {**copied(pod), "spec": copied(controller["spec"]["template"]["spec"])}
+        LimitRanger(store).write_defaults("pods", made)
         VerticalAutoscalerWebhook(store)("pods", made)
         for own, its in zip(spec["containers"], made["spec"]["containers"], strict=True):
             own["resources"] = {"requests": _most(_asked(own), _asked(its))}
+        if not _is_let_in(store, pod, made):
+            spec["nodeSelector"] = _NOWHERE
     return {**pod, "spec": spec}
+
+
+def _is_let_in(store: Store, pod: Json, made: Json) -> bool:
+    try:
+        LimitRanger(store).check("pods", made)
+        QuotaController(store).check("pods", made, instead_of=pod)
+    except NotAdmittedError:
+        return False
+    return True
 
 
 def _asked(container: Json) -> Json:

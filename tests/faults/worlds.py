@@ -8,6 +8,7 @@ from functools import cache
 from random import Random
 from typing import Any
 
+from infra.local.scaling.compute_classes import CLASS_LABEL
 from infra.local.scenario.reading import Scenario
 from shared.core.policy import Policy
 from shared.core.policy.parsing import parse
@@ -16,6 +17,12 @@ TOPIC = "projects/local/topics/orders"
 INTERVAL = 90.0
 STEP_SECONDS = 20.0
 ACK_DEADLINE = 45.0
+REAPER = {
+    "kind": "ComputeClass",
+    "metadata": {"name": "reaper"},
+    "spec": {"autoscalingPolicy": {"consolidationThreshold": 0}},
+}
+"""Its nodes go only once nothing is asked of them; how soon, the scenario says."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +41,12 @@ class Limits:
     """What a drain's deadline gives for disks, in a world that has any."""
     interval: float = INTERVAL
     """Seconds between two ticks of the planner."""
+    single_replicas: str = ""
+    """The policy's `singleReplicas`; empty where it says nothing of it."""
+    steers: bool = False
+    """Whether the policy steers scale-in."""
+    responders: str = ""
+    """The pool's `evictionResponders`; empty: the policy does not say."""
 
     @property
     def longest_cordon(self) -> float:
@@ -41,10 +54,14 @@ class Limits:
         return self.timeout + self.max_grace + self.disk_moves + self.watchdog + 2 * self.interval
 
     def text(self, **changes: bool) -> str:
-        """The policy document; `paused=` and `dryRun=` may be switched."""
+        """The policy document; `paused=`, `dryRun=` and `steerScaleIn=` may be switched."""
+        steers = changes.pop("steerScaleIn", self.steers)
         switches = {"dryRun": False, "paused": False, **changes}
         head = "".join(f"{name}: {str(value).lower()}\n" for name, value in switches.items())
-        return head + _POLICY.format(**vars(self))
+        single = f"    singleReplicas: {self.single_replicas}\n" if self.single_replicas else ""
+        steered = "    steerScaleIn: true\n" if steers else ""
+        answered = f"    evictionResponders: {self.responders}\n" if self.responders else ""
+        return head + _POLICY.format(**vars(self)) + single + steered + answered
 
 
 _POLICY = """\
@@ -80,6 +97,11 @@ class Setting:
     name: str
     scenario: Scenario
     limits: Limits
+
+    @property
+    def apps(self) -> frozenset[str]:
+        """The names of its workloads."""
+        return frozenset(each.name for each in self.scenario.workloads)
 
 
 def workload(name: str, nodes: list[int], kind: str = "Deployment", cpu: int = 500, **more: Any) -> dict[str, Any]:
@@ -131,6 +153,7 @@ def setting(
         "count": nodes,
         "zones": [f"europe-west4-{zone}" for zone in "abc"[:zones]],
         "machineType": "e2-standard-2",
+        "labels": _class_labels(manifests),
         "autoscaling": {"minNodeCount": limits.pool_minimum, "maxNodeCount": nodes + 1},
     }
     times = {"scanInterval": 30, "unneededTime": 25, "deletion": 15, "delayAfterDelete": 5, "delayAfterFailure": 30}
@@ -144,6 +167,12 @@ def setting(
         "autoscaler": {**times, **autoscaler},
     }
     return Setting(name, Scenario.model_validate(body), limits)
+
+
+def _class_labels(manifests: tuple[dict[str, Any], ...]) -> dict[str, str]:
+    """Every node is of the ComputeClass that is there."""
+    names = [each["metadata"]["name"] for each in manifests if each["kind"] == "ComputeClass"]
+    return {CLASS_LABEL: names[0]} if names else {}
 
 
 def _full(nodes: tuple[int, ...], cpu: int, **more: Any) -> list[dict[str, Any]]:
@@ -204,16 +233,16 @@ def spare_room(name: str, chunks: int, cpu: int) -> tuple[dict[str, Any], ...]:
 def with_buffers() -> tuple[Setting, ...]:
     """Worlds in which part of the room is held by capacity buffers, and an autoscaler that deletes empty nodes alone.
 
-    Each could go further without its buffer, and the autoscaler would then buy a node back.
+    Each could go further without its buffer, and the autoscaler would then buy a node back. Of one the ComputeClass
+    says so, of the others the autoscaler's own flag.
     """
     web = workload("web", [0, 1, 2, 3, 4], pdb={"maxUnavailable": 1})
     few = Limits(minimum_nodes=1, pool_minimum=0)
     reaper: dict[str, Any] = {"threshold": 0.0}
-    compute_class = {"kind": "ComputeClass", "metadata": {"name": "plain"}, "spec": {}}
     return (
         setting("a buffer of two chunks", [web], limits=few, manifests=spare_room("spare", 2, 1200), **reaper),
         setting("a buffer of one chunk", [web, workload("api", [1], cpu=300)], limits=few,
-                manifests=(*spare_room("spare", 1, 1400), compute_class), **reaper),
+                manifests=(*spare_room("spare", 1, 1400), REAPER)),
         setting("a buffer of crumbs", [web, workload("api", [3, 4])], limits=few,
                 manifests=spare_room("spare", 12, 200), **reaper),
     )  # fmt: skip

@@ -9,6 +9,9 @@ import msgspec
 import pytest
 
 from functions.drainer.receive import PushReply
+from shared.answers import PoolsReading
+from shared.core.cluster.buffers import Buffers
+from shared.core.cluster.namespace_limits import NamespaceLimits
 from shared.core.cluster.resources import Resources
 from shared.core.cluster.storage import Storage
 from shared.core.cluster.vertical_autoscaler import VerticalAutoscalers
@@ -18,7 +21,6 @@ from shared.core.records.orders import Order, OrderKind
 from shared.core.records.state import PoolMarks
 from shared.documents import DocumentKey, drain_key, pool_key
 from shared.errors import EbbError, Retryable, Terminal
-from shared.ports import PoolsReading
 from tests.builders import NOW, node, order, our_taint, pod
 from tests.functions.drainer.one_drain import released
 from tests.functions.fake_ebb import FakeEbb
@@ -139,6 +141,62 @@ def test_autoscalers_that_may_not_be_read_are_said_and_end_no_pass() -> None:
         "Moved pods may come back larger than is known: Ebb may not list verticalpodautoscalers. "
         "Apply infra/rbac.yaml again."
     )
+    assert [each.node for each in ebb.bus.published] == ["n1"]
+
+
+def test_limits_that_may_not_be_read_are_said_and_end_no_pass() -> None:
+    ebb = fake_ebb()
+    ebb.cluster.limits_held = NamespaceLimits(unread=("limitranges", "resourcequotas"))
+
+    ebb.tick()
+
+    (line,) = [line for line in ebb.log.lines if line.get("reason") == "advice_missing"]
+    assert line["message"] == (
+        "A moved pod may come back larger, later or not at all: Ebb may not list limitranges, resourcequotas. "
+        "Apply infra/rbac.yaml again."
+    )
+    assert [each.node for each in ebb.bus.published] == ["n1"]
+
+
+@pytest.mark.parametrize(
+    ("more", "lists"),
+    [
+        pytest.param("", ("capacitybuffers", "podtemplates"), id="buffers"),
+        pytest.param("; nor does it know how long the autoscaler waits with nodes of ComputeClasses",
+                     ("computeclasses",), id="classes"),
+    ],
+)  # fmt: skip
+def test_buffers_and_classes_that_may_not_be_read_are_said_and_end_no_pass(more: str, lists: tuple[str, ...]) -> None:
+    ebb = fake_ebb()
+    ebb.cluster.buffers_held = Buffers(unread=lists)
+
+    ebb.tick()
+
+    (line,) = [line for line in ebb.log.lines if line.get("reason") == "advice_missing"]
+    assert line["message"] == (
+        f"The room of capacity buffers is not kept: Ebb may not list {', '.join(lists)}{more}. "
+        "Apply infra/rbac.yaml again."
+    )
+    assert [each.node for each in ebb.bus.published] == ["n1"]
+
+
+def test_objects_of_others_that_cannot_be_read_are_said_and_end_no_pass() -> None:
+    ebb = fake_ebb()
+    ebb.cluster.buffers_held = Buffers(faults=("capacitybuffers shop/a: odd", *(f"b{each}: odd" for each in range(3))))
+    ebb.cluster.autoscalers_held = VerticalAutoscalers(faults=("verticalpodautoscalers shop/web: odd",))
+
+    ebb.tick()
+
+    assert told(ebb, "advice_missing") == [
+        (
+            "Moved pods may come back larger than is known, for these cannot be read: "
+            "verticalpodautoscalers shop/web: odd."
+        ),
+        (
+            "The room that these ask for is not kept, for they cannot be read: "
+            "capacitybuffers shop/a: odd; b0: odd; b1: odd; and 1 more."
+        ),
+    ]
     assert [each.node for each in ebb.bus.published] == ["n1"]
 
 

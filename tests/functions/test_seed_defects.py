@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from functions.drainer.receive import PushReply
+from shared.answers import Eviction
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.workloads import Workload
@@ -16,7 +17,6 @@ from shared.core.policy import KubeSystemPods
 from shared.core.records.drain_record import DrainPhase
 from shared.core.records.evictions import EvictionAnswer
 from shared.errors import Retryable
-from shared.ports import Eviction
 from tests.builders import node, order, pdb, pod, pod_class, policy
 from tests.functions.fake_ebb import FakeEbb
 from tests.functions.seed_ebb import WEB, dies_after, evicted, fake_ebb, phase

@@ -22,6 +22,7 @@ from functions.planner import log_lines as lines
 from shared.adapters.envelope import unwrap
 from shared.adapters.kubernetes.dump import read_dump
 from shared.adapters.prices import load
+from shared.answers import PoolsReading
 from shared.core.planning.make_plan import make_plan
 from shared.core.planning.metrics import node_metrics
 from shared.core.planning.potential import potential
@@ -34,7 +35,6 @@ from shared.core.records.state import ClusterState
 from shared.core.rules.budgets import Calendar, freeze_in_force, limit_now, window_open
 from shared.core.rules.situation import Situation
 from shared.errors import BadInput
-from shared.ports import PoolsReading
 from shared.store.snapshots import snapshot_of
 from tests.builders import CLUSTER, NOW, policy
 

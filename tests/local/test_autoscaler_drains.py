@@ -66,6 +66,69 @@ def test_the_gate_of_each_profile(expected: list[str], profile: Any, cpu: str) -
     assert candidates(scaled) == expected
 
 
+def of_class(name: str, **said: Any) -> AutoscaledCluster:
+    """Node `a` with the label of a class, and `b` beside it; the class `web` says so."""
+    first = pooled("a")
+    first["metadata"]["labels"]["cloud.google.com/compute-class"] = name
+    scaled = AutoscaledCluster([first, pooled("b", cpu="8")])
+    scaled.add("computeclasses", {"metadata": {"name": "web"}, "spec": {"autoscalingPolicy": said}})
+    return scaled
+
+
+@pytest.mark.parametrize(
+    ("expected", "cpu", "name", "said"),
+    [
+        pytest.param(
+            [], "1m", "web", {"consolidationThreshold": 0}, id="a reaper leaves a node of which a bit is asked"
+        ),
+        pytest.param(["a"], "0", "web", {"consolidationThreshold": 0}, id="one whose pods ask for nothing goes"),
+        pytest.param(["a"], "2", "other", {"consolidationThreshold": 0}, id="a class that is not there says nothing"),
+        pytest.param(["a"], "2", "web", {}, id="one that says nothing: the profile's 50 %"),
+        pytest.param([], "2", "web", {"consolidationThreshold": 25}, id="a percentage below the profile's"),
+        pytest.param(["a"], "3", "web", {"consolidationThreshold": 75}, id="and one above it"),
+    ],
+)
+def test_the_threshold_of_a_compute_class_holds_for_its_nodes(
+    expected: list[str], cpu: str, name: str, said: dict[str, int]
+) -> None:
+    scaled = of_class(name, **said)
+    spread(scaled, "web", ["a"], cpu=cpu, memory="0")
+    scaled.add("pods", pod("stays", on="b", phase="Running", cpu="1"))
+    scaled.live(2)
+    assert candidates(scaled) == expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "said"),
+    [
+        pytest.param([], {"gpuConsolidationThreshold": 0}, id="that of GPUs"),
+        pytest.param(["a"], {"consolidationThreshold": 0}, id="not that of CPU and memory"),
+    ],
+)
+def test_a_node_with_gpus_has_a_threshold_of_its_own(expected: list[str], said: dict[str, int]) -> None:
+    scaled = of_class("web", **said)
+    item = scaled.store.get("nodes", "", "a")
+    item["metadata"]["labels"]["cloud.google.com/gke-accelerator"] = "nvidia-l4"
+    item["status"]["allocatable"]["nvidia.com/gpu"] = "4"
+    container = {"name": "main", "resources": {"requests": {"nvidia.com/gpu": "1"}}}
+    scaled.add("pods", pod("train", on="a", phase="Running", containers=[container],
+                           annotations={"cluster-autoscaler.kubernetes.io/safe-to-evict": "true"}))  # fmt: skip
+    other = scaled.store.get("nodes", "", "b")
+    other["status"]["allocatable"]["nvidia.com/gpu"] = "4"
+    scaled.add("pods", pod("stays", on="b", phase="Running", cpu="1"))
+    scaled.live(2)
+    assert candidates(scaled) == expected
+
+
+def test_the_delay_of_a_compute_class_holds_for_its_nodes() -> None:
+    scaled = of_class("web", consolidationDelayMinutes=1)
+    scaled.add("pods", pod("stays", on="b", phase="Running"))
+    scaled.live(60)
+    assert scaled.names() == ["a", "b"]
+    scaled.live(10)
+    assert scaled.names() == ["b"]
+
+
 def test_a_node_with_gpus_is_measured_by_them_alone() -> None:
     busy, idle = pooled("busy"), pooled("idle")
     for item in (busy, idle):

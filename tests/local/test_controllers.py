@@ -192,6 +192,31 @@ def test_equal_seeds_make_equal_worlds() -> None:
     assert story() == story()
 
 
+@pytest.mark.parametrize(
+    ("first", "costs"),
+    [
+        pytest.param(2, {2: "-5"}, id="a cost below nothing"),
+        pytest.param(2, {0: "1", 1: "2147483647", 3: "7"}, id="the one without a cost"),
+        pytest.param(1, {1: "-2147483648", 2: "-5"}, id="the lowest"),
+        pytest.param(1, {0: "-2147483649", 1: "-1"}, id="33 bits are no cost"),
+        pytest.param(1, {0: "-", 1: "-1", 2: "x"}, id="nor is what is no number"),
+    ],
+)
+def test_a_replica_set_gives_up_first_what_costs_least(first: int, costs: dict[int, str]) -> None:
+    virtual = VirtualCluster([node(name) for name in "abcd"])
+    virtual.add("deployments", workload(replicas=4))
+    virtual.run(8)
+    names = [item["metadata"]["name"] for item in virtual.pods()]
+    for place, cost in costs.items():
+        patch = {"metadata": {"annotations": {"controller.kubernetes.io/pod-deletion-cost": cost}}}
+        virtual.call("PATCH", f"/api/v1/namespaces/default/pods/{names[place]}", patch, type=MERGE)
+
+    virtual.call("PATCH", PATH, {"spec": {"replicas": 3}}, type=MERGE)
+    virtual.run(60)
+
+    assert {*names} - {item["metadata"]["name"] for item in virtual.pods()} == {names[first]}
+
+
 def test_a_replica_set_gives_up_first_what_stands_beside_its_like_and_then_the_youngest() -> None:
     virtual = VirtualCluster([node("a", cpu="2"), node("b", cpu="1")])
     virtual.add("deployments", workload(replicas=1, cpu="900m"))

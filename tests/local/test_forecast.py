@@ -8,14 +8,19 @@ at the pace of its defaults (a node of each pool and pass, ten minutes between).
 from dataclasses import dataclass, replace
 from typing import Final
 
+import msgspec
 import pytest
 
+from shared.adapters.kubernetes import buffer_wire
+from shared.adapters.kubernetes.compute_classes import classes_of
 from shared.adapters.prices import load
+from shared.core.cluster.names import COMPUTE_CLASS_LABEL
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.forecast.ladder import Ladder, ladder
 from shared.core.policy.parsing import parse
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
+from tests.bench.beside.reaper import REAPER, reaped
 from tests.bench.beside.runs import INTERVAL, POLICY, Rest, autoscaler_alone, with_ebb
 from tests.bench.clusters.api import snapshot
 from tests.bench.clusters.generated import BenchCluster, generated
@@ -32,6 +37,8 @@ nodePools:
 OPEN, CALM = (POLICY, INTERVAL), (DEFAULT_PACE, 300.0)
 FILLS: Final = (0.4, 0.5, 0.6, 0.7)
 SHARE: Final = 0.03
+REAPED: Final = (4, 5)
+"""Seeds: one of each profile and pace."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +50,8 @@ class Case:
     profile: str
     rules: str
     interval: float
+    reaps: bool = False
+    """Whether the autoscaler only deletes empty nodes, by their ComputeClass."""
 
     @property
     def cluster(self) -> BenchCluster:
@@ -52,16 +61,30 @@ class Case:
 
 
 CASES: Final = [
-    Case(seed, mix, ("BALANCED", "OPTIMIZE_UTILIZATION")[seed % 3 == 2], *(CALM if seed % 2 else OPEN))
+    Case(
+        seed,
+        mix,
+        ("BALANCED", "OPTIMIZE_UTILIZATION")[seed % 3 == 2],
+        *(CALM if seed % 2 else OPEN),
+        reaps=seed in REAPED,
+    )
     for seed in range(10)
     for mix in (Mix.PLAIN, Mix.RICH)
 ]
 
 
-def forecast(case: Case, picture: Snapshot) -> Ladder:
+def forecast(case: Case, given: Snapshot) -> Ladder:
+    picture = of_reaper(given) if case.reaps else given
     pools = "".join(f'  "{pool}": {{enabled: true}}\n' for pool in picture.nodes_by_pool)
     policy = parse(f"{case.rules}{pools}".encode())
     return ladder(Situation(replace(picture, profile=case.profile), ClusterState(), policy), {}, load())
+
+
+def of_reaper(picture: Snapshot) -> Snapshot:
+    """Return the picture as it is read of `reaped` clusters."""
+    labelled = (replace(each, labels={**each.labels, COMPUTE_CLASS_LABEL: "reaper"}) for each in picture.nodes)
+    classes = classes_of((msgspec.convert(REAPER, buffer_wire.ComputeClass),))
+    return replace(picture, nodes=tuple(labelled), compute_classes=classes)
 
 
 def is_near(nodes: int, truth: Rest) -> bool:
@@ -71,7 +94,8 @@ def is_near(nodes: int, truth: Rest) -> bool:
 @pytest.mark.parametrize("case", [pytest.param(each, id=f"{each.mix.value} {each.seed}") for each in CASES])
 def test_the_rungs_are_what_the_cluster_comes_to(case: Case) -> None:
     cluster = case.cluster
-    told, scenario = forecast(case, snapshot(cluster)), scenario_of(cluster, profile=case.profile)
+    told, plain = forecast(case, snapshot(cluster)), scenario_of(cluster, profile=case.profile)
+    scenario = reaped(plain) if case.reaps else plain
 
     alone, beside = autoscaler_alone(scenario), with_ebb(scenario, case.rules, case.interval)
     assert alone.is_rest

@@ -20,6 +20,7 @@ from shared.core.simulated_days.measures import PlayedTotals
 from shared.core.simulated_days.patterns import Curve, by_curve, swinging
 from shared.core.simulated_days.run import Days, simulate
 from shared.core.simulated_days.settings import Delays
+from tests.bench.beside.reaper import reaped
 from tests.bench.clusters.generated import generated
 from tests.bench.clusters.scenario import scenario_of
 from tests.bench.clusters.workloads import Mix
@@ -47,12 +48,15 @@ class Case:
     night: int
     profile: str = "BALANCED"
     mix: Mix = Mix.PLAIN
+    reaps: bool = False
+    """Whether the autoscaler only deletes empty nodes, by their ComputeClass."""
 
     def played(self, rules: str) -> tuple[TrueDay, PlayedTotals]:
         """Return the day on the simulated GKE, and the simulated one."""
         machines = ("e2-standard-4", "e2-standard-8")
         cluster = generated(10, self.mix, fill=0.7, pods_a_node=6, seed=self.seed, machines=machines)
-        gke = DayOnGke(scenario_of(cluster, profile=self.profile), rules, INTERVAL)
+        scenario = scenario_of(cluster, profile=self.profile)
+        gke = DayOnGke(reaped(scenario) if self.reaps else scenario, rules, INTERVAL)
         picture = replace(gke.picture(), profile=self.profile)
         demand = by_curve(swinging(picture, self.night), Curve(), picture.taken_at, DAY)
         policy = _policy(rules, picture) if rules else None
@@ -75,7 +79,7 @@ CASES: Final = [
         Case(6, 40, mix=Mix.RICH),
         Case(8, 60, mix=Mix.RICH),
         Case(9, 60),
-        Case(12, 50),
+        Case(12, 50, reaps=True),
     )
 ]
 LUCK: Final = [

@@ -12,14 +12,16 @@ import flask
 
 from functions.drainer.receive import PushReply
 from functions.planner.main import answer
+from shared.answers import Eviction
+from shared.core.policy import DrainSettings, EvictionResponders
 from shared.core.records.drain_record import DrainPhase
 from shared.core.records.evictions import EvictionAnswer
 from shared.core.records.orders import OrderKind
 from shared.core.records.state import Backoff, ClusterState
-from shared.errors import Terminal
-from shared.ports import Eviction
+from shared.errors import EbbError, Forbidden, Terminal
 from shared.settings import Settings
-from tests.builders import NOW, node, order, our_taint, pdb, pod, policy
+from tests.builders import NOW, node, order, our_taint, pdb, pod, pod_class, policy
+from tests.functions.drainer import rollouts
 from tests.functions.fake_ebb import FakeEbb
 from tests.monitoring.entries import Entry, read, written
 
@@ -108,12 +110,48 @@ def release() -> FakeEbb:
     return ebb
 
 
+def steered() -> FakeEbb:
+    """Pods on the node that goes next get a deletion cost."""
+    web = pod_class(owner="ReplicaSet/web")
+    rules = policy(steer_scale_in=True, consolidate_after=timedelta(hours=1))
+    pods = [pod(f"w{index}", on=f"n{index}", kind=web) for index in (1, 2)]
+    ebb = FakeEbb(node("n1"), node("n2"), *pods, policy=rules)
+    tick(ebb)
+    return ebb
+
+
+def surged() -> FakeEbb:
+    """A single replica leaves by a restart of its Deployment."""
+    ebb, _ = rollouts.fake_ebb()
+    ebb.drain(order())
+    return ebb
+
+
+def requested(*failures: EbbError) -> FakeEbb:
+    """The eviction of a pod is requested, and Ebb is paused before anybody has answered."""
+    asking = pod_class(owner="ReplicaSet/web", eviction_responders=("storage.example.com/mover",))
+    patient = {"drain": DrainSettings(timeout=timedelta(minutes=20))}
+    rules = policy(eviction_responders=EvictionResponders.REQUEST, cluster_wide=patient)
+    ebb = FakeEbb(node("n1"), node("n2"), node("n3"), pod("p", on="n1", kind=asking), policy=rules)
+    ebb.cluster.serves_requests = True
+    ebb.cluster.failures["withdraw"] = list(failures)
+    ebb.later(60, lambda: setattr(ebb.policy, "policy", policy(cluster_wide={"paused": True})))
+    ebb.drain(order())
+    while ebb.bus.published:
+        ebb.deliver(ebb.bus.published.pop())
+    return ebb
+
+
 HISTORIES: dict[str, Callable[[], FakeEbb]] = {
     "removal": removal,
     "given back": given_back,
     "trouble": trouble,
     "release": release,
     "a misspelt pool": misspelt,
+    "scale-in steered": steered,
+    "surged": surged,
+    "requested": requested,
+    "requested, and the right has gone": lambda: requested(Forbidden("the right", "is gone")),
 }
 
 

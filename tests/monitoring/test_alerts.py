@@ -9,7 +9,7 @@ import pytest
 from infra.monitoring.alerts import ALERTS, FAILURES
 from infra.monitoring.conditions import MOST_ABSENCE, absence_seconds
 from infra.monitoring.runbook import runbook
-from shared.core.healing.breakers import MOST_FAILURES
+from shared.core.healing.breakers import FAILED_DRAINS, MOST_FAILURES
 from shared.core.outcomes import Halt
 from tests.monitoring.alarm import Points, seconds, speaks
 from tests.monitoring.entries import Entry
@@ -135,6 +135,7 @@ def test_conditions_keep_the_rules_of_the_api(key: str) -> None:
 
 
 def test_what_counts_as_a_failed_drain_is_what_opens_a_breaker() -> None:
+    assert set(FAILURES) == FAILED_DRAINS | {"surge_pending", "surge_failed", "surge_refused"}
     assert set(FAILURES) <= {halt.value for halt in Halt}
     assert MOST_FAILURES == 3  # three within an hour open one; the alert speaks of as many within six
 

@@ -25,7 +25,7 @@ def left_waiting(snapshot: Snapshot, *, robust: bool, order: Random) -> list[str
     simulation = Simulation.of(snapshot, robust=robust)
     for each in _shuffled(snapshot.nodes, order):
         simulation.try_remove(each.name)
-    places = {move.pod: move.node for moves in simulation.moves().values() for move in moves}
+    places = {move.pod: move.node for moves in simulation.assignments.moves().values() for move in moves}
     now = snapshot
     for one in _shuffled((pod for pod in snapshot.pods if pod.key in places), order):
         now = _placed(_at(now, one, ""), places, simulation.taken)

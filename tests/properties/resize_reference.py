@@ -43,14 +43,10 @@ def by_1_37(pod: Object) -> dict[str, int]:
         status = _status(pod, each["name"]) or {}
         return _actuated(status) or allocated(each, init=init)
 
-    def desired(each: Object, *, init: bool) -> Amounts:
-        del init
-        return _wish(each)
-
     status = pod["status"]
     whole = bool(_allocated(status) and _actuated(status))
     sums = [_allocated(status), _actuated(status)] if whole else [_aggregate(pod, allocated), _aggregate(pod, actuated)]
-    needed = _most(*_wishes(pod, _aggregate(pod, desired)), *sums)
+    needed = _most(*_wishes(pod, wished(pod)), *sums)
     wish = _wish(pod["spec"])
     if _speaks_for_itself(wish):
         own = wish
@@ -58,6 +54,16 @@ def by_1_37(pod: Object) -> dict[str, int]:
             own = _most(*_wishes(pod, wish), _actuated(status), _allocated(status))
         needed |= {name: amount for name, amount in own.items() if name in OF_THE_POD}
     return _plus(needed, pod["spec"].get("overhead", {}))
+
+
+def wished(pod: Object) -> dict[str, int]:
+    """What the containers ask for together: the API server refuses a pod that asks for less of it as a whole."""
+
+    def wish(each: Object, *, init: bool) -> Amounts:
+        del init
+        return _wish(each)
+
+    return _aggregate(pod, wish)
 
 
 def _aggregate(pod: Object, amounts_of: Callable[..., Amounts]) -> dict[str, int]:

@@ -48,7 +48,7 @@ def test_each_pod_finds_its_place_whoever_has_moved_before(snapshot: Snapshot, r
     """Judged with the drained nodes standing there, and with all gone that are drained."""
     simulation = Simulation.of(snapshot, robust=robust)
     taken = [each.name for each in snapshot.nodes if simulation.try_remove(each.name) is None]
-    moves = [move for moves in simulation.moves().values() for move in moves]
+    moves = [move for moves in simulation.assignments.moves().values() for move in moves]
     order.shuffle(moves)
     now = snapshot
     for move in moves:

@@ -28,7 +28,10 @@ def _candidates(snapshot: Snapshot) -> list[str]:
 
 
 def _moves(simulation: Simulation) -> dict[str, str]:
-    rows = [*simulation.reservations(), *(move for moves in simulation.moves().values() for move in moves)]
+    rows = [
+        *simulation.assignments.reservations(),
+        *(move for moves in simulation.assignments.moves().values() for move in moves),
+    ]
     return {move.pod: move.node for move in rows}
 
 
@@ -57,7 +60,7 @@ def test_room_that_a_buffer_has_is_there_after_every_plan(
     picture = replace(snapshot, buffers=Buffers((buffer,)))
     departing = _departing(picture)
     simulation = Simulation.of(picture, departing, robust=robust)
-    pending = {move.pod: move.node for move in simulation.reservations()}
+    pending = {move.pod: move.node for move in simulation.assignments.reservations()}
     before = {key: place for key, place in pending.items() if key in {pod.key for pod in simulation.arrays.pending}}
     had = room_for_chunks(picture, buffer, before, departing)
     taken = _play(simulation, _candidates(picture))
@@ -83,8 +86,8 @@ def test_a_refusal_leaves_nothing_behind(snapshot: Snapshot, order: list[int]) -
     tried, plain = (Simulation.of(snapshot, _departing(snapshot)) for _ in range(2))
     taken = _play(tried, names)
     assert _play(plain, taken) == taken
-    assert plain.moves() == tried.moves()
-    assert plain.reservations() == tried.reservations()
+    assert plain.assignments.moves() == tried.assignments.moves()
+    assert plain.assignments.reservations() == tried.assignments.reservations()
 
 
 @settings(max_examples=100)
@@ -96,7 +99,7 @@ def test_candidates_in_any_order_give_the_same_plan(snapshot: Snapshot, order: l
         search(Simulation.of(snapshot, _departing(snapshot), robust=False), each, steps=300) for each in (rows, mixed)
     )
     assert (found.nodes, found.saving, found.steps) == (again.nodes, again.saving, again.steps)
-    assert found.simulation.moves() == again.simulation.moves()
+    assert found.simulation.assignments.moves() == again.simulation.assignments.moves()
 
 
 @settings(max_examples=100)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from shared.core.cluster.resources import Resources
 from tests.adapters.objects import api_pod, read
-from tests.properties.resize_reference import by_1_36, by_1_37
+from tests.properties.resize_reference import OF_THE_POD, by_1_36, by_1_37, wished
 
 amounts = st.dictionaries(st.sampled_from(["cpu", "memory", "example.com/disk"]), st.integers(1, 9), max_size=3)
 
@@ -20,6 +20,15 @@ def written(given: dict[str, int]) -> dict[str, str]:
 quantities = amounts.map(written)
 resources = st.fixed_dictionaries({}, optional={"requests": quantities})
 reports = st.fixed_dictionaries({}, optional={"allocatedResources": quantities, "resources": resources})
+
+
+@st.composite
+def whole_pod_requests(draw: st.DrawFn, containers: list[dict[str, Any]], initial: list[dict[str, Any]]) -> Any:
+    """What the API server admits of a pod as a whole: CPU and memory, and no less than its containers ask for."""
+    least = wished({"spec": {"containers": containers, "initContainers": initial}})
+    more = draw(st.dictionaries(st.sampled_from(OF_THE_POD), st.integers(0, 9)))
+    given = {name: least.get(name, 0) + amount for name, amount in more.items()}
+    return {"requests": written({name: amount for name, amount in given.items() if amount})}
 
 
 @st.composite
@@ -36,7 +45,7 @@ def resized_pods(draw: st.DrawFn) -> dict[str, Any]:
         "conditions": [{"type": "PodResizePending", "status": "True", "reason": reason}] if reason else [],
         **draw(reports),
     }
-    whole: dict[str, Any] = draw(st.one_of(st.just({}), st.fixed_dictionaries({"resources": resources})))
+    whole = {"resources": draw(whole_pod_requests(containers, initial))} if draw(st.booleans()) else {}
     return api_pod(containers=containers, initContainers=initial, status=status, overhead=draw(quantities), **whole)
 
 

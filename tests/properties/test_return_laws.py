@@ -47,8 +47,8 @@ def test_the_proof_has_room_for_what_comes_back(snapshot: Snapshot) -> None:
     for each in snapshot.nodes:
         if each.name not in leaving:
             simulation.try_remove(each.name)
-    moves = {move.pod: move.node for moves in simulation.moves().values() for move in moves}
-    moves |= {move.pod: move.node for move in simulation.reservations()}
+    moves = {move.pod: move.node for moves in simulation.assignments.moves().values() for move in moves}
+    moves |= {move.pod: move.node for move in simulation.assignments.reservations()}
     waiting = {each.key for each in simulation.unplaced} - moves.keys()
     judged = replace(snapshot, pods=tuple(each for each in snapshot.pods if each.key not in waiting))
 

@@ -68,7 +68,8 @@ def test_nodes_given_back_in_any_order_leave_nothing_behind(snapshot: Snapshot, 
 def test_what_the_search_finds_holds(snapshot: Snapshot, steps: int) -> None:
     found = _found(snapshot, _candidates(snapshot), steps)
     departing = {each.name for each in snapshot.nodes if each.drain_taint is not None}
-    rows = [*found.simulation.reservations(), *(each for row in found.simulation.moves().values() for each in row)]
+    assigned = found.simulation.assignments
+    rows = [*assigned.reservations(), *(each for row in assigned.moves().values() for each in row)]
     moves = {move.pod: move.node for move in rows}
     living = [each for each in snapshot.pods if each.node or each.key in moves]
     judged = replace(snapshot, pods=tuple(living))
@@ -84,7 +85,7 @@ def test_candidates_in_any_order_are_chosen_from_alike(snapshot: Snapshot, order
     mixed = [row for place in order for row in rows[place : place + 1]]
     found, again = (_found(snapshot, each, 2000) for each in (rows, mixed))
     assert (found.nodes, found.merit, found.steps) == (again.nodes, again.merit, again.steps)
-    assert found.simulation.moves() == again.simulation.moves()
+    assert found.simulation.assignments.moves() == again.simulation.assignments.moves()
 
 
 @settings(max_examples=60)

@@ -54,7 +54,7 @@ class World:
         snapshot = cluster(self.nodes.values(), pools=self.pools, now=now)
         refused = exceeded_limits(wanted, target, Situation(snapshot, self.state, self.policy), now)
         if not refused:
-            claim = claim_for(wanted, target, self.policy, "BALANCED", now)
+            claim = claim_for(wanted, target, self.policy, snapshot.scale_down(target), now)
             self.state = grant(self.state, target.uid, claim, longest_rate(self.policy))
         return refused
 

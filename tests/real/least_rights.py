@@ -13,7 +13,7 @@ from pathlib import Path
 import yaml
 
 from tests.real.control_plane import ControlPlane
-from tests.rights.rbac import FILE
+from tests.rights.rbac import FILE, OPTIONS
 
 FENCE = FILE.with_name("admission.yaml")
 NAMESPACE = "ebb"
@@ -36,11 +36,20 @@ def least_rights(plane: ControlPlane) -> Mapping[str, Path]:
     return {target: _kubeconfig(plane, name) for target, name in TARGETS.items()}
 
 
-def filled_by_hand(file: Path = FILE) -> str:
+def with_option(plane: ControlPlane, option: str, name: str, function: str = "drainer") -> Path:
+    """Make one more drainer or planner, which an option is granted beside its rights; return its kubeconfig."""
+    plane.kubectl("-n", NAMESPACE, "create", "serviceaccount", name)
+    role = (f"--clusterrole=ebb-{function}", f"--serviceaccount={NAMESPACE}:{name}")
+    plane.kubectl("create", "clusterrolebinding", f"{NAMESPACE}-{name}", *role)
+    plane.kubectl("apply", "-f", "-", stdin=filled_by_hand(OPTIONS[option], **{function: name}))
+    return _kubeconfig(plane, name)
+
+
+def filled_by_hand(file: Path = FILE, drainer: str = "drainer", planner: str = "planner") -> str:
     """Run the command of the file's comment up to kubectl, with the users' names in place of the addresses."""
     found = _COMMAND.search(file.read_text(encoding="utf-8"))
     assert found, f"{file.name} no longer says how to fill it in"
-    command = found[1].replace("PLANNER_EMAIL", user("planner")).replace("DRAINER_EMAIL", user("drainer"))
+    command = found[1].replace("PLANNER_EMAIL", user(planner)).replace("DRAINER_EMAIL", user(drainer))
     done = subprocess.run(
         ["sh", "-c", command], cwd=FILE.parents[1], capture_output=True, text=True, timeout=60, check=True
     )

@@ -41,7 +41,7 @@ def populate(api: Api, count: int = 20) -> None:
     api.create([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}])
     api.create(nodes(count, pool=POOL))
     api.create(workloads())
-    until(f"{APPS * REPLICAS} ready pods", lambda: len(ready_pods(api)) == APPS * REPLICAS, 120)
+    until(f"{APPS * REPLICAS} ready pods", lambda: len(ready_pods(api)) == APPS * REPLICAS, 300)
     until("PDBs that count them", lambda: all(each["status"].get("currentHealthy") == REPLICAS for each in pdbs(api)))
 
 

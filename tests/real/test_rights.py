@@ -16,13 +16,13 @@ import pytest
 from shared.adapters.kubernetes.access import from_kubeconfig
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
+from shared.answers import ClusterReading, Eviction
 from shared.core.cluster.buffers import Buffers
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.storage import Storage
 from shared.core.records.evictions import EvictionAnswer
 from shared.errors import Stale, Terminal
-from shared.ports import ClusterReading, Eviction
 from tests.real.conftest import Corner
 from tests.real.control_plane import ControlPlane
 from tests.real.control_plane.api import MERGE_PATCH
@@ -110,6 +110,8 @@ CALLS: Mapping[str, Callable[[KubernetesCluster, Place], object]] = {
     "list storage.k8s.io csinodes": lambda cluster, _: cluster.storage(),
     "list storage.k8s.io volumeattachments": lambda cluster, _: cluster.storage(),
     "list storage.k8s.io csidrivers": lambda cluster, _: cluster.storage(),
+    "list  limitranges": lambda cluster, _: cluster.read(),
+    "list  resourcequotas": lambda cluster, _: cluster.read(),
     "list autoscaling.k8s.io verticalpodautoscalers": lambda cluster, _: cluster.read(),
     "list autoscaling.x-k8s.io capacitybuffers": lambda cluster, _: cluster.buffers(),
     "list cloud.google.com computeclasses": lambda cluster, _: cluster.buffers(),
@@ -130,7 +132,7 @@ def refusal(right: Right, cluster: KubernetesCluster, place: Place) -> str:
     if isinstance(answer, Storage | Buffers):
         named = f'cannot {right.verb} resource {right.resource} in API group "{right.group}"'
         return named if right.resource in answer.unread else ""
-    if isinstance(answer, ClusterReading) and right.resource in answer.autoscalers.unread:
+    if isinstance(answer, ClusterReading) and right.resource in {*answer.autoscalers.unread, *answer.limits.unread}:
         return f'cannot {right.verb} resource {right.resource} in API group "{right.group}"'
     return answer.detail if isinstance(answer, Eviction) and answer.answer is EvictionAnswer.FORBIDDEN else ""
 

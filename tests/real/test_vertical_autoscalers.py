@@ -9,8 +9,8 @@ from shared.adapters.kubernetes.access import from_kubeconfig
 from shared.adapters.kubernetes.access_reviews import AccessReviews
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
+from shared.answers import PoolsReading
 from shared.core.cluster.vertical_autoscaler import VerticalAutoscaler
-from shared.ports import PoolsReading
 from shared.store.snapshots import snapshot_of
 from tests.builders import NOW, resources
 from tests.real.conftest import Corner

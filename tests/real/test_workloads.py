@@ -34,7 +34,8 @@ def test_a_lost_replica_is_away_and_no_rollout_and_a_new_template_is_one(
     name = f"{corner.namespace}/Deployment/web"
 
     def now() -> Workload:
-        return replace(cluster.workloads_of([pod.spec.workload])[pod.spec.workload], template=None, terminating=None)
+        seen = cluster.workloads_of([pod.spec.workload])[pod.spec.workload]
+        return replace(seen, template=None, terminating=None, deployment=None)
 
     until("a deployment at rest", lambda: now() == Workload(name, 3, 3, created=3))
     template = cluster.read().workloads[pod.spec.workload].template

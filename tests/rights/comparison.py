@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from tests.rights.rbac import FILE, Right
+from tests.rights.rbac import FILE, OPTIONS, Right, filled, granted
 from tests.rights.used_rights import ANYONE, DRAINER, PLANNER
 
 Rights = Mapping[str, set[Right] | frozenset[Right]]
@@ -30,10 +30,18 @@ def lacking(used: Rights, grants: Rights) -> list[str]:
     ]
 
 
-def idle(used: Rights, grants: Rights) -> list[str]:
+def idle(used: Rights, grants: Rights, file: str = _FILE) -> list[str]:
     """Say what is granted and was never used."""
     return [
-        f"{_FILE} grants {identity} `{right}`, which no test ever saw it use"
+        f"{file} grants {identity} `{right}`, which no test ever saw it use"
         for identity in (PLANNER, DRAINER)
-        for right in sorted(grants[identity] - used.get(identity, frozenset()))
+        for right in sorted(grants.get(identity, frozenset()) - used.get(identity, frozenset()))
     ]
+
+
+def idle_options(used: Rights) -> list[str]:
+    """Say what an option grants and nobody ever used, whoever it was."""
+    by_anyone = {each: frozenset(used.get(each, ())) | frozenset(used.get(ANYONE, ())) for each in (PLANNER, DRAINER)}
+    emails = {"planner": PLANNER, "drainer": DRAINER}
+    granting = {f"infra/options/{name}.yaml": filled(file, **emails) for name, file in OPTIONS.items()}
+    return [said for file, text in granting.items() for said in idle(by_anyone, granted(text), file)]

@@ -1,13 +1,15 @@
-"""Holds the whole suite against `infra/rbac.yaml`: a right that is used and not granted fails every run, one that is
-granted and never used fails a run of everything. Under pytest-xdist the workers report to the controlling process.
+"""Holds the whole suite against `infra/rbac.yaml` and the options beside it: a right that is used and not granted fails
+every run, one that is granted and never used fails a run of everything.
+
+Under pytest-xdist the workers report to the controlling process.
 """
 
 from typing import Any
 
 import pytest
 
-from tests.rights.comparison import idle, lacking
-from tests.rights.rbac import filled, granted
+from tests.rights.comparison import idle, idle_options, lacking
+from tests.rights.rbac import filled, granted, with_options
 from tests.rights.used_rights import DRAINER, PLANNER, USED_RIGHTS, listen
 
 _OUTPUT = "rights"
@@ -33,10 +35,10 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     if worker_output is not None:
         worker_output[_OUTPUT] = USED_RIGHTS.written()
         return
-    grants = granted(filled(planner=PLANNER, drainer=DRAINER))
-    faults = lacking(USED_RIGHTS.used, grants)
+    identities = {"planner": PLANNER, "drainer": DRAINER}
+    faults = lacking(USED_RIGHTS.used, with_options(**identities))
     if exitstatus == pytest.ExitCode.OK and is_whole(session.config):
-        faults += idle(USED_RIGHTS.used, grants)
+        faults += idle(USED_RIGHTS.used, granted(filled(**identities))) + idle_options(USED_RIGHTS.used)
     session.config.stash[FAULTS] = faults
     if faults and exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED

@@ -1,4 +1,4 @@
-"""RBAC's words for what is asked of the Kubernetes API, and the rights that `infra/rbac.yaml` grants.
+"""RBAC's words for what is asked of the Kubernetes API, and the rights that `infra/rbac.yaml` and the options grant.
 
 Shares no code with the adapters: the request itself is read, not what the adapter calls it.
 """
@@ -12,6 +12,8 @@ from urllib.parse import urlsplit
 import yaml
 
 FILE = Path(__file__).resolve().parents[2] / "infra" / "rbac.yaml"
+OPTIONS = {path.stem: path for path in sorted((FILE.parent / "options").glob("*.yaml"))}
+"""Files with rights that only somebody who wants an option applies."""
 PLACEHOLDERS = ("planner", "drainer")
 _VERBS = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
 
@@ -61,9 +63,9 @@ def is_discovery(path: str) -> bool:
     return root == "apis" and len(rest) <= len(("group", "version"))
 
 
-def filled(**emails: str) -> str:
-    """Return the file with its placeholders replaced, as its comment tells to."""
-    text = FILE.read_text(encoding="utf-8")
+def filled(file: Path = FILE, /, **emails: str) -> str:
+    """Return a file with its placeholders replaced, as its comment tells to."""
+    text = file.read_text(encoding="utf-8")
     for name in PLACEHOLDERS:
         text = text.replace(f"${{{name}}}", emails.get(name, f"{name}@example.com"))
     return text
@@ -79,6 +81,13 @@ def granted(text: str) -> Mapping[str, frozenset[Right]]:
     roles = {each["metadata"]["name"]: _rights(each) for each in found if each["kind"] == "ClusterRole"}
     bindings = [each for each in found if each["kind"] == "ClusterRoleBinding"]
     return {subject["name"]: roles[each["roleRef"]["name"]] for each in bindings for subject in each["subjects"]}
+
+
+def with_options(**emails: str) -> Mapping[str, frozenset[Right]]:
+    """Return the rights of each subject where every option is applied, too."""
+    found = [granted(filled(file, **emails)) for file in (FILE, *OPTIONS.values())]
+    names = {name for each in found for name in each}
+    return {name: frozenset().union(*(each.get(name, frozenset()) for each in found)) for name in names}
 
 
 def _rights(role: Mapping[str, Any]) -> frozenset[Right]:

@@ -10,8 +10,8 @@ from tests.faults.history import History, run
 from tests.faults.people import Act
 from tests.faults.returning_worlds import WITH_ROOM, returning_settings
 from tests.faults.worlds import settings, with_a_disk, with_buffers
-from tests.rights.comparison import idle, lacking
-from tests.rights.rbac import FILE, PLACEHOLDERS, Right, filled, granted, objects, right_of
+from tests.rights.comparison import idle, idle_options, lacking
+from tests.rights.rbac import FILE, OPTIONS, PLACEHOLDERS, Right, filled, granted, objects, right_of, with_options
 from tests.rights.used_rights import ANYONE, DRAINER, PLANNER, USED_RIGHTS, UsedRights
 
 GRANTS = granted(filled(planner=PLANNER, drainer=DRAINER))
@@ -54,6 +54,55 @@ def test_no_right_deletes_reads_secrets_or_covers_more_than_it_names(identity: s
 def test_the_drainer_writes_cordons_evictions_and_events_and_nothing_else() -> None:
     writes = {str(right) for right in GRANTS[DRAINER] if right.verb not in {"get", "list"}}
     assert writes == {"patch  nodes", "create  pods/eviction", "create  events"}
+
+
+@pytest.mark.parametrize(
+    ("identity", "expected", "option"),
+    [
+        pytest.param(DRAINER, {"patch apps deployments"}, "surge", id="surge: it restarts Deployments"),
+        pytest.param(
+            DRAINER,
+            {f"{verb} lifecycle.k8s.io evictionrequests" for verb in ("get", "create", "patch")},
+            "eviction-requests",
+            id="eviction-requests: it makes and withdraws them",
+        ),
+        pytest.param(PLANNER, {"get  pods", "patch  pods"}, "steer", id="steer: it writes deletion costs"),
+    ],
+)
+def test_an_option_gives_one_function_the_rights_of_its_name_and_nobody_else_any(
+    identity: str, expected: set[str], option: str
+) -> None:
+    rights = granted(filled(OPTIONS[option], planner=PLANNER, drainer=DRAINER))
+
+    assert rights.keys() == {identity}
+    assert set(map(str, rights[identity])) == expected
+    assert not rights[identity] & GRANTS[identity], "what is granted anyway needs no option"
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+def test_an_option_comes_whole_its_fence_first_and_every_name_its_own(option: str) -> None:
+    made: list[Json] = objects(filled(OPTIONS[option]))
+    kinds = [each["kind"] for each in made]
+
+    (name,) = {each["metadata"]["name"] for each in made}
+    assert name in {f"ebb-drainer-{option}", f"ebb-planner-{option}"}
+    fences = [kind for kind in kinds if kind.startswith("Validating")]
+    assert kinds == [*fences, "ClusterRole", "ClusterRoleBinding"]
+    assert all(len(objects(part)) == 1 for part in OPTIONS[option].read_text().split("\n---\n"))
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+def test_the_page_on_security_tells_of_every_option(option: str) -> None:
+    text = (FILE.parents[1] / "SECURITY.md").read_text(encoding="utf-8")
+
+    assert f"(`infra/options/{option}.yaml`) |" in text
+
+
+def test_what_an_option_grants_and_nobody_ever_used_is_told() -> None:
+    surge = "infra/options/surge.yaml grants drainer `patch apps deployments`, which no test ever saw it use"
+    assert surge in idle_options({})
+    used = dict(with_options(planner=PLANNER, drainer=DRAINER))
+    assert idle_options(used) == []
 
 
 @pytest.mark.parametrize("identity", [PLANNER, DRAINER])

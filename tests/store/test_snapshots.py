@@ -2,11 +2,11 @@
 
 import pytest
 
+from shared.answers import ClusterReading, PoolsReading
 from shared.core.cluster.kubelet import Kubelet
 from shared.core.cluster.pod import Phase
 from shared.core.cluster.workloads import UNKNOWN, Workload
 from shared.core.placement import Simulation
-from shared.ports import ClusterReading, PoolsReading
 from shared.store.snapshots import snapshot_of, with_unknown_workloads, workloads_by_pods
 from tests.builders import NOW, node, pod, pod_class, resources
 
@@ -65,6 +65,15 @@ def test_pods_rely_on_the_kubelet_under_them_where_not_all_can_as_much(
     assert [each.spec.needs_kubelet for each in seen.pods] == [*expected, None]
 
 
+def test_a_daemon_pod_is_to_come_to_an_older_kubelet_too() -> None:
+    """A DaemonSet puts its pods onto every node, whatever runs there: n3 has 1 CPU less to give than it seems."""
+    nodes = (node("n1", kubelet=OLD), node("n2", kubelet=NEW, cpu=1), node("n3", kubelet=OLD))
+    agent = pod("agent", on="n2", owner="DaemonSet/agent", cpu=1)
+    reading = ClusterReading(nodes, (pod("p", on="n1", cpu=3.5), agent), (), {})
+    seen = snapshot_of("c", reading, PoolsReading({}, known=True), NOW, NOW)
+    assert Simulation.of(seen).try_remove("n1") is not None
+
+
 def test_a_pod_finds_no_place_on_an_older_kubelet() -> None:
     nodes = (node("n1", kubelet=NEW), node("n2", kubelet=OLD), node("n3", kubelet=NEW, cpu=1))
     seen = snapshot_of(
@@ -73,5 +82,5 @@ def test_a_pod_finds_no_place_on_an_older_kubelet() -> None:
     simulation = Simulation.of(seen)
 
     assert simulation.try_remove("n1") is None
-    assert [move.node for move in simulation.moves()["n1"]] == ["n3"]
+    assert [move.node for move in simulation.assignments.moves()["n1"]] == ["n3"]
     assert simulation.try_remove("n3") is not None

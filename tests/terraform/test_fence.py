@@ -1,14 +1,18 @@
-"""The submodule rbac makes the very objects that are tried on a real control plane: those of infra/admission.yaml."""
+"""The submodule rbac makes the very fences that are tried on a real control plane, those of options among them."""
 
+import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from tests.rights.rbac import OPTIONS, filled
 from tests.terraform.module_runs import ROOT, Terraform, planned
 
 DRAINER = "drainer@my-project.iam.gserviceaccount.com"
+PLANNER = "planner@my-project.iam.gserviceaccount.com"
 RUN = f"""
 mock_provider "kubernetes" {{}}
 
@@ -16,8 +20,9 @@ run "planned" {{
   command = plan
 
   variables {{
-    planner = "planner@my-project.iam.gserviceaccount.com"
+    planner = "{PLANNER}"
     drainer = "{DRAINER}"
+    optional_rights = {json.dumps([*OPTIONS])}
   }}
 }}
 """
@@ -35,9 +40,18 @@ def test_the_submodule_makes_the_fence_as_it_was_tried(tool: Terraform, module: 
 
 
 def _source() -> list[dict[str, Any]]:
-    text = (ROOT / "infra" / "admission.yaml").read_text(encoding="utf-8")
-    return list(yaml.safe_load_all(text.replace("${drainer}", DRAINER)))
+    files = [ROOT / "infra" / "admission.yaml", *OPTIONS.values()]
+    texts = (filled(file, planner=PLANNER, drainer=DRAINER) for file in files)
+    return [each for text in texts for each in yaml.safe_load_all(text) if each["kind"].startswith("Validating")]
 
 
 def _name(each: dict[str, Any]) -> tuple[str, str]:
     return each["kind"], each["metadata"]["name"]
+
+
+def test_every_option_can_be_named_and_nothing_else() -> None:
+    text = (ROOT / "terraform" / "rbac" / "variables.tf").read_text(encoding="utf-8")
+    (named,) = re.findall(r"setsubtract\(var\.optional_rights, (\[.*?\])\)", text)
+
+    assert json.loads(named) == [*OPTIONS]
+    assert all(f"{name}: " in text for name in OPTIONS), "the description says what each is"

@@ -18,7 +18,13 @@ from tests.terraform.policies import Document, drawn, every_field
 
 SCENARIOS = sorted((ROOT / "tests" / "scenarios").glob("*.yaml"))
 
-SHOWN = [text for page in pages() for text in blocks(page.read_text(encoding="utf-8"), "yaml")]
+SHOWN = [
+    text
+    for page in pages()
+    for text in blocks(page.read_text(encoding="utf-8"), "yaml")
+    if not text.startswith("apiVersion:")
+]
+"""The policies of the documentation; other objects of Kubernetes stand there, too."""
 
 
 def scenario_policy(path: Path) -> Document:

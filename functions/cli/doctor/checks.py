@@ -8,9 +8,13 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import timedelta
 from typing import Final
 
+from functions.cli.doctor.autoscaler import autoscaler
 from functions.cli.doctor.findings import CheckResult, fail, ok, warn
 from functions.cli.doctor.installation import InstallationParts, RightsReview
+from functions.cli.doctor.optional_rights import optional_rights
+from functions.cli.doctor.requests import eviction_requests
 from functions.cli.doctor.rights import FENCES, OPTIONAL_GROUPS, Right, rights
+from functions.cli.doctor.unverified import unverified
 from functions.cli.format import count, span
 from shared.core.planning.marks import silence
 from shared.errors import EbbError, Forbidden, Gone
@@ -123,6 +127,8 @@ def policy(parts: InstallationParts) -> Iterable[CheckResult]:
     unknown = sorted(set(enabled) - parts.pools().pools.keys())
     if unknown:
         yield warn("policy", f"The cluster has no pool {', '.join(unknown)}.", "Correct the names in the policy.")
+    yield from eviction_requests(found, parts.reviews)
+    yield from optional_rights(found, parts)
 
 
 def last_pass(parts: InstallationParts) -> Iterable[CheckResult]:
@@ -148,6 +154,8 @@ CHECKS: Final[tuple[tuple[str, Check], ...]] = (
     ("state", state),
     ("topics", topics),
     ("policy", policy),
+    ("autoscaler", autoscaler),
+    ("unverified", unverified),
     ("last_pass", last_pass),
 )
 

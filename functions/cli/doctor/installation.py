@@ -7,9 +7,10 @@ from functools import cache
 from typing import Protocol, TypeVar
 
 from shared.adapters.clock import system_time
+from shared.answers import PoolsReading
 from shared.core.records.state import ClusterState
 from shared.errors import EbbError
-from shared.ports import Cluster, PolicySource, PoolsReading
+from shared.ports import Cluster, PolicySource
 from shared.settings import Settings, read_settings
 from shared.store.compare_and_set import read_cluster
 from shared.wiring import (

@@ -25,9 +25,18 @@ class Right(NamedTuple):
 
 def rights() -> Mapping[str, tuple[Right, ...]]:
     """Return the rights of planner and drainer, in the order of infra/rbac.yaml."""
+    return _roles("rbac.yaml")
+
+
+def rights_of_option(name: str) -> tuple[Right, ...]:
+    """Return what a function needs besides where the policy has that option on (infra/options)."""
+    return next(iter(_roles(f"options/{name}.yaml").values()))
+
+
+def _roles(file: str) -> Mapping[str, tuple[Right, ...]]:
     from yaml import safe_load_all
 
-    text = files("infra").joinpath("rbac.yaml").read_text(encoding="utf-8")
+    text = files("infra").joinpath(file).read_text(encoding="utf-8")
     roles = (each for each in safe_load_all(text) if each["kind"] == "ClusterRole")
     return {each["metadata"]["name"].removeprefix("ebb-"): _of(each["rules"]) for each in roles}
 

@@ -41,6 +41,11 @@ HALT_REMEDIES: Final[Mapping[str, str]] = {
     Halt.POD_BLOCKS.value: "Run ebb explain NODE to see what the pod says.",
     Halt.POD_WAITS.value: "Run ebb drain again once the pod is done; ebb explain NODE says what it waits for.",
     Halt.REPLACEMENT_PENDING.value: "Find room for the pod: kubectl describe pod says what it lacks.",
+    Halt.SURGE_PENDING.value: "Find room for one more such pod: its namespace's events say what the new one lacked.",
+    Halt.SURGE_FAILED.value: "See with kubectl rollout status why the Deployment makes no progress; mend its template.",
+    Halt.SURGE_REFUSED.value: (
+        "Apply infra/options/surge.yaml or mend the webhook, as the detail says; or set singleReplicas otherwise."
+    ),
     Halt.DEMAND.value: "Nothing to do: the room is needed.",
     Halt.BUFFER.value: "Nothing to do: the buffer needs the room.",
     Halt.BREAKER.value: "See with kubectl describe pod why the moved pod found no place; the breaker closes by itself.",
@@ -78,7 +83,8 @@ def ending_of(record: DrainRecord, claim: Claim | None) -> Ending | None:
         return None
     node, outcome = record.order.node, record.outcome
     if outcome in _DONE:
-        return Ending(0, (f"{node}: {outcome}. {sentence((Outcome,), outcome)}", *_policy_is_dry(record)))
+        said = f"{node}: {outcome}. {sentence((Outcome,), outcome)}"
+        return Ending(0, (said, *_would_restart(record), *_policy_is_dry(record)))
     if any(each.reason != record.why for each in record.objections):
         return Ending(WRONG, (_first(record), *_remark(record)), objections(record))
     return Ending(WRONG, (_why(record), *_remedy(record)))
@@ -121,6 +127,11 @@ def _drained(record: DrainRecord, claim: Claim | None) -> Ending:
     node = record.order.node
     watchdog = f" It is given back if it still stands after {span(claim.settings.watchdog)}." if claim else ""
     return Ending(0, (f"{node}: drained. The cluster autoscaler deletes it next.{watchdog}",))
+
+
+def _would_restart(record: DrainRecord) -> tuple[str, ...]:
+    """The detail of a dry run are the Deployments whose pods would leave without a gap."""
+    return (f"It {record.detail}.",) if record.outcome == Outcome.WOULD_DRAIN and record.detail else ()
 
 
 def _policy_is_dry(record: DrainRecord) -> tuple[str, ...]:

@@ -39,7 +39,7 @@ class Progress:
 
 def progress_lines(record: DrainRecord, claim: Claim | None) -> tuple[ProgressLine, ...]:
     """Return all that the record tells, oldest first."""
-    return tuple(sorted((*_phases(record, claim), *_evictions(record)), key=lambda line: line.at))
+    return tuple(sorted((*_phases(record, claim), *_surges(record), *_evictions(record)), key=lambda line: line.at))
 
 
 def _phases(record: DrainRecord, claim: Claim | None) -> Iterator[ProgressLine]:
@@ -59,6 +59,12 @@ def _phases(record: DrainRecord, claim: Claim | None) -> Iterator[ProgressLine]:
 
 def _until(record: DrainRecord) -> str:
     return f"; given back unless drained by {record.deadline:%H:%M:%S}" if record.deadline else ""
+
+
+def _surges(record: DrainRecord) -> Iterator[ProgressLine]:
+    for name, row in sorted(record.surges.items()):
+        text = "restarted; its controller ends the old pod once the new one is available" if row.written else "asked"
+        yield ProgressLine(row.at, "surge", f"{name} {text}")
 
 
 def _evictions(record: DrainRecord) -> Iterator[ProgressLine]:

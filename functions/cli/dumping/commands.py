@@ -8,7 +8,7 @@ from typing import Final
 import typer
 
 from functions.cli.dumping.kubectl import Kubectl
-from functions.cli.input_readers import STDIN
+from functions.cli.files import STDIN
 from functions.cli.reading_bar import reading_bar, size_of
 from functions.cli.terminal import print_warning
 from shared.adapters.kubernetes.dump.kinds import OPTIONAL

@@ -11,7 +11,8 @@ from functions.cli.explain.usage import ShownUsage
 from functions.cli.explain.workload_pods import PodRow, kept_alone, rows_of
 from functions.cli.format import dollars, rfc3339
 from functions.cli.plan import as_json as plan_json
-from functions.cli.plan.view import PlanView, blocker_view
+from functions.cli.plan.node_views import blocker_view
+from functions.cli.plan.view import PlanView
 from shared.core.cluster.disruption_budget import PodDisruptionBudget
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.resources import Resources
@@ -100,13 +101,14 @@ def _where(view: PlanView, pod: Pod, node: NodeExplanation) -> dict[str, Any]:
 def _place(place: PodPlace | None) -> dict[str, Any]:
     """Return where a pod goes, in the keys that every pod has; `not_modelled` = nobody says where."""
     if place is None:
-        return {"to": None, "runner_up": None, "not_modelled": [], "blockers": []}
+        return {"to": None, "runner_up": None, "not_modelled": [], "blockers": [], "restarts": None}
     landing = place.landing
     return {
         "to": landing.node or None,
         "runner_up": landing.runner_up or None,
         "not_modelled": [each.reason.value for each in landing.fixed],
         "blockers": [_blocker(each) for each in place.blockers],
+        "restarts": place.restarts or None,
     }
 
 

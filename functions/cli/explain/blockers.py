@@ -3,14 +3,14 @@
 Must not judge: all of it was said by the core.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from rich.table import Table
 from rich.text import Text
 
 from functions.cli.explain.grid import facts
-from functions.cli.plan.view import BlockerView
+from functions.cli.plan.node_views import BlockerView
 from shared.core.reasons import Unremovable
 
 _MOST: Final = 6
@@ -22,7 +22,7 @@ def blockers(found: Sequence[BlockerView]) -> Table:
     table = facts()
     for number, (reason, own) in enumerate(by_reason(found).items(), start=1):
         table.add_row(f"{number}.", Text(reason, style="bold"))
-        for line in _lines(own):
+        for line in lines(own):
             table.add_row("", line)
     return table
 
@@ -37,7 +37,8 @@ def by_reason(found: Iterable[BlockerView]) -> dict[str, list[BlockerView]]:
     return rows
 
 
-def _lines(own: Sequence[BlockerView]) -> Iterable[str]:
+def lines(own: Sequence[BlockerView]) -> Iterator[str]:
+    """Yield what a reason is about, what it means, and what can be done."""
     first, rest = own[0], len(own) - _MOST
     yield from filter(None, (" ".join(part for part in (each.object, each.detail) if part) for each in own[:_MOST]))
     if rest > 0:

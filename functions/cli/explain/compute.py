@@ -6,15 +6,16 @@ Must not decide anything.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+import typer
 from rich.console import Console
 
 from functions.cli.documents import print_document
-from functions.cli.explain import as_json, node_page, pod_page, workload_page
+from functions.cli.explain import as_json, markdown, node_page, pod_page, workload_page
 from functions.cli.explain.meant import Meant, meant
 from functions.cli.explain.usage import ShownUsage, usage_of
 from functions.cli.inputs import NO_MARKS, Sources, gather
-from functions.cli.options import Output
-from functions.cli.plan.notes import show_notes
+from functions.cli.options import AnswerFormat
+from functions.cli.plan.notes import show_notes, show_odd, show_rests_on
 from functions.cli.plan.remembered import remembered
 from functions.cli.plan.view import PlanView, view_of
 from functions.cli.terminal import printing
@@ -33,8 +34,8 @@ class PageSource:
     usage: ShownUsage
 
 
-def explain_all(sources: Sources, words: Iterable[str], output: Output) -> None:
-    """Print a page for each word, the notes of the plan before the first; what means nothing is said at the end.
+def explain_all(sources: Sources, words: Iterable[str], output: AnswerFormat) -> None:
+    """Print a page for each word, what all of it rests on below; what means nothing is said at the end.
 
     Raises:
         BadInput: words mean nothing in the cluster, or more than one thing: a sentence for each.
@@ -64,17 +65,26 @@ def _each_meant(situation: Situation, words: Iterable[str]) -> tuple[Sequence[Me
     return found, refused
 
 
-def _print(known: PageSource, found: Sequence[Meant], output: Output) -> None:
-    if output is not Output.TABLE:
+def _print(known: PageSource, found: Sequence[Meant], output: AnswerFormat) -> None:
+    if output is AnswerFormat.MARKDOWN:
+        typer.echo(markdown.page(known.view, known.explainer, found, known.usage))
+        return
+    if output is not AnswerFormat.TABLE:
         explained = (as_json.explained(known.view, known.explainer, each, known.usage) for each in found)
         print_document(as_json.document(known.view, explained), output, known.view.notes)
         return
     with printing() as console:
-        show_notes(console, known.view.notes)
+        if known.view.partial:  # then all of it has to be known first
+            show_notes(console, known.view.notes)
+        else:
+            show_odd(console, known.view.notes)
         for number, each in enumerate(found):
             if number:
                 console.print()
             _show(console, known, each)
+        if not known.view.partial:
+            console.print()
+            show_rests_on(console, known.view.notes)
 
 
 def _show(console: Console, known: PageSource, what: Meant) -> None:

@@ -3,7 +3,8 @@
 Must not judge the node again: all of it stands in the view and in the explanation.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
 from rich.console import Console
 from rich.table import Table
@@ -11,18 +12,23 @@ from rich.text import Text
 
 from functions.cli.explain import place_table
 from functions.cli.explain.blockers import blockers
-from functions.cli.explain.grid import facts
+from functions.cli.explain.grid import Fact, facts
 from functions.cli.explain.place_table import NONE, kept_by, place_of
 from functions.cli.explain.usage import used
 from functions.cli.format import count, moment, monthly, percent
 from functions.cli.plan.node_table import STYLES
+from functions.cli.plan.node_views import NodeView
 from functions.cli.plan.sentences import length
-from functions.cli.plan.view import NodeView, PlanView
+from functions.cli.plan.view import PlanView
 from functions.cli.remedies import REMEDIES
 from shared.core.cluster.resources import Resources
 from shared.core.planning.explanation import NodeExplanation
 from shared.core.planning.plan import NodeDecision, Verdict
 from shared.core.rules.openings import Closed
+
+KEPT: Final = "What keeps it; the first names the verdict:"
+CLOSED: Final = "Closed for it now, whatever else is true of it:"
+PODS: Final = ("pod", "goes to", "or else to", "kept by")
 
 
 def show(
@@ -31,30 +37,32 @@ def show(
     """Print one node's verdict, its blockers with remedies, the gates that are closed now, and its pods."""
     node = view.node(name)
     console.print(node.name, style="bold")
-    console.print(_facts(view, node, known, measured))
+    console.print(facts(facts_of(view, node, known, measured)))
     if node.blockers:
-        console.print("\nWhat keeps it; the first names the verdict:")
+        console.print(f"\n{KEPT}")
         console.print(blockers(node.blockers))
     if known.closed:
-        console.print("\nClosed for it now, whatever else is true of it:")
+        console.print(f"\n{CLOSED}")
         console.print(_closed(known.closed))
     console.print()
     _pods(console, view, known)
 
 
-def _facts(view: PlanView, node: NodeView, known: NodeExplanation, measured: Resources | None) -> Table:
-    grid, decision = facts(), node.decision
-    grid.add_row("pool", ", ".join(filter(None, (decision.pool or "none", known.node.machine, known.node.zone))))
-    grid.add_row("costs", f"{monthly(decision.cost)} a month{', spot' if known.node.spot else ''}")
-    grid.add_row("requests", _requests(decision))
+def facts_of(view: PlanView, node: NodeView, known: NodeExplanation, measured: Resources | None) -> Iterator[Fact]:
+    """Yield what is known of the node itself, and its verdict."""
+    decision = node.decision
+    yield "pool", ", ".join(filter(None, (decision.pool or "none", known.node.machine, known.node.zone)))
+    yield "costs", f"{monthly(decision.cost)} a month{', spot' if known.node.spot else ''}"
+    yield "requests", _requests(decision)
     if measured is not None:
-        grid.add_row("uses", f"{used(measured, known.node.allocatable)} (informs only)")
+        yield "uses", f"{used(measured, known.node.allocatable)} (informs only)"
     verdict = ": ".join(part for part in (node.verdict, decision.reason, node.sentence) if part)
-    grid.add_row("verdict", Text(verdict, style=STYLES[decision.verdict]))
-    for word, text in _times(decision, known):
-        grid.add_row(word, text)
-    grid.add_row("seen at", f"{moment(view.taken_at)} in {view.cluster or 'the cluster'}")
-    return grid
+    yield "verdict", Text(verdict, style=STYLES[decision.verdict])
+    yield from _times(decision, known)
+    restarts = sorted({each.restarts for each in known.pods if each.restarts})
+    if restarts:
+        yield "restarts", f"{', '.join(restarts)}, so that single replicas leave without a gap"
+    yield "seen at", f"{moment(view.taken_at)} in {view.cluster or 'the cluster'}"
 
 
 def _requests(decision: NodeDecision) -> str:
@@ -75,14 +83,20 @@ def _times(decision: NodeDecision, known: NodeExplanation) -> Sequence[tuple[str
     return found
 
 
-def _closed(found: Sequence[Closed]) -> Table:
-    table = facts()
+def closed_of(found: Iterable[Closed]) -> Iterator[tuple[str, str, str]]:
+    """Yield each gate's word, what it means with until when, and what can be done."""
     for each in found:
         reason = each.blocker.reason
         about = ", ".join(filter(None, (each.blocker.object, each.blocker.detail, each.which)))
         until = f"until {moment(each.until)}" if each.until else "no clock says until when"
-        table.add_row(Text(reason.value, style="bold"), f"{reason.sentence} {f'({about}) ' if about else ''}{until}")
-        table.add_row("", REMEDIES[reason])
+        yield reason.value, f"{reason.sentence} {f'({about}) ' if about else ''}{until}", REMEDIES[reason]
+
+
+def _closed(found: Sequence[Closed]) -> Table:
+    table = facts()
+    for word, meaning, remedy in closed_of(found):
+        table.add_row(Text(word, style="bold"), meaning)
+        table.add_row("", remedy)
     return table
 
 
@@ -91,16 +105,30 @@ def _staying(pods: int) -> str:
 
 
 def _pods(console: Console, view: PlanView, known: NodeExplanation) -> None:
+    console.print(pods_title(known))
+    if known.pods:
+        pools = {each.name: each.decision.pool for each in view.nodes}
+        place_table.show(console, PODS, pod_cells(known), (1, 2), pools)
+        for line in fitting(known):
+            console.print(line)
+
+
+def pods_title(known: NodeExplanation) -> str:
     staying = f"; {_staying(known.staying)} with the node" if known.staying else ""
     if not known.pods:
-        console.print(f"No pod would have to move{staying}.")
-        return
+        return f"No pod would have to move{staying}."
     would = "and where each would land" if known.decision.verdict is not Verdict.IN_FLIGHT else "and its place"
-    console.print(f"Its {count(len(known.pods), 'pod')}, {would}{staying}:")
-    titles = ("pod", "goes to", "or else to", "kept by")
-    rows = [(each.pod.key, place_of(each), each.landing.runner_up or NONE, kept_by(each)) for each in known.pods]
-    place_table.show(console, titles, rows, (1, 2), {each.name: each.decision.pool for each in view.nodes})
+    return f"Its {count(len(known.pods), 'pod')}, {would}{staying}:"
+
+
+def pod_cells(known: NodeExplanation) -> list[place_table.Cells]:
+    """Return a row for each pod that would have to move, under the titles `PODS`."""
+    return [(each.pod.key, place_of(each), each.landing.runner_up or NONE, kept_by(each)) for each in known.pods]
+
+
+def fitting(known: NodeExplanation) -> Iterator[str]:
+    """Yield whether all of them fit at once."""
     if known.refusal:
-        console.print(f"They do not all fit at once under every placement order: {known.refusal}.")
+        yield f"They do not all fit at once under every placement order: {known.refusal}."
     elif known.decision.verdict is not Verdict.IN_FLIGHT:
-        console.print("They all fit at once, however the scheduler orders them (as far as Ebb tries).")
+        yield "They all fit at once, however the scheduler orders them (as far as Ebb tries)."

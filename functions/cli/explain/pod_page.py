@@ -4,24 +4,28 @@ Must not judge: the core has said all of it.
 """
 
 from collections.abc import Iterator
+from typing import Final
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from functions.cli.explain.blockers import blockers
-from functions.cli.explain.grid import facts
+from functions.cli.explain.grid import Fact, facts
 from functions.cli.explain.named_nodes import NodeNamer
 from functions.cli.explain.place_table import NONE, place_of
 from functions.cli.explain.usage import used
 from functions.cli.format import count, moment
-from functions.cli.plan.view import PlanView, blocker_view
+from functions.cli.plan.node_views import blocker_view
+from functions.cli.plan.view import PlanView
 from functions.cli.remedies import REMEDIES
 from shared.core.cluster.disruption_budget import PodDisruptionBudget
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.resources import Resources
 from shared.core.placement.exclusions import NodeChoice
 from shared.core.planning.explanation import NodeExplanation, PodPlace
+
+ALONE: Final = "alone: nodes that no other rule excludes; they would be open without it."
 
 
 def show(
@@ -34,41 +38,53 @@ def show(
 ) -> None:
     """Print the page; a pod without a place of its own goes with its node."""
     console.print(pod.key, style="bold")
-    grid = _facts(view, node, place, pod)
-    if measured is not None:
-        grid.add_row("uses", f"{used(measured, pod.requests)} (informs only)")
-    console.print(grid)
+    console.print(facts(facts_of(view, node, place, measured, pod)))
+    console.print(f"\n{moving(place)}")
     if place is None:
-        console.print("\nIt keeps no node: it is a DaemonSet's, a mirror or finished pod, and goes with its node.")
         return
     if place.blockers:
-        console.print("\nWhat keeps the pod where it is:")
         console.print(blockers([blocker_view(each) for each in place.blockers]))
-    else:
-        console.print("\nThe pod itself may be moved.")
     if not place.landing.fixed:
         console.print()
         pools = {each.name: each.decision.pool for each in view.nodes}
         _choice(console, place.landing.choice, NodeNamer(pools, cut=console.is_terminal), pod.node)
 
 
-def _facts(view: PlanView, node: NodeExplanation, place: PodPlace | None, pod: Pod) -> Table:
-    grid, on = facts(), view.node(pod.node)
-    grid.add_row("node", pod.node)
-    verdict = ": ".join(part for part in (on.verdict, on.decision.reason, on.sentence) if part)
-    grid.add_row("which is", verdict)
-    grid.add_row("of", pod.spec.workload or "no controller")
-    grid.add_row("asks for", ", ".join(_asked(pod)))
+def moving(place: PodPlace | None) -> str:
+    """Return whether the pod may be moved; what keeps it follows."""
+    if place is None:
+        return "It keeps no node: it is a DaemonSet's, a mirror or finished pod, and goes with its node."
+    if place.restarts:
+        return f"The pod leaves without a gap: {place.restarts} is restarted, and ends it once another is available."
+    return "What keeps the pod where it is:" if place.blockers else "The pod itself may be moved."
+
+
+def facts_of(
+    view: PlanView, node: NodeExplanation, place: PodPlace | None, measured: Resources | None, pod: Pod
+) -> Iterator[Fact]:
+    """Yield what is known of the pod, of its node, and where it would go."""
+    on = view.node(pod.node)
+    yield "node", pod.node
+    yield "which is", ": ".join(part for part in (on.verdict, on.decision.reason, on.sentence) if part)
+    yield "of", pod.spec.workload or "no controller"
+    yield "asks for", ", ".join(_asked(pod))
     if pod.spec.raised_by:
-        grid.add_row("comes back as", f"{_amounts(pod.spec.requests)}, by {' and '.join(pod.spec.raised_by)}")
+        yield "comes back as", f"{_amounts(pod.spec.requests)}, by {' and '.join(pod.spec.raised_by)}"
+    if pod.steered:
+        yield "deletion cost", f"{pod.steered}, written by Ebb (steerScaleIn): a scale-in takes it before others"
     if place is not None:
-        grid.add_row("would go to", place_of(place))
-        grid.add_row("or else to", place.landing.runner_up or NONE)
-        grid.add_row("budget", "; ".join(map(_budget, place.budgets)) or "no PodDisruptionBudget")
-        if node.takes.rounds > 1:
-            grid.add_row("its node", f"waits for {count(node.takes.rounds, 'round')} under {node.takes.limit}")
-    grid.add_row("seen at", moment(view.taken_at))
-    return grid
+        yield from _going(node, place)
+    yield "seen at", moment(view.taken_at)
+    if measured is not None:
+        yield "uses", f"{used(measured, pod.requests)} (informs only)"
+
+
+def _going(node: NodeExplanation, place: PodPlace) -> Iterator[Fact]:
+    yield "would go to", place_of(place)
+    yield "or else to", place.landing.runner_up or NONE
+    yield "budget", "; ".join(map(_budget, place.budgets)) or "no PodDisruptionBudget"
+    if node.takes.rounds > 1:
+        yield "its node", f"waits for {count(node.takes.rounds, 'round')} under {node.takes.limit}"
 
 
 def _asked(pod: Pod) -> Iterator[str]:
@@ -97,8 +113,7 @@ def _budget(budget: PodDisruptionBudget) -> str:
 
 
 def _choice(console: Console, choice: NodeChoice, namer: NodeNamer, source: str) -> None:
-    able = f": {namer.said(choice.where.names, source)}" if choice.open else ""
-    console.print(f"Of {count(choice.nodes, 'other node')} {choice.open:,} could take it now{able}.")
+    console.print(able(choice, namer, source))
     if not choice.excluded:
         return
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
@@ -112,4 +127,10 @@ def _choice(console: Console, choice: NodeChoice, namer: NodeNamer, source: str)
         table.add_row("", "", "", namer.said(each.where.names, source))
         table.add_row("", "", "", Text(REMEDIES[each.rule], style="dim"))
     console.print(table)
-    console.print("alone: nodes that no other rule excludes; they would be open without it.", style="dim")
+    console.print(ALONE, style="dim")
+
+
+def able(choice: NodeChoice, namer: NodeNamer, source: str) -> str:
+    """Return how many nodes could take the pod, and which."""
+    which = f": {namer.said(choice.where.names, source)}" if choice.open else ""
+    return f"Of {count(choice.nodes, 'other node')} {choice.open:,} could take it now{which}."

@@ -6,8 +6,9 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Final
 
+from functions.cli.files import STDIN
 from functions.cli.fleet.sources import ClusterSource, InstallationSource
-from functions.cli.input_readers import STDIN, cluster_of
+from functions.cli.input_readers import cluster_of
 from functions.cli.pricing import LISTED, PriceOptions
 from functions.cli.profiles import CLUSTER, folder, profile_path, profiles, read_profile
 from shared.errors import BadInput
@@ -127,12 +128,14 @@ def _known_contexts(kubeconfig: Path | None, environment: Mapping[str, str]) -> 
     from kubernetes.config import list_kube_config_contexts
     from kubernetes.config.config_exception import ConfigException
 
-    path = str(kubeconfig or environment.get(_KUBECONFIG, "")) or None
+    from shared.adapters.kubernetes.access import kubeconfig_named
+
+    path = str(kubeconfig or environment.get(_KUBECONFIG, ""))
     listed: Any = list_kube_config_contexts  # the package has no types for it
     try:
-        return [str(each["name"]) for each in listed(path)[0]]
+        return [str(each["name"]) for each in listed(path or None)[0]]
     except (ConfigException, OSError) as fault:
-        raise BadInput(f"--context: the kubeconfig cannot be read ({fault}).") from fault
+        raise BadInput(f"--context: {kubeconfig_named(path)} cannot be read ({str(fault).rstrip('.')}).") from fault
 
 
 def _variables(

@@ -11,6 +11,7 @@ from typing import Final
 import typer
 
 from functions.cli.errors import WRONG
+from functions.cli.files import read_policy
 from functions.cli.fleet import drawing
 from functions.cli.fleet.asked import FleetRequest, check, clusters_of, installations_of
 from functions.cli.fleet.cluster_reading import SourceResult, read_source
@@ -21,7 +22,6 @@ from functions.cli.fleet.progress import FleetProgress
 from functions.cli.fleet.sources import ClusterSource, FleetPlanning
 from functions.cli.fleet.view import FleetView, view_of
 from functions.cli.fleet.workers import MOST_JOBS, parts_of_clusters, read_all
-from functions.cli.inputs import read_policy
 from functions.cli.options import Format
 from functions.cli.plan.compute import PlanOptions
 from functions.cli.pricing import priced

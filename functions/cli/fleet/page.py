@@ -13,28 +13,26 @@ from functions.cli.fleet.view import FleetView, whose_of
 from functions.cli.format import count, moment
 from functions.cli.plan import fleet
 from functions.cli.plan.ladder_title import title
-from functions.cli.report.page import asset, digest, filled
+from functions.cli.report.frame import asset, filled, head
 
-_POLICY: Final = "default-src 'none'; base-uri 'none'; form-action 'none'; style-src {style}"
 _DARK: Final = ':root[data-theme="dark"]'
 """Whose colours a page without a script takes where its reader prefers them."""
 
 
 def page(view: FleetView) -> str:
     """Return the page."""
-    style, shown = _style(), sections.of(view)
+    shown, called = sections.of(view), _title(view)
     return filled(
         _own("fleet.html"),
         {
-            "policy": together([_POLICY.format(style=digest(style))]),
-            "title": together([_title(view)]),
+            "head": head(called, _style()),
+            "title": together([called]),
             "kicker": together([_seen(view)]),
             "headline": together([view.headline]),
             "figures": together(sections.key_figures(view)),
             "contents": together(element("li", element("a", each.title, href=f"#{each.anchor}")) for each in shown),
             "sections": together(map(_section, shown)),
             "made_by": f"ebb {version('ebb')}",
-            "style": style,
         },
     )
 

@@ -13,8 +13,10 @@ from functions.cli.format import dollars, dollars_a_month, rfc3339
 from functions.cli.plan.asked import EVERY_NODE, AskedNodes, wanted
 from functions.cli.plan.ladder_json import rungs
 from functions.cli.plan.legend import HOLDING, LegendEntry
-from functions.cli.plan.view import BlockerView, NodeView, PlanView, Totals
+from functions.cli.plan.node_views import BlockerView, NodeView
+from functions.cli.plan.view import PlanView, Totals
 from functions.cli.pricing import PricedNodes
+from shared.core.cluster.autoscaling import ScaleDownRule
 from shared.core.placement.assignments import Move
 from shared.core.planning.plan import AtRest, PlannedOrder, Potential, Verdict
 from shared.core.planning.pool_summaries import PoolSummary
@@ -39,7 +41,7 @@ def document(view: PlanView, asked: AskedNodes = EVERY_NODE) -> dict[str, Any]:
         "prices": None if view.prices is None else _prices(view.prices, view.priced),
         "ladder": [] if view.ladder is None else rungs(view.ladder.ladder),
         "totals": _totals(view.totals),
-        "pools": [_pool(each, at_rest=view.ladder is not None) for each in view.pools],
+        "pools": [_pool(each, view) for each in view.pools],
         "holds": [held(each) for each in view.legend if each.kind in HOLDING],
         "nodes": [node(each) for each in wanted(view, asked)],
         "orders": [_order(each) for each in view.orders],
@@ -100,7 +102,8 @@ def node(shown: NodeView) -> dict[str, Any]:
     }
 
 
-def _pool(pool: PoolSummary, *, at_rest: bool) -> dict[str, Any]:
+def _pool(pool: PoolSummary, view: PlanView) -> dict[str, Any]:
+    at_rest = view.ladder is not None
     return {
         "name": pool.pool or None,
         "nodes": pool.nodes,
@@ -111,6 +114,20 @@ def _pool(pool: PoolSummary, *, at_rest: bool) -> dict[str, Any]:
         "saving_per_hour": money(dollars(pool.saving)),
         "gone_at_rest": pool.rest_go if at_rest else None,
         "saving_at_rest_per_hour": money(dollars(pool.rest_save)) if at_rest else None,
+        "autoscaler": _autoscaler(view.autoscaler.get(pool.pool or "")),
+    }
+
+
+def _autoscaler(rule: ScaleDownRule | None) -> dict[str, Any] | None:
+    if rule is None:
+        return None
+    return {
+        "threshold": float(rule.gate),
+        "threshold_by": rule.gate_by.value,
+        "delay_seconds": round(rule.unneeded.total_seconds()),
+        "delay_by": rule.unneeded_by.value,
+        "compute_class": rule.compute_class or None,
+        "only_empty": rule.is_reaper if rule.class_known else None,
     }
 
 

@@ -10,7 +10,8 @@ from typing import Any, Final
 
 from functions.cli.format import some
 from functions.cli.options import Only, Sort
-from functions.cli.plan.view import NodeView, PlanView, VerdictGroup
+from functions.cli.plan.node_views import NodeView, VerdictGroup
+from functions.cli.plan.view import PlanView
 from shared.core.planning.plan import Verdict
 from shared.errors import BadInput
 

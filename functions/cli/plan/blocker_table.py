@@ -17,12 +17,14 @@ from functions.cli.plan.sum_detail import SumDetail
 
 HEADINGS: Final[Mapping[WordKind, str]] = {
     WordKind.GOES: "Why nodes go",
-    WordKind.NODE: "Why nodes stay, and what these cost: each node counts once",
-    WordKind.POD: "Pods that keep nodes, and what these cost: a node counts in each true line",
+    WordKind.NODE: "Why nodes stay in this pass, and what these cost: each node counts once",
+    WordKind.POD: "Pods that keep nodes, and what these cost: a node may count in several lines",
     WordKind.ALSO: "What else stands in their way",
 }
 HOLDS: Final = "holds/mo: what the nodes cost that it is on, not what giving it up frees: ebb why-not tells that."
 _OBJECTS: Final = 3
+_TITLES: Final = ("holds/mo", "nodes", "reason")
+_REASON: Final = 2
 
 
 def show(console: Console, entries: Sequence[LegendEntry]) -> None:
@@ -44,22 +46,31 @@ def _show(console: Console, kind: WordKind, entries: Sequence[LegendEntry], deta
     if own:
         console.print()
         console.print(Text(HEADINGS[kind], style="bold"))
-        console.print(_table(own, detail))
+        console.print(_table(own, detail, console.width))
 
 
-def _table(own: Sequence[LegendEntry], detail: SumDetail) -> Table:
-    """Return the first reasons with money, nodes and meaning, and below each the first objects that it is about."""
+def _table(own: Sequence[LegendEntry], detail: SumDetail, width: int) -> Table:
+    """Return the first reasons with money and nodes, with what they mean and the first objects that they are about."""
+    most = max(
+        detail.reasons, len(own) if len(own) == detail.reasons + 1 else 0
+    )  # one row takes no more than "… 1 more"
+    shown, rest = own[:most], own[most:]
+    rows = [(monthly(entry.cost), f"{entry.nodes:,}", entry.word) for entry in shown]
     table = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="dim")
-    table.add_column("holds/mo", justify="right", no_wrap=True)
-    table.add_column("nodes", justify="right", no_wrap=True)
-    table.add_column("reason", no_wrap=True)
-    if detail.meanings:
-        table.add_column("meaning")
-    for entry in own[: detail.reasons]:
-        meaning = (entry.sentence,) if detail.meanings else ()
-        table.add_row(monthly(entry.cost), f"{entry.nodes:,}", entry.word, *meaning)
-        if entry.objects and detail.objects:
+    for number, title in enumerate(_TITLES):
+        table.add_column(title, justify="left" if number == _REASON else "right", no_wrap=True)
+    table.add_column("meaning" if detail.meanings else "about")
+    room = width - sum(max(map(len, column)) + GAP for column in zip(_TITLES, *rows, strict=True))
+    for row, entry in zip(rows, shown, strict=True):
+        table.add_row(*row, entry.sentence if detail.meanings else _about(entry, detail.objects, room))
+        if detail.meanings and entry.objects:
             table.add_row("", "", "", Text(entry.some_objects(detail.objects), style="dim"))
-    if detail.reasons < len(own):
-        table.add_row("", "", f"… {len(own) - detail.reasons} more")
+    if rest:
+        table.add_row("", "", f"… {len(rest)} more")
     return table
+
+
+def _about(entry: LegendEntry, most: int, room: int) -> str:
+    """Return the first objects, with their details where there is room; what it means where it is about none."""
+    whole = entry.some_objects(most)
+    return (whole if len(whole) <= room else entry.named_objects(most)) or entry.sentence

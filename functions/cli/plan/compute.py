@@ -14,13 +14,18 @@ from functions.cli.inputs import NO_MARKS, Inputs, Sources, gather_each
 from functions.cli.options import Format
 from functions.cli.plan import as_json, fleet, markdown, openmetrics, table
 from functions.cli.plan.asked import AskedNodes, check_pools
+from functions.cli.plan.autoscaler_note import autoscaler_note
 from functions.cli.plan.ladder_rows import DEFAULTS, POLICY
+from functions.cli.plan.outside_note import outside_note
 from functions.cli.plan.remembered import remembered
+from functions.cli.plan.steer_note import steer_note
+from functions.cli.plan.surge_note import surge_note
 from functions.cli.plan.view import PlanView, view_of, with_ladder
 from functions.cli.pricing import priced_nodes
 from functions.cli.reading_line import reading_line
 from functions.cli.terminal import printing
 from shared.collector import no_search_for_cycles
+from shared.core.cluster.pool_scale_down import pool_rules
 from shared.core.forecast.ladder import ladder
 from shared.core.planning.make_plan import make_plan
 from shared.core.planning.potential import potential
@@ -74,11 +79,18 @@ def planned(inputs: Inputs, options: PlanOptions, whose: str) -> PlanView:
     past = remembered(inputs, assume_marked=options.assume_marked)
     situation = Situation(inputs.snapshot, past.state, inputs.policy)
     plan = make_plan(situation, past.marks, inputs.prices)
-    notes = tuple(past.note if note == NO_MARKS else note for note in inputs.notes)
-    priced = priced_nodes(inputs.snapshot, inputs.prices)
+    notes = (
+        *(past.note if note == NO_MARKS else note for note in inputs.notes),
+        *autoscaler_note(inputs.snapshot, in_dump=inputs.dumped),
+        *outside_note(inputs.snapshot),
+        *surge_note(situation, plan),
+        *steer_note(situation, plan),
+    )
+    priced, rules = priced_nodes(inputs.snapshot, inputs.prices), pool_rules(inputs.snapshot)
     if inputs.partial or not inputs.snapshot.nodes:
-        return replace(view_of(plan, None, notes, inputs.partial), prices=inputs.prices, priced=priced)
+        view = view_of(plan, None, notes, inputs.partial)
+        return replace(view, prices=inputs.prices, priced=priced, autoscaler=rules)
     rungs = ladder(situation, past.marks, inputs.prices, assume_marked=past.assumed)
     most = potential(situation, inputs.prices, rungs.reached) if options.with_potential else None
     view = view_of(plan, most, (*notes, *((BEYOND,) if most else ())), inputs.partial)
-    return with_ladder(replace(view, prices=inputs.prices, priced=priced), rungs, whose)
+    return with_ladder(replace(view, prices=inputs.prices, priced=priced, autoscaler=rules), rungs, whose)

@@ -48,6 +48,10 @@ class LadderMoney:
     def saved_year(self, step: LadderStep) -> str:
         return whole_money(self._saved_year(step), of=self._now - step.cost)
 
+    def saved_share(self, step: LadderStep) -> str:
+        """Return how much of what is paid now is saved, never more than is."""
+        return f"{(self._now - step.cost) * 100 // self._now}%" if self._now else "0%"
+
     def between_months(self, one: LadderStep, other: LadderStep) -> str:
         """Return by how much a month of the one differs from one of the other, without a sign."""
         return whole_money(abs(self._saved_month(one) - self._saved_month(other)), of=abs(one.cost - other.cost))

@@ -34,6 +34,7 @@ UNTRIED: Final = (
     "A cluster of this size is told in few large rounds, and what relaxing would add was not tried: ebb why-not does."
 )
 AT_MOST: Final = "≤"
+AT_LEAST: Final = "≥"
 CUT_SHORT: Final = f"{AT_MOST}: followed for a few rounds only, and may come to less: ebb why-not follows it further."
 _MOST_HELD: Final = 2
 
@@ -46,6 +47,8 @@ class LadderRow:
     nodes: str
     month: str
     year: str
+    share: str
+    """Of what is paid now, saved."""
     evictions: str
     """For each node that goes."""
     relaxed: bool = False
@@ -85,7 +88,7 @@ def sentences(ladder: Ladder, now: datetime) -> Iterator[str]:
     for reason, nodes in sorted(ladder.never.items(), key=lambda each: -each[1]):
         yield f"{count(nodes, 'node')} could go, and never may: {reason.value}. {reason.sentence}"
     if ladder.idle:
-        yield f"Adding nothing by itself: {some([wish(each) for each in ladder.idle])}."
+        yield f"Given up alone these add nothing: {some([wish(each) for each in ladder.idle])}."
     if not all(map(is_followed, ladder.steps)):
         yield CUT_SHORT
     if ladder.untried:
@@ -111,6 +114,7 @@ def _held(held_up: Mapping[Reason, int]) -> str:
 def _row(step: LadderStep, whose: str, money: LadderMoney) -> LadderRow:
     title = f"  + {wish(step)}" if step.wish else _TITLES[step.rung]
     each = f"{step.evictions / step.gone:.1f}" if step.gone else "-"
-    most = "" if is_followed(step) else AT_MOST
-    cells = f"{most}{step.nodes:,}", f"{most}{money.month(step)}", f"{most}{money.year(step)}", each
-    return LadderRow(title.format(whose=whose), *cells, relaxed=bool(step.wish))
+    most, least = ("", "") if is_followed(step) else (AT_MOST, AT_LEAST)
+    cells = f"{most}{step.nodes:,}", f"{most}{money.month(step)}", f"{most}{money.year(step)}"
+    saved = "-" if step.rung is Rung.NOW else f"{least}{money.saved_share(step)}"
+    return LadderRow(title.format(whose=whose), *cells, saved, each, relaxed=bool(step.wish))

@@ -11,7 +11,7 @@ from functions.cli.plan.ladder_rows import LadderRow
 from functions.cli.plan.layout import GAP
 from functions.cli.plan.view import LadderView
 
-TITLES: Final = ("", "nodes", "a month", "a year", "evictions a node")
+TITLES: Final = ("", "nodes", "a month", "a year", "saved", "evictions a node")
 SHORTER: Final = (*TITLES[:-1], "per node")
 """Where a rung's name needs the room: what it counts is said below the table."""
 PER_NODE: Final = "per node: evictions for each node that goes."
@@ -24,7 +24,7 @@ def show(console: Console, ladder: LadderView) -> None:
     for number, title in enumerate(titles):
         table.add_column(title, justify="right" if number else "left", overflow="fold", no_wrap=number > 0)
     for row in ladder.rows:
-        table.add_row(*map(Text, _cells(row)), style="dim" if row.relaxed else "")
+        table.add_row(*map(Text, cells_of(row)), style="dim" if row.relaxed else "")
     console.print(table)
     if titles is SHORTER:
         console.print(PER_NODE, style="dim")
@@ -33,11 +33,12 @@ def show(console: Console, ladder: LadderView) -> None:
     console.print()
 
 
-def _cells(row: LadderRow) -> tuple[str, ...]:
-    return row.title, row.nodes, row.month, row.year, row.evictions
+def cells_of(row: LadderRow) -> tuple[str, ...]:
+    """Return what stands in a row, under `TITLES`."""
+    return row.title, row.nodes, row.month, row.year, row.share, row.evictions
 
 
 def _width(ladder: LadderView, titles: Sequence[str]) -> int:
     """Return the characters that a line takes whole."""
-    columns = zip(titles, *map(_cells, ladder.rows), strict=True)
+    columns = zip(titles, *map(cells_of, ladder.rows), strict=True)
     return sum(max(map(len, column)) for column in columns) + GAP * (len(titles) - 1)

@@ -18,7 +18,7 @@ def title(ladder: Ladder, money: LadderMoney, whose: str, where: str = "") -> st
     told = money.saved_month(ladder.at_rest)
     if ladder.at_rest.cost == ladder.alone.cost:
         return f"The autoscaler alone would save {told} a month{among}; {whose} would add nothing"
-    share = f", {saved * 100 // ladder.now.cost}% of the cost" if ladder.now.cost else ""
+    share = f", {money.saved_share(ladder.at_rest)} of the cost" if ladder.now.cost else ""
     instead = f"{ladder.at_rest.nodes:,} nodes instead of {ladder.now.nodes:,}"
     return f"{_capital(whose)} would save {told} a month{among}{share}: {instead}{_alone(ladder, money)}"
 

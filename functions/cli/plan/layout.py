@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from functions.cli.format import monthly, percent
-from functions.cli.plan.view import NodeView
+from functions.cli.plan.node_views import NodeView
 
 GAP: Final = 2
 ABOUT: Final = "because of"

@@ -10,14 +10,16 @@ from functions.cli.format import count, moment, monthly, percent
 from functions.cli.markdown_text import table, text
 from functions.cli.plan.asked import AskedNodes, shown
 from functions.cli.plan.blocker_table import HEADINGS, HOLDS
+from functions.cli.plan.ladder_table import TITLES, cells_of
 from functions.cli.plan.legend import HOLDING, WordKind
+from functions.cli.plan.node_views import NodeView
 from functions.cli.plan.pool_columns import columns, name_of, rows
-from functions.cli.plan.view import NodeView, PlanView
+from functions.cli.plan.view import PlanView
 
 _OBJECTS: Final = 3
 _FIGURES: Final = frozenset({
-    "nodes", "cpu", "memory", "order", "in flight", "waiting", "keep", "cost/mo", "saved/mo", "goes", "at rest/mo",
-    "could go", "could/mo", "holds/mo", "a month", "a year", "evictions a node",
+    "nodes", "cpu", "memory", "order", "in flight", "waiting", "keep", "cost/mo", "order/mo", "goes", "goes/mo",
+    "could go", "could/mo", "holds/mo", "a month", "a year", "saved", "evictions a node",
 })  # fmt: skip
 
 
@@ -47,9 +49,7 @@ def _head(view: PlanView) -> Iterator[str]:
 def _ladder(view: PlanView) -> Iterator[str]:
     if view.ladder is None:
         return
-    titles = ("", "nodes", "a month", "a year", "evictions a node")
-    yield _table(titles, ((each.title.strip(), each.nodes, each.month, each.year, each.evictions)
-                          for each in view.ladder.rows))  # fmt: skip
+    yield _table(TITLES, ((cells[0].strip(), *cells[1:]) for cells in map(cells_of, view.ladder.rows)))
     if view.ladder.sentences:
         yield text(" ".join(view.ladder.sentences))
 

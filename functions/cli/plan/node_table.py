@@ -14,7 +14,7 @@ from functions.cli.format import count
 from functions.cli.options import Sort
 from functions.cli.plan.asked import Shown
 from functions.cli.plan.layout import Layout, fit
-from functions.cli.plan.view import VerdictGroup
+from functions.cli.plan.node_views import VerdictGroup
 from shared.core.planning.plan import Verdict
 
 STYLES: Final = {

@@ -25,6 +25,8 @@ class PoolColumn:
     cell: Callable[[PoolSummary], str]
     style: str = ""
     needed: bool = False
+    meaning: str = ""
+    """What the title does not say by itself."""
 
 
 def rows(view: PlanView, most: int | None = None) -> tuple[PoolSummary, ...]:
@@ -43,12 +45,14 @@ def columns(view: PlanView, given: Sequence[PoolSummary]) -> tuple[PoolColumn, .
         PoolColumn("waiting", "wait", _count(Verdict.WAITING), "yellow"),
         PoolColumn("keep", "keep", _count(Verdict.KEEP)),
         PoolColumn("cost/mo", "cost/mo", _money(given, lambda pool: pool.cost), needed=True),
-        PoolColumn("saved/mo", "saved", _money(given, lambda pool: pool.saving), green, needed=go),
-        PoolColumn("goes", "goes", lambda pool: f"{pool.rest_go:,}" if pool.rest_go else NONE, green, needed=rest),
-        PoolColumn("at rest/mo", "rest/mo", _money(given, lambda pool: pool.rest_save, "-"), green, needed=rest),
-        PoolColumn("could go", "could", lambda pool: f"{pool.could_go:,}" if pool.could_go else NONE, needed=could),
+        PoolColumn("order/mo", "order/mo", _money(given, lambda pool: pool.saving), green, needed=go),
+        PoolColumn("goes", "goes", lambda pool: f"{pool.rest_go:,}" if pool.rest_go else NONE, green, needed=rest,
+                   meaning="gone at rest"),
+        PoolColumn("goes/mo", "goes/mo", _money(given, lambda pool: pool.rest_save), green, needed=rest),
+        PoolColumn("could go", "could", lambda pool: f"{pool.could_go:,}" if pool.could_go else NONE, needed=could,
+                   meaning="by the safety rules alone"),
         PoolColumn("could/mo", "could/mo", _money(given, lambda pool: pool.could_save), needed=could),
-    )
+    )  # fmt: skip
     return tuple(each for each in found if each.needed or each.cell(view.whole) != NONE)
 
 
@@ -74,15 +78,13 @@ def _count(*verdicts: Verdict) -> Callable[[PoolSummary], str]:
     return cell
 
 
-def _money(
-    given: Sequence[PoolSummary], amount: Callable[[PoolSummary], int], sign: str = ""
-) -> Callable[[PoolSummary], str]:
+def _money(given: Sequence[PoolSummary], amount: Callable[[PoolSummary], int]) -> Callable[[PoolSummary], str]:
     """Return cells of which the pools' add up to that of all."""
     pools = [pool for pool in given if pool.pool is not None]
     parts = monthly_parts([amount(pool) for pool in pools])
     told: Mapping[str | None, str] = {pool.pool: part for pool, part in zip(pools, parts, strict=True)}
 
     def cell(pool: PoolSummary) -> str:
-        return f"{sign}{told.get(pool.pool) or monthly(amount(pool))}" if amount(pool) else NONE
+        return told.get(pool.pool) or monthly(amount(pool)) if amount(pool) else NONE
 
     return cell

@@ -23,6 +23,7 @@ IN_A_FILE: Final = 10
 GAPS: Final = (2, 1)
 _LEAST_POOL: Final = 16
 """So much of a pool's name stays."""
+REQUESTS: Final = "requests"
 _MEMORY: Final = ("memory", "mem")
 
 
@@ -62,6 +63,14 @@ def show(console: Console, view: PlanView, most: int | None = None) -> None:
         cells = _cells(row, layout, plain=console.options.ascii_only)
         table.add_row(*cells, style="bold" if row.pool is None else "")
     console.print(table)
+    console.print(Text(_meanings(layout), style="dim"))
+
+
+def _meanings(layout: PoolLayout) -> str:
+    """Return what the titles do not say by themselves."""
+    told = (f"{title}: {each.meaning}" for title, each in zip(layout.titles(), layout.columns, strict=True)
+            if each.meaning)  # fmt: skip
+    return "; ".join((f"cpu, {layout.memory}: {REQUESTS}", *told))
 
 
 def fit(given: Sequence[PoolSummary], found: Sequence[PoolColumn], width: int) -> PoolLayout:

@@ -37,9 +37,13 @@ def of_reason(word: str, blockers: Sequence[Blocker]) -> str:
 
 
 def saving(plan: Plan) -> str:
+    """Return what this pass saves, or why nothing; a dry run is named whether or not anything could be ordered."""
+    dry = " (dry run: nothing is ordered)" if plan.dry_run else ""
+    if not plan.orders:
+        waiting = sum(each.verdict is Verdict.WAITING for each in plan.decisions)
+        return (f"nothing yet: {count(waiting, 'node')} could go and must wait" if waiting else "nothing") + dry
     orders = count(len(plan.orders), "order")
-    why = " (dry run: nothing is ordered)" if plan.dry_run else " (only shown: ebb plan orders nothing)"
-    return f"{monthly(plan.saving)} a month by {orders}{why}"
+    return f"{monthly(plan.saving)} a month by {orders}{dry or ' (only shown: ebb plan orders nothing)'}"
 
 
 def potential_saving(plan: Plan, potential: Potential) -> str:

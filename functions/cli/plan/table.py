@@ -1,4 +1,4 @@
-"""The plan on a terminal: what it rests on, the sums, the pools, what keeps nodes, and one line that sums up.
+"""The plan on a terminal: the ladder, the pools, what keeps nodes, what it rests on, and one line that sums up.
 
 The nodes themselves are listed where they were asked for. Must not decide anything.
 """
@@ -9,11 +9,10 @@ from rich.console import Console
 from rich.table import Table
 
 from functions.cli.format import count, hourly, moment, monthly
-from functions.cli.inputs import WARNING
 from functions.cli.plan import blocker_table, ladder_table, node_table, pool_table
 from functions.cli.plan.asked import AskedNodes, shown
 from functions.cli.plan.layout import GAP
-from functions.cli.plan.notes import show_notes
+from functions.cli.plan.notes import show_notes, show_odd, show_rests_on
 from functions.cli.plan.sum_detail import DETAILS, SumDetail
 from functions.cli.plan.view import PlanView
 
@@ -23,7 +22,7 @@ HINT: Final = "More: --nodes (each of them), ebb explain NODE, ebb why-not (what
 
 
 def show(console: Console, view: PlanView, asked: AskedNodes = SUM) -> None:
-    """Print the plan; its notes come first, because they say what it rests on.
+    """Print the plan.
 
     Raises:
         BadInput: a pool was asked for that the cluster does not have.
@@ -37,7 +36,7 @@ def show(console: Console, view: PlanView, asked: AskedNodes = SUM) -> None:
             node_table.show(console, chosen)
             blocker_table.show(console, view.legend)
             console.print()
-            console.print(view.summary)
+            _end(console, view)
     else:
         _sum(console, view, _detail(console, view))
 
@@ -61,25 +60,30 @@ def _sum(console: Console, view: PlanView, detail: SumDetail) -> None:
         pool_table.show(console, view, detail.pools)
         blocker_table.show_first(console, view.legend, detail)
         console.print()
-        console.print(HINT, style="dim")
-        console.print(view.summary)
+        _end(console, view, HINT)
 
 
 def _begin(console: Console, view: PlanView) -> None:
-    """Print what comes before the pools: the ladder first, then what it rests on."""
-    warnings = tuple(note for note in view.notes if note.startswith(WARNING))
-    if view.ladder:
-        if warnings:
-            show_notes(console, warnings)
-        ladder_table.show(console, view.ladder)
-        show_notes(console, tuple(note for note in view.notes if note not in warnings))
-    else:
+    """Print what comes before the pools: what is odd, and the ladder; where there is none, all that is not known."""
+    if view.ladder is None and view.notes:
         show_notes(console, view.notes)
+    if view.ladder:
+        show_odd(console, view.notes)
+        ladder_table.show(console, view.ladder)
     console.print(_head(view))
     if view.nodes:
         console.print()
         if view.partial:
             console.print(PARTIAL, style="yellow")
+
+
+def _end(console: Console, view: PlanView, hint: str = "") -> None:
+    """Print what the figures of a ladder rest on, and the one line that a reader keeps."""
+    if view.ladder:
+        show_rests_on(console, view.notes)
+    if hint:
+        console.print(hint, style="dim")
+    console.print(view.summary)
 
 
 def _head(view: PlanView) -> Table:

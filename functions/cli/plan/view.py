@@ -5,10 +5,9 @@ nodes stand twice, as the plan has them and in groups as a person reads: what go
 stays. Must not decide anything, and must not know the terminal or a format.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Final
 
 from functions.cli.format import some
 from functions.cli.gaps import nothing_of_savings
@@ -16,16 +15,14 @@ from functions.cli.plan import sentences
 from functions.cli.plan.ladder_rows import LadderRow, headline, rows
 from functions.cli.plan.ladder_rows import sentences as ladder_sentences
 from functions.cli.plan.legend import LegendEntry, legend
+from functions.cli.plan.node_views import NodeView, VerdictGroup, node_views, verdict_groups
 from functions.cli.pricing import PricedNodes
-from functions.cli.remedies import REMEDIES
+from shared.core.cluster.autoscaling import ScaleDownRule
 from shared.core.forecast.ladder import Ladder
-from shared.core.planning.plan import AtRest, NodeDecision, Plan, PlannedOrder, Potential, Verdict
+from shared.core.planning.plan import AtRest, Plan, PlannedOrder, Potential
 from shared.core.planning.pool_summaries import PoolSummary, pool_summaries, whole_cluster
 from shared.core.planning.prices import Prices
-from shared.core.reasons import Blocker
 from shared.errors import BadInput
-
-GROUPS: Final = (Verdict.ORDER, Verdict.WOULD_ORDER, Verdict.WAITING, Verdict.IN_FLIGHT, Verdict.KEEP)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,57 +39,6 @@ class Totals:
 
 
 @dataclass(frozen=True, slots=True)
-class BlockerView:
-    """One thing in a node's way: its reason's word and sentence, what it is about, what can be done about it.
-
-    `message_id` is the cluster autoscaler's, by which Google's documentation has it; empty where it has none.
-    """
-
-    reason: str
-    sentence: str
-    message_id: str
-    object: str
-    detail: str
-    remedy: str
-
-
-@dataclass(frozen=True, slots=True)
-class NodeView:
-    """One node. `about` says what stands in its way, the longest wording first; `when` is when it may go."""
-
-    decision: NodeDecision
-    sentence: str
-    """That of its reason; empty where the reason is an order's id."""
-    blockers: tuple[BlockerView, ...]
-    reason: str
-    """The word that names the verdict; of a node that a pod keeps the pod's own, with what it is of."""
-    about: tuple[str, ...]
-    when: str
-    could_go: bool
-    order: PlannedOrder | None
-
-    @property
-    def name(self) -> str:
-        return self.decision.name
-
-    @property
-    def verdict(self) -> str:
-        return sentences.VERDICTS[self.decision.verdict]
-
-
-@dataclass(frozen=True, slots=True)
-class VerdictGroup:
-    """The nodes of one verdict."""
-
-    verdict: Verdict
-    nodes: tuple[NodeView, ...]
-
-    @property
-    def title(self) -> str:
-        return f"{sentences.VERDICTS[self.verdict]} ({len(self.nodes):,})"
-
-
-@dataclass(frozen=True, slots=True)
 class LadderView:
     """The ladder as values, and as a person reads it."""
 
@@ -104,7 +50,7 @@ class LadderView:
 
 @dataclass(frozen=True, slots=True)
 class PlanView:
-    """A plan as it is shown; `notes` say what it rests on and come first."""
+    """A plan as it is shown; `notes` say what it rests on."""
 
     cluster: str
     taken_at: datetime
@@ -131,6 +77,8 @@ class PlanView:
     """What all money rests on."""
     priced: PricedNodes | None = None
     """And how these nodes are priced by it."""
+    autoscaler: Mapping[str, ScaleDownRule] = field(default_factory=dict)
+    """By pool: how the autoscaler takes its nodes away."""
 
     @property
     def mark(self) -> str:
@@ -155,7 +103,7 @@ class PlanView:
 def view_of(plan: Plan, potential: Potential | None = None, notes: Sequence[str] = (), partial: str = "") -> PlanView:
     """Return what is shown of a plan; `potential` is None unless it was asked for."""
     could_go = frozenset(potential.nodes if potential else ())
-    nodes = _nodes(plan, could_go)
+    nodes = node_views(plan, could_go)
     return PlanView(
         cluster=plan.cluster,
         taken_at=plan.taken_at,
@@ -163,7 +111,7 @@ def view_of(plan: Plan, potential: Potential | None = None, notes: Sequence[str]
         dry_run=plan.dry_run,
         totals=_totals(plan),
         nodes=nodes,
-        groups=_groups(nodes, plan.orders),
+        groups=verdict_groups(nodes, plan.orders),
         pools=pool_summaries(plan.decisions, could_go),
         whole=whole_cluster(plan.decisions, could_go),
         orders=plan.orders,
@@ -192,46 +140,3 @@ def _totals(plan: Plan) -> Totals:
     marked = [each for each in plan.decisions if each.marked_since is not None]
     removable = [each for each in marked if each.removable_at is not None and each.removable_at <= plan.taken_at]
     return Totals(len(plan.decisions), plan.pods, len(plan.orders), len(marked), len(removable), plan.cost, plan.saving)
-
-
-def _nodes(plan: Plan, could_go: frozenset[str]) -> tuple[NodeView, ...]:
-    orders = {order.node: order for order in plan.orders}
-    return tuple(
-        _node(each, plan.taken_at, orders.get(each.name), could_go=each.name in could_go) for each in plan.decisions
-    )
-
-
-def _node(decision: NodeDecision, now: datetime, order: PlannedOrder | None, *, could_go: bool) -> NodeView:
-    return NodeView(
-        decision,
-        sentence=sentences.of_reason(decision.reason, decision.blockers),
-        blockers=tuple(map(blocker_view, decision.blockers)),
-        reason=sentences.reason_of(decision),
-        about=sentences.about(decision.blockers),
-        when=sentences.when(decision, now, order.saving if order else 0),
-        could_go=could_go,
-        order=order,
-    )
-
-
-def blocker_view(blocker: Blocker) -> BlockerView:
-    """Return a blocker with its sentence and remedy."""
-    reason = blocker.reason
-    remedy = REMEDIES.get(reason, "")
-    return BlockerView(reason.value, reason.sentence, reason.message_id, blocker.object, blocker.detail, remedy)
-
-
-def _groups(nodes: Iterable[NodeView], orders: Sequence[PlannedOrder]) -> tuple[VerdictGroup, ...]:
-    """Return the verdicts that occur, each with its nodes: orders as they were taken, the others sorted."""
-    taken = {order.node: number for number, order in enumerate(orders)}
-    rows: dict[Verdict, list[NodeView]] = {}
-    for node in sorted(nodes, key=lambda each: (taken.get(each.name, len(taken)), *_place(each.decision))):
-        rows.setdefault(node.decision.verdict, []).append(node)
-    return tuple(VerdictGroup(verdict, tuple(rows[verdict])) for verdict in GROUPS if verdict in rows)
-
-
-def _place(decision: NodeDecision) -> tuple[str, ...]:
-    due = decision.removable_at.isoformat() if decision.removable_at else ""
-    if decision.verdict is Verdict.WAITING:
-        return (due, decision.pool, decision.name)
-    return (decision.pool, decision.reason, decision.name)

@@ -10,8 +10,9 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from functions.cli.files import name_of, parse_policy, read_bytes
 from functions.cli.format import count
-from functions.cli.inputs import Sources, gather, name_of, parse_policy, read_bytes
+from functions.cli.inputs import Sources, gather
 from functions.cli.policy.words import cluster_settings, pool_settings
 from functions.cli.terminal import printing
 from shared.core.cluster.snapshot import Snapshot

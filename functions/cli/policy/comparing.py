@@ -9,7 +9,8 @@ from typing import Final
 
 import typer
 
-from functions.cli.inputs import NO_MARKS, Inputs, Sources, gather, read_policy, warnings_of
+from functions.cli.files import read_policy
+from functions.cli.inputs import NO_MARKS, Inputs, Sources, gather, warnings_of
 from functions.cli.options import DiffFormat
 from functions.cli.plan.notes import show_notes
 from functions.cli.plan.remembered import MARKED, all_marked

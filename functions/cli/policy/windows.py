@@ -15,8 +15,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from functions.cli.files import read_policy
 from functions.cli.format import count, some
-from functions.cli.inputs import read_policy
 from functions.cli.policy.bars import Bars, bars, letters
 from functions.cli.policy.calendar_view import CalendarQuestion, Day, calendar, zones
 from functions.cli.policy.limits import Sizes

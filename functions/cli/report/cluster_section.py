@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from functions.cli.format import monthly
-from functions.cli.plan.view import NodeView
+from functions.cli.plan.node_views import NodeView
 from functions.cli.report.keeping import KeptNodes, kept_by
 from functions.cli.report.material import Material
 from functions.cli.report.tables import table

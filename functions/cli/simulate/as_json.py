@@ -3,7 +3,6 @@
 Money is dollars of the whole stretch, four decimals; times are seconds. Must not leave a key out.
 """
 
-import json
 from dataclasses import fields
 from fractions import Fraction
 from typing import Any, Final
@@ -14,10 +13,6 @@ from shared.core.planning.prices import MICRO
 
 SCHEMA: Final = 1
 _APART: Final = frozenset({"cost", "series", "hours", "passes", "planned"})
-
-
-def written(view: DaysView) -> str:
-    return json.dumps(document(view), indent=2, ensure_ascii=False)
 
 
 def document(view: DaysView) -> dict[str, Any]:

@@ -1,24 +1,27 @@
 """What a person may type for simulated days. Must not do anything but read that: `compute` answers."""
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from functions.cli.inputs import Sources
-from functions.cli.options import At, Context, Currency, Discounts, Dumps, Kubeconfig, PriceTable
+from functions.cli.options import (
+    AnswerAs,
+    AnswerFormat,
+    At,
+    Context,
+    Currency,
+    Discounts,
+    Dumps,
+    Kubeconfig,
+    PriceTable,
+)
 
 _DEMAND = "What is wanted when"
 _MOST_NODES = 2000
 JOB_MINUTES = 30
 _A_DAY = 1440
-
-
-class SimulateOutput(StrEnum):
-    TABLE = "table"
-    JSON = "json"
-    MARKDOWN = "markdown"
 
 
 def simulate(  # noqa: PLR0913 - each is something that a person may type
@@ -91,9 +94,7 @@ def simulate(  # noqa: PLR0913 - each is something that a person may type
         str, typer.Option("--boot", metavar="TIME", help="How long a new node takes until pods start on it.")
     ] = "90s",
     at: At = None,
-    output: Annotated[
-        SimulateOutput, typer.Option("--output", "-o", help="A table for people, markdown to send on, JSON for tools.")
-    ] = SimulateOutput.TABLE,
+    output: AnswerAs = AnswerFormat.TABLE,
     picture: Annotated[
         Path | None, typer.Option("--picture", metavar="FILE.svg", help="Also draw the nodes over time.")
     ] = None,

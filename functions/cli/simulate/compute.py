@@ -15,18 +15,19 @@ from typing import Final
 
 import typer
 
+from functions.cli.documents import print_document
+from functions.cli.files import read_policy
 from functions.cli.format import count
-from functions.cli.inputs import EVERY_POOL, NO_MARKS, NO_POLICY, Inputs, Sources, gather, read_policy
-from functions.cli.options import duration
+from functions.cli.inputs import EVERY_POOL, NO_MARKS, NO_POLICY, Inputs, Sources, gather
+from functions.cli.options import AnswerFormat, duration
 from functions.cli.pricing import basis, priced
 from functions.cli.reading_line import reading_line
 from functions.cli.simulate import as_json, cron_jobs, markdown, svg, table
-from functions.cli.simulate.commands import JOB_MINUTES, SimulateOutput
+from functions.cli.simulate.commands import JOB_MINUTES
 from functions.cli.simulate.patterns import Hours, demand_of
 from functions.cli.simulate.synthetic import NAME, made_up
 from functions.cli.simulate.view import DaysView, PlayedDay
 from functions.cli.terminal import printing
-from functions.cli.visible import visible_lines
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.policy import Policy
 from shared.core.simulated_days.demand import Demand
@@ -61,7 +62,7 @@ class SimulateRequest:
     job_minutes: int = JOB_MINUTES
 
 
-def show_days(asked: SimulateRequest, output: SimulateOutput) -> None:
+def show_days(asked: SimulateRequest, output: AnswerFormat) -> None:
     """Play the days and print what they come to: for people with the notes, for tools with these on stderr.
 
     Raises:
@@ -70,14 +71,13 @@ def show_days(asked: SimulateRequest, output: SimulateOutput) -> None:
     view = played_days(asked, _inputs(asked))
     if asked.picture is not None:
         _draw(asked.picture, view)
-    if output is SimulateOutput.JSON:
-        typer.echo("\n".join(map(visible_lines, view.notes)), err=True)
-        typer.echo(as_json.written(view))
-    elif output is SimulateOutput.MARKDOWN:
-        typer.echo(markdown.page(view))
-    else:
+    if output is AnswerFormat.TABLE:
         with printing() as console:
             table.show(console, view)
+    elif output is AnswerFormat.MARKDOWN:
+        typer.echo(markdown.page(view))
+    else:
+        print_document(as_json.document(view), output, view.notes)
 
 
 def _draw(path: Path, view: DaysView) -> None:

@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 
 from functions.cli.format import count, some
-from shared.adapters.kubernetes import wire
+from shared.adapters.kubernetes import pod_wire, wire
 from shared.adapters.kubernetes.fold import PodFolder
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.policy.values import DEFAULT_ZONE, Schedule
@@ -32,7 +32,7 @@ NOT_READ: Final = (
 
 
 class _WrittenJobSpec(wire.Partial, frozen=True):
-    template: wire.Pod
+    template: pod_wire.Pod
     parallelism: int | None = None
     completions: int | None = None
     active_deadline_seconds: int | None = None

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from functions.cli.inputs import name_of, read_bytes
+from functions.cli.files import name_of, read_bytes
 from functions.cli.near_names import near
 from shared.core.cluster.resources import CPU, MEMORY, amount
 from shared.core.cluster.snapshot import Snapshot

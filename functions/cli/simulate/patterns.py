@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from functions.cli.files import read_bytes
 from functions.cli.format import count
-from functions.cli.inputs import read_bytes
 from functions.cli.simulate.autoscalers import limits_in
 from functions.cli.simulate.csv_hours import controllers, read_hours
 from functions.cli.simulate.recorded import hours_in, is_log

@@ -10,7 +10,7 @@ from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import Any, Final
 
-from functions.cli.inputs import name_of, read_bytes
+from functions.cli.files import name_of, read_bytes
 from shared.errors import BadInput
 
 EVENT: Final = "cluster_state"

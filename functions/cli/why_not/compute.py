@@ -6,12 +6,12 @@ import typer
 
 from functions.cli.documents import print_document
 from functions.cli.inputs import NO_MARKS, Sources, gather
-from functions.cli.options import Output
+from functions.cli.options import AnswerFormat
 from functions.cli.plan.ladder_rows import DEFAULTS, POLICY
-from functions.cli.plan.notes import show_notes
+from functions.cli.plan.notes import show_odd, show_rests_on
 from functions.cli.plan.remembered import remembered
 from functions.cli.terminal import printing
-from functions.cli.why_not import as_json, page
+from functions.cli.why_not import as_json, markdown, page
 from shared.collector import no_search_for_cycles
 from shared.core.forecast.why_not import why_not
 from shared.core.rules.situation import Situation
@@ -20,7 +20,7 @@ from shared.errors import BadInput
 PARTIAL = "why-not: the dump is partial ({why}), so nobody can say what a change would free."
 
 
-def show_changes(sources: Sources, most: int, output: Output) -> None:
+def show_changes(sources: Sources, most: int, output: AnswerFormat) -> None:
     """Print which single changes would free most money: for people with the notes, for tools with these on stderr.
 
     Raises:
@@ -34,12 +34,17 @@ def show_changes(sources: Sources, most: int, output: Output) -> None:
     with no_search_for_cycles():
         found = why_not(situation, past.marks, inputs.prices, most, _told)
     notes = tuple(past.note if note == NO_MARKS else note for note in inputs.notes)
-    if output is not Output.TABLE:
-        print_document(as_json.document(found, inputs.snapshot.cluster), output, notes)
-        return
-    with printing() as console:
-        show_notes(console, notes)
-        page.show(console, found, POLICY if inputs.own_policy else DEFAULTS)
+    cluster, whose = inputs.snapshot.cluster, POLICY if inputs.own_policy else DEFAULTS
+    if output is AnswerFormat.MARKDOWN:
+        typer.echo(markdown.page(found, cluster, whose, notes))
+    elif output is not AnswerFormat.TABLE:
+        print_document(as_json.document(found, cluster), output, notes)
+    else:
+        with printing() as console:
+            show_odd(console, notes)
+            page.show(console, found, whose)
+            console.print()
+            show_rests_on(console, notes)
 
 
 def _told(done: int, of_all: int) -> None:

@@ -10,7 +10,7 @@ from typing import Final
 from shared.core.cluster import names
 from shared.core.placement.exclusions import Exclusion
 from shared.core.planning.lifting import Scope, Subject
-from shared.core.planning.lifts import LIFTS
+from shared.core.planning.lifts import GAP_INSTEAD, LIFTS
 from shared.core.reasons import PodBlock, Reason, Unremovable
 
 _PATCH: Final = "kubectl -n $namespace patch $kind $name --type merge -p "
@@ -44,6 +44,7 @@ HOW: Final[Mapping[Reason, str]] = {
     PodBlock.PDB_NEVER_ALLOWS: "one more replica, minAvailable of PodDisruptionBudget $object as many as now stay up",
     PodBlock.SEVERAL_PDBS: "kubectl -n $namespace delete pdb $name",
     PodBlock.SINGLE_REPLICA: _pool("singleReplicas: move"),
+    **dict.fromkeys(GAP_INSTEAD, _pool("singleReplicas: move") + "  # which makes a gap; better: two replicas"),
     PodBlock.JOB: _pool("jobs: move"),
     PodBlock.JOB_RUNNING: _pool("jobs: move") + "  # its work so far is lost; else it ends by itself",
     PodBlock.TOO_FEW_AVAILABLE: _pool("unprotected: 100%") + "  # better: mend the replicas that are away",

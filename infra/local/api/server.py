@@ -3,21 +3,22 @@
 It holds no state of its own but continue tokens; it starts no thread and opens no socket.
 """
 
-import re
 from collections.abc import Callable
-from typing import Any
 
 from infra.local.api.defaults import as_created, as_written
 from infra.local.api.discovery import discovered, is_served
+from infra.local.api.eviction_requests import check_request
 from infra.local.api.evictions import Evictor
 from infra.local.api.faults import InjectedFaults
 from infra.local.api.list_pages import Lister
 from infra.local.api.patches import patched
+from infra.local.api.requests import actor_of, body_of, is_dry, record_entry
 from infra.local.api.routes import ResourcePath, target_of
 from infra.local.api.statuses import (
     RefusedError,
     bad_request,
     exists,
+    forbidden,
     namespace_terminating,
     no_such_path,
     not_found,
@@ -29,30 +30,12 @@ from infra.local.http_messages import HttpAnswer, HttpRequest, answer_json
 from infra.local.world.deletion import delete_pod, end_namespace
 from infra.local.world.kinds import Json
 from infra.local.world.pods import is_terminating
-from infra.local.world.store import ExistsError, Store
+from infra.local.world.store import ExistsError, NotAdmittedError, Store
 from infra.local.world.world import World
 
 Verb = Callable[[ResourcePath, HttpRequest], HttpAnswer]
-_BRIEF = 2000
 _LISTS = 1000
 """How many lists are remembered at most."""
-_DRY_BODY = re.compile(rb'"dryRun"\s*:\s*\[\s*"All"')
-
-
-def _actor(request: HttpRequest) -> str:
-    return request.headers.get("user-agent", "unknown")
-
-
-def _dry(request: HttpRequest, body: Any = None) -> bool:
-    asked = (body or {}).get("dryRun") if isinstance(body, dict) else None
-    return request.query.get("dryRun") == "All" or asked == ["All"]
-
-
-def _body(request: HttpRequest) -> Any:
-    try:
-        return request.json()
-    except ValueError as error:
-        raise bad_request(f"the body is not JSON: {error}") from error
 
 
 def _no_verb(target: ResourcePath, request: HttpRequest) -> HttpAnswer:
@@ -82,7 +65,7 @@ class KubeApi:
     def handle(self, request: HttpRequest) -> HttpAnswer:
         """Answer one request and put it in the record."""
         answer = self.faults.answer_or_fail(request, self._answer)
-        self._world.record.add("request", _entry(request, answer))
+        self._world.record.add("request", record_entry(request, answer))
         return answer
 
     def _answer(self, request: HttpRequest) -> HttpAnswer:
@@ -135,14 +118,14 @@ class KubeApi:
         return answer
 
     def _create(self, target: ResourcePath, request: HttpRequest) -> HttpAnswer:
-        body = _body(request)
+        body = body_of(request)
         if not isinstance(body, dict):
             raise bad_request("the body is not an object")
         self._refuse_in_terminating(target, body)
         if target.sub == "eviction" and target.kind.plural == "pods" and target.name:
             query_dry = request.query.get("dryRun")
-            return answer_json(201, self._evictor.evict(target.space, target.name, body, query_dry, _actor(request)))
-        if target.name is not None:
+            return answer_json(201, self._evictor.evict(target.space, target.name, body, query_dry, actor_of(request)))
+        if target.name is not None or (target.kind.gated and not is_served(target.kind, self._store)):
             raise no_such_path(request.path)
         return self._store_new(target, request, body)
 
@@ -163,33 +146,39 @@ class KubeApi:
         if target.namespace is not None:
             meta["namespace"] = target.namespace
         fresh = as_created(target.kind, {**body, "metadata": meta})
-        if _dry(request, body):
+        if target.kind.plural == "evictionrequests":
+            check_request(fresh)
+        if is_dry(request, body):
             return answer_json(201, fresh)
         try:
-            return answer_json(201, self._store.create(target.kind.plural, fresh, _actor(request)))
+            return answer_json(201, self._store.create(target.kind.plural, fresh, actor_of(request)))
         except ExistsError:
             raise exists(target.kind.plural, str(meta.get("name"))) from None
+        except NotAdmittedError as why:
+            raise forbidden(target.kind.plural, str(meta.get("name")), str(why)) from None
 
     def _patch(self, target: ResourcePath, request: HttpRequest) -> HttpAnswer:
         if target.name is None or target.sub not in {"", "status"}:
             raise no_such_path(request.path)
         before = self._get(target)
-        after = patched(before, _body(request), request.headers.get("content-type", ""))
+        after = patched(before, body_of(request), request.headers.get("content-type", ""))
         old, new = before["metadata"], after.get("metadata") or {}
         if new.get("resourceVersion", old["resourceVersion"]) != old["resourceVersion"]:
             raise stale(target.kind.plural, target.name)
         after["metadata"] = {**new, **{key: old[key] for key in ("uid", "name", "resourceVersion")}}
         after = as_written(before, after, target.sub)
-        if _dry(request):
+        if target.kind.plural == "evictionrequests":
+            check_request(after, before)
+        if is_dry(request):
             return answer_json(200, after)
-        return answer_json(200, self._store.replace(target.kind.plural, after, _actor(request)))
+        return answer_json(200, self._store.replace(target.kind.plural, after, actor_of(request)))
 
     def _delete(self, target: ResourcePath, request: HttpRequest) -> HttpAnswer:
         if target.name is None or target.sub:
             raise RefusedError(405, "MethodNotAllowed", "collections are not deleted here: name one object")
-        body, found = _body(request), self._get(target)
-        if not _dry(request, body):
-            self._remove(target, found, body, _actor(request))
+        body, found = body_of(request), self._get(target)
+        if not is_dry(request, body):
+            self._remove(target, found, body, actor_of(request))
         return answer_json(200, {**success(), "code": 200})
 
     def _remove(self, target: ResourcePath, found: Json, options: Json, actor: str) -> None:
@@ -199,17 +188,3 @@ class KubeApi:
             end_namespace(self._store, found, actor)
         else:
             self._store.remove(target.kind.plural, target.space, found["metadata"]["name"], actor)
-
-
-def _entry(request: HttpRequest, answer: HttpAnswer) -> Json:
-    dry = request.query.get("dryRun") == "All" or _DRY_BODY.search(request.body) is not None
-    return {
-        "verb": request.method,
-        "path": request.path,
-        "query": dict(request.query),
-        "code": answer.status,
-        "lost": answer.lost,
-        "user_agent": _actor(request),
-        "dry_run": dry,
-        "body": request.body[:_BRIEF].decode(errors="replace"),
-    }

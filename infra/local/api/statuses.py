@@ -68,6 +68,11 @@ def expired() -> RefusedError:
     return RefusedError(410, "Expired", message)
 
 
+def forbidden(plural: str, name: str, why: str) -> RefusedError:
+    message = f'{plural} "{name}" is forbidden: {why}'
+    return RefusedError(403, "Forbidden", message, {"name": name, "kind": plural})
+
+
 def namespace_terminating(plural: str, name: str, namespace: str) -> RefusedError:
     message = f'{plural} "{name}" is forbidden: unable to create new content in namespace {namespace} '
     message += "because it is being terminated"

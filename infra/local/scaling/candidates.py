@@ -11,10 +11,10 @@ from infra.local.machine_types import MachinePool
 from infra.local.scaling.drainability import obstacle
 from infra.local.scaling.settings import AutoscalerSettings
 from infra.local.scaling.simulation import RemovalSimulation
-from infra.local.scaling.utilisation import utilisation
+from infra.local.scaling.utilisation import GPU_LABEL, utilisation
 from infra.local.scaling.view import DISABLED, TO_BE_DELETED, Group, View, group_of, has_taint, is_reserved
 from infra.local.world.kinds import Json
-from infra.local.world.pods import annotations_of, is_finished, is_ready, is_terminating, node_of, owner_kind
+from infra.local.world.pods import annotations_of, is_finished, is_ready, is_terminating, labels_of, node_of, owner_kind
 
 
 def at_minimum(pool: MachinePool, group: Group, sizes: Counter[Group], leaving: Counter[Group]) -> bool:
@@ -59,8 +59,12 @@ class Candidates:
 
     def ripe(self, view: View, now: float) -> list[Json]:
         """The nodes that have been unneeded for long enough."""
-        latest = now - self.settings.unneeded_time
-        return [node for node in view.nodes if self.since.get(node["metadata"]["uid"], now + 1) <= latest]
+        return [node for node in view.nodes if self._is_ripe(view, node, now)]
+
+    def _is_ripe(self, view: View, node: Json, now: float) -> bool:
+        said = view.rule_of(node).unneeded_time
+        waits = self.settings.unneeded_time if said is None else said
+        return self.since.get(node["metadata"]["uid"], now + 1) <= now - waits
 
     def _turn(self, node: Json, movers: dict[str, list[Json]]) -> tuple[bool, bool]:
         uid = node["metadata"]["uid"]
@@ -87,7 +91,9 @@ class Candidates:
         if at_minimum(pool, group_of(node), view.sizes(), leaving.groups):
             return False
         share = utilisation(view, node, now, ignore_daemonsets=self.settings.ignore_daemonsets)
-        return share <= self.settings.threshold
+        rule = view.rule_of(node)
+        said = rule.gpu_threshold if GPU_LABEL in labels_of(node) else rule.threshold
+        return share <= (self.settings.threshold if said is None else said)
 
     def _can_go(self, view: View, node: Json, movers: list[Json], simulation: RemovalSimulation, now: float) -> bool:
         return obstacle(movers, view, now) is None and simulation.remove(node, movers)

@@ -11,6 +11,7 @@ from functools import cached_property
 
 from infra.local.clocks import seconds_of
 from infra.local.machine_types import MachinePool
+from infra.local.scaling.compute_classes import CLASS_LABEL, ClassRule
 from infra.local.scheduling.disks import Disks, claims_of, disks_of
 from infra.local.world.deletion import DEFAULT_GRACE
 from infra.local.world.kinds import Json
@@ -76,6 +77,8 @@ class View:
     buffers: Sequence[Json] = ()
     chunks: Sequence[Json] = ()
     """The pods that stand for what capacity buffers hold."""
+    classes: Mapping[str, ClassRule] = field(default_factory=dict)
+    """What ComputeClasses say of how their nodes are taken away."""
 
     @cached_property
     def _by_node(self) -> Mapping[str, list[Json]]:
@@ -103,6 +106,10 @@ class View:
 
     def pool_of(self, node: Json) -> MachinePool | None:
         return self.pools.get(group_of(node)[0])
+
+    def rule_of(self, node: Json) -> ClassRule:
+        """What the node's ComputeClass says; nothing of a node of none."""
+        return self.classes.get(labels_of(node).get(CLASS_LABEL, ""), ClassRule())
 
     def sizes(self) -> Counter[Group]:
         """Nodes per group, cordoned and unready ones included."""

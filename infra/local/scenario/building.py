@@ -11,8 +11,8 @@ from infra.local.scenario.manifests import budget_of, controller_of, template_of
 from infra.local.scenario.reading import AutoscalerSpec, PoolSpec, Scenario, ScenarioError, WorkloadSpec
 from infra.local.scheduling.scheduler import Scoring
 from infra.local.workloads.daemons import belongs, pod_for
+from infra.local.workloads.deployments import replica_set_for
 from infra.local.workloads.owned_objects import pod_from
-from infra.local.workloads.replicas import replica_set_for
 from infra.local.workloads.stateful import make_claims, stateful_pod
 from infra.local.workloads.webhooks import OwnersWebhook, VerticalAutoscalerWebhook
 from infra.local.world.kinds import KINDS, PLURAL_OF_KIND, Json
@@ -35,6 +35,8 @@ def world_settings(scenario: Scenario) -> WorldSettings:
         kubelet=KubeletTimes(scenario.kubelet.ready_after, scenario.kubelet.shutdown, scenario.kubelet.attach),
         node_boot=scenario.kubelet.node_boot,
         scoring=Scoring.MOST_ALLOCATED if packed else Scoring.LEAST_ALLOCATED,
+        eviction_requests=scenario.eviction_requests,
+        responders=scenario.responders,
     )
 
 

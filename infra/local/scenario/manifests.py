@@ -50,7 +50,7 @@ def controller_of(workload: WorkloadSpec) -> tuple[str, Json] | None:
     if workload.kind == "StatefulSet" and workload.claims:
         spec["volumeClaimTemplates"] = workload.claims
     meta: Json = {"name": workload.name, "namespace": workload.namespace, "labels": selector_of(workload)}
-    return PLURAL_OF_KIND[workload.kind], {"metadata": meta, "spec": spec}
+    return PLURAL_OF_KIND[workload.kind], {"metadata": meta, "spec": {**spec, **workload.controller}}
 
 
 def budget_of(workload: WorkloadSpec, budget: WorkloadBudget) -> Json:

@@ -79,6 +79,8 @@ class WorkloadSpec(_ScenarioModel):
     """What its first pods request since they were resized in place; the next ones request what the template says."""
     pod_replacement_policy: Literal["TerminationStarted", "TerminationComplete"] | None = None
     """Of a Deployment: when it makes a pod anew."""
+    controller: Json = {}
+    """Merged into the controller's spec: a Deployment's strategy, paused, progressDeadlineSeconds …"""
     claims: list[Json] = []
     """A StatefulSet's volumeClaimTemplates: each of its pods has a disk of each, where it first ran."""
     pod: Json = {}
@@ -129,6 +131,10 @@ class Scenario(_ScenarioModel):
     webhooks: list[WebhookSpec] = []
     kubelet: KubeletSpec = KubeletSpec()
     autoscaler: AutoscalerSpec = AutoscalerSpec()
+    eviction_requests: bool = False
+    """Whether the API server serves EvictionRequests (lifecycle.k8s.io/v1alpha1)."""
+    responders: dict[str, float] | None = None
+    """Who answers them and takes how many seconds; one that is not there says nothing. None: no controller acts."""
     topics: list[str] = []
     objects: dict[str, str] = {}
     """Bucket objects: `bucket/key` to text."""

@@ -6,7 +6,7 @@ and placed by the scheduler).
 
 from infra.local.scheduling.selection import selected
 from infra.local.scheduling.taints import HARD, untolerated
-from infra.local.workloads.owned_objects import pod_from, write_status
+from infra.local.workloads.owned_objects import create_pod, pod_from, write_status
 from infra.local.world.deletion import delete_pod
 from infra.local.world.kinds import Json
 from infra.local.world.pods import is_finished, is_ready, is_terminating, node_of
@@ -65,7 +65,7 @@ class DaemonSetController:
         wanted = [node["metadata"]["name"] for node in nodes if belongs(owner, node)]
         for name in wanted:
             if name not in pods:
-                self._store.create("pods", pod_for(owner, name), ACTOR)
+                create_pod(self._store, pod_for(owner, name), ACTOR)
         for name, pod in pods.items():
             if (name not in names or is_finished(pod)) and not is_terminating(pod):
                 delete_pod(self._store, pod, None if name in names else 0, ACTOR)

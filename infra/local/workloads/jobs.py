@@ -1,6 +1,6 @@
 """Jobs: up to `parallelism` pods at a time until `completions` have succeeded."""
 
-from infra.local.workloads.owned_objects import pod_from, write_status
+from infra.local.workloads.owned_objects import create_pod, pod_from, write_status
 from infra.local.world.kinds import Json
 from infra.local.world.pods import is_finished, is_terminating, phase_of
 from infra.local.world.store import Store
@@ -26,5 +26,5 @@ class JobController:
         spec = owner["spec"]
         remaining = int(spec.get("completions", 1)) - succeeded - active
         for _ in range(min(remaining, int(spec.get("parallelism", 1)) - active)):
-            self._store.create("pods", pod_from(owner), ACTOR)
+            create_pod(self._store, pod_from(owner), ACTOR)
         write_status(self._store, "jobs", owner, {"active": active, "succeeded": succeeded})

@@ -2,9 +2,10 @@
 
 import hashlib
 import json
+from contextlib import suppress
 
 from infra.local.world.kinds import Json
-from infra.local.world.store import Store, copied
+from infra.local.world.store import NotAdmittedError, Store, copied
 
 
 def owned_by(owner: Json) -> list[Json]:
@@ -29,6 +30,12 @@ def pod_from(owner: Json, name: str | None = None) -> Json:
     if name is not None:
         meta["name"] = name
     return {"metadata": meta, "spec": template["spec"], "status": {"phase": "Pending"}}
+
+
+def create_pod(store: Store, pod: Json, actor: str) -> None:
+    """Create it, unless its namespace does not let it in: the controller tries again whenever something changes."""
+    with suppress(NotAdmittedError):
+        store.create("pods", pod, actor)
 
 
 def controller_of_pod(store: Store, pod: Json) -> tuple[str, str]:

@@ -1,6 +1,6 @@
 """StatefulSets: pods have names that come back, one at a time and in order unless told otherwise."""
 
-from infra.local.workloads.owned_objects import pod_from, write_status
+from infra.local.workloads.owned_objects import create_pod, pod_from, write_status
 from infra.local.world.deletion import delete_pod
 from infra.local.world.kinds import Json
 from infra.local.world.pods import is_finished, is_healthy, is_ready, is_terminating
@@ -39,7 +39,7 @@ class StatefulSetController:
             pod = pods.get(name)
             if pod is None:
                 make_claims(self._store, owner, name)
-                self._store.create("pods", stateful_pod(owner, name), ACTOR)
+                create_pod(self._store, stateful_pod(owner, name), ACTOR)
             elif is_finished(pod) and not is_terminating(pod):
                 delete_pod(self._store, pod, 0, ACTOR)
             if not parallel and (pod is None or not is_healthy(pod)):

@@ -11,6 +11,7 @@ class ApiKind:
     """One resource: `plural` names it in paths, `counts_generations` if its spec changes are numbered.
 
     `custom`: it is served once an object of it is there, as if its definition had come with the first one.
+    `gated`: it is served where the world was made with its group (a feature gate of the API server).
     """
 
     plural: str
@@ -20,6 +21,7 @@ class ApiKind:
     namespaced: bool = True
     counts_generations: bool = False
     custom: bool = False
+    gated: bool = False
     more_fields: tuple[str, ...] = ()
 
     @property
@@ -58,8 +60,13 @@ KINDS: dict[str, ApiKind] = {
         ApiKind("csidrivers", "CSIDriver", "storage.k8s.io", namespaced=False),
         ApiKind("volumeattachments", "VolumeAttachment", "storage.k8s.io", namespaced=False),
         ApiKind("podtemplates", "PodTemplate"),
+        ApiKind("limitranges", "LimitRange"),
+        ApiKind("resourcequotas", "ResourceQuota"),
         ApiKind("capacitybuffers", "CapacityBuffer", "autoscaling.x-k8s.io", "v1beta1", custom=True),
         ApiKind("computeclasses", "ComputeClass", "cloud.google.com", namespaced=False, custom=True),
+        ApiKind(
+            "evictionrequests", "EvictionRequest", "lifecycle.k8s.io", "v1alpha1", counts_generations=True, gated=True
+        ),
         ApiKind("priorityclasses", "PriorityClass", "scheduling.k8s.io", namespaced=False),
         *(ApiKind(f"{name.lower()}s", name, "apps", counts_generations=True) for name in _APPS),
     )

@@ -21,8 +21,12 @@ from infra.local.world.pods import (
 )
 from infra.local.world.store import ObjectChange
 
+COST, MARK = "controller.kubernetes.io/pod-deletion-cost", "ebb.internal/steered"
+
 
 def _pod_brief(pod: Json) -> Json:
+    notes: Json = pod["metadata"].get("annotations") or {}
+    costs = {"cost": notes.get(COST), "mark": notes.get(MARK)} if COST in notes or MARK in notes else {}
     return {
         "node": node_of(pod),
         "phase": phase_of(pod),
@@ -31,6 +35,7 @@ def _pod_brief(pod: Json) -> Json:
         "unschedulable": is_unschedulable(pod),
         "owner": (controller_of(pod) or {}).get("uid", ""),
         "labels": labels_of(pod),
+        **costs,
     }
 
 

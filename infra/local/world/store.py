@@ -31,6 +31,10 @@ class ExistsError(ValueError):
     """An object of that kind and name is there already."""
 
 
+class NotAdmittedError(ValueError):
+    """An admission check would not let the object in."""
+
+
 class StaleError(ValueError):
     """The writer named a resourceVersion that is no longer the object's."""
 
@@ -62,8 +66,12 @@ class Store:
         self._order: dict[str, list[Key]] = {}
         self._indexes = {plural: Index() for plural in KINDS}
         self._listeners: list[Callable[[ObjectChange], None]] = []
+        self.gates: frozenset[str] = frozenset()
+        """API groups that are served only where a feature gate is on."""
         self.webhooks: list[Callable[[str, Json], None]] = []
         """Asked in turn of everything that is created, which they may change."""
+        self.checks: list[Callable[[str, Json], None]] = []
+        """Asked after them; one raises NotAdmittedError of what it does not let in."""
 
     def listen(self, listener: Callable[[ObjectChange], None]) -> None:
         """Notify `listener` of every write, in order."""
@@ -107,7 +115,10 @@ class Store:
         return [thing for thing in self.all(plural, namespace) if matches(selector, labels_of(thing))]
 
     def create(self, plural: str, thing: Json, actor: str) -> Json:
-        """Store a new object with uid, creation time and version; ExistsError if the name is taken."""
+        """Store a new object with uid, creation time and version.
+
+        Raises ExistsError if the name is taken, and NotAdmittedError.
+        """
         kind = KINDS[plural]
         fresh: Json = {**copied(thing), "apiVersion": kind.api_version, "kind": kind.kind}
         meta: Json = fresh.setdefault("metadata", {})
@@ -116,6 +127,8 @@ class Store:
         meta["namespace"] = meta.get("namespace", "default") if kind.namespaced else ""
         for webhook in self.webhooks:
             webhook(plural, fresh)
+        for check in self.checks:
+            check(plural, fresh)
         key = (meta["namespace"], meta["name"])
         if key in self._objects[plural]:
             raise ExistsError(plural, *key)

@@ -3,14 +3,18 @@
 The order within a step matters only for speed: what one controller leaves, the next step picks up.
 """
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from infra.local.clocks import TimeSource
 from infra.local.scheduling.scheduler import Scheduler, Scoring
 from infra.local.workloads.daemons import DaemonSetController
+from infra.local.workloads.deployments import DeploymentController
+from infra.local.workloads.eviction_requests import GROUP, EvictionRequestController
 from infra.local.workloads.jobs import JobController
-from infra.local.workloads.replicas import DeploymentController, ReplicaSetController
+from infra.local.workloads.namespace_limits import LimitRanger, QuotaController
+from infra.local.workloads.replicas import ReplicaSetController
 from infra.local.workloads.stateful import StatefulSetController
 from infra.local.world.budgets import DisruptionController
 from infra.local.world.garbage import GarbageCollector
@@ -30,6 +34,10 @@ class WorldSettings:
     node_boot: float = 20.0
     orphan_quarantine: float = 40.0
     scoring: Scoring = Scoring.LEAST_ALLOCATED
+    eviction_requests: bool = False
+    """Whether the API server has the gate EvictionRequestAPI."""
+    responders: Mapping[str, float] | None = None
+    """How many seconds each responder takes; None: nothing acts on EvictionRequests."""
 
 
 class SteppedController(Protocol):
@@ -48,6 +56,9 @@ class World:
         self.kubelet = Kubelet(self.store, settings.kubelet)
         for name in ("default", "kube-system"):
             self.store.create("namespaces", {"metadata": {"name": name}}, "bootstrap")
+        ranger, quotas = LimitRanger(self.store), QuotaController(self.store)
+        self.store.webhooks.append(ranger.write_defaults)
+        self.store.checks += [ranger.check, quotas.check]
         self._timed: tuple[SteppedController, ...] = (
             NodeController(self.store, self.kubelet, settings.node_boot),
             self.kubelet,
@@ -55,20 +66,28 @@ class World:
             DisruptionController(self.store),
             VolumeController(self.store),
             Scheduler(self.store, settings.scoring),
+            *self._acting_on_requests(settings),
         )
+        self._deployments = DeploymentController(self.store)
         self._reactive: tuple[SteppedController, ...] = (
-            DeploymentController(self.store),
+            self._deployments,
             ReplicaSetController(self.store),
             StatefulSetController(self.store),
             DaemonSetController(self.store),
             JobController(self.store),
+            quotas,
         )
         self._settled = -1
+
+    def _acting_on_requests(self, settings: WorldSettings) -> Iterator[SteppedController]:
+        self.store.gates = frozenset({GROUP} if settings.eviction_requests else ())
+        if settings.eviction_requests and settings.responders is not None:
+            yield EvictionRequestController(self.store, self.record, settings.responders)
 
     def step(self, now: float | None = None) -> None:
         """Let every controller act once at the clock's time."""
         moment = self.clock.now() if now is None else now
-        if self.store.revision != self._settled:
+        if self.store.revision != self._settled or self._deployments.is_due(moment):
             self._run(self._reactive, moment)
         self._settled = self.store.revision
         self._run(self._timed, moment)

@@ -25,6 +25,7 @@ SCOPES: Final = (
 """Without userinfo.email the cluster may know the service account by its numeric id only, which RBAC does not name."""
 _RENEW_BEFORE: Final = timedelta(minutes=5)
 _IDENTITY: Final = Service("Google token", "Check that the function's service account exists and is enabled.")
+_KUBECTLS_OWN: Final = "~/.kube/config"
 _CONNECTIONS: Final = 32
 """More than the evictions that run in parallel, so that none waits for a connection."""
 
@@ -65,6 +66,15 @@ def from_kubeconfig(path: str, context: str | None = None) -> Access:
     return Access(configuration, load)
 
 
+def kubeconfig_named(path: str) -> str:
+    """Return how a sentence names a kubeconfig; an empty path means kubectl's own place."""
+    from kubernetes.config.kube_config import KUBE_CONFIG_DEFAULT_LOCATION
+
+    if path or KUBE_CONFIG_DEFAULT_LOCATION == _KUBECTLS_OWN:
+        return path or f"{_KUBECTLS_OWN} (kubectl's own place)"
+    return f"{KUBE_CONFIG_DEFAULT_LOCATION} (KUBECONFIG)"
+
+
 def _load_kubeconfig(configuration: Any, path: str, context: str | None) -> None:
     from kubernetes.config import ConfigException, load_kube_config
     from yaml import YAMLError
@@ -75,8 +85,9 @@ def _load_kubeconfig(configuration: Any, path: str, context: str | None) -> None
                 path or None, context, client_configuration=configuration, persist_config=False
             )
     except (ConfigException, YAMLError, OSError, ValueError, TypeError, KeyError, AttributeError) as fault:
-        place = path or "the default kubeconfig"
-        raise BadSettings(f"{place}: cannot be used ({fault}); try `kubectl config view` with it.") from fault
+        raise BadSettings(
+            f"{kubeconfig_named(path)}: cannot be used ({fault}); try `kubectl config view` with it."
+        ) from fault
     if complaints:
         raise no_credentials(path, context, complaints[0])
 

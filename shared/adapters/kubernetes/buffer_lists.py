@@ -1,31 +1,34 @@
-"""The lists of what holds room without pods: where the cluster has them, and what is kept of each.
+"""The lists of what holds room without pods, and of ComputeClasses: where the cluster has them, what is kept of each.
 
-A cluster without such kinds is asked for their API groups alone. A list that the account may not read is named and
-left out; any other failure is the caller's. Must not know what the objects mean: that is `buffer_objects`.
+A cluster without such kinds is asked for their API groups alone. A list that the account may not read, and an object
+that is not of the known shape, are named and left out; any other failure is the caller's. Must not know what the
+objects mean: that is `buffer_objects`.
 """
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final, TypeVar
 
 import msgspec
 
-from shared.adapters.kubernetes import buffer_objects, buffer_wire, wire
-from shared.adapters.kubernetes.client import Call, KubernetesClient, readable
+from shared.adapters.kubernetes import buffer_objects, buffer_wire
+from shared.adapters.kubernetes.client import Call, KubernetesClient
+from shared.adapters.kubernetes.compute_classes import classes_of
 from shared.adapters.kubernetes.discovery import path_of
+from shared.adapters.kubernetes.odd_objects import RAW_PAGES, OddObjects
+from shared.core.cluster.autoscaling import NO_CLASSES, ComputeClasses
 from shared.core.cluster.buffers import KIND, NO_BUFFERS, Buffers, sorted_buffers
 from shared.errors import Forbidden
 
 T = TypeVar("T")
+Listed = TypeVar("Listed")
 BUFFERS: Final = "capacitybuffers"
 BUFFER_GROUP: Final = "autoscaling.x-k8s.io"
 TEMPLATES: Final = "podtemplates"
 _TEMPLATE_PATH: Final = "/api/v1/podtemplates"
 CLASSES: Final = "computeclasses"
 CLASS_GROUP: Final = "cloud.google.com"
-_buffers: Final = msgspec.json.Decoder(wire.Page[buffer_wire.Buffer])
-_templates: Final = msgspec.json.Decoder(wire.Page[buffer_wire.PodTemplate])
-_classes: Final = msgspec.json.Decoder(wire.Page[buffer_wire.ComputeClass])
 
 
 KINDS: Final[Mapping[str, str]] = {
@@ -41,28 +44,33 @@ _one_class: Final = msgspec.json.Decoder(buffer_wire.ComputeClass)
 
 @dataclass
 class BufferRows:
-    """What the lists held, by `namespace/name`, and which could not be read."""
+    """What the lists held, by `namespace/name`, which could not be read, and which of their objects."""
 
     buffers: dict[str, buffer_wire.Buffer] = field(default_factory=dict)
     templates: dict[str, buffer_wire.TemplateBody] = field(default_factory=dict)
     classes: dict[str, buffer_wire.ComputeClass] = field(default_factory=dict)
     unread: list[str] = field(default_factory=list)
+    odd: OddObjects = field(default_factory=OddObjects)
 
     def add_buffer(self, raw: bytes | msgspec.Raw) -> None:
-        """Add one item of a dump, as the next two do. Raises msgspec.ValidationError."""
-        self.buffers = {**by_key(iter((_one_buffer.decode(raw),))), **self.buffers}
+        """Add one item of a dump, as the next two do; one that cannot be read is named."""
+        self.buffers = {**by_key(self.odd.left_out(BUFFERS, iter((raw,)), _one_buffer.decode)), **self.buffers}
 
     def add_template(self, raw: bytes | msgspec.Raw) -> None:
-        self.templates = {**by_template(iter((_one_template.decode(raw),))), **self.templates}
+        self.templates = {
+            **by_template(self.odd.left_out(TEMPLATES, iter((raw,)), _one_template.decode)),
+            **self.templates,
+        }
 
     def add_class(self, raw: bytes | msgspec.Raw) -> None:
-        self.classes = {**by_key(iter((_one_class.decode(raw),))), **self.classes}
+        self.classes = {**by_key(self.odd.left_out(CLASSES, iter((raw,)), _one_class.decode)), **self.classes}
 
     def merge(self, other: "BufferRows") -> None:
         """Add what was printed elsewhere of the same cluster; what is known already stays."""
         self.buffers = {**other.buffers, **self.buffers}
         self.templates = {**other.templates, **self.templates}
         self.classes = {**other.classes, **self.classes}
+        self.odd.found |= other.odd.found
 
     def read_dumped(self) -> Buffers:
         """The same of a dump, in which a list that is needed may have been left out."""
@@ -71,36 +79,64 @@ class BufferRows:
         return self.read()
 
     def read(self) -> Buffers:
-        """Raises BadInput where a template cannot be read."""
-        found = buffer_objects.held(self.buffers.values(), self.templates, self.classes.values())
-        return Buffers(sorted_buffers(found), tuple(self.unread))
+        found = buffer_objects.held(self.buffers.values(), self.templates, self.classes.values(), self.odd)
+        return Buffers(sorted_buffers(found), tuple(self.unread), self.odd.faults)
+
+    def read_classes(self) -> ComputeClasses:
+        return classes_of(self.classes.values(), unread=CLASSES in self.unread)
 
 
-def read_buffers(client: KubernetesClient) -> Buffers:
-    """Read all of it.
+@dataclass
+class _Lists:
+    """The lists of one cluster; `unread` are those that are there and may not be read."""
+
+    client: KubernetesClient
+    unread: list[str] = field(default_factory=list)
+    odd: OddObjects = field(default_factory=OddObjects)
+
+    def read(
+        self,
+        resource: str,
+        place: Callable[[], str | None],
+        item: msgspec.json.Decoder[Listed],
+        gather: Callable[[Iterator[Listed]], T],
+    ) -> T:
+        try:
+            path = place()
+            if path is None:
+                return gather(iter(()))
+            readable = partial(self.odd.left_out, resource, read=item.decode)
+            return self.client.read_list(Call("list", resource, path), RAW_PAGES, lambda raws: gather(readable(raws)))
+        except Forbidden:
+            self.unread.append(resource)
+            return gather(iter(()))
+
+    def classes(self) -> dict[str, buffer_wire.ComputeClass]:
+        return self.read(CLASSES, lambda: path_of(self.client, CLASS_GROUP, CLASSES), _one_class, by_key)
+
+
+def read_buffers(client: KubernetesClient) -> tuple[Buffers, ComputeClasses]:
+    """Read all of it, and what the ComputeClasses say beside their buffers.
 
     Raises:
         Retryable, Terminal: as `KubernetesClient.read_list`, but for what is not there or may not be read.
     """
-    rows, unread = BufferRows(), []
-
-    def listed(resource: str, place: Callable[[], str | None], pages: Any, gather: Callable[[Iterator[Any]], T]) -> T:
-        try:
-            path = place()
-            return client.read_list(Call("list", resource, path), pages, gather) if path else gather(iter(()))
-        except Forbidden:
-            unread.append(resource)
-            return gather(iter(()))
-
-    rows.buffers = listed(BUFFERS, lambda: path_of(client, BUFFER_GROUP, BUFFERS), _buffers, by_key)
-    rows.classes = listed(CLASSES, lambda: path_of(client, CLASS_GROUP, CLASSES), _classes, by_key)
+    lists = _Lists(client)
+    rows = BufferRows(unread=lists.unread, odd=lists.odd)
+    rows.buffers = lists.read(BUFFERS, lambda: path_of(client, BUFFER_GROUP, BUFFERS), _one_buffer, by_key)
+    rows.classes = lists.classes()
     if any(buffer_objects.replicas_of(each) for each in rows.buffers.values()):
-        rows.templates = listed(TEMPLATES, lambda: _TEMPLATE_PATH, _templates, by_template)
-    rows.unread = unread
-    if not (rows.buffers or rows.classes or unread):
-        return NO_BUFFERS
-    with readable(Call("list", TEMPLATES, _TEMPLATE_PATH)):
-        return rows.read()
+        rows.templates = lists.read(TEMPLATES, lambda: _TEMPLATE_PATH, _one_template, by_template)
+    if not (rows.buffers or rows.classes or rows.unread or rows.odd.faults):
+        return NO_BUFFERS, NO_CLASSES
+    return rows.read(), rows.read_classes()
+
+
+def read_classes(client: KubernetesClient) -> ComputeClasses:
+    """Read the ComputeClasses alone. Raises Retryable, Terminal."""
+    lists = _Lists(client)
+    found = lists.classes()
+    return classes_of(found.values(), unread=bool(lists.unread))
 
 
 def by_key(items: Iterator[Any]) -> dict[str, Any]:

@@ -7,13 +7,15 @@ fakepods (requests from limits); GoogleCloudPlatform/cluster-autoscaler, pkg/com
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from typing import Final
 
 import msgspec
 from msgspec import structs
 
-from shared.adapters.kubernetes import buffer_wire, wire
+from shared.adapters.kubernetes import buffer_wire, pod_wire, wire
 from shared.adapters.kubernetes.fold import pod_class
+from shared.adapters.kubernetes.odd_objects import OddObjects
 from shared.adapters.kubernetes.parts import RawPart
 from shared.adapters.kubernetes.pod_keys import pod_key
 from shared.core.cluster import names
@@ -28,31 +30,34 @@ CLASS_CHUNK: Final = Resources.parse({"cpu": "2", "memory": "2Gi"})
 """What that controller lets each chunk of a ComputeClass's buffer ask for."""
 COMPUTE_CLASS: Final = "ComputeClass"
 _READY: Final = "ReadyForProvisioning"
-_spec: Final = RawPart("template.spec", wire.PodSpec)
+_spec: Final = RawPart("template.spec", pod_wire.PodSpec)
 _containers: Final = RawPart("template.spec", buffer_wire.TemplateContainers)
 Templates = Mapping[str, buffer_wire.TemplateBody]
 """By `namespace/name`."""
 
 
 def held(
-    buffers: Iterable[buffer_wire.Buffer], templates: Templates, classes: Iterable[buffer_wire.ComputeClass]
+    buffers: Iterable[buffer_wire.Buffer],
+    templates: Templates,
+    classes: Iterable[buffer_wire.ComputeClass],
+    odd: OddObjects,
 ) -> Iterator[CapacityBuffer]:
-    """Yield what holds room on running nodes.
+    """Yield what holds room on running nodes; what is not of the API's shape goes to `odd`.
 
     A ComputeClass counts by itself only until the autoscaler has made an object of its buffer.
-
-    Raises:
-        BadInput: a template is not of the API's shape, or a quantity cannot be read.
     """
     known = tuple(buffers)
     for each in known:
         template = templates.get(template_of(each))
         if template is not None and replicas_of(each):
-            yield _buffer(each, template)
+            yield from odd.attempt(_said_of(each.metadata, KIND), partial(_buffer, each, template))
     made = {_class_of(each) for each in known}
     for compute_class in classes:
         if compute_class.metadata.name not in made:
-            yield from _of_class(compute_class)
+            for each_buffer in compute_class.spec.buffers or ():
+                read = partial(_of_class, compute_class.metadata.name, each_buffer)
+                found = odd.attempt(_said_of(compute_class.metadata, COMPUTE_CLASS), read)
+                yield from filter(None, found)
 
 
 def template_of(given: buffer_wire.Buffer) -> str:
@@ -84,24 +89,25 @@ def chunk_class(buffer: wire.Meta, template: buffer_wire.TemplateBody) -> PodCla
     """Return the class of the pods that the autoscaler makes of a template."""
     owner = wire.OwnerReference(KIND, buffer.name, buffer.uid, controller=True)
     meta = structs.replace(template.metadata, namespace=buffer.namespace, owner_references=[owner])
-    spec = structs.replace(_spec.read(template.spec) or wire.PodSpec(), node_name="")
+    spec = structs.replace(_spec.read(template.spec) or pod_wire.PodSpec(), node_name="")
     listed = _containers.read(template.spec) or buffer_wire.TemplateContainers()
     containers, init = _defaulted(listed.containers), _defaulted(listed.init_containers)
-    pod = wire.Pod(meta, structs.replace(spec, containers=containers, init_containers=init))
+    pod = pod_wire.Pod(meta, structs.replace(spec, containers=containers, init_containers=init))
     return pod_class(pod_key(pod))
 
 
-def _defaulted(given: list[buffer_wire.TemplateContainer] | None) -> list[wire.Container]:
+def _defaulted(given: list[buffer_wire.TemplateContainer] | None) -> list[pod_wire.Container]:
     """Write limits into the requests that say nothing of them."""
     return [
-        wire.Container(each.name, _requests(each.resources), each.ports, each.restart_policy) for each in given or ()
+        pod_wire.Container(each.name, _requests(each.resources), each.ports, each.restart_policy)
+        for each in given or ()
     ]
 
 
-def _requests(given: buffer_wire.Amounts | None) -> wire.Requests | None:
+def _requests(given: buffer_wire.Amounts | None) -> pod_wire.Requests | None:
     if given is None:
         return None
-    return wire.Requests(msgspec.Raw(msgspec.json.encode({**(given.limits or {}), **(given.requests or {})})))
+    return pod_wire.Requests(msgspec.Raw(msgspec.json.encode({**(given.limits or {}), **(given.requests or {})})))
 
 
 def _class_of(given: buffer_wire.Buffer) -> str:
@@ -110,12 +116,15 @@ def _class_of(given: buffer_wire.Buffer) -> str:
     return next((each.name for each in owners if each.kind == COMPUTE_CLASS), "")
 
 
-def _of_class(given: buffer_wire.ComputeClass) -> Iterator[CapacityBuffer]:
-    name = given.metadata.name
-    for each in given.spec.buffers or ():
-        chunks = _chunks(Resources.parse(each.limits or {}))
-        if (each.provisioning_strategy or ACTIVE) == ACTIVE and chunks:
-            yield CapacityBuffer(CLASS_NAMESPACE, name, _class_chunk(name), chunks)
+def _of_class(name: str, given: buffer_wire.ClassBuffer) -> CapacityBuffer | None:
+    chunks = _chunks(Resources.parse(given.limits or {}))
+    if (given.provisioning_strategy or ACTIVE) != ACTIVE or not chunks:
+        return None
+    return CapacityBuffer(CLASS_NAMESPACE, name, _class_chunk(name), chunks)
+
+
+def _said_of(meta: wire.Meta, kind: str) -> str:
+    return f"{kind} {meta.namespace}/{meta.name}" if meta.namespace else f"{kind} {meta.name}"
 
 
 def _chunks(limits: Resources) -> int:

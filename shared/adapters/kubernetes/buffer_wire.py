@@ -1,8 +1,10 @@
 """The part of CapacityBuffers, PodTemplates and ComputeClasses that Ebb reads; see `wire`. Must not hold meaning."""
 
+from typing import Any
+
 import msgspec
 
-from shared.adapters.kubernetes import wire
+from shared.adapters.kubernetes import pod_wire, wire
 from shared.adapters.kubernetes.wire import Partial
 
 
@@ -54,7 +56,7 @@ class TemplateContainers(Partial, frozen=True):
 
 
 class TemplateBody(Partial, frozen=True):
-    metadata: wire.PodMeta = wire.PodMeta()
+    metadata: pod_wire.PodMeta = pod_wire.PodMeta()
     spec: msgspec.Raw = wire.ABSENT
 
 
@@ -70,10 +72,12 @@ class ClassBuffer(Partial, frozen=True):
 
 class ComputeClassSpec(Partial, frozen=True):
     buffers: list[ClassBuffer] | None = None
+    autoscaling_policy: Any = None
+    """As it was written: what is not of the API's shape there must not hide the rest."""
 
 
 class ComputeClass(Partial, frozen=True):
-    """A ComputeClass of GKE, of which only its buffers are read."""
+    """A ComputeClass of GKE: its buffers, and how the autoscaler takes its nodes away."""
 
     metadata: wire.Meta
     spec: ComputeClassSpec = ComputeClassSpec()

@@ -18,10 +18,10 @@ import msgspec
 
 from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.access import Access
-from shared.adapters.kubernetes.replies import ApiReply
+from shared.adapters.kubernetes.replies import DENIED, ApiReply
 from shared.adapters.kubernetes.transport import RawRequest, Transport
+from shared.answers import Traffic
 from shared.errors import BadInput, EbbError, Forbidden, Gone, Retryable, Stale, Terminal
-from shared.ports import Traffic
 
 CONNECT_SECONDS: Final = 5.0
 READ_SECONDS: Final = 30.0
@@ -30,7 +30,6 @@ _LIST_ATTEMPTS: Final = 3
 _MERGE_PATCH: Final = "application/merge-patch+json"
 _CHANGED: Final[Mapping[int, type[Stale]]] = {HTTPStatus.NOT_FOUND: Gone, HTTPStatus.CONFLICT: Stale}
 _PASSING: Final = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.REQUEST_TIMEOUT)
-_REMEDY: Final = "grant it: infra/rbac.yaml says how to apply it"
 
 Item = TypeVar("Item")
 T = TypeVar("T")
@@ -46,6 +45,8 @@ class Call:
     path: str
     query: Mapping[str, str] = field(default_factory=dict)
     body: Mapping[str, Any] | None = None
+    granted_by: str = "infra/rbac.yaml"
+    """The file with the right to it."""
 
     @property
     def method(self) -> str:
@@ -190,8 +191,10 @@ def segment(text: str) -> str:
 
 def _failure(call: Call, reply: ApiReply) -> EbbError:
     message = reply.status.message
-    if reply.code == HTTPStatus.FORBIDDEN:
-        return Forbidden(f"not allowed to {call.verb} {call.resource}", f"{message}; {_REMEDY}")
+    if reply.code == HTTPStatus.FORBIDDEN and DENIED.search(message) is None:
+        return Forbidden(
+            f"not allowed to {call.verb} {call.resource}", f"{message}; {call.granted_by} says how to grant it"
+        )
     what, detail = f"Kubernetes API, {call}", f"{reply.code} {message}"
     changed = _CHANGED.get(reply.code)
     if changed is not None:

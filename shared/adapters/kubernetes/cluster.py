@@ -5,40 +5,48 @@ with a UID, or an event; nothing here deletes a pod or a node.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import UTC, datetime
-from typing import Any, Final, TypeVar
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, Final
 
 import msgspec
 
 from shared.adapters.clock import system_time
-from shared.adapters.kubernetes import evictions, ownership, translate, wire
-from shared.adapters.kubernetes.buffer_lists import read_buffers
+from shared.adapters.kubernetes import (
+    deletion_costs,
+    deployments,
+    events,
+    evictions,
+    ownership,
+    pod_wire,
+    translate,
+    wire,
+)
+from shared.adapters.kubernetes.buffer_lists import read_buffers, read_classes
 from shared.adapters.kubernetes.client import Call, KubernetesClient, readable, segment
 from shared.adapters.kubernetes.controllers import Controllers
+from shared.adapters.kubernetes.eviction_requests import EvictionRequests
 from shared.adapters.kubernetes.fold import PodFolder
+from shared.adapters.kubernetes.namespace_limits import read_limits
 from shared.adapters.kubernetes.storage_lists import read_storage
 from shared.adapters.kubernetes.vertical_autoscalers import read_autoscalers
+from shared.answers import ClusterReading, Eviction, Traffic
+from shared.core.cluster.autoscaling import ComputeClasses
 from shared.core.cluster.buffers import Buffers
+from shared.core.cluster.deployment import Deployment
 from shared.core.cluster.disruption_budget import PodDisruptionBudget
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
+from shared.core.cluster.pod_kinds import name_responders
 from shared.core.cluster.storage import NO_CLAIMS, Storage, uses_claims
 from shared.core.cluster.workloads import Workload
 from shared.core.records.evictions import EvictionAnswer
 from shared.errors import Gone, Retryable, Stale
-from shared.ports import ClusterReading, Eviction, Traffic
-
-T = TypeVar("T")
-_SCALE_DOWN_FAILED: Final = "ScaleDownFailed"
-_TRIGGERED_SCALE_UP: Final = "TriggeredScaleUp"
-_LONGEST_MESSAGE: Final = 1024
-"""The API's limit for an event's message."""
 
 _nodes: Final = msgspec.json.Decoder(wire.Page[wire.Node])
-_pods: Final = msgspec.json.Decoder(wire.Page[wire.Pod])
+_pods: Final = msgspec.json.Decoder(wire.Page[pod_wire.Pod])
 _budgets: Final = msgspec.json.Decoder(wire.Page[wire.PodDisruptionBudget])
 _namespaces: Final = msgspec.json.Decoder(wire.Page[wire.Namespace])
-_events: Final = msgspec.json.Decoder(wire.Page[wire.Event])
 _node: Final = msgspec.json.Decoder(wire.Node)
 _raw_node: Final = msgspec.json.Decoder(ownership.RawNode)
 
@@ -47,8 +55,9 @@ class KubernetesCluster:
     """Implements `shared.ports.Cluster`."""
 
     def __init__(self, client: KubernetesClient, now: Callable[[], datetime] = system_time) -> None:
-        """`now` only dates the events that are written for people."""
+        """`now` dates events that are written for people, and says how long an EvictionRequest has stood unseen."""
         self._client = client
+        self._requests = EvictionRequests(client, now)
         self._controllers = Controllers(client)
         self._now = now
 
@@ -56,7 +65,7 @@ class KubernetesCluster:
         """Read nodes, then pods, PodDisruptionBudgets, namespaces and workloads, then what only some clusters have."""
         read_list = self._client.read_list
         nodes, pods = self.all_nodes(), self._pods({})
-        return ClusterReading(
+        reading = ClusterReading(
             nodes=nodes,
             pods=pods,
             disruption_budgets=self.disruption_budgets(),
@@ -64,8 +73,11 @@ class KubernetesCluster:
             workloads=self._controllers.all(),
             storage=self.storage() if uses_claims(pods) else NO_CLAIMS,
             autoscalers=read_autoscalers(self._client),
-            buffers=self.buffers(),
+            eviction_requests=self.serves_eviction_requests() if name_responders(pods) else False,
         )
+        buffers, classes = read_buffers(self._client)
+        limits = read_limits(self._client)
+        return replace(reading, buffers=buffers, compute_classes=classes, limits=limits)
 
     def node(self, name: str) -> Node:
         return self._ask_for_node(Call("get", "nodes", _node_path(name)))
@@ -91,7 +103,10 @@ class KubernetesCluster:
         return read_storage(self._client)
 
     def buffers(self) -> Buffers:
-        return read_buffers(self._client)
+        return read_buffers(self._client)[0]
+
+    def compute_classes(self) -> ComputeClasses:
+        return read_classes(self._client)
 
     def take(self, node: Node, order_id: str, since: datetime) -> Node:
         """Cordon, taint and annotate in one patch; foreign taints keep every field (timeAdded)."""
@@ -110,55 +125,48 @@ class KubernetesCluster:
 
     def evict(self, pod: Pod, grace_seconds: int, *, dry_run: bool = False) -> Eviction:
         """Ask for the eviction; an API that gives no answer means LATER, as any outage does here."""
+        try:
+            if pod.spec.eviction_responders:
+                return self._requests.ask(pod, dry_run=dry_run)
+            return self._evict(pod, grace_seconds, dry_run=dry_run)
+        except Retryable as outage:
+            return Eviction(EvictionAnswer.LATER, str(outage))
+
+    def withdraw(self, namespace: str, uid: str) -> bool:
+        return self._requests.withdraw(namespace, uid)
+
+    def serves_eviction_requests(self) -> bool:
+        return self._requests.are_served()
+
+    def _evict(self, pod: Pod, grace_seconds: int, *, dry_run: bool) -> Eviction:
         path = f"/api/v1/namespaces/{segment(pod.spec.namespace)}/pods/{segment(pod.name)}/eviction"
         query = {"dryRun": "All"} if dry_run else {}
         body = evictions.eviction_body(pod, grace_seconds, dry_run=dry_run)
-        try:
-            reply = self._client.send(Call("create", "pods/eviction", path, query, body))
-        except Retryable as outage:
-            return Eviction(EvictionAnswer.LATER, str(outage))
-        return evictions.answer(pod, reply)
+        return evictions.answer(pod, self._client.send(Call("create", "pods/eviction", path, query, body)))
+
+    def deployment(self, name: str) -> Deployment:
+        return deployments.read_deployment(self._client, name)
+
+    def restart(self, deployment: Deployment, stamp: str, *, dry_run: bool = False) -> Deployment:
+        return deployments.restart(self._client, deployment, stamp, dry_run=dry_run)
+
+    def set_deletion_cost(self, pod: Pod, cost: int | None) -> bool:
+        return deletion_costs.set_cost(self._client, pod, cost)
 
     def traffic(self) -> Traffic:
         return self._client.meter.read()
 
     def deletion_failed_at(self, node: str) -> datetime | None:
-        """Read the autoscaler's ScaleDownFailed events of a node (cluster-autoscaler, actuation)."""
-        return max(self._read_events(_failures_of(node), _newest).values(), default=None)
+        return events.deletion_failed_at(self._client, node)
 
     def deletion_failure(self, node: str) -> str:
-        """Read the message of the newest ScaleDownFailed event of a node."""
-        return self._read_events(_failures_of(node), _last_message)
+        return events.deletion_failure(self._client, node)
 
     def scale_ups(self) -> Mapping[str, datetime]:
-        """Read the autoscaler's TriggeredScaleUp events; the API server keeps events for an hour or so."""
-        return self._read_events({"involvedObject.kind": "Pod", "reason": _TRIGGERED_SCALE_UP}, _newest)
-
-    def _read_events(self, fields: Mapping[str, str], gather: Callable[[Iterator[wire.Event]], T]) -> T:
-        selector = ",".join(f"{path}={value}" for path, value in fields.items())
-        call = Call("list", "events", "/api/v1/events", {"fieldSelector": selector})
-        return self._client.read_list(call, _events, gather)
+        return events.scale_ups(self._client)
 
     def note(self, node: Node, reason: str, message: str) -> None:
-        """Write an event as `kubectl describe node` looks for it: in namespace default, with the node's name as UID.
-
-        Source: kubectl describe (DescribeNode sets ref.UID to the name), as the kubelet writes its own.
-        """
-        moment = self._now().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        event = {
-            "apiVersion": "v1",
-            "kind": "Event",
-            "metadata": {"generateName": f"{node.name}.", "namespace": "default"},
-            "involvedObject": {"apiVersion": "v1", "kind": "Node", "name": node.name, "uid": node.name},
-            "reason": reason,
-            "message": message[:_LONGEST_MESSAGE],
-            "type": "Normal",
-            "source": {"component": "ebb"},
-            "firstTimestamp": moment,
-            "lastTimestamp": moment,
-            "count": 1,
-        }
-        self._client.ask(Call("create", "events", "/api/v1/namespaces/default/events", body=event))
+        events.note(self._client, node, reason, message, self._now())
 
     def _pods(self, query: Mapping[str, str]) -> tuple[Pod, ...]:
         return self._client.read_list(Call("list", "pods", "/api/v1/pods", query), _pods, _read_pods)
@@ -190,35 +198,11 @@ def _node_path(name: str) -> str:
     return f"/api/v1/nodes/{segment(name)}"
 
 
-def _failures_of(node: str) -> Mapping[str, str]:
-    return {"involvedObject.kind": "Node", "involvedObject.name": node, "reason": _SCALE_DOWN_FAILED}
-
-
-def _time_of(event: wire.Event) -> datetime | None:
-    return event.last_timestamp or event.event_time
-
-
-def _last_message(items: Iterator[wire.Event]) -> str:
-    dated = ((at, each.message) for each in items if (at := _time_of(each)) is not None)
-    return max(dated, default=(None, ""), key=lambda row: row[0])[1]
-
-
-def _newest(items: Iterator[wire.Event]) -> Mapping[str, datetime]:
-    """Return the newest time by the object (namespace/name) that events are about."""
-    newest: dict[str, datetime] = {}
-    for each in items:
-        at, about = _time_of(each), each.involved_object
-        if at is not None:
-            key = f"{about.namespace}/{about.name}"
-            newest[key] = max(at, newest.get(key, at))
-    return newest
-
-
 def _read_nodes(items: Iterator[wire.Node]) -> tuple[Node, ...]:
     return tuple(map(translate.node, items))
 
 
-def _read_pods(items: Iterator[wire.Pod]) -> tuple[Pod, ...]:
+def _read_pods(items: Iterator[pod_wire.Pod]) -> tuple[Pod, ...]:
     return tuple(map(PodFolder().fold, items))
 
 

@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from shared.adapters.kubernetes import wire
+from shared.adapters.kubernetes import controller_wire, pod_wire, wire
 from shared.adapters.kubernetes.parts import RawPart
 from shared.core.cluster.containers import Container, ContainerRequests
 from shared.core.cluster.pod import ANY_ADDRESS, HostPort
@@ -41,12 +41,12 @@ _quantities: Final = RawPart("resources", wire.Quantities)
 _ports: Final = RawPart("ports", list[ContainerPort])
 
 
-def container_key(container: wire.Container) -> ContainerKey:
+def container_key(container: pod_wire.Container) -> ContainerKey:
     requests, ports = requested(container.resources), bytes(container.ports)
     return ContainerKey(container.name, requests, ports, container.restart_policy == SIDECAR)
 
 
-def requested(resources: wire.Requests | None) -> bytes:
+def requested(resources: pod_wire.Requests | None) -> bytes:
     return bytes(resources.requests) if resources else b""
 
 
@@ -75,7 +75,7 @@ def _container(name: str, requests: bytes, *, init: bool, sidecar: bool) -> Cont
     return Container(name, parse(requests), init=init, sidecar=sidecar)
 
 
-def template_requests(template: wire.Template | None) -> ContainerRequests | None:
+def template_requests(template: controller_wire.Template | None) -> ContainerRequests | None:
     """Return what the pods of a controller's template ask for, or None where it tells no containers.
 
     Raises:
@@ -89,13 +89,13 @@ def template_requests(template: wire.Template | None) -> ContainerRequests | Non
     return ContainerRequests(tuple(rows), _quantified(spec.overhead), _asked(spec.resources))
 
 
-def _of_template(given: wire.TemplateContainer, *, init: bool) -> Container:
+def _of_template(given: controller_wire.TemplateContainer, *, init: bool) -> Container:
     limits = _quantified(given.resources.limits) if given.resources else NOTHING
     sidecar = init and given.restart_policy == SIDECAR
     return Container(given.name, _asked(given.resources), init=init, sidecar=sidecar, limits=limits)
 
 
-def _asked(given: wire.TemplateResources | None) -> Resources:
+def _asked(given: controller_wire.TemplateResources | None) -> Resources:
     """Return the requests; a limit without a request is one: the API server writes that into pods, not templates."""
     return _quantified({**(given.limits or {}), **(given.requests or {})}) if given else NOTHING
 

@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from shared.adapters.kubernetes import wire
+from shared.adapters.kubernetes import controller_wire, wire
 from shared.adapters.kubernetes.client import Call, KubernetesClient, readable, segment
 from shared.adapters.kubernetes.workloads import (
     REPLICA_SET,
@@ -22,8 +22,8 @@ from shared.adapters.kubernetes.workloads import (
 from shared.core.cluster.workloads import Workload
 from shared.errors import Gone
 
-_page: Final = msgspec.json.Decoder(wire.Page[wire.Controller])
-_one: Final = msgspec.json.Decoder(wire.Controller)
+_page: Final = msgspec.json.Decoder(wire.Page[controller_wire.Controller])
+_one: Final = msgspec.json.Decoder(controller_wire.Controller)
 
 _KINDS: Final = frozenset({REPLICA_SET, STATEFUL_SET})
 MOST_SINGLY: Final = 10
@@ -75,7 +75,7 @@ class Controllers:
         found = self._get("statefulsets", namespace, name)
         return stateful_set(found) if found else None
 
-    def _get(self, plural: str, namespace: str, name: str) -> wire.Controller | None:
+    def _get(self, plural: str, namespace: str, name: str) -> controller_wire.Controller | None:
         path = f"/apis/apps/v1/namespaces/{segment(namespace)}/{plural}/{segment(name)}"
         call = Call("get", plural, path)
         try:
@@ -85,7 +85,7 @@ class Controllers:
         with readable(call):
             return _one.decode(body)
 
-    def _listed(self, plural: str, namespace: str) -> tuple[wire.Controller, ...]:
+    def _listed(self, plural: str, namespace: str) -> tuple[controller_wire.Controller, ...]:
         within = f"namespaces/{segment(namespace)}/" if namespace else ""
         return self._client.read_list(Call("list", plural, f"/apis/apps/v1/{within}{plural}"), _page, _read)
 
@@ -94,6 +94,6 @@ def _kind(controller: str) -> str:
     return controller.split("/", 2)[1] if controller.count("/") > 1 else ""
 
 
-def _read(items: Iterator[wire.Controller]) -> tuple[wire.Controller, ...]:
+def _read(items: Iterator[controller_wire.Controller]) -> tuple[controller_wire.Controller, ...]:
     """Leave out what has no pods: a Deployment keeps ten old ReplicaSets at zero."""
     return tuple(each for each in items if each.spec.replicas != 0 or each.status.replicas)

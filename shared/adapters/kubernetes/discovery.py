@@ -44,16 +44,20 @@ def path_of(client: KubernetesClient, group: str, resource: str) -> str | None:
         Retryable, Terminal: the cluster does not say.
     """
     for each in _versions(client, group):
-        call = Call("get", group, f"/apis/{group}/{each}")
-        try:
-            body = client.ask(call)
-        except Gone:
-            continue
-        with readable(call):
-            served = _resources.decode(body).resources or ()
-        if any(one.name == resource for one in served):
-            return f"{call.path}/{resource}"
+        if is_served(client, group, each, resource):
+            return f"/apis/{group}/{each}/{resource}"
     return None
+
+
+def is_served(client: KubernetesClient, group: str, version: str, resource: str) -> bool:
+    """Whether the cluster has a kind in exactly that version. Raises as `path_of`."""
+    call = Call("get", group, f"/apis/{group}/{version}")
+    try:
+        body = client.ask(call)
+    except Gone:
+        return False
+    with readable(call):
+        return any(each.name == resource for each in _resources.decode(body).resources or ())
 
 
 def _versions(client: KubernetesClient, group: str) -> list[str]:

@@ -7,12 +7,11 @@ import re
 from http import HTTPStatus
 from typing import Any, Final
 
-from shared.adapters.kubernetes.replies import ApiReply
+from shared.adapters.kubernetes.replies import DENIED, ApiReply
+from shared.answers import Eviction
 from shared.core.cluster.pod import Pod
 from shared.core.records.evictions import EvictionAnswer
-from shared.ports import Eviction
 
-_DENIED: Final = re.compile(r'admission webhook "[^"]+" denied the request')
 _NO_DRY_RUN: Final = "does not support dry run"
 _OTHER_POD: Final = re.compile(r"Precondition failed: UID|UID in the precondition \(.*\) does not match")
 """Two wordings: the storage's (apiserver storage.Preconditions) and the deletion's (registry rest.BeforeDelete)."""
@@ -71,7 +70,7 @@ def _meaning(reply: ApiReply) -> EvictionAnswer:
 
 
 def _refused_by_webhook(message: str) -> bool:
-    return _DENIED.search(message) is not None or ("admission webhook" in message and _NO_DRY_RUN in message)
+    return DENIED.search(message) is not None or ("admission webhook" in message and _NO_DRY_RUN in message)
 
 
 def _cause(reply: ApiReply, reason: str) -> str | None:

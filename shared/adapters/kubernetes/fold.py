@@ -8,9 +8,10 @@ from typing import Final
 
 import msgspec
 
-from shared.adapters.kubernetes import containers, resize, selectors, volumes, wire
+from shared.adapters.kubernetes import containers, pod_wire, resize, selectors, volumes, wire
 from shared.adapters.kubernetes.parts import RawPart
 from shared.adapters.kubernetes.pod_keys import DAEMON_SET, LABELS, PodKey, Words, pod_key, pod_words
+from shared.core.cluster import names
 from shared.core.cluster.pod import Owner, Phase, Pod, PodClass
 from shared.core.cluster.resources import Resources
 
@@ -46,7 +47,7 @@ class PodFolder:
         self._kinds: dict[tuple[Words, bool], _Kind] = {}
         self._classes: dict[PodKey, PodClass] = {}
 
-    def fold(self, pod: wire.Pod) -> Pod:
+    def fold(self, pod: pod_wire.Pod) -> Pod:
         """Return the pod.
 
         Raises:
@@ -72,9 +73,10 @@ class PodFolder:
             unschedulable_since=unschedulable,
             ready_since=ready_since,
             nominated=status.nominated_node_name,
+            steered=meta.annotations.get(names.STEERED, "") if meta.annotations else "",
         )
 
-    def _learn(self, words: tuple[Words, bool], pod: wire.Pod, *, running: bool) -> _Kind:
+    def _learn(self, words: tuple[Words, bool], pod: pod_wire.Pod, *, running: bool) -> _Kind:
         spec = self._class(pod_key(pod))
         booked = resize.booked(pod) if running else None
         if len(self._kinds) >= MOST_KINDS:

@@ -15,8 +15,8 @@ from typing import Any, Final
 from shared.errors import Retryable
 
 _GKE: Final = "gke-gcloud-auth-plugin"
-_INSTALL_GKE: Final = "run `gcloud components install gke-gcloud-auth-plugin`"
-_LOG_IN: Final = "run `gcloud auth login`"
+INSTALL_GKE: Final = "run `gcloud components install gke-gcloud-auth-plugin`"
+LOG_IN: Final = "run `gcloud auth login`"
 _NOT_INSTALLED: Final = "[Errno 2]"
 _NO_STDERR: Final = "'NoneType' object"
 """What the package makes of a plugin that fails in a terminal, where its own words have gone already."""
@@ -53,10 +53,10 @@ def no_credentials(path: str, context: str | None, logged: str) -> Retryable:
     plugin = _plugin(path, context)
     command = str(plugin.get("command", "of the kubeconfig"))
     if _NOT_INSTALLED in logged:
-        hint = _INSTALL_GKE if _is_gke(command) else _install_hint(plugin)
+        hint = INSTALL_GKE if _is_gke(command) else _install_hint(plugin)
         return Retryable(f"credential plugin {command}", f"it is not installed; {hint}")
     again = (
-        _LOG_IN if _is_gke(command) else f"run `{' '.join([command, *map(str, plugin.get('args') or ())])}` to see why"
+        LOG_IN if _is_gke(command) else f"run `{' '.join([command, *map(str, plugin.get('args') or ())])}` to see why"
     )
     return Retryable(f"credential plugin {command}", f"it gave no credentials{_complaint(logged)}; {again}")
 

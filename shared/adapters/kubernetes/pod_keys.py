@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from shared.adapters.kubernetes import containers, volumes, wire
+from shared.adapters.kubernetes import containers, pod_wire, volumes, wire
 from shared.adapters.kubernetes.containers import ContainerKey
 from shared.adapters.kubernetes.parts import RawPart
 from shared.core.cluster import names
@@ -64,7 +64,7 @@ Words = tuple[bytes, bytes]
 _encode: Final = msgspec.json.Encoder().encode
 
 
-def pod_words(pod: wire.Pod, *, running: bool) -> Words:
+def pod_words(pod: pod_wire.Pod, *, running: bool) -> Words:
     """Return every word that a pod's class and what it is booked as are made from, and nothing of it alone.
 
     Encoded in one call, which takes a fraction of what `pod_key` does; most pods say what another has said.
@@ -105,7 +105,7 @@ def pod_words(pod: wire.Pod, *, running: bool) -> Words:
     return _encode(said), volumes.without_random_names(spec.volumes)
 
 
-def pod_key(pod: wire.Pod) -> PodKey:
+def pod_key(pod: pod_wire.Pod) -> PodKey:
     meta, spec = pod.metadata, pod.spec
     owner = _controller(meta.owner_references)
     grace = spec.termination_grace_period_seconds
@@ -144,7 +144,7 @@ def _controller(owners: list[wire.OwnerReference] | None) -> wire.OwnerReference
     return None
 
 
-def _affinity_words(spec: wire.PodSpec, owner: wire.OwnerReference | None) -> bytes:
+def _affinity_words(spec: pod_wire.PodSpec, owner: wire.OwnerReference | None) -> bytes:
     """Return the affinity's words, without the node that the DaemonSet controller wrote into a daemon pod's."""
     words = bytes(spec.affinity)
     if words and spec.node_name and owner is not None and owner.kind == DAEMON_SET:
@@ -153,9 +153,13 @@ def _affinity_words(spec: wire.PodSpec, owner: wire.OwnerReference | None) -> by
 
 
 def _kept(annotations: dict[str, str] | None) -> tuple[tuple[str, str], ...]:
+    """Return what the rules read, without a deletion cost of Ebb's own: it would make a class of each cost."""
     if not annotations or names.POD_ANNOTATIONS.isdisjoint(annotations):
         return ()
-    return tuple(sorted((key, annotations[key]) for key in annotations.keys() & names.POD_ANNOTATIONS))
+    kept = annotations.keys() & names.POD_ANNOTATIONS
+    if names.STEERED in annotations and annotations.get(names.DELETION_COST) == annotations[names.STEERED]:
+        kept -= {names.DELETION_COST}
+    return tuple(sorted((key, annotations[key]) for key in kept))
 
 
 def _given(raw: msgspec.Raw) -> bool:

@@ -1,11 +1,15 @@
 """The API's answers, with its own words on what went wrong. Must not judge them: `client` and `evictions` do."""
 
+import re
 from dataclasses import dataclass
 from typing import Final
 
 import msgspec
 
 from shared.adapters.kubernetes import wire
+
+DENIED: Final = re.compile(r'admission webhook "[^"]+" denied the request')
+"""A webhook's no, whatever its code: it is about this object, and no right of the account's would change it."""
 
 
 class Cause(wire.Partial, frozen=True):

@@ -88,8 +88,8 @@ def disruption_budget(given: wire.PodDisruptionBudget) -> PodDisruptionBudget:
         selector=label_selector(spec.selector),
         disruptions_allowed=status.disruptions_allowed,
         always_evict_unhealthy=spec.unhealthy_pod_eviction_policy == "AlwaysAllow",
-        min_available=_limit(spec.min_available, meta),
-        max_unavailable=_limit(spec.max_unavailable, meta),
+        min_available=limit(spec.min_available, f"PodDisruptionBudget {meta.namespace}/{meta.name}"),
+        max_unavailable=limit(spec.max_unavailable, f"PodDisruptionBudget {meta.namespace}/{meta.name}"),
         expected_pods=status.expected_pods,
         current_healthy=status.current_healthy,
         desired_healthy=status.desired_healthy,
@@ -97,11 +97,15 @@ def disruption_budget(given: wire.PodDisruptionBudget) -> PodDisruptionBudget:
     )
 
 
-def _limit(given: int | str | None, meta: wire.Meta) -> Limit | None:
+def limit(given: int | str | None, where: str) -> Limit | None:
+    """Return a number or a percentage; `where` names the object in a fault.
+
+    Raises:
+        BadInput: it is neither.
+    """
     if given is None or isinstance(given, int):
         return None if given is None else Limit(count=given)
     percent = _PERCENT.fullmatch(given)
     if percent is None:
-        where = f"PodDisruptionBudget {meta.namespace}/{meta.name}"
         raise BadInput(f"{where}: {given!r} is neither a number nor a percentage.")
     return Limit(percent=int(percent[1]))

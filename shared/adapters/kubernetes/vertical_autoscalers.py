@@ -1,18 +1,20 @@
 """VerticalPodAutoscalers: where they are listed, what is decoded of them, and what that means.
 
 They are found by API discovery, for many clusters have none; a list that the account may not read is named, as an
-installation is updated more often than its rights. What is of no known form writes nothing.
+installation is updated more often than its rights. One of no known form writes nothing, and is named.
 Source: kubernetes/autoscaler, vertical-pod-autoscaler/pkg/apis/autoscaling.k8s.io/v1/types.go.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from typing import Final
 
 import msgspec
 
-from shared.adapters.kubernetes import wire
+from shared.adapters.kubernetes import controller_wire, wire
 from shared.adapters.kubernetes.client import Call, KubernetesClient
 from shared.adapters.kubernetes.discovery import path_of
+from shared.adapters.kubernetes.odd_objects import RAW_PAGES, OddObjects
 from shared.core.cluster.resources import CPU, NOTHING, Resources
 from shared.core.cluster.vertical_autoscaler import (
     ANY_CONTAINER,
@@ -89,30 +91,30 @@ class AutoscalerStatus(wire.Partial, frozen=True):
 class Autoscaler(wire.Partial, frozen=True):
     """A VerticalPodAutoscaler."""
 
-    metadata: wire.ControllerMeta
+    metadata: controller_wire.ControllerMeta
     spec: AutoscalerSpec = AutoscalerSpec()
     status: AutoscalerStatus | None = None
 
 
-_page: Final = msgspec.json.Decoder(wire.Page[Autoscaler])
 _one: Final = msgspec.json.Decoder(Autoscaler)
 
 
 def read_autoscalers(client: KubernetesClient) -> VerticalAutoscalers:
-    """Read all of them. Raises as `KubernetesClient.read_list`, but for what may not be read."""
+    """Read all of them. Raises as `KubernetesClient.read_list`, but for what may not or cannot be read."""
+    odd = OddObjects()
     try:
         path = path_of(client, GROUP, RESOURCE)
-        return client.read_list(Call("list", RESOURCE, path), _page, _gathered) if path else NO_AUTOSCALERS
+        if path is None:
+            return NO_AUTOSCALERS
+        readable = partial(odd.left_out, RESOURCE, read=from_dump)
+        found = client.read_list(Call("list", RESOURCE, path), RAW_PAGES, lambda raws: tuple(readable(raws)))
     except Forbidden:
         return VerticalAutoscalers(unread=(RESOURCE,))
-
-
-def _gathered(items: Iterable[Autoscaler]) -> VerticalAutoscalers:
-    return VerticalAutoscalers(tuple(map(translated, items)))
+    return VerticalAutoscalers(found, faults=odd.faults)
 
 
 def from_dump(raw: bytes | msgspec.Raw) -> VerticalAutoscaler:
-    """Return one object of a dump. Raises BadInput or msgspec.ValidationError."""
+    """Return one object of a dump, or of a page. Raises BadInput or msgspec.ValidationError."""
     return translated(_one.decode(raw))
 
 

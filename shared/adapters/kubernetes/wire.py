@@ -1,7 +1,7 @@
 """The part of the Kubernetes API's objects that Ebb reads, as partial structs: everything else is skipped undecoded.
 
-Parts that pods of one kind share word for word stay raw bytes here; `fold` compares them as bytes and they are
-decoded once a kind. Must not hold meaning: that is `translate`, `fold` and `selectors`.
+Here is what they share, nodes, and the small kinds; pods and their controllers stand in `pod_wire` and
+`controller_wire`. Must not hold meaning: that is `translate`, `fold` and `selectors`.
 """
 
 from datetime import datetime
@@ -75,76 +75,6 @@ class Node(Partial, frozen=True):
     status: NodeStatus = NodeStatus()
 
 
-class PodMeta(Partial, frozen=True):
-    name: str = ""
-    namespace: str = ""
-    uid: str = ""
-    creation_timestamp: Time | None = None
-    deletion_timestamp: Time | None = None
-    labels: msgspec.Raw = ABSENT
-    annotations: dict[str, str] | None = None
-    owner_references: list[OwnerReference] | None = None
-
-
-class Requests(Partial, frozen=True):
-    requests: msgspec.Raw = ABSENT
-
-
-class Container(Partial, frozen=True):
-    name: str = ""
-    resources: Requests | None = None
-    ports: msgspec.Raw = ABSENT
-    restart_policy: str | None = ""
-
-
-class PodSpec(Partial, frozen=True):
-    node_name: str = ""
-    containers: list[Container] | None = None
-    init_containers: list[Container] | None = None
-    overhead: msgspec.Raw = ABSENT
-    resources: Requests | None = None
-    node_selector: msgspec.Raw = ABSENT
-    affinity: msgspec.Raw = ABSENT
-    tolerations: msgspec.Raw = ABSENT
-    topology_spread_constraints: msgspec.Raw = ABSENT
-    volumes: msgspec.Raw = ABSENT
-    resource_claims: msgspec.Raw = ABSENT
-    scheduling_gates: msgspec.Raw = ABSENT
-    workload_ref: msgspec.Raw = ABSENT
-    scheduling_group: msgspec.Raw = ABSENT
-    eviction_responders: msgspec.Raw = ABSENT
-    host_network: bool = False
-    scheduler_name: str = ""
-    priority: int | None = None
-    priority_class_name: str = ""
-    termination_grace_period_seconds: int | None = None
-    restart_policy: str = ""
-
-
-class ContainerStatus(Partial, frozen=True):
-    name: str = ""
-    allocated_resources: msgspec.Raw = ABSENT
-    resources: Requests | None = None
-
-
-class PodStatus(Partial, frozen=True):
-    phase: str = ""
-    nominated_node_name: str = ""
-    start_time: Time | None = None
-    conditions: list[Condition] | None = None
-    container_statuses: list[ContainerStatus] | None = None
-    init_container_statuses: list[ContainerStatus] | None = None
-    allocated_resources: msgspec.Raw = ABSENT
-    resources: Requests | None = None
-    extended_resource_claim_status: msgspec.Raw = ABSENT
-
-
-class Pod(Partial, frozen=True):
-    metadata: PodMeta
-    spec: PodSpec = PodSpec()
-    status: PodStatus = PodStatus()
-
-
 class Expression(Partial, frozen=True):
     key: str = ""
     operator: str = ""
@@ -188,72 +118,6 @@ class Event(Partial, frozen=True):
     message: str = ""
     last_timestamp: Time | None = None
     event_time: Time | None = None
-
-
-class ControllerMeta(Partial, frozen=True):
-    name: str = ""
-    namespace: str = ""
-    generation: int = 0
-    owner_references: list[OwnerReference] | None = None
-
-
-class RollingUpdate(Partial, frozen=True):
-    partition: int = 0
-
-
-class UpdateStrategy(Partial, frozen=True):
-    type: str = ""
-    rolling_update: RollingUpdate | None = None
-
-
-class TemplateResources(Partial, frozen=True):
-    requests: Quantities | None = None
-    limits: Quantities | None = None
-
-
-class TemplateContainer(Partial, frozen=True):
-    """A container of a pod template: read as values, for there are few of them, and raw parts would keep their page."""
-
-    name: str = ""
-    resources: TemplateResources | None = None
-    restart_policy: str | None = ""
-
-
-class TemplateSpec(Partial, frozen=True):
-    containers: list[TemplateContainer] | None = None
-    init_containers: list[TemplateContainer] | None = None
-    overhead: Quantities | None = None
-    resources: TemplateResources | None = None
-
-
-class Template(Partial, frozen=True):
-    spec: TemplateSpec | None = None
-
-
-class ControllerSpec(Partial, frozen=True):
-    replicas: int | None = None
-    update_strategy: UpdateStrategy = UpdateStrategy()
-    template: Template | None = None
-    pod_replacement_policy: str | None = ""
-
-
-class ControllerStatus(Partial, frozen=True):
-    replicas: int = 0
-    updated_replicas: int = 0
-    available_replicas: int = 0
-    terminating_replicas: int | None = None
-    observed_generation: int = 0
-    current_revision: str = ""
-    update_revision: str = ""
-    conditions: list[Condition] | None = None
-
-
-class Controller(Partial, frozen=True):
-    """A ReplicaSet, a Deployment or a StatefulSet: the fields that the three share, and a few of one alone."""
-
-    metadata: ControllerMeta
-    spec: ControllerSpec = ControllerSpec()
-    status: ControllerStatus = ControllerStatus()
 
 
 class ListMeta(Partial, frozen=True):

@@ -6,11 +6,15 @@ yet there because the workload was scaled up, make no rollout. Must not read any
 """
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Final
 
 from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.containers import template_requests
+from shared.adapters.kubernetes.controller_wire import Controller, RollingUpdate, TemplateNotes
+from shared.adapters.kubernetes.translate import limit
 from shared.core.cluster.containers import ContainerRequests
+from shared.core.cluster.deployment import A_QUARTER, Deployment
 from shared.core.cluster.workloads import Workload
 
 REPLICA_SET: Final = "ReplicaSet"
@@ -19,58 +23,61 @@ STATEFUL_SET: Final = "StatefulSet"
 _PROGRESSING: Final = "Progressing"
 _AT_REST: Final = frozenset({"NewReplicaSetAvailable", "DeploymentPaused"})
 """Reasons of the condition Progressing while nothing is being rolled out (deployment controller, progress.go)."""
+_ROLLING_UPDATE: Final = "RollingUpdate"
 _ON_DELETE: Final = "OnDelete"
 _AT_THE_END: Final = "TerminationComplete"
 """The podReplacementPolicy under which a Deployment makes a pod anew only when the old one has ended (KEP-5882)."""
 
 
 def workloads(
-    replica_sets: Iterable[wire.Controller],
-    deployments: Mapping[str, wire.Controller],
-    stateful_sets: Iterable[wire.Controller],
+    replica_sets: Iterable[Controller],
+    deployments: Mapping[str, Controller],
+    stateful_sets: Iterable[Controller],
 ) -> dict[str, Workload]:
     """Return the workloads by `namespace/kind/name` of the controller that a pod names; `deployments` are by key."""
     rows = {_key(each, REPLICA_SET): replica_set(each, deployments.get(owner_key(each))) for each in replica_sets}
     return {**rows, **{_key(each, STATEFUL_SET): stateful_set(each) for each in stateful_sets}}
 
 
-def by_key(found: Iterable[wire.Controller]) -> dict[str, wire.Controller]:
+def by_key(found: Iterable[Controller]) -> dict[str, Controller]:
     """Return Deployments by `namespace/name`."""
     return {f"{each.metadata.namespace}/{each.metadata.name}": each for each in found}
 
 
-def owner(replica_set: wire.Controller) -> str:
+def owner(replica_set: Controller) -> str:
     """Return the name of the Deployment that controls a ReplicaSet; empty without one."""
     found = _controlled_by(replica_set)
     return found.name if found and found.kind == DEPLOYMENT else ""
 
 
-def _controlled_by(given: wire.Controller) -> wire.OwnerReference | None:
+def _controlled_by(given: Controller) -> wire.OwnerReference | None:
     return next((each for each in given.metadata.owner_references or () if each.controller), None)
 
 
-def owner_key(replica_set: wire.Controller) -> str:
+def owner_key(replica_set: Controller) -> str:
     return f"{replica_set.metadata.namespace}/{owner(replica_set)}"
 
 
-def replica_set(given: wire.Controller, deployment: wire.Controller | None) -> Workload:
+def replica_set(given: Controller, deployment: Controller | None) -> Workload:
     """Return the Deployment's numbers: during a rollout its replicas are spread over several ReplicaSets.
 
     The next pod is made from the ReplicaSet's template, or from the Deployment's, if that has just been changed.
     """
     template = template_requests(given.spec.template)
+    mark = _template_notes(given).steered
     if deployment is None:
-        return _workload(given, REPLICA_SET, template, rolling=False)
+        return replace(_workload(given, REPLICA_SET, template, rolling=False), template_mark=mark)
     newest = template_requests(deployment.spec.template)
     template = template.highest(newest) if template and newest else template or newest
-    return _workload(deployment, DEPLOYMENT, template, rolling=_deployment_rolls(deployment))
+    known = _workload(deployment, DEPLOYMENT, template, rolling=_deployment_rolls(deployment))
+    return replace(known, template_mark=mark)
 
 
-def stateful_set(given: wire.Controller) -> Workload:
+def stateful_set(given: Controller) -> Workload:
     return _workload(given, STATEFUL_SET, template_requests(given.spec.template), rolling=_stateful_set_rolls(given))
 
 
-def _workload(given: wire.Controller, kind: str, template: ContainerRequests | None, *, rolling: bool) -> Workload:
+def _workload(given: Controller, kind: str, template: ContainerRequests | None, *, rolling: bool) -> Workload:
     status, behind = given.status, _controlled_by(given)
     return Workload(
         _key(given, kind),
@@ -82,23 +89,61 @@ def _workload(given: wire.Controller, kind: str, template: ContainerRequests | N
         template,
         status.terminating_replicas,
         replaced_at_end=given.spec.pod_replacement_policy == _AT_THE_END,
+        deployment=deployment(given) if kind == DEPLOYMENT else None,
     )
 
 
-def _key(given: wire.Controller, kind: str) -> str:
+def deployment(given: Controller, template: str = "") -> Deployment:
+    """Return a Deployment as its rollouts see it; `template` is the digest of its template, where that was read.
+
+    Raises:
+        BadInput: maxSurge or maxUnavailable is neither a number nor a percentage.
+    """
+    meta, spec, status, name = given.metadata, given.spec, given.status, _key(given, DEPLOYMENT)
+    update = spec.strategy.rolling_update or RollingUpdate()
+    return Deployment(
+        name=name,
+        uid=meta.uid,
+        resource_version=meta.resource_version,
+        wanted=_wanted_replicas(given),
+        created=status.replicas,
+        updated=status.updated_replicas,
+        available=status.available_replicas,
+        observed=not _is_unseen(given),
+        progressing=all(each.status != "False" for each in status.conditions or () if each.type == _PROGRESSING),
+        rolling_update=spec.strategy.type in {"", _ROLLING_UPDATE},
+        max_surge=limit(update.max_surge, name) or A_QUARTER,
+        max_unavailable=limit(update.max_unavailable, name) or A_QUARTER,
+        paused=spec.paused,
+        deleting=meta.deletion_timestamp is not None,
+        wish=meta.annotations.surge if meta.annotations else "",
+        stamp=_template_notes(given).stamp,
+        earlier=meta.annotations.surged_before if meta.annotations else "",
+        generation=meta.generation,
+        template=template,
+    )
+
+
+def _template_notes(given: Controller) -> TemplateNotes:
+    template = given.spec.template
+    notes = template.metadata.annotations if template and template.metadata else None
+    return notes or TemplateNotes()
+
+
+def _key(given: Controller, kind: str) -> str:
     return f"{given.metadata.namespace}/{kind}/{given.metadata.name}"
 
 
-def _wanted_replicas(given: wire.Controller) -> int:
+def _wanted_replicas(given: Controller) -> int:
     return 1 if given.spec.replicas is None else given.spec.replicas
 
 
-def _is_unseen(given: wire.Controller) -> bool:
+def _is_unseen(given: Controller) -> bool:
     """Whether the controller has not yet acted on the newest spec."""
     return given.status.observed_generation < given.metadata.generation
 
 
-def _deployment_rolls(given: wire.Controller) -> bool:
+def _deployment_rolls(given: Controller) -> bool:
     status = given.status
     if _is_unseen(given) or status.replicas != status.updated_replicas:
         return True
@@ -106,7 +151,7 @@ def _deployment_rolls(given: wire.Controller) -> bool:
     return any(reason not in _AT_REST for reason in reasons)
 
 
-def _stateful_set_rolls(given: wire.Controller) -> bool:
+def _stateful_set_rolls(given: Controller) -> bool:
     """Pods below the partition stay as they are; under OnDelete nothing is rolled out but by hand."""
     strategy, status = given.spec.update_strategy, given.status
     if _is_unseen(given):

@@ -5,9 +5,8 @@ pod fits asks the same of it. Must not hold rules.
 Source: kubernetes/autoscaler, proposals/buffers.md; cluster-autoscaler, pkg/processors/capacitybuffer.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Final
 
 from shared.core.cluster.pod import Owner, Phase, Pod, PodClass
@@ -16,7 +15,8 @@ KIND: Final = "CapacityBuffer"
 """The kind of a chunk's owner: the autoscaler writes it into its own pods, too."""
 ACTIVE: Final = "buffer.x-k8s.io/active-capacity"
 """The strategy whose room lies on running nodes; of others (suspended machines) nothing has to fit there."""
-LISTS: Final = ("capacitybuffers", "podtemplates", "computeclasses")
+CLASSES: Final = "computeclasses"
+LISTS: Final = ("capacitybuffers", "podtemplates", CLASSES)
 """The API's lists that `Buffers` are made of, by RBAC's words."""
 
 
@@ -43,11 +43,13 @@ class Buffers:
 
     held: tuple[CapacityBuffer, ...] = ()
     unread: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()
+    """Objects that are not of the known shape, a sentence each without its full stop: their room is not kept."""
 
-    @cached_property
-    def chunks(self) -> tuple[Pod, ...]:
-        """Every chunk as a pod without a node; its name is none that a pod can have."""
-        return tuple(pod for each in self.held for pod in _chunks(each))
+    @property
+    def chunks(self) -> Iterator[tuple[Pod, int]]:
+        """Yield a chunk of each buffer, as a pod without a node, and how many there are; nobody needs them singly."""
+        return ((_chunk(each), each.replicas) for each in self.held if each.replicas)
 
 
 NO_BUFFERS: Final = Buffers()
@@ -68,7 +70,6 @@ def sorted_buffers(buffers: Iterable[CapacityBuffer]) -> tuple[CapacityBuffer, .
     return tuple(sorted(buffers, key=lambda each: each.key))
 
 
-def _chunks(buffer: CapacityBuffer) -> Iterable[Pod]:
-    for number in range(1, buffer.replicas + 1):
-        name = f"{buffer.name}[{number}]"
-        yield Pod(name=name, uid=f"{buffer.key}[{number}]", spec=buffer.chunk, phase=Phase.PENDING, ready=False)
+def _chunk(buffer: CapacityBuffer) -> Pod:
+    """Return the first; its name is none that a pod can have."""
+    return Pod(f"{buffer.name}[1]", f"{buffer.key}[1]", buffer.chunk, phase=Phase.PENDING, ready=False)

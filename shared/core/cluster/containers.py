@@ -55,6 +55,12 @@ class ContainerRequests:
             (*both, *added), self.overhead.largest(other.overhead), self.pod_level.largest(other.pod_level)
         )
 
+    def beside(self, other: "ContainerRequests") -> "ContainerRequests":
+        """Return these containers, and those that the other one has besides."""
+        mine = {(each.init, each.name) for each in self.containers}
+        added = (each for each in other.containers if (each.init, each.name) not in mine)
+        return replace(self, containers=(*self.containers, *added))
+
     def changed(self, change: Callable[[Container], Container]) -> "ContainerRequests":
         """Return the same pod with every container changed."""
         return replace(self, containers=tuple(map(change, self.containers)))

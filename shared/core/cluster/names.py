@@ -17,6 +17,14 @@ OUR_ANNOTATION: Final = "ebb.internal/drain"
 EVICTIONS_LABEL: Final = "ebb.internal/evictions"
 """On a namespace: `never` keeps its pods from Ebb (infra/admission.yaml)."""
 
+SURGE: Final = "ebb.internal/surge"
+"""On a Deployment: `true` asks that a drain start a new pod beside its only one, `false` forbids it."""
+SURGE_STAMP: Final = "ebb.internal/surged-for"
+"""On a Deployment's pod template, value = order id: the drain that it was last restarted for."""
+SURGED_BEFORE: Final = "ebb.internal/surged-before"
+"""On a Deployment: the stamp that its template bore before the last restart. What a restart is undone by in a namespace
+that keeps its pods; the fence of infra/options/surge.yaml goes by it."""
+
 KUBE_SYSTEM: Final = "kube-system"
 """The namespace of the cluster's own pods; every cluster has it, and its UID is the cluster's."""
 AUTOPILOT_NODES: Final = "gk3-"
@@ -114,9 +122,15 @@ OPT_OUT_UNTIL: Final = "autoscaling.cast.ai/removal-disabled-until"
 """Label or annotation of a node or pod: Unix seconds until which it is left alone (docs.cast.ai, paused drain)."""
 DELETION_COST: Final = "controller.kubernetes.io/pod-deletion-cost"
 """How dear a pod is beside the others of its ReplicaSet: an integer of 32 bits, less goes first."""
-POD_ANNOTATIONS: Final = frozenset(
-    {SAFE_TO_EVICT, SAFE_LOCAL_VOLUMES, DAEMON_SET_POD, MIRROR, DELETION_COST, OPT_OUT_UNTIL, *POD_OPT_OUTS}
-)
+STEERED: Final = "ebb.internal/steered"
+"""On pods: the deletion cost that Ebb wrote beside it. Where the two differ somebody else has written since."""
+DISRUPTION_COSTS: Final = ("node-autoscaling.kubernetes.io/disruption-cost", "karpenter.sh/disruption-cost")
+"""How dear it is to move a pod, from 0: the name that node autoscalers are to share (kubernetes/autoscaler issue 9399,
+PR 9850), and Karpenter's (kubernetes-sigs/karpenter PR 2894). Autoscalers only read them."""
+POD_ANNOTATIONS: Final = frozenset({
+    SAFE_TO_EVICT, SAFE_LOCAL_VOLUMES, DAEMON_SET_POD, MIRROR, DELETION_COST, *DISRUPTION_COSTS, OPT_OUT_UNTIL,
+    *POD_OPT_OUTS,
+})  # fmt: skip
 """All that the rules read on a pod."""
 
 PACKING_SCHEDULER: Final = "gke.io/optimize-utilization-scheduler"

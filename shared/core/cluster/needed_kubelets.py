@@ -12,6 +12,7 @@ import msgspec
 from shared.core.cluster.kubelet import Kubelet
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod, PodClass
+from shared.core.cluster.pod_kinds import is_daemon
 
 
 def with_needed_kubelets(pods: Sequence[Pod], nodes: Iterable[Node]) -> Sequence[Pod]:
@@ -26,7 +27,12 @@ def with_needed_kubelets(pods: Sequence[Pod], nodes: Iterable[Node]) -> Sequence
         return pods
     needed = {name: kubelet for name, kubelet in kubelets.items() if kubelet in ahead}
     split: dict[tuple[PodClass, Kubelet], PodClass] = {}
-    return [_needing(pod, needed[pod.node], split) if pod.node in needed else pod for pod in pods]
+    return [_needing(pod, needed[pod.node], split) if pod.node in needed and _moves(pod) else pod for pod in pods]
+
+
+def _moves(pod: Pod) -> bool:
+    """A DaemonSet's pod never does: its next one comes to every node that is meant, be its kubelet older."""
+    return not is_daemon(pod.spec)
 
 
 def _needing(pod: Pod, kubelet: Kubelet, split: dict[tuple[PodClass, Kubelet], PodClass]) -> Pod:

@@ -84,7 +84,9 @@ class PodClass:
     raised_by: tuple[str, ...] = ()
     """What makes `requests` more than its own spec, in words."""
     replaced_at_end: bool = False
-    """Whether its controller makes another only once the pod has ended, where others do so as it begins to end."""
+    """Whether another comes only once the pod has ended, where others come as it begins to end."""
+    refused_by: tuple[str, ...] = ()
+    """What in its namespace would not let another one like it in, and why, in words."""
     node_selector: Labels = field(default_factory=no_labels)
     node_terms: tuple[NodeTerm, ...] | None = None
     """Required node affinity: any term may match; None = no requirement."""
@@ -145,6 +147,9 @@ class Pod(msgspec.Struct, frozen=True, gc=False):
     """Since when the pod has been Ready; None while it is not, and where nobody says it."""
     nominated: str = ""
     """The node on which the scheduler keeps room for the pod that it has not bound yet (status.nominatedNodeName)."""
+
+    steered: str = ""
+    """The deletion cost that Ebb wrote on the pod, as written; empty without one. The class does not know it."""
 
     @property
     def key(self) -> str:

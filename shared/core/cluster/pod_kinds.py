@@ -4,6 +4,8 @@ Must not decide what follows from the answer.
 Source: cluster-autoscaler, simulator/drainability/rules (mirror, daemonset, terminal).
 """
 
+from collections.abc import Iterable
+
 from shared.core.cluster import names
 from shared.core.cluster.pod import Pod, PodClass
 
@@ -19,6 +21,11 @@ def is_mirror(spec: PodClass) -> bool:
     return names.MIRROR in spec.annotations
 
 
+def is_of_replica_set(spec: PodClass) -> bool:
+    """Whether a ReplicaSet controls the pod, as it does the pods of a Deployment."""
+    return spec.owner is not None and spec.owner.kind == "ReplicaSet"
+
+
 def is_replaced(pod: Pod) -> bool:
     """Whether the pod is on its way out and another has come for it: a ReplicaSet does not wait for the end.
 
@@ -26,7 +33,7 @@ def is_replaced(pod: Pod) -> bool:
     """
     if pod.deleting is None or pod.spec.replaced_at_end:
         return False
-    return pod.spec.owner is not None and pod.spec.owner.kind == "ReplicaSet"
+    return is_of_replica_set(pod.spec)
 
 
 def is_finished(pod: Pod) -> bool:
@@ -39,3 +46,8 @@ def cron_job_of(spec: PodClass) -> str:
     owner = spec.owner
     name, _, minute = owner.name.rpartition("-") if owner is not None and owner.kind == "Job" else ("", "", "")
     return f"{spec.namespace}/CronJob/{name}" if name and minute.isdigit() else ""
+
+
+def name_responders(pods: Iterable[Pod]) -> bool:
+    """Whether any of the pods names who answers requests to evict it."""
+    return any(pod.spec.eviction_responders for pod in pods)

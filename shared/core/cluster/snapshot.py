@@ -6,8 +6,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 
+from shared.core.cluster.autoscaling import NO_CLASSES, ComputeClasses, ScaleDownRule, scale_down_of
 from shared.core.cluster.buffers import NO_BUFFERS, Buffers
 from shared.core.cluster.disruption_budget import PodDisruptionBudget
+from shared.core.cluster.namespace_limits import NO_LIMITS, NamespaceLimits
 from shared.core.cluster.node import Node, NodePool
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.resources import NOTHING, Resources
@@ -44,6 +46,16 @@ class Snapshot:
     """What writes into the requests of pods that are made anew; the pods tell already what follows (`returning`)."""
     buffers: Buffers = NO_BUFFERS
     """What capacity buffers hold room for on running nodes."""
+    compute_classes: ComputeClasses = NO_CLASSES
+    """What ComputeClasses say of how the autoscaler takes their nodes away."""
+    eviction_requests: bool = False
+    """Whether the cluster serves EvictionRequests; asked only where a pod names who would answer one."""
+    limits: NamespaceLimits = NO_LIMITS
+    """LimitRanges and ResourceQuotas; the pods tell already what follows (`returning`)."""
+
+    def scale_down(self, node: Node) -> ScaleDownRule:
+        """Return how the autoscaler takes that node away."""
+        return scale_down_of(node, self.pools.get(node.pool), self.profile, self.compute_classes)
 
     @cached_property
     def node_by_name(self) -> Mapping[str, Node]:

@@ -103,6 +103,8 @@ class VerticalAutoscalers:
 
     found: tuple[VerticalAutoscaler, ...] = ()
     unread: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()
+    """Those that are not of the known shape, a sentence each without its full stop: what they write is not known."""
 
 
 NO_AUTOSCALERS: Final = VerticalAutoscalers()

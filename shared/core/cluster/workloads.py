@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from shared.core.cluster.containers import ContainerRequests
+from shared.core.cluster.deployment import Deployment
 from shared.core.policy import Limit
 
 _MARK_LENGTH: Final = 4
@@ -40,6 +41,10 @@ class Workload:
     replaced_at_end: bool = False
     """Whether it makes another pod only once one has ended (a Deployment's podReplacementPolicy: TerminationComplete);
     StatefulSets always do."""
+    template_mark: str = ""
+    """Ebb's mark of a deletion cost (`names.STEERED`) where people wrote it into the template of its pods."""
+    deployment: Deployment | None = None
+    """How it is rolled out; None where it is no Deployment, or not known."""
 
     @property
     def single(self) -> bool:

@@ -23,7 +23,7 @@ PROOF_STANDS_FOR: Final = timedelta(seconds=20)
 NEXT_LOOK: Final = timedelta(seconds=2)
 """The look after the proof begins within this time, and no second round of evictions does."""
 SHUT_BUDGETS: Final = frozenset({PodBlock.PDB_EXHAUSTED, PodBlock.PDB_NEVER_ALLOWS})
-ONLY_DELAYS: Final = SHUT_BUDGETS | {PodBlock.TOO_FEW_AVAILABLE, PodBlock.ROLLING_OUT}
+ONLY_DELAYS: Final = SHUT_BUDGETS | {PodBlock.TOO_FEW_AVAILABLE, PodBlock.ROLLING_OUT, PodBlock.SURGE_NOT_READY}
 """Blocks that only delay an eviction once the drain has begun, at most until its deadline."""
 
 
@@ -37,7 +37,7 @@ def evict(drain: Drain) -> Step | None:
     now_due = in_this_round(asked, record, observed.working, most, now)
     if not now_due:
         return None
-    return _unproved(drain) or Evict(now_due)
+    return unproved(drain) or Evict(now_due)
 
 
 def refused_for_good(drain: Drain) -> Step | None:
@@ -77,7 +77,7 @@ def _is_held(pod: Pod, drain: Drain) -> bool:
     return refused and any(each.reason in SHUT_BUDGETS for each in judge(pod, drain.pod_rules))
 
 
-def _unproved(drain: Drain) -> Step | None:
+def unproved(drain: Drain) -> Step | None:
     """Until a pod has moved the fit is proved on what stands now: the planner's picture is minutes old."""
     if has_moved(drain.record, drain.observed):
         return None

@@ -27,6 +27,7 @@ from shared.core.draining.evicting import evict, pod_blocks, refused_for_good
 from shared.core.draining.lateness import late
 from shared.core.draining.observation import Drain, Observation
 from shared.core.draining.steps import Await, GiveBack, Step
+from shared.core.draining.surging import surge, surge_ended
 from shared.core.outcomes import Halt
 from shared.core.policy import Policy
 from shared.core.records.drain_record import DrainPhase, DrainRecord
@@ -64,13 +65,13 @@ RULES: Final[dict[DrainPhase, tuple[DrainRule, ...]]] = {
         # the world moved on without us
         node_gone, released, overruled,
         # we must stop
-        _stopped, refused_for_good, replacement_pending, buffer_fell,
+        _stopped, refused_for_good, replacement_pending, surge_ended, buffer_fell,
         # the cordon has to be seen by all before pods are counted
         cordon_settles,
         # the end: what is empty, or becomes so without us, is no failure at the deadline
         autoscaler_deletes, drained, late,
         # work
-        pod_blocks, place_awaited, evict,
+        pod_blocks, place_awaited, surge, evict,
     ),
     DrainPhase.DRAINED: (
         node_gone, released, overruled, replacement_pending, buffer_fell, replacements_start, leave,

@@ -19,7 +19,7 @@ from shared.core.rules.drain_context import DrainContext
 from shared.core.rules.workload_limits import OtherClaims
 
 _NO_RULES: Final = PodRules()
-"""Of a drain whose record does not say how it was begun: nothing is held against it."""
+"""Of a drain whose record is of a version that did not keep them: nothing is held against it."""
 
 
 @dataclass(frozen=True)

@@ -64,4 +64,5 @@ def may_move(record: DrainRecord | None) -> bool:
     """Whether a drain moves pods: it has let one go, or may have, or nothing is known of it."""
     if record is None:
         return True
-    return record.phase in _AT_WORK and any(row.may_leave for row in record.pods.values())
+    leaving = any(row.may_leave for row in record.pods.values())
+    return record.phase in _AT_WORK and (leaving or bool(record.surges))

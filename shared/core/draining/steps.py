@@ -45,6 +45,15 @@ class Evict:
 
 
 @dataclass(frozen=True)
+class Restart:
+    """Restart the Deployment of these pods: its controller starts others, then ends them."""
+
+    deployment: str
+    """`namespace/Deployment/name`."""
+    pods: tuple[Pod, ...]
+
+
+@dataclass(frozen=True)
 class Await:
     """Look again after a while."""
 
@@ -75,4 +84,4 @@ class Settle:
     detail: str = ""
 
 
-Step = Cordon | RecordPhase | Prove | Compare | Evict | Await | LeaveToAutoscaler | GiveBack | Settle
+Step = Cordon | RecordPhase | Prove | Compare | Restart | Evict | Await | LeaveToAutoscaler | GiveBack | Settle

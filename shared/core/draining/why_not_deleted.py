@@ -5,19 +5,28 @@ told from the node, its pods and its pool. Where nothing can be told, that is sa
 """
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 from shared.core.cluster import names
+from shared.core.cluster.autoscaling import SaidBy, ScaleDownRule
 from shared.core.cluster.node import Node, NodePool
 from shared.core.cluster.pod import Pod
+from shared.core.cluster.pod_kinds import is_daemon, is_finished, is_mirror
+from shared.core.cluster.resources import NOTHING
 from shared.core.rules.pods import movable
 
 NOT_KNOWN: Final = "The autoscaler gave no reason that could be read: see its log (Cloud Logging, noScaleDown events)."
 
 
 def reasons_not_deleted(
-    node: Node, pods: Iterable[Pod], nodes: Sequence[Node], pool: NodePool | None, said: str, now: datetime
+    node: Node,
+    pods: Sequence[Pod],
+    nodes: Sequence[Node],
+    pool: NodePool | None,
+    rule: ScaleDownRule,
+    said: str,
+    now: datetime,
 ) -> str:
     """Return one sentence or two.
 
@@ -26,11 +35,17 @@ def reasons_not_deleted(
         pods: the pods on it.
         nodes: all nodes of the cluster.
         pool: the node's pool as GKE knows it; None when it does not report it.
+        rule: how the autoscaler takes the node away.
         said: the message of the autoscaler's last ScaleDownFailed event about the node, or empty.
         now: the state's time.
     """
     said_by_autoscaler = (f"The autoscaler said: {said}",) if said else ()
-    found = (*said_by_autoscaler, *_pool_keeps(node, nodes, pool), *_node_keeps(node, pods, now))
+    found = (
+        *said_by_autoscaler,
+        *_pool_keeps(node, nodes, pool),
+        *_node_keeps(node, pods, now),
+        *_rule_keeps(node, pods, rule),
+    )
     return " ".join(found) or NOT_KNOWN
 
 
@@ -62,3 +77,27 @@ def _node_keeps(node: Node, pods: Iterable[Pod], now: datetime) -> Iterable[str]
         yield "The autoscaler has begun to delete it."
     elif node.has_taint(names.AUTOSCALER_CANDIDATE_TAINT):
         yield "The autoscaler counts it as unneeded and has not waited long enough yet."
+
+
+def _rule_keeps(node: Node, pods: Iterable[Pod], rule: ScaleDownRule) -> Iterable[str]:
+    """Yield what the node's ComputeClass, or its pool, asks of the autoscaler before it deletes a node."""
+    whose = f"ComputeClass {rule.compute_class}"
+    if not rule.class_known:
+        yield f"{whose} could not be read, and may say how long the autoscaler waits."
+    if rule.delay:
+        by = whose if rule.unneeded_by is SaidBy.COMPUTE_CLASS else f"Pool {node.pool}"
+        yield f"{by} lets it wait {_minutes(rule.delay)} before it deletes an unneeded node."
+    if rule.is_reaper and any(_asks(pod) for pod in pods):
+        yield (
+            f"Under consolidationThreshold 0 of {whose} it deletes only nodes that nothing is asked of: if it counts "
+            "DaemonSet pods there, it never deletes this one; write 1 or more."
+        )
+
+
+def _asks(pod: Pod) -> bool:
+    stays = is_daemon(pod.spec) or is_mirror(pod.spec)
+    return stays and not is_finished(pod) and pod.requests != NOTHING
+
+
+def _minutes(delay: timedelta) -> str:
+    return f"{delay.total_seconds() / 60:g} min"

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Final
 
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.forecast.autoscaler import DELETION, profile_of, unneeded
+from shared.core.forecast.autoscaler import DELETION, soonest, unneeded
 from shared.core.forecast.later import announced
 from shared.core.forecast.open_pass import OpenPass
 from shared.core.forecast.pace import HORIZON, Pace, UnderWay
@@ -102,7 +102,7 @@ def left_alone(start: Rest) -> Rest:
 
 def under_policy(start: Rest, passes: OpenPass, pace: Pace, effort: Effort) -> Rest:
     """Return what the policy's passes and the autoscaler beside them leave."""
-    rest, is_rest, turns = start, False, _Turns(pace.now + profile_of(start.snapshot).unneeded)
+    rest, is_rest, turns = start, False, _Turns(pace.now + _first_removal(start))
     rounds = 0
     while rounds < effort.rounds and not is_rest:
         rounds += 1
@@ -122,6 +122,11 @@ def under_policy(start: Rest, passes: OpenPass, pace: Pace, effort: Effort) -> R
     begins = {name: pace.begins[name] for name in rest.order if name in pace.begins}
     done = replace(rest, begins=begins, by=pace.ended, held_up=pace.held_up, never=_never(rest, passes, pace))
     return replace(done, is_rest=is_rest, rounds=rounds)
+
+
+def _first_removal(start: Rest) -> timedelta:
+    """Return how long the autoscaler waits at least with the first node that it finds unneeded."""
+    return soonest(start.snapshot, (start.snapshot.node_by_name[name] for name in start.unneeded))
 
 
 def _never(rest: Rest, passes: OpenPass, pace: Pace) -> Counter[Reason]:

@@ -1,4 +1,4 @@
-"""What the cluster autoscaler would take by itself: its gate, its greedy order, its profile, one node after another.
+"""What the cluster autoscaler would take by itself: its gates, its greedy order, one node after another.
 
 Written from its rules, not from Ebb's: it looks at one node after the other, never at what a set of nodes would bring.
 Source: cluster-autoscaler pkg/core/scaledown (eligibility, planner), pkg/simulator (cluster.go, utilization/info.go).
@@ -6,13 +6,13 @@ Must not know a policy.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import timedelta
 from fractions import Fraction
 from typing import Final, NamedTuple
 
 from shared.core.cluster import names
+from shared.core.cluster.autoscaling import Profile, profile_named
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.resources import GPU
@@ -23,27 +23,17 @@ from shared.core.rules.drain_context import DrainContext
 from shared.core.rules.pods import movable
 from shared.core.rules.utilization import Usage, usage
 
-
-@dataclass(frozen=True, slots=True)
-class Profile:
-    """An autoscaling profile: up to which utilisation a node may be unneeded, and how long it must have been."""
-
-    gate: Fraction
-    unneeded: timedelta
-
-
 DELETION: Final = timedelta(minutes=1)
 """How long the cloud takes to delete a machine."""
-BALANCED: Final = Profile(Fraction(1, 2), timedelta(minutes=10))
-PROFILES: Final[Mapping[str, Profile]] = {
-    "BALANCED": BALANCED,
-    "OPTIMIZE_UTILIZATION": Profile(Fraction(17, 20), timedelta(minutes=1)),
-}
-"""The values of GKE's two profiles as far as they are public (the chart of GoogleCloudPlatform/cluster-autoscaler)."""
 
 
 def profile_of(snapshot: Snapshot) -> Profile:
-    return PROFILES.get(snapshot.profile, BALANCED)
+    return profile_named(snapshot.profile)
+
+
+def soonest(snapshot: Snapshot, nodes: Iterable[Node]) -> timedelta:
+    """Return the shortest time after which the autoscaler takes an unneeded one of these nodes."""
+    return min((snapshot.scale_down(node).unneeded for node in nodes), default=profile_of(snapshot).unneeded)
 
 
 def unneeded(snapshot: Snapshot, context: DrainContext) -> tuple[str, ...]:
@@ -51,8 +41,11 @@ def unneeded(snapshot: Snapshot, context: DrainContext) -> tuple[str, ...]:
 
     `context` knows the PDBs of the picture.
     """
-    gate = profile_of(snapshot).gate
-    rows = [node for node in snapshot.nodes if is_eligible(node, snapshot.pods_by_node[node.name], gate)]
+    rows = [
+        node
+        for node in snapshot.nodes
+        if is_eligible(node, snapshot.pods_by_node[node.name], snapshot.scale_down(node).gate)
+    ]
     return look(snapshot, context, rows).unneeded
 
 

@@ -12,7 +12,7 @@ from typing import Final
 
 from shared.core.cluster.node import Node
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.forecast.autoscaler import DELETION, profile_of
+from shared.core.forecast.autoscaler import DELETION
 from shared.core.forecast.pace import PacedDrain
 from shared.core.planning.make_plan import make_plan
 from shared.core.planning.plan import NodeDecision, Plan
@@ -125,6 +125,4 @@ def _all_marked(nodes: Iterable[Node], since: datetime) -> PoolMarks:
 
 def _deletion(snapshot: Snapshot, node: Node) -> timedelta:
     """Return how long it takes until the autoscaler has deleted a node that is empty."""
-    pool = snapshot.pools.get(node.pool)
-    delay = pool.consolidation_delay if pool is not None else None
-    return (profile_of(snapshot).unneeded if delay is None else delay) + DELETION
+    return snapshot.scale_down(node).unneeded + DELETION

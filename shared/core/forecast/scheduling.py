@@ -76,7 +76,7 @@ def drained(snapshot: Snapshot, leaving: Iterable[str], avoided: Collection[str]
         simulation.try_remove(name)
     if not simulation.taken:
         return Drained(snapshot)
-    places = {move.pod: move.node for move in simulation.steps()}
+    places = {move.pod: move.node for move in simulation.assignments.steps()}
     later = without(snapshot, frozenset(simulation.taken), places)
     return Drained(later, simulation.taken, simulation.placement_count - before)
 

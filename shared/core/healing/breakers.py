@@ -14,14 +14,16 @@ from shared.core.cluster.snapshot import Snapshot
 from shared.core.draining.held_claims import claims_on_their_way_out, for_one_pod, waiting_for_a_place
 from shared.core.outcomes import Halt
 from shared.core.placement.demand import waiting_pods
+from shared.core.records.claims import open_breakers
 from shared.core.records.drain_record import DrainRecord
+from shared.core.records.orders import Origin
 from shared.core.records.state import Breaker, Claim, ClusterState
 
 OPEN_FOR: Final = timedelta(minutes=30)
 """As long as a first back-off: the pods' owners get time to settle."""
 MOST_FAILURES: Final = 3
 FAILURES_WITHIN: Final = timedelta(hours=1)
-_FAILURES: Final = frozenset(
+FAILED_DRAINS: Final = frozenset(
     halt.value
     for halt in (
         Halt.DEADLINE,
@@ -35,24 +37,16 @@ _FAILURES: Final = frozenset(
 """Halts that say that draining in this pool does not work just now."""
 
 
-def breakers_to_open(
-    snapshot: Snapshot,
-    state: ClusterState,
-    records: Mapping[str, DrainRecord],
-    scale_ups: Mapping[str, datetime],
-    now: datetime,
-) -> Mapping[str, Breaker]:
-    """Return the breakers that open now, by pool.
+def breaker_over(claim: Claim, state: ClusterState, now: datetime) -> Breaker | None:
+    """Return the breaker that stands open over a claim and ends it: one whose half hour began after it was granted.
 
-    `scale_ups` says for which pods (namespace/name) the autoscaler started to add a node, and when
-    (its event TriggeredScaleUp).
+    That of failed drains begins with the newest of them, a moment before a pass opens it. A person may order a drain
+    past an open breaker (`manual.mayIgnore`); the planner orders none.
     """
-    claims = state.claims.values()
-    return {
-        **after_failures(snapshot, state, now),
-        **after_scale_ups(snapshot, claims, records, scale_ups, now),
-        **after_stranded_pods(snapshot, claims, records, now),
-    }
+    breaker = open_breakers(state, now).get(claim.pool)
+    if breaker is None or (claim.origin is not Origin.PLANNER and claim.since >= breaker.until - OPEN_FOR):
+        return None
+    return breaker
 
 
 def after_failures(snapshot: Snapshot, state: ClusterState, now: datetime) -> Mapping[str, Breaker]:
@@ -60,7 +54,7 @@ def after_failures(snapshot: Snapshot, state: ClusterState, now: datetime) -> Ma
     failures: dict[str, list[datetime]] = {}
     for node in snapshot.nodes:
         backoff = state.backoffs.get(node.uid)
-        if backoff is not None and backoff.why in _FAILURES and now - backoff.since < FAILURES_WITHIN:
+        if backoff is not None and backoff.why in FAILED_DRAINS and now - backoff.since < FAILURES_WITHIN:
             failures.setdefault(node.pool, []).append(backoff.since)
     many = {pool: max(times) for pool, times in failures.items() if len(times) >= MOST_FAILURES}
     return {

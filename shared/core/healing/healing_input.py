@@ -12,11 +12,12 @@ from functools import cached_property
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.healing.breakers import breakers_to_open
+from shared.core.healing.breakers import after_failures, after_scale_ups, after_stranded_pods
 from shared.core.outcomes import Halt
 from shared.core.placement.buffer_demand import nodes_for_buffers
 from shared.core.placement.demand import nodes_to_give_back
 from shared.core.policy import Policy
+from shared.core.records.claims import open_breakers
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.state import Breaker, Claim, ClusterState
 
@@ -61,9 +62,20 @@ class HealingInput:
     """When the autoscaler last started to add a node for a pod, by namespace/name."""
 
     @cached_property
+    def stranded(self) -> Mapping[str, Breaker]:
+        """Breakers for pods that we moved and that wait for a place just now, by pool."""
+        return after_stranded_pods(self.snapshot, self.state.claims.values(), self.records, self.now)
+
+    @cached_property
     def breakers(self) -> Mapping[str, Breaker]:
-        """Breakers that open in this pass, by pool."""
-        return breakers_to_open(self.snapshot, self.state, self.records, self.scale_ups, self.now)
+        """Breakers that open in this pass, by pool; one that stands open does not open again.
+
+        `scale_ups` says for which pods the autoscaler started to add a node (its event TriggeredScaleUp).
+        """
+        bought = after_scale_ups(self.snapshot, self.state.claims.values(), self.records, self.scale_ups, self.now)
+        found = {**after_failures(self.snapshot, self.state, self.now), **bought, **self.stranded}
+        standing = open_breakers(self.state, self.now)
+        return {pool: each for pool, each in found.items() if pool not in standing}
 
     @cached_property
     def wanted(self) -> Mapping[str, Pod]:
@@ -80,8 +92,10 @@ class HealingInput:
 
     @cached_property
     def _held(self) -> tuple[Node, ...]:
+        """Held nodes that would be room again. Where others work on a node our cordon keeps pods away for them, too."""
         claimed = (self.node(uid, claim) for uid, claim in self.state.claims.items())
-        return tuple(node for node in claimed if node is not None and not self.upgrades(node.pool))
+        ours = (node for node in claimed if node is not None and not self.upgrades(node.pool))
+        return tuple(node for node in ours if not node.lifecycle and not node.outside)
 
     def node(self, uid: str, claim: Claim) -> Node | None:
         """Return the very node that was claimed, not one reborn under its name."""

@@ -13,6 +13,8 @@ from shared.core.cluster.annotation import holding_order, read_annotation
 from shared.core.cluster.node import Node
 from shared.core.draining.cordon import uncordoned_by_autoscaler
 from shared.core.draining.next_step import must_stop
+from shared.core.healing.breakers import breaker_over
+from shared.core.healing.hanging_restarts import restart_repairs
 from shared.core.healing.healing_input import HealingInput, Repair, RepairKind, StandingClaim
 from shared.core.outcomes import Halt
 from shared.core.records.drain_record import DrainPhase, DrainRecord
@@ -22,8 +24,8 @@ SILENT_AFTER: Final = timedelta(seconds=60)
 
 
 def find_repairs(inputs: HealingInput) -> tuple[Repair, ...]:
-    """Return what is to be repaired, claims first, then orphan taints; each node at most once."""
-    return (*_claim_repairs(inputs), *_orphan_repairs(inputs))
+    """Return what is to be repaired: claims, then orphan taints, each node at most once; then restarts that hang."""
+    return (*_claim_repairs(inputs), *_orphan_repairs(inputs), *restart_repairs(inputs))
 
 
 def _claim_repairs(inputs: HealingInput) -> Iterator[Repair]:
@@ -65,8 +67,13 @@ def _buffer(held: StandingClaim) -> Repair | None:
 
 
 def _breaker(held: StandingClaim) -> Repair | None:
-    """A pod that we moved is stranded: what is not emptied yet is given back, its room helps at once."""
-    breaker = held.inputs.breakers.get(held.pool)
+    """Drains go wrong in this pool: what is not emptied yet is given back.
+
+    At once where a moved pod is stranded, which the room helps; else once the breaker stands in the state, where the
+    drainer looks for it: a release that is sooner there than the breaker would be void.
+    """
+    inputs = held.inputs
+    breaker = inputs.stranded.get(held.pool) or breaker_over(held.claim, inputs.state, inputs.now)
     if breaker is None or held.record is None or held.record.phase is DrainPhase.DRAINED:
         return None
     return held.release(Halt.BREAKER, breaker.why)

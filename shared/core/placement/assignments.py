@@ -5,11 +5,13 @@ on from a node taken later is told with its final place only. Must not decide an
 """
 
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from shared.core.cluster.pod import Pod
+from shared.core.cluster.pod_kinds import is_daemon
 from shared.core.placement.cluster_arrays import ClusterArrays
+from shared.core.placement.node_room import OUTSIDE
 from shared.core.placement.packing import Placement
 
 
@@ -21,18 +23,54 @@ class Move:
     node: str
 
 
-def named(
-    arrays: ClusterArrays, outside: Sequence[Pod], log: Iterable[Placement], sources: Iterable[int]
-) -> Iterator[tuple[str, int]]:
-    """Yield pod key and node index of every placement in order; of one pod the last is where it ends up.
+@dataclass(frozen=True)
+class Assignments:
+    """Where pods end up in one packing, by its `log`: those of nodes taken, those of departing nodes, those pending."""
 
-    `sources` are the nodes whose own pods move; `outside` the pods that were not bound.
-    """
-    at: dict[tuple[int, int], deque[Pod]] = defaultdict(deque)
-    for source, pods in (*((node, arrays.movable(node)) for node in sources), (-1, outside)):
-        for pod in pods:
-            at[source, arrays.kind_of[pod.spec]].append(pod)
-    for kind, source, target in log:
-        pod = at[source, kind].popleft()
-        at[target, kind].append(pod)
-        yield pod.key, target
+    arrays: ClusterArrays
+    log: Sequence[Placement]
+    pending: Sequence[Pod]
+    departing: Sequence[int]
+    taken: Sequence[int]
+
+    def moves(self) -> Mapping[str, tuple[Move, ...]]:
+        """Return for each node taken where its pods end up; final places only."""
+        places = dict(self._named())
+        return {self.arrays.nodes[node].name: self._moves(self.arrays.movable(node), places) for node in self.taken}
+
+    def reservations(self) -> tuple[Move, ...]:
+        """Return where pods that are pending now, and those of departing nodes, were given a place.
+
+        A DaemonSet's pods are left out: they keep room on their node, and go with it when it is taken.
+        """
+        pending = (pod for pod in self.pending if not is_daemon(pod.spec))
+        departing = (pod for node in self.departing for pod in self.arrays.movable(node))
+        return self._moves((*pending, *departing), dict(self._named()))
+
+    def steps(self) -> tuple[Move, ...]:
+        """Return every placement in the order of the proof.
+
+        A pod whose new node was taken later is told of again with the place after.
+        """
+        return tuple(Move(pod, self.arrays.nodes[node].name) for pod, node in self._named())
+
+    def _moves(self, pods: Iterable[Pod], places: Mapping[str, int]) -> tuple[Move, ...]:
+        placed = (pod.key for pod in pods if pod.key in places)
+        return tuple(Move(key, self.arrays.nodes[places[key]].name) for key in placed)
+
+    def _named(self) -> Iterator[tuple[str, int]]:
+        """Yield pod key and node index of every placement in order; of one pod the last is where it ends up."""
+        at: dict[tuple[int, int], deque[Pod]] = defaultdict(deque)
+        own = ((node, self.arrays.movable(node)) for node in (*self.departing, *self.taken))
+        for source, pods in (*own, (OUTSIDE, in_queue_order(self.pending))):
+            for pod in pods:
+                at[source, self.arrays.kind_of[pod.spec]].append(pod)
+        for kind, source, target in self.log:
+            pod = at[source, kind].popleft()
+            at[target, kind].append(pod)
+            yield pod.key, target
+
+
+def in_queue_order(pods: Iterable[Pod]) -> list[Pod]:
+    """Return pods as the scheduler takes them from its queue: by priority."""
+    return sorted(pods, key=lambda pod: (-pod.spec.priority, pod.key))

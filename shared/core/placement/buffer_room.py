@@ -5,7 +5,7 @@ and then chunks are counted in what is left: they are nobody's pods and lie wher
 many there have to be.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,11 +25,12 @@ Chunks = tuple[int, ...]
 class BufferRoom:
     """The buffers of a picture, those with the largest chunks first."""
 
-    def __init__(self, arrays: "ClusterArrays", chunks: Sequence[Pod]) -> None:
+    def __init__(self, arrays: "ClusterArrays", chunks: Iterable[tuple[Pod, int]]) -> None:
+        """`chunks` are one of each buffer, with how many there are."""
         wanted: dict[int, int] = {}
-        for chunk in chunks:
+        for chunk, number in chunks:
             kind = arrays.kind_of[chunk.spec]
-            wanted[kind] = wanted.get(kind, 0) + 1
+            wanted[kind] = wanted.get(kind, 0) + number
         self._arrays = arrays
         self._rows = sorted(wanted.items(), key=lambda row: (-arrays.size(row[0]), row[0]))
         self._bound = any(arrays.constraints.concerning[kind] for kind in wanted)
@@ -47,6 +48,20 @@ class BufferRoom:
             return room.fitting_one_by_one(self._rows, also_open)
         free, open_ = room.left_for_chunks(also_open)
         return tuple(self._taken(kind, number, free, open_) for kind, number in self._rows)
+
+    def lost(self, room: "NodeRoom", node: int, chunks: Chunks) -> int | None:
+        """Return the place of a buffer for which the node, which is taken, was needed; None where none lacks it.
+
+        It has less room than before; or, if it lacks some now, the node would give it more, emptied.
+        """
+        if not self:
+            return None
+        left = self.fitting(room)
+        short = [place for place, number in enumerate(chunks) if left[place] < number]
+        if not short and chunks != self.wanted:
+            emptied = self.fitting_if_emptied(room, node)
+            short = [place for place, number in enumerate(chunks) if emptied[place] > number]
+        return short[0] if short else None
 
     def fitting_if_emptied(self, room: "NodeRoom", node: int) -> Chunks:
         """Return how many chunks have room if what moved off a node left its own behind."""

@@ -39,8 +39,8 @@ class ClusterArrays:
         """Pods without a node, those whose node is gone (their controllers make them anew in less than a minute), and
         those whose node is not Ready (after five minutes they are evicted by its taint:
         kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration, taint based evictions)."""
-        chunks = snapshot.buffers.chunks
-        self.example: Mapping[PodClass, Pod] = _first_of_each((*living, *chunks))
+        chunks = tuple(snapshot.buffers.chunks)
+        self.example: Mapping[PodClass, Pod] = _first_of_each((*living, *(chunk for chunk, _ in chunks)))
         """The first pod of each class, to name in an explanation."""
         self.classes: Sequence[PodClass] = tuple(self.example)
         self.kind_of = {spec: kind for kind, spec in enumerate(self.classes)}
@@ -87,6 +87,14 @@ class ClusterArrays:
             self._movable[node] = tuple(pod for pod in leaving if not is_replaced(pod))
         return self._movable[node]
 
+    def ending(self, node: int) -> Amounts:
+        """Return by axis what pods take of the node that are on their way out."""
+        pods = [pod for pod in self._pods[self.nodes[node].name] if pod.deleting and not pod.phase.finished]
+        asked = matrix([pod.requests for pod in pods], self.axes, MOST + 1)
+        asked[-1] = 1
+        total: Amounts = asked.sum(axis=1).clip(max=MOST)
+        return total
+
     def places_of(self, names: Iterable[str]) -> list[int]:
         """Return the indices of nodes, in order; names that are not in the picture are passed over."""
         return sorted(self.index[name] for name in names if name in self.index)
@@ -128,6 +136,10 @@ class ClusterArrays:
             shares = (amount * SCALE // self._means[axis] for axis, amount in self.needs[kind])
             self._sizes[kind] = max(shares)
         return self._sizes[kind]
+
+    def load(self, node: int) -> int:
+        """Return how much must move off a node: shares of a mean node, in 1/10,000."""
+        return sum(self.size(self.kind_of[pod.spec]) for pod in self.movable(node))
 
     def capacity(self, node: int) -> int:
         """Return the sum of a node's shares of a mean node over all resources but `pods`, in 1/10,000; at least 1."""

@@ -9,6 +9,7 @@ from typing import Final
 
 import numpy as np
 
+from shared.core.placement.buffer_room import Chunks
 from shared.core.placement.choice import Candidate, Tally
 from shared.core.placement.packing import Packing
 from shared.core.placement.rearrangement import Rearrangement
@@ -22,15 +23,24 @@ CHAIN: Final = 2
 
 
 class Choice(Rearrangement):
-    """A rearrangement of which the worth is known at each moment."""
+    """A rearrangement of which the worth is known at each moment, and in which buffers keep their room.
 
-    def __init__(self, start: Packing, candidates: Mapping[int, Candidate], tally: Tally) -> None:
+    `chunks` say how many of each must keep it: what the proof refuses for one is not chosen in the first place.
+    """
+
+    def __init__(self, start: Packing, candidates: Mapping[int, Candidate], tally: Tally, chunks: Chunks) -> None:
         super().__init__(start)
-        self._candidates = candidates
+        self._candidates, self._chunks = candidates, chunks
         self.tally = tally
 
     def take(self, node: int, ejections: int = 0) -> bool:
-        return self.tally.has_room_for(self._candidates[node]) and super().take(node, ejections)
+        mark = self.mark()
+        if not (self.tally.has_room_for(self._candidates[node]) and super().take(node, ejections)):
+            return False
+        if self.arrays.buffer_room.lost(self, node, self._chunks) is None:
+            return True
+        self.roll_back(mark)
+        return False
 
     def _hold(self, kind: int, node: int, pods: int) -> None:
         super()._hold(kind, node, pods)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from shared.core.cluster.buffers import buffer_of
 from shared.core.cluster.pod import Pod
+from shared.core.placement.buffer_room import Chunks
 from shared.core.placement.cluster_arrays import ClusterArrays
 from shared.core.placement.packing import Packing, Removal
 from shared.core.reasons import Blocker, Unremovable
@@ -43,9 +44,20 @@ def refusal(packing: Packing, removal: Removal) -> NoPlace:
     pod, fixed = _pod_of(arrays, removal.node, removal.blocked), arrays.fixed(removal.blocked)
     if fixed:
         return NoPlace(pod, fixed[0].reason.value)
-    admitting, fitting = packing.options(removal.blocked)
+    admitting, fitting = packing.options(removal.blocked, removal.node)
     raised = f" as it comes back (by {' and '.join(pod.spec.raised_by)})" if pod.spec.raised_by else ""
-    return NoPlace(pod, f"{admitting} nodes admit it, {fitting} have room for one{raised}; {tried}")
+    return NoPlace(pod, f"other nodes that admit it: {admitting}, with room for one{raised}: {fitting}; {tried}")
+
+
+def lost_room(packing: Packing, node: int, chunks: Chunks) -> NoPlace | None:
+    """Return the buffer for which a node that is taken was needed; `chunks` are those that must keep their room."""
+    buffers = packing.arrays.buffer_room
+    place = buffers.lost(packing, node, chunks)
+    if place is None:
+        return None
+    left, wanted = buffers.fitting(packing)[place], buffers.wanted[place]
+    why = f"without it {left} of {wanted} chunks have room; packed as: {packing.strategy.name}"
+    return NoPlace(buffers.first[place], why)
 
 
 def _pod_of(arrays: ClusterArrays, node: int, kind: int) -> Pod:

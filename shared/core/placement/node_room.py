@@ -6,6 +6,7 @@ and node indices of one `ClusterArrays`. Must not know who leaves a node togethe
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from itertools import takewhile
 from typing import Final, TypeVar
 
 import numpy as np
@@ -93,13 +94,17 @@ class NodeRoom:
         """Return how many pods of each class (class, number) have room beside the others; none stays there."""
         shut = [node for node in also_open if not self._open[node]]
         self._widen(shut, 1)
-        placed = [[self._place(kind) for _ in range(number)] for kind, number in rows]
+        placed = [self._place_until_full(kind, number) for kind, number in rows]
         for (kind, _), nodes in zip(rows, placed, strict=True):
             for node in nodes:
-                if node != OUTSIDE:
-                    self._put(kind, node, -1)
+                self._put(kind, node, -1)
         self._widen(shut, -1)
-        return tuple(sum(node != OUTSIDE for node in nodes) for nodes in placed)
+        return tuple(map(len, placed))
+
+    def _place_until_full(self, kind: int, number: int) -> list[int]:
+        """Put so many pods of the class, or as many as there is room for; return where they lie."""
+        places = (self._place(kind) for _ in range(number))
+        return list(takewhile(lambda node: node != OUTSIDE, places))
 
     def _widen(self, nodes: Sequence[int], way: int) -> None:
         """Let nodes receive pods and give up the headroom, or, the other way round, take both back."""
@@ -108,10 +113,10 @@ class NodeRoom:
             self._free += way * self._headroom
         self._fit_cache.forget()
 
-    def options(self, kind: int) -> tuple[int, int]:
-        """Return how many open nodes admit a class, and how many of them have room and may take it."""
-        admitting = self.arrays.admitting(kind) & self._open
-        return int(admitting.sum()), int(self.taking(kind).sum())
+    def options(self, kind: int, source: int) -> tuple[int, int]:
+        """Return how many open nodes but this one admit a class, and how many of them have room and may take it."""
+        admitting, taking = self.arrays.admitting(kind) & self._open, self.taking(kind)
+        return int(admitting.sum() - admitting[source]), int(taking.sum() - taking[source])
 
     def taking(self, kind: int) -> NodeMask:
         """Return the nodes that are open, admit the class, have room for one pod of it and are allowed to take it.
@@ -121,6 +126,12 @@ class NodeRoom:
         mask = self._fit_cache.of(kind)
         allowed = self._constraints.allowed(kind)
         return mask if allowed is None else mask & allowed
+
+    def takes_later(self, kind: int, node: int) -> bool:
+        """Whether an open node admits the class and has room for it once those of its pods that end are gone."""
+        free = self._free[:, node] + self.arrays.ending(node)
+        has_room = all(free[axis] >= amount for axis, amount in self.arrays.needs[kind])
+        return bool(self._open[node] and self.arrays.admitting(kind)[node]) and has_room
 
     def without(self, kind: int, node: int, ask: Callable[[], Answer]) -> Answer:
         """Return an answer as it is while a pod of the class that was given this place is not there."""

@@ -141,7 +141,7 @@ class Packing(NodeRoom):
         self._fit_cache.touch(removal.node)
 
     def put(self, kind: int, node: int) -> None:
-        """Give a pod that has no node a place that `taking` showed."""
+        """Give a pod that has no node a place that `taking` or `takes_later` showed."""
         self._put(kind, node, 1)
         self.log.append(Placement(kind, OUTSIDE, node))
 

@@ -87,14 +87,21 @@ def steps_for(simulation: Simulation) -> int:
     return STEPS + STEPS_FOR_EACH * simulation.arrays.size_of_cluster
 
 
+def _is_for_a_buffer(unguided: Simulation | None, name: str) -> bool:
+    """Whether a buffer keeps the node under some strategy; else it is taken there, if it can be."""
+    refused = unguided.try_remove(name) if unguided else None
+    return refused is not None and bool(refused.buffer)
+
+
 class _Search:
     """The candidates of one search, by node index, and what its rounds share."""
 
     def __init__(self, simulation: Simulation, ranked: Sequence[Candidate], supplies: Mapping[str, Supply]) -> None:
+        arrays = simulation.arrays
         self._simulation = simulation
         self._supplies = supplies
-        self._candidates = {simulation.arrays.index[each.name]: each for each in ranked}
-        self._load = {node: simulation.load(each.name) / max(each.cost, 1) for node, each in self._candidates.items()}
+        self._candidates = {arrays.index[each.name]: each for each in ranked}
+        self._load = {node: arrays.load(node) / max(each.cost, 1) for node, each in self._candidates.items()}
 
     def rounds(self, brake: Callable[[], bool]) -> Iterator[tuple[Choice, int]]:
         """Yield a choice and the steps it took, without end: one pass for each order, then exchanges on the best."""
@@ -109,12 +116,16 @@ class _Search:
             yield from self._exchanges(best, brake)
 
     def prove(self, choice: Choice) -> SearchResult:
-        """Place all of it once more from the start; a node whose pods then find no place is given back."""
+        """Place all of it once more from the start; a node whose pods then find no place is given back.
+
+        So is one that a buffer keeps where the scheduler does not follow: it puts pods into the very room of chunks.
+        """
         trial, tally = self._simulation.guided(choice.lying()), Tally(self._supplies)
+        unguided = self._simulation.copy() if self._simulation.keeps_buffers_robustly else None
         for node in choice.taken:
             each = self._candidates[node]
-            if trial.try_remove(each.name) is None:
-                tally.add(each, trial.evictions(each.name))
+            if not _is_for_a_buffer(unguided, each.name) and trial.try_remove(each.name) is None:
+                tally.add(each, len(trial.arrays.movable(node)))
             else:
                 choice.give_back(node)
         return SearchResult(trial, trial.taken[len(self._simulation.taken) :], tally.saving, tally.merit)
@@ -129,11 +140,12 @@ class _Search:
         for node in dict.fromkeys((*begun, *sorted(self._candidates, key=self._load.__getitem__))):
             each = self._candidates.get(node)
             if each and tally.has_room_for(each) and trial.try_remove(each.name) is None:
-                tally.add(each, trial.evictions(each.name))
+                tally.add(each, len(trial.arrays.movable(node)))
         yield SearchResult(trial, trial.taken[len(self._simulation.taken) :], tally.saving, tally.merit)
 
     def _choice(self) -> Choice:
-        return Choice(self._simulation.first_packing, self._candidates, Tally(self._supplies))
+        simulation = self._simulation
+        return Choice(simulation.first_packing, self._candidates, Tally(self._supplies), simulation.first_chunks)
 
     def _exchanges(self, choice: Choice, brake: Callable[[], bool]) -> Iterator[tuple[Choice, int]]:
         improver, length = Improver(choice, self._candidates, self._load), max(ROUND, choice.steps)
@@ -152,7 +164,7 @@ class _Search:
         """
         rows, load = self._candidates, self._load
         cost = {node: max(each.cost, 1) for node, each in rows.items()}
-        capacity = {node: self._simulation.capacity(each.name) for node, each in rows.items()}
+        capacity = {node: self._simulation.arrays.capacity(node) for node in rows}
 
         def by(key: Callable[[int], tuple[float, ...]]) -> Sequence[int]:
             return sorted(rows, key=lambda node: (not rows[node].first, *key(node)))

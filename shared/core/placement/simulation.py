@@ -7,17 +7,16 @@ cordoned: what stays on them keeps its domains, which also covers the time after
 Must not decide who may be moved or which node is tried first.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from shared.core.cluster.pod import Pod
-from shared.core.cluster.pod_kinds import is_daemon
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.placement.assignments import Move, named
+from shared.core.placement.assignments import Assignments, in_queue_order
 from shared.core.placement.buffer_room import Chunks
 from shared.core.placement.cluster_arrays import ClusterArrays
 from shared.core.placement.guided import GuidedPacking
 from shared.core.placement.headroom import headroom_of
-from shared.core.placement.no_place import NoPlace, refusal
+from shared.core.placement.no_place import NoPlace, lost_room, refusal
 from shared.core.placement.node_room import OUTSIDE
 from shared.core.placement.nominated import place_nominated
 from shared.core.placement.packing import Packing, Removal
@@ -61,8 +60,8 @@ class Simulation:
                 pods are placed first. Names that are not in the picture are passed over.
             headroom: by pool, the percentage of each node's allocatable that moved pods must leave free.
             announced: names of nodes that the autoscaler is about to empty itself: room is kept for their pods, so that
-                they can be taken at any time; where they fit nowhere together, the node is passed over (the
-                autoscaler cannot empty it either).
+                they can be taken at any time; where they fit nowhere together, no room is kept (the autoscaler
+                cannot empty it either, unless it counts on pods that move along, as ours must not).
             closed: names of nodes that nothing may be put on, and that stay as they are.
             lent: names of nodes whose room buffers have until now: a drain of ours has cordoned them and moved nothing.
             robust: prove the fit under all strategies; otherwise under the packing one alone (`--potential`).
@@ -96,6 +95,16 @@ class Simulation:
         return self._packings[0]
 
     @property
+    def keeps_buffers_robustly(self) -> bool:
+        """Whether there are buffers, whose room is to be kept wherever the scheduler puts pods."""
+        return bool(self._buffers) and len(self._packings) > 1
+
+    @property
+    def first_chunks(self) -> Chunks:
+        """How many chunks of buffers must keep their room under the first strategy."""
+        return self._chunks[0]
+
+    @property
     def taken(self) -> tuple[str, ...]:
         """The nodes taken, in order."""
         return tuple(self.arrays.nodes[node].name for node in self._taken)
@@ -124,7 +133,7 @@ class Simulation:
             removal = packing.remove(node, own)
             if removal.succeeded:
                 done.append((packing, removal))
-            found = self._lost_room(node, packing, chunks) if removal.succeeded else refusal(packing, removal)
+            found = lost_room(packing, node, chunks) if removal.succeeded else refusal(packing, removal)
             if found:
                 for earlier, success in done:
                     earlier.undo(success)
@@ -132,26 +141,12 @@ class Simulation:
         self._taken.append(node)
         return None
 
-    def _lost_room(self, node: int, packing: Packing, chunks: Chunks) -> NoPlace | None:
-        """Return a buffer that would have less room without the node; or, if it lacks some now, with it but emptied."""
-        if not self._buffers:
-            return None
-        left = self._buffers.fitting(packing)
-        short = [place for place, number in enumerate(chunks) if left[place] < number]
-        if not short and chunks != self._buffers.wanted:
-            emptied = self._buffers.fitting_if_emptied(packing, node)
-            short = [place for place, number in enumerate(chunks) if emptied[place] > number]
-        if not short:
-            return None
-        buffer, lacks = self._buffers.first[short[0]], f"{left[short[0]]} of {self._buffers.wanted[short[0]]} chunks"
-        return NoPlace(buffer, f"without it {lacks} have room; packed as: {packing.strategy.name}")
-
     def _take_announced(self, node: int) -> NoPlace | None:
         """Take a node whose pods have their room already."""
         if not self._room_kept[node]:
             return NoPlace(self.arrays.movable(node)[0], "it has a place in one way of packing, and none in another")
         ways = zip(self._packings, self._chunks, strict=True)
-        lost = next(filter(None, (self._lost_room(node, packing, chunks) for packing, chunks in ways)), None)
+        lost = next(filter(None, (lost_room(packing, node, chunks) for packing, chunks in ways)), None)
         if lost:
             return lost
         del self._room_kept[node]
@@ -169,39 +164,10 @@ class Simulation:
         """How many placements stand, under the first strategy."""
         return len(self._packings[0].log)
 
-    def load(self, name: str) -> int:
-        """Return how much must move off a node in the picture: shares of a mean node, in 1/10,000."""
-        pods = self.arrays.movable(self.arrays.index[name])
-        return sum(self.arrays.size(self.arrays.kind_of[pod.spec]) for pod in pods)
-
-    def evictions(self, name: str) -> int:
-        """Return how many pods must move off a node in the picture."""
-        return len(self.arrays.movable(self.arrays.index[name]))
-
-    def capacity(self, name: str) -> int:
-        """Return what a node offers: its shares of a mean node over all resources, summed; 1/10,000, at least 1."""
-        return self.arrays.capacity(self.arrays.index[name])
-
-    def moves(self) -> Mapping[str, tuple[Move, ...]]:
-        """Return for each node taken where its pods end up, under the first strategy; final places only."""
-        places = dict(self._placements())
-        return {self.arrays.nodes[node].name: self._moves(self.arrays.movable(node), places) for node in self._taken}
-
-    def reservations(self) -> tuple[Move, ...]:
-        """Return where pods that are pending now, and those of departing nodes, were given a place.
-
-        A DaemonSet's pods are left out: they keep room on their node, and go with it when it is taken.
-        """
-        pending = (pod for pod in self._pending() if not is_daemon(pod.spec))
-        departing = (pod for node in self._departing for pod in self.arrays.movable(node))
-        return self._moves((*pending, *departing), dict(self._placements()))
-
-    def steps(self) -> tuple[Move, ...]:
-        """Return every placement in the order of the proof, under the first strategy.
-
-        A pod whose new node was taken later is told of again with the place after.
-        """
-        return tuple(Move(pod, self.arrays.nodes[node].name) for pod, node in self._placements())
+    @property
+    def assignments(self) -> Assignments:
+        """Where the pods end up by now, under the first strategy."""
+        return Assignments(self.arrays, self.first_packing.log, tuple(self._pending()), self._departing, self._taken)
 
     def _with(self, packings: Sequence[Packing], chunks: Sequence[Chunks]) -> "Simulation":
         twin = Simulation(self.arrays, packings, chunks)
@@ -209,21 +175,13 @@ class Simulation:
         twin._room_kept = dict(self._room_kept)
         return twin
 
-    def _placements(self) -> Iterator[tuple[str, int]]:
-        sources = (*self._departing, *self._taken)
-        return named(self.arrays, self._in_queue_order(), self._packings[0].log, sources)
-
-    def _moves(self, pods: Collection[Pod], places: Mapping[str, int]) -> tuple[Move, ...]:
-        placed = (pod.key for pod in pods if pod.key in places)
-        return tuple(Move(key, self.arrays.nodes[places[key]].name) for key in placed)
-
     def _depart(self, nodes: Sequence[int], lent: Sequence[int]) -> None:
         """Give a place to what is pending, as far as it has one, and then to what leaves departing nodes.
 
         Buffers keep what they have in between: what leaves may not take it from them.
         """
         self._departing = tuple(nodes)
-        queue = self._in_queue_order()
+        queue = in_queue_order(self._pending())
         leaving = {node: self.arrays.movable(node) for node in nodes}
         unplaced: set[int] = set()
         chunks: list[Chunks] = []
@@ -244,10 +202,6 @@ class Simulation:
             if kept[0]:
                 self._departing = (*self._departing, node)
                 self._room_kept[node] = all(kept)
-
-    def _in_queue_order(self) -> list[Pod]:
-        """Pods as the scheduler takes them from its queue: by priority."""
-        return sorted(self._pending(), key=lambda pod: (-pod.spec.priority, pod.key))
 
     def _pending(self) -> Iterable[Pod]:
         """Return what needs a place now and does not get one with its departing node."""

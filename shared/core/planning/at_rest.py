@@ -29,6 +29,8 @@ STEPS_FOR_EACH: Final = 100
 ONE_STEP_FOR: Final = 8
 """Nodes and pods of the cluster: the search's limit in a pass, where a node is ordered and every second counts."""
 
+Waits = Callable[[NodeCounts, Node, DrainReason], bool]
+
 
 @dataclass(frozen=True)
 class Searcher:
@@ -38,10 +40,18 @@ class Searcher:
     brake: Callable[[], bool]
 
     def at_rest(
-        self, situation: Situation, rows: Sequence[AssessedNode], counts: NodeCounts, simulation: Simulation
+        self,
+        situation: Situation,
+        rows: Sequence[AssessedNode],
+        counts: NodeCounts,
+        simulation: Simulation,
+        waits: Waits = is_only_paced,
     ) -> AtRest:
-        """Return the set that the search reaches of `rows`, earlier ones preferred; `simulation` stays as it is."""
-        chosen = [each for each in rows if _may_go_in_the_end(each, counts)]
+        """Return the set that the search reaches of `rows`, earlier ones preferred; `simulation` stays as it is.
+
+        `waits` says for which nodes there is only time to wait.
+        """
+        chosen = [each for each in rows if _may_go_in_the_end(each, counts, waits)]
         supplies: dict[str, Supply] = {}
         candidates = [
             replace(self._candidate(each, situation, counts, supplies), rank=rank) for rank, each in enumerate(chosen)
@@ -63,10 +73,10 @@ class Searcher:
         )
 
 
-def _may_go_in_the_end(assessed: AssessedNode, counts: NodeCounts) -> bool:
+def _may_go_in_the_end(assessed: AssessedNode, counts: NodeCounts, waits: Waits) -> bool:
     """Whether only time keeps the node; those that go after all others are not chosen before them."""
     fits = assessed.is_candidate and not assessed.avoided
-    return fits and is_only_paced(counts, assessed.node, assessed.reason)
+    return fits and waits(counts, assessed.node, assessed.reason)
 
 
 def _uses(assessed: AssessedNode, counts: NodeCounts, supplies: dict[str, Supply]) -> tuple[Use, ...]:

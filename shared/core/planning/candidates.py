@@ -25,6 +25,8 @@ _NOT_UNDERUTILIZED: Final = frozenset({
     Unremovable.NO_POOL,
     Unremovable.POOL_DISABLED,
     Unremovable.POLICY_INVALID,
+    Unremovable.STANDBY_NODE,
+    Unremovable.MANAGED_NODE,
     Unremovable.TOO_YOUNG,
     Unremovable.CPU_ABOVE_LIMIT,
     Unremovable.MEMORY_ABOVE_LIMIT,

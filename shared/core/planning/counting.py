@@ -39,7 +39,9 @@ def _underutilized(rows: Iterable[AssessedNode]) -> int:
 
 def _excess(rows: Sequence[AssessedNode], free: Resources) -> Fraction:
     """Excess in units of the node that would go first (node-refiner: the least used one)."""
-    measured = [assessed for assessed in rows if assessed.usage and not assessed.claimed_by]
+    measured = [
+        assessed for assessed in rows if assessed.usage and not assessed.claimed_by and not assessed.node.outside
+    ]
     if not measured:
         return Fraction(0)
     first = min(measured, key=lambda assessed: (assessed.usage.score if assessed.usage else 0, assessed.node.name))

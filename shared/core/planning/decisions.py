@@ -92,4 +92,5 @@ def decision(
         allocatable=assessed.node.allocatable if measured else NOTHING,
         requested=measured.requested if measured else NOTHING,
         drain=takes,
+        outside=assessed.node.outside and not assessed.claimed_by,
     )

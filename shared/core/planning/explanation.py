@@ -25,6 +25,7 @@ from shared.core.rules.gates import blockers
 from shared.core.rules.openings import Closed, closed
 from shared.core.rules.pods import judge, movable
 from shared.core.rules.situation import Situation
+from shared.core.rules.surges import is_surged, scattered
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,8 @@ class PodPlace:
     blockers: tuple[Blocker, ...]
     budgets: tuple[PodDisruptionBudget, ...]
     workload: Workload
+    restarts: str = ""
+    """The Deployment that a drain restarts, so that the pod leaves without a gap; empty of one that is evicted."""
 
     @property
     def pod(self) -> Pod:
@@ -120,14 +123,17 @@ class Explainer:
 
     def _in_flight(self, simulation: Simulation, name: str) -> tuple[PodPlace, ...]:
         """Return the places that are kept for a node on its way out."""
-        kept = {move.pod: move.node for move in simulation.reservations()}
+        kept = {move.pod: move.node for move in simulation.assignments.reservations()}
         pods = movable(self._situation.snapshot.pods_by_node[name], self._situation.now)
         return tuple(self._place(Landing(pod, kept.get(pod.key, "")), name) for pod in pods)
 
     def _place(self, landing: Landing, name: str) -> PodPlace:
         context = self._situation.drain_context(self._situation.snapshot.node_by_name[name].pool)
         spec = landing.pod.spec
-        return PodPlace(landing, judge(landing.pod, context), context.budgets_of(spec), context.workload_of(spec))
+        apart = (each for each in scattered(self._situation.moving(name), context) if each.object == landing.pod.key)
+        found, workload = (*judge(landing.pod, context), *apart), context.workload_of(spec)
+        restarts = workload.name if is_surged(spec, context) and not found else ""
+        return PodPlace(landing, found, context.budgets_of(spec), workload, restarts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +153,8 @@ def matches(situation: Situation, word: str) -> Matches:
     """
     snapshot = situation.snapshot
     bound = [pod for pod in snapshot.pods if pod.node in snapshot.node_by_name]
+    if whole := tuple(pod for pod in bound if pod.key == word):
+        return Matches(pods=whole)  # a workload of that name has a longer one, with its kind
     by_workload = {name: pod for pod in bound for name in _names(situation, pod)}
     exact = Matches(
         tuple(node for node in snapshot.nodes if node.name == word),

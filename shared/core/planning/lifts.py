@@ -40,6 +40,16 @@ from shared.core.policy import ConsolidationPolicy, Jobs, KubeSystemPods, Limit,
 from shared.core.reasons import PodBlock, Reason, Unremovable
 from shared.core.rules.situation import Situation
 
+GAP_INSTEAD: Final = (
+    PodBlock.SURGE_FORBIDDEN,
+    PodBlock.SURGE_KIND,
+    PodBlock.SURGE_STRATEGY,
+    PodBlock.SURGE_BESIDE_ITSELF,
+    PodBlock.SURGE_DISK,
+    PodBlock.SURGE_QUOTA,
+    PodBlock.SURGE_GRACE,
+)
+"""What keeps a pod that is to be moved without a gap: a gap would free its node."""
 LIFTS: Final[Mapping[Reason, Lifting]] = {
     PodBlock.NOT_SAFE_TO_EVICT: on_template(
         lambda spec: replace(spec, annotations=without(spec.annotations, names.SAFE_TO_EVICT))
@@ -53,6 +63,7 @@ LIFTS: Final[Mapping[Reason, Lifting]] = {
     PodBlock.PDB_NEVER_ALLOWS: Lifting(Scope.BUDGET, on_picture(one_may_go)),
     PodBlock.SEVERAL_PDBS: Lifting(Scope.BUDGET, on_picture(no_budget)),
     PodBlock.SINGLE_REPLICA: with_pool(single_replicas=SingleReplicas.MOVE),
+    **dict.fromkeys(GAP_INSTEAD, with_pool(single_replicas=SingleReplicas.MOVE)),
     PodBlock.JOB: with_pool(jobs=Jobs.MOVE),
     PodBlock.JOB_RUNNING: with_pool(jobs=Jobs.MOVE),
     PodBlock.TOO_FEW_AVAILABLE: with_pool(unprotected=Limit(percent=100)),
@@ -88,6 +99,7 @@ LIFTS: Final[Mapping[Reason, Lifting]] = {
 NOT_LIFTED: Final[Mapping[str, frozenset[Reason]]] = {
     "it passes by itself": frozenset({
         PodBlock.WAITS_FOR_COMPLETION, PodBlock.ROLLING_OUT, PodBlock.TOO_YOUNG_POD, PodBlock.STILL_TERMINATING,
+        PodBlock.SURGE_NOT_READY,
         Unremovable.POOL_UPGRADING, Unremovable.GOING_AWAY, Unremovable.TOO_YOUNG, Unremovable.BACKING_OFF,
         Unremovable.BEING_MAINTAINED,
         Unremovable.MARKED_RECENTLY, Unremovable.RECENT_ADDITION, Unremovable.TIME_GAP, Unremovable.BREAKER_OPEN,
@@ -98,9 +110,13 @@ NOT_LIFTED: Final[Mapping[str, frozenset[Reason]]] = {
     "nobody can say where the pod would go without it": frozenset({
         PodBlock.FOREIGN_SCHEDULER, PodBlock.RESOURCE_CLAIMS, PodBlock.UNMODELLED, PodBlock.LOCAL_VOLUME,
         PodBlock.UNBOUND_CLAIM, PodBlock.SHARED_DISK, PodBlock.VOLUMES, Exclusion.VOLUME_PLACE,
-        PodBlock.EVICTION_RESPONDERS, Exclusion.KUBELET, Exclusion.CLAIM_IN_USE, Exclusion.ATTACH_LIMIT,
+        Exclusion.KUBELET, Exclusion.CLAIM_IN_USE, Exclusion.ATTACH_LIMIT,
+    }),
+    "it depends on who answers for the pod": frozenset({
+        PodBlock.EVICTION_RESPONDERS, PodBlock.RESPONDERS_NEED_TIME,
     }),
     "it is a fact, or a fault to be mended, and no setting": frozenset({
+        PodBlock.NOT_ADMITTED, PodBlock.SURGE_UNREADABLE, PodBlock.SURGE_SCATTERED,
         Unremovable.STANDBY_NODE, Unremovable.MANAGED_NODE,
         Unremovable.NO_POOL, Unremovable.POLICY_INVALID, Unremovable.ATOMIC_POOL, Unremovable.NOT_READY,
         Unremovable.NO_ALLOCATABLE, Unremovable.POOLS_UNKNOWN, Unremovable.NO_PLACE_FOR_PODS,

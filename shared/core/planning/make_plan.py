@@ -16,6 +16,7 @@ from shared.core.planning.candidates import AssessedNode, assess_nodes
 from shared.core.planning.counting import counts_and_excess
 from shared.core.planning.decisions import Decider, decision, is_due
 from shared.core.planning.marks import INTERVAL, update_marks
+from shared.core.planning.next_nodes import next_nodes
 from shared.core.planning.plan import NodeDecision, Plan, PlannedOrder, Verdict
 from shared.core.planning.prices import Prices
 from shared.core.planning.savings import with_savings
@@ -45,7 +46,8 @@ def make_plan(
     updated = update_marks(marks, could_go(rows), now, situation.state.last_pass, interval)
     due = [assessed for assessed in rows if assessed.is_candidate and is_due(assessed, updated, policy, now)]
     counts, surplus = counts_and_excess(situation, rows)
-    selection = Selection(situation, counts, rows, Searcher(prices, brake))
+    searcher = Searcher(prices, brake)
+    selection = Selection(situation, counts, rows, searcher)
     selection.consider(due)
     decide = Decider(policy, updated, selection, now)
     return Plan(
@@ -60,6 +62,7 @@ def make_plan(
         cost=prices.of_all(snapshot.nodes),
         excess=surplus,
         at_rest=selection.at_rest,
+        next_nodes=next_nodes(situation, selection, rows, counts, searcher),
     )
 
 
@@ -95,7 +98,7 @@ def could_go(rows: Iterable[AssessedNode]) -> dict[str, tuple[str, str]]:
 def _orders(selection: Selection, prices: Prices) -> tuple[PlannedOrder, ...]:
     if not selection.taken:
         return ()
-    moves = selection.simulation.moves()
+    moves = selection.simulation.assignments.moves()
     return tuple(
         PlannedOrder(
             node=assessed.node.name,

@@ -25,7 +25,7 @@ from shared.core.rules.utilization import is_untainted
 
 @dataclass(frozen=True, slots=True)
 class NodeMetrics:
-    """The nodes of one pool, or of the whole cluster."""
+    """The nodes of one pool, or of the whole cluster, without those that stand by or that Google manages."""
 
     nodes: int
     ready_nodes: int
@@ -82,7 +82,7 @@ def node_metrics(plan: Plan, snapshot: Snapshot, prices: Prices) -> NodeMetrics:
 
 def pool_metrics(plan: Plan, snapshot: Snapshot, prices: Prices, pool: str) -> NodeMetrics:
     """Return one pool's numbers."""
-    own = [each for each in plan.decisions if each.pool == pool]
+    own = [each for each in plan.decisions if each.pool == pool and not each.outside]
     pods = sum(len(snapshot.pods_by_node[each.name]) for each in own)
     return _metrics_of(plan, snapshot, prices, own, pods, plan.excess.get(pool))
 
@@ -95,7 +95,7 @@ def _metrics_of(
     pods: int,
     excess: Fraction | None,
 ) -> NodeMetrics:
-    rows = tuple(decisions)
+    rows = tuple(each for each in decisions if not each.outside)
     nodes = [snapshot.node_by_name[each.name] for each in rows]
     names = {node.name for node in nodes}
     return NodeMetrics(

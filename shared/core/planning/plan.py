@@ -58,6 +58,8 @@ class NodeDecision:
     """How long its drain would take; None of a node that stays or is in flight already."""
     cost: int = 0
     """Micro-dollars per hour."""
+    outside: bool = False
+    """Whether it counts in no figure of its pool: it stands by, or Google manages it, and no drain of ours holds it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +112,8 @@ class Plan:
     """Excess nodes by pool; the empty key holds the whole cluster's."""
     at_rest: AtRest | None = None
     """None where nothing had to be chosen: no node that is neither empty nor expired was open to go."""
+    next_nodes: tuple[str, ...] = ()
+    """Nodes that go next and whose pool's policy steers scale-in, in the order in which they would go."""
 
     def of(self, name: str) -> NodeDecision | None:
         return next((decision for decision in self.decisions if decision.name == name), None)

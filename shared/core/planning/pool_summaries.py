@@ -1,6 +1,6 @@
 """A plan by pool: how many nodes, how full they are, what they cost, how many of them go or could go.
 
-Must not decide: all of it is counted from the plan.
+Nodes that stand by or that Google manages are no part of it. Must not decide: all of it is counted from the plan.
 """
 
 from collections import Counter
@@ -44,7 +44,7 @@ def pool_summaries(
     `could_go` and `at_rest` name the nodes that could go at all, and those that would be gone once all is at rest.
     """
     rows: dict[str, list[NodeDecision]] = {}
-    for each in decisions:
+    for each in filter(_is_counted, decisions):
         rows.setdefault(each.pool, []).append(each)
     return tuple(_summary(pool, rows[pool], could_go, at_rest) for pool in sorted(rows))
 
@@ -53,7 +53,11 @@ def whole_cluster(
     decisions: Sequence[NodeDecision], could_go: Collection[str] = (), at_rest: Collection[str] = ()
 ) -> PoolSummary:
     """Return the same of all pools together."""
-    return _summary(None, decisions, could_go, at_rest)
+    return _summary(None, tuple(filter(_is_counted, decisions)), could_go, at_rest)
+
+
+def _is_counted(decision: NodeDecision) -> bool:
+    return not decision.outside
 
 
 def _summary(

@@ -33,7 +33,7 @@ def potential(situation: Situation, prices: Prices, reached: Reached = NOTHING_R
     nodes = [each.node for each in rows if each.is_candidate or each.node.name in known]
     candidates, supplies = _that_could_go_at_all(nodes, situation, prices)
     found = search(simulation, candidates, supplies=supplies, reached=Reached(known, reached.places))
-    moves = found.simulation.moves()
+    moves = found.simulation.assignments.moves()
     return Potential(found.nodes, found.saving, tuple(move for name in found.nodes for move in moves[name]))
 
 

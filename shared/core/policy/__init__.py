@@ -8,8 +8,10 @@ from shared.core.policy.cluster_fields import WATCHDOGS, DrainSettings, Policy
 from shared.core.policy.fields import PoolPolicy
 from shared.core.policy.values import (
     KARPENTERS_REASONS,
+    STRICTEST_POD_RULES,
     Budget,
     ConsolidationPolicy,
+    EvictionResponders,
     Freeze,
     Jobs,
     KubeSystemPods,
@@ -26,10 +28,12 @@ from shared.core.policy.values import (
 
 __all__ = [
     "KARPENTERS_REASONS",
+    "STRICTEST_POD_RULES",
     "WATCHDOGS",
     "Budget",
     "ConsolidationPolicy",
     "DrainSettings",
+    "EvictionResponders",
     "Freeze",
     "Jobs",
     "KubeSystemPods",

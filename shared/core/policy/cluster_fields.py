@@ -20,11 +20,13 @@ from shared.core.policy.values import Budget, Freeze, NamespaceRate, Preference,
 _WATCHDOGS: Final = {"BALANCED": "25m", "OPTIMIZE_UTILIZATION": "8m"}
 WATCHDOGS: Final = {profile: duration(time) for profile, time in _WATCHDOGS.items()}
 """How long a drained node is left to the autoscaler, by autoscaling profile."""
-_AFTER_THE_DELAY: Final = timedelta(minutes=15)
+_AFTER_THE_DELAY: Final = {"BALANCED": timedelta(minutes=15), "OPTIMIZE_UTILIZATION": timedelta(minutes=7)}
 """What the autoscaler may need besides its delay: to look at the node again, to delete the machine.
 
 See docs/decisions/watchdog.md.
 """
+_AFTER_A_REAPERS_DELAY: Final = timedelta(minutes=10)
+"""The same where it only takes empty nodes: it tries no others, and so passes over none for five minutes."""
 
 
 def _not_below_first(most: timedelta, known: Mapping[str, Any]) -> None:
@@ -53,8 +55,8 @@ DRAIN_FIELDS: Final[Mapping[str, Field]] = {
         POSITIVE_DURATION,
         "Time for the autoscaler to delete the drained node before it is given back. "
         f"Default {_WATCHDOGS['BALANCED']}, {_WATCHDOGS['OPTIMIZE_UTILIZATION']} in the optimize-utilization profile: "
-        "well above the autoscaler's own delay in each. A pool whose consolidation delay is longer gets that and 15m; "
-        "one that stands in a ComputeClass alone is not seen, write it here with 15m more.",
+        "well above the autoscaler's own delay in each. Where a pool or a ComputeClass sets a consolidation delay, "
+        "never less than that and the same margin; where the autoscaler only takes empty nodes, sooner.",
         None,
         Binds.DRAIN,
     ),
@@ -201,15 +203,18 @@ class Policy:
     def pool(self, name: str) -> PoolPolicy:
         return self.pools.get(name, self.other_pools)
 
-    def drain_for(self, profile: str, delay: timedelta | None = None) -> DrainSettings:
+    def drain_for(self, profile: str, delay: timedelta | None = None, *, reaps: bool = False) -> DrainSettings:
         """Return the settings of a drain in a cluster of that autoscaling profile (docs/decisions/watchdog.md).
 
-        `delay` is how long the autoscaler waits in the node's pool where that was set: the watchdog waits longer,
-        whatever the policy says, or every drain there would be given back.
+        `delay` is how long the autoscaler waits with the node where that was set: the watchdog waits longer, whatever
+        the policy says, or every drain there would be given back. `reaps`: it only takes empty nodes there.
         """
         usual = WATCHDOGS.get(profile, self.drain.watchdog) if self.watchdog_by_profile else self.drain.watchdog
-        least = delay + _AFTER_THE_DELAY if delay else usual
-        return replace(self.drain, watchdog=max(usual, least))
+        if not delay:
+            return replace(self.drain, watchdog=usual)
+        after = _AFTER_THE_DELAY.get(profile, _AFTER_THE_DELAY["BALANCED"])
+        least = delay + (min(after, _AFTER_A_REAPERS_DELAY) if reaps else after)
+        return replace(self.drain, watchdog=least if self.watchdog_by_profile and reaps else max(usual, least))
 
     def addition_grace(self, pool: str) -> timedelta:
         """Return how long after an addition the pool is left alone."""

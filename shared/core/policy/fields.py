@@ -19,6 +19,7 @@ from shared.core.policy.kinds import (
     DOLLARS,
     DURATION,
     DURATION_OR_NEVER,
+    EVICTION_RESPONDERS,
     FLAG,
     JOBS,
     KUBE_SYSTEM_PODS,
@@ -37,6 +38,7 @@ from shared.core.policy.shapes import SetOf
 from shared.core.policy.values import (
     Budget,
     ConsolidationPolicy,
+    EvictionResponders,
     Jobs,
     KubeSystemPods,
     Limit,
@@ -161,8 +163,9 @@ class PoolPolicy:
         "singleReplicas",
         SINGLE_REPLICAS,
         "move",
-        "Pods of a workload that wants one replica: move, avoid (their node goes after all others), or never. "
-        "Default {default}, as the autoscaler does.",
+        "Pods of a workload that wants one replica: move, avoid (their node goes after all others), surge (their "
+        "Deployment starts another elsewhere first, and without that they stay), or never. Default {default}, as the "
+        "autoscaler does.",
         binds=Binds.DRAIN,
     )
     jobs: Jobs = setting(
@@ -173,12 +176,28 @@ class PoolPolicy:
         "its work, and counts as a failure against the Job's backoffLimit.",
         binds=Binds.DRAIN,
     )
+    eviction_responders: EvictionResponders = setting(
+        "evictionResponders",
+        EVICTION_RESPONDERS,
+        "leave",
+        "Pods that name who answers requests to evict them (Kubernetes 1.37, alpha): leave (their node stays), or "
+        "request: where the cluster serves EvictionRequests, with a right of its own. Default {default}.",
+        binds=Binds.DRAIN,
+    )
     minimum_pod_age: timedelta = setting(
         "minimumPodAge",
         DURATION,
         "0s",
         "A node with a younger pod that would have to move is kept this pass. Default {default}: any age may move.",
         binds=Binds.DRAIN,
+    )
+    steer_scale_in: bool = setting(
+        "steerScaleIn",
+        FLAG,
+        default=False,
+        text="Whether pods on nodes of the pool that go next get a negative pod-deletion-cost: a ReplicaSet that is "
+        "scaled in then gives them up first. Default {default}: it takes one more right (infra/options/steer.yaml).",
+        binds=Binds.PASS,
     )
     ignore_taints: frozenset[str] = setting(
         "ignoreTaints", SetOf(TAINT_KEY), [], "Keys of taints that do not set a node apart. Default none."

@@ -34,6 +34,8 @@ class SingleReplicas(StrEnum):
     MOVE = "move"
     AVOID = "avoid"
     """The node goes after all others."""
+    SURGE = "surge"
+    """Its Deployment starts another pod first; where that is not possible the pod stays."""
     NEVER = "never"
 
 
@@ -51,6 +53,15 @@ class LongGrace(StrEnum):
     """Its node is kept: whoever asks for an hour has work to end."""
     CUT = "cut"
     """It is evicted with maxGracePeriod, as node-refiner does."""
+
+
+class EvictionResponders(StrEnum):
+    """What becomes of a pod that names who answers requests to evict it (Kubernetes 1.37, KEP-4563)."""
+
+    LEAVE = "leave"
+    """Its node is kept."""
+    REQUEST = "request"
+    """Its eviction is requested, and those that it names carry it out."""
 
 
 class Preference(StrEnum):
@@ -141,3 +152,15 @@ class PodRules(msgspec.Struct, frozen=True, kw_only=True):
     single_replicas: SingleReplicas = SingleReplicas.MOVE
     jobs: Jobs = Jobs.MOVE
     minimum_pod_age: timedelta = timedelta(0)
+    eviction_responders: EvictionResponders = EvictionResponders.REQUEST
+
+
+STRICTEST_POD_RULES: Final = PodRules(
+    kube_system_pods=KubeSystemPods.LEAVE,
+    local_storage=LocalStorage.BLOCK,
+    long_grace=LongGrace.KEEP,
+    single_replicas=SingleReplicas.NEVER,
+    jobs=Jobs.NEVER,
+    eviction_responders=EvictionResponders.LEAVE,
+)
+"""Of a drain that was granted, and whose policy can no longer be read: no pod goes that any policy might keep."""

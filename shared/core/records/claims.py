@@ -3,7 +3,6 @@
 Must not judge whether a claim may be granted (that is `gates` and `budgets`), only what the document is then.
 """
 
-import re
 from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime, timedelta
 from types import MappingProxyType
@@ -11,8 +10,8 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from shared.core.cluster.names import CONSOLIDATION_DELAY_LABEL
-from shared.core.cluster.node import Node, NodePool
+from shared.core.cluster.autoscaling import ScaleDownRule
+from shared.core.cluster.node import Node
 from shared.core.cluster.workloads import mark
 from shared.core.outcomes import Halt
 from shared.core.policy import DrainSettings, Policy
@@ -28,7 +27,6 @@ KEEP_EXPIRED: Final = timedelta(days=1)
 NO_PODS: Final[Mapping[str, int]] = MappingProxyType({})
 _NO_BACKOFF: Final = frozenset({Halt.PAUSED, Halt.ORPHAN, Halt.BREAKER, Halt.GOING_AWAY, Halt.POD_WAITS, Halt.STALE})
 """Halts that say nothing about the node."""
-_SECONDS: Final = re.compile(r"[0-9]{1,6}", re.ASCII)
 _BY_A_PERSON: Final = frozenset({Halt.OVERRULED, Halt.RELEASED})
 
 
@@ -36,16 +34,14 @@ def claim_for(
     order: Order,
     node: Node,
     policy: Policy,
-    profile: str,
+    scale_down: ScaleDownRule,
     now: datetime,
     *,
-    pool: NodePool | None = None,
     cost_per_hour: int = 0,
 ) -> Claim:
     """Return the claim that an order asks for, with the settings the drain will end with.
 
-    `profile` is the cluster's autoscaling profile, which says how long the autoscaler may take, unless the pool or the
-    node's label says more; `cost_per_hour` is what the node costs, in micro-dollars.
+    `scale_down` says how long the autoscaler may take; `cost_per_hour` is what the node costs, in micro-dollars.
     """
     return Claim(
         order_id=order.order_id,
@@ -56,19 +52,16 @@ def claim_for(
         reason=order.reason,
         origin=order.origin,
         generation=order.generation,
-        settings=policy.drain_for(profile, autoscaler_delay(node, pool)),
+        settings=drain_settings(policy, scale_down),
         policy_hash=policy.hash,
         picture_at=order.picture_at,
         cost_per_hour=cost_per_hour,
     )
 
 
-def autoscaler_delay(node: Node, pool: NodePool | None) -> timedelta | None:
-    """Return how long the autoscaler waits with an unneeded node of the pool; None = what its profile says."""
-    said = node.labels.get(CONSOLIDATION_DELAY_LABEL, "")
-    by_label = timedelta(seconds=int(said)) if _SECONDS.fullmatch(said) else None
-    known = [delay for delay in (by_label, pool.consolidation_delay if pool else None) if delay]
-    return max(known, default=None)
+def drain_settings(policy: Policy, scale_down: ScaleDownRule) -> DrainSettings:
+    """Return the settings of a drain whose node the autoscaler takes away in that way."""
+    return policy.drain_for(scale_down.profile, scale_down.delay, reaps=scale_down.is_reaper)
 
 
 def grant(
@@ -115,6 +108,13 @@ def settle(
     return back_off(ended, uid, claim.node, claim.settings, why, now, gave_way_for)
 
 
+def settle_gone(state: ClusterState, orders: Mapping[str, str], now: datetime) -> ClusterState:
+    """Return the document without the claims of nodes that are gone: those that these orders hold, by node UID."""
+    for uid in [uid for uid, claim in state.claims.items() if orders.get(uid) == claim.order_id]:
+        state = settle(state, uid, None, now)
+    return state
+
+
 def left_to_person(state: ClusterState, uid: str, node: str, why: Halt, now: datetime) -> ClusterState | None:
     """Return the document in which a node that no claim holds is left to a person who wants it; None where it is so.
 
@@ -151,6 +151,11 @@ def without_past(state: ClusterState, alive: Collection[str], now: datetime) -> 
     """
     kept = {uid: each for uid, each in state.backoffs.items() if uid in alive and now - each.until < KEEP_EXPIRED}
     return replace(state, backoffs=kept, breakers=open_breakers(state, now))
+
+
+def with_breakers(state: ClusterState, opened: Mapping[str, Breaker], now: datetime) -> ClusterState:
+    """Return the document with these breakers open, by pool; one that is open already stays as it is."""
+    return replace(state, breakers={**opened, **open_breakers(state, now)}) if opened else state
 
 
 def open_breakers(state: ClusterState, now: datetime) -> dict[str, Breaker]:

@@ -38,6 +38,8 @@ class PodProgress(msgspec.Struct, frozen=True, kw_only=True):
     """`namespace/kind/name` of its controller: whose replacement is watched."""
     attempts: int = 1
     at: datetime
+    requested: bool = False
+    """Whether an EvictionRequest is what was asked for: `granted` then says that it stands, and it can be withdrawn."""
 
     @property
     def moved(self) -> bool:
@@ -57,6 +59,28 @@ class Replicas(msgspec.Struct, frozen=True, array_like=True):
     available: int
     workload: str = ""
     """The workload's name, which outlives a Deployment's ReplicaSet; empty in records of older versions."""
+
+
+class Surge(msgspec.Struct, frozen=True, kw_only=True):
+    """A Deployment that is restarted for the drain, as it stood before."""
+
+    uid: str
+    before: str = ""
+    """The stamp that its template bore: of an earlier drain, or none."""
+    template: str = ""
+    """The digest of its template, by which it is known whether somebody else has changed it since."""
+    at: datetime
+    """When the restart was asked for, and then when it was written."""
+    written: bool = False
+    """Whether it is known to stand there; otherwise it is about to be asked for, or the answer was lost."""
+    generation: int = 0
+    """The Deployment's generation when the restart was asked for; 0 in records of older versions."""
+    looked_at: int | None = None
+    """The generation at which nothing of ours was left to undo: until it changes, nothing is."""
+    refused: int = 0
+    """How many releases after the drain's end were refused to undo it for good."""
+    stuck: bool = False
+    """Whether the last look was refused to undo it: a person has to."""
 
 
 class Objection(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -92,6 +116,9 @@ class DrainRecord(msgspec.Struct, frozen=True, kw_only=True):
     before: dict[str, Replicas | None] = {}
     """By controller (`PodClass.workload`), how each workload stood before its first eviction, written before that is
     asked for: what may have been moved is known even if the answer was lost. None: nobody counts its replicas."""
+    surges: dict[str, Surge] = {}
+    """By `namespace/Deployment/name`, what is restarted so that its pods leave without a gap; written before that is
+    asked for."""
     buffers: dict[str, int] = {}
     """By namespace/name, for how many chunks of each capacity buffer there was room before the first eviction, by the
     autoscaler's own count."""

@@ -130,8 +130,13 @@ def _times_checked(order: Order) -> None:
             raise BadOrder(f"{name}: the year {value.year} is not one of {YEARS.start} to {YEARS.stop - 1}.")
 
 
+def is_order_id(text: str) -> bool:
+    """Whether a text found in the cluster may be an order's id: whoever owns the object writes there what he likes."""
+    return bool(text) and _TAINT_VALUE.fullmatch(text) is not None
+
+
 def _id_checked(order: Order) -> None:
-    if not _TAINT_VALUE.fullmatch(order.order_id):
+    if order.order_id and not is_order_id(order.order_id):
         raise BadOrder(
             f"order_id: {echoed(order.order_id)} cannot be a taint's value; "
             "write at most 63 letters, digits, '-', '_' or '.', or leave it out."

@@ -19,6 +19,7 @@ from shared.core.cluster.pod import Pod, PodClass
 from shared.core.rules.disk_moves import disk_moves, disk_time
 from shared.core.rules.drain_context import DrainContext
 from shared.core.rules.pod_rules import longest_drain
+from shared.core.rules.surges import is_surged
 
 RETRY_AFTER: Final = timedelta(seconds=5)
 """How long a refused eviction rests (kubectl drain, node-refiner: 5 s)."""
@@ -141,7 +142,7 @@ def start_times(pods: Iterable[Pod]) -> StartTimes:
 def _limits(pod: Pod, context: DrainContext) -> tuple[tuple[str, int], ...]:
     """Return what the pod waits its turn for, and how many of it may go at once; what is not Ready is away already."""
     budgets, workload = context.budgets_of(pod.spec), context.workload_of(pod.spec)
-    if not pod.ready or (not budgets and workload.single):
+    if not pod.ready or (not budgets and workload.single) or is_surged(pod.spec, context):
         return ((NO_LIMIT, 0),)
     if budgets:
         return tuple((budget.key, max(budget.disruptions_allowed, 1)) for budget in budgets)

@@ -88,8 +88,16 @@ def blockers(counts: NodeCounts, node: Node, reason: DrainReason) -> tuple[Block
 
 def is_only_paced(counts: NodeCounts, node: Node, reason: DrainReason) -> bool:
     """Whether nothing keeps the node from going in the end, of what the gates know now."""
-    proposed = ProposedDrain(counts, node, reason)
-    standing = (gate for gate in (*CLAIM_GATES, *PASS_GATES) if gate not in PACE)
+    return _is_open(PACE, ProposedDrain(counts, node, reason))
+
+
+def is_paced_or_shut(counts: NodeCounts, node: Node, reason: DrainReason) -> bool:
+    """The same, when the next window opens."""
+    return _is_open(PACE | {outside_windows}, ProposedDrain(counts, node, reason))
+
+
+def _is_open(passing: frozenset[Gate], proposed: ProposedDrain) -> bool:
+    standing = (gate for gate in (*CLAIM_GATES, *PASS_GATES) if gate not in passing)
     return not allows_nothing(proposed) and all(gate(proposed) is None for gate in standing)
 
 

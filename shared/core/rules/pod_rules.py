@@ -52,6 +52,12 @@ def not_replicated(spec: PodClass, _: DrainContext) -> Iterable[Finding]:
         yield Finding(PodBlock.NOT_REPLICATED, f"{spec.owner.kind} {spec.owner.name}")
 
 
+def not_admitted(spec: PodClass, _: DrainContext) -> Iterable[Finding]:
+    """Keep what its namespace would not let in again (docs/decisions/returns.md)."""
+    for why in spec.refused_by:
+        yield Finding(PodBlock.NOT_ADMITTED, why)
+
+
 def kube_system(spec: PodClass, context: DrainContext) -> Iterable[Finding]:
     """Under `evict` we move these pods ourselves, so the autoscaler's PDB-or-one-hour rule finds none of them."""
     left = context.policy.kube_system_pods is KubeSystemPods.LEAVE

@@ -15,6 +15,7 @@ from shared.core.policy import SingleReplicas
 from shared.core.reasons import Blocker, Finding, PodBlock
 from shared.core.rules.disruption_budgets import pdb_exhausted, several_pdbs
 from shared.core.rules.drain_context import DrainContext
+from shared.core.rules.eviction_responders import responders, responders_need_time
 from shared.core.rules.pod_rules import (
     comes_back,
     do_not_disrupt,
@@ -23,13 +24,23 @@ from shared.core.rules.pod_rules import (
     local_storage,
     long_terminating,
     namespace_closed,
+    not_admitted,
     not_replicated,
     not_safe_to_evict,
     on_completion,
     still_terminating,
 )
+from shared.core.rules.surges import cannot_surge, is_surged, scattered
 from shared.core.rules.unmodelled import unmodelled
 from shared.core.rules.workload_rules import is_single, job, rolling_out, single_replica, too_few_available, too_young
+
+
+def away_too_many(pod: Pod, context: DrainContext) -> Iterable[Finding]:
+    """Ask who says how many may be away; of what is moved without a gap none ever is."""
+    if not is_surged(pod.spec, context):
+        yield from pdb_exhausted(pod, context)
+        yield from too_few_available(pod, context)
+
 
 SKIP_RULES: Final[tuple[Callable[[Pod, datetime], bool], ...]] = (
     lambda pod, _: is_mirror(pod.spec),
@@ -40,13 +51,13 @@ SKIP_RULES: Final[tuple[Callable[[Pod, datetime], bool], ...]] = (
 """A pod that one of these matches is skipped, whatever else is true of it."""
 CLASS_RULES: Final[tuple[Callable[[PodClass, DrainContext], Iterable[Finding]], ...]] = (
     # what the autoscaler would not move, or nobody would bring back
-    not_safe_to_evict, not_replicated, kube_system, local_storage, several_pdbs, on_completion,
+    not_safe_to_evict, not_replicated, not_admitted, kube_system, local_storage, several_pdbs, on_completion,
     # what the drainer may not evict
-    namespace_closed,
+    namespace_closed, responders,
     # what a drain could not end
-    grace_too_long, comes_back,
+    grace_too_long, responders_need_time, comes_back,
     # what the policy keeps of whole workloads
-    single_replica, job, rolling_out,
+    single_replica, cannot_surge, job, rolling_out,
     # what the proof of placement does not model (`unmodelled.UNMODELLED`, `volumes.VOLUME_BLOCKS`)
     lambda spec, context: unmodelled(spec, context.volumes),
 )  # fmt: skip
@@ -55,7 +66,7 @@ POD_RULES: Final[tuple[Callable[[Pod, DrainContext], Iterable[Finding]], ...]] =
     # what was asked for this pod, and what has begun
     do_not_disrupt, still_terminating,
     # how many may be away
-    pdb_exhausted, too_few_available,
+    away_too_many,
     # its age
     too_young,
 )  # fmt: skip
@@ -67,6 +78,7 @@ PASSES_BY_ITSELF: Final = frozenset({
     PodBlock.STILL_TERMINATING,
     PodBlock.PDB_EXHAUSTED,
     PodBlock.TOO_FEW_AVAILABLE,
+    PodBlock.SURGE_NOT_READY,
 })  # fmt: skip
 """Blocks that only ask to come again later."""
 WAITS: Final = PASSES_BY_ITSELF | {PodBlock.WAITS_FOR_COMPLETION}
@@ -102,7 +114,8 @@ def _class_findings(spec: PodClass, context: DrainContext) -> tuple[Finding, ...
 
 def blockers(moving: Iterable[Pod], context: DrainContext) -> tuple[Blocker, ...]:
     """Return everything that keeps these pods, which are `movable`, in their order."""
-    return tuple(blocker for pod in moving for blocker in _judge_moving(pod, context))
+    pods = tuple(moving)
+    return (*(blocker for pod in pods for blocker in _judge_moving(pod, context)), *scattered(pods, context))
 
 
 def avoided(moving: Iterable[Pod], context: DrainContext) -> bool:

@@ -58,7 +58,14 @@ class Situation:
     def _new_context(self, rules: PoolPolicy) -> DrainContext:
         seen, volumes = self.snapshot, VolumeFacts.of(self.snapshot)
         return DrainContext(
-            seen.disruption_budgets, rules, self.now, seen.workloads, self.policy.drain, seen.namespaces, volumes
+            disruption_budgets=seen.disruption_budgets,
+            policy=rules,
+            now=self.now,
+            workloads=seen.workloads,
+            drain=self.policy.drain,
+            namespaces=seen.namespaces,
+            volumes=volumes,
+            eviction_requests=seen.eviction_requests,
         )
 
     @cached_property

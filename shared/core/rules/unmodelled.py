@@ -65,7 +65,6 @@ UNMODELLED: Final[tuple[tuple[PodBlock, UnmodelledQuestion], ...]] = (
     (PodBlock.FOREIGN_SCHEDULER, _scheduler),
     (PodBlock.SCHEDULING_GATES, lambda spec: ", ".join(spec.scheduling_gates) or None),
     (PodBlock.RESOURCE_CLAIMS, lambda spec: ", ".join(spec.resource_claims) or None),
-    (PodBlock.EVICTION_RESPONDERS, lambda spec: ", ".join(spec.eviction_responders) or None),
     (PodBlock.UNMODELLED, lambda spec: ", ".join(spec.unmodelled) or None),
 )
 

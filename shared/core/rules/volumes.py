@@ -133,6 +133,16 @@ def _on_one_node(disk: PersistentVolume | None) -> bool:
     return disk is None or (disk.kind not in MOUNTED and SEVERAL_NODES.isdisjoint(disk.access_modes))
 
 
+def held_by_one_node(spec: PodClass, facts: VolumeFacts | None) -> tuple[str, ...]:
+    """Name the volumes with a named claim that one node at a time can hold: no two pods of the class can run apart."""
+    if facts is None:
+        return ()
+    named = (volume for volume in spec.volumes if volume.kind == CLAIM)
+    return tuple(
+        volume.name for volume in named if _on_one_node(disk_of(claim_of(spec, volume, facts.storage), facts.storage))
+    )
+
+
 def _is_not_known(volume: Volume, claim: PersistentVolumeClaim | None, facts: VolumeFacts) -> str | None:
     """Tell a volume of which nobody knows where it can be mounted."""
     if volume.kind not in WITH_CLAIM:

@@ -6,7 +6,7 @@ Must not decide who goes or what is bought: `scale_down` and `scale_up` do.
 from datetime import datetime
 from typing import Final
 
-from shared.core.forecast.autoscaler import profile_of
+from shared.core.forecast.autoscaler import profile_of, soonest
 from shared.core.simulated_days.controllers import NodeTemplates
 from shared.core.simulated_days.scale_down import ScaleDown
 from shared.core.simulated_days.scale_up import ScaleUp
@@ -24,7 +24,7 @@ class ScalingLoop:
         self._world, self._begun = world, world.now
         self._loop = loop_of(profile_of(world.picture))
         self._up, self._down = ScaleUp(world, templates), ScaleDown(world, self._loop)
-        self._calm = profile_of(world.picture).unneeded / CALM
+        self._calm = soonest(world.picture, world.picture.nodes) / CALM
         self._seen, self._last = -1, world.now - self._calm
         self._next: datetime | None = None
 

@@ -1,7 +1,7 @@
 """The controllers of a simulated cluster: as many replicas as are wanted, DaemonSets' pods on new nodes, Jobs.
 
 A ReplicaSet gives up pods as kube-controller-manager's does (pkg/controller, ActivePodsWithRanks): those without a
-node, those that are not Ready, those beside most others of their kind, the youngest. Must not place pods.
+node, those that are not Ready, the cheapest, those beside most others of their kind, the youngest. Must not place pods.
 """
 
 from collections import Counter
@@ -17,6 +17,7 @@ from shared.core.cluster.pod import Pod, PodClass
 from shared.core.cluster.pod_kinds import is_daemon
 from shared.core.cluster.selectors import NodeTerm, Requirement
 from shared.core.cluster.snapshot import Snapshot
+from shared.core.rules.pod_costs import deletion_cost
 from shared.core.rules.pool_taints import own_taints
 from shared.core.simulated_days.world import World
 
@@ -38,8 +39,8 @@ class ReplicaControl:
     def scale(self, controller: str, wanted: int) -> None:
         """Let the controller want so many replicas from now on."""
         world = self._world
-        world.wanted[controller] = wanted
-        living = world.by_controller.get(controller, {})
+        world.controlled.wanted[controller] = wanted
+        living = world.controlled.of(controller)
         for _ in range(wanted - len(living)):
             world.create(self._template[controller])
         if len(living) > wanted:
@@ -51,7 +52,7 @@ class ReplicaControl:
     def run_job(self, spec: PodClass, pods: int, lasts: timedelta) -> None:
         """Run so many pods to their end, so long after each has got its node; one that is evicted begins anew."""
         world = self._world
-        world.wanted[spec.workload] = world.wanted.get(spec.workload, 0) + pods
+        world.controlled.wanted[spec.workload] = world.controlled.wanted.get(spec.workload, 0) + pods
         for _ in range(pods):
             self._watch(world.create(spec), lasts)
 
@@ -69,7 +70,7 @@ class ReplicaControl:
         ends = known.deleting or (known.started or world.now) + lasts
         if known.deleting is None and known.node and ends <= world.now:
             self._watched.discard(pod.key)
-            world.wanted[pod.spec.workload] -= 1
+            world.controlled.wanted[pod.spec.workload] -= 1
             world.remove(known)
         else:
             world.agenda.note(max(ends, world.now), partial(self._look, pod, lasts))
@@ -77,23 +78,29 @@ class ReplicaControl:
     def _follow(self, pod: Pod, lasts: timedelta) -> None:
         """Watch a pod that was made in place of an evicted one."""
         self._watched.discard(pod.key)
-        living = self._world.by_controller.get(pod.spec.workload, {}) if pod.spec.owner else {}
+        living = self._world.controlled.of(pod.spec.workload) if pod.spec.owner else {}
         anew = min((key for key in living if key not in self._watched), default="")
         if anew:
             self._watched.add(anew)
             self._look(living[anew], lasts)
         else:
-            self._world.wanted[pod.spec.workload] -= 1
+            self._world.controlled.wanted[pod.spec.workload] -= 1
 
 
 def _rows(world: World) -> list[tuple[str, dict[str, Pod]]]:
-    return [(key, pods) for key, pods in world.by_controller.items() if key and pods]
+    return [(key, pods) for key, pods in world.controlled.living.items() if key and pods]
 
 
-def _given_up(pod: Pod, beside: Mapping[str, int], now: datetime) -> tuple[bool, bool, int, float, str]:
+def _given_up(pod: Pod, beside: Mapping[str, int], now: datetime) -> tuple[bool, bool, int, int, float, str]:
     """Sort what is given up first to the front; the youngest before the older."""
     age = (now - (pod.created or now)).total_seconds()
-    return bool(pod.node), pod.ready, -beside[pod.node], age, pod.key
+    return bool(pod.node), pod.ready, _cost(pod), -beside[pod.node], age, pod.key
+
+
+def _cost(pod: Pod) -> int:
+    """Return what stands on the pod: its people's cost, else Ebb's."""
+    theirs = deletion_cost(pod.spec)
+    return theirs if theirs is not None else int(pod.steered or 0)
 
 
 class NodeTemplates:

@@ -16,7 +16,7 @@ from shared.core.outcomes import Halt
 from shared.core.placement.demand import as_given_back
 from shared.core.planning.plan import PlannedOrder
 from shared.core.policy import DrainSettings, Policy
-from shared.core.records.claims import autoscaler_delay, grant, longest_rate, mark_drained, settle
+from shared.core.records.claims import drain_settings, grant, longest_rate, mark_drained, settle
 from shared.core.records.orders import Origin
 from shared.core.records.state import Claim, ClusterState
 from shared.core.rules.counts import count_moved_pods, count_nodes
@@ -85,8 +85,6 @@ class Drains:
         self.state = after
 
     def _claim_of(self, node: Node, order: PlannedOrder) -> Claim:
-        snapshot = self._world.picture
-        delay = autoscaler_delay(node, snapshot.pools.get(node.pool))
         return Claim(
             order_id=f"{ORDER}{self._orders:06d}",
             node=node.name,
@@ -95,7 +93,7 @@ class Drains:
             since=self._world.now,
             reason=order.reason,
             origin=Origin.PLANNER,
-            settings=self._policy.drain_for(snapshot.profile, delay),
+            settings=drain_settings(self._policy, self._world.picture.scale_down(node)),
         )
 
     def _begin(self, node: Node, claim: Claim) -> None:
@@ -140,10 +138,10 @@ class Drains:
 
     def _may_go(self, pod: Pod) -> bool:
         world = self._world
-        budgets = world.budgets_of(pod.spec)
+        budgets = world.budgets.of(pod.spec)
         if budgets or not pod.ready:
-            return all(world.allowed(number) for number in budgets)
-        workload = world.workload(pod.spec.workload)
+            return all(world.budgets.allowed(number) for number in budgets)
+        workload = world.controlled.workload(pod.spec.workload)
         if workload is None or workload.single or workload.away is None:
             return True
         pool = self._policy.pool(world.nodes[pod.node].pool)

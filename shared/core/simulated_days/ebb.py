@@ -18,6 +18,7 @@ from shared.core.planning.candidates import assess_nodes
 from shared.core.planning.make_plan import could_go, make_plan
 from shared.core.planning.marks import update_marks
 from shared.core.planning.prices import Prices
+from shared.core.planning.steering import steering
 from shared.core.policy import Policy
 from shared.core.reasons import DrainReason
 from shared.core.records.claims import without_past
@@ -39,6 +40,7 @@ class Ebb:
         self._drains = Drains(world, policy)
         self._marks: Mapping[str, PoolMarks] = {}
         self._schedules = Schedules(policy, world.picture.nodes_by_pool)
+        self._steers = any(pool.steer_scale_in for pool in policy.pools.values())
         self._seen: tuple[object, ...] = ()
         self._again: datetime | None = None
 
@@ -83,7 +85,7 @@ class Ebb:
         counts = count_nodes(snapshot.nodes, snapshot.pools, drains.state, self._policy, world.now, snapshot.minimum)
         world.measures.planned += 1
         self._seen = self._mark_of_now()
-        if self._is_shut(counts):
+        if self._is_shut(counts) and not self._steers:
             rows = could_go(assess_nodes(situation))
             self._marks = update_marks(self._marks, rows, world.now, drains.state.last_pass, world.delays.interval)
         else:
@@ -91,6 +93,8 @@ class Ebb:
             self._marks = plan.marks
             for order in plan.orders:
                 world.agenda.note(world.now + world.delays.claim, partial(drains.claim, order))
+            for write in steering(plan, situation).writes:
+                world.steer(write.pod, write.cost)
         self._again = min((at for at in self._changes(counts) if at > world.now), default=None)
 
     def _is_shut(self, counts: NodeCounts) -> bool:

@@ -13,6 +13,7 @@ from itertools import pairwise
 from math import ceil
 from typing import Final
 
+from shared.core.cluster.pod_kinds import is_of_replica_set
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.simulated_days.demand import Demand, Wish
 
@@ -122,7 +123,6 @@ def swinging(picture: Snapshot, night: int) -> dict[str, Range]:
     """Return ranges of the ReplicaSets' pods: from so many percent of what is there now, to that."""
     counts: dict[str, int] = {}
     for pod in picture.pods:
-        owner = pod.spec.owner
-        if owner is not None and owner.kind == "ReplicaSet" and pod.deleting is None and not pod.phase.finished:
+        if is_of_replica_set(pod.spec) and pod.deleting is None and not pod.phase.finished:
             counts[pod.spec.workload] = counts.get(pod.spec.workload, 0) + 1
     return {key: Range(ceil(Fraction(many * night, 100)), many) for key, many in sorted(counts.items()) if many > 1}

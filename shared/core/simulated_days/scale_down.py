@@ -8,12 +8,12 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from shared.core.cluster import names
+from shared.core.cluster.autoscaling import ScaleDownRule
 from shared.core.cluster.node import Node
 from shared.core.cluster.selectors import Taint
-from shared.core.forecast.autoscaler import Looked, is_eligible, look, profile_of
+from shared.core.forecast.autoscaler import Looked, is_eligible, look
 from shared.core.forecast.later import with_announcement
 from shared.core.policy import Policy
-from shared.core.records.claims import autoscaler_delay
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
 from shared.core.simulated_days.measures import Actor
@@ -29,7 +29,6 @@ class ScaleDown:
 
     def __init__(self, world: World, loop: Loop) -> None:
         self._world, self._loop = world, loop
-        self._profile = profile_of(world.picture)
         self._since: dict[str, datetime] = {}
         self._parked: dict[str, tuple[datetime, int]] = {}
         """Nodes that could not go: until when they are passed over, and what the world was then."""
@@ -64,7 +63,7 @@ class ScaleDown:
         known = self._eligible.get(node.name)
         if known is None or known[0] != seen:
             pods = tuple(self._world.on[node.name].values())
-            known = self._eligible[node.name] = seen, is_eligible(node, pods, self._profile.gate)
+            known = self._eligible[node.name] = seen, is_eligible(node, pods, self._rule(node).gate)
         return known[1]
 
     def due_at(self) -> datetime | None:
@@ -80,9 +79,11 @@ class ScaleDown:
         return [name for name, since in self._since.items() if since + self._waits(name) <= self._world.now]
 
     def _waits(self, name: str) -> timedelta:
-        """How long a node must have been unneeded: what its pool says, else the profile."""
-        node = self._world.nodes[name]
-        return autoscaler_delay(node, self._world.picture.pools.get(node.pool)) or self._profile.unneeded
+        """How long a node must have been unneeded."""
+        return self._rule(self._world.nodes[name]).unneeded
+
+    def _rule(self, node: Node) -> ScaleDownRule:
+        return self._world.picture.scale_down(node)
 
     def _moves_pods(self, name: str) -> bool:
         return any(True for _ in movers(self._world.on[name].values()))
@@ -115,7 +116,7 @@ class ScaleDown:
         world = self._world
         staying = [pod for pod in movers(world.on[name].values()) if pod.deleting is None]
         for pod in staying:
-            if all(world.allowed(number) for number in world.budgets_of(pod.spec)):
+            if all(world.budgets.allowed(number) for number in world.budgets.of(pod.spec)):
                 world.evict(pod, Actor.AUTOSCALER)
         if not any(pod.key in world.on[name] and world.on[name][pod.key].deleting is None for pod in staying):
             self._await(name)

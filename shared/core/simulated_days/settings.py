@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
-from shared.core.forecast.autoscaler import BALANCED, DELETION, Profile
+from shared.core.cluster.autoscaling import BALANCED, Profile
+from shared.core.forecast.autoscaler import DELETION
 
 SECOND: Final = timedelta(seconds=1)
 

@@ -8,31 +8,20 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import count
-from typing import Final
 
 from msgspec import structs
 
-from shared.core.cluster.disruption_budget import PodDisruptionBudget
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Phase, Pod, PodClass
-from shared.core.cluster.pod_kinds import is_daemon, is_mirror
+from shared.core.cluster.pod_kinds import is_daemon, is_mirror, is_of_replica_set
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.cluster.workloads import Workload
 from shared.core.planning.prices import Prices
 from shared.core.simulated_days.agenda import Agenda
+from shared.core.simulated_days.controlled_pods import ControlledPods
+from shared.core.simulated_days.disruption_budgets import BudgetCounts
 from shared.core.simulated_days.measures import Actor, Measures, Moment, PodWait
 from shared.core.simulated_days.onlooker import NO_ONLOOKER, Onlooker
 from shared.core.simulated_days.settings import Delays
-
-COUNTED: Final = ("ReplicaSet", "StatefulSet", "ReplicationController")
-
-
-@dataclass
-class PodCounts:
-    """Of one class: how many pods there are that are not on their way out, and how many of them are Ready."""
-
-    living: int = 0
-    ready: int = 0
 
 
 @dataclass
@@ -52,10 +41,6 @@ class World:
     """By node, the pods that are bound to it, by key."""
     pending: dict[str, datetime] = field(default_factory=dict)
     """Pods without a node, and since when."""
-    by_controller: dict[str, dict[str, Pod]] = field(default_factory=dict)
-    """Pods that are not on their way out by `PodClass.workload`."""
-    wanted: dict[str, int] = field(default_factory=dict)
-    """ReplicaControl asked for by `PodClass.workload`."""
     times_moved: dict[str, int] = field(default_factory=dict)
     """By pod, how often it or those whose place it takes were evicted."""
     moved_from: dict[str, str] = field(default_factory=dict)
@@ -65,11 +50,10 @@ class World:
     """Grows with what neither scheduler nor autoscaler asks about: readiness, announcements, what leaves."""
 
     def __post_init__(self) -> None:
-        self.counts: dict[PodClass, PodCounts] = {}
+        self.controlled = ControlledPods(self.picture.workloads)
+        self.budgets = BudgetCounts(self.picture.disruption_budgets)
         self._serial = count(1)
         self._snapshot: tuple[tuple[int, int, datetime], Snapshot] | None = None
-        self._budgets_of: dict[PodClass, tuple[int, ...]] = {}
-        self._classes_of: dict[int, dict[PodClass, PodCounts]] = {}
         self._cost = 0
         self.versions: Counter[str] = Counter()
         """By node: grows with every change of its pods or of itself."""
@@ -78,8 +62,7 @@ class World:
         for pod in self.picture.pods:
             if not pod.phase.finished:
                 self._put(pod)
-        self.wanted.update({key: len(pods) for key, pods in self.by_controller.items()})
-        self.wanted.update(_known_wishes(self.picture, self.by_controller))
+        self.controlled.want_what_is_there()
 
     # nodes
 
@@ -143,10 +126,17 @@ class World:
         self.measures.evicted(by, before=moved)
         self.onlooker.evicted(self, pod, by)
         self.end(pod)
-        if pod.spec.owner is not None and pod.spec.owner.kind == "ReplicaSet":
+        if is_of_replica_set(pod.spec):
             self._anew(pod, moved + 1)
         else:
             self.agenda.note(self.now + self._takes_to_end(pod), lambda: self._anew(pod, moved + 1))
+
+    def steer(self, pod: Pod, cost: int | None) -> None:
+        """Write a deletion cost of Ebb's on a pod, or take it back; only its ReplicaSet asks for it."""
+        known = self.pods.get(pod.key)
+        if known is not None and known.deleting is None:
+            self._replace(structs.replace(known, steered="" if cost is None else str(cost)))
+            self.details += 1
 
     def end(self, pod: Pod) -> None:
         """Tell a pod to end; it stays on its node until its grace is over."""
@@ -155,11 +145,11 @@ class World:
         if not pod.node:
             self.remove(pod)
             return
-        self._count(pod, -1)
+        self.budgets.count(pod, -1)
         ending = structs.replace(pod, deleting=self.now + self._takes_to_end(pod))
         self.onlooker.pod(self, pod, ending)
         self.pods[pod.key] = self.on[pod.node][pod.key] = ending
-        self.by_controller.get(pod.spec.workload, {}).pop(pod.key, None)
+        self.controlled.drop(pod)
         self.agenda.note(self.now + self._takes_to_end(pod), lambda: self.remove(ending))
         self._changed(pod.node, detail=True)
 
@@ -170,8 +160,8 @@ class World:
             return
         self.onlooker.pod(self, known, None)
         if known.deleting is None:
-            self._count(known, -1)
-            self.by_controller.get(known.spec.workload, {}).pop(known.key, None)
+            self.budgets.count(known, -1)
+            self.controlled.drop(known)
         self.pending.pop(known.key, None)
         self.times_moved.pop(known.key, None)
         self.moved_from.pop(known.key, None)
@@ -192,27 +182,6 @@ class World:
             self._snapshot = mark, self._picture()
         return self._snapshot[1]
 
-    def allowed(self, number: int) -> int:
-        """How many pods of the picture's n-th PodDisruptionBudget may go now."""
-        return self._budget(number, self.picture.disruption_budgets[number]).disruptions_allowed
-
-    def budgets_of(self, spec: PodClass) -> tuple[int, ...]:
-        """Return the numbers of the PodDisruptionBudgets that match pods of the class."""
-        if spec not in self._budgets_of:
-            rows = enumerate(self.picture.disruption_budgets)
-            self._budgets_of[spec] = tuple(number for number, budget in rows if budget.matches(spec))
-        return self._budgets_of[spec]
-
-    def workload(self, key: str) -> Workload | None:
-        """Return what stands behind a controller now; None where nobody counts its pods."""
-        known = self.picture.workloads.get(key)
-        if known is None and key.split("/")[1:2] not in [[kind] for kind in COUNTED]:
-            return None
-        living = self.by_controller.get(key, {})
-        ready = sum(pod.ready for pod in living.values())
-        name = known.name if known is not None and known.name else key
-        return Workload(name, self.wanted.get(key, len(living)), ready, rolling=False, created=len(living))
-
     def sample(self) -> None:
         """Note how many nodes there are, if that is news."""
         row = Moment(self.now, len(self.nodes), self._cost, len(self.pending))
@@ -225,29 +194,14 @@ class World:
     def _picture(self) -> Snapshot:
         names = sorted(self.nodes)
         keys = sorted(self.pods)
-        budgets = enumerate(self.picture.disruption_budgets)
-        workloads = ((key, self.workload(key)) for key in sorted({*self.picture.workloads, *self.by_controller}))
         return replace(
             self.picture,
             began_at=self.now,
             taken_at=self.now,
             nodes=tuple(self.nodes[name] for name in names),
             pods=tuple(self.pods[key] for key in keys),
-            disruption_budgets=tuple(self._budget(number, budget) for number, budget in budgets),
-            workloads={key: each for key, each in workloads if each is not None},
-        )
-
-    def _budget(self, number: int, budget: PodDisruptionBudget) -> PodDisruptionBudget:
-        rows = self._classes_of.get(number, {}).values()
-        living, ready = sum(row.living for row in rows), sum(row.ready for row in rows)
-        must_stay = budget.must_stay(living)
-        return replace(
-            budget,
-            expected_pods=living,
-            current_healthy=ready,
-            desired_healthy=must_stay,
-            disruptions_allowed=max(ready - must_stay, 0) if living else 0,
-            observed=True,
+            disruption_budgets=tuple(self.budgets.now()),
+            workloads=self.controlled.workloads(),
         )
 
     # how it is kept
@@ -266,8 +220,8 @@ class World:
         elif not pod.node:
             self.pending[pod.key] = self.now
         if pod.deleting is None:
-            self._count(pod, 1)
-            self.by_controller.setdefault(pod.spec.workload, {})[pod.key] = pod
+            self.budgets.count(pod, 1)
+            self.controlled.put(pod)
         else:
             self.agenda.note(max(pod.deleting, self.now), lambda: self.remove(pod))
 
@@ -277,7 +231,7 @@ class World:
         if pod.node:
             self.on[pod.node][pod.key] = pod
         if pod.deleting is None:
-            self.by_controller.setdefault(pod.spec.workload, {})[pod.key] = pod
+            self.controlled.put(pod)
 
     def _start(self, pod: Pod) -> None:
         self.agenda.note(self.now + self.delays.ready, lambda: self._ready(pod.key))
@@ -287,29 +241,17 @@ class World:
         pod = self.pods.get(key)
         if pod is None or pod.deleting is not None or pod.ready:
             return
-        self.counts[pod.spec].ready += 1
+        self.budgets.became_ready(pod)
         self._replace(structs.replace(pod, ready=True, phase=Phase.RUNNING, ready_since=self.now))
         self.details += 1
 
     def _anew(self, pod: Pod, moved: int) -> None:
         """Make a pod that ended anew, unless fewer are wanted by now."""
-        owner = pod.spec.workload
-        if owner and len(self.by_controller.get(owner, {})) < self.wanted.get(owner, 0):
+        if self.controlled.lacks(pod.spec.workload):
             self.moved_from[self.create(pod.spec, moved=moved).key] = pod.node
-
-    def _count(self, pod: Pod, number: int) -> None:
-        row = self.counts.get(pod.spec) or self._counted(pod.spec)
-        row.living += number
-        row.ready += number if pod.ready else 0
 
     def _takes_to_end(self, pod: Pod) -> timedelta:
         return min(timedelta(seconds=pod.spec.grace_seconds), self.delays.longest_end)
-
-    def _counted(self, spec: PodClass) -> PodCounts:
-        row = self.counts[spec] = PodCounts()
-        for number in self.budgets_of(spec):
-            self._classes_of.setdefault(number, {})[spec] = row
-        return row
 
     def _changed(self, node: str, *, detail: bool = False) -> None:
         """Note that something is new; while pods wait, everything may be news to them."""
@@ -323,11 +265,3 @@ class World:
 def movers(pods: Iterable[Pod]) -> Iterator[Pod]:
     """Yield the pods that would have to run elsewhere if their node went."""
     return (pod for pod in pods if not is_daemon(pod.spec) and not is_mirror(pod.spec))
-
-
-def _known_wishes(picture: Snapshot, there: Iterable[str]) -> dict[str, int]:
-    """Return how many replicas each controller asks for; of a Deployment with several ReplicaSets nobody knows it."""
-    names = Counter(each.name for key, each in picture.workloads.items() if key in set(there))
-    return {
-        key: each.wanted for key, each in picture.workloads.items() if each.wanted is not None and names[each.name] == 1
-    }

@@ -60,6 +60,60 @@ run "the_fence_may_be_left_to_kubectl" {
   }
 }
 
+run "no_optional_right_is_made_unasked" {
+  command = plan
+
+  assert {
+    condition     = length(kubernetes_cluster_role_v1.options) + length(kubernetes_cluster_role_binding_v1.options) == 0
+    error_message = "Who names no optional right gets none."
+  }
+}
+
+run "an_optional_right_comes_with_its_fence" {
+  command = plan
+
+  variables {
+    optional_rights = ["surge"]
+  }
+
+  assert {
+    condition     = jsonencode([for role in kubernetes_cluster_role_v1.options : [for rule in role.rule : [rule.api_groups, rule.resources, rule.verbs]]]) == jsonencode([[[["apps"], ["deployments"], ["patch"]]]])
+    error_message = "The right is to patch Deployments, and nothing else."
+  }
+  assert {
+    condition     = toset([for binding in kubernetes_cluster_role_binding_v1.options : "${binding.role_ref[0].name} ${binding.subject[0].kind} ${binding.subject[0].name}"]) == toset(["ebb-drainer-surge User drainer@my-project.iam.gserviceaccount.com"])
+    error_message = "The drainer alone has it."
+  }
+  assert {
+    condition = alltrue([
+      length(kubernetes_manifest.fences) == 3 && length(kubernetes_manifest.fence_bindings) == 3,
+      kubernetes_manifest.fences["ValidatingAdmissionPolicy/ebb-drainer-surge"].manifest.spec.matchConditions[0].expression == "request.userInfo.username == 'drainer@my-project.iam.gserviceaccount.com'",
+    ])
+    error_message = "The fence of the right stands around the drainer."
+  }
+}
+
+run "an_optional_right_without_its_fence_is_refused" {
+  command = plan
+
+  variables {
+    admission       = false
+    optional_rights = ["surge"]
+  }
+
+  expect_failures = [kubernetes_cluster_role_v1.options]
+}
+
+run "an_optional_right_that_is_none_is_refused" {
+  command = plan
+
+  variables {
+    optional_rights = ["everything"]
+  }
+
+  expect_failures = [var.optional_rights]
+}
+
 run "an_identity_is_an_address" {
   command = plan
 

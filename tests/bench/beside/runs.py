@@ -17,6 +17,7 @@ from infra.local.world.world import World
 from shared.adapters.kubernetes import translate, wire
 from shared.adapters.prices import load
 from shared.core.cluster.node import NodePool
+from tests.bench.beside.waiting import Waiting, waiting_in
 from tests.faults.installation import Installation
 from tests.faults.network_faults import ClockSkew, MessageFaults
 from tests.faults.worlds import TOPIC, Limits, Setting
@@ -55,7 +56,7 @@ class Rest:
     """Until the last node was gone."""
     cost: int
     """Of the nodes that are left, in micro-dollars per hour."""
-    waiting: int
+    waiting: Waiting
     """Pods without a node at the end."""
     is_rest: bool
 
@@ -78,14 +79,14 @@ def autoscaler_alone(scenario: Scenario) -> Rest:
     cloud.world.settle()
     begun = clock.now()
     left = until_rest(cloud.world, cloud.autoscaler(), clock, LONGEST)
-    return _rest(cloud.world, begun, is_rest=left.is_rest)
+    return rest_of(cloud.world, begun, is_rest=left.is_rest)
 
 
 def with_ebb(scenario: Scenario, rules: str = POLICY, interval: float = INTERVAL) -> Rest:
     """Run Ebb and the scenario's autoscaler side by side; `rules` is the policy up to its pools, which are enabled."""
     ebb = EbbBeside(scenario, rules, interval)
     is_rest = ebb.run()
-    return _rest(ebb.cloud.world, ebb.begun, is_rest=is_rest)
+    return rest_of(ebb.cloud.world, ebb.begun, is_rest=is_rest)
 
 
 class EbbBeside(Installation):
@@ -122,13 +123,13 @@ class EbbBeside(Installation):
         return {spec.name: NodePool(spec.name, min_per_zone=spec.autoscaling.min_node_count) for spec in scenario.pools}
 
 
-def _rest(world: World, begun: float, *, is_rest: bool) -> Rest:
+def rest_of(world: World, begun: float, *, is_rest: bool) -> Rest:
+    """Return what is left now of a world that was left to itself at `begun`."""
     nodes = [translate.node(_node.decode(msgspec.json.encode(each))) for each in world.store.all("nodes")]
     gone = [each["at"] for each in world.record.of("change") if (each["kind"], each["verb"]) == ("nodes", "delete")]
-    waiting = sum(not pod["spec"].get("nodeName") for pod in world.store.all("pods"))
     cost = sum(load().of(each).per_hour for each in nodes)
     evictions = sum(not each.get("dry_run") for each in world.record.of("eviction"))
-    return Rest(len(nodes), evictions, max(gone, default=begun) - begun, cost, waiting, is_rest)
+    return Rest(len(nodes), evictions, max(gone, default=begun) - begun, cost, waiting_in(world), is_rest)
 
 
 _node: Final = msgspec.json.Decoder(wire.Node)

@@ -11,8 +11,8 @@ from time import process_time
 from shared.adapters.kubernetes.client import PAGE, Call, KubernetesClient, TrafficMeter
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.adapters.kubernetes.replies import ApiReply
+from shared.answers import PoolsReading
 from shared.core.cluster.snapshot import Snapshot
-from shared.ports import PoolsReading
 from shared.store.snapshots import pools_by_label, snapshot_of
 from tests.bench.clusters.generated import BenchCluster
 from tests.bench.clusters.manifests import lists, pods

@@ -88,8 +88,9 @@ def at_rest(
     if not robust:
         return found
     simulation = Simulation.of(picture, headroom=headroom)
+    arrays = simulation.arrays
     others = [each.name for each in candidates if each.name not in found]
-    for name in (*found, *sorted(others, key=simulation.load)):
+    for name in (*found, *sorted(others, key=lambda name: arrays.load(arrays.index[name]))):
         simulation.try_remove(name)
     return simulation.taken
 

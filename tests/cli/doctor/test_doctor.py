@@ -13,14 +13,16 @@ from functions.cli.doctor.checks import CHECKS, examine
 from functions.cli.doctor.commands import show
 from functions.cli.doctor.findings import CheckResult, Grade
 from functions.cli.doctor.installation import InstallationParts, once, parts_of
-from functions.cli.doctor.rights import FENCES, OPTIONAL_GROUPS, rights
+from functions.cli.doctor.optional_rights import OPTIONS
+from functions.cli.doctor.rights import FENCES, OPTIONAL_GROUPS, rights, rights_of_option
 from shared.adapters.kubernetes.dump.kinds import OPTIONAL
+from shared.answers import PoolsReading
+from shared.core.cluster.kubelet import Kubelet
 from shared.core.cluster.node import NodePool
-from shared.core.policy import Policy
+from shared.core.policy import DrainSettings, EvictionResponders, Policy
 from shared.core.records.state import ClusterState
 from shared.documents import CLUSTER_KEY
 from shared.errors import BadPolicy, BadSettings, EbbError, Forbidden, Gone, Retryable, Terminal
-from shared.ports import PoolsReading
 from shared.settings import Settings
 from shared.store.compare_and_set import read_cluster
 from tests.builders import CLUSTER, NOW, node, policy
@@ -91,7 +93,7 @@ def parts(
         settings=Settings(cluster=CLUSTER, topic=TOPIC),
         identity=lambda: "me@example.com",
         pools=once(known.read),
-        cluster=lambda: FakeCluster(node("n1"), node("n2")),
+        cluster=lambda: FakeCluster(*(node(name, kubelet=Kubelet((1, 36))) for name in ("n1", "n2"))),
         reviews=lambda: asked,
         remembered=once(lambda: read_cluster(remembered)),
         policy=lambda: FakePolicySource(policy() if rules is None else rules),
@@ -168,6 +170,46 @@ def test_every_kind_that_only_some_clusters_have_is_known_as_such() -> None:
     assert {name.partition(".")[2] for name in OPTIONAL.values()} - {""} <= OPTIONAL_GROUPS
 
 
+ASKING = policy(eviction_responders=EvictionResponders.REQUEST)
+PATIENT = replace(ASKING, drain=DrainSettings(timeout=timedelta(minutes=20)))
+REQUESTS = "evictionrequests.lifecycle.k8s.io"
+FENCED = frozenset(FENCES) | {"ebb-drainer-eviction-requests"}
+
+
+@pytest.mark.parametrize(
+    ("expected", "found"),
+    [
+        pytest.param(
+            [],
+            parts(rules=PATIENT, reviews=FakeReviews(policies=FENCED, served=frozenset({REQUESTS}))),
+            id="all is there",
+        ),
+        pytest.param(
+            [("eviction_requests", Grade.WARN)],
+            parts(rules=PATIENT, reviews=FakeReviews(policies=FENCED)),
+            id="the cluster has no such kind",
+        ),
+        pytest.param(
+            [("eviction_requests", Grade.WARN)],
+            parts(
+                rules=PATIENT,
+                reviews=FakeReviews(frozenset({("patch", "evictionrequests")}), served=frozenset({REQUESTS})),
+            ),
+            id="no right to withdraw",
+        ),
+        pytest.param(
+            [("eviction_requests", Grade.WARN)],
+            parts(rules=ASKING, reviews=FakeReviews(policies=FENCED, served=frozenset({REQUESTS}))),
+            id="drains end before who answers must have spoken",
+        ),
+    ],
+)
+def test_what_requests_to_evict_need_is_looked_at_where_the_policy_makes_them(
+    expected: list[tuple[str, Grade]], found: InstallationParts
+) -> None:
+    assert bad(found) == expected
+
+
 def raising(failure: EbbError) -> InstallationParts:
     def opened() -> FakeCluster:
         raise failure
@@ -201,7 +243,7 @@ def test_what_two_checks_look_at_is_asked_once_and_a_failure_told_once() -> None
     told = [(each.check, each.grade) for each in found if each.grade is not Grade.OK]
 
     assert asked == ["gke"]
-    assert told == [("gke", Grade.FAIL), ("policy", Grade.WARN)]
+    assert told == [("gke", Grade.FAIL), ("policy", Grade.WARN), ("autoscaler", Grade.WARN)]
 
 
 def test_every_right_of_the_functions_is_asked_for() -> None:
@@ -209,7 +251,8 @@ def test_every_right_of_the_functions_is_asked_for() -> None:
     list(examine(parts(reviews=reviews)))
     grants = granted(filled(planner="planner", drainer="drainer"))
 
-    assert set(reviews.asked) == {tuple(each) for every in grants.values() for each in every}
+    options = {("delete", "", "pods"), *(tuple(each) for one in OPTIONS for each in rights_of_option(one.name))}
+    assert set(reviews.asked) - options == {tuple(each) for every in grants.values() for each in every}
     assert rights().keys() == {"planner", "drainer"}
 
 
@@ -251,6 +294,8 @@ def test_credentials_that_are_missing_are_told_once_whatever_asks_for_them() -> 
         "control_plane",
         "state",
         "policy",
+        "autoscaler",
+        "unverified",
         "last_pass",
     ]
 

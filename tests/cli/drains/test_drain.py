@@ -18,6 +18,7 @@ from functions.cli.drains.drain import DrainOptions, order_drain
 from functions.cli.drains.outcome import HALT_REMEDIES, REFUSAL_REMEDIES, ending_of
 from functions.cli.main import app
 from functions.cli.remedies import REMEDIES
+from shared.answers import Eviction
 from shared.core.cluster.pod import Volume
 from shared.core.outcomes import Halt, Refusal
 from shared.core.reasons import PodBlock, Unremovable
@@ -25,7 +26,6 @@ from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.evictions import EvictionAnswer
 from shared.core.records.orders import CLAIM_WITHIN, OrderKind, Origin, decode
 from shared.errors import BadInput
-from shared.ports import Eviction
 from tests.builders import CLUSTER, NOW, node, order, pdb, pod, policy
 from tests.cli.drains.pushed_installation import TOPIC, ebb, installation_of
 from tests.functions.fake_ebb import FakeEbb
@@ -238,6 +238,15 @@ def test_a_node_that_vanishes_meanwhile_is_removed(capsys: pytest.CaptureFixture
     assert order_drain(installation_of(cluster), "n1", DrainOptions(), wait=True) == 0
 
     assert "n1: removed. The node is gone." in capsys.readouterr().out
+
+
+def test_a_dry_run_names_the_deployments_that_the_drain_would_restart() -> None:
+    told = "would restart shop/Deployment/web; would restart shop/Deployment/api"
+    asked = order("n1", dry_run=True)
+    ending = ending_of(DrainRecord(order=asked, phase=DrainPhase.SETTLED, outcome="would_drain", detail=told), None)
+
+    assert ending is not None
+    assert ending.sentences[1:] == (f"It {told}.",)
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ def _explained(dump: Path, word: str) -> dict[str, Any]:
     return dict(found)
 
 
-KEPT = {"to", "runner_up", "not_modelled", "blockers"}
+KEPT = {"to", "runner_up", "not_modelled", "blockers", "restarts"}
 NODE = {
     *("kind", "name", "pool", "verdict", "reason", "blockers", "cost_per_hour", "cpu_ratio", "memory_ratio"),
     *("movable_cpu_ratio", "movable_memory_ratio", "accelerator_ratio", "score", "marked_since", "removable_at"),

@@ -44,7 +44,15 @@ def test_it_says(expected: str, word: str, dump: Path) -> None:
     assert expected in _explain(dump, word)
 
 
-def test_several_words_are_several_pages_after_one_set_of_notes(dump: Path) -> None:
+@pytest.mark.parametrize("words", [("explain", "0007"), ("why-not",)], ids=["explain", "why-not"])
+def test_an_answer_comes_first_and_what_it_rests_on_below(words: tuple[str, ...], dump: Path) -> None:
+    lines = CliRunner().invoke(app, [*words, "--dump", str(dump)]).output.splitlines()
+
+    assert "What this rests on" in lines[5:]
+    assert lines[lines.index("What this rests on") + 1].startswith("Without --policy")
+
+
+def test_several_words_are_several_pages_before_one_set_of_notes(dump: Path) -> None:
     shown = _explain(dump, "0007", "shop/db-7")
     assert shown.count("A dump has no GKE API") == 1
     assert shown.count("\nWhat keeps") == 2

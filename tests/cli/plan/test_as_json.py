@@ -1,5 +1,7 @@
 import json
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from fractions import Fraction
 from pathlib import Path
 
 import msgspec
@@ -7,12 +9,15 @@ import pytest
 
 from functions.cli.plan.as_json import document
 from functions.cli.plan.view import view_of
+from shared.core.cluster.autoscaling import SaidBy, ScaleDownRule
 from shared.core.placement.assignments import Move
 from shared.core.planning.plan import Plan, Potential
 from tests.cli.plan.plans import DOLLAR, of_every_kind, order, ordered, plan, waiting
 
 GOLDEN = Path(__file__).with_name("plan.golden.json")
 POTENTIAL = Potential(("gke-c-a-1f2e-0001",), DOLLAR // 3, (Move("shop/web-0", "gke-c-a-1f2e-0002"),))
+
+REAPED = ScaleDownRule("BALANCED", Fraction(0), timedelta(minutes=1), SaidBy.COMPUTE_CLASS, SaidBy.COMPUTE_CLASS, "web")
 
 
 class _Exact(msgspec.Struct, forbid_unknown_fields=True):
@@ -63,6 +68,16 @@ class _Pool(_Exact):
     saving_per_hour: float
     gone_at_rest: int | None
     saving_at_rest_per_hour: float | None
+    autoscaler: "_Autoscaler | None"
+
+
+class _Autoscaler(_Exact):
+    threshold: float
+    threshold_by: str
+    delay_seconds: int
+    delay_by: str
+    compute_class: str | None
+    only_empty: bool | None
 
 
 class _Held(_Exact):
@@ -183,7 +198,7 @@ def test_the_document_has_exactly_the_keys_of_the_contract(potential: Potential 
 
 
 def test_the_document_is_the_golden_one() -> None:
-    shown = document(view_of(of_every_kind(), POTENTIAL))
+    shown = document(replace(view_of(of_every_kind(), POTENTIAL), autoscaler={"a": REAPED}))
     assert json.dumps(shown, indent=2, ensure_ascii=False) == GOLDEN.read_text().rstrip("\n")
 
 
@@ -200,6 +215,11 @@ def test_the_document_is_the_golden_one() -> None:
 def test_totals_count(expected: float, key: str) -> None:
     given = plan(ordered("n1"), waiting("n2"), orders=[order("n1", saving=123_456)])
     assert document(view_of(given))["totals"][key] == expected
+
+
+def test_whether_only_empty_nodes_go_is_not_said_of_a_class_that_is_not_known() -> None:
+    view = replace(view_of(plan(ordered("n1"))), autoscaler={"a": replace(REAPED, class_known=False)})
+    assert document(view)["pools"][0]["autoscaler"]["only_empty"] is None
 
 
 def test_times_are_utc_with_z() -> None:

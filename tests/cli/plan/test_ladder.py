@@ -6,9 +6,11 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from functions.cli.plan import ladder_rows, table
+from functions.cli.plan import ladder_rows, notes, table
+from functions.cli.plan.blocker_table import HEADINGS
 from functions.cli.plan.ladder_json import rungs
 from functions.cli.plan.ladder_rows import UNTRIED, headline, sentences
+from functions.cli.plan.legend import WordKind
 from functions.cli.plan.view import view_of, with_ladder
 from shared.core.forecast.ladder import Ladder
 from tests.builders import NOW
@@ -27,22 +29,26 @@ def test_it_is_the_first_thing_and_fits_the_terminal(width: int) -> None:
     lines = printed(some_ladder(), width)
 
     assert lines[:7] == [
-        "                         nodes  a month  a year  evictions a node",
-        "now                         10     $730  $8,760                 -",
-        "the autoscaler alone         8     $584  $7,010               5.0",
-        "this policy at rest          7     $511  $6,130               5.0",
-        "  + moving running Jobs      6     $438  $5,260               5.0",
-        "  + room in shop/db          6     $438  $5,260               5.0",
-        "no plan goes below           4     $292  $3,500                 -",
+        "                         nodes  a month  a year  saved  evictions a node",
+        "now                         10     $730  $8,760      -                 -",
+        "the autoscaler alone         8     $584  $7,010    20%               5.0",
+        "this policy at rest          7     $511  $6,130    30%               5.0",
+        "  + moving running Jobs      6     $438  $5,260    40%               5.0",
+        "  + room in shop/db          6     $438  $5,260    40%               5.0",
+        "no plan goes below           4     $292  $3,500    60%                 -",
     ]
     assert lines[7].startswith("At rest by 23:31 UTC, in 1h31m; held up longest by time_gap (30m)")
     assert max(map(len, lines)) <= width
 
 
-def test_a_warning_stands_above_it_and_other_notes_below() -> None:
+def test_a_warning_stands_above_it_and_what_it_rests_on_below_what_keeps_nodes() -> None:
     lines = printed(some_ladder(), notes=("warning: something is odd.", "Without a policy."))
 
     assert lines[0] == "warning: something is odd."
+    below = lines.index(notes.RESTS_ON)
+    assert lines.index(HEADINGS[WordKind.POD]) < below
+    assert lines[below + 1] == "Without a policy."
+    assert "Saved: " in " ".join(lines[lines.index("Without a policy.") :])
     assert "2 nodes could go" in " ".join(lines[: lines.index("Without a policy.")])
 
 

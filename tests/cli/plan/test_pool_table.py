@@ -41,11 +41,11 @@ def test_an_ascii_terminal_gets_an_ascii_bar() -> None:
 
 
 def test_each_pool_has_a_line_and_all_of_them_one() -> None:
-    assert [line.split()[0] for line in _shown(of_every_kind(), 100)] == ["pool", "a", "b", "all"]
+    assert [line.split()[0] for line in _shown(of_every_kind(), 100)] == ["pool", "a", "b", "all", "cpu,"]
 
 
 def test_one_pool_needs_no_sum() -> None:
-    assert [line.split()[0] for line in _shown(plan(busy("n1")), 100)] == ["pool", "a"]
+    assert [line.split()[0] for line in _shown(plan(busy("n1")), 100)] == ["pool", "a", "cpu,"]
 
 
 def test_what_could_go_is_said_where_it_was_asked() -> None:
@@ -60,9 +60,10 @@ def test_what_would_be_gone_at_rest_is_said_by_pool_where_there_is_a_ladder() ->
         view, replace(some_ladder(), gone=frozenset({"gke-c-a-1f2e-0001", "gke-c-b-3d4c-0005"})), POLICY
     )
     pool_table.show(Console(file=pages, width=120, force_terminal=True, color_system=None), with_rest)
-    head, *rows = pages.getvalue().splitlines()
-    assert head.split()[-3:] == ["goes", "at", "rest/mo"]
-    assert [row.split()[-2:] for row in rows] == [["1", "-$73"], ["1", "-$73"], ["2", "-$146"]]
+    head, *rows, meanings = pages.getvalue().splitlines()
+    assert head.split()[-2:] == ["goes", "goes/mo"]
+    assert [row.split()[-2:] for row in rows] == [["1", "$73"], ["1", "$73"], ["2", "$146"]]
+    assert meanings == "cpu, memory: requests; goes: gone at rest"
 
 
 def test_verdicts_that_occur_nowhere_have_no_column() -> None:
@@ -88,7 +89,7 @@ def test_no_verdict_and_no_figure_is_cut_at(width: int, names: tuple[str, ...]) 
     pages, view = StringIO(), view_of(given, Potential(names, 10**6) if names else None)
     shown = with_ladder(view, replace(some_ladder(), gone=frozenset({"n0"})), POLICY)
     pool_table.show(Console(file=pages, width=width, force_terminal=True, color_system=None), shown)
-    head, *rows = pages.getvalue().splitlines()
+    head, *rows, _ = pages.getvalue().splitlines()
     assert "wait" in head
     assert not any("…" in cell for row in rows for cell in row.split()[1:])
     assert all("$" in row for row in rows)
@@ -96,7 +97,7 @@ def test_no_verdict_and_no_figure_is_cut_at(width: int, names: tuple[str, ...]) 
 
 def test_what_is_printed_of_the_pools_adds_up_to_what_is_printed_of_all() -> None:
     given = plan(*(busy(f"n{at}", pool=f"p{at}", cost=73_773) for at in range(7)))
-    rows = [line.split() for line in _shown(given, 120)[1:]]
+    rows = [line.split() for line in _shown(given, 120)[1:-1]]
     cost = [int(row[-2].strip("$").replace(",", "")) for row in rows]
     assert sum(cost[:-1]) == cost[-1]
     assert len(set(cost[:-1])) == 2

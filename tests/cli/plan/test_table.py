@@ -3,8 +3,10 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
+from functions.cli.plan import blocker_table
 from functions.cli.plan.asked import EVERY_NODE, AskedNodes
 from functions.cli.plan.ladder_rows import POLICY
+from functions.cli.plan.sum_detail import SumDetail
 from functions.cli.plan.table import SUM, show
 from functions.cli.plan.view import view_of, with_ladder
 from shared.core.planning.plan import Plan, Potential
@@ -24,7 +26,7 @@ def _shown(
     return pages.getvalue()
 
 
-def test_notes_come_first() -> None:
+def test_without_a_ladder_notes_come_first() -> None:
     assert _shown(of_every_kind(), notes=("Without a policy.",)).splitlines()[0].strip() == "Without a policy."
 
 
@@ -81,6 +83,32 @@ def test_five_hundred_nodes_of_ten_pools_fit_a_screen_unless_they_are_asked_for(
     shown = _five_hundred(width, height)
     assert len(shown) < height
     assert max(map(len, shown)) <= width
+
+
+@pytest.mark.parametrize(("width", "height"), [(80, 50), (80, 30), (100, 40), (120, 30), (200, 40)])
+def test_whatever_the_screen_a_reason_names_what_it_is_about(width: int, height: int) -> None:
+    """Objects of the dearest nodes come first; what the word means gives way to them."""
+    shown = _five_hundred(width, height)
+    at = next(number for number, line in enumerate(shown) if "local_storage" in line)
+    assert "shop/cart-0000" in " ".join(shown[at : at + 2])
+
+
+def test_a_row_is_not_left_out_for_a_line_that_says_so() -> None:
+    rows = [blocked("n1", "shop/a"), busy("n2"), waiting("n3")]
+    pages = StringIO()
+    console = Console(file=pages, width=120, height=10, force_terminal=True, color_system=None)
+    blocker_table.show_first(console, view_of(plan(*rows)).legend, SumDetail(3, 2, 1, meanings=False))
+    assert "more" not in pages.getvalue()
+
+
+def test_a_detail_that_has_no_room_is_left_out_before_the_object() -> None:
+    far = "namespace/" + "a" * 36
+    for width, expected in ((80, far), (120, f"{far} (volume cache)")):
+        pages = StringIO()
+        console = Console(file=pages, width=width, height=10, force_terminal=True, color_system=None)
+        show(console, view_of(plan(blocked("n1", far))), SUM)
+        (row,) = (line for line in pages.getvalue().splitlines() if "local_storage" in line)
+        assert row.rstrip().endswith(f"local_storage  {expected}")
 
 
 def test_what_has_no_room_is_one_row_and_its_money_is_counted() -> None:

@@ -14,7 +14,9 @@ from typer.testing import CliRunner
 from functions.cli.main import app
 from functions.cli.why_not.as_json import document
 from functions.cli.why_not.how import HOW, how
-from functions.cli.why_not.page import AT_LEAST, show
+from functions.cli.why_not.markdown import page as markdown_page
+from functions.cli.why_not.page import show
+from functions.cli.why_not.words import AT_LEAST
 from shared.adapters.prices import load
 from shared.core.forecast.policy_at_rest import policy_at_rest
 from shared.core.forecast.why_not import Freed, WhyNot
@@ -130,7 +132,7 @@ def _shown(width: int = 120, found: WhyNot = FOUND) -> str:
         pytest.param("one more replica, minAvailable of PodDisruptionBudget shop/db", id="how it is made"),
         pytest.param("1 change tried would free nothing alone: spread shop/Deployment/cart", id="what frees nothing"),
         pytest.param("1 change cannot free anything, by the bound: tainted a mine.", id="what the bound excludes"),
-        pytest.param("1 change not tried: at rest something else keeps these, too (of $146 a month at",
+        pytest.param("at rest something else keeps these, too (of $146 a month at",
                      id="what is no matter at rest"),
         pytest.param("1 change not tried, each on nodes of $73 a month at most (--top N tries more): cordoned_by_other",
                      id="what was not tried"),
@@ -201,4 +203,45 @@ def test_json_goes_to_stdout_and_prices_are_those_that_were_asked_for(tmp_path: 
 def test_what_else_keeps_them_at_rest_is_named() -> None:
     kept = replace(FOUND, passing=(Held(Subject(PodBlock.JOB_RUNNING, "a"), ("n1", "n2"), DOLLAR // 5),))
     (left,) = [each for each in BASE.decisions if each.name in {"n1", "n2"}]
-    assert f"not tried: at rest {left.reason} keeps these, too" in _shown(400, kept)
+    assert f"for none would free a node alone: at rest {left.reason} keeps these, too" in _shown(400, kept)
+
+
+def test_what_a_change_would_take_away_is_not_named_as_keeping_the_node_too(tmp_path: Path) -> None:
+    """Of these nodes the pods are kept, and once the others are gone they are too full besides."""
+    dump = dumps.write(tmp_path / "c.json", 24, cpu="350m")
+
+    shown = " ".join(CliRunner().invoke(app, ["why-not", "--dump", str(dump)]).output.split())
+    assert "at rest cpu_above_limit keeps these, too" in shown
+
+
+@pytest.mark.parametrize(
+    "expected",
+    [
+        pytest.param("# What single changes would free: c\n", id="a title"),
+        pytest.param(
+            "2 nodes for $196 a month now; this policy at rest: 1 node for $98", id="what the policy comes to"
+        ),
+        pytest.param("| frees/mo | nodes | without | meaning | how |\n| --: | --: | --- |", id="a table"),
+        pytest.param("| $365 | 2 | <code>pdb_never_allows shop/db</code> |", id="what a change frees"),
+        pytest.param("1 change tried would free nothing alone: spread", id="what frees nothing"),
+        pytest.param("\n\n> Without a policy&#42;.", id="what it rests on"),
+    ],
+)
+def test_markdown_says(expected: str) -> None:
+    assert expected in markdown_page(FOUND, "c", "this policy", ("Without a policy*.",))
+
+
+def test_no_name_in_markdown_is_markup() -> None:
+    hostile = Held(Subject(PodBlock.PDB_NEVER_ALLOWS, "shop/a|b<img>@you"), ("n1",), DOLLAR)
+    shown = markdown_page(replace(FOUND, freed=(Freed(hostile, 1, DOLLAR),)), "c|<b>", "this policy", ())
+    assert "a|b" not in shown
+    assert "<img" not in shown
+    assert "<b>" not in shown
+    assert next(line for line in shown.splitlines() if "$730" in line).count(" | ") == 4
+
+
+def test_markdown_is_printed_where_it_is_asked_for(tmp_path: Path) -> None:
+    dump = str(dumps.write(tmp_path / "c.json", 8))
+    shown = CliRunner().invoke(app, ["why-not", "--dump", dump, "--top", "1", "-o", "markdown"])
+    assert (shown.exit_code, shown.stderr) == (0, "")
+    assert shown.stdout.startswith("# What single changes would free: c.json\n\n8 nodes for $")

@@ -1,10 +1,13 @@
 """Why a drained node still stands, as far as it can be told."""
 
+from datetime import timedelta
+from fractions import Fraction
 from typing import Any
 
 import pytest
 
 from shared.core.cluster import names
+from shared.core.cluster.autoscaling import AutoscalingPolicy, ComputeClasses, scale_down_of
 from shared.core.cluster.node import NodePool
 from shared.core.draining.why_not_deleted import NOT_KNOWN, reasons_not_deleted
 from tests.builders import NOW, node, our_taint, pod, taint
@@ -15,8 +18,16 @@ GOING = (taint(names.AUTOSCALER_DELETING_TAINT),)
 
 
 def told(*others: Any, pool: NodePool | None = POOL, said: str = "", pods: tuple[Any, ...] = (), **changes: Any) -> str:
+    classes = ComputeClasses(changes.pop("classes", {}))
     drained = node("n1", **{"unschedulable": True, "taints": OURS, **changes})
-    return reasons_not_deleted(drained, pods, [drained, *others], pool, said, NOW)
+    rule = scale_down_of(drained, pool, "BALANCED", classes)
+    return reasons_not_deleted(drained, pods, [drained, *others], pool, rule, said, NOW)
+
+
+def of_class(daemon_cpu: float = 0, **said: Any) -> str:
+    """What is told of a node of a ComputeClass with a DaemonSet's pod."""
+    return told(node("n2"), labels={names.COMPUTE_CLASS_LABEL: "web"}, classes={"web": AutoscalingPolicy(**said)},
+                pods=(pod("d", on="n1", owner="DaemonSet/d", cpu=daemon_cpu, memory=0),))  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -48,6 +59,17 @@ def told(*others: Any, pool: NodePool | None = POOL, said: str = "", pods: tuple
                      told(node("n2"), taints=(*OURS, *GOING)), id="it is at it"),
         pytest.param("The autoscaler counts it as unneeded and has not waited long enough yet.",
                      told(node("n2"), taints=(*OURS, taint(names.AUTOSCALER_CANDIDATE_TAINT))), id="it is about to"),
+        pytest.param("ComputeClass web lets it wait 60 min before it deletes an unneeded node.",
+                     of_class(delay=timedelta(hours=1)), id="its ComputeClass asks for patience"),
+        pytest.param("Pool a lets it wait 60 min before it deletes an unneeded node.",
+                     told(node("n2"), pool=NodePool("a", consolidation_delay=timedelta(hours=1))), id="its pool does"),
+        pytest.param("ComputeClass web could not be read, and may say how long the autoscaler waits.",
+                     told(node("n2"), labels={names.COMPUTE_CLASS_LABEL: "web"}), id="its ComputeClass is not known"),
+        pytest.param("Under consolidationThreshold 0 of ComputeClass web it deletes only nodes that nothing is asked "
+                     "of: if it counts DaemonSet pods there, it never deletes this one; write 1 or more.",
+                     of_class(daemon_cpu=0.1, threshold=Fraction(0)), id="a reaper may count DaemonSets"),
+        pytest.param(NOT_KNOWN, of_class(threshold=Fraction(0)), id="DaemonSets that ask for nothing"),
+        pytest.param(NOT_KNOWN, of_class(daemon_cpu=0.1, threshold=Fraction(1, 10)), id="nor under a threshold"),
     ],
 )  # fmt: skip
 def test_what_keeps_a_drained_node_is_told_in_a_sentence(expected: str, found: str) -> None:

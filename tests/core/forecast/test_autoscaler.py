@@ -3,16 +3,18 @@
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import timedelta
+from fractions import Fraction
 from typing import Any
 
 import pytest
 
-from shared.core.cluster.names import HOSTNAME_LABEL, MANAGED_NODE, STANDBY_NODE
+from shared.core.cluster.autoscaling import AutoscalingPolicy, ComputeClasses
+from shared.core.cluster.names import COMPUTE_CLASS_LABEL, HOSTNAME_LABEL, MANAGED_NODE, STANDBY_NODE
 from shared.core.cluster.node import Node, NodePool
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.forecast.at_rest import beginning, left_alone
-from shared.core.forecast.autoscaler import unneeded
+from shared.core.forecast.autoscaler import soonest, unneeded
 from shared.core.policy import Policy
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
@@ -50,6 +52,48 @@ def test_the_gate_is_the_profiles(takes: bool, cpu: float, profile: str) -> None
     snapshot = replace(one_node(pod("p", on="n", cpu=cpu)), profile=profile)
 
     assert ("n" in found(snapshot)) is takes
+
+
+def reaped(snapshot: Snapshot, *, spare: bool = True, delay: timedelta | None = None) -> Snapshot:
+    """The same where the ComputeClass of node `n` (and of the spare one) lets only empty nodes go."""
+    names = {"n", "spare"} if spare else {"n"}
+    nodes = (
+        replace(each, labels={**each.labels, COMPUTE_CLASS_LABEL: "web"}) if each.name in names else each
+        for each in snapshot.nodes
+    )
+    classes = ComputeClasses({"web": AutoscalingPolicy(threshold=Fraction(0), delay=delay)})
+    return replace(snapshot, nodes=tuple(nodes), compute_classes=classes)
+
+
+@pytest.mark.parametrize(
+    ("takes", "pods"),
+    [
+        pytest.param(True, (), id="an empty node"),
+        pytest.param(True, (pod("d", on="n", cpu=1, owner="DaemonSet/d"),), id="one with DaemonSet pods"),
+        pytest.param(True, (pod("p", on="n", cpu=0, memory=0),), id="one whose pods ask for nothing: they are moved"),
+        pytest.param(False, (pod("p", on="n", cpu=0.001, memory=0),), id="no node of which anything is asked"),
+    ],
+)
+@pytest.mark.parametrize("profile", ["BALANCED", "OPTIMIZE_UTILIZATION"])
+def test_a_reaper_takes_only_nodes_of_which_nothing_is_asked(takes: bool, pods: tuple[Pod, ...], profile: str) -> None:
+    snapshot = reaped(replace(one_node(*pods), profile=profile))
+
+    assert ("n" in found(snapshot)) is takes
+    assert left_alone(beginning(Situation(snapshot, ClusterState(), Policy()))).gone == takes
+
+
+def test_a_pool_beside_a_reapers_is_taken_as_its_profile_has_it() -> None:
+    nodes = [node("n"), node("m"), node("spare", cpu=8)]
+    pods = [pod("p", on="n", cpu=1), pod("q", on="m", cpu=1), pod("big", on="spare", cpu=5)]
+
+    assert found(reaped(cluster(nodes, pods), spare=False)) == ("m",)
+
+
+def test_the_autoscaler_begins_as_soon_as_its_shortest_delay_has_passed() -> None:
+    snapshot = one_node()
+    assert soonest(snapshot, snapshot.nodes) == timedelta(minutes=10)
+    classed = reaped(snapshot, delay=timedelta(minutes=1))
+    assert soonest(classed, classed.nodes) == timedelta(minutes=1)
 
 
 def test_daemon_set_pods_count_on_neither_side_of_the_gate() -> None:

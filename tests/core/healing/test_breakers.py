@@ -1,16 +1,27 @@
 """A breaker opens where a pod that we moved finds no place, and nowhere else."""
 
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.storage import READ_WRITE_ONCE_POD
-from shared.core.healing.breakers import OPEN_FOR, after_failures, after_scale_ups, after_stranded_pods
-from shared.core.records.drain_record import DrainRecord, PodProgress
-from shared.core.records.state import Backoff, Breaker, ClusterState
-from tests.builders import NOW, claim, cluster, mounts, node, order, pod, pod_class, storage, volume_claim
+from shared.core.healing.breakers import (
+    OPEN_FOR,
+    after_failures,
+    after_scale_ups,
+    after_stranded_pods,
+    breaker_over,
+)
+from shared.core.healing.healing_input import HealingInput
+from shared.core.healing.repairs import find_repairs
+from shared.core.outcomes import Halt
+from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress
+from shared.core.records.orders import Origin
+from shared.core.records.state import Backoff, Breaker, ClusterState, Lease
+from tests.builders import NOW, claim, cluster, mounts, node, order, pod, pod_class, policy, storage, volume_claim
 
 MOVED = {"default/old": PodProgress(uid="u", answer="granted", owner="default/ReplicaSet/web", at=NOW)}
 
@@ -102,3 +113,44 @@ def test_a_breaker_opens_after_three_failures_in_a_pool(expected: list[str], fai
     }
 
     assert expected == list(after_failures(cluster(nodes), ClusterState(backoffs=backoffs), NOW))
+
+
+def failing(*, opened: bool) -> HealingInput:
+    """Three nodes of the pool have just failed to drain, and one drain goes on."""
+    rest = timedelta(minutes=30)
+    backoffs = {f"uid-n{n}": Backoff(f"n{n}", NOW - timedelta(minutes=5) + rest, rest, "deadline") for n in (2, 3, 4)}
+    breakers = {"a": Breaker(NOW + timedelta(minutes=25), "3 drains failed within an hour")} if opened else {}
+    state = ClusterState(claims={"uid-n1": GOING}, backoffs=backoffs, breakers=breakers)
+    seen = cluster([node(f"n{number}") for number in (1, 2, 3, 4)])
+    return HealingInput(seen, state, {"order": LIVING}, policy(), NOW)
+
+
+GOING = claim("n1", since=NOW - timedelta(minutes=4), origin=Origin.PLANNER)
+LIVING = DrainRecord(order=order(), phase=DrainPhase.CORDONED, lease=Lease("step", NOW + timedelta(seconds=20)))
+
+
+def test_what_is_not_emptied_yet_is_given_back_once_the_breaker_stands_for_a_release_to_find() -> None:
+    opening = failing(opened=False)
+    assert (list(opening.breakers), find_repairs(opening)) == (["a"], ())
+
+    (found,) = find_repairs(failing(opened=True))
+    assert (found.why, found.detail) == (Halt.BREAKER, "3 drains failed within an hour")
+
+
+def test_a_breaker_that_stands_open_does_not_open_again() -> None:
+    assert failing(opened=True).breakers == {}
+
+
+@pytest.mark.parametrize(
+    ("expected", "changes"),
+    [
+        pytest.param(True, {}, id="a drain of the planner's, which begins none while it is open"),
+        pytest.param(False, {"origin": Origin.MANUAL}, id="one that a person ordered all the same"),
+        pytest.param(True, {"origin": Origin.MANUAL, "since": NOW - timedelta(minutes=6)}, id="or had ordered before"),
+        pytest.param(False, {"pool": "b"}, id="one of another pool"),
+    ],
+)
+def test_a_breaker_ends_the_drains_that_began_before_it(expected: bool, changes: dict[str, Any]) -> None:
+    held = replace(GOING, **changes)
+    assert bool(breaker_over(held, failing(opened=True).state, NOW)) is expected
+    assert breaker_over(held, failing(opened=True).state, NOW + timedelta(minutes=25)) is None

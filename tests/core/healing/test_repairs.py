@@ -58,6 +58,7 @@ def wanted(picture: Snapshot) -> Snapshot:
 
 
 LACKING = held(buffer("web"))
+MAINTAINED = frozenset({"DrainInProgress"})
 DRAINED_AT = NOW - timedelta(minutes=25)
 
 
@@ -127,6 +128,16 @@ DRAINED_AT = NOW - timedelta(minutes=25)
             [],
             inputs(upgrading(wanted(ours())), drain("drained", None, drained_at=NOW)),
             id="while its pool is upgraded the node is no room for it",
+        ),
+        pytest.param(
+            [],
+            inputs(wanted(ours(conditions=MAINTAINED)), drain("drained", None, drained_at=NOW)),
+            id="while somebody works on the node it is no room either: our cordon holds it for them, too",
+        ),
+        pytest.param(
+            [],
+            inputs(replace(ours(conditions=MAINTAINED), buffers=LACKING), drain("drained", None, drained_at=NOW)),
+            id="nor is it for a buffer",
         ),
         pytest.param(
             [repair(RepairKind.RELEASE, Halt.OVERRULED)],

@@ -4,13 +4,16 @@ from typing import Any
 
 import pytest
 
-from shared.core.cluster.buffers import Buffers
+from shared.core.cluster.buffers import Buffers, CapacityBuffer
 from shared.core.cluster.names import AUTOSCALER_CANDIDATE_TAINT
+from shared.core.cluster.node import Node
+from shared.core.cluster.pod import Pod
+from shared.core.cluster.resources import CPU
 from shared.core.cluster.selectors import LabelSelector, PodTerm, Requirement, Toleration
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.draining.proof import lost_place
 from shared.core.forecast.scheduling import drained
-from shared.core.placement import Simulation
+from shared.core.placement import Candidate, Simulation, search
 from shared.core.planning.selection import planned_simulation
 from shared.core.reasons import Unremovable
 from shared.core.records.state import ClusterState
@@ -105,6 +108,24 @@ def test_headroom_is_room_for_buffers() -> None:
     assert Simulation.of(seen, headroom={"a": 25}).try_remove("n1") is None
 
 
+A_BILLION = 10**9
+
+
+@pytest.mark.parametrize(
+    "chunk",
+    [
+        pytest.param({}, id="alike"),
+        pytest.param({"labels": {"app": "web"}, "anti_affinity": (PodTerm(HOSTNAME, SAME, ("default",)),)}, id="apart"),
+    ],
+)
+def test_more_chunks_than_any_cluster_holds_take_neither_memory_nor_time(chunk: dict[str, Any]) -> None:
+    """A mistyped limit of a buffer must not be what ends a pass: each chunk that has no room has none for the next."""
+    seen = cluster([node("n1"), node("n2"), node("n3")], buffers=held(buffer("web", A_BILLION, cpu=0.5, **chunk)))
+    refused = Simulation.of(seen).try_remove("n1")
+    assert refused is not None
+    assert refused.buffer == "default/web"
+
+
 def test_chunks_are_no_evictions() -> None:
     seen = picture(held(buffer("web", 2, cpu=0.5)))
     assert drained(seen, ["n1"], ()).evictions == 1
@@ -127,3 +148,35 @@ def test_buffers_keep_their_room_beside_a_drain_in_flight() -> None:
     state = ClusterState(claims={"uid-n1": claim("n1")})
     refused = planned_simulation(Situation(seen, state, policy())).try_remove("n2")
     assert refused is not None
+
+
+def sized(**given: tuple[float, tuple[float, ...]]) -> tuple[list[Node], list[Pod]]:
+    """Nodes by name with their CPU and what pods on them ask for."""
+    nodes = [node(name, cpu=cpu) for name, (cpu, _) in given.items()]
+    rows = ((name, number, asked) for name, (_, pods) in given.items() for number, asked in enumerate(pods))
+    return nodes, [pod(f"{name}-{number}", on=name, cpu=asked) for name, number, asked in rows]
+
+
+@pytest.mark.parametrize(
+    ("expected", "things", "chunks"),
+    [
+        pytest.param({"n0", "n1"}, sized(n0=(2, (1.5, 0.5)), n1=(2, (0.5, 1)), n2=(4, (1.5,)), n3=(4, ())),
+                     buffer("web", cpu=3), id="two small nodes go, of which the chunk needs neither"),
+        pytest.param({"n0", "n2"}, sized(n0=(2, (0.5,)), n1=(4, ()), n2=(2, ()), n3=(4, ())),
+                     buffer("web", 2, cpu=3), id="the two empty large ones are the chunks' room"),
+        pytest.param({"n2", "n3"}, sized(n0=(4, (1, 1)), n1=(4, (1,)), n2=(2, (1.5,)), n3=(4, ())),
+                     buffer("web", cpu=2), id="an empty node and a small one"),
+        pytest.param({"n1", "n2", "n3"}, sized(n0=(2, (0.5,)), n1=(4, ()), n2=(2, ()), n3=(4, ())),
+                     buffer("web", cpu=30), id="what has no room now holds nothing"),
+    ],
+)  # fmt: skip
+def test_the_search_chooses_what_the_proof_of_the_buffers_room_lets_go(
+    expected: set[str], things: tuple[list[Node], list[Pod]], chunks: CapacityBuffer
+) -> None:
+    """A search that only its proof tells of buffers finds one node less in each of the first three."""
+    seen = cluster(*things, buffers=held(chunks))
+    candidates = [Candidate(each.name, cost=each.allocatable.get(CPU)) for each in seen.nodes]
+
+    found = search(Simulation.of(seen, robust=False), candidates)
+
+    assert set(found.nodes) == expected

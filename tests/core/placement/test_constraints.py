@@ -197,7 +197,7 @@ def test_a_copy_goes_its_own_way() -> None:
     assert twin.try_remove("n1") is None
     assert trial.state.counts == before
     assert trial.simulation.try_remove("n1") is None
-    assert twin.moves() == trial.simulation.moves()
+    assert twin.assignments.moves() == trial.simulation.assignments.moves()
 
 
 def test_pods_without_a_node_come_from_nowhere() -> None:
@@ -231,7 +231,11 @@ BY_OTHERS = {
     "needs_kubelet",
 }  # fmt: skip
 """What places a pod by the node alone, and what does not place it."""
-NO_RULE = {"priority", "priority_class", "grace_seconds", "restart_policy", "asks", "raised_by", "replaced_at_end"}
+NO_RULE = {
+    "priority", "priority_class", "grace_seconds", "restart_policy", "asks", "raised_by", "replaced_at_end",
+    "eviction_responders",
+    "refused_by",
+}  # fmt: skip
 MODELLED: dict[str, Any] = {
     "affinity": TERM,
     "anti_affinity": TERM,
@@ -242,7 +246,6 @@ MODELLED: dict[str, Any] = {
 NOT_MODELLED: dict[str, Any] = {
     "resource_claims": ("gpu",),
     "scheduling_gates": ("wait",),
-    "eviction_responders": ("storage.example.com/mover",),
     "scheduler": "mine",
     "unmodelled": ("something else",),
 }

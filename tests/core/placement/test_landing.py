@@ -57,10 +57,10 @@ def test_an_unknown_node_is_a_mistake() -> None:
 def test_what_all_fits_lands_where_the_proof_has_it_and_nothing_is_changed(rows: list[tuple[int, float]]) -> None:
     pods = [pod(f"p{at}", on=f"n{place}", cpu=cpu) for at, (place, cpu) in enumerate(rows)]
     simulation = Simulation.of(cluster([node(f"n{at}") for at in range(5)], pods), robust=False)
-    before = simulation.steps()
+    before = simulation.assignments.steps()
     found = {each.pod.key: each.node for each in landings(simulation, "n0")}
-    assert simulation.steps() == before
+    assert simulation.assignments.steps() == before
     refused = simulation.try_remove("n0")
     assert (refused is None) == all(found.values())
     if refused is None:
-        assert found == {move.pod: move.node for move in simulation.moves()["n0"]}
+        assert found == {move.pod: move.node for move in simulation.assignments.moves()["n0"]}

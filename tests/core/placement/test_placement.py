@@ -142,14 +142,14 @@ def test_nodes_taken_are_no_destinations_and_their_pods_count_together() -> None
     subject = simulation(cluster([node(f"n{n}") for n in range(4)], pods))
     assert [subject.try_remove(f"n{n}") is None for n in range(4)] == [True, True, False, False]
     assert subject.taken == ("n0", "n1")
-    assert {move.node for moves in subject.moves().values() for move in moves} <= {"n2", "n3"}
+    assert {move.node for moves in subject.assignments.moves().values() for move in moves} <= {"n2", "n3"}
 
 
 def test_a_node_that_received_pods_may_go_later_and_moves_tell_final_places_only() -> None:
     packed = cluster([node("n1"), node("n2"), node("n3", cpu=8)], [pod("a", on="n1"), pod("b", on="n2")])
     subject = simulation(packed, robust=False)
     assert [subject.try_remove(name) for name in ("n1", "n2")] == [None, None]
-    assert {name: [(move.pod, move.node) for move in moves] for name, moves in subject.moves().items()} == {
+    assert {name: [(move.pod, move.node) for move in moves] for name, moves in subject.assignments.moves().items()} == {
         "n1": [("default/a", "n3")],
         "n2": [("default/b", "n3")],
     }
@@ -161,7 +161,7 @@ def test_pods_of_departing_nodes_get_their_place_first() -> None:
     assert taken(cluster(nodes, pods), "n2") == ["n2"]
     subject = simulation(cluster(nodes, pods), departing=["n1", "gone"])
     assert isinstance(subject.try_remove("n2"), NoPlace)
-    assert [(move.pod, move.node) for move in subject.reservations()] == [("default/going", "n3")]
+    assert [(move.pod, move.node) for move in subject.assignments.reservations()] == [("default/going", "n3")]
 
 
 def test_nothing_is_taken_while_a_pod_of_a_departing_node_has_no_place() -> None:
@@ -211,7 +211,7 @@ def test_an_announced_node_can_be_taken_itself(expected: bool, cpu: float) -> No
     assert (subject.announced == {"m1"}) is expected
     assert (subject.try_remove("m1") is None) is expected
     assert (list(subject.taken), subject.announced) == (["m1"] if expected else [], frozenset())
-    assert {name: [(move.pod, move.node) for move in moves] for name, moves in subject.moves().items()} == (
+    assert {name: [(move.pod, move.node) for move in moves] for name, moves in subject.assignments.moves().items()} == (
         {"m1": [("default/m", "n2")]} if expected else {}
     )
 
@@ -283,7 +283,7 @@ def test_pods_of_a_node_that_is_not_ready_keep_a_place(expected: list[str], stri
 def test_pods_of_a_departing_node_that_is_not_ready_are_given_one_place_not_two() -> None:
     nodes = [node("n1", taints=(our_taint(),), ready=False), node("n2")]
     subject = simulation(cluster(nodes, [pod("going", on="n1", cpu=3)]), departing=["n1"])
-    assert [(move.pod, move.node) for move in subject.reservations()] == [("default/going", "n2")]
+    assert [(move.pod, move.node) for move in subject.assignments.reservations()] == [("default/going", "n2")]
 
 
 def test_headroom_is_left_free_for_what_moves() -> None:
@@ -311,7 +311,7 @@ def test_a_pod_with_a_rule_that_is_not_modelled_is_never_said_to_fit() -> None:
 def test_a_pending_pod_whose_place_is_not_modelled_keeps_the_node_it_may_need() -> None:
     claim = pod("waits", phase=Phase.PENDING, volumes=(Volume("d", "persistentVolumeClaim"),))
     subject = simulation(cluster([node("n1"), node("n2")], [claim]), robust=False)
-    assert [(move.pod, move.node) for move in subject.reservations()] == [("default/waits", "n1")]
+    assert [(move.pod, move.node) for move in subject.assignments.reservations()] == [("default/waits", "n1")]
     refusal = subject.try_remove("n1")
     assert isinstance(refusal, NoPlace)
     assert refusal.pod.key == "default/waits"
@@ -331,6 +331,26 @@ def test_room_that_the_scheduler_keeps_for_a_pod_is_taken(expected: list[str], n
     nodes = [node("n1"), node("n2", cpu=2), node("n3", cpu=3)]
     pods = [pod("mover", on="n1", cpu=3), pod("pending", phase=Phase.PENDING, cpu=2, nominated=nominated)]
     assert taken(cluster(nodes, pods), "n1") == expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "waits"),
+    [
+        pytest.param([], {"nominated": "n2"}, id="what a pod that gives way for it leaves is its own"),
+        pytest.param(["n1"], {}, id="nominated nowhere, it is planned onto n3"),
+        pytest.param(["n1"], {"nominated": "n2", "node_selector": {"disk": "hdd"}}, id="where it may not run at all"),
+        pytest.param(["n1"], {"nominated": "n2", "cpu": 3.5}, id="where too little becomes free"),
+    ],
+)
+def test_room_that_becomes_free_for_a_nominated_pod_is_taken_too(expected: list[str], waits: dict[str, Any]) -> None:
+    """n2 has 2 CPU free and soon 3: they are for the pending pod, though n3, where n1's pod may not run, has room."""
+    ssd = {"disk": "ssd"}
+    nodes = [node("n1"), node("n2", labels=ssd), node("n3", labels={"disk": "hdd"})]
+    ends = pod("ends", on="n2", cpu=1, deleting=NOW)
+    stays = pod("stays", on="n2", cpu=1)
+    pods = [pod("mover", on="n1", cpu=2, node_selector=ssd), ends, stays]
+    pending = pod("pending", phase=Phase.PENDING, **{"cpu": 3, **waits})
+    assert taken(cluster(nodes, [*pods, pending]), "n1") == expected
 
 
 def test_a_pending_daemon_keeps_room_on_its_node_but_never_the_node() -> None:
@@ -379,4 +399,4 @@ def test_a_search_without_candidates_finds_nothing() -> None:
 
 
 def test_an_empty_cluster_has_a_board() -> None:
-    assert simulation(cluster([], [pod("waits", phase=Phase.PENDING)])).reservations() == ()
+    assert simulation(cluster([], [pod("waits", phase=Phase.PENDING)])).assignments.reservations() == ()

@@ -297,4 +297,4 @@ def test_a_refused_removal_leaves_the_counts_as_they_were() -> None:
     proof = Simulation.of(cluster(nodes, pods, namespaces=SPACES))
 
     assert [name for name in ("n2", "n3") if proof.try_remove(name) is None] == ["n3"]
-    assert {move.pod: move.node for move in proof.moves()["n3"]} == {"default/mover": "n1"}
+    assert {move.pod: move.node for move in proof.assignments.moves()["n3"]} == {"default/mover": "n1"}

@@ -38,7 +38,7 @@ def test_a_displaced_pod_makes_room_for_one_that_fits_nowhere_else(expected: lis
 def test_what_the_pods_moved_on_for_is_proved_and_told_with_final_places() -> None:
     """`plain` and `ssd` are no candidates: what lies on nodes that stay never moves."""
     found = search(board(room_of_two_kinds()), [Candidate("a", 10), Candidate("b", 10)])
-    moves = found.simulation.moves()
+    moves = found.simulation.assignments.moves()
     assert found.nodes == ("a", "b")
     assert [(move.pod, move.node) for name in "ab" for move in moves[name]] == [
         ("default/any", "plain"), ("default/only-ssd", "ssd"),

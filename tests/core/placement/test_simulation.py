@@ -24,7 +24,7 @@ def test_a_node_refused_by_a_later_strategy_leaves_the_earlier_ones_as_they_were
     assert refused is not None
     assert not refused.detail.endswith("packed")
     assert simulation.try_remove("n2") is None
-    assert [(move.pod, move.node) for move in simulation.moves()["n2"]] == [("default/d", "n3")]
+    assert [(move.pod, move.node) for move in simulation.assignments.moves()["n2"]] == [("default/d", "n3")]
 
 
 def test_pods_that_fill_a_node_to_the_last_drop_fit_one_after_another() -> None:
@@ -73,9 +73,9 @@ def test_a_pod_of_a_departing_node_leaves_the_zone_that_it_keeps_to_itself() -> 
     simulation = Simulation.of(cluster(nodes, [pod("p", on="n0", kind=alone)]), ["n0"])
 
     assert simulation.unplaced == ()
-    assert [(move.pod, move.node) for move in simulation.reservations()] == [("default/p", "n1")]
+    assert [(move.pod, move.node) for move in simulation.assignments.reservations()] == [("default/p", "n1")]
     assert simulation.try_remove("n1") is None
-    assert [(move.pod, move.node) for move in simulation.reservations()] == [("default/p", "n2")]
+    assert [(move.pod, move.node) for move in simulation.assignments.reservations()] == [("default/p", "n2")]
 
 
 def test_pending_pods_are_given_room_by_priority_and_then_by_name() -> None:
@@ -87,7 +87,7 @@ def test_pending_pods_are_given_room_by_priority_and_then_by_name() -> None:
 
     simulation = Simulation.of(cluster([node("n1")], waiting))
 
-    assert [(move.pod, move.node) for move in simulation.reservations()] == [("default/b", "n1")]
+    assert [(move.pod, move.node) for move in simulation.assignments.reservations()] == [("default/b", "n1")]
 
 
 def test_of_two_sets_that_save_the_same_the_one_with_fewer_moves_is_found() -> None:
@@ -138,8 +138,8 @@ def test_what_becomes_of_a_copy_is_nothing_to_the_board() -> None:
 
 
 def test_the_capacity_of_a_node_is_its_share_of_a_mean_node_in_cpu_and_memory() -> None:
-    subject = Simulation.of(cluster([node("n1", cpu=4, memory=16), node("n2", cpu=12, memory=16)]))
-    assert (subject.capacity("n1"), subject.capacity("n2")) == (15_000, 25_000)
+    subject = Simulation.of(cluster([node("n1", cpu=4, memory=16), node("n2", cpu=12, memory=16)])).arrays
+    assert [subject.capacity(subject.index[name]) for name in ("n1", "n2")] == [15_000, 25_000]
 
 
 def test_a_node_that_offers_next_to_nothing_has_no_share_that_outgrows_64_bits() -> None:
@@ -163,15 +163,15 @@ def test_a_copy_knows_what_room_is_used_and_which_node_is_fullest() -> None:
     for each in (simulation, twin):
         assert each.try_remove("n0") is not None
         assert each.try_remove("n2") is None
-        assert [move.node for move in each.moves()["n2"]] == ["n4"]
+        assert [move.node for move in each.assignments.moves()["n2"]] == ["n4"]
 
 
 @pytest.mark.parametrize(
     ("expected", "raised_by"),
     [
-        pytest.param(" have room for one; packed", (), id="as it is"),
+        pytest.param("other nodes that admit it: 1, with room for one: 0; packed", (), id="as it is"),
         pytest.param(
-            " have room for one as it comes back (by the template of web); packed",
+            "other nodes that admit it: 1, with room for one as it comes back (by the template of web): 0; packed",
             ("the template of web",),
             id="as it comes back",
         ),
@@ -184,3 +184,13 @@ def test_a_refusal_says_what_makes_a_pod_too_large(expected: str, raised_by: tup
 
     assert refused is not None
     assert expected in refused.detail
+
+
+def test_the_node_of_a_pod_is_none_of_the_nodes_that_admit_it() -> None:
+    """Though it has room for one more of them."""
+    near = pod("p", on="n1", cpu=1, node_selector={"disk": "ssd"})
+    nodes = [node("n1", labels={"disk": "ssd"}), node("n2"), node("n3")]
+    refused = Simulation.of(cluster(nodes, [near])).try_remove("n1")
+
+    assert refused is not None
+    assert "other nodes that admit it: 0, with room for one: 0; packed" in refused.detail

@@ -18,7 +18,7 @@ from shared.core.policy import Budget, Limit, Policy, Preference, Rate, Schedule
 from shared.core.records.state import Backoff, ClusterState
 from shared.core.rules.disruption import EVICTION, eviction_cost
 from shared.core.rules.situation import Situation
-from tests.builders import NOW, cluster, node, pod, policy
+from tests.builders import NOW, buffer, cluster, held, node, pod, policy
 from tests.core.planning.passes import MINUTE, marked, ordered, plan, verdicts
 
 HOUR = timedelta(hours=1)
@@ -47,6 +47,22 @@ def test_a_node_that_is_less_used_does_not_spoil_two_that_save_more() -> None:
     made = plan(one_or_two(), rules())
     assert (ordered(made), made.at_rest and made.at_rest.nodes) == (["left", "right"], ("left", "right"))
     assert verdicts(made)["big"][0] == "keep"
+
+
+def beside_a_buffer() -> Snapshot:
+    """Two nodes of 4 CPU and two of 2, each with one pod; the buffer's two chunks ask for 1.5 CPU each."""
+    sizes = {"big": (4, 0.25), "large": (4, 0.25), "little": (2, 0.75), "small": (2, 0.75)}
+    nodes = [node(name, cpu=cpu) for name, (cpu, _) in sizes.items()]
+    pods = [pod(f"p-{name}", on=name, cpu=asked, owner=f"ReplicaSet/{name}") for name, (_, asked) in sizes.items()]
+    return cluster(nodes, pods, buffers=held(buffer("web", 2, cpu=1.5)))
+
+
+def test_the_plan_at_rest_holds_only_what_leaves_a_buffer_its_room_and_all_of_it_goes() -> None:
+    """A search that is told of buffers by its proof alone plans `big` and `little`, of which one goes."""
+    made = plan(beside_a_buffer(), rules())
+
+    assert made.at_rest is not None
+    assert set(made.at_rest.nodes) == set(ordered(made)) == {"little", "small"}
 
 
 def test_what_the_plan_at_rest_keeps_is_room_until_what_it_takes_is_gone() -> None:
@@ -200,9 +216,7 @@ def aged(hours: float, **spec: Any) -> Pod:
         pytest.param(EVICTION, aged(1), id="an hour is enough"),
         pytest.param(EVICTION + 100, aged(2, annotations={names.DELETION_COST: "100"}), id="its deletion cost"),
         pytest.param(EVICTION - 100, aged(2, annotations={names.DELETION_COST: "-100"}), id="a negative one"),
-        pytest.param(EVICTION, aged(2, annotations={names.DELETION_COST: "cheap"}), id="none that is a number"),
-        pytest.param(EVICTION, aged(2, annotations={names.DELETION_COST: "2147483648"}), id="one of 33 bits"),
-        pytest.param(EVICTION, aged(2, annotations={names.DELETION_COST: "+-1"}), id="two signs"),
+        pytest.param(EVICTION + 7, aged(2, annotations={names.DISRUPTION_COSTS[0]: "7"}), id="its disruption cost"),
         pytest.param(0, aged(2, annotations={names.DELETION_COST: "-2147483648"}), id="never below nothing"),
         pytest.param(2 * EVICTION, aged(2, priority=2**25), id="its priority"),
         pytest.param(10 * EVICTION, aged(2, priority=2_000_000_000), id="ten pods at most"),

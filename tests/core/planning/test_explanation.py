@@ -65,6 +65,7 @@ def _situation() -> Situation:
         pod("cart-0", on="gke-a-x7", namespace="shop", owner="ReplicaSet/cart-5d4f"),
         pod("cart-0", on="gke-a-y8", namespace="test", owner="StatefulSet/cart"),
         pod("kube-proxy-gke-a-x7", on="gke-a-x7", namespace="kube-system", owner=None),
+        pod("shell", on="gke-a-y8", namespace="shop", owner="StatefulSet/shell"),
         pod("waits", namespace="shop"),
     ]
     workloads = {"shop/ReplicaSet/cart-5d4f": Workload("shop/Deployment/cart")}
@@ -86,6 +87,8 @@ def _named(found: Matches) -> list[str]:
         pytest.param(["shop/Deployment/cart"], "shop/cart", id="a workload with its namespace"),
         pytest.param(["test/StatefulSet/cart"], "statefulset/cart", id="a workload with its kind"),
         pytest.param(["shop/Deployment/cart", "test/StatefulSet/cart"], "cart", id="a workload's name"),
+        pytest.param(["shop/shell"], "shop/shell", id="a pod called as its workload"),
+        pytest.param(["shop/shell", "shop/StatefulSet/shell"], "shell", id="both, by the name alone"),
         pytest.param([], "nothing", id="nothing"),
         pytest.param([], "waits", id="a pod on no node"),
     ],

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from shared.adapters.prices import load
-from shared.core.cluster.names import AUTOSCALER_CANDIDATE_TAINT, SCALE_DOWN_DISABLED
+from shared.core.cluster.autoscaling import AutoscalingPolicy, ComputeClasses
+from shared.core.cluster.names import AUTOSCALER_CANDIDATE_TAINT, COMPUTE_CLASS_LABEL, SCALE_DOWN_DISABLED
 from shared.core.cluster.node import NodePool
 from shared.core.cluster.workloads import Workload
 from shared.core.planning.make_plan import plan_without_policy
@@ -44,6 +45,25 @@ def test_the_room_of_a_node_that_the_autoscaler_has_announced_is_not_free(
     made = verdicts(plan(cluster(nodes, pods), marks=marked("n1")))
 
     assert (made["n1"], made["m1"]) == (expected, ("keep", "pool_disabled"))
+
+
+@pytest.mark.parametrize(
+    ("expected", "cpu"),
+    [
+        pytest.param(("keep", "no_place_for_pods"), 1.5, id="an occupied one all the same: its class may have changed"),
+        pytest.param(("order", "underutilized"), 0, id="an empty one takes no room"),
+    ],
+)
+def test_what_a_reaper_has_announced_keeps_the_room_of_its_pods(expected: tuple[str, str], cpu: float) -> None:
+    announced = taint(AUTOSCALER_CANDIDATE_TAINT, "PreferNoSchedule", "1")
+    labels = {COMPUTE_CLASS_LABEL: "web"}
+    nodes = [node("n1"), node("m1", pool="b", taints=(announced,), labels=labels), node("dest", cpu=8)]
+    pods = [pod("n", on="n1", cpu=1.5), pod("m", on="m1", cpu=cpu, memory=0), pod("d", on="dest", cpu=6.2)]
+    classes = ComputeClasses({"web": AutoscalingPolicy(threshold=Fraction(0))})
+
+    made = verdicts(plan(cluster(nodes, pods, compute_classes=classes), marks=marked("n1")))
+
+    assert made["n1"] == expected
 
 
 def test_a_node_that_the_autoscaler_has_announced_is_drained_in_the_room_kept_for_it() -> None:

@@ -1,22 +1,25 @@
 """A pass in numbers: pools add up to the cluster, groups name every reason, and an overdue claim is seen."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.adapters.prices import load
+from shared.core.cluster import names
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.make_plan import make_plan, plan_without_policy
 from shared.core.planning.metrics import ClusterMetrics, cluster_metrics, node_metrics, pool_metrics
+from shared.core.planning.missed import missed_savings
 from shared.core.planning.plan import Plan
 from shared.core.policy import DrainSettings
 from shared.core.reason_groups import GROUP_OF, ReasonGroup
 from shared.core.reasons import PodBlock, Unremovable
 from shared.core.records.state import Breaker, ClusterState
 from shared.core.rules.situation import Situation
-from tests.builders import NOW, claim, cluster, node, pod, policy, resources
+from tests.builders import NOW, claim, cluster, node, our_taint, pod, policy, resources
 
 MINUTE = timedelta(minutes=1)
 
@@ -52,6 +55,41 @@ def test_the_pools_add_up_to_the_cluster(rows: list[tuple[str, bool, float]]) ->
     assert whole.requested.cpu == sum(each.requested.cpu for each in pools)
     assert whole.cost == plan.cost
     assert sum(cluster_metrics(plan, snapshot, ClusterState(), NOW).kept.values()) == plan.counts()["keep"]
+
+
+OUTSIDE: tuple[dict[str, Any], ...] = (
+    {"labels": {names.STANDBY_NODE: "true"}},
+    {"conditions": frozenset({names.SUSPENDED_CONDITION}), "unschedulable": True, "ready": False},
+    {"labels": {names.MANAGED_NODE: "true"}},
+)
+
+
+@pytest.mark.parametrize(
+    "outside",
+    [pytest.param(each, id=word) for each, word in zip(OUTSIDE, ("waiting", "suspended", "managed"), strict=True)],
+)
+def test_nodes_that_others_keep_or_pay_for_are_in_no_figure_of_their_pool(outside: dict[str, Any]) -> None:
+    """The first would be the emptiest by far, and twice the size of the others."""
+    own, pods = [node("n1"), node("n2")], [pod("p", on="n1", cpu=3), pod("q", on="n2", cpu=1)]
+    alone, beside = cluster(own, pods), cluster([node("n0", cpu=8, **outside), *own], pods)
+
+    figures, seen = (pool_metrics(planned(each), each, load(), "a") for each in (alone, beside))
+
+    assert seen == figures
+    assert missed_savings(planned(beside)) == missed_savings(planned(alone))
+
+
+def test_pods_on_nodes_that_google_manages_are_none_of_their_pools() -> None:
+    seen = cluster(
+        [node("n0", labels={names.MANAGED_NODE: "true"}), node("n1")], [pod("p", on="n0"), pod("q", on="n1")]
+    )
+    assert pool_metrics(planned(seen), seen, load(), "a").pods == 1
+
+
+def test_a_node_that_we_hold_counts_whatever_it_has_become() -> None:
+    held = node("n1", taints=(our_taint(),), labels={names.STANDBY_NODE: "true"})
+    seen = cluster([held, node("n2")])
+    assert node_metrics(planned(seen), seen, load()).nodes == len(seen.nodes)
 
 
 def test_without_a_policy_the_numbers_are_told_all_the_same() -> None:

@@ -1,5 +1,6 @@
 """The pools of a plan add up to the cluster, and what goes is counted where it lies."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 from hypothesis import given
@@ -27,6 +28,14 @@ def test_a_pool_is_as_full_as_all_its_nodes_together() -> None:
 def test_a_pool_of_nodes_that_report_nothing_has_no_ratio() -> None:
     (pool,) = pool_summaries(_decisions(NodeDecision("n1", "uid", "a", Verdict.KEEP, "not_ready")))
     assert (pool.cpu_ratio, pool.memory_ratio) == (None, None)
+
+
+def test_nodes_that_others_keep_or_pay_for_are_no_part_of_their_pool() -> None:
+    """A node that stands by, or that Google manages, would make its pool look larger and emptier than it is."""
+    rows = _decisions(_decision("n1", "a", cpu=3), replace(_decision("n2", "a", cpu=0), outside=True))
+    (pool,) = pool_summaries(rows)
+    assert (pool.nodes, pool.cpu_ratio, pool.verdicts) == (1, Fraction(3, 4), {Verdict.KEEP: 1})
+    assert whole_cluster(rows).nodes == 1
 
 
 def test_an_order_saves_what_its_node_costs_in_dry_run_too() -> None:

@@ -1,11 +1,13 @@
 """The claim's arithmetic: grant, settle, back off."""
 
 from datetime import timedelta
+from typing import Any
 
 import msgspec
 import pytest
 
-from shared.core.cluster.names import CONSOLIDATION_DELAY_LABEL
+from shared.core.cluster.autoscaling import AutoscalingPolicy, ComputeClasses
+from shared.core.cluster.names import COMPUTE_CLASS_LABEL, CONSOLIDATION_DELAY_LABEL
 from shared.core.cluster.node import NodePool
 from shared.core.outcomes import Halt
 from shared.core.policy import DrainSettings, Limit, NamespaceRate, Policy, PoolPolicy, Rate
@@ -19,9 +21,9 @@ from shared.core.records.claims import (
     without_past,
 )
 from shared.core.records.state import Backoff, Breaker, ClusterState, Start
-from tests.builders import NOW, claim, node, order
+from tests.builders import NOW, claim, cluster, node, order
 
-HOUR, SECOND = timedelta(hours=1), timedelta(seconds=1)
+HOUR, MINUTE, SECOND = timedelta(hours=1), timedelta(minutes=1), timedelta(seconds=1)
 
 
 def held(**backoffs: Backoff) -> ClusterState:
@@ -68,7 +70,10 @@ def test_a_start_of_before_pods_were_counted_is_read_and_one_without_pods_is_wri
 
 
 def test_a_claim_carries_the_settings_its_drain_will_end_with() -> None:
-    made = claim_for(order(), node("n1"), Policy(hash="h"), "OPTIMIZE_UTILIZATION", NOW)
+    here = node("n1")
+    made = claim_for(
+        order(), here, Policy(hash="h"), cluster([here], profile="OPTIMIZE_UTILIZATION").scale_down(here), NOW
+    )
 
     assert (made.policy_hash, made.settings.watchdog) == ("h", timedelta(minutes=8))
     assert (made.pool, made.zone, made.since) == ("a", "z", NOW)
@@ -186,6 +191,32 @@ def test_the_watchdog_waits_longer_than_the_autoscaler_does_in_the_pool(
 ) -> None:
     here = node("n1", labels={CONSOLIDATION_DELAY_LABEL: label} if label else {})
 
-    made = claim_for(order(), here, rules, "BALANCED", NOW, pool=NodePool("a", consolidation_delay=pool))
+    picture = cluster([here], pools={"a": NodePool("a", consolidation_delay=pool)})
 
-    assert made.settings.watchdog == timedelta(minutes=minutes)
+    assert claim_for(order(), here, rules, picture.scale_down(here), NOW).settings.watchdog == minutes * MINUTE
+
+
+WRITTEN = Policy(drain=DrainSettings(watchdog=40 * MINUTE), watchdog_by_profile=False)
+
+
+@pytest.mark.parametrize(
+    ("minutes", "profile", "said", "rules"),
+    [
+        pytest.param(11, "BALANCED", {"threshold": 0, "delay": MINUTE}, Policy(), id="a reaper is late earlier"),
+        pytest.param(8, "OPTIMIZE_UTILIZATION", {"threshold": 0, "delay": MINUTE}, Policy(), id="in both profiles"),
+        pytest.param(70, "BALANCED", {"threshold": 0, "delay": HOUR}, Policy(), id="one that waits long is not late"),
+        pytest.param(75, "BALANCED", {"delay": HOUR}, Policy(), id="nor one that takes nodes with pods, too"),
+        pytest.param(25, "BALANCED", {"delay": MINUTE}, Policy(), id="which may pass over a node for five minutes"),
+        pytest.param(25, "BALANCED", {"threshold": 0}, Policy(), id="a reaper that waits as its profile does"),
+        pytest.param(8, "OPTIMIZE_UTILIZATION", {"threshold": 0}, Policy(), id="in either"),
+        pytest.param(40, "BALANCED", {"threshold": 0, "delay": MINUTE}, WRITTEN, id="what the policy writes holds"),
+        pytest.param(70, "BALANCED", {"threshold": 0, "delay": HOUR}, WRITTEN, id="but not against a longer delay"),
+    ],
+)  # fmt: skip
+def test_the_watchdog_follows_what_the_nodes_compute_class_says(
+    minutes: int, profile: str, said: dict[str, Any], rules: Policy
+) -> None:
+    here = node("n1", labels={COMPUTE_CLASS_LABEL: "web"})
+    picture = cluster([here], profile=profile, compute_classes=ComputeClasses({"web": AutoscalingPolicy(**said)}))
+
+    assert claim_for(order(), here, rules, picture.scale_down(here), NOW).settings.watchdog == minutes * MINUTE

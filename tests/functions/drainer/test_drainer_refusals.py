@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 
 from functions.drainer.receive import PushReply
+from shared.answers import Eviction
 from shared.core.cluster.pod import Pod
 from shared.core.reasons import Unremovable
 from shared.core.records.evictions import EvictionAnswer
 from shared.core.records.state import ClusterState
 from shared.errors import Retryable
-from shared.ports import Eviction
 from tests.builders import NOW, order, pdb, pod, policy
 from tests.functions.drainer.one_drain import WEB, fake_ebb
 

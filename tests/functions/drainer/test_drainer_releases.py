@@ -6,11 +6,11 @@ import pytest
 from msgspec.structs import replace
 
 from functions.drainer.receive import PushReply
+from shared.answers import Eviction
 from shared.core.records.drain_record import DrainPhase
 from shared.core.records.evictions import EvictionAnswer
 from shared.core.records.orders import Origin
 from shared.errors import Retryable
-from shared.ports import Eviction
 from tests.builders import order
 from tests.functions.drainer.one_drain import fake_ebb, holder, released
 

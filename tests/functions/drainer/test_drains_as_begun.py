@@ -67,9 +67,7 @@ def test_a_drain_that_lost_its_policy_still_holds_to_the_rules_it_was_begun_with
     assert (record.outcome, record.why, record.detail) == ("given_back", "pod_waits", "default/cron: job_running")
 
 
-def test_a_drain_whose_step_died_between_claim_and_record_takes_the_rules_of_that_moment() -> None:
-    ebb = fake_ebb(policy=policy(local_storage=LocalStorage.EVICT))
-    ebb.cluster.failures["pods_on"] = []
+def _lose_the_record_of_the_claim(ebb: FakeEbb) -> None:
     seen = ebb.state.put
 
     def put(key: Any, value: Any, expected: str | None) -> str:
@@ -79,10 +77,29 @@ def test_a_drain_whose_step_died_between_claim_and_record_takes_the_rules_of_tha
         return seen(key, value, expected)
 
     ebb.state.put = put  # type: ignore[method-assign]  # a state that fails once
+
+
+def test_a_drain_whose_step_died_between_claim_and_record_takes_the_rules_of_that_moment() -> None:
+    ebb = fake_ebb(policy=policy(local_storage=LocalStorage.EVICT))
+    _lose_the_record_of_the_claim(ebb)
     assert ebb.drain(order()) is PushReply.AGAIN
     assert ebb.drain(order()) is PushReply.DONE
 
     assert ebb.record().rules == policy(local_storage=LocalStorage.EVICT).pool("a").pod_rules  # type: ignore[union-attr]
+
+
+def test_a_drain_that_lost_its_rules_and_its_policy_moves_nothing_that_a_policy_might_keep() -> None:
+    ebb = fake_ebb(policy=policy(single_replicas=SingleReplicas.MOVE))
+    ebb.cluster.put(pod("only", on="n1", owner="StatefulSet/db"))
+    ebb.cluster.workloads["default/StatefulSet/db"] = Workload("StatefulSet/db", 1)
+    _lose_the_record_of_the_claim(ebb)
+    assert ebb.drain(order()) is PushReply.AGAIN
+
+    ebb.policy.policy = BadPolicy("not: yaml")
+    assert ebb.drain(order()) is PushReply.DONE
+
+    assert [call for call in ebb.effects() if call[0] == "evict"] == []
+    assert not ebb.cluster.nodes["n1"].unschedulable
 
 
 @pytest.mark.parametrize(

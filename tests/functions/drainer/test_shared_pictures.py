@@ -4,6 +4,8 @@ from datetime import timedelta
 
 import pytest
 
+from shared.answers import Eviction
+from shared.core.cluster.namespace_limits import NamespaceLimits
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.storage import Storage
 from shared.core.cluster.vertical_autoscaler import VerticalAutoscalers
@@ -12,7 +14,6 @@ from shared.core.records.evictions import EvictionAnswer
 from shared.core.records.orders import Order, Origin
 from shared.core.records.state import ClusterState
 from shared.errors import Retryable
-from shared.ports import Eviction
 from tests.builders import NOW, claim, mounts, node, order, pdb, pod, pod_class, storage, volume_claim
 from tests.functions.fake_ebb import FakeEbb
 
@@ -172,12 +173,17 @@ def test_no_first_eviction_rests_on_room_that_is_gone_for_twenty_seconds(age: in
     assert told(ebb)[:3] == [False, False, True]
 
 
-def test_a_drainer_that_may_not_read_autoscalers_says_so_and_goes_on() -> None:
+@pytest.mark.parametrize(("held", "lists"), [
+    pytest.param({"autoscalers_held": VerticalAutoscalers(unread=("verticalpodautoscalers",))},
+                 "verticalpodautoscalers", id="autoscalers"),
+    pytest.param({"limits_held": NamespaceLimits(unread=("resourcequotas",))}, "resourcequotas", id="quotas"),
+])  # fmt: skip
+def test_a_drainer_that_may_not_read_what_is_optional_says_so_and_goes_on(held: dict[str, object], lists: str) -> None:
     ebb = fake_ebb()
-    ebb.cluster.autoscalers_held = VerticalAutoscalers(unread=("verticalpodautoscalers",))
+    vars(ebb.cluster).update(held)
 
     ebb.drain(asked("n1"))
 
     (line,) = [line for line in ebb.log.of("drain_step") if line.get("reason") == "advice_missing"]
-    assert "may not list verticalpodautoscalers" in str(line["message"])
+    assert f"may not list {lists}" in str(line["message"])
     assert ebb.reasons("drain_result") == [""]

@@ -3,7 +3,9 @@
 from dataclasses import replace
 from datetime import timedelta
 
+from shared.core.cluster.names import DISRUPTION_COSTS
 from shared.core.policy import DrainSettings, Policy, PoolPolicy
+from tests.builders import pod
 from tests.functions.fake_ebb import FakeEbb
 from tests.functions.planner.half_empty_nodes import fake_ebb
 
@@ -41,6 +43,16 @@ def test_what_policy_check_warns_of_is_a_warning_in_the_log_of_a_pass() -> None:
     expected = "drain.pendingGrace: with 45s a moved pod may wait longer than the 30s that it is promised; write 20s."
     assert told(ebb) == [("WARNING", expected)]
     assert ebb.reasons("policy_warning") == ["hardly_meant"]
+
+
+def test_a_cost_that_cannot_be_read_is_a_warning_in_the_log_of_a_pass() -> None:
+    ebb = fake_ebb(policy=PLAIN)
+    ebb.cluster.put(pod("odd", on="n1", annotations={DISRUPTION_COSTS[0]: "-5"}))
+
+    ebb.tick()
+
+    assert ebb.reasons("policy_warning") == ["unread_cost"]
+    assert "disruption-cost is '-5' on 1 pod," in told(ebb)[0][1]
 
 
 def test_a_dry_run_is_no_warning_in_the_log_of_a_pass() -> None:

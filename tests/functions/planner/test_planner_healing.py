@@ -4,15 +4,20 @@ from dataclasses import replace as with_changes
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from functions.drainer.receive import PushReply
 from shared.core.cluster.node import NodePool
+from shared.core.policy import Budget, Limit
 from shared.core.records.drain_record import DrainPhase
 from shared.core.records.orders import OrderKind
-from shared.core.records.state import ClusterState
+from shared.core.records.state import Backoff, ClusterState
 from shared.errors import Retryable
-from tests.builders import NOW, buffer, claim, held, order, pod, policy
-from tests.functions.planner.half_empty_nodes import begun, fake_ebb
+from tests.builders import NOW, buffer, claim, held, node, order, pod, policy
+from tests.functions.fake_ebb import FakeEbb
+from tests.functions.planner.half_empty_nodes import begun, deliver_and_remove, fake_ebb, reschedule
+
+ONE_NODE = (Budget(Limit(count=1)),)
 
 
 def test_a_node_that_is_gone_is_settled_and_leaves_the_budgets() -> None:
@@ -29,6 +34,16 @@ def test_a_node_that_is_gone_is_settled_and_leaves_the_budgets() -> None:
     record = ebb.record(ebb.bus.published[0].order_id)
     assert record is not None
     assert (record.phase, record.outcome) == (DrainPhase.SETTLED, "removed")
+
+
+def test_a_node_that_is_gone_makes_room_in_the_budget_of_the_very_pass_that_finds_it() -> None:
+    ebb = fake_ebb(policy=policy(budgets=ONE_NODE))
+    reschedule(ebb)
+    assert ebb.tick()["orders"] == ["n1"]
+    deliver_and_remove(ebb)
+    ebb.pass_time(minutes=1)
+
+    assert ebb.tick()["orders"] == ["n3"]
 
 
 def writes_of_a_pass(gone: int) -> int:
@@ -124,6 +139,19 @@ def test_a_release_is_void_once_gke_has_begun_to_upgrade_the_pool(why: str) -> N
     assert ebb.cluster.nodes["n1"].unschedulable
 
 
+@pytest.mark.parametrize("why", ["demand", "buffer"])
+def test_a_release_is_void_once_somebody_else_has_begun_to_empty_the_node(why: str) -> None:
+    ebb = fake_ebb()
+    begun(ebb)
+    ebb.cluster.put(pod("p", unschedulable_since=NOW))
+    ebb.cluster.buffers_held = held(buffer("web", cpu=2, ready=0))
+    ebb.cluster.put(with_changes(ebb.cluster.nodes["n1"], conditions=frozenset({"DrainInProgress"})))
+
+    ebb.deliver(order("n1", kind=OrderKind.RELEASE, order_id=ebb.remembered().claims["uid-n1"].order_id, why=why))
+
+    assert ebb.cluster.nodes["n1"].unschedulable
+
+
 def test_pods_of_daemonsets_are_no_demand() -> None:
     """One that is Pending on its own full node would free a drained node in vain, round and round."""
     ebb = fake_ebb()
@@ -180,6 +208,7 @@ def test_a_moved_pod_that_finds_no_place_opens_the_pools_breaker() -> None:
 
     summary = ebb.tick()
 
+    assert summary["orders"] == [], "it holds its pool in the very pass that opens it"
     assert ebb.remembered().breakers["a"].why == "default/again found no place after a drain"
     assert [line["severity"] for line in ebb.log.of("breaker")] == ["ERROR"]
     ebb.pass_time(minutes=1)
@@ -218,3 +247,31 @@ def test_a_cordon_that_a_person_cleared_gives_the_node_back_for_a_day() -> None:
 
     assert ebb.cluster.nodes["n1"].drain_taint is None
     assert ebb.remembered().backoffs["uid-n1"].why == "overruled"
+
+
+def failed_elsewhere(ebb: FakeEbb) -> None:
+    """Let drains of three other nodes of the pool have failed by now."""
+    rest, until = timedelta(minutes=30), ebb.clock.now() + timedelta(minutes=30)
+    backoffs = {f"uid-{name}": Backoff(name, until, rest, "deadline") for name in ("n2", "n3", "n4")}
+    ebb.cluster.put(node("n4"))
+    ebb.remember(replace(ebb.remembered(), backoffs=backoffs))
+
+
+def test_a_drain_is_given_back_once_when_others_fail_and_no_release_is_void() -> None:
+    ebb = fake_ebb()
+    ebb.tick()
+    ebb.cluster.failures["take"] = [Retryable("kubernetes", "killed")]
+    ebb.deliver(ebb.bus.published.pop())
+    failed_elsewhere(ebb)
+    released: list[str] = []
+
+    for _ in range(5):
+        ebb.pass_time(seconds=90)
+        ebb.tick()
+        published, ebb.bus.published = ebb.bus.published, []
+        releases = [each for each in published if each.kind is OrderKind.RELEASE]
+        released += [each.why for each in releases if ebb.deliver(each) is PushReply.DONE]
+
+    assert (released, ebb.remembered().claims) == (["breaker"], {})
+    assert not any("void" in str(line["message"]) for line in ebb.log.of("drain_step"))
+    assert len(ebb.log.of("breaker")) == 1, "and it is said once"

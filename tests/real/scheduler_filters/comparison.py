@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from shared.adapters.kubernetes.dump.contents import DumpContents
+from shared.answers import PoolsReading
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.snapshot import Snapshot
@@ -16,7 +17,6 @@ from shared.core.placement.cluster_arrays import ClusterArrays
 from shared.core.placement.packing import Packing
 from shared.core.placement.simulation import Simulation
 from shared.core.placement.strategies import PACKED
-from shared.ports import PoolsReading
 from shared.store.snapshots import snapshot_of
 from tests.real.scheduler_filters.program import Cluster, Manifest
 
@@ -74,11 +74,11 @@ class Step:
 def witness(picture: Snapshot) -> Sequence[Step]:
     """Return the proof of a whole plan as it grew: every node is tried, those with least on them first."""
     simulation = Simulation.of(picture)
-    steps: list[Step] = []
-    for node in sorted(picture.nodes, key=lambda each: (simulation.load(each.name), each.name)):
+    arrays, steps = simulation.arrays, list[Step]()
+    for node in sorted(picture.nodes, key=lambda each: (arrays.load(arrays.index[each.name]), each.name)):
         before = simulation.placement_count
         if _may_go(node) and simulation.try_remove(node.name) is None:
-            steps.append(Step(node.name, [(move.pod, move.node) for move in simulation.steps()[before:]]))
+            steps.append(Step(node.name, [(move.pod, move.node) for move in simulation.assignments.steps()[before:]]))
     return steps
 
 

@@ -43,7 +43,8 @@ of `maxNodesPerPass`. The order below only says which of the reasons is named fi
 1. **The document.** Invalid or missing: nothing is ordered, marks stay as they are, healing goes on, running drains
    end with the settings in their claims. `dryRun: true`: the same verdicts, nothing is drained.
 2. **The node** (`enabled`, `ignoreTaints`, `minimumNodeAge`) and its pods (`localStorage`, `longGrace`,
-   `kubeSystemPods`, `jobs`, `singleReplicas`, `unprotected`, `minimumPodAge`; `WhenEmpty`), and what the node saves for
+   `kubeSystemPods`, `jobs`, `singleReplicas`, `unprotected`, `evictionResponders`,
+   `minimumPodAge`; `WhenEmpty`), and what the node saves for
    each of them (`minimumSavingPerEviction`).
 3. **How full it is**: requests strictly below both ratio limits. estafette's limit decides which nodes may go,
    node-refiner's score (0.8 of CPU, 0.2 of memory) only which of them goes first where `cluster.prefer` says nothing,
@@ -68,6 +69,10 @@ What estafette, node-refiner and Karpenter answer differently, or not at all, se
   together.
 - *Percentages* round up: 10 % of a pool of three is one node. `minimumNodes` is the floor.
 - *No active budget* is no limit, as in Karpenter, and is warned about; *windows* are what "only at night" asks for.
+- *`singleReplicas` and a Deployment's annotation `ebb.internal/surge`*: `never` keeps single replicas whatever the
+  annotation says. `surge` moves them without a gap or not at all: `"false"` keeps the pod. Under `move` and `avoid`
+  `"true"` asks for the same, and `"false"` changes nothing. Another value makes no gap either: the pod stays. What
+  holds for a single replica holds for the pods of a Deployment that a PodDisruptionBudget never lets go, too.
 - *Minimums* count what is left after the removal.
 - *DaemonSet and mirror pods* go with their node whatever their annotations say, as for the autoscaler: a
   `safe-to-evict: "false"` on one keeps no node. (With estafette it did.)
@@ -76,6 +81,7 @@ What estafette, node-refiner and Karpenter answer differently, or not at all, se
 - *A person's drain* skips ratio limits, marks, required count, excess, gap and recent addition, and what it names in
   `ignore` as far as `manual.mayIgnore` allows; every active budget binds it, whatever the budget's reasons.
 - *A running drain* ends as it was begun; only `paused`, `dryRun: true` and `enabled: false` give it back.
+- *`steerScaleIn`* only says which pods a scale-in takes first; no node goes by it or stays.
 - *Dry run* holds when the policy or the order says so: an order cannot lift the policy's.
 """
 

@@ -22,8 +22,9 @@ _SELECTED_NODE: Final = "volume.kubernetes.io/selected-node"
 _CONSTANT: Final = ("pv.kubernetes.io/bind-completed", names.MIRROR)
 _IN_TREE: Final = "storage.alpha.kubernetes.io/migrated-plugins"
 _SWITCHES: Final = frozenset({
-    names.SAFE_TO_EVICT, names.DAEMON_SET_POD, names.DELETION_COST, names.OPT_OUT_UNTIL, *names.POD_OPT_OUTS,
-    *names.NODE_OPT_OUTS, "storageclass.kubernetes.io/is-default-class",
+    names.SAFE_TO_EVICT, names.DAEMON_SET_POD, names.DELETION_COST, names.STEERED, names.SURGE,
+    *names.DISRUPTION_COSTS,
+    names.OPT_OUT_UNTIL, *names.POD_OPT_OUTS, *names.NODE_OPT_OUTS, "storageclass.kubernetes.io/is-default-class",
     "storageclass.beta.kubernetes.io/is-default-class",
 })  # fmt: skip
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from shared.adapters.kubernetes.anonymize import selectors, storage
+from shared.adapters.kubernetes.anonymize import limits, selectors, storage
 from shared.adapters.kubernetes.anonymize.metadata import amounts, condition, metadata, owner
 from shared.adapters.kubernetes.anonymize.pods import pod, pod_template, template
 from shared.adapters.kubernetes.anonymize.pseudonyms import Namer
@@ -62,13 +62,10 @@ def disruption_budget(namer: Namer, given: Mapping[str, Any]) -> Object:
 def controller(namer: Namer, given: Mapping[str, Any]) -> Object:
     """Return a ReplicaSet, a Deployment or a StatefulSet."""
     spec, status = given.get("spec") or {}, given.get("status") or {}
-    strategy, found = spec.get("updateStrategy"), picked(spec, "replicas", "podReplacementPolicy")
+    found = picked(spec, "replicas", "podReplacementPolicy", "paused")
     if spec.get("template") is not None:
         found["template"] = template(namer, spec["template"])
-    if strategy is not None:
-        found["updateStrategy"] = picked(strategy, "type")
-        if strategy.get("rollingUpdate") is not None:
-            found["updateStrategy"]["rollingUpdate"] = picked(strategy["rollingUpdate"], "partition")
+    found |= {name: _strategy(spec[name]) for name in ("strategy", "updateStrategy") if spec.get(name) is not None}
     seen = picked(status, *_COUNTS) | {
         name: namer.name("revision", status[name]) for name in _REVISIONS if status.get(name)
     }
@@ -77,6 +74,14 @@ def controller(namer: Namer, given: Mapping[str, Any]) -> Object:
         "spec": found,
         "status": {**seen, "conditions": each_of(status.get("conditions"), condition)},
     }
+
+
+def _strategy(given: Mapping[str, Any]) -> Object:
+    """Return how a controller replaces its pods."""
+    found, update = picked(given, "type"), given.get("rollingUpdate")
+    if update is not None:
+        found["rollingUpdate"] = picked(update, "partition", "maxSurge", "maxUnavailable")
+    return found
 
 
 def vertical_autoscaler(namer: Namer, given: Mapping[str, Any]) -> Object:
@@ -129,12 +134,21 @@ def capacity_buffer(namer: Namer, given: Mapping[str, Any]) -> Object:
 
 
 def compute_class(namer: Namer, given: Mapping[str, Any]) -> Object:
-    """Return a ComputeClass with its buffers, and nothing else."""
-    rows = (given.get("spec") or {}).get("buffers")
+    """Return a ComputeClass with its buffers and how its nodes are taken away, and nothing else."""
+    spec = given.get("spec") or {}
     return {
         "metadata": metadata(namer, given.get("metadata") or {}, "workload"),
-        "spec": {"buffers": each_of(rows, lambda row: _class_buffer(namer, row))},
+        "spec": {"buffers": each_of(spec.get("buffers"), lambda row: _class_buffer(namer, row))} | _autoscaling(spec),
     }
+
+
+def _autoscaling(spec: Mapping[str, Any]) -> Object:
+    """Return the numbers of its autoscaling policy; other words might be anybody's."""
+    block = spec.get("autoscalingPolicy")
+    if not isinstance(block, dict):
+        return {}
+    names = ("consolidationThreshold", "gpuConsolidationThreshold", "consolidationDelayMinutes")
+    return {"autoscalingPolicy": {name: block[name] for name in names if isinstance(block.get(name), int)}}
 
 
 def _class_buffer(namer: Namer, given: Mapping[str, Any]) -> Object:
@@ -152,6 +166,8 @@ KINDS: Final[Mapping[str, Callable[[Namer, Mapping[str, Any]], Object]]] = {
     "StatefulSet": controller,
     "VerticalPodAutoscaler": vertical_autoscaler,
     "CapacityBuffer": capacity_buffer,
+    "LimitRange": limits.limit_range,
+    "ResourceQuota": limits.resource_quota,
     "PodTemplate": pod_template,
     "ComputeClass": compute_class,
     "PersistentVolumeClaim": storage.claim,

@@ -4,76 +4,51 @@ Must not know files: `reading` names the place of a fault.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from functools import partial
-from itertools import chain
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import msgspec
 
-from shared.adapters.kubernetes import storage_lists, translate, vertical_autoscalers, wire
+from shared.adapters.kubernetes import (
+    controller_wire,
+    namespace_limits,
+    pod_wire,
+    storage_lists,
+    translate,
+    vertical_autoscalers,
+    wire,
+)
 from shared.adapters.kubernetes.buffer_lists import BufferRows
 from shared.adapters.kubernetes.buffer_objects import COMPUTE_CLASS
 from shared.adapters.kubernetes.dump.homes import Home, NodePlace, cloud_of, home_of
 from shared.adapters.kubernetes.dump.kinds import DEMAND
+from shared.adapters.kubernetes.dump.stamps import Stamped
 from shared.adapters.kubernetes.fold import PodFolder
+from shared.adapters.kubernetes.odd_objects import OddObjects
 from shared.adapters.kubernetes.workloads import workloads
+from shared.answers import ClusterReading
 from shared.core.cluster.buffers import KIND
 from shared.core.cluster.disruption_budget import PodDisruptionBudget
+from shared.core.cluster.limit_ranges import LimitRange
 from shared.core.cluster.names import KUBE_SYSTEM
+from shared.core.cluster.namespace_limits import NamespaceLimits
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
+from shared.core.cluster.quotas import ResourceQuota
 from shared.core.cluster.storage import NO_CLAIMS, Storage, uses_claims
 from shared.core.cluster.vertical_autoscaler import VerticalAutoscaler, VerticalAutoscalers
 from shared.errors import BadInput
-from shared.ports import ClusterReading
-
-
-class StampedCondition(wire.Partial, frozen=True):
-    last_transition_time: wire.Time | None = None
-    last_heartbeat_time: wire.Time | None = None
-
-
-class StampedField(wire.Partial, frozen=True):
-    time: wire.Time | None = None
-
-
-class StampedMeta(wire.Partial, frozen=True):
-    name: str = ""
-    creation_timestamp: wire.Time | None = None
-    managed_fields: list[StampedField] | None = None
-
-
-class StampedStatus(wire.Partial, frozen=True):
-    start_time: wire.Time | None = None
-    conditions: list[StampedCondition] | None = None
-
-
-class Stamped(wire.Partial, frozen=True):
-    """An item's times that lie in the past when it is printed (a deletionTimestamp lies ahead)."""
-
-    metadata: StampedMeta = StampedMeta()
-    status: StampedStatus = StampedStatus()
-
-    def times(self) -> Iterator[datetime]:
-        conditions = self.status.conditions or ()
-        given = chain(
-            (self.metadata.creation_timestamp, self.status.start_time),
-            (each.time for each in self.metadata.managed_fields or ()),
-            (each.last_transition_time for each in conditions),
-            (each.last_heartbeat_time for each in conditions),
-        )
-        return (each for each in given if each is not None)
-
 
 Bytes = bytes | msgspec.Raw
+Keyed = TypeVar("Keyed", VerticalAutoscaler, LimitRange, ResourceQuota)
 _stamped: Final = msgspec.json.Decoder(Stamped)
 _node: Final = msgspec.json.Decoder(wire.Node)
 _place: Final = msgspec.json.Decoder(NodePlace)
-_pod: Final = msgspec.json.Decoder(wire.Pod)
+_pod: Final = msgspec.json.Decoder(pod_wire.Pod)
 _budget: Final = msgspec.json.Decoder(wire.PodDisruptionBudget)
-_controller: Final = msgspec.json.Decoder(wire.Controller)
+_controller: Final = msgspec.json.Decoder(controller_wire.Controller)
 _namespace: Final = msgspec.json.Decoder(wire.Namespace)
 _MAY_BE_EMPTY: Final = (storage_lists.ATTACHMENTS.resource, storage_lists.DRIVERS.resource)
 """Lists that can be empty where pods use claims."""
@@ -87,10 +62,13 @@ class DumpContents:
         self.pods: dict[str, Pod] = {}
         self.budgets: dict[str, PodDisruptionBudget] = {}
         self.namespaces: dict[str, Mapping[str, str]] = {}
-        self.replica_sets: dict[str, wire.Controller] = {}
-        self.deployments: dict[str, wire.Controller] = {}
-        self.stateful_sets: dict[str, wire.Controller] = {}
+        self.replica_sets: dict[str, controller_wire.Controller] = {}
+        self.deployments: dict[str, controller_wire.Controller] = {}
+        self.stateful_sets: dict[str, controller_wire.Controller] = {}
         self.autoscalers: dict[str, VerticalAutoscaler] = {}
+        self._odd = OddObjects()
+        self.limit_ranges: dict[str, LimitRange] = {}
+        self.quotas: dict[str, ResourceQuota] = {}
         self.newest = datetime.min.replace(tzinfo=UTC)
         self.ignored: Counter[str] = Counter()
         self.demand: dict[bytes, str] = {}
@@ -110,6 +88,8 @@ class DumpContents:
             "Deployment": self._controller(self.deployments),
             "StatefulSet": self._controller(self.stateful_sets),
             vertical_autoscalers.KIND: self._autoscaler,
+            "LimitRange": _keyed(self.limit_ranges, namespace_limits.range_from_dump),
+            "ResourceQuota": _keyed(self.quotas, namespace_limits.quota_from_dump),
             KIND: self._buffers.add_buffer,
             "PodTemplate": self._buffers.add_template,
             COMPUTE_CLASS: self._buffers.add_class,
@@ -135,6 +115,11 @@ class DumpContents:
         self.kinds[kind] += 1
         self.newest = max((self.newest, *stamped.times()))
 
+    def _autoscaler(self, raw: Bytes) -> None:
+        read = self._odd.left_out(vertical_autoscalers.RESOURCE, iter((raw,)), vertical_autoscalers.from_dump)
+        for each in read:
+            self.autoscalers.setdefault(each.key, each)
+
     def merge(self, other: "DumpContents") -> None:
         """Add what was printed elsewhere of the same cluster; what is known already stays."""
         for mine, theirs in zip(self._rows(), other._rows(), strict=True):  # noqa: SLF001 - of the same class
@@ -142,6 +127,7 @@ class DumpContents:
                 mine.setdefault(name, row)
         self._storage.merge(other._storage)  # noqa: SLF001 - same
         self._buffers.merge(other._buffers)  # noqa: SLF001 - same
+        self._odd.found |= other._odd.found  # noqa: SLF001 - same
         self.kinds, self.ignored = self.kinds + other.kinds, self.ignored + other.ignored
         self.demand |= other.demand
         self.homes |= other.homes
@@ -151,7 +137,8 @@ class DumpContents:
 
     def _rows(self) -> tuple[dict[str, Any], ...]:
         controllers = (self.replica_sets, self.deployments, self.stateful_sets)
-        return (self.nodes, self.pods, self.budgets, self.namespaces, *controllers, self.autoscalers)
+        limits = (self.limit_ranges, self.quotas)
+        return (self.nodes, self.pods, self.budgets, self.namespaces, *controllers, self.autoscalers, *limits)
 
     def read(self) -> ClusterReading:
         nodes, pods, budgets = self.nodes.values(), self.pods.values(), self.budgets.values()
@@ -163,8 +150,10 @@ class DumpContents:
             self.namespaces,
             found,
             self._read_storage(pods),
-            VerticalAutoscalers(tuple(self.autoscalers.values())),
+            VerticalAutoscalers(tuple(self.autoscalers.values()), faults=self._odd.faults),
             self._buffers.read_dumped(),
+            self._buffers.read_classes(),
+            limits=NamespaceLimits(tuple(self.limit_ranges.values()), tuple(self.quotas.values())),
         )
 
     def _read_storage(self, pods: Iterable[Pod]) -> Storage:
@@ -189,19 +178,25 @@ class DumpContents:
         budget = translate.disruption_budget(_budget.decode(raw))
         self.budgets.setdefault(budget.key, budget)
 
-    def _autoscaler(self, raw: Bytes) -> None:
-        found = vertical_autoscalers.from_dump(raw)
-        self.autoscalers.setdefault(found.key, found)
-
     def _namespace(self, raw: Bytes) -> None:
         meta = _namespace.decode(raw).metadata
         if meta.name == KUBE_SYSTEM and meta.uid:
             self.kube_system.add(meta.uid)
         self.namespaces.setdefault(meta.name, meta.labels or {})
 
-    def _controller(self, rows: dict[str, wire.Controller]) -> Callable[[Bytes], None]:
+    def _controller(self, rows: dict[str, controller_wire.Controller]) -> Callable[[Bytes], None]:
         def keep(raw: Bytes) -> None:
             found = _controller.decode(raw)
             rows.setdefault(f"{found.metadata.namespace}/{found.metadata.name}", found)
 
         return keep
+
+
+def _keyed(rows: dict[str, Keyed], read: Callable[[Bytes], Keyed]) -> Callable[[Bytes], None]:
+    """Return what keeps an object under its `namespace/name`."""
+
+    def keep(raw: Bytes) -> None:
+        found = read(raw)
+        rows.setdefault(found.key, found)
+
+    return keep

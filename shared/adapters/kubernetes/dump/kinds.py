@@ -6,10 +6,16 @@ Whatever a plan reads of a cluster stands here, in the words of `kubectl get`; `
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from shared.adapters.kubernetes import buffer_lists, vertical_autoscalers
+from shared.adapters.kubernetes import buffer_lists, namespace_limits, vertical_autoscalers
 from shared.adapters.kubernetes.storage_lists import ALL
 
-_SHORT: Final = {"persistentvolumeclaims": "pvc", "persistentvolumes": "pv", "storageclasses": "sc"}
+_SHORT: Final = {
+    "persistentvolumeclaims": "pvc",
+    "persistentvolumes": "pv",
+    "storageclasses": "sc",
+    "limitranges": "limits",
+    "resourcequotas": "quota",
+}
 RESOURCES: Final[Mapping[str, str]] = {
     "Node": "nodes",
     "Pod": "pods",
@@ -19,6 +25,7 @@ RESOURCES: Final[Mapping[str, str]] = {
     "Deployment": "deploy",
     "StatefulSet": "sts",
     **{each.kind: _SHORT.get(each.resource, each.resource) for each in ALL},
+    **{kind: _SHORT[resource] for kind, resource in namespace_limits.KINDS.items()},
 }
 """By kind: its name for `kubectl get`."""
 OPTIONAL: Final[Mapping[str, str]] = {

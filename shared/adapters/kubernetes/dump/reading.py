@@ -19,14 +19,18 @@ from shared.adapters.kubernetes.dump.contents import DumpContents
 from shared.adapters.kubernetes.dump.files import Told, files_of, name_of, pieces
 from shared.adapters.kubernetes.dump.homes import Home
 from shared.adapters.kubernetes.dump.kinds import COMMAND
-from shared.adapters.kubernetes.dump.mistaken import what_it_is
+from shared.adapters.kubernetes.dump.mistaken import MAKE_ONE, remedy, what_it_is
 from shared.adapters.kubernetes.dump.objects import Document, Found, NoList, documents
 from shared.adapters.kubernetes.dump.values import NotJson, Values
 from shared.adapters.kubernetes.fold import PodFolder
+from shared.answers import ClusterReading
 from shared.errors import BadDump, BadInput
-from shared.ports import ClusterReading
 
 _UNREADABLE: Final = (msgspec.MsgspecError, ValueError, RecursionError)
+
+
+class _Refused(BadInput):
+    """The API server's answer in place of an object."""
 
 
 class KindOnly(wire.Partial, frozen=True):
@@ -105,7 +109,7 @@ def _no_nodes(paths: Sequence[Path], parts: Iterable[DumpPart]) -> str:
         whole.merge(part.contents)
     ignored = ", ".join(f"{count} {kind}" for kind, count in sorted(whole.ignored.items())) or "nothing"
     instead = "".join(f"{count} {kind}, " for kind, count in sorted(whole.kinds.items()))
-    return f"{_names(paths)}: holds {instead}no nodes (left aside: {ignored}); make a dump with `{COMMAND}`."
+    return f"{_names(paths)}: holds {instead}no nodes (left aside: {ignored}); {MAKE_ONE}."
 
 
 def _names(paths: Sequence[Path]) -> str:
@@ -148,7 +152,7 @@ def documents_of(file: Path, told: Told) -> Iterator[tuple[Document, Iterator[Fo
     """
     values = Values(pieces(file, told))
     if not values.next_byte():
-        raise BadDump(f"{name_of(file)}: is empty; make a dump with `{COMMAND}`.")
+        raise BadDump(f"{name_of(file)}: is empty; {MAKE_ONE}.")
     for document, found in documents(values):
         yield document, _named(file, values, found)
 
@@ -162,11 +166,11 @@ def _named(file: Path, values: Values, found: Iterator[Found]) -> Iterator[Found
             seen += 1
     except NotJson as fault:
         cut_off = fault.cut_off and values.head.startswith(b"{")
-        why = f"is cut off after {seen:,} objects" if cut_off else what_it_is(values.head, str(fault))
-        raise BadDump(f"{name_of(file)}: {why}; make a dump with `{COMMAND}`.") from fault
+        why = f"is cut off after {seen:,} objects; {MAKE_ONE}" if cut_off else what_it_is(values.head, str(fault))
+        raise BadDump(f"{name_of(file)}: {why}.") from fault
     except NoList as fault:
         said = f"is no list of Kubernetes objects ({fault})"
-        raise BadDump(f"{name_of(file)}: {said}; make a dump with `{COMMAND}`.") from fault
+        raise BadDump(f"{name_of(file)}: {said}; {MAKE_ONE}.") from fault
 
 
 def _add(contents: DumpContents, file: Path, kind: str, found: Found) -> None:
@@ -180,7 +184,9 @@ def _named_place(file: Path, found: Found) -> Iterator[None]:
     try:
         yield
     except (*_UNREADABLE, BadInput) as fault:
-        raise BadDump(f"{place_of(file, found)}: {str(fault).rstrip('.')}; print it again with `{COMMAND}`.") from fault
+        said, again = str(fault).rstrip("."), f"print it again with `{COMMAND}`"
+        helps = remedy(said, again) if isinstance(fault, _Refused) else again
+        raise BadDump(f"{place_of(file, found)}: {said}; {helps}.") from fault
 
 
 def place_of(file: Path, found: Found) -> str:
@@ -191,7 +197,7 @@ def place_of(file: Path, found: Found) -> str:
 
 def _keep(contents: DumpContents, kind: str, raw: bytes) -> None:
     if kind == "Status":
-        raise BadInput(f"the cluster refused ({_status.decode(raw).message})")
+        raise _Refused(f"the cluster refused ({_status.decode(raw).message})")
     contents.add(kind, raw)
 
 

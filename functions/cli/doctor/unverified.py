@@ -1,0 +1,177 @@
+"""What Ebb rests on and nobody has seen on a real GKE yet: what this cluster shows of it, by words of docs/limits.md.
+
+A cluster without such things says nothing of them, and that is no finding. Must not judge what Ebb makes of them.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Final
+
+from functions.cli.doctor.findings import CheckResult, ok, warn
+from functions.cli.doctor.installation import InstallationParts
+from functions.cli.format import count, some
+from shared.adapters.kubernetes.fold import EXTENDED
+from shared.answers import ClusterReading
+from shared.core.cluster import names
+from shared.core.cluster.kubelet import UNKNOWN
+from shared.core.cluster.node import Node
+from shared.core.cluster.pod_kinds import is_daemon, is_mirror
+from shared.core.cluster.workloads import Workload
+from shared.errors import Forbidden
+from shared.store.advisory import odd_autoscalers, odd_buffers
+
+CHECK: Final = "unverified"
+GKE_QUOTA: Final = "gke-resource-quotas"
+"""The ResourceQuota that GKE puts into namespaces by itself."""
+_TELL: Final = "Compare it with docs/limits.md, and tell Ebb's maintainers what your GKE does."
+_AS: Final = "Ask as the function, or as a person who may list what infra/rbac.yaml names."
+Look = Callable[[ClusterReading], Iterable[CheckResult]]
+
+
+def unverified(parts: InstallationParts) -> Iterable[CheckResult]:
+    """Say of each word what is there of it."""
+    try:
+        reading = parts.cluster().read()
+    except Forbidden as refused:
+        yield warn(CHECK, f"This identity may not read the cluster ({_bare(refused)}).", _AS)
+        return
+    found = [_named(word, each) for word, look in SIGHTINGS.items() for each in look(reading)]
+    nothing = "This cluster has nothing of what was never seen on a real GKE (docs/limits.md)."
+    yield from found or [ok(CHECK, nothing)]
+
+
+def _bare(refused: Forbidden) -> str:
+    return str(refused).removesuffix(".")
+
+
+def _named(word: str, found: CheckResult) -> CheckResult:
+    return CheckResult(found.check, found.grade, f"{word}: {found.sentence}", found.remedy)
+
+
+def _suspended(reading: ClusterReading) -> Iterator[CheckResult]:
+    nodes = [each for each in reading.nodes if _is_suspended(each)]
+    if not nodes:
+        return
+    ready = sum(each.ready for each in nodes)
+    said = f"{count(len(nodes), 'node')}, of which {ready} Ready"
+    marks: Mapping[str, Callable[[Node], bool]] = {
+        "the label": lambda node: names.STANDBY_NODE in node.labels,
+        "the taint": lambda node: node.has_taint(names.STANDBY_SUSPENDED_TAINT),
+        "the condition": lambda node: names.SUSPENDED_CONDITION in node.conditions,
+        "the cordon": lambda node: node.unschedulable,
+    }
+    yield _marked(said, nodes, marks)
+
+
+def _waiting(reading: ClusterReading) -> Iterator[CheckResult]:
+    nodes = [each for each in reading.nodes if each.stands_by and not _is_suspended(each)]
+    if not nodes:
+        return
+    waiting = {each.name for each in nodes}
+    own = [pod for pod in reading.pods if pod.node in waiting and not (is_daemon(pod.spec) or is_mirror(pod.spec))]
+    said = f"{count(len(nodes), 'node')} with {count(len(own), 'pod')} beside those of DaemonSets"
+    yield _marked(said, nodes, _label_and_taint(names.STANDBY_NODE))
+
+
+def _managed(reading: ClusterReading) -> Iterator[CheckResult]:
+    nodes = [each for each in reading.nodes if each.managed]
+    if nodes:
+        yield _marked(count(len(nodes), "node"), nodes, _label_and_taint(names.MANAGED_NODE))
+
+
+def _maintained(reading: ClusterReading) -> Iterator[CheckResult]:
+    found = Counter(condition for each in reading.nodes for condition in each.lifecycle)
+    if found:
+        yield ok(CHECK, ", ".join(f"{kind} on {count(times, 'node')}" for kind, times in sorted(found.items())) + ".")
+
+
+def _buffers(reading: ClusterReading) -> Iterator[CheckResult]:
+    held = reading.buffers.held
+    if sentence := odd_buffers(reading.buffers):
+        yield warn(CHECK, sentence, _TELL)
+    silent = [each.key for each in held if each.ready is None]
+    if silent:
+        yield warn(CHECK, f"{some(silent)} of {len(held)} say no readyReplicas: no drain ends early by it.", _TELL)
+    elif held:
+        room = sum(each.replicas for each in held)
+        ready = sum(each.ready or 0 for each in held)
+        yield ok(CHECK, f"{count(len(held), 'buffer')} with {count(room, 'chunk')}, of which {ready} have room.")
+
+
+def _autoscalers(reading: ClusterReading) -> Iterator[CheckResult]:
+    found = reading.autoscalers.found
+    if sentence := odd_autoscalers(reading.autoscalers):
+        yield warn(CHECK, sentence, _TELL)
+    acting = sum(each.acts for each in found)
+    if found:
+        yield ok(CHECK, f"{count(len(found), 'VerticalPodAutoscaler')}, of which {acting} write into new pods.")
+
+
+def _kubelets(reading: ClusterReading) -> Iterator[CheckResult]:
+    """Say so only where nodes differ, for nothing is asked where all are alike."""
+    kinds = {each.kubelet for each in reading.nodes}
+    strange = [each.name for each in reading.nodes if each.kubelet.version == UNKNOWN]
+    if strange:
+        yield warn(CHECK, f"the version of {some(strange)} is of no known form.", _TELL)
+    elif len(kinds) > 1:
+        versions = ", ".join(sorted({str(each) for each in kinds}))
+        features = len({each.features for each in kinds})
+        yield ok(CHECK, f"versions {versions}, with {count(features, 'set')} of declared features.")
+
+
+def _ending(reading: ClusterReading) -> Iterator[CheckResult]:
+    told = [each for each in _deployments(reading) if each.terminating is not None]
+    late = sum(each.replaced_at_end for each in _deployments(reading))
+    if told:
+        yield ok(CHECK, f"{count(len(told), 'workload')} tell how many of their pods end; {late} replace at the end.")
+
+
+def _deployments(reading: ClusterReading) -> Iterable[Workload]:
+    return {each.name: each for each in reading.workloads.values()}.values()
+
+
+def _granted(reading: ClusterReading) -> Iterator[CheckResult]:
+    found = sum(EXTENDED in pod.spec.resource_claims for pod in reading.pods)
+    if found:
+        yield ok(CHECK, f"{count(found, 'pod')} with extended resources that a driver granted.")
+
+
+def _quotas(reading: ClusterReading) -> Iterator[CheckResult]:
+    quotas = reading.limits.quotas
+    own = sum(each.name == GKE_QUOTA for each in quotas)
+    uncounted = [each.key for each in quotas if each.hard and each.hard.keys() - each.used.keys()]
+    if uncounted:
+        yield warn(CHECK, f"{some(uncounted)} have limits without a count: new pods are refused.", _TELL)
+    elif own:
+        yield ok(CHECK, f"{count(len(quotas), 'ResourceQuota')}, of which {own} are GKE's own.")
+
+
+def _is_suspended(node: Node) -> bool:
+    return node.has_taint(names.STANDBY_SUSPENDED_TAINT) or names.SUSPENDED_CONDITION in node.conditions
+
+
+def _label_and_taint(key: str) -> Mapping[str, Callable[[Node], bool]]:
+    return {"the label": lambda node: key in node.labels, "the taint": lambda node: node.has_taint(key)}
+
+
+def _marked(said: str, nodes: Iterable[Node], marks: Mapping[str, Callable[[Node], bool]]) -> CheckResult:
+    """Say whether each node bears all of the marks that GKE's code sets together."""
+    lacking = [mark for mark, is_on in marks.items() if not all(map(is_on, nodes))]
+    if lacking:
+        return warn(CHECK, f"{said}; {some(lacking)} not on each.", _TELL)
+    return ok(CHECK, f"{said}; {', '.join(marks)} are on each.")
+
+
+SIGHTINGS: Final[Mapping[str, Look]] = {
+    "suspended": _suspended,
+    "waiting": _waiting,
+    "managed": _managed,
+    "maintained": _maintained,
+    "buffers": _buffers,
+    "autoscalers": _autoscalers,
+    "kubelets": _kubelets,
+    "ending": _ending,
+    "granted": _granted,
+    "quotas": _quotas,
+}
+"""By the word that stands in the table of docs/limits.md: what to look at. Each looks in vain where nothing is."""

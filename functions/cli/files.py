@@ -1,0 +1,73 @@
+"""Files that a person named: what they hold, the policy in them, and each fault with its file and line.
+
+Must not know what is made of them.
+"""
+
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from shared.core.policy import Policy
+from shared.errors import BadInput, BadPolicy
+
+STDIN: Final = Path("-")
+_LINE: Final = re.compile(r"line (?P<line>\d+)(?::|,) (?P<rest>.*)", re.DOTALL)
+
+
+def read_policy(path: Path) -> Policy:
+    """Read and parse a policy file.
+
+    Raises:
+        BadInput: the file cannot be read.
+        BadPolicy: with every fault.
+    """
+    return parse_policy(path, read_bytes(path))
+
+
+def parse_policy(path: Path, data: bytes) -> Policy:
+    """Return the policy that a file holds. Raises BadPolicy with every fault, each with the file's name."""
+    from shared.core.policy.parsing import parse
+
+    with faults_of(path, data):
+        return parse(data)
+
+
+def read_bytes(path: Path) -> bytes:
+    """Return what a file holds, or stdin for `-`, which can be read once.
+
+    Raises:
+        BadInput: the file cannot be read.
+    """
+    if str(path).startswith("gs:/"):
+        raise BadInput(f"{path}: no object of Cloud Storage is read here; fetch it: gcloud storage cat gs://… > FILE.")
+    try:
+        return sys.stdin.buffer.read() if path == STDIN else path.read_bytes()
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be read ({error.strerror}).") from error
+
+
+def name_of(path: Path) -> str:
+    return "stdin" if path == STDIN else str(path)
+
+
+@contextmanager
+def faults_of(path: Path, data: bytes = b"") -> Iterator[None]:
+    """Let each fault of a document begin with its file's name and its line, as an editor and a pipeline take it."""
+    try:
+        yield
+    except BadPolicy as bad:
+        from shared.core.policy.lines import line_of, lines_of
+
+        lines, name = lines_of(data), name_of(path)
+        plain = (fault.removeprefix("policy: ").removeprefix("file: ") for fault in bad.faults)
+        placed = (_placed(fault) or (line_of(fault, lines), fault) for fault in plain)
+        raise BadPolicy(*(f"{name}:{line}: {fault}" if line else f"{name}: {fault}" for line, fault in placed)) from bad
+
+
+def _placed(fault: str) -> tuple[int, str] | None:
+    """Return the line that a fault itself begins with, and the rest of it."""
+    match = _LINE.fullmatch(fault)
+    return (int(match["line"]), match["rest"]) if match else None

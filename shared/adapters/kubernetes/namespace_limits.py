@@ -1,0 +1,179 @@
+"""LimitRanges and ResourceQuotas: the lists of both, what is decoded of them, and what that means.
+
+A list that the account may not read is named and left out, for an installation is updated more often than its rights.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from fractions import Fraction
+from typing import Final
+
+import msgspec
+
+from shared.adapters.kubernetes import wire
+from shared.adapters.kubernetes.client import Call, KubernetesClient
+from shared.core.cluster.limit_ranges import LimitItem, LimitRange
+from shared.core.cluster.namespace_limits import LIMIT_RANGES, QUOTAS, NamespaceLimits
+from shared.core.cluster.quotas import LIMITS, QuotaScope, ResourceQuota
+from shared.core.cluster.resources import CPU, MEMORY, NOTHING, PODS, Resources, amount, parse_quantity
+from shared.errors import Forbidden
+
+KINDS: Final[Mapping[str, str]] = {"LimitRange": LIMIT_RANGES, "ResourceQuota": QUOTAS}
+"""By kind: its name in paths."""
+_OF_POD: Final = "Pod"
+_OF_CONTAINER: Final = "Container"
+_REQUESTS: Final = "requests."
+_COUNT: Final = "count/"
+_PREFIXES: Final = (_COUNT, _REQUESTS, LIMITS)
+_OF_PODS: Final = frozenset({PODS, CPU, MEMORY, "ephemeral-storage"})
+_OF_CLAIMS: Final = "storage"
+
+
+class LimitRow(wire.Partial, frozen=True):
+    """A row of a LimitRange."""
+
+    type: str = ""
+    max: wire.Quantities | None = None
+    min: wire.Quantities | None = None
+    default: wire.Quantities | None = None
+    default_request: wire.Quantities | None = None
+    max_limit_request_ratio: wire.Quantities | None = None
+
+
+class LimitRangeSpec(wire.Partial, frozen=True):
+    limits: list[LimitRow] | None = None
+
+
+class LimitRangeObject(wire.Partial, frozen=True):
+    """A LimitRange."""
+
+    metadata: wire.Meta
+    spec: LimitRangeSpec = LimitRangeSpec()
+
+
+class ScopeRow(wire.Partial, frozen=True):
+    scope_name: str = ""
+    operator: str = "Exists"
+    values: list[str] | None = None
+
+
+class ScopeSelector(wire.Partial, frozen=True):
+    match_expressions: list[ScopeRow] | None = None
+
+
+class QuotaSpec(wire.Partial, frozen=True):
+    scopes: list[str] | None = None
+    scope_selector: ScopeSelector | None = None
+
+
+class QuotaStatus(wire.Partial, frozen=True):
+    hard: wire.Quantities | None = None
+    used: wire.Quantities | None = None
+
+
+class QuotaObject(wire.Partial, frozen=True):
+    """A ResourceQuota."""
+
+    metadata: wire.Meta
+    spec: QuotaSpec = QuotaSpec()
+    status: QuotaStatus = QuotaStatus()
+
+
+_ranges: Final = msgspec.json.Decoder(wire.Page[LimitRangeObject])
+_quotas: Final = msgspec.json.Decoder(wire.Page[QuotaObject])
+_one_range: Final = msgspec.json.Decoder(LimitRangeObject)
+_one_quota: Final = msgspec.json.Decoder(QuotaObject)
+
+
+def read_limits(client: KubernetesClient) -> NamespaceLimits:
+    """Read both lists. Raises as `KubernetesClient.read_list`, but for what may not be read."""
+    unread = list[str]()
+    ranges, quotas = tuple[LimitRange, ...](), tuple[ResourceQuota, ...]()
+    try:
+        ranges = client.read_list(Call("list", LIMIT_RANGES, f"/api/v1/{LIMIT_RANGES}"), _ranges, _read_ranges)
+    except Forbidden:
+        unread.append(LIMIT_RANGES)
+    try:
+        quotas = client.read_list(Call("list", QUOTAS, f"/api/v1/{QUOTAS}"), _quotas, _read_quotas)
+    except Forbidden:
+        unread.append(QUOTAS)
+    return NamespaceLimits(ranges, quotas, tuple(unread))
+
+
+def range_from_dump(raw: bytes | msgspec.Raw) -> LimitRange:
+    """Return one object of a dump, as the next one does. Raises BadInput or msgspec.ValidationError."""
+    return limit_range(_one_range.decode(raw))
+
+
+def quota_from_dump(raw: bytes | msgspec.Raw) -> ResourceQuota:
+    return resource_quota(_one_quota.decode(raw))
+
+
+def limit_range(given: LimitRangeObject) -> LimitRange:
+    """Return what is known of one; rows about claims say nothing of pods.
+
+    Raises:
+        BadInput: a value is no quantity.
+    """
+    rows = (each for each in given.spec.limits or () if each.type in {_OF_POD, _OF_CONTAINER})
+    return LimitRange(given.metadata.namespace, given.metadata.name, tuple(map(_item, rows)))
+
+
+def _item(given: LimitRow) -> LimitItem:
+    return LimitItem(
+        of_pod=given.type == _OF_POD,
+        least=_amounts(given.min),
+        most=_amounts(given.max),
+        ratios=dict(_ratios(given.max_limit_request_ratio or {})),
+        default_requests=_amounts(given.default_request),
+        default_limits=_amounts(given.default),
+    )
+
+
+def _ratios(given: wire.Quantities) -> Iterator[tuple[str, Fraction]]:
+    return ((name, parse_quantity(text)) for name, text in given.items())
+
+
+def resource_quota(given: QuotaObject) -> ResourceQuota:
+    """Return what is known of one, as its controller last counted it.
+
+    Raises:
+        BadInput: a value is no quantity.
+    """
+    rows = given.spec.scope_selector.match_expressions if given.spec.scope_selector else None
+    scopes = [QuotaScope(each) for each in given.spec.scopes or ()]
+    scopes += [QuotaScope(each.scope_name, each.operator, frozenset(each.values or ())) for each in rows or ()]
+    meta, status = given.metadata, given.status
+    return ResourceQuota(
+        meta.namespace, meta.name, _counted(status.hard or {}), _counted(status.used or {}), tuple(scopes)
+    )
+
+
+def _counted(given: wire.Quantities) -> Mapping[str, int]:
+    """Return the amounts of what pods use; of a resource that is named in two forms the smaller."""
+    found: dict[str, int] = {}
+    for name, text in given.items():
+        prefix, resource = counted_name(name)
+        if resource:
+            key, value = prefix.removeprefix(_REQUESTS) + resource, amount(resource, text)
+            found[key] = min(found.get(key, value), value)
+    return found
+
+
+def counted_name(name: str) -> tuple[str, str]:
+    """Return prefix and resource of what a quota counts, `requests.` and `cpu`; both empty for what pods do not use."""
+    prefix = next((each for each in _PREFIXES if name.startswith(each)), "")
+    resource = name.removeprefix(prefix)
+    used = {"": resource in _OF_PODS or resource.startswith("hugepages-"), _COUNT: resource == PODS}
+    return (prefix, resource) if used.get(prefix, resource != _OF_CLAIMS) else ("", "")
+
+
+def _amounts(given: wire.Quantities | None) -> Resources:
+    return Resources.parse(given) if given else NOTHING
+
+
+def _read_ranges(items: Iterable[LimitRangeObject]) -> tuple[LimitRange, ...]:
+    return tuple(map(limit_range, items))
+
+
+def _read_quotas(items: Iterable[QuotaObject]) -> tuple[ResourceQuota, ...]:
+    return tuple(map(resource_quota, items))

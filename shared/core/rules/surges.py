@@ -1,0 +1,168 @@
+"""Which pods are moved without a gap or not at all: their Deployment starts others beside them, and nobody evicts them.
+
+A rollout with maxUnavailable 0 ends an old pod only once a new one is available. So a drain that cordons the node and
+restarts the Deployment waits, and never asks for an eviction (docs/decisions/single-replicas.md). A pod that is to be
+moved so and cannot be stays, with what keeps it. Must not act, and must not ask whether there is room elsewhere.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final
+
+from shared.core.cluster import names
+from shared.core.cluster.deployment import Deployment
+from shared.core.cluster.pod import Pod, PodClass
+from shared.core.cluster.selectors import LabelSelector
+from shared.core.cluster.workloads import Workload
+from shared.core.policy import SingleReplicas
+from shared.core.reasons import Blocker, Finding, PodBlock
+from shared.core.rules.disruption_budgets import never_allows
+from shared.core.rules.drain_context import DrainContext
+from shared.core.rules.volumes import held_by_one_node
+from shared.core.rules.workload_rules import is_single
+
+ASKS: Final = "true"
+FORBIDS: Final = "false"
+
+
+def is_surged(spec: PodClass, context: DrainContext) -> bool:
+    """Whether the pod is moved without a gap or not at all: all there is of its workload, or under a shut PDB.
+
+    Policy or annotation ask for it; `never` of the policy keeps single replicas whatever an annotation asks.
+    """
+    if spec not in context.surged:
+        context.surged[spec] = _is_surged(spec, context)
+    return context.surged[spec]
+
+
+def _is_surged(spec: PodClass, context: DrainContext) -> bool:
+    workload = context.workload_of(spec)
+    if not _is_asked_for(workload, context.policy.single_replicas):
+        return False
+    return is_single(spec, workload) or (workload.deployment is not None and _is_shut_in(spec, workload, context))
+
+
+def _is_asked_for(workload: Workload, setting: SingleReplicas) -> bool:
+    """What an annotation says that nobody can read is no reason to make a gap."""
+    if setting is SingleReplicas.SURGE:
+        return True
+    wish = workload.deployment.wish if workload.deployment else ""
+    return setting is not SingleReplicas.NEVER and wish not in {"", FORBIDS}
+
+
+def _is_shut_in(spec: PodClass, workload: Workload, context: DrainContext) -> bool:
+    """Whether a PodDisruptionBudget never lets one of the pods go."""
+    return any(never_allows(budget, workload) for budget in context.budgets_of(spec))
+
+
+def surges_of(moving: Iterable[Pod], context: DrainContext) -> tuple[tuple[Deployment, ...], tuple[Pod, ...]]:
+    """Return the Deployments that a drain of these pods restarts, by name, and the pods that it evicts."""
+    found: dict[str, Deployment] = {}
+    evicted: list[Pod] = []
+    for pod in moving:
+        deployment = context.workload_of(pod.spec).deployment
+        if deployment is not None and pod.deleting is None and is_surged(pod.spec, context):
+            found[deployment.name] = deployment
+        else:
+            evicted.append(pod)
+    return tuple(found[name] for name in sorted(found)), tuple(evicted)
+
+
+def cannot_surge(spec: PodClass, context: DrainContext) -> Iterable[Finding]:
+    """Say everything for which a pod that is to be moved without a gap cannot be."""
+    if not is_surged(spec, context):
+        return
+    deployment = context.workload_of(spec).deployment
+    if deployment is None:
+        yield Finding(PodBlock.SURGE_KIND, context.workload_of(spec).name)
+        return
+    yield from deployment_findings(deployment)
+    for rule in _OF_THE_POD:
+        yield from rule(spec, context)
+
+
+def deployment_findings(deployment: Deployment) -> Iterator[Finding]:
+    """Say what of the Deployment itself keeps it from starting a pod beside the old one."""
+    if deployment.wish == FORBIDS:
+        yield Finding(PodBlock.SURGE_FORBIDDEN, f"{names.SURGE}={FORBIDS}")
+    elif deployment.wish not in {"", ASKS}:
+        yield Finding(PodBlock.SURGE_UNREADABLE, f"{names.SURGE}={deployment.wish!r}")
+    strategy = _strategy(deployment)
+    if strategy:
+        yield Finding(PodBlock.SURGE_STRATEGY, f"{deployment.name}: {strategy}")
+    if deployment.available < deployment.wanted:
+        said = f"{deployment.name}: {deployment.available} of {deployment.wanted} available"
+        yield Finding(PodBlock.SURGE_NOT_READY, said)
+
+
+def _strategy(deployment: Deployment) -> str:
+    if not deployment.rolling_update:
+        return "Recreate"
+    if deployment.paused:
+        return "paused"
+    if deployment.unavailable:
+        return f"{deployment.unavailable} may be unavailable"
+    return "" if deployment.surge else "maxSurge 0"
+
+
+def _beside_itself(spec: PodClass, context: DrainContext) -> Iterable[Finding]:
+    """The new pod starts while the old one stands: what keeps the two apart by more than a node may find no place."""
+    namespace = context.namespaces.get(spec.namespace, {})
+    apart = {
+        term.topology_key
+        for term in spec.anti_affinity
+        if term.topology_key != names.HOSTNAME_LABEL and term.matches(spec.namespace, namespace, spec.labels)
+    }
+    spread = {
+        each.topology_key
+        for each in spec.hard_spread
+        if each.topology_key != names.HOSTNAME_LABEL and _means(each.selector, spec)
+    }
+    if apart | spread:
+        yield Finding(PodBlock.SURGE_BESIDE_ITSELF, ", ".join(sorted(apart | spread)))
+
+
+def _means(selector: LabelSelector | None, spec: PodClass) -> bool:
+    return selector is not None and selector.matches(spec.labels)
+
+
+def _disk(spec: PodClass, context: DrainContext) -> Iterable[Finding]:
+    held = held_by_one_node(spec, context.volumes)
+    if held:
+        yield Finding(PodBlock.SURGE_DISK, ", ".join(held))
+
+
+def _quota(spec: PodClass, context: DrainContext) -> Iterable[Finding]:
+    """Tell a namespace that lets another such pod in only once the old one is gone.
+
+    A Deployment that waits for the end of its pods by itself starts a surging one all the same (podReplacementPolicy).
+    """
+    workload = context.workload_of(spec)
+    if spec.replaced_at_end and not workload.replaced_at_end:
+        yield Finding(PodBlock.SURGE_QUOTA, workload.name)
+
+
+def _grace(spec: PodClass, context: DrainContext) -> Iterable[Finding]:
+    """Nobody cuts the grace of a pod that its controller ends."""
+    most = context.drain.max_grace.total_seconds()
+    if spec.grace_seconds > most:
+        yield Finding(PodBlock.SURGE_GRACE, f"{spec.grace_seconds} s of {most:g} s")
+
+
+_OF_THE_POD: Final[tuple[Callable[[PodClass, DrainContext], Iterable[Finding]], ...]] = (
+    _beside_itself, _disk, _quota, _grace,
+)  # fmt: skip
+
+
+def scattered(moving: Iterable[Pod], context: DrainContext) -> Iterator[Blocker]:
+    """Say which pods would be restarted with others that lie elsewhere: a rollout takes all replicas of a Deployment.
+
+    Where all of them lie on the node, no more pods start than have to move, and the proof has booked a place for each.
+    """
+    rows = [pod for pod in moving if is_surged(pod.spec, context) and pod.deleting is None]
+    here = Counter(context.workload_of(pod.spec).name for pod in rows)
+    for pod in rows:
+        workload = context.workload_of(pod.spec)
+        if (workload.wanted or 0) > here[workload.name]:
+            detail = f"{workload.name}: {here[workload.name]} of {workload.wanted} here"
+            yield Blocker(PodBlock.SURGE_SCATTERED, pod.key, detail)

@@ -1,0 +1,105 @@
+"""What `ebb doctor` says of the autoscaler beside Ebb: where it reaps or competes, and what costs money there."""
+
+from dataclasses import replace
+from datetime import timedelta
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from functions.cli.doctor.autoscaler import autoscaler
+from functions.cli.doctor.findings import Grade
+from functions.cli.doctor.installation import InstallationParts
+from shared.core.cluster.autoscaling import AutoscalingPolicy, ComputeClasses
+from shared.core.cluster.names import COMPUTE_CLASS_LABEL
+from shared.core.cluster.node import NodePool
+from shared.core.policy import Policy
+from shared.errors import BadPolicy, EbbError
+from tests.builders import node, policy
+from tests.cli.doctor.test_doctor import parts
+from tests.fakes import FakeCluster, FakePools
+
+ZERO, MINUTE = Fraction(0), timedelta(minutes=1)
+REAPER = AutoscalingPolicy(threshold=ZERO, delay=MINUTE)
+HOW = "and competes with Ebb; docs/reaper.md says how it only deletes empty ones."
+CHECK = "not yet seen on a real GKE, so check it once: docs/reaper.md, five minutes."
+
+
+def found(
+    said: AutoscalingPolicy | None = None,
+    *,
+    name: str = "web",
+    pool: NodePool | None = None,
+    rules: Policy | EbbError | None = None,
+    profile: str = "BALANCED",
+) -> list[tuple[Grade, str, str]]:
+    labels = {COMPUTE_CLASS_LABEL: name} if said else {}
+    cluster = FakeCluster(node("n1", labels=labels), node("n2", labels=labels))
+    cluster.classes = ComputeClasses({"web": said} if said else {})
+    pools = FakePools({"a": pool or NodePool("a")})
+    pools.profile = profile
+    given: InstallationParts = replace(parts(pools=pools, rules=rules), cluster=lambda: cluster)
+    return [(each.grade, each.sentence, each.remedy) for each in autoscaler(given)]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "given"),
+    [
+        pytest.param("the autoscaler also empties nodes that are used up to 50% (profile BALANCED), after 10m "
+                     f"(profile BALANCED), {HOW}", {}, id="it competes by its profile"),
+        pytest.param("the autoscaler also empties nodes that are used up to 85% (profile OPTIMIZE_UTILIZATION), after "
+                     f"1m (profile OPTIMIZE_UTILIZATION), {HOW}", {"profile": "OPTIMIZE_UTILIZATION"},
+                     id="by the other"),
+        pytest.param("the autoscaler also empties nodes that are used up to 20% (ComputeClass web), after 5m (the "
+                     f"pool), {HOW}", {"said": AutoscalingPolicy(threshold=Fraction(1, 5)),
+                                "pool": NodePool("a", consolidation_delay=5 * MINUTE)}, id="by its class and its pool"),
+        pytest.param(f"the autoscaler only deletes empty nodes, after 1m (ComputeClass web); {CHECK}",
+                     {"said": REAPER}, id="it reaps"),
+    ],
+)  # fmt: skip
+def test_it_is_told_how_the_nodes_of_a_pool_go_and_by_whose_word(sentence: str, given: dict[str, Any]) -> None:
+    assert found(**given) == [(Grade.OK, f"Pool a: {sentence}", "")]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "remedy", "given"),
+    [
+        pytest.param("after 1h (ComputeClass web)", "shorten consolidationDelayMinutes, to a minute.",
+                     {"said": replace(REAPER, delay=60 * MINUTE)}, id="a reaper that waits an hour"),
+        pytest.param("after 1h (the pool)", "shorten the pool's consolidation delay, to a minute.",
+                     {"pool": NodePool("a", consolidation_delay=60 * MINUTE)}, id="a pool that does"),
+        pytest.param("ComputeClass gone is not there or may not be listed", "Make the class, or let this identity",
+                     {"said": REAPER, "name": "gone"}, id="a class that is not there"),
+        pytest.param("ComputeClass web: it is odd.", "Correct its spec.autoscalingPolicy.",
+                     {"said": AutoscalingPolicy(faults=("it is odd.",))}, id="a value that does not count"),
+        pytest.param("the policy is a dry run: nothing scales down", "consolidationThreshold out of ComputeClass web.",
+                     {"said": REAPER, "rules": policy(cluster_wide={"dry_run": True})}, id="nobody empties: a dry run"),
+        pytest.param("the policy is paused", "take consolidationThreshold out", {"said": REAPER,
+                     "rules": policy(cluster_wide={"paused": True})}, id="or a pause"),
+        pytest.param("the policy does not enable it", "take consolidationThreshold out", {"said": REAPER,
+                     "rules": policy("b")}, id="or a pool that is not enabled"),
+    ],
+)  # fmt: skip
+def test_what_costs_money_is_a_warning_with_a_remedy(sentence: str, remedy: str, given: dict[str, Any]) -> None:
+    (warned,) = [row for row in found(**given) if row[0] is Grade.WARN]
+    assert sentence in warned[1]
+    assert remedy in warned[2]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        pytest.param({"rules": policy(cluster_wide={"dry_run": True})}, id="a dry run where the autoscaler competes"),
+        pytest.param({"said": REAPER, "rules": BadPolicy("odd.")}, id="a policy that cannot be read is told elsewhere"),
+    ],
+)
+def test_nothing_is_amiss(given: dict[str, Any]) -> None:
+    assert [row[0] for row in found(**given)] == [Grade.OK]
+
+
+def test_pools_that_go_alike_are_told_together_and_none_that_is_not_autoscaled() -> None:
+    assert found(pool=NodePool("a", autoscaled=False)) == [(Grade.OK, "No pool with nodes is autoscaled now.", "")]
+    pools = FakePools({name: NodePool(name) for name in "ab"})
+    cluster = FakeCluster(node("n1"), node("n2", pool="b"))
+    (told,) = autoscaler(replace(parts(pools=pools), cluster=lambda: cluster))
+    assert told.sentence.startswith("Pools a, b: ")

@@ -1,0 +1,92 @@
+"""What `ebb doctor` says of rights that only an option of the policy needs."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from functions.cli.doctor.checks import examine
+from functions.cli.doctor.findings import Grade
+from functions.cli.doctor.installation import InstallationParts
+from functions.cli.doctor.optional_rights import NAME, OPTIONS
+from functions.cli.doctor.rights import FENCES, rights_of_option
+from shared.core.cluster.deployment import Deployment
+from shared.core.cluster.workloads import Workload
+from shared.core.policy import EvictionResponders, Policy, SingleReplicas
+from tests.builders import node, policy
+from tests.cli.doctor.test_doctor import FakeReviews, parts
+from tests.fakes import FakeCluster
+from tests.rights import rbac
+from tests.rights.rbac import filled, granted
+
+
+def granting(*names: str, wide: bool = False, fences: bool = True) -> FakeReviews:
+    """Reviews of an identity with the optional rights of those names; `wide`: of a person who may do everything."""
+    kept = {right for option in OPTIONS if option.name not in names for right in rights_of_option(option.name)}
+    lacking = {(right.verb, right.resource) for right in kept}
+    shipped = {f"ebb-{option.function}-{option.name}" for option in OPTIONS} if fences else set()
+    none = frozenset() if wide else frozenset({("delete", "pods"), *lacking})
+    return FakeReviews(none, frozenset(FENCES) | shipped)
+
+
+def asking(wish: str, **rules: Any) -> InstallationParts:
+    """An installation without optional rights, and a Deployment with the annotation."""
+    cluster = FakeCluster(node("n1"))
+    told = Deployment(name="shop/Deployment/web", wish=wish)
+    cluster.workloads["shop/ReplicaSet/web-1"] = Workload(told.name, 1, 1, deployment=told)
+    return replace(parts(reviews=granting(), rules=policy(**rules)), cluster=lambda: cluster)
+
+
+def switched_off(given: Policy) -> Policy:
+    return replace(given, pools={name: replace(pool, enabled=False) for name, pool in given.pools.items()})
+
+
+SURGING, STEERING = policy(single_replicas=SingleReplicas.SURGE), policy(steer_scale_in=True)
+REQUESTING = policy(eviction_responders=EvictionResponders.REQUEST)
+
+
+@pytest.mark.parametrize(
+    ("expected", "found"),
+    [
+        pytest.param([], parts(reviews=granting()), id="nothing asked, nothing granted"),
+        pytest.param([], parts(reviews=granting("surge"), rules=SURGING), id="asked and granted"),
+        pytest.param([], parts(reviews=granting("steer"), rules=STEERING), id="the planner's, too"),
+        pytest.param(["patch deployments"], parts(reviews=granting(), rules=SURGING), id="asked, not granted"),
+        pytest.param(["patch pods"], parts(reviews=granting(), rules=STEERING), id="the planner's is not granted"),
+        pytest.param(
+            ["without its fence"], parts(reviews=granting("surge", fences=False), rules=SURGING), id="no fence"
+        ),
+        pytest.param(
+            ["without its fence"],
+            parts(reviews=granting("eviction-requests", fences=False), rules=REQUESTING),
+            id="no fence of what another check looks at",
+        ),
+        pytest.param(["nothing asks for it"], parts(reviews=granting("surge")), id="granted for nothing"),
+        pytest.param(["nothing asks for it"], parts(reviews=granting("eviction-requests")), id="another for nothing"),
+        pytest.param(["1 Deployment with the annotation"], asking("true"), id="asked by an annotation"),
+        pytest.param([], asking("false"), id="forbidden by an annotation"),
+        pytest.param(
+            [], asking("true", single_replicas=SingleReplicas.NEVER), id="never of the policy holds against annotations"
+        ),
+        pytest.param([], parts(reviews=granting(wide=True)), id="a person may do everything, which tells nothing"),
+        pytest.param([], parts(reviews=granting(), rules=switched_off(SURGING)), id="asked by a pool that is off"),
+    ],
+)
+def test_a_right_of_an_option_is_there_where_it_is_on_and_absent_where_it_is_off(
+    expected: list[str], found: InstallationParts
+) -> None:
+    said = [each for each in examine(found) if each.check == NAME and each.grade is not Grade.OK]
+
+    assert len(said) == len(expected)
+    for each, words in zip(said, expected, strict=True):
+        assert each.grade is Grade.WARN
+        assert words in each.sentence, each.sentence
+        assert "infra/options/" in each.remedy
+
+
+def test_the_options_are_those_that_are_shipped_with_their_functions() -> None:
+    assert [option.name for option in OPTIONS] == [*rbac.OPTIONS]
+    for option in OPTIONS:
+        assert granted(filled(rbac.OPTIONS[option.name], planner="planner", drainer="drainer")).keys() == {
+            option.function
+        }

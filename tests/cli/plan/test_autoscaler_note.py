@@ -1,0 +1,80 @@
+"""The line of a plan that says where the autoscaler only deletes empty nodes, and where it competes."""
+
+from fractions import Fraction
+
+import pytest
+
+from functions.cli.plan.autoscaler_note import autoscaler_note
+from shared.core.cluster.autoscaling import AutoscalingPolicy, ComputeClasses
+from shared.core.cluster.names import COMPUTE_CLASS_LABEL, MANAGED_NODE
+from shared.core.cluster.node import Node, NodePool
+from shared.core.cluster.snapshot import Snapshot
+from tests.builders import cluster, node
+
+CLASSES = ComputeClasses({"reaper": AutoscalingPolicy(threshold=Fraction(0)), "plain": AutoscalingPolicy()})
+
+
+def of(pool: str, compute_class: str = "", name: str = "") -> Node:
+    return node(name or f"n-{pool}", pool=pool, labels={COMPUTE_CLASS_LABEL: compute_class})
+
+
+def picture(*nodes: Node, profile: str = "BALANCED", **pools: NodePool) -> Snapshot:
+    return cluster(nodes, profile=profile, compute_classes=CLASSES, pools=pools)
+
+
+@pytest.mark.parametrize(
+    ("expected", "snapshot"),
+    [
+        pytest.param("The autoscaler only deletes empty nodes, of every pool (docs/reaper.md; nothing else scales down "
+                     "without Ebb).", picture(of("a", "reaper"), of("b", "reaper")), id="it reaps everywhere"),
+        pytest.param("The autoscaler only deletes empty nodes of pool a; of pools b, c the autoscaler itself empties "
+                     "nodes that are used up to 50%, and competes with Ebb (docs/reaper.md).",
+                     picture(of("a", "reaper"), of("b", "plain"), of("c")), id="in one pool of three"),
+        pytest.param("The autoscaler itself empties nodes that are used up to 85%, and competes with Ebb; "
+                     "docs/reaper.md says how it only deletes empty ones.",
+                     picture(of("a"), profile="OPTIMIZE_UTILIZATION"), id="it competes everywhere"),
+        pytest.param("The autoscaler itself empties nodes that are used up to 50%, and competes with Ebb; "
+                     "docs/reaper.md says how it only deletes empty ones.",
+                     picture(of("a", "reaper", "n1"), of("a", "plain", "n2")), id="a pool of two classes is one"),
+    ],
+)  # fmt: skip
+def test_one_line_says_what_the_autoscaler_does_beside_ebb(expected: str, snapshot: Snapshot) -> None:
+    assert autoscaler_note(snapshot, in_dump=True) == (expected,)
+
+
+NOT_KNOWN = (
+    "Whether the autoscaler only deletes empty nodes is not known for pool b: no ComputeClass gone is known here; add "
+    "computeclasses to the dump."
+)
+
+
+@pytest.mark.parametrize(
+    ("expected", "nodes"),
+    [
+        pytest.param(NOT_KNOWN, [of("b", "gone")], id="nothing is known"),
+        pytest.param(f"The autoscaler only deletes empty nodes of pool a (docs/reaper.md). {NOT_KNOWN}",
+                     [of("a", "reaper"), of("b", "gone")], id="the other pool is reaped"),
+        pytest.param("Of pool a the autoscaler itself empties nodes that are used up to 50%, and competes with Ebb "
+                     f"(docs/reaper.md). {NOT_KNOWN}", [of("a"), of("b", "gone")], id="it competes in the other pool"),
+    ],
+)  # fmt: skip
+def test_a_class_that_is_not_known_hides_nothing_of_the_other_pools(expected: str, nodes: list[Node]) -> None:
+    assert " ".join(autoscaler_note(picture(*nodes), in_dump=True)) == expected
+
+
+@pytest.mark.parametrize(
+    "snapshot",
+    [
+        pytest.param(picture(), id="an empty cluster"),
+        pytest.param(picture(of("", name="n")), id="no GKE: nodes of no pool"),
+        pytest.param(picture(of("a"), a=NodePool("a", autoscaled=False)), id="no autoscaler"),
+        pytest.param(picture(node("m", labels={MANAGED_NODE: "true"})), id="nodes that Google manages"),
+    ],
+)
+def test_nothing_is_said_where_the_autoscaler_takes_nothing(snapshot: Snapshot) -> None:
+    assert autoscaler_note(snapshot, in_dump=True) == ()
+
+
+def test_a_live_cluster_has_another_remedy() -> None:
+    (said,) = autoscaler_note(picture(of("b", "gone")), in_dump=False)
+    assert said.endswith("let this account list computeclasses.")

@@ -1,0 +1,161 @@
+"""When a Deployment may be restarted for a drain, and what of it is undone."""
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from msgspec import structs
+
+from shared.core.cluster.deployment import Deployment
+from shared.core.cluster.workloads import Workload
+from shared.core.draining.next_step import next_step
+from shared.core.draining.observation import Observation, Proof
+from shared.core.draining.steps import Await, Evict, GiveBack, Prove, Restart
+from shared.core.draining.surging import asked_of, stamp_to_restore, why_not_restart
+from shared.core.outcomes import Halt
+from shared.core.policy import Limit, PodRules, SingleReplicas
+from shared.core.reasons import Blocker, Unremovable
+from shared.core.records.drain_record import DrainPhase, DrainRecord, Surge
+from tests.builders import NOW, claim, node, order, our_taint, pod
+
+NAME, SET = "default/Deployment/web", "default/ReplicaSet/web"
+AT_REST = Deployment(name=NAME, uid="u", created=1, updated=1, available=1, template="t")
+ONE = pod("one", on="n1")
+SECOND = timedelta(seconds=1)
+
+
+@pytest.mark.parametrize(
+    ("expected", "changes"),
+    [
+        pytest.param(True, {}, id="at rest"),
+        pytest.param(True, {"max_surge": Limit(count=1), "max_unavailable": Limit(count=0)}, id="as it says"),
+        pytest.param(False, {"observed": False}, id="a change that its controller has not seen"),
+        pytest.param(False, {"created": 2}, id="in a rollout: another drain's, too"),
+        pytest.param(False, {"available": 0}, id="not available"),
+        pytest.param(False, {"deleting": True}, id="on its way out"),
+        pytest.param(False, {"wanted": 2, "created": 2, "updated": 2, "available": 2}, id="scaled up meanwhile"),
+        pytest.param(False, {"rolling_update": False}, id="Recreate"),
+        pytest.param(False, {"paused": True}, id="paused"),
+        pytest.param(False, {"wish": "false"}, id="forbidden"),
+    ],
+)
+def test_only_what_is_at_rest_and_leaves_no_gap_is_restarted(expected: bool, changes: dict[str, Any]) -> None:
+    assert (why_not_restart(replace(AT_REST, **changes), (ONE,)) == "") is expected
+
+
+ASKED = asked_of(replace(AT_REST, stamp="earlier"), NOW)
+WAITING = replace(AT_REST, stamp="order", created=2, updated=1)
+
+
+@pytest.mark.parametrize(
+    ("expected", "changes"),
+    [
+        pytest.param("earlier", {}, id="it waits for its new pod"),
+        pytest.param("earlier", {"created": 1, "updated": 1, "observed": False}, id="not begun"),
+        pytest.param("earlier", {"created": 1, "updated": 0}, id="its new pod is refused"),
+        pytest.param(None, {"created": 1, "updated": 1}, id="rolled out"),
+        pytest.param(None, {"stamp": "another"}, id="another drain's"),
+        pytest.param(None, {"stamp": "earlier"}, id="never written, or undone"),
+        pytest.param(None, {"template": "changed"}, id="changed by somebody"),
+        pytest.param(None, {"uid": "another"}, id="another of that name"),
+    ],
+)
+def test_nothing_is_undone_but_what_hangs_and_is_ours(expected: str | None, changes: dict[str, Any]) -> None:
+    assert stamp_to_restore(replace(WAITING, **changes), ASKED, "order") == expected
+
+
+def step(
+    deployment: Deployment, surge: Surge | None = None, setting: SingleReplicas = SingleReplicas.SURGE, **seen: Any
+) -> Any:
+    """Return the step of a drain whose cordon has settled, with one single replica and another pod on its node."""
+    record = DrainRecord(
+        order=order(),
+        phase=DrainPhase.CORDONED,
+        node_uid="uid-n1",
+        cordoned_at=NOW - 100 * SECOND,
+        deadline=NOW + 100 * SECOND,
+        rules=PodRules(single_replicas=setting),
+        surges={NAME: surge} if surge else {},
+    )
+    rolling = deployment.created != deployment.updated
+    known = {
+        SET: Workload(NAME, 1, deployment.available, rolling, deployment.created, deployment=deployment),
+        "default/ReplicaSet/other": Workload("default/Deployment/other", 2, 2, created=2),
+    }
+    taken = node("n1", unschedulable=True, taints=(our_taint(),))
+    given: dict[str, Any] = {
+        "pods": (ONE, pod("other", on="n1", owner="ReplicaSet/other")),
+        "proof": Proof(NOW, NOW),
+        "claim": claim("n1", moving_pods={}),
+        **seen,
+    }
+    read = given.pop("workloads_at", NOW)
+    return next_step(record, Observation(node=taken, workloads=known, workloads_at=read, **given), NOW)
+
+
+WRITTEN = Surge(uid="u", template="t", at=NOW - 5 * SECOND, written=True)
+ROLLING = replace(AT_REST, stamp="order", created=2, updated=1)
+
+
+def test_a_surge_is_proved_then_restarted_then_awaited_and_only_then_are_others_evicted() -> None:
+    other = pod("other", on="n1", owner="ReplicaSet/other")
+
+    assert step(AT_REST, proof=None) == Prove()
+    assert step(AT_REST) == Restart(NAME, (ONE,))
+    assert step(ROLLING, WRITTEN) == Await()
+    assert step(replace(ROLLING, created=1), WRITTEN, pods=(other,)) == Evict((other,))
+
+
+def test_a_surge_without_room_is_not_begun() -> None:
+    against = (Blocker(Unremovable.NO_PLACE_FOR_PODS, "default/one"),)
+
+    assert step(AT_REST, proof=Proof(NOW, NOW, against)).why is Halt.STALE
+
+
+@pytest.mark.parametrize(
+    ("expected", "deployment", "seen"),
+    [
+        pytest.param(
+            Halt.SURGE_PENDING,
+            ROLLING,
+            {"unbound": (pod("new", owner="ReplicaSet/web", unschedulable_since=NOW - 60 * SECOND, created=NOW),)},
+            id="the new pod finds no node",
+        ),
+        pytest.param(Halt.SURGE_FAILED, replace(ROLLING, progressing=False), {}, id="no progress"),
+        pytest.param(Halt.SURGE_FAILED, replace(ROLLING, stamp=""), {}, id="undone by somebody"),
+        pytest.param(Halt.POD_BLOCKS, replace(ROLLING, rolling_update=False), {}, id="it would end the pod first"),
+    ],
+)
+def test_a_surge_that_comes_to_nothing_ends_the_drain(
+    expected: Halt, deployment: Deployment, seen: dict[str, Any]
+) -> None:
+    found = step(deployment, WRITTEN, **seen)
+
+    assert isinstance(found, GiveBack)
+    assert found.why is expected
+
+
+def test_what_was_read_before_the_restart_tells_nothing_of_it() -> None:
+    assert step(AT_REST, structs.replace(WRITTEN, at=NOW + SECOND)) == Await()
+
+
+def test_a_pod_whose_deployment_was_restarted_is_never_evicted_though_it_is_no_single_one_any_more() -> None:
+    scaled = replace(ROLLING, wanted=2)
+
+    assert step(scaled, WRITTEN, pods=(ONE,)) == Await()
+
+
+@pytest.mark.parametrize("setting", SingleReplicas)
+@pytest.mark.parametrize("owner", ["ReplicaSet/unread", "StatefulSet/unread"])
+def test_a_pod_that_came_before_its_workload_was_read_is_not_touched_yet(setting: SingleReplicas, owner: str) -> None:
+    stranger = pod("stranger", on="n1", owner=owner)
+
+    assert step(AT_REST, setting=setting, pods=(stranger,)) == Evict((stranger,))
+    assert step(AT_REST, setting=setting, pods=(stranger,), workloads_at=NOW - 96 * SECOND) == Await()
+
+
+def test_what_has_no_such_workload_is_not_waited_for() -> None:
+    work = pod("work", on="n1", owner="Job/work")
+
+    assert step(AT_REST, pods=(work,), workloads_at=NOW - 96 * SECOND) == Evict((work,))

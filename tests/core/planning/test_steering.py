@@ -1,0 +1,210 @@
+"""Pods on the nodes that go next are to carry a deletion cost: which pods, which cost, and as few writes as will do."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from msgspec import structs
+
+from shared.core.cluster import names
+from shared.core.cluster.pod import Phase, Pod
+from shared.core.cluster.selectors import LabelSelector, SpreadConstraint
+from shared.core.cluster.snapshot import Snapshot
+from shared.core.cluster.workloads import Workload
+from shared.core.planning.plan import NodeDecision, Plan, Verdict
+from shared.core.planning.steering import MOST_STEERED, MOST_WRITES, Steering, steering
+from shared.core.policy import Policy
+from shared.core.records.state import ClusterState
+from shared.core.rules.situation import Situation
+from tests.builders import CLUSTER, NOW, cluster, node, pod, pod_class, policy
+
+STEERS = policy(steer_scale_in=True)
+WEB = pod_class(owner="ReplicaSet/web")
+ONLY = -501
+"""The cost of a node that goes alone."""
+ZONES = (SpreadConstraint("topology.kubernetes.io/zone", LabelSelector()),)
+HOSTS = (SpreadConstraint(names.HOSTNAME_LABEL, LabelSelector()),)
+
+
+def web(name: str, on: str, **changes: Any) -> Pod:
+    return pod(name, on=on, kind=WEB, **changes)
+
+
+def picture(*pods: Pod) -> Snapshot:
+    return cluster([node(name) for name in ("n1", "n2", "n3", "n4")], pods)
+
+
+def made(*next_nodes: str, dry_run: bool = False, **verdicts: Verdict) -> Plan:
+    decisions = tuple(NodeDecision(name, f"uid-{name}", "a", verdict, "") for name, verdict in verdicts.items())
+    return Plan(CLUSTER, NOW, "test", dry_run, decisions, next_nodes=next_nodes)
+
+
+def steered(pods: Iterable[Pod], plan: Plan, rules: Policy = STEERS) -> Steering:
+    return steering(plan, Situation(picture(*pods), ClusterState(), rules))
+
+
+def written(found: Steering) -> dict[str, int | None]:
+    return {write.pod.name: write.cost for write in found.writes}
+
+
+FOUR = [web("w1", "n1"), web("w2", "n2"), web("w3", "n3"), web("w4", "n4")]
+
+
+def test_pods_of_the_first_node_cost_least_and_those_of_nodes_that_stay_nothing() -> None:
+    assert written(steered(FOUR, made("n2", "n1"))) == {"w2": -601, "w1": -401}
+
+
+def test_a_cost_that_stands_is_not_written_again() -> None:
+    pods = [web("w1", "n1", steered="-1000"), *FOUR[1:]]
+    assert written(steered(pods, made("n1"))) == {}
+
+
+def test_a_node_keeps_its_cost_when_another_comes_before_it() -> None:
+    pods = [web("w1", "n1", steered="-700"), web("x1", "n1"), *FOUR[1:]]
+    found = steered(pods, made("n2", "n1"))
+    assert written(found) == {"x1": -700, "w2": -500}
+
+
+def test_costs_that_are_at_the_end_of_their_range_are_written_anew_until_they_rise_again() -> None:
+    names_of = ("n1", "n2", "n3")
+    pods = [web(f"w{n:03}", f"n{1 + n % 4}", steered="-1" if n % 4 < 3 else "") for n in range(240)]
+    passes = 0
+    while found := steered(pods, made(*names_of)).writes:
+        assert len(found) <= MOST_WRITES
+        costs = {write.pod.uid: str(write.cost) for write in found}
+        pods = [structs.replace(each, steered=costs.get(each.uid, each.steered)) for each in pods]
+        passes += 1
+    assert passes == 3
+    assert {each.node: each.steered for each in pods} == {"n1": "-643", "n2": "-501", "n3": "-1", "n4": ""}
+
+
+def test_what_stands_on_a_node_that_stays_is_taken_back_first() -> None:
+    pods = [*FOUR[:3], web("w4", "n4", steered="-1000")]
+    found = steered(pods, made("n1"))
+    assert [(write.pod.name, write.cost) for write in found.writes] == [("w4", None), ("w1", ONLY)]
+
+
+@pytest.mark.parametrize("verdict", [Verdict.ORDER, Verdict.IN_FLIGHT])
+def test_nothing_is_taken_back_of_a_node_that_is_on_its_way(verdict: Verdict) -> None:
+    pods = [web("w1", "n1", steered="-1000"), *FOUR[1:]]
+    assert written(steered(pods, made(n1=verdict))) == {}
+    assert written(steered(pods, made(n1=verdict), policy())) == {"w1": None}, "once nobody steers any more"
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        pytest.param(made(), id="nothing is to go any more"),
+        pytest.param(made("n1", dry_run=True), id="a dry run"),
+        pytest.param(made(n1=Verdict.KEEP), id="the node was given back"),
+    ],
+)
+def test_all_that_is_ours_is_taken_back(plan: Plan) -> None:
+    pods = [web("w1", "n1", steered="-1000"), *FOUR[1:]]
+    assert written(steered(pods, plan)) == {"w1": None}
+
+
+def test_a_dry_run_says_what_would_be_written() -> None:
+    found = steered(FOUR, made("n1", "n2", dry_run=True))
+    assert (found.writes, len(found.wanted), found.nodes) == ((), 2, ("n1", "n2"))
+
+
+def test_where_nothing_goes_and_nothing_is_ours_nothing_is_looked_at() -> None:
+    assert steered(FOUR, made()) == Steering()
+
+
+COST = {names.DELETION_COST: "5"}
+
+
+@pytest.mark.parametrize(
+    "pods",
+    [
+        pytest.param([pod("w1", on="n1", kind=pod_class(annotations=COST)), *FOUR[1:]], id="it bears a cost"),
+        pytest.param([FOUR[0], pod("w9", on="n2", kind=pod_class(annotations=COST))], id="another of them does"),
+        pytest.param(
+            [FOUR[0], pod("w9", on="n2", kind=pod_class(annotations={names.DISRUPTION_COSTS[0]: "5"}))],
+            id="or a disruption cost",
+        ),
+        pytest.param([FOUR[0], pod("w9", on="n2", kind=pod_class(annotations={names.DELETION_COST: "odd"}))],
+                     id="or one that cannot be read"),
+        pytest.param([FOUR[0]], id="it is the only one"),
+        pytest.param([FOUR[0], web("w9", "n1")], id="all are on that node"),
+        pytest.param([FOUR[0], web("w9", "")], id="the others have no node"),
+        pytest.param([FOUR[0], web("w9", "n2", phase=Phase.SUCCEEDED)], id="the others have ended"),
+        pytest.param([web("w1", "n1", deleting=NOW), *FOUR[1:]], id="it is on its way out"),
+        *(
+            pytest.param([pod(f"p{n}", on=f"n{n}", kind=kind) for n in (1, 2, 3)], id=words)
+            for words, kind in (
+                ("a StatefulSet's", pod_class(owner="StatefulSet/db")),
+                ("a Job's", pod_class(owner="Job/run")),
+                ("nobody's", pod_class(owner=None)),
+                ("the cluster's own", pod_class(namespace="kube-system")),
+                ("one spread over zones", pod_class(hard_spread=ZONES)),
+            )
+        ),
+    ],
+)  # fmt: skip
+def test_left_alone_is_a_pod_that_a_scale_in_does_not_rank_or_that_people_do(pods: list[Pod]) -> None:
+    assert written(steered(pods, made("n1"))) == {}
+
+
+def test_a_spread_over_nodes_does_not_keep_pods_from_being_ranked() -> None:
+    kind = pod_class(hard_spread=HOSTS)
+    assert written(steered([pod(f"p{n}", on=f"n{n}", kind=kind) for n in (1, 2)], made("n1"))) == {"p1": ONLY}
+
+
+def test_of_a_cost_that_somebody_wrote_over_ours_the_mark_is_taken_back() -> None:
+    theirs = pod("w1", on="n1", kind=pod_class(annotations=COST), steered="-1000")
+    assert written(steered([theirs, *FOUR[1:]], made("n1"))) == {"w1": None}
+
+
+@pytest.mark.parametrize("mark", ["odd", "7", "-1001", "-99999999999", "--1", "0"])
+def test_a_mark_that_cannot_be_ours_is_written_over_and_ranks_nothing(mark: str) -> None:
+    pods = [web("w1", "n1", steered=mark), *FOUR[1:]]
+    assert written(steered(pods, made("n1"))) == {"w1": ONLY}
+
+
+def test_a_pass_makes_so_many_writes_and_says_how_many_are_left() -> None:
+    many = [web(f"w{n:03}", "n1") for n in range(MOST_WRITES + 7)]
+    found = steered([*many, FOUR[1]], made("n1"))
+    assert (len(found.writes), found.later) == (MOST_WRITES, 7)
+
+
+def test_passes_one_after_another_write_each_pod_once_and_no_more_than_may_stand() -> None:
+    pods = [web(f"w{n:03}", f"n{1 + n % 2}") for n in range(MOST_STEERED + 40)] + [FOUR[2]]
+    written_in_all = 0
+    while found := steered(pods, made("n1", "n2")).writes:
+        costs = {write.pod.uid: str(write.cost) for write in found}
+        pods = [structs.replace(each, steered=costs.get(each.uid, each.steered)) for each in pods]
+        written_in_all += len(found)
+    standing = [each for each in pods if each.steered]
+    assert len(standing) == written_in_all == MOST_STEERED
+
+
+def test_when_more_nodes_are_to_go_than_may_be_steered_those_that_are_keep_theirs() -> None:
+    first = [web(f"w{n:03}", "n1", steered="-1000") for n in range(MOST_STEERED)]
+    assert written(steered([*first, *FOUR[1:]], made("n2", "n1"))) == {}
+
+
+def test_a_young_picture_and_an_old_one_agree() -> None:
+    """Costs hang on what stands, not on the clock."""
+    old = [structs.replace(each, created=NOW - timedelta(days=9)) for each in FOUR]
+    assert written(steered(old, made("n1"))) == written(steered(FOUR, made("n1")))
+
+
+def copied(*pods: Pod, mark: str = "-5") -> Steering:
+    """The pod template of the ReplicaSet carries a mark of ours, as one has that was copied from a pod."""
+    known = {WEB.workload: Workload("default/Deployment/web", 4, template_mark=mark)}
+    return steering(made("n1"), Situation(replace(picture(*pods), workloads=known), ClusterState(), STEERS))
+
+
+def test_pods_whose_template_carries_our_mark_are_left_alone_and_named() -> None:
+    found = copied(*(web(f"w{n}", f"n{n}", steered="-5") for n in (1, 2, 3)), web("w4", "n4"))
+    assert (written(found), found.marked) == ({}, (WEB.workload,))
+
+
+def test_what_we_wrote_before_the_mark_came_into_the_template_is_taken_back() -> None:
+    found = copied(web("w1", "n1", steered="-501"), web("w2", "n2", steered="-5"))
+    assert written(found) == {"w1": None}

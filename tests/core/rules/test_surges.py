@@ -1,0 +1,152 @@
+"""Pods that are moved without a gap: which they are, and what keeps those that cannot be."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from shared.core.cluster import names
+from shared.core.cluster.deployment import Deployment
+from shared.core.cluster.pod import Pod
+from shared.core.cluster.selectors import LabelSelector, PodTerm, SpreadConstraint
+from shared.core.cluster.workloads import Workload
+from shared.core.policy import Limit, LongGrace, PoolPolicy, SingleReplicas
+from shared.core.rules.drain_context import DrainContext
+from shared.core.rules.pods import blockers
+from shared.core.rules.surges import is_surged
+from shared.core.rules.volumes import VolumeFacts
+from tests.builders import NOW, mounts, pdb, persistent_volume, pod, storage, volume_claim
+
+NAME = "default/Deployment/web"
+SURGE, MOVE, AVOID, NEVER = SingleReplicas.SURGE, SingleReplicas.MOVE, SingleReplicas.AVOID, SingleReplicas.NEVER
+SHUT = pdb("shut", allowed=0, app="web", max_unavailable=Limit(count=0), expected_pods=1)
+
+
+def web(wanted: int = 1, **changes: Any) -> Workload:
+    """A Deployment at rest, with the API's default strategy."""
+    counts = {"wanted": wanted, "created": wanted, "updated": wanted, "available": wanted}
+    deployment = Deployment(name=NAME, **{**counts, **changes})
+    return Workload(NAME, wanted, deployment.available, created=wanted, deployment=deployment)
+
+
+def context(workload: Workload | None, setting: SingleReplicas = SURGE, **changes: Any) -> DrainContext:
+    known = {"default/ReplicaSet/web": workload} if workload else {}
+    plain = DrainContext((), PoolPolicy(single_replicas=setting, long_grace=LongGrace.CUT), NOW, known)
+    return replace(plain, **changes)
+
+
+def kept(given: DrainContext, *pods: Pod) -> list[str]:
+    return [each.reason.value for each in blockers(pods or (pod("p"),), given)]
+
+
+@pytest.mark.parametrize(
+    ("expected", "setting", "workload", "budgets"),
+    [
+        pytest.param(True, SURGE, web(), (), id="the policy asks"),
+        pytest.param(True, SURGE, web(wish="true"), (), id="both ask"),
+        pytest.param(True, MOVE, web(wish="true"), (), id="the annotation asks"),
+        pytest.param(True, AVOID, web(wish="true"), (), id="the annotation asks, the policy would go last"),
+        pytest.param(True, MOVE, web(wish="yes"), (), id="what cannot be read makes no gap"),
+        pytest.param(False, NEVER, web(wish="true"), (), id="the policy forbids"),
+        pytest.param(False, MOVE, web(), (), id="nobody asks"),
+        pytest.param(False, MOVE, web(wish="false"), (), id="the annotation forbids, and the policy makes a gap"),
+        pytest.param(True, SURGE, web(wish="false"), (), id="the annotation forbids, and no gap is made"),
+        pytest.param(False, SURGE, web(2), (), id="one of two"),
+        pytest.param(True, SURGE, web(2), (SHUT,), id="one of two that a budget never lets go"),
+        pytest.param(False, SURGE, web(2), (pdb("open", app="web"),), id="one of two that a budget lets go"),
+        pytest.param(False, MOVE, web(2), (SHUT,), id="a shut budget alone asks for nothing"),
+        pytest.param(True, SURGE, Workload("default/StatefulSet/web", 1, 1), (), id="another kind is not moved either"),
+        pytest.param(False, SURGE, Workload("default/StatefulSet/web", 2, 2), (SHUT,), id="its budget keeps it"),
+        pytest.param(False, SURGE, None, (), id="not known is not single"),
+    ],
+)
+def test_policy_and_annotation_say_what_is_moved_without_a_gap(
+    expected: bool, setting: SingleReplicas, workload: Workload | None, budgets: tuple[Any, ...]
+) -> None:
+    assert is_surged(pod("p").spec, context(workload, setting, disruption_budgets=budgets)) is expected
+
+
+def test_a_jobs_pod_is_the_jobs_settings_own() -> None:
+    given = context(None, workloads={"default/Job/web": Workload("default/Job/web", 1)})
+
+    assert not is_surged(pod("p", owner="Job/web").spec, given)
+
+
+@pytest.mark.parametrize(
+    ("expected", "workload"),
+    [
+        pytest.param([], web(), id="the defaults"),
+        pytest.param([], web(max_surge=Limit(count=1), max_unavailable=Limit(count=0)), id="one more, none less"),
+        pytest.param(["surge_forbidden"], web(wish="false"), id="forbidden"),
+        pytest.param(["surge_unreadable"], web(wish="yes"), id="unreadable"),
+        pytest.param(["surge_strategy"], web(rolling_update=False), id="Recreate"),
+        pytest.param(["surge_strategy"], web(max_surge=Limit(count=0)), id="no more than wanted"),
+        pytest.param(["surge_strategy"], web(max_unavailable=Limit(count=1)), id="one may lack"),
+        pytest.param(["surge_strategy"], web(paused=True), id="paused"),
+        pytest.param(["surge_not_ready"], web(available=0), id="not available"),
+        pytest.param(["rolling_out"], replace(web(), rolling=True), id="in a rollout"),
+        pytest.param(["surge_kind"], Workload("default/StatefulSet/web", 1, 1), id="no Deployment"),
+        pytest.param(["surge_scattered"], replace(web(2)), id="the other replica lies elsewhere"),
+    ],
+)
+def test_what_cannot_surge_stays_with_its_reason(expected: list[str], workload: Workload) -> None:
+    given = context(workload, disruption_budgets=(SHUT,))
+
+    assert kept(given) == expected
+
+
+def test_all_replicas_on_one_node_surge_together() -> None:
+    assert kept(context(web(2), disruption_budgets=(SHUT,)), pod("p"), pod("q")) == []
+
+
+@pytest.mark.parametrize(
+    ("expected", "topology"),
+    [
+        pytest.param([], names.HOSTNAME_LABEL, id="apart from node to node"),
+        pytest.param(["surge_beside_itself"], names.ZONE_LABEL, id="apart from zone to zone"),
+    ],
+)
+def test_a_pod_that_keeps_its_own_kind_off_its_zone_finds_no_place_beside_itself(
+    expected: list[str], topology: str
+) -> None:
+    own = LabelSelector()
+    apart = pod("p", anti_affinity=(PodTerm(topology, own, ("default",)),))
+    spread = pod("p", hard_spread=(SpreadConstraint(topology, own),))
+
+    assert [kept(context(web()), each) for each in (apart, spread)] == [expected, expected]
+
+
+@pytest.mark.parametrize(
+    ("expected", "modes"),
+    [
+        pytest.param(["surge_disk"], ("ReadWriteOnce",), id="one node at a time"),
+        pytest.param(["surge_disk"], ("ReadWriteOncePod",), id="one pod at a time"),
+        pytest.param([], ("ReadWriteMany",), id="many nodes"),
+    ],
+)
+def test_a_disk_of_one_node_keeps_its_pod(expected: list[str], modes: tuple[str, ...]) -> None:
+    disk = persistent_volume("pv-data", access_modes=modes)
+    facts = VolumeFacts(storage(volume_claim("data", access_modes=modes), disk), {})
+
+    assert kept(context(web(), volumes=facts), pod("p", volumes=mounts("data"))) == expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "workload"),
+    [
+        pytest.param(["surge_quota"], web(), id="its quota is used up"),
+        pytest.param([], replace(web(), replaced_at_end=True), id="its Deployment waits, but not for those that surge"),
+    ],
+)
+def test_a_namespace_without_room_for_one_more_keeps_its_pod(expected: list[str], workload: Workload) -> None:
+    assert kept(context(workload), pod("p", replaced_at_end=True)) == expected
+
+
+def test_nobody_cuts_the_grace_of_a_pod_that_its_controller_ends() -> None:
+    assert kept(context(web()), pod("p", grace_seconds=3600)) == ["surge_grace"]
+
+
+def test_the_settings_of_pods_hold_for_what_surges_too() -> None:
+    annotated = pod("p", annotations={names.SAFE_TO_EVICT: "false"})
+
+    assert kept(context(web()), annotated) == ["not_safe_to_evict"]

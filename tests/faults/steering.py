@@ -1,0 +1,84 @@
+"""Deletion costs on pods: never over what people wrote, few at once, and at rest none where nothing is to go.
+
+Judged from the record and the world at the end; shares no code with Ebb's rules.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from infra.local.quantities import quantity
+from infra.local.world.kinds import Json
+from infra.local.world.pods import is_terminating, node_of
+from shared.core.policy import Policy
+from tests.faults.installation import Installation
+from tests.faults.replay import Entry, ReplayedCluster, is_ebb
+
+COST, MARK = "controller.kubernetes.io/pod-deletion-cost", "ebb.internal/steered"
+MOST_WRITES = 50
+"""A pass (docs/decisions/steer-scale-in.md)."""
+_FULL = 0.75
+"""From here on a node is not under-utilised, by the default of the policy."""
+
+
+class CostWrites:
+    """Judges what Ebb writes on pods, entry by entry."""
+
+    def __init__(self) -> None:
+        self._by_call: Counter[str] = Counter()
+
+    def of(self, entry: Entry, cluster: ReplayedCluster) -> Iterator[str]:
+        """Judge one entry of the record."""
+        if entry["type"] != "change" or entry["kind"] != "pods" or not is_ebb(entry["actor"]):
+            return
+        before = cluster.before_change(entry) or {}
+        if (before.get("cost"), before.get("mark")) == (entry.get("cost"), entry.get("mark")):
+            return
+        yield from _over_theirs(entry, before)
+        self._by_call[entry["actor"]] += 1
+        if self._by_call[entry["actor"]] == MOST_WRITES + 1:
+            yield f"{entry['actor']} wrote deletion costs on more than {MOST_WRITES} pods"
+
+
+def _over_theirs(entry: Entry, before: Entry) -> Iterator[str]:
+    stood, stands, mark = before.get("cost"), entry.get("cost"), entry.get("mark")
+    theirs = stood is not None and stood != before.get("mark")
+    if theirs and stands != stood:
+        yield f"{entry['actor']} wrote {stands} over the deletion cost {stood} of {entry['name']}: not its own"
+    if theirs and mark == stood:
+        yield f"{entry['actor']} claimed the deletion cost {stood} of {entry['name']}, which was not its own"
+    if stands != stood and stands is not None and stands != mark:
+        yield f"{entry['actor']} wrote a deletion cost on {entry['name']} without its mark"
+
+
+def left_behind(end: Installation) -> Iterator[str]:
+    """Say where a cost of Ebb's stands at the end though nothing is to go from there."""
+    policy = end.policy.policy
+    if not isinstance(policy, Policy):
+        return  # costs stay as they are until the policy can be read again
+    steers = end.steers and not policy.dry_run and not policy.paused and not end.remembered().paused
+    nodes = {node["metadata"]["name"]: node for node in end.cloud.world.store.all("nodes")}
+    for pod in end.cloud.world.store.all("pods"):
+        if MARK not in (pod["metadata"].get("annotations") or {}) or is_terminating(pod):
+            continue
+        name, node = pod["metadata"]["name"], nodes.get(node_of(pod))
+        if not steers:
+            yield f"{name} still carries a cost of Ebb's, which steers nothing"
+        elif node is not None and not _may_go(end, node):
+            yield f"{name} still carries a cost of Ebb's on {node_of(pod)}, which cannot go"
+
+
+def _may_go(end: Installation, node: Json) -> bool:
+    """Whether the node could be a candidate: nobody's cordon on it, and little asked of it."""
+    ready = all(each["status"] == "True" for each in node["status"]["conditions"] if each["type"] == "Ready")
+    return ready and not node["spec"].get("unschedulable") and _share(end, node) < _FULL
+
+
+def _share(end: Installation, node: Json) -> float:
+    pods = [each for each in end.cloud.world.store.all("pods") if node_of(each) == node["metadata"]["name"]]
+    asked = sum(
+        quantity(container["resources"]["requests"]["cpu"])
+        for pod in pods
+        for container in pod["spec"]["containers"]
+        if container.get("resources", {}).get("requests", {}).get("cpu")
+    )
+    return float(asked / quantity(node["status"]["allocatable"]["cpu"]))

@@ -1,0 +1,63 @@
+"""Small worlds in which single replicas are moved without a gap, or not at all."""
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
+
+from shared.core.cluster.names import SURGE_STAMP
+from tests.faults.api_requests import ask
+from tests.faults.installation import Installation
+from tests.faults.worlds import Limits, Setting, setting, workload
+
+SURGED: Final = ("one", "two", "shut")
+"""The Deployments whose pods leave without a gap, by the label `app`."""
+_FEW: Final = Limits(minimum_nodes=1, pool_minimum=0, single_replicas="surge")
+_REAPER: Final[dict[str, Any]] = {"threshold": 0.0}
+"""An autoscaler that moves no pod itself."""
+NEVER_READY: Final = "a new pod that never gets Ready"
+
+
+@cache
+def surging_settings() -> tuple[Setting, ...]:
+    """The worlds; in the last one no rollout ends by itself."""
+    web = workload("web", [0, 1, 2, 3, 4], pdb={"maxUnavailable": 1})
+    one, two = workload("one", [0], cpu=300), workload("two", [1], cpu=300)
+    shut = workload("shut", [2], cpu=300, pdb={"maxUnavailable": 0})
+    stays: dict[str, Any] = {"annotations": {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"}}
+    kept = [workload(f"kept{node}", [node], cpu=200, **stays) for node in (1, 2, 3, 4)]
+    return (
+        setting("two single replicas", [web, one, two], limits=_FEW, **_REAPER),
+        setting("two on one node", [web, one, {**two, "nodes": ["web/0"]}, *kept], limits=_FEW, **_REAPER),
+        setting("a single replica under a shut budget", [web, shut], limits=_FEW, **_REAPER),
+        setting(NEVER_READY, [web, {**one, "readyAfter": 9999}, *kept], limits=_FEW, **_REAPER),
+    )
+
+
+@dataclass(frozen=True)
+class ChangeTemplate:
+    """Its owner rolls a new version of a Deployment out."""
+
+    name: str
+
+    def __call__(self, ebb: Installation) -> None:
+        path = f"/apis/apps/v1/namespaces/default/deployments/{self.name}"
+        ask(ebb, "owner", "PATCH", path, {"spec": {"template": {"metadata": {"annotations": {"version": "2"}}}}})
+        ebb.cloud.world.step()
+
+    def __str__(self) -> str:
+        return f"{self.name} is rolled out anew"
+
+
+@dataclass(frozen=True)
+class UndoRestart:
+    """Its owner takes the newest restart of a Deployment back (`kubectl rollout undo`)."""
+
+    name: str
+
+    def __call__(self, ebb: Installation) -> None:
+        path = f"/apis/apps/v1/namespaces/default/deployments/{self.name}"
+        ask(ebb, "owner", "PATCH", path, {"spec": {"template": {"metadata": {"annotations": {SURGE_STAMP: None}}}}})
+        ebb.cloud.world.step()
+
+    def __str__(self) -> str:
+        return f"the restart of {self.name} is undone"

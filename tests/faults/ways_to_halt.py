@@ -1,0 +1,186 @@
+"""For each word with which a drain is given back a history that reaches it. Must not use Ebb's adapters."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
+
+from infra.local.api.faults import InjectedFault
+from infra.local.world.kinds import Json
+from shared.core.outcomes import Halt
+from tests.faults.api_requests import ask
+from tests.faults.call_faults import CallFault
+from tests.faults.catalog import calls
+from tests.faults.history import History
+from tests.faults.installation import Installation
+from tests.faults.people import Act, holder
+from tests.faults.returning_worlds import returning_settings
+from tests.faults.surges import STAMP
+from tests.faults.worlds import Limits, Setting, setting, settings, spare_room, workload
+
+AGENT: Final = "person"
+_DENIED: Final = {
+    "kind": "Status", "status": "Failure", "reason": "Forbidden", "code": 403,
+    "message": 'admission webhook "guard.example.com" denied the request: not now',
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Deed:
+    """What somebody does, on the node that Ebb holds where it is about one."""
+
+    name: str
+    do: Callable[[Installation, Json], None]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __call__(self, ebb: Installation) -> None:
+        nodes = ebb.cloud.world.store.all("nodes")
+        ebb.acted_at.append(ebb.clock.now())
+        self.do(ebb, next((node for node in nodes if holder(node)), nodes[0]))
+        ebb.cloud.world.step()
+
+
+def _deny(app: str) -> Deed:
+    def do(ebb: Installation, node: Json) -> None:
+        del node
+        path = f".*/pods/{app}-[^/]*/eviction"
+        ebb.cloud.api.faults.add(InjectedFault("POST", path, status=403, body=_DENIED, times=None))
+
+    return Deed(f"a webhook denies to evict {app}", do)
+
+
+def _deny_restarts(ebb: Installation, node: Json) -> None:
+    del node
+    ebb.cloud.api.faults.add(InjectedFault("PATCH", ".*/deployments/one", status=403, body=_DENIED, times=None))
+
+
+def _undo(ebb: Installation, node: Json) -> None:
+    """The owner takes the stamp of the drain out of the template."""
+    del node
+    path = "/apis/apps/v1/namespaces/default/deployments/one"
+    ask(ebb, AGENT, "PATCH", path, {"spec": {"template": {"metadata": {"annotations": {STAMP: None}}}}})
+
+
+def _budget(app: str, **spec: Any) -> Deed:
+    def do(ebb: Installation, node: Json) -> None:
+        del node
+        body = {"metadata": {"name": f"late-{app}"}, "spec": {"selector": {"matchLabels": {"app": app}}, **spec}}
+        ask(ebb, AGENT, "POST", "/apis/policy/v1/namespaces/default/poddisruptionbudgets", body)
+
+    return Deed(f"a budget for {app}", do)
+
+
+def _pod(node: Json) -> Json:
+    container = {"name": "main", "image": "x", "resources": {"requests": {"cpu": "10m", "memory": "16Mi"}}}
+    return {"containers": [container], "terminationGracePeriodSeconds": 5, "nodeName": node["metadata"]["name"]}
+
+
+def _alone(ebb: Installation, node: Json) -> None:
+    """A pod that nobody would bring back, put there past the scheduler."""
+    body = {"metadata": {"name": "alone", "labels": {"app": "alone"}}, "spec": _pod(node)}
+    ask(ebb, AGENT, "POST", "/api/v1/namespaces/default/pods", body)
+
+
+def _job(ebb: Installation, node: Json) -> None:
+    template = {"metadata": {"labels": {"app": "job"}}, "spec": {**_pod(node), "restartPolicy": "Never"}}
+    body = {"metadata": {"name": "job"}, "spec": {"template": template}}
+    ask(ebb, AGENT, "POST", "/apis/batch/v1/namespaces/default/jobs", body)
+
+
+def _grow(app: str, replicas: int) -> Deed:
+    def do(ebb: Installation, node: Json) -> None:
+        del node
+        path = f"/apis/apps/v1/namespaces/default/deployments/{app}"
+        ask(ebb, AGENT, "PATCH", path, {"spec": {"replicas": replicas}})
+
+    return Deed(f"{app} grows to {replicas}", do)
+
+
+def _world(name: str) -> Setting:
+    return next(each for each in (*settings(), *returning_settings()) if each.name == name)
+
+
+def _huge(ebb: Installation, node: Json) -> None:
+    """A pod that no node is large enough for."""
+    body = {"metadata": {"name": "huge", "labels": {"app": "huge"}}, "spec": _pod(node)}
+    del body["spec"]["nodeName"]
+    body["spec"]["containers"][0]["resources"]["requests"]["cpu"] = "64"
+    ask(ebb, AGENT, "POST", "/api/v1/namespaces/default/pods", body)
+
+
+def _late(base: Setting, what: str, since: float, fault: CallFault) -> Mapping[int, CallFault]:
+    """Let every such call of the drains be late that the history without faults makes in the second after `since`."""
+    made = [call for call in calls(History(base)) if call.actor.startswith("push") and call.what.startswith(what)]
+    begun = min(call.at for call in calls(History(base)))
+    return {call.number: fault for call in made if since <= call.at - begun < since + 1.0}
+
+
+@cache
+def one_after_another() -> Setting:
+    """Four nodes that may go, two in a pass, each with a pod of its own, and room for all on the fifth and sixth."""
+    apps = [workload(name, [place], cpu=300) for place, name in enumerate("abcd")]
+    limits = Limits(minimum_nodes=1, pool_minimum=0, timeout=200.0)
+    return setting(
+        "one after another", [*apps, workload("rest", [4, 5], cpu=900)], nodes=6, limits=limits, enabled=False
+    )
+
+
+def single_replicas(webhooks: tuple[dict[str, Any], ...] = (), **one: Any) -> Setting:
+    """A node with a single replica that leaves without a gap; the others stay."""
+    stays: dict[str, Any] = {"annotations": {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"}}
+    kept = [workload(f"kept{place}", [place], cpu=200, **stays) for place in (1, 2, 3, 4)]
+    limits = Limits(minimum_nodes=1, pool_minimum=0, single_replicas="surge")
+    own = workload("one", [0], cpu=300, **one)
+    return setting("a single replica", [own, *kept], limits=limits, webhooks=webhooks, enabled=False)
+
+
+@cache
+def room_that_falls() -> Setting:
+    """A buffer that has room until somebody grows into it; the autoscaler counts often, and deletes late."""
+    web = workload("web", [0, 1, 2, 3, 4], pdb={"maxUnavailable": 1})
+    few = Limits(minimum_nodes=3, pool_minimum=0)
+    api = workload("api", [4], cpu=200)
+    times: dict[str, Any] = {"scanInterval": 10, "unneededTime": 300, "threshold": 0.0}
+    return setting(
+        "room of a buffer that falls", [web, api], limits=few, manifests=spare_room("spare", 1, 1200), **times
+    )
+
+
+def histories() -> Mapping[Halt, History]:
+    """The histories, by what a drain of each is given back for."""
+    surging, stuck = single_replicas(), single_replicas(readyAfter=9999)
+    plain, late = _world("two may go"), _world("nobody deletes")
+    forbidden = ((3.5, _deny("a")), (3.5, _deny("b")), (95.0, _deny("c")))
+    return {
+        Halt.DEADLINE: History(plain, acts=((6.0, _budget("db", maxUnavailable=0)),)),
+        Halt.PAUSED: History(late, acts=((30.0, Act("pause")),)),
+        Halt.EVICTION_FORBIDDEN: History(plain, acts=((6.0, _deny("web")),)),
+        Halt.SEVERAL_PDBS: History(
+            plain,
+            faults=_late(plain, "create pods/eviction", 5.5, CallFault(before=2.0)),
+            acts=((7.0, _budget("web", maxUnavailable=1)),),
+        ),
+        Halt.POD_BLOCKS: History(plain, acts=((8.0, Deed("a pod of nobody", _alone)),)),
+        Halt.POD_WAITS: History(plain, acts=((8.0, Deed("a Job's pod", _job)),)),
+        Halt.REPLACEMENT_PENDING: History(_world("a webhook that nobody knows")),
+        Halt.SURGE_PENDING: History(single_replicas(({"app": "one", "requests": {"cpu": "9"}},))),
+        Halt.SURGE_FAILED: History(stuck, acts=((15.0, Deed("the restart is undone", _undo)),)),
+        Halt.SURGE_REFUSED: History(surging, acts=((3.5, Deed("a webhook denies restarts", _deny_restarts)),)),
+        Halt.DEMAND: History(late, acts=tuple((float(at), Act("rival")) for at in (40, 41, 42, 43, 44, 45))),
+        Halt.BUFFER: History(room_that_falls(), acts=((40.0, _grow("api", 4)),)),
+        Halt.BREAKER: History(
+            one_after_another(),
+            acts=(*forbidden, (95.0, _budget("d", maxUnavailable=0)), (100.0, Deed("a pod too large", _huge))),
+        ),
+        Halt.WATCHDOG: History(late),
+        Halt.ORPHAN: History(late, acts=((60.0, Act("lose the state")),)),
+        Halt.RELEASED: History(late, acts=((30.0, Act("release")),)),
+        Halt.OVERRULED: History(late, acts=((30.0, Act("take back")),)),
+        Halt.CORDONED_BY_OTHER: History(plain, acts=((1.0, Act("cordon")),)),
+        Halt.GOING_AWAY: History(
+            plain, faults=_late(plain, "put cluster", 1.0, CallFault(after=3.0)), acts=((2.5, Act("start")),)
+        ),
+        Halt.STALE: History(plain, acts=((6.0, Act("delete", 2)),)),
+    }

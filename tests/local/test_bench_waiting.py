@@ -1,0 +1,103 @@
+"""Whose eviction left a pod without a node: the bench tells what the autoscaler evicted itself apart from the rest."""
+
+import pytest
+
+from infra.local.scaling.client import AGENT
+from infra.local.scenario.reading import Scenario, parse
+from tests.bench.beside.runs import Rest, autoscaler_alone, with_ebb
+from tests.bench.beside.waiting import Waiting, waiting_in
+from tests.local.virtual_cluster import VirtualCluster, workload
+
+TOGETHER = """
+profile: {profile}
+autoscaler: {autoscaler}
+pools:
+  - {{name: a, count: 1, zones: [z], autoscaling: {{minNodeCount: 1}}}}
+  - {{name: b, count: 1, zones: [z], autoscaling: {{minNodeCount: 1}}}}
+  - {{name: c, count: 1, zones: [z], autoscaling: {{minNodeCount: 0}}}}
+workloads:
+  - {{name: some, replicas: 1, requests: {{cpu: "1", memory: 1Gi}}, nodes: [a/0]}}
+  - {{name: more, replicas: 1, requests: {{cpu: 3400m, memory: 1Gi}}, nodes: [b/0]}}
+  - {{name: cache, replicas: {count}, requests: {{cpu: 500m, memory: 1Gi}}, nodes: {others}}}
+  - name: web
+    replicas: 1
+    requests: {{cpu: 500m, memory: 1Gi}}
+    nodes: [c/0]
+    pod:
+      affinity:
+        podAffinity:
+          requiredDuringSchedulingIgnoredDuringExecution:
+            - {{topologyKey: kubernetes.io/hostname, labelSelector: {{matchLabels: {{app: cache}}}}}}
+"""
+"""On node c `web` asks to lie beside `cache`; a has room for both, b for one of them, and b is the fuller.
+
+The autoscaler tries pods in the order in which they are listed, each once: `cache` first, and then `web` beside it.
+"""
+
+
+def together(profile: str, autoscaler: str = "{}", others: str = "[c/0]") -> Scenario:
+    """Return it; `others` are the nodes of those beside which the one must lie."""
+    count = len(others.split(","))
+    return parse(TOGETHER.format(profile=profile, autoscaler=autoscaler, others=others, count=count))
+
+
+def evictions_and_waiting(rest: Rest) -> tuple[int, Waiting]:
+    assert rest.is_rest
+    return rest.evictions, rest.waiting
+
+
+@pytest.mark.parametrize(
+    ("expected", "profile"),
+    [
+        pytest.param(Waiting(1, 0), "OPTIMIZE_UTILIZATION", id="the scheduler packs: the first takes what it lacks"),
+        pytest.param(Waiting(0, 0), "BALANCED", id="the scheduler spreads: both find room"),
+    ],
+)
+def test_the_autoscaler_alone_evicts_a_pod_with_the_only_one_it_may_lie_beside_and_trusts_its_packing(
+    expected: Waiting, profile: str
+) -> None:
+    assert evictions_and_waiting(autoscaler_alone(together(profile))) == (2, expected)
+
+
+@pytest.mark.parametrize(
+    ("expected", "others"),
+    [
+        pytest.param(0, "[c/0]", id="nobody knows on which host it will be"),
+        pytest.param(2, "[c/0, a/0]", id="another one stays where it is"),
+    ],
+)
+def test_ebb_moves_no_pod_together_with_the_only_one_it_may_lie_beside(expected: int, others: str) -> None:
+    """The autoscaler takes empty nodes alone here, so that whatever is evicted Ebb evicts."""
+    reaper = "{threshold: 0.0, unneededTime: 60}"
+    beside_reaper = with_ebb(together("OPTIMIZE_UTILIZATION", autoscaler=reaper, others=others))
+    assert evictions_and_waiting(beside_reaper) == (expected, Waiting(0, 0))
+
+
+@pytest.mark.parametrize(
+    ("expected", "actors"),
+    [
+        pytest.param(Waiting(0, 0), (), id="all on nodes"),
+        pytest.param(Waiting(1, 0), (AGENT,), id="evicted by the autoscaler"),
+        pytest.param(Waiting(0, 1), ("ebb",), id="evicted by Ebb"),
+        pytest.param(Waiting(0, 2), ("ebb", AGENT), id="by both at one time: nobody knows which pod is whose"),
+    ],
+)
+def test_a_waiting_pod_is_the_autoscalers_only_if_nobody_else_can_have_made_it(
+    expected: Waiting, actors: tuple[str, ...]
+) -> None:
+    virtual = VirtualCluster()
+    virtual.add("replicasets", workload("web", replicas=2))
+    virtual.run(5)
+    virtual.store.update("nodes", "", "a", lambda node: node["spec"].update(unschedulable=True), "test")
+    for pod, actor in zip(virtual.pods(app="web"), actors, strict=False):
+        path = f"/api/v1/namespaces/default/pods/{pod['metadata']['name']}/eviction"
+        virtual.call("POST", path, {"metadata": {"name": pod["metadata"]["name"]}}, **{"user-agent": actor})
+    virtual.run(5)
+    assert waiting_in(virtual.world) == expected
+
+
+def test_a_pod_that_nobody_evicted_is_not_the_autoscalers() -> None:
+    virtual = VirtualCluster()
+    virtual.add("replicasets", workload("web", replicas=1, cpu="5"))
+    virtual.run(5)
+    assert waiting_in(virtual.world) == Waiting(0, 1)

@@ -1,0 +1,247 @@
+"""A changed pod template is rolled out as the deployment controller does it, and one set back takes it back."""
+
+from typing import Any
+
+import pytest
+
+from infra.local.workloads.rollouts import Bounds, Sizes, bounds_of, rolled
+from infra.local.world.kinds import Json
+from infra.local.world.pods import condition_of, is_ready, is_terminating, node_of
+from tests.local.virtual_cluster import MERGE, STRATEGIC, VirtualCluster, node, status_of, workload
+
+PATH = "/apis/apps/v1/namespaces/default/deployments/web"
+NOTE = "example.com/restarted-for"
+NEVER = {"local.ebb.internal/never-ready": "true"}
+RECREATE: Json = {"strategy": {"type": "Recreate"}}
+
+
+def rolling(surge: int | str, unavailable: int | str) -> Json:
+    return {"strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": surge, "maxUnavailable": unavailable}}}
+
+
+def deployed(replicas: int = 1, **spec: Any) -> VirtualCluster:
+    """A Deployment of which every pod is ready, on two nodes."""
+    virtual = VirtualCluster([node("a"), node("b")], shutdown=2.0)
+    owner = workload(replicas=replicas, cpu="100m")
+    owner["spec"] |= spec
+    virtual.add("deployments", owner)
+    virtual.run(4)
+    return virtual
+
+
+def annotate(virtual: VirtualCluster, **notes: str | None) -> None:
+    """Write annotations of the pod template; None removes one."""
+    named = {NOTE if key == "note" else f"local.ebb.internal/{key.replace('_', '-')}": to for key, to in notes.items()}
+    virtual.json("PATCH", PATH, {"spec": {"template": {"metadata": {"annotations": named}}}}, type=MERGE)
+
+
+def ready(virtual: VirtualCluster) -> list[str]:
+    return [pod["metadata"]["name"] for pod in virtual.pods() if is_ready(pod) and not is_terminating(pod)]
+
+
+def sizes(virtual: VirtualCluster) -> list[int]:
+    return sorted(each["spec"]["replicas"] for each in virtual.store.all("replicasets"))
+
+
+def status(virtual: VirtualCluster) -> Json:
+    found: Json = virtual.store.get("deployments", "default", "web")["status"]
+    return found
+
+
+def progress(virtual: VirtualCluster) -> str:
+    found = condition_of(virtual.store.get("deployments", "default", "web"), "Progressing")
+    return str(found["reason"]) if found else ""
+
+
+def least_ready(virtual: VirtualCluster, seconds: int) -> int:
+    """Let time pass, and tell the fewest ready pods that were there meanwhile."""
+    fewest = len(ready(virtual))
+    for _ in range(seconds):
+        virtual.run(1)
+        fewest = min(fewest, len(ready(virtual)))
+    return fewest
+
+
+@pytest.mark.parametrize(
+    ("expected", "wanted", "spec"),
+    [
+        pytest.param((1, 0), 1, {}, id="a quarter of one: the surge rounds up, what may be missing down"),
+        pytest.param((3, 2), 10, {}, id="a quarter of ten"),
+        pytest.param((0, 1), 1, rolling(0, 0), id="neither: then one may be missing"),
+        pytest.param((0, 1), 3, rolling(0, "25%"), id="neither once rounded"),
+        pytest.param((2, 1), 1, rolling(2, 5), id="no more may be missing than are wanted"),
+    ],
+)
+def test_shares_are_rounded_as_the_controller_does(expected: tuple[int, int], wanted: int, spec: Json) -> None:
+    found = bounds_of({"spec": {"replicas": wanted, **spec}})
+    assert (found.surge, found.unavailable) == expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "bounds", "before", "available"),
+    [
+        pytest.param({"old": 1, "new": 1}, Bounds(1, 1, 0), {"old": 1, "new": 0}, {"old": 1}, id="one more first"),
+        pytest.param({"old": 1, "new": 1}, Bounds(1, 1, 0), {"old": 1, "new": 1}, {"old": 1}, id="until it is ready"),
+        pytest.param({"old": 0, "new": 1}, Bounds(1, 1, 0), {"old": 1, "new": 1}, {"old": 1, "new": 1}, id="it is"),
+        pytest.param({"old": 1, "new": 1}, Bounds(1, 1, 0), {"old": 1, "new": 0}, {}, id="neither is ready"),
+        pytest.param({"old": 0, "new": 1}, Bounds(1, 0, 1), {"old": 1, "new": 0}, {"old": 1}, id="the old one first"),
+        pytest.param(
+            {"old": 8, "new": 5}, Bounds(10, 3, 2), {"old": 10, "new": 0}, {"old": 10}, id="ten with a surge of three"
+        ),
+        pytest.param(
+            {"stuck": 1, "new": 10},
+            Bounds(10, 3, 2),
+            {"stuck": 5, "new": 8},
+            {"new": 7},
+            id="rolled back: of five that hang four are ended, and the rest comes back",
+        ),
+    ],
+)
+def test_sizes_move_as_far_as_the_strategy_allows(
+    expected: Sizes, bounds: Bounds, before: Sizes, available: Sizes
+) -> None:
+    assert rolled(bounds, "new", before, available) == expected
+
+
+def test_a_single_replica_is_restarted_without_a_moment_without_it() -> None:
+    virtual = deployed()
+    (old,) = ready(virtual)
+    annotate(virtual, note="one")
+    assert least_ready(virtual, 12) == 1
+    (new,) = ready(virtual)
+    assert new != old
+    assert [pod["metadata"]["name"] for pod in virtual.pods()] == [new]
+    assert sizes(virtual) == [0, 1]
+    assert progress(virtual) == "NewReplicaSetAvailable"
+    assert {key: status(virtual)[key] for key in ("replicas", "updatedReplicas", "availableReplicas")} == {
+        "replicas": 1,
+        "updatedReplicas": 1,
+        "availableReplicas": 1,
+    }
+
+
+def test_the_new_pod_of_a_cordoned_node_starts_elsewhere_before_the_old_one_ends() -> None:
+    virtual = deployed()
+    (pod,) = virtual.pods()
+    virtual.json("PATCH", f"/api/v1/nodes/{node_of(pod)}", {"spec": {"unschedulable": True}}, type=STRATEGIC)
+    annotate(virtual, note="one")
+    assert least_ready(virtual, 12) == 1
+    assert [node_of(each) for each in virtual.pods()] != [node_of(pod)]
+
+
+def test_a_new_pod_that_never_gets_ready_leaves_the_old_one_until_the_template_is_set_back() -> None:
+    virtual = deployed(progressDeadlineSeconds=30)
+    old = ready(virtual)
+    annotate(virtual, note="one", never_ready="true")
+    virtual.run(20)
+    assert (ready(virtual), len(virtual.pods()), progress(virtual)) == (old, 2, "ReplicaSetUpdated")
+    assert status(virtual)["unavailableReplicas"] == 1
+
+    annotate(virtual, note=None, never_ready=None)
+    assert least_ready(virtual, 10) == 1
+    assert [pod["metadata"]["name"] for pod in virtual.pods()] == old
+    assert (sizes(virtual), progress(virtual)) == ([0, 1], "NewReplicaSetAvailable")
+    assert "unavailableReplicas" not in status(virtual)
+
+
+def test_a_template_set_back_after_the_rollout_makes_the_old_replica_set_current_again() -> None:
+    virtual = deployed()
+    (before,) = virtual.store.all("replicasets")
+    annotate(virtual, note="one")
+    virtual.run(12)
+    annotate(virtual, note=None)
+    assert least_ready(virtual, 12) == 1
+    current = [each["metadata"]["name"] for each in virtual.store.all("replicasets") if each["spec"]["replicas"]]
+    assert current == [before["metadata"]["name"]]
+    assert len(virtual.store.all("replicasets")) == 2
+
+
+def test_a_deployment_that_may_lack_its_only_pod_ends_it_first() -> None:
+    virtual = deployed(**rolling(0, 1))
+    annotate(virtual, note="one")
+    assert least_ready(virtual, 12) == 0
+    assert len(ready(virtual)) == 1
+
+
+def test_recreate_makes_the_new_pod_once_the_old_one_has_wholly_ended() -> None:
+    virtual = deployed(**RECREATE)
+    (old,) = (pod["metadata"]["uid"] for pod in virtual.pods())
+    annotate(virtual, note="one")
+    for _ in range(12):
+        virtual.run(1)
+        assert len(virtual.pods()) <= 1
+    (new,) = virtual.pods()
+    assert new["metadata"]["uid"] != old
+    assert is_ready(new)
+
+
+def test_recreate_set_back_waits_for_the_end_as_well() -> None:
+    virtual = deployed(**RECREATE)
+    annotate(virtual, note="one")
+    virtual.run(12)
+    annotate(virtual, note=None)
+    for _ in range(12):
+        virtual.run(1)
+        assert len(virtual.pods()) <= 1
+    assert len(ready(virtual)) == 1
+
+
+def test_a_paused_deployment_rolls_nothing_out_but_is_scaled() -> None:
+    virtual = deployed(paused=True)
+    assert virtual.pods() == []
+    virtual.json("PATCH", PATH, {"spec": {"paused": False}}, type=MERGE)
+    virtual.run(4)
+    old = ready(virtual)
+    virtual.json("PATCH", PATH, {"spec": {"paused": True}}, type=MERGE)
+    annotate(virtual, note="one")
+    virtual.run(10)
+    assert (ready(virtual), len(virtual.store.all("replicasets"))) == (old, 1)
+    virtual.json("PATCH", PATH, {"spec": {"replicas": 2}}, type=MERGE)
+    virtual.run(6)
+    assert len(ready(virtual)) == 2
+    virtual.json("PATCH", PATH, {"spec": {"paused": False}}, type=MERGE)
+    assert least_ready(virtual, 20) == 2
+    assert not set(old) & set(ready(virtual))
+
+
+def test_a_rollout_of_many_keeps_within_its_bounds_and_ends() -> None:
+    virtual = deployed(6)
+    old = ready(virtual)
+    annotate(virtual, note="one")
+    for _ in range(40):
+        virtual.run(1)
+        living = [pod for pod in virtual.pods() if not is_terminating(pod)]
+        assert len(living) <= 8
+        assert len(ready(virtual)) >= 5
+    assert len(ready(virtual)) == 6
+    assert not set(old) & set(ready(virtual))
+
+
+def test_a_rollout_that_hangs_is_told_once_its_deadline_has_passed() -> None:
+    virtual = deployed(progressDeadlineSeconds=5)
+    annotate(virtual, note="one", never_ready="true")
+    virtual.run(12)
+    found = condition_of(virtual.store.get("deployments", "default", "web"), "Progressing")
+    assert found is not None
+    assert (found["status"], found["reason"]) == ("False", "ProgressDeadlineExceeded")
+
+
+def test_old_replica_sets_are_kept_as_many_as_the_deployment_says() -> None:
+    virtual = deployed(revisionHistoryLimit=2)
+    for turn in ("one", "two", "three", "four"):
+        annotate(virtual, note=turn)
+        virtual.run(12)
+    assert sizes(virtual) == [0, 0, 1]
+    assert len(ready(virtual)) == 1
+
+
+def test_a_deployment_whose_template_never_changed_says_its_counts_alone() -> None:
+    assert "conditions" not in status(deployed())
+
+
+def test_a_patch_on_an_older_version_is_refused() -> None:
+    virtual = deployed()
+    seen = virtual.json("GET", PATH)["metadata"]["resourceVersion"]
+    annotate(virtual, note="one")
+    late = {"metadata": {"resourceVersion": seen}, "spec": {"template": {"metadata": {"annotations": {NOTE: "two"}}}}}
+    assert status_of(virtual.call("PATCH", PATH, late, type=MERGE)) == (409, "Conflict")

@@ -1,0 +1,336 @@
+"""With `infra/options/surge.yaml` a drainer restarts a Deployment on a real API server, and does nothing else to it."""
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shared.adapters.kubernetes.access import from_kubeconfig
+from shared.adapters.kubernetes.client import KubernetesClient
+from shared.adapters.kubernetes.cluster import KubernetesCluster
+from shared.core.cluster.names import EVICTIONS_LABEL, SURGE_STAMP, SURGED_BEFORE
+from shared.errors import Forbidden, Gone, Stale, Terminal
+from tests.real.conftest import Corner, is_ready
+from tests.real.control_plane import ControlPlane, ControlPlaneError
+from tests.real.control_plane.api import MERGE_PATCH
+from tests.real.control_plane.manifests import deployment
+from tests.real.least_rights import user, with_option
+from tests.real.waiting import until
+
+pytestmark = [pytest.mark.control_plane, pytest.mark.xdist_group("control_plane")]
+Raw = dict[str, Any]
+RESTARTER = "restarter"
+
+
+def cluster_as(kubeconfig: Path) -> KubernetesCluster:
+    return KubernetesCluster(KubernetesClient(from_kubeconfig(str(kubeconfig))))
+
+
+@pytest.fixture(scope="module")
+def restarter(twenty_nodes: ControlPlane, kubeconfigs: Mapping[str, Path]) -> KubernetesCluster:
+    """The adapter as a drainer with the option, once its fence stands."""
+    assert kubeconfigs
+    option = with_option(twenty_nodes, "surge", RESTARTER)
+    twenty_nodes.api.create([deployment("fenced", replicas=0)])
+    scaled = {"spec": {"replicas": 1}}
+    until("the fence", lambda: "one annotation" in refusal(twenty_nodes, "default", "fenced", scaled))
+    return cluster_as(option)
+
+
+@pytest.fixture
+def web(corner: Corner, restarter: KubernetesCluster) -> Corner:
+    """A single replica under a budget that never lets it go."""
+    assert restarter
+    corner.plane.api.create([noted(deployment("web", replicas=1, namespace=corner.namespace))])
+    until("the pod", lambda: corner.ready("web", 1), 60)
+    corner.protect("web", minAvailable=1)
+    return corner
+
+
+def noted(workload: Raw) -> Raw:
+    """The workload with a label and an annotation of its owner's, on itself and on its template."""
+    template = workload["spec"]["template"]
+    meta = {**template["metadata"], "annotations": {"example.com/owner": "a"}}
+    spec = {**workload["spec"], "template": {**template, "metadata": meta}}
+    return {**workload, "metadata": {**workload["metadata"], **_OWNED}, "spec": spec}
+
+
+_OWNED = {"labels": {"example.com/team": "a"}, "annotations": {"example.com/owner": "a"}}
+
+
+def refusal(plane: ControlPlane, namespace: str, name: str, patch: Raw, kind: str = "merge") -> str:
+    """Try a patch as the drainer with the option, dry; return how it was refused, empty if it was not."""
+    words = ("patch", "deployment", name, f"--type={kind}", "-p", json.dumps(patch), "--dry-run=server")
+    try:
+        plane.kubectl(f"--as={user(RESTARTER)}", "-n", namespace, *words)
+    except ControlPlaneError as refused:
+        return str(refused)
+    return ""
+
+
+def stamped(value: str | None) -> Raw:
+    return annotated(**{SURGE_STAMP: value})
+
+
+def annotated(**notes: str | None) -> Raw:
+    return {"spec": {"template": {"metadata": {"annotations": notes}}}}
+
+
+def noting(**notes: str | None) -> Raw:
+    return {"metadata": {"annotations": notes}}
+
+
+def noting_earlier(value: str | None) -> Raw:
+    return noting(**{SURGED_BEFORE: value})
+
+
+def in_template(**spec: Any) -> Raw:
+    return {"spec": {"template": {"spec": spec}}}
+
+
+CONTAINER = {"name": "main", "image": "other", "resources": {"requests": {"cpu": "1"}}}
+WHOLE = "no metadata of a Deployment"
+OWN = "no annotation of a Deployment but its own"
+EARLIER = "only what it replaces in the pod template"
+SPEC = "one annotation of the pod template only"
+TEMPLATE = "change its own annotation only"
+NOTE = "but its own, ebb.internal/surged-for"
+
+
+@pytest.mark.parametrize(
+    ("said", "patch"),
+    [
+        pytest.param("", stamped("order-1"), id="it restarts"),
+        pytest.param("", stamped(None), id="it takes back, or changes nothing"),
+        pytest.param(SPEC, {"spec": {"replicas": 2}}, id="replicas"),
+        pytest.param(SPEC, {"spec": {"paused": True}}, id="a pause"),
+        pytest.param(SPEC, {"spec": {"strategy": {"type": "Recreate", "rollingUpdate": None}}}, id="the strategy"),
+        pytest.param(SPEC, {"spec": {"progressDeadlineSeconds": 30}}, id="the deadline"),
+        pytest.param(SPEC, {"spec": {"minReadySeconds": 9}}, id="a field that was not there"),
+        pytest.param(TEMPLATE, in_template(containers=[CONTAINER]), id="another image"),
+        pytest.param(TEMPLATE, in_template(hostNetwork=True), id="the host's network"),
+        pytest.param(TEMPLATE, in_template(serviceAccountName="other"), id="another account"),
+        pytest.param(TEMPLATE, in_template(priorityClassName="system-node-critical"), id="a priority"),
+        pytest.param(
+            "metadata, Ebb's drainer may change its own annotation only",
+            {"spec": {"template": {"metadata": {"labels": {"a": "b"}}}}},
+            id="a label of the pods",
+        ),
+        pytest.param(NOTE, annotated(**{"kubectl.kubernetes.io/restartedAt": "now"}), id="kubectl's own stamp"),
+        pytest.param(NOTE, annotated(**{"example.com/owner": "b"}), id="an owner's annotation changed"),
+        pytest.param(NOTE, annotated(**{"example.com/owner": None}), id="an owner's annotation removed"),
+        pytest.param(NOTE, annotated(**{"example.com/owner": None, SURGE_STAMP: "o"}), id="ours, and one removed"),
+        pytest.param(WHOLE, {"metadata": {"labels": {"a": "b"}}}, id="a label"),
+        pytest.param(WHOLE, {"metadata": {"labels": {"example.com/team": None}}}, id="a label removed"),
+        pytest.param(OWN, noting(a="b"), id="an annotation"),
+        pytest.param(OWN, noting(**{"example.com/owner": "b"}), id="an owner's annotation of the Deployment"),
+        pytest.param(OWN, noting(**{"example.com/owner": None}), id="that one removed"),
+        pytest.param(OWN, noting(**{SURGE_STAMP: "o"}), id="its own in the wrong place"),
+        pytest.param(EARLIER, noting(**{SURGED_BEFORE: "o"}), id="an earlier one that never stood"),
+        pytest.param(EARLIER, {**noting(**{SURGED_BEFORE: "o"}), **stamped("p")}, id="that with a restart"),
+        pytest.param(WHOLE, {"metadata": {"finalizers": ["example.com/held"]}}, id="a finalizer"),
+    ],
+)
+def test_of_a_deployment_the_drainer_writes_one_annotation_and_nothing_else(web: Corner, said: str, patch: Raw) -> None:
+    found = refusal(web.plane, web.namespace, "web", patch)
+
+    assert (said in found) if said else found == "", found
+
+
+def test_a_stamp_among_other_changes_is_refused_whole(web: Corner) -> None:
+    patch = {**stamped("order-1"), "metadata": {"labels": {"a": "b"}}}
+
+    assert WHOLE in refusal(web.plane, web.namespace, "web", patch)
+
+
+def test_no_other_subresource_comes_with_the_right(web: Corner) -> None:
+    for words in (
+        ("patch", "deployments", "--subresource=scale"),
+        ("update", "deployments"),
+        ("delete", "deployments"),
+    ):
+        assert _may(web.plane, RESTARTER, *words) == "no", words
+    assert _may(web.plane, RESTARTER, "patch", "deployments") == "yes"
+
+
+def test_without_the_option_the_drainer_may_restart_nothing(web: Corner) -> None:
+    assert _may(web.plane, "drainer", "patch", "deployments") == "no"
+    assert _may(web.plane, "planner", "patch", "deployments") == "no"
+
+
+def _may(plane: ControlPlane, who: str, *words: str) -> str:
+    try:
+        return plane.kubectl(f"--as={user(who)}", "auth", "can-i", *words, "--all-namespaces").strip()
+    except ControlPlaneError:
+        return "no"
+
+
+def test_nobody_else_is_asked(web: Corner) -> None:
+    web.plane.kubectl("-n", web.namespace, "label", "deployment", "web", "example.com/tried=yes")
+
+
+def test_a_namespace_that_keeps_its_pods_keeps_them_from_restarts_but_not_from_being_given_back(web: Corner) -> None:
+    stamp(web, "order-1")
+    keep_pods(web)
+
+    assert tried(web, stamped(None)) == ""
+
+
+@pytest.mark.parametrize(
+    ("may", "patch"),
+    [
+        pytest.param(True, {**noting_earlier(None), **stamped("order-1")}, id="back to what stood before"),
+        pytest.param(True, noting_earlier(None), id="its own note removed"),
+        pytest.param(False, stamped("order-1"), id="back, and the note kept for once more"),
+        pytest.param(False, {**noting_earlier(None), **stamped("order-0")}, id="back to something else"),
+        pytest.param(False, {**noting_earlier(None), **stamped(None)}, id="back to nothing, which never stood there"),
+        pytest.param(False, {**noting_earlier("order-2"), **stamped("order-1")}, id="back, and a way back again"),
+        pytest.param(False, {**noting_earlier("order-2"), **stamped("order-3")}, id="a restart as elsewhere"),
+    ],
+)
+def test_where_pods_are_kept_a_second_restart_goes_back_to_the_first_and_nowhere_else(
+    web: Corner, may: bool, patch: Raw
+) -> None:
+    stamp(web, "order-2", earlier="order-1")
+    keep_pods(web)
+
+    found = tried(web, patch)
+
+    assert (found == "") if may else ("keeps its pods from Ebb" in found), found
+
+
+def test_the_port_takes_a_second_restart_back_where_pods_are_kept_meanwhile(
+    web: Corner, restarter: KubernetesCluster
+) -> None:
+    restart(web, restarter, "order-1")
+    until("the rollout", lambda: restarter.deployment(name_of(web)).settled, 60)
+    restart(web, restarter, "order-2")
+    keep_pods(web)
+
+    restart(web, restarter, "order-1")
+
+    found = restarter.deployment(name_of(web))
+    assert (found.stamp, found.earlier) == ("order-1", "")
+    with pytest.raises(Terminal, match="keeps its pods from Ebb"):
+        restart(web, restarter, "order-3")
+
+
+def keep_pods(corner: Corner) -> None:
+    """Label the namespace, and wait until the API server's cache has it."""
+    corner.plane.kubectl("label", "namespace", corner.namespace, f"{EVICTIONS_LABEL}=never")
+    until("a refusal by the namespace's label", lambda: "keeps its pods from Ebb" in tried(corner, stamped("order-9")))
+
+
+def tried(corner: Corner, patch: Raw) -> str:
+    return refusal(corner.plane, corner.namespace, "web", patch)
+
+
+def stamp(corner: Corner, value: str, earlier: str | None = None) -> None:
+    path = f"/apis/apps/v1/namespaces/{corner.namespace}/deployments/web"
+    body = {**noting_earlier(earlier), **stamped(value)}
+    assert corner.plane.api.request("PATCH", path, body, MERGE_PATCH).status == 200
+
+
+def name_of(corner: Corner) -> str:
+    return f"{corner.namespace}/Deployment/web"
+
+
+def without_conflict(write: Callable[[], object]) -> None:
+    """Write again while the controller writes the status."""
+
+    def attempt() -> bool:
+        try:
+            write()
+        except Stale:
+            return False
+        return True
+
+    until("a write without a conflict", attempt)
+
+
+def restart(corner: Corner, cluster: KubernetesCluster, value: str) -> None:
+    without_conflict(lambda: cluster.restart(cluster.deployment(name_of(corner)), value))
+
+
+def fewest_ready(corner: Corner, done: Callable[[], object]) -> int:
+    """Wait until something is done and tell the fewest Ready pods that were seen meanwhile."""
+    seen = [ready(corner)]
+
+    def look() -> object:
+        seen.append(ready(corner))
+        return done()
+
+    until("the rollout", look, 60)
+    return min(seen)
+
+
+def ready(corner: Corner) -> int:
+    return sum(is_ready(pod) and "deletionTimestamp" not in pod["metadata"] for pod in corner.pods("web"))
+
+
+def names(corner: Corner) -> set[str]:
+    return {pod["metadata"]["name"] for pod in corner.pods("web")}
+
+
+def test_a_single_replica_under_a_closed_budget_moves_without_a_moment_without_it(
+    web: Corner, restarter: KubernetesCluster
+) -> None:
+    (old,) = names(web)
+
+    restart(web, restarter, "order-1")
+
+    def moved() -> bool:
+        return restarter.deployment(name_of(web)).settled and len(names(web)) == 1 and old not in names(web)
+
+    assert fewest_ready(web, moved) == 1
+
+
+def test_a_restart_whose_pod_cannot_start_is_taken_back_and_leaves_nothing(
+    web: Corner, restarter: KubernetesCluster
+) -> None:
+    before = names(web)
+    cordoned = [node["metadata"]["name"] for node in web.plane.api.items("/api/v1/nodes")]
+    web.plane.kubectl("cordon", *cordoned)
+    try:
+        restart(web, restarter, "order-1")
+        until("the pod that has no node", lambda: len(names(web)) == 2)
+        restart(web, restarter, "")
+        assert fewest_ready(web, lambda: restarter.deployment(name_of(web)).settled and names(web) == before) == 1
+    finally:
+        web.plane.kubectl("uncordon", *cordoned)
+    current = [each for each in sets(web) if each["spec"]["replicas"]]
+    assert [each["metadata"]["name"] for each in current] == [owner(pod) for pod in web.pods("web")]
+
+
+def sets(corner: Corner) -> list[Raw]:
+    return list(corner.plane.api.items(f"/apis/apps/v1/namespaces/{corner.namespace}/replicasets"))
+
+
+def owner(pod: Raw) -> str:
+    return str(pod["metadata"]["ownerReferences"][0]["name"])
+
+
+def test_the_port_names_each_refusal_of_a_real_api_server(
+    web: Corner, restarter: KubernetesCluster, kubeconfigs: Mapping[str, Path]
+) -> None:
+    read = restarter.deployment(name_of(web))
+    dry = restarter.restart(read, "order-1", dry_run=True)
+    assert (dry.stamp, restarter.deployment(name_of(web)).stamp) == ("order-1", "")
+    with pytest.raises(Forbidden, match=r"infra/options/surge\.yaml"):
+        cluster_as(kubeconfigs["drain"]).restart(read, "order-1")
+
+    web.plane.kubectl("-n", web.namespace, "annotate", "deployment", "web", "example.com/touched=yes")
+    with pytest.raises(Stale):
+        restarter.restart(read, "order-1")
+    web.plane.kubectl("-n", web.namespace, "delete", "deployment", "web")
+    with pytest.raises(Gone):
+        restarter.restart(read, "order-1")
+
+
+def test_the_api_server_finds_no_fault_in_the_fence(web: Corner) -> None:
+    path = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies/ebb-drainer-surge"
+    checked = until("its types checked", lambda: web.plane.api.request("GET", path).body.get("status"))
+
+    assert not checked.get("typeChecking", {}).get("expressionWarnings"), checked
