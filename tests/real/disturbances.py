@@ -12,12 +12,9 @@ from random import Random
 
 import requests
 
-from shared.adapters.firestore import FirestoreState
-from shared.core.records.drain_record import DrainPhase, DrainRecord
-from shared.core.records.state import ClusterState
-from shared.documents import CLUSTER_KEY
-from tests.real.installation import CLUSTER, Installation
+from tests.real.installation import Installation
 from tests.real.load import ChangingLoad
+from tests.real.memory import Memory
 from tests.real.process_killer import Killer
 
 TICK_EVERY = 12.0
@@ -57,7 +54,7 @@ class Disturbances:
     def __init__(self, ebb: Installation, load: ChangingLoad, random: Random) -> None:
         self._load, self._random = load, random
         self.killer = Killer(ebb, random)
-        self._state = FirestoreState("local", ebb.services.database, CLUSTER)
+        self._memory = Memory(ebb)
         self._due = dict(BEGINS)
         self._began = time.monotonic()
         self.most_claims = 0
@@ -83,19 +80,16 @@ class Disturbances:
 
     def look(self) -> None:
         """See what Ebb remembers."""
-        self.most_claims = max(self.most_claims, len(self._claims()))
-        self.outcomes = Counter(each.outcome or each.phase.value for each in self.records())
-        self.say(f"{dict(self.outcomes)}, {len(self._claims())} claims, killed {self.killer.killed}")
+        claims = len(self._memory.state().claims)
+        self.most_claims = max(self.most_claims, claims)
+        self.outcomes = Counter(each.outcome or each.phase.value for each in self._memory.records())
+        self.say(f"{dict(self.outcomes)}, {claims} claims, killed {self.killer.killed}")
 
     def is_over(self) -> bool:
-        """Whether no node is held, no claim stands and every order is settled; asks at most every second."""
+        """Whether Ebb is at rest and holds no node; asks at most every second."""
         threading.Event().wait(1.0)
         self.look()
-        settled = all(each.phase is DrainPhase.SETTLED for each in self.records())
-        return settled and not self._claims() and not self._load.held()
-
-    def records(self) -> list[DrainRecord]:
-        return [found.value for found in self._state.all("drains", DrainRecord).values() if found.value]
+        return self._memory.is_at_rest() and not self._load.held()
 
     def summary(self) -> str:
         """Return what the run was, in one line."""
@@ -106,7 +100,3 @@ class Disturbances:
     def say(self, line: str) -> None:
         sys.stdout.write(f"{time.monotonic() - self._began:.0f} s: {line}\n")
         sys.stdout.flush()
-
-    def _claims(self) -> dict[str, object]:
-        state = self._state.get(CLUSTER_KEY).value or ClusterState()
-        return dict(state.claims)

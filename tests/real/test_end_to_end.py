@@ -5,18 +5,16 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.firestore import FirestoreState
 from shared.core.cluster.names import OUR_TAINT
-from shared.core.records.drain_record import DrainPhase, DrainRecord
-from shared.core.records.state import ClusterState, PoolMarks
-from shared.documents import CLUSTER_KEY
+from shared.core.records.drain_record import DrainPhase
 from tests.fixtures_real import NewControlPlane
 from tests.real import neighbours
 from tests.real.audit_record import about, at
 from tests.real.control_plane import ControlPlane
 from tests.real.emulators import FirestoreEmulator, PubSubEmulator
-from tests.real.installation import CLUSTER, Installation, RealServices
+from tests.real.installation import Installation, RealServices
 from tests.real.least_rights import TARGETS, least_rights, user
+from tests.real.memory import Memory
 from tests.real.shop_cluster import APPS, NO_MORE, POLICY, POOLS, REPLICAS, populate, ready_pods
 from tests.real.waiting import until
 
@@ -55,18 +53,18 @@ def ebb(
 
 def test_nodes_are_drained_deleted_and_settled_and_every_pod_runs(ebb: tuple[Installation, ControlPlane]) -> None:
     installation, plane = ebb
-    before = node_names(plane)
+    before, memory = node_names(plane), Memory(installation)
 
     until(f"{WANTED} nodes gone", lambda: ticked(installation, plane, before), SECONDS)
     installation.bucket.put("policies", "policy.yaml", moves_jobs(NO_MORE).encode())
-    until("every drain settled", lambda: installation.tick() and not state(installation).claims, SECONDS)
+    until("every drain settled", lambda: installation.tick() and memory.is_at_rest(), SECONDS)
 
     until("every pod running", lambda: len(ready_pods(plane.api)) == APPS * REPLICAS, 60)
     until("every pod that is replaced late", lambda: len(neighbours.running(plane.api)) == 2 * neighbours.REPLICAS, 60)
     assert tainted(plane) == ["suspended"]
     assert_neighbours_were_left_alone(before, plane)
-    assert_no_drain_was_over_before_what_it_moved_lived_again(installation, plane)
-    assert_firestore_is_clean(installation)
+    assert_no_drain_was_over_before_what_it_moved_lived_again(memory, plane)
+    assert_firestore_is_clean(memory)
     assert_the_record_is_honest(plane.audit())
 
 
@@ -78,7 +76,7 @@ def assert_neighbours_were_left_alone(before: set[str], plane: ControlPlane) -> 
     assert not theirs & {about(entry).get("name") for entry in ours if entry["verb"] == "patch"}
 
 
-def assert_no_drain_was_over_before_what_it_moved_lived_again(installation: Installation, plane: ControlPlane) -> None:
+def assert_no_drain_was_over_before_what_it_moved_lived_again(memory: Memory, plane: ControlPlane) -> None:
     """Where the next pod is made only once the old one has ended, too; by the scheduler's own bindings.
 
     A Job's pods are not counted (docs/limits.md): they are only seen to run again in the end.
@@ -88,7 +86,7 @@ def assert_no_drain_was_over_before_what_it_moved_lived_again(installation: Inst
     ]
     moved = [
         (key.partition("/")[2], pod.at.timestamp(), drain.drained_at.timestamp())
-        for drain in records(installation)
+        for drain in memory.records()
         if drain.drained_at
         for key, pod in drain.pods.items()
         if key.startswith(f"{neighbours.NAMESPACE}/db-")
@@ -116,28 +114,15 @@ def tainted(plane: ControlPlane) -> list[str]:
     ]
 
 
-def store(installation: Installation) -> FirestoreState:
-    return FirestoreState("local", installation.services.database, CLUSTER)
-
-
-def state(installation: Installation) -> ClusterState:
-    return store(installation).get(CLUSTER_KEY).value or ClusterState()
-
-
-def records(installation: Installation) -> list[DrainRecord]:
-    return [found.value for found in store(installation).all("drains", DrainRecord).values() if found.value]
-
-
-def assert_firestore_is_clean(installation: Installation) -> None:
+def assert_firestore_is_clean(memory: Memory) -> None:
     """No claim, no lease, no drain that is not settled, no mark of a node that is gone."""
-    documents = store(installation)
-    drains = records(installation)
+    drains = memory.records()
     removed = {drain.order.node for drain in drains if drain.outcome == "removed"}
-    pools = [found.value for found in documents.all("pools", PoolMarks).values() if found.value]
     assert len(removed) >= WANTED
     assert {(drain.phase, drain.lease) for drain in drains} == {(DrainPhase.SETTLED, None)}
-    assert state(installation).planner is None
-    assert not removed & {mark.name for pool in pools for mark in pool.marks.values()}
+    assert memory.state().claims == {}
+    assert memory.state().planner is None
+    assert not removed & {mark.name for pool in memory.pools() for mark in pool.marks.values()}
 
 
 def assert_the_record_is_honest(audit: list[dict[str, Any]]) -> None:

@@ -109,7 +109,6 @@ def test_drains_end_well_however_often_their_processes_are_killed(
 
     disturbances.say(f"ticks {dict(planner.answers)}; people: {', '.join(prepared.load.asked)}")
     assert disturbances.most_claims <= IN_FLIGHT
-    assert {each.lease for each in disturbances.records()} == {None}
     audit = prepared.plane.audit()
     for line in (f"seed {SEED}: {disturbances.summary()}", *rates(audit)):
         record_property(MEASURED, f"killed drainers: {line}")

@@ -12,9 +12,10 @@ from tests.real.audit_record import entries, granted
 from tests.real.control_plane import ControlPlane
 from tests.real.emulators import FirestoreEmulator, PubSubEmulator
 from tests.real.installation import Installation, RealServices
+from tests.real.memory import Memory
 from tests.real.promise import breaches
 from tests.real.rich_cluster import NODES, POOLS, budgets, controllers, is_calm, populate
-from tests.real.test_end_to_end import node_names, state, tainted
+from tests.real.test_end_to_end import node_names, tainted
 from tests.real.waiting import until
 from tests.real.watches import Watch
 
@@ -66,9 +67,10 @@ def test_no_pod_bound_by_hard_rules_is_left_without_a_place(
     prepared: Prepared, record_property: Callable[[str, object], None]
 ) -> None:
     ebb, plane, watch = prepared
+    memory = Memory(ebb)
     until(f"{GONE} nodes gone", lambda: ebb.tick() and len(node_names(plane)) <= NODES - GONE, MOST_SECONDS)
     ebb.bucket.put("policies", "policy.yaml", NO_MORE.encode())
-    until("every drain settled", lambda: ebb.tick() and not state(ebb).claims, MOST_SECONDS)
+    until("every drain settled", lambda: ebb.tick() and memory.is_at_rest(), MOST_SECONDS)
     until("every pod ready", lambda: is_calm(plane.api), 60)
     watch.stop()
 

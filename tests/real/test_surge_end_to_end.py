@@ -11,12 +11,8 @@ from typing import Any
 import pytest
 
 from infra.local.machine_types import MachinePool
-from shared.adapters.firestore import FirestoreState
 from shared.core.cluster.names import OUR_TAINT, SURGE_STAMP
 from shared.core.outcomes import Halt
-from shared.core.records.drain_record import DrainRecord
-from shared.core.records.state import ClusterState
-from shared.documents import CLUSTER_KEY
 from tests.fixtures_real import NewControlPlane
 from tests.real.audit_record import Audit, about, by_ebb, is_dry
 from tests.real.conftest import Corner, is_ready
@@ -24,8 +20,9 @@ from tests.real.control_plane import ControlPlane
 from tests.real.control_plane.api import MERGE_PATCH
 from tests.real.control_plane.manifests import deployment, nodes, paced
 from tests.real.emulators import FirestoreEmulator, PubSubEmulator
-from tests.real.installation import CLUSTER, Installation, RealServices
+from tests.real.installation import Installation, RealServices
 from tests.real.least_rights import filled_by_hand, least_rights
+from tests.real.memory import Memory
 from tests.real.waiting import until
 from tests.real.watches import Seen, Watch
 from tests.rights.rbac import OPTIONS
@@ -73,22 +70,17 @@ class Site:
         """Let the nodes of a pool go, as long as so many are left of both."""
         self.ebb.bucket.put("policies", "policy.yaml", POLICY.replace("POOL", pool).replace("LEFT", str(left)).encode())
 
-    def state(self) -> FirestoreState:
-        return FirestoreState("local", self.ebb.services.database, CLUSTER)
-
-    def drains(self) -> list[DrainRecord]:
-        return [found.value for found in self.state().all("drains", DrainRecord).values() if found.value]
+    @property
+    def memory(self) -> Memory:
+        return Memory(self.ebb)
 
     def ended(self, node: str) -> bool:
-        return any(each.order.node == node and each.outcome for each in self.drains())
+        return any(each.order.node == node and each.outcome for each in self.memory.records())
 
     def stop(self) -> None:
         """Let every drain end as it was begun, and no other begin."""
         self.ebb.bucket.put("policies", "policy.yaml", b"{}")
-        until("every drain settled", lambda: self.ebb.tick() and not self._claims(), SECONDS)
-
-    def _claims(self) -> bool:
-        return bool((self.state().get(CLUSTER_KEY).value or ClusterState()).claims)
+        until("every drain settled", lambda: self.ebb.tick() and self.memory.is_at_rest(), SECONDS)
 
     def pods(self) -> list[Raw]:
         return list(self.plane.api.items(f"/api/v1/namespaces/{SPACE}/pods"))
@@ -170,7 +162,7 @@ def test_single_replicas_leave_their_nodes_without_a_gap_and_nobody_evicts_them(
     restarted = Counter(about(entry)["name"] for entry in restarts(audit))
     assert sorted(restarted.values()) == [1, 1]
     assert gaps(site.watch.seen(), APPS) == []
-    drains = {record.order.order_id for record in site.drains() if record.outcome == "removed"}
+    drains = {record.order.order_id for record in site.memory.records() if record.outcome == "removed"}
     assert {stamp_of(site, app) for app in restarted} == drains
 
 
@@ -183,7 +175,7 @@ def test_a_restart_that_hangs_is_undone_and_the_node_given_back(site: Site) -> N
     site.stop()
 
     until("the old pod alone", lambda: [pod["metadata"]["uid"] for pod in site.corner.pods(HUNG)] == [uid(old)], 60)
-    (record,) = (each for each in site.drains() if each.order.node == node)
+    (record,) = (each for each in site.memory.records() if each.order.node == node)
     assert record.surges.keys() == {f"{SPACE}/Deployment/{HUNG}"}
     assert record.why == Halt.SURGE_FAILED
     assert stamp_of(site, HUNG) == ""

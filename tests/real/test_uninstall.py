@@ -15,18 +15,16 @@ from uuid import uuid4
 import pytest
 import requests
 
-from shared.adapters.firestore import FirestoreState
 from shared.core.cluster.names import OUR_ANNOTATION, OUR_TAINT
-from shared.core.records.state import ClusterState
-from shared.documents import CLUSTER_KEY
 from tests.fixtures_real import NewControlPlane
 from tests.pages import OPERATIONS, section
 from tests.pages import blocks as blocks_of
 from tests.real.control_plane import ControlPlane
 from tests.real.control_plane.manifests import deployment, nodes
 from tests.real.emulators import FirestoreEmulator, PubSubEmulator
-from tests.real.installation import CLUSTER, Installation, RealServices
+from tests.real.installation import Installation, RealServices
 from tests.real.least_rights import filled_by_hand, least_rights
+from tests.real.memory import Memory
 from tests.real.shop_cluster import NAMESPACE, POLICY, POOL, POOLS
 from tests.real.waiting import until
 
@@ -132,11 +130,7 @@ def all_run(site: Site) -> bool:
 
 def ticked(installation: Installation) -> bool:
     installation.tick()
-    return bool(state(installation).claims)
-
-
-def state(installation: Installation) -> ClusterState:
-    return FirestoreState("local", installation.services.database, CLUSTER).get(CLUSTER_KEY).value or ClusterState()
+    return bool(Memory(installation).state().claims)
 
 
 def blocks() -> list[str]:
@@ -151,9 +145,9 @@ def test_the_steps_of_the_page_leave_nothing_behind(site: Site) -> None:
         for step in before.splitlines():
             said = site.shell(step, ebb.environment)
         assert re.findall(r"(\S+) +\S*SchedulingDisabled", said) == [site.persons_node]
-        assert (site.ours(), site.cordoned(), state(ebb).claims) == (set(), {site.persons_node}, {})
+        assert (site.ours(), site.cordoned(), Memory(ebb).state().claims) == (set(), {site.persons_node}, {})
         ebb.tick()
-        assert (site.ours(), state(ebb).claims) == (set(), {}), "a pass after the pause took a node again"
+        assert (site.ours(), Memory(ebb).state().claims) == (set(), {}), "a pass after the pause took a node again"
     for step in after.splitlines():
         site.shell(step, {})
 
@@ -165,7 +159,7 @@ def test_nodes_are_found_by_their_taint_when_the_state_was_destroyed_first(site:
     with installed(site) as ebb:
         documents = f"emulator/v1/projects/local/databases/{ebb.services.database}/documents"
         assert requests.delete(f"http://{ebb.services.firestore}/{documents}", timeout=30).status_code == 200
-        assert not state(ebb).claims
+        assert not Memory(ebb).state().claims
 
         for step in blocks()[0].split(f"{DESTROY}\n")[0].splitlines():
             site.shell(step, ebb.environment)

@@ -1,0 +1,32 @@
+"""What an installation beside a real control plane remembers in Firestore. Must only read."""
+
+from shared.adapters.firestore import FirestoreState
+from shared.core.records.drain_record import DrainPhase, DrainRecord
+from shared.core.records.state import ClusterState, PoolMarks
+from shared.documents import CLUSTER_KEY
+from tests.real.installation import CLUSTER, Installation
+
+
+class Memory:
+    """The documents of one installation."""
+
+    def __init__(self, ebb: Installation) -> None:
+        self._store = FirestoreState("local", ebb.services.database, CLUSTER)
+
+    def state(self) -> ClusterState:
+        return self._store.get(CLUSTER_KEY).value or ClusterState()
+
+    def records(self) -> list[DrainRecord]:
+        return [found.value for found in self._store.all("drains", DrainRecord).values() if found.value]
+
+    def pools(self) -> list[PoolMarks]:
+        return [found.value for found in self._store.all("pools", PoolMarks).values() if found.value]
+
+    def is_at_rest(self) -> bool:
+        """Whether no order is on its way, no claim stands, and every drain is settled and leased by nobody.
+
+        An order that is being judged has no claim yet, and is no longer on its way: only its record tells of it.
+        """
+        state = self.state()
+        ended = all(each.phase is DrainPhase.SETTLED and each.lease is None for each in self.records())
+        return ended and not state.claims and not state.published
