@@ -17,23 +17,19 @@ from functions.drainer.claim import (
     prove_placement,
     record_claim,
 )
+from functions.drainer.preflight import preflight
 from functions.drainer.read_policy import policy_in_reach, read_policy
 from functions.drainer.session import DrainSession
-from functions.drainer.surge import refused_restart
 from shared.answers import ClusterReading
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod_kinds import name_responders
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.draining.admission import exceeded_limits, needs_whole_picture, objections, refusal_of
-from shared.core.draining.lateness import grace_seconds
 from shared.core.outcomes import Outcome, Refusal
 from shared.core.policy import Policy
-from shared.core.records.claims import back_off
-from shared.core.records.evictions import NO_OBJECTION, REFUSED_FOR_GOOD
 from shared.core.records.published import without_order
 from shared.core.records.state import ClusterState
 from shared.core.rules.gates import idle_words
-from shared.core.rules.pods import movable
 from shared.core.rules.situation import Situation
 from shared.core.rules.surges import surges_of
 from shared.errors import Gone
@@ -106,7 +102,7 @@ def _idle_words(session: DrainSession, policy: Policy) -> str:
 
 def _check_and_claim(session: DrainSession, node: Node, state: ClusterState, policy: Policy, now: datetime) -> bool:
     node, proof = _revalidate(session, node, state, policy, now)
-    _preflight(session, node, proof.snapshot, policy)
+    preflight(session, node, proof.snapshot, policy)
     if policy.dry_run or session.order.dry_run:
         _conclude_dry_run(session, node, proof, policy, now)
         return False
@@ -178,38 +174,6 @@ def _partial_snapshot(session: DrainSession, node: Node, around: NodesAndBudgets
     )
     read_at = min(around.read_at, now)
     return snapshot_of(session.order.cluster, reading, ports.pools.read(), read_at, read_at)
-
-
-def _preflight(session: DrainSession, node: Node, snapshot: Snapshot, policy: Policy) -> None:
-    """Ask for every eviction and restart with dryRun=All: webhooks and PDBs speak before anything is touched."""
-    moving = movable(snapshot.pods_by_node[node.name], snapshot.taken_at)
-    surging, pods = surges_of(moving, Situation(snapshot, ClusterState(), policy).drain_context(node.pool))
-    refused = refused_restart(session, surging)
-    if refused:
-        _back_off(session, node, policy)
-        raise Declined(Refusal.PREFLIGHT, refused)
-    most, cluster = policy.drain.max_grace, session.ports.cluster
-    answers = session.ports.together(
-        lambda pod: cluster.evict(pod, grace_seconds(pod, most), dry_run=True),
-        pods,
-        policy.drain.max_parallel_evictions,
-    )
-    bad = [(pod, each) for pod, each in zip(pods, answers, strict=True) if each.answer not in NO_OBJECTION]
-    if not bad:
-        return
-    if any(each.answer in REFUSED_FOR_GOOD for _, each in bad):
-        _back_off(session, node, policy)
-    detail = "; ".join(f"{pod.key}: {each.answer.value} {each.detail}".strip() for pod, each in bad)
-    raise Declined(Refusal.PREFLIGHT, detail)
-
-
-def _back_off(session: DrainSession, node: Node, policy: Policy) -> None:
-    """An eviction that is refused for good would be refused at the next pass too: try another node meanwhile."""
-
-    def change(state: ClusterState, now: datetime) -> ClusterState:
-        return back_off(state, node.uid, node.name, policy.drain, Refusal.PREFLIGHT, now)
-
-    change_cluster(session.ports.state, session.ports.clock, change)
 
 
 def _conclude_dry_run(session: DrainSession, node: Node, proof: Revalidation, policy: Policy, now: datetime) -> None:
