@@ -19,6 +19,7 @@ from shared.core.cluster.selectors import NodeTerm, Requirement
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.rules.pod_costs import deletion_cost
 from shared.core.rules.pool_taints import own_taints
+from shared.core.simulated_days.pod_lives import create, end
 from shared.core.simulated_days.world import World
 
 _PINS: Final = "metadata.name"
@@ -42,19 +43,19 @@ class ReplicaControl:
         world.controlled.wanted[controller] = wanted
         living = world.controlled.of(controller)
         for _ in range(wanted - len(living)):
-            world.create(self._template[controller])
+            create(world, self._template[controller])
         if len(living) > wanted:
             beside = Counter(pod.node for pod in living.values())
             ranked = sorted(living.values(), key=lambda pod: _given_up(pod, beside, world.now))
             for pod in ranked[: len(living) - wanted]:
-                world.end(pod)
+                end(world, pod)
 
     def run_job(self, spec: PodClass, pods: int, lasts: timedelta) -> None:
         """Run so many pods to their end, so long after each has got its node; one that is evicted begins anew."""
         world = self._world
         world.controlled.wanted[spec.workload] = world.controlled.wanted.get(spec.workload, 0) + pods
         for _ in range(pods):
-            self._watch(world.create(spec), lasts)
+            self._watch(create(world, spec), lasts)
 
     def _watch(self, pod: Pod, lasts: timedelta) -> None:
         self._watched.add(pod.key)
@@ -71,7 +72,7 @@ class ReplicaControl:
         if known.deleting is None and known.node and ends <= world.now:
             self._watched.discard(pod.key)
             world.controlled.wanted[pod.spec.workload] -= 1
-            world.remove(known)
+            world.delete_pod(known)
         else:
             world.agenda.note(max(ends, world.now), partial(self._look, pod, lasts))
 

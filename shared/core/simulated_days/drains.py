@@ -22,7 +22,8 @@ from shared.core.records.state import Claim, ClusterState
 from shared.core.rules.counts import count_moved_pods, count_nodes
 from shared.core.rules.gates import claim_blockers
 from shared.core.simulated_days.measures import Actor
-from shared.core.simulated_days.world import World, movers
+from shared.core.simulated_days.pod_lives import evict, movers
+from shared.core.simulated_days.world import World
 
 ORDER: Final = "s"
 
@@ -132,7 +133,7 @@ class Drains:
         ordinary = [pod for pod in left if not pod.spec.critical]
         for pod in ordinary or left:
             if under_way < drain.settings.max_parallel_evictions and self._may_go(pod):
-                world.evict(pod, Actor.EBB)
+                evict(world, pod, Actor.EBB)
                 drain.moved.add(pod.spec.workload)
                 under_way += 1
 

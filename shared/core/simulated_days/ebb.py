@@ -27,6 +27,7 @@ from shared.core.rules.counts import NodeCounts, count_nodes
 from shared.core.rules.gate_rules import ProposedDrain, allows_nothing, frozen, outside_windows, paused, time_gap
 from shared.core.rules.situation import Situation
 from shared.core.simulated_days.drains import Drains
+from shared.core.simulated_days.pod_lives import steer
 from shared.core.simulated_days.world import World
 
 _SHUTTERS = (paused, frozen, time_gap, outside_windows, allows_nothing)
@@ -94,7 +95,7 @@ class Ebb:
             for order in plan.orders:
                 world.agenda.note(world.now + world.delays.claim, partial(drains.claim, order))
             for write in steering(plan, situation).writes:
-                world.steer(write.pod, write.cost)
+                steer(world, write.pod, write.cost)
         self._again = min((at for at in self._changes(counts) if at > world.now), default=None)
 
     def _is_shut(self, counts: NodeCounts) -> bool:

@@ -17,8 +17,9 @@ from shared.core.policy import Policy
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
 from shared.core.simulated_days.measures import Actor
+from shared.core.simulated_days.pod_lives import evict, movers
 from shared.core.simulated_days.settings import Loop
-from shared.core.simulated_days.world import World, movers
+from shared.core.simulated_days.world import World
 
 EVICTIONS_TAKE: Final = timedelta(minutes=2)
 """At most; what is not evicted by then stays (cluster-autoscaler, max-pod-eviction-time)."""
@@ -117,7 +118,7 @@ class ScaleDown:
         staying = [pod for pod in movers(world.on[name].values()) if pod.deleting is None]
         for pod in staying:
             if all(world.budgets.allowed(number) for number in world.budgets.of(pod.spec)):
-                world.evict(pod, Actor.AUTOSCALER)
+                evict(world, pod, Actor.AUTOSCALER)
         if not any(pod.key in world.on[name] and world.on[name][pod.key].deleting is None for pod in staying):
             self._await(name)
         elif world.now < until:

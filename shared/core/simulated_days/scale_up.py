@@ -17,6 +17,7 @@ from shared.core.placement.packing import Packing
 from shared.core.placement.strategies import FIRST_FIT
 from shared.core.rules.unmodelled import ONE_POD, admits
 from shared.core.simulated_days.controllers import NodeTemplates
+from shared.core.simulated_days.pod_lives import create
 from shared.core.simulated_days.scheduler import queue_order
 from shared.core.simulated_days.world import World
 
@@ -55,7 +56,7 @@ class ScaleUp:
             return
         world.change_node(replace(node, ready=True, once_ready=True))
         for spec in self._templates.daemons(node):
-            world.create(spec, node=name)
+            create(world, spec, node=name)
 
 
 @dataclass

@@ -10,6 +10,7 @@ from shared.core.forecast.scheduling import SCORING, SchedulerPacking, avoiding
 from shared.core.placement.cluster_arrays import ClusterArrays
 from shared.core.placement.node_room import OUTSIDE
 from shared.core.placement.strategies import LEAST_ALLOCATED
+from shared.core.simulated_days.pod_lives import bind, found_no_place
 from shared.core.simulated_days.world import World
 
 
@@ -36,9 +37,9 @@ class Scheduler:
         packing = SchedulerPacking(arrays, scoring, avoiding(arrays, announced))
         for pod in sorted((world.pods[key] for key in world.pending), key=queue_order):
             if packing.reserve([arrays.kind_of[pod.spec]], OUTSIDE):
-                world.found_no_place(pod.key)
+                found_no_place(world, pod.key)
             else:
-                world.bind(pod.key, arrays.nodes[packing.log[-1].target].name)
+                bind(world, pod.key, arrays.nodes[packing.log[-1].target].name)
 
 
 def queue_order(pod: Pod) -> tuple[int, float, str]:

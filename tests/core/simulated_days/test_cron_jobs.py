@@ -12,6 +12,7 @@ from shared.core.simulated_days.controllers import ReplicaControl
 from shared.core.simulated_days.cron_jobs import CronJob, Overlap, runs_of, with_cron_jobs
 from shared.core.simulated_days.demand import Demand, Wish
 from shared.core.simulated_days.measures import Actor
+from shared.core.simulated_days.pod_lives import bind, evict
 from shared.core.simulated_days.run import Days, simulate
 from shared.core.simulated_days.settings import DELAYS
 from shared.core.simulated_days.world import World
@@ -133,9 +134,9 @@ def pods_of_a_run(*, evicted_at: int | None = None, bound_after: int = 0) -> dic
         for action in world.agenda.due(world.now):
             action()
         for key in list(world.pending) if minute >= bound_after else []:
-            world.bind(key, "n0")
+            bind(world, key, "n0")
         if minute == evicted_at:
-            world.evict(min(world.pods.values(), key=lambda each: each.key), Actor.EBB)
+            evict(world, min(world.pods.values(), key=lambda each: each.key), Actor.EBB)
         there[minute] = len(world.pods)
     return there
 
