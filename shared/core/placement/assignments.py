@@ -5,7 +5,7 @@ on from a node taken later is told with its final place only. Must not decide an
 """
 
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from shared.core.cluster.pod import Pod
@@ -23,15 +23,18 @@ class Move:
     node: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Assignments:
-    """Where pods end up in one packing, by its `log`: those of nodes taken, those of departing nodes, those pending."""
+    """Where pods end up in one packing, by its `log`: those of nodes taken, those of departing nodes, those pending.
+
+    It stays as it is while the simulation goes on.
+    """
 
     arrays: ClusterArrays
-    log: Sequence[Placement]
-    pending: Sequence[Pod]
-    departing: Sequence[int]
-    taken: Sequence[int]
+    log: tuple[Placement, ...]
+    pending: tuple[Pod, ...]
+    departing: tuple[int, ...]
+    taken: tuple[int, ...]
 
     def moves(self) -> Mapping[str, tuple[Move, ...]]:
         """Return for each node taken where its pods end up; final places only."""

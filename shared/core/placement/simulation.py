@@ -167,7 +167,8 @@ class Simulation:
     @property
     def assignments(self) -> Assignments:
         """Where the pods end up by now, under the first strategy."""
-        return Assignments(self.arrays, self.first_packing.log, tuple(self._pending()), self._departing, self._taken)
+        log, taken = tuple(self.first_packing.log), tuple(self._taken)
+        return Assignments(self.arrays, log, tuple(self._pending()), self._departing, taken)
 
     def _with(self, packings: Sequence[Packing], chunks: Sequence[Chunks]) -> "Simulation":
         twin = Simulation(self.arrays, packings, chunks)

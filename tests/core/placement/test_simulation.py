@@ -78,6 +78,17 @@ def test_a_pod_of_a_departing_node_leaves_the_zone_that_it_keeps_to_itself() -> 
     assert [(move.pod, move.node) for move in simulation.assignments.reservations()] == [("default/p", "n2")]
 
 
+@pytest.mark.parametrize("announced", [pytest.param((), id="taken by us"), pytest.param(("n1",), id="announced")])
+def test_assignments_stay_as_they_were_when_the_simulation_goes_on(announced: tuple[str, ...]) -> None:
+    simulation = Simulation.of(cluster([node("n1"), node("n2")], [pod("p", on="n1")]), announced=announced)
+    before = simulation.assignments
+    told = before.moves(), before.reservations(), before.steps()
+
+    assert simulation.try_remove("n1") is None
+    assert [move.pod for move in simulation.assignments.moves()["n1"]] == ["default/p"]
+    assert (before.moves(), before.reservations(), before.steps()) == told
+
+
 def test_pending_pods_are_given_room_by_priority_and_then_by_name() -> None:
     waiting = [
         pod("a", cpu=3, phase=Phase.PENDING),
