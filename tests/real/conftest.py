@@ -9,6 +9,9 @@ from typing import Any
 
 import pytest
 
+from shared.adapters.kubernetes.access import from_kubeconfig
+from shared.adapters.kubernetes.client import KubernetesClient
+from shared.adapters.kubernetes.cluster import KubernetesCluster
 from tests.real.control_plane import ControlPlane
 from tests.real.control_plane.definitions import (
     CAPACITY_BUFFER,
@@ -56,6 +59,15 @@ class Corner:
     def ready(self, app: str, wanted: int) -> list[dict[str, Any]] | None:
         pods = [pod for pod in self.pods(app) if "deletionTimestamp" not in pod["metadata"]]
         return pods if len(pods) == wanted and all(map(is_ready, pods)) else None
+
+
+def client_as(kubeconfig: Path) -> KubernetesClient:
+    return KubernetesClient(from_kubeconfig(str(kubeconfig)))
+
+
+def cluster_as(kubeconfig: Path) -> KubernetesCluster:
+    """Return the adapter as the user whom the kubeconfig names."""
+    return KubernetesCluster(client_as(kubeconfig))
 
 
 def is_ready(thing: dict[str, Any]) -> bool:

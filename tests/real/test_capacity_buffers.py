@@ -8,14 +8,12 @@ import pytest
 
 from infra.local.scaling.client import Client, HttpTransport
 from infra.local.scaling.compute_classes import CLASS_LABEL, ClassRule, class_rules
-from shared.adapters.kubernetes.access import from_kubeconfig
 from shared.adapters.kubernetes.access_reviews import AccessReviews
-from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.core.cluster.autoscaling import AutoscalingPolicy
 from shared.core.cluster.buffers import buffer_of
 from tests.builders import resources
-from tests.real.conftest import Corner
+from tests.real.conftest import Corner, client_as
 from tests.real.control_plane import ControlPlane
 from tests.real.control_plane.manifests import capacity_buffer
 
@@ -43,7 +41,7 @@ def test_buffers_are_found_by_discovery_with_the_templates_of_their_chunks(
         "spec": {"buffers": [{"limits": {"cpu": "5", "memory": "100Gi"}}], "autoscalingPolicy": REAPS},
     }
     with_buffers.kubectl("apply", "-f", "-", stdin=json.dumps(compute_class))
-    client = KubernetesClient(from_kubeconfig(str(with_buffers.kubeconfig)))
+    client = client_as(with_buffers.kubeconfig)
 
     reading = KubernetesCluster(client).read()
     found = reading.buffers

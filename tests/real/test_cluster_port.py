@@ -4,8 +4,6 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.kubernetes.access import from_kubeconfig
-from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.core.cluster import names
 from shared.core.cluster.pod import Pod
@@ -13,7 +11,7 @@ from shared.core.cluster.storage import Storage
 from shared.core.records.evictions import EvictionAnswer
 from shared.errors import Gone, Stale
 from tests.builders import NOW
-from tests.real.conftest import NODES, Corner
+from tests.real.conftest import NODES, Corner, cluster_as
 from tests.real.control_plane import ControlPlane
 from tests.real.control_plane.manifests import disruption_budget
 from tests.real.waiting import until
@@ -23,7 +21,7 @@ pytestmark = [pytest.mark.control_plane, pytest.mark.xdist_group("control_plane"
 
 @pytest.fixture(scope="module")
 def cluster(twenty_nodes: ControlPlane) -> KubernetesCluster:
-    return KubernetesCluster(KubernetesClient(from_kubeconfig(str(twenty_nodes.kubeconfig))))
+    return cluster_as(twenty_nodes.kubeconfig)
 
 
 def first_pod(cluster: KubernetesCluster, corner: Corner, app: str, **options: Any) -> Pod:

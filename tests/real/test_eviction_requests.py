@@ -11,15 +11,13 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from shared.adapters.kubernetes.access import from_kubeconfig
-from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.adapters.kubernetes.eviction_requests import request_body
 from shared.core.cluster.names import EVICTIONS_LABEL
 from shared.core.cluster.pod import Pod
 from shared.core.records.evictions import EvictionAnswer
 from tests.builders import NOW, pod_class
-from tests.real.conftest import Corner
+from tests.real.conftest import Corner, cluster_as
 from tests.real.control_plane import ControlPlane, ControlPlaneError
 from tests.real.control_plane.definitions import EVICTION_REQUEST
 from tests.real.control_plane.manifests import deployment
@@ -38,7 +36,7 @@ def requester(twenty_nodes: ControlPlane, kubeconfigs: dict[str, Path]) -> Kuber
     assert kubeconfigs
     twenty_nodes.kubectl("apply", "-f", "-", stdin=json.dumps(EVICTION_REQUEST))
     option = with_option(twenty_nodes, "eviction-requests", REQUESTER)
-    cluster = KubernetesCluster(KubernetesClient(from_kubeconfig(str(option))))
+    cluster = cluster_as(option)
     until("the kind", cluster.serves_eviction_requests, 60)
     foreign = request_body(
         Pod("p", "00000000-0000-4000-8000-000000000000", pod_class(eviction_responders=RESPONDERS)), NOW

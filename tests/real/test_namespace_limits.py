@@ -9,9 +9,6 @@ import msgspec
 import pytest
 
 from shared.adapters.kubernetes import controller_wire
-from shared.adapters.kubernetes.access import from_kubeconfig
-from shared.adapters.kubernetes.client import KubernetesClient
-from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.adapters.kubernetes.containers import template_requests
 from shared.adapters.kubernetes.fold import PodFolder
 from shared.adapters.kubernetes.namespace_limits import read_limits
@@ -24,7 +21,7 @@ from shared.core.cluster.returning import as_they_return
 from shared.core.cluster.workloads import Workload
 from shared.store.snapshots import snapshot_of
 from tests.builders import NOW, pod
-from tests.real.conftest import Corner
+from tests.real.conftest import Corner, client_as, cluster_as
 from tests.real.control_plane import MERGE_PATCH, ControlPlane
 from tests.real.control_plane.api import Answer
 from tests.real.waiting import until
@@ -68,10 +65,6 @@ class Dice:
         return {"containers": [self.container(name) for name in names], "initContainers": first}
 
 
-def client_of(plane: ControlPlane) -> KubernetesClient:
-    return KubernetesClient(from_kubeconfig(str(plane.kubeconfig)))
-
-
 def namespaces(plane: ControlPlane, prefix: str, count: int) -> list[str]:
     """Return new namespaces, once each has the service account that every pod needs."""
     names = [f"{prefix}-{number}" for number in range(count)]
@@ -110,7 +103,7 @@ def test_a_limit_range_writes_and_refuses_as_ebb_says(twenty_nodes: ControlPlane
         while answer.status != 201:
             answer = plane.api.request("POST", path, dice.limit_range())
         made[name] = answer.body
-    limits, seen, wrong = read_limits(client_of(plane)), Counter[str](), list[str]()
+    limits, seen, wrong = read_limits(client_as(plane.kubeconfig)), Counter[str](), list[str]()
     assert {each.namespace for each in limits.ranges} >= made.keys()
     for name, bounds in made.items():
         for spec in (dice.pod() for _ in range(PODS)):
@@ -150,7 +143,7 @@ def test_a_quota_refuses_one_more_as_ebb_says(twenty_nodes: ControlPlane) -> Non
         until("a count", lambda path=path: plane.api.request("GET", path).body["status"].get("used"))  # type: ignore[misc]
         first = {"containers": [{"name": "main", "image": "app", **USED}]}
         until("a pod", lambda name=name, spec=first: _run(plane, name, spec))  # type: ignore[misc]
-        limits = read_limits(client_of(plane))
+        limits = read_limits(client_as(plane.kubeconfig))
         for spec in (dice.pod() for _ in range(PODS)):
             answer = tried(plane, name, spec)
             if answer.status in {201, 403}:
@@ -191,7 +184,7 @@ def test_under_a_quota_that_is_used_up_another_comes_only_once_the_old_one_is_go
 
 def _late(corner: Corner) -> PodClass | None:
     """Return the class of the corner's pods, as soon as another one would come late."""
-    reading = KubernetesCluster(client_of(corner.plane)).read()
+    reading = cluster_as(corner.plane.kubeconfig).read()
     snapshot = snapshot_of("c", reading, PoolsReading({}, known=False), NOW, NOW)
     found = [each.spec for each in snapshot.pods if each.spec.namespace == corner.namespace]
     return next((each for each in found if each.replaced_at_end), None)

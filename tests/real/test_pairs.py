@@ -8,9 +8,6 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.kubernetes.access import from_kubeconfig
-from shared.adapters.kubernetes.client import KubernetesClient
-from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.answers import PoolsReading
 from shared.core.cluster import names
 from shared.core.cluster.snapshot import Snapshot
@@ -22,7 +19,7 @@ from shared.core.rules.counts import count_nodes
 from shared.core.rules.situation import Situation
 from shared.store.snapshots import snapshot_of
 from tests.builders import NOW, policy
-from tests.real.conftest import Corner, is_ready
+from tests.real.conftest import Corner, cluster_as, is_ready
 from tests.real.control_plane import MERGE_PATCH, STRATEGIC_PATCH, ControlPlane
 from tests.real.control_plane.manifests import deployment, node
 from tests.real.waiting import until
@@ -63,8 +60,8 @@ class Pair:
         assert answer.status == 200, answer.body
 
     def look(self) -> Snapshot:
-        client = KubernetesClient(from_kubeconfig(str(self.corner.plane.kubeconfig)))
-        return snapshot_of("c", KubernetesCluster(client).read(), PoolsReading({}, known=False), NOW, NOW)
+        reading = cluster_as(self.corner.plane.kubeconfig).read()
+        return snapshot_of("c", reading, PoolsReading({}, known=False), NOW, NOW)
 
     def goes(self) -> bool:
         """Whether the proof of placement lets the source go."""
@@ -221,7 +218,7 @@ def test_the_room_of_a_daemon_pod_that_is_still_to_come_is_kept_until_it_comes(c
 def test_what_a_deployment_says_of_pods_that_end_is_read(corner: Corner) -> None:
     """Another counts as ours only once those that end are told apart; StatefulSets and such Jobs wait for the end."""
     [pod, *_] = corner.run("web", replicas=2, grace=3)
-    read = KubernetesCluster(KubernetesClient(from_kubeconfig(str(corner.plane.kubeconfig)))).read
+    read = cluster_as(corner.plane.kubeconfig).read
     name = f"{corner.namespace}/ReplicaSet/{pod['metadata']['ownerReferences'][0]['name']}"
     assert read().workloads[name].terminating == 0
 

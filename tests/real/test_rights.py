@@ -13,8 +13,6 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.kubernetes.access import from_kubeconfig
-from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.answers import ClusterReading, Eviction
 from shared.core.cluster.buffers import Buffers
@@ -23,7 +21,7 @@ from shared.core.cluster.pod import Pod
 from shared.core.cluster.storage import Storage
 from shared.core.records.evictions import EvictionAnswer
 from shared.errors import Stale, Terminal
-from tests.real.conftest import Corner
+from tests.real.conftest import Corner, cluster_as
 from tests.real.control_plane import ControlPlane
 from tests.real.control_plane.api import MERGE_PATCH
 from tests.real.control_plane.manifests import deployment
@@ -48,17 +46,13 @@ class Place:
     database: Pod
 
 
-def cluster_with(kubeconfig: Path) -> KubernetesCluster:
-    return KubernetesCluster(KubernetesClient(from_kubeconfig(str(kubeconfig))))
-
-
 @pytest.fixture(scope="module")
 def clusters(
     with_autoscalers: ControlPlane, with_buffers: ControlPlane, kubeconfigs: Mapping[str, Path]
 ) -> Mapping[str, KubernetesCluster]:
-    found = {TARGETS[target]: cluster_with(config) for target, config in kubeconfigs.items()}
+    found = {TARGETS[target]: cluster_as(config) for target, config in kubeconfigs.items()}
     assert with_buffers is with_autoscalers
-    return {**found, "admin": cluster_with(with_autoscalers.kubeconfig)}
+    return {**found, "admin": cluster_as(with_autoscalers.kubeconfig)}
 
 
 @pytest.fixture

@@ -12,14 +12,12 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.kubernetes.access import from_kubeconfig
-from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.core.cluster.names import DELETION_COST, EVICTIONS_LABEL, STEERED
 from shared.core.cluster.pod import Pod
 from shared.errors import Forbidden, Stale
 from tests.pages import OPERATIONS, blocks, section
-from tests.real.conftest import Corner
+from tests.real.conftest import Corner, cluster_as
 from tests.real.control_plane import ControlPlane, ControlPlaneError
 from tests.real.control_plane.manifests import deployment
 from tests.real.least_rights import user, with_option
@@ -28,10 +26,6 @@ from tests.real.waiting import until
 pytestmark = [pytest.mark.control_plane, pytest.mark.xdist_group("control_plane")]
 Raw = dict[str, Any]
 STEERER = "steerer"
-
-
-def cluster_as(kubeconfig: Path) -> KubernetesCluster:
-    return KubernetesCluster(KubernetesClient(from_kubeconfig(str(kubeconfig))))
 
 
 @pytest.fixture(scope="module")

@@ -7,12 +7,10 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.kubernetes.access import from_kubeconfig
-from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.core.cluster.names import EVICTIONS_LABEL, SURGE_STAMP, SURGED_BEFORE
 from shared.errors import Forbidden, Gone, Stale, Terminal
-from tests.real.conftest import Corner, is_ready
+from tests.real.conftest import Corner, cluster_as, is_ready
 from tests.real.control_plane import ControlPlane, ControlPlaneError
 from tests.real.control_plane.api import MERGE_PATCH
 from tests.real.control_plane.manifests import deployment
@@ -22,10 +20,6 @@ from tests.real.waiting import until
 pytestmark = [pytest.mark.control_plane, pytest.mark.xdist_group("control_plane")]
 Raw = dict[str, Any]
 RESTARTER = "restarter"
-
-
-def cluster_as(kubeconfig: Path) -> KubernetesCluster:
-    return KubernetesCluster(KubernetesClient(from_kubeconfig(str(kubeconfig))))
 
 
 @pytest.fixture(scope="module")

@@ -5,23 +5,17 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.kubernetes.access import from_kubeconfig
 from shared.adapters.kubernetes.access_reviews import AccessReviews
-from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.answers import PoolsReading
 from shared.core.cluster.vertical_autoscaler import VerticalAutoscaler
 from shared.store.snapshots import snapshot_of
 from tests.builders import NOW, resources
-from tests.real.conftest import Corner
+from tests.real.conftest import Corner, client_as
 from tests.real.control_plane import ControlPlane
 
 pytestmark = [pytest.mark.control_plane, pytest.mark.xdist_group("control_plane")]
 KIND = ("autoscaling.k8s.io", "verticalpodautoscalers")
-
-
-def client_of(plane: ControlPlane) -> KubernetesClient:
-    return KubernetesClient(from_kubeconfig(str(plane.kubeconfig)))
 
 
 def autoscaler(namespace: str) -> dict[str, Any]:
@@ -38,7 +32,7 @@ def autoscaler(namespace: str) -> dict[str, Any]:
 def test_autoscalers_are_found_by_discovery_and_raise_what_their_pods_come_back_with(
     corner: Corner, with_autoscalers: ControlPlane
 ) -> None:
-    client = client_of(with_autoscalers)
+    client = client_as(with_autoscalers.kubeconfig)
     (pod, *_) = corner.run("web", cpu="250m", memory="256Mi")
     container = pod["spec"]["containers"][0]["name"]
     found = autoscaler(corner.namespace)

@@ -4,13 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from shared.adapters.kubernetes.access import from_kubeconfig
-from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.workloads import Workload
 from shared.core.records.evictions import EvictionAnswer
-from tests.real.conftest import Corner
+from tests.real.conftest import Corner, cluster_as
 from tests.real.control_plane import ControlPlane
 from tests.real.waiting import until
 
@@ -19,7 +17,7 @@ pytestmark = [pytest.mark.control_plane, pytest.mark.xdist_group("control_plane"
 
 @pytest.fixture(scope="module")
 def cluster(twenty_nodes: ControlPlane) -> KubernetesCluster:
-    return KubernetesCluster(KubernetesClient(from_kubeconfig(str(twenty_nodes.kubeconfig))))
+    return cluster_as(twenty_nodes.kubeconfig)
 
 
 def one_of(cluster: KubernetesCluster, corner: Corner, app: str, replicas: int) -> Pod:
