@@ -4,8 +4,6 @@ It removes only a taint of the order id it names; without a standing claim it st
 planner found is looked at again (`release_findings`) before anything is undone; a person's word needs no proof.
 """
 
-from datetime import datetime
-
 from msgspec.structs import replace
 
 from functions.drainer import finish
@@ -19,7 +17,7 @@ from shared.core.cluster.annotation import holding_order
 from shared.core.cluster.node import Node
 from shared.core.draining.cordon import untainted
 from shared.core.outcomes import Halt
-from shared.core.records.drain_record import DrainPhase
+from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.orders import Order, Origin
 from shared.core.records.result import outcome_of, result_of
 from shared.core.records.state import Claim
@@ -39,61 +37,69 @@ def release(ports: Ports, order: Order, seconds: float) -> None:
     leased, time = LeasedRecord(ports.state, f"release-{order.order_id}"), StepTime(now, ports.clock, seconds)
     pool = claim.pool if claim else node.pool if node else ""
     session = DrainSession(ports, _with_order_id(order, claim, node), leased, time, pool=pool)
-    if _is_ending(session):  # what was found is no longer there to be found again: the ending itself has undone it
-        finish.resume(session)
+    record = _seize(session)
+    if record is not None and record.phase is DrainPhase.HALTING:  # a step died while it ended this very drain
+        finish.resume(session)  # what was found is no longer there to be found again: the ending itself has undone it
         return
     why = _reason(order)
     policy = read_policy(session) if why is Halt.PAUSED and claim else None
-    session = session.with_policy(policy)
-    context = ReleaseContext(session, node, claim, policy, state, now)
+    context = ReleaseContext(session.with_policy(policy), node, claim, record, policy, state, now)
     if not STILL_HOLDS[why](context):
-        session.log_event("drain_step", f"The release is void: {why.value} no longer holds.", reason=why.value)
+        said = f"The release is void: {why.value} no longer holds."
+        context.session.log_event("drain_step", said, reason=why.value)
         return
-    why = reason_found(context, why)
-    if claim is None and context.is_held:
-        finish.leave_to_person(session, uid, why)
-    _give_back(session, uid, claim, why, _detail(ports, node, why, now))
+    _give_back(context, uid, reason_found(context, why))
 
 
-def _detail(ports: Ports, node: Node | None, why: Halt, now: datetime) -> str:
-    if node is None:
-        return ""
-    return why_kept(ports, node, now) if why is Halt.WATCHDOG else untainted(node)
+def _seize(session: DrainSession) -> DrainRecord | None:
+    """Seize the drain's record and return it; None where there is none.
 
-
-def _give_back(session: DrainSession, uid: str, claim: Claim | None, why: Halt, detail: str) -> None:
-    """End the drain through its record where there is one; else only free the node."""
+    Once in a release: the findings are judged by this very record, and the giving back is written on its version. A
+    step that has written in between makes that write Stale, and the message comes again, to judge what stands then.
+    """
     try:
         session.leased.seize(session.order.order_id)
     except KeyError:
-        finish.restore_node(session, session.order.node, uid, session.order.order_id)
-        _withdraw(session, claim)
-        finish.settle_claim(session, uid, session.order.order_id, why)
-        result = result_of(session.order, outcome_of(why), why, detail)
+        return None
+    return session.record
+
+
+def _give_back(context: ReleaseContext, uid: str, why: Halt) -> None:
+    """End the drain through its record where there is one; else only free the node."""
+    session, order = context.session, context.session.order
+    if context.claim is None and context.is_held:
+        finish.leave_to_person(session, uid, why)
+    detail = _detail(context, why)
+    if context.record is None:
+        _free(context, uid, why)
+        result = result_of(order, outcome_of(why), why, detail)
         report_result(session.log_event, session.ports.orders, result, f"{why.sentence} The node was given back.")
-        return
-    if session.record.phase is DrainPhase.SETTLED:
+    elif context.record.phase is DrainPhase.SETTLED:
         undo_restarts(session)
-        finish.restore_node(session, session.order.node, uid, session.order.order_id)
-        _withdraw(session, claim)
-        finish.settle_claim(session, uid, session.order.order_id, why)
-        return
-    finish.give_back(session, uid, why, detail)
+        _free(context, uid, why)
+    else:
+        finish.give_back(session, uid, why, detail)
+
+
+def _detail(context: ReleaseContext, why: Halt) -> str:
+    if context.node is None:
+        return ""
+    is_kept = why is Halt.WATCHDOG
+    return why_kept(context.session.ports, context.node, context.now) if is_kept else untainted(context.node)
+
+
+def _free(context: ReleaseContext, uid: str, why: Halt) -> None:
+    """Free the node and settle its claim; the drain has no record to end."""
+    session, order = context.session, context.session.order
+    finish.restore_node(session, order.node, uid, order.order_id)
+    _withdraw(session, context.claim)
+    finish.settle_claim(session, uid, order.order_id, why)
 
 
 def _withdraw(session: DrainSession, claim: Claim | None) -> None:
     """Withdraw what the drain may have requested; where a later one holds the node, what stands is that one's."""
     if claim is None or claim.order_id == session.order.order_id:
         withdraw_all_on(session, session.order.node)
-
-
-def _is_ending(session: DrainSession) -> bool:
-    """Whether a step died while it ended this very drain."""
-    try:
-        session.leased.seize(session.order.order_id)
-    except KeyError:
-        return False
-    return session.record.phase is DrainPhase.HALTING
 
 
 def _read_node(ports: Ports, order: Order) -> Node | None:

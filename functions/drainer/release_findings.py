@@ -30,6 +30,8 @@ class ReleaseContext:
     session: DrainSession
     node: Node | None
     claim: Claim | None
+    record: DrainRecord | None
+    """As the release has seized it, once; None where there is none."""
     policy: Policy | None
     """Only read where a stop has to be looked for again; None also when it is missing or invalid."""
     state: ClusterState
@@ -38,6 +40,11 @@ class ReleaseContext:
     @property
     def order_id(self) -> str:
         return self.session.order.order_id
+
+    @property
+    def phase(self) -> DrainPhase | None:
+        """How far the drain is by its record; None without one."""
+        return self.record.phase if self.record else None
 
     @property
     def is_held(self) -> bool:
@@ -54,22 +61,7 @@ def _orphaned(context: ReleaseContext) -> bool:
     """No living drain stands behind the taint or the claim."""
     if context.claim is None or context.claim.order_id != context.order_id:
         return True
-    return _phase(context) in {None, DrainPhase.SETTLED}
-
-
-def _phase(context: ReleaseContext) -> DrainPhase | None:
-    """Return how far the drain is by its record; None without one."""
-    record = _record(context)
-    return record.phase if record else None
-
-
-def _record(context: ReleaseContext) -> DrainRecord | None:
-    """Take over the drain's record and return it; None where there is none."""
-    try:
-        context.session.leased.seize(context.order_id)
-    except KeyError:
-        return None
-    return context.session.record
+    return context.phase in {None, DrainPhase.SETTLED}
 
 
 def _still_stopped(context: ReleaseContext) -> bool:
@@ -100,7 +92,7 @@ def _still_broken(context: ReleaseContext) -> bool:
         return False
     if breaker_over(context.claim, context.state, context.now) is None:
         return _still_wanted(context)
-    return _phase(context) is not DrainPhase.DRAINED
+    return context.phase is not DrainPhase.DRAINED
 
 
 def _still_demanded(context: ReleaseContext) -> bool:
@@ -134,7 +126,7 @@ def _still_overdue(context: ReleaseContext) -> bool:
     """Drained, and the autoscaler has had its time."""
     if context.claim is None or context.node is None:
         return False
-    record = _record(context)
+    record = context.record
     if record is None or record.phase is not DrainPhase.DRAINED or record.drained_at is None:
         return False
     overdue = context.now - record.drained_at >= context.claim.settings.watchdog

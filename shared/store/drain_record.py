@@ -88,7 +88,10 @@ class LeasedRecord:
         return time
 
     def seize(self, order_id: str) -> datetime:
-        """Open a record for a release, whoever holds its lease: that step's next write will fail.
+        """Open a record for a release, whoever holds its lease.
+
+        It only reads: of that step and us, whoever writes first makes the other's next write fail. So seize once, and
+        judge by what was seized; what is seized anew may have changed since it was judged.
 
         Returns the state's time. Raises KeyError when there is no such record, or none that this version can read.
         """

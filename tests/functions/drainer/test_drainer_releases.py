@@ -1,6 +1,9 @@
 """Releases, and givings back that were cut short, on fakes."""
 
 import json
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -10,9 +13,14 @@ from shared.answers import Eviction
 from shared.core.records.drain_record import DrainPhase
 from shared.core.records.evictions import EvictionAnswer
 from shared.core.records.orders import Origin
-from shared.errors import Retryable
-from tests.builders import order
+from shared.core.records.state import Breaker
+from shared.documents import DocumentKey, StoredDocument, drain_key
+from shared.errors import Retryable, Stale
+from shared.store.drain_record import LeasedRecord
+from tests.builders import NOW, order
+from tests.fakes import FakeState
 from tests.functions.drainer.one_drain import fake_ebb, holder, released
+from tests.functions.fake_ebb import FakeEbb
 
 
 def test_a_release_frees_the_node_and_ends_the_claim() -> None:
@@ -77,3 +85,57 @@ def test_a_giving_back_that_was_cut_short_is_finished_by_the_next_message() -> N
     assert ebb.deliver(order()) is PushReply.DONE
     assert holder(ebb) is None
     assert ebb.remembered().claims == {}
+
+
+class StateOfTwo(FakeState):
+    """Lets another step do something once, just after the drain's record was read so many times."""
+
+    def __init__(self, ebb: FakeEbb, reads: int, then: Callable[[], object]) -> None:
+        super().__init__(now=ebb.clock.now, documents=ebb.state.documents)
+        self._reads_left, self._then = reads, then
+
+    def get(self, key: DocumentKey[Any]) -> StoredDocument[Any]:
+        found = super().get(key)
+        if key == drain_key("order"):
+            self._reads_left -= 1
+            if self._reads_left == 0:
+                self._then()
+        return found
+
+
+def broken_at_work() -> FakeEbb:
+    """A drain that has emptied its node and is about to say so, under a breaker that is open."""
+    ebb = fake_ebb()
+    ebb.drain(order())
+    found = ebb.state.get(drain_key("order"))
+    assert found.value is not None
+    ebb.state.put(drain_key("order"), replace(found.value, phase=DrainPhase.CORDONED, drained_at=None), found.version)
+    breaker = Breaker(ebb.clock.now() + timedelta(minutes=31), "three drains failed")
+    ebb.remember(replace(ebb.remembered(), breakers={"a": breaker}))
+    return ebb
+
+
+@pytest.mark.parametrize("reads", [1, 2, 3])
+def test_a_drain_that_ends_while_a_breakers_release_looks_is_kept_or_was_given_back_before(reads: int) -> None:
+    ebb = broken_at_work()
+    step, ended = LeasedRecord(ebb.state, "step"), []
+    step.seize("order")
+
+    def end() -> None:
+        try:
+            step.write(NOW, phase=DrainPhase.DRAINED, drained_at=NOW)
+        except Stale:
+            ended.append(False)
+        else:
+            ended.append(True)
+
+    ebb.state = StateOfTwo(ebb, reads, end)
+    broken = released(origin=Origin.PLANNER, why="breaker")
+    replies = [ebb.deliver(broken)]
+    if replies == [PushReply.AGAIN]:
+        replies.append(ebb.deliver(broken))
+    if not ended:
+        end()
+
+    assert replies[-1] is PushReply.DONE
+    assert (ended, holder(ebb)) in (([True], "order"), ([False], None))
