@@ -6,7 +6,18 @@ from typing import Any
 import pytest
 
 from infra.local.api.faults import InjectedFault, Mode
-from tests.local.virtual_cluster import JSON_PATCH, MERGE, STRATEGIC, VirtualCluster, node, pod, status_of
+from infra.local.world.kinds import Json
+from tests.local.virtual_cluster import (
+    JSON_PATCH,
+    MERGE,
+    STRATEGIC,
+    VirtualCluster,
+    budget,
+    node,
+    pod,
+    status_of,
+    workload,
+)
 
 NODE = "/api/v1/nodes/a"
 PODS = "/api/v1/pods"
@@ -205,3 +216,36 @@ def test_an_event_can_be_posted() -> None:
 )
 def test_a_creation_is_refused(expected: tuple[int, str], body: Any) -> None:
     assert status_of(VirtualCluster().call("POST", "/api/v1/nodes", body)) == expected
+
+
+NOTED: Json = {"metadata": {"annotations": {"example.com/note": "one"}}}
+
+
+@pytest.mark.parametrize(
+    ("expected", "change"),
+    [
+        pytest.param(2, {"spec": {"minReadySeconds": 5}}, id="its spec"),
+        pytest.param(2, NOTED, id="its own annotations, which are copied to its ReplicaSets"),
+        pytest.param(2, {**NOTED, "spec": {"minReadySeconds": 5}}, id="both at once"),
+        pytest.param(1, {"metadata": {"labels": {"example.com/label": "one"}}}, id="its labels"),
+        pytest.param(1, {"metadata": {"annotations": {"example.com/none": None}}}, id="an annotation it has not"),
+    ],
+)
+def test_the_generation_of_a_deployment_grows_with(expected: int, change: Json) -> None:
+    virtual = VirtualCluster()
+    virtual.add("deployments", workload(replicas=0))
+    virtual.run(2)
+    path = "/apis/apps/v1/namespaces/default/deployments/web"
+    assert virtual.json("PATCH", path, change, type=MERGE)["metadata"]["generation"] == expected
+    virtual.run(2)
+    found = virtual.json("GET", path)
+    assert (found["metadata"]["generation"], found["status"]["observedGeneration"]) == (expected, expected)
+
+
+@pytest.mark.parametrize("plural", ["replicasets", "statefulsets", "daemonsets", "poddisruptionbudgets"])
+def test_the_generation_of_others_does_not_grow_with_their_annotations(plural: str) -> None:
+    virtual = VirtualCluster()
+    virtual.add(plural, budget("web", maxUnavailable=1) if plural == "poddisruptionbudgets" else workload(replicas=0))
+    group = "policy" if plural == "poddisruptionbudgets" else "apps"
+    found = virtual.json("PATCH", f"/apis/{group}/v1/namespaces/default/{plural}/web", NOTED, type=MERGE)
+    assert found["metadata"]["generation"] == 1

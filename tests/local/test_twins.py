@@ -237,6 +237,25 @@ def taken_name(twin: Twin) -> tuple[Any, ...]:
     return brief(twin.ask("POST", PODS, pod_body("taken", "taken")))
 
 
+def generations(twin: Twin, group: str, kind: str, **changed: int) -> list[int]:
+    """After a label, an annotation of its own, one that is not there, and a change of its spec; it has no pods."""
+    meta, path = {"name": "counted"}, f"/apis/{group}/v1/namespaces/{SPACE}/{kind.lower()}s"
+    spec: Json = {"selector": {"matchLabels": {"app": "counted"}}}
+    if group == "apps":
+        pod = pod_body("counted", "counted")
+        template = {
+            "metadata": {"labels": pod["metadata"]["labels"]},
+            "spec": {"containers": pod["spec"]["containers"]},
+        }
+        spec |= {"replicas": 0, "template": template}
+    code, body, _ = twin.ask("POST", path, {"apiVersion": f"{group}/v1", "kind": kind, "metadata": meta, "spec": spec})
+    assert code == 201, body
+    metas = ({"labels": {"turn": "one"}}, {"annotations": {"turn": "one"}}, {"annotations": {"none": None}})
+    patches = (*({"metadata": each} for each in metas), {"spec": changed})
+    answers = [twin.ask("PATCH", f"{path}/counted", patch, MERGE_PATCH) for patch in patches]
+    return [body["metadata"]["generation"] for _, body, _ in answers]
+
+
 UNREADY = {"sick-1-1", "sick-2-1", "sick-2-alwaysallow-1"}
 STARTED = sorted(
     {"uid", "named", "ex-0", "two-0", "dry-0", "dry-1", "ok-0", "ok-1", "bare-0", "page-0", "page-1", "page-2"}
@@ -276,6 +295,14 @@ CASES: list[Any] = [
     pytest.param(grace, id="graces"),
     pytest.param(waiting_pod, id="a pod that does not run yet"),
     pytest.param(taken_name, id="a name that is taken"),
+    pytest.param(
+        lambda twin: generations(twin, "apps", "Deployment", minReadySeconds=5), id="a Deployment's generation"
+    ),
+    pytest.param(lambda twin: generations(twin, "apps", "ReplicaSet", minReadySeconds=5), id="a ReplicaSet's"),
+    pytest.param(lambda twin: generations(twin, "apps", "StatefulSet", minReadySeconds=5), id="a StatefulSet's"),
+    pytest.param(
+        lambda twin: generations(twin, "policy", "PodDisruptionBudget", minAvailable=1), id="a PodDisruptionBudget's"
+    ),
     pytest.param(
         lambda twin: brief(twin.ask("GET", f"{PODS}?fieldSelector=spec.unknown=x"))[:3], id="an unknown field selector"
     ),

@@ -10,6 +10,8 @@ Json = dict[str, Any]
 class ApiKind:
     """One resource: `plural` names it in paths, `counts_generations` if its spec changes are numbered.
 
+    `counts_annotations`: its own annotations are numbered with its spec (kubernetes pkg/registry/apps/deployment,
+    PrepareForUpdate; no other kind served here does so).
     `custom`: it is served once an object of it is there, as if its definition had come with the first one.
     `gated`: it is served where the world was made with its group (a feature gate of the API server).
     """
@@ -20,6 +22,7 @@ class ApiKind:
     version: str = "v1"
     namespaced: bool = True
     counts_generations: bool = False
+    counts_annotations: bool = False
     custom: bool = False
     gated: bool = False
     more_fields: tuple[str, ...] = ()
@@ -40,7 +43,7 @@ _EVENT_FIELDS = (
     "type",
     *(f"involvedObject.{name}" for name in ("kind", "namespace", "name", "uid", "apiVersion", "fieldPath")),
 )
-_APPS = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet")
+_APPS = ("ReplicaSet", "StatefulSet", "DaemonSet")
 
 KINDS: dict[str, ApiKind] = {
     kind.plural: kind
@@ -68,6 +71,7 @@ KINDS: dict[str, ApiKind] = {
             "evictionrequests", "EvictionRequest", "lifecycle.k8s.io", "v1alpha1", counts_generations=True, gated=True
         ),
         ApiKind("priorityclasses", "PriorityClass", "scheduling.k8s.io", namespaced=False),
+        ApiKind("deployments", "Deployment", "apps", counts_generations=True, counts_annotations=True),
         *(ApiKind(f"{name.lower()}s", name, "apps", counts_generations=True) for name in _APPS),
     )
 }

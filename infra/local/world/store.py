@@ -15,9 +15,9 @@ import msgspec
 from infra.local.clocks import TimeSource, stamp
 from infra.local.selectors import matches
 from infra.local.world.index import Index
-from infra.local.world.kinds import KINDS, Json
+from infra.local.world.kinds import KINDS, ApiKind, Json
 from infra.local.world.managers import managed
-from infra.local.world.pods import labels_of
+from infra.local.world.pods import annotations_of, labels_of
 
 Key = tuple[str, str]
 _SUFFIX = "bcdfghjklmnpqrstvwxz2456789"
@@ -52,6 +52,14 @@ class ObjectChange:
 def copied(thing: Any) -> Any:
     """A deep copy of JSON. Through its text, which is several times faster than walking over it."""
     return msgspec.json.decode(msgspec.json.encode(thing))
+
+
+def _is_next_generation(kind: ApiKind, before: Json, after: Json) -> bool:
+    """Whether a write grows the object's generation. No status writer here touches annotations: those would not."""
+    if not kind.counts_generations:
+        return False
+    noted = kind.counts_annotations and annotations_of(before) != annotations_of(after)
+    return noted or before.get("spec") != after.get("spec")
 
 
 class Store:
@@ -152,7 +160,7 @@ class Store:
         if plural == "nodes":
             thing = managed(before, thing, actor)
             meta = thing["metadata"]
-        if KINDS[plural].counts_generations and thing.get("spec") != before.get("spec"):
+        if _is_next_generation(KINDS[plural], before, thing):
             meta["generation"] = before["metadata"].get("generation", 0) + 1
         return self._write(plural, key, before, thing, actor)
 
