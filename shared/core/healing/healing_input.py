@@ -12,7 +12,7 @@ from functools import cached_property
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.healing.breakers import after_failures, after_scale_ups, after_stranded_pods
+from shared.core.healing.breakers import after_failures, after_scale_ups, after_stranded_pods, evicted_workloads
 from shared.core.outcomes import Halt
 from shared.core.placement.buffer_demand import nodes_for_buffers
 from shared.core.placement.demand import nodes_to_give_back
@@ -80,7 +80,9 @@ class HealingInput:
     @cached_property
     def wanted(self) -> Mapping[str, Pod]:
         """Held nodes that would take a waiting pod, by node name."""
-        return nodes_to_give_back(self.snapshot, self._held)
+        drains = (self.records.get(claim.order_id) for claim in self.state.claims.values())
+        moved = frozenset[str]().union(*map(evicted_workloads, drains))
+        return nodes_to_give_back(self.snapshot, self._held, moved)
 
     @cached_property
     def wanted_by_buffers(self) -> Mapping[str, str]:

@@ -87,9 +87,12 @@ class ClusterArrays:
             self._movable[node] = tuple(pod for pod in leaving if not is_replaced(pod))
         return self._movable[node]
 
-    def ending(self, node: int) -> Amounts:
-        """Return by axis what pods take of the node that are on their way out."""
-        pods = [pod for pod in self._pods[self.nodes[node].name] if pod.deleting and not pod.phase.finished]
+    def ending(self, node: int) -> list[Pod]:
+        """Return the pods of the node that are on their way out."""
+        return [pod for pod in self._pods[self.nodes[node].name] if pod.deleting and not pod.phase.finished]
+
+    def taken_by(self, pods: Sequence[Pod]) -> Amounts:
+        """Return by axis what pods take of the node that they are on."""
         asked = matrix([pod.requests for pod in pods], self.axes, MOST + 1)
         asked[-1] = 1
         total: Amounts = asked.sum(axis=1).clip(max=MOST)

@@ -3,10 +3,11 @@
 Whether a pod fits is asked of the simulation that proves plans, with the held nodes opened, so that no rule of the
 scheduler is known to the one and not to the other. A pod counts only if it finds no place on an open node: where it
 would fit and still waits, something that is not modelled holds it, and a node of ours would not help. What of the pod
-itself is not modelled is not held against it: to give a node back is the safe side. Must not act.
+itself is not modelled is not held against it: to give a node back is the safe side. A pod for which others end where
+the scheduler keeps their room for it has its place soon: it is waited for, not long. Must not act.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from shared.core.cluster.names import OUR_TAINT
@@ -15,15 +16,18 @@ from shared.core.cluster.pod import Pod
 from shared.core.cluster.pod_kinds import is_daemon, is_mirror
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.cluster_arrays import ClusterArrays
+from shared.core.placement.nominated import place_preempting
 from shared.core.placement.packing import Packing
 from shared.core.placement.strategies import PACKED
 from shared.core.rules.unmodelled import is_destination
 
 
-def nodes_to_give_back(snapshot: Snapshot, held: Iterable[Node]) -> Mapping[str, Pod]:
+def nodes_to_give_back(snapshot: Snapshot, held: Iterable[Node], moved: Collection[str] = ()) -> Mapping[str, Pod]:
     """Return which held nodes would take a waiting pod: by node name, the first pod that it takes.
 
-    Nodes with the most free CPU are asked first, so that few are given back; each pod is placed once.
+    Nodes with the most free CPU are asked first, so that few are given back; each pod is placed once. What preempts
+    others on an open node waits for their end, at most `nominated.PATIENCE`; but not where its workload is among the
+    `moved`, from which we have evicted: that it waits may be our doing.
     """
     freed = {node.name: as_given_back(node) for node in held}
     pods = waiting_pods(snapshot)
@@ -34,14 +38,23 @@ def nodes_to_give_back(snapshot: Snapshot, held: Iterable[Node]) -> Mapping[str,
     destinations = [place for place, node in enumerate(snapshot.nodes) if is_destination(node)]
     packing = Packing(arrays, PACKED)
     packing.open([*destinations, *candidates])
+    patient = (pod for pod in pods if pod.spec.workload not in moved)
+    soon = place_preempting(packing, patient, destinations, snapshot.taken_at)
+    return _homes(packing, [pod for pod in pods if pod.uid not in soon], candidates, destinations)
+
+
+def _homes(
+    packing: Packing, pods: Iterable[Pod], candidates: Sequence[int], destinations: Sequence[int]
+) -> Mapping[str, Pod]:
+    """Put pods that no destination takes onto candidates; return by node name the first pod of each."""
     taken: dict[str, Pod] = {}
     for pod in pods:
-        kind = arrays.kind_of[pod.spec]
+        kind = packing.arrays.kind_of[pod.spec]
         takes = packing.taking(kind)
         home = next((place for place in candidates if takes[place]), None)
         if home is not None and not takes[destinations].any():
             packing.put(kind, home)
-            taken.setdefault(arrays.nodes[home].name, pod)
+            taken.setdefault(packing.arrays.nodes[home].name, pod)
     return taken
 
 

@@ -11,6 +11,7 @@ from typing import Final, TypeVar
 
 import numpy as np
 
+from shared.core.cluster.pod import Pod
 from shared.core.placement.bounds import Amounts
 from shared.core.placement.cluster_arrays import ClusterArrays
 from shared.core.placement.constraints import CONSTRAINTS, NewConstraint
@@ -127,9 +128,9 @@ class NodeRoom:
         allowed = self._constraints.allowed(kind)
         return mask if allowed is None else mask & allowed
 
-    def takes_later(self, kind: int, node: int) -> bool:
-        """Whether an open node admits the class and has room for it once those of its pods that end are gone."""
-        free = self._free[:, node] + self.arrays.ending(node)
+    def takes_later(self, kind: int, node: int, ending: Sequence[Pod]) -> bool:
+        """Whether an open node admits the class and has room for it once those of its pods are gone."""
+        free = self._free[:, node] + self.arrays.taken_by(ending)
         has_room = all(free[axis] >= amount for axis, amount in self.arrays.needs[kind])
         return bool(self._open[node] and self.arrays.admitting(kind)[node]) and has_room
 

@@ -13,7 +13,7 @@ from shared.core.cluster.snapshot import Snapshot
 from shared.core.healing.healing_input import HealingInput, Repair, RepairKind
 from shared.core.healing.repairs import find_repairs
 from shared.core.outcomes import Halt
-from shared.core.records.drain_record import DrainPhase, DrainRecord
+from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress
 from shared.core.records.state import ClusterState, Lease
 from tests.builders import NOW, buffer, claim, cluster, held, node, order, our_taint, pod, policy
 
@@ -198,6 +198,28 @@ DRAINED_AT = NOW - timedelta(minutes=25)
 )
 def test_each_sick_claim_or_node_has_one_cure(expected: list[Repair], patient: HealingInput) -> None:
     assert expected == list(find_repairs(patient))
+
+
+@pytest.mark.parametrize(
+    ("expected", "moved"),
+    [
+        pytest.param([], "default/ReplicaSet/other", id="the scheduler has ended others for it: it waits for them"),
+        pytest.param(
+            [repair(RepairKind.RELEASE, Halt.DEMAND, "default/p")],
+            "default/ReplicaSet/web",
+            id="not where we have moved pods of its workload",
+        ),
+    ],
+)
+def test_a_pod_that_preempts_others_elsewhere_asks_for_no_node(expected: list[Repair], moved: str) -> None:
+    ends = pod("ends", on="n2", cpu=3, deleting=NOW + timedelta(seconds=30))
+    waits = pod("p", cpu=2, owner="ReplicaSet/web", priority=1, nominated="n2", unschedulable_since=NOW)
+    rows = {"default/old": PodProgress(uid="u", answer="granted", owner=moved, at=NOW)}
+    picture = cluster([*ours().nodes, node("n2")], [ends, waits])
+
+    found = find_repairs(inputs(picture, drain("drained", ALIVE, drained_at=NOW, pods=rows)))
+
+    assert list(found) == expected
 
 
 def test_what_is_found_of_a_claim_bears_the_pool_of_the_claim() -> None:

@@ -1,6 +1,7 @@
 """Demand that returns gets the room back that we hold, and only where that would help."""
 
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -19,7 +20,7 @@ def held(name: str, **changes: Any) -> Node:
 
 
 def pending(name: str, cpu: float = 1, **changes: Any) -> Pod:
-    return pod(name, cpu=cpu, unschedulable_since=NOW, **changes)
+    return pod(name, cpu=cpu, **{"unschedulable_since": NOW, **changes})
 
 
 def names(snapshot: Snapshot) -> dict[str, str]:
@@ -152,3 +153,70 @@ def test_a_held_node_takes_what_it_admits_once_our_taint_and_cordon_are_gone(
 def test_without_waiting_pods_or_held_nodes_nothing_is_given_back() -> None:
     assert names(cluster([held("h1")], [pod("p", on="h1")])) == {}
     assert names(cluster([node("n1", cpu=0.5)], [pending("p")])) == {}
+
+
+def ago(seconds: int) -> dict[str, Any]:
+    """What has waited for so long."""
+    return {"unschedulable_since": NOW - timedelta(seconds=seconds)}
+
+
+def ends(seconds: int = 30, on: str = "open", cpu: float = 1.5, **changes: Any) -> Pod:
+    """What a node has free in so many seconds."""
+    return pod("ends", on=on, cpu=cpu, deleting=NOW + timedelta(seconds=seconds), **changes)
+
+
+STAYS = pod("stays", on="open", cpu=1.5)
+
+
+def preempts(name: str = "p", **changes: Any) -> Pod:
+    return pending(name, **{"cpu": 2, "priority": 100, "nominated": "open", **changes})
+
+
+@pytest.mark.parametrize(
+    ("expected", "there", "waits"),
+    [
+        pytest.param({}, [ends()], [preempts()], id="a pod that has its place as soon as another has ended"),
+        pytest.param({"h1": "p"}, [ends()], [preempts(nominated="")], id="the scheduler keeps no room for it"),
+        pytest.param({"h1": "p"}, [ends()], [preempts(nominated="gone")], id="its node is gone"),
+        pytest.param({"h2": "p"}, [STAYS, ends(on="h1", cpu=3)], [preempts(nominated="h1")],
+                     id="its node is one that we hold"),
+        pytest.param({"h1": "p"}, [STAYS, ends(on="shut", cpu=3)], [preempts(nominated="shut")],
+                     id="its node is cordoned"),
+        pytest.param({"h1": "p"}, [ends()], [preempts(cpu=2.1)], id="what ends leaves too little"),
+        pytest.param({"h1": "p"}, [], [preempts(cpu=2.1)], id="nothing ends there"),
+        pytest.param({"h1": "p"}, [STAYS], [preempts()], id="what is there stays"),
+        pytest.param({"h1": "p"}, [STAYS, ends(phase=Phase.SUCCEEDED)], [preempts()],
+                     id="what has ended leaves nothing more"),
+        pytest.param({"h1": "p"}, [ends(priority=100)], [preempts()], id="what ends does not give way for it"),
+        pytest.param({}, [ends(priority=99)], [preempts()], id="what ends is of the next lower priority"),
+        pytest.param({"h1": "p"}, [ends()], [preempts(node_selector={"gpu": "no"})], id="its node does not admit it"),
+        pytest.param({}, [ends(90)], [preempts()], id="what ends may take a minute and a half"),
+        pytest.param({"h1": "p"}, [ends(91)], [preempts()], id="what ends takes longer"),
+        pytest.param({"h1": "p"}, [ends(31)], [preempts(**ago(60))], id="counted from when it began to wait"),
+        pytest.param({}, [ends(-58)], [preempts(**ago(89))], id="what should have ended may be late"),
+        pytest.param({"h1": "p"}, [ends(-59)], [preempts(**ago(90))], id="it has waited for a minute and a half"),
+        pytest.param({"h1": "p2"}, [ends()], [preempts("p1"), preempts("p2")], id="one end is room for one of two"),
+        pytest.param({}, [ends()], [preempts("p1", cpu=1), preempts("p2", cpu=1)], id="and for two that share it"),
+        pytest.param({"h1": "a"}, [ends()], [pending("a", cpu=0.4), preempts()],
+                     id="what is free there is not another pod's"),
+    ],
+)  # fmt: skip
+def test_a_pod_that_others_give_way_to_asks_for_no_held_node(
+    expected: dict[str, str], there: list[Pod], waits: list[Pod]
+) -> None:
+    """`open` has 2 CPU beside what stays, and 0.5 until another pod has ended."""
+    labels = {"gpu": "no"}
+    nodes = [node("open"), replace(node("shut"), unschedulable=True), held("h1", labels=labels), held("h2")]
+    picture = cluster(nodes, [pod("big", on="open", cpu=2), *there, *waits])
+
+    assert expected == names(picture)
+
+
+def test_a_pod_that_we_moved_does_not_wait_for_others_to_end() -> None:
+    picture = cluster(
+        [node("open"), held("h1")], [pod("big", on="open", cpu=2), ends(), preempts(owner="ReplicaSet/web")]
+    )
+    ours = [each for each in picture.nodes if each.drain_taint]
+
+    assert not nodes_to_give_back(picture, ours, moved={"default/ReplicaSet/other"})
+    assert list(nodes_to_give_back(picture, ours, moved={"default/ReplicaSet/web"})) == ["h1"]
