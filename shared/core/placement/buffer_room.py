@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shared.core.cluster.pod import Pod
-from shared.core.placement.bounds import Amounts
+from shared.core.placement.bounds import MOST, Amounts
 from shared.core.placement.node_filters import NodeMask
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class BufferRoom:
         fits = np.min([free[axis, nodes] // amount for axis, amount in needs], axis=0).clip(0)
         order = np.argsort(fits, kind="stable")
         fits = fits[order]
-        placed = np.minimum(fits, (number - (np.cumsum(fits) - fits)).clip(0))
+        placed = np.minimum(fits, (min(number, MOST) - (np.cumsum(fits) - fits)).clip(0))
         for axis, amount in needs:
             free[axis, nodes[order]] -= placed * amount
         return int(placed.sum())

@@ -108,9 +108,7 @@ def test_headroom_is_room_for_buffers() -> None:
     assert Simulation.of(seen, headroom={"a": 25}).try_remove("n1") is None
 
 
-A_BILLION = 10**9
-
-
+@pytest.mark.parametrize("number", [10**9, 2**63 - 1, 2**63, 10**30])
 @pytest.mark.parametrize(
     "chunk",
     [
@@ -118,12 +116,17 @@ A_BILLION = 10**9
         pytest.param({"labels": {"app": "web"}, "anti_affinity": (PodTerm(HOSTNAME, SAME, ("default",)),)}, id="apart"),
     ],
 )
-def test_more_chunks_than_any_cluster_holds_take_neither_memory_nor_time(chunk: dict[str, Any]) -> None:
+def test_more_chunks_than_any_cluster_holds_take_neither_memory_nor_time(chunk: dict[str, Any], number: int) -> None:
     """A mistyped limit of a buffer must not be what ends a pass: each chunk that has no room has none for the next."""
-    seen = cluster([node("n1"), node("n2"), node("n3")], buffers=held(buffer("web", A_BILLION, cpu=0.5, **chunk)))
+    seen = cluster([node("n1"), node("n2"), node("n3")], buffers=held(buffer("web", number, cpu=0.5, **chunk)))
     refused = Simulation.of(seen).try_remove("n1")
     assert refused is not None
-    assert refused.buffer == "default/web"
+    assert (refused.buffer, f"of {number} chunks" in refused.detail) == ("default/web", True)
+
+
+@pytest.mark.parametrize("number", [1, 10**30])
+def test_chunks_larger_than_any_node_hold_nothing_however_many_there_are(number: int) -> None:
+    assert kept_for(held(buffer("web", number, cpu=2**60))) == "goes"
 
 
 def test_chunks_are_no_evictions() -> None:
