@@ -49,6 +49,11 @@ GATES = [{"name": "quota"}]
     [
         pytest.param({"scheduler": "default-scheduler", "grace_seconds": 30, "priority": 0}, {}, id="defaults"),
         pytest.param({"grace_seconds": 0}, {"terminationGracePeriodSeconds": 0}, id="no grace is not the default"),
+        pytest.param(
+            {"grace_seconds": 2**31 - 1},
+            {"terminationGracePeriodSeconds": 2**63 - 1},
+            id="a grace that no clock can reckon with",
+        ),
         pytest.param({"scheduler": "volcano"}, {"schedulerName": "volcano"}, id="a foreign scheduler"),
         pytest.param(
             {"priority": -5, "priority_class": "low"}, {"priority": -5, "priorityClassName": "low"}, id="priority"

@@ -15,6 +15,8 @@ from shared.core.cluster import names
 
 DAEMON_SET: Final = "DaemonSet"
 _DEFAULT_GRACE_SECONDS: Final = 30
+_MOST_GRACE_SECONDS: Final = 2**31 - 1
+"""68 years. The API takes any int64; Python's times end long before."""
 
 
 class PodKey(msgspec.Struct, frozen=True, gc=False):
@@ -132,7 +134,7 @@ def pod_key(pod: pod_wire.Pod) -> PodKey:
         scheduler=spec.scheduler_name,
         priority=spec.priority or 0,
         priority_class=spec.priority_class_name,
-        grace_seconds=_DEFAULT_GRACE_SECONDS if grace is None else grace,
+        grace_seconds=_DEFAULT_GRACE_SECONDS if grace is None else min(grace, _MOST_GRACE_SECONDS),
         restart_policy=spec.restart_policy,
     )
 
