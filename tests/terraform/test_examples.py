@@ -53,7 +53,7 @@ def test_a_cluster_that_is_paused_says_so_in_its_policy(tool: Terraform, module:
 def test_every_example_has_the_outputs_that_the_commands_name() -> None:
     for path in MODULE.glob("examples/**/main.tf"):
         written = set(re.findall(r'^output "(\w+)"', path.read_text(encoding="utf-8"), re.MULTILINE))
-        assert written == {"cli", "ebb", "policy", "rbac"}, path
+        assert written == {"cli", "ebb", "optional_rights", "policy", "rbac"}, path
 
 
 def test_every_example_applies_the_rights_inside_the_cluster_before_the_functions_are_there() -> None:

@@ -136,9 +136,13 @@ output "ebb" {
   value = module.ebb
 }
 
-# As text of their own, for `terraform output -raw`.
+# As text of their own, for `terraform output -raw`; optional rights by their names, for `terraform output -json`.
 output "cli" {
   value = module.ebb.cli
+}
+
+output "optional_rights" {
+  value = module.ebb.optional_rights
 }
 
 output "policy" {

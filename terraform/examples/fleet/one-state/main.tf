@@ -101,6 +101,10 @@ output "cli" {
   value = { for name, each in module.ebb : name => each.cli }
 }
 
+output "optional_rights" {
+  value = { for name, each in module.ebb : name => each.optional_rights }
+}
+
 output "policy" {
   value = { for name, each in module.ebb : name => each.policy }
 }
