@@ -6,7 +6,7 @@ import pytest
 
 from shared.adapters.kubernetes.access_reviews import AccessReviews
 from shared.adapters.kubernetes.client import KubernetesClient
-from shared.errors import Gone, Retryable, Terminal
+from shared.errors import Forbidden, Gone, Retryable, Terminal
 from tests.adapters.access import access_to
 from tests.adapters.scripted import Say, Script, scripted, status
 
@@ -51,18 +51,35 @@ def test_what_cannot_be_asked_is_named(api: Script, expected: type[Exception], a
         reviews(api).may("list", "", "pods")
 
 
+ROLE = {"kind": "ClusterRole", "rules": [{"verbs": ["get"]}]}
+
+
 @pytest.mark.parametrize(
-    ("expected", "codes"),
+    ("expected", "answer"),
     [
-        pytest.param(True, (200, 200), id="both"),
-        pytest.param(False, (404,), id="no policy"),
-        pytest.param(False, (200, 404), id="a policy that nothing binds"),
+        pytest.param(ROLE, Say(body=ROLE), id="there"),
+        pytest.param(None, Say(404, status(404, "not found")), id="not there"),
     ],
 )
-def test_a_policy_without_its_binding_fences_nothing(api: Script, expected: bool, codes: tuple[int, ...]) -> None:
-    api.says(*(Say(code, {} if code == 200 else status(code, "not found")) for code in codes))
+def test_what_stands_is_returned_as_it_is(api: Script, expected: object, answer: Say) -> None:
+    api.says(answer)
 
-    assert reviews(api).has_admission_policy("ebb-drainer-nodes") is expected
+    assert reviews(api).standing("rbac.authorization.k8s.io", "clusterroles", "ebb-drainer") == expected
+    assert api.asked[0].path == "/apis/rbac.authorization.k8s.io/v1/clusterroles/ebb-drainer"
+
+
+@pytest.mark.parametrize(
+    ("expected", "answer"),
+    [
+        pytest.param(Forbidden, Say(403, status(403, "no")), id="it may not be seen"),
+        pytest.param(Retryable, Say(body=["no", "object"]), id="nonsense"),
+    ],
+)
+def test_what_stands_and_cannot_be_read_is_named(api: Script, expected: type[Exception], answer: Say) -> None:
+    api.says(answer)
+
+    with pytest.raises(expected):
+        reviews(api).standing("admissionregistration.k8s.io", "validatingadmissionpolicies", "ebb-drainer-nodes")
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ OF_PEOPLE = frozenset(
         Right("create", "authorization.k8s.io", "selfsubjectaccessreviews"),
         Right("get", "admissionregistration.k8s.io", "validatingadmissionpolicies"),
         Right("get", "admissionregistration.k8s.io", "validatingadmissionpolicybindings"),
+        Right("get", "rbac.authorization.k8s.io", "clusterroles"),
         Right("list", "metrics.k8s.io", "nodes"),
         Right("list", "metrics.k8s.io", "pods"),
     }

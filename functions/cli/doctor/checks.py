@@ -13,7 +13,8 @@ from functions.cli.doctor.findings import CheckResult, fail, ok, warn
 from functions.cli.doctor.installation import InstallationParts, RightsReview
 from functions.cli.doctor.optional_rights import optional_rights
 from functions.cli.doctor.requests import eviction_requests
-from functions.cli.doctor.rights import FENCES, OPTIONAL_GROUPS, Right, rights
+from functions.cli.doctor.rights import OPTIONAL_GROUPS, Right, rights
+from functions.cli.doctor.shipped import Fences, fences, roles
 from functions.cli.doctor.unverified import unverified
 from functions.cli.format import count, span
 from shared.core.planning.marks import silence
@@ -81,18 +82,24 @@ _AS: Final = (
 
 
 def admission(parts: InstallationParts) -> Iterable[CheckResult]:
+    """Look whether the fences stand, and whether they and the roles are this version's."""
     reviews = parts.reviews()
     try:
-        missing = [name for name in FENCES if not reviews.has_admission_policy(name)]
+        yield from _fenced(fences("admission", "admission.yaml", reviews))
+        yield from roles("admission", "rbac.yaml", reviews)
     except Forbidden:
+        sentence = "This identity may not see whether all admission policies and roles are there, and this version's."
         remedy = "Ask once as a person who may; the functions themselves need no right to."
-        yield warn("admission", "This identity may not see whether the admission policies are there.", remedy)
-        return
-    if missing:
-        sentence = f"{', '.join(missing)} missing: a stolen identity of the drainer could do more than drain nodes."
-        yield warn("admission", sentence, _APPLY)
-    else:
-        yield ok("admission", "The admission policies fence the drainer's identity.")
+        yield warn("admission", sentence, remedy)
+
+
+def _fenced(found: Fences) -> Iterator[CheckResult]:
+    yield from found.differing
+    if found.missing:
+        said = f"{', '.join(found.missing)} missing: a stolen identity of the drainer could do more than drain nodes."
+        yield warn("admission", said, _APPLY)
+    elif not found.differing:
+        yield ok("admission", "The admission policies fence the drainer's identity, as this version ships them.")
 
 
 def state(parts: InstallationParts) -> Iterable[CheckResult]:

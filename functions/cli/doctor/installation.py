@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from shared.adapters.clock import system_time
 from shared.answers import PoolsReading
@@ -37,8 +37,8 @@ class RightsReview(Protocol):
     def serves(self, group: str, resource: str) -> bool:
         """Whether the cluster has that kind."""
 
-    def has_admission_policy(self, name: str) -> bool:
-        """Whether a ValidatingAdmissionPolicy of that name has a binding."""
+    def standing(self, group: str, resource: str, name: str) -> Mapping[str, Any] | None:
+        """What stands under that name of a kind that has no namespace; None where nothing does."""
 
 
 @dataclass(frozen=True)

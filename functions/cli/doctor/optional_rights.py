@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 from functions.cli.doctor.findings import CheckResult, ok, warn
 from functions.cli.doctor.installation import InstallationParts, RightsReview
 from functions.cli.doctor.rights import Right, rights_of_option
+from functions.cli.doctor.shipped import fences, roles
 from functions.cli.format import count
 from shared.core.cluster.names import SURGE
 from shared.core.policy import EvictionResponders, Policy, PoolPolicy, SingleReplicas
@@ -66,11 +67,10 @@ def _found(option: Option, asked: str, reviews: RightsReview, *, wide: bool) -> 
     if asked:
         if option.name not in _LOOKED_AT:
             yield _needed(option, asked, lacking)
-        if not lacking:
-            yield from _fence(option, reviews)
     elif not lacking and not wide:
         remedy = f"Delete what {option.file} made, as its comment says, or drop {option.name} from optional_rights."
         yield warn(NAME, f"This identity has the right of {option.file}, and nothing asks for it.", remedy)
+    yield from _stands(option, reviews, needed=bool(asked) and not lacking)
 
 
 def _needed(option: Option, asked: str, lacking: list[str]) -> CheckResult:
@@ -79,12 +79,16 @@ def _needed(option: Option, asked: str, lacking: list[str]) -> CheckResult:
     return ok(NAME, f"{asked}, and this identity may.")
 
 
-def _fence(option: Option, reviews: RightsReview) -> Iterator[CheckResult]:
-    fence = f"ebb-{option.function}-{option.name}"
+def _stands(option: Option, reviews: RightsReview, *, needed: bool) -> Iterator[CheckResult]:
+    """Say what stands and is not this version's; that no fence stands only where it is needed."""
+    file = f"options/{option.name}.yaml"
     try:
-        if not reviews.has_admission_policy(fence):
-            sentence = f"{fence} missing: the right of {option.file} stands without its fence."
+        found = fences(NAME, file, reviews)
+        if needed and found.missing:
+            sentence = f"{', '.join(found.missing)} missing: the right of {option.file} stands without its fence."
             yield warn(NAME, sentence, _apply(option))
+        yield from found.differing
+        yield from roles(NAME, file, reviews)
     except Forbidden:
         return  # the check of the other admission policies has said so
 

@@ -1,12 +1,9 @@
 """What the functions must be allowed in the cluster, read from the files that grant it. Must not ask the API."""
 
 from collections.abc import Mapping
+from functools import cache
 from importlib.resources import files
 from typing import Any, Final, NamedTuple
-
-FENCES: Final = ("ebb-drainer-nodes", "ebb-drainer-evictions")
-"""The policies of infra/admission.yaml."""
-
 
 OPTIONAL_GROUPS: Final = frozenset({"autoscaling.k8s.io", "autoscaling.x-k8s.io", "cloud.google.com"})
 """API groups that only some clusters have: elsewhere nothing is read of them, and no right is missed."""
@@ -34,18 +31,25 @@ def rights_of_option(name: str) -> tuple[Right, ...]:
 
 
 def _roles(file: str) -> Mapping[str, tuple[Right, ...]]:
+    roles = {name: role for (kind, name), role in manifests(file).items() if kind == "ClusterRole"}
+    return {name.removeprefix("ebb-"): rights_in(role) for name, role in roles.items()}
+
+
+@cache
+def manifests(file: str) -> Mapping[tuple[str, str], Mapping[str, Any]]:
+    """Return the objects of a file of infra, by kind and name, in its order, placeholders and all."""
     from yaml import safe_load_all
 
     text = files("infra").joinpath(file).read_text(encoding="utf-8")
-    roles = (each for each in safe_load_all(text) if each["kind"] == "ClusterRole")
-    return {each["metadata"]["name"].removeprefix("ebb-"): _of(each["rules"]) for each in roles}
+    return {(each["kind"], each["metadata"]["name"]): each for each in safe_load_all(text)}
 
 
-def _of(rules: list[dict[str, Any]]) -> tuple[Right, ...]:
+def rights_in(role: Mapping[str, Any]) -> tuple[Right, ...]:
+    """Return what a ClusterRole grants, in its order; a path of the API server itself stands as a resource."""
     return tuple(
         Right(verb, group, resource)
-        for rule in rules
-        for group in rule["apiGroups"]
-        for resource in rule["resources"]
+        for rule in role.get("rules") or ()
+        for group in rule.get("apiGroups") or ("",)
+        for resource in (*(rule.get("resources") or ()), *(rule.get("nonResourceURLs") or ()))
         for verb in rule["verbs"]
     )

@@ -1,9 +1,10 @@
-"""What the API server says of the rights of whoever asks, and of the policies that fence others. Changes nothing.
+"""What the API server says of the rights of whoever asks, and what stands of policies and roles. Changes nothing.
 
 Source: https://kubernetes.io/docs/reference/access-authn-authz/authorization/ (SelfSubjectAccessReview).
 """
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 import msgspec
 
@@ -13,7 +14,6 @@ from shared.adapters.kubernetes.discovery import path_of
 from shared.errors import Gone, Retryable
 
 _REVIEWS: Final = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
-_POLICIES: Final = "/apis/admissionregistration.k8s.io/v1"
 
 
 class ReviewStatus(wire.Partial, frozen=True):
@@ -25,6 +25,7 @@ class Review(wire.Partial, frozen=True):
 
 
 _review: Final = msgspec.json.Decoder(Review)
+_object: Final = msgspec.json.Decoder(dict[str, Any])
 
 
 class AccessReviews:
@@ -50,7 +51,7 @@ class AccessReviews:
         try:
             return _review.decode(self._client.ask(call)).status.allowed
         except msgspec.MsgspecError as fault:
-            raise Retryable(f"Kubernetes API, {call}", f"the answer cannot be read ({fault})") from fault
+            raise _unread(call, fault) from fault
 
     def serves(self, group: str, resource: str) -> bool:
         """Whether the cluster has that kind.
@@ -60,18 +61,20 @@ class AccessReviews:
         """
         return path_of(self._client, group, resource) is not None
 
-    def has_admission_policy(self, name: str) -> bool:
-        """Whether a ValidatingAdmissionPolicy of that name is there and bound, by a binding of the same name.
+    def standing(self, group: str, resource: str, name: str) -> Mapping[str, Any] | None:
+        """Return what stands under that name of a kind that has no namespace, as version v1; None where nothing does.
 
         Raises:
-            Terminal: the one who asks may not see it. Retryable: the API server did not answer.
+            Forbidden: the one who asks may not see it. Retryable, Terminal: the API server does not say.
         """
-        kinds = ("validatingadmissionpolicies", "validatingadmissionpolicybindings")
-        return all(self._is_there(kind, name) for kind in kinds)
-
-    def _is_there(self, kind: str, name: str) -> bool:
+        call = Call("get", resource, f"/apis/{group}/v1/{resource}/{name}")
         try:
-            self._client.ask(Call("get", kind, f"{_POLICIES}/{kind}/{name}"))
+            return _object.decode(self._client.ask(call))
         except Gone:
-            return False
-        return True
+            return None
+        except msgspec.MsgspecError as fault:
+            raise _unread(call, fault) from fault
+
+
+def _unread(call: Call, fault: msgspec.MsgspecError) -> Retryable:
+    return Retryable(f"Kubernetes API, {call}", f"the answer cannot be read ({fault})")

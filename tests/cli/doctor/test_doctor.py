@@ -7,14 +7,13 @@ from typing import Any
 
 import pytest
 import typer
-import yaml
 
 from functions.cli.doctor.checks import CHECKS, examine
 from functions.cli.doctor.commands import show
 from functions.cli.doctor.findings import CheckResult, Grade
 from functions.cli.doctor.installation import InstallationParts, once, parts_of
 from functions.cli.doctor.optional_rights import OPTIONS
-from functions.cli.doctor.rights import FENCES, OPTIONAL_GROUPS, rights, rights_of_option
+from functions.cli.doctor.rights import OPTIONAL_GROUPS, rights, rights_of_option
 from shared.adapters.kubernetes.dump.kinds import OPTIONAL
 from shared.answers import PoolsReading
 from shared.core.cluster.kubelet import Kubelet
@@ -26,12 +25,13 @@ from shared.errors import BadPolicy, BadSettings, EbbError, Forbidden, Gone, Ret
 from shared.settings import Settings
 from shared.store.compare_and_set import read_cluster
 from tests.builders import CLUSTER, NOW, node, policy
+from tests.cli.doctor.standing import ADMISSION, BINDINGS, POLICIES, ROLES, Key, Raw, everything, fences_of
 from tests.fakes import FakeCluster, FakePolicySource, FakePools, FakeState
-from tests.pages import ROOT
 from tests.rights.rbac import filled, granted
 
 TOPIC = "projects/p/topics/orders"
 POOLS = {"a": NodePool("a")}
+FENCES = fences_of(ADMISSION)
 
 
 @dataclass
@@ -39,10 +39,12 @@ class FakeReviews:
     """Rights that are lacking, and admission policies that are there."""
 
     lacking: frozenset[tuple[str, str]] = frozenset()
-    policies: frozenset[str] = frozenset(FENCES)
+    policies: frozenset[str] = FENCES
     served: frozenset[str] = frozenset()
     """Kinds that only some clusters have, and this one has."""
     asked: list[tuple[str, str, str]] = field(default_factory=list)
+    held: dict[Key, Raw] = field(default_factory=everything)
+    """What stands, but for policies that are not there."""
 
     def may(self, verb: str, group: str, resource: str) -> bool:
         self.asked.append((verb, group, resource))
@@ -51,8 +53,11 @@ class FakeReviews:
     def serves(self, group: str, resource: str) -> bool:
         return f"{resource}.{group}" in self.served
 
-    def has_admission_policy(self, name: str) -> bool:
-        return name in self.policies
+    def standing(self, group: str, resource: str, name: str) -> Raw | None:
+        kind = f"{resource}.{group}"
+        if kind in {POLICIES, BINDINGS} and name not in self.policies:
+            return None
+        return self.held.get((kind, name))
 
 
 class NoReviews(FakeReviews):
@@ -62,11 +67,16 @@ class NoReviews(FakeReviews):
         raise Gone(f"{verb} {group} {resource}: not found")
 
 
+@dataclass
 class HiddenPolicies(FakeReviews):
     """Those of an identity that infra/rbac.yaml alone gives rights to, as the functions have."""
 
-    def has_admission_policy(self, name: str) -> bool:
-        raise Forbidden("Kubernetes API", f"{name} is forbidden")
+    hidden: frozenset[str] = frozenset({POLICIES, BINDINGS, ROLES})
+
+    def standing(self, group: str, resource: str, name: str) -> Raw | None:
+        if f"{resource}.{group}" in self.hidden:
+            raise Forbidden("Kubernetes API", f"{name} is forbidden")
+        return super().standing(group, resource, name)
 
 
 def stored(state: ClusterState | None) -> FakeState:
@@ -173,7 +183,7 @@ def test_every_kind_that_only_some_clusters_have_is_known_as_such() -> None:
 ASKING = policy(eviction_responders=EvictionResponders.REQUEST)
 PATIENT = replace(ASKING, drain=DrainSettings(timeout=timedelta(minutes=20)))
 REQUESTS = "evictionrequests.lifecycle.k8s.io"
-FENCED = frozenset(FENCES) | {"ebb-drainer-eviction-requests"}
+FENCED = FENCES | {"ebb-drainer-eviction-requests"}
 
 
 @pytest.mark.parametrize(
@@ -254,14 +264,6 @@ def test_every_right_of_the_functions_is_asked_for() -> None:
     options = {("delete", "", "pods"), *(tuple(each) for one in OPTIONS for each in rights_of_option(one.name))}
     assert set(reviews.asked) - options == {tuple(each) for every in grants.values() for each in every}
     assert rights().keys() == {"planner", "drainer"}
-
-
-def test_the_fences_are_those_that_are_shipped() -> None:
-    text = (ROOT / "infra" / "admission.yaml").read_text(encoding="utf-8")
-    kinds = [(each["kind"], each["metadata"]["name"]) for each in yaml.safe_load_all(text)]
-
-    for kind in ("ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"):
-        assert tuple(name for found, name in kinds if found == kind) == FENCES
 
 
 def test_with_a_kubeconfig_no_google_identity_is_looked_for() -> None:

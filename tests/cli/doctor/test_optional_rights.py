@@ -9,12 +9,13 @@ from functions.cli.doctor.checks import examine
 from functions.cli.doctor.findings import Grade
 from functions.cli.doctor.installation import InstallationParts
 from functions.cli.doctor.optional_rights import NAME, OPTIONS
-from functions.cli.doctor.rights import FENCES, rights_of_option
+from functions.cli.doctor.rights import rights_of_option
 from shared.core.cluster.deployment import Deployment
 from shared.core.cluster.workloads import Workload
 from shared.core.policy import EvictionResponders, Policy, SingleReplicas
 from tests.builders import node, policy
-from tests.cli.doctor.test_doctor import FakeReviews, parts
+from tests.cli.doctor.standing import fences_of
+from tests.cli.doctor.test_doctor import FENCES, FakeReviews, parts
 from tests.fakes import FakeCluster
 from tests.rights import rbac
 from tests.rights.rbac import filled, granted
@@ -24,9 +25,9 @@ def granting(*names: str, wide: bool = False, fences: bool = True) -> FakeReview
     """Reviews of an identity with the optional rights of those names; `wide`: of a person who may do everything."""
     kept = {right for option in OPTIONS if option.name not in names for right in rights_of_option(option.name)}
     lacking = {(right.verb, right.resource) for right in kept}
-    shipped = {f"ebb-{option.function}-{option.name}" for option in OPTIONS} if fences else set()
+    shipped = fences_of(*rbac.OPTIONS.values()) if fences else frozenset()
     none = frozenset() if wide else frozenset({("delete", "pods"), *lacking})
-    return FakeReviews(none, frozenset(FENCES) | shipped)
+    return FakeReviews(none, FENCES | shipped)
 
 
 def asking(wish: str, **rules: Any) -> InstallationParts:

@@ -1,0 +1,193 @@
+"""What `ebb doctor` says where another version's fences and roles stand."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from functions.cli.doctor.checks import examine
+from functions.cli.doctor.findings import CheckResult, Grade
+from tests.cli.doctor.standing import ADMISSION, BINDINGS, POLICIES, ROLES, Key, Raw, applied, everything, fences_of
+from tests.cli.doctor.test_doctor import FakeReviews, HiddenPolicies, parts
+from tests.rights.rbac import FILE, OPTIONS
+
+Edit = Callable[[Raw], Any]
+NODES, SURGE = (POLICIES, "ebb-drainer-nodes"), (POLICIES, "ebb-drainer-surge")
+NODES_BINDING, DRAINER = (BINDINGS, "ebb-drainer-nodes"), (ROLES, "ebb-drainer")
+MORE = {"apiGroups": [""], "resources": ["pods"], "verbs": ["delete", "list"]}
+AUDIT = {"key": "a", "valueExpression": "'b'"}
+
+
+def found_with(standing: dict[Key, Raw]) -> list[CheckResult]:
+    """What is said where that stands; the identity is a person's, who may do everything."""
+    reviews = FakeReviews(policies=fences_of(ADMISSION, *OPTIONS.values()), held=standing)
+    return [each for each in examine(parts(reviews=reviews)) if each.grade is not Grade.OK]
+
+
+def edited(key: Key, edit: Edit) -> dict[Key, Raw]:
+    standing = everything()
+    edit(standing[key])
+    return standing
+
+
+def spec(**fields: Any) -> Edit:
+    return lambda raw: raw["spec"].update(fields)
+
+
+def constraints(**fields: Any) -> Edit:
+    return lambda raw: raw["spec"]["matchConstraints"].update(fields)
+
+
+def rule(**fields: Any) -> Edit:
+    return lambda raw: raw["spec"]["matchConstraints"]["resourceRules"][0].update(fields)
+
+
+def first(part: str, **fields: Any) -> Edit:
+    return lambda raw: raw["spec"][part][0].update(fields)
+
+
+@pytest.mark.parametrize(
+    ("expected", "key", "edit"),
+    [
+        pytest.param("validations", NODES, first("validations", expression="true"), id="an expression"),
+        pytest.param("validations", NODES, first("validations", message="No."), id="a message"),
+        pytest.param("validations", NODES, lambda raw: raw["spec"]["validations"].pop(), id="one validation less"),
+        pytest.param(
+            "validations", NODES, lambda raw: raw["spec"]["validations"].append({"expression": "true"}), id="one more"
+        ),
+        pytest.param("variables", NODES, first("variables", expression="'other'"), id="a variable"),
+        pytest.param("variables", NODES, lambda raw: raw["spec"].pop("variables"), id="no variables"),
+        pytest.param("failurePolicy", NODES, spec(failurePolicy="Ignore"), id="what cannot be judged is let through"),
+        pytest.param(
+            "matchConditions",
+            NODES,
+            first("matchConditions", expression="request.userInfo.username == '${drainer}'"),
+            id="a placeholder that nobody filled in",
+        ),
+        pytest.param(
+            "matchConditions",
+            NODES,
+            first("matchConditions", expression="request.userInfo.username != 'd@example.com'"),
+            id="everybody but the drainer",
+        ),
+        pytest.param("matchConstraints", NODES, rule(operations=["CREATE"]), id="another operation"),
+        pytest.param("matchConstraints", NODES, rule(resourceNames=["n1"]), id="one node alone"),
+        pytest.param("matchConstraints", NODES, rule(scope="Namespaced"), id="nothing without a namespace"),
+        pytest.param("matchConstraints", NODES, constraints(matchPolicy="Exact"), id="one version of the API alone"),
+        pytest.param(
+            "matchConstraints", NODES, constraints(objectSelector={"matchLabels": {"a": "b"}}), id="some objects alone"
+        ),
+        pytest.param("matchConstraints", NODES, constraints(excludeResourceRules=[MORE]), id="an exception"),
+        pytest.param("paramKind", NODES, spec(paramKind={"kind": "ConfigMap"}), id="parameters, which may be missing"),
+        pytest.param("policyName", NODES_BINDING, spec(policyName="other"), id="a binding of another policy"),
+        pytest.param("validationActions", NODES_BINDING, spec(validationActions=["Audit"]), id="told, not refused"),
+        pytest.param(
+            "matchResources",
+            NODES_BINDING,
+            spec(matchResources={"namespaceSelector": {"matchLabels": {"a": "b"}}}),
+            id="bound to some alone",
+        ),
+        pytest.param(
+            "policyName, validationActions", NODES_BINDING, lambda raw: raw.pop("spec"), id="an object without a spec"
+        ),
+        pytest.param(
+            "variables", SURGE, lambda raw: raw["spec"]["variables"].pop(), id="an option that nobody asks for"
+        ),
+    ],
+)
+def test_a_fence_that_is_not_this_versions_is_named_with_what_differs(expected: str, key: Key, edit: Edit) -> None:
+    (said,) = found_with(edited(key, edit))
+
+    assert said.grade is Grade.WARN
+    assert key[1] in said.sentence
+    assert f"({expected})" in said.sentence, said.sentence
+    assert said.sentence.startswith("The binding of ") is (key[0] == BINDINGS)
+    file = "infra/options/surge.yaml" if key == SURGE else "infra/admission.yaml"
+    assert f"Apply {file} again" in said.remedy
+    assert "terraform apply" in said.remedy
+
+
+@pytest.mark.parametrize(
+    ("key", "edit"),
+    [
+        pytest.param(NODES, lambda _: None, id="with the API server's defaults"),
+        pytest.param(NODES, spec(someday="new"), id="a field that a newer Kubernetes writes"),
+        pytest.param(NODES, spec(auditAnnotations=[AUDIT]), id="what somebody has logged besides"),
+        pytest.param(NODES, first("validations", reason="Invalid"), id="the reason's default"),
+        pytest.param(NODES_BINDING, spec(matchResources=None), id="a field that is null"),
+        pytest.param(DRAINER, lambda raw: raw["rules"].pop(), id="a role with less, which the reviews tell"),
+        pytest.param(DRAINER, lambda raw: raw.update(rules=None), id="a role with nothing"),
+    ],
+)
+def test_what_this_version_ships_is_no_finding(key: Key, edit: Edit) -> None:
+    assert found_with(edited(key, edit)) == []
+
+
+@pytest.mark.parametrize(
+    "emails",
+    [
+        pytest.param({"drainer": "d@my-project.iam.gserviceaccount.com", "planner": "p@x.com"}, id="on GKE"),
+        pytest.param({"drainer": "system:serviceaccount:ebb:d", "planner": "112233445566778899001"}, id="elsewhere"),
+    ],
+)
+def test_whoever_the_functions_are_their_fences_are_this_versions(emails: dict[str, str]) -> None:
+    assert found_with(applied(ADMISSION, FILE, *OPTIONS.values(), **emails)) == []
+
+
+@pytest.mark.parametrize(
+    ("expected", "more"),
+    [
+        pytest.param("delete pods", MORE, id="a verb"),
+        pytest.param("get *", {"apiGroups": ["*"], "resources": ["*"], "verbs": ["get"]}, id="everything"),
+        pytest.param("get /metrics", {"nonResourceURLs": ["/metrics"], "verbs": ["get"]}, id="a path of the server"),
+    ],
+)
+def test_a_role_that_grants_more_is_named(expected: str, more: Raw) -> None:
+    (said,) = found_with(edited(DRAINER, lambda raw: raw["rules"].append(more)))
+
+    assert said.grade is Grade.WARN
+    assert said.sentence == f"ebb-drainer grants more than this version of ebb ships: {expected}."
+    assert "Apply infra/rbac.yaml again" in said.remedy
+
+
+def test_the_role_of_an_option_is_looked_at_too() -> None:
+    (said,) = found_with(edited((ROLES, "ebb-drainer-surge"), lambda raw: raw["rules"].append(MORE)))
+
+    assert "list pods" in said.sentence
+    assert "infra/options/surge.yaml" in said.remedy
+
+
+def test_two_fences_that_differ_are_two_findings_and_all_is_not_well() -> None:
+    standing = edited(NODES, spec(failurePolicy="Ignore"))
+    standing[POLICIES, "ebb-drainer-evictions"]["spec"]["validations"] = []
+
+    assert [each.sentence.partition(" ")[0] for each in found_with(standing)] == [
+        "ebb-drainer-nodes",
+        "ebb-drainer-evictions",
+    ]
+    reviews = FakeReviews(held=standing)
+    assert "admission" not in {each.check for each in examine(parts(reviews=reviews)) if each.grade is Grade.OK}
+
+
+def test_a_policy_without_its_binding_is_missing() -> None:
+    standing = everything()
+    del standing[NODES_BINDING]
+
+    (said,) = found_with(standing)
+    assert "ebb-drainer-nodes missing" in said.sentence
+
+
+@pytest.mark.parametrize(
+    ("expected", "hidden"),
+    [
+        pytest.param(set(), frozenset({POLICIES, BINDINGS, ROLES}), id="a function"),
+        pytest.param({"admission"}, frozenset({ROLES}), id="a person who may see policies alone"),
+    ],
+)
+def test_what_may_not_be_seen_is_said_once_and_ends_nothing(expected: set[str], hidden: frozenset[str]) -> None:
+    found = list(examine(parts(reviews=HiddenPolicies(hidden=hidden))))
+    bad = [each for each in found if each.grade is not Grade.OK]
+
+    assert [(each.check, each.grade) for each in bad] == [("admission", Grade.WARN)]
+    assert "may not see" in bad[0].sentence
+    assert {each.check for each in found if each.grade is Grade.OK} & {"admission"} == expected
