@@ -19,11 +19,14 @@ from functions.cli.format import count, moment
 from functions.cli.plan.node_views import blocker_view
 from functions.cli.plan.view import PlanView
 from functions.cli.remedies import REMEDIES
+from shared.core.cluster import names
 from shared.core.cluster.disruption_budget import PodDisruptionBudget
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.resources import Resources
+from shared.core.cluster.workloads import Workload
 from shared.core.placement.exclusions import NodeChoice
 from shared.core.planning.explanation import NodeExplanation, PodPlace
+from shared.core.planning.steering import is_from_template
 
 ALONE: Final = "alone: nodes that no other rule excludes; they would be open without it."
 
@@ -70,9 +73,9 @@ def facts_of(
     yield "asks for", ", ".join(_asked(pod))
     if pod.spec.raised_by:
         yield "comes back as", f"{_amounts(pod.spec.requests)}, by {' and '.join(pod.spec.raised_by)}"
-    if pod.steered:
-        yield "deletion cost", f"{pod.steered}, written by Ebb (steerScaleIn): a scale-in takes it before others"
     if place is not None:
+        if pod.steered:
+            yield "deletion cost", _cost(pod, place.workload)
         yield from _going(node, place)
     yield "seen at", moment(view.taken_at)
     if measured is not None:
@@ -85,6 +88,16 @@ def _going(node: NodeExplanation, place: PodPlace) -> Iterator[Fact]:
     yield "budget", "; ".join(map(_budget, place.budgets)) or "no PodDisruptionBudget"
     if node.takes.rounds > 1:
         yield "its node", f"waits for {count(node.takes.rounds, 'round')} under {node.takes.limit}"
+
+
+def _cost(pod: Pod, workload: Workload) -> str:
+    """Return the deletion cost of a pod that carries Ebb's mark of one, and whose it is."""
+    standing = pod.spec.annotations.get(names.DELETION_COST, pod.steered)
+    if is_from_template(pod, workload):
+        return f"{standing}, from its pod template, which carries Ebb's mark ({names.STEERED}): Ebb leaves it alone"
+    if standing != pod.steered:
+        return f"{standing}, which somebody wrote over Ebb's {pod.steered}: Ebb leaves it alone"
+    return f"{standing}, written by Ebb (steerScaleIn): a scale-in takes it before others"
 
 
 def _asked(pod: Pod) -> Iterator[str]:

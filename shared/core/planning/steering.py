@@ -15,6 +15,7 @@ from shared.core.cluster import names
 from shared.core.cluster.pod import Pod, PodClass
 from shared.core.cluster.pod_kinds import is_of_replica_set
 from shared.core.cluster.snapshot import Snapshot
+from shared.core.cluster.workloads import UNKNOWN, Workload
 from shared.core.planning.cost_order import HIGHEST, LOWEST, costs_of, in_order
 from shared.core.planning.plan import Plan, Verdict
 from shared.core.policy import Policy
@@ -53,8 +54,10 @@ class Steering:
 
 def steering(plan: Plan, situation: Situation) -> Steering:
     """Return what is to be written after that plan; in dry run only what is taken back."""
-    marks = {name: each.template_mark for name, each in situation.snapshot.workloads.items() if each.template_mark}
-    ours = [pod for pod in situation.snapshot.pods if pod.steered and pod.steered != marks.get(pod.spec.workload)]
+    known = situation.snapshot.workloads
+    marks = {name for name, each in known.items() if each.template_mark}
+    carrying = (pod for pod in situation.snapshot.pods if pod.steered)
+    ours = [pod for pod in carrying if not is_from_template(pod, known.get(pod.spec.workload, UNKNOWN))]
     if not ours and not plan.next_nodes:
         return Steering()
     standing = _standing(ours)
@@ -62,7 +65,7 @@ def steering(plan: Plan, situation: Situation) -> Steering:
         pod for node in in_order(plan.next_nodes, standing) for pod in situation.moving(node) if _can_be_ranked(pod)
     ]
     pods = _worth_steering([pod for pod in there if pod.spec.workload not in marks], situation.snapshot)
-    marked = tuple(sorted({pod.spec.workload for pod in there} & marks.keys()))
+    marked = tuple(sorted({pod.spec.workload for pod in there} & marks))
     costs = costs_of(tuple(dict.fromkeys(pod.node for pod in pods)), standing)
     wanted = {pod.uid: costs[pod.node] for pod in pods}
     now = {} if plan.dry_run else wanted
@@ -71,6 +74,11 @@ def steering(plan: Plan, situation: Situation) -> Steering:
     new = [CostWrite(pod, now[pod.uid]) for pod in pods if pod.uid in now and not _has(pod, now[pod.uid])]
     writes = (*back, *new)
     return Steering(writes[:MOST_WRITES], max(0, len(writes) - MOST_WRITES), wanted, tuple(costs), marked)
+
+
+def is_from_template(pod: Pod, workload: Workload) -> bool:
+    """Whether the pod got its mark of ours from its template: people copied it there, and its cost is theirs."""
+    return bool(pod.steered) and pod.steered == workload.template_mark
 
 
 def _going(plan: Plan, policy: Policy) -> frozenset[str]:

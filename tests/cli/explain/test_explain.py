@@ -7,6 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from functions.cli.main import app
+from shared.core.cluster import names
 from tests.cli import dumps
 
 
@@ -99,3 +100,31 @@ def test_a_pod_says_what_it_takes_here_and_as_what_it_comes_back(tmp_path: Path)
     assert "asks for 3500m" not in shown
     assert "by VerticalPodAutoscaler shop/db" in " ".join(_explain(path, "shop/db-7").split())
     assert "comes back as" not in _explain(tmp_path / "dump.json", "shop/db-7")
+
+
+@pytest.mark.parametrize(
+    ("expected", "on_pod", "in_template"),
+    [
+        pytest.param("-5, written by Ebb (steerScaleIn)", {names.DELETION_COST: "-5", names.STEERED: "-5"}, {},
+                     id="Ebb's"),
+        pytest.param("-5, from its pod template, which carries Ebb's mark (ebb.internal/steered)",
+                     {names.DELETION_COST: "-5", names.STEERED: "-5"}, {names.STEERED: "-5"},
+                     id="its template's, into which a pod of Ebb's was copied"),
+        pytest.param("-5, written by Ebb (steerScaleIn)", {names.DELETION_COST: "-5", names.STEERED: "-5"},
+                     {names.STEERED: "-7"}, id="Ebb's, beside another mark in the template"),
+        pytest.param("7, which somebody wrote over Ebb's -5", {names.DELETION_COST: "7", names.STEERED: "-5"}, {},
+                     id="somebody else's, written later"),
+    ],
+)  # fmt: skip
+def test_a_pod_says_whose_its_deletion_cost_is(
+    expected: str, on_pod: dict[str, str], in_template: dict[str, str], tmp_path: Path
+) -> None:
+    pod = dumps.pod("web-0", dumps.name_of(0))
+    pod["metadata"]["annotations"] = on_pod
+    owner = {"kind": "ReplicaSet", "metadata": {"name": "web-5d4f8b", "namespace": "shop"}}
+    template = {"metadata": {"annotations": in_template}, "spec": {"containers": []}}
+    items = [dumps.node(0), dumps.node(1), pod, {**owner, "spec": {"replicas": 1, "template": template}}]
+    path = tmp_path / "dump.json"
+    path.write_text(json.dumps({"kind": "List", "items": items}))
+
+    assert f"deletion cost {expected}" in " ".join(_explain(path, "shop/web-0").split())
