@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from collections import Counter
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -72,17 +73,19 @@ def pod(
     }
 
 
-def pdb(name: str, app: str, allowed: int) -> dict[str, Any]:
+def pdb(name: str, app: str, pods: int, allowed: int) -> dict[str, Any]:
+    """A budget that counts so many pods, all of them healthy, and lets so many of them go, but not the last one."""
+    needed = max(pods - allowed, 1)
     return {
         "apiVersion": "policy/v1",
         "kind": "PodDisruptionBudget",
         "metadata": {"name": name, "namespace": "shop", "generation": 1, "creationTimestamp": _YESTERDAY},
-        "spec": {"minAvailable": 1, "selector": {"matchLabels": {"app": app}}},
+        "spec": {"minAvailable": needed, "selector": {"matchLabels": {"app": app}}},
         "status": {
-            "disruptionsAllowed": allowed,
-            "currentHealthy": 1 + allowed,
-            "desiredHealthy": 1,
-            "expectedPods": 1 + allowed,
+            "disruptionsAllowed": max(pods - needed, 0),
+            "currentHealthy": pods,
+            "desiredHealthy": needed,
+            "expectedPods": pods,
             "observedGeneration": 1,
         },
     }
@@ -95,15 +98,22 @@ def items(nodes: int, *, cpu: str = "300m") -> Iterator[dict[str, Any]]:
     """
     for name in ("shop", "kube-system"):
         yield {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": {"name": name}}}
+    running: Counter[str] = Counter()
     for number in range(nodes):
         yield node(number)
-        on = name_of(number)
-        for replica in range(6 if number % 4 else 10):
-            yield pod(f"web-5d4f8b-{number:03}{replica}", on, cpu=cpu)
-        yield pod(f"logs-{number:03}", on, app="logs", kind="DaemonSet", cpu="100m", namespace="kube-system")
-        yield from _staying(number, on)
-    yield pdb("db", "db", 0)
-    yield pdb("web", "web", 20)
+        pods = list(_pods(number, cpu))
+        running.update(each["metadata"]["labels"]["app"] for each in pods)
+        yield from pods
+    yield pdb("db", "db", running["db"], allowed=0)
+    yield pdb("web", "web", running["web"], allowed=20)
+
+
+def _pods(number: int, cpu: str) -> Iterator[dict[str, Any]]:
+    on = name_of(number)
+    for replica in range(6 if number % 4 else 10):
+        yield pod(f"web-5d4f8b-{number:03}{replica}", on, cpu=cpu)
+    yield pod(f"logs-{number:03}", on, app="logs", kind="DaemonSet", cpu="100m", namespace="kube-system")
+    yield from _staying(number, on)
 
 
 def _staying(number: int, on: str) -> Iterator[dict[str, Any]]:

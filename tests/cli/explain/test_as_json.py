@@ -63,7 +63,7 @@ def test_a_pod_names_every_node_that_each_rule_excludes_and_those_that_are_open(
 
 def test_a_blocker_comes_with_its_sentence_and_remedy(dump: Path) -> None:
     (blocker,) = _explained(dump, "shop/db-7")["blockers"]
-    assert (blocker["reason"], blocker["object"]) == ("pdb_exhausted", "shop/db-7")
+    assert (blocker["reason"], blocker["object"]) == ("pdb_never_allows", "shop/db-7")
     assert blocker["sentence"].endswith(".")
     assert blocker["remedy"].endswith(".")
 

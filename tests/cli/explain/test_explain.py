@@ -24,10 +24,10 @@ def _explain(dump: Path, *words: str) -> str:
 @pytest.mark.parametrize(
     ("expected", "word"),
     [
-        pytest.param("pdb_exhausted", "0007", id="of a node what its pods say"),
+        pytest.param("pdb_never_allows", "0007", id="of a node what its pods say"),
         pytest.param("shop/db-7 ", "0007", id="of a node its pods"),
         pytest.param("They all fit at once", "0007", id="of a node whether its pods fit"),
-        pytest.param("shop/db allows 0 now, 1 of 1 healthy", "shop/db-7", id="of a pod its budget"),
+        pytest.param("shop/db allows 0 now, 2 of 2 healthy", "shop/db-7", id="of a pod its budget"),
         pytest.param("of           shop/StatefulSet/db-5d4f8b", "shop/db-7", id="of a pod its controller"),
         pytest.param("other nodes", "shop/db-7", id="of a pod how many nodes could take it"),
         pytest.param("excluded by", "web-5d4f8b-0010", id="of a pod what excludes the others"),

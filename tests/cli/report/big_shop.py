@@ -95,7 +95,7 @@ def items(nodes: int, pods_a_node: int = 0) -> Iterator[dict[str, Any]]:
     yield from (_replica_set(app, running[app.name]) for app in APPS if app.kind == "Deployment")
     for app, allowed in (("ledger", 0), ("checkout", 2), ("payments", 2), ("storefront", 5)):
         yield {
-            **dumps.pdb(app, app, allowed),
+            **dumps.pdb(app, app, running[app], allowed),
             "metadata": _named(app, next(each.namespace for each in APPS if each.name == app)),
         }
 

@@ -123,7 +123,7 @@ def test_every_blocker_has_the_tables_money_and_a_remedy(made: Material, report:
     entries = {each.word: each for each in made.view.legend}
     rows = [row for each in report["blockers"] for row in each["rows"]]
 
-    assert {row["reason"] for row in rows} >= {"blocked_by_pod", "local_storage", "pdb_exhausted", "job_running"}
+    assert {row["reason"] for row in rows} >= {"blocked_by_pod", "local_storage", "pdb_never_allows", "job_running"}
     assert [(row["cost"], row["nodes"]) for row in rows] == [
         (entries[row["reason"]].cost, entries[row["reason"]].nodes) for row in rows
     ]
@@ -144,7 +144,7 @@ def test_a_workload_keeps_the_nodes_on_which_a_pod_of_it_may_not_be_moved(report
 
     assert kept == {
         "shop/StatefulSet/sessions": held["local_storage"],
-        "backend/StatefulSet/ledger": held["pdb_exhausted"],
+        "backend/StatefulSet/ledger": held["pdb_never_allows"],
         "data/Job/importer-5d4f8b": held["job_running"],
     }
 
