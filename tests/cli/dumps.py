@@ -74,15 +74,15 @@ def pod(
 
 
 def pdb(name: str, app: str, pods: int, allowed: int) -> dict[str, Any]:
-    """A budget that counts so many pods, all of them healthy, and lets so many of them go, but not the last one."""
-    needed = max(pods - allowed, 1)
+    """A budget that counts so many pods, all of them healthy, and lets so many of them go, however many there are."""
+    needed = max(pods - allowed, 0)
     return {
         "apiVersion": "policy/v1",
         "kind": "PodDisruptionBudget",
         "metadata": {"name": name, "namespace": "shop", "generation": 1, "creationTimestamp": _YESTERDAY},
-        "spec": {"minAvailable": needed, "selector": {"matchLabels": {"app": app}}},
+        "spec": {"maxUnavailable": allowed, "selector": {"matchLabels": {"app": app}}},
         "status": {
-            "disruptionsAllowed": max(pods - needed, 0),
+            "disruptionsAllowed": pods - needed,
             "currentHealthy": pods,
             "desiredHealthy": needed,
             "expectedPods": pods,
