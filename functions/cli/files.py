@@ -1,4 +1,4 @@
-"""Files that a person named: what they hold, the policy in them, and each fault with its file and line.
+"""Files that a person named, to be read or written: what they hold, the policy in them, each fault with file and line.
 
 Must not know what is made of them.
 """
@@ -47,6 +47,14 @@ def read_bytes(path: Path) -> bytes:
         return sys.stdin.buffer.read() if path == STDIN else path.read_bytes()
     except OSError as error:
         raise BadInput(f"{path}: cannot be read ({error.strerror}).") from error
+
+
+def write_text(path: Path, text: str, option: str) -> None:
+    """Write the file that an option named. Raises BadInput, with the option, where it cannot be written."""
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise BadInput(f"{option}: {path} cannot be written ({error.strerror}).") from error
 
 
 def name_of(path: Path) -> str:

@@ -11,7 +11,7 @@ from typing import Final
 import typer
 
 from functions.cli.errors import WRONG
-from functions.cli.files import read_policy
+from functions.cli.files import read_policy, write_text
 from functions.cli.fleet import drawing
 from functions.cli.fleet.asked import FleetRequest, check, clusters_of, installations_of
 from functions.cli.fleet.cluster_reading import SourceResult, read_source
@@ -26,7 +26,6 @@ from functions.cli.options import Format
 from functions.cli.plan.compute import PlanOptions
 from functions.cli.pricing import priced
 from shared.core.policy import Policy
-from shared.errors import BadInput
 
 DEFAULT_JOBS: Final = max(1, min(MOST_JOBS, os.cpu_count() or 1))
 
@@ -45,10 +44,7 @@ def show_fleet(view: FleetView, output: Format, top: int | None, out: Path | Non
 
 
 def _write(out: Path, text: str) -> None:
-    try:
-        out.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise BadInput(f"--out: {out} cannot be written ({error.strerror}).") from error
+    write_text(out, text, "--out")
     typer.echo(f"{out}: {len(text.encode()) // 1024 + 1:,} KiB, with the names of clusters and pools in it.", err=True)
 
 

@@ -7,6 +7,7 @@ from typing import Final
 
 import typer
 
+from functions.cli.files import write_text
 from functions.cli.inputs import Inputs, Sources, gather
 from functions.cli.options import ReportOutput
 from functions.cli.plan.compute import PlanOptions, timed_view
@@ -57,7 +58,7 @@ def write_report(asked: ReportRequest) -> None:
     if file == STDOUT:
         typer.echo(text, nl=False)
         return
-    _write(file, text)
+    write_text(file, text, "--out")
     print_sentence(material.view.summary)
     print_sentence(f"{file}: {len(text.encode()) // 1024 + 1:,} KiB, with the names of nodes and pods in it.")
 
@@ -79,10 +80,3 @@ def material_of(inputs: Inputs, whose: str, *, assume_marked: bool = False) -> M
     """Return what a report of one cluster is drawn from."""
     view = timed_view(inputs, PlanOptions(assume_marked=assume_marked), whose)
     return Material(view, inputs.snapshot, inputs.policy, whose)
-
-
-def _write(out: Path, text: str) -> None:
-    try:
-        out.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise BadInput(f"--out: {out} cannot be written ({error.strerror}).") from error

@@ -16,7 +16,7 @@ from typing import Final
 import typer
 
 from functions.cli.documents import print_document
-from functions.cli.files import read_policy
+from functions.cli.files import read_policy, write_text
 from functions.cli.format import count
 from functions.cli.inputs import EVERY_POOL, NO_MARKS, NO_POLICY, Inputs, Sources, gather
 from functions.cli.options import AnswerFormat, duration
@@ -70,7 +70,7 @@ def show_days(asked: SimulateRequest, output: AnswerFormat) -> None:
     """
     view = played_days(asked, _inputs(asked))
     if asked.picture is not None:
-        _draw(asked.picture, view)
+        write_text(asked.picture, svg.drawn(view), "--picture")
     if output is AnswerFormat.TABLE:
         with printing() as console:
             table.show(console, view)
@@ -78,13 +78,6 @@ def show_days(asked: SimulateRequest, output: AnswerFormat) -> None:
         typer.echo(markdown.page(view))
     else:
         print_document(as_json.document(view), output, view.notes)
-
-
-def _draw(path: Path, view: DaysView) -> None:
-    try:
-        path.write_text(svg.drawn(view), encoding="utf-8")
-    except OSError as error:
-        raise BadInput(f"--picture: {path}: cannot be written ({error.strerror}).") from error
 
 
 def played_days(asked: SimulateRequest, inputs: Inputs) -> DaysView:

@@ -372,7 +372,9 @@ def test_a_narrow_terminal_shows_whole_names_of_policies(width: int, explained: 
         pytest.param("--time-zone: 'Mars' is not known", ("--time-zone", "Mars"), id="time zone"),
         pytest.param("--boot: 'soon'", ("--boot", "soon"), id="boot"),
         pytest.param("leave out the other", ("--context", "prod"), id="two clusters"),
+        pytest.param("--picture: no/days.svg cannot be written (No such file or directory).",
+                     ("--picture", "no/days.svg"), id="a picture in no folder"),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_used_is_refused_in_a_sentence(expected: str, typed: tuple[str, ...]) -> None:
     assert expected in told(*SMALL, *typed, code=2).output
