@@ -106,7 +106,7 @@ def test_expired_credentials_are_renewed_once_and_the_call_repeated(api: Script)
 
 
 def test_each_call_is_counted_with_the_bytes_of_its_answer(api: Script) -> None:
-    asking = client(api, read_seconds=0.1)
+    asking = client(api, read_seconds=1)
     api.says(Say(body=api_node()), Say(404, status(404, "gone")), Say(silent=True))
     answered = len(asking.ask(GET))
     refused = len(asking.send(GET).body)

@@ -27,7 +27,7 @@ def api() -> Iterator[Script]:
 
 @pytest.fixture
 def cluster(api: Script) -> KubernetesCluster:
-    return KubernetesCluster(KubernetesClient(access_to(api.address), read_seconds=0.5))
+    return KubernetesCluster(KubernetesClient(access_to(api.address), read_seconds=2))
 
 
 def standing(cost: str | None = None, mark: str | None = None, **meta: Any) -> Say:

@@ -27,7 +27,7 @@ def api() -> Iterator[Script]:
 
 @pytest.fixture
 def cluster(api: Script) -> KubernetesCluster:
-    return KubernetesCluster(KubernetesClient(access_to(api.address), read_seconds=0.5))
+    return KubernetesCluster(KubernetesClient(access_to(api.address), read_seconds=2))
 
 
 def api_deployment(version: str = "7", stamp: str | None = None, **notes: str) -> dict[str, Any]:

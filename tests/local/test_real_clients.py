@@ -112,8 +112,13 @@ def test_a_lost_answer_is_a_transport_error_to_the_client(mode: Mode, core: Any,
     patch = {"metadata": {"annotations": {"mode": mode.value}}}
     with pytest.raises(HTTPError):
         core.patch_node(name, patch, _request_timeout=(1, 0.3))
-    annotations = core.read_node(name).metadata.annotations or {}
-    assert (annotations.get("mode") == mode.value) is (mode is Mode.DROP)
+
+    def is_done() -> bool:
+        return (core.read_node(name).metadata.annotations or {}).get("mode") == mode.value
+
+    if mode is Mode.DROP:
+        wait_until("what was asked for is done", is_done)
+    assert is_done() is (mode is Mode.DROP)
 
 
 def test_the_storage_client_reads_what_is_there(gke: SimulatedGkeServers, monkeypatch: pytest.MonkeyPatch) -> None:

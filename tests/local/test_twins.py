@@ -82,18 +82,27 @@ def start(twin: Twin, name: str, *, ready: bool = True) -> None:
 
 
 def guard(twin: Twin, name: str, app: str, **spec: Any) -> None:
-    """A budget whose status has been written."""
-    selector = {"matchLabels": {"app": app}}
+    """A budget whose status counts every pod that is ready by now."""
+    selector, wanted = {"matchLabels": {"app": app}}, sum(map(is_ready, pods_of(twin, app)))
     meta = {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": name}}
     code, body, _ = twin.ask("POST", BUDGETS, {**meta, "spec": {"selector": selector, **spec}})
     assert code == 201, body
 
     def synced() -> bool:
         status = twin.ask("GET", f"{BUDGETS}/{name}")[1].get("status", {})
-        healthy = status.get("currentHealthy", 0)
-        return bool(status.get("observedGeneration") == 1 and healthy > 0)
+        return bool(status.get("observedGeneration") == 1 and status.get("currentHealthy") == wanted)
 
     twin.until(f"budget {name} is synced", synced)
+
+
+def pods_of(twin: Twin, app: str) -> list[Json]:
+    found: list[Json] = twin.ask("GET", f"{PODS}?labelSelector=app={app}")[1]["items"]
+    return found
+
+
+def is_ready(pod: Json) -> bool:
+    conditions = pod["status"].get("conditions", [])
+    return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
 
 
 def evict(twin: Twin, name: str, meta_name: str | None = None, **options: Any) -> tuple[int, Json, Json]:

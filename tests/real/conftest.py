@@ -4,6 +4,7 @@ import itertools
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -41,12 +42,12 @@ class Corner:
         return until(f"{wanted} ready pods of {name}", lambda: self.ready(name, wanted), 60)
 
     def protect(self, app: str, **limit: int | str) -> None:
-        """Create a PodDisruptionBudget over the app and wait until the controller has counted its pods."""
+        """Create a PodDisruptionBudget over the app and wait until the controller has counted every pod as healthy."""
         self.plane.api.create([disruption_budget(app, namespace=self.namespace, **limit)])
-        path = f"/apis/policy/v1/namespaces/{self.namespace}/poddisruptionbudgets/{app}"
+        path, pods = f"/apis/policy/v1/namespaces/{self.namespace}/poddisruptionbudgets/{app}", len(self.pods(app))
         until(
-            f"the status of the budget over {app}",
-            lambda: self.plane.api.request("GET", path).body["status"].get("currentHealthy"),
+            f"{pods} pods under the budget over {app}",
+            lambda: self.plane.api.request("GET", path).body["status"].get("currentHealthy") == pods,
         )
 
     def pods(self, app: str) -> list[dict[str, Any]]:
@@ -90,19 +91,31 @@ def twenty_nodes(control_plane: ControlPlane) -> ControlPlane:
 @pytest.fixture(scope="session")
 def with_autoscalers(twenty_nodes: ControlPlane) -> ControlPlane:
     """The shared control plane, which knows VerticalPodAutoscalers from now on."""
-    twenty_nodes.kubectl("apply", "-f", "-", stdin=json.dumps(VERTICAL_POD_AUTOSCALER))
-    path = "/apis/autoscaling.k8s.io/v1/verticalpodautoscalers"
-    until("a list of VerticalPodAutoscalers", lambda: twenty_nodes.api.request("GET", path).status == 200)
+    add_kinds(twenty_nodes, VERTICAL_POD_AUTOSCALER)
     return twenty_nodes
+
+
+def add_kinds(plane: ControlPlane, *definitions: dict[str, Any]) -> None:
+    """Define kinds, and wait until the API server lists their objects and names them to whoever asks what it serves."""
+    for each in definitions:
+        plane.kubectl("apply", "-f", "-", stdin=json.dumps(each))
+        until(f"{each['metadata']['name']} to be served", partial(is_served, plane, each["spec"]), 60)
+
+
+def is_served(plane: ControlPlane, kind: dict[str, Any]) -> bool:
+    group, version, plural = f"/apis/{kind['group']}", kind["versions"][0]["name"], kind["names"]["plural"]
+    of_group, of_version, listed = (
+        plane.api.request("GET", path) for path in (group, f"{group}/{version}", f"{group}/{version}/{plural}")
+    )
+    versions = {each["version"] for each in of_group.body.get("versions", [])}
+    kinds = {each["name"] for each in of_version.body.get("resources", [])}
+    return version in versions and plural in kinds and listed.status == 200
 
 
 @pytest.fixture(scope="session")
 def with_buffers(twenty_nodes: ControlPlane) -> ControlPlane:
     """The shared control plane, which knows capacity buffers from now on, and has one that no node has room for."""
-    for each in (PROVISIONING_REQUEST, CAPACITY_BUFFER, COMPUTE_CLASS):
-        twenty_nodes.kubectl("apply", "-f", "-", stdin=json.dumps(each))
-    lists = ("/apis/autoscaling.x-k8s.io/v1beta1/capacitybuffers", "/apis/cloud.google.com/v1/computeclasses")
-    until("both lists", lambda: all(twenty_nodes.api.request("GET", path).status == 200 for path in lists))
+    add_kinds(twenty_nodes, PROVISIONING_REQUEST, CAPACITY_BUFFER, COMPUTE_CLASS)
     for manifest in capacity_buffer("nowhere", "default", replicas=1, node_selector={"no": "node"}):
         twenty_nodes.kubectl("apply", "-f", "-", stdin=json.dumps(manifest))
     return twenty_nodes

@@ -42,6 +42,7 @@ AUTOSCALER = AutoscalerSettings(
     scan_interval=1, threshold=0, unneeded_time=5, deletion=1, delay_after_delete=0, parallelism=10
 )
 """Its gate is shut but for empty nodes: these worlds stand below the real gate, and what moves is to be Ebb's doing."""
+START_SECONDS = 120.0
 TICK_SECONDS = 60.0
 RETRY = {"minimum_backoff": {"seconds": 1}, "maximum_backoff": {"seconds": 5}}
 """How soon a message comes again; Terraform's are longer, as a drain's minutes are."""
@@ -98,8 +99,8 @@ class Installation:
         self._storage.start()
         for target, port in (("plan", self.planner_port), ("drain", self.drainer_port)):
             self._functions[target] = self._function(target, port)
-        until("the function plan", lambda: self._answers("plan", self.planner_port))
-        until("the function drain", lambda: self._answers("drain", self.drainer_port))
+        until("the function plan", lambda: self._answers("plan", self.planner_port), START_SECONDS)
+        until("the function drain", lambda: self._answers("drain", self.drainer_port), START_SECONDS)
         self._subscribe()
         self._scaling.start()
         return self
@@ -166,7 +167,7 @@ class Installation:
         assert not self._functions[target].ended(), self.said(target)
         try:
             return requests.get(f"http://127.0.0.1:{port}/", timeout=5).status_code == 405
-        except requests.ConnectionError:
+        except (requests.ConnectionError, requests.Timeout):  # before its first worker is up it listens and is silent
             return False
 
     def _subscribe(self) -> None:

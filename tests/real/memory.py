@@ -22,6 +22,10 @@ class Memory:
     def pools(self) -> list[PoolMarks]:
         return [found.value for found in self._store.all("pools", PoolMarks).values() if found.value]
 
+    def is_answered(self) -> bool:
+        """Whether no order is on its way or being judged: each has its claim or was refused."""
+        return not self.state().published and all(each.phase is not DrainPhase.ACCEPTED for each in self.records())
+
     def is_at_rest(self) -> bool:
         """Whether no order is on its way, no claim stands, and every drain is settled and leased by nobody.
 

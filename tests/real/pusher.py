@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import requests
-from google.api_core.exceptions import DeadlineExceeded
+from google.api_core.exceptions import DeadlineExceeded, ServiceUnavailable
 from google.pubsub_v1 import ReceivedMessage, SubscriberClient
 
 _POST_SECONDS = 590.0
@@ -34,23 +34,26 @@ class Pusher:
     def stop(self) -> None:
         """Take no further message; those under way fail once the function's process is gone."""
         self._stopping.set()
-        self._puller.join(2 * _PULL_SECONDS)
+        self._puller.join(5 * _PULL_SECONDS)
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def _pull(self) -> None:
         while not self._stopping.is_set():
-            self._free.acquire()
-            received = self._next()
-            if received is None:
-                self._free.release()
-            else:
-                self._pool.submit(self._push, received)
+            if self._free.acquire(timeout=_PULL_SECONDS):
+                self._take()
+
+    def _take(self) -> None:
+        received = None if self._stopping.is_set() else self._next()
+        if received is None:
+            self._free.release()
+        else:
+            self._pool.submit(self._push, received)
 
     def _next(self) -> ReceivedMessage | None:
         asked = {"subscription": self._subscription, "max_messages": 1}
         try:
             answer = self._subscriber.pull(asked, timeout=_PULL_SECONDS, retry=None)
-        except DeadlineExceeded:
+        except (DeadlineExceeded, ServiceUnavailable):
             return None
         return next(iter(answer.received_messages), None)
 

@@ -108,7 +108,12 @@ def _evictions(corner: Corner, pod: str) -> list[dict[str, Any]]:
 def _deletion(corner: Corner, pod: str) -> dict[str, Any]:
     """The simulated kubelet's report that the pod has ended."""
     uri = f"/api/v1/namespaces/{corner.namespace}/pods/{pod}"
-    return next(event for event in corner.plane.audit() if event["verb"] == "delete" and event["requestURI"] == uri)
+    said = ("delete", uri)
+    found = until(
+        "the record of the pod's end",
+        lambda: [event for event in corner.plane.audit() if (event["verb"], event["requestURI"]) == said],
+    )
+    return found[0]
 
 
 def _stamp(event: dict[str, Any]) -> str:

@@ -61,6 +61,7 @@ def test_nodes_are_drained_deleted_and_settled_and_every_pod_runs(ebb: tuple[Ins
 
     until("every pod running", lambda: len(ready_pods(plane.api)) == APPS * REPLICAS, 60)
     until("every pod that is replaced late", lambda: len(neighbours.running(plane.api)) == 2 * neighbours.REPLICAS, 60)
+    installation.tick()  # the marks of the node that went last go with the first pass that misses it
     assert tainted(plane) == ["suspended"]
     assert_neighbours_were_left_alone(before, plane)
     assert_no_drain_was_over_before_what_it_moved_lived_again(memory, plane)

@@ -174,7 +174,7 @@ def test_room_that_the_scheduler_keeps_by_name_is_taken(corner: Corner) -> None:
     pair.run("low", "3", grace=20)
     spec = {"nodeSelector": {"corner": pair.corner.namespace}, "tolerations": ANYTHING, "priorityClassName": high}
     api.create([deployment("high", replicas=1, cpu="3", namespace=pair.corner.namespace, pod=spec)])
-    until("a nomination", lambda: next(each["status"].get("nominatedNodeName") for each in pair.corner.pods("high")))
+    until("a nomination", lambda: any(each["status"].get("nominatedNodeName") for each in pair.corner.pods("high")))
 
     snapshot = pair.look()
     (waiting,) = (each for each in snapshot.pods if each.spec.priority_class == high)

@@ -75,7 +75,11 @@ def test_rollouts_come_to_rest_at_the_sizes_of_the_simulated_ones(corner: Corner
     expected = {name: simulated(name) for name in CASES}
 
     def at_rest(turn: int) -> bool:
-        return all(sizes_of(name) == expected[name][turn] for name in CASES)
+        seen = all(map(is_seen, api.items(f"{apps}/deployments")))
+        return seen and all(sizes_of(name) == expected[name][turn] for name in CASES)
+
+    def is_seen(made: Raw) -> bool:
+        return bool(made["status"].get("observedGeneration") == made["metadata"]["generation"])
 
     def sizes_of(name: str) -> list[int]:
         sets = api.items(f"{apps}/replicasets?labelSelector=app%3D{name}")

@@ -35,10 +35,10 @@ def restarter(twenty_nodes: ControlPlane, kubeconfigs: Mapping[str, Path]) -> Ku
 
 @pytest.fixture
 def web(corner: Corner, restarter: KubernetesCluster) -> Corner:
-    """A single replica under a budget that never lets it go."""
-    assert restarter
+    """A single replica under a budget that never lets it go, of a Deployment whose status is no longer written."""
     corner.plane.api.create([noted(deployment("web", replicas=1, namespace=corner.namespace))])
     until("the pod", lambda: corner.ready("web", 1), 60)
+    until("its Deployment at rest", lambda: restarter.deployment(name_of(corner)).settled)
     corner.protect("web", minAvailable=1)
     return corner
 

@@ -90,7 +90,7 @@ def _running(argument: str) -> bool:
 
 def _listening(pid: int) -> list[str]:
     """The hexadecimal addresses on which the process itself listens (proc(5), /proc/PID/net/tcp)."""
-    links = [str(link.readlink()) for link in Path(f"/proc/{pid}/fd").iterdir() if link.is_symlink()]
+    links = [_target(link) for link in Path(f"/proc/{pid}/fd").iterdir()]
     sockets = {link.removeprefix("socket:[").removesuffix("]") for link in links if link.startswith("socket:")}
     rows = [
         line.split()
@@ -98,3 +98,11 @@ def _listening(pid: int) -> list[str]:
         for line in Path(f"/proc/{pid}/net/{name}").read_text().splitlines()[1:]
     ]
     return [row[1].split(":")[0] for row in rows if row[3] == _LISTENS and row[9] in sockets]
+
+
+def _target(link: Path) -> str:
+    """Nothing of a file that was closed meanwhile: components open and close connections all the time."""
+    try:
+        return str(link.readlink())
+    except FileNotFoundError:
+        return ""

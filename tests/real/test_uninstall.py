@@ -157,6 +157,7 @@ def test_the_steps_of_the_page_leave_nothing_behind(site: Site) -> None:
 
 def test_nodes_are_found_by_their_taint_when_the_state_was_destroyed_first(site: Site) -> None:
     with installed(site) as ebb:
+        until("the answer to every order", Memory(ebb).is_answered, 60)
         documents = f"emulator/v1/projects/local/databases/{ebb.services.database}/documents"
         assert requests.delete(f"http://{ebb.services.firestore}/{documents}", timeout=30).status_code == 200
         assert not Memory(ebb).state().claims

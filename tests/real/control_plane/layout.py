@@ -51,6 +51,6 @@ class Layout:
         All components and clients share one certificate, so `userAgent` tells who asked. The API server writes
         an event before it answers; after 100 MB it goes on in a new file.
         """
-        lines = (line for path in sorted(self.logs.glob("audit*.log")) for line in path.read_text().splitlines())
-        # The last line may be only half written yet.
-        return [json.loads(line) for line in lines if line.endswith("}")]
+        lines = (line for path in sorted(self.logs.glob("audit*.log")) for line in path.read_bytes().split(b"\n")[:-1])
+        # What follows the last line's end is only half written yet.
+        return [json.loads(line) for line in lines]
