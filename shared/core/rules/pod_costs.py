@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from shared.core.cluster import names
-from shared.core.cluster.pod import PodClass
+from shared.core.cluster.pod import Pod, PodClass
 from shared.core.cluster.snapshot import Snapshot
 
 _MOST: Final = 2**31 - 1
@@ -42,9 +42,13 @@ def written_cost(spec: PodClass) -> int:
     return next((cost for name in _COSTS if (cost := _read(spec, name)) is not None), 0)
 
 
-def deletion_cost(spec: PodClass) -> int | None:
-    """Return the deletion cost that people wrote, as the ReplicaSet controller reads it."""
-    return _read(spec, names.DELETION_COST) if names.DELETION_COST in spec.annotations else None
+def deletion_cost(pod: Pod) -> int:
+    """Return the deletion cost that stands on a pod, its people's or Ebb's, as its ReplicaSet reads it.
+
+    0 of what cannot be read: a mark like Ebb's may come from the template, and say anything.
+    """
+    written = pod.spec.annotations.get(names.DELETION_COST, pod.steered)
+    return _parsed(written, _DELETION) or 0
 
 
 def has_written_cost(spec: PodClass) -> bool:
@@ -74,12 +78,15 @@ def _unread(spec: PodClass, count: int) -> tuple[str, ...]:
 
 
 def _read(spec: PodClass, name: str) -> int | None:
-    written = spec.annotations.get(name, "")
+    return _parsed(spec.annotations.get(name, ""), _COSTS[name])
+
+
+def _parsed(written: str, range_: _Range) -> int | None:
     digits = written.removeprefix("-")
     if not (digits.isascii() and digits.isdigit()) or len(digits) > _DIGITS or _is_padded(written):
         return None
     cost = int(written)
-    return cost if _COSTS[name].least <= cost <= _MOST else None
+    return cost if range_.least <= cost <= _MOST else None
 
 
 def _is_padded(written: str) -> bool:

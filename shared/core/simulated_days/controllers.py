@@ -95,13 +95,7 @@ def _rows(world: World) -> list[tuple[str, dict[str, Pod]]]:
 def _given_up(pod: Pod, beside: Mapping[str, int], now: datetime) -> tuple[bool, bool, int, int, float, str]:
     """Sort what is given up first to the front; the youngest before the older."""
     age = (now - (pod.created or now)).total_seconds()
-    return bool(pod.node), pod.ready, _cost(pod), -beside[pod.node], age, pod.key
-
-
-def _cost(pod: Pod) -> int:
-    """Return what stands on the pod: its people's cost, else Ebb's."""
-    theirs = deletion_cost(pod.spec)
-    return theirs if theirs is not None else int(pod.steered or 0)
+    return bool(pod.node), pod.ready, deletion_cost(pod), -beside[pod.node], age, pod.key
 
 
 class NodeTemplates:
