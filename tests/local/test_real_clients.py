@@ -28,7 +28,7 @@ from infra.local.servers.servers import SimulatedGkeServers
 from tests.local.wait_until import wait_until
 
 SCENARIO = """
-kubelet: {readyAfter: [0.1, 0.2], nodeBoot: 0.2}
+kubelet: {readyAfter: [3, 3], nodeBoot: 0.2}
 autoscaler: {enabled: false}
 pools: [{name: main, count: 3}]
 topics: [projects/local/topics/orders]
