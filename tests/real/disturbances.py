@@ -86,10 +86,10 @@ class Disturbances:
         self.say(f"{dict(self.outcomes)}, {claims} claims, killed {self.killer.killed}")
 
     def is_over(self) -> bool:
-        """Whether Ebb is at rest and holds no node; asks at most every second."""
+        """Whether every drain has ended and no node is held; asks at most every second."""
         threading.Event().wait(1.0)
         self.look()
-        return self._memory.is_at_rest() and not self._load.held()
+        return self._memory.has_ended_drains() and not self._load.held()
 
     def summary(self) -> str:
         """Return what the run was, in one line."""

@@ -26,11 +26,14 @@ class Memory:
         """Whether no order is on its way or being judged: each has its claim or was refused."""
         return not self.state().published and all(each.phase is not DrainPhase.ACCEPTED for each in self.records())
 
-    def is_at_rest(self) -> bool:
-        """Whether no order is on its way, no claim stands, and every drain is settled and leased by nobody.
+    def has_ended_drains(self) -> bool:
+        """Whether no claim stands, and every drain that began is settled and leased by nobody.
 
         An order that is being judged has no claim yet, and is no longer on its way: only its record tells of it.
         """
-        state = self.state()
         ended = all(each.phase is DrainPhase.SETTLED and each.lease is None for each in self.records())
-        return ended and not state.claims and not state.published
+        return ended and not self.state().claims
+
+    def is_at_rest(self) -> bool:
+        """Whether every drain has ended and no order is on its way; one that was lost is until it expires."""
+        return self.has_ended_drains() and not self.state().published

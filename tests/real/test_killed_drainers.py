@@ -34,9 +34,9 @@ pytestmark = [pytest.mark.control_plane, pytest.mark.slow]
 WANTED = int(os.environ.get("KILLED_DRAINERS", "200"))
 SEED = int(os.environ.get("KILLED_DRAINERS_SEED", str(int(time.time()))))
 BROKEN = os.environ.get("KILLED_DRAINERS_BROKEN", "")
-MOST_SECONDS, MOST_SECONDS_TO_END = 300.0 + 5 * WANTED, 720.0
+MOST_SECONDS, MOST_SECONDS_TO_END = 300.0 + 5 * WANTED, 480.0
 """Ample, for machines that are busy. A drain that was hit in its last moment waits for its lease, its deadline and the
-watchdog; an order that was lost with the answer that brought it stands until it expires, after ten minutes."""
+watchdog."""
 IN_FLIGHT = 40
 HANDS = 60
 POLICY = f"""
