@@ -138,23 +138,6 @@ def blocks() -> list[str]:
     return blocks_of(section(OPERATIONS, "## Uninstall"), "sh")
 
 
-def test_the_steps_of_the_page_leave_nothing_behind(site: Site) -> None:
-    before, after = blocks()[0].split(f"{DESTROY}\n")
-
-    with installed(site) as ebb:
-        for step in before.splitlines():
-            said = site.shell(step, ebb.environment)
-        assert re.findall(r"(\S+) +\S*SchedulingDisabled", said) == [site.persons_node]
-        assert (site.ours(), site.cordoned(), Memory(ebb).state().claims) == (set(), {site.persons_node}, {})
-        ebb.tick()
-        assert (site.ours(), Memory(ebb).state().claims) == (set(), {}), "a pass after the pause took a node again"
-    for step in after.splitlines():
-        site.shell(step, {})
-
-    rights = site.plane.api.items("/apis/rbac.authorization.k8s.io/v1/clusterroles")
-    assert [role for role in rights if role["metadata"]["name"].startswith("ebb-")] == []
-
-
 def test_nodes_are_found_by_their_taint_when_the_state_was_destroyed_first(site: Site) -> None:
     with installed(site) as ebb:
         until("the answer to every order", Memory(ebb).is_answered, 60)
@@ -176,3 +159,21 @@ def test_kubectl_alone_gives_nodes_back_when_the_functions_went_first(site: Site
 
     assert held
     assert (site.ours(), site.cordoned()) == (set(), {site.persons_node})
+
+
+def test_the_steps_of_the_page_leave_nothing_behind(site: Site) -> None:
+    """The last one: it deletes roles and fences, and drains of an Ebb that is installed at once again may stall."""
+    before, after = blocks()[0].split(f"{DESTROY}\n")
+
+    with installed(site) as ebb:
+        for step in before.splitlines():
+            said = site.shell(step, ebb.environment)
+        assert re.findall(r"(\S+) +\S*SchedulingDisabled", said) == [site.persons_node]
+        assert (site.ours(), site.cordoned(), Memory(ebb).state().claims) == (set(), {site.persons_node}, {})
+        ebb.tick()
+        assert (site.ours(), Memory(ebb).state().claims) == (set(), {}), "a pass after the pause took a node again"
+    for step in after.splitlines():
+        site.shell(step, {})
+
+    rights = site.plane.api.items("/apis/rbac.authorization.k8s.io/v1/clusterroles")
+    assert [role for role in rights if role["metadata"]["name"].startswith("ebb-")] == []
