@@ -1,15 +1,11 @@
-"""What every test may name without importing it, and how Hypothesis runs here."""
-
-from hypothesis import HealthCheck, settings
+"""What every test may name without importing it, and what each run does beside its tests."""
 
 pytest_plugins = [
     "tests.acceptance",
+    "tests.depth",
     "tests.fixtures_real",
     "tests.rights.plugin",
     "tests.skips",
     "tests.measured_figures",
+    "tests.times",
 ]
-
-# How long an example takes says how busy the machine is, never whether the law holds.
-settings.register_profile("ebb", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("ebb")

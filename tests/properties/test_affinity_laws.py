@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
@@ -13,6 +13,7 @@ from shared.core.cluster.selectors import LabelSelector, PodTerm, Requirement
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import Simulation
 from tests.builders import cluster, node, pod, pod_class
+from tests.depth import examples
 from tests.placement_checker import faults
 from tests.properties.clusters import HOSTNAME, ZONE
 
@@ -42,7 +43,7 @@ def gatherings(draw: st.DrawFn) -> Snapshot:
     return cluster(rows, [pod(f"p{number}", on=row.name, kind=kind) for number, (kind, row) in enumerate(spots)])
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(gatherings(), st.booleans(), st.randoms(use_true_random=False))
 def test_each_pod_finds_its_place_whoever_has_moved_before(snapshot: Snapshot, robust: bool, order: Random) -> None:
     """Judged with the drained nodes standing there, and with all gone that are drained."""

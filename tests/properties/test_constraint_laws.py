@@ -5,12 +5,13 @@ from random import Random
 from typing import Final, NamedTuple
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.cluster_arrays import ClusterArrays
 from shared.core.placement.constraints import CONSTRAINTS, ConstraintInput, ConstraintState, NewConstraint
+from tests.depth import examples
 from tests.properties.clusters import clusters
 
 Tell = Callable[[ConstraintState, int, int, int], None]
@@ -69,7 +70,7 @@ news = st.lists(st.builds(News, st.sampled_from(sorted(TOLD)), st.integers(0, 99
 
 
 @pytest.mark.parametrize("new", CONSTRAINTS)
-@settings(max_examples=80)
+@examples(80)
 @given(snapshot=clusters(), drawn=news, order=st.randoms(use_true_random=False))
 def test_what_a_constraint_was_told_is_taken_back_in_any_order(
     new: NewConstraint, snapshot: Snapshot, drawn: list[News], order: Random
@@ -86,7 +87,7 @@ def test_what_a_constraint_was_told_is_taken_back_in_any_order(
 
 
 @pytest.mark.parametrize("new", CONSTRAINTS)
-@settings(max_examples=80)
+@examples(80)
 @given(snapshot=clusters(), drawn=news)
 def test_a_copied_state_answers_alike_and_is_not_moved_by_its_twin(
     new: NewConstraint, snapshot: Snapshot, drawn: list[News]

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from shared.core.policy import Schedule
 from shared.core.policy.cron import parse_cron
 from shared.core.policy.schedule import hits
 from shared.errors import BadInput
+from tests.depth import examples
 
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 DAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
@@ -78,7 +79,7 @@ ALL_YEAR = Field("*", frozenset(range(1, 13)), free=True)
 SUNDAY_AS_7 = st.sampled_from([only("7", 0), only("5-7", 5, 6, 0), only("0,7", 0), only("1-7/2", 1, 3, 5, 0)])
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(fields(1, 31), fields(1, 12, MONTHS), fields(0, 6, DAYS) | SUNDAY_AS_7)
 @example(only("13", 13), ALL_YEAR, only("fri", 5)).via("two restricted days are joined by OR")
 @example(only("1-31", *range(1, 32)), only("Jun", 6), only("mon", 1)).via("one of them names every day")
@@ -103,7 +104,7 @@ def named(date: datetime, day: Field, month: Field, weekday: Field) -> bool:
     return date.month in month.values and (all(found) if day.free or weekday.free else any(found))
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(fields(0, 59), fields(0, 23))
 @pytest.mark.acceptance(65)
 def test_a_schedule_hits_at_the_times_that_it_names(minute: Field, hour: Field) -> None:

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.core.cluster.node import Node
@@ -10,11 +10,12 @@ from shared.core.cluster.pod_kinds import is_daemon
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.demand import as_given_back, nodes_to_give_back
 from tests.builders import NOW, cluster, our_taint, pod
+from tests.depth import examples
 from tests.placement_checker import faults
 from tests.properties.clusters import clusters
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(clusters(), st.integers(0, 15))
 def test_a_held_node_is_given_back_exactly_where_the_pod_fits_there_and_on_no_open_node(
     snapshot: Snapshot, choice: int

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Final
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
@@ -24,6 +24,7 @@ from shared.core.placement.cluster_arrays import ClusterArrays
 from shared.core.placement.packing import Packing
 from shared.core.placement.strategies import ROBUST, Strategy
 from tests.builders import cluster, pod
+from tests.depth import examples
 from tests.placement_checker import faults
 from tests.properties.clusters import clusters
 
@@ -57,7 +58,7 @@ def drawn(snapshot: Snapshot, choice: int) -> PodClass:
 
 
 @pytest.mark.parametrize("less", ASK_LESS)
-@settings(max_examples=80)
+@examples(80)
 @given(snapshot=clusters(), choice=st.integers(0, 15))
 def test_a_pod_that_asks_for_less_has_no_fewer_nodes(less: str, snapshot: Snapshot, choice: int) -> None:
     spec = drawn(snapshot, choice)
@@ -66,7 +67,7 @@ def test_a_pod_that_asks_for_less_has_no_fewer_nodes(less: str, snapshot: Snapsh
     assert feasible(snapshot, spec) <= feasible(snapshot, ASK_LESS[less](spec))
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(clusters(), st.integers(0, 15), st.integers(0, 6))
 def test_a_node_without_its_taints_is_lost_to_no_pod(snapshot: Snapshot, choice: int, at: int) -> None:
     def bare(node: Node, place: int) -> Node:
@@ -79,7 +80,7 @@ def test_a_node_without_its_taints_is_lost_to_no_pod(snapshot: Snapshot, choice:
 
 
 @pytest.mark.parametrize("less", ASK_LESS)
-@settings(max_examples=80)
+@examples(80)
 @given(snapshot=clusters(), choice=st.integers(0, 15))
 def test_pods_that_lie_there_and_ask_for_less_leave_no_fewer_nodes(less: str, snapshot: Snapshot, choice: int) -> None:
     spec = drawn(snapshot, choice)
@@ -90,7 +91,7 @@ def test_pods_that_lie_there_and_ask_for_less_leave_no_fewer_nodes(less: str, sn
 
 
 @pytest.mark.parametrize("strategy", ROBUST, ids=lambda each: each.name)
-@settings(max_examples=80)
+@examples(80)
 @given(snapshot=clusters())
 def test_each_step_of_a_plan_holds_by_itself(strategy: Strategy, snapshot: Snapshot) -> None:
     """One pod after another is evicted and bound anew, as the packing said; the pods not yet moved still lie there.

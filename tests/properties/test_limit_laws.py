@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.core.cluster import names
@@ -16,6 +16,7 @@ from shared.core.rules.budgets import limit_now
 from shared.core.rules.counts import NodeCounts, count_nodes
 from shared.core.rules.gates import claim_blockers
 from tests.builders import NOW, claim, node, our_taint, policy, taint
+from tests.depth import examples
 
 REASONS = [DrainReason.EMPTY, DrainReason.UNDERUTILIZED, DrainReason.EXPIRED]
 limits = st.one_of(
@@ -79,7 +80,7 @@ def free(rows: list[Node], where: NodeCounts) -> list[Node]:
     return [each for each in rows if each.uid not in where.pool(each.pool).in_flight]
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(standings(), st.sampled_from(REASONS))
 def test_a_claim_never_exceeds_a_limit(drawn: tuple[list[Node], NodeCounts], reason: DrainReason) -> None:
     rows, where = drawn
@@ -116,7 +117,7 @@ def namespaces_within(where: NodeCounts, taken: Node) -> bool:
     return limit is None or all(number <= limit.pods for number in moved.values())
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(standings())
 def test_what_is_foreseen_of_a_claim_is_what_is_found_after_it(drawn: tuple[list[Node], NodeCounts]) -> None:
     rows, where = drawn
@@ -147,7 +148,7 @@ uids = st.sampled_from([f"u{i}" for i in range(5)])
 could_go = st.dictionaries(uids, st.tuples(st.just("n"), st.sampled_from("ab")))
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(st.lists(could_go, min_size=1, max_size=8))
 def test_an_unbroken_mark_keeps_its_time_and_a_broken_one_loses_it(passes: list[dict[str, tuple[str, str]]]) -> None:
     """Replay passes a minute apart beside a memory of how long each node has stood in an unbroken row."""
@@ -162,7 +163,7 @@ def test_an_unbroken_mark_keeps_its_time_and_a_broken_one_loses_it(passes: list[
         assert {(pool, uid): mark.since for pool, row in marks.items() for uid, mark in row.marks.items()} == since
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(could_go)
 def test_a_pass_that_changes_nothing_writes_nothing(possible: dict[str, tuple[str, str]]) -> None:
     first = update_marks({}, possible, NOW, NOW, timedelta(minutes=1))

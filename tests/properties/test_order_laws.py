@@ -3,7 +3,7 @@
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.core.cluster.node import Node
@@ -11,6 +11,7 @@ from shared.core.cluster.pod import HostPort, Pod, PodClass
 from shared.core.cluster.selectors import LabelSelector, PodTerm, Requirement, SpreadConstraint
 from shared.core.cluster.snapshot import Snapshot
 from tests.builders import cluster, node, pod, pod_class
+from tests.depth import examples
 from tests.properties.clusters import HOSTNAME, ZONE
 from tests.properties.emptying import left_waiting
 
@@ -58,7 +59,7 @@ def ruled_clusters(draw: st.DrawFn) -> Snapshot:
 
 
 @pytest.mark.parametrize("robust", [False, True])
-@settings(max_examples=300)
+@examples(300)
 @given(snapshot=ruled_clusters(), order=st.randoms(use_true_random=False))
 def test_under_several_rules_too_all_find_the_places_of_the_proof_whoever_is_evicted_first(
     robust: bool, snapshot: Snapshot, order: Random

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.core.cluster.buffers import Buffers, CapacityBuffer
@@ -15,6 +15,7 @@ from shared.core.placement import Candidate, Simulation, search
 from shared.core.placement.node_filters import NodeFilters
 from shared.core.rules.unmodelled import admits
 from tests.builders import cluster, pod, pod_class
+from tests.depth import examples
 from tests.placement_checker import faults, room_for_chunks
 from tests.properties.clusters import buffers, classes, clusters, nodes
 
@@ -39,7 +40,7 @@ def _play(simulation: Simulation, order: Sequence[str]) -> list[str]:
     return [name for name in order if simulation.try_remove(name) is None]
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(clusters(), st.booleans())
 def test_the_witness_of_every_board_holds(snapshot: Snapshot, robust: bool) -> None:
     """A pod of a departing node that finds no place is judged as one that waits: it lies nowhere."""
@@ -51,7 +52,7 @@ def test_the_witness_of_every_board_holds(snapshot: Snapshot, robust: bool) -> N
     assert faults(judged, moves, {*simulation.taken, *_departing(snapshot)}) == []
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(clusters(), buffers(), st.booleans())
 def test_room_that_a_buffer_has_is_there_after_every_plan(
     snapshot: Snapshot, buffer: CapacityBuffer, robust: bool
@@ -68,7 +69,7 @@ def test_room_that_a_buffer_has_is_there_after_every_plan(
         assert room_for_chunks(picture, buffer, _moves(simulation), {*taken, *departing}) >= had
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(clusters(), st.permutations(range(7)))
 def test_a_buffer_that_has_no_room_anywhere_changes_no_plan(snapshot: Snapshot, order: list[int]) -> None:
     huge = CapacityBuffer("default", "huge", pod_class(owner="CapacityBuffer/huge", cpu=64), 3)
@@ -79,7 +80,7 @@ def test_a_buffer_that_has_no_room_anywhere_changes_no_plan(snapshot: Snapshot, 
     assert _play(held, names) == _play(plain, names)
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(clusters(), st.permutations(range(7)))
 def test_a_refusal_leaves_nothing_behind(snapshot: Snapshot, order: list[int]) -> None:
     names = [each for place in order for each in _candidates(snapshot)[place : place + 1]]
@@ -90,7 +91,7 @@ def test_a_refusal_leaves_nothing_behind(snapshot: Snapshot, order: list[int]) -
     assert plain.assignments.reservations() == tried.assignments.reservations()
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(clusters(), st.permutations(range(7)))
 def test_candidates_in_any_order_give_the_same_plan(snapshot: Snapshot, order: list[int]) -> None:
     rows = [Candidate(name, 100 + place % 2) for place, name in enumerate(_candidates(snapshot))]
@@ -102,7 +103,7 @@ def test_candidates_in_any_order_give_the_same_plan(snapshot: Snapshot, order: l
     assert found.simulation.assignments.moves() == again.simulation.assignments.moves()
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(
     clusters(), st.sampled_from([{"cpu": 9.0}, {"node_selector": {"nowhere": "here"}}, {"resource_claims": ("gpu",)}])
 )
@@ -113,7 +114,7 @@ def test_a_node_with_a_pod_that_fits_nowhere_is_never_taken(snapshot: Snapshot, 
     assert "n0" not in search(Simulation.of(held, robust=False), rows, steps=300).nodes
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(clusters())
 def test_more_steps_never_give_a_worse_result(snapshot: Snapshot) -> None:
     rows = [Candidate(name, 100 + place) for place, name in enumerate(_candidates(snapshot))]
@@ -123,13 +124,13 @@ def test_more_steps_never_give_a_worse_result(snapshot: Snapshot) -> None:
     assert simulation.taken == ()
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(nodes(), classes())
 def test_masks_say_what_the_rules_say_node_by_node(rows: list[Node], kind: PodClass) -> None:
     assert np.array_equal(NodeFilters(rows).of(kind), [admits(kind, each) for each in rows])
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(clusters())
 def test_what_is_proved_robustly_is_also_possible(snapshot: Snapshot) -> None:
     simulation = Simulation.of(snapshot, _departing(snapshot))

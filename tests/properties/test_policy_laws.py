@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from functions.cli.policy.reference.schema import schema
@@ -14,6 +14,7 @@ from shared.core.policy.parsing import parse
 from shared.core.policy.scalars import ratio
 from shared.core.policy.warnings import warnings
 from shared.errors import BadPolicy
+from tests.depth import examples
 
 FIELDS = sorted({name for part in (schema(), *schema()["$defs"].values()) for name in part["properties"]})
 VALUES = ["10%", "5m", "Never", "0 9 * * mon-fri", "UTC", "WhenEmpty", "evict", "2026-11-27", "windows", "0s", "x"]
@@ -38,7 +39,7 @@ def outcome(data: bytes) -> Policy | tuple[str, ...]:
         return refused.faults
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(documents)
 def test_a_document_is_a_policy_or_is_refused_in_sentences(document: Any) -> None:
     found = outcome(json.dumps(document).encode())
@@ -49,14 +50,14 @@ def test_a_document_is_a_policy_or_is_refused_in_sentences(document: Any) -> Non
     assert all(fault.endswith(".") and ": " in fault and "\n" not in fault for fault in found)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(st.binary(max_size=60) | st.text(max_size=60).map(str.encode))
 def test_no_bytes_break_the_reader(data: bytes) -> None:
     found = outcome(data)
     assert isinstance(found, Policy) or found
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(documents)
 def test_json_and_yaml_say_the_same(document: Any) -> None:
     as_json = outcome(json.dumps(document).encode())

@@ -2,11 +2,12 @@
 
 from typing import Any
 
-from hypothesis import event, given, settings
+from hypothesis import event, given
 from hypothesis import strategies as st
 
 from shared.core.cluster.resources import Resources
 from tests.adapters.objects import api_pod, read
+from tests.depth import examples
 from tests.properties.resize_reference import OF_THE_POD, by_1_36, by_1_37, wished
 
 amounts = st.dictionaries(st.sampled_from(["cpu", "memory", "example.com/disk"]), st.integers(1, 9), max_size=3)
@@ -49,7 +50,7 @@ def resized_pods(draw: st.DrawFn) -> dict[str, Any]:
     return api_pod(containers=containers, initContainers=initial, status=status, overhead=draw(quantities), **whole)
 
 
-@settings(max_examples=500, deadline=None)
+@examples(500)
 @given(resized_pods())
 def test_a_running_pod_books_the_more_of_what_both_schedulers_book(pod: dict[str, Any]) -> None:
     older, newer = Resources.of(by_1_36(pod)), Resources.of(by_1_37(pod))

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
@@ -14,6 +14,7 @@ from shared.core.cluster.vertical_autoscaler import VerticalAutoscaler, Vertical
 from shared.core.cluster.workloads import Workload
 from shared.core.placement import Simulation
 from tests.builders import resources
+from tests.depth import examples
 from tests.placement_checker import faults
 from tests.properties.clusters import clusters
 
@@ -39,7 +40,7 @@ def _template(asked: Resources) -> ContainerRequests:
     return ContainerRequests((Container("app", asked),))
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(returning())
 def test_the_proof_has_room_for_what_comes_back(snapshot: Snapshot) -> None:
     leaving = [each.name for each in snapshot.nodes if each.drain_taint is not None]

@@ -5,11 +5,12 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.core.policy import Schedule
 from shared.core.policy.schedule import active, hits, last_hit
+from tests.depth import examples
 from tests.properties.crons import Written, crons
 
 MINUTE = timedelta(minutes=1)
@@ -65,7 +66,7 @@ moments = st.builds(
 )
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(crons, moments, st.integers(1, 90) | st.integers(1, 30 * 60))
 def test_a_schedule_is_active_exactly_within_its_duration_of_a_hit(cron: Written, moment: Moment, minutes: int) -> None:
     duration = timedelta(minutes=minutes)
@@ -74,7 +75,7 @@ def test_a_schedule_is_active_exactly_within_its_duration_of_a_hit(cron: Written
     assert active(Schedule(cron.text, duration, moment.zone), moment.now) is expected
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(crons, moments)
 def test_the_hits_of_a_day_are_those_that_its_clock_shows_or_skips(cron: Written, moment: Moment) -> None:
     start, end = moment.now - timedelta(hours=4), moment.now
@@ -82,7 +83,7 @@ def test_the_hits_of_a_day_are_those_that_its_clock_shows_or_skips(cron: Written
     assert list(hits(Schedule(cron.text, MINUTE, moment.zone), start, end)) == expected
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(crons, moments)
 def test_the_last_hit_is_the_latest_that_does_not_lie_after_now(cron: Written, moment: Moment) -> None:
     hit = last_hit(Schedule(cron.text, MINUTE, moment.zone), moment.now)

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import Candidate, SearchResult, Simulation, Supply, Use, search
 from shared.core.placement.rearrangement import Rearrangement
+from tests.depth import examples
 from tests.placement_checker import faults
 from tests.properties.clusters import clusters
 
@@ -37,7 +38,7 @@ def _found(snapshot: Snapshot, rows: Sequence[Candidate], steps: int) -> SearchR
     return search(_simulation(snapshot), rows, steps, supplies=_supplies(rows))
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(clusters(), st.permutations(range(7)))
 def test_what_is_rolled_back_leaves_nothing_behind(snapshot: Snapshot, order: list[int]) -> None:
     packing = Rearrangement(_simulation(snapshot).first_packing)
@@ -51,7 +52,7 @@ def test_what_is_rolled_back_leaves_nothing_behind(snapshot: Snapshot, order: li
     assert _state(packing) == before
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(clusters(), st.permutations(range(7)))
 def test_nodes_given_back_in_any_order_leave_nothing_behind(snapshot: Snapshot, order: list[int]) -> None:
     packing = Rearrangement(_simulation(snapshot).first_packing)
@@ -63,7 +64,7 @@ def test_nodes_given_back_in_any_order_leave_nothing_behind(snapshot: Snapshot, 
     assert _state(packing) == before
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(clusters(), st.integers(0, 3000))
 def test_what_the_search_finds_holds(snapshot: Snapshot, steps: int) -> None:
     found = _found(snapshot, _candidates(snapshot), steps)
@@ -78,7 +79,7 @@ def test_what_the_search_finds_holds(snapshot: Snapshot, steps: int) -> None:
     assert len(found.nodes) <= max(len(_candidates(snapshot)) - 1, 0)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(clusters(), st.permutations(range(7)))
 def test_candidates_in_any_order_are_chosen_from_alike(snapshot: Snapshot, order: list[int]) -> None:
     rows = _candidates(snapshot)
@@ -88,7 +89,7 @@ def test_candidates_in_any_order_are_chosen_from_alike(snapshot: Snapshot, order
     assert found.simulation.assignments.moves() == again.simulation.assignments.moves()
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(clusters(), st.lists(st.integers(0, 4000), min_size=2, max_size=4))
 def test_more_steps_never_give_a_worse_choice(snapshot: Snapshot, limits: list[int]) -> None:
     rows = _candidates(snapshot)
@@ -96,7 +97,7 @@ def test_more_steps_never_give_a_worse_choice(snapshot: Snapshot, limits: list[i
     assert merits == sorted(merits)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(clusters())
 def test_a_brake_ends_the_search_with_something_that_holds(snapshot: Snapshot) -> None:
     rows = _candidates(snapshot)

@@ -3,7 +3,7 @@
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.core.cluster.node import Node
@@ -11,6 +11,7 @@ from shared.core.cluster.pod import Pod
 from shared.core.cluster.selectors import LabelSelector, Requirement, SpreadConstraint
 from shared.core.cluster.snapshot import Snapshot
 from tests.builders import cluster, node, pod
+from tests.depth import examples
 from tests.properties.clusters import HOSTNAME, ZONE
 from tests.properties.emptying import left_waiting
 
@@ -34,7 +35,7 @@ def spread_clusters(draw: st.DrawFn) -> Snapshot:
 
 
 @pytest.mark.parametrize("robust", [False, True])
-@settings(max_examples=300)
+@examples(300)
 @given(snapshot=spread_clusters(), order=st.randoms(use_true_random=False))
 def test_whoever_is_evicted_first_all_find_the_places_of_the_proof(
     robust: bool, snapshot: Snapshot, order: Random

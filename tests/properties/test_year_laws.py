@@ -7,7 +7,7 @@ from fractions import Fraction
 from math import ceil
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.core.cluster.node import Node, NodePool
@@ -22,6 +22,7 @@ from shared.core.records.state import ClusterState
 from shared.core.rules.budgets import Calendar, limit_now
 from shared.core.rules.situation import Situation
 from tests.builders import cluster, node, order
+from tests.depth import examples
 from tests.properties.crons import Written, crons
 from tests.properties.year_reference import MINUTE, START, Span
 from tests.properties.years import POOLS, ZONES, Allowance, Judge, Rules, allowances, moments, rules
@@ -93,7 +94,7 @@ class Year:
         self.judge.broken ^= {name}
 
 
-@settings(max_examples=120)
+@examples(120)
 @given(st.data())
 def test_over_a_year_exactly_the_claims_are_granted_that_every_limit_allows(data: st.DataObject) -> None:
     drawn = data.draw(rules)
@@ -112,7 +113,7 @@ def test_over_a_year_exactly_the_claims_are_granted_that_every_limit_allows(data
             year.attempt(year.world.nodes[name], data.draw(st.sampled_from(REASONS)), now)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(rules, st.sampled_from(POOLS), allowances, st.integers(0, 12), st.integers(0, 365 * 24 * 60 - 1))
 def test_one_more_budget_never_allows_more(drawn: Rules, pool: str, more: Allowance, nodes: int, minute: int) -> None:
     own = drawn.pools[pool]
@@ -133,7 +134,7 @@ def test_percent_arithmetic_is_rational_arithmetic_rounded_up(share: int, nodes:
 
 
 @pytest.mark.parametrize(("change", "zone"), CHANGES)
-@settings(max_examples=40)
+@examples(40)
 @given(cron=crons, minutes=st.integers(1, 180) | st.integers(1, 2000))
 def test_the_edges_of_a_window_are_exact_on_the_days_of_a_clock_change(
     change: datetime, zone: str, cron: Written, minutes: int
@@ -146,7 +147,7 @@ def test_the_edges_of_a_window_are_exact_on_the_days_of_a_clock_change(
 
 
 @pytest.mark.parametrize("zone", ZONES)
-@settings(max_examples=15)
+@examples(15)
 @given(cron=crons, minutes=st.integers(1, 2000), place=st.integers(0, 10**6))
 def test_the_edges_of_a_window_are_exact_all_year(zone: str, cron: Written, minutes: int, place: int) -> None:
     span, schedule = Span(cron, minutes, zone), Schedule(cron.text, minutes * MINUTE, zone)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from functions.cli.policy.importing import Imported, from_estafette, from_karpenter, from_node_refiner
@@ -16,6 +16,7 @@ from functions.cli.policy.importing.estafette import KEY
 from shared.core.policy import Budget, Limit, Policy, PoolPolicy, Schedule
 from shared.core.policy.parsing import parse
 from shared.errors import BadPolicy
+from tests.depth import examples
 
 MINUTE, DAY = timedelta(minutes=1), timedelta(days=1)
 LIMIT, COUNT = "scaleDownCPURequestRatioLimit", "scaleDownRequiredUnderutilizedNodeCount"
@@ -304,7 +305,7 @@ def outcome(convert: Callable[[bytes], Imported], data: bytes) -> Imported | tup
         return refused.faults
 
 
-@settings(max_examples=400)
+@examples(400)
 @given(st.sampled_from([from_estafette, from_node_refiner, from_karpenter]), _bytes)
 def test_whatever_is_given_the_outcome_is_a_valid_policy_or_sentences(
     convert: Callable[[bytes], Imported], data: bytes

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.adapters.prices import load
@@ -25,6 +25,7 @@ from tests.bench.clusters.api import snapshot as picture_of
 from tests.bench.clusters.generated import generated
 from tests.bench.clusters.workloads import Mix
 from tests.builders import NOW, cluster, node, pdb, pod, policy
+from tests.depth import examples
 
 OPEN = policy(jobs=Jobs.WAIT)
 
@@ -169,7 +170,7 @@ def test_equal_input_gives_an_equal_ladder() -> None:
     assert climbed(above_the_gate()) == climbed(above_the_gate())
 
 
-@settings(deadline=None, max_examples=25)
+@examples(25)
 @given(
     seed=st.integers(0, 10_000),
     nodes=st.integers(3, 14),

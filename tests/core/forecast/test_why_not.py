@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.adapters.prices import load
@@ -40,6 +40,7 @@ from tests.bench.clusters.api import snapshot as picture_of
 from tests.bench.clusters.generated import generated
 from tests.bench.clusters.workloads import Mix
 from tests.builders import cluster, node, pdb, pod, policy, resources, taint
+from tests.depth import examples
 
 WEB = LabelSelector((Requirement("app", "In", ("web",)),))
 HOST, ZONE = "kubernetes.io/hostname", "topology.kubernetes.io/zone"
@@ -268,7 +269,7 @@ def test_what_keeps_a_node_now_and_not_alone_at_rest_is_named_and_not_tried() ->
     assert [each.subject for each in found.passing] == [Subject(PodBlock.PDB_NEVER_ALLOWS, "default/db")]
 
 
-@settings(deadline=None, max_examples=15)
+@examples(15)
 @given(
     seed=st.integers(0, 10_000),
     nodes=st.integers(3, 14),

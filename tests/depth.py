@@ -1,0 +1,71 @@
+"""How deep a run goes: the same cases every time (`make test`), or all of them with new seeds (`make deep`).
+
+`EBB_DEEP=1` makes a run deep. `EBB_SEED` (a number or any text) chooses what is drawn: it is 0 in a run that is not
+deep, so that a green commit stays green, and the time in a deep one, which prints it. A test that takes long and kills
+no mutant that a faster one lets through bears the mark `deep`; naming it with `::` runs it all the same.
+"""
+
+import os
+import time
+from zlib import crc32
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+DEEP = os.environ.get("EBB_DEEP", "") not in {"", "0"}
+_QUICK_SHARE = 4
+"""A law gets so many times fewer examples in a run that is not deep."""
+_LEAST_EXAMPLES = 5
+_EXAMPLES = 100
+"""Of a law that asks for no number."""
+
+
+def seed_of(text: str) -> int:
+    """Return the number that the text is, or one that it stands for."""
+    return int(text) if text.isdecimal() else crc32(text.encode())
+
+
+# Workers of pytest-xdist inherit the environment, so all of them draw with the seed of the first process.
+SEED = seed_of(os.environ.setdefault("EBB_SEED", str(int(time.time())) if DEEP else "0"))
+
+
+def examples(deep: int) -> settings:
+    """Return the settings of a law that tries so many examples in a deep run, and a quarter of them else."""
+    return settings(max_examples=deep if DEEP else max(_LEAST_EXAMPLES, deep // _QUICK_SHARE))
+
+
+def _load_profile() -> None:
+    """How long an example takes shows how busy the machine is, never whether the law holds: no deadline.
+
+    No database either: what an earlier run found must not decide what this one tries. A counterexample is pinned with
+    `@example`.
+    """
+    settings.register_profile(
+        "ebb",
+        examples(_EXAMPLES),
+        deadline=None,
+        database=None,
+        derandomize=not DEEP,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
+    settings.load_profile("ebb")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    _load_profile()
+    if DEEP and config.option.hypothesis_seed is None:
+        config.option.hypothesis_seed = str(SEED)
+
+
+def pytest_report_header() -> str:
+    return f"deep run, EBB_SEED={os.environ['EBB_SEED']}" if DEEP else f"EBB_SEED={os.environ['EBB_SEED']}"
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if DEEP or any("::" in given for given in config.args):
+        return
+    deep = [item for item in items if item.get_closest_marker("deep")]
+    if deep:
+        config.hook.pytest_deselected(items=deep)
+        items[:] = [item for item in items if not item.get_closest_marker("deep")]
