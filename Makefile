@@ -7,7 +7,7 @@ EBB    := $(BIN)/python -m functions.cli
 PIP    := $(BIN)/python -m infra.installing
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types imports unit faults real soak acceptance bench fuzz mutants fmt requirements audit schema pages pictures monitoring playground zip clean
+.PHONY: help demo test deep quick check unit faults real assets soak acceptance bench fuzz mutants fmt requirements audit schema pages pictures monitoring playground zip clean
 
 help: ## Say what each target does
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -35,28 +35,24 @@ $(VENV)/.dev: $(VENV)/.cli
 demo: $(VENV)/.cli ## Watch the whole loop on a simulated GKE on this machine (Python 3.11 or newer only, about a minute)
 	@$(EBB) demo
 
-test: check unit faults real ## Run everything this machine can run, and say what it skipped and why
+test: $(VENV)/.dev ## Run every kind of test, the same cases each time: about 12 minutes on two cores
+	@$(BIN)/python -m tests.parts
 
-check: lint types imports ## Run lint, types and the import contracts
+deep: $(VENV)/.dev ## Run all tests with new seeds (EBB_SEED= repeats them): about 45 minutes on two cores
+	@EBB_DEEP=1 $(BIN)/python -m tests.parts
 
-lint: $(VENV)/.dev
-	$(BIN)/ruff check --no-cache .
-	$(BIN)/ruff format --check .
+quick: $(VENV)/.dev ## Run the tests of the core and the functions, in under a minute
+	$(BIN)/pytest -q -n 2 tests/core tests/functions
 
-types: $(VENV)/.dev
-	$(BIN)/mypy
+check unit faults real: $(VENV)/.dev
+	@$(BIN)/python -m tests.parts $@
 
-imports: $(VENV)/.dev
-	$(BIN)/lint-imports
-
-unit: $(VENV)/.dev ## Run unit, property, contract and whole-loop tests
-	$(BIN)/pytest -q -n 2 --dist loadfile -m 'not control_plane' --ignore tests/faults --acceptance
-
-faults: $(VENV)/.dev ## Run more than 20,000 histories of injected faults, and Ebb broken on purpose
-	FAULT_STRIDE=1 FAULT_LEAST=20000 $(BIN)/pytest -q -n 2 --dist worksteal --durations=5 tests/faults
-
-real: $(VENV)/.dev ## Run the tests on a real Kubernetes control plane and Google's emulators
-	$(BIN)/pytest -q -m control_plane
+check: ## Run lint, types and the import contracts
+unit: ## Run unit, property, contract and whole-loop tests
+faults: ## Run histories of injected faults, and Ebb broken on purpose
+real: ## Run the tests on a real Kubernetes control plane and Google's emulators
+assets: $(VENV)/.dev ## Build Kubernetes and what else real tests need into the cache, once: about eight minutes
+	@$(BIN)/python -m tests.assets
 
 soak: $(VENV)/.dev ## Inject faults into histories of ever new seeds, until Ctrl-C
 	@$(BIN)/python -m tests.faults.soak

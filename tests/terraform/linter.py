@@ -35,6 +35,7 @@ def tflint(*, build: bool) -> Path:
 def _build(binary: Path) -> None:
     if shutil.which("go") is None:
         raise RuntimeError(f"the Go toolchain is not on PATH: {_REMEDY}")
+    sys.stderr.write(f"building tflint from its Go module, once, about two minutes: {binary}\n")
     binary.parent.mkdir(parents=True, exist_ok=True)
     done = subprocess.run(
         ["go", "install", "-buildvcs=false", f"{MODULE}@{VERSION}"],

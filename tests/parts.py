@@ -1,0 +1,177 @@
+"""Runs the parts of `make test` and `make deep`, and shows a line for each with its time and what it left out.
+
+`python -m tests.parts [PART …]`: parts that do not wait for each other run side by side. What a part prints goes to
+`build/log/PART.txt` and is shown if it fails; a part that is named alone is shown as it runs. With EBB_DEEP=1 each part
+runs whole, and the tests that take longest are listed at the end.
+"""
+
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from tests.depth import DEEP, SEED
+from tests.times import LEFT_OUT, TIMES, Row, read
+
+ROOT: Final = Path(__file__).parents[1]
+LOGS: Final = TIMES.parent / "log"
+SLOWEST: Final = 20
+SHOW_EVERY: Final = 60.0
+"""Seconds after which a run that has shown nothing shows what it is doing."""
+_PAUSE: Final = 0.2
+_BIN: Final = shlex.quote(str(Path(sys.executable).parent))
+_NOTES: Final = re.compile(r"^(?:\d[\d,]* histories, |\d+ tests?: |building |fetching |missing: ).*$", re.MULTILINE)
+"""What stands under a part's line: histories drawn, what was skipped and why, what was built, what cannot be had."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Commands for a shell, one after another."""
+
+    name: str
+    commands: tuple[str, ...]
+    after: frozenset[str] = frozenset()
+    """Parts that must have ended: what computes does not run beside its like, what waits runs beside what computes."""
+
+
+PARTS: Final = (
+    Part("check", ("ruff check --no-cache .", "ruff format --check .", "lint-imports", "mypy")),
+    Part("unit", ("pytest -q -n2 --dist=loadfile -m 'not control_plane' --ignore=tests/faults --acceptance",)),
+    Part("assets", ("python -m tests.assets",)),
+    Part("real", ("pytest -q -m control_plane tests",), after=frozenset({"assets", "unit"})),
+    Part("faults", ("pytest -q -n2 --dist=worksteal tests/faults",), after=frozenset({"check", "unit"})),
+)
+
+
+class Run:
+    """A part that runs or has ended."""
+
+    def __init__(self, part: Part, *, alone: bool) -> None:
+        self.part, self.log, self.begun = part, LOGS / f"{part.name}.txt", time.monotonic()
+        self.code, self.cpu, self.wall = -1, 0.0, 0.0
+        out = None if alone else self.log.open("wb")
+        script = "\n".join(f"{_BIN}/{command}" for command in part.commands)
+        # a session of its own: an interrupt ends the part with all that it started
+        self.process = subprocess.Popen(
+            ["/bin/sh", "-ec", script],
+            cwd=ROOT,
+            env=os.environ | {"EBB_PART": part.name},
+            stdout=out,
+            stderr=subprocess.STDOUT if out else None,
+            start_new_session=True,
+        )
+
+    def has_ended(self) -> bool:
+        pid, status, used = os.wait4(self.process.pid, os.WNOHANG)
+        if pid:
+            self.code, self.cpu = os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime
+            self.wall = time.monotonic() - self.begun
+        return bool(pid)
+
+    def end(self) -> None:
+        os.killpg(self.process.pid, signal.SIGTERM)
+
+
+def main(names: Sequence[str]) -> int:
+    """Run the parts of these names, all without any; return 1 if one failed, 2 if there is no such part."""
+    if unknown := set(names) - {part.name for part in PARTS}:
+        sys.stderr.write(f"no such part: {', '.join(sorted(unknown))}; there are {', '.join(p.name for p in PARTS)}\n")
+        return 2
+    shutil.rmtree(LOGS, ignore_errors=True)
+    LOGS.mkdir(parents=True)
+    TIMES.unlink(missing_ok=True)
+    _say(f"EBB_SEED={SEED}: the same draws again" if not DEEP else f"deep run with new draws; again: EBB_SEED={SEED}")
+    begun, runs = time.monotonic(), []
+    for run in ended([part for part in PARTS if not names or part.name in names]):
+        runs.append(run)
+        _say(*described(run, read()))
+    if DEEP:
+        _say(*slowest(read()))
+    _say(closing(runs, read(), time.monotonic() - begun))
+    return 1 if any(run.code for run in runs) else 0
+
+
+def ended(parts: Sequence[Part]) -> Iterator[Run]:
+    """Run the parts, each when those before it have ended, and return each as it ends."""
+    waiting, under_way, shown = list(parts), list[Run](), time.monotonic()
+    try:
+        while waiting or under_way:
+            for part in ready(waiting, [*waiting, *(run.part for run in under_way)]):
+                waiting.remove(part)
+                under_way.append(Run(part, alone=len(parts) == 1))
+            for run in [run for run in under_way if run.has_ended()]:
+                under_way.remove(run)
+                shown = time.monotonic()
+                yield run
+            if time.monotonic() - shown >= SHOW_EVERY:
+                shown = time.monotonic()
+                _say("  … " + ", ".join(f"{run.part.name} for {length(shown - run.begun)}" for run in under_way))
+            time.sleep(_PAUSE)
+    finally:
+        for run in under_way:
+            run.end()
+
+
+def ready(waiting: Sequence[Part], not_ended: Collection[Part]) -> list[Part]:
+    """Return the parts that wait for none of those that have not ended."""
+    names = {part.name for part in not_ended}
+    return [part for part in waiting if not part.after & names]
+
+
+def described(run: Run, rows: Sequence[Row]) -> Iterator[str]:
+    """Give the part's line, its notes, and all that it printed if it failed."""
+    printed = run.log.read_text(encoding="utf-8", errors="replace") if run.log.is_file() else ""
+    if run.code:
+        yield printed.rstrip()
+    words = ["ok" if run.code == 0 else f"FAILED ({run.code})", length(run.wall), f"CPU {length(run.cpu)}"]
+    yield f"{run.part.name:8}" + "  ".join([*words, *outcomes([row for row in rows if row.part == run.part.name])])
+    yield from (f"         {note}" for note in _NOTES.findall(printed))
+
+
+def outcomes(rows: Sequence[Row]) -> Iterator[str]:
+    """Give how many tests passed, failed and were skipped, and how many were left to `make deep`."""
+    counted = Counter(row.outcome for row in rows)
+    left_out = sum(int(row.test) for row in rows if row.outcome == LEFT_OUT)
+    said = [f"{counted[word]} {word}" for word in ("passed", "failed", "skipped") if counted[word]]
+    if said:
+        yield ", ".join(said)
+    if left_out:
+        yield f"{left_out} left to make deep"
+
+
+def slowest(rows: Sequence[Row]) -> Iterator[str]:
+    """Give the tests that took most CPU, and those files."""
+    yield f"the {SLOWEST} tests that took most CPU (all are in {TIMES.relative_to(ROOT)}):"
+    for row in sorted(rows, key=lambda row: -row.cpu)[:SLOWEST]:
+        yield f"{row.cpu:8.1f} s  {row.test}"
+
+
+def closing(runs: Sequence[Run], rows: Sequence[Row], wall: float) -> str:
+    """Return the last lines: what it took, and the sum of all parts in the form that others read."""
+    counted = Counter(row.outcome for row in rows)
+    bad = counted["failed"] + sum(run.code != 0 for run in runs if not any(row.part == run.part.name for row in rows))
+    took = f"{length(wall)} wall, {length(sum(run.cpu for run in runs))} CPU"
+    return f"{took}\n{counted['passed']} passed, {bad} failed, {counted['skipped']} skipped" if rows else took
+
+
+def length(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest:02} s" if minutes else f"{rest} s"
+
+
+def _say(*lines: str) -> None:
+    for line in lines:
+        print(line, flush=True)  # noqa: T201 - a command's output
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
