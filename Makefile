@@ -7,7 +7,7 @@ EBB    := $(BIN)/python -m functions.cli
 PIP    := $(BIN)/python -m infra.installing
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test deep quick check unit faults real assets soak acceptance bench fuzz mutants fmt requirements audit schema pages pictures monitoring playground zip clean
+.PHONY: help demo test deep quick check lint unit faults real assets soak acceptance bench fuzz mutants fmt requirements audit schema pages pictures monitoring playground zip clean
 
 help: ## Say what each target does
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -44,13 +44,16 @@ deep: $(VENV)/.dev ## Run all tests with new seeds (EBB_SEED= repeats them): abo
 quick: $(VENV)/.dev ## Run the tests of the core and the functions, in under a minute
 	$(BIN)/pytest -q -n 2 tests/core tests/functions
 
-check unit faults real: $(VENV)/.dev
+check: $(VENV)/.dev ## Run lint, types and the import contracts
+unit: $(VENV)/.dev ## Run unit, property, contract and whole-loop tests
+faults: $(VENV)/.dev ## Run histories of injected faults, and Ebb broken on purpose
+real: $(VENV)/.dev ## Run the tests on a real Kubernetes control plane and Google's emulators
+check unit faults real:
 	@$(BIN)/python -m tests.parts $@
 
-check: ## Run lint, types and the import contracts
-unit: ## Run unit, property, contract and whole-loop tests
-faults: ## Run histories of injected faults, and Ebb broken on purpose
-real: ## Run the tests on a real Kubernetes control plane and Google's emulators
+lint: $(VENV)/.dev ## Run ruff alone
+	@$(BIN)/ruff check --no-cache . && $(BIN)/ruff format --check .
+
 assets: $(VENV)/.dev ## Build Kubernetes and what else real tests need into the cache, once: about eight minutes
 	@$(BIN)/python -m tests.assets
 

@@ -68,6 +68,7 @@ class _Writer:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
+        os.environ.pop("EBB_PART", None)  # what a test starts is no part
         self._outcome, cpu, wall = _RANK[0], _cpu(), time.monotonic()
         done = yield
         self._write(self._outcome, _cpu() - cpu, time.monotonic() - wall, item.nodeid)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from shared.adapters.kubernetes.dump import read_dump
@@ -369,6 +369,7 @@ def test_no_spoilt_item_ends_in_anything_but_a_sentence(
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(content=st.binary(max_size=60) | anything.map(lambda value: json.dumps(value).encode()))
+@example(content=b'{"metadata":{},"kind":null}')
 def test_no_content_ends_in_anything_but_a_sentence(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "dump.json"
     path.write_bytes(content)

@@ -210,4 +210,5 @@ def _name_of(raw: bytes) -> str:
     meta = item.get("metadata") if isinstance(item, dict) else None
     if not isinstance(meta, dict):
         return ""
-    return f" ({item.get('kind', 'object')} {meta.get('namespace', '')}/{meta.get('name', '')})".replace(" /", " ")
+    name = "/".join(str(part) for part in (meta.get("namespace"), meta.get("name")) if part)
+    return f" ({item.get('kind') or 'object'} {name})" if name else ""
