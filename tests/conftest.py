@@ -1,6 +1,7 @@
 """What every test may name without importing it, and what each run does beside its tests."""
 
 pytest_plugins = [
+    "pytester",
     "tests.acceptance",
     "tests.depth",
     "tests.fixtures_real",

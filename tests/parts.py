@@ -69,11 +69,14 @@ class Run:
             stderr=subprocess.STDOUT if out else None,
             start_new_session=True,
         )
+        if out:
+            out.close()
 
     def has_ended(self) -> bool:
         pid, status, used = os.wait4(self.process.pid, os.WNOHANG)
         if pid:
-            self.code, self.cpu = os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime
+            self.code = self.process.returncode = os.waitstatus_to_exitcode(status)
+            self.cpu = used.ru_utime + used.ru_stime
             self.wall = time.monotonic() - self.begun
         return bool(pid)
 

@@ -1,0 +1,162 @@
+"""The run of all parts: what waits for what, what is shown of each, and what is written of each test."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from tests import parts
+from tests.depth import seed_of
+from tests.parts import PARTS, Part, Run, closing, described, ended, length, outcomes, ready, slowest
+from tests.times import LEFT_OUT, Row, read
+
+PYTHON = Path(sys.executable).name
+
+
+def part(name: str, code: str = "", after: Sequence[str] = ()) -> Part:
+    return Part(name, (f'{PYTHON} -c "{code}"',), frozenset(after))
+
+
+def row(outcome: str = "passed", cpu: float = 1.0, test: str = "tests/a.py::test_a", of: str = "unit") -> Row:
+    return Row(of, outcome, cpu, cpu, test)
+
+
+@pytest.fixture(autouse=True)
+def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(parts, "LOGS", tmp_path)
+    return tmp_path
+
+
+def run_of(*chosen: Part) -> dict[str, Run]:
+    return {run.part.name: run for run in ended([*chosen, part("another")])}
+
+
+@pytest.mark.parametrize(
+    ("expected", "not_ended"),
+    [
+        pytest.param({"check", "unit", "assets"}, {"check", "unit", "assets", "real", "faults"}, id="at first"),
+        pytest.param({"real"}, {"check", "real", "faults"}, id="what waits goes beside what computes"),
+        pytest.param({"real", "faults"}, {"real", "faults"}, id="when all before has ended"),
+        pytest.param({"faults"}, {"assets", "real", "faults"}, id="programs are still built"),
+    ],
+)
+def test_a_part_begins_when_those_before_it_have_ended(expected: set[str], not_ended: set[str]) -> None:
+    left = [each for each in PARTS if each.name in not_ended]
+    waiting = [each for each in left if each.name in expected or each.after]
+
+    assert {each.name for each in ready(waiting, left)} == expected
+
+
+def test_each_part_waits_for_parts_that_there_are() -> None:
+    assert set().union(*(each.after for each in PARTS)) <= {each.name for each in PARTS}
+
+
+def test_a_part_runs_after_those_it_waits_for(tmp_path: Path) -> None:
+    trace = tmp_path / "trace"
+    write = f"open('{trace}', 'a').write('%s ')"
+
+    run_of(part("second", write % "second", after=["first"]), part("first", write % "first"))
+
+    assert trace.read_text() == "first second "
+
+
+def test_a_part_that_fails_is_shown_with_all_that_it_printed() -> None:
+    found = run_of(part("bad", "print('why'); raise SystemExit(3)"), part("good", "print('nothing')"))
+
+    assert {name: run.code for name, run in found.items()} == {"bad": 3, "good": 0, "another": 0}
+    assert "why" in "".join(described(found["bad"], []))
+    assert "nothing" not in "".join(described(found["good"], []))
+
+
+def test_what_a_part_skipped_and_drew_stands_under_its_line() -> None:
+    found = run_of(part("told", "print('3 tests: no Java'); print('2,004 histories, seed 0'); print('other')"))
+
+    _, *notes = described(found["told"], [])
+
+    assert [note.strip() for note in notes] == ["3 tests: no Java", "2,004 histories, seed 0"]
+
+
+def test_processor_time_is_counted_with_what_a_part_started() -> None:
+    burn = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'sum(range(3_000_000))'])"
+
+    assert run_of(part("burns", burn))["burns"].cpu > 0.02
+
+
+@pytest.mark.parametrize(
+    ("expected", "rows"),
+    [
+        pytest.param([], [], id="no test"),
+        pytest.param(["2 passed"], [row(), row()], id="all passed"),
+        pytest.param(["1 passed, 1 failed, 1 skipped"], [row("skipped"), row(), row("failed")], id="all kinds"),
+        pytest.param(["1 passed", "412 left to make deep"], [row(), row(LEFT_OUT, test="412")], id="some left out"),
+    ],
+)
+def test_a_line_counts_tests(expected: list[str], rows: list[Row]) -> None:
+    assert list(outcomes(rows)) == expected
+
+
+def test_the_last_line_counts_a_part_that_failed_without_a_test() -> None:
+    found = run_of(part("check", "raise SystemExit(1)"))
+
+    assert closing([*found.values()], [row(), row("skipped")], 1.0).splitlines()[-1] == "1 passed, 1 failed, 1 skipped"
+
+
+def test_the_slowest_tests_are_those_that_took_most_processor_time() -> None:
+    _, first, *others = slowest([row(cpu=seconds, test=f"tests/a.py::test_{seconds:g}") for seconds in range(30)])
+
+    assert first.endswith("test_29")
+    assert len(others) == parts.SLOWEST - 1
+
+
+@pytest.mark.parametrize(("expected", "seconds"), [("9 s", 9.4), ("1 min 00 s", 59.6), ("12 min 03 s", 723.0)])
+def test_lengths_are_written_for_people(expected: str, seconds: float) -> None:
+    assert length(seconds) == expected
+
+
+def test_an_unknown_part_is_bad_use(capsys: pytest.CaptureFixture[str]) -> None:
+    assert parts.main(["units"]) == 2
+    assert "units" in capsys.readouterr().err
+
+
+def test_what_each_test_costs_is_read_as_it_was_written(pytester: pytest.Pytester) -> None:
+    times = pytester.path / "times.tsv"
+    pytester.makeconftest(
+        f"""
+        from pathlib import Path
+        import tests.times
+        tests.times.TIMES = Path({str(times)!r})
+        pytest_plugins = ["tests.depth", "tests.times"]
+        """
+    )
+    pytester.makeini("[pytest]\nmarkers = deep: takes long")
+    pytester.makepyfile(
+        """
+        import pytest
+        def test_good(): sum(range(2_000_000))
+        def test_bad(): assert False
+        def test_none(): pytest.skip()
+        @pytest.mark.deep
+        def test_deep(): pass
+        """
+    )
+    pytester.runpytest_subprocess("-p", "no:cacheprovider").assert_outcomes(passed=1, failed=1, skipped=1, deselected=1)
+
+    good, *others = read(times)
+    assert (good.part, good.outcome, good.file) == ("a part", "passed", f"{Path(good.file).name}")
+    assert good.cpu > 0.005
+    assert [each.outcome for each in others] == ["failed", "skipped", LEFT_OUT]
+    assert others[-1].test == "1"
+
+
+@pytest.fixture
+def pytester(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
+    monkeypatch.setenv("EBB_PART", "a part")
+    monkeypatch.setenv("EBB_DEEP", "")
+    monkeypatch.setenv("PYTHONPATH", str(parts.ROOT))
+    return pytester
+
+
+@pytest.mark.parametrize(("expected", "text"), [(7, "7"), (20261123, "20261123"), (2688009735, "2026-11-23")])
+def test_a_seed_is_a_number_or_stands_for_one(expected: int, text: str) -> None:
+    assert seed_of(text) == expected
