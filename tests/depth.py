@@ -7,9 +7,11 @@ no mutant that a faster one lets through bears the mark `deep`; naming it with `
 
 import os
 import time
+from collections.abc import Sequence
 from zlib import crc32
 
 import pytest
+from _pytest.mark.structures import ParameterSet
 from hypothesis import HealthCheck, settings
 
 DEEP = os.environ.get("EBB_DEEP", "") not in {"", "0"}
@@ -69,3 +71,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if deep:
         config.hook.pytest_deselected(items=deep)
         items[:] = [item for item in items if not item.get_closest_marker("deep")]
+
+
+def first_of(count: int, rows: Sequence[ParameterSet]) -> list[ParameterSet]:
+    """Return the rows of a table, with those after so many first ones left to `make deep`."""
+    deep = [pytest.param(*row.values, id=row.id, marks=[*row.marks, pytest.mark.deep]) for row in rows[count:]]
+    return [*rows[:count], *deep]

@@ -143,6 +143,7 @@ def test_a_dump_may_come_from_a_pipe(suffix: str, tmp_path: Path) -> None:
     assert "Cluster    stdin, " in shown.output
 
 
+@pytest.mark.deep
 def test_a_plan_of_sixty_nodes_takes_less_than_a_second(dump: Path, tmp_path: Path) -> None:
     """CPU of the whole process once its code is compiled, the best of four: wall time is the machine's own business.
 

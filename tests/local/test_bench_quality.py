@@ -76,6 +76,7 @@ def test_the_judge_names_each_rule_that_is_broken(said: list[str], rules: dict[s
     assert faults(small(**rules), {"default/w-0": target}, {"a"}) == said
 
 
+@pytest.mark.deep
 def test_a_whole_pass_is_measured_and_drawn(tmp_path: Path) -> None:
     runs = {(mix, 20): whole_pass(20, mix, 5) for mix in (Mix.PLAIN, Mix.RICH)}
     write(runs, tmp_path)

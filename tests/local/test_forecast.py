@@ -26,8 +26,8 @@ from tests.bench.clusters.api import snapshot
 from tests.bench.clusters.generated import BenchCluster, generated
 from tests.bench.clusters.scenario import scenario_of
 from tests.bench.clusters.workloads import Mix
+from tests.depth import first_of
 
-pytestmark = pytest.mark.slow
 DEFAULT_PACE: Final = """\
 dryRun: false
 cluster: {timeSinceLastAddition: 0s}
@@ -72,6 +72,8 @@ CASES: Final = [
     for mix in (Mix.PLAIN, Mix.RICH)
 ]
 
+ROWS: Final = first_of(5, [pytest.param(each, id=f"{each.mix.value} {each.seed}") for each in CASES])
+
 
 def forecast(case: Case, given: Snapshot) -> Ladder:
     picture = of_reaper(given) if case.reaps else given
@@ -91,7 +93,7 @@ def is_near(nodes: int, truth: Rest) -> bool:
     return abs(nodes - truth.nodes) <= max(1, round(SHARE * truth.nodes))
 
 
-@pytest.mark.parametrize("case", [pytest.param(each, id=f"{each.mix.value} {each.seed}") for each in CASES])
+@pytest.mark.parametrize("case", ROWS)
 def test_the_rungs_are_what_the_cluster_comes_to(case: Case) -> None:
     cluster = case.cluster
     told, plain = forecast(case, snapshot(cluster)), scenario_of(cluster, profile=case.profile)

@@ -24,7 +24,7 @@ def test_the_clusters_that_a_project_has_room_for_are_those_of_the_page() -> Non
     assert "500 log-based metrics (Google's limit), which is room for ten clusters" in COST
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_the_page_counts_what_a_simulated_day_counts() -> None:
     said, found = numbers(COST), numbers(f"<!-- cost -->\n{table()}<!-- /cost -->")
 
@@ -34,7 +34,7 @@ def test_the_page_counts_what_a_simulated_day_counts() -> None:
     )
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_the_page_says_what_several_clusters_cost() -> None:
     usual, _ = counted()
     said = several(COST)
@@ -56,7 +56,7 @@ def test_what_is_free_is_given_once(expected: float, item: Item) -> None:
     assert item.dollars_of(3, 1.0) == expected
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_one_installation_stays_within_the_free_tiers_but_for_cents() -> None:
     """docs/cost.md: all but Firestore's cents is free."""
     usual, _ = counted()

@@ -37,7 +37,6 @@ def test_of_two_workers_with_a_limit_of_one_exactly_one_drains(place: str) -> No
     assert (len(claims_in(place).claims), sum(each.cordons for each in told)) == (1, 1)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "strangers",
     [pytest.param(False, id="orders of one pass"), pytest.param(True, id="orders of strangers")],
@@ -50,7 +49,6 @@ def test_64_claimers_never_exceed_a_budget_of_five(place: str, *, strangers: boo
     assert len(claims_in(place).starts) == 5
 
 
-@pytest.mark.slow
 def test_64_claimers_with_room_for_all_are_all_granted(place: str) -> None:
     told = run(place, claimers=64, limit=64)
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from shared.core.policy.parsing import parse
+from tests.depth import first_of
 from tests.terraform.mocked import outputs_of, plan_of
 from tests.terraform.module_runs import MODULE, Terraform
 
@@ -16,10 +17,10 @@ ELSEWHERE = (
 )
 FORMS = [
     pytest.param("simple", PRIVATE, id="one cluster"),
+    pytest.param("fleet/one-state", ("-var", "project=my-project"), id="a fleet in one state"),
     pytest.param("other-project", ELSEWHERE, id="a cluster of another project"),
     pytest.param("private-cluster", PRIVATE, id="a private cluster by its DNS endpoint"),
     pytest.param("private-cluster", (*PRIVATE, "-var", "through=connector", "-var", "subnet=s"), id="by a connector"),
-    pytest.param("fleet/one-state", ("-var", "project=my-project"), id="a fleet in one state"),
     *(
         pytest.param("fleet", (f"-var-file=clusters/{path.name}",), id=f"a state for {path.stem}")
         for path in sorted((MODULE / "examples" / "fleet" / "clusters").glob("*.tfvars"))
@@ -27,7 +28,7 @@ FORMS = [
 ]
 
 
-@pytest.mark.parametrize(("folder", "given"), FORMS)
+@pytest.mark.parametrize(("folder", "given"), first_of(2, FORMS))
 def test_an_example_can_be_planned_and_applied(
     tool: Terraform, module: Path, folder: str, given: tuple[str, ...]
 ) -> None:
@@ -43,6 +44,7 @@ def test_an_example_can_be_planned_and_applied(
     assert len({each["name"] for each in installed}) == len(installed)
 
 
+@pytest.mark.deep
 def test_a_cluster_that_is_paused_says_so_in_its_policy(tool: Terraform, module: Path) -> None:
     root = module / "examples" / "fleet"
     found = outputs_of(tool, root, "../../tests/mocks", "-var-file=clusters/prod-north.tfvars")["ebb"]
@@ -87,6 +89,7 @@ def test_an_example_that_enables_an_api_waits_until_it_answers() -> None:
         assert f"depends_on = [time_sleep.{wait[1]}]" in text
 
 
+@pytest.mark.deep
 def test_of_the_identities_alone_the_rights_are_known(tool: Terraform, module: Path) -> None:
     """For kubectl: identities, then their rights, then the rest, so that no pass is without rights."""
     target = "module.ebb.google_service_account.accounts"

@@ -20,6 +20,7 @@ ROOTS = [
     "rbac",
     *sorted(str(path.parent.relative_to(MODULE)) for path in MODULE.glob("examples/**/main.tf")),
 ]
+LONG = {"tests/switches.tftest.hcl", "tests/monitoring.tftest.hcl"}
 SUITES = [
     *sorted(f"tests/{path.name}" for path in MODULE.glob("tests/*.tftest.hcl")),
     *sorted(f"rbac/tests/{path.name}" for path in MODULE.glob("rbac/tests/*.tftest.hcl")),
@@ -56,7 +57,7 @@ def test_the_examples_are_those_that_the_readme_names() -> None:
     }
 
 
-@pytest.mark.parametrize("suite", SUITES)
+@pytest.mark.parametrize("suite", [pytest.param(each, marks=[pytest.mark.deep] * (each in LONG)) for each in SUITES])
 def test_the_modules_own_tests_pass(tool: Terraform, module: Path, suite: str) -> None:
     folder = module / Path(suite).parent.parent
     assert tool.init(folder) is None

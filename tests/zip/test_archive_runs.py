@@ -19,7 +19,7 @@ from tests.zip.archive import unpack
 from tests.zip.processes import PLATFORM, STAND_INS, TARGETS, RunningEbb, empty_environment, peaks, running, variables
 from tests.zip.test_contents import FUNCTIONS, terraform_variables
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.deep
 MOST_COLD_MIB = 120
 """What the cold start of each function may take."""
 IMPORTS = """

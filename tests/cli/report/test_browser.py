@@ -394,6 +394,7 @@ def test_a_section_of_another_command_is_drawn_with_its_plot_and_table(window: P
     assert number(page, "#extra-0 polyline") == 2
 
 
+@pytest.mark.deep
 def test_a_thousand_nodes_are_drawn_as_well_as_sixty(window: Page, tmp_path: Path) -> None:
     sources = reports.shop(tmp_path, 1)
     big_shop.write(tmp_path / "shop.json", 1000)

@@ -17,6 +17,7 @@ from functions.cli.report.frame import asset, filled
 from functions.cli.report.page import SCRIPTS, harmless, page
 from functions.cli.visible import visible, visible_values
 from tests.cli.report import big_shop, reports
+from tests.machine_speed import slowness
 from tests.pages import ROOT
 
 ASSETS = ROOT / "functions" / "cli" / "report" / "assets"
@@ -116,7 +117,10 @@ def test_what_is_filled_in_is_not_looked_into() -> None:
 
 @pytest.mark.parametrize(
     ("nodes", "pods_a_node", "seconds"),
-    [pytest.param(60, 0, 2.0, id="60 nodes"), pytest.param(1000, 20, 10.0, id="1,000 nodes and 20,000 pods")],
+    [
+        pytest.param(60, 0, 2.0, id="60 nodes"),
+        pytest.param(1000, 20, 10.0, id="1,000 nodes and 20,000 pods", marks=pytest.mark.deep),
+    ],
 )
 def test_it_is_drawn_soon_after_the_plan_and_small_enough_to_be_sent(
     nodes: int, pods_a_node: int, seconds: float, tmp_path: Path
@@ -127,6 +131,7 @@ def test_it_is_drawn_soon_after_the_plan_and_small_enough_to_be_sent(
     before = time.process_time()
     text = page(document(made))
 
-    assert time.process_time() - before < seconds
+    spent = time.process_time() - before
+    assert spent < seconds * slowness()
     assert len(made.now.pods) >= pods_a_node * nodes
     assert len(text.encode()) <= MOST_BYTES

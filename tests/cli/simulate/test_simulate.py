@@ -61,6 +61,7 @@ def test_equal_seeds_give_equal_days() -> None:
     assert one != other
 
 
+@pytest.mark.deep
 def test_long_runs_of_large_clusters_are_played_in_processes_and_come_out_the_same() -> None:
     large = ("simulate", "--synthetic", "90", "--days", "2", "--night", "80", "-o", "json")
     document = json.loads(told(*large).stdout)

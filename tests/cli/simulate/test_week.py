@@ -13,11 +13,12 @@ from shared.adapters.prices import load
 from shared.core.simulated_days.patterns import Curve, by_curve, swinging
 from shared.core.simulated_days.run import Days, simulate
 from tests.docs.simulated_week import PICTURE, draw
+from tests.machine_speed import slowness
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.deep
 WEEK = timedelta(days=7)
 MOST = 60.0
-"""Seconds of CPU for a run; the runs of one command are played at the same time."""
+"""Seconds of CPU for a run on a machine that is not busy; the runs of one command are played at the same time."""
 
 
 def test_a_week_of_two_hundred_nodes_with_ebb_takes_less_than_a_minute() -> None:
@@ -26,7 +27,8 @@ def test_a_week_of_two_hundred_nodes_with_ebb_takes_less_than_a_minute() -> None
     begun = process_time()
     told = simulate(Days(picture, load(), demand, WEEK), EVERY_POOL)
 
-    assert process_time() - begun < MOST
+    spent = process_time() - begun
+    assert spent < MOST * slowness()
     assert told.drains > 0
 
 

@@ -22,7 +22,6 @@ COMMAND = [sys.executable, "-m", "functions.cli", "demo"]
 ROOT = Path(__file__).parents[3]
 PROC = Path("/proc")
 
-pytestmark = pytest.mark.slow
 needs_proc = pytest.mark.skipif(not PROC.is_dir(), reason="children are found by /proc, which only Linux has")
 
 
@@ -101,8 +100,8 @@ def _lines_are_declared_and_feed_the_metrics(lines: list[Entry]) -> None:
 @pytest.mark.parametrize(
     ("code", "number"),
     [
-        pytest.param(130, signal.SIGINT, id="Ctrl-C"),
-        pytest.param(130, signal.SIGTERM, id="SIGTERM"),
+        pytest.param(130, signal.SIGINT, id="Ctrl-C", marks=pytest.mark.deep),
+        pytest.param(130, signal.SIGTERM, id="SIGTERM", marks=pytest.mark.deep),
         pytest.param(-9, signal.SIGKILL, id="SIGKILL"),
     ],
 )
