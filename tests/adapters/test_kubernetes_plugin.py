@@ -10,7 +10,7 @@ import pytest
 
 from shared.adapters.kubernetes.access import from_kubeconfig
 from shared.errors import Retryable
-from tests.cli.drains.pushed_installation import ebb
+from tests.cli.running import run_ebb
 
 GCLOUD_SAYS = """\
 F1122 01:08:25 cred.go:145] print credential failed: exit status 1 (err: ERROR: (gcloud.config) No active account.
@@ -108,7 +108,7 @@ def test_what_others_log_meanwhile_is_not_taken_for_the_plugins(tmp_path: Path) 
 
 def test_a_command_prints_that_sentence_alone(tmp_path: Path) -> None:
     command = plugin(tmp_path, "gke-gcloud-auth-plugin", says(GCLOUD_SAYS))
-    ended = ebb("plan", "--kubeconfig", kubeconfig(tmp_path, command))
+    ended = run_ebb("plan", "--kubeconfig", kubeconfig(tmp_path, command))
     assert (ended.returncode, ended.stdout) == (1, "")
     assert ended.stderr == (
         f"ebb: credential plugin {command}: it gave no credentials (No active account); run `gcloud auth login`\n"
@@ -118,7 +118,7 @@ def test_a_command_prints_that_sentence_alone(tmp_path: Path) -> None:
 
 
 def test_a_command_without_google_credentials_prints_one_sentence() -> None:
-    ended = ebb(
+    ended = run_ebb(
         "status",
         EBB_CLUSTER="projects/p/locations/l/clusters/c",
         GOOGLE_APPLICATION_CREDENTIALS="/nowhere/key.json",
@@ -132,6 +132,6 @@ def test_a_command_without_google_credentials_prints_one_sentence() -> None:
 
 
 def test_a_client_library_that_logs_by_itself_is_silent() -> None:
-    ended = ebb("status", EBB_CLUSTER="projects/p/locations/l/clusters/c", FIRESTORE_EMULATOR_HOST="")
+    ended = run_ebb("status", EBB_CLUSTER="projects/p/locations/l/clusters/c", FIRESTORE_EMULATOR_HOST="")
     assert (ended.returncode, ended.stderr.count("\n")) == (1, 1)
     assert ended.stderr.startswith("ebb: Firestore database (default) of p: ")

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from tests.cli.test_main import ROOT
+from tests.cli.running import ROOT
 
 PROGRAM = "import sys; sys.argv = ['ebb']; from functions.cli.main import main; main()"
 
@@ -19,7 +19,7 @@ def completing(shell: str, **more: str) -> str:
         text=True,
         cwd=ROOT,
         env=environment,
-        timeout=60,
+        timeout=300,
         check=False,
     )
     assert "Traceback" not in shown.stderr

@@ -1,10 +1,8 @@
 """The command against a cluster over HTTP: the simulated GKE, with the clients that production uses."""
 
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
+from subprocess import CompletedProcess
 from typing import Any
 
 import pytest
@@ -14,8 +12,8 @@ from functions.cli.plan.remembered import IN_REACH
 from infra.local.scenario.reading import parse
 from infra.local.servers.servers import SimulatedGkeServers
 from tests.adapters.scripted import Say, scripted
+from tests.cli.running import run_ebb, start_ebb
 
-ROOT = Path(__file__).resolve().parents[2]
 SCENARIO = """
 autoscaler: {enabled: false}
 pools: [{name: main, count: 3}]
@@ -36,12 +34,8 @@ def _names(addresses: dict[str, Any]) -> list[str]:
     return [name for pool in addresses["nodes"].values() for name in pool]
 
 
-def _ebb(addresses: dict[str, Any], *args: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    inherited = {key: value for key, value in os.environ.items() if not key.startswith("EBB_")}
-    command = [sys.executable, "-m", "functions.cli", *args, "--kubeconfig", addresses["kubeconfig"]]
-    return subprocess.run(
-        command, capture_output=True, text=True, cwd=ROOT, env={**inherited, **environment}, timeout=60, check=False
-    )
+def _ebb(addresses: dict[str, Any], *args: str, **environment: str) -> CompletedProcess[str]:
+    return run_ebb(*args, "--kubeconfig", addresses["kubeconfig"], **environment)
 
 
 def test_every_node_of_the_cluster_has_a_row(addresses: dict[str, Any]) -> None:
@@ -63,12 +57,10 @@ def test_every_node_of_the_cluster_has_a_row(addresses: dict[str, Any]) -> None:
     ],
 )  # fmt: skip
 def test_a_kubeconfig_that_is_not_there_is_named(
-    tmp_path: Path, expected: str, args: tuple[str, ...], environment: dict[str, str]
+    tmp_path: Path, expected: str, args: tuple[str, ...], environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    clean = {key: value for key, value in os.environ.items() if not key.startswith(("EBB_", "KUBECONFIG"))}
-    command = [sys.executable, "-m", "functions.cli", *args]
-    home = {**clean, "HOME": str(tmp_path), **environment}
-    told = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=home, timeout=60, check=False)
+    monkeypatch.delenv("KUBECONFIG", raising=False)
+    told = start_ebb(*args, HOME=str(tmp_path), **environment)  # kubernetes reads KUBECONFIG when it is imported
 
     assert told.returncode in {1, 2}
     assert told.stderr.startswith(expected)

@@ -18,9 +18,8 @@ from functions.cli.plan.compute import BEYOND
 from functions.cli.plan.remembered import MARKED
 from shared.core.cluster.names import PACKING_SCHEDULER
 from tests.cli import dumps
+from tests.cli.running import ROOT, SECONDS, run_ebb, start_ebb
 from tests.machine_speed import slowness
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
@@ -33,14 +32,8 @@ def ebb(*args: str | Path) -> Result:
     return CliRunner().invoke(app, [str(each) for each in args])
 
 
-def process(*args: str | Path) -> subprocess.CompletedProcess[str]:
-    """Run the command as its own process."""
-    command = [sys.executable, "-m", "functions.cli", *map(str, args)]
-    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=60, check=False)
-
-
 def test_every_node_of_a_dump_has_one_row(dump: Path) -> None:
-    shown = process("plan", "--dump", dump, "--nodes")
+    shown = run_ebb("plan", "--dump", dump, "--nodes")
     assert shown.returncode == 0, shown.stderr
     for number in range(60):
         assert sum(line.startswith(f"{dumps.name_of(number)} ") for line in shown.stdout.splitlines()) == 1
@@ -102,24 +95,24 @@ def test_a_dump_without_storage_says_so_where_a_pod_has_a_claim(
 
 
 def test_a_file_gets_no_colours(dump: Path) -> None:
-    assert "\x1b" not in process("plan", "--dump", dump, "--potential").stdout
+    assert "\x1b" not in start_ebb("plan", "--dump", dump, "--potential").stdout
 
 
 def test_the_potential_moves_pods_onto_nodes_that_stay(dump: Path) -> None:
-    shown = json.loads(process("plan", "--dump", dump, "--potential", "--output", "json").stdout)
+    shown = json.loads(run_ebb("plan", "--dump", dump, "--potential", "--output", "json").stdout)
     gone = set(shown["potential"]["nodes"])
     assert gone
     assert not gone & {move["to"] for move in shown["potential"]["moves"]}
 
 
 def test_json_goes_to_stdout_and_notes_to_stderr(dump: Path) -> None:
-    shown = process("plan", "--dump", dump, "--output", "json")
+    shown = run_ebb("plan", "--dump", dump, "--output", "json")
     assert json.loads(shown.stdout)["totals"]["nodes"] == 60
     assert shown.stderr.startswith("Without --policy")
 
 
 def test_equal_dumps_give_equal_plans(dump: Path) -> None:
-    first, second = (process("plan", "--dump", dump, "--output", "json", "--potential").stdout for _ in range(2))
+    first, second = (run_ebb("plan", "--dump", dump, "--output", "json", "--potential").stdout for _ in range(2))
     assert first == second
 
 
@@ -154,7 +147,9 @@ def test_a_plan_of_sixty_nodes_takes_less_than_a_second(dump: Path, tmp_path: Pa
 
     def cpu_seconds(*words: str) -> float:
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run([sys.executable, *words], capture_output=True, cwd=ROOT, env=environment, timeout=60, check=True)
+        subprocess.run(
+            [sys.executable, *words], capture_output=True, cwd=ROOT, env=environment, timeout=SECONDS, check=True
+        )
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
@@ -170,7 +165,7 @@ def test_no_google_client_is_imported_for_a_dump(dump: Path) -> None:
         "print([name for name in sys.modules if name.startswith(('google.cloud.', 'google.a', 'kubernetes', 'grpc'))])"
     )
     shown = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT, timeout=60, check=True
+        [sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT, timeout=SECONDS, check=True
     )
     assert shown.stdout.strip() == "[]"
 
@@ -219,11 +214,7 @@ def test_a_mistake_is_one_sentence_on_stderr(code: int, sentence: str, typed: st
     (tmp_path / "bad.yaml").write_text("cluster: {timeGap: soon}\n")
     (tmp_path / "k").write_text("no kubeconfig")
     (tmp_path / "dead").write_text(_kubeconfig("https://127.0.0.1:9"))
-    command = [sys.executable, "-m", "functions.cli", *typed.split()]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "200"}
-    ended = subprocess.run(
-        command, capture_output=True, text=True, cwd=tmp_path, env=environment, timeout=60, check=False
-    )
+    ended = run_ebb(*typed.split(), cwd=tmp_path, COLUMNS="200")
     assert (ended.returncode, sentence in ended.stderr, ended.stdout) == (code, True, ""), ended.stderr
     assert "Traceback" not in ended.stderr
 
@@ -253,7 +244,7 @@ def test_the_version_is_the_packages() -> None:
 
 @pytest.mark.parametrize("command", ["plan", "explain", "policy"])
 def test_help_names_every_command(command: str) -> None:
-    shown = process("--help")
+    shown = start_ebb("--help")
     assert shown.returncode == 0
     assert command in shown.stdout
 

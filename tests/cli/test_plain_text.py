@@ -12,7 +12,7 @@ import pytest
 
 from functions.cli.plain_text import PLAIN, plain
 from tests.cli import dumps
-from tests.cli.test_main import ROOT
+from tests.cli.running import ROOT, SECONDS
 
 POLICY = "nodePools: {default-pool: {enabled: true, disruption: {budgets: [{nodes: 1, reasons: []}]}}}\n"
 COMMANDS = (
@@ -36,7 +36,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(command: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[bytes]:
     words = [sys.executable, "-m", "functions.cli", *command.split()]
     given = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
-    return subprocess.run(words, capture_output=True, cwd=folder, env=given, timeout=60, check=False)
+    return subprocess.run(words, capture_output=True, cwd=folder, env=given, timeout=SECONDS, check=False)
 
 
 @cache
@@ -44,7 +44,7 @@ def whole(command: str, folder: Path) -> str:
     return run(command, folder, PYTHONIOENCODING="utf-8").stdout.decode()
 
 
-@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
+@pytest.mark.parametrize("encoding", ["ascii", pytest.param("cp1252", marks=pytest.mark.deep)])
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_answer_comes_whole_in_every_encoding(command: str, encoding: str, folder: Path) -> None:
     shown = run(command, folder, PYTHONIOENCODING=encoding)

@@ -12,7 +12,7 @@ import pytest
 from functions.cli.reading_bar import BETWEEN, LARGE, ReadingBar, size_of
 from functions.cli.reading_line import PATIENCE
 from tests.cli import dumps
-from tests.cli.test_main import ROOT, process
+from tests.cli.running import ROOT, run_ebb
 from tests.cli.test_reading_line import terminal_of
 
 MIB = 1024 * 1024
@@ -100,15 +100,15 @@ def large(folder: Path) -> Path:
 
 
 def test_stdout_and_a_file_are_as_before(tmp_path: Path) -> None:
-    small = process("plan", "--dump", dumps.write(tmp_path / "night.json", 2))
-    shown = process("plan", "--dump", large(tmp_path))
+    small = run_ebb("plan", "--dump", dumps.write(tmp_path / "night.json", 2))
+    shown = run_ebb("plan", "--dump", large(tmp_path))
     assert (shown.stdout, shown.stderr, shown.returncode) == (small.stdout, "", 0)
 
 
 def test_a_terminal_sees_it_and_the_line_is_gone_in_the_end(tmp_path: Path) -> None:
     ours, theirs = pty.openpty()
     command = [sys.executable, "-m", "functions.cli", "plan", "--dump", str(large(tmp_path)), "-o", "json"]
-    running = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=theirs, cwd=ROOT, timeout=60, check=False)
+    running = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=theirs, cwd=ROOT, timeout=300, check=False)
     os.close(theirs)
     shown = os.read(ours, 65536).decode()
     os.close(ours)

@@ -4,7 +4,7 @@ Must not read a cluster: `cluster_reading` does, on the other side.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 from multiprocessing import get_context
@@ -36,8 +36,13 @@ def read_all(sources: Sequence[ClusterSource], read: Read, jobs: int) -> Iterato
         yield from _round((source,), read, 1)
 
 
+def new_processes(jobs: int) -> Executor:
+    """Return so many processes, each started afresh: a forked one would inherit locks and consoles."""
+    return ProcessPoolExecutor(jobs, get_context("spawn"), initializer=be_quiet)
+
+
 def _round(sources: Sequence[ClusterSource], read: Read, jobs: int) -> Iterator[SourceResult]:
-    with ProcessPoolExecutor(jobs, get_context("spawn"), initializer=be_quiet) as processes:
+    with new_processes(jobs) as processes:
         try:
             under_way = {processes.submit(partial(read, each)): each for each in sources}
             for future in as_completed(under_way):

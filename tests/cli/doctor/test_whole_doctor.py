@@ -13,7 +13,7 @@ from infra.local.__main__ import DEMO
 from infra.local.scenario.reading import load
 from infra.local.servers.servers import SimulatedGkeServers
 from shared.settings import read_settings
-from tests.cli.drains.pushed_installation import ebb
+from tests.cli.running import run_ebb
 
 TOPIC = "projects/local/topics/ebb-orders"
 UNSEEN = ["rbac", "admission"]
@@ -53,7 +53,7 @@ def findings(printed: str) -> dict[tuple[str, str], str]:
 
 
 def test_a_new_installation_lacks_its_first_pass_alone(environment: Mapping[str, str]) -> None:
-    done = ebb("doctor", **environment)
+    done = run_ebb("doctor", **environment)
     found = findings(done.stdout)
 
     assert done.returncode == 0, done.stderr
@@ -66,7 +66,7 @@ def test_after_a_pass_all_is_well(environment: Mapping[str, str], monkeypatch: p
         monkeypatch.setenv(name, value)
     with flask.Flask("tick").test_request_context(method="POST"):
         told = answer(flask.request, read_settings(dict(environment)))
-    done = ebb("doctor", **environment)
+    done = run_ebb("doctor", **environment)
 
     assert told[1] == 200  # type: ignore[index]
     assert [check for grade, check in findings(done.stdout) if grade != "ok"] == UNSEEN
@@ -84,7 +84,7 @@ def test_after_a_pass_all_is_well(environment: Mapping[str, str], monkeypatch: p
 def test_what_is_missing_is_said_once_and_the_rest_all_the_same(
     environment: Mapping[str, str], changed: Mapping[str, str], expected: list[str]
 ) -> None:
-    done = ebb("doctor", **{**environment, **changed})
+    done = run_ebb("doctor", **{**environment, **changed})
     found = findings(done.stdout)
 
     assert done.returncode == 1

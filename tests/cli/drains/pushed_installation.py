@@ -1,16 +1,10 @@
 """An installation of fakes whose drainer is pushed what a person's command published, while that command waits."""
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 from functions.cli.drains.client import Installation
 from functions.drainer.receive import PushReply
 from tests.builders import CLUSTER
 from tests.functions.fake_ebb import FakeEbb
 
-ROOT = Path(__file__).resolve().parents[3]
 TOPIC = "projects/p/topics/orders"
 
 
@@ -37,12 +31,3 @@ def installation_of(fake_ebb: FakeEbb, *, pushed: bool = True, cluster: str = CL
     if pushed:
         Subscription(fake_ebb)
     return Installation(cluster, TOPIC, fake_ebb.state, fake_ebb.bus, fake_ebb.clock, "jane")
-
-
-def ebb(*args: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run the command as its own process."""
-    inherited = {key: value for key, value in os.environ.items() if not key.startswith("EBB_")}
-    command = [sys.executable, "-m", "functions.cli", *args]
-    return subprocess.run(
-        command, capture_output=True, text=True, cwd=ROOT, env={**inherited, **environment}, timeout=60, check=False
-    )

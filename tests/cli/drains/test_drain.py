@@ -27,7 +27,8 @@ from shared.core.records.evictions import EvictionAnswer
 from shared.core.records.orders import CLAIM_WITHIN, OrderKind, Origin, decode
 from shared.errors import BadInput
 from tests.builders import CLUSTER, NOW, node, order, pdb, pod, policy
-from tests.cli.drains.pushed_installation import TOPIC, ebb, installation_of
+from tests.cli.drains.pushed_installation import TOPIC, installation_of
+from tests.cli.running import run_ebb
 from tests.functions.fake_ebb import FakeEbb
 from tests.real.emulators import PubSubEmulator
 
@@ -363,7 +364,7 @@ def test_every_way_to_be_declined_or_given_back_has_a_remedy() -> None:
     ],
 )
 def test_what_is_missing_is_one_sentence(expected: str, args: tuple[str, ...], environment: dict[str, str]) -> None:
-    ended = ebb(*args, **environment)
+    ended = run_ebb(*args, **environment)
     assert (ended.returncode, ended.stdout) == (2, "")
     assert ended.stderr.startswith(f"ebb: {expected}")
     assert "Traceback" not in ended.stderr
@@ -388,7 +389,7 @@ def wired(
 def test_what_the_command_publishes_decodes_as_an_order(wired: tuple[dict[str, str], str]) -> None:
     environment, subscription = wired
 
-    ended = ebb("drain", "n1", "--no-wait", "--ignore", "windows", **environment)
+    ended = run_ebb("drain", "n1", "--no-wait", "--ignore", "windows", **environment)
 
     assert (ended.returncode, ended.stderr) == (0, "")
     with SubscriberClient() as readers:
@@ -403,7 +404,7 @@ def test_what_the_command_publishes_decodes_as_an_order(wired: tuple[dict[str, s
 @pytest.mark.emulator
 @pytest.mark.xdist_group("emulator")
 def test_a_process_that_waits_in_vain_ends_with_one(wired: tuple[dict[str, str], str]) -> None:
-    ended = ebb("drain", "n1", "--timeout", "1s", **wired[0])
+    ended = run_ebb("drain", "n1", "--timeout", "1s", **wired[0])
 
     assert (ended.returncode, ended.stderr) == (1, "")
     assert ended.stdout.splitlines()[1] == "n1: not done after 1s."

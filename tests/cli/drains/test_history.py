@@ -16,7 +16,7 @@ from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgres
 from shared.core.records.state import ClusterState, Reclaimed
 from shared.documents import CLUSTER_KEY, drain_key
 from tests.builders import CLUSTER, NOW, order
-from tests.cli.drains.pushed_installation import ebb
+from tests.cli.running import run_ebb
 
 MINUTE = timedelta(minutes=1)
 NAME = "gke-prod-default-pool-1a2b3c4d-x1y2"
@@ -106,7 +106,7 @@ def test_the_state_is_read_and_a_profile_finds_it(tmp_path: Path) -> None:
 
     (tmp_path / "ebb").mkdir()
     (tmp_path / "ebb" / "prod.env").write_text(f"export EBB_CLUSTER='{CLUSTER}'\nexport EBB_STATE='sqlite:{path}'\n")
-    told = ebb("history", "--cluster", "prod", "-o", "json", XDG_CONFIG_HOME=str(tmp_path))
+    told = run_ebb("history", "--cluster", "prod", "-o", "json", XDG_CONFIG_HOME=str(tmp_path))
     assert told.returncode == 0, told.stderr
     assert json.loads(told.stdout)["outcomes"] == {"removed": 1}
 

@@ -1,8 +1,5 @@
 """`ebb pause` and `ebb resume` as a person runs them, on the state that the planner reads."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,18 +11,9 @@ from shared.core.records.state import ClusterState
 from shared.documents import CLUSTER_KEY
 from shared.store.compare_and_set import read_cluster
 from tests.builders import CLUSTER, claim, node, pod
+from tests.cli.running import run_ebb
 from tests.fakes import FakeClock, FakeState
 from tests.functions.fake_ebb import FakeEbb
-
-ROOT = Path(__file__).resolve().parents[3]
-
-
-def ebb(*args: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    inherited = {key: value for key, value in os.environ.items() if not key.startswith("EBB_")}
-    command = [sys.executable, "-m", "functions.cli", *args]
-    return subprocess.run(
-        command, capture_output=True, text=True, cwd=ROOT, env={**inherited, **environment}, timeout=60, check=False
-    )
 
 
 def test_a_pass_on_a_paused_state_orders_nothing_and_says_why_and_resume_ends_it(tmp_path: Path) -> None:
@@ -35,13 +23,13 @@ def test_a_pass_on_a_paused_state_orders_nothing_and_says_why_and_resume_ends_it
     shared = SqliteState(str(path), CLUSTER, planner.clock.now)
     planner.state = shared  # type: ignore[assignment]  # another State, in the place of the fake one
 
-    paused = ebb("pause", "--reason", "release week", **names)
+    paused = run_ebb("pause", "--reason", "release week", **names)
     assert (paused.returncode, paused.stderr) == (0, "")
     assert paused.stdout.startswith(f"{CLUSTER} is paused (release week).\n")
     assert planner.tick()["orders"] == []
     assert set(planner.reasons("node_decision")) == {"paused"}
 
-    resumed = ebb("resume", **names)
+    resumed = run_ebb("resume", **names)
     assert (resumed.returncode, resumed.stdout.splitlines()[0]) == (
         0,
         f"{CLUSTER} is not paused by hand; 0 drains in flight.",
@@ -95,6 +83,6 @@ def test_it_is_said_what_holds(expected: str, state: ClusterState) -> None:
     ],
 )
 def test_bad_use_is_one_sentence(expected: str, args: tuple[str, ...], environment: dict[str, str]) -> None:
-    shown = ebb(*args, **environment)
+    shown = run_ebb(*args, **environment)
     assert shown.returncode == 2
     assert shown.stderr.startswith(f"ebb: {expected}")

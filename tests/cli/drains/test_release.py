@@ -14,7 +14,8 @@ from shared.core.records.orders import OrderKind, Origin
 from shared.core.records.state import ClusterState
 from shared.errors import BadInput, BadSettings
 from tests.builders import CLUSTER, claim, node, order, our_taint, pod
-from tests.cli.drains.pushed_installation import TOPIC, ebb, installation_of
+from tests.cli.drains.pushed_installation import TOPIC, installation_of
+from tests.cli.running import run_ebb
 from tests.functions.fake_ebb import FakeEbb
 
 BLIND = VisibleNodes(note="The cluster is not looked at.")
@@ -204,7 +205,7 @@ def test_a_process_ends_with_its_code(
         "EBB_GKE_API": "none",
         "PUBSUB_EMULATOR_HOST": "127.0.0.1:9",
     }
-    ended = ebb("release", *args, **environment)
+    ended = run_ebb("release", *args, **environment)
     assert ended.returncode == code, ended.stderr
     assert expected in getattr(ended, stream)
     assert "Traceback" not in ended.stderr

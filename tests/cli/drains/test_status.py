@@ -22,7 +22,7 @@ from shared.core.records.state import Backoff, Breaker, ClusterState, Mark, Pool
 from shared.documents import CLUSTER_KEY, DocumentKey, drain_key, pool_key
 from shared.ports import State
 from tests.builders import CLUSTER, NOW, claim, node, order, pod
-from tests.cli.drains.pushed_installation import ebb
+from tests.cli.running import run_ebb
 from tests.functions.fake_ebb import FakeEbb
 from tests.real.emulators import FirestoreEmulator
 
@@ -135,8 +135,8 @@ def test_status_knows_the_interval_from_the_environment(tmp_path: Path) -> None:
     path = str(tmp_path / "state.db")
     SqliteState(path, CLUSTER).put(CLUSTER_KEY, ClusterState(last_pass=system_time() - 20 * MINUTE), None)
     environment = {"EBB_CLUSTER": CLUSTER, "EBB_STATE": f"sqlite:{path}"}
-    assert "No pass was completed for 15m" in ebb("status", **environment).stdout
-    assert "No pass was completed" not in ebb("status", EBB_INTERVAL_SECONDS="600", **environment).stdout
+    assert "No pass was completed for 15m" in run_ebb("status", **environment).stdout
+    assert "No pass was completed" not in run_ebb("status", EBB_INTERVAL_SECONDS="600", **environment).stdout
 
 
 def test_what_is_over_is_not_shown() -> None:
@@ -218,7 +218,7 @@ def test_what_the_functions_wrote_is_what_is_read(tmp_path: Path) -> None:
     fake_ebb.tick()
     fake_ebb.drain(order("n1"))
 
-    ended = ebb("status", "-o", "json", EBB_CLUSTER=CLUSTER, EBB_STATE=f"sqlite:{path}")
+    ended = run_ebb("status", "-o", "json", EBB_CLUSTER=CLUSTER, EBB_STATE=f"sqlite:{path}")
 
     assert (ended.returncode, ended.stderr) == (0, "")
     shown = json.loads(ended.stdout)
@@ -231,7 +231,7 @@ def test_a_pipe_gets_each_line_whole_and_without_colours(tmp_path: Path) -> None
     state = SqliteState(str(tmp_path / "state.db"), CLUSTER)
     fill(state)
 
-    ended = ebb("status", EBB_CLUSTER=CLUSTER, EBB_STATE=f"sqlite:{tmp_path / 'state.db'}")
+    ended = run_ebb("status", EBB_CLUSTER=CLUSTER, EBB_STATE=f"sqlite:{tmp_path / 'state.db'}")
 
     assert ended.returncode == 0, ended.stderr
     assert "\x1b" not in ended.stdout
@@ -250,7 +250,7 @@ def test_a_pipe_gets_each_line_whole_and_without_colours(tmp_path: Path) -> None
 )
 def test_a_fault_is_one_sentence(expected: tuple[int, str], environment: dict[str, str]) -> None:
     named = {"EBB_CLUSTER": CLUSTER, **environment} if environment else {}
-    ended = ebb("status", **named)
+    ended = run_ebb("status", **named)
     assert (ended.returncode, ended.stderr.startswith(expected[1])) == (expected[0], True), ended.stderr
     assert "Traceback" not in ended.stderr
 

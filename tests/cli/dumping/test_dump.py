@@ -14,7 +14,8 @@ from shared.adapters.kubernetes.dump.contents import DumpContents
 from shared.adapters.kubernetes.dump.kinds import OPTIONAL, RESOURCES
 from tests.adapters.rich_dump import OWN, rich_dump
 from tests.cli import dumps
-from tests.cli.test_main import ROOT, ebb, process
+from tests.cli.running import ROOT, run_ebb
+from tests.cli.test_main import ebb
 
 ODD = {"kind": "Namespace", "metadata": {"name": "a", "ownerReferences": 7}}
 KUBECTL = """#!/bin/sh
@@ -131,7 +132,7 @@ def test_an_anonymous_dump_comes_from_a_cluster_at_once(kubectl: Path, tmp_path:
 def test_an_anonymous_dump_comes_from_a_dump(typed: str, tmp_path: Path) -> None:
     dump = dumps.write(tmp_path / "dump.json.gz", 12)
     if typed == "file":
-        shown = process("dump", "--anonymize", "--dump", dump)
+        shown = run_ebb("dump", "--anonymize", "--dump", dump)
         assert (shown.returncode, shown.stderr) == (0, "")
         text = shown.stdout
     else:

@@ -79,6 +79,7 @@ def row(found: dict[str, Any], name: str) -> dict[str, Any]:
     return dict(one)
 
 
+@pytest.mark.workers
 def test_each_cluster_has_the_figures_that_it_has_alone(folder: Path, found: dict[str, Any]) -> None:
     for name, file in (("prod", "a.json"), ("stage", "b.json")):
         alone = json.loads(ebb("plan", "--dump", folder / file, "-o", "json").stdout)

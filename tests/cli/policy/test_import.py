@@ -1,24 +1,14 @@
 """`ebb policy import` as a person runs it: the policy on stdout, notes on stderr, one sentence for bad input."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[3]
+from tests.cli.running import run_ebb
+
 ESTAFETTE = '{"nodePools": {"web": {"enabled": true, "scaleDownCPURequestRatioLimit": 0.75}}}'
 KARPENTER = "{apiVersion: karpenter.sh/v1, kind: NodePool, metadata: {name: web}, spec: {weight: 3}}"
 NODE_REFINER = '{kind: ConfigMap, data: {time_gap: "5"}}'
-
-
-def ebb(*args: str | Path, stdin: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "functions.cli", "policy", *map(str, args)]
-    return subprocess.run(
-        command, input=stdin, capture_output=True, text=True, cwd=ROOT, env={**os.environ, **environment}, timeout=60,
-        check=False,
-    )  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -33,12 +23,12 @@ def ebb(*args: str | Path, stdin: str = "", **environment: str) -> subprocess.Co
 def test_what_is_printed_passes_the_check(
     expected: str, tool: str, given: str, options: tuple[str, ...], tmp_path: Path
 ) -> None:
-    found = ebb("import", tool, "-", *options, stdin=given)
+    found = run_ebb("policy", "import", tool, "-", *options, stdin=given)
     assert found.returncode == 0
     assert all(line.startswith("note: ") for line in found.stderr.splitlines())
     policy = tmp_path / "policy.yaml"
     policy.write_text(found.stdout)
-    checked = ebb("check", policy)
+    checked = run_ebb("policy", "check", policy)
     assert checked.returncode == 0
     assert f"{expected}\n" in checked.stdout
 
@@ -46,7 +36,7 @@ def test_what_is_printed_passes_the_check(
 def test_the_environment_of_estafettes_process_counts(tmp_path: Path) -> None:
     path = tmp_path / "config.json"
     path.write_text(ESTAFETTE)
-    found = ebb("import", "estafette", path, MINIMUM_NODE_AGE_SECONDS="60").stdout
+    found = run_ebb("policy", "import", "estafette", path, MINIMUM_NODE_AGE_SECONDS="60").stdout
     assert "minimumNodeAge: 60s  # MINIMUM_NODE_AGE_SECONDS" in found
 
 
@@ -62,7 +52,7 @@ def test_the_environment_of_estafettes_process_counts(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_bad_input_is_one_sentence(expected: str, code: int, args: tuple[str, ...], stdin: str) -> None:
-    found = ebb(*args, stdin=stdin)
+    found = run_ebb("policy", *args, stdin=stdin)
     assert (found.returncode, found.stdout) == (code, "")
     assert found.stderr.startswith(expected)
     assert len(found.stderr.splitlines()) == 1

@@ -1,0 +1,38 @@
+"""The command as a person runs it: in this process, or in one of its own for what only a process can show."""
+
+import os
+import subprocess
+import sys
+from contextlib import chdir
+from pathlib import Path
+from subprocess import CompletedProcess
+from typing import Final
+
+from typer.testing import CliRunner
+
+from functions.cli.main import app
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+SECONDS: Final = 300
+"""Ample for a start of the command on a busy machine."""
+
+
+def run_ebb(*args: str | Path, stdin: str = "", cwd: str | Path = ROOT, **environment: str) -> CompletedProcess[str]:
+    """Run the command in this process, without an installation of the environment; what it raises is raised here."""
+    words = [str(each) for each in args]
+    given = {**dict.fromkeys(_installation()), **environment}
+    with chdir(cwd):
+        shown = CliRunner().invoke(app, words, input=stdin, env=given, catch_exceptions=False)
+    return CompletedProcess(words, shown.exit_code, shown.stdout, shown.stderr)
+
+
+def start_ebb(*args: str | Path, cwd: str | Path = ROOT, **environment: str) -> CompletedProcess[str]:
+    """Run the command as a process of its own: how it starts, writes to a pipe, and ends."""
+    words = [sys.executable, "-m", "functions.cli", *map(str, args)]
+    kept = {name: value for name, value in os.environ.items() if name not in _installation()}
+    given = {**kept, "PYTHONPATH": str(ROOT), **environment}
+    return subprocess.run(words, capture_output=True, text=True, cwd=cwd, env=given, timeout=SECONDS, check=False)
+
+
+def _installation() -> list[str]:
+    return [name for name in os.environ if name.startswith("EBB_")]
