@@ -235,3 +235,13 @@ def test_more_pods_than_were_moved_give_no_more_nodes_back() -> None:
         cluster.change(name, before={SET: Replicas(REPLICAS - 2, REPLICAS - 2)})
 
     assert cluster.until(25) == [(25, ["n19"])]
+
+
+def test_a_node_given_back_for_an_earlier_wait_of_the_pod_does_not_count_for_this_one() -> None:
+    """A pod of a StatefulSet has the same name each time that it waits."""
+    before = ClusterState(claims={"uid-x": claim("x")})
+    earlier = settle(before, "uid-x", Halt.REPLACEMENT_PENDING, AT - GRACE, ("default/new-0",))
+    cluster = Cluster(2, waiting(1))
+    cluster.state = ClusterState(claims=cluster.state.claims, backoffs=earlier.backoffs)
+
+    assert cluster.until(25) == [(25, ["n01"])]

@@ -523,3 +523,35 @@ def test_a_missing_cordon_is_the_autoscalers_if_it_was_at_the_node_since_ours(
     expected: bool, failed: Any, cordoned: Any, changes: dict[str, Any]
 ) -> None:
     assert uncordoned_by_autoscaler(node("n1", **changes), failed, cordoned) is expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "drain", "seen"),
+    [
+        pytest.param(
+            Halt.PAUSED,
+            record("cordoned", pods=asked("p", "forbidden")),
+            observed(STAYS, paused=True),
+            id="a pause is no failure of the drain, whatever was refused",
+        ),
+        pytest.param(
+            Halt.EVICTION_FORBIDDEN,
+            record("cordoned", pods=asked("p", "forbidden"), deadline=NOW),
+            observed(STAYS),
+            id="what was refused for good says more than the deadline",
+        ),
+        pytest.param(
+            Halt.OVERRULED,
+            record("cordoned"),
+            observed(STAYS, node=node("n1"), paused=True),
+            id="a person who wants the node comes before a pause",
+        ),
+    ],
+)
+def test_of_two_reasons_to_give_a_node_back_the_first_rule_decides(
+    expected: Halt, drain: DrainRecord, seen: Observation
+) -> None:
+    step = next_step(drain, seen, LATER)
+
+    assert isinstance(step, GiveBack)
+    assert step.why is expected

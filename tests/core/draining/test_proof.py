@@ -4,6 +4,7 @@ n1, n2, … are drained in the order of their claims; what is left is one node o
 """
 
 from collections.abc import Collection
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -13,6 +14,7 @@ from shared.core.cluster import names
 from shared.core.cluster.pod import Phase
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.draining.proof import lost_place, may_move
+from shared.core.placement import Simulation
 from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress
 from shared.core.records.state import ClusterState
 from tests.builders import NOW, claim, cluster, node, order, our_taint, pod, taint
@@ -162,3 +164,22 @@ def record(phase: str, *answers: str) -> DrainRecord:
 )
 def test_a_drain_moves_pods_once_one_may_have_been_let_go(expected: bool, known: DrainRecord | None) -> None:
     assert may_move(known) is expected
+
+
+def test_pods_of_a_claimed_node_that_is_not_ready_take_their_room_before_an_older_claim() -> None:
+    """They come back without any drain, whenever their node is declared dead."""
+    snapshot = picture(1, 1, free=1)
+    (first, second, rest) = snapshot.nodes
+    broken = replace(snapshot, nodes=(first, replace(second, ready=False), rest))
+
+    assert (stale(snapshot), stale(broken)) == (["n2"], ["n1", "n2"])
+
+
+def test_a_drain_whose_pods_fit_in_one_way_of_packing_is_not_stale() -> None:
+    """Spread over both nodes, the two small pods would leave the large one no place."""
+    nodes = [node("n1", **DRAINED), node("r2", cpu=3), node("r3", cpu=2)]
+    pods = [pod("a-small", on="n1", cpu=1), pod("b-small", on="n1", cpu=1), pod("c-large", on="n1", cpu=2)]
+    snapshot = cluster(nodes, [*pods, pod("d", on="r2", cpu=1)])
+
+    assert Simulation.of(snapshot).try_remove("n1") is not None
+    assert lost_place(snapshot.nodes[0], snapshot, claims(1), ()) == ()

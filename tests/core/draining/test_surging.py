@@ -159,3 +159,13 @@ def test_what_has_no_such_workload_is_not_waited_for() -> None:
     work = pod("work", on="n1", owner="Job/work")
 
     assert step(AT_REST, pods=(work,), workloads_at=NOW - 96 * SECOND) == Evict((work,))
+
+
+def test_the_progress_of_a_change_that_its_controller_has_not_seen_is_an_earlier_rollouts() -> None:
+    unseen = replace(ROLLING, observed=False, progressing=False)
+
+    assert step(unseen, WRITTEN) == Await()
+
+
+def test_a_restarted_pod_is_not_evicted_though_the_policy_asks_for_no_surge_any_more() -> None:
+    assert step(ROLLING, WRITTEN, setting=SingleReplicas.MOVE, pods=(ONE,)) == Await()
