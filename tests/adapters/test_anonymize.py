@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from shared.adapters.kubernetes.anonymize.files import Table, anonymized
 from shared.adapters.kubernetes.anonymize.objects import KINDS
+from shared.adapters.kubernetes.anonymize.pseudonyms import Gathering, Pseudonyms
 from shared.adapters.kubernetes.dump import read_dump
 from shared.adapters.kubernetes.dump.kinds import OPTIONAL, RESOURCES
 from shared.adapters.prices import load
@@ -215,3 +216,14 @@ def test_no_spoilt_object_ends_in_anything_but_a_sentence(
 
 def test_every_kind_that_a_plan_reads_has_another_name() -> None:
     assert set(KINDS) == {*RESOURCES, *OPTIONAL}
+
+
+def test_numbers_that_are_compared_keep_their_order() -> None:
+    """Not the order of a set, which is that of small numbers only."""
+    names, numbers = Gathering(), (1_000_000, 17, 4_096, 64, 999)
+    names.compares("size")
+    for number in numbers:
+        names.value("size", str(number))
+    hidden = Pseudonyms(names)
+
+    assert sorted(numbers, key=lambda number: int(hidden.value("size", str(number)))) == sorted(numbers)

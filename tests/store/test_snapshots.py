@@ -1,10 +1,16 @@
 """What one reading does not tell, another part of it does: workloads counted from their pods."""
 
+from dataclasses import fields, replace
+from typing import Any
+
 import pytest
 
 from shared.answers import ClusterReading, PoolsReading
 from shared.core.cluster.kubelet import Kubelet
+from shared.core.cluster.namespace_limits import NamespaceLimits
 from shared.core.cluster.pod import Phase
+from shared.core.cluster.snapshot import Snapshot
+from shared.core.cluster.vertical_autoscaler import VerticalAutoscalers
 from shared.core.cluster.workloads import UNKNOWN, Workload
 from shared.core.placement import Simulation
 from shared.store.snapshots import snapshot_of, with_unknown_workloads, workloads_by_pods
@@ -84,3 +90,16 @@ def test_a_pod_finds_no_place_on_an_older_kubelet() -> None:
     assert simulation.try_remove("n1") is None
     assert [move.node for move in simulation.assignments.moves()["n1"]] == ["n3"]
     assert simulation.try_remove("n3") is not None
+
+
+def test_whatever_a_reading_and_a_snapshot_both_hold_is_carried_over() -> None:
+    kept = {each.name for each in fields(ClusterReading)} & {each.name for each in fields(Snapshot)}
+    sorted_or_counted = {"nodes", "pods", "disruption_budgets", "workloads"}
+    reading = ClusterReading((), (), (), {})
+    told: dict[str, Any] = {name: object() for name in kept - sorted_or_counted - {"autoscalers", "limits"}}
+    limits, autoscalers = NamespaceLimits(unread=("quotas",)), VerticalAutoscalers(unread=("some",))
+    given = replace(reading, limits=limits, autoscalers=autoscalers, **told)
+
+    snapshot = snapshot_of("c", given, PoolsReading({}, known=True), NOW, NOW)
+
+    assert {name for name in kept - sorted_or_counted if getattr(snapshot, name) != getattr(given, name)} == set()

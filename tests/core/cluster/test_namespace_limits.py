@@ -224,3 +224,24 @@ def test_each_container_must_say_what_a_quota_counts(
     found = back(running(resources(0.2)), workloads, quota({counted: 10**15}, {}))
 
     assert bool(found.spec.refused_by) is refused
+
+
+@pytest.mark.parametrize(
+    ("expected", "operator", "priority_class"),
+    [
+        pytest.param(True, "Exists", "high", id="one of any"),
+        pytest.param(False, "Exists", "", id="none, where one is asked for"),
+        pytest.param(False, "DoesNotExist", "high", id="one, where none is asked for"),
+        pytest.param(True, "DoesNotExist", "", id="none"),
+        pytest.param(True, "In", "low", id="one of those"),
+        pytest.param(False, "In", "high", id="another than those"),
+        pytest.param(False, "NotIn", "low", id="one of those that are left out"),
+        pytest.param(True, "NotIn", "high", id="one that is not left out"),
+    ],
+)
+def test_a_quota_of_priority_classes_means_the_pods_of_those(
+    expected: bool, operator: str, priority_class: str
+) -> None:
+    scope = QuotaScope("PriorityClass", operator, frozenset({"low"}))
+
+    assert scope.holds({}, priority_class) is expected

@@ -15,8 +15,9 @@ from shared.core.cluster.pod import Volume
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.forecast.bound import bound
 from shared.core.forecast.ladder import Ladder, ladder
+from shared.core.forecast.open_pass import opened
 from shared.core.planning.potential import potential
-from shared.core.policy import Budget, Jobs, Limit, Policy, PoolPolicy, SingleReplicas
+from shared.core.policy import Budget, Jobs, Limit, Policy, PoolPolicy, Rate, SingleReplicas
 from shared.core.reasons import Unremovable
 from shared.core.records.state import ClusterState
 from shared.core.rules.pods import movable
@@ -24,7 +25,7 @@ from shared.core.rules.situation import Situation
 from tests.bench.clusters.api import snapshot as picture_of
 from tests.bench.clusters.generated import generated
 from tests.bench.clusters.workloads import Mix
-from tests.builders import NOW, cluster, node, pdb, pod, policy
+from tests.builders import NOW, cluster, node, pdb, pod, pod_class, policy
 from tests.depth import examples
 
 OPEN = policy(jobs=Jobs.WAIT)
@@ -238,3 +239,30 @@ def test_pools_that_share_no_pod_are_bounded_by_themselves() -> None:
     pods = [pod(f"p-{each.name}", on=each.name, cpu=1, node_selector={"for": each.pool}) for each in nodes]
 
     assert bound(cluster(nodes, pods, now=NOW), load(), ClusterState()).nodes == 2
+
+
+def test_static_pods_take_their_room_in_the_bound() -> None:
+    static = [
+        pod(f"s{n}", on=f"n{n}", kind=pod_class(owner="Node/n", cpu=3, annotations={names.MIRROR: "x"})) for n in (1, 2)
+    ]
+    movable = [pod(f"p{n}", on=f"n{n}", cpu=1) for n in (1, 2)]
+    found = bound(cluster([node("n1"), node("n2")], [*static, *movable]), load(), ClusterState())
+
+    assert found.nodes == 2
+
+
+def test_an_open_pass_keeps_nothing_that_only_time_or_a_number_at_once_keeps() -> None:
+    paced = policy(
+        cluster_wide={
+            "evictions_per_namespace": Rate(Limit(count=1), timedelta(hours=1)),
+            "rate": Rate(Limit(count=1), timedelta(hours=1)),
+            "time_gap": timedelta(hours=1),
+            "budgets": (Budget(nodes=Limit(count=0)),),
+        },
+        max_nodes_per_pass=1,
+        rate=Rate(Limit(count=1), timedelta(hours=1)),
+    )
+    opened_up = opened(paced)
+
+    assert opened_up == opened(policy(cluster_wide={"time_gap": timedelta(0)}))
+    assert opened_up.evictions_per_namespace is None

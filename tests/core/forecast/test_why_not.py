@@ -287,3 +287,13 @@ def test_its_base_is_the_ladders_rung_and_no_change_is_worth_more_than_the_bound
     for each in found.freed:
         assert 0 <= each.saving <= PRICES.of_all(rest)
         assert (each.saving > 0) or each.nodes == 0
+
+
+@pytest.mark.parametrize("pool", [NodePool("a", min_per_zone=2), NodePool("a", min_total=2)])
+def test_without_a_pools_minimum_neither_its_zones_nor_its_total_keep_a_node(pool: NodePool) -> None:
+    """GKE's --min-nodes is a minimum of each zone."""
+    situation = Situation(cluster([node("n1"), node("n2")], pools={"a": pool}), ClusterState(), policy())
+
+    without = lifted(situation, Subject(Unremovable.POOL_AT_MINIMUM, "a"))
+
+    assert (without.snapshot.pools["a"].min_per_zone, without.snapshot.pools["a"].min_total) == (0, 0)

@@ -205,3 +205,12 @@ def test_the_node_of_a_pod_is_none_of_the_nodes_that_admit_it() -> None:
 
     assert refused is not None
     assert "other nodes that admit it: 0, with room for one: 0; packed" in refused.detail
+
+
+def test_an_announced_node_is_not_taken_where_one_way_of_packing_has_no_place_for_its_pods() -> None:
+    """Its pods fit only if they are packed; the autoscaler may put them otherwise."""
+    nodes = [node("n1"), node("n2", cpu=3), node("n3", cpu=2)]
+    parts = [pod("a-small", on="n1", cpu=1), pod("b-small", on="n1", cpu=1), pod("c-large", on="n1", cpu=2)]
+    simulation = Simulation.of(cluster(nodes, [*parts, pod("d", on="n2", cpu=1)]), announced=["n1"])
+
+    assert simulation.try_remove("n1") is not None

@@ -153,7 +153,7 @@ def paused_at_the_preflight(ebb: FakeEbb, seconds: float) -> None:
             ebb.pass_time(seconds=pauses.pop())
         return evict(given, grace, dry_run=dry_run)
 
-    ebb.cluster.evict = paused  # type: ignore[method-assign]
+    ebb.cluster.evict = paused  # type: ignore[method-assign,assignment]  # an instance that is paused
 
 
 def test_an_order_in_dry_run_is_on_its_way_no_longer() -> None:
