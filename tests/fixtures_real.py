@@ -1,9 +1,9 @@
 """Fixtures that start the real things; tests name them and never start one themselves.
 
 Each rests on a fixture of `tests.real.needs.NEEDS`, which starts nothing: whatever a test lacks is said before anything
-is started for it. Under `pytest -n` each worker starts its own: run with `--dist loadfile`. The tests that share one
-also carry one `xdist_group`, but pytest-xdist 3.8 does not see groups under pytest 9.2 and says nothing
-(https://github.com/pytest-dev/pytest-xdist/issues/1386).
+is started for it. Under `pytest -n` each worker starts its own: run with `--dist loadfile`. The tests that share an
+emulator also carry one `xdist_group`, but pytest-xdist 3.8 does not see groups under pytest 9.2 and says nothing
+(https://github.com/pytest-dev/pytest-xdist/issues/1386). Tests on a control plane run in one process.
 """
 
 from collections.abc import Callable, Iterator

@@ -36,8 +36,9 @@ class BoundProcess:
     def ended(self) -> bool:
         return self._process.poll() is not None
 
-    def last_words(self) -> str:
-        return self._log.read_text(errors="replace")[-2000:].strip()
+    def last_words(self, most: int = 2_000) -> str:
+        """Return at most so many characters of what it said last."""
+        return self._log.read_text(errors="replace")[-most:].strip()
 
     def close(self) -> None:
         """End the command and everything it started; returns when they and the folder are gone."""

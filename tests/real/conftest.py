@@ -2,7 +2,7 @@
 
 import itertools
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -13,7 +13,7 @@ import pytest
 from shared.adapters.kubernetes.access import from_kubeconfig
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
-from tests.real.control_plane import ControlPlane
+from tests.real.control_plane import MERGE_PATCH, ControlPlane
 from tests.real.control_plane.definitions import (
     CAPACITY_BUFFER,
     COMPUTE_CLASS,
@@ -25,6 +25,7 @@ from tests.real.least_rights import least_rights
 from tests.real.waiting import until
 
 NODES = 20
+_AT_ONCE = {"metadata": {"annotations": {"kwok.ebb.internal/readiness": "100ms"}}}
 _numbers = itertools.count(1)
 
 
@@ -36,10 +37,16 @@ class Corner:
     namespace: str
 
     def run(self, name: str, **options: Any) -> list[dict[str, Any]]:
-        """Create a Deployment and return its pods once all of them are Ready."""
+        """Create a Deployment and return its pods, which are Ready; those that replace them start at their own pace."""
         self.plane.api.create([deployment(name, namespace=self.namespace, **options)])
-        wanted = options.get("replicas", 2)
-        return until(f"{wanted} ready pods of {name}", lambda: self.ready(name, wanted), 60)
+        return self.hurry(name, options.get("replicas", 2))
+
+    def hurry(self, app: str, wanted: int) -> list[dict[str, Any]]:
+        """Let the app's first pods get Ready at once, whatever its template says of the next ones, and return them."""
+        for pod in until(f"{wanted} pods of {app}", lambda: found if len(found := self.pods(app)) == wanted else None):
+            path = f"/api/v1/namespaces/{self.namespace}/pods/{pod['metadata']['name']}"
+            assert self.plane.api.request("PATCH", path, _AT_ONCE, MERGE_PATCH).status == 200
+        return until(f"{wanted} ready pods of {app}", lambda: self.ready(app, wanted))
 
     def protect(self, app: str, **limit: int | str) -> None:
         """Create a PodDisruptionBudget over the app and wait until the controller has counted every pod as healthy."""
@@ -80,11 +87,7 @@ def is_ready(thing: dict[str, Any]) -> bool:
 def twenty_nodes(control_plane: ControlPlane) -> ControlPlane:
     """The shared control plane with twenty ready nodes of one GKE pool."""
     control_plane.api.create(nodes(NODES))
-    until(
-        f"{NODES} ready nodes",
-        lambda: sum(map(is_ready, control_plane.api.items("/api/v1/nodes"))) >= NODES,
-        60,
-    )
+    until(f"{NODES} ready nodes", lambda: sum(map(is_ready, control_plane.api.items("/api/v1/nodes"))) >= NODES)
     return control_plane
 
 
@@ -99,7 +102,7 @@ def add_kinds(plane: ControlPlane, *definitions: dict[str, Any]) -> None:
     """Define kinds, and wait until the API server lists their objects and names them to whoever asks what it serves."""
     for each in definitions:
         plane.kubectl("apply", "-f", "-", stdin=json.dumps(each))
-        until(f"{each['metadata']['name']} to be served", partial(is_served, plane, each["spec"]), 60)
+        until(f"{each['metadata']['name']} to be served", partial(is_served, plane, each["spec"]))
 
 
 def is_served(plane: ControlPlane, kind: dict[str, Any]) -> bool:
@@ -127,8 +130,18 @@ def kubeconfigs(twenty_nodes: ControlPlane) -> Mapping[str, Path]:
     return least_rights(twenty_nodes)
 
 
+@pytest.fixture(scope="session")
+def new_corner(twenty_nodes: ControlPlane) -> Callable[[], Corner]:
+    """Makes corners, for those that several tests share."""
+
+    def make() -> Corner:
+        namespace = f"corner-{next(_numbers)}"
+        twenty_nodes.api.create([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}])
+        return Corner(twenty_nodes, namespace)
+
+    return make
+
+
 @pytest.fixture
-def corner(twenty_nodes: ControlPlane) -> Corner:
-    namespace = f"corner-{next(_numbers)}"
-    twenty_nodes.api.create([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}])
-    return Corner(twenty_nodes, namespace)
+def corner(new_corner: Callable[[], Corner]) -> Corner:
+    return new_corner()

@@ -12,14 +12,15 @@ from random import Random
 
 import requests
 
+from tests.depth import DEEP
 from tests.real.installation import Installation
 from tests.real.load import ChangingLoad
 from tests.real.memory import Memory
 from tests.real.process_killer import Killer
 
-TICK_EVERY = 12.0
+TICK_EVERY = 12.0 if DEEP else 6.0
 BEGINS = {"strike": 10.0, "turn": 4.0, "interfere": 15.0, "top up": 2.0, "look": 1.0}
-EVERY = {"strike": (4, 10), "turn": (4, 8), "interfere": (6, 12), "top up": (3, 5), "look": (2, 2)}
+EVERY = {"strike": (4, 10), "turn": (10, 16), "interfere": (6, 12), "top up": (8, 12), "look": (2, 2)}
 """Seconds until an act comes for the first time, and between which it comes again."""
 _ENDED = frozenset({"removed", "given_back", "overruled", "released"})
 

@@ -16,9 +16,9 @@ from types import TracebackType
 from typing import ClassVar, Self
 
 from infra.local.bound_process import BoundProcess
-from infra.local.free_ports import free_ports
+from tests.real.held_ports import HeldPorts
 
-START_SECONDS = 60.0
+START_SECONDS = 240.0
 _POLL_SECONDS = 0.2
 _SDK_PLACES = (
     "/usr/lib/google-cloud-sdk",
@@ -55,7 +55,8 @@ class _Emulator:
     def __enter__(self) -> Self:
         if reason := self.missing():
             raise EmulatorError(reason)
-        [port] = free_ports(1)
+        self._ports = HeldPorts(1)
+        [port] = self._ports.numbers
         self.host = f"127.0.0.1:{port}"
         folder = Path(tempfile.mkdtemp(prefix="ebb-emulator-"))
         command = [str(_program(self.program, os.environ)), *(each.format(folder=folder) for each in self.arguments)]
@@ -64,14 +65,18 @@ class _Emulator:
         try:
             self._wait(port)
         except EmulatorError:
-            self._process.close()
+            self._close()
             raise
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._close()
+
+    def _close(self) -> None:
         self._process.close()
+        self._ports.close()
 
     def _wait(self, port: int) -> None:
         until = time.monotonic() + START_SECONDS
@@ -127,7 +132,7 @@ def _gcloud_root() -> str:
         ["gcloud", "info", "--format=value(installation.sdk_root)"],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=240,
         check=False,
     )
     return answer.stdout.strip()

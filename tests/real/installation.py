@@ -25,12 +25,12 @@ from infra.local.autoscaler import Autoscaler
 from infra.local.bound_process import BoundProcess
 from infra.local.bucket import Bucket
 from infra.local.clocks import ScaledClock
-from infra.local.free_ports import free_ports
 from infra.local.gke_api import GkeApi, ServedCluster
 from infra.local.machine_types import MachinePool
 from infra.local.scaling.client import HttpTransport, RefusedCall
 from infra.local.scaling.settings import AutoscalerSettings
 from infra.local.servers.http_server import HttpServer
+from tests.real.held_ports import HeldPorts
 from tests.real.pusher import Pusher
 from tests.real.waiting import until
 
@@ -42,8 +42,7 @@ AUTOSCALER = AutoscalerSettings(
     scan_interval=1, threshold=0, unneeded_time=5, deletion=1, delay_after_delete=0, parallelism=10
 )
 """Its gate is shut but for empty nodes: these worlds stand below the real gate, and what moves is to be Ebb's doing."""
-START_SECONDS = 120.0
-TICK_SECONDS = 60.0
+TICK_SECONDS = 240.0
 RETRY = {"minimum_backoff": {"seconds": 1}, "maximum_backoff": {"seconds": 5}}
 """How soon a message comes again; Terraform's are longer, as a drain's minutes are."""
 
@@ -90,7 +89,8 @@ class Installation:
         self._autoscaler = Autoscaler(HttpTransport(services.proxy_url), pools, ScaledClock(1), AUTOSCALER)
         self._stopping = threading.Event()
         self._scaling = threading.Thread(target=self._scale, daemon=True)
-        self.planner_port, self.drainer_port = free_ports(2)
+        self._ports = HeldPorts(2)
+        self.planner_port, self.drainer_port = self._ports.numbers
         self._functions: dict[str, BoundProcess] = {}
         self._forget: list[Callable[[], object]] = []
 
@@ -99,8 +99,8 @@ class Installation:
         self._storage.start()
         for target, port in (("plan", self.planner_port), ("drain", self.drainer_port)):
             self._functions[target] = self._function(target, port)
-        until("the function plan", lambda: self._answers("plan", self.planner_port), START_SECONDS)
-        until("the function drain", lambda: self._answers("drain", self.drainer_port), START_SECONDS)
+        until("the function plan", lambda: self._answers("plan", self.planner_port))
+        until("the function drain", lambda: self._answers("drain", self.drainer_port))
         self._subscribe()
         self._scaling.start()
         return self
@@ -114,6 +114,7 @@ class Installation:
             forget()
         for function in self._functions.values():
             function.close()
+        self._ports.close()
         self._storage.stop()
         self._gke.stop()
 
@@ -151,14 +152,14 @@ class Installation:
         """The process that a function is bound to: its child is the server, whose children are the workers."""
         return self._functions[target].pid
 
-    def said(self, target: str) -> str:
-        """Return the last lines of a function's log."""
-        return self._functions[target].last_words()
+    def said(self, target: str, most: int = 2_000) -> str:
+        """Return the end of a function's log, so many characters of it."""
+        return self._functions[target].last_words(most)
 
     def _function(self, target: str, port: int) -> BoundProcess:
         folder = Path(tempfile.mkdtemp(prefix=f"ebb-{target}-"))
         kubeconfig = self.services.kubeconfigs.get(target, self.services.kubeconfig)
-        environment = {**self.environment, "EBB_KUBECONFIG": str(kubeconfig)}
+        environment = {**self.environment, "EBB_KUBECONFIG": str(kubeconfig), "PYTHONFAULTHANDLER": "1"}
         variables = [f"{name}={value}" for name, value in environment.items()]
         framework = ["-m", "functions_framework", "--target", target, "--host", "127.0.0.1", "--port", str(port)]
         return BoundProcess(["env", *variables, sys.executable, *framework, *self._source], folder)

@@ -51,7 +51,7 @@ def filled_by_hand(file: Path = FILE, drainer: str = "drainer", planner: str = "
     assert found, f"{file.name} no longer says how to fill it in"
     command = found[1].replace("PLANNER_EMAIL", user(planner)).replace("DRAINER_EMAIL", user(drainer))
     done = subprocess.run(
-        ["sh", "-c", command], cwd=FILE.parents[1], capture_output=True, text=True, timeout=60, check=True
+        ["sh", "-c", command], cwd=FILE.parents[1], capture_output=True, text=True, timeout=240, check=True
     )
     return done.stdout
 

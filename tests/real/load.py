@@ -10,15 +10,16 @@ from random import Random
 from typing import Any
 
 from infra.local.machine_types import MachinePool
+from tests.depth import DEEP
 from tests.real.control_plane.api import MERGE_PATCH, Api
-from tests.real.control_plane.manifests import Manifest, deployment, disruption_budget, node
+from tests.real.control_plane.manifests import Manifest, deployment, disruption_budget, node, paced
 from tests.real.waiting import until
 
 POOL = "load"
 NAMESPACE = "load"
-NODES = 100
-GUARDED, REPLICAS = 12, 8
-TIDAL, LOW, HIGH = 8, 6, 18
+NODES = 100 if DEEP else 40
+GUARDED, REPLICAS = (12 if DEEP else 5), 8
+TIDAL, LOW, HIGH = (8 if DEEP else 4), 6, 18
 MOST_CORDONED = 4
 POOLS = {POOL: MachinePool(POOL, min_nodes=5, max_nodes=6, annotations={"kwok.x-k8s.io/node": "fake"})}
 """No scale-up comes of a maximum that is reached: one for a pod that Ebb moved opens a breaker for half an hour."""
@@ -38,12 +39,16 @@ class ChangingLoad:
         """What persons did, for the story."""
 
     def rise(self) -> None:
-        """Make the world and wait until all of it is ready."""
+        """Make the world and wait until all of it is ready; the autoscaler may take nodes that are empty until then."""
         self._api.create([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}])
         self.top_up()
         self._api.create(_guarded_workloads())
         self._api.create(_workload(name, HIGH if high else LOW) for name, high in self._high.items())
-        until("every pod ready", self.is_calm, 180)
+        until("every pod ready", self._has_risen)
+
+    def _has_risen(self) -> bool:
+        self.top_up()
+        return self.is_calm()
 
     def top_up(self) -> None:
         """Let somebody resize the pool: nodes that went come anew, under new names."""
@@ -130,7 +135,8 @@ def _tidal() -> list[str]:
 
 
 def _workload(name: str, replicas: int) -> Manifest:
-    return deployment(name, namespace=NAMESPACE, replicas=replicas, cpu="400m", memory="600Mi", grace=2)
+    made = deployment(name, namespace=NAMESPACE, replicas=replicas, cpu="400m", memory="600Mi", grace=2)
+    return paced(made, **({} if DEEP else {"readiness": "1s"}))
 
 
 def _path(name: str) -> str:

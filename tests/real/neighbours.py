@@ -22,7 +22,7 @@ def add(api: Api) -> None:
     """Add the nodes and workloads, and wait until the latter run."""
     api.create([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}])
     api.create(workloads())
-    until("pods that are replaced late", lambda: len(running(api)) == 2 * REPLICAS, 60)
+    until("pods that are replaced late", lambda: len(running(api)) == 2 * REPLICAS)
     api.create(nodes())
     _write(api, MAINTAINED, {"type": "MaintenancePlanned", "status": "True", "reason": "Planned"})
     for kind, status in (("Suspended", "True"), ("Ready", "Unknown")):

@@ -10,9 +10,11 @@ import subprocess
 from random import Random
 
 from tests.real.installation import Installation
+from tests.real.waiting import until
 
 DRAINERS_SHARE = 0.85
-_PS_SECONDS = 10
+_PS_SECONDS = 60
+_STACKS, _ALL = "Fatal Python error", 100_000
 
 
 class Killer:
@@ -35,6 +37,17 @@ class Killer:
         except ProcessLookupError:
             return
         self.killed[target] += 1
+
+
+def stacks(installation: Installation, target: str) -> str:
+    """End a function's workers so that each writes the stacks of all its threads first, and return what they wrote.
+
+    Python's fault handler, which writes them, takes SIGFPE for a fault of the program's own.
+    """
+    for worker in workers(installation.pid(target)):
+        os.kill(worker, signal.SIGFPE)
+    until("the stacks", lambda: _STACKS in installation.said(target, _ALL))
+    return installation.said(target, _ALL)
 
 
 def workers(bound: int) -> list[int]:

@@ -20,7 +20,7 @@ def populate(api: Api) -> None:
     api.create([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}])
     api.create(node(f"gke-local-{POOL}-{number:04d}", pool=POOL, zone=ZONES[number % 3]) for number in range(NODES))
     api.create(workloads())
-    until("every pod ready", lambda: is_calm(api), 180)
+    until("every pod ready", lambda: is_calm(api))
     until("PDBs that count them", lambda: all(each["status"].get("currentHealthy") for each in budgets(api)))
 
 

@@ -2,11 +2,12 @@
 
 from infra.local.machine_types import MachinePool
 from tests.real.control_plane.api import Api
-from tests.real.control_plane.manifests import Manifest, deployment, disruption_budget, nodes
+from tests.real.control_plane.manifests import Manifest, deployment, disruption_budget, nodes, paced
 from tests.real.waiting import until
 
 POOL = "shop"
 NAMESPACE = "shop"
+NODES = 20
 APPS = 10
 REPLICAS = 8
 POOLS = {
@@ -36,21 +37,22 @@ NO_MORE = POLICY.replace("disruption: {budgets: [{nodes: 4}]}", "disruption: {bu
 """The same policy under a ceiling of none: no drain begins, running ones end as they were begun."""
 
 
-def populate(api: Api, count: int = 20) -> None:
-    """Make the nodes and workloads and wait until all pods are Ready."""
+def populate(api: Api, **pace: str) -> None:
+    """Make the nodes and workloads, whose pods have a pace of their own, and wait until all pods are Ready."""
     api.create([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}])
-    api.create(nodes(count, pool=POOL))
-    api.create(workloads())
-    until(f"{APPS * REPLICAS} ready pods", lambda: len(ready_pods(api)) == APPS * REPLICAS, 300)
+    api.create(nodes(NODES, pool=POOL))
+    api.create(workloads(**pace))
+    until(f"{APPS * REPLICAS} ready pods", lambda: len(ready_pods(api)) == APPS * REPLICAS)
     until("PDBs that count them", lambda: all(each["status"].get("currentHealthy") == REPLICAS for each in pdbs(api)))
 
 
-def workloads() -> list[Manifest]:
+def workloads(**pace: str) -> list[Manifest]:
     """Ten Deployments of eight pods; every second one has a PDB that lets one pod go at a time."""
     made = []
     for number in range(APPS):
         name = f"app-{number}"
-        made.append(deployment(name, namespace=NAMESPACE, replicas=REPLICAS, cpu="300m", memory="600Mi", grace=2))
+        app = deployment(name, namespace=NAMESPACE, replicas=REPLICAS, cpu="300m", memory="600Mi", grace=2)
+        made.append(paced(app, **pace))
         if number % 2 == 0:
             made.append(disruption_budget(name, namespace=NAMESPACE, maxUnavailable=1))
     return made

@@ -17,7 +17,7 @@ from tests.real.control_plane import ControlPlane, ControlPlaneError
 from tests.real.least_rights import user
 from tests.real.waiting import until
 
-pytestmark = [pytest.mark.control_plane, pytest.mark.xdist_group("control_plane")]
+pytestmark = pytest.mark.control_plane
 Raw = dict[str, Any]
 AS_DRAINER = f"--as={user('drainer')}"
 OURS: Mapping[str, str] = {"key": OUR_TAINT, "value": "order", "effect": "NoSchedule"}

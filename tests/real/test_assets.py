@@ -37,7 +37,7 @@ def fake_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_two_processes_that_ask_at_the_same_time_build_once(fake_go: Path) -> None:
     command = [sys.executable, "-m", "tests.real.control_plane", "build"]
     both = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in range(2)]
-    answers = {process.communicate(timeout=60)[0].strip() for process in both}
+    answers = {process.communicate(timeout=240)[0].strip() for process in both}
 
     assert len(answers) == 1
     assert sorted(path.name for path in Path(answers.pop()).iterdir()) == sorted(assets.BINARIES)

@@ -20,6 +20,7 @@ SEEDS = range(6)
 DRAINED = {0, 4, 9}
 
 
+@pytest.mark.deep
 def test_it_lets_every_pod_go_exactly_where_the_real_filters_let_it(scheduler_filters: SchedulerFilters) -> None:
     worlds = [world(mix, seed) for mix in (Mix.PLAIN, Mix.RICH) for seed in SEEDS]
     evictions = [evicted(cluster, seed) for seed, cluster in enumerate(worlds)]

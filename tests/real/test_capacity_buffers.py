@@ -17,7 +17,7 @@ from tests.real.conftest import Corner, client_as
 from tests.real.control_plane import ControlPlane
 from tests.real.control_plane.manifests import capacity_buffer
 
-pytestmark = [pytest.mark.control_plane, pytest.mark.xdist_group("control_plane")]
+pytestmark = pytest.mark.control_plane
 
 REAPS = {"consolidationThreshold": 0, "consolidationDelayMinutes": 1}
 

@@ -16,7 +16,7 @@ from tests.real.control_plane import ControlPlane
 from tests.real.control_plane.manifests import disruption_budget
 from tests.real.waiting import until
 
-pytestmark = [pytest.mark.control_plane, pytest.mark.xdist_group("control_plane")]
+pytestmark = pytest.mark.control_plane
 
 
 @pytest.fixture(scope="module")

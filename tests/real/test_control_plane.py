@@ -10,7 +10,7 @@ from tests.real.conftest import NODES, Corner, is_ready
 from tests.real.control_plane import MERGE_PATCH, ControlPlane
 from tests.real.waiting import until
 
-pytestmark = [pytest.mark.control_plane, pytest.mark.xdist_group("control_plane")]
+pytestmark = pytest.mark.control_plane
 
 
 def test_twenty_nodes_and_eighty_pods_become_ready(corner: Corner) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from shared.core.cluster.names import OUR_TAINT
 from shared.core.records.drain_record import DrainPhase
+from tests.depth import DEEP
 from tests.fixtures_real import NewControlPlane
 from tests.real import neighbours
 from tests.real.audit_record import about, at
@@ -18,10 +19,11 @@ from tests.real.memory import Memory
 from tests.real.shop_cluster import APPS, NO_MORE, POLICY, POOLS, REPLICAS, populate, ready_pods
 from tests.real.waiting import until
 
-pytestmark = [pytest.mark.control_plane, pytest.mark.slow]
+pytestmark = pytest.mark.control_plane
 WANTED = 3
 SECONDS = 300.0
 OURS = "ebb"
+PACE = {} if DEEP else {"readiness": "1s"}
 
 
 def moves_jobs(policy: str) -> str:
@@ -37,7 +39,7 @@ def ebb(
 ) -> Iterator[tuple[Installation, ControlPlane]]:
     """A cluster of its own, because this test deletes nodes; both functions have the rights of infra/rbac.yaml only."""
     with new_control_plane() as plane:
-        populate(plane.api)
+        populate(plane.api, **PACE)
         neighbours.add(plane.api)
         services = RealServices(
             plane.kubeconfig,
@@ -55,12 +57,12 @@ def test_nodes_are_drained_deleted_and_settled_and_every_pod_runs(ebb: tuple[Ins
     installation, plane = ebb
     before, memory = node_names(plane), Memory(installation)
 
-    until(f"{WANTED} nodes gone", lambda: ticked(installation, plane, before), SECONDS)
+    until(f"{WANTED} nodes gone", lambda: ticked(installation, plane, before) and late_moves(memory), SECONDS)
     installation.bucket.put("policies", "policy.yaml", moves_jobs(NO_MORE).encode())
     until("every drain settled", lambda: installation.tick() and memory.is_at_rest(), SECONDS)
 
-    until("every pod running", lambda: len(ready_pods(plane.api)) == APPS * REPLICAS, 60)
-    until("every pod that is replaced late", lambda: len(neighbours.running(plane.api)) == 2 * neighbours.REPLICAS, 60)
+    until("every pod running", lambda: len(ready_pods(plane.api)) == APPS * REPLICAS)
+    until("every pod that is replaced late", lambda: len(neighbours.running(plane.api)) == 2 * neighbours.REPLICAS)
     installation.tick()  # the marks of the node that went last go with the first pass that misses it
     assert tainted(plane) == ["suspended"]
     assert_neighbours_were_left_alone(before, plane)
@@ -85,16 +87,21 @@ def assert_no_drain_was_over_before_what_it_moved_lived_again(memory: Memory, pl
     bound = [
         (about(entry)["name"], at(entry)) for entry in plane.audit() if about(entry).get("subresource") == "binding"
     ]
-    moved = [
+    moved = late_moves(memory)
+    late = [each for each in moved if not any(each[0] == name and each[1] < when <= each[2] for name, when in bound)]
+    assert moved
+    assert late == []
+
+
+def late_moves(memory: Memory) -> list[tuple[str, float, float]]:
+    """Return the pods of the StatefulSet that drains have moved, when each was evicted, and when its drain was over."""
+    return [
         (key.partition("/")[2], pod.at.timestamp(), drain.drained_at.timestamp())
         for drain in memory.records()
         if drain.drained_at
         for key, pod in drain.pods.items()
         if key.startswith(f"{neighbours.NAMESPACE}/db-")
     ]
-    late = [each for each in moved if not any(each[0] == name and each[1] < when <= each[2] for name, when in bound)]
-    assert moved
-    assert late == []
 
 
 def ticked(installation: Installation, plane: ControlPlane, before: set[str]) -> bool:

@@ -20,11 +20,10 @@ from tests.builders import NOW, pod_class
 from tests.real.conftest import Corner, cluster_as
 from tests.real.control_plane import ControlPlane, ControlPlaneError
 from tests.real.control_plane.definitions import EVICTION_REQUEST
-from tests.real.control_plane.manifests import deployment
 from tests.real.least_rights import user, with_option
 from tests.real.waiting import until
 
-pytestmark = [pytest.mark.control_plane, pytest.mark.xdist_group("control_plane")]
+pytestmark = pytest.mark.control_plane
 REQUESTER = "requester"
 RESPONDERS = ("example.com/mover",)
 OWN_NAME = "asks for evictions in its own name only"
@@ -37,12 +36,12 @@ def requester(twenty_nodes: ControlPlane, kubeconfigs: dict[str, Path]) -> Kuber
     twenty_nodes.kubectl("apply", "-f", "-", stdin=json.dumps(EVICTION_REQUEST))
     option = with_option(twenty_nodes, "eviction-requests", REQUESTER)
     cluster = cluster_as(option)
-    until("the kind", cluster.serves_eviction_requests, 60)
+    until("the kind", cluster.serves_eviction_requests)
     foreign = request_body(
         Pod("p", "00000000-0000-4000-8000-000000000000", pod_class(eviction_responders=RESPONDERS)), NOW
     )
     foreign["spec"]["requester"] = "example.com/other"
-    until("the fence", lambda: OWN_NAME in refusal(twenty_nodes, foreign), 60)
+    until("the fence", lambda: OWN_NAME in refusal(twenty_nodes, foreign))
     return cluster
 
 
@@ -59,8 +58,7 @@ def refusal(plane: ControlPlane, body: dict[str, Any]) -> str:
 def pod(corner: Corner, requester: KubernetesCluster) -> Pod:
     """A running pod that names a responder, as a later API server would tell it."""
     assert requester
-    corner.plane.api.create([deployment("web", replicas=1, namespace=corner.namespace)])
-    until("the pod", lambda: corner.ready("web", 1), 60)
+    corner.run("web", replicas=1)
     found = next(each for each in requester.read().pods if each.spec.namespace == corner.namespace)
     return structs.replace(found, spec=replace(found.spec, eviction_responders=RESPONDERS))
 
@@ -70,6 +68,7 @@ def intents(corner: Corner) -> list[str]:
     return [each["spec"]["intent"] for each in found["items"]]
 
 
+@pytest.mark.deep
 def test_a_request_is_tried_made_withdrawn_made_again_and_goes_with_its_pod(
     corner: Corner, requester: KubernetesCluster, pod: Pod
 ) -> None:
@@ -85,7 +84,7 @@ def test_a_request_is_tried_made_withdrawn_made_again_and_goes_with_its_pod(
     assert intents(corner) == ["Eviction"]
 
     corner.plane.kubectl("-n", corner.namespace, "delete", "deployment", "web")
-    until("the request to go with its pod", lambda: intents(corner) == [], 120)
+    until("the request to go with its pod", lambda: intents(corner) == [])
 
 
 def test_a_namespace_that_keeps_its_pods_keeps_them_from_requests_but_not_from_withdrawals(

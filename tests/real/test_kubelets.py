@@ -11,7 +11,7 @@ from tests.real.control_plane import MERGE_PATCH, STRATEGIC_PATCH, ControlPlane
 from tests.real.control_plane.manifests import deployment, node, nodes, paced
 from tests.real.waiting import until
 
-pytestmark = [pytest.mark.control_plane, pytest.mark.slow, pytest.mark.xdist_group("control_plane")]
+pytestmark = [pytest.mark.control_plane, pytest.mark.deep]
 
 
 def test_a_pod_that_asks_for_a_slow_start_stays_unready(corner: Corner) -> None:

@@ -26,7 +26,7 @@ from tests.real.control_plane import MERGE_PATCH, ControlPlane
 from tests.real.control_plane.api import Answer
 from tests.real.waiting import until
 
-pytestmark = [pytest.mark.control_plane, pytest.mark.xdist_group("control_plane")]
+pytestmark = pytest.mark.control_plane
 Json = dict[str, Any]
 RANGES, PODS = 12, 16
 CPU, MEMORY = ("100m", "200m", "500m", "1", "2"), ("64Mi", "256Mi", "1Gi", "2Gi")
@@ -161,6 +161,7 @@ def _run(plane: ControlPlane, namespace: str, spec: Json) -> bool:
     return plane.api.request("POST", f"/api/v1/namespaces/{namespace}/pods", body).status == 201
 
 
+@pytest.mark.deep
 def test_under_a_quota_that_is_used_up_another_comes_only_once_the_old_one_is_gone(corner: Corner) -> None:
     """And never, while more is used than it allows: that is why Ebb leaves such pods where they are."""
     [old, _] = corner.run("web", replicas=2, grace=4)
@@ -174,7 +175,7 @@ def test_under_a_quota_that_is_used_up_another_comes_only_once_the_old_one_is_go
     beside = set[int]()
     while name in (seen := {each["metadata"]["name"] for each in corner.pods("web")}):
         beside.add(len(seen))
-    until("another", lambda: corner.ready("web", 2), 60)
+    until("another", lambda: corner.ready("web", 2))
     assert beside == {2}
 
     path = f"/api/v1/namespaces/{namespace}/resourcequotas/team"

@@ -24,7 +24,7 @@ from tests.real.control_plane import MERGE_PATCH, STRATEGIC_PATCH, ControlPlane
 from tests.real.control_plane.manifests import deployment, node
 from tests.real.waiting import until
 
-pytestmark = [pytest.mark.control_plane, pytest.mark.xdist_group("control_plane")]
+pytestmark = pytest.mark.control_plane
 Json = dict[str, Any]
 ANYTHING = [{"operator": "Exists"}]
 """Tolerated by the pod, so that only Ebb's own rules keep it from a node."""
@@ -211,7 +211,7 @@ def test_the_room_of_a_daemon_pod_that_is_still_to_come_is_kept_until_it_comes(c
     assert not pair.goes(), "the room is the DaemonSet's"
 
     api.request("DELETE", path)
-    until("the pod that was to come", lambda: corner.ready("agent", 2), 60)
+    until("the pod that was to come", lambda: corner.ready("agent", 2))
     api.request("DELETE", f"/apis/apps/v1/namespaces/default/deployments/{corner.namespace}")
 
 
@@ -224,4 +224,4 @@ def test_what_a_deployment_says_of_pods_that_end_is_read(corner: Corner) -> None
 
     assert corner.plane.api.evict(corner.namespace, pod["metadata"]["name"]).status == 201
     until("a pod that ends", lambda: read().workloads[name].terminating == 1)
-    until("none any more", lambda: read().workloads[name].terminating == 0, 60)
+    until("none any more", lambda: read().workloads[name].terminating == 0)

@@ -19,7 +19,7 @@ from tests.real.test_end_to_end import node_names, tainted
 from tests.real.waiting import until
 from tests.real.watches import Watch
 
-pytestmark = [pytest.mark.control_plane, pytest.mark.slow]
+pytestmark = [pytest.mark.control_plane, pytest.mark.deep]
 GONE = 16
 """Of sixty nodes; all that Ebb would free takes longer and shows nothing more."""
 IN_FLIGHT = 6
@@ -71,7 +71,7 @@ def test_no_pod_bound_by_hard_rules_is_left_without_a_place(
     until(f"{GONE} nodes gone", lambda: ebb.tick() and len(node_names(plane)) <= NODES - GONE, MOST_SECONDS)
     ebb.bucket.put("policies", "policy.yaml", NO_MORE.encode())
     until("every drain settled", lambda: ebb.tick() and memory.is_at_rest(), MOST_SECONDS)
-    until("every pod ready", lambda: is_calm(plane.api), 60)
+    until("every pod ready", lambda: is_calm(plane.api))
     watch.stop()
 
     audit = plane.audit()

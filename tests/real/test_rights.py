@@ -29,7 +29,7 @@ from tests.real.least_rights import TARGETS, user
 from tests.real.waiting import until
 from tests.rights.rbac import Right, filled, granted
 
-pytestmark = [pytest.mark.control_plane, pytest.mark.xdist_group("control_plane")]
+pytestmark = pytest.mark.control_plane
 GRANTS = granted(filled(planner="planner", drainer="drainer"))
 OF_EVERYBODY = {"selfsubjectreviews", "selfsubjectaccessreviews", "selfsubjectrulesreviews"}
 """What every user may ask about himself."""
@@ -60,7 +60,7 @@ def place(corner: Corner, clusters: Mapping[str, KubernetesCluster]) -> Place:
     corner.run("web", replicas=1)
     database = {**deployment("db", namespace=corner.namespace, replicas=1), "kind": "StatefulSet"}
     corner.plane.api.create([database])
-    until("the pod of the StatefulSet", lambda: corner.ready("db", 1))
+    corner.hurry("db", 1)
     (web,), (db,) = (_pods(clusters["admin"], corner, app) for app in ("web", "db"))
     return Place(clusters["admin"].node(web.node or ""), web, db)
 

@@ -11,7 +11,7 @@ from tests.real.control_plane.api import MERGE_PATCH
 from tests.real.control_plane.manifests import deployment
 from tests.real.waiting import until
 
-pytestmark = [pytest.mark.control_plane, pytest.mark.xdist_group("control_plane")]
+pytestmark = pytest.mark.control_plane
 Raw = dict[str, Any]
 RECREATE = {"type": "Recreate"}
 NEVER = {"kwok.ebb.internal/readiness": "1h", "local.ebb.internal/never-ready": "true"}
@@ -67,11 +67,12 @@ def _sizes(sets: list[Raw]) -> list[int]:
     return sorted(each["spec"]["replicas"] for each in sets)
 
 
+@pytest.mark.deep
 def test_rollouts_come_to_rest_at_the_sizes_of_the_simulated_ones(corner: Corner) -> None:
     api, apps = corner.plane.api, f"/apis/apps/v1/namespaces/{corner.namespace}"
     api.create([manifest(name, corner.namespace) for name in CASES])
     for name, (replicas, _) in CASES.items():
-        until(f"the pods of {name}", partial(corner.ready, name, replicas), 60)
+        until(f"the pods of {name}", partial(corner.ready, name, replicas))
     expected = {name: simulated(name) for name in CASES}
 
     def at_rest(turn: int) -> bool:
@@ -89,5 +90,5 @@ def test_rollouts_come_to_rest_at_the_sizes_of_the_simulated_ones(corner: Corner
         for name in CASES:
             assert api.request("PATCH", f"{apps}/deployments/{name}", annotated(notes), MERGE_PATCH).status == 200
         wanted = [(name, rows[turn]) for name, rows in expected.items()]
-        until(f"turn {turn} at rest: {wanted}", partial(at_rest, turn), 60)
+        until(f"turn {turn} at rest: {wanted}", partial(at_rest, turn))
         assert at_rest(turn), {name: (sizes_of(name), rows[turn]) for name, rows in expected.items()}

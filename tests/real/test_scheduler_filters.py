@@ -18,6 +18,7 @@ from shared.core.cluster.node import Node
 from shared.core.cluster.pod import PodClass
 from shared.core.cluster.selectors import PodTerm
 from shared.core.cluster.snapshot import Snapshot
+from tests.depth import DEEP, SEED
 from tests.measured_figures import MEASURED
 from tests.real.scheduler_filters import Question, SchedulerFilters
 from tests.real.scheduler_filters.comparison import Step, fits, kept, snapshot, witness
@@ -28,9 +29,10 @@ from tests.real.scheduler_filters.storage_generator import made_for
 Record = Callable[[str, object], None]
 pytestmark = pytest.mark.control_plane
 
-CLUSTERS, NODES, BOUND, ASKED = 60, 20, 45, 25
-SEEDS: Final = range(20)
-PLANS, PLAN_NODES, PLAN_PODS = 60, 40, 120
+CLUSTERS = PLANS = 60 if DEEP else 12
+SEEDS: Final = range(SEED, SEED + CLUSTERS)
+NODES, BOUND, ASKED = 20, 45, 25
+PLAN_NODES, PLAN_PODS = 40, 120
 STORED: Final = 0.3
 """How many of the pods have volumes."""
 CAUTIONS: Final = {
@@ -142,11 +144,11 @@ def term_means(picture: Snapshot, term: PodTerm, spec: PodClass) -> bool:
 def test_ebb_says_of_no_node_that_a_pod_fits_where_a_filter_refuses_it(
     scheduler_filters: SchedulerFilters, record_property: Record
 ) -> None:
-    asked = [draw(seed) for seed in range(CLUSTERS)]
+    asked = [draw(seed) for seed in SEEDS]
     answers = scheduler_filters.ask(asked)
 
     wrong, found, refused, taken = [], list[Cautious](), Counter[str](), 0
-    for seed, ((cluster, questions), answer) in enumerate(zip(asked, answers, strict=True)):
+    for seed, (cluster, questions), answer in zip(SEEDS, asked, answers, strict=True):
         picture = snapshot(cluster, [question.pod for question in questions])
         ebb, kept_by = fits(picture), kept(picture)
         for question, refusals in zip(questions, answer, strict=True):
@@ -169,7 +171,7 @@ def test_ebb_says_of_no_node_that_a_pod_fits_where_a_filter_refuses_it(
 def test_no_move_of_a_witness_is_refused_while_the_drained_nodes_stand_cordoned_and_as_they_go(
     scheduler_filters: SchedulerFilters, record_property: Record
 ) -> None:
-    plans = [plan(seed) for seed in range(PLANS)]
+    plans = [plan(seed) for seed in SEEDS]
     told, found = refused_moves(scheduler_filters, plans)
     record_property(MEASURED, told)
     assert found == []
@@ -179,13 +181,14 @@ def test_no_move_of_a_witness_is_refused_while_the_drained_nodes_stand_cordoned_
 def test_no_move_is_refused_to_pods_that_come_back_as_their_template_says(
     scheduler_filters: SchedulerFilters, record_property: Record
 ) -> None:
-    plans = [returning_plan(seed) for seed in range(PLANS)]
+    plans = [returning_plan(seed) for seed in SEEDS]
     told, found = refused_moves(scheduler_filters, plans)
     record_property(MEASURED, f"as templates say: {told}")
     assert found == []
     assert drained(plans) > PLANS // 2
 
-    as_they_left = [(returning(cluster, sets), witness(snapshot(cluster))) for cluster, sets in map(draw_sets, SEEDS)]
+    drawn = [draw_sets(seed) for seed in SEEDS[: PLANS // 3]]
+    as_they_left = [(returning(cluster, sets), witness(snapshot(cluster))) for cluster, sets in drawn]
     assert refused_moves(scheduler_filters, as_they_left)[1], "a witness that knows no templates would be refused"
 
 
@@ -204,7 +207,7 @@ def refused_moves(
     asked = [world for cluster, steps in plans for world in replays(cluster, steps)]
     answers = scheduler_filters.ask(asked)
     found = [
-        f"seed {place // 4}, {WORLDS[place % 4]}: {key(question.pod)} on {question.bind}: {said}"
+        f"seed {SEED + place // 4}, {WORLDS[place % 4]}: {key(question.pod)} on {question.bind}: {said}"
         for place, ((_, questions), answer) in enumerate(zip(asked, answers, strict=True))
         for question, refusals in zip(questions, answer, strict=True)
         if (said := refusals.get(question.bind))

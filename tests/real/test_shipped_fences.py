@@ -17,7 +17,7 @@ from tests.real.control_plane import ControlPlane
 from tests.real.least_rights import FENCE, filled_by_hand
 from tests.rights.rbac import FILE, OPTIONS
 
-pytestmark = [pytest.mark.control_plane, pytest.mark.xdist_group("control_plane")]
+pytestmark = pytest.mark.control_plane
 ALL_WELL = Fences((), ())
 
 

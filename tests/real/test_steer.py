@@ -5,7 +5,7 @@ writes nothing else of a pod.
 import json
 import os
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from tests.real.control_plane.manifests import deployment
 from tests.real.least_rights import user, with_option
 from tests.real.waiting import until
 
-pytestmark = [pytest.mark.control_plane, pytest.mark.xdist_group("control_plane")]
+pytestmark = pytest.mark.control_plane
 Raw = dict[str, Any]
 STEERER = "steerer"
 
@@ -47,6 +47,14 @@ def web(corner: Corner, steerer: KubernetesCluster) -> Corner:
     assert steerer
     corner.run("web", replicas=6, cpu="100m")
     return corner
+
+
+@pytest.fixture(scope="module")
+def asked(new_corner: Callable[[], Corner], steerer: KubernetesCluster) -> tuple[Corner, Pod]:
+    """A corner with a pod on which nobody has written, for all tests that only ask."""
+    corner = new_corner()
+    corner.run("web", replicas=1, cpu="100m")
+    return corner, pods_of(corner, steerer)[0]
 
 
 def refusal(plane: ControlPlane, namespace: str, name: str, patch: Raw) -> str:
@@ -101,7 +109,7 @@ def test_a_deployment_that_is_scaled_in_gives_up_the_pods_that_are_steered(
     assert all(written(steerer, pod, -1000) for pod in chosen)
 
     web.plane.kubectl("-n", web.namespace, "scale", "deployment", "web", "--replicas=3")
-    until("three pods", lambda: web.ready("web", 3), 60)
+    until("three pods", lambda: web.ready("web", 3))
 
     left = {pod["metadata"]["name"] for pod in web.pods("web") if "deletionTimestamp" not in pod["metadata"]}
     assert left.isdisjoint({pod.name for pod in chosen})
@@ -118,6 +126,7 @@ def test_a_cost_is_read_as_ours_and_taken_back_without_a_trace(web: Corner, stee
     assert {DELETION_COST, STEERED}.isdisjoint(notes)
 
 
+@pytest.mark.deep
 def test_a_cost_of_a_person_stays(web: Corner, steerer: KubernetesCluster) -> None:
     pod = pods_of(web, steerer)[0]
     web.plane.kubectl("-n", web.namespace, "annotate", "pod", pod.name, f"{DELETION_COST}=5")
@@ -126,6 +135,7 @@ def test_a_cost_of_a_person_stays(web: Corner, steerer: KubernetesCluster) -> No
     assert "somebody else wrote" in refusal(web.plane, web.namespace, pod.name, costs("-7", "-7"))
 
 
+@pytest.mark.deep
 def test_no_mark_makes_a_cost_of_a_person_ours(web: Corner, steerer: KubernetesCluster) -> None:
     pod = pods_of(web, steerer)[0]
     web.plane.kubectl("-n", web.namespace, "annotate", "pod", pod.name, f"{DELETION_COST}=-5")
@@ -153,13 +163,15 @@ IMAGE = {"spec": {"containers": [{"name": "main", "image": "other"}]}}
     ],
 )
 def test_of_a_pod_the_planner_writes_two_annotations_and_nothing_else(
-    web: Corner, steerer: KubernetesCluster, said: str, patch: Raw
+    asked: tuple[Corner, Pod], said: str, patch: Raw
 ) -> None:
-    found = refusal(web.plane, web.namespace, pods_of(web, steerer)[0].name, patch)
+    corner, pod = asked
+    found = refusal(corner.plane, corner.namespace, pod.name, patch)
 
     assert (said in found) if said else found == "", found
 
 
+@pytest.mark.deep
 def test_a_namespace_that_keeps_its_pods_keeps_them_from_costs_but_not_from_their_end(
     web: Corner, steerer: KubernetesCluster
 ) -> None:
@@ -173,12 +185,13 @@ def test_a_namespace_that_keeps_its_pods_keeps_them_from_costs_but_not_from_thei
 
 
 def test_without_the_option_the_planner_writes_no_cost(
-    web: Corner, steerer: KubernetesCluster, kubeconfigs: Mapping[str, Path]
+    asked: tuple[Corner, Pod], kubeconfigs: Mapping[str, Path]
 ) -> None:
     with pytest.raises(Forbidden):
-        cluster_as(kubeconfigs["plan"]).set_deletion_cost(pods_of(web, steerer)[0], -7)
+        cluster_as(kubeconfigs["plan"]).set_deletion_cost(asked[1], -7)
 
 
+@pytest.mark.deep
 def test_kubectl_alone_takes_back_what_is_ours_and_leaves_what_people_wrote(
     web: Corner, steerer: KubernetesCluster
 ) -> None:

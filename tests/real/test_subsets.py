@@ -12,6 +12,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from tests.parts import PARTS
 from tests.real.emulators import FirestoreEmulator, PubSubEmulator
 from tests.real.needs import NEEDS, lacking
 
@@ -42,9 +43,12 @@ TAKES: Final[Mapping[str, set[str]]] = {
     "scheduler_filters": {"go"},
     "terraform": {"terraform"},
 }
-SUBSETS = list(chain.from_iterable(combinations(TOOLS, size) for size in range(len(TOOLS) + 1)))
+SIZES = (0, 1, 2, len(TOOLS) - 1, len(TOOLS))
+"""Each tool alone, beside each other one, and missing alone: no part needs more than two."""
+SUBSETS = list(chain.from_iterable(combinations(TOOLS, size) for size in SIZES))
 STARTS = re.compile(r"(?<!class )\b(?:ControlPlane|SchedulerFilters|FirestoreEmulator|PubSubEmulator)\(")
 SKIPS = re.compile(r"\b(?:pytest\.skip\(|mark\.skip|skipif\(|importorskip\()")
+MARKED = re.compile(r"\bmark\.control_plane\b")
 SKIPPERS = {
     "local/demo/test_demo.py": "reads /proc, which no machine but Linux can get",
     "real/needs.py": "where it is decided",
@@ -79,9 +83,7 @@ def install(machine: Path, tool: str) -> None:
 
 
 @pytest.mark.parametrize("tools", SUBSETS, ids=lambda tools: " ".join(tools) or "python alone")
-def test_of_every_set_of_tools_each_that_a_part_lacks_is_named_with_its_remedy(
-    tools: tuple[str, ...], machine: Path
-) -> None:
+def test_each_tool_that_a_part_lacks_is_named_with_its_remedy(tools: tuple[str, ...], machine: Path) -> None:
     for tool in tools:
         install(machine, tool)
 
@@ -112,7 +114,8 @@ def test_an_old_terraform_counts_as_none(machine: Path) -> None:
     assert "too old" in (lacking(["terraform"]) or "")
 
 
-@pytest.mark.slow
+@pytest.mark.deep
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize(
     ("tools", "marked", "env", "ends"),
     [
@@ -128,10 +131,10 @@ def test_no_test_on_real_parts_starts_one_where_another_is_missing(
         install(machine, tool)
     report = machine / "report.xml"
     plan = [sys.executable, "-m", "pytest", "-q", "--setup-plan", "-p", "no:cacheprovider", f"--junitxml={report}"]
-    plan += ["-m", marked, "tests/real", "tests/local", "tests/adapters", "tests/cli"]
+    plan += ["-m", marked, "tests/real", "tests/adapters", "tests/cli"]
 
     done = subprocess.run(
-        plan, cwd=ROOT, env={**os.environ, **env}, capture_output=True, text=True, timeout=300, check=False
+        plan, cwd=ROOT, env={**os.environ, **env}, capture_output=True, text=True, timeout=800, check=False
     )
 
     found = {case.get("name"): _outcome(case) for case in ET.parse(report).iter("testcase")}  # noqa: S314 - our own
@@ -151,6 +154,17 @@ def test_only_the_fixtures_start_real_parts() -> None:
     starting = [path for path in folder.rglob("*.py") if STARTS.search(path.read_text(encoding="utf-8"))]
 
     assert {str(path.relative_to(folder)) for path in starting} == STARTERS.keys()
+
+
+def test_every_test_on_a_control_plane_stands_where_it_is_looked_for() -> None:
+    """The part collects these folders alone: one that stands elsewhere would never run."""
+    (part,) = (each for each in PARTS if each.name == "real")
+    folders = [ROOT / word for word in " ".join(part.commands).split() if word.startswith("tests")]
+    marked = [path for path in (ROOT / "tests").rglob("test_*.py") if MARKED.search(path.read_text(encoding="utf-8"))]
+
+    assert marked
+    assert [path for path in marked if not any(map(path.is_relative_to, folders))] == []
+    assert ROOT / "tests" not in folders
 
 
 def test_a_missing_part_is_skipped_where_ci_can_forbid_it() -> None:

@@ -17,7 +17,7 @@ from tests.real.control_plane.manifests import deployment
 from tests.real.least_rights import user, with_option
 from tests.real.waiting import until
 
-pytestmark = [pytest.mark.control_plane, pytest.mark.xdist_group("control_plane")]
+pytestmark = pytest.mark.control_plane
 Raw = dict[str, Any]
 RESTARTER = "restarter"
 
@@ -36,8 +36,27 @@ def restarter(twenty_nodes: ControlPlane, kubeconfigs: Mapping[str, Path]) -> Ku
 @pytest.fixture
 def web(corner: Corner, restarter: KubernetesCluster) -> Corner:
     """A single replica under a budget that never lets it go, of a Deployment whose status is no longer written."""
+    return made(corner, restarter)
+
+
+@pytest.fixture(scope="module")
+def asked(new_corner: Callable[[], Corner], restarter: KubernetesCluster) -> Corner:
+    """Such a replica for all tests that only ask."""
+    return made(new_corner(), restarter)
+
+
+@pytest.fixture(scope="module")
+def kept(new_corner: Callable[[], Corner], restarter: KubernetesCluster) -> Corner:
+    """One that was restarted twice before its namespace kept its pods, for all tests that only ask."""
+    corner = made(new_corner(), restarter)
+    stamp(corner, "order-2", earlier="order-1")
+    keep_pods(corner)
+    return corner
+
+
+def made(corner: Corner, restarter: KubernetesCluster) -> Corner:
     corner.plane.api.create([noted(deployment("web", replicas=1, namespace=corner.namespace))])
-    until("the pod", lambda: corner.ready("web", 1), 60)
+    corner.hurry("web", 1)
     until("its Deployment at rest", lambda: restarter.deployment(name_of(corner)).settled)
     corner.protect("web", minAvailable=1)
     return corner
@@ -127,31 +146,33 @@ NOTE = "but its own, ebb.internal/surged-for"
         pytest.param(WHOLE, {"metadata": {"finalizers": ["example.com/held"]}}, id="a finalizer"),
     ],
 )
-def test_of_a_deployment_the_drainer_writes_one_annotation_and_nothing_else(web: Corner, said: str, patch: Raw) -> None:
-    found = refusal(web.plane, web.namespace, "web", patch)
+def test_of_a_deployment_the_drainer_writes_one_annotation_and_nothing_else(
+    asked: Corner, said: str, patch: Raw
+) -> None:
+    found = refusal(asked.plane, asked.namespace, "web", patch)
 
     assert (said in found) if said else found == "", found
 
 
-def test_a_stamp_among_other_changes_is_refused_whole(web: Corner) -> None:
+def test_a_stamp_among_other_changes_is_refused_whole(asked: Corner) -> None:
     patch = {**stamped("order-1"), "metadata": {"labels": {"a": "b"}}}
 
-    assert WHOLE in refusal(web.plane, web.namespace, "web", patch)
+    assert WHOLE in refusal(asked.plane, asked.namespace, "web", patch)
 
 
-def test_no_other_subresource_comes_with_the_right(web: Corner) -> None:
+def test_no_other_subresource_comes_with_the_right(asked: Corner) -> None:
     for words in (
         ("patch", "deployments", "--subresource=scale"),
         ("update", "deployments"),
         ("delete", "deployments"),
     ):
-        assert _may(web.plane, RESTARTER, *words) == "no", words
-    assert _may(web.plane, RESTARTER, "patch", "deployments") == "yes"
+        assert _may(asked.plane, RESTARTER, *words) == "no", words
+    assert _may(asked.plane, RESTARTER, "patch", "deployments") == "yes"
 
 
-def test_without_the_option_the_drainer_may_restart_nothing(web: Corner) -> None:
-    assert _may(web.plane, "drainer", "patch", "deployments") == "no"
-    assert _may(web.plane, "planner", "patch", "deployments") == "no"
+def test_without_the_option_the_drainer_may_restart_nothing(asked: Corner) -> None:
+    assert _may(asked.plane, "drainer", "patch", "deployments") == "no"
+    assert _may(asked.plane, "planner", "patch", "deployments") == "no"
 
 
 def _may(plane: ControlPlane, who: str, *words: str) -> str:
@@ -161,10 +182,11 @@ def _may(plane: ControlPlane, who: str, *words: str) -> str:
         return "no"
 
 
-def test_nobody_else_is_asked(web: Corner) -> None:
-    web.plane.kubectl("-n", web.namespace, "label", "deployment", "web", "example.com/tried=yes")
+def test_nobody_else_is_asked(asked: Corner) -> None:
+    asked.plane.kubectl("-n", asked.namespace, "label", "deployment", "web", "a=b", "--dry-run=server")
 
 
+@pytest.mark.deep
 def test_a_namespace_that_keeps_its_pods_keeps_them_from_restarts_but_not_from_being_given_back(web: Corner) -> None:
     stamp(web, "order-1")
     keep_pods(web)
@@ -185,21 +207,19 @@ def test_a_namespace_that_keeps_its_pods_keeps_them_from_restarts_but_not_from_b
     ],
 )
 def test_where_pods_are_kept_a_second_restart_goes_back_to_the_first_and_nowhere_else(
-    web: Corner, may: bool, patch: Raw
+    kept: Corner, may: bool, patch: Raw
 ) -> None:
-    stamp(web, "order-2", earlier="order-1")
-    keep_pods(web)
-
-    found = tried(web, patch)
+    found = tried(kept, patch)
 
     assert (found == "") if may else ("keeps its pods from Ebb" in found), found
 
 
+@pytest.mark.deep
 def test_the_port_takes_a_second_restart_back_where_pods_are_kept_meanwhile(
     web: Corner, restarter: KubernetesCluster
 ) -> None:
     restart(web, restarter, "order-1")
-    until("the rollout", lambda: restarter.deployment(name_of(web)).settled, 60)
+    until("the rollout", lambda: restarter.deployment(name_of(web)).settled)
     restart(web, restarter, "order-2")
     keep_pods(web)
 
@@ -256,7 +276,7 @@ def fewest_ready(corner: Corner, done: Callable[[], object]) -> int:
         seen.append(ready(corner))
         return done()
 
-    until("the rollout", look, 60)
+    until("the rollout", look)
     return min(seen)
 
 
@@ -281,6 +301,7 @@ def test_a_single_replica_under_a_closed_budget_moves_without_a_moment_without_i
     assert fewest_ready(web, moved) == 1
 
 
+@pytest.mark.deep
 def test_a_restart_whose_pod_cannot_start_is_taken_back_and_leaves_nothing(
     web: Corner, restarter: KubernetesCluster
 ) -> None:
@@ -323,8 +344,8 @@ def test_the_port_names_each_refusal_of_a_real_api_server(
         restarter.restart(read, "order-1")
 
 
-def test_the_api_server_finds_no_fault_in_the_fence(web: Corner) -> None:
+def test_the_api_server_finds_no_fault_in_the_fence(asked: Corner) -> None:
     path = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies/ebb-drainer-surge"
-    checked = until("its types checked", lambda: web.plane.api.request("GET", path).body.get("status"))
+    checked = until("its types checked", lambda: asked.plane.api.request("GET", path).body.get("status"))
 
     assert not checked.get("typeChecking", {}).get("expressionWarnings"), checked

@@ -17,7 +17,6 @@ from tests.fixtures_real import NewControlPlane
 from tests.real.audit_record import Audit, about, by_ebb, is_dry
 from tests.real.conftest import Corner, is_ready
 from tests.real.control_plane import ControlPlane
-from tests.real.control_plane.api import MERGE_PATCH
 from tests.real.control_plane.manifests import deployment, nodes, paced
 from tests.real.emulators import FirestoreEmulator, PubSubEmulator
 from tests.real.installation import Installation, RealServices
@@ -27,7 +26,7 @@ from tests.real.waiting import until
 from tests.real.watches import Seen, Watch
 from tests.rights.rbac import OPTIONS
 
-pytestmark = [pytest.mark.control_plane, pytest.mark.slow]
+pytestmark = [pytest.mark.control_plane, pytest.mark.deep]
 Raw = dict[str, Any]
 SPACE = "singles"
 GOING, HANGING = "going", "hanging"
@@ -119,7 +118,7 @@ def populate(plane: ControlPlane) -> None:
     filler = deployment("filler", replicas=2, namespace=SPACE, cpu="2", pod=within(HANGING))
     filler["spec"]["template"]["metadata"]["annotations"] = keep
     plane.api.create([filler])
-    until("the fillers", lambda: corner.ready("filler", 2), 60)
+    until("the fillers", lambda: corner.ready("filler", 2))
 
 
 def within(pool: str) -> Raw:
@@ -138,14 +137,10 @@ def hanging() -> Raw:
 
 
 def start(corner: Corner, manifest: Raw) -> None:
-    """Start a workload and let its first pod get ready at once, whatever its template says of the next ones."""
+    """Start a workload under a budget that never lets its pod go."""
     app = manifest["metadata"]["name"]
     corner.plane.api.create([manifest])
-    (pod,) = until(f"the pod of {app}", lambda: corner.pods(app), 60)
-    soon = {"metadata": {"annotations": {"kwok.ebb.internal/readiness": "1s"}}}
-    path = f"/api/v1/namespaces/{SPACE}/pods/{pod['metadata']['name']}"
-    assert corner.plane.api.request("PATCH", path, soon, MERGE_PATCH).status == 200
-    until(f"{app} ready", lambda: corner.ready(app, 1), 60)
+    corner.hurry(app, 1)
     corner.protect(app, minAvailable=1)
 
 
@@ -156,7 +151,7 @@ def test_single_replicas_leave_their_nodes_without_a_gap_and_nobody_evicts_them(
     until("two nodes gone", lambda: site.ebb.tick() and len(before - site.nodes(GOING).keys()) == 2, SECONDS)
     site.stop()
 
-    until("every app on what is left", lambda: all(site.corner.ready(app, 1) for app in APPS), 60)
+    until("every app on what is left", lambda: all(site.corner.ready(app, 1) for app in APPS))
     audit = site.plane.audit()
     assert asked_to_evict(audit) == []
     restarted = Counter(about(entry)["name"] for entry in restarts(audit))
@@ -174,7 +169,7 @@ def test_a_restart_that_hangs_is_undone_and_the_node_given_back(site: Site) -> N
     until("the drain given up", lambda: site.ebb.tick() and site.ended(node), SECONDS)
     site.stop()
 
-    until("the old pod alone", lambda: [pod["metadata"]["uid"] for pod in site.corner.pods(HUNG)] == [uid(old)], 60)
+    until("the old pod alone", lambda: [pod["metadata"]["uid"] for pod in site.corner.pods(HUNG)] == [uid(old)])
     (record,) = (each for each in site.memory.records() if each.order.node == node)
     assert record.surges.keys() == {f"{SPACE}/Deployment/{HUNG}"}
     assert record.why == Halt.SURGE_FAILED

@@ -25,10 +25,11 @@ from tests.real.emulators import FirestoreEmulator, PubSubEmulator
 from tests.real.installation import Installation, RealServices
 from tests.real.least_rights import filled_by_hand, least_rights
 from tests.real.memory import Memory
+from tests.real.process_killer import stacks
 from tests.real.shop_cluster import NAMESPACE, POLICY, POOL, POOLS
 from tests.real.waiting import until
 
-pytestmark = [pytest.mark.control_plane, pytest.mark.slow]
+pytestmark = [pytest.mark.control_plane, pytest.mark.deep]
 NODES, APPS, REPLICAS = 10, 8, 4
 GRACE = 90
 """Seconds that each pod takes to end: a drain that has begun is still in flight when Ebb is to leave."""
@@ -115,11 +116,14 @@ def site(
 @contextmanager
 def installed(site: Site) -> Iterator[Installation]:
     """Install an Ebb with a memory of its own, and let drains begin."""
-    until("a calm cluster", lambda: all_run(site) and not site.ours(), 240)
+    until("a calm cluster", lambda: all_run(site) and not site.ours())
     site.plane.kubectl("apply", "-f", "-", stdin=filled_by_hand())
     services = replace(site.services, database=f"ebb-{uuid4().hex[:8]}")
     with Installation(services, POLICY, POOLS) as ebb:
-        until("drains in flight", lambda: ticked(ebb) and site.ours(), 120)
+        try:
+            until("drains in flight", lambda: ticked(ebb) and site.ours())
+        except AssertionError as stalled:
+            raise AssertionError(stacks(ebb, "drain")) from stalled
         yield ebb
 
 
@@ -140,7 +144,7 @@ def blocks() -> list[str]:
 
 def test_nodes_are_found_by_their_taint_when_the_state_was_destroyed_first(site: Site) -> None:
     with installed(site) as ebb:
-        until("the answer to every order", Memory(ebb).is_answered, 60)
+        until("the answer to every order", Memory(ebb).is_answered)
         documents = f"emulator/v1/projects/local/databases/{ebb.services.database}/documents"
         assert requests.delete(f"http://{ebb.services.firestore}/{documents}", timeout=30).status_code == 200
         assert not Memory(ebb).state().claims

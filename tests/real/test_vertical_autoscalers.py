@@ -14,7 +14,7 @@ from tests.builders import NOW, resources
 from tests.real.conftest import Corner, client_as
 from tests.real.control_plane import ControlPlane
 
-pytestmark = [pytest.mark.control_plane, pytest.mark.xdist_group("control_plane")]
+pytestmark = pytest.mark.control_plane
 KIND = ("autoscaling.k8s.io", "verticalpodautoscalers")
 
 

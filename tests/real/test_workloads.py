@@ -12,7 +12,7 @@ from tests.real.conftest import Corner, cluster_as
 from tests.real.control_plane import ControlPlane
 from tests.real.waiting import until
 
-pytestmark = [pytest.mark.control_plane, pytest.mark.xdist_group("control_plane")]
+pytestmark = pytest.mark.control_plane
 
 
 @pytest.fixture(scope="module")
@@ -42,8 +42,8 @@ def test_a_lost_replica_is_away_and_no_rollout_and_a_new_template_is_one(
 
     assert cluster.evict(pod, 1).answer is EvictionAnswer.GRANTED
     until("a replica away, without a rollout", lambda: (now().away, now().rolling) == (1, False))
-    until("all replicas back", lambda: now() == Workload(name, 3, 3, created=3), 60)
+    until("all replicas back", lambda: now() == Workload(name, 3, 3, created=3))
 
     corner.plane.kubectl("-n", corner.namespace, "rollout", "restart", "deployment/web")
     until("a rollout under way", lambda: now().rolling)
-    until("the rollout done", lambda: not now().rolling, 90)
+    until("the rollout done", lambda: not now().rolling)

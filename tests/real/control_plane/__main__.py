@@ -3,13 +3,16 @@
 import argparse
 import os
 import sys
+from contextlib import closing
 from pathlib import Path
 
 from tests.real.control_plane import AssetsError, assets
 from tests.real.control_plane.api import Api, ApiError
 from tests.real.control_plane.cluster import ControlPlaneError, create, destroy, processes
+from tests.real.control_plane.configuration import PORTS
 from tests.real.control_plane.layout import Layout
 from tests.real.control_plane.manifests import nodes
+from tests.real.held_ports import HeldPorts
 
 _AGAIN = "python -m tests.real.control_plane"
 
@@ -26,7 +29,8 @@ def up(options: argparse.Namespace) -> None:
         raise ControlPlaneError(f"a control plane is up already: {layout.kubeconfig} (stop it: {_AGAIN} down)")
     destroy(layout)
     try:
-        create(layout, assets.locate(), options.scoring)
+        with closing(HeldPorts(len(PORTS))) as ports:
+            create(layout, assets.locate(), options.scoring, ports.numbers)
         url = layout.proxy_url() or ""
         Api(url).create(nodes(options.nodes))
     except (ApiError, ControlPlaneError):

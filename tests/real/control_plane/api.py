@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-_SECONDS = 30.0
+_SECONDS = 120.0
 _AT_ONCE = 8
 _CLUSTER_WIDE = frozenset(
     {"Namespace", "Node", "PersistentVolume", "PriorityClass", "StorageClass", "ClusterRole", "ClusterRoleBinding"}

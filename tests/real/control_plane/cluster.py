@@ -16,9 +16,8 @@ from tests.real.control_plane.assets import BINARIES
 from tests.real.control_plane.configuration import Scoring, configuration
 from tests.real.control_plane.layout import NAME, Layout
 
-START_SECONDS = 120
-END_SECONDS = 30
-_PROXY_SECONDS = 20
+START_SECONDS = 240
+END_SECONDS = 120
 _POLL_SECONDS = 0.05
 
 
@@ -26,7 +25,7 @@ class ControlPlaneError(RuntimeError):
     """The control plane did not start or end, or one of its tools failed; the sentence carries what it said."""
 
 
-def create(layout: Layout, assets: Path, scoring: Scoring) -> "subprocess.Popen[bytes]":
+def create(layout: Layout, assets: Path, scoring: Scoring, ports: Sequence[int]) -> "subprocess.Popen[bytes]":
     """Start every component and the plain-HTTP proxy; returns the proxy when it and the API server answer.
 
     The proxy is the only child of this process; the components are kwokctl's orphans.
@@ -37,11 +36,11 @@ def create(layout: Layout, assets: Path, scoring: Scoring) -> "subprocess.Popen[
     layout.bin.mkdir(parents=True)
     for name in BINARIES:
         (layout.bin / name).symlink_to(assets / name)
-    layout.configuration.write_text(configuration(layout, scoring))
+    layout.configuration.write_text(configuration(layout, scoring, ports))
     command = [str(layout.bin / "kwokctl"), f"--name={NAME}", f"--config={layout.configuration}"]
-    command += ["create", "cluster", "--wait=90s", f"--kubeconfig={layout.kubeconfig}"]
+    command += ["create", "cluster", f"--wait={START_SECONDS}s", f"--kubeconfig={layout.kubeconfig}"]
     try:
-        run(command, START_SECONDS, env=_kwok_env(layout))
+        run(command, 2 * START_SECONDS, env=_kwok_env(layout))
     except ControlPlaneError as failure:
         raise ControlPlaneError(f"{failure}\n{_last_words(layout)}") from failure
     return _start_proxy(layout)
@@ -54,7 +53,7 @@ def destroy(layout: Layout) -> None:
     that nobody will read.
 
     Raises:
-        ControlPlaneError: processes are still there after half a minute.
+        ControlPlaneError: processes are still there after two minutes.
     """
     until = time.monotonic() + END_SECONDS
     while alive := processes(layout):
@@ -109,7 +108,7 @@ def _start_proxy(layout: Layout) -> "subprocess.Popen[bytes]":
     command = [str(layout.bin / "kubectl"), f"--kubeconfig={layout.kubeconfig}", "proxy", "--port=0"]
     with layout.proxy_log.open("wb") as out:
         proxy = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True)
-    until = time.monotonic() + _PROXY_SECONDS
+    until = time.monotonic() + START_SECONDS
     while layout.proxy_url() is None:
         if proxy.poll() is not None or time.monotonic() > until:
             raise ControlPlaneError(f"kubectl proxy did not start: {layout.proxy_log.read_text().strip()}")

@@ -1,11 +1,11 @@
 """What kwokctl is told: which components, where they listen, how the simulated kubelets behave."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
 import yaml
 
-from infra.local.free_ports import free_ports
 from tests.real.control_plane.go_build import KUBERNETES
 from tests.real.control_plane.layout import Layout
 
@@ -23,7 +23,7 @@ _EXTRA_ARGUMENTS = {
 
 # kwokctl would count down from 32767 to the first port without a listener: two clusters that start at the same
 # moment choose the same ports, and neither comes up.
-_PORTS = (
+PORTS = (
     "etcdPort",
     "etcdPeerPort",
     "kubeApiserverPort",
@@ -33,12 +33,12 @@ _PORTS = (
 )
 
 
-def configuration(layout: Layout, scoring: Scoring) -> str:
-    """Return the text of kwokctl's configuration: its options, and the Stages after them."""
+def configuration(layout: Layout, scoring: Scoring, ports: Sequence[int]) -> str:
+    """Return the text of kwokctl's configuration: its options, with a port for each of `PORTS`, and the Stages."""
     head = {
         "apiVersion": "config.kwok.x-k8s.io/v1alpha1",
         "kind": "KwokctlConfiguration",
-        "options": _options(layout, scoring),
+        "options": _options(layout, scoring) | dict(zip(PORTS, ports, strict=True)),
         "componentsPatches": [
             {"name": name, "extraArgs": [{"key": key, "value": value} for key, value in extra.items()]}
             for name, extra in _EXTRA_ARGUMENTS.items()
@@ -61,7 +61,6 @@ def _options(layout: Layout, scoring: Scoring) -> dict[str, str | int]:
         "kubectlBinary": str(layout.bin / "kubectl"),
         "kwokControllerBinary": str(layout.bin / "kwok"),
     }
-    options |= dict(zip(_PORTS, free_ports(len(_PORTS)), strict=True))
     if scoring == "most-allocated":
         options["kubeSchedulerConfig"] = str(_HERE / "most_allocated.yaml")
     return options

@@ -13,10 +13,11 @@ from infra.local import bound_process
 from tests.real.control_plane import assets
 from tests.real.control_plane.api import Api
 from tests.real.control_plane.cluster import ControlPlaneError, create, destroy, run
-from tests.real.control_plane.configuration import Scoring
+from tests.real.control_plane.configuration import PORTS, Scoring
 from tests.real.control_plane.layout import Layout
+from tests.real.held_ports import HeldPorts
 
-_KUBECTL_SECONDS = 60.0
+_KUBECTL_SECONDS = 240.0
 
 
 def missing(env: Mapping[str, str] = os.environ) -> str | None:
@@ -40,10 +41,11 @@ class ControlPlane:
     def __enter__(self) -> Self:
         binaries = assets.locate()
         self._layout = Layout(Path(tempfile.mkdtemp(prefix="ebb-control-plane-")).resolve())
+        self._ports = HeldPorts(len(PORTS))
         guard = ["-m", "tests.real.control_plane.guard", str(self._layout.folder)]
         self._guard = bound_process.start_bound(guard, subprocess.DEVNULL)
         try:
-            self._proxy = create(self._layout, binaries, self._scoring)
+            self._proxy = create(self._layout, binaries, self._scoring, self._ports.numbers)
         except ControlPlaneError:
             self.close()
             raise
@@ -96,5 +98,6 @@ class ControlPlane:
         bound_process.end_bound(self._guard)
         self._guard = None
         destroy(self._layout)
+        self._ports.close()
         if self._proxy is not None:
             self._proxy.wait()

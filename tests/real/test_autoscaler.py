@@ -1,6 +1,5 @@
 """The simulated autoscaler works the same against a real API server."""
 
-import time
 from contextlib import suppress
 
 import pytest
@@ -10,16 +9,16 @@ from infra.local.clocks import ScaledClock
 from infra.local.machine_types import MachinePool, make_node
 from infra.local.scaling.client import HttpTransport, RefusedCall
 from infra.local.scaling.settings import AutoscalerSettings
-from tests.local.wait_until import wait_until
 from tests.real.control_plane import ControlPlane
+from tests.real.waiting import until
 
-pytestmark = [pytest.mark.control_plane, pytest.mark.xdist_group("control_plane")]
+pytestmark = pytest.mark.control_plane
 
 FAKE = {"kwok.x-k8s.io/node": "fake"}
 
 
 def test_empty_nodes_above_the_minimum_go_and_a_waiting_pod_brings_one(control_plane: ControlPlane) -> None:
-    pool = MachinePool(f"scaled-{int(time.time())}", zones=("z1-a",), min_nodes=1, max_nodes=3, annotations=FAKE)
+    pool = MachinePool("scaled", zones=("z1-a",), min_nodes=1, max_nodes=3, annotations=FAKE)
     settings = AutoscalerSettings(scan_interval=0.3, unneeded_time=1, deletion=0.3, delay_after_delete=0)
     transport = HttpTransport(control_plane.proxy_url)
     autoscaler = Autoscaler(transport, {pool.name: pool}, ScaledClock(), settings, cluster="real")
@@ -33,14 +32,14 @@ def test_empty_nodes_above_the_minimum_go_and_a_waiting_pod_brings_one(control_p
             autoscaler.step()
         return len(api.items(path))
 
-    wait_until("one of two empty nodes is gone", lambda: nodes() == 1)
+    until("one of two empty nodes is gone", lambda: nodes() == 1)
     meta = {"name": "scaled", "namespace": "default"}
     container = {"name": "main", "image": "x", "resources": {"requests": {"cpu": "3"}}}
     spec = {"containers": [container], "nodeSelector": {"cloud.google.com/gke-nodepool": pool.name}}
     template = {"metadata": {"labels": {"app": "scaled"}}, "spec": spec}
     body = {"replicas": 2, "selector": {"matchLabels": {"app": "scaled"}}, "template": template}
     api.create([{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": meta, "spec": body}])
-    wait_until("a node was added for the pod that had no room", lambda: nodes() == 2)
+    until("a node was added for the pod that had no room", lambda: nodes() == 2)
     reasons = {event["reason"] for event in api.items("/api/v1/namespaces/default/events")}
     api.request("DELETE", "/apis/apps/v1/namespaces/default/deployments/scaled")
     assert {"ScaleDown", "TriggeredScaleUp"} <= reasons

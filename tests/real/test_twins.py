@@ -8,10 +8,10 @@ import pytest
 
 from infra.local.world.kinds import Json
 from tests.local.virtual_cluster import JSON_PATCH, VirtualCluster
-from tests.local.wait_until import wait_until
 from tests.real.control_plane import MERGE_PATCH, STRATEGIC_PATCH, ControlPlane
+from tests.real.waiting import until
 
-pytestmark = [pytest.mark.control_plane, pytest.mark.xdist_group("control_plane")]
+pytestmark = pytest.mark.control_plane
 
 SPACE, NODE = "twins", "twin-node"
 PODS = f"/api/v1/namespaces/{SPACE}/pods"
@@ -52,7 +52,7 @@ class Real:
         return answer.status, answer.body, dict(answer.headers)
 
     def until(self, what: str, holds: Callable[[], object]) -> None:
-        wait_until(what, holds)
+        until(what, holds)
 
 
 def pod_body(name: str, app: str, *, ready: bool = True) -> Json:
