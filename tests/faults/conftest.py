@@ -1,13 +1,13 @@
-"""Tells at the end how many histories were run and what they came to, and fails a run of fewer than `FAULT_LEAST`."""
+"""Tells at the end how many histories were run and what they came to, and fails a whole run of fewer than `LEAST`."""
 
-import os
 import resource
+from pathlib import Path
 
 import pytest
 
-from tests.faults.running import SEED, STRIDE, SUMS, Sums
+from tests.depth import SEED
+from tests.faults.running import LEAST, SUMS, Sums, is_whole
 
-LEAST = int(os.environ.get("FAULT_LEAST", "0"))
 _run = pytest.StashKey[Sums]()
 
 
@@ -25,7 +25,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     sums, short = config.stash[_run], f": at least {LEAST:,} were to be run" if _is_short(config) else ""
     if not (sums.histories or short):
         return
-    terminalreporter.write_line(f"{sums.histories:,} histories, seed {SEED}, stride {STRIDE}{short}")
+    of = f"drawn of {sum(sums.families.values()):,} and of mixtures without end"
+    terminalreporter.write_line(f"{sums.histories:,} histories, seed {SEED}, {of}{short}")
     excused = ", ".join(f"{name} {times:,}" for name, times in sorted(sums.excused.items())) or "none"
     terminalreporter.write_line(f"excused in histories: {excused}")
     terminalreporter.write_line(
@@ -54,8 +55,11 @@ class Adder:
 
 
 def _is_short(config: pytest.Config) -> bool:
-    is_worker = hasattr(config, "workerinput")
-    return not is_worker and config.stash[_run].histories < LEAST
+    if hasattr(config, "workerinput") or config.option.collectonly:
+        return False
+    paths = [Path(config.invocation_params.dir, given).resolve() for given in config.args]
+    chosen = config.option.keyword or config.option.markexpr
+    return is_whole(paths, chosen) and config.stash[_run].histories < LEAST
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:

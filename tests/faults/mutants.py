@@ -1,18 +1,17 @@
 """Does the suite see anything? Ebb, deliberately broken in one place at a time, must be caught.
 
-`python -m tests.faults.mutants [histories]` says for each mutant after how many histories it was caught. A mutant is
-made by substituting a port or a public function, here and nowhere else.
+`python -m tests.faults.mutants [how many]` shows what catches each mutant, and by how many of so many histories that a
+run draws it is caught. A mutant is made by substituting a port or a public function, here and nowhere else.
 """
 
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
-from functools import cache
-from itertools import chain
-from typing import Any, TypeVar
+from itertools import islice
+from typing import Any, Final, TypeVar
 
 from functions.drainer import admit, claim, finish, prove
 from functions.drainer.session import DrainSession
@@ -41,16 +40,15 @@ from shared.core.records.orders import Order
 from shared.core.rules.situation import Situation
 from shared.documents import DocumentKey
 from shared.errors import Gone
-from tests.faults.catalog import each_call, mixture, provider_actions
+from tests.depth import SEED
+from tests.faults import directed
+from tests.faults.families import shuffled
 from tests.faults.history import History, breaches_of
 from tests.faults.installation import Installation
 from tests.faults.ports import RecordingState
-from tests.faults.steered_worlds import ACTS as STEERED_ACTS
-from tests.faults.steered_worlds import steered_settings
-from tests.faults.worlds import settings
 
 T = TypeVar("T")
-MOST = 3000
+Mutant = Callable[[], AbstractContextManager[None]]
 _MINIMUMS = {Unremovable.MINIMUM_NODES, Unremovable.MINIMUM_NON_TAINTED, Unremovable.POOL_AT_MINIMUM}
 
 
@@ -252,76 +250,47 @@ def costs_that_are_never_taken_back() -> Iterator[None]:
         yield
 
 
-STEERING_MUTANTS = (costs_over_what_people_wrote, costs_that_are_never_taken_back)
-"""Where scale-in is steered: caught in the worlds of `steered_worlds`."""
-MUTANTS = {
-    claim_without_precondition: 66,
-    eviction_without_uid: 9124,
-    no_revalidation: 29,
-    uncordon_without_ownership: 687,
-    acknowledge_before_checkpoint: 28,
-    no_watchdog: 9,
-    minimum_only_in_the_planner: 6,
-    no_care_for_replacements: 3,
-    drained_when_empty: 80,
-    no_proof_before_the_first_eviction: 404,
-    room_of_announced_nodes_is_free: 6922,
+MUTANTS: Final[Mapping[Mutant, Callable[[], Iterable[History]]]] = {
+    claim_without_precondition: directed.a_claim_is_overtaken,
+    eviction_without_uid: directed.an_eviction_arrives_after_its_pod_has_moved,
+    no_revalidation: directed.an_order_comes_late_and_its_node_is_cordoned,
+    uncordon_without_ownership: directed.a_node_is_taken_back_and_cordoned,
+    acknowledge_before_checkpoint: directed.a_drainer_dies_before_its_claim,
+    no_watchdog: directed.nobody_deletes,
+    minimum_only_in_the_planner: directed.a_person_orders_a_drain_at_the_minimum,
+    no_care_for_replacements: directed.room_is_tight,
+    drained_when_empty: directed.a_rival_takes_the_room_of_what_was_moved,
+    no_proof_before_the_first_eviction: directed.a_rival_takes_the_room_of_a_late_order,
+    room_of_announced_nodes_is_free: directed.an_announced_node_needs_the_room,
+    costs_over_what_people_wrote: directed.people_write_costs,
+    costs_that_are_never_taken_back: directed.steering_ends,
 }
-"""Each mutant with the number of the history that caught it when last looked: that one is tried first, then all."""
+"""Each mutant with the histories of which one shows it: they are built of what it needs."""
 
 
-@cache
-def _pauses() -> tuple[History, ...]:
-    return tuple(chain.from_iterable(each_call("pause", setting) for setting in settings()))
-
-
-@cache
-def _provider_actions() -> tuple[History, ...]:
-    return tuple(chain.from_iterable(provider_actions(setting) for setting in settings()))
-
-
-def histories(first: int, most: int) -> Iterator[tuple[int, History]]:
-    """Give numbered histories, and the one of number `first` before all: mixtures, pauses and GKE in turn."""
-    for number in (first, *range(1, most + 1)):
-        yield number, _history(number)
-
-
-def steered_histories() -> Iterator[tuple[int, History]]:
-    """Give what people do in worlds in which scale-in is steered, numbered."""
-    yield from enumerate((History(setting, acts=acts) for setting in steered_settings() for acts in STEERED_ACTS), 1)
-
-
-def _history(number: int) -> History:
-    seed, kind = divmod(number, 3)
-    if kind == 0:
-        return mixture(seed, people=seed % 3 != 0)
-    of_kind, apart = (
-        (_pauses(), 7) if kind == 1 else (_provider_actions(), 61)
-    )  # primes: all of them have their turn in time
-    return of_kind[seed * apart % len(of_kind)]
-
-
-def caught(mutant: Callable[[], Any], histories: Iterable[tuple[int, History]]) -> tuple[int, Sequence[str]]:
-    """Return the number of the history that caught the mutant, and by what; (0, ()) when none did."""
-    for number, history in histories:
+def caught(mutant: Mutant, histories: Iterable[History]) -> tuple[History, Sequence[str]] | None:
+    """Return the first history that catches the mutant, and by what."""
+    for history in histories:
         with mutant():
             found = breaches_of(history)
         if found:
-            return number, found
-    return 0, ()
+            return history, found
+    return None
 
 
 def main(most: int) -> int:
     """Try every mutant; return 1 if one of them got through."""
-    call = 0
-    tried = [(mutant, histories(first, most)) for mutant, first in MUTANTS.items()]
-    for mutant, rows in (*tried, *((mutant, steered_histories()) for mutant in STEERING_MUTANTS)):
-        number, found = caught(mutant, rows)
-        call += not found
-        said = f"caught by history {number}: {found[0]}" if found else f"NOT caught by {most} histories"
-        print(f"{mutant.__name__.replace('_', ' ')}: {said}", flush=True)  # noqa: T201 - a command's output
-    return 1 if call else 0
+    drawn = list(islice(shuffled(SEED), most))
+    got_through = False
+    for mutant, needed in MUTANTS.items():
+        shown = caught(mutant, needed())
+        got_through |= shown is None
+        said = f"caught by {shown[0]}: {shown[1][0]}" if shown else "NOT caught"
+        number = sum(caught(mutant, [history]) is not None for history in drawn)
+        also = f"; by {number} of {most} that are drawn" if drawn else ""
+        print(f"{mutant.__name__.replace('_', ' ')}: {said}{also}", flush=True)  # noqa: T201 - a command's output
+    return int(got_through)
 
 
 if __name__ == "__main__":
-    sys.exit(main(int(sys.argv[1]) if len(sys.argv) > 1 else MOST))
+    sys.exit(main(int(sys.argv[1]) if len(sys.argv) > 1 else 0))

@@ -5,15 +5,20 @@ Each is an act upon one node of a history's world, from its beginning on. Must n
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 from infra.local.world.kinds import Json
 from infra.local.world.pods import set_condition
+from tests.faults.history import History
 from tests.faults.installation import Installation
+from tests.faults.worlds import Limits, Setting, setting, workload
 
 STANDBY: Final = "buffer.gke.io/standby-capacity-node"
 MANAGED: Final = "cloud.google.com/autopilot-managed-node"
 AGENT: Final = "gke"
+_EMPTY, _USED = 5, 0
+"""Which node becomes the neighbour: it would be the first to go, and one in use is Ebb's alone to drain."""
 
 
 def _waiting(node: Json, now: float) -> None:
@@ -64,3 +69,19 @@ class BecomeNeighbour:
         if self.what == "stands by, suspended":
             world.kubelet.dead.add(name)
         world.store.update("nodes", "", name, lambda node: NEIGHBOURS[self.what](node, world.clock.now()), AGENT)
+
+
+@cache
+def _world() -> Setting:
+    """Six nodes, one of them empty, of which one may be disrupted at a time; the autoscaler takes only empty ones."""
+    limits = Limits(pool=1, ceiling=1)
+    web = workload("web", [0, 1, 2, 3, 4], pdb={"maxUnavailable": 1})
+    return setting("beside a neighbour", [web, workload("api", [3, 4])], nodes=6, limits=limits, threshold=0.0)
+
+
+@cache
+def beside_neighbours() -> tuple[History, ...]:
+    """For each of them the history in which it is there from the beginning."""
+    places = dict.fromkeys(NEIGHBOURS, _EMPTY) | {"maintenance planned": _USED}
+    acts = [BecomeNeighbour(what, places[what]) for what in NEIGHBOURS]
+    return tuple(History(_world(), acts=((0.0, act),), name=act.what) for act in acts)

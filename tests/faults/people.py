@@ -170,7 +170,7 @@ BESIDE_STEERING: dict[str, Callable[[Installation, Json], None]] = {
     "rank": _rank,
     "stop steering": _policy(steerScaleIn=False),
 }
-"""What people do where scale-in is steered; never drawn, so that the mixtures stay as they are."""
+"""What people do where scale-in is steered; drawn only there."""
 ACTS: dict[str, Callable[[Installation, Json], None]] = {
     "cordon": _cordon,
     "uncordon": _uncordon,

@@ -6,7 +6,7 @@ The digest of the record is equal on every machine and in every process: equal s
 import sys
 from hashlib import sha256
 
-from tests.faults.catalog import history_named
+from tests.faults.families import history_named
 from tests.faults.history import History, run
 from tests.faults.running import describe_failure
 

@@ -1,25 +1,25 @@
 """Runs many histories and tells the first few that broke the promise, each so that it can be run again.
 
-Every ninth history is run (an odd stride, so that kills before and after a call both have their turn);
-`FAULT_STRIDE=1` runs all of them, as `make faults` does, and `make soak` runs on with new seeds. How many have run is
-summed up and told by `conftest`.
+How many have run is summed up and told by `conftest`.
 """
 
 import json
-import os
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
+from tests.depth import DEEP, SEED
+from tests.faults.families import Part, share
 from tests.faults.history import History, run
 from tests.faults.oracle import Judgement, judgement
 
-STRIDE = int(os.environ.get("FAULT_STRIDE", "9"))
-SEED = int(os.environ.get("FAULT_SEED", "0"))
-"""The first seed of the mixtures; those of the other histories are always the same."""
+T = TypeVar("T")
+LEAST = 20_000 if DEEP else 1_800
+"""A run of the whole folder that has tried fewer histories has failed."""
 MOST_FAILURES = 3
 SUMS = "histories"
 """The property by which a test tells how many histories it has run, and what they came to."""
@@ -35,6 +35,8 @@ class Sums:
     histories: int = 0
     excused: Counter[str] = field(default_factory=Counter)
     longest_wait: float = 0.0
+    families: dict[str, int] = field(default_factory=dict)
+    """How many histories there are of which a run draws a part, by name."""
 
     def add(self, found: Judgement) -> None:
         """Count one history."""
@@ -44,13 +46,24 @@ class Sums:
 
     def read(self, text: str) -> None:
         """Add what a test has told."""
-        histories, excused, longest = json.loads(text)
+        histories, excused, longest, families = json.loads(text)
         self.histories += histories
         self.excused.update(excused)
         self.longest_wait = max(self.longest_wait, longest)
+        self.families.update(families)
 
     def text(self) -> str:
-        return json.dumps([self.histories, self.excused, self.longest_wait])
+        return json.dumps([self.histories, self.excused, self.longest_wait, self.families])
+
+
+def some(rows: Sequence[T], name: str, of: int) -> Sequence[T]:
+    """Return one of so many, others with each seed; all in a deep run."""
+    return rows if DEEP else rows[share(name, of, SEED) :: of]
+
+
+def is_whole(paths: Iterable[Path], chosen: str) -> bool:
+    """Whether a run of these paths, of which some tests may be chosen, is to run all tests of this folder."""
+    return not chosen and any(Path(__file__).is_relative_to(path) for path in paths)
 
 
 def describe_failure(history: History, sums: Sums | None = None) -> str:
@@ -66,10 +79,12 @@ def describe_failure(history: History, sums: Sums | None = None) -> str:
     return "\n".join([again, str(history), *struck, *(f"  BROKE {each}" for each in broke), *end.log.lines])
 
 
-def assert_kept(histories: Iterable[History], tell: Record, part: int = 0, parts: int = 1) -> None:
-    """Run one of so many equal parts of the histories; fail with the stories of those that broke the promise."""
+def assert_kept(part: Part, tell: Record) -> None:
+    """Run one part of the histories; fail with the stories of those that broke the promise."""
     sums, told = Sums(), list[str]()
-    for history in islice(histories, part * STRIDE, None, parts * STRIDE):
+    if part.parts > 1:
+        sums.families[part.of] = sum(1 for _ in part.whole())
+    for history in part.histories():
         found = describe_failure(history, sums)
         told += [found] if found else []
         if len(told) == MOST_FAILURES:

@@ -1,29 +1,35 @@
-"""Goes on with new seeds until it is stopped: `python -m tests.faults.soak [first seed [how many]]`.
+"""Draws histories of every family with ever new seeds until it is stopped: `python -m tests.faults.soak [how many]`.
 
-One seed alone is run with its story, as a failure printed it. Without a first seed, the time chooses one.
+`EBB_SEED` says the first seed; a run of the tests with the same one draws the same histories.
 """
 
 import sys
 import time
-from itertools import count
+from collections.abc import Iterator
+from itertools import count, islice
 
-from tests.faults.catalog import mixture
+from tests.depth import SEED
+from tests.faults.families import shuffled
+from tests.faults.history import History
 from tests.faults.running import describe_failure
 
 TELL_EVERY = 500
 
 
+def drawn(first: int) -> Iterator[tuple[int, History]]:
+    """Give each history with its seed."""
+    return ((seed, history) for seed in count(first) for history in shuffled(seed))
+
+
 def main(arguments: list[str]) -> int:
     """Run and tell; return 1 if any history broke the promise."""
-    first = int(arguments[0]) if arguments else int(time.time()) * 1000
-    seeds = range(first, first + int(arguments[1])) if len(arguments) > 1 else count(first)
     broken, begun = 0, time.monotonic()
     try:
-        for number, seed in enumerate(seeds, 1):
-            told = describe_failure(mixture(seed, people=seed % 2 == 0))
+        for number, (seed, history) in enumerate(islice(drawn(SEED), *map(int, arguments)), 1):
+            told = describe_failure(history)
             if told:
                 broken += 1
-                print(f"seed {seed}: {told}\n", flush=True)  # noqa: T201 - a command's output
+                print(f"EBB_SEED={seed}: {told}\n", flush=True)  # noqa: T201 - a command's output
             if number % TELL_EVERY == 0:
                 rate = number / (time.monotonic() - begun)
                 print(f"{number} histories, {broken} broken, {rate:.0f} a second", flush=True)  # noqa: T201 - as above

@@ -1,9 +1,10 @@
 """Small worlds in which Ebb steers scale-in: more nodes could go than may go at once, and workloads lie on several."""
 
 from functools import cache
+from random import Random
 from typing import Final
 
-from tests.faults.people import Act
+from tests.faults.people import BESIDE_STEERING, Act
 from tests.faults.worlds import Limits, Setting, setting, workload
 
 _SLOW: Final = Limits(pool=1, ceiling=1, minimum_nodes=2, starts_per_hour=1, steers=True)
@@ -34,3 +35,9 @@ def steered_settings() -> tuple[Setting, ...]:
         setting("steered", [web, api], limits=_SLOW, enabled=False),
         setting("steered beside others", [web, api, db], limits=_SLOW),
     )
+
+
+def ranks_or_scales_in(random: Random, setting: Setting) -> tuple[float, Act]:
+    """Draw what people do only where scale-in is steered, and when."""
+    del setting
+    return float(random.randrange(240)), Act(random.choice(tuple(BESIDE_STEERING)), random.randrange(5))

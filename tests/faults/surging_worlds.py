@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cache
+from random import Random
 from typing import Any, Final
 
 from shared.core.cluster.names import SURGE_STAMP
@@ -61,3 +62,10 @@ class UndoRestart:
 
     def __str__(self) -> str:
         return f"the restart of {self.name} is undone"
+
+
+def rolls_out(random: Random, setting: Setting) -> tuple[float, ChangeTemplate | UndoRestart]:
+    """Draw what an owner does to a Deployment whose pod leaves without a gap, and when."""
+    act = random.choice((ChangeTemplate, ChangeTemplate, UndoRestart))
+    name = random.choice([each for each in SURGED if each in setting.apps])
+    return float(random.choice((random.randrange(40), random.randrange(240)))), act(name)

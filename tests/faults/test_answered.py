@@ -5,18 +5,12 @@ import pytest
 from infra.local.workloads.eviction_requests import IMPERATIVE
 from shared.core.records.drain_record import DrainRecord
 from tests.faults.answered_worlds import MOVER, PROMPT, answered_settings
-from tests.faults.catalog import each_call
 from tests.faults.history import History, run
 from tests.faults.installation import Installation
 from tests.faults.oracle import breaches
 from tests.faults.people import Act
-from tests.faults.running import Record, assert_kept
-from tests.faults.worlds import Setting
 
-SHARE = 40
-"""One of so many is run where the plain worlds run all."""
 WORLDS = {each.name: each for each in answered_settings()}
-PROMPTLY = WORLDS[PROMPT]
 
 
 def actors(end: Installation) -> set[str]:
@@ -60,12 +54,3 @@ def test_whoever_ends_the_drain_ends_its_requests(act: str) -> None:
     assert breaches(end) == []
     assert set(intents(end)) == {"Withdrawn"}
     assert actors(end) == set()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("setting", [PROMPTLY], ids=lambda setting: setting.name)
-@pytest.mark.parametrize("family", ["kill", "failure", "pause"])
-def test_nothing_that_happens_at_a_call_breaks_the_promise(
-    family: str, setting: Setting, record_property: Record
-) -> None:
-    assert_kept(each_call(family, setting), record_property, parts=SHARE)

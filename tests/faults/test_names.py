@@ -3,25 +3,28 @@
 import os
 import subprocess
 import sys
+from math import gcd
+from pathlib import Path
 
 import pytest
 
-from tests.faults.catalog import each_call, history_named, mixture, provider_actions
+from tests.faults.catalog import MOMENTS, NODES, each_call, provider_actions
+from tests.faults.directed import plain
+from tests.faults.families import DEEPER, FAMILIES, Family, bases, history_named, parts, share
 from tests.faults.history import History
-from tests.faults.mutants import MUTANTS, histories, no_watchdog
-from tests.faults.running import describe_failure
-from tests.faults.worlds import settings, with_buffers
+from tests.faults.mixtures import mixture
+from tests.faults.mutants import no_watchdog
+from tests.faults.rerun import digest
+from tests.faults.running import LEAST, describe_failure, is_whole
+
+HERE = Path(__file__).parent
 
 
-def output(*command: str, **environment: str) -> tuple[int, str]:
+def output(*command: str) -> tuple[int, str]:
     """Run a command of Python's to its end."""
+    environment = {**os.environ, "PYTHONHASHSEED": "2"}
     done = subprocess.run(
-        [sys.executable, "-m", *command],
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
+        [sys.executable, "-m", *command], env=environment, capture_output=True, text=True, timeout=120, check=False
     )
     return done.returncode, done.stdout
 
@@ -29,31 +32,70 @@ def output(*command: str, **environment: str) -> tuple[int, str]:
 @pytest.mark.parametrize(
     "history",
     [
+        pytest.param(bases()["tight"], id="nothing happens"),
         pytest.param(mixture(7, people=False), id="a mixture"),
-        pytest.param(mixture(7, people=True), id="a mixture with people"),
-        pytest.param([*each_call("pause", settings()[1])][12], id="a pause"),
-        pytest.param([*each_call("kill", with_buffers()[0])][7], id="a world with buffers"),
-        pytest.param([*provider_actions(settings()[2])][3], id="an action of GKE"),
+        pytest.param(mixture(7, people=True, worlds=FAMILIES[1].worlds), id="a mixture with people in a rich world"),
+        pytest.param([*each_call("pause", bases()["one at a time"])][12], id="a pause"),
+        pytest.param([*each_call("kill", bases()["managed by Google"])][7], id="beside a neighbour"),
+        pytest.param([*provider_actions(bases()["nobody deletes"])][3], id="an action of GKE"),
     ],
 )
 def test_a_name_finds_the_very_history(history: History) -> None:
     assert history_named(history.name) == history
 
 
+def test_no_two_worlds_bear_one_name() -> None:
+    assert len(bases()) == sum(len(family.worlds.by_hand()) for family in FAMILIES)
+
+
 def test_a_failure_tells_the_command_that_shows_it_again() -> None:
-    _, caught = next(histories(MUTANTS[no_watchdog], 1))
     with no_watchdog():
-        assert f"python -m tests.faults.rerun '{caught.name}'" in describe_failure(caught)
+        told = describe_failure(plain("nobody deletes"))
+
+    assert "python -m tests.faults.rerun 'nobody deletes'" in told
 
 
 def test_a_history_is_the_same_in_every_process() -> None:
-    runs = {output("tests.faults.rerun", "people:5", PYTHONHASHSEED=seed) for seed in ("1", "2")}
-    assert len(runs) == 1
-    assert "The promise was kept.\nrecord " in runs.pop()[1]
+    name = "plain people:5"
+    assert output("tests.faults.rerun", name) == (0, f"The promise was kept.\nrecord {digest(history_named(name))}\n")
 
 
-def test_a_run_of_too_few_histories_fails_and_says_so() -> None:
-    one = ("pytest", "-q", "-p", "no:cacheprovider", "tests/faults/test_provider_actions.py", "-k", "tight")
-    code, told = output(*one, FAULT_STRIDE="1000", FAULT_LEAST="2", FAULT_SEED="4")
+@pytest.mark.parametrize("of", sorted({family.call_share for family in FAMILIES}))
+def test_each_part_has_its_turn(of: int) -> None:
+    assert {share("world", of, seed) for seed in range(of)} == set(range(of))
+
+
+def test_no_part_is_drawn_twice_in_a_run() -> None:
+    drawn = [str(part) for part in parts(4, DEEPER)]
+    assert len(drawn) == len({*drawn})
+
+
+def test_runs_with_other_seeds_draw_other_mixtures() -> None:
+    drawn = [{part.of for part in parts(seed, DEEPER) if part.parts == 1} for seed in (0, 1)]
+    assert drawn[0].isdisjoint(drawn[1])
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.worlds.name)
+def test_a_part_holds_both_faults_of_a_call_and_all_nodes_and_moments_of_an_action(family: Family) -> None:
+    assert gcd(2, family.call_share) == gcd(len(NODES) * len(MOMENTS), family.action_share) == 1
+
+
+@pytest.mark.parametrize(
+    ("expected", "path", "chosen"),
+    [
+        pytest.param(True, HERE, "", id="this folder"),
+        pytest.param(True, HERE.parent, "", id="all tests"),
+        pytest.param(False, HERE, "tight", id="some tests"),
+        pytest.param(False, HERE / "test_families.py", "", id="a file"),
+        pytest.param(False, HERE.parent / "real", "", id="another folder"),
+    ],
+)
+def test_a_run_of_the_folder_is_whole(expected: bool, path: Path, chosen: str) -> None:
+    assert is_whole([path], chosen) is expected
+
+
+@pytest.mark.deep
+def test_a_whole_run_of_too_few_histories_fails() -> None:
+    code, told = output("pytest", "-q", "-p", "no:cacheprovider", str(HERE), "--ignore-glob=*/test_[!e]*")
     assert code == 1
-    assert "1 histories, seed 4, stride 1000: at least 2 were to be run" in told
+    assert f"at least {LEAST:,} were to be run" in told

@@ -3,15 +3,12 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import pytest
-
 from tests.faults.history import History
 from tests.faults.installation import Installation
 from tests.faults.test_write_rates import Wide
 from tests.faults.worlds import setting, workload
 from tests.measured_figures import MEASURED
 
-pytestmark = pytest.mark.slow
 NODES, ORDERS = 100, 40
 SECONDS = 150.0
 

@@ -7,13 +7,14 @@ from typing import Any
 import pytest
 
 from tests.faults.call_faults import KILL_AFTER, KILL_BEFORE, CallEnd, CallFault, OutsideCall
-from tests.faults.catalog import calls
+from tests.faults.catalog import calls_of
 from tests.faults.excuses import Excuse
 from tests.faults.history import History, breaches_of, run
 from tests.faults.mutants import cordons_known_by_the_taint_alone
 from tests.faults.network_faults import MessageFaults
 from tests.faults.oracle import judgement
 from tests.faults.people import Act
+from tests.faults.running import some
 from tests.faults.worlds import Limits, setting, settings, workload
 
 WORLDS = {each.name: each for each in settings()}
@@ -35,33 +36,29 @@ def killed(history: History, chosen: list[OutsideCall]) -> Iterator[History]:
         yield replace(history, faults={call.number: KILL_AFTER})
 
 
-def acts_of(history: History, actor: str, what: str) -> list[OutsideCall]:
-    return [call for call in calls(history) if call.actor.startswith(actor) and call.what.startswith(what)]
-
-
 def test_a_pass_that_dies_while_it_settles_a_gone_node_is_finished_by_the_next() -> None:
     history = base("two may go")
-    writes = [*acts_of(history, "tick", "put drains"), *acts_of(history, "tick", "put cluster")]
-    assert broken(killed(history, writes)) == []
+    settling = calls_of(history, "tick", "put drains")[0].actor
+    assert broken(killed(history, calls_of(history, settling, "put"))) == []
 
 
 def test_a_release_that_dies_while_it_ends_a_drain_is_finished_when_it_comes_again() -> None:
     history = base("nobody deletes")
-    released = {call.actor for call in acts_of(history, "push", "patch nodes")}
-    writes = [call for call in calls(history) if call.actor in released and call.what.startswith(("put", "patch"))]
+    release = calls_of(history, "push", "patch nodes")[-1].actor
+    writes = [*calls_of(history, release, "put"), *calls_of(history, release, "patch")]
     assert broken(killed(history, writes)) == []
 
 
 def test_a_step_that_was_overtaken_and_then_finds_its_node_gone_ends_no_claim() -> None:
     history = base("two may go")
-    looks = acts_of(history, "push", "get nodes")
+    looks = some(calls_of(history, "push", "get nodes"), "looks", 7)
     assert broken(replace(history, faults={look.number: CallFault(before=100.0)}) for look in looks) == []
 
 
 @pytest.mark.parametrize("wait", [70.0, 100.0, 200.0])
 def test_a_step_that_slept_before_its_claim_heeds_what_people_said_meanwhile(wait: float) -> None:
     history = replace(base("two may go"), acts=((4.0, Act("pause")), (4.0, Act("delete", 4))))
-    tries = acts_of(base("two may go"), "push", "create pods/eviction")[:4]
+    tries = calls_of(base("two may go"), "push", "create pods/eviction")[:4]
     assert broken(replace(history, faults={call.number: CallFault(before=wait)}) for call in tries) == []
 
 
@@ -76,7 +73,7 @@ def test_an_autoscaler_that_fails_for_ever_does_not_put_the_watchdog_off(delay: 
 
 def test_a_write_of_the_claim_that_fails_after_its_effect_is_no_second_claim() -> None:
     history = base("one at a time")
-    writes = acts_of(history, "push", "put cluster")
+    writes = calls_of(history, "push", "put cluster")
     late = CallFault(CallEnd.FAIL, after=30.0)
     assert broken(replace(history, faults={call.number: late}) for call in writes) == []
 
@@ -91,7 +88,7 @@ def test_pods_of_a_node_that_has_just_gone_are_given_a_place_first(index: int) -
 def test_a_node_that_a_person_took_back_before_its_cordon_was_written_down_is_left_alone() -> None:
     """The step died between the patch and its record, and the record still says that nothing has been done."""
     history = replace(base("two may go"), acts=((14.0, Act("take back", 0)), (14.0, Act("take back", 1))))
-    events = acts_of(base("two may go"), "push", "create events")
+    events = calls_of(base("two may go"), "push", "create events")
     assert broken(killed(history, events)) == []
 
 
@@ -107,8 +104,8 @@ def test_a_cordon_whose_taint_somebody_removed_is_undone() -> None:
 def test_an_eviction_that_is_long_on_its_way_rests_on_the_room_there_was_when_it_set_out() -> None:
     """Another team takes the room meanwhile, and the node is given back; no look can stop the call any more."""
     history = base("little room")
-    cordon = acts_of(history, "push", "patch nodes")[0]
-    first = next(each for each in acts_of(history, "push", "create pods/eviction") if each.number > cordon.number)
+    cordon = calls_of(history, "push", "patch nodes")[0]
+    first = next(each for each in calls_of(history, "push", "create pods/eviction") if each.number > cordon.number)
 
     late = replace(history, faults={first.number: CallFault(before=70.0, after=40.0)}, acts=((8.0, Act("rival")),))
     found = judgement(run(late))

@@ -12,19 +12,15 @@ from shared.core.cluster.vertical_autoscaler import VerticalAutoscaler
 from shared.core.cluster.workloads import Workload
 from shared.store import snapshots
 from tests.faults.api_requests import ask
-from tests.faults.catalog import each_call, provider_actions
 from tests.faults.history import History, run
 from tests.faults.installation import Installation
 from tests.faults.measured_waits import measured_waits
 from tests.faults.mutants import swapped
 from tests.faults.oracle import breaches
 from tests.faults.returning_worlds import FULL, ON_DELETE, returning_settings
-from tests.faults.running import Record, assert_kept
 from tests.faults.waiting_times import MOST_UNSCHEDULABLE
 from tests.faults.worlds import Setting
 
-SHARE = 13
-"""One of so many is run where the plain worlds run all."""
 each_world = pytest.mark.parametrize("setting", returning_settings(), ids=lambda setting: setting.name)
 
 
@@ -106,18 +102,3 @@ def test_who_books_a_pod_as_it_left_is_seen(name: str) -> None:
         found = breaches(run(History(setting)))
 
     assert any("the first eviction" in fault for fault in found)
-
-
-@pytest.mark.slow
-@each_world
-@pytest.mark.parametrize("family", ["kill", "failure", "pause"])
-def test_nothing_that_happens_at_a_call_breaks_the_promise(
-    family: str, setting: Setting, record_property: Record
-) -> None:
-    assert_kept(each_call(family, setting), record_property, parts=SHARE)
-
-
-@pytest.mark.slow
-@each_world
-def test_no_action_of_gke_breaks_the_promise(setting: Setting, record_property: Record) -> None:
-    assert_kept(provider_actions(setting), record_property, parts=SHARE)

@@ -1,20 +1,12 @@
 """Worlds in which scale-in is steered: costs are written, heeded and taken back, and never over what people wrote."""
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 
-from tests.faults.catalog import each_call
 from tests.faults.history import History, run
-from tests.faults.mutants import STEERING_MUTANTS, caught, steered_histories
 from tests.faults.oracle import breaches
-from tests.faults.running import Record, assert_kept
 from tests.faults.steered_worlds import ACTS, steered_settings
 from tests.faults.worlds import Setting
 
-SHARE = 13
-"""One of so many is run where the plain worlds run all."""
 each_world = pytest.mark.parametrize("setting", steered_settings(), ids=lambda setting: setting.name)
 
 
@@ -41,19 +33,3 @@ def test_whatever_people_do_no_cost_of_theirs_is_touched_and_none_of_ours_is_lef
     setting: Setting, acts: tuple[tuple[float, object], ...]
 ) -> None:
     assert breaches(run(History(setting, acts=acts))) == []  # type: ignore[arg-type]  # each is an act
-
-
-@pytest.mark.parametrize("mutant", STEERING_MUTANTS, ids=[each.__name__ for each in STEERING_MUTANTS])
-def test_an_installation_that_is_careless_with_costs_is_seen(mutant: Callable[[], Any]) -> None:
-    number, found = caught(mutant, steered_histories())
-    assert number, mutant.__name__
-    assert all("deletion cost" in fault or "a cost of Ebb's" in fault for fault in found)
-
-
-@pytest.mark.slow
-@each_world
-@pytest.mark.parametrize("family", ["kill", "failure", "pause"])
-def test_nothing_that_happens_at_a_call_leaves_a_cost_behind(
-    family: str, setting: Setting, record_property: Record
-) -> None:
-    assert_kept(each_call(family, setting), record_property, parts=SHARE)

@@ -1,8 +1,8 @@
-"""What Ebb asks of the API server and of Firestore, counted: 300 nodes, thirty drains in flight, virtual time.
+"""What Ebb asks of the API server and of Firestore, counted: up to thirty drains in flight, virtual time.
 
-The worst case on purpose: thirty orders come at once, behind a push window that is wide open, calls take no time, and
+The worst case on purpose: all orders come at once, behind a push window that is wide open, calls take no time, and
 each PodDisruptionBudget lets one pod of forty go, so that many evictions are refused at first and asked for again. The
-autoscaler takes the drained nodes all at once, and the next pass settles thirty claims and orders thirty more.
+autoscaler takes the drained nodes all at once, and the next pass settles all claims and orders as many more.
 
 Writes are patches, evictions (refused ones too) and events. Dry-run evictions are counted apart: they write nothing,
 and an order asks once for each of its pods. The figures are printed at the end of the run.
@@ -21,10 +21,13 @@ from tests.faults.worlds import Limits, setting, workload
 from tests.measured_figures import MEASURED
 from tests.rates import busiest, sustained
 
-pytestmark = pytest.mark.slow
-NODES, IN_FLIGHT, WORKLOADS, REPLICAS = 300, 30, 60, 40
+IN_FLIGHT = 30
+NODES, PODS, REPLICAS = 10, 8, 40
+"""Nodes for each drain in flight, pods on a node, pods of a workload."""
 SECONDS = 300.0
-MOST_WRITES, MOST_DOCUMENT_WRITES = 20, 1
+MOST_DOCUMENT_WRITES = 1
+MOST_WRITES = {3: 7, 30: 20}
+"""A second, by the drains in flight."""
 WRITING = frozenset({"POST", "PATCH", "PUT", "DELETE"})
 Tell = Callable[[str, object], None]
 
@@ -45,25 +48,31 @@ class Wide(Limits):
         return super().text(**changes).replace("maxNodesPerPass: 2", f"maxNodesPerPass: {self.pool}")
 
 
-@pytest.fixture(scope="module")
-def crowd() -> Installation:
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(3, id="30 nodes"), pytest.param(30, id="300 nodes", marks=pytest.mark.deep)],
+)
+def crowd(request: pytest.FixtureRequest) -> Installation:
     """The cluster after five minutes of draining."""
+    in_flight: int = request.param
+    nodes = in_flight * NODES
     each = [
         workload(
             f"app{number}",
-            [(number * REPLICAS + replica) % NODES for replica in range(REPLICAS)],
+            [(number * REPLICAS + replica) % nodes for replica in range(REPLICAS)],
             cpu=130,  # above the autoscaler's gate, or it would take the nodes itself
             pdb={"maxUnavailable": 1},
         )
-        for number in range(WORKLOADS)
+        for number in range(nodes * PODS // REPLICAS)
     ]
-    base = History(setting("three hundred nodes", each, NODES, Wide(), unneededTime=30))
+    limits = Wide(pool=in_flight, ceiling=in_flight, minimum_nodes=nodes * 2 // 3)
+    base = History(setting(f"{nodes} nodes", each, nodes, limits, unneededTime=30))
     ebb = Installation(base.setting, base.seed, base.faults, base.message_faults, base.clock_skew)
-    ebb.cloud.broker.subscribe(replace(SUBSCRIPTION, first_window=IN_FLIGHT))
+    ebb.cloud.broker.subscribe(replace(SUBSCRIPTION, first_window=in_flight))
     ebb.call_gate.most_calls = 1_000_000
     ebb.live(SECONDS)
     ebb.threads.dismiss()
-    assert most_claims(ebb) == IN_FLIGHT, "the worst case has thirty drains in flight"
+    assert most_claims(ebb) == in_flight, "the worst case has all drains in flight"
     return ebb
 
 
@@ -71,16 +80,17 @@ def most_claims(ebb: Installation) -> int:
     return max(len(entry["after"].claims) for entry in ebb.cloud.world.record.of("state"))
 
 
-def test_the_api_server_gets_at_most_twenty_writes_a_second(crowd: Installation, record_property: Tell) -> None:
+def test_the_api_server_gets_few_writes_a_second(crowd: Installation, record_property: Tell) -> None:
     """In each stretch of ten seconds; the busiest second is told."""
+    most = MOST_WRITES[most_claims(crowd)]
     asked = [entry for entry in crowd.cloud.world.record.of("request") if entry["verb"] in WRITING and by_ebb(entry)]
     writes = [entry["at"] for entry in asked if not entry["dry_run"]]
     dry = [entry["at"] for entry in asked if entry["dry_run"]]
-    record_property(MEASURED, figures("writes", writes))
-    record_property(MEASURED, figures("dry-run evictions", dry))
+    record_property(MEASURED, figures(crowd, "writes", writes))
+    record_property(MEASURED, figures(crowd, "dry-run evictions", dry))
 
-    assert sustained(writes, 10) <= MOST_WRITES
-    assert sustained([*writes, *dry], 60) <= MOST_WRITES
+    assert sustained(writes, 10) <= most
+    assert sustained([*writes, *dry], 60) <= most
 
 
 def test_each_document_gets_at_most_one_write_a_second(crowd: Installation, record_property: Tell) -> None:
@@ -90,8 +100,10 @@ def test_each_document_gets_at_most_one_write_a_second(crowd: Installation, reco
         if call.what.startswith("put "):
             documents[call.what].append(call.at)
     drains = (at for what, at in documents.items() if "drains" in what)
-    record_property(MEASURED, figures("writes of the cluster's document", documents["put cluster "]))
-    record_property(MEASURED, figures("writes of the busiest drain's", max(drains, key=lambda at: busiest(at, 60))))
+    record_property(MEASURED, figures(crowd, "writes of the cluster's document", documents["put cluster "]))
+    record_property(
+        MEASURED, figures(crowd, "writes of the busiest drain's", max(drains, key=lambda at: busiest(at, 60)))
+    )
 
     assert {what for what, at in documents.items() if sustained(at, 60) > MOST_DOCUMENT_WRITES} == set()
 
@@ -100,7 +112,8 @@ def by_ebb(entry: dict[str, object]) -> bool:
     return str(entry["user_agent"]).startswith("ebb/")
 
 
-def figures(what: str, times: Iterable[float]) -> str:
+def figures(crowd: Installation, what: str, times: Iterable[float]) -> str:
     at = list(times)
     rates = ", ".join(f"{seconds} s: {sustained(at, seconds):.1f}/s" for seconds in (10, 60))
-    return f"300 nodes, 30 drains: {what}: {len(at)} in {SECONDS:.0f} s, peak second {busiest(at, 1)}, busiest {rates}"
+    of = f"{crowd.setting.name}, {most_claims(crowd)} drains"
+    return f"{of}: {what}: {len(at)} in {SECONDS:.0f} s, peak second {busiest(at, 1)}, busiest {rates}"

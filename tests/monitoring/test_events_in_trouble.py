@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from tests.fakes import FakeLog
-from tests.faults.catalog import mixture
 from tests.faults.history import History
 from tests.faults.installation import Installation
+from tests.faults.mixtures import mixture
 from tests.monitoring.entries import Entry, written
 from tests.monitoring.log_checks import faults
 
