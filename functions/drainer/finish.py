@@ -30,7 +30,9 @@ TRIES: Final = 5
 
 
 def give_back(session: DrainSession, uid: str, why: Halt, detail: str = "", gave_way_for: tuple[str, ...] = ()) -> None:
-    """Undo restarts, uncordon and untaint the node if it is ours, back off, settle; `gave_way_for` as in the step.
+    """Uncordon and untaint the node if it is ours, undo restarts, back off, settle; `gave_way_for` as in the step.
+
+    The node comes first: a Deployment that cannot be written (its webhook is down) must not keep it cordoned.
 
     Raises:
         Retryable: the node or a document could not be written; the record says `halting`, so a later step goes on.
@@ -46,8 +48,8 @@ def give_back(session: DrainSession, uid: str, why: Halt, detail: str = "", gave
             "gave_way_for": gave_way_for,
         }
         session.leased.write(session.time.now(), **begun)
-    undo_restarts(session)
     node = restore_node(session, session.order.node, uid, record.order.order_id)
+    undo_restarts(session)
     session = session.with_pool(node.pool if node else "")
     session.post_event(node, "EbbGaveNodeBack", f"{why.sentence} {detail}".strip())
     withdraw_requests(session)

@@ -75,8 +75,8 @@ def _give_back(context: ReleaseContext, uid: str, why: Halt) -> None:
         result = result_of(order, outcome_of(why), why, detail)
         report_result(session.log_event, session.ports.orders, result, f"{why.sentence} The node was given back.")
     elif context.record.phase is DrainPhase.SETTLED:
-        undo_restarts(session)
         _free(context, uid, why)
+        undo_restarts(session)
     else:
         finish.give_back(session, uid, why, detail)
 

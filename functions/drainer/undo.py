@@ -1,6 +1,7 @@
-"""A drain that gives up takes back what it wrote into Deployments. No rule lives here: `surging` says what is ours.
+"""A drain that ends early removes its restarts from Deployments. No rule lives here: `surging` decides what is ours.
 
-It comes before the node is uncordoned, so that the pod that waits for a place goes, and does not land on it.
+The node has been uncordoned before, whatever comes of it here. What cannot be undone now stays on the record, and later
+passes try again (`hanging_restarts`).
 """
 
 from typing import Final
@@ -20,7 +21,7 @@ def undo_restarts(session: DrainSession) -> None:
     """Undo what hangs of the restarts that this drain asked for; what is rolled out, or another's by now, is left.
 
     Raises:
-        Retryable: a Deployment could not be read or written; a later step goes on.
+        Retryable: the record could not be written; a later step goes on.
         Stale: somebody else has written the record of the drain, which is over.
     """
     surges = {name: _looked_at(session, name, asked) for name, asked in restarts(session.record)}
@@ -36,6 +37,9 @@ def _looked_at(session: DrainSession, name: str, asked: Surge) -> Surge:
     """Undo one, and return what is known of it now: by that a pass sees whether another look is worth a release."""
     try:
         generation = _undo(session, name, asked)
+    except Retryable as fault:
+        _log(session, name, "later", f"{fault}; the next passes try again", severity="WARNING")
+        return asked
     except Terminal as fault:  # the node is given back all the same; a person has to undo the rest
         _log(session, name, "stuck", f"{fault}; {take_back_by_hand(name)}", severity="WARNING")
         is_over = session.record.phase is DrainPhase.SETTLED

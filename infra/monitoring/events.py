@@ -128,7 +128,8 @@ EVENTS: Final = (
         (
             Field("workload", Type.TEXT, "namespace/Deployment/name"),
             Field("answer", Type.TEXT, "asked (about to be restarted), restarted or refused; as a drain gives up "
-                  "undone, left (nothing of it hangs) or stuck (undo it by kubectl rollout undo)"),
+                  "undone, left (nothing of it hangs), later (it could not be written; passes try again) or stuck "
+                  "(undo it by kubectl rollout undo)"),
             Field("detail", Type.TEXT, "what exactly"),
             *_DRAINER,
         ),

@@ -17,8 +17,8 @@ from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.orders import is_order_id
 from shared.core.records.state import ClusterState
 
-LOOKED_FOR: Final = timedelta(hours=1)
-"""How long after a drain's end: what still hangs then is not for a repetition to mend."""
+LOOKED_FOR: Final = timedelta(days=1)
+"""How long after a drain's end passes try: a webhook that is down for a night is back by then."""
 MOST: Final = 20
 """So many are looked at in a pass: each costs the reading of its drain's record."""
 MOST_REFUSED: Final = 3

@@ -311,6 +311,44 @@ def test_a_restart_that_could_not_be_undone_is_undone_by_the_next_pass() -> None
     assert (restarts(ebb)[-1], answers(ebb)[-1]) == ("", "undone")
 
 
+def webhook_is_down(ebb: FakeEbb, failures: int) -> None:
+    """Let each write of a Deployment fail from the moment at which the new pod waits."""
+    down = Retryable("Kubernetes API, patch deployments", "500 failed calling webhook")
+    ebb.later(20, lambda: ebb.cluster.failures.update(restart=[down] * failures))
+
+
+def test_a_deployment_that_cannot_be_written_keeps_no_node_cordoned() -> None:
+    ebb, _ = fake_ebb(starts=False)
+    webhook_is_down(ebb, failures=100)
+
+    to_the_end(ebb)
+
+    record = ebb.record()
+    assert record is not None
+    assert (record.phase, list(record.surges), answers(ebb)[-1]) == (DrainPhase.SETTLED, [NAME], "later")
+    assert (ebb.cluster.nodes["n1"].unschedulable, ebb.remembered().claims) == (False, {})
+
+
+@pytest.mark.parametrize("from_person", [pytest.param(True, id="a person's"), pytest.param(False, id="the planner's")])
+def test_a_release_is_done_though_a_deployment_cannot_be_written(from_person: bool) -> None:
+    ebb, _ = fake_ebb(starts=False)
+    webhook_is_down(ebb, failures=100)
+    to_the_end(ebb)
+    ebb.tick()
+    (repair,) = (each for each in ebb.bus.published if each.kind is OrderKind.RELEASE)
+
+    assert ebb.deliver(RELEASE if from_person else repair) is PushReply.DONE
+
+
+def test_a_restart_is_undone_once_the_webhook_is_back_after_two_hours() -> None:
+    ebb, _ = fake_ebb(starts=False)
+    webhook_is_down(ebb, failures=25)
+    to_the_end(ebb)
+
+    assert released(ebb, passes=26) == 25
+    assert (restarts(ebb)[-1], answers(ebb)[-1]) == ("", "undone")
+
+
 def stuck(ebb: FakeEbb) -> None:
     """Let a drain end whose restart may not be undone."""
     ebb.later(20, lambda: ebb.cluster.failures.update(restart=[Forbidden("kept from Ebb")]))
