@@ -150,5 +150,6 @@ REMEDIES: Final[Mapping[Reason, str]] = {
     Unremovable.NEEDED_BY_BUFFER: (
         "Lower replicas or limits of the CapacityBuffer (of a ComputeClass: spec.buffers) if less room is enough."
     ),
+    Unremovable.UNFORESEEN: "Report it to the maintainers with the fault that is named.",
     Unremovable.POOLS_UNKNOWN: "Let the planner's service account read the GKE API (roles/container.viewer).",
 }

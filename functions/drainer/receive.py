@@ -5,6 +5,7 @@ Must hold no rule of draining: it knows only what each outcome means for the mes
 
 from collections.abc import Mapping
 from enum import Enum
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -14,14 +15,16 @@ from functions.drainer.release import release
 from functions.drainer.session import DrainSession
 from functions.drainer.work import work
 from shared.adapters.envelope import PushMessage, unwrap
-from shared.core.outcomes import Refusal
+from shared.core.outcomes import Outcome, Refusal
 from shared.core.records.drain_record import DrainPhase
 from shared.core.records.orders import Order, OrderKind, decode, echoed
+from shared.core.records.result import result_of
 from shared.errors import BadOrder, EbbError, Retryable, Stale, Terminal, Unreadable
 from shared.ports import Ports
 from shared.settings import Settings
 from shared.store.compare_and_set import read_cluster
-from shared.store.drain_record import LeasedRecord, Overtaken
+from shared.store.drain_record import LeasedRecord, OtherNode, Overtaken
+from shared.store.drain_result import report_result
 
 
 class PushReply(Enum):
@@ -40,6 +43,8 @@ def receive(ports: Ports, settings: Settings, body: bytes, owner: str) -> PushRe
         return PushReply.DONE
     try:
         _carry_out(ports, settings, order, owner)
+    except OtherNode as fault:
+        _refuse_other_node(ports, order, fault)
     except (Retryable, Stale) as fault:
         _log(ports, order, f"The message will come again: {fault}", "WARNING", type(fault).__name__.lower())
         return PushReply.AGAIN
@@ -105,6 +110,14 @@ def _carry_out(ports: Ports, settings: Settings, order: Order, owner: str) -> No
     except Exception:
         _give_lease_up(session)
         raise
+
+
+def _refuse_other_node(ports: Ports, order: Order, fault: OtherNode) -> None:
+    """Refuse an order that names another drain's id, and leave that drain's record as it is."""
+    refusal = Refusal.OTHER_NODE
+    result = result_of(order, Outcome.REFUSED, refusal, str(fault))
+    about = partial(ports.log.event, order_id=order.order_id, node=order.node)
+    report_result(about, ports.orders, result, f"{refusal.sentence} ({fault})")
 
 
 def _forget(ports: Ports, order: Order, fault: Unreadable) -> None:

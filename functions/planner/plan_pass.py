@@ -74,6 +74,7 @@ def run_pass(deps: PlannerDeps, run_id: str) -> dict[str, Any]:
     interval = timedelta(seconds=settings.interval_seconds)
     late = begun + BRAKE * settings.pass_seconds
     plan = _plan(inputs, deps.prices, interval, lambda: ports.clock.monotonic() > late)
+    _log_unforeseen(ports, plan)
     _save_marks(ports, inputs.marks, plan)
     published = publish(ports, run_id, plan, inputs)
     _tidy(ports, inputs, advise(ports, inputs))
@@ -149,6 +150,12 @@ def _open_breakers(ports: Ports, opened: Mapping[str, Breaker]) -> None:
     for pool, breaker in opened.items():
         message = f"No new drain in pool {pool} until {breaker.until.isoformat()}: {breaker.why}."
         ports.log.event("breaker", message, severity="ERROR", pool=pool, reason="breaker_open")
+
+
+def _log_unforeseen(ports: Ports, plan: Plan) -> None:
+    for fault in plan.unforeseen:
+        sentence = f"A fault of Ebb cost one decision, and the pass went on: {fault}"
+        ports.log.event("run_summary", sentence, severity="ERROR", reason="unforeseen")
 
 
 def _save_marks(ports: Ports, old: Mapping[str, PoolMarks], plan: Plan) -> None:

@@ -16,6 +16,7 @@ class Refusal(Reason):
     ALREADY_SETTLED = "already_settled", "This order has already ended."
     NODE_UNKNOWN = "node_unknown", "No node of that name is in the cluster."
     NODE_REPLACED = "node_replaced", "Another node has that name now (its UID differs)."
+    OTHER_NODE = "other_node", "The drain of this order id is of another node."
     CLAIMED_BY_OTHER = "claimed_by_other", "Another order holds the node."
     POLICY_INVALID = "policy_invalid", "The policy is missing or invalid; nothing new is started."
     PREFLIGHT = "preflight", "An eviction was refused when it was tried with dryRun."

@@ -89,6 +89,7 @@ _UNREMOVABLE: Final[dict[ReasonGroup, tuple[Unremovable, ...]]] = {
         Unremovable.BACKING_OFF,
         Unremovable.BREAKER_OPEN,
         Unremovable.POOLS_UNKNOWN,
+        Unremovable.UNFORESEEN,
     ),
 }
 GROUP_OF: Final[dict[str, ReasonGroup]] = {

@@ -305,6 +305,7 @@ class Unremovable(Reason):
         "It saves less for each pod that would be evicted than minimumSavingPerEviction asks.",
     )
     POOLS_UNKNOWN = "pools_unknown", "The GKE API did not answer, so pool minimums are unknown."
+    UNFORESEEN = "unforeseen", "A fault of Ebb: the node could not be judged, and stays."
 
 
 class DrainReason(StrEnum):

@@ -35,6 +35,14 @@ class Overtaken(Exception):
         self.record = record
 
 
+class OtherNode(Exception):
+    """The message names the id of a drain of another node: a forged or a mistyped order."""
+
+    def __init__(self, record: DrainRecord) -> None:
+        super().__init__(record.order.node)
+        self.record = record
+
+
 class StepTime:
     """The state's time, carried forward by the instance's own clock, and the step's soft deadline."""
 
@@ -74,11 +82,13 @@ class LeasedRecord:
         Raises:
             Busy: another step lives.
             Overtaken: the drain has ended, or a later generation runs it.
+            OtherNode: the drain of that id is of another node.
             Stale: somebody else opened it in this very moment.
         """
         found = self._state.get(drain_key(order.order_id))
         time = StepTime(found.read_at, clock, seconds)
         record = found.value or DrainRecord(order=order, node_uid=order.node_uid, begun_at=found.read_at)
+        _of_same_node(record, order)
         if record.phase is DrainPhase.SETTLED or record.generation > order.generation:
             raise Overtaken(record)
         if record.lease and record.lease.is_held(found.read_at) and record.lease.owner != self._owner:
@@ -149,3 +159,10 @@ class LeasedRecord:
         dated = replace(record, updated_at=now, expire_at=now + KEPT_FOR)
         self._version = self._state.put(drain_key(record.order.order_id), dated, self._version)
         self._record = dated
+
+
+def _of_same_node(record: DrainRecord, order: Order) -> None:
+    """Raise OtherNode where the order's node is not that of the record."""
+    uids = {record.node_uid, order.node_uid} - {""}
+    if record.order.node != order.node or len(uids) > 1:
+        raise OtherNode(record)

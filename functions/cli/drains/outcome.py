@@ -29,6 +29,7 @@ REFUSAL_REMEDIES: Final[Mapping[str, str]] = {
     Refusal.ALREADY_SETTLED.value: "Run ebb drain again: it makes a new order.",
     Refusal.NODE_UNKNOWN.value: "Check the name with kubectl get nodes: the node may be gone, or in another cluster.",
     Refusal.NODE_REPLACED.value: "Run ebb drain again if the node that bears the name now is meant.",
+    Refusal.OTHER_NODE.value: "Leave order_id out: the message then has an id of its own.",
     Refusal.CLAIMED_BY_OTHER.value: _ONGOING,
     Refusal.POLICY_INVALID.value: "Run ebb policy check FILE and fix what it names.",
     Refusal.PREFLIGHT.value: "Fix what the eviction API named, or wait until the disruption budget has room.",

@@ -48,7 +48,7 @@ def needs_whole_picture(
     """
     if order.origin is not Origin.PLANNER or order.picture_at is None:
         return True
-    if now - order.picture_at >= FRESH_FOR or wants_room(unbound, nodes):
+    if not timedelta(0) <= now - order.picture_at < FRESH_FOR or wants_room(unbound, nodes):
         return True
     if any(at >= order.picture_at for at in _ended(state)):
         return True

@@ -44,8 +44,8 @@ class AssessedNode:
     reason: DrainReason
     """Why it would go: empty, expired or underutilized."""
     blockers: tuple[Blocker, ...]
-    claimed_by: str
-    """The order id that holds it (claim or taint), or empty."""
+    claimed_by: str | None
+    """The order id that holds it (claim or taint); a taint that somebody wrote may hold it with an empty one."""
     avoided: bool = False
     """Whether it goes only after all others (singleReplicas: avoid)."""
     estimate: DrainEstimate = NO_ESTIMATE
@@ -54,7 +54,7 @@ class AssessedNode:
     @property
     def underutilized(self) -> bool:
         """Whether it earns a mark: nothing but passing blockers keeps it."""
-        return not self.claimed_by and all(
+        return self.claimed_by is None and all(
             isinstance(each.reason, PodBlock) or each.reason in PASSING for each in self.blockers
         )
 
@@ -62,11 +62,11 @@ class AssessedNode:
     def below_limits(self) -> bool:
         """Whether estafette would count it as under-utilised: ratios, age and pool, whatever else keeps it."""
         found = {each.reason for each in self.blockers}
-        return self.usage is not None and not self.claimed_by and not found & _NOT_UNDERUTILIZED
+        return self.usage is not None and self.claimed_by is None and not found & _NOT_UNDERUTILIZED
 
     @property
     def is_candidate(self) -> bool:
-        return not self.claimed_by and not self.blockers
+        return self.claimed_by is None and not self.blockers
 
 
 def assess_nodes(situation: Situation, rules: tuple[NodeRule, ...] = NODE_RULES) -> tuple[AssessedNode, ...]:
@@ -89,14 +89,14 @@ def assess_node(node: Node, situation: Situation, rules: tuple[NodeRule, ...] = 
         found += (Blocker(Unremovable.CONSOLIDATION_OFF),)
     last = avoided(moving, situation.drain_context(node.pool))
     held = holder(node, situation.state)
-    takes = NO_ESTIMATE if held or found else situation.drain_estimator(node.pool)(moving)
+    takes = NO_ESTIMATE if held is not None or found else situation.drain_estimator(node.pool)(moving)
     return AssessedNode(node, measured, reason, found, held, last, takes)
 
 
-def holder(node: Node, state: ClusterState) -> str:
-    """Return the order that holds a node: by claim, or by our taint on it."""
+def holder(node: Node, state: ClusterState) -> str | None:
+    """Return the order that holds a node, by claim or by our taint on it; None if none does."""
     claim = state.claims.get(node.uid)
-    return claim.order_id if claim else node.drain_taint or ""
+    return claim.order_id if claim else node.drain_taint
 
 
 def _reason(node: Node, settings: PoolPolicy, situation: Situation, *, empty: bool) -> DrainReason:

@@ -40,7 +40,7 @@ def _underutilized(rows: Iterable[AssessedNode]) -> int:
 def _excess(rows: Sequence[AssessedNode], free: Resources) -> Fraction:
     """Excess in units of the node that would go first (node-refiner: the least used one)."""
     measured = [
-        assessed for assessed in rows if assessed.usage and not assessed.claimed_by and not assessed.node.outside
+        assessed for assessed in rows if assessed.usage and assessed.claimed_by is None and not assessed.node.outside
     ]
     if not measured:
         return Fraction(0)

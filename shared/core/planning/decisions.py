@@ -51,7 +51,7 @@ class Decider:
         return self._selection.times.get(assessed.node.name) or assessed.estimate.alone
 
     def _verdict(self, assessed: AssessedNode) -> tuple[Verdict, tuple[Blocker, ...]]:
-        if assessed.claimed_by:
+        if assessed.claimed_by is not None:
             return Verdict.IN_FLIGHT, ()
         if assessed.blockers:
             return Verdict.KEEP, assessed.blockers
@@ -92,5 +92,5 @@ def decision(
         allocatable=assessed.node.allocatable if measured else NOTHING,
         requested=measured.requested if measured else NOTHING,
         drain=takes,
-        outside=assessed.node.outside and not assessed.claimed_by,
+        outside=assessed.node.outside and assessed.claimed_by is None,
     )

@@ -85,7 +85,7 @@ class Explainer:
         moving = movable(pods, situation.now)
         decision = self._decisions[name]
         proposed = ProposedDrain(self._counts, assessed.node, assessed.reason)
-        gates = () if assessed.claimed_by else blockers(self._counts, assessed.node, assessed.reason)
+        gates = () if assessed.claimed_by is not None else blockers(self._counts, assessed.node, assessed.reason)
         places, refusal = self._places(name)
         return NodeExplanation(
             node=assessed.node,

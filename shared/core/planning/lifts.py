@@ -119,7 +119,7 @@ NOT_LIFTED: Final[Mapping[str, frozenset[Reason]]] = {
         PodBlock.NOT_ADMITTED, PodBlock.SURGE_UNREADABLE, PodBlock.SURGE_SCATTERED,
         Unremovable.STANDBY_NODE, Unremovable.MANAGED_NODE,
         Unremovable.NO_POOL, Unremovable.POLICY_INVALID, Unremovable.ATOMIC_POOL, Unremovable.NOT_READY,
-        Unremovable.NO_ALLOCATABLE, Unremovable.POOLS_UNKNOWN, Unremovable.NO_PLACE_FOR_PODS,
+        Unremovable.NO_ALLOCATABLE, Unremovable.POOLS_UNKNOWN, Unremovable.UNFORESEEN, Unremovable.NO_PLACE_FOR_PODS,
         Unremovable.KEPT_AS_DESTINATION, Unremovable.NEEDED_BY_BUFFER, Exclusion.SHUT, Exclusion.TAINT,
     }),
     "each pod says why by itself": frozenset({Unremovable.BLOCKED_BY_POD}),

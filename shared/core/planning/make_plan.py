@@ -62,6 +62,7 @@ def make_plan(
         cost=prices.of_all(snapshot.nodes),
         excess=surplus,
         at_rest=selection.at_rest,
+        unforeseen=selection.unforeseen,
         next_nodes=next_nodes(situation, selection, rows, counts, searcher),
     )
 
@@ -78,7 +79,9 @@ def plan_without_policy(
         dry_run=True,
         decisions=_priced(
             (
-                decision(each, Verdict.IN_FLIGHT, ()) if each.claimed_by else decision(each, Verdict.KEEP, invalid)
+                decision(each, Verdict.IN_FLIGHT, ())
+                if each.claimed_by is not None
+                else decision(each, Verdict.KEEP, invalid)
                 for each in assess_nodes(Situation(snapshot, state, NO_POLICY))
             ),
             snapshot,

@@ -58,6 +58,8 @@ class Selection:
         self.times: dict[str, DrainTime] = {}
         """How long a drain takes beside those before it, by node name."""
 
+        self.unforeseen: tuple[str, ...] = ()
+        """Faults of our own that cost a node, or the look ahead."""
         self.at_rest: AtRest | None = None
         self._open: dict[str, None] = {}
         """The nodes of the plan at rest that are still to go, by name."""
@@ -67,10 +69,10 @@ class Selection:
         early = [assessed for assessed in due if _goes_anyway(assessed) and not assessed.avoided]
         chosen = [assessed for assessed in due if assessed.avoided or not _goes_anyway(assessed)]
         for assessed in sorted(early, key=self._order):
-            self._ask(assessed)
-        self._look_ahead(chosen)
+            self._ask_or_keep(assessed)
+        self._look_ahead_or_not(chosen)
         for assessed in sorted(chosen, key=self._following):
-            self._ask(assessed)
+            self._ask_or_keep(assessed)
 
     @property
     def simulation(self) -> Simulation:
@@ -90,6 +92,29 @@ class Selection:
     def _following(self, assessed: AssessedNode) -> tuple[object, ...]:
         """The order of removal, with what the plan at rest takes before what it keeps."""
         return (*self._order.urgency(assessed), assessed.node.name not in self._open, *self._order(assessed))
+
+    def _ask_or_keep(self, assessed: AssessedNode) -> None:
+        """Ask, and keep the node where that fails: a fault over one node costs that node, and never the pass."""
+        try:
+            self._ask(assessed)
+        except Exception as fault:  # noqa: BLE001 - whatever it is, the other nodes can go
+            self.kept[assessed.node.name] = (Blocker(Unremovable.UNFORESEEN, "", self._named(fault)),)
+            self._open.pop(assessed.node.name, None)
+
+    def _look_ahead_or_not(self, chosen: Sequence[AssessedNode]) -> None:
+        """Look ahead, or ask each node by itself where that fails."""
+        try:
+            self._look_ahead(chosen)
+        except Exception as fault:  # noqa: BLE001 - as above
+            self._named(fault)
+
+    def _named(self, fault: Exception) -> str:
+        """Remember a fault, and prove again what was taken: the simulation may have stopped half-way in a change."""
+        self._simulation = planned_simulation(self._situation)
+        for assessed in self.taken:
+            self._simulation.try_remove(assessed.node.name)
+        self.unforeseen = (*self.unforeseen, f"{type(fault).__name__}: {fault}")
+        return self.unforeseen[-1]
 
     def _ask(self, assessed: AssessedNode) -> None:
         name = assessed.node.name

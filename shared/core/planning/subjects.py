@@ -61,7 +61,7 @@ def _gates(assessed: AssessedNode, counts: NodeCounts) -> Sequence[Blocker]:
 
 def _of(assessed: AssessedNode, situation: Situation, counts: NodeCounts, simulation: Simulation) -> Iterator[Subject]:
     """Yield what alone keeps a node: one subject of its blockers, one gate, or whatever rules refuse its pods."""
-    if assessed.claimed_by:
+    if assessed.claimed_by is not None:
         return
     if assessed.blockers:
         found = set(_of_blockers(assessed, situation))

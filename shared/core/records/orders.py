@@ -28,6 +28,7 @@ _MOST_BYTES: Final = 64 * 1024
 """The order is kept in its drain's record, which the state takes only up to 1 MiB."""
 _MOST_ECHOED: Final = 80
 """Characters of a wrong value that its sentence repeats: enough to find it, too few for a log to be flooded."""
+_CLOCKS_DIFFER: Final = timedelta(minutes=1)
 _ENUM_VALUE: Final = re.compile(r"Invalid enum value '(.*)'", re.DOTALL)
 _TAINT_VALUE: Final = re.compile(r"([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)?")
 """The order id becomes our taint's value (kubernetes, apimachinery/pkg/util/validation IsValidLabelValue)."""
@@ -109,7 +110,7 @@ def decode(data: bytes, cluster: str, message_id: str, published_at: datetime) -
         order = msgspec.convert({**defaults, **fields}, Order, strict=False)
     except msgspec.ValidationError as error:
         raise BadOrder(f"order: {_fault(error)}. docs/orders.md has the fields of an order.") from error
-    _times_checked(order)
+    _times_checked(order, published_at)
     _id_checked(order)
     return order
 
@@ -121,13 +122,15 @@ def _fault(error: msgspec.ValidationError) -> str:
     return f"{echoed(word[1])} is no word for it{at}{path}" if word else str(error)
 
 
-def _times_checked(order: Order) -> None:
+def _times_checked(order: Order, published_at: datetime) -> None:
     times = {"issued_at": order.issued_at, "expires_at": order.expires_at, "picture_at": order.picture_at}
     for name, value in times.items():
         if value is not None and value.tzinfo is None:
             raise BadOrder(f"{name}: the time has no zone; write for example 2026-01-31T09:00:00Z.")
         if value is not None and value.year not in YEARS:
             raise BadOrder(f"{name}: the year {value.year} is not one of {YEARS.start} to {YEARS.stop - 1}.")
+    if order.picture_at is not None and order.picture_at > published_at + _CLOCKS_DIFFER:
+        raise BadOrder(f"picture_at: {order.picture_at.isoformat()} lies after the message; leave it out.")
 
 
 def is_order_id(text: str) -> bool:
@@ -136,7 +139,7 @@ def is_order_id(text: str) -> bool:
 
 
 def _id_checked(order: Order) -> None:
-    if order.order_id and not is_order_id(order.order_id):
+    if not is_order_id(order.order_id):
         raise BadOrder(
             f"order_id: {echoed(order.order_id)} cannot be a taint's value; "
             "write at most 63 letters, digits, '-', '_' or '.', or leave it out."

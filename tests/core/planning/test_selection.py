@@ -6,8 +6,10 @@ from typing import Any
 import pytest
 
 from shared.core.cluster import names
-from shared.core.planning.plan import PlannedOrder
-from shared.core.reasons import DrainReason
+from shared.core.placement import Simulation
+from shared.core.placement.no_place import NoPlace
+from shared.core.planning.plan import PlannedOrder, Verdict
+from shared.core.reasons import DrainReason, Unremovable
 from shared.core.records.state import ClusterState
 from shared.core.rules.drain_time import DrainTime
 from tests.builders import NOW, claim, cluster, node, pdb, pod, pod_class, policy, taint
@@ -131,3 +133,25 @@ def test_a_node_whose_drain_could_be_late_goes_after_one_that_surely_is_in_time(
     nodes = [node("n1"), node("n2"), node("n3", pool="b", cpu=32, memory=64)]
     (order,) = plan(cluster(nodes, pods, disruption_budgets=budgets), policy(max_nodes_per_pass=1)).orders
     assert order.node == "n2"
+
+
+def test_a_fault_over_one_node_costs_that_node_and_not_the_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    removed = Simulation.try_remove
+
+    def fails_on_n1(simulation: Simulation, name: str) -> NoPlace | None:
+        if name == "n1":
+            raise ValueError("n1 is odd")
+        return removed(simulation, name)
+
+    monkeypatch.setattr(Simulation, "try_remove", fails_on_n1)
+    made = plan(cluster([node("n1"), node("n2"), node("n3", pool="b")], [pod("p", on="n1"), pod("q", on="n2")]))
+
+    assert ordered(made) == ["n2"]
+    assert verdicts(made)["n1"] == ("keep", Unremovable.UNFORESEEN.value)
+    assert {*made.unforeseen} == {"ValueError: n1 is odd"}
+
+
+def test_a_node_that_an_empty_taint_holds_is_on_its_way_and_is_not_asked() -> None:
+    made = plan(cluster([node("n1", taints=(taint(names.OUR_TAINT),)), node("n2"), node("n3")], [pod("p", on="n1")]))
+
+    assert verdicts(made)["n1"][0] == Verdict.IN_FLIGHT.value

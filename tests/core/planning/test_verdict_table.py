@@ -132,7 +132,8 @@ SECOND_IN_TURN = {Unremovable.WORKLOAD_MOVING, Unremovable.NODES_PER_PASS}
 
 
 def test_every_word_has_a_case() -> None:
-    assert set(TABLE) == set(Unremovable), "give the new word a picture in which it alone keeps n1"
+    elsewhere = {Unremovable.UNFORESEEN}  # a fault of the code: test_selection
+    assert set(TABLE) == set(Unremovable) - elsewhere, "give the new word a picture in which it alone keeps n1"
 
 
 @pytest.mark.acceptance(104)

@@ -6,6 +6,7 @@ import pytest
 
 from functions.drainer.receive import PushReply
 from shared.core.records.drain_record import DrainPhase, DrainRecord
+from shared.core.records.orders import OrderKind
 from shared.core.records.state import Lease
 from shared.documents import drain_key
 from shared.errors import Retryable
@@ -107,3 +108,16 @@ def test_a_rejected_topic_that_fails_does_not_bring_the_bad_message_back() -> No
 
     assert ebb.deliver(b"not json") is PushReply.DONE
     assert len(ebb.log.of("message_rejected")) == 2
+
+
+@pytest.mark.parametrize("kind", [OrderKind.DRAIN, OrderKind.RELEASE])
+def test_a_message_with_the_id_of_another_nodes_drain_is_refused_and_changes_nothing(kind: OrderKind) -> None:
+    ebb = fake_ebb(pod("p", on="n1", kind=WEB, grace_seconds=300), step_seconds=30)
+    ebb.drain(order())
+    before, effects = ebb.record(), ebb.effects()
+
+    assert ebb.deliver(order("n2", kind=kind, order_id="order", generation=5)) is PushReply.DONE
+
+    assert (ebb.record(), ebb.effects()) == (before, effects)
+    (result,) = ebb.log.of("drain_result")
+    assert (result["node"], result["outcome"], result["reason"]) == ("n2", "refused", "other_node")
