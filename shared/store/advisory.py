@@ -15,8 +15,7 @@ from shared.errors import EbbError
 from shared.ports import Cluster
 
 T = TypeVar("T")
-
-
+_RIGHTS: Final = "If that lasts, apply infra/rbac.yaml again."
 MOST_FAULTS: Final = 3
 """So many objects that cannot be read are told; others of a kind are mostly odd in the same way."""
 
@@ -69,16 +68,16 @@ def warn_of_unread_autoscalers(log_event: LogEvent, event: str, autoscalers: Ver
     _warn_of_faults(log_event, event, odd_autoscalers(autoscalers))
     if not autoscalers.unread:
         return
-    what = f"Moved pods may come back larger than is known: Ebb may not list {', '.join(autoscalers.unread)}"
-    log_event(event, f"{what}. Apply infra/rbac.yaml again.", severity="WARNING", reason="advice_missing")
+    what = f"Moved pods may come back larger than is known: Ebb could not list {', '.join(autoscalers.unread)}"
+    log_event(event, f"{what}. {_RIGHTS}", severity="WARNING", reason="advice_missing")
 
 
 def warn_of_unread_limits(log_event: LogEvent, event: str, limits: NamespaceLimits) -> None:
     """Say which lists of what namespaces limit are not ours to read: what they refuse or add is not known."""
     if not limits.unread:
         return
-    what = f"A moved pod may come back larger, later or not at all: Ebb may not list {', '.join(limits.unread)}"
-    log_event(event, f"{what}. Apply infra/rbac.yaml again.", severity="WARNING", reason="advice_missing")
+    what = f"A moved pod may come back larger, later or not at all: Ebb could not list {', '.join(limits.unread)}"
+    log_event(event, f"{what}. {_RIGHTS}", severity="WARNING", reason="advice_missing")
 
 
 def warn_of_unread_buffers(log_event: LogEvent, event: str, buffers: Buffers) -> None:
@@ -89,10 +88,10 @@ def warn_of_unread_buffers(log_event: LogEvent, event: str, buffers: Buffers) ->
     _warn_of_faults(log_event, event, odd_buffers(buffers))
     if not buffers.unread:
         return
-    what = f"The room of capacity buffers is not kept: Ebb may not list {', '.join(buffers.unread)}"
+    what = f"The room of capacity buffers is not kept: Ebb could not list {', '.join(buffers.unread)}"
     if CLASSES in buffers.unread:
         what = f"{what}; nor does it know how long the autoscaler waits with nodes of ComputeClasses"
-    log_event(event, f"{what}. Apply infra/rbac.yaml again.", severity="WARNING", reason="advice_missing")
+    log_event(event, f"{what}. {_RIGHTS}", severity="WARNING", reason="advice_missing")
 
 
 def deletion_failed_at(log_event: LogEvent, event: str, cluster: Cluster, node: str) -> datetime | None:

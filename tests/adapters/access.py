@@ -28,3 +28,8 @@ def kubeconfig(folder: Path, address: str, *, bearer: str = "") -> Path:
     path = folder / "kubeconfig"
     path.write_text(json.dumps(document))
     return path
+
+
+def no_wait(seconds: float) -> None:
+    """Wait no time before a request is repeated."""
+    del seconds

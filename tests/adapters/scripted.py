@@ -12,6 +12,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
+from shared.adapters.kubernetes.client import REPEATS
+
 
 @dataclass(frozen=True)
 class Asked:
@@ -30,6 +32,12 @@ class Say:
     body: Any = field(default_factory=dict)
     silent: bool = False
     reset: bool = False
+    retry_after: str = ""
+
+    @property
+    def lasting(self) -> "tuple[Say, ...]":
+        """The same answer to the request and to every repetition of it."""
+        return (self,) * (1 + REPEATS)
 
 
 def status(code: int, message: str, *, reason: str = "", cause: tuple[str, str] | None = None) -> dict[str, Any]:
@@ -141,6 +149,8 @@ def _handler(script: Script) -> type[BaseHTTPRequestHandler]:
             self.send_response(said.code)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(data)))
+            if said.retry_after:
+                self.send_header("Retry-After", said.retry_after)
             self.end_headers()
             self.wfile.write(data)
 

@@ -17,7 +17,7 @@ from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.adapters.kubernetes.compute_classes import autoscaling_policy
 from shared.adapters.kubernetes.dump.contents import DumpContents
 from shared.core.cluster.autoscaling import NO_CLASSES, AutoscalingPolicy, ComputeClasses
-from tests.adapters.access import access_to
+from tests.adapters.access import access_to, no_wait
 from tests.adapters.scripted import NO_GROUP, Say, Script, scripted, status
 from tests.adapters.test_kubernetes_buffers import listed, served, versions
 from tests.builders import NOW
@@ -82,7 +82,7 @@ def api() -> Iterator[Script]:
 
 @pytest.fixture
 def cluster(api: Script) -> KubernetesCluster:
-    return KubernetesCluster(KubernetesClient(access_to(api.address), read_seconds=2), now=lambda: NOW)
+    return KubernetesCluster(KubernetesClient(access_to(api.address), sleep=no_wait, read_seconds=2), now=lambda: NOW)
 
 
 @pytest.mark.parametrize(

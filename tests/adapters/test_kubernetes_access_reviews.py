@@ -7,7 +7,7 @@ import pytest
 from shared.adapters.kubernetes.access_reviews import AccessReviews
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.errors import Forbidden, Gone, Retryable, Terminal
-from tests.adapters.access import access_to
+from tests.adapters.access import access_to, no_wait
 from tests.adapters.scripted import Say, Script, scripted, status
 
 KINDS = {"resources": [{"name": "verticalpodautoscalers"}]}
@@ -20,7 +20,7 @@ def api() -> Iterator[Script]:
 
 
 def reviews(api: Script) -> AccessReviews:
-    return AccessReviews(KubernetesClient(access_to(api.address)))
+    return AccessReviews(KubernetesClient(access_to(api.address), sleep=no_wait))
 
 
 @pytest.mark.parametrize("allowed", [True, False])

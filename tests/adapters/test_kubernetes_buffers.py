@@ -10,8 +10,7 @@ from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.core.cluster.buffers import NO_BUFFERS, buffer_of
 from shared.core.cluster.selectors import NodeTerm, Requirement, Toleration
-from shared.errors import Retryable
-from tests.adapters.access import access_to
+from tests.adapters.access import access_to, no_wait
 from tests.adapters.scripted import GROUPS, NO_GROUP, Say, Script, scripted, status
 from tests.builders import NOW, resources
 
@@ -64,7 +63,7 @@ def api() -> Iterator[Script]:
 
 @pytest.fixture
 def cluster(api: Script) -> KubernetesCluster:
-    return KubernetesCluster(KubernetesClient(access_to(api.address), read_seconds=2), now=lambda: NOW)
+    return KubernetesCluster(KubernetesClient(access_to(api.address), sleep=no_wait, read_seconds=2), now=lambda: NOW)
 
 
 def test_a_cluster_without_such_kinds_has_no_buffers_and_is_asked_for_two_groups(
@@ -175,10 +174,12 @@ def test_a_list_that_we_may_not_read_is_named(
     assert (found.held, found.unread) == ((), (unread,))
 
 
-def test_an_outage_of_discovery_is_an_outage(api: Script, cluster: KubernetesCluster) -> None:
-    api.says(Say(503, status(503, "no endpoints available")))
-    with pytest.raises(Retryable, match=r"autoscaling\.x-k8s\.io"):
-        cluster.buffers()
+def test_an_outage_of_what_only_advises_ends_no_picture(api: Script, cluster: KubernetesCluster) -> None:
+    api.says(*Say(503, status(503, "no endpoints available")).lasting)
+
+    found = cluster.buffers()
+
+    assert (found.held, bool(found.unread)) == ((), True)
 
 
 NO_AMOUNT = {"limits": {"cpu": "many"}}

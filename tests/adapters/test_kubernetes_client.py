@@ -1,14 +1,15 @@
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from shared.adapters.kubernetes.access import Access, from_kubeconfig
-from shared.adapters.kubernetes.client import Call, KubernetesClient
+from shared.adapters.kubernetes.client import REPEATS, Call, KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.answers import Traffic
 from shared.errors import EbbError, Forbidden, Gone, Retryable, Stale, Terminal
-from tests.adapters.access import access_to, kubeconfig
+from tests.adapters.access import access_to, kubeconfig, no_wait
 from tests.adapters.objects import api_node, api_pod
 from tests.adapters.scripted import GROUPS, LIMITS, Say, Script, scripted, status
 from tests.local.wait_until import wait_until
@@ -24,7 +25,7 @@ def api() -> Iterator[Script]:
 
 
 def client(api: Script, **seconds: Any) -> KubernetesClient:
-    return KubernetesClient(access_to(api.address), **seconds)
+    return KubernetesClient(access_to(api.address), sleep=no_wait, **seconds)
 
 
 def page(*items: dict[str, Any], after: str = "") -> Say:
@@ -46,13 +47,13 @@ def page(*items: dict[str, Any], after: str = "") -> Say:
     ],
 )
 def test_every_code_has_its_named_failure(api: Script, expected: type[EbbError], code: int) -> None:
-    api.says(Say(code, status(code, "the API's words")))
+    api.says(*Say(code, status(code, "the API's words")).lasting)
 
     with pytest.raises(expected, match="the API's words") as failure:
         client(api).ask(GET)
 
     assert type(failure.value) is expected
-    assert len(api.asked) == 1, "a failure is not repeated by the transport"
+    assert len(api.asked) == (1 + REPEATS if expected is Retryable else 1)
 
 
 def test_a_refusal_names_verb_resource_and_remedy(api: Script) -> None:
@@ -72,7 +73,7 @@ def test_a_webhooks_no_is_no_lack_of_rights_though_its_code_says_so(api: Script)
 
 
 def test_an_answer_that_is_none_of_the_apis_is_quoted(api: Script) -> None:
-    api.says(Say(502, b"<html>bad gateway</html>"))
+    api.says(*Say(502, b"<html>bad gateway</html>").lasting)
 
     with pytest.raises(Retryable, match="502 <html>bad gateway</html>"):
         client(api).ask(GET)
@@ -92,7 +93,7 @@ def test_a_server_that_is_not_there_is_an_outage() -> None:
         address = gone.address
 
     with pytest.raises(Retryable, match="get nodes"):
-        KubernetesClient(access_to(address)).ask(GET)
+        KubernetesClient(access_to(address), sleep=no_wait).ask(GET)
 
 
 def test_expired_credentials_are_renewed_once_and_the_call_repeated(api: Script) -> None:
@@ -158,7 +159,7 @@ def test_a_list_that_keeps_expiring_is_an_outage(api: Script) -> None:
 
 
 def test_an_outage_within_a_list_gives_no_half_a_list(api: Script) -> None:
-    api.says(page(api_pod("a"), after="more"), Say(503, status(503, "etcd is not well")))
+    api.says(page(api_pod("a"), after="more"), *Say(503, status(503, "etcd is not well")).lasting)
 
     with pytest.raises(Retryable, match="etcd is not well"):
         KubernetesCluster(client(api)).pods_on("n1")
@@ -211,3 +212,42 @@ def test_a_kubeconfigs_token_is_sent(api: Script, tmp_path: Any) -> None:
     KubernetesClient(from_kubeconfig(str(kubeconfig(tmp_path, api.address, bearer="secret")))).ask(GET)
 
     assert api.asked[0].headers["authorization"] == "Bearer secret"
+
+
+BUSY = Say(429, status(429, "too many requests"))
+
+
+@pytest.mark.parametrize(
+    ("expected", "answers"),
+    [
+        pytest.param([0.2], (BUSY,), id="one bad answer"),
+        pytest.param([0.2, 0.4, 0.8], (BUSY, Say(500), Say(503)), id="three of them, each pause twice as long"),
+        pytest.param([1.0], (replace(BUSY, retry_after="1"),), id="as long as the server asks for"),
+        pytest.param([0.2], (replace(BUSY, retry_after="Wed, 21 Oct 2026 07:28:00 GMT"),), id="a date is passed over"),
+    ],
+)
+def test_a_read_is_repeated_after_passing_trouble(expected: list[float], answers: tuple[Say, ...], api: Script) -> None:
+    waited: list[float] = []
+    api.says(*answers, Say(body=api_node()))
+
+    KubernetesClient(access_to(api.address), sleep=waited.append).ask(GET)
+
+    assert len(waited) == len(expected)
+    assert all(least <= seconds <= 1.5 * least for least, seconds in zip(expected, waited, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        pytest.param(Call("patch", "nodes", "/api/v1/nodes/n1", body={}), BUSY, id="a write: it may have been done"),
+        pytest.param(GET, replace(BUSY, retry_after="60"), id="a server that asks for a minute"),
+        pytest.param(GET, Say(404), id="what stays so"),
+    ],
+)
+def test_what_a_repetition_would_not_help_is_asked_once(call: Call, said: Say, api: Script) -> None:
+    api.says(said)
+
+    with pytest.raises(EbbError):
+        client(api).ask(call)
+
+    assert len(api.asked) == 1

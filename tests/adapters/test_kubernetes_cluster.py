@@ -10,7 +10,7 @@ from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.core.cluster import names
 from shared.core.cluster.node import Node
 from shared.errors import Forbidden, Gone, Stale, Terminal
-from tests.adapters.access import access_to
+from tests.adapters.access import access_to, no_wait
 from tests.adapters.objects import api_node
 from tests.adapters.scripted import Say, Script, scripted, status
 from tests.builders import NOW
@@ -29,7 +29,7 @@ def api() -> Iterator[Script]:
 
 @pytest.fixture
 def cluster(api: Script) -> KubernetesCluster:
-    return KubernetesCluster(KubernetesClient(access_to(api.address), read_seconds=2), now=lambda: NOW)
+    return KubernetesCluster(KubernetesClient(access_to(api.address), sleep=no_wait, read_seconds=2), now=lambda: NOW)
 
 
 def node(name: str = "n1", **changes: Any) -> Node:

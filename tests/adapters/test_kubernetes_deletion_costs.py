@@ -11,7 +11,7 @@ from shared.adapters.kubernetes.fold import PodFolder
 from shared.core.cluster import names
 from shared.core.cluster.pod import Pod
 from shared.errors import EbbError, Forbidden, Gone, Retryable, Stale, Terminal
-from tests.adapters.access import access_to
+from tests.adapters.access import access_to, no_wait
 from tests.adapters.objects import api_pod, read
 from tests.adapters.scripted import Say, Script, scripted, status
 
@@ -27,7 +27,7 @@ def api() -> Iterator[Script]:
 
 @pytest.fixture
 def cluster(api: Script) -> KubernetesCluster:
-    return KubernetesCluster(KubernetesClient(access_to(api.address), read_seconds=2))
+    return KubernetesCluster(KubernetesClient(access_to(api.address), sleep=no_wait, read_seconds=2))
 
 
 def standing(cost: str | None = None, mark: str | None = None, **meta: Any) -> Say:

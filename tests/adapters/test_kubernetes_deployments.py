@@ -11,7 +11,7 @@ from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.core.cluster import names
 from shared.core.cluster.deployment import Deployment
 from shared.errors import EbbError, Forbidden, Gone, Retryable, Stale, Terminal
-from tests.adapters.access import access_to
+from tests.adapters.access import access_to, no_wait
 from tests.adapters.scripted import Say, Script, scripted, status
 from tests.local.wait_until import wait_until
 
@@ -27,7 +27,7 @@ def api() -> Iterator[Script]:
 
 @pytest.fixture
 def cluster(api: Script) -> KubernetesCluster:
-    return KubernetesCluster(KubernetesClient(access_to(api.address), read_seconds=2))
+    return KubernetesCluster(KubernetesClient(access_to(api.address), sleep=no_wait, read_seconds=2))
 
 
 def api_deployment(version: str = "7", stamp: str | None = None, **notes: str) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from shared.adapters.kubernetes.eviction_requests import OBSERVED_WITHIN, reques
 from shared.core.cluster.pod import Pod
 from shared.core.records.evictions import EvictionAnswer as Answer
 from shared.errors import Forbidden, Retryable, Stale
-from tests.adapters.access import access_to
+from tests.adapters.access import access_to, no_wait
 from tests.adapters.scripted import Say, Script, scripted, status
 from tests.builders import NOW, pod, pod_class
 
@@ -32,7 +32,7 @@ def api() -> Iterator[Script]:
 
 @pytest.fixture
 def cluster(api: Script) -> KubernetesCluster:
-    return KubernetesCluster(KubernetesClient(access_to(api.address), read_seconds=2), now=lambda: NOW)
+    return KubernetesCluster(KubernetesClient(access_to(api.address), sleep=no_wait, read_seconds=2), now=lambda: NOW)
 
 
 def answered() -> Pod:
@@ -122,7 +122,9 @@ def test_each_state_of_a_request_is_one_of_the_eight_words(
 
 def test_a_cluster_in_which_nothing_acts_on_requests_is_not_waited_for(api: Script) -> None:
     late = NOW + OBSERVED_WITHIN
-    cluster = KubernetesCluster(KubernetesClient(access_to(api.address), read_seconds=2), now=lambda: late)
+    cluster = KubernetesCluster(
+        KubernetesClient(access_to(api.address), sleep=no_wait, read_seconds=2), now=lambda: late
+    )
     api.says(Say(body=request(observed=None)))
 
     said = cluster.evict(answered(), 30)

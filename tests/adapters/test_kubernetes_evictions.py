@@ -9,7 +9,7 @@ from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.answers import Eviction
 from shared.core.records.evictions import EvictionAnswer as Answer
-from tests.adapters.access import access_to
+from tests.adapters.access import access_to, no_wait
 from tests.adapters.objects import api_pod, read
 from tests.adapters.scripted import Say, Script, scripted, status
 
@@ -22,7 +22,7 @@ def api() -> Iterator[Script]:
 
 @pytest.fixture
 def cluster(api: Script) -> KubernetesCluster:
-    return KubernetesCluster(KubernetesClient(access_to(api.address), read_seconds=2))
+    return KubernetesCluster(KubernetesClient(access_to(api.address), sleep=no_wait, read_seconds=2))
 
 
 def budget_cause(message: str) -> dict[str, Any]:
@@ -106,7 +106,7 @@ def test_every_answer_to_an_eviction_has_its_meaning(
 
 def test_an_eviction_without_an_answer_comes_later(api: Script) -> None:
     api.says(Say(silent=True))
-    impatient = KubernetesCluster(KubernetesClient(access_to(api.address), read_seconds=0.1))
+    impatient = KubernetesCluster(KubernetesClient(access_to(api.address), sleep=no_wait, read_seconds=0.1))
 
     assert impatient.evict(read(api_pod()), 30).answer is Answer.LATER
 

@@ -23,7 +23,7 @@ from shared.core.cluster.storage import (
     VolumeAttachment,
 )
 from shared.errors import Retryable, Terminal
-from tests.adapters.access import access_to
+from tests.adapters.access import access_to, no_wait
 from tests.adapters.objects import api_node, api_pod, read
 from tests.adapters.scripted import Say, Script, scripted, status
 from tests.builders import NOW
@@ -178,7 +178,7 @@ def api() -> Iterator[Script]:
 
 @pytest.fixture
 def cluster(api: Script) -> KubernetesCluster:
-    return KubernetesCluster(KubernetesClient(access_to(api.address), read_seconds=2))
+    return KubernetesCluster(KubernetesClient(access_to(api.address), sleep=no_wait, read_seconds=2))
 
 
 def page(*items: Any, more: str = "") -> Say:

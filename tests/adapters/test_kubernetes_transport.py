@@ -14,7 +14,7 @@ from shared.adapters.kubernetes.client import Call, KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.adapters.kubernetes.transport import LOOK_AGAIN_AFTER
 from shared.errors import EbbError, Retryable, Terminal
-from tests.adapters.access import access_to
+from tests.adapters.access import access_to, no_wait
 from tests.adapters.certificates import Authority
 from tests.adapters.objects import api_node, api_pod
 from tests.adapters.scripted import Say, Script, scripted
@@ -54,7 +54,7 @@ class Plane:
         self.authority = Authority(self.folder, "first")
         self.begin()
         self.gke = Gke(self.where())
-        self.client = KubernetesClient(self.access(), connect_seconds=2, monotonic=self.clock.monotonic)
+        self.client = KubernetesClient(self.access(), sleep=no_wait, connect_seconds=2, monotonic=self.clock.monotonic)
 
     def begin(self) -> Script:
         self.server = ExitStack()
@@ -107,7 +107,7 @@ def test_a_new_ca_at_the_old_name_is_followed(plane: Plane) -> None:
     )
     plane.script.says(Say(body=api_node()))
 
-    KubernetesClient(stale, monotonic=plane.clock.monotonic).ask(GET)
+    KubernetesClient(stale, sleep=no_wait, monotonic=plane.clock.monotonic).ask(GET)
 
     assert plane.gke.asked == 1
 
@@ -186,7 +186,7 @@ def test_a_page_whose_connection_was_reset_is_read_once_more(api: Script) -> Non
 
     api.says(page("a", "1"), Say(reset=True), page("b", "2"), Say(reset=True), page("c", ""))
 
-    pods = KubernetesCluster(KubernetesClient(access_to(api.address))).pods_on("n1")
+    pods = KubernetesCluster(KubernetesClient(access_to(api.address), sleep=no_wait)).pods_on("n1")
 
     assert sorted(pod.name for pod in pods) == ["a", "b", "c"]
 
@@ -195,7 +195,7 @@ def test_a_second_reset_in_a_row_is_an_outage(api: Script) -> None:
     api.says(Say(reset=True), Say(reset=True), Say(body=api_node()))
 
     with pytest.raises(Retryable, match="no answer"):
-        KubernetesClient(access_to(api.address)).ask(GET)
+        KubernetesClient(access_to(api.address), sleep=no_wait).ask(GET)
 
     assert len(api.asked) == 2
 
@@ -205,6 +205,6 @@ def test_a_write_whose_connection_was_reset_may_have_been_done_and_is_not_repeat
     api.says(Say(reset=True), Say(body={}))
 
     with pytest.raises(Retryable, match="no answer"):
-        KubernetesClient(access_to(api.address)).ask(call)
+        KubernetesClient(access_to(api.address), sleep=no_wait).ask(call)
 
     assert len(api.asked) == 1

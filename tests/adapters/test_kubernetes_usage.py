@@ -7,7 +7,7 @@ import pytest
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.usage import UsageMetrics
 from shared.errors import Forbidden, Gone, Retryable, Terminal
-from tests.adapters.access import access_to
+from tests.adapters.access import access_to, no_wait
 from tests.adapters.scripted import Say, Script, scripted, status
 from tests.builders import resources
 
@@ -29,7 +29,7 @@ def api() -> Iterator[Script]:
 
 
 def usage(api: Script) -> UsageMetrics:
-    return UsageMetrics(KubernetesClient(access_to(api.address)))
+    return UsageMetrics(KubernetesClient(access_to(api.address), sleep=no_wait))
 
 
 def test_nodes_and_pods_are_told_with_the_containers_of_a_pod_summed_up(api: Script) -> None:

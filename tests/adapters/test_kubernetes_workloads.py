@@ -16,7 +16,7 @@ from shared.core.cluster.deployment import Deployment
 from shared.core.cluster.resources import Resources
 from shared.core.cluster.workloads import Workload
 from shared.core.policy import Limit
-from tests.adapters.access import access_to
+from tests.adapters.access import access_to, no_wait
 from tests.adapters.scripted import Say, Script, scripted, status
 from tests.builders import resources
 
@@ -158,7 +158,7 @@ def api() -> Iterator[Script]:
 
 @pytest.fixture
 def cluster(api: Script) -> KubernetesCluster:
-    return KubernetesCluster(KubernetesClient(access_to(api.address), read_seconds=2))
+    return KubernetesCluster(KubernetesClient(access_to(api.address), sleep=no_wait, read_seconds=2))
 
 
 def test_workloads_are_read_each_once_by_name(api: Script, cluster: KubernetesCluster) -> None:

@@ -13,7 +13,7 @@ from shared.adapters.kubernetes.dump import read_dump
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.rules.utilization import usage
-from tests.adapters.access import access_to
+from tests.adapters.access import access_to, no_wait
 from tests.adapters.objects import api_node, api_pod, container
 from tests.adapters.scripted import Say, scripted
 from tests.adapters.test_dump import a_node, a_pod, listed, write
@@ -37,7 +37,7 @@ def from_the_api(_: Path) -> Read:
     with scripted() as api:
         pages = [[api_node()], twins(), [], [], [], [], []]
         api.says(*(Say(body={"kind": "List", "metadata": {}, "items": list(each)}) for each in pages))
-        reading = KubernetesCluster(KubernetesClient(access_to(api.address))).read()
+        reading = KubernetesCluster(KubernetesClient(access_to(api.address), sleep=no_wait)).read()
         return reading.nodes, reading.pods
 
 

@@ -16,7 +16,7 @@ from shared.core.cluster.deployment import Deployment
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.selectors import Taint
 from shared.core.cluster.workloads import Workload
-from tests.adapters.access import access_to
+from tests.adapters.access import access_to, no_wait
 from tests.builders import node, pdb, persistent_volume, pod, pod_class, storage, volume_claim
 from tests.contracts.cluster_contract import SHOP, ClusterContract, World
 from tests.fakes import FakeCluster
@@ -190,4 +190,6 @@ def stage() -> Iterator[Stage]:
 class TestKubernetesCluster(ClusterContract):
     @pytest.fixture
     def world(self, stage: Stage) -> World:
-        return LittleWorld(stage.set(), KubernetesCluster(KubernetesClient(access_to(stage.server.base))))
+        return LittleWorld(
+            stage.set(), KubernetesCluster(KubernetesClient(access_to(stage.server.base), sleep=no_wait))
+        )

@@ -138,8 +138,8 @@ def test_autoscalers_that_may_not_be_read_are_said_and_end_no_pass() -> None:
     (line,) = [line for line in ebb.log.lines if line.get("reason") == "advice_missing"]
     assert (line["event"], line["severity"]) == ("run_summary", "WARNING")
     assert line["message"] == (
-        "Moved pods may come back larger than is known: Ebb may not list verticalpodautoscalers. "
-        "Apply infra/rbac.yaml again."
+        "Moved pods may come back larger than is known: Ebb could not list verticalpodautoscalers. "
+        "If that lasts, apply infra/rbac.yaml again."
     )
     assert [each.node for each in ebb.bus.published] == ["n1"]
 
@@ -152,8 +152,8 @@ def test_limits_that_may_not_be_read_are_said_and_end_no_pass() -> None:
 
     (line,) = [line for line in ebb.log.lines if line.get("reason") == "advice_missing"]
     assert line["message"] == (
-        "A moved pod may come back larger, later or not at all: Ebb may not list limitranges, resourcequotas. "
-        "Apply infra/rbac.yaml again."
+        "A moved pod may come back larger, later or not at all: Ebb could not list limitranges, resourcequotas. "
+        "If that lasts, apply infra/rbac.yaml again."
     )
     assert [each.node for each in ebb.bus.published] == ["n1"]
 
@@ -174,8 +174,8 @@ def test_buffers_and_classes_that_may_not_be_read_are_said_and_end_no_pass(more:
 
     (line,) = [line for line in ebb.log.lines if line.get("reason") == "advice_missing"]
     assert line["message"] == (
-        f"The room of capacity buffers is not kept: Ebb may not list {', '.join(lists)}{more}. "
-        "Apply infra/rbac.yaml again."
+        f"The room of capacity buffers is not kept: Ebb could not list {', '.join(lists)}{more}. "
+        "If that lasts, apply infra/rbac.yaml again."
     )
     assert [each.node for each in ebb.bus.published] == ["n1"]
 

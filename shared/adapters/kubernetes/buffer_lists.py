@@ -19,7 +19,7 @@ from shared.adapters.kubernetes.discovery import path_of
 from shared.adapters.kubernetes.odd_objects import RAW_PAGES, OddObjects
 from shared.core.cluster.autoscaling import NO_CLASSES, ComputeClasses
 from shared.core.cluster.buffers import KIND, NO_BUFFERS, Buffers, sorted_buffers
-from shared.errors import Forbidden
+from shared.errors import EbbError
 
 T = TypeVar("T")
 Listed = TypeVar("Listed")
@@ -107,7 +107,7 @@ class _Lists:
                 return gather(iter(()))
             readable = partial(self.odd.left_out, resource, read=item.decode)
             return self.client.read_list(Call("list", resource, path), RAW_PAGES, lambda raws: gather(readable(raws)))
-        except Forbidden:
+        except EbbError:
             self.unread.append(resource)
             return gather(iter(()))
 

@@ -5,6 +5,7 @@ its own retries are not used. Each call has a connect and a read timeout. Must n
 """
 
 import json
+import random
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -30,6 +31,12 @@ _LIST_ATTEMPTS: Final = 3
 _MERGE_PATCH: Final = "application/merge-patch+json"
 _CHANGED: Final[Mapping[int, type[Stale]]] = {HTTPStatus.NOT_FOUND: Gone, HTTPStatus.CONFLICT: Stale}
 _PASSING: Final = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.REQUEST_TIMEOUT)
+REPEATS: Final = 3
+"""How often a read is repeated after an answer that passes (429, 5xx): one bad answer is no outage."""
+FIRST_PAUSE: Final = 0.2
+"""Seconds before the first repetition; each later one waits twice as long, and up to half as much again by chance."""
+LONGEST_PAUSE: Final = 5.0
+"""Where the API server asks for more (Retry-After), the message or the next pass comes again instead."""
 
 Item = TypeVar("Item")
 T = TypeVar("T")
@@ -85,9 +92,11 @@ class KubernetesClient:
         connect_seconds: float = CONNECT_SECONDS,
         read_seconds: float = READ_SECONDS,
         monotonic: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         from urllib3 import Timeout
 
+        self._sleep = sleep
         self.meter = TrafficMeter()
         self._transport = Transport(access, Timeout(connect=connect_seconds, read=read_seconds), monotonic)
 
@@ -103,7 +112,22 @@ class KubernetesClient:
         return reply.body
 
     def send(self, call: Call) -> ApiReply:
-        """Return the answer with its code.
+        """Return the answer with its code; a read that passing trouble answered is repeated a few times.
+
+        Raises:
+            Retryable: no answer came, or the credentials were refused twice. Terminal: there are no credentials.
+        """
+        reply = self._authorized(call)
+        for attempt in range(REPEATS):
+            pause = _pause(attempt, reply.retry_after)
+            if call.method != "GET" or not _passes(reply.code) or pause > LONGEST_PAUSE:
+                break
+            self._sleep(pause)
+            reply = self._authorized(call)
+        return reply
+
+    def _authorized(self, call: Call) -> ApiReply:
+        """Return the answer to a call whose credentials are good.
 
         A 401 is answered once with fresh credentials: a token may have expired on the way. A second 401 is an
         outage, not a verdict: the API server gives it also while its own authentication webhook does not answer.
@@ -126,7 +150,8 @@ class KubernetesClient:
 
         answered = 0
         try:
-            reply = ApiReply(*self._transport.send(_request(call)))
+            answer = self._transport.send(_request(call))
+            reply = ApiReply(answer.code, answer.body, answer.retry_after)
             answered = len(reply.body)
         except ConfigException as fault:
             raise Retryable(f"Kubernetes API, {call}", f"the kubeconfig gave no credentials ({fault})") from fault
@@ -201,5 +226,15 @@ def _failure(call: Call, reply: ApiReply) -> EbbError:
         return changed(f"{what}: {detail}")
     if reply.code == HTTPStatus.GONE:
         return PageExpired(what, detail)
-    passes = reply.code >= HTTPStatus.INTERNAL_SERVER_ERROR or reply.code in _PASSING
-    return Retryable(what, detail) if passes else Terminal(what, detail)
+    return Retryable(what, detail) if _passes(reply.code) else Terminal(what, detail)
+
+
+def _passes(code: int) -> bool:
+    return code >= HTTPStatus.INTERNAL_SERVER_ERROR or code in _PASSING
+
+
+def _pause(attempt: int, retry_after: str) -> float:
+    """Return how long to wait; a Retry-After in seconds counts where it is longer, a date is passed over."""
+    asked = float(retry_after) if retry_after.isdecimal() else 0.0
+    own = FIRST_PAUSE * (1 << attempt) * (1 + random.random() / 2)  # noqa: S311 - callers are not to come all at once
+    return max(own, asked)

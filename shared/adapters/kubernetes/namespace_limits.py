@@ -15,7 +15,7 @@ from shared.core.cluster.limit_ranges import LimitItem, LimitRange
 from shared.core.cluster.namespace_limits import LIMIT_RANGES, QUOTAS, NamespaceLimits
 from shared.core.cluster.quotas import LIMITS, QuotaScope, ResourceQuota
 from shared.core.cluster.resources import CPU, MEMORY, NOTHING, PODS, Resources, amount, parse_quantity
-from shared.errors import Forbidden
+from shared.errors import EbbError
 
 KINDS: Final[Mapping[str, str]] = {"LimitRange": LIMIT_RANGES, "ResourceQuota": QUOTAS}
 """By kind: its name in paths."""
@@ -85,16 +85,16 @@ _one_quota: Final = msgspec.json.Decoder(QuotaObject)
 
 
 def read_limits(client: KubernetesClient) -> NamespaceLimits:
-    """Read both lists. Raises as `KubernetesClient.read_list`, but for what may not be read."""
+    """Read both lists. Raises as `KubernetesClient.read_list`, but for a list that cannot be read: it only advises."""
     unread = list[str]()
     ranges, quotas = tuple[LimitRange, ...](), tuple[ResourceQuota, ...]()
     try:
         ranges = client.read_list(Call("list", LIMIT_RANGES, f"/api/v1/{LIMIT_RANGES}"), _ranges, _read_ranges)
-    except Forbidden:
+    except EbbError:
         unread.append(LIMIT_RANGES)
     try:
         quotas = client.read_list(Call("list", QUOTAS, f"/api/v1/{QUOTAS}"), _quotas, _read_quotas)
-    except Forbidden:
+    except EbbError:
         unread.append(QUOTAS)
     return NamespaceLimits(ranges, quotas, tuple(unread))
 

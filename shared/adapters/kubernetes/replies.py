@@ -42,6 +42,8 @@ class ApiReply:
 
     code: int
     body: bytes
+    retry_after: str = ""
+    """The header of that name."""
 
     @property
     def status(self) -> ApiStatus:

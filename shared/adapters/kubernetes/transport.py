@@ -31,6 +31,15 @@ class RawRequest:
     headers: Mapping[str, str]
 
 
+@dataclass(frozen=True)
+class RawAnswer:
+    """What came back; `retry_after` is the header of that name, empty without it."""
+
+    code: int
+    body: bytes
+    retry_after: str = ""
+
+
 class Connection:
     """One address with its CA, its credentials and its connections."""
 
@@ -40,8 +49,8 @@ class Connection:
         self.access = access
         self._pool = ApiClient(access.configuration).rest_client.pool_manager
 
-    def send(self, request: RawRequest, timeout: "Timeout") -> tuple[int, bytes]:
-        """Return the answer's code and body. Raises urllib3's HTTPError, OSError and the package's ConfigException."""
+    def send(self, request: RawRequest, timeout: "Timeout") -> RawAnswer:
+        """Return the answer. Raises urllib3's HTTPError, OSError and the package's ConfigException."""
         answer = self._pool.request(
             request.method,
             f"{self.access.configuration.host.rstrip('/')}{request.target}",
@@ -49,7 +58,7 @@ class Connection:
             headers={**request.headers, **self._authorization()},
             timeout=timeout,
         )
-        return answer.status, answer.data
+        return RawAnswer(answer.status, answer.data, answer.headers.get("Retry-After", ""))
 
     def _authorization(self) -> dict[str, str]:
         token = self.access.configuration.auth_settings().get("BearerToken")
@@ -95,8 +104,8 @@ class Transport:
         """Fetch new credentials: the old ones were refused."""
         self._connection.access.renew()
 
-    def send(self, request: RawRequest) -> tuple[int, bytes]:
-        """Return the answer's code and body; each kind of loss is got over once. Raises as `Connection.send`."""
+    def send(self, request: RawRequest) -> RawAnswer:
+        """Return the answer; each kind of loss is got over once. Raises as `Connection.send`."""
         from urllib3.exceptions import HTTPError
 
         untried = {_RequestLoss.UNREACHED, _RequestLoss.RESET}

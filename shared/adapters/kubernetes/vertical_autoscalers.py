@@ -25,7 +25,7 @@ from shared.core.cluster.vertical_autoscaler import (
     VerticalAutoscaler,
     VerticalAutoscalers,
 )
-from shared.errors import Forbidden
+from shared.errors import EbbError
 
 KIND: Final = "VerticalPodAutoscaler"
 GROUP: Final = "autoscaling.k8s.io"
@@ -100,7 +100,7 @@ _one: Final = msgspec.json.Decoder(Autoscaler)
 
 
 def read_autoscalers(client: KubernetesClient) -> VerticalAutoscalers:
-    """Read all of them. Raises as `KubernetesClient.read_list`, but for what may not or cannot be read."""
+    """Read all of them. They only advise: a list that cannot be read is named as unread."""
     odd = OddObjects()
     try:
         path = path_of(client, GROUP, RESOURCE)
@@ -108,7 +108,7 @@ def read_autoscalers(client: KubernetesClient) -> VerticalAutoscalers:
             return NO_AUTOSCALERS
         readable = partial(odd.left_out, RESOURCE, read=from_dump)
         found = client.read_list(Call("list", RESOURCE, path), RAW_PAGES, lambda raws: tuple(readable(raws)))
-    except Forbidden:
+    except EbbError:
         return VerticalAutoscalers(unread=(RESOURCE,))
     return VerticalAutoscalers(found, faults=odd.faults)
 
