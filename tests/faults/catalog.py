@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import product
 
+from tests.faults import history
 from tests.faults.call_faults import KILL_AFTER, KILL_BEFORE, CallEnd, CallFault, OutsideCall
 from tests.faults.history import History, run
 from tests.faults.network_faults import MessageFaults
@@ -67,5 +68,5 @@ def provider_actions(base: History) -> Iterator[History]:
         *product(("announce", "rival"), MOMENTS, NODES, (LATE,)),
     )
     for number, (action, at, index, message_faults) in enumerate(rows):
-        acts = (*base.acts, *in_full(Act(action, index), at, WHILE))
+        acts: tuple[tuple[float, history.Act], ...] = (*base.acts, *in_full(Act(action, index), at, WHILE))
         yield replace(base, acts=acts, message_faults=message_faults, name=f"{PROVIDER_ACTION}:{base.name}:{number}")

@@ -7,6 +7,6 @@ from tests.faults.families import DEEPER, Part, parts
 from tests.faults.running import Record, assert_kept
 
 
-@pytest.mark.parametrize("part", parts(SEED, DEEPER if DEEP else 1), ids=str)
+@pytest.mark.parametrize("part", list(parts(SEED, DEEPER if DEEP else 1)), ids=str)
 def test_nothing_that_happens_breaks_the_promise(part: Part, record_property: Record) -> None:
     assert_kept(part, record_property)
