@@ -228,6 +228,35 @@ def test_a_node_given_back_for_another_workload_makes_nobody_wait() -> None:
     assert cluster.until(25) == [(25, ["n01"])]
 
 
+@pytest.mark.parametrize(
+    ("expected", "given"),
+    [
+        pytest.param([], AT, id="for this wait: it may still help"),
+        pytest.param([(25, ["n01"])], AT - timedelta(seconds=1), id="for an earlier one: it has helped, and is over"),
+    ],
+)
+def test_a_node_given_back_for_a_pod_counts_for_the_wait_it_was_given_back_for(expected: Any, given: datetime) -> None:
+    """A StatefulSet's pod waits under the same name again."""
+    cluster = Cluster(2, waiting(1))
+    other = ClusterState(claims={"uid-x": claim("x")})
+    backoffs = settle(other, "uid-x", Halt.REPLACEMENT_PENDING, given, ("default/new-0",)).backoffs
+    cluster.state = ClusterState(claims=cluster.state.claims, backoffs=backoffs)
+
+    assert cluster.until(25) == expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "silent"),
+    [pytest.param(False, 4, id="it is between two messages"), pytest.param(True, 5, id="no more")],
+)
+def test_the_next_gives_way_for_a_drain_that_is_silent_for_five_seconds(expected: bool, silent: int) -> None:
+    cluster = Cluster(3, waiting(1))
+    cluster.now = AT + timedelta(seconds=21)
+    cluster.change("n02", lease=None, updated_at=cluster.now - timedelta(seconds=silent))
+
+    assert isinstance(cluster.step("n01"), GiveBack) is expected
+
+
 def test_more_pods_than_were_moved_give_no_more_nodes_back() -> None:
     """The workload grew as well: two replicas more than before wait for a node."""
     cluster = Cluster(20, waiting(3))

@@ -289,6 +289,7 @@ def test_the_cordon_settles_before_pods_are_counted() -> None:
         pytest.param(Evict((STAYS,)), record("cordoned"), ago(19, ended=3), id="on a picture of a moment ago"),
         pytest.param(Prove(), record("cordoned"), ago(20, ended=2), id="on one that is too old"),
         pytest.param(Evict((STAYS,)), record("cordoned"), ago(60, ended=0), id="whose reading took long, just now"),
+        pytest.param(Evict((STAYS,)), record("cordoned"), ago(60, ended=1.9), id="which holds for the next look"),
         pytest.param(Prove(), record("cordoned"), ago(60, ended=2), id="which holds for no second round"),
         pytest.param(
             GiveBack(Halt.STALE, f"{NO_ROOM.sentence}"),

@@ -122,6 +122,30 @@ def test_what_the_autoscaler_moves_keeps_its_room(expected: bool, others: dict[s
     assert bool(lost_place(seen.node_by_name["n1"], seen, claims(1), ())) is expected
 
 
+@pytest.mark.parametrize(
+    ("expected", "free"),
+    [pytest.param([], 2, id="there is room for both"), pytest.param(["n1", "n2"], 1, id="two never rest on one room")],
+)
+def test_what_is_on_an_older_claims_node_that_is_not_ready_takes_its_room_once(
+    expected: list[str], free: float
+) -> None:
+    """It is ended in any case, and is to have a place whatever becomes of the drain."""
+    seen = picture(1, 1, free=free)
+    lost = cluster([replace(seen.nodes[0], ready=False), *seen.nodes[1:]], seen.pods)
+
+    assert stale(lost) == expected
+
+
+def test_a_place_that_only_packing_finds_is_enough() -> None:
+    """Spread over the two others, the small pods leave no room for the large one: a plan would keep the node."""
+    moved = [pod("a-small", on="n1", cpu=1), pod("b-small", on="n1", cpu=1), pod("c-large", on="n1", cpu=2)]
+    others = [node("x", cpu=3), node("y", cpu=2)]
+    seen = cluster([node("n1", **DRAINED), *others], [*moved, pod("d", on="x", cpu=1)])
+
+    assert Simulation.of(seen, lent=("n1",)).try_remove("n1") is not None
+    assert lost_place(seen.node_by_name["n1"], seen, claims(1), ()) == ()
+
+
 def test_a_claimed_node_takes_nothing_though_it_is_not_cordoned_yet() -> None:
     """n2 is the younger claim: it is not to go before n1, and there is room on it until its cordon."""
     seen = cluster([node("n1", **DRAINED), node("n2", cpu=8), node("rest", cpu=0.5)], [pod("p1", on="n1", cpu=1)])

@@ -12,7 +12,7 @@ from shared.core.cluster.workloads import Workload
 from shared.core.draining.next_step import next_step
 from shared.core.draining.observation import Observation, Proof
 from shared.core.draining.steps import Await, Evict, GiveBack, Prove, Restart
-from shared.core.draining.surging import asked_of, stamp_to_restore, why_not_restart
+from shared.core.draining.surging import asked_of, restarts, stamp_to_restore, why_not_restart
 from shared.core.outcomes import Halt
 from shared.core.policy import Limit, PodRules, SingleReplicas
 from shared.core.reasons import Blocker, Unremovable
@@ -124,6 +124,9 @@ def test_a_surge_without_room_is_not_begun() -> None:
         ),
         pytest.param(Halt.SURGE_FAILED, replace(ROLLING, progressing=False), {}, id="no progress"),
         pytest.param(Halt.SURGE_FAILED, replace(ROLLING, stamp=""), {}, id="undone by somebody"),
+        pytest.param(
+            Halt.SURGE_FAILED, replace(ROLLING, uid="another"), {}, id="deleted, and applied again with our stamp"
+        ),
         pytest.param(Halt.POD_BLOCKS, replace(ROLLING, rolling_update=False), {}, id="it would end the pod first"),
     ],
 )
@@ -144,6 +147,24 @@ def test_a_pod_whose_deployment_was_restarted_is_never_evicted_though_it_is_no_s
     scaled = replace(ROLLING, wanted=2)
 
     assert step(scaled, WRITTEN, pods=(ONE,)) == Await()
+
+
+def test_no_progress_before_the_controller_has_seen_the_restart_is_that_of_an_earlier_rollout() -> None:
+    unseen = replace(AT_REST, stamp="order", progressing=False, observed=False)
+
+    assert step(unseen, WRITTEN) == Await()
+
+
+@pytest.mark.parametrize("setting", SingleReplicas)
+def test_a_pod_that_was_restarted_is_never_evicted_whatever_the_policy_wishes_since(setting: SingleReplicas) -> None:
+    assert not isinstance(step(ROLLING, WRITTEN, setting, pods=(ONE,)), Evict)
+
+
+def test_what_was_restarted_for_a_drained_node_is_not_undone() -> None:
+    begun = DrainRecord(order=order(), surges={NAME: WRITTEN})
+
+    assert dict(restarts(begun)) == {NAME: WRITTEN}
+    assert dict(restarts(structs.replace(begun, drained_at=NOW))) == {}
 
 
 @pytest.mark.parametrize("setting", SingleReplicas)
