@@ -1,0 +1,132 @@
+"""How old a reading may be that a drain goes by: as long as its constant says, and no second longer."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from functions.drainer import shared_snapshots
+from functions.drainer.observe import Observer
+from functions.drainer.receive import PushReply
+from functions.drainer.session import DrainSession
+from shared.answers import Eviction
+from shared.core.cluster.names import COMPUTE_CLASS_LABEL
+from shared.core.cluster.pod import Pod
+from shared.core.records.drain_record import DrainRecord
+from shared.documents import drain_key
+from shared.ports import Ports
+from shared.store.drain_record import LeasedRecord
+from tests.builders import NOW, mounts, node, order, pod, volume_claim
+from tests.builders import storage as stored
+from tests.functions.drainer.one_drain import WEB, fake_ebb
+from tests.functions.fake_ebb import FakeEbb
+
+OF_CLASS = node("n1", labels={COMPUTE_CLASS_LABEL: "cheap"})
+CLAIMING = (pod("p", on="n1", owner="ReplicaSet/web", volumes=mounts("data")),)
+
+
+@pytest.mark.parametrize("over", [0, 1], ids=["as old as it may be", "a second older"])
+@pytest.mark.parametrize(
+    ("read", "call", "seconds"),
+    [
+        pytest.param(shared_snapshots.nodes_and_budgets, "all_nodes", 5, id="nodes"),
+        pytest.param(shared_snapshots.budgets_and_unbound, "unbound_pods", 2, id="waiting pods"),
+        pytest.param(shared_snapshots.buffers, "buffers", 5, id="capacity buffers"),
+        pytest.param(
+            lambda ports, now: shared_snapshots.compute_classes(ports, OF_CLASS, now), "compute_classes", 60,
+            id="ComputeClasses",
+        ),
+        pytest.param(
+            lambda ports, now: shared_snapshots.storage_of(ports, CLAIMING, now), "storage", 20, id="storage"
+        ),
+        pytest.param(
+            lambda ports, now: shared_snapshots.workloads(ports, (WEB.workload,), now), "workloads_of", 3,
+            id="workloads",
+        ),
+    ],
+)  # fmt: skip
+def test_what_another_order_has_read_is_used_for_so_many_seconds(
+    read: Callable[[Ports, datetime], object], call: str, seconds: int, over: int
+) -> None:
+    ebb = fake_ebb(one_instance=True)
+    ebb.cluster.storage_held = stored(volume_claim("data"))
+
+    read(ebb.ports, NOW)
+    read(ebb.ports, NOW + timedelta(seconds=seconds + over))
+
+    assert calls(ebb, call) == 1 + over
+
+
+def calls(ebb: FakeEbb, *names: str) -> int:
+    return sum(call[0] in names for call in ebb.cluster.calls)
+
+
+def observer(ebb: FakeEbb, **known: Any) -> Observer:
+    """Return what a step of a drain sees with; `known` is in its record."""
+    ebb.state.put(drain_key("order"), DrainRecord(order=order(), node_uid="uid-n1", begun_at=NOW, **known), None)
+    leased = LeasedRecord(ebb.state, "step")
+    return Observer(DrainSession(ebb.ports, order(), leased, leased.open(order(), ebb.clock, 480)))
+
+
+@pytest.mark.parametrize(
+    ("expected", "seconds"), [pytest.param(1, 4, id="four seconds later"), pytest.param(2, 5, id="five")]
+)
+def test_a_drain_reads_what_changes_slowly_every_five_seconds(expected: int, seconds: int) -> None:
+    ebb = fake_ebb()
+    eyes = observer(ebb)
+
+    eyes.observe()
+    ebb.pass_time(seconds=seconds)
+    eyes.observe()
+
+    assert (calls(ebb, "unbound_pods"), calls(ebb, "pods_on")) == (expected, 2)
+
+
+@pytest.mark.parametrize(
+    ("expected", "before"),
+    [
+        pytest.param(1, {}, id="it has moved nothing: what another order has just read is good enough"),
+        pytest.param(2, {WEB.workload: None}, id="it counts replacements: it reads the waiting pods itself"),
+    ],
+)
+def test_who_counts_replacements_reads_the_waiting_pods_after_the_workloads(
+    expected: int, before: dict[str, None]
+) -> None:
+    """A pod that waits and is not seen would count as one that has its node."""
+    ebb = fake_ebb(one_instance=True)
+    shared_snapshots.budgets_and_unbound(ebb.ports, ebb.clock.now())
+    ebb.pass_time(seconds=1)
+
+    observer(ebb, before=before).observe()
+
+    assert calls(ebb, "unbound_pods") == expected
+    read = [call[0] for call in ebb.cluster.calls if call[0] in {"workloads_of", "unbound_pods"}]
+    assert before == {} or read[-2:] == ["workloads_of", "unbound_pods"]
+
+
+@pytest.mark.parametrize(
+    ("expected", "asked", "preflight"),
+    [
+        pytest.param(True, 0, 60, id="its nodes were read a minute before"),
+        pytest.param(False, 0, 61, id="more than a minute before"),
+        pytest.param(True, 5, 55, id="another order had read them, a minute before"),
+        pytest.param(False, 5, 56, id="and more than that"),
+    ],
+)
+def test_a_claim_rests_on_nodes_that_were_read_within_a_minute(expected: bool, asked: int, preflight: int) -> None:
+    """An instance may be paused between two of its calls for any time: here just before an eviction is tried."""
+    ebb = fake_ebb(one_instance=True)
+    shared_snapshots.nodes_and_budgets(ebb.ports, ebb.clock.now())
+    ebb.pass_time(seconds=asked)
+    evict = ebb.cluster.evict
+
+    def paused(asked_for: Pod, grace: int, *, dry_run: bool = False) -> Eviction:
+        ebb.pass_time(seconds=preflight if dry_run else 0)
+        return evict(asked_for, grace, dry_run=dry_run)
+
+    ebb.cluster.evict = paused  # type: ignore[method-assign,assignment]  # time passes in the call
+    reply = ebb.drain(order())
+
+    assert (reply is PushReply.DONE) is expected
+    assert bool(ebb.remembered().claims) is expected
