@@ -1,0 +1,110 @@
+"""How a drain ends in the documents: when its claim leaves the budgets, and whose node and claim it leaves alone."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from msgspec import structs
+
+from functions.drainer.receive import PushReply
+from shared.answers import Eviction
+from shared.core.draining.eviction_order import STATUS_LAG, WORKLOADS_STAND_FOR
+from shared.core.records.drain_record import DrainPhase
+from shared.core.records.evictions import EvictionAnswer
+from shared.core.records.state import Published
+from shared.documents import CLUSTER_KEY, DocumentKey
+from shared.errors import Retryable
+from tests.builders import NOW, claim, node, order, pdb, pod, policy
+from tests.functions.drainer.one_drain import WEB, fake_ebb
+from tests.functions.fake_ebb import FakeEbb
+
+BRIEF, LONG = replace(WEB, grace_seconds=1), replace(WEB, grace_seconds=60)
+
+
+def keep(ebb: FakeEbb) -> None:
+    """Leave the world as it is."""
+    del ebb
+
+
+def remove(ebb: FakeEbb) -> None:
+    ebb.cluster.nodes.pop("n1", None)
+
+
+def pause(ebb: FakeEbb) -> None:
+    ebb.policy.policy = policy(cluster_wide={"paused": True})
+
+
+@pytest.mark.parametrize(
+    ("grace", "then"),
+    [
+        pytest.param(BRIEF, keep, id="the node is drained"),
+        pytest.param(LONG, remove, id="the node is gone"),
+        pytest.param(LONG, pause, id="the node is given back"),
+    ],
+)
+def test_a_claim_counts_until_every_drain_sees_that_what_it_moved_is_away(
+    grace: Any, then: Callable[[FakeEbb], None]
+) -> None:
+    """Until then another drain would take one replica too many of the same workload."""
+    ebb = fake_ebb(pod("p", on="n1", kind=grace), pdb("web", app="web"))
+    put, counted = ebb.state.put, list[datetime]()
+
+    def noted(key: DocumentKey[Any], value: Any, expected: str | None) -> str:
+        if key == CLUSTER_KEY and any(not each.drained for each in value.claims.values()):
+            counted.clear()
+        elif key == CLUSTER_KEY:
+            counted.append(ebb.clock.now())
+        return put(key, value, expected)
+
+    def moved() -> None:
+        if ebb.effects()[-1:] and ebb.effects()[-1][0] == "evict":
+            then(ebb)
+
+    ebb.state.put = noted  # type: ignore[method-assign]  # when the claim has left the budgets
+    ebb.clock.moves.append(moved)
+    ebb.drain(order())
+
+    record = ebb.record()
+    assert record is not None
+    assert counted[0] - record.pods["default/p"].at >= STATUS_LAG + WORKLOADS_STAND_FOR
+
+
+def half_given_back() -> FakeEbb:
+    """A drain whose end has begun, and whose node could not be written."""
+    ebb = fake_ebb()
+    ebb.cluster.answers["default/p"] = [Eviction(EvictionAnswer.GRANTED), Eviction(EvictionAnswer.FORBIDDEN, "webhook")]
+    ebb.cluster.failures["give_back"] = [Retryable("kubernetes", "timeout")]
+    assert ebb.drain(order()) is PushReply.AGAIN
+    return ebb
+
+
+def test_a_node_reborn_under_its_name_is_not_given_back() -> None:
+    ebb = half_given_back()
+    ebb.cluster.put(replace(node("n1"), uid="uid-second"))
+    ebb.cluster.calls.clear()
+
+    assert ebb.deliver(order()) is PushReply.DONE
+    assert [call for call in ebb.cluster.calls if call[0] in {"give_back", "note"}] == []
+
+
+def test_a_claim_that_another_order_holds_by_now_is_left() -> None:
+    ebb = half_given_back()
+    ebb.remember(structs.replace(ebb.remembered(), claims={"uid-n1": claim("n1", order_id="another")}))
+
+    assert ebb.deliver(order()) is PushReply.DONE
+    assert ebb.record().phase is DrainPhase.SETTLED  # type: ignore[union-attr]  # the record exists
+    assert ebb.remembered().claims["uid-n1"].order_id == "another"
+
+
+def test_a_dry_run_that_is_over_is_no_longer_on_its_way() -> None:
+    """Else a node is ordered only every second time, and what a trial reports is too low."""
+    ebb = fake_ebb(policy=policy(cluster_wide={"dry_run": True}))
+    mine = {"uid-n1": Published(claim=claim("n1"), expires_at=NOW + timedelta(minutes=10))}
+    ebb.remember(structs.replace(ebb.remembered(), published=mine))
+
+    ebb.drain(order())
+
+    assert [line["outcome"] for line in ebb.log.of("drain_result")] == ["would_drain"]
+    assert ebb.remembered().published == {}
