@@ -10,7 +10,7 @@ from shared.core.records.drain_record import DrainPhase, DrainRecord, Replicas
 from shared.core.records.state import Lease
 from shared.documents import drain_key
 from shared.errors import Stale
-from shared.store.drain_record import KEPT_FOR, LeasedRecord
+from shared.store.drain_record import KEPT_FOR, Busy, LeasedRecord
 from tests.builders import NOW, order
 from tests.fakes import FakeClock, FakeState
 
@@ -57,6 +57,42 @@ def test_who_was_overtaken_settles_nothing() -> None:
     with pytest.raises(Stale):
         overtaken.settle(NOW, Outcome.GIVEN_BACK)
     assert stored(state).outcome == "removed"
+
+
+@pytest.mark.parametrize(
+    ("expected", "owner", "seconds"),
+    [
+        pytest.param(True, "step", 0, id="its own lease keeps nobody out"),
+        pytest.param(False, "another", 29, id="another's does"),
+        pytest.param(True, "another", 30, id="for half a minute"),
+    ],
+)
+def test_one_step_at_a_time_opens_a_record(expected: bool, owner: str, seconds: int) -> None:
+    clock = FakeClock()
+    state = FakeState(now=clock.now)
+    opened(state)
+    clock.advance(seconds)
+
+    if expected:
+        LeasedRecord(state, owner).open(order(), clock, 25)
+        assert stored(state).lease == Lease(owner, clock.now() + timedelta(seconds=30))
+    else:
+        with pytest.raises(Busy):
+            LeasedRecord(state, owner).open(order(), clock, 25)
+
+
+@pytest.mark.parametrize(
+    ("expected", "seconds"),
+    [pytest.param(0, 10, id="twenty seconds are left"), pytest.param(1, 11, id="nineteen")],
+)
+def test_a_lease_is_renewed_when_it_is_near_its_end(expected: int, seconds: int) -> None:
+    state = FakeState()
+    leased = opened(state)
+    before = state.writes
+
+    leased.renew(NOW + timedelta(seconds=seconds))
+
+    assert state.writes - before == expected
 
 
 @pytest.mark.parametrize(

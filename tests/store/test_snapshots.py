@@ -37,6 +37,13 @@ def test_what_the_autoscaler_keeps_at_least_is_part_of_the_picture() -> None:
     assert snapshot_of("c", ClusterReading((), (), (), {}), reading, NOW, NOW).minimum == resources(20, 64)
 
 
+def test_what_namespaces_limit_is_part_of_the_picture() -> None:
+    limits = NamespaceLimits(unread=("resourcequotas",))
+    reading = ClusterReading((), (), (), {}, limits=limits)
+
+    assert snapshot_of("c", reading, PoolsReading({}, known=True), NOW, NOW).limits == limits
+
+
 def test_of_pods_that_are_not_all_there_are_nothing_is_counted() -> None:
     partial = ClusterReading((node("n1"),), PODS[:1], (), {}, with_unknown_workloads(PODS[:1], {}))
     snapshot = snapshot_of("c", partial, PoolsReading({}, known=True), NOW, NOW)

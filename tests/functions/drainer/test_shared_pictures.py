@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 
 from shared.answers import Eviction
+from shared.core.cluster.buffers import Buffers
 from shared.core.cluster.namespace_limits import NamespaceLimits
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.storage import Storage
@@ -177,6 +178,7 @@ def test_no_first_eviction_rests_on_room_that_is_gone_for_twenty_seconds(age: in
     pytest.param({"autoscalers_held": VerticalAutoscalers(unread=("verticalpodautoscalers",))},
                  "verticalpodautoscalers", id="autoscalers"),
     pytest.param({"limits_held": NamespaceLimits(unread=("resourcequotas",))}, "resourcequotas", id="quotas"),
+    pytest.param({"buffers_held": Buffers(unread=("capacitybuffers",))}, "capacitybuffers", id="capacity buffers"),
 ])  # fmt: skip
 def test_a_drainer_that_may_not_read_what_is_optional_says_so_and_goes_on(held: dict[str, object], lists: str) -> None:
     ebb = fake_ebb()
