@@ -1,64 +1,61 @@
-"""The cluster's document: written when it changes, once, and again after a pause when somebody was first."""
+"""The cluster's document: written only where it changes, and again with growing pauses where others were first."""
 
-from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
 
 import pytest
 
 from shared.core.records.state import ClusterState
 from shared.documents import CLUSTER_KEY
-from shared.errors import Retryable, Stale
-from shared.store.compare_and_set import FIRST_PAUSE, TRIES, change_cluster
+from shared.errors import Retryable
+from shared.store.compare_and_set import TRIES, change_cluster
 from tests.fakes import FakeClock, FakeState
 
 PAUSED = ClusterState(paused=True)
 
 
-@dataclass
-class Crowded(FakeState):
-    """Somebody else is first, so many times."""
-
-    others: int = 0
-    puts: list[float] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        FakeState.__init__(self)
-        self.clock = FakeClock()
-
-    def put(self, key: Any, value: Any, expected: str | None) -> str:
-        self.puts.append(self.clock.passed)
-        if len(self.puts) <= self.others:
-            raise Stale("somebody was first")
-        return super().put(key, value, expected)
-
-    def change(self, after: ClusterState | None) -> ClusterState:
-        def changed(before: ClusterState, now: datetime) -> ClusterState | None:
-            del before, now
-            return after
-
-        return change_cluster(self, self.clock, changed)
+def pause(state: ClusterState, now: datetime) -> ClusterState:
+    del now
+    return PAUSED if not state.paused else state
 
 
-def test_what_is_unchanged_is_not_written() -> None:
-    state = Crowded()
-    state.change(PAUSED)
+def test_a_document_is_written_only_where_it_changes() -> None:
+    state, clock = FakeState(), FakeClock()
 
-    assert (state.change(PAUSED), state.change(None)) == (PAUSED, PAUSED)
-    assert len(state.puts) == 1
-
-
-def test_each_repetition_comes_after_a_longer_pause() -> None:
-    state = Crowded(others=2)
-
-    assert state.change(PAUSED) == PAUSED
-    assert state.puts == pytest.approx([0, FIRST_PAUSE, 3 * FIRST_PAUSE])
-    assert state.get(CLUSTER_KEY).value == PAUSED
+    assert change_cluster(state, clock, pause) == PAUSED
+    assert change_cluster(state, clock, pause) == PAUSED
+    assert (state.writes, clock.passed) == (1, 0)
 
 
-def test_when_others_are_always_first_the_message_comes_again() -> None:
-    state = Crowded(others=TRIES)
+@pytest.mark.parametrize(
+    ("expected", "others"),
+    [
+        pytest.param(0, 0, id="nobody was first"),
+        pytest.param(0.05, 1, id="a short pause"),
+        pytest.param(0.05 + 0.1 + 0.15, 3, id="and a longer one each time"),
+    ],
+)
+def test_a_change_is_made_again_after_a_pause_where_others_were_first(expected: float, others: int) -> None:
+    state, clock = FakeState(), FakeClock()
+    tries: list[ClusterState] = []
+
+    def change(found: ClusterState, now: datetime) -> ClusterState:
+        tries.append(found)
+        if len(tries) <= others:
+            state.put(CLUSTER_KEY, ClusterState(), state.get(CLUSTER_KEY).version)
+        return pause(found, now)
+
+    assert change_cluster(state, clock, change) == PAUSED
+    assert len(tries) == others + 1
+    assert clock.passed == pytest.approx(expected)
+
+
+def test_a_change_that_others_forestall_every_time_is_tried_later() -> None:
+    state, tries = FakeState(), []
+
+    def change(found: ClusterState, now: datetime) -> ClusterState:
+        tries.append(state.put(CLUSTER_KEY, ClusterState(), state.get(CLUSTER_KEY).version))
+        return pause(found, now)
 
     with pytest.raises(Retryable):
-        state.change(PAUSED)
-    assert len(state.puts) == TRIES
+        change_cluster(state, FakeClock(), change)
+    assert len(tries) == TRIES
