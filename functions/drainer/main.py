@@ -13,7 +13,7 @@ import flask
 from flask.typing import ResponseReturnValue
 
 from functions.drainer.receive import PushReply, receive
-from shared.errors import EbbError
+from shared.errors import EbbError, Retryable
 from shared.log import JsonLog, trace_id, unforeseen
 from shared.ports import Log, Ports
 from shared.settings import Settings
@@ -34,6 +34,9 @@ def answer(request: flask.Request, settings: Settings) -> ResponseReturnValue:
     log = log.bind(trace=trace_id(dict(request.headers)))
     try:
         ports = replace(_ports(settings), log=log)
+    except Retryable as fault:
+        log.event("drain_step", f"The message will come again: {fault}", severity="WARNING", reason="retryable")
+        return "", PushReply.AGAIN.value
     except EbbError as fault:
         log.event("drain_step", f"The drainer cannot start: {fault}", severity="ERROR", reason="terminal")
         return "", PushReply.AGAIN.value

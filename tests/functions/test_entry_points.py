@@ -6,15 +6,19 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import pytest
+from flask import Flask, request
 from flask.testing import FlaskClient
 from functions_framework import create_app
 
 from functions.drainer import main as drainer_main
 from functions.planner import main as planner_main
 from infra.local.free_ports import free_ports
+from shared.settings import read_settings
 from tests.builders import CLUSTER, NOW
 
 ROOT = Path(__file__).parents[2]
@@ -103,6 +107,19 @@ def test_an_outage_is_a_503_and_the_call_comes_again(client: FlaskClient, target
 
     assert answered.status_code == 503
     assert target == "drain" or "error" in answered.get_json()
+
+
+def test_an_outage_at_a_cold_start_of_the_drainer_is_no_fault(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It asks the GKE API where the control plane is; Pub/Sub repeats the message, and no alert fires meanwhile."""
+    settings = replace(read_settings(outside(tmp_path)), kubeconfig="")
+
+    with Flask(__name__).test_request_context(method="POST"):
+        _, status = cast("tuple[str, int]", drainer_main.answer(request, settings))
+
+    (line,) = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert (status, line["severity"], line["logging.googleapis.com/labels"]["reason"]) == (503, "WARNING", "retryable")
 
 
 def test_what_nobody_foresaw_is_a_500_with_a_line_and_its_traceback(
