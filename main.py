@@ -19,7 +19,7 @@ def _settings() -> Settings:
     try:
         return read_settings(os.environ)
     except BadSettings as faults:
-        sys.exit(f"Ebb cannot start.\n{faults}")
+        sys.exit(f"Ebb cannot start.\n{faults}\nThe Terraform module sets a function's variables: apply it again.")
 
 
 SETTINGS = _settings()

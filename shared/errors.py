@@ -18,6 +18,8 @@ class EbbError(Exception):
 
     everywhere: bool = False
     """Whether every service would fail so, because who asks has no identity."""
+    at_a_shell: str = ""
+    """What somebody at a shell does about it. It is no part of the message: who reads a function's log has no shell."""
 
 
 class BadInput(EbbError):

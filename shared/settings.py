@@ -4,7 +4,7 @@ Must not open anything: wiring turns settings into adapters.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -106,23 +106,25 @@ def read_settings(environment: Mapping[str, str], *needed: str) -> Settings:
         if environment.get(variable(name), "").strip()
     }
     missing = [name for name in ("cluster", *needed) if name not in given]
-    faults = [not_set(*missing)] if missing else []
-    faults += [fault for check in _CHECKS for fault in check(given)]
-    if faults:
-        raise BadSettings(*faults)
+    wrong = [fault for check in _CHECKS for fault in check(given)]
+    if missing:
+        raise not_set(missing, *wrong)
+    if wrong:
+        raise BadSettings(*wrong)
     seconds = {name: min(float(given[name]), most) for name, most in _MOST_SECONDS.items() if name in given}
     values: dict[str, Any] = {**given, **seconds}
     return Settings(**values)
 
 
-def not_set(*names: str) -> str:
-    """Return the sentence that says which variables are missing, and where their values come from."""
+def not_set(names: Sequence[str], *wrong: str) -> BadSettings:
+    """Return the failure that says which variables are missing, and what is wrong with others."""
     first, *rest = map(variable, names)
-    missing = ", nor is ".join([f"{first} is not set", *rest])
-    return (
-        f'{missing}; Terraform\'s output cli has the values: eval "$(terraform output -raw cli)", '
+    failure = BadSettings(f"{', nor is '.join([f'{first} is not set', *rest])}.", *wrong)
+    failure.at_a_shell = (
+        'Terraform\'s output cli has the values: eval "$(terraform output -raw cli)", '
         "or --cluster NAME where a profile holds them."
     )
+    return failure
 
 
 def _cluster(given: Mapping[str, str]) -> list[str]:

@@ -18,7 +18,6 @@ from shared.adapters.prices import load
 from shared.adapters.storage import BucketPolicy, FilePolicy
 from shared.core.planning.prices import Prices
 from shared.core.policy.parsing import parse
-from shared.errors import BadSettings
 from shared.log import JsonLog
 from shared.ports import Cluster, OrderBus, PolicySource, Pools, Ports, State
 from shared.settings import Settings, not_set
@@ -134,7 +133,7 @@ def policy_of(settings: Settings) -> PolicySource:
         Terminal: there is no identity to ask with.
     """
     if not settings.policy:
-        raise BadSettings(not_set("policy"))
+        raise not_set(["policy"])
     if settings.policy.startswith(_BUCKET):
         bucket, _, name = settings.policy.removeprefix(_BUCKET).partition("/")
         return BucketPolicy(bucket, name, parse)
@@ -158,7 +157,7 @@ def orders_of(settings: Settings) -> OrderBus:
         Terminal: there is no identity to publish with.
     """
     if not settings.topic:
-        raise BadSettings(not_set("topic"))
+        raise not_set(["topic"])
     from shared.adapters.pubsub import PubSubOrders
 
     return PubSubOrders(settings.topic, settings.rejected_topic, settings.results_topic)

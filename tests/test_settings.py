@@ -60,7 +60,7 @@ def test_every_variable_of_the_contract_is_read() -> None:
 @pytest.mark.parametrize(
     ("sentence", "name", "value"),
     [
-        pytest.param("EBB_CLUSTER is not set; Terraform's output cli ", "EBB_CLUSTER", "", id="no cluster"),
+        pytest.param("EBB_CLUSTER is not set.", "EBB_CLUSTER", "", id="no cluster"),
         pytest.param("EBB_CLUSTER: 'prod' is not projects/", "EBB_CLUSTER", "prod", id="a cluster's bare name"),
         pytest.param(
             "EBB_CLUSTER: 'projects/p/zones/", "EBB_CLUSTER", "projects/p/zones/z/clusters/c", id="a cluster of a zone"
@@ -139,13 +139,11 @@ def test_all_faults_are_told_at_once() -> None:
     ]  # fmt: skip
 
 
-def test_all_that_is_missing_is_told_in_one_sentence_with_where_it_comes_from() -> None:
+def test_all_that_is_missing_is_told_in_one_sentence() -> None:
     with pytest.raises(BadSettings) as caught:
         read_settings({}, "topic", "policy")
 
-    missing = "EBB_CLUSTER is not set, nor is EBB_TOPIC, nor is EBB_POLICY"
-    whence = 'Terraform\'s output cli has the values: eval "$(terraform output -raw cli)"'
-    assert caught.value.faults == (f"{missing}; {whence}, or --cluster NAME where a profile holds them.",)
+    assert caught.value.faults == ("EBB_CLUSTER is not set, nor is EBB_TOPIC, nor is EBB_POLICY.",)
 
 
 @pytest.mark.parametrize("value", [pytest.param("", id="empty"), pytest.param("  ", id="blank")])

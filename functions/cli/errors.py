@@ -33,9 +33,15 @@ class Sentences(PlainGroup):
             typer.echo(f"ebb: {visible(str(sentence_of(wrong)))}", err=True)
             raise typer.Exit(BAD_USE) from wrong
         except EbbError as failure:
-            for sentence in str(failure).split("\n"):
+            for sentence in told(failure).split("\n"):
                 typer.echo(f"ebb: {visible(sentence)}", err=True)
             raise typer.Exit(exit_code(failure)) from failure
+
+
+def told(failure: EbbError) -> str:
+    """Return a failure's message with what somebody at a shell does about it."""
+    first, *more = str(failure).split("\n")
+    return "\n".join([f"{first.removesuffix('.')}; {failure.at_a_shell}" if failure.at_a_shell else first, *more])
 
 
 def exit_code(failure: EbbError) -> int:

@@ -70,8 +70,14 @@ class Service:
 
         if isinstance(error, DefaultCredentialsError):
             first = str(error).partition(". ")[0].rstrip(".")
-            return Terminal(self.what, f"{first}; {_LOG_IN}, or name a key in GOOGLE_APPLICATION_CREDENTIALS")
+            return _with(f"{_LOG_IN}, or name a key in GOOGLE_APPLICATION_CREDENTIALS", Terminal(self.what, first))
         whole = str(error.args[0] if error.args else error)
         said = whole.rpartition(_UNIDENTIFIED)[2].strip(" :")
         first = said.partition(". ")[0].rstrip(".")
-        return Retryable(self.what, f"the identity could not be refreshed ({first}); if it is a person's, {_LOG_IN}")
+        why = f"the identity could not be refreshed ({first})"
+        return _with(f"if it is a person's, {_LOG_IN}", Retryable(self.what, why))
+
+
+def _with(remedy: str, failure: EbbError) -> EbbError:
+    failure.at_a_shell = remedy
+    return failure

@@ -47,7 +47,7 @@ def test_a_failure_has_one_name_and_keeps_its_cause(expected: type[EbbError], er
     ("expected", "kind", "error"),
     [
         pytest.param(
-            "Your default credentials were not found; run `gcloud auth application-default login`, or name a key",
+            ("Your default credentials were not found", "run `gcloud auth application-default login`, or name a key"),
             Terminal,
             partial(
                 auth.DefaultCredentialsError, "Your default credentials were not found. To set up more, see https://x."
@@ -55,19 +55,19 @@ def test_a_failure_has_one_name_and_keeps_its_cause(expected: type[EbbError], er
             id="no identity at all",
         ),
         pytest.param(
-            "(Reauthentication failed); if it is a person's, run `gcloud auth application-default login`",
+            ("(Reauthentication failed)", "if it is a person's, run `gcloud auth application-default login`"),
             Retryable,
             partial(auth.RefreshError, "Reauthentication failed. Please run something."),
             id="an expired login",
         ),
         pytest.param(
-            "(invalid_grant: Bad Request); if it is a person's, run",
+            ("(invalid_grant: Bad Request)", "if it is a person's, run"),
             Retryable,
             partial(auth.RefreshError, "invalid_grant: Bad Request", {"error": "invalid_grant"}),
             id="a revoked login",
         ),
         pytest.param(
-            "(Reauthentication is needed); if it is a person's, run",
+            ("(Reauthentication is needed)", "if it is a person's, run"),
             Retryable,
             partial(
                 api.ServiceUnavailable,
@@ -76,7 +76,7 @@ def test_a_failure_has_one_name_and_keeps_its_cause(expected: type[EbbError], er
             id="an expired login of a gRPC client",
         ),
         pytest.param(
-            "(invalid_grant: Bad Request); if it is a person's, run",
+            ("(invalid_grant: Bad Request)", "if it is a person's, run"),
             Retryable,
             partial(
                 api.RetryError,
@@ -87,11 +87,14 @@ def test_a_failure_has_one_name_and_keeps_its_cause(expected: type[EbbError], er
         ),
     ],
 )
-def test_a_lost_login_is_one_sentence_with_the_command_to_run(expected: str, kind: type[EbbError], error: Any) -> None:
+def test_a_lost_login_is_one_sentence_and_the_command_to_run_stands_beside_it(
+    expected: tuple[str, str], kind: type[EbbError], error: Any
+) -> None:
+    why, remedy = expected
     with pytest.raises(kind) as caught, SERVICE.naming_failures():
         raise error()
-    assert expected in str(caught.value)
-    assert "Please" not in str(caught.value)
+    assert str(caught.value).endswith(why)
+    assert caught.value.at_a_shell.startswith(remedy)
 
 
 @pytest.mark.parametrize(

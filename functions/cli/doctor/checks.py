@@ -16,6 +16,7 @@ from functions.cli.doctor.requests import eviction_requests
 from functions.cli.doctor.rights import OPTIONAL_GROUPS, Right, rights
 from functions.cli.doctor.shipped import Fences, fences, roles
 from functions.cli.doctor.unverified import unverified
+from functions.cli.errors import told
 from functions.cli.format import count, span
 from shared.core.planning.marks import silence
 from shared.errors import EbbError, Forbidden, Gone
@@ -169,13 +170,13 @@ CHECKS: Final[tuple[tuple[str, Check], ...]] = (
 
 def examine(parts: InstallationParts) -> Iterator[CheckResult]:
     """Make every check; one that cannot be made is a finding, and the next one is made all the same."""
-    told: list[EbbError] = []
+    met: list[EbbError] = []
     for name, check in CHECKS:
         try:
             yield from check(parts)
         except EbbError as failure:
-            yield from _failed(name, failure, known=any(_is_same(failure, each) for each in told))
-            told.append(failure)
+            yield from _failed(name, failure, known=any(_is_same(failure, each) for each in met))
+            met.append(failure)
 
 
 def _is_same(one: EbbError, other: EbbError) -> bool:
@@ -188,5 +189,5 @@ def _failed(name: str, failure: EbbError, *, known: bool) -> Iterator[CheckResul
     if known:
         yield warn(name, "This could not be looked at, for a reason that is told above.", "Mend that first.")
         return
-    for sentence in str(failure).splitlines():
+    for sentence in told(failure).splitlines():
         yield fail(name, f"{sentence.removesuffix('.')}.", "Mend what the sentence names, then run ebb doctor again.")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from functions.cli.drains.outcome import sentence
+from functions.cli.errors import told
 from functions.cli.format import moment
 from shared.core.cluster.annotation import holding_order
 from shared.core.cluster.node import Node
@@ -64,7 +65,7 @@ def read_nodes(environment: Mapping[str, str], kubeconfig: Path | None) -> Visib
         cluster = cluster_of(settings)
         return VisibleNodes(cluster, cluster.all_nodes())
     except (BadSettings, Retryable, Terminal) as failure:
-        return VisibleNodes(note=f"The cluster cannot be read ({failure}): {_ONLY_CLAIMS}.")
+        return VisibleNodes(note=f"The cluster cannot be read ({told(failure)}): {_ONLY_CLAIMS}.")
 
 
 def claimed_targets(state: ClusterState) -> tuple[ReleaseTarget, ...]:

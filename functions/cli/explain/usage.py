@@ -7,6 +7,7 @@ import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from functions.cli.errors import told
 from functions.cli.inputs import Sources
 from shared.core.cluster.resources import Resources
 from shared.errors import EbbError
@@ -35,7 +36,7 @@ def usage_of(sources: Sources) -> ShownUsage:
     try:
         found = _read(sources)
     except EbbError as failure:
-        return ShownUsage(note=_UNKNOWN.format(why=str(failure).rstrip(".")))
+        return ShownUsage(note=_UNKNOWN.format(why=told(failure).rstrip(".")))
     return ShownUsage(dict(found.nodes), dict(found.pods))
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from functions.cli.errors import told
 from functions.cli.fleet.sources import ClusterSource, FleetPlanning
 from functions.cli.input_readers import BY_LABELS, Dumped, Reading, from_cluster, from_dumps
 from functions.cli.inputs import Sources, inputs_of
@@ -62,7 +63,7 @@ def plan_source(source: ClusterSource, planning: FleetPlanning) -> SourceResult:
     try:
         return SourceResult(source, tuple(_planned(each, source, planning) for each in _readings(source)))
     except EbbError as failure:
-        return SourceResult(source, faults=tuple(str(failure).splitlines()))
+        return SourceResult(source, faults=tuple(told(failure).splitlines()))
 
 
 def _use(environment: Mapping[str, str]) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final
 
+from functions.cli.errors import told
 from functions.cli.inputs import NO_MARKS, Inputs
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.records.state import ClusterState, Mark, PoolMarks
@@ -54,7 +55,7 @@ def remembered(inputs: Inputs, *, assume_marked: bool) -> PastPasses:
         return _installed()
     except (Retryable, Terminal) as error:
         if inputs.dumped:
-            return PastPasses(note=UNREAD.format(why=str(error).rstrip(".")))
+            return PastPasses(note=UNREAD.format(why=told(error).rstrip(".")))
         raise
 
 
