@@ -14,8 +14,9 @@ resource "google_storage_bucket" "ebb" {
   uniform_bucket_level_access = true
   public_access_prevention    = "enforced"
 
-  # It holds nothing that Terraform could not write again, but old versions, which would keep `destroy` from ending.
-  force_destroy = true
+  # Of one installation it holds nothing that Terraform could not write again, but old versions, which would keep `destroy`
+  # from ending. In one that others share their policies and sources lie, too.
+  force_destroy = module.inputs.bucket.force_destroy
 
   # Who changed the policy, and what it said before.
   versioning {

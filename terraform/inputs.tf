@@ -14,6 +14,8 @@ module "inputs" {
   network    = var.network
   schedule   = var.schedule
 
+  installation = { project = var.project, region = local.region, bucket_name = local.bucket_name }
+
   written = {
     alerts     = var.alerts
     bucket     = var.bucket

@@ -152,7 +152,16 @@ locals {
     ] if can(keys(section.fields))
   ])
 
+  # length() counts letters; of base64 four are three bytes, less those that fill the last four up.
+  policy_base64     = base64encode(local.policy_document)
+  policy_bytes      = length(local.policy_base64) / 4 * 3 - length(regexall("=", local.policy_base64))
+  most_policy_bytes = 262144 # what the functions read
+
   policy_faults = concat(
+    [
+      for bytes in [local.policy_bytes] : "policy: it has ${bytes} bytes, and the functions read ${local.most_policy_bytes}; write less."
+      if bytes > local.most_policy_bytes
+    ],
     [
       for field in local.policy_fields : "policy.${field.path}: there is no such field; docs/policy.md has all of them."
       if field.rule == null

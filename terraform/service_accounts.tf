@@ -30,6 +30,13 @@ locals {
     },
   )
   build_account = module.inputs.build.create ? local.identities["build"].email : module.inputs.build.service_account
+
+  # Its address says where it lies: a@my-project.iam.gserviceaccount.com, and of the project example.com:my-project
+  # a@my-project.example.com.iam.gserviceaccount.com. Any other address is taken for one of the functions' project.
+  build_place = try(
+    reverse(compact(regex("@([^.]+)\\.?(.*)\\.iam\\.gserviceaccount\\.com$", module.inputs.build.service_account))), [var.project]
+  )
+  build_account_name = "projects/${join(":", local.build_place)}/serviceAccounts/${local.build_account}"
 }
 
 resource "google_service_account" "accounts" {

@@ -16,7 +16,7 @@ variable "apis" {
 }
 
 variable "bucket" {
-  description = "The bucket of the policy and of the functions' source. Several clusters may share one. create: false takes one that is there. name: its name; without one it is made of the project and the installation's name. location: where it is made; default the region."
+  description = "The bucket of the policy and of the functions' source. Several clusters may share one. create: false takes one that is there. name: its name; without one it is made of the project and the installation's name. location: where it is made; default the region. force_destroy: whether it is deleted with all that is in it when the installation goes; false for one that others share."
   type        = any
   nullable    = false
   default     = {}
@@ -30,7 +30,7 @@ variable "build" {
 }
 
 variable "cluster" {
-  description = "The GKE Standard cluster to serve. name: its name. location: its region or zone. project: where it lives, if that is another project. nodes: how many it has at most, by which the drainer's memory is chosen. only: whether the right to find and reach a control plane is bound to this cluster by a condition; false where IAM does not take one."
+  description = "The GKE Standard cluster to serve. name: its name. location: its region or zone. project: where it lives, if that is another project. nodes: how many it has at most, by which the functions' memory is chosen. only: whether the right to find and reach a control plane is bound to this cluster by a condition; false where IAM does not take one."
   type        = any
   nullable    = false
 }
@@ -50,14 +50,14 @@ variable "encryption" {
 }
 
 variable "functions" {
-  description = "The two functions. runtime: their Python. log_level: the least severity that is logged. decision_log: changes, or all for every node's verdict at every pass. binary_authorization: a policy of Binary Authorization by its full name, or default. archive: path of the zip that make zip writes, in place of one that is packed at plan. planner.cpu: its vCPUs. planner.memory: its memory. planner.timeout_seconds: how long a pass may take. drainer.memory: its memory; default by cluster.nodes. drainer.instances: how many work at most, each on 20 orders at once with 1 vCPU: 25 are enough for 500 drains in flight. drainer.timeout_seconds: how long one call may take. drainer.step_seconds: how long a step works before the drain goes on in a new message."
+  description = "The two functions. runtime: their Python. log_level: the least severity that is logged, INFO or DEBUG. decision_log: changes, or all for every node's verdict at every pass. binary_authorization: a policy of Binary Authorization by its full name, or default, the project's own. archive: path of the zip that make zip writes, in place of one that is packed at plan. planner.cpu: its vCPUs. planner.memory: its memory; default by cluster.nodes. planner.timeout_seconds: how long a pass may take. drainer.memory: its memory; default by cluster.nodes. drainer.instances: how many work at most, each on 20 orders at once with 1 vCPU: 25 are enough for 500 drains in flight. drainer.timeout_seconds: how long one call may take. drainer.step_seconds: how long a step works before the drain goes on in a new message."
   type        = any
   nullable    = false
   default     = {}
 }
 
 variable "identities" {
-  description = "E-mail addresses of service accounts that are there already, where an organisation makes them itself; one that is null is made. No two may be the same. planner: the planner's. drainer: the drainer's. push: that by which Pub/Sub calls the drainer. scheduler: that by which Cloud Scheduler calls the planner; it must lie in the functions' project."
+  description = "E-mail addresses of service accounts that are there already, where an organisation makes them itself; one that is null is made. No two may be the same. planner: the planner's. drainer: the drainer's. push: that by which Pub/Sub calls the drainer; it must lie in the functions' project. scheduler: that by which Cloud Scheduler calls the planner; it must lie there, too."
   type        = any
   nullable    = false
   default     = {}
@@ -79,6 +79,10 @@ variable "labels" {
   validation {
     condition     = !contains(keys(var.labels), "ebb")
     error_message = "labels.ebb: Ebb writes this label itself, with the installation's name; write another key."
+  }
+  validation {
+    condition     = alltrue([for key in keys(var.labels) : !startswith(key, "goog")])
+    error_message = "labels: keys that begin with goog are Google's own; write others."
   }
   validation {
     condition     = length(var.labels) <= 63
@@ -135,7 +139,7 @@ variable "region" {
 }
 
 variable "schedule" {
-  description = "How often the planner looks. every_minutes: how far apart passes are, by which marks are kept (default 5; the minute is hashed from the cluster's name). cron: five fields in its place; every_minutes then says how far apart its hits are as a rule. longest_gap_minutes: with cron, how far apart they are at most, by which the alert on missing passes waits. time_zone: of the cron schedule."
+  description = "How often the planner looks. every_minutes: how far apart passes are, by which marks are kept (default 5; the minute is hashed from the cluster's name). cron: five fields in its place; every_minutes then says how far apart its hits are as a rule. longest_gap_minutes: with cron, how far apart they are at most, by which the alert on missing passes waits. time_zone: of the cron schedule. region: where the job of Cloud Scheduler lies, if it is not offered in the functions' region; default that."
   type        = any
   nullable    = false
   default     = {}

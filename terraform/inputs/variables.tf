@@ -22,9 +22,10 @@ variable "alerts" {
 
 variable "bucket" {
   type = object({
-    create   = optional(bool, true)
-    name     = optional(string)
-    location = optional(string)
+    create        = optional(bool, true)
+    name          = optional(string)
+    location      = optional(string)
+    force_destroy = optional(bool, true)
   })
   nullable = false
   default  = {}
@@ -36,6 +37,14 @@ variable "bucket" {
   validation {
     condition     = var.bucket.name == null || can(regex("^[a-z0-9][a-z0-9_-]{1,61}[a-z0-9]$", var.bucket.name))
     error_message = "bucket.name: write 3 to 63 lower-case letters, digits, hyphens and underscores, such as my-project-ebb."
+  }
+  validation {
+    condition     = var.bucket.location == null || can(regex("^([a-z]+[0-9]*|[a-z]+-[a-z]+[0-9]+)$", lower(var.bucket.location)))
+    error_message = "bucket.location: write a region such as europe-west1, or several such as EU, and no zone."
+  }
+  validation {
+    condition     = var.bucket.create || (var.bucket.location == null && var.bucket.force_destroy)
+    error_message = "bucket: location and force_destroy are those of a bucket that is made here; with create = false leave them out."
   }
 }
 
@@ -53,8 +62,8 @@ variable "build" {
     error_message = "build: write service_account with create = false, and only then."
   }
   validation {
-    condition     = var.build.service_account == null || can(regex("^[a-z][a-z0-9-]*@[a-z0-9.-]+$", var.build.service_account))
-    error_message = "build.service_account: write an e-mail address such as builder@my-project.iam.gserviceaccount.com."
+    condition     = var.build.service_account == null || can(regex("^[a-z][a-z0-9-]*@([a-z0-9.-]+\\.)?gserviceaccount\\.com$", var.build.service_account))
+    error_message = "build.service_account: write a service account's address such as builder@my-project.iam.gserviceaccount.com."
   }
   validation {
     condition     = var.build.worker_pool == null || can(regex("^projects/[^/]+/locations/[^/]+/workerPools/[^/]+$", var.build.worker_pool))
@@ -108,6 +117,19 @@ variable "database" {
     condition     = var.database.name == null || can(regex("^[a-z][a-z0-9-]{2,61}[a-z0-9]$", var.database.name))
     error_message = "database.name: write 4 to 63 lower-case letters, digits and hyphens, a letter first, such as ebb-prod; (default) is not for Ebb."
   }
+  # https://firebase.google.com/docs/firestore/reference/rest/v1/projects.databases/create
+  validation {
+    condition     = var.database.name == null || !can(regex("^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$", var.database.name))
+    error_message = "database.name: Firestore takes no UUID; write a name such as ebb-prod."
+  }
+  validation {
+    condition     = var.database.location == null || can(regex("^([a-z]+[0-9]+|[a-z]+-[a-z]+[0-9]+)$", var.database.location))
+    error_message = "database.location: write a region such as europe-west1, or several such as eur3, and no zone."
+  }
+  validation {
+    condition     = var.database.create || (var.database.location == null && !var.database.delete_protection)
+    error_message = "database: location and delete_protection are those of a database that is made here; with create = false leave them out."
+  }
 }
 
 variable "encryption" {
@@ -123,6 +145,10 @@ variable "encryption" {
   validation {
     condition     = (var.encryption.key == null) == (var.encryption.repository == null)
     error_message = "encryption: key and repository belong together; write both or neither, for functions with a key are built into a repository that has it."
+  }
+  validation {
+    condition     = var.encryption.key != null || (!var.encryption.database && var.encryption.grant)
+    error_message = "encryption: without a key nothing is encrypted; write key and repository too, or leave database and grant out."
   }
   validation {
     condition     = var.encryption.key == null || can(regex("^projects/[^/]+/locations/[^/]+/keyRings/[^/]+/cryptoKeys/[^/]+$", var.encryption.key))
@@ -143,7 +169,7 @@ variable "functions" {
     archive              = optional(string)
     planner = optional(object({
       cpu             = optional(string, "1")
-      memory          = optional(string, "1Gi")
+      memory          = optional(string)
       timeout_seconds = optional(number, 300)
     }), {})
     drainer = optional(object({
@@ -161,12 +187,22 @@ variable "functions" {
     error_message = "functions.runtime: write python311, python312, python313 or python314; Ebb's requirements are pinned for these."
   }
   validation {
-    condition     = contains(["DEBUG", "INFO", "WARNING", "ERROR"], var.functions.log_level)
-    error_message = "functions.log_level: write DEBUG, INFO, WARNING or ERROR."
+    condition     = contains(["DEBUG", "INFO"], var.functions.log_level)
+    error_message = "functions.log_level: write DEBUG or INFO; metrics, dashboard and alerts live on lines of INFO. For less, exclude lines at the sink (docs/operations.md)."
   }
   validation {
     condition     = var.functions.archive == null || can(filesha256(coalesce(var.functions.archive, "-")))
     error_message = "functions.archive: there is no such file; `make zip` writes it."
+  }
+  # The first bytes of a zip. A build of anything else fails after some minutes.
+  validation {
+    condition     = var.functions.archive == null || !can(filesha256(coalesce(var.functions.archive, "-"))) || startswith(try(filebase64(var.functions.archive), ""), "UEsDB")
+    error_message = "functions.archive: the file is no zip; write the path of that which `make zip` writes."
+  }
+  # https://cloud.google.com/run/docs/reference/rest/v2/BinaryAuthorization
+  validation {
+    condition     = var.functions.binary_authorization == null || can(regex("^(default|projects/[^/]+/platforms/cloudRun/(policies/)?[^/]+)$", var.functions.binary_authorization))
+    error_message = "functions.binary_authorization: write default, or a policy's full name such as projects/P/platforms/cloudRun/POLICY."
   }
   validation {
     condition     = contains(["changes", "all"], var.functions.decision_log)
@@ -177,16 +213,16 @@ variable "functions" {
     error_message = "functions.planner.cpu: write 1, 2 or 4."
   }
   validation {
-    condition     = alltrue([for each in [var.functions.planner.memory, coalesce(var.functions.drainer.memory, "512Mi")] : can(regex("^(256Mi|512Mi|[1-8]Gi)$", each))])
+    condition     = alltrue([for each in values({ planner = var.functions.planner.memory, drainer = var.functions.drainer.memory }) : each == null || can(regex("^(256Mi|512Mi|[1-8]Gi)$", each))])
     error_message = "functions.planner.memory, functions.drainer.memory: write 256Mi, 512Mi or 1Gi to 8Gi."
   }
   # https://cloud.google.com/run/docs/configuring/services/memory-limits
   validation {
-    condition     = var.functions.planner.cpu != "1" || !can(regex("^[5-8]Gi$", var.functions.planner.memory))
+    condition     = var.functions.planner.cpu != "1" || !can(regex("^[5-8]Gi$", coalesce(var.functions.planner.memory, "1Gi")))
     error_message = "functions.planner.memory: Cloud Run gives more than 4Gi to 2 vCPUs or more only; write planner.cpu = \"2\"."
   }
   validation {
-    condition     = var.functions.planner.cpu != "4" || can(regex("^[2-8]Gi$", var.functions.planner.memory))
+    condition     = var.functions.planner.cpu != "4" || can(regex("^[2-8]Gi$", coalesce(var.functions.planner.memory, "2Gi")))
     error_message = "functions.planner.memory: Cloud Run wants at least 2Gi for 4 vCPUs; write planner.memory = \"2Gi\", or fewer vCPUs."
   }
   validation {
@@ -222,8 +258,8 @@ variable "identities" {
   default  = {}
 
   validation {
-    condition     = alltrue([for email in values(var.identities) : email == null || can(regex("^[a-z][a-z0-9-]*@[a-z0-9.-]+$", coalesce(email, "-")))])
-    error_message = "identities: write e-mail addresses such as ebb-planner@my-project.iam.gserviceaccount.com."
+    condition     = alltrue([for email in values(var.identities) : email == null || can(regex("^[a-z][a-z0-9-]*@([a-z0-9.-]+\\.)?gserviceaccount\\.com$", coalesce(email, "-")))])
+    error_message = "identities: write e-mail addresses of service accounts such as ebb-planner@my-project.iam.gserviceaccount.com."
   }
   validation {
     condition     = length(distinct([for email in values(var.identities) : email if email != null])) == length([for email in values(var.identities) : email if email != null])
@@ -256,6 +292,10 @@ variable "network" {
     condition     = contains(["PRIVATE_RANGES_ONLY", "ALL_TRAFFIC"], var.network.egress)
     error_message = "network.egress: write PRIVATE_RANGES_ONLY or ALL_TRAFFIC."
   }
+  validation {
+    condition     = var.network.connector != null || var.network.egress == "PRIVATE_RANGES_ONLY"
+    error_message = "network.egress: nothing goes through a network without a connector; write network.connector, or leave egress out."
+  }
 }
 
 variable "schedule" {
@@ -264,6 +304,7 @@ variable "schedule" {
     cron                = optional(string)
     longest_gap_minutes = optional(number)
     time_zone           = optional(string, "Etc/UTC")
+    region              = optional(string)
   })
   nullable = false
   default  = {}
@@ -322,6 +363,10 @@ variable "schedule" {
   validation {
     condition     = can(regex("^(UTC|[A-Z][A-Za-z_]+(/[A-Za-z0-9_+-]+)+)$", var.schedule.time_zone))
     error_message = "schedule.time_zone: write a name of the IANA database such as Europe/Amsterdam or Etc/UTC."
+  }
+  validation {
+    condition     = var.schedule.region == null || can(regex("^[a-z]+-[a-z]+[0-9]+$", var.schedule.region))
+    error_message = "schedule.region: write a region such as europe-west1, not a zone."
   }
 }
 

@@ -45,29 +45,6 @@ run "two_policies" {
   expect_failures = [google_storage_bucket_object.policy]
 }
 
-run "a_connector_of_another_region" {
-  command = plan
-
-  variables {
-    network = { connector = "projects/my-project/locations/europe-west4/connectors/c" }
-  }
-
-  expect_failures = [google_cloudfunctions2_function.drainer]
-}
-
-run "a_key_and_a_repository_of_another_region" {
-  command = plan
-
-  variables {
-    encryption = {
-      key        = "projects/p/locations/europe-west4/keyRings/r/cryptoKeys/k"
-      repository = "projects/p/locations/us-east1/repositories/r"
-    }
-  }
-
-  expect_failures = [google_cloudfunctions2_function.drainer]
-}
-
 run "a_misspelt_field_of_the_policy" {
   command = plan
 

@@ -178,11 +178,12 @@ def _said(tool: Terraform, folder: Path, cases: Cases) -> list[tuple[str, str, s
     folder.mkdir(parents=True)
     calls = {}
     for name, inputs in cases.items():
-        values_only(folder / name, POLICY)
+        values_only(folder / name, POLICY if any(each in inputs for each in POLICY.inputs) else NAMES)
         call = {"source": f"./{name}/terraform", "project": "my-project", "cluster": CLUSTER}
         calls[name] = {**call, **_escaped(inputs)}
     _write(folder / "main.tf.json", {"module": calls})
     _write(folder / "list.json", [])  # a file that is no policy
+    (folder / "functions.zip").write_bytes(b"PK\3\4")
     return sentences(answered(tool, folder))
 
 
@@ -217,9 +218,12 @@ def sentences(events: Iterable[Mapping[str, Any]]) -> list[tuple[str, str, str]]
 
 
 def _sentence(diagnostic: Mapping[str, Any]) -> tuple[str, str, str]:
-    folder, below, _ = str((diagnostic.get("range") or {}).get("filename", "")).partition("/")
+    where = diagnostic.get("range") or {}
+    folder, below, _ = str(where.get("filename", "")).partition("/")
     context = str((diagnostic.get("snippet") or {}).get("context") or "")
     sentence, _, place = str(diagnostic.get("detail", "")).partition("\n\nThis was checked by the validation rule at ")
+    if "precondition" in str(diagnostic["summary"]):  # it stands at its condition, a line below its own beginning
+        place = f"{where['filename']}:{where['start']['line'] - 1}"
     return (
         folder if below else context.removeprefix("module."),
         sentence or str(diagnostic["summary"]),

@@ -11,6 +11,7 @@ import yaml
 from functions.cli.policy.reference.schema import schema
 from shared.core.policy import Policy
 from shared.core.policy.parsing import parse
+from shared.core.policy.values import MOST_POLICY_BYTES
 from shared.errors import BadPolicy
 from tests.depth import DEEP
 from tests.pages import ROOT, blocks, pages
@@ -163,6 +164,12 @@ FAULTS_OF_FILES = [
         id="a field forgotten",
     ),
     pytest.param(['policy.nodePools: value "a" is wrong; write a mapping.'], "nodePools: a\n", id="text for a mapping"),
+    pytest.param([], f"dryRun: true # {'ü' * (MOST_POLICY_BYTES // 2 - 8)}\n", id="as long as a policy may be"),
+    pytest.param(
+        [f"policy: it has {MOST_POLICY_BYTES + 1} bytes, and the functions read {MOST_POLICY_BYTES}; write less."],
+        f"dryRun: true # {'ü' * (MOST_POLICY_BYTES // 2 - 8)}#\n",
+        id="a byte longer",
+    ),
 ]
 PAUSED_FILES = [
     pytest.param("dryRun: false\n", id="a mapping"),

@@ -14,6 +14,47 @@ Answers = dict[str, list[tuple[str, str]]]
 FORMS = (MODULE / "inputs" / "variables.tf").read_text(encoding="utf-8")
 OBJECTS = sorted(set(re.findall(r'^variable "(\w+)"', FORMS, re.MULTILINE)) - {"written"})
 SECTIONS = ["functions.drainer", "functions.planner"]
+FINE: dict[str, dict[str, Any]] = {
+    "nothing written": {},
+    "all at the edge of a rule": {
+        "bucket": {"location": "EU", "force_destroy": False},
+        "build": {"create": False, "service_account": "builder@builders.iam.gserviceaccount.com"},
+        "cluster": {**CLUSTER, "nodes": 15_000},
+        "database": {"location": "eur3", "delete_protection": True},
+        "functions": {
+            "archive": "functions.zip",
+            "binary_authorization": "projects/p/platforms/cloudRun/policies/strict",
+            "log_level": "DEBUG",
+            "planner": {"cpu": "4"},
+        },
+        "identities": {"planner": "p@elsewhere.iam.gserviceaccount.com", "push": "p@appspot.gserviceaccount.com"},
+        "schedule": {"cron": "*/5 18-22,23 * * 1-5", "every_minutes": 5, "longest_gap_minutes": 1085},
+    },
+    "what is there already": {
+        "bucket": {"create": False, "name": "googol-of-before"},
+        "cluster": {**CLUSTER, "nodes": 15_001},
+        "database": {"create": False, "name": "ebb-of-before"},
+        "functions": {"binary_authorization": "default", "planner": {"memory": "2Gi"}},
+        "schedule": {"cron": "30 3 * * *", "every_minutes": 1440, "longest_gap_minutes": 1440, "region": "asia-east1"},
+    },
+    "a key of the region, and accounts of the project": {
+        "project": "example.com:my-shop",
+        "encryption": {
+            "key": "projects/k/locations/europe-west1/keyRings/r/cryptoKeys/k",
+            "repository": "projects/k/locations/europe-west1/repositories/r",
+            "database": True,
+            "grant": False,
+        },
+        "bucket": {"location": "EUROPE-WEST1"},
+        "database": {"location": "europe-west1"},
+        "functions": {"planner": {"memory": "256Mi"}},
+        "identities": {
+            "push": "push@my-shop.example.com.iam.gserviceaccount.com",
+            "scheduler": "tick@my-shop.example.com.iam.gserviceaccount.com",
+        },
+        "network": {"connector": "projects/h/locations/europe-west1/connectors/c", "egress": "ALL_TRAFFIC"},
+    },
+}
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +62,8 @@ def answers(values_tool: Terraform, tmp_path_factory: pytest.TempPathFactory) ->
     """All cases at once, each by its place in the table."""
     inputs = {f"case{number}": case["inputs"] for number, case in enumerate(CASES.values())}
     typos = {f"typo{place}": _misspelt(path) for place, path in enumerate([*OBJECTS, *SECTIONS])}
-    return refused(values_tool, tmp_path_factory.mktemp("sentences") / "ground", {**inputs, **typos, "good": {}})
+    fine = {f"fine{number}": each for number, each in enumerate(FINE.values())}
+    return refused(values_tool, tmp_path_factory.mktemp("sentences") / "ground", {**inputs, **typos, **fine})
 
 
 def _misspelt(path: str) -> dict[str, Any]:
@@ -57,17 +99,18 @@ def test_a_missing_policy_file_is_one_fault(answers: Answers) -> None:
     assert len(answers[f"case{list(CASES).index('no policy file')}"]) == 1
 
 
-def test_what_can_work_is_not_refused(answers: Answers) -> None:
-    assert answers["good"] == []
+@pytest.mark.parametrize("name", FINE)
+def test_what_can_work_is_not_refused(answers: Answers, name: str) -> None:
+    assert answers[f"fine{list(FINE).index(name)}"] == []
 
 
-def test_every_validation_of_the_module_was_seen_to_refuse(answers: Answers) -> None:
+def test_every_rule_of_the_inputs_was_seen_to_refuse(answers: Answers) -> None:
     seen = {place for rows in answers.values() for _, place in rows if place}
     written = {
         f"terraform/{path.relative_to(MODULE)}:{number}"
         for path in [*MODULE.glob("variables*.tf"), *MODULE.glob("inputs/*.tf")]
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
-        if line.strip() == "validation {"
+        if line.strip() in ("validation {", "precondition {")
     }
 
     assert written == seen
