@@ -1,7 +1,16 @@
 locals {
-  apis = [
+  apis = concat([
     "artifactregistry", "cloudbuild", "cloudfunctions", "cloudresourcemanager", "cloudscheduler", "container",
     "firestore", "iam", "logging", "monitoring", "pubsub", "run", "storage",
+  ], local.apis_of_options)
+
+  # By whether an input is written: what stands in it, a connector made beside the module, may be known after the apply only.
+  apis_of_options = [
+    for api, written in {
+      binaryauthorization = contains(keys(var.functions), "binary_authorization")
+      cloudkms            = contains(keys(var.encryption), "key")
+      vpcaccess           = contains(keys(var.network), "connector")
+    } : api if written
   ]
 }
 

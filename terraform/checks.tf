@@ -31,6 +31,19 @@ check "the_cluster_can_be_served" {
     )
     error_message = "network: the control plane of ${module.inputs.cluster.name} has neither a public address nor an open DNS endpoint; open the DNS endpoint, or write network.connector."
   }
+  # Cloud Run calls from addresses of Google's. An open DNS endpoint, which auto takes first, asks for none.
+  assert {
+    condition = !contains(["auto", "public"], local.environment.EBB_ENDPOINT) || try(
+      local.environment.EBB_ENDPOINT == "auto" &&
+      data.google_container_cluster.target.control_plane_endpoints_config[0].dns_endpoint_config[0].allow_external_traffic,
+      false,
+      ) || !try(
+      !data.google_container_cluster.target.master_authorized_networks_config[0].gcp_public_cidrs_access_enabled &&
+      !contains([for each in data.google_container_cluster.target.master_authorized_networks_config[0].cidr_blocks : each.cidr_block], "0.0.0.0/0"),
+      false,
+    )
+    error_message = "network: the authorized networks of ${module.inputs.cluster.name} let in no address of Google Cloud's, from which the functions call; open the DNS endpoint, or write network.connector."
+  }
   assert {
     condition = length(local.pools_named) == 0 || length(try(data.google_container_cluster.target.node_pool, [])) == 0 || length(setsubtract(
       local.pools_named, try(data.google_container_cluster.target.node_pool[*].name, [])

@@ -7,6 +7,14 @@ locals {
   # Only calls by the DNS endpoint need IAM's own right to connect.
   by_dns = contains(["auto", "dns"], local.environment.EBB_ENDPOINT)
 
+  control_plane_permissions = concat(local.by_dns ? ["container.clusters.connect"] : [], ["container.clusters.get"])
+
+  # Of roles/datastore.user what the functions use: they delete nothing (records go by their time to live) and export nothing.
+  state_permissions = [
+    "datastore.databases.get", "datastore.databases.getMetadata",
+    "datastore.entities.create", "datastore.entities.get", "datastore.entities.list", "datastore.entities.update",
+  ]
+
   # Who publishes where: the planner orders, the drainer goes on with its own orders and tells how they ended.
   publishers = {
     "drainer.orders"   = ["drainer", "orders"]
@@ -14,10 +22,6 @@ locals {
     "drainer.results"  = ["drainer", "results"]
     "planner.orders"   = ["planner", "orders"]
     "planner.results"  = ["planner", "results"]
-  }
-  invokers = {
-    drainer = { account = "push", service = google_cloudfunctions2_function.drainer.name }
-    planner = { account = "scheduler", service = google_cloudfunctions2_function.planner.name }
   }
 }
 
@@ -27,7 +31,7 @@ resource "google_project_iam_custom_role" "control_plane" {
   project     = local.cluster_project
   role_id     = local.role_id
   title       = "Ebb: find and reach the control plane (${module.inputs.cluster.name})"
-  permissions = concat(local.by_dns ? ["container.clusters.connect"] : [], ["container.clusters.get"])
+  permissions = local.control_plane_permissions
 
   depends_on = [time_sleep.apis]
 }
@@ -53,15 +57,11 @@ resource "google_project_iam_member" "control_plane" {
   }
 }
 
-# Of roles/datastore.user what the functions use: they delete nothing (records go by their time to live) and export nothing.
 resource "google_project_iam_custom_role" "state" {
-  project = var.project
-  role_id = replace("${local.name}_state", "-", "_")
-  title   = "Ebb: read and write the state (${module.inputs.cluster.name})"
-  permissions = [
-    "datastore.databases.get", "datastore.databases.getMetadata",
-    "datastore.entities.create", "datastore.entities.get", "datastore.entities.list", "datastore.entities.update",
-  ]
+  project     = var.project
+  role_id     = replace("${local.name}_state", "-", "_")
+  title       = "Ebb: read and write the state (${module.inputs.cluster.name})"
+  permissions = local.state_permissions
 
   depends_on = [time_sleep.apis]
 }
@@ -106,14 +106,40 @@ resource "google_pubsub_topic_iam_member" "publishers" {
   member  = local.identities[each.value[0]].member
 }
 
-resource "google_cloud_run_v2_service_iam_member" "invokers" {
-  for_each = local.invokers
-
+# Who calls whom. A function that is replaced has a service without the right to call it, and the same name: only the
+# function's own replacement can say that the right is to be given again.
+resource "google_cloud_run_v2_service_iam_member" "drainer_invoker" {
   project  = var.project
   location = local.region
-  name     = each.value.service
+  name     = google_cloudfunctions2_function.drainer.name
   role     = "roles/run.invoker"
-  member   = local.identities[each.value.account].member
+  member   = local.identities["push"].member
+
+  lifecycle {
+    replace_triggered_by = [google_cloudfunctions2_function.drainer.id]
+  }
+}
+
+resource "google_cloud_run_v2_service_iam_member" "planner_invoker" {
+  project  = var.project
+  location = local.region
+  name     = google_cloudfunctions2_function.planner.name
+  role     = "roles/run.invoker"
+  member   = local.identities["scheduler"].member
+
+  lifecycle {
+    replace_triggered_by = [google_cloudfunctions2_function.planner.id]
+  }
+}
+
+moved {
+  from = google_cloud_run_v2_service_iam_member.invokers["drainer"]
+  to   = google_cloud_run_v2_service_iam_member.drainer_invoker
+}
+
+moved {
+  from = google_cloud_run_v2_service_iam_member.invokers["planner"]
+  to   = google_cloud_run_v2_service_iam_member.planner_invoker
 }
 
 # Pub/Sub signs the tokens of its pushes, and moves dead letters, in the name of its own agent.
@@ -209,6 +235,7 @@ resource "time_sleep" "roles" {
     build_account = local.build_account
     accounts      = join(",", [for each in sort(tolist(local.functions)) : local.identities[each].email])
     grants        = sha256(jsonencode([local.database, local.bucket, local.policy_object, local.cluster_id, module.inputs.encryption.repository, module.inputs.build.create]))
+    permissions   = join(",", concat(local.control_plane_permissions, local.state_permissions))
   }
 
   depends_on = [

@@ -60,7 +60,7 @@ resource "google_pubsub_subscription" "orders" {
     ttl = ""
   }
 
-  depends_on = [google_service_account_iam_member.push_token, google_cloud_run_v2_service_iam_member.invokers]
+  depends_on = [google_service_account_iam_member.push_token, google_cloud_run_v2_service_iam_member.drainer_invoker]
 }
 
 # A topic without a subscription keeps nothing.

@@ -1,6 +1,6 @@
 resource "google_cloud_scheduler_job" "planner" {
   project     = var.project
-  region      = local.region
+  region      = coalesce(module.inputs.schedule.region, local.region)
   name        = local.planner_name
   description = "A pass of Ebb over ${local.cluster_id}"
   schedule    = local.cron
@@ -28,5 +28,5 @@ resource "google_cloud_scheduler_job" "planner" {
   }
 
   # The first tick finds a policy, and may call.
-  depends_on = [google_cloud_run_v2_service_iam_member.invokers, google_storage_bucket_object.policy]
+  depends_on = [google_cloud_run_v2_service_iam_member.planner_invoker, google_storage_bucket_object.policy]
 }

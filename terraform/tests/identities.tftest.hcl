@@ -66,10 +66,10 @@ run "rights" {
   }
   assert {
     condition = (
-      toset(keys(google_cloud_run_v2_service_iam_member.invokers)) == toset(["drainer", "planner"]) &&
-      google_cloud_run_v2_service_iam_member.invokers["planner"].name == "${local.name}-planner" &&
-      google_cloud_run_v2_service_iam_member.invokers["drainer"].name == "${local.name}-drainer" &&
-      alltrue([for each in google_cloud_run_v2_service_iam_member.invokers : each.role == "roles/run.invoker"])
+      google_cloud_run_v2_service_iam_member.planner_invoker.name == "${local.name}-planner" &&
+      google_cloud_run_v2_service_iam_member.drainer_invoker.name == "${local.name}-drainer" &&
+      google_cloud_run_v2_service_iam_member.planner_invoker.role == "roles/run.invoker" &&
+      google_cloud_run_v2_service_iam_member.drainer_invoker.role == "roles/run.invoker"
     )
     error_message = "Cloud Scheduler calls the planner, Pub/Sub the drainer, nobody else anything."
   }
@@ -121,11 +121,11 @@ run "without_the_dns_endpoint_nobody_connects_by_iam" {
   }
 }
 
-run "a_given_builder_writes_into_the_given_repository_alone" {
+run "a_given_builder_of_any_project_writes_into_the_given_repository_alone" {
   command = plan
 
   variables {
-    build = { create = false, service_account = "builder@my-project.iam.gserviceaccount.com" }
+    build = { create = false, service_account = "builder@builders.example.com.iam.gserviceaccount.com" }
     encryption = {
       key        = "projects/keys/locations/europe-west1/keyRings/r/cryptoKeys/k"
       repository = "projects/images/locations/europe-west1/repositories/functions"
@@ -137,9 +137,15 @@ run "a_given_builder_writes_into_the_given_repository_alone" {
       google_artifact_registry_repository_iam_member.build.project == "images" &&
       google_artifact_registry_repository_iam_member.build.location == "europe-west1" &&
       google_artifact_registry_repository_iam_member.build.repository == "functions" &&
-      google_artifact_registry_repository_iam_member.build.member == "serviceAccount:builder@my-project.iam.gserviceaccount.com" &&
+      google_artifact_registry_repository_iam_member.build.member == "serviceAccount:builder@builders.example.com.iam.gserviceaccount.com" &&
       length(google_project_iam_member.build) == 0
     )
     error_message = "Of a given repository, in whatever project, the builder gets that one."
+  }
+  assert {
+    condition = toset([
+      for function in [google_cloudfunctions2_function.planner, google_cloudfunctions2_function.drainer] : function.build_config[0].service_account
+    ]) == toset(["projects/example.com:builders/serviceAccounts/builder@builders.example.com.iam.gserviceaccount.com"])
+    error_message = "A builder's address says in which project it lies."
   }
 }

@@ -248,12 +248,15 @@ run "a_large_cluster_has_a_larger_drainer" {
   }
 
   assert {
-    condition     = google_cloudfunctions2_function.drainer.service_config[0].available_memory == "1Gi"
-    error_message = "The drainer's memory follows the number of nodes."
+    condition = (
+      google_cloudfunctions2_function.drainer.service_config[0].available_memory == "1Gi" &&
+      google_cloudfunctions2_function.planner.service_config[0].available_memory == "1Gi"
+    )
+    error_message = "The functions' memory follows the number of nodes."
   }
 }
 
-run "the_largest_cluster_has_the_largest_drainer" {
+run "a_larger_cluster_has_larger_functions" {
   command = plan
 
   variables {
@@ -261,8 +264,24 @@ run "the_largest_cluster_has_the_largest_drainer" {
   }
 
   assert {
-    condition     = google_cloudfunctions2_function.drainer.service_config[0].available_memory == "2Gi"
-    error_message = "The drainer's memory follows the number of nodes."
+    condition = (
+      google_cloudfunctions2_function.drainer.service_config[0].available_memory == "2Gi" &&
+      google_cloudfunctions2_function.planner.service_config[0].available_memory == "2Gi"
+    )
+    error_message = "The functions' memory follows the number of nodes."
+  }
+}
+
+run "the_largest_cluster_has_the_largest_planner" {
+  command = plan
+
+  variables {
+    cluster = { name = "prod", location = "europe-west1", nodes = 65000 }
+  }
+
+  assert {
+    condition     = google_cloudfunctions2_function.planner.service_config[0].available_memory == "4Gi"
+    error_message = "The planner's memory follows the number of nodes."
   }
 }
 
@@ -340,6 +359,39 @@ run "a_control_plane_without_a_way_in_is_warned_of" {
   expect_failures = [check.the_cluster_can_be_served]
 }
 
+run "authorized_networks_without_google_clouds_addresses_are_warned_of" {
+  command = plan
+
+  override_data {
+    target = data.google_container_cluster.target
+    values = {
+      name                              = "prod"
+      control_plane_endpoints_config    = [{ dns_endpoint_config = [{ allow_external_traffic = false }] }]
+      master_authorized_networks_config = [{ gcp_public_cidrs_access_enabled = false, cidr_blocks = [{ cidr_block = "192.0.2.0/24", display_name = "office" }] }]
+    }
+  }
+
+  expect_failures = [check.the_cluster_can_be_served]
+}
+
+run "an_open_dns_endpoint_asks_for_no_address" {
+  command = plan
+
+  override_data {
+    target = data.google_container_cluster.target
+    values = {
+      name                              = "prod"
+      control_plane_endpoints_config    = [{ dns_endpoint_config = [{ allow_external_traffic = true }] }]
+      master_authorized_networks_config = [{ gcp_public_cidrs_access_enabled = false, cidr_blocks = [{ cidr_block = "192.0.2.0/24", display_name = "office" }] }]
+    }
+  }
+
+  assert {
+    condition     = local.environment.EBB_ENDPOINT == "auto"
+    error_message = "Without a word the DNS endpoint is taken first."
+  }
+}
+
 run "a_pool_that_is_not_there_is_warned_of" {
   command = plan
 
@@ -391,14 +443,14 @@ run "the_archive_of_a_release_is_uploaded_as_it_is" {
   command = plan
 
   variables {
-    functions = { archive = "tests/mocks/policy.yaml" }
+    functions = { archive = "tests/mocks/functions.zip" }
   }
 
   assert {
     condition = (
       length(data.archive_file.source) == 0 &&
-      google_storage_bucket_object.source.source == "tests/mocks/policy.yaml" &&
-      google_storage_bucket_object.source.name == "source/${local.name}/${filesha256("tests/mocks/policy.yaml")}.zip"
+      google_storage_bucket_object.source.source == "tests/mocks/functions.zip" &&
+      google_storage_bucket_object.source.name == "source/${local.name}/${filesha256("tests/mocks/functions.zip")}.zip"
     )
     error_message = "Nothing is packed, and the name is the file's own hash on every machine."
   }

@@ -4,6 +4,7 @@ Read from what Terraform plans for the whole module, whoever wrote the resource.
 """
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from shared.adapters.storage import BucketPolicy
 from shared.core.policy.parsing import parse
 from shared.settings import read_settings, variable
 from tests.loopback_bucket import LoopbackBucket
-from tests.terraform.module_runs import Terraform, planned
+from tests.terraform.module_runs import MODULE, Terraform, planned
 
 Planned = dict[str, dict[str, Any]]
 
@@ -44,6 +45,29 @@ run "cluster_elsewhere" {
   variables {
     project = "my-project"
     cluster = { name = "prod", location = "europe-west1", project = "clusters-project" }
+  }
+}
+"""
+REPLACED = """
+mock_provider "google" {
+  source = "./tests/mocks"
+}
+mock_provider "archive" {}
+mock_provider "time" {}
+
+variables {
+  project = "my-project"
+  cluster = { name = "prod", location = "europe-west1" }
+}
+
+run "applied" {
+}
+
+run "replaced" {
+  command = plan
+
+  plan_options {
+    replace = [google_cloudfunctions2_function.planner]
   }
 }
 """
@@ -195,4 +219,27 @@ def test_of_a_cluster_elsewhere_only_its_control_plane_is_looked_for_there(
     assert settings.cluster_project == reached["project"] == "clusters-project"
     assert {row["project"] for address, row in plan.items() if address.startswith("google_pubsub_topic.")} == {
         settings.project
+    }
+
+
+def test_the_right_to_call_a_function_is_given_again_with_it() -> None:
+    """A service that is made anew has no right on it, and bears the name of the one before."""
+    text = (MODULE / "iam.tf").read_text(encoding="utf-8")
+
+    assert re.findall(r"replace_triggered_by = \[google_cloudfunctions2_function\.(\w+)\.id\]", text) == [
+        "drainer",
+        "planner",
+    ]
+
+
+@pytest.mark.deep
+def test_of_a_function_that_is_replaced_the_right_to_call_it_is_replaced(tool: Terraform, module: Path) -> None:
+    (module / "tests" / "replaced.tftest.hcl").write_text(REPLACED, encoding="utf-8")
+    events = list(tool.events(module, "test", "-verbose", "-filter=tests/replaced.tftest.hcl"))
+    plans = [event["test_plan"] for event in events if event["type"] == "test_plan"]
+    actions = {change["address"]: change["change"]["actions"] for change in plans[-1]["resource_changes"]}
+
+    assert {address for address, each in actions.items() if "delete" in each} == {
+        "google_cloudfunctions2_function.planner",
+        "google_cloud_run_v2_service_iam_member.planner_invoker",
     }

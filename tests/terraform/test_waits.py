@@ -72,10 +72,10 @@ def test_roles_that_a_build_or_a_first_call_needs_are_waited_for(graph: Graph) -
     """All that are not given to what the functions' own existence makes: callers, the queue's agent, a key's users."""
     grants = {name for name in of(graph, "google_") if "_iam_member." in name}
     waited = reached(graph, "time_sleep.roles")
-    after = {"google_cloud_run_v2_service_iam_member.invokers", "google_pubsub_subscription_iam_member.dead_letters"}
-    of_agents = {"google_pubsub_topic_iam_member.dead_letters", "google_service_account_iam_member.push_token"}
+    callers = {f"google_cloud_run_v2_service_iam_member.{function}_invoker" for function in ("drainer", "planner")}
+    queues = {f"google_pubsub_{kind}_iam_member.dead_letters" for kind in ("subscription", "topic")}
 
-    assert grants - waited == after | of_agents
+    assert grants - waited == callers | queues | {"google_service_account_iam_member.push_token"}
 
 
 def test_every_wait_begins_anew_when_what_it_waits_for_changes() -> None:
