@@ -101,8 +101,9 @@ monitoring: $(VENV)/.dev ## Write metrics, alerts, dashboard, docs/events.md and
 playground: $(VENV)/.dev ## A real control plane with Ebb at work on it, left up to play with until Ctrl-C
 	@$(BIN)/python -m tests.real.playground
 
-zip: $(VENV)/.cli ## Pack the functions' archive into build/, as the tests do, for a release or for functions.archive
+zip: $(VENV)/.cli ## Pack the functions' archive into build/, with a CycloneDX list, for a release or functions.archive
 	@$(BIN)/python -m infra.archive
+	@$(BIN)/python -m infra.packages
 
 clean: ## Remove the environment and caches
 	rm -rf $(VENV) build .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info

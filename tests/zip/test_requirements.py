@@ -5,8 +5,10 @@ import re
 import pytest
 from packaging.specifiers import SpecifierSet
 
+from infra.packages import normal, pins
 from tests.zip.archive import ROOT
-from tests.zip.requirements import asked, normal, pins
+
+ASKED = re.compile(r"^([A-Za-z0-9_.-]+)([^#;\n]*)", re.MULTILINE)
 
 
 def test_every_requirement_is_pinned_to_one_version_with_its_hashes() -> None:
@@ -17,7 +19,8 @@ def test_every_requirement_is_pinned_to_one_version_with_its_hashes() -> None:
 
 def test_what_is_pinned_is_what_is_asked_for() -> None:
     """`make requirements` compiles the one from the other: each asked project is pinned within its rule."""
-    wanted = asked()
+    text = (ROOT / "requirements.in").read_text(encoding="utf-8")
+    wanted = {normal(name): rule.strip() for name, rule in ASKED.findall(text)}
     found = [pin for pin in pins() if pin.name in wanted]
     assert [pin for pin in found if pin.rule.removeprefix("==") not in SpecifierSet(wanted[pin.name])] == []
     assert compiled_from_the_list() == set(wanted)

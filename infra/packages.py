@@ -1,0 +1,113 @@
+"""The packages that a build of the functions installs, as a CycloneDX list: `make zip` writes it beside the archive.
+
+All of it comes from `requirements.txt`, and no time stands in it: equal archives have equal lists. The form:
+https://cyclonedx.org/docs/1.6/json/ (metadata, components), https://github.com/package-url/purl-spec (pkg:pypi).
+"""
+
+import hashlib
+import json
+import re
+import sys
+import tomllib
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from infra.archive import ROOT, TARGET
+
+_NAME: Final = re.compile(r"[-_.]+")
+_HASH: Final = re.compile(r"--hash=sha256:([0-9a-f]{64})(?![0-9a-f])")
+
+
+@dataclass(frozen=True)
+class Pin:
+    """One requirement: a project, its rule, the machines that it is for, and the files that may be installed."""
+
+    name: str
+    rule: str
+    marker: str
+    hashes: frozenset[str]
+
+    @property
+    def version(self) -> str:
+        return self.rule.removeprefix("==")
+
+
+def normal(name: str) -> str:
+    """Return a project's name as an index compares it (PEP 503)."""
+    return _NAME.sub("-", name).lower()
+
+
+def pins(path: Path = ROOT / "requirements.txt") -> list[Pin]:
+    """Return every requirement with the hashes that follow it."""
+    lines = [line for line in path.read_text(encoding="utf-8").splitlines() if not line.lstrip().startswith("#")]
+    whole = "\n".join(lines).replace("\\\n", " ").splitlines()
+    return [_pin(line) for line in whole if line.strip()]
+
+
+def _pin(line: str) -> Pin:
+    requirement, _, _ = line.partition("--hash")
+    rest, _, marker = requirement.partition(";")
+    name = re.match(r"[A-Za-z0-9_.-]+", rest)
+    if not name:
+        raise ValueError(f"requirements.txt: {line[:80]!r} is no requirement")
+    rule = re.sub(r"^\[.*?\]", "", rest[name.end() :])
+    return Pin(normal(name[0]), rule.strip(), marker.strip(), frozenset(_HASH.findall(line)))
+
+
+def cyclonedx(archive: bytes) -> dict[str, Any]:
+    """Return the list that belongs to an archive."""
+    sha256 = hashlib.sha256(archive).hexdigest()
+    functions = {
+        "type": "application",
+        "bom-ref": "ebb-functions",
+        "name": "ebb-functions",
+        "version": _version(),
+        "hashes": [{"alg": "SHA-256", "content": sha256}],
+    }
+    return {
+        "$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json",
+        "bomFormat": "CycloneDX",
+        "specVersion": "1.6",
+        "serialNumber": f"urn:uuid:{uuid.uuid5(uuid.NAMESPACE_OID, sha256)}",
+        "version": 1,
+        "metadata": {"component": functions},
+        "components": [_component(pin) for pin in sorted(pins(), key=lambda pin: (pin.name, pin.version))],
+    }
+
+
+def _version() -> str:
+    found: str = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+    return found
+
+
+def _component(pin: Pin) -> dict[str, Any]:
+    """Of the files that have one of the hashes the build installs the one that fits its Python."""
+    files = {
+        "type": "distribution",
+        "url": f"https://pypi.org/project/{pin.name}/{pin.version}/#files",
+        "hashes": [{"alg": "SHA-256", "content": each} for each in sorted(pin.hashes)],
+    }
+    purl = f"pkg:pypi/{pin.name}@{pin.version}"
+    only = {"properties": [{"name": "ebb:environment_marker", "value": pin.marker}]} if pin.marker else {}
+    return {
+        "type": "library",
+        "bom-ref": purl,
+        "name": pin.name,
+        "version": pin.version,
+        "purl": purl,
+        "externalReferences": [files],
+        **only,
+    }
+
+
+def write(archive: Path = TARGET) -> Path:
+    """Write the list beside the archive that lies there, and return where it lies."""
+    beside = archive.with_suffix(".cdx.json")
+    beside.write_text(json.dumps(cyclonedx(archive.read_bytes()), indent=2) + "\n", encoding="utf-8")
+    return beside
+
+
+if __name__ == "__main__":
+    sys.stdout.write(f"{write().relative_to(ROOT)}\n")
