@@ -138,3 +138,16 @@ def test_every_name_in_the_glossary_is_one_of_the_code() -> None:
     named = [name for cells in rows(text, "| word | meaning | in code |") for name in re.findall(r"`(\w+)`", cells[2])]
 
     assert [name for name in named if name not in declared()] == []
+
+
+def test_every_input_of_the_module_that_a_page_names_is_one() -> None:
+    known = {
+        cells[0].strip("`")
+        for cells in rows((ROOT / "terraform" / "README.md").read_text("utf-8"), "| input | type | default | meaning |")
+    }
+    objects = "|".join(sorted({name.partition(".")[0] for name in known if "." in name} - {"cluster"}))
+    pages = [ROOT / "terraform" / "README.md", DOCS / "operations.md"]
+    named = {name for page in pages for name in re.findall(rf"`((?:{objects})\.[a-z_.]+)", page.read_text("utf-8"))}
+
+    assert len(named) > 20
+    assert named - known == set()
