@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,15 +24,18 @@ def rest(profile: str = "BALANCED", cpu: str = "500m", least: int = 0) -> Restin
 
 
 @pytest.mark.parametrize(
-    ("left", "of"),
+    ("left", "given"),
     [
-        pytest.param(3, rest(), id="balanced: nodes at 38 % become full or go"),
-        pytest.param(6, rest(cpu="1400m"), id="balanced: nodes at 61 % stay, whatever is free"),
-        pytest.param(4, rest("OPTIMIZE_UTILIZATION", "1400m"), id="optimize-utilization drains those, too"),
-        pytest.param(5, rest(least=5), id="not below the pool's minimum"),
+        pytest.param(3, {}, id="balanced: nodes at 38 % become full or go"),
+        pytest.param(6, {"cpu": "1400m"}, id="balanced: nodes at 61 % stay, whatever is free"),
+        pytest.param(
+            4, {"profile": "OPTIMIZE_UTILIZATION", "cpu": "1400m"}, id="optimize-utilization drains those, too"
+        ),
+        pytest.param(5, {"least": 5}, id="not below the pool's minimum"),
     ],
 )
-def test_what_the_autoscaler_reaches_alone(left: int, of: RestingCluster) -> None:
+def test_what_the_autoscaler_reaches_alone(left: int, given: dict[str, Any]) -> None:
+    of = rest(**given)
     assert (len(of.nodes), of.is_rest) == (left, True)
     assert len(of.removed) == 6 - left
 

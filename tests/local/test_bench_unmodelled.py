@@ -2,6 +2,7 @@
 
 import pytest
 
+from shared.core.cluster.snapshot import Snapshot
 from shared.core.reasons import PodBlock
 from shared.core.rules.unmodelled import UNMODELLED
 from shared.core.rules.volumes import VOLUME_BLOCKS
@@ -10,7 +11,10 @@ from tests.bench.clusters.generated import generated
 from tests.bench.clusters.workloads import Mix
 from tests.bench.unmodelled import CARRYING, by_workload, carried, kept_by
 
-PICTURE = snapshot(generated(30, Mix.RICH))
+
+@pytest.fixture(scope="module")
+def picture() -> Snapshot:
+    return snapshot(generated(30, Mix.RICH))
 
 
 def test_every_rule_that_is_not_modelled_is_measured() -> None:
@@ -19,10 +23,12 @@ def test_every_rule_that_is_not_modelled_is_measured() -> None:
 
 
 @pytest.mark.parametrize("word", list(CARRYING))
-def test_a_rule_keeps_the_nodes_of_the_pods_that_carry_it_and_no_other_rule_does(word: PodBlock) -> None:
-    changed = carried(PICTURE, word, by_workload)
+def test_a_rule_keeps_the_nodes_of_the_pods_that_carry_it_and_no_other_rule_does(
+    picture: Snapshot, word: PodBlock
+) -> None:
+    changed = carried(picture, word, by_workload)
 
-    before = {pod.key: pod.spec for pod in PICTURE.pods}
+    before = {pod.key: pod.spec for pod in picture.pods}
     nodes = {pod.node for pod in changed.pods if pod.spec is not before[pod.key]}
     assert nodes
     assert {other: set(kept_by(changed, other)) for other in CARRYING} == {

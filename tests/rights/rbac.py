@@ -4,7 +4,8 @@ Shares no code with the adapters: the request itself is read, not what the adapt
 """
 
 from collections.abc import Mapping
-from functools import lru_cache
+from copy import deepcopy
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 from urllib.parse import urlsplit
@@ -72,6 +73,12 @@ def filled(file: Path = FILE, /, **emails: str) -> str:
 
 
 def objects(text: str) -> list[dict[str, Any]]:
+    """Return the objects of a file; a test may change what it is given."""
+    return deepcopy(_parsed(text))
+
+
+@cache
+def _parsed(text: str) -> list[dict[str, Any]]:
     return list(yaml.safe_load_all(text))
 
 
