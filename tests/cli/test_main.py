@@ -242,11 +242,10 @@ def test_the_version_is_the_packages() -> None:
     assert ebb("--version").output == f"ebb {version('ebb')}\n"
 
 
-@pytest.mark.parametrize("command", ["plan", "explain", "policy"])
-def test_help_names_every_command(command: str) -> None:
+def test_help_names_every_command() -> None:
     shown = start_ebb("--help")
     assert shown.returncode == 0
-    assert command in shown.stdout
+    assert [command for command in ("plan", "explain", "policy") if command not in shown.stdout] == []
 
 
 def test_a_sound_policy_is_shown_with_what_holds_for_each_pool(tmp_path: Path) -> None:
