@@ -35,5 +35,5 @@ def module(tool: Terraform, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the module that is ready to be tested."""
     folder = module_runs.copy_of_module(tmp_path_factory.mktemp("module"))
     failed = tool.init(folder)
-    require(NO_PROVIDERS if failed else None)
+    require(f"{NO_PROVIDERS}: {failed}" if failed else None)
     return folder
