@@ -168,10 +168,12 @@ def test_a_pod_goes_to_no_older_kubelet_and_to_none_that_declares_less(pair: Pai
 def test_room_that_the_scheduler_keeps_by_name_is_taken(corner: Corner) -> None:
     """The real scheduler preempts, and says for whom before the victim has ended."""
     pair = made(corner)
-    api, high = pair.corner.plane.api, f"{pair.corner.namespace}-high"
-    meta = {"metadata": {"name": high}}
-    api.create([{"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "value": 1000, **meta}])
-    pair.run("low", "3", grace=20)
+    api, low, high = pair.corner.plane.api, f"{pair.corner.namespace}-low", f"{pair.corner.namespace}-high"
+    for name, value in ((low, -1), (high, 1000)):
+        kind = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": name}}
+        api.create([{**kind, "value": value}])
+    # of two pods of one priority that started within a second the scheduler takes either
+    pair.run("low", "3", grace=20, pod={"priorityClassName": low})
     spec = {"nodeSelector": {"corner": pair.corner.namespace}, "tolerations": ANYTHING, "priorityClassName": high}
     api.create([deployment("high", replicas=1, cpu="3", namespace=pair.corner.namespace, pod=spec)])
     until("a nomination", lambda: any(each["status"].get("nominatedNodeName") for each in pair.corner.pods("high")))
