@@ -45,7 +45,7 @@ class Part:
 
 PARTS: Final = (
     Part("check", ("ruff check --no-cache .", "ruff format --check .", "lint-imports", "mypy")),
-    Part("unit", ("pytest -q -n2 --dist=loadfile -m 'not control_plane' --ignore=tests/faults --acceptance",)),
+    Part("unit", ("pytest -q -n3 --dist=loadfile -m 'not control_plane' --ignore=tests/faults --acceptance",)),
     Part("assets", ("python -m tests.assets",)),
     Part("real", ("pytest -q -m control_plane tests/real",), after=frozenset({"assets", "unit"})),
     Part("faults", ("pytest -q -n2 --dist=worksteal tests/faults",), after=frozenset({"check", "unit"})),

@@ -6,7 +6,6 @@ What Ebb writes functions-framework reads anew and writes with the request's id,
 import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -29,9 +28,12 @@ def function(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[s
     (port,) = free_ports(1)
     command = ["-m", "functions_framework", "--target", request.param, "--source", str(ROOT / "main.py")]
     environment = {**outside(tmp_path), "LOG_EXECUTION_ID": "true", "THREADS": "20"}
-    with closing(Child(request.param, [*command, "--port", str(port)], tmp_path, environment)) as child:
+    child = Child(request.param, [*command, "--port", str(port)], tmp_path, environment)
+    try:
         child.wait_until(partial(listens, port), f"it did not listen on port {port}")
         yield f"http://127.0.0.1:{port}/", child, CALLS[request.param]
+    finally:
+        child.close(0)  # a server does not end with its input
 
 
 def test_each_line_is_one_entry_with_the_id_of_its_request(function: tuple[str, Child, int]) -> None:

@@ -71,11 +71,11 @@ class Child:
             with suppress(BrokenPipeError):
                 self._process.stdin.close()
 
-    def close(self) -> None:
-        """End the process and wait for it; one that does not listen is killed with all that it started."""
+    def close(self, seconds: float = END_SECONDS) -> None:
+        """Let the process end; one that has not after `seconds` is killed with all that it started."""
         self.let_go()
         try:
-            self._process.wait(END_SECONDS)
+            self._process.wait(seconds)
         except subprocess.TimeoutExpired:
             with suppress(ProcessLookupError):
                 os.killpg(self._process.pid, signal.SIGKILL)
